@@ -1,6 +1,7 @@
 export type { Artifact } from "./artifact/artifact.ts";
 export { BertEdgeError } from "./artifact/error.ts";
 export type { Cost, Manifest, Parity, Pointer, Target, TargetName } from "./artifact/manifest.ts";
+export { type OptimizeOptions, type OptimizeReport, optimize } from "./build/optimize/optimize.ts";
 export { type PrepareOptions, type PrepareReport, prepare } from "./build/prepare.ts";
 export { openFolder } from "./storage/folder-artifact.ts";
 export { fsStore } from "./storage/fs.ts";

@@ -23,7 +23,7 @@ import { bertFusedGraph } from "./checkpoint/bert-fused-graph.ts";
 import { bertWeights } from "./checkpoint/bert-weights.ts";
 import { type Checkpoint, readCheckpoint } from "./checkpoint/checkpoint.ts";
 import { engineOnThisMachine } from "./engines.ts";
-import type { Graph } from "./graph/graph.ts";
+import type { Graph } from "./graph/plain.ts";
 import { encodeOnnx } from "./onnx/encode.ts";
 import { assertReplaceable, writeArtifact } from "./pack/write-artifact.ts";
 import { toFp16 } from "./quantize/fp16.ts";

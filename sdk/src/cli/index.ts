@@ -3,6 +3,7 @@ import { Command, CommanderError } from "commander";
 import { benchCommand } from "./bench.ts";
 import { devCommand } from "./dev/index.ts";
 import { embedCommand } from "./embed.ts";
+import { optimizeCommand } from "./optimize.ts";
 import { printError } from "./output.ts";
 import { prepareCommand } from "./prepare.ts";
 import { publishCommand } from "./publish.ts";
@@ -19,7 +20,7 @@ const program = new Command("bert-edge")
   .description("Prepare, publish and serve BERT-family models at the edge, inside a latency budget.")
   .version(version)
   .showHelpAfterError("(see bert-edge --help)");
-for (const command of [prepareCommand, benchCommand, embedCommand, publishCommand, devCommand]) {
+for (const command of [prepareCommand, optimizeCommand, benchCommand, embedCommand, publishCommand, devCommand]) {
   program.addCommand(command.copyInheritedSettings(program).exitOverride());
 }
 

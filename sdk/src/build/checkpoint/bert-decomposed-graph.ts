@@ -1,5 +1,5 @@
 import { GraphBuilder } from "../graph/builder.ts";
-import { float, type Graph, int, ints } from "../graph/graph.ts";
+import { float, type Graph, int, ints } from "../graph/plain.ts";
 import { float32Scalar, int64s } from "../graph/tensor.ts";
 import type { BertConfig } from "./bert-config.ts";
 import { bertInputs, bertOutput } from "./bert-signature.ts";

@@ -1,5 +1,5 @@
 import { GraphBuilder } from "../graph/builder.ts";
-import { float, type Graph, int } from "../graph/graph.ts";
+import { float, type Graph, int } from "../graph/plain.ts";
 import { type Tensor, tensor, toFloat32 } from "../graph/tensor.ts";
 import type { BertConfig } from "./bert-config.ts";
 import { bertInputs, bertOutput } from "./bert-signature.ts";

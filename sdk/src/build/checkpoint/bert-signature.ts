@@ -1,4 +1,4 @@
-import type { ValueInfo } from "../graph/graph.ts";
+import type { ValueInfo } from "../graph/plain.ts";
 
 /** Inputs and output of every encoder graph, named and typed as transformers' own ONNX exports are. */
 export const bertInputs: readonly ValueInfo[] = ["input_ids", "attention_mask", "token_type_ids"].map((name) => ({

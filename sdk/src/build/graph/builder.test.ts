@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { GraphBuilder } from "./builder.ts";
-import { type Graph, int, type Node, type ValueInfo } from "./graph.ts";
+import { type Graph, int, type Node, type ValueInfo } from "./plain.ts";
+import { verify } from "./plain-verify.ts";
 import { float32Scalar } from "./tensor.ts";
-import { verify } from "./verify.ts";
 
 const value = (name: string): ValueInfo => ({ name, dtype: "float32", shape: ["n"] });
 

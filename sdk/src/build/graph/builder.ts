@@ -1,7 +1,7 @@
 import { BertEdgeError } from "../../artifact/error.ts";
-import type { Attribute, Domain, Graph, Node, ValueInfo } from "./graph.ts";
+import type { Attribute, Domain, Graph, Node, ValueInfo } from "./plain.ts";
+import { verify } from "./plain-verify.ts";
 import type { Tensor } from "./tensor.ts";
-import { verify } from "./verify.ts";
 
 interface NodeOptions {
   domain?: Domain;

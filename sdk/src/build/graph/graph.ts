@@ -1,41 +1,270 @@
+import { BertEdgeError } from "../../artifact/error.ts";
+import type { NodeProto, TensorProto, ValueInfoProto } from "../onnx/proto.ts";
+import type { Attribute } from "./attribute.ts";
+import type { Dim, Shape } from "./dim.ts";
 import type { DataType, Tensor } from "./tensor.ts";
 
-/** A node's constant parameter. The kinds are ONNX's, because 1 and 1.0 are different things in a model file. */
-export type Attribute =
-  | { readonly kind: "int"; readonly value: number }
-  | { readonly kind: "float"; readonly value: number }
-  | { readonly kind: "string"; readonly value: string }
-  | { readonly kind: "ints"; readonly value: readonly number[] };
+/** onnxruntime's own operators: https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md */
+export const MICROSOFT = "com.microsoft";
 
-export const int = (value: number): Attribute => ({ kind: "int", value });
-export const float = (value: number): Attribute => ({ kind: "float", value });
-export const ints = (...value: number[]): Attribute => ({ kind: "ints", value });
+/** One tensor of a computation, with the node that makes it and the nodes that read it. */
+export class Value {
+  name: string;
+  /** Undefined for a graph's inputs and constants. */
+  readonly producer: Node | undefined;
+  /** Nodes that read the value, in their sub-graphs too. Kept by `Graph`. */
+  readonly users = new Set<Node>();
+  /** The value, when it is a constant. */
+  readonly constant: Tensor | undefined;
+  /** A constant of a type that no rewrite reads, as the file has it. */
+  readonly opaque: TensorProto | undefined;
+  /** What is known of the value, by declaration or inference; undefined where nothing is. */
+  dtype: DataType | undefined;
+  shape: Shape | undefined;
+  /** The elements of an integer scalar or vector that is computed from sizes; booleans are 0 and 1. */
+  content: readonly Dim[] | undefined;
 
-/** `""` is ONNX's standard domain, `com.microsoft` onnxruntime's fused and quantized operators. */
-export type Domain = "" | "com.microsoft";
+  constructor(
+    name: string,
+    { producer, constant, opaque }: { producer?: Node; constant?: Tensor; opaque?: TensorProto } = {},
+  ) {
+    this.name = name;
+    this.producer = producer;
+    this.constant = constant;
+    this.opaque = opaque;
+    this.dtype = constant?.dtype;
+    this.shape = constant?.shape;
+  }
 
-export interface Node {
+  /** True for constants, readable or not: nothing can change the value. */
+  get isConstant(): boolean {
+    return this.constant !== undefined || this.opaque !== undefined;
+  }
+}
+
+export interface NodeOptions {
+  /** Default: made from the operator's name. */
+  name?: string | undefined;
+  /** `""`, the default, is ONNX's own domain. */
+  domain?: string;
+  attributes?: Readonly<Record<string, Attribute>>;
+  /** Names of the outputs, `""` for one that is left out. Default: one, named after the node. */
+  outputs?: readonly string[];
+  /** Values of the enclosing graph that the node's sub-graphs read. */
+  captures?: readonly Value[];
+  /** The node of the original file that it comes from. Default: itself. */
+  origin?: string;
+  /** The node as its file has it, for what is not represented here (documentation, metadata, overload). */
+  proto?: NodeProto | undefined;
+}
+
+/** One operator. Its inputs change only through `Graph`. */
+export class Node {
   readonly name: string;
-  readonly domain: Domain;
+  /** Name of the node of the original file that it stands for: what a user finds in a viewer. */
+  readonly origin: string;
   readonly opType: string;
-  /** Names of values; `""` for an optional input that is left out. */
-  readonly inputs: readonly string[];
-  readonly outputs: readonly string[];
+  readonly domain: string;
+  inputs: readonly (Value | undefined)[];
+  readonly outputs: readonly (Value | undefined)[];
   readonly attributes: Readonly<Record<string, Attribute>>;
+  captures: readonly Value[];
+  readonly proto: NodeProto | undefined;
+
+  constructor(opType: string, inputs: readonly (Value | undefined)[], name: string, options: NodeOptions) {
+    this.opType = opType;
+    this.inputs = inputs;
+    this.name = name;
+    this.origin = options.origin ?? options.name ?? name;
+    this.domain = options.domain === "ai.onnx" ? "" : (options.domain ?? "");
+    this.attributes = options.attributes ?? {};
+    this.captures = options.captures ?? [];
+    this.proto = options.proto;
+    this.outputs = (options.outputs ?? [name]).map((output) =>
+      output === "" ? undefined : new Value(output, { producer: this }),
+    );
+  }
+
+  /** The first output, which most operators have alone. */
+  get output(): Value {
+    return this.outputs[0] as Value;
+  }
+
+  int(attribute: string): number | undefined {
+    const found = this.attributes[attribute];
+    return found?.kind === "int" ? found.value : undefined;
+  }
+
+  float(attribute: string): number | undefined {
+    const found = this.attributes[attribute];
+    return found?.kind === "float" ? found.value : undefined;
+  }
+
+  ints(attribute: string): readonly number[] | undefined {
+    const found = this.attributes[attribute];
+    return found?.kind === "ints" ? found.value : undefined;
+  }
+
+  string(attribute: string): string | undefined {
+    const found = this.attributes[attribute];
+    return found?.kind === "string" ? found.value : undefined;
+  }
+
+  is(opType: string, domain = ""): boolean {
+    return this.opType === opType && this.domain === domain;
+  }
 }
 
-/** A graph's input or output. A string dimension is symbolic. */
-export interface ValueInfo {
+/** One of a graph's results: its public name, and the value that it is now. */
+export interface Output {
   readonly name: string;
-  readonly dtype: DataType;
-  readonly shape: readonly (number | string)[];
+  value: Value;
+  readonly declaration: ValueInfoProto | undefined;
 }
 
-/** A computation in single-assignment form, nodes in topological order. */
-export interface Graph {
+/**
+ * A computation in single-assignment form. Nodes keep no order; `sorted` gives one. All edits go through the methods, which
+ * keep the links between values and their users.
+ */
+export class Graph {
   readonly name: string;
-  readonly inputs: readonly ValueInfo[];
-  readonly outputs: readonly ValueInfo[];
-  readonly initializers: ReadonlyMap<string, Tensor>;
-  readonly nodes: readonly Node[];
+  readonly inputs: Value[] = [];
+  /** How the file declares each input. */
+  readonly declarations = new Map<Value, ValueInfoProto>();
+  /** Inputs that have a value when the caller gives none. */
+  readonly defaults = new Map<Value, TensorProto>();
+  readonly outputs: Output[] = [];
+  readonly nodes = new Set<Node>();
+  /** Version of each domain's operators, ONNX's own under `""`. */
+  readonly opsets = new Map<string, number>();
+  readonly #nodeNames = new Map<string, number>();
+  readonly #valueNames = new Map<string, number>();
+
+  constructor(name: string) {
+    this.name = name;
+  }
+
+  /** Adds an input. */
+  input(name: string): Value {
+    const value = new Value(this.#fresh(this.#valueNames, name));
+    this.inputs.push(value);
+    return value;
+  }
+
+  /** A constant; it becomes part of the graph when a node reads it. */
+  constant(name: string, tensor: Tensor): Value {
+    return new Value(this.#fresh(this.#valueNames, name), { constant: tensor });
+  }
+
+  opaque(name: string, proto: TensorProto): Value {
+    return new Value(this.#fresh(this.#valueNames, name), { opaque: proto });
+  }
+
+  add(opType: string, inputs: readonly (Value | undefined)[], options: NodeOptions = {}): Node {
+    const name = this.#fresh(this.#nodeNames, options.name ?? opType);
+    const outputs = (options.outputs ?? [name]).map((output) => output && this.#fresh(this.#valueNames, output));
+    const node = new Node(opType, inputs, name, { ...options, outputs });
+    this.nodes.add(node);
+    for (const value of readBy(node)) value.users.add(node);
+    return node;
+  }
+
+  /** Lets a node read other values. */
+  setInputs(node: Node, inputs: readonly (Value | undefined)[], captures = node.captures): void {
+    for (const value of readBy(node)) value.users.delete(node);
+    node.inputs = inputs;
+    node.captures = captures;
+    for (const value of readBy(node)) value.users.add(node);
+  }
+
+  /**
+   * Lets everything that reads `before` read `after`: nodes and outputs. Sub-graphs name what they read, so a value that one
+   * of them reads stays, as an output too.
+   */
+  replace(before: Value, after: Value): void {
+    for (const user of [...before.users]) {
+      this.setInputs(
+        user,
+        user.inputs.map((input) => (input === before ? after : input)),
+      );
+    }
+    if (before.users.size > 0) return;
+    for (const output of this.outputs) if (output.value === before) output.value = after;
+  }
+
+  isOutput(value: Value): boolean {
+    return this.outputs.some((output) => output.value === value);
+  }
+
+  isUsed(value: Value): boolean {
+    return value.users.size > 0 || this.isOutput(value);
+  }
+
+  /** Removes `from` and what it read, as far as nothing uses it. */
+  prune(from: Iterable<Node> = this.nodes): void {
+    const stack = [...from];
+    const results = new Set(this.outputs.map(({ value }) => value));
+    for (let node = stack.pop(); node; node = stack.pop()) {
+      if (!this.nodes.has(node)) continue;
+      if (node.outputs.some((value) => value && (value.users.size > 0 || results.has(value)))) continue;
+      this.nodes.delete(node);
+      for (const value of readBy(node)) {
+        value.users.delete(node);
+        if (value.producer) stack.push(value.producer);
+      }
+    }
+  }
+
+  /**
+   * Nodes in an order in which every one comes after those it reads from, the order of insertion wherever that is such.
+   *
+   * @throws BertEdgeError `graph_invalid` when nodes read from each other in a circle
+   */
+  sorted(): Node[] {
+    const done = new Set<Node>();
+    const open = new Set<Node>();
+    const order: Node[] = [];
+    for (const root of this.nodes) {
+      const stack = [root];
+      for (let node = stack.at(-1); node; node = stack.at(-1)) {
+        if (done.has(node)) {
+          stack.pop();
+          continue;
+        }
+        open.add(node);
+        const sources = producersOf(node).filter((source) => !done.has(source));
+        const circular = sources.find((source) => open.has(source));
+        if (circular) {
+          throw new BertEdgeError("graph_invalid", `Node ${circular.name} (${circular.opType}) reads its own result.`, {
+            hint: "A model is a graph without circles; export it again.",
+          });
+        }
+        if (sources.length > 0) stack.push(...sources.reverse());
+        else {
+          done.add(node);
+          open.delete(node);
+          order.push(node);
+          stack.pop();
+        }
+      }
+    }
+    return order;
+  }
+
+  /** All constants that nodes or outputs read. */
+  constants(): Set<Value> {
+    const returned = this.outputs.map(({ value }) => value);
+    return new Set([...[...this.nodes].flatMap(readBy), ...returned].filter((value) => value.isConstant));
+  }
+
+  #fresh(names: Map<string, number>, wanted: string): string {
+    const count = names.get(wanted);
+    names.set(wanted, (count ?? 0) + 1);
+    return count === undefined ? wanted : this.#fresh(names, `${wanted}_${count}`);
+  }
 }
+
+/** The values a node reads, in its sub-graphs too. */
+const readBy = (node: Node): Value[] => [...node.inputs, ...node.captures].filter((value) => value !== undefined);
+
+const producersOf = (node: Node): Node[] => readBy(node).flatMap((value) => value.producer ?? []);

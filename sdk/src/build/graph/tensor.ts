@@ -8,7 +8,11 @@ export const elementSize = {
   float64: 8,
   int64: 8,
   int32: 4,
+  int16: 2,
   int8: 1,
+  uint64: 8,
+  uint32: 4,
+  uint16: 2,
   uint8: 1,
   bool: 1,
 } as const;
@@ -59,3 +63,32 @@ export function toFloat32({ dtype, data }: Tensor): Float32Array<ArrayBuffer> {
       });
   }
 }
+
+const readers: { readonly [T in DataType]?: (view: DataView, at: number) => number } = {
+  float64: (view, at) => view.getFloat64(at, true),
+  float32: (view, at) => view.getFloat32(at, true),
+  float16: (view, at) => view.getFloat16(at, true),
+  int64: (view, at) => Number(view.getBigInt64(at, true)),
+  uint64: (view, at) => Number(view.getBigUint64(at, true)),
+  int32: (view, at) => view.getInt32(at, true),
+  uint32: (view, at) => view.getUint32(at, true),
+  int16: (view, at) => view.getInt16(at, true),
+  uint16: (view, at) => view.getUint16(at, true),
+  int8: (view, at) => view.getInt8(at),
+  uint8: (view, at) => view.getUint8(at),
+  bool: (view, at) => view.getUint8(at),
+};
+
+/**
+ * The elements of a small tensor of any numeric type, booleans as 0 and 1. 64-bit integers beyond 2⁵³ are rounded, which
+ * changes none of the sentinels ("to the end") that they are used as.
+ */
+export function numbersOf({ dtype, shape, data }: Tensor): number[] {
+  const view = new DataView(data.buffer, data.byteOffset, data.byteLength);
+  const read = readers[dtype];
+  if (!read) return [...toFloat32({ dtype, shape, data })];
+  return Array.from({ length: elementCount(shape) }, (_, i) => read(view, i * elementSize[dtype]));
+}
+
+/** True for types whose values are exact whole numbers or truth values. */
+export const isInteger = (dtype: DataType | undefined): boolean => dtype !== undefined && !dtype.includes("float");

@@ -1,33 +1,39 @@
 import { BertEdgeError } from "../../artifact/error.ts";
-import type { Graph } from "./graph.ts";
+import type { Graph, Value } from "./graph.ts";
 
 /**
- * Checks what every pass may rely on: each value has one definition, and it comes before every use.
+ * Checks what every edit must keep: nothing reads a value that the graph does not have, values know exactly their users,
+ * names are unique, and there is no circle.
  *
- * @throws BertEdgeError `graph_invalid` naming the value and the node
+ * @throws BertEdgeError `graph_invalid`
  */
 export function verify(graph: Graph): void {
-  const defined = new Set<string>();
-  const define = (value: string, where: string) => {
-    if (defined.has(value)) throw invalid(graph, `${value} is defined a second time by ${where}`);
-    defined.add(value);
-  };
-  for (const input of graph.inputs) define(input.name, "a graph input");
-  for (const name of graph.initializers.keys()) define(name, "an initializer");
+  const refuse = (what: string) =>
+    new BertEdgeError("graph_invalid", `Graph ${graph.name}: ${what}.`, {
+      hint: "If this graph was made by bert-edge, that is a mistake in it: please report it.",
+    });
+  const has = (value: Value) =>
+    value.isConstant || (value.producer ? graph.nodes.has(value.producer) : graph.inputs.includes(value));
+  const names = new Map<string, Value>();
   for (const node of graph.nodes) {
-    for (const input of node.inputs) {
-      if (input !== "" && !defined.has(input)) {
-        throw invalid(graph, `${node.opType} ${node.name} reads ${input}, which nothing before it defines`);
+    for (const value of [...node.inputs, ...node.captures, ...node.outputs]) {
+      if (!value) continue;
+      if (!has(value)) throw refuse(`${node.opType} ${node.name} reads ${value.name}, which nothing defines`);
+      if (names.has(value.name) && names.get(value.name) !== value) throw refuse(`two values are named ${value.name}`);
+      names.set(value.name, value);
+    }
+    for (const value of [...node.inputs, ...node.captures]) {
+      if (value && !value.users.has(node)) throw refuse(`${value.name} does not know its user ${node.name}`);
+    }
+    for (const value of node.outputs) {
+      for (const user of value?.users ?? []) {
+        if (!graph.nodes.has(user)) throw refuse(`${user.name}, which reads ${value?.name}, is not in the graph`);
+        if (value && !user.inputs.includes(value) && !user.captures.includes(value)) {
+          throw refuse(`${user.name} is said to read ${value.name}, but does not`);
+        }
       }
     }
-    for (const output of node.outputs) if (output !== "") define(output, `${node.opType} ${node.name}`);
   }
-  for (const output of graph.outputs) {
-    if (!defined.has(output.name)) throw invalid(graph, `output ${output.name} is never computed`);
-  }
+  for (const { name, value } of graph.outputs) if (!has(value)) throw refuse(`output ${name} is never computed`);
+  graph.sorted();
 }
-
-const invalid = (graph: Graph, what: string) =>
-  new BertEdgeError("graph_invalid", `Graph ${graph.name}: ${what}.`, {
-    hint: "This is a fault of bert-edge, not of your model: please report it with the model's config.json.",
-  });

@@ -5,7 +5,7 @@ import { messagesOf, readFields, valuesOf } from "../../../../test/suites/protob
 import { runOnnx } from "../../../../test/suites/run-onnx.ts";
 import { seeded } from "../../../../test/suites/seeded.ts";
 import { GraphBuilder } from "../graph/builder.ts";
-import { type Attribute, float, int, ints, type ValueInfo } from "../graph/graph.ts";
+import { type Attribute, float, int, ints, type ValueInfo } from "../graph/plain.ts";
 import { float32Scalar, int64s, type Tensor, tensor } from "../graph/tensor.ts";
 import { encodeOnnx } from "./encode.ts";
 

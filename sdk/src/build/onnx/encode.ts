@@ -1,25 +1,13 @@
-import type { Attribute, Graph, Node, ValueInfo } from "../graph/graph.ts";
-import type { DataType, Tensor } from "../graph/tensor.ts";
+import type { Attribute, Graph, Node, ValueInfo } from "../graph/plain.ts";
+import type { Tensor } from "../graph/tensor.ts";
 import { type Draft, encodeModel } from "./encode-model.ts";
 import type { AttributeProto, ModelProto, NodeProto, TensorProto, ValueInfoProto } from "./proto.ts";
+import { dataTypes } from "./tensor-proto.ts";
 
 /** Standard-domain opset of the models we write: the first with LayerNormalization as an operator. */
 const OPSET = 17n;
 const IR_VERSION = 8n;
 const CONTRIB_OPSET = 1n;
-
-/** TensorProto.DataType */
-const dataTypes: Record<DataType, number> = {
-  float32: 1,
-  uint8: 2,
-  int8: 3,
-  int32: 6,
-  int64: 7,
-  bool: 9,
-  float16: 10,
-  float64: 11,
-  bfloat16: 16,
-};
 
 /** AttributeProto.AttributeType */
 const attributeTypes: Record<Attribute["kind"], number> = { float: 1, int: 2, string: 3, ints: 7 };

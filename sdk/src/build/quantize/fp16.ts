@@ -1,5 +1,5 @@
 import { GraphBuilder } from "../graph/builder.ts";
-import { type Graph, int } from "../graph/graph.ts";
+import { type Graph, int } from "../graph/plain.ts";
 import { type Tensor, tensor, toFloat32 } from "../graph/tensor.ts";
 
 const FLOAT32 = 1;

@@ -5,7 +5,7 @@ import { cosine } from "../../runtime/tasks/sentence-vector.ts";
 import { bertDecomposedGraph } from "../checkpoint/bert-decomposed-graph.ts";
 import { bertFusedGraph } from "../checkpoint/bert-fused-graph.ts";
 import { GraphBuilder } from "../graph/builder.ts";
-import type { ValueInfo } from "../graph/graph.ts";
+import type { ValueInfo } from "../graph/plain.ts";
 import { encodeOnnx } from "../onnx/encode.ts";
 import { quantizeInt8Dynamic } from "./int8-dynamic.ts";
 

@@ -1,5 +1,5 @@
 import { GraphBuilder } from "../graph/builder.ts";
-import { type Graph, int, type Node } from "../graph/graph.ts";
+import { type Graph, int, type Node } from "../graph/plain.ts";
 import { int64s, type Tensor } from "../graph/tensor.ts";
 import { quantizeColumns } from "./per-column.ts";
 import { quantizeRowBlocks } from "./row-blocks.ts";

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { runOnnx } from "../../../../test/suites/run-onnx.ts";
 import { seeded } from "../../../../test/suites/seeded.ts";
 import { GraphBuilder } from "../graph/builder.ts";
-import { int } from "../graph/graph.ts";
+import { int } from "../graph/plain.ts";
 import { tensor, toFloat32 } from "../graph/tensor.ts";
 import { encodeOnnx } from "../onnx/encode.ts";
 import { quantizeRowBlocks } from "./row-blocks.ts";

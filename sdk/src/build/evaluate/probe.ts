@@ -1,0 +1,84 @@
+import { type Dim, substitute, symbolsOf } from "../graph/dim.ts";
+import type { Graph, Value } from "../graph/graph.ts";
+import { elementCount, isInteger, numbersOf, type Tensor, tensor } from "../graph/tensor.ts";
+import { runSubgraph } from "./run-subgraph.ts";
+
+/** What a value depends on, sizes apart. */
+export interface Sources {
+  /** Inputs of the graph. */
+  readonly inputs: ReadonlySet<Value>;
+  /** Values that are computed from sizes alone, where the search for sources ended. */
+  readonly sizes: ReadonlySet<Value>;
+  readonly constants: ReadonlySet<Value>;
+}
+
+/** Searching through a whole model for the sources of one value is not worth it: what is probed is small. */
+const MAX_NODES = 512;
+
+/** @returns undefined when there is more to the value than can be probed */
+export function sourcesOf(value: Value): Sources | undefined {
+  const [inputs, sizes, constants] = [new Set<Value>(), new Set<Value>(), new Set<Value>()];
+  const seen = new Set<Value>();
+  const stack = [value];
+  for (let next = stack.pop(); next; next = stack.pop()) {
+    if (seen.has(next)) continue;
+    seen.add(next);
+    if (seen.size > MAX_NODES || next.opaque || (next.producer?.captures.length ?? 0) > 0) return undefined;
+    if (next.constant) constants.add(next);
+    else if (isSizes(next)) sizes.add(next);
+    else if (!next.producer) inputs.add(next);
+    else for (const input of next.producer.inputs) if (input) stack.push(input);
+  }
+  return { inputs, sizes, constants };
+}
+
+const isSizes = ({ content, shape, dtype }: Value): boolean =>
+  content !== undefined && (shape?.length ?? 2) <= 1 && isInteger(dtype) && dtype !== "bool";
+
+/**
+ * What a value is for inputs of certain sizes. Values that are computed from sizes are given as numbers, so that nothing
+ * of the model behind a `Shape` has to run.
+ *
+ * @param symbols the number that each symbol stands for
+ * @returns undefined when it cannot be computed from what is given
+ */
+export async function probe(
+  graph: Graph,
+  value: Value,
+  { sizes, constants, inputs }: Sources,
+  symbols: ReadonlyMap<string, number>,
+  given: ReadonlyMap<Value, Tensor>,
+): Promise<Tensor | undefined> {
+  if ([...inputs].some((input) => !given.has(input))) return undefined;
+  const all = new Map(given);
+  for (const size of sizes) {
+    const known = sizesAt(size, symbols);
+    if (!known) return undefined;
+    all.set(size, known);
+  }
+  if (constants.has(value)) return value.constant;
+  const results = await runSubgraph(graph, [value], all);
+  return results?.[0];
+}
+
+/** Symbols in the sizes that a value is computed from. */
+export const symbolsIn = ({ sizes }: Sources): Set<string> =>
+  new Set([...sizes].flatMap((value) => (value.content ?? []).flatMap(symbolsOf)));
+
+function sizesAt({ content, shape, dtype }: Value, symbols: ReadonlyMap<string, number>): Tensor | undefined {
+  const bound = content?.map((dim: Dim) => substitute(dim, (name) => symbols.get(name) ?? -1));
+  if (!bound?.every((size) => typeof size === "number") || !shape) return undefined;
+  const rank = shape.length === 0 ? [] : [bound.length];
+  if (dtype === "int64") return tensor(dtype, rank, BigInt64Array.from(bound as number[], BigInt));
+  if (dtype === "int32") return tensor(dtype, rank, Int32Array.from(bound as number[]));
+  return undefined;
+}
+
+/** Whole numbers among small constants: what a probe's sizes must exceed to see every effect. */
+export function largestConstant({ constants }: Sources): number {
+  const small = [...constants].flatMap(({ constant }) =>
+    constant && isInteger(constant.dtype) && elementCount(constant.shape) <= 64 ? numbersOf(constant) : [],
+  );
+  const extents = [...constants].flatMap(({ constant }) => constant?.shape ?? []);
+  return Math.max(0, ...[...small.map(Math.abs), ...extents].filter((value) => value < 2 ** 31 - 1));
+}

@@ -1,0 +1,91 @@
+import * as ort from "onnxruntime-node";
+import { Graph, type Node, type Value } from "../graph/graph.ts";
+import type { Tensor } from "../graph/tensor.ts";
+import { encodeModel } from "../onnx/encode-model.ts";
+import { toOnnx } from "../onnx/to-onnx.ts";
+import { fromOrt, toOrt } from "./ort-tensor.ts";
+
+/** Error: what onnxruntime cannot compute is simply not known; it says nothing of interest to a user. */
+const LOG_FATAL = 4;
+
+/**
+ * What values of a graph are when others are given, computed by onnxruntime with all its optimization off. Operators are
+ * thereby evaluated exactly as they will be when the model runs, and none needs an implementation here.
+ *
+ * @param given the values to start from, of known type; whatever `wanted` depends on must be among them or constant
+ * @returns undefined when onnxruntime cannot run the nodes in between
+ */
+export async function runSubgraph(
+  graph: Graph,
+  wanted: readonly Value[],
+  given: ReadonlyMap<Value, Tensor>,
+): Promise<Tensor[] | undefined> {
+  const part = new Graph("part");
+  for (const [domain, version] of graph.opsets) part.opsets.set(domain, version);
+  const copies = new Map<Value, Value>();
+  const copyOf = (value: Value): Value => {
+    const known = copies.get(value);
+    if (known) return known;
+    if (value.constant && !given.has(value)) {
+      const copy = part.constant(value.name, value.constant);
+      copies.set(value, copy);
+      return copy;
+    }
+    if (!value.producer || given.has(value)) {
+      const copy = part.input(value.name);
+      const example = given.get(value);
+      copy.dtype = example?.dtype;
+      copy.shape = example?.shape;
+      copies.set(value, copy);
+      return copy;
+    }
+    throw new Error(`${value.name} comes before what it depends on`);
+  };
+  for (const node of nodesBetween(wanted, given)) {
+    const copy = part.add(
+      node.opType,
+      node.inputs.map((input) => input && copyOf(input)),
+      { ...node, outputs: node.outputs.map((output) => output?.name ?? "") },
+    );
+    node.outputs.forEach((output, i) => {
+      if (output) copies.set(output, copy.outputs[i] as Value);
+    });
+  }
+  for (const value of wanted)
+    part.outputs.push({ name: `${value.name}/wanted`, value: copyOf(value), declaration: undefined });
+
+  let session: ort.InferenceSession | undefined;
+  try {
+    session = await ort.InferenceSession.create(encodeModel(toOnnx(part)).finish(), {
+      graphOptimizationLevel: "disabled",
+      intraOpNumThreads: 1,
+      logSeverityLevel: LOG_FATAL,
+    });
+    const feeds: Record<string, ort.Tensor> = {};
+    for (const [value, example] of given) {
+      const name = copies.get(value)?.name;
+      if (name !== undefined && session.inputNames.includes(name)) feeds[name] = toOrt(example);
+    }
+    const results = await session.run(feeds);
+    return part.outputs.map(({ name }) => fromOrt(results[name] as ort.Tensor));
+  } catch {
+    return undefined;
+  } finally {
+    await session?.release();
+  }
+}
+
+/** The nodes that lead from what is given and constant to what is wanted, in order. */
+function nodesBetween(wanted: readonly Value[], given: ReadonlyMap<Value, Tensor>): Node[] {
+  const order: Node[] = [];
+  const seen = new Set<Node>();
+  const visit = (value: Value) => {
+    const node = value.producer;
+    if (!node || given.has(value) || seen.has(node)) return;
+    seen.add(node);
+    for (const input of node.inputs) if (input) visit(input);
+    order.push(node);
+  };
+  for (const value of wanted) visit(value);
+  return order;
+}

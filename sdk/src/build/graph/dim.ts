@@ -1,0 +1,150 @@
+/**
+ * A size that may depend on the batch and the sequence: a number, or a polynomial with integer coefficients over symbols
+ * and over the few functions that exporters apply to sizes. Equal polynomials have equal keys, so that sizes which were
+ * computed in different ways still compare as one.
+ */
+export type Dim = number | Polynomial;
+
+export type Shape = readonly Dim[];
+
+/** A symbol, or a function of sizes that no polynomial expresses. */
+type Atom = { readonly key: string; readonly of?: { readonly name: FunctionName; readonly args: readonly [Dim, Dim] } };
+
+type FunctionName = keyof typeof functions;
+const functions = {
+  floordiv: (a: number, b: number) => Math.floor(a / b),
+  max: Math.max,
+  min: Math.min,
+};
+
+interface Term {
+  readonly coefficient: number;
+  readonly atoms: readonly Atom[];
+}
+
+export class Polynomial {
+  readonly key: string;
+  readonly terms: readonly Term[];
+
+  constructor(terms: readonly Term[]) {
+    this.terms = terms;
+    this.key = terms
+      .map(({ coefficient, atoms }) => {
+        const names = atoms.map((atom) => atom.key).join("*");
+        return names === "" ? `${coefficient}` : coefficient === 1 ? names : `${coefficient}*${names}`;
+      })
+      .join("+");
+  }
+
+  toString(): string {
+    return this.key;
+  }
+}
+
+export const symbol = (name: string): Dim => new Polynomial([{ coefficient: 1, atoms: [{ key: name }] }]);
+
+export const sameDim = (a: Dim | undefined, b: Dim | undefined): boolean =>
+  a !== undefined && b !== undefined && (typeof a === "number" || typeof b === "number" ? a === b : a.key === b.key);
+
+export const sameShape = (a: Shape | undefined, b: Shape | undefined): boolean =>
+  a !== undefined && b !== undefined && a.length === b.length && a.every((dim, i) => sameDim(dim, b[i]));
+
+export const isStatic = (shape: Shape | undefined): shape is readonly number[] =>
+  shape?.every((dim) => typeof dim === "number") === true;
+
+/** The symbol's name if the size is exactly one symbol. */
+export function symbolOf(dim: Dim | undefined): string | undefined {
+  if (dim === undefined || typeof dim === "number" || dim.terms.length !== 1) return undefined;
+  const term = dim.terms[0] as Term;
+  const atom = term.atoms[0] as Atom;
+  return term.coefficient === 1 && term.atoms.length === 1 && !atom.of ? atom.key : undefined;
+}
+
+/** True if the size cannot be negative, whatever its symbols are. */
+export const isNonNegative = (dim: Dim): boolean =>
+  typeof dim === "number" ? dim >= 0 : dim.terms.every(({ coefficient }) => coefficient >= 0);
+
+export const add = (a: Dim, b: Dim): Dim => normalise([...termsOf(a), ...termsOf(b)]);
+
+export const sub = (a: Dim, b: Dim): Dim => add(a, mul(-1, b));
+
+export const mul = (a: Dim, b: Dim): Dim =>
+  normalise(
+    termsOf(a).flatMap((left) =>
+      termsOf(b).map((right) => ({
+        coefficient: left.coefficient * right.coefficient,
+        atoms: [...left.atoms, ...right.atoms],
+      })),
+    ),
+  );
+
+/** a / b rounded down; a polynomial wherever b divides a. */
+export function floorDiv(a: Dim, b: Dim): Dim {
+  return divideExactly(a, b) ?? apply("floordiv", a, b);
+}
+
+export const max = (a: Dim, b: Dim): Dim =>
+  isNonNegative(sub(a, b)) ? a : isNonNegative(sub(b, a)) ? b : apply("max", a, b);
+export const min = (a: Dim, b: Dim): Dim =>
+  isNonNegative(sub(a, b)) ? b : isNonNegative(sub(b, a)) ? a : apply("min", a, b);
+
+export const product = (dims: readonly Dim[]): Dim => dims.reduce<Dim>(mul, 1);
+
+/** The quotient when b, a single term, divides every term of a; else undefined. */
+export function divideExactly(a: Dim, b: Dim): Dim | undefined {
+  if (sameDim(a, b)) return 1;
+  const [divisor, ...rest] = termsOf(b);
+  if (!divisor || rest.length > 0) return undefined;
+  const quotient: Term[] = [];
+  for (const { coefficient, atoms } of termsOf(a)) {
+    if (coefficient % divisor.coefficient !== 0) return undefined;
+    const left = [...atoms];
+    for (const { key } of divisor.atoms) {
+      const at = left.findIndex((atom) => atom.key === key);
+      if (at < 0) return undefined;
+      left.splice(at, 1);
+    }
+    quotient.push({ coefficient: coefficient / divisor.coefficient, atoms: left });
+  }
+  return normalise(quotient);
+}
+
+/** The size with its symbols replaced. */
+export function substitute(dim: Dim, value: (symbol: string) => Dim): Dim {
+  if (typeof dim === "number") return dim;
+  return dim.terms.reduce<Dim>((sum, { coefficient, atoms }) => {
+    const factors = atoms.map(({ key, of }) => {
+      if (!of) return value(key);
+      const [a, b] = of.args.map((arg) => substitute(arg, value)) as [Dim, Dim];
+      return { floordiv: floorDiv, max, min }[of.name](a, b);
+    });
+    return add(sum, mul(coefficient, product(factors)));
+  }, 0);
+}
+
+/** All symbols in a size. */
+export function symbolsOf(dim: Dim): string[] {
+  if (typeof dim === "number") return [];
+  return dim.terms.flatMap(({ atoms }) => atoms.flatMap(({ key, of }) => (of ? of.args.flatMap(symbolsOf) : [key])));
+}
+
+function apply(name: FunctionName, a: Dim, b: Dim): Dim {
+  if (typeof a === "number" && typeof b === "number") return functions[name](a, b);
+  return new Polynomial([{ coefficient: 1, atoms: [{ key: `${name}(${a},${b})`, of: { name, args: [a, b] } }] }]);
+}
+
+const termsOf = (dim: Dim): readonly Term[] =>
+  typeof dim === "number" ? (dim === 0 ? [] : [{ coefficient: dim, atoms: [] }]) : dim.terms;
+
+function normalise(terms: readonly Term[]): Dim {
+  const byAtoms = new Map<string, Term>();
+  for (const { coefficient, atoms } of terms) {
+    const sorted = [...atoms].sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0));
+    const key = sorted.map((atom) => atom.key).join("*");
+    byAtoms.set(key, { coefficient: (byAtoms.get(key)?.coefficient ?? 0) + coefficient, atoms: sorted });
+  }
+  const kept = [...byAtoms].filter(([, { coefficient }]) => coefficient !== 0);
+  if (kept.length === 0) return 0;
+  if (kept.length === 1 && kept[0]?.[0] === "") return kept[0][1].coefficient;
+  return new Polynomial(kept.sort(([a], [b]) => (a < b ? -1 : 1)).map(([, term]) => term));
+}

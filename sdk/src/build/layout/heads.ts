@@ -1,0 +1,103 @@
+import type { Value } from "../graph/graph.ts";
+import { elementCount } from "../graph/tensor.ts";
+import { indexMap, movedFrom, movedInput, Sizes } from "./index-map.ts";
+
+/** Heads that were cut out of the columns of a tensor [batch, sequence, width]. */
+export interface Heads {
+  readonly source: Value;
+  /** For head h and its element d, at h · size + d, the column of `source` it is. */
+  readonly columns: readonly number[];
+  readonly count: number;
+  /** Elements a head. */
+  readonly size: number;
+  /** What the elements were multiplied with on their way. */
+  readonly scale: number;
+}
+
+/**
+ * Recognises [batch, heads, sequence, size], or its transpose on the last two axes, as heads of a tensor
+ * [batch, sequence, width], however they were split off. Batch and heads may be one axis.
+ */
+export function splitHeads(value: Value, transposed: boolean): Heads | undefined {
+  const rank = value.shape?.length ?? 0;
+  const size = value.shape?.at(transposed ? -2 : -1);
+  if ((rank !== 3 && rank !== 4) || typeof size !== "number" || size === 0) return undefined;
+  for (const source of movedFrom(value)) {
+    const width = source.shape?.at(-1);
+    if (source.shape?.length !== 3 || typeof width !== "number") continue;
+    const sizes = new Sizes();
+    const from = sizes.of(source.shape);
+    const map = indexMap(value, source, sizes);
+    if (!map || !from) return undefined;
+    const [batch = 0, sequence = 0] = from;
+    const count = elementCount(map.shape) / (batch * sequence * size);
+    if (!Number.isInteger(count) || map.shape.at(transposed ? -1 : -2) !== sequence) continue;
+    const at = (b: number, h: number, s: number, d: number) => {
+      const row = b * count + h;
+      return map.index[transposed ? (row * size + d) * sequence + s : (row * sequence + s) * size + d] ?? -1;
+    };
+    const columns = Array.from({ length: count * size }, (_, i) => at(0, Math.floor(i / size), 0, i % size));
+    if (columns.some((column) => column < 0 || column >= width)) continue;
+    if (
+      everyHead(
+        batch,
+        count,
+        sequence,
+        size,
+        (b, h, s, d) => at(b, h, s, d) === (b * sequence + s) * width + (columns[h * size + d] ?? 0),
+      )
+    ) {
+      return { source, columns, count, size, scale: map.scale };
+    }
+  }
+  return undefined;
+}
+
+/**
+ * The value that puts heads [batch, heads, sequence, size] back side by side as [batch, sequence, heads · size].
+ *
+ * @param count heads; needed because batch and heads may be one axis
+ */
+export function mergedHeads(context: Value, count: number): Value | undefined {
+  const size = context.shape?.at(-1);
+  if (typeof size !== "number") return undefined;
+  const next = [context];
+  for (let value = next.shift(); value; value = next.shift()) {
+    if (value !== context && value.shape?.at(-1) === count * size && isMerged(context, value, count, size))
+      return value;
+    for (const user of value.users) if (movedInput(user) === value) next.push(user.output);
+  }
+  return undefined;
+}
+
+function isMerged(context: Value, merged: Value, count: number, size: number): boolean {
+  const sizes = new Sizes();
+  const from = sizes.of(context.shape);
+  const map = indexMap(merged, context, sizes);
+  const sequence = from?.at(-2) ?? 0;
+  if (!map || !from || map.scale !== 1) return false;
+  const batch = elementCount(from) / (count * sequence * size);
+  if (!Number.isInteger(batch) || (map.shape.length === 3 && (map.shape[0] !== batch || map.shape[1] !== sequence)))
+    return false;
+  return everyHead(batch, count, sequence, size, (b, h, s, d) => {
+    const flat = ((b * sequence + s) * count + h) * size + d;
+    return map.index[flat] === ((b * count + h) * sequence + s) * size + d;
+  });
+}
+
+function everyHead(
+  batch: number,
+  count: number,
+  sequence: number,
+  size: number,
+  holds: (b: number, h: number, s: number, d: number) => boolean,
+): boolean {
+  for (let b = 0; b < batch; b++) {
+    for (let h = 0; h < count; h++) {
+      for (let s = 0; s < sequence; s++) {
+        for (let d = 0; d < size; d++) if (!holds(b, h, s, d)) return false;
+      }
+    }
+  }
+  return true;
+}

@@ -1,0 +1,149 @@
+import { type Shape, substitute, symbolsOf } from "../graph/dim.ts";
+import type { Node, Value } from "../graph/graph.ts";
+import { elementCount } from "../graph/tensor.ts";
+import { uniform } from "../rewrite/match.ts";
+import { normaliseAxis, numbers } from "../shapes/rule.ts";
+
+/** Where each element of a value comes from: its flat index in another value, at sizes chosen for the purpose. */
+export interface IndexMap {
+  readonly shape: readonly number[];
+  readonly index: Int32Array;
+  /** What every element was multiplied with on its way. */
+  readonly scale: number;
+}
+
+/** Sizes for symbols, different primes, so that one axis cannot be taken for another. */
+const sizes = [2, 3, 5, 7, 11, 13];
+
+/** Beyond this many elements (fixed, long sequences) following single elements is not worth the time. */
+const MAX_ELEMENTS = 1 << 21;
+
+/** Numbers in place of symbols, the same for all shapes that are looked at together. */
+export class Sizes {
+  readonly #bound = new Map<string, number>();
+
+  of(shape: Shape | undefined): number[] | undefined {
+    const bound = shape?.map((dim) => {
+      for (const name of symbolsOf(dim)) {
+        if (!this.#bound.has(name)) this.#bound.set(name, sizes[this.#bound.size] ?? 17 + this.#bound.size);
+      }
+      return substitute(dim, (name) => this.#bound.get(name) as number);
+    });
+    return bound?.every((dim) => typeof dim === "number" && dim >= 0) ? (bound as number[]) : undefined;
+  }
+}
+
+/**
+ * Follows elements through operators that only move them, by moving indices in their stead: whatever an exporter writes to
+ * split heads, transpose keys or pick a part of a packed projection, what it does is seen from where the elements end up.
+ *
+ * @returns undefined when anything but movement (and multiplication with a scalar) lies between the two values
+ */
+export function indexMap(to: Value, from: Value, at: Sizes): IndexMap | undefined {
+  const shape = at.of(to.shape);
+  if (!shape || elementCount(shape) > MAX_ELEMENTS) return undefined;
+  if (to === from) return { shape, index: Int32Array.from({ length: elementCount(shape) }, (_, i) => i), scale: 1 };
+  const node = to.producer;
+  if (node?.domain !== "") return undefined;
+  const move = movements[node.opType];
+  const source = move && movedInput(node);
+  const before = source && indexMap(source, from, at);
+  return before && move?.(before, shape, node, to);
+}
+
+/** The input whose elements a node moves; undefined for other operators. */
+export function movedInput(node: Node): Value | undefined {
+  if (node.domain !== "" || !(node.opType in movements)) return undefined;
+  const [a, b] = node.inputs;
+  return node.opType === "Mul" && a && uniform(a) !== undefined ? b : a;
+}
+
+type Movement = (x: IndexMap, shape: readonly number[], node: Node, to: Value) => IndexMap | undefined;
+
+const view: Movement = ({ index, scale }, shape) =>
+  index.length === elementCount(shape) ? { shape, index, scale } : undefined;
+
+/** Takes elements by the position each output position reads from. */
+function take(x: IndexMap, shape: readonly number[], position: (at: readonly number[]) => readonly number[]): IndexMap {
+  const index = new Int32Array(elementCount(shape));
+  const at = shape.map(() => 0);
+  for (let i = 0; i < index.length; i++) {
+    const source = position(at);
+    index[i] = x.index[source.reduce((flat, coordinate, axis) => flat * (x.shape[axis] ?? 1) + coordinate, 0)] ?? -1;
+    for (let axis = shape.length - 1; axis >= 0; axis--) {
+      at[axis] = (at[axis] ?? 0) + 1;
+      if (at[axis] !== shape[axis]) break;
+      at[axis] = 0;
+    }
+  }
+  return { shape, index, scale: x.scale };
+}
+
+const scaled =
+  (of: (x: number, constant: number) => number): Movement =>
+  (x, shape, node) => {
+    const constant = node.inputs.map((input) => input && uniform(input)).find((value) => value !== undefined);
+    if (constant === undefined || x.index.length !== elementCount(shape)) return undefined;
+    return { shape, index: x.index, scale: of(x.scale, constant) };
+  };
+
+const movements: Readonly<Record<string, Movement>> = {
+  Identity: view,
+  Reshape: view,
+  Squeeze: view,
+  Unsqueeze: view,
+  Flatten: view,
+  Transpose: (x, shape, node) => {
+    const perm = node.ints("perm") ?? shape.map((_, i) => shape.length - 1 - i);
+    const inverse = shape.map((_, axis) => perm.indexOf(axis));
+    return take(x, shape, (at) => inverse.map((axis) => at[axis] ?? 0));
+  },
+  Gather: (x, shape, node) => {
+    const axis = normaliseAxis(node.int("axis") ?? 0, x.shape.length);
+    const [, indices] = node.inputs;
+    const chosen = numbers(indices);
+    const rank = indices?.shape?.length ?? 2;
+    if (!chosen || rank > 1) return undefined;
+    const size = x.shape[axis] ?? 0;
+    return take(x, shape, (at) => {
+      const wanted = chosen[rank === 0 ? 0 : (at[axis] ?? 0)] ?? 0;
+      return [...at.slice(0, axis), wanted < 0 ? wanted + size : wanted, ...at.slice(axis + rank)];
+    });
+  },
+  Slice: (x, shape, node) => {
+    const starts = numbers(node.inputs[1]);
+    const steps = node.inputs[4] ? numbers(node.inputs[4]) : starts?.map(() => 1);
+    const axes = node.inputs[3] ? numbers(node.inputs[3]) : starts?.map((_, i) => i);
+    if (!starts || !axes || !steps?.every((step) => step === 1)) return undefined;
+    const offsets = x.shape.map(() => 0);
+    starts.forEach((start, i) => {
+      const axis = normaliseAxis(axes[i] ?? 0, x.shape.length);
+      const size = x.shape[axis] ?? 0;
+      offsets[axis] = Math.min(Math.max(start < 0 ? start + size : start, 0), size);
+    });
+    return take(x, shape, (at) => at.map((coordinate, axis) => coordinate + (offsets[axis] ?? 0)));
+  },
+  Split: (x, shape, node, to) => {
+    const axis = normaliseAxis(node.int("axis") ?? 0, x.shape.length);
+    const part = node.outputs.indexOf(to);
+    let offset = 0;
+    for (const output of node.outputs.slice(0, part)) {
+      const size = output?.shape?.[axis];
+      if (typeof size !== "number") return undefined;
+      offset += size;
+    }
+    return take(x, shape, (at) => at.map((coordinate, i) => (i === axis ? coordinate + offset : coordinate)));
+  },
+  Mul: scaled((x, constant) => x * constant),
+  Div: (x, shape, node, to) =>
+    node.inputs[0] && uniform(node.inputs[0]) !== undefined
+      ? undefined
+      : scaled((value, constant) => value / constant)(x, shape, node, to),
+};
+
+/** The values that `value` may be a movement of, nearest first, itself included. */
+export function* movedFrom(value: Value): Generator<Value> {
+  yield value;
+  const source = value.producer && movedInput(value.producer);
+  if (source && !source.isConstant) yield* movedFrom(source);
+}

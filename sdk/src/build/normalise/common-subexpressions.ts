@@ -1,0 +1,58 @@
+import type { Graph, Node, Value } from "../graph/graph.ts";
+import type { Tensor } from "../graph/tensor.ts";
+
+/** Equal constants become one, and so do nodes that compute the same from the same. */
+export function mergeCommonSubexpressions(graph: Graph): void {
+  mergeConstants(graph);
+  const numbers = new Map<Value, number>();
+  const numberOf = (value: Value | undefined) => {
+    if (!value) return -1;
+    const known = numbers.get(value) ?? numbers.size;
+    numbers.set(value, known);
+    return known;
+  };
+  const seen = new Map<string, Node>();
+  for (const node of graph.sorted()) {
+    if (node.captures.length > 0 || Object.values(node.attributes).some(({ kind }) => kind === "other")) continue;
+    const key = JSON.stringify([
+      node.domain,
+      node.opType,
+      node.inputs.map(numberOf),
+      attributesKey(node),
+      node.outputs.length,
+    ]);
+    const twin = seen.get(key);
+    if (!twin || isRandom(node)) seen.set(key, node);
+    else {
+      node.outputs.forEach((output, i) => {
+        const same = twin.outputs[i];
+        if (output && same) graph.replace(output, same);
+      });
+    }
+  }
+  graph.prune();
+}
+
+const isRandom = ({ opType }: Node) => /^Random|^Multinomial$|^Bernoulli$/.test(opType);
+
+const attributesKey = ({ attributes }: Node) =>
+  Object.entries(attributes)
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([name, { kind, value }]) => [name, kind, kind === "tensor" ? { ...value, data: [...value.data] } : value]);
+
+function mergeConstants(graph: Graph): void {
+  const seen = new Map<string, Value[]>();
+  for (const value of graph.constants()) {
+    if (!value.constant) continue;
+    const { dtype, shape, data } = value.constant;
+    const key = `${dtype}[${shape}]${data.subarray(0, SAMPLE).join()}`;
+    const twin = seen.get(key)?.find((other) => isSame(other.constant as Tensor, value.constant as Tensor));
+    if (twin) graph.replace(value, twin);
+    else seen.set(key, [...(seen.get(key) ?? []), value]);
+  }
+}
+
+/** Bytes that tell most constants apart before all are compared. */
+const SAMPLE = 32;
+
+const isSame = (a: Tensor, b: Tensor) => a.data === b.data || Buffer.compare(a.data, b.data) === 0;

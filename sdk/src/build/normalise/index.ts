@@ -1,0 +1,50 @@
+import { foldConstants } from "../evaluate/fold-constants.ts";
+import type { Graph } from "../graph/graph.ts";
+import { verify } from "../graph/verify.ts";
+import { applyRules } from "../rewrite/driver.ts";
+import type { Questions } from "../rewrite/questions.ts";
+import type { Rule } from "../rewrite/rule.ts";
+import type { Trace } from "../rewrite/trace.ts";
+import { inferShapes } from "../shapes/infer.ts";
+import { biasBeforeHeads } from "./bias-before-heads.ts";
+import { mergeCommonSubexpressions } from "./common-subexpressions.ts";
+import { einsum } from "./einsum.ts";
+import { einsumProducts } from "./einsum-products.ts";
+import { flattened } from "./flattened.ts";
+import { gemm } from "./gemm.ts";
+import { moved } from "./moved.ts";
+import { noOps } from "./no-ops.ts";
+import { reshapes } from "./reshapes.ts";
+import { select } from "./select.ts";
+import { sizes } from "./sizes.ts";
+import { transposedProducts } from "./transposed-products.ts";
+import { transposes } from "./transposes.ts";
+
+const rules: readonly Rule[] = [
+  noOps,
+  sizes,
+  reshapes,
+  transposes,
+  transposedProducts,
+  gemm,
+  einsum,
+  einsumProducts,
+  select,
+  biasBeforeHeads,
+  flattened,
+  moved,
+];
+
+/** Takes out what exporters differ in, so that a fusion needs one short pattern instead of one per exporter. */
+export async function normalise(graph: Graph, trace: Trace, questions: Questions): Promise<void> {
+  // Known sizes make constants, and constants make more sizes known.
+  for (let before = -1; before !== graph.nodes.size; ) {
+    before = graph.nodes.size;
+    inferShapes(graph);
+    await foldConstants(graph);
+    applyRules(graph, rules, trace, questions);
+    mergeCommonSubexpressions(graph);
+  }
+  inferShapes(graph);
+  verify(graph);
+}

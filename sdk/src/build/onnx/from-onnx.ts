@@ -1,0 +1,183 @@
+import { BertEdgeError } from "../../artifact/error.ts";
+import type { Attribute } from "../graph/attribute.ts";
+import { type Shape, symbol } from "../graph/dim.ts";
+import { Graph, type Value } from "../graph/graph.ts";
+import { float32Scalar, type Tensor, tensor } from "../graph/tensor.ts";
+import { verify } from "../graph/verify.ts";
+import { inlineFunctions } from "./inline-functions.ts";
+import type { AttributeProto, GraphProto, ModelProto, NodeProto, ValueInfoProto } from "./proto.ts";
+import { dataTypeOf, tensorOf } from "./tensor-proto.ts";
+
+/** From this version on, an initializer that is also an input is only its default. */
+const IR_VERSION_WITH_DEFAULTS = 4n;
+
+/**
+ * A file's graph, ready to be rewritten. Local functions are inlined where that can be done, sub-graphs are kept as they
+ * are and count as users of what they read. Weights stay views of the file's bytes.
+ *
+ * @throws BertEdgeError `onnx_invalid` or `graph_invalid` when the file is not a sound model
+ */
+export function fromOnnx(model: ModelProto): Graph {
+  if (!model.graph) {
+    throw new BertEdgeError("onnx_invalid", "The file holds no graph.", { hint: "It may not be an ONNX model." });
+  }
+  const proto = inlineFunctions(model, model.graph);
+  const graph = new Graph(proto.name ?? "");
+  for (const { domain = "", version = 0n } of model.opsetImport) {
+    graph.opsets.set(domain === "ai.onnx" ? "" : domain, Number(version));
+  }
+  const values = new Map<string, Value>();
+  const define = (name: string, value: Value, by: string) => {
+    if (values.has(name)) throw invalid(`${name} is defined a second time by ${by}`);
+    values.set(name, value);
+  };
+
+  const inputNames = new Set(proto.input.map(({ name = "" }) => name));
+  const withDefaults = (model.irVersion ?? 0n) >= IR_VERSION_WITH_DEFAULTS;
+  const initialized = new Set(proto.initializer.map(({ name = "" }) => name));
+  for (const declaration of proto.input) {
+    const name = declaration.name ?? "";
+    if (initialized.has(name) && !withDefaults) continue;
+    const value = graph.input(name);
+    graph.declarations.set(value, declaration);
+    value.dtype = dataTypeOf(declaration.type?.tensorType?.elemType);
+    value.shape = declaredShape(declaration);
+    define(name, value, "the graph's inputs");
+  }
+  for (const tensor of proto.initializer) {
+    const name = tensor.name ?? "";
+    const input = withDefaults && inputNames.has(name) ? values.get(name) : undefined;
+    if (input) {
+      graph.defaults.set(input, tensor);
+      continue;
+    }
+    const constant = tensorOf(tensor);
+    define(name, constant ? graph.constant(name, constant) : graph.opaque(name, tensor), "an initializer");
+  }
+  for (const { values: stored } of proto.sparseInitializer) {
+    throw invalid(`${stored?.name ?? "a tensor"} is sparse, which is not supported`);
+  }
+
+  const operators = proto.node.filter((node) => {
+    const constant = constantOf(node);
+    const name = node.output[0] ?? "";
+    if (constant) define(name, graph.constant(name, constant), describe(node));
+    return !constant;
+  });
+  const nodes = operators.map((node) => {
+    const added = graph.add(node.opType ?? "", [], {
+      name: node.name || `${node.opType}:${node.output[0] ?? ""}`,
+      domain: node.domain ?? "",
+      attributes: attributesOf(node),
+      outputs: node.output,
+      proto: node,
+    });
+    node.output.forEach((name, i) => {
+      const value = added.outputs[i];
+      if (value) define(name, value, describe(node));
+    });
+    return added;
+  });
+  const resolve = (name: string, reader: string): Value => {
+    const value = values.get(name);
+    if (value) return value;
+    throw invalid(`${reader} reads ${name}, which nothing defines`);
+  };
+  nodes.forEach((node, i) => {
+    const from = operators[i] as NodeProto;
+    const captured = [...freeNames(from)].map((name) => resolve(name, `A sub-graph of ${describe(from)}`));
+    graph.setInputs(
+      node,
+      from.input.map((name) => (name === "" ? undefined : resolve(name, describe(from)))),
+      captured,
+    );
+  });
+  for (const declaration of proto.output) {
+    const name = declaration.name ?? "";
+    graph.outputs.push({ name, value: resolve(name, "The list of outputs"), declaration });
+  }
+  verify(graph);
+  return graph;
+}
+
+const invalid = (what: string) =>
+  new BertEdgeError("graph_invalid", `${what}.`, { hint: "The file is not a sound model; export it again." });
+
+const describe = ({ name, opType, output }: NodeProto) => `${opType} ${name || output[0]}`;
+
+/** Symbols for what is not fixed: the file's own names, so that equal names are equal sizes. */
+function declaredShape({ name, type }: ValueInfoProto): Shape | undefined {
+  return type?.tensorType?.shape?.dim.map(({ dimValue, dimParam }, axis) => {
+    if (dimValue !== undefined && dimValue >= 0n) return Number(dimValue);
+    return symbol(dimParam || `${name}.${axis}`);
+  });
+}
+
+/** AttributeProto.AttributeType */
+export const attributeTypes = { float: 1, int: 2, string: 3, tensor: 4, floats: 6, ints: 7 } as const;
+
+function attributesOf({ attribute }: NodeProto): Record<string, Attribute> {
+  return Object.fromEntries(attribute.map((proto) => [proto.name ?? "", attributeOf(proto)]));
+}
+
+function attributeOf(proto: AttributeProto): Attribute {
+  const other: Attribute = { kind: "other", value: proto };
+  if (proto.refAttrName) return other;
+  switch (proto.type) {
+    case attributeTypes.float:
+      return { kind: "float", value: proto.f ?? 0 };
+    case attributeTypes.int:
+      return isSafe(proto.i ?? 0n) ? { kind: "int", value: Number(proto.i ?? 0n) } : other;
+    case attributeTypes.string:
+      return { kind: "string", value: new TextDecoder().decode(proto.s) };
+    case attributeTypes.floats:
+      return { kind: "floats", value: proto.floats };
+    case attributeTypes.ints:
+      return proto.ints.every(isSafe) ? { kind: "ints", value: proto.ints.map(Number) } : other;
+    case attributeTypes.tensor: {
+      const value = proto.t && tensorOf(proto.t);
+      return value ? { kind: "tensor", value } : other;
+    }
+    default:
+      return other;
+  }
+}
+
+/** The value of a Constant node, in any of its forms but the rare ones (strings, sparse). */
+function constantOf(node: NodeProto): Tensor | undefined {
+  const [attribute] = node.attribute;
+  if (node.opType !== "Constant" || (node.domain ?? "") !== "" || !attribute || attribute.refAttrName) return undefined;
+  switch (attribute.name) {
+    case "value":
+      return attribute.t && tensorOf(attribute.t);
+    case "value_float":
+      return float32Scalar(attribute.f ?? 0);
+    case "value_floats":
+      return tensor("float32", [attribute.floats.length], Float32Array.from(attribute.floats));
+    case "value_int":
+      return tensor("int64", [], BigInt64Array.of(attribute.i ?? 0n));
+    case "value_ints":
+      return tensor("int64", [attribute.ints.length], BigInt64Array.from(attribute.ints));
+    default:
+      return undefined;
+  }
+}
+
+const isSafe = (value: bigint) => value >= Number.MIN_SAFE_INTEGER && value <= Number.MAX_SAFE_INTEGER;
+
+/** Names that a node's sub-graphs read from the graphs around them. */
+export function freeNames(node: NodeProto): Set<string> {
+  const free = new Set<string>();
+  for (const { g, graphs } of node.attribute) {
+    for (const graph of g ? [g, ...graphs] : graphs) for (const name of freeNamesOf(graph)) free.add(name);
+  }
+  return free;
+}
+
+function freeNamesOf(graph: GraphProto): Set<string> {
+  const own = new Set([...graph.input, ...graph.initializer].map(({ name = "" }) => name));
+  for (const { output } of graph.node) for (const name of output) own.add(name);
+  const read = graph.node.flatMap((node) => [...node.input, ...freeNames(node)]);
+  const returned = graph.output.map(({ name = "" }) => name);
+  return new Set([...read, ...returned].filter((name) => name !== "" && !own.has(name)));
+}

@@ -1,0 +1,90 @@
+import type { Graph, Node, Value } from "../graph/graph.ts";
+import { uniform } from "../rewrite/match.ts";
+import type { Reason, Trace } from "../rewrite/trace.ts";
+import { isFusedAttention } from "./fused-operators.ts";
+
+/**
+ * Why a graph is not completely fused: one reason for every attention, layer normalisation and activation of the known
+ * forms that is still written out, with what kept its rule from applying. Empty when it is complete. A graph without any
+ * attention is not an encoder that is known here, and says so.
+ */
+export function incompleteness(graph: Graph, trace: Trace): Reason[] {
+  const reasons = [...graph.nodes].flatMap((node) => {
+    const pattern = decomposed(node);
+    return pattern ? [trace.reasonFor(pattern.rules, pattern.nodes) ?? generic(pattern.rules[0], node)] : [];
+  });
+  if (reasons.length === 0 && ![...graph.nodes].some(isFusedAttention)) {
+    reasons.push({ pattern: "Attention", node: "", why: "the graph has no attention of a known form" });
+  }
+  return [...reasons, ...trace.notes];
+}
+
+interface Leftover {
+  /** Rules that should have fused it. */
+  readonly rules: readonly [string, ...string[]];
+  /** Nodes at which they may have failed. */
+  readonly nodes: readonly Node[];
+}
+
+const generic = (pattern: string, node: Node): Reason => ({
+  pattern,
+  node: node.origin,
+  why: `${node.opType} is part of one, but not in a known form`,
+});
+
+/** Recognises what is left of a sub-layer by its most telling node. */
+function decomposed(node: Node): Leftover | undefined {
+  if (node.domain !== "") return undefined;
+  switch (node.opType) {
+    case "Softmax": {
+      const product = readers(node, skippable, (reader) => /MatMul/.test(reader.opType)).filter(isComputedProduct);
+      return product.length > 0 ? { rules: ["Attention"], nodes: product } : undefined;
+    }
+    case "Attention":
+      return { rules: ["Attention"], nodes: [node] };
+    case "Sqrt":
+      return isVariance(node.inputs[0])
+        ? { rules: ["LayerNormalization"], nodes: readers(node, arithmetic) }
+        : undefined;
+    case "Erf":
+      return { rules: ["Gelu"], nodes: readers(node, arithmetic) };
+    case "Tanh":
+      return [...node.output.users].some((user) => user.is("Add") && user.inputs.some((input) => isOne(input)))
+        ? { rules: ["FastGelu"], nodes: readers(node, arithmetic) }
+        : undefined;
+    default:
+      return undefined;
+  }
+}
+
+/** What may stand between probabilities and their product with values. */
+const skippable = /^(Where|Cast|Reshape|Dropout|Identity|QuantizeLinear|DequantizeLinear|DynamicQuantizeLinear|Mul)$/;
+const arithmetic = /^(Add|Sub|Mul|Div|Reciprocal|Cast)$/;
+
+const isComputedProduct = ({ inputs }: Node) => inputs.filter((input) => input && !input.isConstant).length >= 2;
+
+const isOne = (value: Value | undefined) => value !== undefined && uniform(value) === 1;
+
+/** mean(…) + ε */
+const isVariance = (value: Value | undefined): boolean =>
+  value?.producer?.is("Add") === true &&
+  value.producer.inputs.some((input) => /^(ReduceMean|GlobalAveragePool)$/.test(input?.producer?.opType ?? "")) &&
+  value.producer.inputs.some((input) => input?.isConstant);
+
+/** Nodes after this one, reached through operators of these types, that are wanted. */
+function readers(node: Node, through: RegExp, wanted: (node: Node) => boolean = () => true): Node[] {
+  const found = new Set<Node>();
+  const stack = [node];
+  for (let next = stack.pop(); next; next = stack.pop()) {
+    for (const reader of next.output.users) {
+      if (found.has(reader)) continue;
+      if (wanted(reader)) found.add(reader);
+      if (through.test(reader.opType)) stack.push(reader);
+    }
+    if (found.size > MAX_READERS) break;
+  }
+  return [...found];
+}
+
+/** A sub-layer has fewer nodes than this. */
+const MAX_READERS = 64;

@@ -1,0 +1,103 @@
+import { mkdtemp, rename, rm, stat } from "node:fs/promises";
+import { basename, dirname, join, resolve } from "node:path";
+import { BertEdgeError } from "../../artifact/error.ts";
+import { fromOnnx } from "../onnx/from-onnx.ts";
+import { readOnnx } from "../onnx/read-onnx.ts";
+import { writeOnnx } from "../onnx/write-onnx.ts";
+import type { Reason } from "../rewrite/trace.ts";
+import type { ModelParity } from "../verify/model-parity.ts";
+import { parityInProcess } from "../verify/parity-process.ts";
+import { incompleteness } from "./completeness.ts";
+import { countFused } from "./fused-operators.ts";
+import { optimizeGraph } from "./optimize-graph.ts";
+
+export interface OptimizeOptions {
+  /** An ONNX file. */
+  source: string;
+  /** The file to write; an earlier one is replaced. */
+  out: string;
+  /** Write the result even if it is not complete. Default false. */
+  allowPartial?: boolean;
+  /** Run original and result on probe batches and refuse when they differ. Default true. */
+  checkParity?: boolean;
+  /** Called as each stage begins. */
+  onStage?: (stage: string) => void;
+}
+
+export interface OptimizeReport {
+  nodes: { before: number; after: number };
+  /** Fused operators by name, those with none left out. */
+  fused: Record<string, number>;
+  /** Whether no attention, layer normalisation or activation of the known forms is left written out. */
+  complete: boolean;
+  reasons: Reason[];
+  parity: Omit<ModelParity, "ofTolerance"> | undefined;
+  /** Of reading, rewriting and writing. */
+  seconds: number;
+  /** Largest resident set of this process so far. */
+  peakRssMB: number;
+}
+
+/**
+ * Rewrites an ONNX model into fused operators: read → rewrite → write → compare. The result takes its place only when it
+ * agrees with the original, and is complete or may be partial.
+ *
+ * @throws BertEdgeError `onnx_missing`, `onnx_invalid`, `graph_invalid`, `external_data_invalid` when the file cannot be
+ *   used, `parity_exceeded` when the results differ, `parity_failed` or `parity_impossible` when they cannot be compared
+ */
+export async function optimize(options: OptimizeOptions): Promise<OptimizeReport> {
+  const { source, out, allowPartial = false, checkParity = true, onStage = () => {} } = options;
+  const start = performance.now();
+  onStage(`read ${source}`);
+  const model = await readOnnx(source);
+  const graph = fromOnnx(model);
+  const before = graph.nodes.size;
+
+  onStage("fuse");
+  const trace = await optimizeGraph(graph);
+  const reasons = incompleteness(graph, trace);
+  const complete = reasons.length === 0;
+
+  onStage(`write ${out}`);
+  const folder = await mkdtemp(join(dirname(resolve(out)), ".bert-edge-"));
+  try {
+    const written = join(folder, basename(out));
+    await writeOnnx(written, graph, model);
+    const seconds = (performance.now() - start) / 1000;
+    const peakRssMB = process.resourceUsage().maxRSS / 1024;
+
+    if (checkParity) onStage("compare with the original");
+    const parity = checkParity ? await parityInProcess(source, written) : undefined;
+    if (parity && !(parity.ofTolerance <= 1)) throw exceeded(parity);
+
+    for (const name of complete || allowPartial ? [`${written}.data`, written] : []) {
+      if (await exists(name)) await rename(name, join(dirname(resolve(out)), basename(name)));
+    }
+    return {
+      nodes: { before, after: graph.nodes.size },
+      fused: countFused(graph),
+      complete,
+      reasons,
+      parity: parity && { maxAbs: parity.maxAbs, cosine: parity.cosine, cases: parity.cases },
+      seconds,
+      peakRssMB,
+    };
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+const exceeded = ({ maxAbs, cosine }: ModelParity) =>
+  new BertEdgeError(
+    "parity_exceeded",
+    `The rewritten model differs from the original by up to ${maxAbs} (cosine ${cosine}).`,
+    {
+      hint: "Nothing was written. Please report it, with the model if you can.",
+    },
+  );
+
+const exists = (path: string): Promise<boolean> =>
+  stat(path).then(
+    () => true,
+    () => false,
+  );

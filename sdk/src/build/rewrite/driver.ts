@@ -1,0 +1,103 @@
+import { type Graph, type Node, type NodeOptions, Value } from "../graph/graph.ts";
+import type { Tensor } from "../graph/tensor.ts";
+import { inferNode } from "../shapes/infer.ts";
+import { type Match, match, type NearMiss, uniform } from "./match.ts";
+import type { Questions } from "./questions.ts";
+import { Refusal, type Rewrite, type Rule } from "./rule.ts";
+import type { Trace } from "./trace.ts";
+
+/** Rounds over the whole graph after which rules that undo each other are stopped. */
+const MAX_ROUNDS = 64;
+
+/**
+ * Applies rules wherever they match, until none does. Of the rules for one node the first that applies is taken.
+ *
+ * A match is refused when others read a value inside it, which would be lost; `trace` learns of that and of everything
+ * else that kept a rule from applying.
+ */
+export function applyRules(graph: Graph, rules: readonly Rule[], trace: Trace, questions: Questions): void {
+  const byRoot = new Map<string, Rule[]>();
+  for (const rule of rules) {
+    for (const root of rule.roots) {
+      const key = `${rule.domain}:${root}`;
+      byRoot.set(key, [...(byRoot.get(key) ?? []), rule]);
+    }
+  }
+  for (let round = 0; round < MAX_ROUNDS; round++) {
+    let applied = 0;
+    for (const node of graph.sorted()) {
+      for (const rule of byRoot.get(`${node.domain}:${node.opType}`) ?? []) {
+        if (!graph.nodes.has(node)) break;
+        if (applyRule(graph, rule, node, trace, questions)) applied++;
+      }
+    }
+    if (applied === 0) return;
+  }
+  trace.didNotConverge(MAX_ROUNDS);
+}
+
+function applyRule(graph: Graph, rule: Rule, root: Node, trace: Trace, questions: Questions): boolean {
+  // Sub-graphs name what they read, so such a value cannot be replaced.
+  if ([...root.output.users].some((user) => user.captures.includes(root.output))) return false;
+  const miss: NearMiss = { depth: 0, node: undefined, why: "" };
+  const found = rule.pattern === undefined ? EMPTY : match(rule.pattern, root.output, miss);
+  if (!found) {
+    if (miss.depth > 1) trace.nearMiss(rule, root, miss.node ?? root, miss.why, miss.depth);
+    return false;
+  }
+  const leak = leakOf(graph, rule, root, found);
+  if (leak) {
+    trace.nearMiss(rule, root, leak.producer ?? root, `${leak.name} is read by others as well`, found.nodes.size);
+    return false;
+  }
+  const added: Node[] = [];
+  const replacement = rule.rewrite(rewriteOf(graph, root, found, added, questions));
+  if (!replacement || replacement instanceof Refusal) {
+    if (replacement) trace.nearMiss(rule, root, replacement.node ?? root, replacement.why, found.nodes.size + 1);
+    graph.prune(added);
+    return false;
+  }
+  const pairs = replacement instanceof Value ? [[root.output, replacement] as const] : replacement;
+  for (const [before, after] of pairs) graph.replace(before, after);
+  graph.prune([...found.nodes, root, ...pairs.flatMap(([before]) => before.producer ?? [])]);
+  trace.applied(rule);
+  return true;
+}
+
+const EMPTY: Match = { values: new Map(), nodes: new Set() };
+
+/** A value inside the match that something outside reads. */
+function leakOf(graph: Graph, rule: Rule, root: Node, { nodes, values }: Match): Value | undefined {
+  const shared = new Set(rule.shared.map((name) => values.get(name)));
+  for (const node of nodes) {
+    if (node === root) continue;
+    for (const value of node.outputs) {
+      if (!value || shared.has(value)) continue;
+      if (graph.isOutput(value) || [...value.users].some((user) => !nodes.has(user))) return value;
+    }
+  }
+  return undefined;
+}
+
+function rewriteOf(graph: Graph, root: Node, { values }: Match, added: Node[], questions: Questions): Rewrite {
+  const value = (name: string): Value => {
+    const found = values.get(name);
+    if (!found) throw new Error(`the pattern binds no ${name}`);
+    return found;
+  };
+  return {
+    graph,
+    root,
+    value,
+    maybe: (name) => values.get(name),
+    number: (name) => uniform(value(name)) ?? Number.NaN,
+    add(opType: string, inputs: readonly (Value | undefined)[], options?: NodeOptions): Node {
+      const node = graph.add(opType, inputs, { name: root.origin, origin: root.origin, ...options });
+      added.push(node);
+      inferNode(graph, node);
+      return node;
+    },
+    constant: (name: string, tensor: Tensor) => graph.constant(name, tensor),
+    ask: (question, of) => questions.ask(question, of),
+  };
+}

@@ -1,0 +1,178 @@
+import type { Node, Value } from "../graph/graph.ts";
+import { elementCount, numbersOf } from "../graph/tensor.ts";
+import type { Group, Item, Pattern } from "./pattern.ts";
+
+/** How far, relatively, a constant may be from the number in a pattern: exporters write √2 with four digits at worst. */
+export const CONSTANT_TOLERANCE = 1e-3;
+
+/** Larger constants are compared by their first elements only when all are equal, so they are not looked at. */
+const MAX_UNIFORM = 4096;
+
+/** What a pattern has matched so far. Never changed: matching goes back and tries again. */
+export interface Match {
+  readonly values: ReadonlyMap<string, Value>;
+  /** The nodes that make up the match, which a rewrite replaces. */
+  readonly nodes: ReadonlySet<Node>;
+}
+
+/** The attempt that went deepest before it failed. */
+export interface NearMiss {
+  depth: number;
+  node: Node | undefined;
+  why: string;
+}
+
+const NOTHING: Match = { values: new Map(), nodes: new Set() };
+
+/** The first way in which `value` is what the pattern says; `miss` learns how close it came otherwise. */
+export function match(pattern: Pattern, value: Value, miss?: NearMiss): Match | undefined {
+  for (const found of matches(pattern, value, NOTHING, miss)) return found;
+  return undefined;
+}
+
+function* matches(pattern: Pattern, value: Value, so: Match, miss: NearMiss | undefined): Generator<Match> {
+  if (typeof pattern === "number") {
+    const found = uniform(value);
+    if (found !== undefined && isClose(found, pattern)) yield so;
+    else fail(miss, so, value, `${found ?? describe(value)} stands where ${pattern} is expected`);
+    return;
+  }
+  switch (pattern.kind) {
+    case "any": {
+      const known = so.values.get(pattern.name);
+      if (known ? known !== value : pattern.constant && !value.constant) {
+        fail(miss, so, value, `${describe(value)} stands where ${known ? describe(known) : "a constant"} is expected`);
+      } else yield known ? so : bound(so, pattern.name, value);
+      return;
+    }
+    case "bound":
+      for (const found of matches(pattern.pattern, value, so, miss)) yield bound(found, pattern.name, value);
+      return;
+    case "oneOf":
+      for (const each of pattern.patterns) yield* matches(each, value, so, miss);
+      return;
+    case "through": {
+      yield* matches(pattern.pattern, value, so, miss);
+      const node = value.producer;
+      const next = node?.inputs[0];
+      if (node && next && node.domain === "" && pattern.opTypes.includes(node.opType)) {
+        yield* matches(pattern, next, including(so, node), miss);
+      }
+      return;
+    }
+    case "commutative":
+      yield* matchItems(pattern.group, pattern.items, value, false, so, miss);
+      return;
+    case "op": {
+      const node = value.producer;
+      if (!node?.is(pattern.opType, pattern.domain) || value !== node.output || !pattern.where(node)) {
+        fail(miss, so, value, `${describe(value)} stands where ${pattern.opType} is expected`);
+        return;
+      }
+      yield* matchInputs(pattern.inputs, node, 0, including(so, node), miss);
+    }
+  }
+}
+
+function* matchInputs(
+  patterns: readonly Pattern[],
+  node: Node,
+  at: number,
+  so: Match,
+  miss: NearMiss | undefined,
+): Generator<Match> {
+  const [pattern, input] = [patterns[at], node.inputs[at]];
+  if (pattern === undefined) yield so;
+  else if (input) {
+    for (const found of matches(pattern, input, so, miss)) yield* matchInputs(patterns, node, at + 1, found, miss);
+  }
+}
+
+/** Matches `value` with the items of a sum or product, in every way in which its nodes can be taken apart. */
+function* matchItems(
+  group: Group,
+  items: readonly Item[],
+  value: Value,
+  inverted: boolean,
+  so: Match,
+  miss: NearMiss | undefined,
+): Generator<Match> {
+  const [only] = items;
+  if (items.length === 1 && only) {
+    if (typeof only.pattern === "number") {
+      const found = uniform(value);
+      const wanted = only.inverted === inverted ? only.pattern : group.inverse(only.pattern);
+      if (found !== undefined && isClose(found, wanted)) yield so;
+      else fail(miss, so, value, `${found ?? describe(value)} stands where ${wanted} is expected`);
+      return;
+    }
+    if (only.inverted === inverted) yield* matches(only.pattern, value, so, miss);
+  }
+  const node = value.producer;
+  if (node?.domain !== "") return;
+  const [a, b] = node.inputs;
+  if (node.opType === group.invert && a) {
+    yield* matchItems(group, items, a, !inverted, including(so, node), miss);
+  } else if (node.opType === group.power && a && b && uniform(b) === items.length && items.length > 1) {
+    yield* matchAll(items, a, inverted, including(so, node), miss);
+  } else if ((node.opType === group.combine || node.opType === group.undo) && a && b && items.length > 1) {
+    const second = node.opType === group.undo ? !inverted : inverted;
+    for (const [left, right] of partitions(items)) {
+      for (const found of matchItems(group, left, a, inverted, including(so, node), miss)) {
+        yield* matchItems(group, right, b, second, found, miss);
+      }
+    }
+  } else if (items.length > 1) fail(miss, so, value, `${describe(value)} stands where ${group.combine} is expected`);
+}
+
+/** Every item is the same value: x², x³. */
+function* matchAll(
+  items: readonly Item[],
+  value: Value,
+  inverted: boolean,
+  so: Match,
+  miss: NearMiss | undefined,
+): Generator<Match> {
+  const [first, ...rest] = items;
+  if (!first) yield so;
+  else if (first.inverted === inverted) {
+    for (const found of matches(first.pattern, value, so, miss)) yield* matchAll(rest, value, inverted, found, miss);
+  }
+}
+
+/** All ways to give some items to the one operand and the rest to the other. */
+function* partitions(items: readonly Item[]): Generator<[Item[], Item[]]> {
+  for (let chosen = 1; chosen < 2 ** items.length - 1; chosen++) {
+    yield [items.filter((_, i) => chosen & (1 << i)), items.filter((_, i) => !(chosen & (1 << i)))];
+  }
+}
+
+const bound = (so: Match, name: string, value: Value): Match => ({
+  ...so,
+  values: new Map(so.values).set(name, value),
+});
+
+const including = (so: Match, node: Node): Match => ({ ...so, nodes: new Set(so.nodes).add(node) });
+
+function fail(miss: NearMiss | undefined, so: Match, value: Value, why: string): void {
+  if (!miss || so.nodes.size <= miss.depth) return;
+  miss.depth = so.nodes.size;
+  miss.node = value.producer;
+  miss.why = why;
+}
+
+const describe = (value: Value): string =>
+  value.producer
+    ? `${value.producer.opType} ${value.producer.name}`
+    : `${value.isConstant ? "constant" : "input"} ${value.name}`;
+
+const isClose = (found: number, wanted: number) => Math.abs(found - wanted) <= CONSTANT_TOLERANCE * Math.abs(wanted);
+
+/** The number that all elements of a constant are; undefined for anything else. */
+export function uniform({ constant }: Value): number | undefined {
+  if (!constant) return undefined;
+  const count = elementCount(constant.shape);
+  if (count === 0 || count > MAX_UNIFORM) return undefined;
+  const [first, ...rest] = numbersOf(constant);
+  return rest.every((element) => element === first) ? first : undefined;
+}

@@ -1,0 +1,126 @@
+import type { Node } from "../graph/graph.ts";
+
+/**
+ * What a piece of a graph looks like, written as the formula it computes.
+ *
+ * - a number: a constant all of whose elements are that number, to the rule's tolerance
+ * - `any(x)`: any value; the same name twice must be the same value
+ * - `constant(c)`: any constant
+ * - `op(type, …inputs)`: a node
+ * - `sum`, `product`: any association and order of Add, Sub, Neg, or of Mul, Div, Reciprocal and small powers
+ */
+export type Pattern = number | Any | Operator | Commutative | Bound | OneOf | Through;
+
+interface Any {
+  readonly kind: "any";
+  readonly name: string;
+  readonly constant: boolean;
+}
+
+interface Operator {
+  readonly kind: "op";
+  readonly opType: string;
+  readonly domain: string;
+  readonly inputs: readonly Pattern[];
+  readonly where: (node: Node) => boolean;
+}
+
+export interface Item {
+  readonly pattern: Pattern;
+  /** Subtracted rather than added, or divided by rather than multiplied with. */
+  readonly inverted: boolean;
+}
+
+interface Commutative {
+  readonly kind: "commutative";
+  readonly group: Group;
+  readonly items: readonly Item[];
+}
+
+/** The operators that combine the elements of a sum or a product. */
+export interface Group {
+  readonly combine: string;
+  readonly undo: string;
+  readonly invert: string;
+  /** The operator of repeated elements: x² is a product of two. */
+  readonly power?: string;
+  readonly inverse: (value: number) => number;
+}
+
+interface Bound {
+  readonly kind: "bound";
+  readonly name: string;
+  readonly pattern: Pattern;
+}
+
+interface OneOf {
+  readonly kind: "oneOf";
+  readonly patterns: readonly Pattern[];
+}
+
+interface Through {
+  readonly kind: "through";
+  readonly opTypes: readonly string[];
+  readonly pattern: Pattern;
+}
+
+export const any = (name: string): Pattern => ({ kind: "any", name, constant: false });
+
+export const constant = (name: string): Pattern => ({ kind: "any", name, constant: true });
+
+interface OperatorOptions {
+  readonly domain?: string;
+  readonly where?: (node: Node) => boolean;
+}
+
+export const op = (opType: string, inputs: readonly Pattern[], options: OperatorOptions = {}): Pattern => ({
+  kind: "op",
+  opType,
+  domain: options.domain ?? "",
+  inputs,
+  where: options.where ?? (() => true),
+});
+
+const addition: Group = { combine: "Add", undo: "Sub", invert: "Neg", inverse: (value) => -value };
+const multiplication: Group = {
+  combine: "Mul",
+  undo: "Div",
+  invert: "Reciprocal",
+  power: "Pow",
+  inverse: (value) => 1 / value,
+};
+
+type Operand = Pattern | { readonly inverted: Pattern };
+const toItem = (operand: Operand): Item =>
+  typeof operand === "object" && "inverted" in operand
+    ? { pattern: operand.inverted, inverted: true }
+    : { pattern: operand, inverted: false };
+
+/** a + b + …; `minus(c)` for what is subtracted. */
+export const sum = (...operands: readonly Operand[]): Pattern => ({
+  kind: "commutative",
+  group: addition,
+  items: operands.map(toItem),
+});
+
+/** a · b · …; `over(c)` for what is divided by. */
+export const product = (...operands: readonly Operand[]): Pattern => ({
+  kind: "commutative",
+  group: multiplication,
+  items: operands.map(toItem),
+});
+
+export const minus = (pattern: Pattern): Operand => ({ inverted: pattern });
+export const over = (pattern: Pattern): Operand => ({ inverted: pattern });
+
+/** Gives the value that a pattern matches a name. */
+export const bind = (name: string, pattern: Pattern): Pattern => ({ kind: "bound", name, pattern });
+
+export const oneOf = (...patterns: readonly Pattern[]): Pattern => ({ kind: "oneOf", patterns });
+
+/** The pattern behind any number of operators of these types, the first inputs of which are followed. */
+export const through = (opTypes: readonly string[], pattern: Pattern): Pattern => ({
+  kind: "through",
+  opTypes,
+  pattern,
+});

@@ -1,0 +1,27 @@
+import type { Graph, Value } from "../graph/graph.ts";
+import type { Question } from "./rule.ts";
+
+/** Collects what rules want to know about values, so that rules stay synchronous and every value is probed once. */
+export class Questions {
+  readonly #answers = new Map<Question<unknown>, Map<Value, unknown>>();
+  #pending: (readonly [Question<unknown>, Value])[] = [];
+
+  ask<T>(question: Question<T>, value: Value): T | undefined {
+    const known = this.#answers.get(question);
+    if (known?.has(value)) return known.get(value) as T;
+    if (!this.#pending.some(([asked, of]) => asked === question && of === value)) this.#pending.push([question, value]);
+    return undefined;
+  }
+
+  /** Answers what was asked since the last call. Returns whether there was anything. */
+  async answer(graph: Graph): Promise<boolean> {
+    const pending = this.#pending;
+    this.#pending = [];
+    for (const [question, value] of pending) {
+      const known = this.#answers.get(question) ?? new Map<Value, unknown>();
+      known.set(value, await question.answer(graph, value));
+      this.#answers.set(question, known);
+    }
+    return pending.length > 0;
+  }
+}

@@ -1,0 +1,36 @@
+import { type Dim, floorDiv } from "../graph/dim.ts";
+import { type ShapeRule, single } from "./rule.ts";
+
+const likeFirst: ShapeRule = single(({ inputs: [x] }) => ({ dtype: x?.dtype, shape: x?.shape }));
+
+/** Operators of onnxruntime's own domain. */
+export const microsoftRules: Readonly<Record<string, ShapeRule>> = {
+  Gelu: likeFirst,
+  BiasGelu: likeFirst,
+  FastGelu: likeFirst,
+  QuickGelu: likeFirst,
+  RotaryEmbedding: likeFirst,
+  SkipLayerNormalization: ({ inputs: [x] }) => {
+    const sum = { dtype: x?.dtype, shape: x?.shape };
+    return [sum, {}, {}, sum];
+  },
+  EmbedLayerNormalization: ({ inputs: [ids, , table] }) => {
+    const shape = ids?.shape && table?.shape && [...ids.shape, table.shape[1] as Dim];
+    return [
+      { dtype: table?.dtype, shape },
+      { dtype: "int32", shape: ids?.shape?.slice(0, 1) },
+      { dtype: table?.dtype, shape },
+    ];
+  },
+  Attention: ({ inputs: [x, , bias] }) => {
+    const width = bias?.shape?.[0];
+    const shape =
+      width !== undefined && x?.shape?.length === 3 ? [...x.shape.slice(0, 2), floorDiv(width, 3)] : undefined;
+    return [{ dtype: x?.dtype, shape }];
+  },
+  MultiHeadAttention: ({ inputs: [q, , v] }) => {
+    const shape =
+      q?.shape?.length === 3 && v?.shape?.length === 3 ? [...q.shape.slice(0, 2), v.shape[2] as Dim] : undefined;
+    return [{ dtype: q?.dtype, shape }];
+  },
+};

@@ -1,0 +1,106 @@
+import { substitute } from "../graph/dim.ts";
+import type { Graph, Node, Value } from "../graph/graph.ts";
+import { type DataType, elementCount, type Tensor, tensor } from "../graph/tensor.ts";
+
+/** Inputs of one run of a model, by name. */
+export type ProbeInputs = ReadonlyMap<string, Tensor>;
+
+/** Batches that show what padding does: right-padded, none, left-padded and scattered, one token, longer. */
+const cases: readonly {
+  readonly batch: number;
+  readonly sequence: number;
+  readonly hidden: (row: number, at: number) => boolean;
+}[] = [
+  { batch: 2, sequence: 9, hidden: (row, at) => row === 1 && at >= 6 },
+  { batch: 1, sequence: 5, hidden: () => false },
+  { batch: 3, sequence: 13, hidden: (row, at) => (row === 1 ? at < 5 : row === 2 && at % 3 === 1) },
+  { batch: 1, sequence: 1, hidden: () => false },
+  { batch: 2, sequence: 31, hidden: (row, at) => row === 0 && at >= 20 },
+];
+
+/** What to feed any encoder: tokens within its tables, masks that pad on either side, other inputs at random. */
+export function probeInputs(graph: Graph): ProbeInputs[] {
+  return cases.map(({ batch, sequence, hidden }) => {
+    let state = 20_261_121 + sequence;
+    const random = () => {
+      state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+      return state / 2 ** 32;
+    };
+    const symbols = sizesOf(graph, batch, sequence);
+    return new Map(
+      graph.inputs.map((input): [string, Tensor] => {
+        const shape = (input.shape ?? []).map(
+          (dim) => substitute(dim, (name) => symbols.get(name) ?? sequence) as number,
+        );
+        const rows = tableRows(input);
+        const count = elementCount(shape);
+        const width = shape.at(-1) ?? 1;
+        const at = (i: number) => {
+          if (rows !== undefined) return Math.floor(random() * rows);
+          if (input.dtype?.startsWith("float") && !isMask(input)) return 2 * random() - 1;
+          return hidden(Math.floor(i / width), i % width) ? 0 : 1;
+        };
+        return [
+          input.name,
+          toTensor(
+            input.dtype ?? "int64",
+            shape,
+            Array.from({ length: count }, (_, i) => at(i)),
+          ),
+        ];
+      }),
+    );
+  });
+}
+
+/** The first symbol of an input is taken for the batch, the others for the sequence. */
+function sizesOf(graph: Graph, batch: number, sequence: number): Map<string, number> {
+  const sizes = new Map<string, number>();
+  for (const { shape } of graph.inputs) {
+    shape?.forEach((dim, axis) => {
+      if (typeof dim !== "number" && !sizes.has(dim.key)) sizes.set(dim.key, axis === 0 ? batch : sequence);
+    });
+  }
+  return sizes;
+}
+
+const isMask = ({ name, shape }: Value) => /mask/i.test(name) && shape?.length === 2;
+
+/** Rows of the smallest table that an input indexes, directly or after arithmetic that keeps it an index. */
+function tableRows(input: Value): number | undefined {
+  const rows: number[] = [];
+  const stack: Value[] = [input];
+  const seen = new Set<Node>();
+  for (let value = stack.pop(); value; value = stack.pop()) {
+    for (const user of value.users) {
+      if (seen.has(user)) continue;
+      seen.add(user);
+      const [table] = user.inputs;
+      if (user.is("Gather") && table?.constant && table.constant.shape.length === 2 && user.inputs[1] === value) {
+        rows.push(table.constant.shape[0] ?? 1);
+      } else if (user.is("EmbedLayerNormalization", "com.microsoft")) {
+        const position = user.inputs.indexOf(value);
+        const shape = user.inputs[position === 0 ? 2 : position === 1 ? 4 : 3]?.shape;
+        if (typeof shape?.[0] === "number") rows.push(shape[0]);
+      } else if (/^(Cast|Reshape|Where|Identity|Squeeze|Unsqueeze|Flatten|Expand)$/.test(user.opType))
+        stack.push(user.output);
+    }
+  }
+  return rows.length > 0 ? Math.min(...rows) : undefined;
+}
+
+function toTensor(dtype: DataType, shape: readonly number[], values: readonly number[]): Tensor {
+  switch (dtype) {
+    case "int64":
+      return tensor(dtype, shape, BigInt64Array.from(values, BigInt));
+    case "int32":
+      return tensor(dtype, shape, Int32Array.from(values));
+    case "float16":
+      return tensor(dtype, shape, Float16Array.from(values));
+    case "bool":
+    case "uint8":
+      return tensor(dtype, shape, Uint8Array.from(values));
+    default:
+      return tensor("float32", shape, Float32Array.from(values));
+  }
+}

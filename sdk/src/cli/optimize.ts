@@ -1,0 +1,41 @@
+import { Command } from "commander";
+import type { OptimizeReport } from "../build/optimize/optimize.ts";
+import { printJson, printNote, printResult, stageLog } from "./output.ts";
+
+interface Options {
+  allowPartial?: true;
+  json?: true;
+}
+
+export const optimizeCommand = new Command("optimize")
+  .description("fuse an ONNX model into single operators, check it, and say what could not be fused")
+  .argument("<in.onnx>", "model to read; external data must lie in its folder")
+  .argument("<out.onnx>", "file to write")
+  .option("--allow-partial", "write the result even if something could not be fused")
+  .option("--json", "print the report as JSON")
+  .action(async (source: string, out: string, { json, ...options }: Options) => {
+    const { optimize } = await import("../build/optimize/optimize.ts");
+    const log = stageLog();
+    const report = await optimize({ source, out, ...options, onStage: log.stage });
+    log.done();
+    if (json) printJson(report);
+    else printResult(describe(report));
+    for (const { pattern, node, why } of report.reasons) {
+      printNote(`not fused: ${pattern}${node && ` at ${node}`}: ${why}`);
+    }
+    if (report.complete || options.allowPartial) return;
+    printNote(`${out} was not written, because not everything was fused; --allow-partial writes it all the same.`);
+    process.exitCode = 1;
+  });
+
+function describe({ nodes, fused, parity, seconds, peakRssMB }: OptimizeReport): string {
+  const counts = Object.entries(fused).map(([name, count]) => `${count} ${name}`);
+  const agreement = parity
+    ? `largest difference ${parity.maxAbs.toExponential(1)}, cosine ${parity.cosine.toFixed(8)} over ${parity.cases} batches`
+    : "not compared";
+  return [
+    `${nodes.before} → ${nodes.after} nodes: ${counts.join(", ") || "nothing fused"}`,
+    agreement,
+    `${seconds.toFixed(2)} s, ${peakRssMB.toFixed(0)} MB`,
+  ].join("\n");
+}
