@@ -4,9 +4,8 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Artifact } from "../../sdk/src/artifact/artifact.ts";
 import type { TargetName } from "../../sdk/src/artifact/manifest.ts";
-import { bertFusedGraph } from "../../sdk/src/build/checkpoint/bert-fused-graph.ts";
-import { bertWeights } from "../../sdk/src/build/checkpoint/bert-weights.ts";
 import { readCheckpoint } from "../../sdk/src/build/checkpoint/checkpoint.ts";
+import { encoderWeights } from "../../sdk/src/build/checkpoint/encoder-weights.ts";
 import { engineOnThisMachine } from "../../sdk/src/build/engines.ts";
 import { encodeOnnx } from "../../sdk/src/build/onnx/encode.ts";
 import { prepare } from "../../sdk/src/build/prepare.ts";
@@ -16,6 +15,7 @@ import { ortNodeEngine } from "../../sdk/src/runtime/engine/ort-node/index.ts";
 import { sentenceVector } from "../../sdk/src/runtime/tasks/sentence-vector.ts";
 import { createTokenizer } from "../../sdk/src/runtime/tokenizer/tokenizer.ts";
 import { openFolder } from "../../sdk/src/storage/folder-artifact.ts";
+import { fusedGraph } from "../suites/fused-graph.ts";
 import { type GoldenCase, readGolden } from "../suites/golden.ts";
 import { describeShared } from "../suites/shared.ts";
 
@@ -72,7 +72,7 @@ function testGolden(folder: string, count?: number): void {
 
   it("has transformers' vectors as a fused float32 graph", async () => {
     const checkpoint = await readCheckpoint(folder);
-    const model = encodeOnnx(bertFusedGraph(checkpoint.config, bertWeights(checkpoint)));
+    const model = encodeOnnx(await fusedGraph(checkpoint.config, encoderWeights(checkpoint)));
     const { minCosine } = parity(reference, await vectors(ortNodeEngine({ threads: 1 }), model));
     expect(minCosine).toBeGreaterThanOrEqual(LEAST_FP32_COSINE);
   });

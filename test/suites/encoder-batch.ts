@@ -1,5 +1,5 @@
 import * as ort from "onnxruntime-node";
-import type { Graph } from "../../sdk/src/build/graph/plain.ts";
+import type { Graph } from "../../sdk/src/build/graph/graph.ts";
 import { encodeOnnx } from "../../sdk/src/build/onnx/encode.ts";
 import { runOnnx } from "./run-onnx.ts";
 import { randomNumbers } from "./seeded.ts";

@@ -1,8 +1,8 @@
 import { copyFile, mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { parseJson } from "../../sdk/src/artifact/parse-json.ts";
-import { BertConfig } from "../../sdk/src/build/checkpoint/bert-config.ts";
-import { type BertWeights, bertWeights } from "../../sdk/src/build/checkpoint/bert-weights.ts";
+import { EncoderConfig } from "../../sdk/src/build/checkpoint/encoder-config.ts";
+import { type EncoderWeights, encoderWeights } from "../../sdk/src/build/checkpoint/encoder-weights.ts";
 import { tensor } from "../../sdk/src/build/graph/tensor.ts";
 import { float32Tensor, safetensorsFile } from "./safetensors-file.ts";
 import { randomNumbers } from "./seeded.ts";
@@ -66,19 +66,21 @@ export interface TinyOptions {
 
 /** A BERT of random weights in memory. */
 export function tinyBert({ seed = 1, config = {}, edit }: TinyOptions = {}): {
-  config: BertConfig;
-  weights: BertWeights;
+  config: EncoderConfig;
+  weights: EncoderWeights;
 } {
   const whole = { ...tinyConfig, ...config };
   const values = tinyValues(whole, seed);
   edit?.(values);
-  const parsed = parseJson(BertConfig, JSON.stringify(whole), { code: "test", what: "tiny configuration", hint: "" });
-  const weights = bertWeights({
+  const parsed = parseJson(EncoderConfig, JSON.stringify(whole), {
+    code: "test",
+    what: "tiny configuration",
+    hint: "",
+  });
+  const weights = encoderWeights({
     folder: "tiny-bert",
     config: parsed,
     weights: new Map([...values].map(([name, { shape, values }]) => [name, tensor("float32", shape, values)])),
-    head: { pooling: "mean", normalize: true, maxTokens: undefined },
-    tokenizer: { json: {}, config: {} },
   });
   return { config: parsed, weights };
 }

@@ -57,7 +57,7 @@ describe("prepare", () => {
     for (const file of Object.keys(artifact.manifest.files)) await artifact.read(file);
     expect(stages).toEqual([
       "read checkpoint",
-      "build graphs",
+      "build and fuse the graph",
       "check fusion",
       "quantize and check edge (int8)",
       "quantize and check regional-cpu (int8)",

@@ -18,13 +18,16 @@ import { ortNodeEngine } from "../runtime/engine/ort-node/index.ts";
 import { sentenceVector } from "../runtime/tasks/sentence-vector.ts";
 import { createTokenizer } from "../runtime/tokenizer/tokenizer.ts";
 import { calibrate } from "./calibrate/calibrate.ts";
-import { bertDecomposedGraph } from "./checkpoint/bert-decomposed-graph.ts";
-import { bertFusedGraph } from "./checkpoint/bert-fused-graph.ts";
-import { bertWeights } from "./checkpoint/bert-weights.ts";
 import { type Checkpoint, readCheckpoint } from "./checkpoint/checkpoint.ts";
+import { maxTokensOf } from "./checkpoint/encoder-config.ts";
+import { encoderGraph } from "./checkpoint/encoder-graph.ts";
+import { encoderWeights } from "./checkpoint/encoder-weights.ts";
 import { engineOnThisMachine } from "./engines.ts";
-import type { Graph } from "./graph/plain.ts";
+import { copyGraph } from "./graph/copy.ts";
+import type { Graph } from "./graph/graph.ts";
 import { encodeOnnx } from "./onnx/encode.ts";
+import { incompleteness } from "./optimize/completeness.ts";
+import { optimizeGraph } from "./optimize/optimize-graph.ts";
 import { assertReplaceable, writeArtifact } from "./pack/write-artifact.ts";
 import { toFp16 } from "./quantize/fp16.ts";
 import { quantizeInt8Dynamic } from "./quantize/int8-dynamic.ts";
@@ -73,7 +76,7 @@ const recipes: Record<TargetName, { engine: Target["engine"] } & Precision> = {
 };
 
 /**
- * Checkpoint in, artifact out: read → build the fused graph → check it → quantize → check every target on the engine
+ * Checkpoint in, artifact out: read → build the graph → fuse it → check it → quantize → check every target on the engine
  * that will run it → time it → write. Nothing is written unless every check passes.
  *
  * @throws BertEdgeError of the stage that failed; see each
@@ -85,15 +88,11 @@ export async function prepare(options: PrepareOptions): Promise<PrepareReport> {
   await assertReplaceable(out);
   onStage("read checkpoint");
   const checkpoint = await readCheckpoint(folder);
-  const maxTokens = Math.min(
-    checkpoint.head.maxTokens ?? Number.POSITIVE_INFINITY,
-    checkpoint.config.max_position_embeddings,
-  );
+  const maxTokens = Math.min(checkpoint.head.maxTokens ?? Number.POSITIVE_INFINITY, maxTokensOf(checkpoint.config));
 
-  onStage("build graphs");
-  const weights = bertWeights(checkpoint);
-  const decomposed = bertDecomposedGraph(checkpoint.config, weights);
-  const fused = bertFusedGraph(checkpoint.config, weights);
+  onStage("build and fuse the graph");
+  const decomposed = encoderGraph(checkpoint.config, encoderWeights(checkpoint));
+  const fused = await fuse(decomposed);
 
   onStage("check fusion");
   const probe = probeWith(checkpoint, maxTokens);
@@ -142,8 +141,22 @@ export async function prepare(options: PrepareOptions): Promise<PrepareReport> {
   return {
     manifest: calibrated.manifest,
     fusion,
-    nodes: { decomposed: decomposed.nodes.length, fused: fused.nodes.length },
+    nodes: { decomposed: decomposed.nodes.size, fused: fused.nodes.size },
   };
+}
+
+/** @throws BertEdgeError `fusion_incomplete` */
+async function fuse(decomposed: Graph): Promise<Graph> {
+  const graph = copyGraph(decomposed);
+  const [reason] = incompleteness(graph, await optimizeGraph(graph));
+  if (!reason) return graph;
+  throw new BertEdgeError(
+    "fusion_incomplete",
+    `${reason.pattern} at ${reason.node} could not be fused: ${reason.why}.`,
+    {
+      hint: "Please report it with the model's config.json.",
+    },
+  );
 }
 
 /** @throws BertEdgeError `name_invalid` */

@@ -8,8 +8,8 @@ interface Options {
 }
 
 export const optimizeCommand = new Command("optimize")
-  .description("fuse an ONNX model into single operators, check it, and say what could not be fused")
-  .argument("<in.onnx>", "model to read; external data must lie in its folder")
+  .description("fuse a model's graph into single operators, check it, and say what could not be fused")
+  .argument("<model>", "an .onnx file, with its external data beside it, or a Hugging Face model folder")
   .argument("<out.onnx>", "file to write")
   .option("--allow-partial", "write the result even if something could not be fused")
   .option("--json", "print the report as JSON")

@@ -3,16 +3,20 @@ import { join } from "node:path";
 import * as v from "valibot";
 import { BertEdgeError } from "../../artifact/error.ts";
 import type { Tensor } from "../graph/tensor.ts";
-import { BertConfig } from "./bert-config.ts";
+import { EncoderConfig } from "./encoder-config.ts";
 import { readJson } from "./json-file.ts";
 import { parseSafetensors } from "./safetensors.ts";
 import { readSentenceHead, type SentenceHead } from "./sentence-transformers.ts";
 
-/** A Hugging Face model folder in memory. */
-export interface Checkpoint {
+/** What of a model folder decides its computation. */
+export interface Encoder {
   readonly folder: string;
-  readonly config: BertConfig;
+  readonly config: EncoderConfig;
   readonly weights: ReadonlyMap<string, Tensor>;
+}
+
+/** A Hugging Face model folder in memory. */
+export interface Checkpoint extends Encoder {
   readonly head: SentenceHead;
   readonly tokenizer: { readonly json: object; readonly config: object };
 }
@@ -25,12 +29,24 @@ const AnyObject = v.looseObject({});
  * @throws BertEdgeError `checkpoint_missing`, `checkpoint_invalid`, `checkpoint_unsupported`, `safetensors_invalid`
  */
 export async function readCheckpoint(folder: string): Promise<Checkpoint> {
-  const config = (await readJson(folder, "config.json", BertConfig)) ?? missing(folder, "config.json");
+  const config = await readConfig(folder);
   const json = (await readJson(folder, "tokenizer.json", AnyObject)) ?? missing(folder, "tokenizer.json");
   const tokenizerConfig = (await readJson(folder, "tokenizer_config.json", AnyObject)) ?? {};
   const head = await readSentenceHead(folder);
   return { folder, config, weights: await readWeights(folder), head, tokenizer: { json, config: tokenizerConfig } };
 }
+
+/**
+ * Reads config.json and model.safetensors alone.
+ *
+ * @throws BertEdgeError as `readCheckpoint`
+ */
+export async function readEncoder(folder: string): Promise<Encoder> {
+  return { folder, config: await readConfig(folder), weights: await readWeights(folder) };
+}
+
+const readConfig = async (folder: string): Promise<EncoderConfig> =>
+  (await readJson(folder, "config.json", EncoderConfig)) ?? missing(folder, "config.json");
 
 async function readWeights(folder: string): Promise<Map<string, Tensor>> {
   const path = join(folder, "model.safetensors");

@@ -1,8 +1,8 @@
 import { isStatic } from "../graph/dim.ts";
 import type { Graph, Node, Value } from "../graph/graph.ts";
-import { elementCount, elementSize, type Tensor, tensor } from "../graph/tensor.ts";
-import { numbers } from "../shapes/rule.ts";
+import { elementCount, elementSize, type Tensor } from "../graph/tensor.ts";
 import { runSubgraph } from "./run-subgraph.ts";
+import { sizesTensor } from "./sizes-tensor.ts";
 
 /** Weights are quantized on purpose: computing them in advance would undo it. */
 const kept = new Set(["DequantizeLinear", "QuantizeLinear", "DynamicQuantizeLinear"]);
@@ -20,7 +20,7 @@ const random = new Set([
 const MAX_GROWTH_BYTES = 1 << 20;
 
 /** Bytes of constants that go through onnxruntime in one call, to bound memory. */
-const BATCH_BYTES = 64 << 20;
+const BATCH_BYTES = 8 << 20;
 
 /** Replaces what depends on constants and fixed sizes alone by its value. */
 export async function foldConstants(graph: Graph): Promise<void> {
@@ -37,34 +37,31 @@ export async function foldConstants(graph: Graph): Promise<void> {
     .flatMap(({ outputs }) => outputs)
     .filter((value) => value !== undefined)
     .filter((value) => graph.isOutput(value) || [...value.users].some((user) => !foldable.has(user)));
-  for (const batch of batches(wanted)) {
-    const results = await runSubgraph(graph, batch, new Map());
-    results?.forEach((result, i) => {
-      const value = batch[i] as Value;
-      graph.replace(value, graph.constant(value.name, result));
-    });
-  }
+  for (const batch of batches(wanted)) await replaceByResults(graph, batch);
   graph.prune();
 }
 
 /** Shape arithmetic whose result does not depend on batch or sequence. */
 function foldSizes(graph: Graph): void {
   for (const node of graph.nodes) {
-    const value = node.output;
-    const content = value && numbers(value);
-    if (!content || !isStatic(value.shape) || content.length !== elementCount(value.shape)) continue;
-    const constant = sizesTensor(value, content);
+    const [value] = node.outputs;
+    if (!value?.content || !isStatic(value.shape)) continue;
+    const constant = sizesTensor(value.dtype, value.shape, value.content);
     if (constant) graph.replace(value, graph.constant(value.name, constant));
   }
   graph.prune();
 }
 
-function sizesTensor({ dtype, shape }: Value, content: readonly number[]): Tensor | undefined {
-  if (!isStatic(shape)) return undefined;
-  if (dtype === "int64") return tensor(dtype, shape, BigInt64Array.from(content, BigInt));
-  if (dtype === "int32") return tensor(dtype, shape, Int32Array.from(content));
-  if (dtype === "bool") return tensor(dtype, shape, Uint8Array.from(content));
-  return undefined;
+/** What onnxruntime cannot compute stays, alone: a failure is narrowed down to it. */
+async function replaceByResults(graph: Graph, values: readonly Value[]): Promise<void> {
+  const results = await runSubgraph(graph, values, new Map());
+  const middle = Math.ceil(values.length / 2);
+  if (results) {
+    for (const [i, value] of values.entries()) graph.replace(value, graph.constant(value.name, results[i] as Tensor));
+  } else if (middle < values.length) {
+    await replaceByResults(graph, values.slice(0, middle));
+    await replaceByResults(graph, values.slice(middle));
+  }
 }
 
 function isFoldable(node: Node): boolean {

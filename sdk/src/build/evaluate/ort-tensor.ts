@@ -18,7 +18,10 @@ const arrays = {
 
 export function toOrt({ dtype, shape, data }: Tensor): ort.Tensor {
   const array = arrays[dtype as keyof typeof arrays];
-  return new ort.Tensor(dtype as "float32", new array(new Uint8Array(data).buffer) as Float32Array, shape);
+  const elements = new array(new Uint8Array(data).buffer);
+  const value = new ort.Tensor(dtype as "float32", elements as Float32Array, shape);
+  // The native library takes halves as Uint16Array alone, and ort.Tensor makes Float16Array of that.
+  return dtype === "float16" ? Object.assign(value, { cpuData: new Uint16Array(elements.buffer) }) : value;
 }
 
 export function fromOrt({ type, dims, data }: ort.Tensor): Tensor {

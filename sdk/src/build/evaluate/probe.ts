@@ -1,7 +1,8 @@
-import { type Dim, substitute, symbolsOf } from "../graph/dim.ts";
+import { substitute, symbolsOf } from "../graph/dim.ts";
 import type { Graph, Value } from "../graph/graph.ts";
-import { elementCount, isInteger, numbersOf, type Tensor, tensor } from "../graph/tensor.ts";
+import { elementCount, isInteger, numbersOf, type Tensor } from "../graph/tensor.ts";
 import { runSubgraph } from "./run-subgraph.ts";
+import { sizesTensor } from "./sizes-tensor.ts";
 
 /** What a value depends on, sizes apart. */
 export interface Sources {
@@ -66,19 +67,22 @@ export const symbolsIn = ({ sizes }: Sources): Set<string> =>
   new Set([...sizes].flatMap((value) => (value.content ?? []).flatMap(symbolsOf)));
 
 function sizesAt({ content, shape, dtype }: Value, symbols: ReadonlyMap<string, number>): Tensor | undefined {
-  const bound = content?.map((dim: Dim) => substitute(dim, (name) => symbols.get(name) ?? -1));
-  if (!bound?.every((size) => typeof size === "number") || !shape) return undefined;
-  const rank = shape.length === 0 ? [] : [bound.length];
-  if (dtype === "int64") return tensor(dtype, rank, BigInt64Array.from(bound as number[], BigInt));
-  if (dtype === "int32") return tensor(dtype, rank, Int32Array.from(bound as number[]));
-  return undefined;
+  const bound = content?.map((dim) => substitute(dim, (name) => symbols.get(name) ?? -1));
+  return bound && shape && sizesTensor(dtype, shape.length === 0 ? [] : [bound.length], bound);
 }
 
-/** Whole numbers among small constants: what a probe's sizes must exceed to see every effect. */
+/** Operators by which a constant decides how far something reaches, in whatever type positions are. */
+const comparisons = new Set(["Less", "LessOrEqual", "Greater", "GreaterOrEqual", "Equal", "Min", "Max", "Clip"]);
+
+const isLength = ({ constant, users }: Value): boolean =>
+  isInteger(constant?.dtype) || [...users].some(({ opType }) => comparisons.has(opType));
+
+/** The largest number among small constants that can be a length: what a probe's sizes must exceed to see every effect. */
 export function largestConstant({ constants }: Sources): number {
-  const small = [...constants].flatMap(({ constant }) =>
-    constant && isInteger(constant.dtype) && elementCount(constant.shape) <= 64 ? numbersOf(constant) : [],
+  const small = [...constants].flatMap((value) =>
+    value.constant && isLength(value) && elementCount(value.constant.shape) <= 64 ? numbersOf(value.constant) : [],
   );
   const extents = [...constants].flatMap(({ constant }) => constant?.shape ?? []);
-  return Math.max(0, ...[...small.map(Math.abs), ...extents].filter((value) => value < 2 ** 31 - 1));
+  const lengths = [...small.map((number) => Math.ceil(Math.abs(number))), ...extents];
+  return Math.max(0, ...lengths.filter((value) => value < 2 ** 31 - 1));
 }

@@ -41,11 +41,11 @@ export async function runSubgraph(
     }
     throw new Error(`${value.name} comes before what it depends on`);
   };
-  for (const node of nodesBetween(wanted, given)) {
+  for (const node of nodesBetween(graph, wanted, given)) {
     const copy = part.add(
       node.opType,
       node.inputs.map((input) => input && copyOf(input)),
-      { ...node, outputs: node.outputs.map((output) => output?.name ?? "") },
+      { ...node, captures: node.captures.map(copyOf), outputs: node.outputs.map((output) => output?.name ?? "") },
     );
     node.outputs.forEach((output, i) => {
       if (output) copies.set(output, copy.outputs[i] as Value);
@@ -76,16 +76,14 @@ export async function runSubgraph(
 }
 
 /** The nodes that lead from what is given and constant to what is wanted, in order. */
-function nodesBetween(wanted: readonly Value[], given: ReadonlyMap<Value, Tensor>): Node[] {
-  const order: Node[] = [];
+function nodesBetween(graph: Graph, wanted: readonly Value[], given: ReadonlyMap<Value, Tensor>): Node[] {
   const seen = new Set<Node>();
-  const visit = (value: Value) => {
-    const node = value.producer;
-    if (!node || given.has(value) || seen.has(node)) return;
-    seen.add(node);
-    for (const input of node.inputs) if (input) visit(input);
-    order.push(node);
-  };
-  for (const value of wanted) visit(value);
-  return order;
+  const stack: (Value | undefined)[] = [...wanted];
+  while (stack.length > 0) {
+    const value = stack.pop();
+    if (!value?.producer || given.has(value) || seen.has(value.producer)) continue;
+    seen.add(value.producer);
+    stack.push(...value.producer.inputs, ...value.producer.captures);
+  }
+  return graph.sorted().filter((node) => seen.has(node));
 }

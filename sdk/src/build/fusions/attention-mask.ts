@@ -2,7 +2,6 @@ import { int } from "../graph/attribute.ts";
 import { type Dim, sameDim } from "../graph/dim.ts";
 import type { Value } from "../graph/graph.ts";
 import { int64s, type Tensor, tensor } from "../graph/tensor.ts";
-import { reshapeTarget } from "../normalise/reshape-target.ts";
 import { uniform } from "../rewrite/match.ts";
 import { Refusal, type Rewrite, refuse } from "../rewrite/rule.ts";
 import { paddingMask } from "./padding-mask.ts";
@@ -130,16 +129,15 @@ function expandedBias(
   if (full[1] !== 1 && full[1] !== heads) {
     return refuse("what is added to scores is not per head", bias.producer ?? root);
   }
-  const target = reshapeTarget(shape, full);
-  const four =
-    shape.length === 4 ? bias : target && add("Reshape", [bias, constant(`${root.origin}/four`, target)]).output;
-  if (!four) return unknown;
+  // A target of ones adds the leading axes, and no more.
+  const ones = constant(`${root.origin}/axes`, int64s(1, 1, 1, 1));
+  const four = shape.length === 4 ? bias : add("Expand", [bias, ones]).output;
   if (sameDim(full[2], queries) && sameDim(full[3], keys)) return four;
   // One row for all queries, repeated: only self-attention, whose lengths are both the queries'.
   if (!sameDim(queries, keys) || q.shape?.length !== 4) return unknown;
-  const [from, to, ones] = [int64s(2), int64s(3), int64s(1, 1)].map((each) => constant(`${root.origin}/square`, each));
+  const [from, to, one] = [int64s(2), int64s(3), int64s(1, 1)].map((each) => constant(`${root.origin}/square`, each));
   const length = add("Slice", [add("Shape", [q]).output, from, to]).output;
-  const square = add("Concat", [ones, length, length], { attributes: { axis: int(0) } }).output;
+  const square = add("Concat", [one, length, length], { attributes: { axis: int(0) } }).output;
   return add("Expand", [four, square]).output;
 }
 

@@ -1,6 +1,6 @@
 import { largestConstant, probe, type Sources, sourcesOf, symbolsIn } from "../evaluate/probe.ts";
 import { symbolOf } from "../graph/dim.ts";
-import type { Graph, Value } from "../graph/graph.ts";
+import { type Graph, MICROSOFT, type Value } from "../graph/graph.ts";
 import { type DataType, numbersOf, type Tensor, tensor } from "../graph/tensor.ts";
 import type { Question } from "../rewrite/rule.ts";
 
@@ -41,6 +41,7 @@ export const paddingMask: Question<MaskKind> = {
     if (!sources) return refused("it is computed from more than a mask");
     const [input, ...more] = sources.inputs;
     if (more.length > 0) return refused(`it depends on ${[...sources.inputs].map(({ name }) => name).join(" and ")}`);
+    if (input && isIndex(input)) return refused(`it depends on ${input.name}, which are indices rather than a mask`);
     const length = largestConstant(sources);
     if (length > MAX_CONSTANT)
       return refused(`it has a constant of ${length}, beyond which it would have to be probed`);
@@ -48,6 +49,12 @@ export const paddingMask: Question<MaskKind> = {
     return input ? probeMask(graph, value, sources, input, sequence) : probeFixed(graph, value, sources, sequence);
   },
 };
+
+/** Tokens are more than 0 and 1, which is all that a mask is probed with. */
+const isIndex = (value: Value): boolean =>
+  [...value.users].some((user) =>
+    user.is("Cast") ? isIndex(user.output) : user.opType.startsWith("Gather") && user.inputs[1] === value,
+  ) || [...value.users].some((user) => user.is("EmbedLayerNormalization", MICROSOFT) && user.inputs[0] === value);
 
 async function probeMask(
   graph: Graph,

@@ -22,6 +22,8 @@ export const skipLayerNormalization: Rule = rule("SkipLayerNormalization", {
     if (a.isConstant || b.isConstant || !sameShape(a.shape, shape) || !sameShape(b.shape, shape)) {
       return refuse("it does not add two tensors of one shape", total.producer);
     }
+    if (![gamma, beta].every((each) => !each || each.shape?.length === 1))
+      return refuse("gain or offset is not a vector of the last axis", root);
     if (shape.length !== 3 && shape.length !== 2) return refuse("its input has neither two nor three axes", root);
     const [x, skip, bias] = withBias(a, b) ?? [...(withBias(b, a) ?? [a, b, undefined])];
     const isShared = graph.isOutput(total) || [...total.users].some((user) => user !== root);

@@ -15,7 +15,11 @@ const functions = {
   floordiv: (a: number, b: number) => Math.floor(a / b),
   max: Math.max,
   min: Math.min,
+  times: (a: number, b: number) => a * b,
 };
+
+/** A product of more terms, which no exporter's sizes have, is left as it stands: it could grow without end. */
+const MAX_TERMS = 64;
 
 interface Term {
   readonly coefficient: number;
@@ -62,21 +66,33 @@ export function symbolOf(dim: Dim | undefined): string | undefined {
 
 /** True if the size cannot be negative, whatever its symbols are. */
 export const isNonNegative = (dim: Dim): boolean =>
-  typeof dim === "number" ? dim >= 0 : dim.terms.every(({ coefficient }) => coefficient >= 0);
+  typeof dim === "number"
+    ? dim >= 0
+    : dim.terms.every(({ coefficient, atoms }) => coefficient >= 0 && atoms.every(isNonNegativeAtom));
+
+function isNonNegativeAtom({ of }: Atom): boolean {
+  if (!of) return true;
+  const [a, b] = of.args;
+  return of.name === "max" ? isNonNegative(a) || isNonNegative(b) : isNonNegative(a) && isNonNegative(b);
+}
 
 export const add = (a: Dim, b: Dim): Dim => normalise([...termsOf(a), ...termsOf(b)]);
 
 export const sub = (a: Dim, b: Dim): Dim => add(a, mul(-1, b));
 
-export const mul = (a: Dim, b: Dim): Dim =>
-  normalise(
-    termsOf(a).flatMap((left) =>
-      termsOf(b).map((right) => ({
+export function mul(a: Dim, b: Dim): Dim {
+  const [lefts, rights] = [termsOf(a), termsOf(b)];
+  if (Math.min(lefts.length, rights.length) > 1 && lefts.length * rights.length > MAX_TERMS)
+    return apply("times", a, b);
+  return normalise(
+    lefts.flatMap((left) =>
+      rights.map((right) => ({
         coefficient: left.coefficient * right.coefficient,
         atoms: [...left.atoms, ...right.atoms],
       })),
     ),
   );
+}
 
 /** a / b rounded down; a polynomial wherever b divides a. */
 export function floorDiv(a: Dim, b: Dim): Dim {
@@ -116,7 +132,7 @@ export function substitute(dim: Dim, value: (symbol: string) => Dim): Dim {
     const factors = atoms.map(({ key, of }) => {
       if (!of) return value(key);
       const [a, b] = of.args.map((arg) => substitute(arg, value)) as [Dim, Dim];
-      return { floordiv: floorDiv, max, min }[of.name](a, b);
+      return { floordiv: floorDiv, max, min, times: mul }[of.name](a, b);
     });
     return add(sum, mul(coefficient, product(factors)));
   }, 0);

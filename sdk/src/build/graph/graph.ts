@@ -144,9 +144,13 @@ export class Graph {
     this.name = name;
   }
 
-  /** Adds an input. */
-  input(name: string): Value {
+  input(
+    name: string,
+    { dtype, shape }: Pick<Value, "dtype" | "shape"> = { dtype: undefined, shape: undefined },
+  ): Value {
     const value = new Value(this.#fresh(this.#valueNames, name));
+    value.dtype = dtype;
+    value.shape = shape;
     this.inputs.push(value);
     return value;
   }
@@ -239,7 +243,7 @@ export class Graph {
             hint: "A model is a graph without circles; export it again.",
           });
         }
-        if (sources.length > 0) stack.push(...sources.reverse());
+        if (sources.length > 0) for (const source of sources.reverse()) stack.push(source);
         else {
           done.add(node);
           open.delete(node);

@@ -12,25 +12,30 @@ export function verify(graph: Graph): void {
     new BertEdgeError("graph_invalid", `Graph ${graph.name}: ${what}.`, {
       hint: "If this graph was made by bert-edge, that is a mistake in it: please report it.",
     });
+  const inputs = new Set(graph.inputs);
   const has = (value: Value) =>
-    value.isConstant || (value.producer ? graph.nodes.has(value.producer) : graph.inputs.includes(value));
+    value.isConstant || (value.producer ? graph.nodes.has(value.producer) : inputs.has(value));
   const names = new Map<string, Value>();
+  const name = (value: Value) => {
+    if (names.has(value.name) && names.get(value.name) !== value) throw refuse(`two values are named ${value.name}`);
+    names.set(value.name, value);
+  };
+  graph.inputs.forEach(name);
   for (const node of graph.nodes) {
     for (const value of [...node.inputs, ...node.captures, ...node.outputs]) {
       if (!value) continue;
       if (!has(value)) throw refuse(`${node.opType} ${node.name} reads ${value.name}, which nothing defines`);
-      if (names.has(value.name) && names.get(value.name) !== value) throw refuse(`two values are named ${value.name}`);
-      names.set(value.name, value);
+      name(value);
     }
     for (const value of [...node.inputs, ...node.captures]) {
       if (value && !value.users.has(node)) throw refuse(`${value.name} does not know its user ${node.name}`);
     }
-    for (const value of node.outputs) {
-      for (const user of value?.users ?? []) {
-        if (!graph.nodes.has(user)) throw refuse(`${user.name}, which reads ${value?.name}, is not in the graph`);
-        if (value && !user.inputs.includes(value) && !user.captures.includes(value)) {
-          throw refuse(`${user.name} is said to read ${value.name}, but does not`);
-        }
+  }
+  for (const value of names.values()) {
+    for (const user of value.users) {
+      if (!graph.nodes.has(user)) throw refuse(`${user.name}, which reads ${value.name}, is not in the graph`);
+      if (!user.inputs.includes(value) && !user.captures.includes(value)) {
+        throw refuse(`${user.name} is said to read ${value.name}, but does not`);
       }
     }
   }

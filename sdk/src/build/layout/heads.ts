@@ -16,19 +16,20 @@ export interface Heads {
 
 /**
  * Recognises [batch, heads, sequence, size], or its transpose on the last two axes, as heads of a tensor
- * [batch, sequence, width], however they were split off. Batch and heads may be one axis.
+ * [batch, sequence, width], however they were split off. Batch and heads may be one axis, which by itself looks like a
+ * batch of single heads: so it is the farthest such tensor.
  */
 export function splitHeads(value: Value, transposed: boolean): Heads | undefined {
   const rank = value.shape?.length ?? 0;
   const size = value.shape?.at(transposed ? -2 : -1);
   if ((rank !== 3 && rank !== 4) || typeof size !== "number" || size === 0) return undefined;
-  for (const source of movedFrom(value)) {
+  for (const source of [...movedFrom(value)].reverse()) {
     const width = source.shape?.at(-1);
     if (source.shape?.length !== 3 || typeof width !== "number") continue;
     const sizes = new Sizes();
     const from = sizes.of(source.shape);
     const map = indexMap(value, source, sizes);
-    if (!map || !from) return undefined;
+    if (!map || !from) continue;
     const [batch = 0, sequence = 0] = from;
     const count = elementCount(map.shape) / (batch * sequence * size);
     if (!Number.isInteger(count) || map.shape.at(transposed ? -1 : -2) !== sequence) continue;
@@ -67,7 +68,8 @@ export function mergedHeads(context: Value, count: number): Value | undefined {
       return value;
     for (const user of value.users) if (movedInput(user) === value) next.push(user.output);
   }
-  return undefined;
+  // A single head may never have had an axis.
+  return count === 1 && isMerged(context, context, count, size) ? context : undefined;
 }
 
 function isMerged(context: Value, merged: Value, count: number, size: number): boolean {

@@ -1,5 +1,6 @@
 import { sameShape } from "../graph/dim.ts";
 import type { Node, Value } from "../graph/graph.ts";
+import { elementCount } from "../graph/tensor.ts";
 import { uniform } from "../rewrite/match.ts";
 import { type Rule, rule } from "../rewrite/rule.ts";
 
@@ -40,9 +41,14 @@ const uniformOf = (value: Value | undefined) => value && uniform(value);
 
 const forwards = (node: Node) => !node.inputs[4] || (uniformOf(node.inputs[4]) ?? -1) > 0;
 
-/** The other operand, when the one at `places` is exactly the neutral element and does not widen the shape. */
+/**
+ * The other operand, when the one at `places` is exactly the neutral element and does not widen the shape. A vector of them
+ * is a weight that happens to be so, as gains and offsets are before training: fused operators take it as it is.
+ */
 function neutral(node: Node, element: number, places: readonly number[]): Value | undefined {
-  const at = places.find((place) => uniformOf(node.inputs[place]) === element);
+  const isNeutral = (value: Value | undefined) =>
+    uniformOf(value) === element && elementCount(value?.constant?.shape ?? []) === 1;
+  const at = places.find((place) => isNeutral(node.inputs[place]));
   const other = at === undefined ? undefined : node.inputs[1 - at];
   return sameShape(other?.shape, node.output.shape) ? other : undefined;
 }

@@ -6,14 +6,14 @@ import { refusal } from "../../../../test/suites/refusal.ts";
 import { randomNumbers, seeded } from "../../../../test/suites/seeded.ts";
 import { describeShared } from "../../../../test/suites/shared.ts";
 import { tinyBert } from "../../../../test/suites/tiny-bert.ts";
-import { bertDecomposedGraph } from "../checkpoint/bert-decomposed-graph.ts";
+import { encoderGraph } from "../checkpoint/encoder-graph.ts";
 import { decodeModel } from "./decode-model.ts";
 import { encodeOnnx } from "./encode.ts";
 import { encodeModel } from "./encode-model.ts";
 import { ProtobufWriter } from "./protobuf-writer.ts";
 
 const { config, weights } = tinyBert();
-const tiny = encodeOnnx(bertDecomposedGraph(config, weights));
+const tiny = encodeOnnx(encoderGraph(config, weights));
 
 const roundTrip = (bytes: Uint8Array<ArrayBuffer>) => encodeModel(decodeModel(bytes)).finish();
 const isSame = (a: Uint8Array, b: Uint8Array) => Buffer.compare(a, b) === 0;

@@ -1,11 +1,11 @@
 import fc from "fast-check";
 import * as ort from "onnxruntime-node";
 import { describe, expect, it } from "vitest";
+import { NamedGraph } from "../../../../test/suites/named-graph.ts";
 import { messagesOf, readFields, valuesOf } from "../../../../test/suites/protobuf-reader.ts";
 import { runOnnx } from "../../../../test/suites/run-onnx.ts";
 import { seeded } from "../../../../test/suites/seeded.ts";
-import { GraphBuilder } from "../graph/builder.ts";
-import { type Attribute, float, int, ints, type ValueInfo } from "../graph/plain.ts";
+import { type Attribute, float, int, ints } from "../graph/attribute.ts";
 import { float32Scalar, int64s, type Tensor, tensor } from "../graph/tensor.ts";
 import { encodeOnnx } from "./encode.ts";
 
@@ -45,7 +45,7 @@ interface Step {
 
 /** What a step adds to the graph beside what it means; `x` and `y` are values so far, `y` of the shape of `x` or `x`. */
 interface Context {
-  g: GraphBuilder;
+  g: NamedGraph;
   name: string;
   step: Step;
   x: { name: string; value: Matrix };
@@ -92,7 +92,7 @@ const operators = {
     return matrix(x.value.rows, x.value.columns, (i, j) => Math.min(x.value.at(i, j), limit));
   },
   transpose({ g, name, x }: Context) {
-    g.op(name, "Transpose", [x.name], { attributes: { perm: ints(1, 0) } });
+    g.op(name, "Transpose", [x.name], { perm: ints(1, 0) });
     return matrix(x.value.columns, x.value.rows, (i, j) => x.value.at(j, i));
   },
   matMul({ g, name, x, step, constant }: Context) {
@@ -109,7 +109,7 @@ const operators = {
   softmax({ g, name, x, step }: Context) {
     // −2 and 0 mean the rows, −1 and 1 the columns.
     const axis = (step.size % 4) - 2;
-    g.op(name, "Softmax", [x.name], { attributes: { axis: int(axis) } });
+    g.op(name, "Softmax", [x.name], { axis: int(axis) });
     const along = (i: number, j: number) =>
       axis % 2 ? range(x.value.columns).map((k) => x.value.at(i, k)) : range(x.value.rows).map((k) => x.value.at(k, j));
     return matrix(
@@ -126,7 +126,7 @@ const operators = {
       name,
       "LayerNormalization",
       [x.name, constant("gain", tensor("float32", [columns], Float32Array.from(gain)))],
-      { attributes: { axis: int(-1), epsilon: float(epsilon) } },
+      { axis: int(-1), epsilon: float(epsilon) },
     );
     return matrix(rows, columns, (i, j) => {
       const row = range(columns).map((k) => x.value.at(i, k));
@@ -144,12 +144,12 @@ const operators = {
   lastRows({ g, name, x, step, constant }: Context) {
     const rows = 1 + (step.size % x.value.rows);
     const indices = range(rows).map((i) => -1 - i);
-    g.op(name, "Gather", [x.name, constant("indices", int64s(...indices))], { attributes: { axis: int(0) } });
+    g.op(name, "Gather", [x.name, constant("indices", int64s(...indices))], { axis: int(0) });
     return matrix(rows, x.value.columns, (i, j) => x.value.at(x.value.rows - 1 - i, j));
   },
   // A string for an attribute.
   repeatEdges({ g, name, x, constant }: Context) {
-    g.op(name, "Pad", [x.name, constant("pads", int64s(1, 0, 0, 1))], { attributes: { mode: string("edge") } });
+    g.op(name, "Pad", [x.name, constant("pads", int64s(1, 0, 0, 1))], { mode: string("edge") });
     const { rows, columns } = x.value;
     return matrix(rows + 1, columns + 1, (i, j) => x.value.at(Math.max(i - 1, 0), Math.min(j, columns - 1)));
   },
@@ -175,7 +175,7 @@ describe("encodeOnnx", () => {
     const used = new Set<string>();
     await fc.assert(
       fc.asyncProperty(input, fc.array(step, { minLength: 1, maxLength: 8 }), async (x, steps) => {
-        const g = new GraphBuilder();
+        const g = new NamedGraph("random", [{ name: "x", dtype: "float32", shape: [x.rows, "columns"] }]);
         const values = [{ name: "x", value: x }];
         steps.forEach((step, index) => {
           used.add(step.op);
@@ -195,13 +195,8 @@ describe("encodeOnnx", () => {
           values.push({ name, value });
         });
         const computed = values.slice(1);
-        const info = (name: string): ValueInfo => ({ name, dtype: "float32", shape: ["rows", "columns"] });
         // Every value is an output: onnxruntime then neither drops nor fuses any.
-        const graph = g.build(
-          "random",
-          [{ name: "x", dtype: "float32", shape: [x.rows, "columns"] }],
-          computed.map(({ name }) => ({ ...info(name), shape: [`${name}.rows`, `${name}.columns`] })),
-        );
+        const graph = g.outputs(...computed.map(({ name }) => name));
         const feed = new ort.Tensor("float32", Float32Array.from(valuesIn(x)), [x.rows, x.columns]);
         const outputs = await runOnnx(encodeOnnx(graph), { x: feed });
         for (const { name, value } of computed) {
@@ -231,21 +226,23 @@ describe("encodeOnnx", () => {
     [float32Scalar(0.5), [0.5]],
     [tensor("float32", [0], new Float32Array()), []],
   ])("writes constants of every type: $dtype $shape", async (value, expected) => {
-    const g = new GraphBuilder();
-    g.op("y", "Cast", [g.constant("c", value)], { attributes: { to: int(1) } });
-    const graph = g.build("constant", [], [{ name: "y", dtype: "float32", shape: [...value.shape] }]);
-    const { y } = await runOnnx(encodeOnnx(graph), {});
+    const g = new NamedGraph("constant", []);
+    g.op("y", "Cast", [g.constant("c", value)], { to: int(1) });
+    const { y } = await runOnnx(encodeOnnx(g.outputs("y")), {});
     expect(y?.dims).toEqual(value.shape);
     expect(Array.from(y?.data as Float32Array)).toEqual(expected);
   });
 
   it("writes every kind of attribute with its type, as onnx.proto3 numbers them", () => {
-    const g = new GraphBuilder();
+    const g = new NamedGraph("attributes", [{ name: "x", dtype: "float32", shape: [] }]);
     g.op("y", "Anything", ["x"], {
-      attributes: { i: int(-1), f: float(0.5), s: string("edge"), is: ints(1, 0, -2), none: ints() },
+      i: int(-1),
+      f: float(0.5),
+      s: string("edge"),
+      is: ints(1, 0, -2),
+      none: ints(),
     });
-    const value: ValueInfo = { name: "x", dtype: "float32", shape: [] };
-    const [graph] = messagesOf(readFields(encodeOnnx(g.build("attributes", [value], []))), 7);
+    const [graph] = messagesOf(readFields(encodeOnnx(g.outputs())), 7);
     const [node] = messagesOf(graph ?? [], 1);
     const attributes = messagesOf(node ?? [], 5).map((attribute) => ({
       name: new TextDecoder().decode(valuesOf(attribute, 1)[0] as Uint8Array),
@@ -266,10 +263,9 @@ describe("encodeOnnx", () => {
   });
 
   it("keeps an input that is left out as an empty name at its place", () => {
-    const g = new GraphBuilder();
+    const g = new NamedGraph("optional", [{ name: "x", dtype: "float32", shape: [] }]);
     g.op("y", "Clip", ["x", "", "x"]);
-    const value: ValueInfo = { name: "x", dtype: "float32", shape: [] };
-    const [graph] = messagesOf(readFields(encodeOnnx(g.build("optional", [value], []))), 7);
+    const [graph] = messagesOf(readFields(encodeOnnx(g.outputs())), 7);
     const inputs = valuesOf(messagesOf(graph ?? [], 1)[0] ?? [], 1);
     expect(inputs.map((input) => new TextDecoder().decode(input as Uint8Array))).toEqual(["x", "", "x"]);
   });

@@ -38,10 +38,9 @@ export function fromOnnx(model: ModelProto): Graph {
   for (const declaration of proto.input) {
     const name = declaration.name ?? "";
     if (initialized.has(name) && !withDefaults) continue;
-    const value = graph.input(name);
+    const dtype = dataTypeOf(declaration.type?.tensorType?.elemType);
+    const value = graph.input(name, { dtype, shape: declaredShape(declaration) });
     graph.declarations.set(value, declaration);
-    value.dtype = dataTypeOf(declaration.type?.tensorType?.elemType);
-    value.shape = declaredShape(declaration);
     define(name, value, "the graph's inputs");
   }
   for (const tensor of proto.initializer) {
@@ -128,8 +127,10 @@ function attributeOf(proto: AttributeProto): Attribute {
       return { kind: "float", value: proto.f ?? 0 };
     case attributeTypes.int:
       return isSafe(proto.i ?? 0n) ? { kind: "int", value: Number(proto.i ?? 0n) } : other;
-    case attributeTypes.string:
-      return { kind: "string", value: new TextDecoder().decode(proto.s) };
+    case attributeTypes.string: {
+      const value = textOf(proto.s);
+      return value === undefined ? other : { kind: "string", value };
+    }
     case attributeTypes.floats:
       return { kind: "floats", value: proto.floats };
     case attributeTypes.ints:
@@ -143,10 +144,22 @@ function attributeOf(proto: AttributeProto): Attribute {
   }
 }
 
+const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+
+/** Undefined for bytes that are no text: some operators keep data in strings. */
+function textOf(bytes: Uint8Array<ArrayBuffer> | undefined): string | undefined {
+  try {
+    return utf8.decode(bytes);
+  } catch {
+    return undefined;
+  }
+}
+
 /** The value of a Constant node, in any of its forms but the rare ones (strings, sparse). */
 function constantOf(node: NodeProto): Tensor | undefined {
   const [attribute] = node.attribute;
-  if (node.opType !== "Constant" || (node.domain ?? "") !== "" || !attribute || attribute.refAttrName) return undefined;
+  if (node.opType !== "Constant" || !["", "ai.onnx"].includes(node.domain ?? "")) return undefined;
+  if (!attribute || attribute.refAttrName) return undefined;
   switch (attribute.name) {
     case "value":
       return attribute.t && tensorOf(attribute.t);

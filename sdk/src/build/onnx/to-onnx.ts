@@ -22,7 +22,8 @@ export function toOnnx(graph: Graph, envelope: Draft<ModelProto> = {}): Draft<Mo
     (value): Draft<TensorProto> =>
       value.constant ? toTensorProto(nameOf(value), value.constant) : { ...value.opaque, name: nameOf(value) },
   );
-  const domains = new Set(nodes.map(({ domain }) => domain));
+  const written = [...nodes.map((node) => toNode(node, nameOf)), ...aliases(graph, nameOf)];
+  const domains = new Set(written.map(({ domain = "" }) => domain));
   return {
     ...envelope,
     irVersion: envelope.irVersion ?? IR_VERSION,
@@ -32,7 +33,7 @@ export function toOnnx(graph: Graph, envelope: Draft<ModelProto> = {}): Draft<Mo
     graph: {
       ...pick(envelope.graph),
       name: graph.name,
-      node: [...nodes.map((node) => toNode(node, nameOf)), ...aliases(graph, nameOf)],
+      node: written,
       initializer: [...constants, ...graph.defaults.values()],
       input: graph.inputs.map((value) => graph.declarations.get(value) ?? toValueInfo(value.name, value)),
       output: graph.outputs.map(({ name, value, declaration }) => declaration ?? toValueInfo(name, value)),
@@ -47,11 +48,18 @@ const pick = (graph: Draft<ModelProto>["graph"]) => ({
   unknown: graph?.unknown,
 });
 
-/** Values that are outputs take the outputs' names; values that have such a name and are not that output give it up. */
+/**
+ * Values that are outputs take the outputs' names, unless a sub-graph reads them by their own; values that have such a name
+ * and are not that output give it up.
+ */
 function publicNames(graph: Graph, nodes: readonly Node[]): Map<Value, string> {
   const names = new Map<Value, string>();
-  for (const { name, value } of graph.outputs) if (value.producer && !names.has(value)) names.set(value, name);
-  const taken = new Set(names.values());
+  const captured = new Set(nodes.flatMap(({ captures }) => captures));
+  for (const { name, value } of graph.outputs) {
+    const isFree = value.producer && !captured.has(value) && !names.has(value);
+    if (isFree || value.name === name) names.set(value, name);
+  }
+  const taken = new Set(graph.outputs.map(({ name }) => name));
   for (const value of [...nodes.flatMap(({ outputs }) => outputs), ...graph.constants()]) {
     if (value && !names.has(value) && taken.has(value.name)) names.set(value, `${value.name}/inner`);
   }

@@ -1,7 +1,14 @@
 import { mkdtemp, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { BertEdgeError } from "../../artifact/error.ts";
+import { readEncoder } from "../checkpoint/checkpoint.ts";
+import { encoderGraph } from "../checkpoint/encoder-graph.ts";
+import { encoderWeights } from "../checkpoint/encoder-weights.ts";
+import { copyGraph } from "../graph/copy.ts";
+import type { Graph } from "../graph/graph.ts";
+import type { Draft } from "../onnx/encode-model.ts";
 import { fromOnnx } from "../onnx/from-onnx.ts";
+import type { ModelProto } from "../onnx/proto.ts";
 import { readOnnx } from "../onnx/read-onnx.ts";
 import { writeOnnx } from "../onnx/write-onnx.ts";
 import type { Reason } from "../rewrite/trace.ts";
@@ -12,7 +19,7 @@ import { countFused } from "./fused-operators.ts";
 import { optimizeGraph } from "./optimize-graph.ts";
 
 export interface OptimizeOptions {
-  /** An ONNX file. */
+  /** An ONNX file, or a Hugging Face model folder with config.json and model.safetensors. */
   source: string;
   /** The file to write; an earlier one is replaced. */
   out: string;
@@ -39,18 +46,17 @@ export interface OptimizeReport {
 }
 
 /**
- * Rewrites an ONNX model into fused operators: read → rewrite → write → compare. The result takes its place only when it
+ * Rewrites a model into fused operators: read → rewrite → write → compare. The result takes its place only when it
  * agrees with the original, and is complete or may be partial.
  *
- * @throws BertEdgeError `onnx_missing`, `onnx_invalid`, `graph_invalid`, `external_data_invalid` when the file cannot be
- *   used, `parity_exceeded` when the results differ, `parity_failed` or `parity_impossible` when they cannot be compared
+ * @throws BertEdgeError `onnx_missing`, `onnx_invalid`, `graph_invalid`, `external_data_invalid`, `checkpoint_missing` or
+ *   `checkpoint_invalid` when the model cannot be used, `out_unwritable` when the result cannot be written, `parity_exceeded` when the results differ, `parity_failed` or `parity_impossible` when they cannot be compared
  */
 export async function optimize(options: OptimizeOptions): Promise<OptimizeReport> {
   const { source, out, allowPartial = false, checkParity = true, onStage = () => {} } = options;
   const start = performance.now();
   onStage(`read ${source}`);
-  const model = await readOnnx(source);
-  const graph = fromOnnx(model);
+  const { graph, envelope, writeOriginal } = await readModel(source);
   const before = graph.nodes.size;
 
   onStage("fuse");
@@ -59,15 +65,17 @@ export async function optimize(options: OptimizeOptions): Promise<OptimizeReport
   const complete = reasons.length === 0;
 
   onStage(`write ${out}`);
-  const folder = await mkdtemp(join(dirname(resolve(out)), ".bert-edge-"));
+  const folder = await mkdtemp(join(dirname(resolve(out)), ".bert-edge-")).catch((cause: unknown) => {
+    throw new BertEdgeError("out_unwritable", `${dirname(resolve(out))} cannot be written to.`, { cause });
+  });
   try {
     const written = join(folder, basename(out));
-    await writeOnnx(written, graph, model);
+    await writeOnnx(written, graph, envelope);
     const seconds = (performance.now() - start) / 1000;
     const peakRssMB = process.resourceUsage().maxRSS / 1024;
 
     if (checkParity) onStage("compare with the original");
-    const parity = checkParity ? await parityInProcess(source, written) : undefined;
+    const parity = checkParity ? await parityInProcess(await writeOriginal(folder), written) : undefined;
     if (parity && !(parity.ofTolerance <= 1)) throw exceeded(parity);
 
     for (const name of complete || allowPartial ? [`${written}.data`, written] : []) {
@@ -85,6 +93,34 @@ export async function optimize(options: OptimizeOptions): Promise<OptimizeReport
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
+}
+
+interface Source {
+  graph: Graph;
+  /** What surrounds the graph in its file. */
+  envelope: Draft<ModelProto>;
+  /** The unchanged model as a file: its own, or one in this folder. */
+  writeOriginal: (folder: string) => Promise<string>;
+}
+
+async function readModel(source: string): Promise<Source> {
+  const isFolder = await stat(source).then(
+    (found) => found.isDirectory(),
+    () => false,
+  );
+  if (!isFolder) {
+    const model = await readOnnx(source);
+    return { graph: fromOnnx(model), envelope: model, writeOriginal: async () => source };
+  }
+  const encoder = await readEncoder(source);
+  const graph = encoderGraph(encoder.config, encoderWeights(encoder));
+  const original = copyGraph(graph);
+  const writeOriginal = async (folder: string) => {
+    const path = join(folder, "original");
+    await writeOnnx(path, original);
+    return path;
+  };
+  return { graph, envelope: { producerName: "bert-edge" }, writeOriginal };
 }
 
 const exceeded = ({ maxAbs, cosine }: ModelParity) =>

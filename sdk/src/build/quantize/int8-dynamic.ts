@@ -1,13 +1,16 @@
-import { GraphBuilder } from "../graph/builder.ts";
-import { type Graph, int, type Node } from "../graph/plain.ts";
+import { int } from "../graph/attribute.ts";
+import { copyGraph } from "../graph/copy.ts";
+import { type Graph, MICROSOFT, type Node, type Value } from "../graph/graph.ts";
 import { int64s, type Tensor } from "../graph/tensor.ts";
+import { inferShapes } from "../shapes/infer.ts";
 import { quantizeColumns } from "./per-column.ts";
 import { quantizeRowBlocks } from "./row-blocks.ts";
 
 /** GatherBlockQuantized takes powers of two from 16; a smaller block costs table size, a larger one accuracy. */
 const blockSizes = [128, 64, 32, 16];
 
-type Rule = (g: GraphBuilder, node: Node, constant: (name: string) => Tensor | undefined) => boolean;
+/** @returns the value that takes the place of the node's output; undefined where the node stays as it is */
+type Rule = (graph: Graph, node: Node) => Value | undefined;
 
 /**
  * Dynamic int8 for onnxruntime's CPU kernels, native and WebAssembly: weights int8 with a scale per output channel,
@@ -15,97 +18,87 @@ type Rule = (g: GraphBuilder, node: Node, constant: (name: string) => Tensor | u
  *
  * A node whose weights are not constants stays as it is.
  */
-export function quantizeInt8Dynamic(graph: Graph): Graph {
-  const g = new GraphBuilder();
-  const constant = (name: string) => graph.initializers.get(name);
-  for (const node of graph.nodes) {
-    if (rules[node.opType]?.(g, node, constant)) continue;
-    for (const input of node.inputs) {
-      const value = constant(input);
-      if (value) g.constant(input, value);
-    }
-    g.node(node);
+export function quantizeInt8Dynamic(fused: Graph): Graph {
+  const graph = copyGraph(fused);
+  for (const node of graph.sorted()) {
+    const result = rules[`${node.domain}:${node.opType}`]?.(graph, node);
+    if (result) graph.replace(node.output, result);
   }
-  return g.build(`${graph.name}-int8`, graph.inputs, graph.outputs);
+  graph.prune();
+  inferShapes(graph);
+  return graph;
 }
 
 const rules: Record<string, Rule> = {
   // x · W → dynamically quantized x · int8 W
-  MatMul(g, { name, inputs }, constant) {
-    const [x = "", weightName = ""] = inputs;
-    const weight = constant(weightName);
-    if (weight?.shape.length !== 2) return false;
-    const quantized = quantizeColumns(weight);
-    g.contrib(name, "DynamicQuantizeMatMul", [
-      x,
-      g.constant(`${weightName}.int8`, quantized.weight),
-      g.constant(`${weightName}.scale`, quantized.scale),
-    ]);
-    return true;
+  ":MatMul"(graph, { name, inputs: [x, weight] }) {
+    return weight?.constant?.shape.length === 2 ? quantizedProduct(graph, name, x, weight) : undefined;
   },
 
   // Attention(x, W, b, mask) → QAttention(uint8 x, int8 W, b, scales, mask, zero point)
-  Attention(g, { name, inputs, attributes }, constant) {
-    const [x = "", weightName = "", biasName = "", mask = ""] = inputs;
-    const weight = constant(weightName);
-    const bias = constant(biasName);
-    if (!weight || !bias || inputs.length > 4) return false;
-    const quantized = quantizeColumns(weight);
-    const [data, scale, zeroPoint] = ["uint8", "scale", "zero_point"].map((part) => `${name}.x.${part}`);
-    g.node({
-      name: `${name}.x`,
-      domain: "",
-      opType: "DynamicQuantizeLinear",
-      inputs: [x],
-      outputs: [data as string, scale as string, zeroPoint as string],
-      attributes: {},
-    });
-    g.contrib(
-      name,
-      "QAttention",
-      [
-        data as string,
-        g.constant(`${weightName}.int8`, quantized.weight),
-        g.constant(biasName, bias),
-        scale as string,
-        g.constant(`${weightName}.scale`, quantized.scale),
-        mask,
-        zeroPoint as string,
-      ],
-      attributes,
-    );
-    return true;
+  [`${MICROSOFT}:Attention`](graph, node) {
+    const { name, inputs, attributes } = node;
+    const [x, weight, bias, mask, past, positionBias] = inputs;
+    if (weight?.constant?.shape.length !== 2 || !bias || past) return undefined;
+    if (positionBias) return splitAttention(graph, node, weight, bias);
+    const quantized = quantizeColumns(weight.constant);
+    const outputs = ["uint8", "scale", "zero_point"].map((part) => `${name}.x.${part}`);
+    const [data, scale, zeroPoint] = graph.add("DynamicQuantizeLinear", [x], { name: `${name}.x`, outputs }).outputs;
+    const quantizedWeight = graph.constant(`${weight.name}.int8`, quantized.weight);
+    const weightScale = graph.constant(`${weight.name}.scale`, quantized.scale);
+    const all = [data, quantizedWeight, bias, scale, weightScale, mask, zeroPoint];
+    return graph.add("QAttention", all, { name, domain: MICROSOFT, attributes }).output;
   },
 
   // The word table, most of a small model's bytes, in 8 bits; LayerNorm(words + types + positions) as before.
-  EmbedLayerNormalization(g, { name, inputs, attributes }, constant) {
-    const [ids = "", types = "", ...tables] = inputs;
-    const [word, position, type, gamma, beta] = tables.map((table) => [table, constant(table)] as const);
-    const width = word?.[1]?.shape[1] ?? 0;
+  [`${MICROSOFT}:EmbedLayerNormalization`](graph, { name, inputs, attributes }) {
+    const [ids, types, word, position, type, gamma, beta, , positionIds] = inputs;
+    const width = word?.constant?.shape[1] ?? 0;
     const block = blockSizes.find((size) => width % size === 0);
-    if (!block || !word?.[1] || !position?.[1] || !type?.[1] || !gamma?.[1] || !beta?.[1] || types === "") return false;
-    const { table, scales } = quantizeRowBlocks(word[1], block);
-    const words = g.contrib(
-      `${name}.words`,
-      "GatherBlockQuantized",
-      [g.constant(`${word[0]}.uint8`, table), ids, g.constant(`${word[0]}.scales`, scales)],
-      { bits: int(8), block_size: int(block), gather_axis: int(0), quantize_axis: int(1) },
-    );
-    const typed = g.op(`${name}.types`, "Gather", [g.constant(type[0], type[1]), types]);
-    const shape = g.op(`${name}.shape`, "Shape", [ids]);
-    const positions = g.op(`${name}.positions`, "Slice", [
-      g.constant(position[0], position[1]),
-      g.constant(`${name}.first`, int64s(0)),
-      g.op(`${name}.length`, "Gather", [shape, g.constant(`${name}.axis1`, int64s(1))]),
-      g.constant(`${name}.axis0`, int64s(0)),
-    ]);
-    const placed = g.op(`${name}.placed`, "Add", [typed, positions]);
-    g.contrib(
-      name,
-      "SkipLayerNormalization",
-      [words, placed, g.constant(gamma[0], gamma[1]), g.constant(beta[0], beta[1])],
-      attributes,
-    );
-    return true;
+    if (!block || !ids || !word?.constant || !position || !gamma || !beta) return undefined;
+    const { table, scales } = quantizeRowBlocks(word.constant, block);
+    const quantized = [graph.constant(`${word.name}.uint8`, table), ids, graph.constant(`${word.name}.scales`, scales)];
+    const words = graph.add("GatherBlockQuantized", quantized, {
+      name: `${name}.words`,
+      domain: MICROSOFT,
+      attributes: { bits: int(8), block_size: int(block), gather_axis: int(0), quantize_axis: int(1) },
+    }).output;
+    const positions = positionIds
+      ? graph.add("Gather", [position, positionIds], { name: `${name}.positions` }).output
+      : firstRows(graph, name, position, ids);
+    const typed = types && graph.add("Gather", [type, types], { name: `${name}.types` }).output;
+    const placed = typed ? graph.add("Add", [typed, positions], { name: `${name}.placed` }).output : positions;
+    const options = { name, domain: MICROSOFT, attributes };
+    return graph.add("SkipLayerNormalization", [words, placed, gamma, beta], options).output;
   },
 };
+
+function quantizedProduct(graph: Graph, name: string, x: Value | undefined, weight: Value, bias?: Value): Value {
+  const quantized = quantizeColumns(weight.constant as Tensor);
+  const columns = graph.constant(`${weight.name}.int8`, quantized.weight);
+  const scale = graph.constant(`${weight.name}.scale`, quantized.scale);
+  const inputs = bias ? [x, columns, scale, undefined, bias] : [x, columns, scale];
+  return graph.add("DynamicQuantizeMatMul", inputs, { name, domain: MICROSOFT }).output;
+}
+
+/** QAttention adds no bias to scores; where there is one, the projections are quantized and the attention is not. */
+function splitAttention(graph: Graph, { name, inputs, attributes }: Node, weight: Value, bias: Value): Value {
+  const [x, , , mask, , positionBias] = inputs;
+  const projected = quantizedProduct(graph, `${name}.qkv`, x, weight, bias);
+  const outputs = ["q", "k", "v"].map((part) => `${name}.${part}`);
+  const parts = graph.add("Split", [projected], {
+    name: `${name}.split`,
+    outputs,
+    attributes: { axis: int(-1) },
+  }).outputs;
+  const all = [...parts, undefined, mask, positionBias];
+  return graph.add("MultiHeadAttention", all, { name, domain: MICROSOFT, attributes }).output;
+}
+
+/** The positions from 0 on, as many as there are tokens: [sequence, hidden]. */
+function firstRows(graph: Graph, name: string, table: Value, ids: Value): Value {
+  const shape = graph.add("Shape", [ids], { name: `${name}.shape` }).output;
+  const [axis0, axis1] = [int64s(0), int64s(1)].map((axis, i) => graph.constant(`${name}.axis${i}`, axis));
+  const length = graph.add("Gather", [shape, axis1], { name: `${name}.length` }).output;
+  return graph.add("Slice", [table, axis0, length, axis0], { name: `${name}.positions` }).output;
+}

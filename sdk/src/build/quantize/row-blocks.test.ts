@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import * as ort from "onnxruntime-node";
 import { describe, expect, it } from "vitest";
+import { NamedGraph } from "../../../../test/suites/named-graph.ts";
 import { runOnnx } from "../../../../test/suites/run-onnx.ts";
 import { seeded } from "../../../../test/suites/seeded.ts";
-import { GraphBuilder } from "../graph/builder.ts";
-import { int } from "../graph/plain.ts";
+import { int } from "../graph/attribute.ts";
 import { tensor, toFloat32 } from "../graph/tensor.ts";
 import { encodeOnnx } from "../onnx/encode.ts";
 import { quantizeRowBlocks } from "./row-blocks.ts";
@@ -66,7 +66,7 @@ describe("quantizeRowBlocks", () => {
     const [rows, width, block] = [3, 32, 16];
     const values = Float32Array.from({ length: rows * width }, (_, i) => Math.sin(i) * 10 ** ((i >> 4) - 3));
     const { table, scales } = quantizeRowBlocks(tensor("float32", [rows, width], values), block);
-    const g = new GraphBuilder();
+    const g = new NamedGraph("gather", [{ name: "ids", dtype: "int64", shape: ["n"] }]);
     const inputs = [g.constant("table", table), "ids", g.constant("scales", scales)];
     g.contrib("y", "GatherBlockQuantized", inputs, {
       bits: int(8),
@@ -74,11 +74,7 @@ describe("quantizeRowBlocks", () => {
       gather_axis: int(0),
       quantize_axis: int(1),
     });
-    const graph = g.build(
-      "gather",
-      [{ name: "ids", dtype: "int64", shape: ["n"] }],
-      [{ name: "y", dtype: "float32", shape: ["n", width] }],
-    );
+    const graph = g.outputs("y");
     const ids = [2, 0, 1];
     const { y } = await runOnnx(encodeOnnx(graph), {
       ids: new ort.Tensor("int64", BigInt64Array.from(ids, BigInt), [3]),

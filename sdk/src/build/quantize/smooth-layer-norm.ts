@@ -1,6 +1,7 @@
-import { GraphBuilder } from "../graph/builder.ts";
-import type { Graph, Node } from "../graph/plain.ts";
-import { type Tensor, tensor, toFloat32 } from "../graph/tensor.ts";
+import { copyGraph } from "../graph/copy.ts";
+import { type Graph, MICROSOFT, type Node } from "../graph/graph.ts";
+import { tensor, toFloat32 } from "../graph/tensor.ts";
+import { inferShapes } from "../shapes/infer.ts";
 
 /**
  * How much of a channel's range moves from the activation into the weight, and how far from its mean a normalised
@@ -17,32 +18,25 @@ const REACH = 10;
  * SmoothQuant (https://arxiv.org/abs/2211.10438), but without calibration data: after LayerNorm a channel's range
  * follows from its gain and offset, |β| + REACH · |γ|.
  */
-export function smoothLayerNorms(graph: Graph): Graph {
-  const g = new GraphBuilder();
-  const producers = new Map(graph.nodes.flatMap((node) => node.outputs.map((output) => [output, node])));
-  for (const node of graph.nodes) {
-    const scales = smoothingScales(graph, node, producers.get(node.inputs[0] ?? ""));
-    const [x = "", weightName = "", ...rest] = node.inputs;
-    for (const input of scales ? rest : node.inputs) {
-      const value = graph.initializers.get(input);
-      if (value) g.constant(input, value);
-    }
-    if (!scales) {
-      g.node(node);
-      continue;
-    }
-    const smoothed = g.op(`${node.name}.smoothed`, "Mul", [x, g.constant(`${node.name}.smoothing`, scales.inverse)]);
-    const weight = g.constant(`${weightName}.smoothed`, scales.weight);
-    g.node({ ...node, inputs: [smoothed, weight, ...rest] });
+export function smoothLayerNorms(fused: Graph): Graph {
+  const graph = copyGraph(fused);
+  for (const node of graph.sorted()) {
+    const scales = smoothingScales(node);
+    const [x, weight, ...rest] = node.inputs;
+    if (!scales || !x || !weight) continue;
+    const inverse = graph.constant(`${node.name}.smoothing`, scales.inverse);
+    const smoothed = graph.add("Mul", [x, inverse], { name: `${node.name}.smoothed` }).output;
+    graph.setInputs(node, [smoothed, graph.constant(`${weight.name}.smoothed`, scales.weight), ...rest]);
   }
-  return g.build(graph.name, graph.inputs, graph.outputs);
+  inferShapes(graph);
+  return graph;
 }
 
 /** 1/s [in] and s ⊙ W [in, out] for a product of a layer normalisation and a constant; undefined for other nodes. */
-function smoothingScales(graph: Graph, node: Node, producer: Node | undefined) {
-  const weight = graph.initializers.get(node.inputs[1] ?? "");
-  const norm = producer && gainAndOffset(graph, producer);
-  if (!norm || !weight || (node.opType !== "MatMul" && node.opType !== "Attention")) return undefined;
+function smoothingScales(node: Node) {
+  const [x, { constant: weight } = {}] = node.inputs;
+  const norm = x?.producer && gainAndOffset(x.producer);
+  if (!norm || weight?.shape.length !== 2 || !(node.is("MatMul") || node.is("Attention", MICROSOFT))) return undefined;
   const [gamma, beta] = norm;
   const outputs = weight.shape[1] ?? 0;
   const scaled = Float32Array.from(toFloat32(weight));
@@ -59,14 +53,16 @@ function smoothingScales(graph: Graph, node: Node, producer: Node | undefined) {
   return { inverse: tensor("float32", [inverse.length], inverse), weight: tensor("float32", weight.shape, scaled) };
 }
 
-/** Where the fused layer normalisations keep γ; β is the input after it. */
-const gammaInput: Record<string, number> = { EmbedLayerNormalization: 5, SkipLayerNormalization: 2 };
+/** Where layer normalisations keep γ; β is the input after it. */
+const gammaInput: Record<string, number> = {
+  EmbedLayerNormalization: 5,
+  SkipLayerNormalization: 2,
+  LayerNormalization: 1,
+};
 
-function gainAndOffset(graph: Graph, { opType, inputs }: Node): [Float32Array, Float32Array] | undefined {
+function gainAndOffset({ opType, inputs }: Node): [Float32Array, Float32Array] | undefined {
   const at = gammaInput[opType];
   if (at === undefined) return undefined;
-  const [gamma, beta] = [inputs[at], inputs[at + 1]].map((name): Tensor | undefined =>
-    graph.initializers.get(name ?? ""),
-  );
+  const [gamma, beta] = [inputs[at]?.constant, inputs[at + 1]?.constant];
   return gamma && beta && [toFloat32(gamma), toFloat32(beta)];
 }

@@ -1,3 +1,4 @@
+import type { Shape } from "../graph/dim.ts";
 import { type Graph, type Node, type NodeOptions, Value } from "../graph/graph.ts";
 import type { Tensor } from "../graph/tensor.ts";
 import { inferNode } from "../shapes/infer.ts";
@@ -37,12 +38,12 @@ export function applyRules(graph: Graph, rules: readonly Rule[], trace: Trace, q
 }
 
 function applyRule(graph: Graph, rule: Rule, root: Node, trace: Trace, questions: Questions): boolean {
-  // Sub-graphs name what they read, so such a value cannot be replaced.
-  if ([...root.output.users].some((user) => user.captures.includes(root.output))) return false;
+  // A node may be left for another of its outputs: there is nothing to replace then.
+  if (isCaptured(root.output) || !graph.isUsed(root.output)) return false;
   const miss: NearMiss = { depth: 0, node: undefined, why: "" };
   const found = rule.pattern === undefined ? EMPTY : match(rule.pattern, root.output, miss);
   if (!found) {
-    if (miss.depth > 1) trace.nearMiss(rule, root, miss.node ?? root, miss.why, miss.depth);
+    if (miss.depth >= 2) trace.nearMiss(rule, root, miss.node ?? root, miss.why, miss.depth);
     return false;
   }
   const leak = leakOf(graph, rule, root, found);
@@ -52,17 +53,35 @@ function applyRule(graph: Graph, rule: Rule, root: Node, trace: Trace, questions
   }
   const added: Node[] = [];
   const replacement = rule.rewrite(rewriteOf(graph, root, found, added, questions));
-  if (!replacement || replacement instanceof Refusal) {
-    if (replacement) trace.nearMiss(rule, root, replacement.node ?? root, replacement.why, found.nodes.size + 1);
+  const pairs = replacement instanceof Value ? [[root.output, replacement] as const] : (replacement ?? []);
+  const refusal = pairs instanceof Refusal ? pairs : refusalOf(pairs);
+  if (refusal || pairs instanceof Refusal || pairs.length === 0) {
+    if (refusal) trace.nearMiss(rule, root, refusal.node ?? root, refusal.why, found.nodes.size + 1);
     graph.prune(added);
     return false;
   }
-  const pairs = replacement instanceof Value ? [[root.output, replacement] as const] : replacement;
   for (const [before, after] of pairs) graph.replace(before, after);
   graph.prune([...found.nodes, root, ...pairs.flatMap(([before]) => before.producer ?? [])]);
   trace.applied(rule);
   return true;
 }
+
+/** Sub-graphs name what they read, so such a value cannot be replaced. */
+const isCaptured = (value: Value) => [...value.users].some((user) => user.captures.includes(value));
+
+function refusalOf(pairs: readonly (readonly [before: Value, after: Value])[]): Refusal | undefined {
+  for (const [before, after] of pairs) {
+    if (isCaptured(before)) return new Refusal(`a sub-graph reads ${before.name}`, before.producer);
+    // Constants of a pattern may have leading axes, which widen the result and are lost with it.
+    if (differs(before.shape, after.shape)) return new Refusal("its result has another shape", before.producer);
+  }
+  return undefined;
+}
+
+const differs = (a: Shape | undefined, b: Shape | undefined) =>
+  a !== undefined &&
+  b !== undefined &&
+  (a.length !== b.length || a.some((dim, i) => typeof dim === "number" && typeof b[i] === "number" && dim !== b[i]));
 
 const EMPTY: Match = { values: new Map(), nodes: new Set() };
 

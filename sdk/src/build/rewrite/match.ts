@@ -155,8 +155,10 @@ const bound = (so: Match, name: string, value: Value): Match => ({
 const including = (so: Match, node: Node): Match => ({ ...so, nodes: new Set(so.nodes).add(node) });
 
 function fail(miss: NearMiss | undefined, so: Match, value: Value, why: string): void {
-  if (!miss || so.nodes.size <= miss.depth) return;
-  miss.depth = so.nodes.size;
+  // Another number where one is expected is closer than anything else there.
+  const depth = so.nodes.size + (so.nodes.size > 0 && uniform(value) !== undefined ? 0.5 : 0);
+  if (!miss || depth <= miss.depth) return;
+  miss.depth = depth;
   miss.node = value.producer;
   miss.why = why;
 }

@@ -12,12 +12,13 @@ const reduce = (dtype?: Known["dtype"]): ShapeRule =>
     const [x] = node.inputs;
     const shape = x?.shape;
     const keep = (node.int("keepdims") ?? 1) === 1;
-    const given = node.ints("axes") || node.inputs[1] ? axesOf(node, 1) : shape?.map((_, i) => i);
+    const given = node.ints("axes") || node.inputs[1] ? axesOf(node, 1) : [];
     if (!shape || !given) return { dtype: dtype ?? x?.dtype };
-    const axes = new Set(given.map((axis) => normaliseAxis(axis, shape.length)));
+    const none = node.int("noop_with_empty_axes") === 1 ? [] : shape.map((_, i) => i);
+    const axes = new Set(given.length > 0 ? given.map((axis) => normaliseAxis(axis, shape.length)) : none);
     const result = keep ? shape.map((dim, i) => (axes.has(i) ? 1 : dim)) : shape.filter((_, i) => !axes.has(i));
-    const all = node.opType === "ReduceProd" && shape.length === 1 && x?.content && [product(x.content)];
-    return { dtype: dtype ?? x?.dtype, shape: result, content: all || undefined };
+    const all = node.opType === "ReduceProd" && shape.length === 1 && axes.size === 1 && x?.content;
+    return { dtype: dtype ?? x?.dtype, shape: result, content: all ? [product(all)] : undefined };
   });
 
 const argReduce: ShapeRule = single((node) => {
@@ -51,7 +52,8 @@ function einsum(node: Node): Known {
       if (size !== undefined) sizes.set(letter, size);
     });
   });
-  const shape = right === undefined || right.includes(".") ? undefined : [...right].map((letter) => sizes.get(letter));
+  const shape =
+    right === undefined || `${left}${right}`.includes(".") ? undefined : [...right].map((letter) => sizes.get(letter));
   return { dtype: node.inputs[0]?.dtype, shape: shape?.includes(undefined) ? undefined : (shape as Shape | undefined) };
 }
 

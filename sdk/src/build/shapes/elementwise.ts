@@ -7,19 +7,26 @@ import { type ShapeRule, single } from "./rule.ts";
 
 type Scalar = (...elements: readonly Dim[]) => Dim | undefined;
 
-/** Applies `scalar` element by element to contents, of which those of one element are repeated. */
+/**
+ * Applies `scalar` element by element to contents, of which those of one element are repeated. Undefined where a number is
+ * too large to be exact.
+ */
 function mapContents(inputs: readonly (Value | undefined)[], scalar: Scalar): readonly Dim[] | undefined {
   const contents = inputs.map((input) => (input?.shape && input.shape.length <= 1 ? input.content : undefined));
   if (contents.some((content) => content === undefined)) return undefined;
-  const length = Math.max(...contents.map((content) => content?.length ?? 0));
+  if (!contents.flatMap((content) => content ?? []).every(isExact)) return undefined;
+  const lengths = contents.map((content) => content?.length ?? 0);
+  const length = lengths.includes(0) ? 0 : Math.max(...lengths);
   const result: Dim[] = [];
   for (let i = 0; i < length; i++) {
     const element = scalar(...contents.map((content) => (content?.length === 1 ? content[0] : content?.[i]) as Dim));
-    if (element === undefined) return undefined;
+    if (element === undefined || !isExact(element)) return undefined;
     result.push(element);
   }
   return result;
 }
+
+const isExact = (dim: Dim) => typeof dim !== "number" || Number.isSafeInteger(dim);
 
 /** An operator that works element by element, on sizes too if `scalar` says how. */
 const elementwise = (scalar?: Scalar, dtype?: DataType): ShapeRule =>
@@ -47,7 +54,7 @@ const isNegative = (dim: Dim) => isNonNegative(sub(mul(-1, dim), 1));
 const isPositive = (dim: Dim) => isNonNegative(sub(dim, 1));
 const equal = compare(
   (a, b) => a === b,
-  (difference) => (isPositive(difference) || isNegative(difference) ? false : undefined),
+  (difference) => (difference === 0 ? true : isPositive(difference) || isNegative(difference) ? false : undefined),
 );
 const less = compare(
   (a, b) => a < b,

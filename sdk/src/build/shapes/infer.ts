@@ -1,16 +1,26 @@
 import { type Dim, type Shape, substitute, symbol } from "../graph/dim.ts";
 import { type Graph, MICROSOFT, type Node, type Value } from "../graph/graph.ts";
-import { elementCount, isInteger, numbersOf } from "../graph/tensor.ts";
+import { type DataType, elementCount, isInteger, numbersOf } from "../graph/tensor.ts";
 import { computeRules } from "./compute.ts";
 import { elementwiseRules } from "./elementwise.ts";
 import { microsoftRules } from "./microsoft.ts";
 import { movementRules } from "./movement.ts";
-import { MAX_CONTENT, type ShapeRule } from "./rule.ts";
+import { type Known, MAX_CONTENT, type ShapeRule } from "./rule.ts";
 
-const domains: Readonly<Record<string, Readonly<Record<string, ShapeRule>>>> = {
-  "": { ...elementwiseRules, ...movementRules, ...computeRules },
-  [MICROSOFT]: microsoftRules,
-};
+const domains: ReadonlyMap<string, ReadonlyMap<string, ShapeRule>> = new Map([
+  ["", new Map(Object.entries({ ...elementwiseRules, ...movementRules, ...computeRules }))],
+  [MICROSOFT, new Map(Object.entries(microsoftRules))],
+]);
+
+/** Sizes are computed in these types alone, and followed as long as they fit: beyond, numbers wrap around or are rounded. */
+const LARGEST: ReadonlyMap<DataType | undefined, number> = new Map([
+  ["int64", Number.POSITIVE_INFINITY],
+  ["int32", 2 ** 31 - 1],
+  ["bool", 1],
+]);
+
+/** A size that takes longer to write down says nothing that anyone compares with. */
+const MAX_KEY = 1024;
 
 /**
  * Finds types, shapes and, of the small integer vectors that shapes are computed with, the contents, of every value from
@@ -21,11 +31,11 @@ export function inferShapes(graph: Graph): void {
   const order = graph.sorted();
   for (const value of graph.constants()) readContent(value);
   // Each round can find that two symbols are one; then everything is found again with one of them.
-  for (;;) {
-    const equal = new Map<string, string>();
-    for (const node of order) inferNode(graph, node, equal);
-    if (equal.size === 0) return;
+  const equal = new Map<string, string>();
+  for (let before = -1; before < equal.size; ) {
+    before = equal.size;
     for (const value of graph.inputs) value.shape = renamed(value.shape, equal);
+    for (const node of order) inferNode(graph, node, equal);
   }
 }
 
@@ -36,11 +46,11 @@ export function inferShapes(graph: Graph): void {
  */
 export function inferNode(graph: Graph, node: Node, equal = new Map<string, string>()): void {
   for (const input of node.inputs) if (input?.isConstant) readContent(input);
-  const rule = domains[node.domain]?.[node.opType];
+  const rule = domains.get(node.domain)?.get(node.opType);
   let unknowns = 0;
   const results = rule?.(node, {
     opset: graph.opsets.get(node.domain) ?? 1,
-    unknown: () => symbol(`${node.output.name}.${unknowns++}`),
+    unknown: () => symbol(root(`${node.outputs[0]?.name ?? node.name}.${unknowns++}`, equal)),
     equate: (a, b) => {
       const [first, second] = [root(a, equal), root(b, equal)];
       if (first !== second) equal.set(second, first);
@@ -52,11 +62,20 @@ export function inferNode(graph: Graph, node: Node, equal = new Map<string, stri
     const known = results?.[i];
     value.dtype = known?.dtype;
     value.shape = known?.shape?.every(isSize) ? known.shape : undefined;
-    value.content = isInteger(value.dtype) && (known?.content?.length ?? 0) <= MAX_CONTENT ? known?.content : undefined;
+    value.content = isContent(known) ? known?.content : undefined;
   });
 }
 
-const isSize = (dim: Dim) => typeof dim !== "number" || (Number.isSafeInteger(dim) && dim >= 0);
+const isSize = (dim: Dim) =>
+  typeof dim === "number" ? Number.isSafeInteger(dim) && dim >= 0 : dim.key.length <= MAX_KEY;
+
+function isContent({ dtype, content = [] }: Known = {}): boolean {
+  const largest = LARGEST.get(dtype) ?? -1;
+  return (
+    content.length <= MAX_CONTENT &&
+    content.every((dim) => (typeof dim === "number" ? Math.abs(dim) <= largest : dim.key.length <= MAX_KEY))
+  );
+}
 
 function readContent(value: Value): void {
   const { constant } = value;
@@ -65,8 +84,9 @@ function readContent(value: Value): void {
 }
 
 function root(name: string, equal: ReadonlyMap<string, string>): string {
-  const next = equal.get(name);
-  return next === undefined ? name : root(next, equal);
+  let last = name;
+  for (let next = equal.get(last); next !== undefined; next = equal.get(last)) last = next;
+  return last;
 }
 
 const renamed = (shape: Shape | undefined, equal: ReadonlyMap<string, string>): Shape | undefined =>

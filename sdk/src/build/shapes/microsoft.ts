@@ -22,10 +22,11 @@ export const microsoftRules: Readonly<Record<string, ShapeRule>> = {
       { dtype: table?.dtype, shape },
     ];
   },
-  Attention: ({ inputs: [x, , bias] }) => {
-    const width = bias?.shape?.[0];
-    const shape =
-      width !== undefined && x?.shape?.length === 3 ? [...x.shape.slice(0, 2), floorDiv(width, 3)] : undefined;
+  Attention: (node) => {
+    const [x, weights] = node.inputs;
+    const columns = weights?.shape?.[1];
+    const width = node.ints("qkv_hidden_sizes")?.[2] ?? (columns === undefined ? undefined : floorDiv(columns, 3));
+    const shape = width !== undefined && x?.shape?.length === 3 ? [...x.shape.slice(0, 2), width] : undefined;
     return [{ dtype: x?.dtype, shape }];
   },
   MultiHeadAttention: ({ inputs: [q, , v] }) => {

@@ -1,5 +1,6 @@
-import { add, type Dim, divideExactly, floorDiv, min, mul, product, type Shape, sub } from "../graph/dim.ts";
+import { add, type Dim, divideExactly, floorDiv, isStatic, min, mul, product, type Shape, sub } from "../graph/dim.ts";
 import type { Node } from "../graph/graph.ts";
+import { elementCount, isInteger, numbersOf } from "../graph/tensor.ts";
 import { axesOf, MAX_CONTENT, normaliseAxis, numbers, type ShapeRule, single } from "./rule.ts";
 
 /** Operators that move elements without computing anything from them. */
@@ -40,8 +41,7 @@ export const movementRules: Readonly<Record<string, ShapeRule>> = {
   Squeeze: single((node) => {
     const [x] = node.inputs;
     if (!x?.shape) return { dtype: x?.dtype };
-    const given =
-      node.ints("axes") || node.inputs[1] ? axesOf(node, 1) : x.shape.flatMap((dim, i) => (dim === 1 ? [i] : []));
+    const given = node.ints("axes") || node.inputs[1] ? axesOf(node, 1) : onesOf(x.shape);
     const axes = given?.map((axis) => normaliseAxis(axis, x.shape?.length ?? 0));
     return { dtype: x.dtype, shape: axes && x.shape.filter((_, i) => !axes.includes(i)), content: x.content };
   }),
@@ -79,8 +79,8 @@ export const movementRules: Readonly<Record<string, ShapeRule>> = {
       const at = axes?.[i] ?? i;
       if (typeof at !== "number") return { dtype: x.dtype };
       const axis = normaliseAxis(at, shape.length);
-      const [end = 0, step = 1, size = 0] = [ends[i], steps?.[i], shape[axis]];
-      const extent = sliceExtent(size, start, end, step);
+      const [end = 0, step = 1, size] = [ends[i], steps?.[i], shape[axis]];
+      const extent = size === undefined ? undefined : sliceExtent(size, start, end, step);
       if (extent === undefined) return { dtype: x.dtype };
       result[axis] = extent;
       if (content) content = sliceContent(content, start, end, step);
@@ -94,10 +94,8 @@ export const movementRules: Readonly<Record<string, ShapeRule>> = {
     const axis = normaliseAxis(node.int("axis") ?? 0, shape?.length ?? 0);
     const size = shape?.[axis];
     const even = typeof size === "number" ? Math.ceil(size / count) : undefined;
-    const sizes =
-      node.ints("split") ??
-      numbers(node.inputs[1]) ??
-      (even === undefined ? undefined : evenSizes(size as number, even, count));
+    const given = node.inputs[1] ? numbers(node.inputs[1]) : node.ints("split");
+    const sizes = given ?? (even === undefined || node.inputs[1] ? undefined : evenSizes(size as number, even, count));
     return node.outputs.map((_, part) => ({
       dtype: x?.dtype,
       shape: shape && sizes ? shape.map((dim, i) => (i === axis ? (sizes[part] ?? 0) : dim)) : undefined,
@@ -131,7 +129,7 @@ export const movementRules: Readonly<Record<string, ShapeRule>> = {
   Pad: single((node) => {
     const [x, pads] = node.inputs;
     const amounts = node.ints("pads") ?? numbers(pads);
-    if (!x?.shape || !amounts || amounts.length !== 2 * x.shape.length) return { dtype: x?.dtype };
+    if (!x?.shape || !amounts || amounts.length !== 2 * x.shape.length || node.inputs[3]) return { dtype: x?.dtype };
     const rank = x.shape.length;
     return { dtype: x.dtype, shape: x.shape.map((dim, i) => add(dim, (amounts[i] ?? 0) + (amounts[i + rank] ?? 0))) };
   }),
@@ -140,10 +138,7 @@ export const movementRules: Readonly<Record<string, ShapeRule>> = {
     const value = node.attributes["value"];
     const fill = value?.kind === "tensor" ? value.value : undefined;
     const dtype = fill?.dtype ?? "float32";
-    const element =
-      fill && dtype === "int64"
-        ? Number(new DataView(fill.data.buffer, fill.data.byteOffset).getBigInt64(0, true))
-        : undefined;
+    const element = fill && isInteger(dtype) && elementCount(fill.shape) === 1 ? numbersOf(fill)[0] : undefined;
     const content = target?.content?.length === 1 ? repeat(element, target.content[0]) : undefined;
     return { dtype, shape: target?.content, content };
   }),
@@ -174,7 +169,9 @@ function reshaped(from: Shape | undefined, target: readonly Dim[] | undefined, a
 /** The rank follows from the length of the target alone. */
 function unknownOfRank({ inputs }: Node, unknown: () => Dim): Shape | undefined {
   const rank = inputs[1]?.shape?.[0];
-  return typeof rank === "number" && inputs[1]?.shape?.length === 1 ? Array.from({ length: rank }, unknown) : undefined;
+  return typeof rank === "number" && rank <= MAX_CONTENT && inputs[1]?.shape?.length === 1
+    ? Array.from({ length: rank }, unknown)
+    : undefined;
 }
 
 function expanded(from: Shape, target: readonly Dim[]): Shape {
@@ -184,6 +181,10 @@ function expanded(from: Shape, target: readonly Dim[]): Shape {
     return b === 1 ? a : a === 1 ? b : typeof a === "number" ? a : b;
   });
 }
+
+/** Axes of size 1; undefined where that depends on the input. */
+const onesOf = (shape: Shape): readonly number[] | undefined =>
+  isStatic(shape) ? shape.flatMap((size, axis) => (size === 1 ? [axis] : [])) : undefined;
 
 const repeat = (element: Dim | undefined, count: Dim | undefined): readonly Dim[] | undefined =>
   element !== undefined && typeof count === "number" && count >= 0 && count <= MAX_CONTENT
@@ -199,6 +200,8 @@ const FAR = 1 << 20;
 /** A tensor's slices are taken to lie inside it: what reads a table of positions further than it goes fails anyway. */
 function sliceExtent(size: Dim, start: Dim, end: Dim, step: Dim): Dim | undefined {
   if (typeof step !== "number" || step === 0) return undefined;
+  // "To the end" backwards: nothing by the specification, everything by onnxruntime.
+  if (step < 0 && typeof end === "number" && end >= FAR) return undefined;
   if (typeof size === "number" && typeof start === "number" && typeof end === "number") {
     return sliceIndices(size, start, end, step).count;
   }

@@ -1,7 +1,7 @@
-import type { InferenceSession, TensorConstructor } from "onnxruntime-common";
+import type { InferenceSession, Tensor as OrtTensor, TensorConstructor } from "onnxruntime-common";
 import type { TokenIds } from "./engine.ts";
 
-/** Runs an encoder graph (`input_ids`, `attention_mask`, `token_type_ids` → `last_hidden_state`) on onnxruntime. */
+/** Runs an encoder graph (`input_ids`, `attention_mask`, for some `token_type_ids` → `last_hidden_state`) on onnxruntime. */
 export interface OrtEncoder {
   session: InferenceSession;
   Tensor: TensorConstructor;
@@ -32,11 +32,15 @@ export async function runPadded(
       mask[row * width + column] = 1n;
     });
   });
-  const outputs = await session.run({
+  const feeds: Record<string, OrtTensor> = {
     input_ids: new Tensor("int64", ids, shape),
     attention_mask: new Tensor("int64", mask, shape),
-    token_type_ids: new Tensor("int64", new BigInt64Array(ids.length), shape),
-  });
+  };
+  // Half of the families have no token types, and no input for them.
+  if (session.inputNames.includes("token_type_ids")) {
+    feeds["token_type_ids"] = new Tensor("int64", new BigInt64Array(ids.length), shape);
+  }
+  const outputs = await session.run(feeds);
   const output = outputs["last_hidden_state"];
   if (!output) throw new Error("the graph has no output named last_hidden_state");
   const all = output.data as Float32Array;

@@ -2,12 +2,12 @@ import { describe, expect, it } from "vitest";
 import { temporaryFolder } from "../../../../test/suites/temporary-folder.ts";
 import { type TinyOptions, tinyBert, writeTinyCheckpoint } from "../../../../test/suites/tiny-bert.ts";
 import { toFloat32 } from "../graph/tensor.ts";
-import { bertWeights } from "./bert-weights.ts";
 import { readCheckpoint } from "./checkpoint.ts";
+import { encoderWeights } from "./encoder-weights.ts";
 
 const query = "encoder.layer.1.attention.self.query.weight";
 
-describe("bertWeights", () => {
+describe("encoderWeights", () => {
   it("finds every tensor by transformers' name", () => {
     let expected: Float32Array | undefined;
     const { weights } = tinyBert({
@@ -25,7 +25,7 @@ describe("bertWeights", () => {
     const [plain, prefixed] = [await temporaryFolder(), await temporaryFolder()];
     await writeTinyCheckpoint(plain);
     await writeTinyCheckpoint(prefixed, { prefix: "bert." });
-    expect(bertWeights(await readCheckpoint(prefixed))).toEqual(bertWeights(await readCheckpoint(plain)));
+    expect(encoderWeights(await readCheckpoint(prefixed))).toEqual(encoderWeights(await readCheckpoint(plain)));
   });
 
   const refused = (edit: TinyOptions["edit"], message: string) => {

@@ -1,0 +1,39 @@
+import { type Tensor, tensor, toFloat32 } from "../graph/tensor.ts";
+
+/** Distances from here on share the last bucket; transformers fixes it in MPNetEncoder.relative_position_bucket. */
+const MAX_DISTANCE = 128;
+
+/**
+ * T5's buckets (https://arxiv.org/abs/1910.10683, section 2.1): half for keys before the query and half for keys after it,
+ * of each half one a distance for the near ones and logarithmically wider ones beyond. In float32, as transformers has it.
+ *
+ * @param offset position of the key less that of the query
+ */
+export function bucketOf(offset: number, buckets: number): number {
+  const half = buckets / 2;
+  const near = Math.floor(half / 2);
+  const distance = Math.abs(offset);
+  const side = offset > 0 ? half : 0;
+  if (distance < near) return side + distance;
+  const { fround } = Math;
+  const ratio = fround(fround(Math.log(fround(distance / near))) / fround(Math.log(MAX_DISTANCE / near)));
+  return side + Math.min(near + Math.floor(fround(ratio * (half - near))), half - 1);
+}
+
+/**
+ * What is added to scores by offset, for all offsets between two of `positions` positions: row offset + positions − 1.
+ *
+ * @param table [buckets, heads]
+ * @returns [2 · positions − 1, heads]
+ */
+export function biasByOffset(table: Tensor, positions: number): Tensor {
+  const [buckets = 0, heads = 0] = table.shape;
+  const values = toFloat32(table);
+  const rows = Array.from({ length: 2 * positions - 1 }, (_, row) => {
+    const bucket = bucketOf(row - positions + 1, buckets);
+    return values.subarray(bucket * heads, (bucket + 1) * heads);
+  });
+  const data = new Float32Array(rows.length * heads);
+  for (const [i, row] of rows.entries()) data.set(row, i * heads);
+  return tensor("float32", [rows.length, heads], data);
+}
