@@ -1,12 +1,15 @@
 import { spawn } from "node:child_process";
-import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { encodeOnnx } from "../sdk/src/build/onnx/encode.ts";
+import type { OptimizeReport } from "../sdk/src/build/optimize/optimize.ts";
 import type { PrepareReport } from "../sdk/src/build/prepare.ts";
 import { type ObjectStorage, startObjectStorage } from "../sdk/src/cli/dev/object-storage.ts";
 import { cosine } from "../sdk/src/runtime/tasks/sentence-vector.ts";
+import { NamedGraph } from "./suites/named-graph.ts";
 import { writePreparableCheckpoint } from "./suites/tiny-bert.ts";
 
 const root = join(import.meta.dirname, "..");
@@ -146,6 +149,38 @@ describe("prepare", () => {
     const { manifest } = JSON.parse(prepared.stdout) as PrepareReport;
     const files = await readdir(artifact);
     expect(files.sort()).toEqual([...Object.keys(manifest.files), "manifest.json"].sort());
+  });
+});
+
+describe("optimize", () => {
+  it("prints its report, one JSON document, on stdout, and writes the fused model", async () => {
+    const out = join(folder, "fused.onnx");
+    const { code, stdout, stderr } = await bertEdge(["optimize", checkpoint, out, "--json"]);
+    expect({ code, stages: stderr.match(/✓/g)?.length }).toEqual({ code: 0, stages: 4 });
+    expect(JSON.parse(stdout)).toEqual({
+      nodes: { before: expect.any(Number), after: expect.any(Number) },
+      fused: { EmbedLayerNormalization: 1, Attention: 1, SkipLayerNormalization: 2, BiasGelu: 1 },
+      complete: true,
+      reasons: [],
+      parity: { maxAbs: expect.any(Number), cosine: expect.any(Number), cases: 5 },
+      seconds: expect.any(Number),
+      peakRssMB: expect.any(Number),
+    } satisfies OptimizeReport);
+    expect((await stat(out)).size).toBeGreaterThan(1000);
+  });
+
+  it("is exit 1 with the reasons when not everything is fused, unless that is allowed", async () => {
+    const g = new NamedGraph("plain", [{ name: "x", dtype: "float32", shape: ["batch", 4] }]);
+    g.op("y", "Tanh", ["x"]);
+    const [source, out] = [join(folder, "plain.onnx"), join(folder, "partial.onnx")];
+    await writeFile(source, encodeOnnx(g.outputs("y")));
+    const refused = await bertEdge(["optimize", source, out, "--json"]);
+    expect(refused.code).toBe(1);
+    expect(refused.stderr).toContain("not fused: Attention: the graph has no attention of a known form");
+    expect(JSON.parse(refused.stdout)).toMatchObject({ complete: false, reasons: [{ pattern: "Attention" }] });
+    expect(await readdir(folder)).not.toContain("partial.onnx");
+    expect((await bertEdge(["optimize", source, out, "--allow-partial", "--no-parity"])).code).toBe(0);
+    expect(await readdir(folder)).toContain("partial.onnx");
   });
 });
 

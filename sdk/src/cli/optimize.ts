@@ -3,7 +3,8 @@ import type { OptimizeReport } from "../build/optimize/optimize.ts";
 import { printJson, printNote, printResult, stageLog } from "./output.ts";
 
 interface Options {
-  allowPartial?: true;
+  allowPartial?: boolean;
+  parity: boolean;
   json?: true;
 }
 
@@ -12,18 +13,19 @@ export const optimizeCommand = new Command("optimize")
   .argument("<model>", "an .onnx file, with its external data beside it, or a Hugging Face model folder")
   .argument("<out.onnx>", "file to write")
   .option("--allow-partial", "write the result even if something could not be fused")
+  .option("--no-parity", "do not run original and result to compare them")
   .option("--json", "print the report as JSON")
-  .action(async (source: string, out: string, { json, ...options }: Options) => {
+  .action(async (source: string, out: string, { json, allowPartial = false, parity }: Options) => {
     const { optimize } = await import("../build/optimize/optimize.ts");
     const log = stageLog();
-    const report = await optimize({ source, out, ...options, onStage: log.stage });
+    const report = await optimize({ source, out, allowPartial, checkParity: parity, onStage: log.stage });
     log.done();
     if (json) printJson(report);
     else printResult(describe(report));
     for (const { pattern, node, why } of report.reasons) {
       printNote(`not fused: ${pattern}${node && ` at ${node}`}: ${why}`);
     }
-    if (report.complete || options.allowPartial) return;
+    if (report.complete || allowPartial) return;
     printNote(`${out} was not written, because not everything was fused; --allow-partial writes it all the same.`);
     process.exitCode = 1;
   });
