@@ -1,20 +1,12 @@
 import { isStatic } from "../graph/dim.ts";
 import type { Graph, Node, Value } from "../graph/graph.ts";
+import { isRandom } from "../graph/random.ts";
 import { elementCount, elementSize, type Tensor } from "../graph/tensor.ts";
 import { runSubgraph } from "./run-subgraph.ts";
 import { sizesTensor } from "./sizes-tensor.ts";
 
 /** Weights are quantized on purpose: computing them in advance would undo it. */
 const kept = new Set(["DequantizeLinear", "QuantizeLinear", "DynamicQuantizeLinear"]);
-
-const random = new Set([
-  "RandomNormal",
-  "RandomUniform",
-  "RandomNormalLike",
-  "RandomUniformLike",
-  "Multinomial",
-  "Bernoulli",
-]);
 
 /** A result may be this much larger than what it is computed from; beyond it, a file would grow for little. */
 const MAX_GROWTH_BYTES = 1 << 20;
@@ -65,9 +57,13 @@ async function replaceByResults(graph: Graph, values: readonly Value[]): Promise
 }
 
 function isFoldable(node: Node): boolean {
-  if (kept.has(node.opType) || random.has(node.opType) || node.captures.length > 0) return false;
+  if (kept.has(node.opType) || isRandom(node) || node.captures.length > 0) return false;
   if (Object.values(node.attributes).some(({ kind }) => kind === "other")) return false;
-  const before = node.inputs.reduce((sum, input) => sum + (input?.constant?.data.length ?? 0), 0);
+  // A constant that others read as well stays beside the result.
+  const before = node.inputs.reduce(
+    (sum, input) => sum + (input?.users.size === 1 ? (input.constant?.data.length ?? 0) : 0),
+    0,
+  );
   const after = node.outputs.reduce((sum, output) => sum + (output ? bytesOf(output) : 0), 0);
   return after <= before + MAX_GROWTH_BYTES;
 }

@@ -1,4 +1,4 @@
-import { substitute, symbolsOf } from "../graph/dim.ts";
+import { type Shape, substitute, symbolsOf } from "../graph/dim.ts";
 import type { Graph, Value } from "../graph/graph.ts";
 import { elementCount, isInteger, numbersOf, type Tensor } from "../graph/tensor.ts";
 import { runSubgraph } from "./run-subgraph.ts";
@@ -11,14 +11,20 @@ export interface Sources {
   /** Values that are computed from sizes alone, where the search for sources ended. */
   readonly sizes: ReadonlySet<Value>;
   readonly constants: ReadonlySet<Value>;
+  /** What is computed from them, the value itself included. */
+  readonly computed: ReadonlySet<Value>;
 }
 
 /** Searching through a whole model for the sources of one value is not worth it: what is probed is small. */
 const MAX_NODES = 512;
 
+/** Elements of the largest tensor of a probe. Sizes are chosen small, but a file may fix any of them. */
+export const MAX_PROBED_ELEMENTS = 1 << 26;
+
 /** @returns undefined when there is more to the value than can be probed */
 export function sourcesOf(value: Value): Sources | undefined {
   const [inputs, sizes, constants] = [new Set<Value>(), new Set<Value>(), new Set<Value>()];
+  const computed = new Set<Value>();
   const seen = new Set<Value>();
   const stack = [value];
   for (let next = stack.pop(); next; next = stack.pop()) {
@@ -28,9 +34,12 @@ export function sourcesOf(value: Value): Sources | undefined {
     if (next.constant) constants.add(next);
     else if (isSizes(next)) sizes.add(next);
     else if (!next.producer) inputs.add(next);
-    else for (const input of next.producer.inputs) if (input) stack.push(input);
+    else {
+      computed.add(next);
+      for (const input of next.producer.inputs) if (input) stack.push(input);
+    }
   }
-  return { inputs, sizes, constants };
+  return { inputs, sizes, constants, computed };
 }
 
 const isSizes = ({ content, shape, dtype }: Value): boolean =>
@@ -46,11 +55,12 @@ const isSizes = ({ content, shape, dtype }: Value): boolean =>
 export async function probe(
   graph: Graph,
   value: Value,
-  { sizes, constants, inputs }: Sources,
+  { sizes, constants, inputs, computed }: Sources,
   symbols: ReadonlyMap<string, number>,
   given: ReadonlyMap<Value, Tensor>,
 ): Promise<Tensor | undefined> {
   if ([...inputs].some((input) => !given.has(input))) return undefined;
+  if ([...computed].some(({ shape }) => elementsAt(shape, symbols) > MAX_PROBED_ELEMENTS)) return undefined;
   const all = new Map(given);
   for (const size of sizes) {
     const known = sizesAt(size, symbols);
@@ -61,6 +71,10 @@ export async function probe(
   const results = await runSubgraph(graph, [value], all);
   return results?.[0];
 }
+
+/** Sizes that nothing is known of count as 1. */
+const elementsAt = (shape: Shape | undefined, symbols: ReadonlyMap<string, number>): number =>
+  elementCount((shape ?? []).map((dim) => Number(substitute(dim, (name) => symbols.get(name) ?? 1))));
 
 /** Symbols in the sizes that a value is computed from. */
 export const symbolsIn = ({ sizes }: Sources): Set<string> =>

@@ -26,12 +26,14 @@ const LOWEST = -3.4028234663852886e38;
  * Sorts what is done to scores into a mask of keys and a bias: padding masks are recognised by what they compute, everything
  * else is added as it is.
  *
+ * @param batch of the queries: the operators do not repeat one mask for all texts
  * @returns undefined until the masks have been probed
  */
 export function attentionMask(
   rewrite: Rewrite,
   { masking, zeroing, q, k, transposed }: Scores,
   heads: number,
+  batch: Dim | undefined,
 ): AttentionMask | Refusal | undefined {
   const steps = masking.flatMap((step) => parts(step));
   const kinds = [...steps, ...zeroing].map((step) => rewrite.ask(paddingMask, subject(step)));
@@ -42,7 +44,8 @@ export function attentionMask(
   for (const [i, step] of steps.entries()) {
     const kind = kinds[i];
     if (kind?.kind === "none") continue;
-    if (kind?.kind === "padding" && (!keys || keys === kind.input) && isPadding(step, kind.attended)) {
+    const isOwn = kind?.kind === "padding" && (!keys || keys === kind.input) && sameDim(kind.input.shape?.[0], batch);
+    if (isOwn && isPadding(step, kind.attended)) {
       keys = kind.input;
       fill = Math.max(fill ?? LOWEST, LOWEST, step.kind === "add" ? (kind.fill ?? LOWEST) * step.factor : step.fill);
       continue;

@@ -3,6 +3,7 @@ import { sameDim, sameShape } from "../graph/dim.ts";
 import { MICROSOFT, type Node, type Value } from "../graph/graph.ts";
 import { type DataType, elementCount, elementSize, type Tensor } from "../graph/tensor.ts";
 import { type Heads, mergedHeads, splitHeads } from "../layout/heads.ts";
+import { movedFrom } from "../layout/index-map.ts";
 import { reshapeTarget } from "../normalise/reshape-target.ts";
 import { Refusal, type Rewrite, type Rule, refuse, rule } from "../rewrite/rule.ts";
 import { type AttentionMask, attentionMask } from "./attention-mask.ts";
@@ -19,7 +20,7 @@ export const attention: Rule = rule("Attention", {
   roots: ["MatMul"],
   rewrite(rewrite) {
     const [probabilities, v] = rewrite.root.inputs;
-    const scores = probabilities && scoresOf(probabilities);
+    const scores = probabilities && scoresOf(probabilities, rewrite.graph.opsets.get("") ?? 1);
     if (scores instanceof Refusal) return scores;
     if (!scores || !v) return undefined;
     return fuse(rewrite, scores, v);
@@ -54,7 +55,7 @@ function maskingOf(node: Node, mask: Value | undefined): readonly Masking[] {
 }
 
 function fuse(rewrite: Rewrite, scores: Scores, v: Value) {
-  const { root } = rewrite;
+  const { graph, root } = rewrite;
   const context = root.output;
   const shared = sharedNode(rewrite, scores, context);
   if (shared) return refuse("its scores or probabilities are read by others as well", shared);
@@ -69,10 +70,14 @@ function fuse(rewrite: Rewrite, scores: Scores, v: Value) {
   if (heads.v.scale !== 1) return refuse("values are scaled", root);
   const merged = mergedHeads(context, q.count);
   if (!merged) return refuse("its heads are not put back together in a known way", root);
-  const mask = attentionMask(rewrite, scores, q.count);
+  const between = [...movedFrom(merged)].slice(1).find((value) => graph.isOutput(value) || value.users.size > 1);
+  if (between) return refuse(`${between.name} is read by others as well`, between.producer);
+  const mask = attentionMask(rewrite, scores, q.count, q.source.shape?.[0]);
   if (!mask || mask instanceof Refusal) return mask;
 
   const scale = scores.scale * q.scale * k.scale;
+  // The operators take 0 for the usual scale.
+  if (!(Math.abs(scale) > 0)) return refuse(`scores are scaled by ${scale}`, root);
   const projections = [heads.q, heads.k, heads.v].map(({ source }) => denseOf(source));
   const packed = projections.every(
     (dense) => dense !== undefined && dense.x === projections[0]?.x && isActivation(dense.x),

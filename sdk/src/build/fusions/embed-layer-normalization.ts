@@ -24,6 +24,8 @@ export const embedLayerNormalization: Rule = rule("EmbedLayerNormalization", {
     const terms = termsOf(total);
     const lookups = terms.map(lookupOf);
     if (lookups.every((lookup) => !lookup)) return undefined;
+    if (![gamma, beta].every(({ shape }) => shape?.length === 1 && sameDim(shape[0], width)))
+      return refuse("gain or offset is not a vector of the last axis", root);
     if (graph.isOutput(total) || total.users.size > 1)
       return refuse("the sum of the embeddings is read by others as well", total.producer);
 

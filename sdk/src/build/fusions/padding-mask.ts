@@ -1,7 +1,8 @@
-import { largestConstant, probe, type Sources, sourcesOf, symbolsIn } from "../evaluate/probe.ts";
+import { largestConstant, MAX_PROBED_ELEMENTS, probe, type Sources, sourcesOf, symbolsIn } from "../evaluate/probe.ts";
 import { symbolOf } from "../graph/dim.ts";
 import { type Graph, MICROSOFT, type Value } from "../graph/graph.ts";
 import { type DataType, numbersOf, type Tensor, tensor } from "../graph/tensor.ts";
+import { movedInput } from "../layout/index-map.ts";
 import type { Question } from "../rewrite/rule.ts";
 
 /** What a mask does to attention scores, found out by computing it. */
@@ -26,6 +27,9 @@ const HIDDEN = -9000;
 /** tf2onnx adds 1e-9 to everything. */
 const VISIBLE = 1e-6;
 
+/** Longer than most texts: a window that constants make up together shows as well. */
+const LENGTH = 521;
+
 /** Beyond this a probe of sequence × sequence is too large; a mask with such a constant is not looked at. */
 const MAX_CONSTANT = 1024;
 
@@ -45,7 +49,7 @@ export const paddingMask: Question<MaskKind> = {
     const length = largestConstant(sources);
     if (length > MAX_CONSTANT)
       return refused(`it has a constant of ${length}, beyond which it would have to be probed`);
-    const sequence = Math.max(29, 2 * length + 3);
+    const sequence = Math.max(LENGTH, 2 * length + 3);
     return input ? probeMask(graph, value, sources, input, sequence) : probeFixed(graph, value, sources, sequence);
   },
 };
@@ -53,8 +57,10 @@ export const paddingMask: Question<MaskKind> = {
 /** Tokens are more than 0 and 1, which is all that a mask is probed with. */
 const isIndex = (value: Value): boolean =>
   [...value.users].some((user) =>
-    user.is("Cast") ? isIndex(user.output) : user.opType.startsWith("Gather") && user.inputs[1] === value,
-  ) || [...value.users].some((user) => user.is("EmbedLayerNormalization", MICROSOFT) && user.inputs[0] === value);
+    user.is("Cast") || movedInput(user) === value
+      ? isIndex(user.output)
+      : user.is("EmbedLayerNormalization", MICROSOFT) || (user.is("Gather") && user.inputs[1] === value),
+  );
 
 async function probeMask(
   graph: Graph,
@@ -66,16 +72,18 @@ async function probeMask(
   const [batch, keys] = input.shape ?? [];
   if (input.shape?.length !== 2) return refused(`${input.name} is not [batch, sequence]`);
   const fixed = [batch, keys].map((dim) => (typeof dim === "number" ? dim : undefined));
-  const masks = probeMasks(fixed[0] ?? 4, fixed[1] ?? length);
+  const [rows, columns] = [fixed[0] ?? 4, fixed[1] ?? length];
+  if (rows * columns ** 2 > MAX_PROBED_ELEMENTS) return refused(`${input.name} is too large to be probed`);
+  const masks = probeMasks(rows, columns);
   const symbols = new Map<string, number>();
   for (const name of symbolsIn(sources)) symbols.set(name, masks.sequence);
-  for (const [dim, size] of [
-    [batch, masks.batch],
-    [keys, masks.sequence],
-  ] as const) {
-    const name = symbolOf(dim);
-    if (name !== undefined) symbols.set(name, size);
+  // Exporters do not always see that all inputs have one batch: what comes first in any of them is it.
+  for (const { shape } of graph.inputs) {
+    const name = symbolOf(shape?.[0]);
+    if (name !== undefined && (shape?.length ?? 0) > 1) symbols.set(name, masks.batch);
   }
+  const name = symbolOf(keys);
+  if (name !== undefined) symbols.set(name, masks.sequence);
   const given = input.dtype && asTensor(input.dtype, [masks.batch, masks.sequence], masks.data);
   const found = given && (await probe(graph, value, sources, symbols, new Map([[input, given]])));
   if (!found) return refused("it cannot be computed on its own");

@@ -1,5 +1,6 @@
 import { probe, sourcesOf, symbolsIn } from "../evaluate/probe.ts";
 import { ints } from "../graph/attribute.ts";
+import { sameDim } from "../graph/dim.ts";
 import { MICROSOFT, type Node, type Value } from "../graph/graph.ts";
 import { int64s, numbersOf } from "../graph/tensor.ts";
 import { splitHeads } from "../layout/heads.ts";
@@ -29,6 +30,8 @@ export const rotaryEmbedding: Rule = rule("RotaryEmbedding", {
     if (startOf(value("first")) !== 0 || startOf(value("second")) !== half || heads.scale !== 1) {
       return refuse("it does not rotate the halves of whole heads", root);
     }
+    if (![value("cos"), value("sin")].every(({ shape }) => sameDim(shape?.at(-2), value("x").shape?.at(-2))))
+      return refuse("there is not one angle for each position", root);
     const known = [value("cos"), value("sin")].map((table) => ask(halvedTable, table));
     if (known.includes(undefined)) return undefined;
     if (known.includes(false))

@@ -37,9 +37,10 @@ const HIDING = -1000;
 /**
  * Takes attention probabilities apart, back to queries and keys.
  *
+ * @param opset before 13, a softmax that says nothing else is over all axes but the first
  * @returns undefined when they are none
  */
-export function scoresOf(probabilities: Value): Scores | Refusal | undefined {
+export function scoresOf(probabilities: Value, opset: number): Scores | Refusal | undefined {
   const nodes: Node[] = [];
   const zeroing: Masking[] = [];
   let guarded = false;
@@ -57,7 +58,7 @@ export function scoresOf(probabilities: Value): Scores | Refusal | undefined {
   }
   const softmax = nodes.at(-1) as Node;
   const rank = softmax.inputs[0]?.shape?.length ?? 0;
-  const axis = softmax.int("axis") ?? -1;
+  const axis = softmax.int("axis") ?? (opset < 13 ? 1 : -1);
   if (axis !== -1 && axis !== rank - 1) return refuse("its softmax is not over the last axis", softmax);
   const masking: Masking[] = [];
   const product = behindMasking(softmax.inputs[0], 1, masking, nodes);

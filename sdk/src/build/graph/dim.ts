@@ -18,8 +18,8 @@ const functions = {
   times: (a: number, b: number) => a * b,
 };
 
-/** A product of more terms, which no exporter's sizes have, is left as it stands: it could grow without end. */
-const MAX_TERMS = 64;
+/** Sizes that take longer to write down say nothing that anyone compares with, and could grow without end. */
+export const MAX_LENGTH = 1024;
 
 interface Term {
   readonly coefficient: number;
@@ -82,8 +82,8 @@ export const sub = (a: Dim, b: Dim): Dim => add(a, mul(-1, b));
 
 export function mul(a: Dim, b: Dim): Dim {
   const [lefts, rights] = [termsOf(a), termsOf(b)];
-  if (Math.min(lefts.length, rights.length) > 1 && lefts.length * rights.length > MAX_TERMS)
-    return apply("times", a, b);
+  const length = `${a}`.length * rights.length + `${b}`.length * lefts.length;
+  if (length > MAX_LENGTH && typeof a !== "number" && typeof b !== "number") return apply("times", a, b);
   return normalise(
     lefts.flatMap((left) =>
       rights.map((right) => ({

@@ -1,4 +1,5 @@
 import type { Graph, Node, Value } from "../graph/graph.ts";
+import { isRandom } from "../graph/random.ts";
 import type { Tensor } from "../graph/tensor.ts";
 
 /** Equal constants become one, and so do nodes that compute the same from the same. */
@@ -33,12 +34,14 @@ export function mergeCommonSubexpressions(graph: Graph): void {
   graph.prune();
 }
 
-const isRandom = ({ opType }: Node) => /^Random|^Multinomial$|^Bernoulli$/.test(opType);
-
 const attributesKey = ({ attributes }: Node) =>
   Object.entries(attributes)
     .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([name, { kind, value }]) => [name, kind, kind === "tensor" ? { ...value, data: [...value.data] } : value]);
+    .map(([name, { kind, value }]) => [
+      name,
+      kind,
+      kind === "tensor" ? { ...value, data: [...value.data] } : String(value),
+    ]);
 
 function mergeConstants(graph: Graph): void {
   const seen = new Map<string, Value[]>();

@@ -22,15 +22,11 @@ export const einsumProducts: Rule = rule("einsum product", {
     );
     if (summed.length !== 1 || own?.length !== 1 || other?.length !== 1) return undefined;
     if (a.length !== batch.length + 2 || b.length !== batch.length + 2) return undefined;
-    // Whichever order of the operands gives the result without another transpose.
-    const swapped = result.indexOf(own) > result.indexOf(other);
-    const [first, second] = swapped ? [right, left] : [left, right];
-    const [firstTerm, secondTerm, rows, columns] = swapped ? [b, a, other, own] : [a, b, own, other];
     const product = rewrite.add("MatMul", [
-      transposed(rewrite, first, firstTerm, batch + rows + summed),
-      transposed(rewrite, second, secondTerm, batch + summed + columns),
+      transposed(rewrite, left, a, batch + own + summed),
+      transposed(rewrite, right, b, batch + summed + other),
     ]).output;
-    return transposed(rewrite, product, batch + rows + columns, result);
+    return transposed(rewrite, product, batch + own + other, result);
   },
 });
 

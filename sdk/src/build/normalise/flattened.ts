@@ -1,3 +1,4 @@
+import { int } from "../graph/attribute.ts";
 import { type Dim, type Shape, sameDim } from "../graph/dim.ts";
 import type { Node, Value } from "../graph/graph.ts";
 import { type Rewrite, type Rule, rule } from "../rewrite/rule.ts";
@@ -16,6 +17,8 @@ const unary = [
   "Cast",
   "Softplus",
 ];
+/** Of these, what works along an axis. */
+const rowWise = new Set(["Softmax", "LayerNormalization"]);
 const binary = ["Add", "Sub", "Mul", "Div", "Pow"];
 
 /**
@@ -38,10 +41,11 @@ export const flattened: Rule = rule("flattened", {
     const inputs = root.inputs.map((input, i) =>
       sources[i] && sameLead(sources[i]?.shape, lead) ? sources[i] : input,
     );
-    if (!inputs.every((input, i) => input === undefined || input !== root.inputs[i] || isRow(input))) return undefined;
-    if (root.opType === "MatMul" && inputs[0] === root.inputs[0]) return undefined;
-    const attributes =
-      "axis" in root.attributes ? { ...root.attributes, axis: { kind: "int", value: -1 } as const } : root.attributes;
+    const kept = inputs.filter((input, i) => input !== undefined && input === root.inputs[i]);
+    const isWeight = root.opType === "MatMul" && inputs[0] !== root.inputs[0];
+    if (!isWeight && !kept.every(isRow)) return undefined;
+    // Written out: before opset 13 the axis that Softmax assumes is not the last.
+    const attributes = rowWise.has(root.opType) ? { ...root.attributes, axis: int(lead.length) } : root.attributes;
     const { output } = rewrite.add(root.opType, inputs, { attributes });
     return flatten(rewrite, output, root);
   },
@@ -58,8 +62,9 @@ function unflattened(value: Value | undefined): Value | undefined {
 const sameLead = (shape: Shape | undefined, lead: Shape) =>
   shape?.length === lead.length + 1 && lead.every((dim, i) => sameDim(dim, shape[i] as Dim));
 
-/** Broadcast over rows: a constant vector, or a weight. */
-const isRow = (value: Value) => value.isConstant && (value.shape?.length ?? 9) <= 2;
+/** A constant that is the same for all rows. */
+const isRow = (value: Value | undefined) =>
+  value?.isConstant === true && value.shape !== undefined && value.shape.slice(0, -1).every((size) => size === 1);
 
 function flatten({ add, constant }: Rewrite, value: Value, root: Node): Value | undefined {
   const target = value.shape && root.output.shape && reshapeTarget(value.shape, root.output.shape);

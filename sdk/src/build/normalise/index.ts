@@ -14,6 +14,7 @@ import { flattened } from "./flattened.ts";
 import { gemm } from "./gemm.ts";
 import { moved } from "./moved.ts";
 import { noOps } from "./no-ops.ts";
+import { oneHotLookup } from "./one-hot-lookup.ts";
 import { reshapes } from "./reshapes.ts";
 import { select } from "./select.ts";
 import { sizes } from "./sizes.ts";
@@ -30,21 +31,27 @@ const rules: readonly Rule[] = [
   einsum,
   einsumProducts,
   select,
+  oneHotLookup,
   biasBeforeHeads,
   flattened,
   moved,
 ];
 
+/** Three are usual. */
+const MAX_ROUNDS = 16;
+
 /** Takes out what exporters differ in, so that a fusion needs one short pattern instead of one per exporter. */
 export async function normalise(graph: Graph, trace: Trace, questions: Questions): Promise<void> {
   // Known sizes make constants, and constants make more sizes known.
-  for (let before = -1; before !== graph.nodes.size; ) {
+  let before = -1;
+  for (let round = 0; round < MAX_ROUNDS && before !== graph.nodes.size; round++) {
     before = graph.nodes.size;
     inferShapes(graph);
+    mergeCommonSubexpressions(graph);
     await foldConstants(graph);
     applyRules(graph, rules, trace, questions);
-    mergeCommonSubexpressions(graph);
   }
   inferShapes(graph);
+  mergeCommonSubexpressions(graph);
   verify(graph);
 }

@@ -50,11 +50,10 @@ function expand(call: NodeProto, functions: Functions, depth: number, budget: { 
       hint: "The file is not a sound model; export it again.",
     });
   }
-  const label = `${call.name || call.output[0]}/`;
-  // Nodes may share a name; results do not. Results that the call leaves out are still there for the function itself.
-  const prefix = `${call.output.find((name) => name !== "") ?? call.name}/`;
+  const prefix = `${call.name || call.output[0]}/`;
   const names = new Map<string, string>([
     ...fn.input.map((name, i): [string, string] => [name, call.input[i] ?? ""]),
+    // The function itself may read a result that the call leaves out.
     ...fn.output.map((name, i): [string, string] => [name, call.output[i] || prefix + name]),
   ]);
   const rename = (name: string) => (name === "" ? "" : (names.get(name) ?? prefix + name));
@@ -62,7 +61,7 @@ function expand(call: NodeProto, functions: Functions, depth: number, budget: { 
   return fn.node
     .map((node) => ({
       ...node,
-      name: label + (node.name || node.output[0]),
+      name: prefix + (node.name || node.output[0]),
       input: node.input.map(rename),
       output: node.output.map(rename),
       attribute: node.attribute.flatMap((attribute) => resolve(attribute, given)),

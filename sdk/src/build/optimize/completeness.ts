@@ -11,7 +11,7 @@ import { isFusedAttention } from "./fused-operators.ts";
 export function incompleteness(graph: Graph, trace: Trace): Reason[] {
   const reasons = [...graph.nodes].flatMap((node) => {
     const pattern = decomposed(node);
-    return pattern ? [trace.reasonFor(pattern.rules, pattern.nodes) ?? generic(pattern.rules[0], node)] : [];
+    return pattern ? [trace.reasonFor(pattern.rules, pattern.nodes) ?? generic(pattern, node)] : [];
   });
   if (reasons.length === 0 && ![...graph.nodes].some(isFusedAttention)) {
     reasons.push({ pattern: "Attention", node: "", why: "the graph has no attention of a known form" });
@@ -24,13 +24,14 @@ interface Leftover {
   readonly rules: readonly [string, ...string[]];
   /** Nodes at which they may have failed. */
   readonly nodes: readonly Node[];
+  /** What no fused operator computes, when that is plain to see. */
+  readonly obstacle?: Node | undefined;
 }
 
-const generic = (pattern: string, node: Node): Reason => ({
-  pattern,
-  node: node.origin,
-  why: `${node.opType} is part of one, but not in a known form`,
-});
+const generic = ({ rules: [pattern], obstacle }: Leftover, node: Node): Reason =>
+  obstacle
+    ? { pattern, node: obstacle.origin, why: `no fused operator computes ${obstacle.opType} in the midst of it` }
+    : { pattern, node: node.origin, why: `${node.opType} is part of one, but not in a known form` };
 
 /** Recognises what is left of a sub-layer by its most telling node. */
 function decomposed(node: Node): Leftover | undefined {
@@ -38,7 +39,8 @@ function decomposed(node: Node): Leftover | undefined {
   switch (node.opType) {
     case "Softmax": {
       const product = readers(node, skippable, (reader) => /MatMul/.test(reader.opType)).filter(isComputedProduct);
-      return product.length > 0 ? { rules: ["Attention"], nodes: product } : undefined;
+      const obstacle = readers(node, skippable).find(({ opType }) => /Quantize/.test(opType));
+      return product.length > 0 ? { rules: ["Attention"], nodes: product, obstacle } : undefined;
     }
     case "Attention":
       return { rules: ["Attention"], nodes: [node] };

@@ -1,4 +1,4 @@
-import type { Shape } from "../graph/dim.ts";
+import type { Dim, Shape } from "../graph/dim.ts";
 import { type Graph, type Node, type NodeOptions, Value } from "../graph/graph.ts";
 import type { Tensor } from "../graph/tensor.ts";
 import { inferNode } from "../shapes/infer.ts";
@@ -38,8 +38,9 @@ export function applyRules(graph: Graph, rules: readonly Rule[], trace: Trace, q
 }
 
 function applyRule(graph: Graph, rule: Rule, root: Node, trace: Trace, questions: Questions): boolean {
-  // A node may be left for another of its outputs: there is nothing to replace then.
-  if (isCaptured(root.output) || !graph.isUsed(root.output)) return false;
+  // A node may be there for another of its outputs: there is nothing to replace then.
+  const [first] = root.outputs;
+  if (!first || isCaptured(first) || !graph.isUsed(first)) return false;
   const miss: NearMiss = { depth: 0, node: undefined, why: "" };
   const found = rule.pattern === undefined ? EMPTY : match(rule.pattern, root.output, miss);
   if (!found) {
@@ -81,7 +82,9 @@ function refusalOf(pairs: readonly (readonly [before: Value, after: Value])[]): 
 const differs = (a: Shape | undefined, b: Shape | undefined) =>
   a !== undefined &&
   b !== undefined &&
-  (a.length !== b.length || a.some((dim, i) => typeof dim === "number" && typeof b[i] === "number" && dim !== b[i]));
+  (a.length !== b.length || a.some((dim, i) => [dim, b[i]].some(isNumber) && dim !== b[i]));
+
+const isNumber = (dim: Dim | undefined) => typeof dim === "number";
 
 const EMPTY: Match = { values: new Map(), nodes: new Set() };
 

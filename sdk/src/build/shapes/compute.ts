@@ -84,6 +84,13 @@ export const computeRules: Readonly<Record<string, ShapeRule>> = {
     return [{ dtype: x?.dtype, shape: x?.shape }, statistics, statistics];
   },
   RMSNormalization: likeFirst,
+  OneHot: single((node) => {
+    const [indices, depth, values] = node.inputs;
+    const size = depth?.content?.[0];
+    if (!indices?.shape || size === undefined) return { dtype: values?.dtype };
+    const axis = normaliseAxis(node.int("axis") ?? -1, indices.shape.length + 1);
+    return { dtype: values?.dtype, shape: indices.shape.toSpliced(axis, 0, size) };
+  }),
   GlobalAveragePool: single(({ inputs: [x] }) => ({
     dtype: x?.dtype,
     shape: x?.shape?.map((dim, axis) => (axis < 2 ? dim : 1)),

@@ -1,4 +1,4 @@
-import { type Dim, type Shape, substitute, symbol } from "../graph/dim.ts";
+import { type Dim, MAX_LENGTH, type Shape, substitute, symbol } from "../graph/dim.ts";
 import { type Graph, MICROSOFT, type Node, type Value } from "../graph/graph.ts";
 import { type DataType, elementCount, isInteger, numbersOf } from "../graph/tensor.ts";
 import { computeRules } from "./compute.ts";
@@ -18,9 +18,6 @@ const LARGEST: ReadonlyMap<DataType | undefined, number> = new Map([
   ["int32", 2 ** 31 - 1],
   ["bool", 1],
 ]);
-
-/** A size that takes longer to write down says nothing that anyone compares with. */
-const MAX_KEY = 1024;
 
 /**
  * Finds types, shapes and, of the small integer vectors that shapes are computed with, the contents, of every value from
@@ -67,13 +64,13 @@ export function inferNode(graph: Graph, node: Node, equal = new Map<string, stri
 }
 
 const isSize = (dim: Dim) =>
-  typeof dim === "number" ? Number.isSafeInteger(dim) && dim >= 0 : dim.key.length <= MAX_KEY;
+  typeof dim === "number" ? Number.isSafeInteger(dim) && dim >= 0 : dim.key.length <= MAX_LENGTH;
 
 function isContent({ dtype, content = [] }: Known = {}): boolean {
   const largest = LARGEST.get(dtype) ?? -1;
   return (
     content.length <= MAX_CONTENT &&
-    content.every((dim) => (typeof dim === "number" ? Math.abs(dim) <= largest : dim.key.length <= MAX_KEY))
+    content.every((dim) => (typeof dim === "number" ? Math.abs(dim) <= largest : dim.key.length <= MAX_LENGTH))
   );
 }
 

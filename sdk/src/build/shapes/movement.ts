@@ -218,7 +218,7 @@ function sliceIndices(size: number, start: number, end: number, step: number): {
     const [from, to] = [clamp(start, 0, size), clamp(end, 0, size)];
     return { from, count: Math.max(0, Math.ceil((to - from) / step)) };
   }
-  const [from, to] = [clamp(start, 0, size - 1), end < -size ? -1 : clamp(end, -1, size - 1)];
+  const [from, to] = [clamp(start, 0, size - 1), clamp(end, -1, size - 1)];
   return { from, count: Math.max(0, Math.ceil((to - from) / step)) };
 }
 

@@ -1,0 +1,233 @@
+import { mkdir, symlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { encodeModel } from "../../sdk/src/build/onnx/encode-model.ts";
+import { fromOnnx } from "../../sdk/src/build/onnx/from-onnx.ts";
+import type { GraphProto, ModelProto, TensorProto } from "../../sdk/src/build/onnx/proto.ts";
+import { optimizeGraph } from "../../sdk/src/build/optimize/optimize-graph.ts";
+import { attempt } from "../suites/malformed/attempt.ts";
+import { soundModel } from "../suites/malformed/damage.ts";
+import { fuzz } from "../suites/malformed/fuzz.ts";
+import { fusedCounts } from "../suites/run-model.ts";
+import { temporaryFolder } from "../suites/temporary-folder.ts";
+
+/** How many damaged models: `npm run fuzz:onnx` tries 10,000. */
+const RUNS = Number(process.env["FUZZ_RUNS"] ?? 300);
+
+/** Each takes some 8 ms. */
+const TIMEOUT_MS = 60_000 + 200 * RUNS;
+
+/** Sound graphs that lost or swapped something small may still be sound; those with bytes missing are not. */
+const LEAST_SHARE = 0.1;
+
+async function attemptOf(model: ModelProto | Uint8Array): Promise<string> {
+  const path = join(await temporaryFolder(), "model.onnx");
+  await writeFile(path, model instanceof Uint8Array ? model : encodeModel(model).finish());
+  return attempt(path);
+}
+
+/** What becomes of a sound model after a change. */
+async function changed(change: (graph: GraphProto, model: ModelProto) => void): Promise<string> {
+  const model = soundModel();
+  change(model.graph as GraphProto, model);
+  return attemptOf(model);
+}
+
+const node = (graph: GraphProto, opType: string) => {
+  const found = graph.node.find((each) => each.opType === opType);
+  if (!found) throw new RangeError(`the model has no ${opType}`);
+  return found;
+};
+
+describe("a damaged model", () => {
+  it("is taken or refused, and never ends the process, hangs or fails in another way", {
+    timeout: TIMEOUT_MS,
+  }, async () => {
+    const outcomes = await fuzz(await temporaryFolder(), 0, RUNS);
+    expect(outcomes.filter(({ outcome }) => !/^[a-z_]+$/.test(outcome) || outcome === "hang")).toEqual([]);
+    expect(outcomes).toHaveLength(RUNS);
+    const shareOf = (wanted: string) => outcomes.filter(({ outcome }) => outcome === wanted).length / RUNS;
+    for (const outcome of ["accepted", "onnx_invalid", "graph_invalid"]) {
+      expect(shareOf(outcome), outcome).toBeGreaterThan(LEAST_SHARE);
+    }
+    console.info(`${RUNS} damaged models: ${[...new Set(outcomes.map(({ outcome }) => outcome))].sort().join(", ")}`);
+  });
+
+  it("is refused when its file ends early, at every 1/64 of it", async () => {
+    const bytes = encodeModel(soundModel()).finish();
+    for (let part = 0; part < 64; part++) {
+      expect(await attemptOf(bytes.slice(0, Math.floor((bytes.length * part) / 64))), `at ${part}/64`).toBe(
+        "onnx_invalid",
+      );
+    }
+    expect(await attemptOf(bytes)).toBe("accepted");
+  });
+
+  it.each<[string, string, (graph: GraphProto, model: ModelProto) => void]>([
+    [
+      "whose node reads its own result",
+      "graph_invalid",
+      (graph) => {
+        const { input, output } = node(graph, "Softmax");
+        input[0] = output[0] as string;
+      },
+    ],
+    [
+      "whose nodes read each other in a large circle",
+      "graph_invalid",
+      (graph) => {
+        node(graph, "Gather").input[0] = graph.output[0]?.name as string;
+      },
+    ],
+    [
+      "that lacks a constant",
+      "graph_invalid",
+      (graph) => {
+        graph.initializer.pop();
+      },
+    ],
+    [
+      "that lacks the node of an output",
+      "graph_invalid",
+      (graph) => {
+        graph.node.pop();
+      },
+    ],
+    [
+      "that defines a value twice",
+      "graph_invalid",
+      (graph) => {
+        graph.node.push(graph.node[0] as GraphProto["node"][number]);
+      },
+    ],
+    [
+      "whose constant has fewer bytes than its shape says",
+      "onnx_invalid",
+      (graph) => {
+        graph.initializer[0]?.dims.push(2n);
+      },
+    ],
+    [
+      "whose constant has a negative size",
+      "onnx_invalid",
+      (graph) => {
+        if (graph.initializer[0]) graph.initializer[0].dims = [-1n, -4n];
+      },
+    ],
+    [
+      "whose constant has a size beyond all numbers",
+      "onnx_invalid",
+      (graph) => {
+        if (graph.initializer[0]) graph.initializer[0].dims = [2n ** 63n - 1n, 2n ** 63n - 1n];
+      },
+    ],
+    [
+      "without a graph",
+      "onnx_invalid",
+      (_, model) => {
+        delete model.graph;
+      },
+    ],
+  ])("%s is refused", async (_, code, change) => {
+    expect(await changed(change)).toBe(code);
+  });
+});
+
+describe("a model that lies about shapes", () => {
+  const LIE = { dim: [{ dimValue: 3n }, { dimValue: 5n }, { dimParam: "nonsense" }] };
+
+  it("is not believed about values between its nodes", async () => {
+    const [honest, lying] = [soundModel(), soundModel()];
+    for (const name of lying.graph?.node.flatMap(({ output }) => output) ?? []) {
+      lying.graph?.valueInfo.push({ name, type: { tensorType: { elemType: 6, shape: LIE } }, metadataProps: [] });
+    }
+    const graphs = [honest, lying].map(fromOnnx);
+    for (const graph of graphs) await optimizeGraph(graph);
+    const [wanted, found] = graphs.map(({ nodes }) => fusedCounts(nodes));
+    expect(wanted).toMatchObject({ Attention: 1, EmbedLayerNormalization: 1 });
+    expect(found).toEqual(wanted);
+  });
+
+  it.each([0, 1, 2])("about its input %d is taken as it says or refused", async (index) => {
+    for (const dims of [[], [3n], [0n, 0n], [1n, 2n, 3n], [-1n, -1n], [2n ** 62n, 2n ** 62n]]) {
+      const outcome = await changed(({ input }) => {
+        const type = input[index]?.type?.tensorType;
+        if (type) type.shape = { dim: dims.map((dimValue) => ({ dimValue })) };
+      });
+      expect(outcome, `[${dims}]`).toMatch(/^(accepted|graph_invalid|onnx_invalid)$/);
+    }
+  });
+});
+
+describe("a model with external data", () => {
+  const SECRET = "what nobody may read";
+
+  /** Places where a model keeps tensors. */
+  const places: Readonly<Record<string, (model: ModelProto, tensor: TensorProto) => void>> = {
+    "an initializer": ({ graph }, tensor) => graph?.initializer.push(tensor),
+    "an attribute": ({ graph }, tensor) => {
+      graph?.node[0]?.attribute.push(attributeOf({ t: tensor }));
+    },
+    "a list of tensors": ({ graph }, tensor) => {
+      graph?.node[0]?.attribute.push(attributeOf({ tensors: [tensor] }));
+    },
+    "a sub-graph": ({ graph }, tensor) => {
+      const nothing = { node: [], input: [], output: [], valueInfo: [], sparseInitializer: [], metadataProps: [] };
+      const inner = { ...nothing, initializer: [tensor] };
+      graph?.node[0]?.attribute.push(attributeOf({ g: inner }));
+    },
+  };
+
+  const attributeOf = (value: object) => ({
+    name: "value",
+    type: 4,
+    ...{ floats: [], ints: [], strings: [], tensors: [], graphs: [], typeProtos: [], sparseTensors: [] },
+    ...value,
+  });
+
+  const external = (entries: Readonly<Record<string, string>>): TensorProto => ({
+    ...{ floatData: [], int32Data: [], stringData: [], int64Data: [], doubleData: [], uint64Data: [] },
+    ...{ metadataProps: [], name: "stolen", dims: [BigInt(SECRET.length)], dataType: 2, dataLocation: 1 },
+    externalData: Object.entries(entries).map(([key, value]) => ({ key, value })),
+  });
+
+  /** A folder with a secret beside it, and links to that inside. */
+  async function folderBesideSecret(): Promise<{ folder: string; secret: string }> {
+    const parent = await temporaryFolder();
+    const [folder, secret] = [join(parent, "model"), join(parent, "secret.bin")];
+    await mkdir(folder);
+    await writeFile(secret, SECRET);
+    await writeFile(join(folder, "weights.bin"), SECRET);
+    await symlink(secret, join(folder, "link.bin"));
+    await symlink(parent, join(folder, "up"));
+    return { folder, secret };
+  }
+
+  it.each(Object.keys(places))("in %s reads nothing outside its folder", async (where) => {
+    const { folder, secret } = await folderBesideSecret();
+    const path = join(folder, "model.onnx");
+    const outcomeOf = async (entries: Readonly<Record<string, string>>) => {
+      const model = soundModel();
+      places[where]?.(model, external(entries));
+      await writeFile(path, encodeModel(model).finish());
+      return attempt(path);
+    };
+    const outside = [
+      "../secret.bin",
+      secret,
+      "link.bin",
+      "up/secret.bin",
+      "./../secret.bin",
+      "a/../../secret.bin",
+      ".",
+    ];
+    for (const location of ["", "missing.bin", "\0", ...outside]) {
+      expect(await outcomeOf({ location }), location).toBe("external_data_invalid");
+    }
+    for (const range of [{ offset: "1" }, { length: "-1" }, { length: "999999999999999" }, { offset: "1e1" }]) {
+      const outcome = await outcomeOf({ location: "weights.bin", length: String(SECRET.length), ...range });
+      expect(outcome, JSON.stringify(range)).toBe("external_data_invalid");
+    }
+    expect(await outcomeOf({ location: "weights.bin" })).toBe("accepted");
+  });
+});

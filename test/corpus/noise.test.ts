@@ -1,0 +1,62 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import type { Graph } from "../../sdk/src/build/graph/graph.ts";
+import { optimizeGraph } from "../../sdk/src/build/optimize/optimize-graph.ts";
+import { drawEncoder } from "../suites/random-encoder/draw.ts";
+import { addNoise, type Noise, noise } from "../suites/random-encoder/noise.ts";
+import { type EncoderPlan, encoderPlan, expectedCounts } from "../suites/random-encoder/plan.ts";
+import { encoderBatches } from "../suites/random-encoder/run.ts";
+import { runGraph } from "../suites/run-graph.ts";
+import { fusedCounts, largestDifference } from "../suites/run-model.ts";
+import { seeded } from "../suites/seeded.ts";
+
+/** States are normalised, so about 1; three layers in another order of summation differ by 1e-5 at most. */
+const TOLERANCE = 1e-4;
+
+/** How many graphs are drawn: `NOISE_RUNS=10000 npx vitest run test/corpus/noise.test.ts` for a long look. */
+const RUNS = Number(process.env["NOISE_RUNS"] ?? 60);
+
+/** What a machine that does nothing else takes for a graph is some 30 ms. */
+const TIMEOUT_MS = 60_000 + 1_000 * RUNS;
+
+const noisy = (plan: EncoderPlan, all: readonly Noise[]): Graph => {
+  const sketch = drawEncoder(plan);
+  addNoise(sketch, all);
+  return sketch.graph;
+};
+
+/** Of what two graphs compute from the same batches. */
+async function difference(found: Graph, wanted: Graph): Promise<number> {
+  const feeds = encoderBatches(wanted, 1);
+  const [ours, theirs] = [await runGraph(found, feeds), await runGraph(wanted, feeds)];
+  return Math.max(...theirs.map((outputs, i) => largestDifference(ours[i] ?? {}, outputs)));
+}
+
+describe("an encoder of BERT's sub-layers, each written in any of many ways,", () => {
+  it("is fused whole, and computes the same", { timeout: TIMEOUT_MS }, async () => {
+    await fc.assert(
+      fc.asyncProperty(encoderPlan, async (plan) => {
+        const { graph } = drawEncoder(plan);
+        await optimizeGraph(graph);
+        expect(fusedCounts(graph.nodes)).toEqual(expectedCounts(plan));
+        expect(await difference(graph, drawEncoder(plan).graph)).toBeLessThan(TOLERANCE);
+      }),
+      seeded(RUNS),
+    );
+  });
+
+  it("is fused no less when operators that do nothing stand in it", { timeout: TIMEOUT_MS }, async () => {
+    await fc.assert(
+      fc.asyncProperty(encoderPlan, noise, async (plan, all) => {
+        const original = drawEncoder(plan).graph;
+        // The noise itself must do nothing, or the comparison says nothing of the optimizer.
+        expect(await difference(noisy(plan, all), original)).toBeLessThan(TOLERANCE);
+        const graph = noisy(plan, all);
+        await optimizeGraph(graph);
+        expect(fusedCounts(graph.nodes)).toEqual(expectedCounts(plan));
+        expect(await difference(graph, original)).toBeLessThan(TOLERANCE);
+      }),
+      seeded(RUNS),
+    );
+  });
+});

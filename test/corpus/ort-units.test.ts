@@ -1,0 +1,123 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import type { ModelProto } from "../../sdk/src/build/onnx/proto.ts";
+import { readOnnx } from "../../sdk/src/build/onnx/read-onnx.ts";
+import { randomFeeds } from "../suites/random-feeds.ts";
+import { fusedCounts, largestDifference, optimized, rewritings, runModel, type Tensors } from "../suites/run-model.ts";
+import { randomNumbers } from "../suites/seeded.ts";
+import { describeShared } from "../suites/shared.ts";
+
+type Counts = Readonly<Record<string, number>>;
+/** Operators before and after onnxruntime's own optimizer. */
+type Expected = Readonly<Record<string, { readonly before: Counts; readonly after_ort_extended_cpu: Counts }>>;
+
+/** Files that onnxruntime's tests of these fusions use; the others are about rewrites that are not made here. */
+const FUSIONS =
+  /^(gelu|fast_gelu|bias_gelu|bias_onnx_|layer_norm|skip_layer_norm|embed_layer_norm|attention_)[^/]*\.onnx$/;
+
+/** Inputs are within ±1, so outputs are some units; float32 sums of them in another order differ by 1e-5 at most. */
+const TOLERANCE = 1e-4;
+
+/** Inputs of each file: one is luck. */
+const BATCHES = 4;
+
+/** Operators that do what another does and more: where they stand, it counts as fused. */
+const subsumedBy: Readonly<Record<string, readonly string[]>> = {
+  LayerNormalization: ["SkipLayerNormalization", "EmbedLayerNormalization"],
+  SkipLayerNormalization: ["EmbedLayerNormalization"],
+  Gelu: ["BiasGelu"],
+};
+
+/** Graphs that are only meant to be looked at: onnxruntime refuses to run them as they are, whatever the input. */
+const neverRun: Readonly<Record<string, string>> = {
+  "attention_distilbert.onnx": "a Reshape to another number of elements",
+  "embed_layer_norm_format1.onnx": "a lookup of row 39 in a table of one",
+  "embed_layer_norm_format2.onnx": "a lookup of row 39 in a table of one",
+  "embed_layer_norm_format4.onnx": "a lookup of row 39 in a table of one",
+  "embed_layer_norm_format7.onnx": "three positions, and a table of two",
+  "embed_layer_norm_format7_opset13.onnx": "three positions, and a table of two",
+  "fuse-matmul-bn-directly-dont-fuse.onnx": "a BatchNormalization of another width",
+  "fuse-matmul-bn-only-reshape.onnx": "a BatchNormalization of another width",
+  "reshape_fusion_concat_subgraph_mul.onnx": "a Reshape to another number of elements",
+  "reshape_fusion_concat_subgraph_not_triggered.onnx": "a Reshape to another number of elements",
+  "reshape_fusion_multiple_values_in_initializer_tensor_1.onnx": "a Reshape to another number of elements",
+};
+
+/** What is tried in turn until a graph runs: tables in these files have few rows. */
+const attempts = [
+  { smallest: 3, below: 8 },
+  { smallest: 3, below: 2 },
+  { smallest: 1, below: 2 },
+  { smallest: 1, below: 1 },
+];
+
+interface Run {
+  readonly feeds: readonly Tensors[];
+  readonly outputs: readonly Tensors[];
+}
+
+/** Random inputs on which a model runs, and what it computes of them; undefined when there are none. */
+async function firstRun(path: string, { graph }: ModelProto): Promise<Run | undefined> {
+  for (const { smallest, below } of attempts) {
+    const random = randomNumbers(20_261_121);
+    const sizes = new Map<string, number>();
+    const sizeOf = (name: string) => {
+      // Sizes differ, so that none can be taken for another.
+      if (!sizes.has(name)) sizes.set(name, smallest === 1 ? 1 : smallest + sizes.size);
+      return sizes.get(name) as number;
+    };
+    const feeds = Array.from({ length: BATCHES }, () => graph && randomFeeds(graph, { random, sizeOf, below }));
+    const given = feeds.filter((feed) => feed !== undefined);
+    const outputs = await runModel(path, given).catch(() => undefined);
+    if (outputs) return { feeds: given, outputs };
+  }
+  return undefined;
+}
+
+const fusedByOrt = (after: Counts): Record<string, number> => {
+  const nodes = Object.entries(after).flatMap(([name, count]) =>
+    Array.from({ length: count }, () => ({ opType: name.split(":").at(-1) as string })),
+  );
+  return fusedCounts(nodes);
+};
+
+/** How many there are of an operator, and of those that do its work and more. */
+const atLeast = (counts: Counts, name: string): number =>
+  [name, ...(subsumedBy[name] ?? [])].reduce((sum, each) => sum + (counts[each] ?? 0), 0);
+
+describeShared("corpus/ort-units", "a graph of onnxruntime's own tests", (folder) => {
+  const files = existsSync(folder) ? readdirSync(folder).filter((name) => name.endsWith(".onnx")) : [];
+  const expectedOf = () => JSON.parse(readFileSync(join(folder, "expected.json"), "utf8")) as Expected;
+
+  it("is one of a hundred", () => {
+    expect(files).toHaveLength(Object.keys(expectedOf()).length);
+    expect(files).toEqual(expect.arrayContaining(Object.keys(neverRun)));
+  });
+
+  describe("is fused at least as far as by onnxruntime:", () => {
+    it.each(files.filter((name) => FUSIONS.test(name)))("%s", async (name) => {
+      const { graph } = await optimized(await readOnnx(join(folder, name)));
+      const [ours, theirs] = [fusedCounts(graph.nodes), fusedByOrt(expectedOf()[name]?.after_ort_extended_cpu ?? {})];
+      const behind = Object.keys(theirs).filter((kind) => atLeast(ours, kind) < atLeast(theirs, kind));
+      expect(behind, `${JSON.stringify(ours)} beside ${JSON.stringify(theirs)}`).toEqual([]);
+    });
+  });
+
+  describe("computes the same:", () => {
+    it.each(files)("%s", async (name) => {
+      const path = join(folder, name);
+      const model = await readOnnx(path);
+      const run = await firstRun(path, model);
+      expect(run === undefined, neverRun[name] ?? "the original runs on none of the inputs").toBe(name in neverRun);
+      const { bytes } = await optimized(model);
+      if (!run) return;
+      for (const rewriting of rewritings) {
+        const found = await runModel(bytes, run.feeds, rewriting);
+        for (const [i, outputs] of run.outputs.entries()) {
+          expect(largestDifference(found[i] ?? {}, outputs), `batch ${i}, ${rewriting}`).toBeLessThan(TOLERANCE);
+        }
+      }
+    });
+  });
+});
