@@ -61,7 +61,7 @@ function inputTensor({ dtype = "float32", shape = [] }: Value, sizes: Sizes): Te
   return { dtype, shape: concrete, data: new Uint8Array(elementCount(concrete) * elementSize[dtype]) };
 }
 
-export const at = (dim: Dim, sizes: Sizes): Dim => substitute(dim, (name) => sizes[name] ?? Number.NaN);
+const at = (dim: Dim, sizes: Sizes): Dim => substitute(dim, (name) => sizes[name] ?? Number.NaN);
 
 export function contradictions({ name, dtype, shape, content }: Value, actual: ort.Tensor, sizes: Sizes): string[] {
   const say = (what: string, inferred: unknown, real: unknown) =>

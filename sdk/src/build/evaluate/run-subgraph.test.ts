@@ -45,6 +45,18 @@ describe("runSubgraph", () => {
     }
   });
 
+  it.each([0, -1])("does not let whole numbers be divided by %d, which would end the process", async (divisor) => {
+    const s = new Sketch();
+    const least = s.constant(tensor("int64", [1], BigInt64Array.of(-(2n ** 63n))));
+    const quotient = s.op("Div", [least, [divisor]]);
+    expect(await runSubgraph(s.graph, [quotient], new Map())).toBeUndefined();
+    const computed = s.op("Mod", [least, s.op("Neg", [[-divisor]])]);
+    expect(await runSubgraph(s.graph, [computed], new Map())).toBeUndefined();
+    expect(await runSubgraph(s.graph, [s.op("Div", [least, [2]])], new Map())).toEqual([
+      tensor("int64", [1], BigInt64Array.of(-(2n ** 62n))),
+    ]);
+  });
+
   it("runs nodes that leave out inputs and results", async () => {
     const s = new Sketch();
     const x = s.input("x", [2]);

@@ -1,6 +1,6 @@
 import * as ort from "onnxruntime-node";
 import { Graph, type Node, type Value } from "../graph/graph.ts";
-import type { Tensor } from "../graph/tensor.ts";
+import { numbersOf, type Tensor } from "../graph/tensor.ts";
 import { encodeModel } from "../onnx/encode-model.ts";
 import { toOnnx } from "../onnx/to-onnx.ts";
 import { fromOrt, toOrt } from "./ort-tensor.ts";
@@ -20,6 +20,8 @@ export async function runSubgraph(
   wanted: readonly Value[],
   given: ReadonlyMap<Value, Tensor>,
 ): Promise<Tensor[] | undefined> {
+  const between = nodesBetween(graph, wanted, given);
+  if (between.some((node) => mayTrap(node, given))) return undefined;
   const part = new Graph("part");
   for (const [domain, version] of graph.opsets) part.opsets.set(domain, version);
   const copies = new Map<Value, Value>();
@@ -41,7 +43,7 @@ export async function runSubgraph(
     }
     throw new Error(`${value.name} comes before what it depends on`);
   };
-  for (const node of nodesBetween(graph, wanted, given)) {
+  for (const node of between) {
     const copy = part.add(
       node.opType,
       node.inputs.map((input) => input && copyOf(input)),
@@ -73,6 +75,14 @@ export async function runSubgraph(
   } finally {
     await session?.release();
   }
+}
+
+/** onnxruntime divides whole numbers as the CPU does, which ends the process for a divisor of 0, and sometimes of −1. */
+function mayTrap(node: Node, given: ReadonlyMap<Value, Tensor>): boolean {
+  const [, divisor] = node.inputs;
+  if (!(node.is("Div") || node.is("Mod")) || !divisor || divisor.dtype?.includes("float")) return false;
+  const known = given.get(divisor) ?? divisor.constant;
+  return !known || numbersOf(known).some((value) => value === 0 || value === -1);
 }
 
 /** The nodes that lead from what is given and constant to what is wanted, in order. */

@@ -24,12 +24,15 @@ function rotated(s: Sketch, heads: Value, angle: Value, half = HALF): Value {
 }
 
 /** Attention whose queries and keys are rotated. */
-const fuse = (rotate: (s: Sketch, heads: Value, x: Value) => Value) =>
-  rewritten((s) => {
-    const x = s.input("x", ["batch", "sequence", HIDDEN]);
-    const heads = () => split(s, dense(s, x));
-    s.output(drawAttention(s, x, { heads: () => [rotate(s, heads(), x), rotate(s, heads(), x), heads()] }));
-  });
+const fuse = (rotate: (s: Sketch, heads: Value, x: Value) => Value, opset = 17) =>
+  rewritten(
+    (s) => {
+      const x = s.input("x", ["batch", "sequence", HIDDEN]);
+      const heads = () => split(s, dense(s, x));
+      s.output(drawAttention(s, x, { heads: () => [rotate(s, heads(), x), rotate(s, heads(), x), heads()] }));
+    },
+    { opset },
+  );
 
 describe("rotary position embedding", () => {
   it("of whole heads becomes one operator, and the attention one without packed weights", async () => {
@@ -45,6 +48,37 @@ describe("rotary position embedding", () => {
     expect(counts["RotaryEmbedding"]).toBe(2);
   });
 
+  it("of heads that are scaled before becomes one operator, and the scale one of the attention", async () => {
+    const { counts } = await fuse((s, heads, x) => rotated(s, s.op("Mul", [heads, 0.5]), angles(s, range(s, x))));
+    expect(counts).toMatchObject({ RotaryEmbedding: 2, MultiHeadAttention: 1 });
+    expect(counts["Mul"]).toBe(1);
+  });
+
+  describe("of opset 23", () => {
+    const standard = (settings: Record<string, number>, columns = HALF) =>
+      fuse((s, heads, x) => {
+        const table = (kind: "Cos" | "Sin") => {
+          const angle = s.op("Squeeze", [angles(s, range(s, x)), [0]]);
+          const half = s.op("Slice", [s.op(kind, [angle]), [0], [columns], [2]]);
+          return s.op("Expand", [half, s.op("Concat", [s.op("Shape", [x], { end: 1 }), [1, 1]], { axis: 0 })]);
+        };
+        return s.op("RotaryEmbedding", [heads, table("Cos"), table("Sin")], settings);
+      }, 23);
+
+    it("becomes onnxruntime's", async () => {
+      expect((await standard({})).counts).toMatchObject({ RotaryEmbedding: 2, MultiHeadAttention: 1 });
+    });
+
+    it.each([{ interleaved: 1 }, { rotary_embedding_dim: 2 }])(
+      "stays, and with it the attention, with %j",
+      async (settings) => {
+        const { counts, why } = await standard(settings, settings.rotary_embedding_dim ? 1 : HALF);
+        expect(counts).toMatchObject({ RotaryEmbedding: 2, Softmax: 1 });
+        expect(why("RotaryEmbedding").join()).toContain("does not rotate the halves of whole heads by position");
+      },
+    );
+  });
+
   it.each<[string, Parameters<typeof fuse>[0], string]>([
     [
       "with other angles in the second half",
@@ -54,7 +88,7 @@ describe("rotary position embedding", () => {
           heads,
           angles(s, range(s, x), (half) => s.op("Mul", [half, 2])),
         ),
-      "differ between the halves",
+      "the same in every batch and in both halves of a head",
     ],
     [
       "at positions the caller gives",

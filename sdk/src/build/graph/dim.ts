@@ -26,7 +26,7 @@ interface Term {
   readonly atoms: readonly Atom[];
 }
 
-export class Polynomial {
+class Polynomial {
   readonly key: string;
   readonly terms: readonly Term[];
 
@@ -146,7 +146,9 @@ export function symbolsOf(dim: Dim): string[] {
 
 function apply(name: FunctionName, a: Dim, b: Dim): Dim {
   if (typeof a === "number" && typeof b === "number") return functions[name](a, b);
-  return new Polynomial([{ coefficient: 1, atoms: [{ key: `${name}(${a},${b})`, of: { name, args: [a, b] } }] }]);
+  // All but division are the same both ways.
+  const args: readonly [Dim, Dim] = name !== "floordiv" && `${b}` < `${a}` ? [b, a] : [a, b];
+  return new Polynomial([{ coefficient: 1, atoms: [{ key: `${name}(${args})`, of: { name, args } }] }]);
 }
 
 const termsOf = (dim: Dim): readonly Term[] =>

@@ -9,8 +9,8 @@ const MAX_PRINTED = 4;
  * The graph as text, one node a line, the same for equal graphs: what golden tests compare and a reader can follow.
  *
  * ```
- * encoder(input_ids: int64[batch, seq]) -> last_hidden_state: float32[batch, seq, 32]
- * embedding: float32[batch, seq, 32] = Gather(word_table: float32[100, 32], input_ids) {axis: 0}
+ * encoder(input_ids: int64[batch, seq]) -> last_hidden_state = embedding: float32[batch, seq, 32]
+ * embedding: float32[batch, seq, 32] = Gather(float32[100, 32], input_ids) {axis: 0}
  * ```
  */
 export function print(graph: Graph): string {

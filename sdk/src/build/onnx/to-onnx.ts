@@ -60,8 +60,16 @@ function publicNames(graph: Graph, nodes: readonly Node[]): Map<Value, string> {
     if (isFree || value.name === name) names.set(value, name);
   }
   const taken = new Set(graph.outputs.map(({ name }) => name));
-  for (const value of [...nodes.flatMap(({ outputs }) => outputs), ...graph.constants()]) {
-    if (value && !names.has(value) && taken.has(value.name)) names.set(value, `${value.name}/inner`);
+  const others = [...nodes.flatMap(({ outputs }) => outputs), ...graph.constants()].filter(
+    (value) => value !== undefined,
+  );
+  const used = new Set([...taken, ...others.map(({ name }) => name), ...graph.inputs.map(({ name }) => name)]);
+  for (const value of others) {
+    if (names.has(value) || !taken.has(value.name)) continue;
+    let name = value.name;
+    while (used.has(name)) name += "/inner";
+    used.add(name);
+    names.set(value, name);
   }
   return names;
 }

@@ -84,6 +84,7 @@ export const computeRules: Readonly<Record<string, ShapeRule>> = {
     return [{ dtype: x?.dtype, shape: x?.shape }, statistics, statistics];
   },
   RMSNormalization: likeFirst,
+  RotaryEmbedding: likeFirst,
   OneHot: single((node) => {
     const [indices, depth, values] = node.inputs;
     const size = depth?.content?.[0];
