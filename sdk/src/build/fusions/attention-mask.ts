@@ -1,5 +1,5 @@
 import { int } from "../graph/attribute.ts";
-import { type Dim, sameDim } from "../graph/dim.ts";
+import { type Dim, sameDim, symbolOf } from "../graph/dim.ts";
 import type { Value } from "../graph/graph.ts";
 import { int64s, type Tensor, tensor } from "../graph/tensor.ts";
 import { uniform } from "../rewrite/match.ts";
@@ -44,8 +44,8 @@ export function attentionMask(
   for (const [i, step] of steps.entries()) {
     const kind = kinds[i];
     if (kind?.kind === "none") continue;
-    const isOwn = kind?.kind === "padding" && (!keys || keys === kind.input) && sameDim(kind.input.shape?.[0], batch);
-    if (isOwn && isPadding(step, kind.attended)) {
+    const isOnly = kind?.kind === "padding" && (!keys || keys === kind.input);
+    if (isOnly && isOneSize(kind.input.shape?.[0], batch) && isPadding(step, kind.attended)) {
       keys = kind.input;
       fill = Math.max(fill ?? LOWEST, LOWEST, step.kind === "add" ? (kind.fill ?? LOWEST) * step.factor : step.fill);
       continue;
@@ -61,7 +61,7 @@ export function attentionMask(
     }
   }
   const lengths: Lengths = { queries: q.shape?.at(-2), keys: k.shape?.at(transposed ? -1 : -2) };
-  if (keys && !sameDim(keys.shape?.[1], lengths.keys)) {
+  if (keys && !isOneSize(keys.shape?.[1], lengths.keys)) {
     return refuse(`${keys.name} is not as long as the keys`, rewrite.root);
   }
   const [first, ...rest] = biases;
@@ -70,6 +70,10 @@ export function attentionMask(
   if (bias instanceof Refusal) return bias;
   return { keys: keys && asInt32(rewrite, keys), fill: keys && fill, bias };
 }
+
+/** Two symbols may be one size that the exporter did not recognise: they must be, for the mask to fit the scores. */
+const isOneSize = (a: Dim | undefined, b: Dim | undefined): boolean =>
+  sameDim(a, b) || (symbolOf(a) !== undefined && symbolOf(b) !== undefined);
 
 interface Lengths {
   readonly queries: Dim | undefined;
@@ -105,7 +109,7 @@ function selectedBias(
   { add, constant, root }: Rewrite,
   { condition, kept, fill, node }: Masking & { kind: "select" },
 ): Value {
-  const [zero, hidden] = [0, Math.max(fill, LOWEST)].map((value) =>
+  const [zero, hidden] = [0, fill].map((value) =>
     constant(`${root.origin}/${value === 0 ? "zero" : "hidden"}`, scalar(node.output, value)),
   );
   return add("Where", kept === 1 ? [condition, zero, hidden] : [condition, hidden, zero]).output;

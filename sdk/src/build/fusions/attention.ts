@@ -27,7 +27,7 @@ export const attention: Rule = rule("Attention", {
   },
 });
 
-/** Attention of opset 23, on heads [batch, heads, sequence, size]. */
+/** Attention of opset 23, on heads [batch, heads, sequence, size]. A query without any key has a result of 0. */
 export const standardAttention: Rule = rule("Attention", {
   roots: ["Attention"],
   rewrite(rewrite) {
@@ -42,7 +42,7 @@ export const standardAttention: Rule = rule("Attention", {
     }
     const scale = root.float("scale") ?? 1 / Math.sqrt(size);
     const masking = maskingOf(root, mask);
-    return fuse(rewrite, { q, k, transposed: false, scale, masking, zeroing: [], guarded: false, nodes: [] }, v);
+    return fuse(rewrite, { q, k, transposed: false, scale, masking, zeroing: [], guarded: true, nodes: [] }, v);
   },
 });
 
