@@ -1,9 +1,9 @@
 import { copyFile, mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { parseJson } from "../../sdk/src/artifact/parse-json.ts";
-import { EncoderConfig } from "../../sdk/src/build/checkpoint/encoder-config.ts";
+import type { EncoderConfig } from "../../sdk/src/build/checkpoint/encoder-config.ts";
 import { type EncoderWeights, encoderWeights } from "../../sdk/src/build/checkpoint/encoder-weights.ts";
 import { tensor } from "../../sdk/src/build/graph/tensor.ts";
+import { parsedConfig } from "./parsed-config.ts";
 import { float32Tensor, safetensorsFile } from "./safetensors-file.ts";
 import { randomNumbers } from "./seeded.ts";
 
@@ -72,11 +72,7 @@ export function tinyBert({ seed = 1, config = {}, edit }: TinyOptions = {}): {
   const whole = { ...tinyConfig, ...config };
   const values = tinyValues(whole, seed);
   edit?.(values);
-  const parsed = parseJson(EncoderConfig, JSON.stringify(whole), {
-    code: "test",
-    what: "tiny configuration",
-    hint: "",
-  });
+  const parsed = parsedConfig(whole);
   const weights = encoderWeights({
     folder: "tiny-bert",
     config: parsed,

@@ -1,7 +1,6 @@
-import * as v from "valibot";
-import { EncoderConfig } from "../../sdk/src/build/checkpoint/encoder-config.ts";
 import { encoderWeights } from "../../sdk/src/build/checkpoint/encoder-weights.ts";
 import { type Tensor, tensor } from "../../sdk/src/build/graph/tensor.ts";
+import { parsedConfig } from "./parsed-config.ts";
 import { randomNumbers } from "./seeded.ts";
 
 /** A ModernBERT with a local layer between two global ones, whose window is far shorter than its longest text. */
@@ -19,7 +18,7 @@ const tinyConfig = {
 
 /** A ModernBERT of random weights in memory, with biases where the configuration wants them. */
 export function tinyModernBert(change: Readonly<Record<string, unknown>> = {}, prefix = "") {
-  const config = v.parse(EncoderConfig, { ...tinyConfig, ...change });
+  const config = parsedConfig({ ...tinyConfig, ...change });
   const random = randomNumbers(1);
   const { hidden_size: hidden, intermediate_size: inner } = config;
   const weights = new Map<string, Tensor>();

@@ -1,7 +1,6 @@
-import * as v from "valibot";
-import { EncoderConfig } from "../../sdk/src/build/checkpoint/encoder-config.ts";
 import { type Tensor, tensor } from "../../sdk/src/build/graph/tensor.ts";
 import { originalNomic } from "./original-nomic.ts";
+import { parsedConfig } from "./parsed-config.ts";
 import { randomNumbers } from "./seeded.ts";
 
 const [HIDDEN, LAYERS, HEADS, INTERMEDIATE, VOCABULARY, POSITIONS] = [32, 2, 4, 48, 50, 32];
@@ -42,10 +41,10 @@ export function tinyNomic() {
     max_position_embeddings: POSITIONS,
   };
   return {
-    current: { folder: "tiny-nomic", config: v.parse(EncoderConfig, keys), weights },
+    current: { folder: "tiny-nomic", config: parsedConfig(keys), weights },
     original: {
       folder: "tiny-nomic-original",
-      config: v.parse(EncoderConfig, originalNomicKeys(keys)),
+      config: parsedConfig(originalNomicKeys(keys)),
       weights: originalNomic(weights),
     },
   };

@@ -130,6 +130,29 @@ describe("a mask of keys where batch and heads are one axis", () => {
   });
 });
 
+describe("a mask whose sizes have names of their own", () => {
+  it("is a mask of keys where it has to have the scores' sizes", async () => {
+    const found = await rewritten(
+      (s) => {
+        const x = s.input("x", ["batch", "sequence", HIDDEN]);
+        const mask = s.input("attention_mask", ["texts", "tokens"], "int64");
+        const [batch, sequence] = [0, 1].map((axis) => s.op("Gather", [s.op("Shape", [x]), [axis]]));
+        const target = s.op("Concat", [batch, [1, 1], sequence], { axis: 0 });
+        const bias = s.op("Mul", [
+          s.op("Sub", [1, s.op("Cast", [s.op("Reshape", [mask, target])], { to: CAST.float32 })]),
+          LOWEST,
+        ]);
+        s.output(drawAttention(s, x, { masked: (_, scores) => s.op("Add", [scores, bias]) }));
+      },
+      {
+        sizes: [{ batch: 3, sequence: 5, texts: 3, tokens: 5 }],
+        given: (sizes) => ({ attention_mask: paddedRows(sizes) }),
+      },
+    );
+    expect(found.counts).toEqual({ Attention: 1, Cast: 1 });
+  });
+});
+
 describe("one mask for all texts", () => {
   it("is passed on as a bias", async () => {
     const found = await fuse((s) => ({

@@ -208,6 +208,26 @@ describe("attention of one tensor", () => {
     );
     expect(counts).toEqual({ Attention: 1, Cast: 1 });
   });
+
+  it("of opset 23 has a result of 0 for a query that sees no key", async () => {
+    const { counts } = await rewritten(
+      (s) => {
+        const x = input(s);
+        const positions = s.op("Range", [s.index(0), s.op("Squeeze", [sizeOf(s, x, 1)]), s.index(1)]);
+        const causal = s.op("LessOrEqual", [s.op("Unsqueeze", [positions, [0]]), s.op("Unsqueeze", [positions, [1]])]);
+        const padding = s.op("Unsqueeze", [s.input("attention_mask", ["batch", "sequence"], "bool"), [1, 2]]);
+        const [q, k, v] = [split(s, dense(s, x)), split(s, dense(s, x)), split(s, dense(s, x))];
+        s.output(merge(s, s.op("Attention", [q, k, v, s.op("And", [causal, padding])])));
+      },
+      {
+        opset: 23,
+        given: ({ batch = 0, sequence = 0 }) => ({
+          attention_mask: Array.from({ length: batch * sequence }, (_, i) => (i % sequence < 2 ? 0 : 1)),
+        }),
+      },
+    );
+    expect(counts).toMatchObject({ Attention: 1, IsNaN: 1 });
+  });
 });
 
 describe("attention is left alone", () => {
