@@ -1,6 +1,6 @@
 import type { Value } from "../graph/graph.ts";
 import { float32Scalar } from "../graph/tensor.ts";
-import type { EncoderConfig } from "./encoder-config.ts";
+import type { Activation } from "./config-keys.ts";
 import type { GraphWriter } from "./graph-writer.ts";
 
 type Formula = (g: GraphWriter, name: string, x: Value) => Value;
@@ -39,7 +39,7 @@ const sigmoidUnit =
 const relu: Formula = (g, name, x) => g.op(name, "Relu", [x]);
 
 /** By transformers' names (ACT2FN). */
-export const activation: Readonly<Record<EncoderConfig["hidden_act"], Formula>> = {
+export const activation: Readonly<Record<Activation, Formula>> = {
   gelu,
   gelu_new: tanhGelu,
   gelu_pytorch_tanh: tanhGelu,

@@ -1,18 +1,20 @@
 import { BertEdgeError } from "../../artifact/error.ts";
-import { type Tensor, tensor, toFloat32 } from "../graph/tensor.ts";
+import { elementCount, type Tensor, tensor, toFloat32 } from "../graph/tensor.ts";
 import type { Encoder } from "./checkpoint.ts";
-import { type EncoderNames, encoderNames } from "./encoder-names.ts";
+import type { EncoderNames, LayerNames, LinearName } from "./encoder-names.ts";
+import type { Family } from "./families/family.ts";
+import { families } from "./families/index.ts";
 
-/** y = x · weightᵀ + bias, as torch.nn.Linear keeps it: weight [out, in], bias [out], float32. */
+/** y = x · weightᵀ + bias, as torch.nn.Linear keeps it: weight [out, in], bias [out] if any, float32. */
 export interface Linear {
   readonly weight: Tensor;
-  readonly bias: Tensor;
+  readonly bias: Tensor | undefined;
 }
 
-/** Gain and offset of a layer normalisation, each of the width that it normalises, float32. */
+/** Gain and, if any, offset of a layer normalisation, each of the width that it normalises, float32. */
 export interface LayerNorm {
   readonly gamma: Tensor;
-  readonly beta: Tensor;
+  readonly beta: Tensor | undefined;
 }
 
 export interface EncoderLayer {
@@ -20,40 +22,109 @@ export interface EncoderLayer {
   readonly key: Linear;
   readonly value: Linear;
   readonly attentionOutput: Linear;
-  readonly attentionNorm: LayerNorm;
+  /** Of what attention reads where layers normalise first, of its sum with that otherwise; undefined for none. */
+  readonly attentionNorm: LayerNorm | undefined;
+  /** What is activated. */
   readonly intermediate: Linear;
+  /** What multiplies the activation; undefined where it is not gated. */
+  readonly factor: Linear | undefined;
   readonly output: Linear;
-  readonly outputNorm: LayerNorm;
+  /** As attentionNorm, of the feed-forward part. */
+  readonly feedForwardNorm: LayerNorm;
 }
 
 export interface EncoderWeights {
-  /** [vocab, embedding] and [positions, embedding], float32. */
+  /** [vocab, embedding], float32. */
   readonly word: Tensor;
-  readonly position: Tensor;
+  /** [positions, embedding], float32; undefined for encoders with rotary positions. */
+  readonly position: Tensor | undefined;
   /** [types, embedding]; undefined for encoders without token types. */
   readonly tokenType: Tensor | undefined;
   readonly norm: LayerNorm;
-  /** From the embeddings' width to the hidden one, where they differ. */
+  /** From the embeddings' width to the hidden one; undefined without. */
   readonly projection: Linear | undefined;
   /** [buckets, heads], added to scores by relative position. */
   readonly relativePosition: Tensor | undefined;
   /** One a layer; the same object where layers share weights. */
   readonly layers: readonly EncoderLayer[];
+  /** Of the result, for encoders whose layers normalise first. */
+  readonly finalNorm: LayerNorm | undefined;
 }
 
 /**
- * Picks an encoder's weights out of a checkpoint by transformers' names, with or without the prefix that models with a
+ * Picks an encoder's weights out of a checkpoint by its family's names, with or without the prefix that models with a
  * task head carry.
  *
  * @throws BertEdgeError `checkpoint_invalid` naming the tensor that is missing, of another shape than config.json says, or
  *   not finite. The checks on probe texts cannot find the latter: few of a vocabulary's rows are in them.
  */
-export function encoderWeights({ config, weights, folder }: Encoder): EncoderWeights {
-  const names = encoderNames[config.model_type] as EncoderNames;
-  const prefix = weights.has(`${names.prefix}embeddings.word_embeddings.weight`) ? names.prefix : "";
+export function encoderWeights(encoder: Encoder): EncoderWeights {
+  const { config } = encoder;
+  const names = namesOf(encoder);
   const { hidden_size: hidden, embedding_size: embedding, intermediate_size: inner } = config;
+  const take = taker(encoder, names.prefix);
 
-  const take = (name: string, ...shape: number[]): Tensor => {
+  const linear = (name: LinearName, outputs: number, inputs: number, hasBias: boolean): Linear => ({
+    weight: part(take, name, "weight", [outputs, inputs]),
+    bias: hasBias ? part(take, name, "bias", [outputs]) : undefined,
+  });
+  const layerNorm = (name: string, width: number): LayerNorm => ({
+    gamma: take(`${name}.weight`, width),
+    beta: config.norm_bias ? take(`${name}.bias`, width) : undefined,
+  });
+  const layerOf = (layer: LayerNames): EncoderLayer => {
+    const attention = (name: LinearName) => linear(name, hidden, hidden, config.attention_bias);
+    return {
+      query: attention(layer.query),
+      key: attention(layer.key),
+      value: attention(layer.value),
+      attentionOutput: attention(layer.attentionOutput),
+      attentionNorm: layer.attentionNorm === undefined ? undefined : layerNorm(layer.attentionNorm, hidden),
+      intermediate: linear(layer.intermediate, inner, hidden, config.mlp_bias),
+      factor: config.gated && layer.factor ? linear(layer.factor, inner, hidden, config.mlp_bias) : undefined,
+      output: linear(layer.output, hidden, inner, config.mlp_bias),
+      feedForwardNorm: layerNorm(layer.feedForwardNorm, hidden),
+    };
+  };
+
+  const groups = Array.from({ length: config.num_hidden_groups }, (_, group) => layerOf(names.layer(group)));
+  const layersPerGroup = config.num_hidden_layers / config.num_hidden_groups;
+  const { type_vocab_size: types, relative_attention_num_buckets: buckets, rope_theta } = config;
+  return {
+    word: take(`${names.words}.weight`, config.vocab_size, embedding),
+    position: rope_theta
+      ? undefined
+      : take("embeddings.position_embeddings.weight", config.max_position_embeddings, embedding),
+    tokenType: types > 0 ? take("embeddings.token_type_embeddings.weight", types, embedding) : undefined,
+    norm: layerNorm(names.norm, embedding),
+    projection:
+      names.projection && config.embedding_projection ? linear(names.projection, hidden, embedding, true) : undefined,
+    relativePosition:
+      buckets === undefined
+        ? undefined
+        : take("encoder.relative_attention_bias.weight", buckets, config.num_attention_heads),
+    layers: Array.from(
+      { length: config.num_hidden_layers },
+      (_, i) => groups[Math.floor(i / layersPerGroup)] as EncoderLayer,
+    ),
+    finalNorm: names.finalNorm === undefined ? undefined : layerNorm(names.finalNorm, hidden),
+  };
+}
+
+/** The names that the checkpoint's tensors have, without a prefix that they do not carry. */
+function namesOf({ config, weights }: Encoder): EncoderNames {
+  const { names: known } = families[config.model_type] as Family;
+  const bare = known.map((names) => ({ ...names, prefix: "" }));
+  const isThere = ({ prefix, norm }: EncoderNames) => weights.has(`${prefix}${norm}.weight`);
+  return [...known, ...bare].find(isThere) ?? { ...known[0], prefix: "" };
+}
+
+/** A tensor by its name without prefix, of the shape that config.json gives it, in float32. */
+type Take = (name: string, ...shape: number[]) => Tensor;
+
+function taker({ folder, weights }: Encoder, prefix: string): Take {
+  const taken = new Map<string, Tensor>();
+  const read = (name: string, shape: number[]): Tensor => {
     const found = weights.get(prefix + name);
     const wants = `${prefix}${name} of shape [${shape}]`;
     const hint = "config.json and model.safetensors must come from the same model.";
@@ -69,47 +140,18 @@ export function encoderWeights({ config, weights, folder }: Encoder): EncoderWei
     }
     return tensor("float32", shape, values);
   };
-  const linear = (name: string, outputs: number, inputs: number): Linear => ({
-    weight: take(`${name}.weight`, outputs, inputs),
-    bias: take(`${name}.bias`, outputs),
-  });
-  const layerNorm = (name: string, width: number): LayerNorm => ({
-    gamma: take(`${name}.weight`, width),
-    beta: take(`${name}.bias`, width),
-  });
-
-  const groups = Array.from({ length: config.num_hidden_groups }, (_, group): EncoderLayer => {
-    const layer = names.layer(group);
-    return {
-      query: linear(layer.query, hidden, hidden),
-      key: linear(layer.key, hidden, hidden),
-      value: linear(layer.value, hidden, hidden),
-      attentionOutput: linear(layer.attentionOutput, hidden, hidden),
-      attentionNorm: layerNorm(layer.attentionNorm, hidden),
-      intermediate: linear(layer.intermediate, inner, hidden),
-      output: linear(layer.output, hidden, inner),
-      outputNorm: layerNorm(layer.outputNorm, hidden),
-    };
-  });
-  const layersPerGroup = config.num_hidden_layers / config.num_hidden_groups;
-  const { type_vocab_size: types, relative_attention_num_buckets: buckets } = config;
-  return {
-    word: take("embeddings.word_embeddings.weight", config.vocab_size, embedding),
-    position: take("embeddings.position_embeddings.weight", config.max_position_embeddings, embedding),
-    tokenType: types > 0 ? take("embeddings.token_type_embeddings.weight", types, embedding) : undefined,
-    norm: layerNorm("embeddings.LayerNorm", embedding),
-    projection: hasProjection(config) ? linear(names.projection, hidden, embedding) : undefined,
-    relativePosition:
-      buckets === undefined
-        ? undefined
-        : take("encoder.relative_attention_bias.weight", buckets, config.num_attention_heads),
-    layers: Array.from(
-      { length: config.num_hidden_layers },
-      (_, i) => groups[Math.floor(i / layersPerGroup)] as EncoderLayer,
-    ),
+  return (name, ...shape) => {
+    const value = taken.get(name) ?? read(name, shape);
+    taken.set(name, value);
+    return value;
   };
 }
 
-/** ALBERT projects even to the same width. */
-const hasProjection = ({ model_type, embedding_size, hidden_size }: Encoder["config"]) =>
-  model_type === "albert" || embedding_size !== hidden_size;
+/** Weight or bias of a linear map, from a tensor of its own or from its rows of a packed one. */
+function part(take: Take, name: LinearName, kind: "weight" | "bias", shape: [number, ...number[]]): Tensor {
+  if (typeof name === "string") return take(`${name}.${kind}`, ...shape);
+  const [rows, ...columns] = shape;
+  const whole = toFloat32(take(`${name.name}.${kind}`, rows * name.parts, ...columns));
+  const size = elementCount(shape);
+  return tensor("float32", shape, whole.subarray(name.part * size, (name.part + 1) * size));
+}

@@ -9,7 +9,7 @@ const MAX_DISTANCE = 128;
  *
  * @param offset position of the key less that of the query
  */
-export function bucketOf(offset: number, buckets: number): number {
+function bucketOf(offset: number, buckets: number): number {
   const half = buckets / 2;
   const near = Math.floor(half / 2);
   const distance = Math.abs(offset);

@@ -91,11 +91,27 @@ const comparisons = new Set(["Less", "LessOrEqual", "Greater", "GreaterOrEqual",
 const isLength = ({ constant, users }: Value): boolean =>
   isInteger(constant?.dtype) || [...users].some(({ opType }) => comparisons.has(opType));
 
+/** Operators by which a constant makes lengths of other numbers. */
+const scalings = new Set(["Mul", "Div"]);
+
+/** Reciprocals beyond this are not lengths, but keep divisors from being 0. */
+const MAX_RECIPROCAL = 4096;
+
+/** What a factor makes of one: positions times 0.01 reach 1 at 100. */
+function reciprocals({ constant, users }: Value): number[] {
+  if (!constant || elementCount(constant.shape) !== 1 || ![...users].some(({ opType }) => scalings.has(opType)))
+    return [];
+  return numbersOf(constant)
+    .map((factor) => Math.abs(1 / factor))
+    .filter((length) => length > 1 && length <= MAX_RECIPROCAL);
+}
+
 /** The largest number among small constants that can be a length: what a probe's sizes must exceed to see every effect. */
 export function largestConstant({ constants }: Sources): number {
-  const small = [...constants].flatMap((value) =>
-    value.constant && isLength(value) && elementCount(value.constant.shape) <= 64 ? numbersOf(value.constant) : [],
-  );
+  const small = [...constants].flatMap((value) => [
+    ...(value.constant && isLength(value) && elementCount(value.constant.shape) <= 64 ? numbersOf(value.constant) : []),
+    ...reciprocals(value),
+  ]);
   const extents = [...constants].flatMap(({ constant }) => constant?.shape ?? []);
   const lengths = [...small.map((number) => Math.ceil(Math.abs(number))), ...extents];
   return Math.max(0, ...lengths.filter((value) => value < 2 ** 31 - 1));

@@ -2,12 +2,11 @@ import { int } from "../graph/attribute.ts";
 import { type Dim, sameDim, symbolOf } from "../graph/dim.ts";
 import type { Value } from "../graph/graph.ts";
 import { int64s, type Tensor, tensor } from "../graph/tensor.ts";
-import { uniform } from "../rewrite/match.ts";
+import { dataTypes } from "../onnx/tensor-proto.ts";
 import { Refusal, type Rewrite, refuse } from "../rewrite/rule.ts";
 import { paddingMask } from "./padding-mask.ts";
 import type { Masking, Scores } from "./scores.ts";
-
-const INT32 = 6;
+import { termsOf } from "./terms.ts";
 
 /** What is passed to a fused attention operator besides its projections. */
 export interface AttentionMask {
@@ -83,13 +82,8 @@ interface Lengths {
 const subject = (step: Masking): Value => (step.kind === "add" ? step.value : step.condition);
 
 /** A sum of masks is looked at term by term: a padding mask may have been added to a relative-position bias. */
-function parts(step: Masking): Masking[] {
-  const node = step.kind === "add" ? step.value.producer : undefined;
-  if (step.kind !== "add" || !node?.is("Add")) return [step];
-  const [a, b] = node.inputs;
-  if (!a || !b || uniform(a) !== undefined || uniform(b) !== undefined) return [step];
-  return [a, b].flatMap((value) => parts({ ...step, value }));
-}
+const parts = (step: Masking): Masking[] =>
+  step.kind === "add" ? termsOf(step.value).map((value) => ({ ...step, value })) : [step];
 
 const isPadding = (step: Masking, attended: number | undefined) =>
   step.kind === "add" ? attended === undefined : step.kept === attended;
@@ -151,4 +145,4 @@ function expandedBias(
 const asInt32 = ({ add }: Rewrite, keys: Value): Value =>
   keys.dtype === "int32"
     ? keys
-    : add("Cast", [keys], { attributes: { to: int(INT32) }, name: `${keys.name}/int32` }).output;
+    : add("Cast", [keys], { attributes: { to: int(dataTypes.int32) }, name: `${keys.name}/int32` }).output;

@@ -70,7 +70,9 @@ function fuse(rewrite: Rewrite, scores: Scores, v: Value) {
   if (heads.v.scale !== 1) return refuse("values are scaled", root);
   const merged = mergedHeads(context, q.count);
   if (!merged) return refuse("its heads are not put back together in a known way", root);
-  const between = [...movedFrom(merged)].slice(1).find((value) => graph.isOutput(value) || value.users.size > 1);
+  const between = movedFrom(merged)
+    .slice(1)
+    .find((value) => graph.isOutput(value) || value.users.size > 1);
   if (between) return refuse(`${between.name} is read by others as well`, between.producer);
   const mask = attentionMask(rewrite, scores, q.count, q.source.shape?.[0]);
   if (!mask || mask instanceof Refusal) return mask;

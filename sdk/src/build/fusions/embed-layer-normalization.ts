@@ -2,12 +2,13 @@ import { float, int } from "../graph/attribute.ts";
 import { sameDim, sameShape } from "../graph/dim.ts";
 import { MICROSOFT, type Node, type Value } from "../graph/graph.ts";
 import { elementCount, elementSize, numbersOf, type Tensor, tensor } from "../graph/tensor.ts";
+import { dataTypes } from "../onnx/tensor-proto.ts";
 import { type Rule, refuse, rule, vectorOf } from "../rewrite/rule.ts";
+import { unlikeFused } from "./plain-normalization.ts";
 import { indices, tableRows } from "./positions.ts";
+import { termsOf } from "./terms.ts";
 
 // EmbedLayerNormalization = LayerNorm(words[ids] + positions[0 … sequence − 1, or position ids] + types[type ids])
-
-const INT32 = 6;
 
 interface Lookup {
   readonly table: Value;
@@ -20,12 +21,12 @@ export const embedLayerNormalization: Rule = rule("EmbedLayerNormalization", {
     const { root, graph, add, ask, constant } = rewrite;
     const [total, gamma, beta] = root.inputs;
     const [batch, sequence, width] = total?.shape ?? [];
-    if (!total || !gamma || !beta || total.shape?.length !== 3 || root.outputs[1]?.users.size) return undefined;
+    if (!total || !gamma || !beta || total.shape?.length !== 3) return undefined;
     const terms = termsOf(total);
     const lookups = terms.map(lookupOf);
     if (lookups.every((lookup) => !lookup)) return undefined;
-    if (![gamma, beta].every(({ shape }) => shape?.length === 1 && sameDim(shape[0], width)))
-      return refuse("gain or offset is not a vector of the last axis", root);
+    const unlike = unlikeFused(root);
+    if (unlike) return unlike;
     if (graph.isOutput(total) || total.users.size > 1)
       return refuse("the sum of the embeddings is read by others as well", total.producer);
 
@@ -39,7 +40,7 @@ export const embedLayerNormalization: Rule = rule("EmbedLayerNormalization", {
       if (lookup && !kind) return undefined;
       const fixed = term.constant;
       if (lookup && kind?.kind === "data") data.push(lookup);
-      else if (lookup && kind?.kind === "range" && !positions)
+      else if (lookup && kind?.kind === "range" && !positions && kind.offset >= 0 && kind.offset < rowsOf(lookup))
         positions = from(lookup.table.constant as Tensor, kind.offset);
       else if (lookup && kind?.kind === "same") rows.push(row(lookup.table.constant as Tensor, kind.index));
       else if (fixed && vectorOf(term, width)) rows.push({ ...fixed, shape: [elementCount(fixed.shape)] });
@@ -75,7 +76,7 @@ export const embedLayerNormalization: Rule = rule("EmbedLayerNormalization", {
     const asInt32 = (ids: Value) =>
       ids.dtype === "int32"
         ? ids
-        : add("Cast", [ids], { attributes: { to: int(INT32) }, name: `${ids.name}/int32` }).output;
+        : add("Cast", [ids], { attributes: { to: int(dataTypes.int32) }, name: `${ids.name}/int32` }).output;
     const known = data.find(({ table: { constant: original } }) => original === table)?.table;
     const inputs = [
       asInt32(words.ids),
@@ -95,13 +96,6 @@ export const embedLayerNormalization: Rule = rule("EmbedLayerNormalization", {
     }).output;
   },
 });
-
-/** The terms of a sum, however they are associated. */
-function termsOf(value: Value): Value[] {
-  const node = value.producer;
-  if (!node?.is("Add")) return [value];
-  return node.inputs.flatMap((input) => (input ? termsOf(input) : []));
-}
 
 function lookupOf(term: Value): Lookup | undefined {
   const node: Node | undefined = term.producer;

@@ -77,16 +77,32 @@ async function probeMask(
   const masks = probeMasks(rows, columns);
   const symbols = new Map<string, number>();
   for (const name of symbolsIn(sources)) symbols.set(name, masks.sequence);
+  const fixedSizes = new Set<string>();
   // Exporters do not always see that all inputs have one batch: what comes first in any of them is it.
   for (const { shape } of graph.inputs) {
     const name = symbolOf(shape?.[0]);
-    if (name !== undefined && (shape?.length ?? 0) > 1) symbols.set(name, masks.batch);
+    if (name === undefined || (shape?.length ?? 0) < 2) continue;
+    symbols.set(name, masks.batch);
+    fixedSizes.add(name);
   }
   const name = symbolOf(keys);
-  if (name !== undefined) symbols.set(name, masks.sequence);
+  if (name !== undefined) {
+    symbols.set(name, masks.sequence);
+    fixedSizes.add(name);
+  }
   const given = input.dtype && asTensor(input.dtype, [masks.batch, masks.sequence], masks.data);
-  const found = given && (await probe(graph, value, sources, symbols, new Map([[input, given]])));
+  // Another size for every other symbol, unless the part cannot be computed so: what looks like one length may be two.
+  const apart = new Map(
+    [...symbols].map(([symbol, size], i) => [symbol, fixedSizes.has(symbol) ? size : size + 2 + i]),
+  );
+  const run = (sizes: ReadonlyMap<string, number>) =>
+    given && probe(graph, value, sources, sizes, new Map([[input, given]]));
+  const differing = fixedSizes.size < symbols.size ? await run(apart) : undefined;
+  const found = await run(symbols);
   if (!found) return refused("it cannot be computed on its own");
+  if (differing && !readBroadcast(differing, masks.batch, masks.sequence)) {
+    return refused("it depends on sizes other than the mask's");
+  }
   const at = readBroadcast(found, masks.batch, masks.sequence);
   if (!at) return refused(`its shape [${found.shape}] is not that of scores`);
 
@@ -134,8 +150,9 @@ function probeMasks(batch: number, sequence: number) {
   for (let row = 0; row < batch; row++) {
     for (let key = 0; key < sequence; key++) {
       const shown = [true, key < sequence - third, key >= third, (key * 7 + row) % 3 !== 1];
-      // A fixed batch of one row shows every kind of padding at once.
-      const one = batch < 4 ? key >= 1 && (key * 7) % 5 !== 3 && key < sequence - 1 : shown[row % 4];
+      // A batch of one row shows every kind of padding at once, one of two or three begins with those that hide.
+      const one =
+        batch === 1 ? key >= 1 && (key * 7) % 5 !== 3 && key < sequence - 1 : shown[(row + Number(batch < 4)) % 4];
       data[row * sequence + key] = one ? 1 : 0;
     }
   }

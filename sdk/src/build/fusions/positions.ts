@@ -26,7 +26,7 @@ export const tableRows: Question<Tensor | null> = {
     if (!sources || sources.inputs.size > 0 || sequence === undefined) return null;
     for (const { constant: table } of sources.constants) {
       const [rows = 0, columns] = table?.shape ?? [];
-      if (table?.shape.length !== 2 || columns !== width) continue;
+      if (table?.shape.length !== 2 || columns !== width || rows < 2) continue;
       const lengths = [rows, Math.ceil(rows / 2)];
       const found = await Promise.all(
         lengths.map((length) => {
@@ -49,25 +49,38 @@ function isRepeated({ data, shape }: Tensor, table: Tensor, length: number): boo
   );
 }
 
-/** Lengths to probe at: short enough for any table, long enough to tell a range from a coincidence. */
-const LENGTHS = [5, 7];
+/** Lengths to probe at first: short enough for any table, long enough to tell a range from a coincidence. */
+const SHORT = [5, 7];
 
-/** How an embedding is indexed, decided by what the indices are at two lengths. */
+/** Tables of more positions are not probed to their end. */
+const MAX_ROWS = 1 << 14;
+
+/**
+ * How an embedding is indexed, decided by what the indices are at two short lengths, at that of the table, where they may
+ * clamp, and beyond.
+ */
 export const indices: Question<Indices> = {
   name: "indices",
   async answer(graph: Graph, value: Value): Promise<Indices> {
     const sources = sourcesOf(value);
     if (!sources || sources.inputs.size > 0 || !isInteger(value.dtype)) return { kind: "data" };
-    const found: Indices[] = [];
-    for (const length of LENGTHS) {
-      const symbols = new Map([...symbolsIn(sources)].map((name, i) => [name, length + i]));
+    const rows = tablesOf(value);
+    if (rows > MAX_ROWS) return { kind: "data" };
+    const sequence = symbolOf(value.shape?.at(-1));
+    const found = new Set<string>();
+    for (const length of [...SHORT, rows, 2 * rows + 3]) {
+      const symbols = new Map([...symbolsIn(sources)].map((name) => [name, name === sequence ? length : 2]));
       const result = await probe(graph, value, sources, symbols, new Map());
-      found.push(result ? classify(numbersOf(result), result.shape.at(-1) ?? 1) : { kind: "data" });
+      found.add(JSON.stringify(result ? classify(numbersOf(result), result.shape.at(-1) ?? 1) : { kind: "data" }));
     }
-    const [first, second] = found as [Indices, Indices];
-    return JSON.stringify(first) === JSON.stringify(second) ? first : { kind: "data" };
+    const [only = "", ...others] = found;
+    return others.length === 0 ? JSON.parse(only) : { kind: "data" };
   },
 };
+
+/** Rows of the largest table that the value indexes. */
+const tablesOf = (value: Value): number =>
+  Math.max(1, ...[...value.users].map((user) => (user.is("Gather") ? (user.inputs[0]?.constant?.shape[0] ?? 1) : 1)));
 
 function classify(values: readonly number[], length: number): Indices {
   const first = values[0];

@@ -26,7 +26,13 @@ export const rotaryEmbedding: Rule = rule("RotaryEmbedding", {
     const { root, value } = rewrite;
     const heads = splitHeads(value("x"), false);
     if (!heads) return refuse("what is rotated is not split into heads in a known way", root);
-    if (startOf(value("first")) !== 0 || startOf(value("second")) !== heads.size / 2) {
+    const half = heads.size / 2;
+    const halves = [value("first"), value("second")];
+    if (
+      startOf(value("first")) !== 0 ||
+      startOf(value("second")) !== half ||
+      !halves.every(({ shape }) => shape?.at(-1) === half)
+    ) {
       return refuse("it does not rotate the halves of whole heads", root);
     }
     return rotate(rewrite, heads, value("x"), [value("cos"), value("sin")], halvedTable);
@@ -76,8 +82,9 @@ function rotate(
 
 /** Where a slice of the last axis begins. */
 function startOf({ producer, shape }: Value): number | undefined {
-  const [, starts, , axes] = producer?.inputs ?? [];
+  const [, starts, , axes, steps] = producer?.inputs ?? [];
   const [start, axis] = [numbers(starts), numbers(axes)];
+  if (steps && numbers(steps)?.[0] !== 1) return undefined;
   const onLast = axis?.length === 1 && normaliseAxis(axis[0] ?? 0, shape?.length ?? 0) === (shape?.length ?? 0) - 1;
   return start?.length === 1 && onLast ? start[0] : undefined;
 }

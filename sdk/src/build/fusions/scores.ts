@@ -1,3 +1,4 @@
+import { sameDim } from "../graph/dim.ts";
 import type { Node, Value } from "../graph/graph.ts";
 import { uniform } from "../rewrite/match.ts";
 import { Refusal, refuse } from "../rewrite/rule.ts";
@@ -32,7 +33,7 @@ export interface Scores {
 }
 
 /** Fills of at least this magnitude are meant to hide. */
-const HIDING = -1000;
+const HIDING = -9000;
 
 /**
  * Takes attention probabilities apart, back to queries and keys.
@@ -98,8 +99,12 @@ function behindMasking(
   switch (node.opType) {
     case "MatMul":
       return { node, factor };
-    case "Cast":
     case "Reshape":
+      if (![-1, -2].every((axis) => sameDim(a?.shape?.at(axis), value.shape?.at(axis)))) {
+        return refuse("its scores are reshaped in an unknown way", node);
+      }
+      return behindMasking(a, factor, masking, nodes);
+    case "Cast":
       return behindMasking(a, factor, masking, nodes);
     case "Mul":
     case "Div": {
@@ -130,30 +135,28 @@ function behindMasking(
   }
 }
 
-/** The way back to a product of two computed tensors, without branching. */
+/** Steps back from a softmax within which there must be a product. */
+const MAX_STEPS = 64;
+
+/** Whether a product of two computed tensors is among what the value is made of by masking and scaling. */
 function leadsToScores(value: Value | undefined): boolean {
-  const node = value?.producer;
-  if (node?.domain !== "") return false;
-  const [a, b, c] = node.inputs;
-  switch (node.opType) {
-    case "MatMul":
-      return !a?.isConstant && !b?.isConstant && (value?.shape?.length ?? 0) >= 3 && !isOuterProduct(node);
-    case "Cast":
-    case "Reshape":
-      return leadsToScores(a);
-    case "Mul":
-    case "Div":
-      return (
-        (b && uniform(b) !== undefined && leadsToScores(a)) ||
-        (a !== undefined && uniform(a) !== undefined && leadsToScores(b))
-      );
-    case "Add":
-      return leadsToScores(a) || leadsToScores(b);
-    case "Where":
-      return leadsToScores(b) || leadsToScores(c);
-    default:
-      return false;
+  const next = [value];
+  const seen = new Set<Value>();
+  for (let at = next.pop(); next.length > 0 || at; at = next.pop()) {
+    const node = at?.producer;
+    if (!at || node?.domain !== "" || seen.has(at) || seen.size > MAX_STEPS) continue;
+    seen.add(at);
+    const [a, b, c] = node.inputs;
+    const isScaling = (input: Value | undefined) => input !== undefined && uniform(input) !== undefined;
+    if (node.is("MatMul") && !a?.isConstant && !b?.isConstant && (at.shape?.length ?? 0) >= 3 && !isOuterProduct(node))
+      return true;
+    if (node.is("Cast") || node.is("Reshape")) next.push(a);
+    else if ((node.is("Mul") || node.is("Div")) && isScaling(b)) next.push(a);
+    else if (node.is("Mul") && isScaling(a)) next.push(b);
+    else if (node.is("Add")) next.push(a, b);
+    else if (node.is("Where")) next.push(b, c);
   }
+  return false;
 }
 
 /** A product over an axis of one element, as position tables are computed. */

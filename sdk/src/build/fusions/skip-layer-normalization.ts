@@ -3,6 +3,7 @@ import { sameShape } from "../graph/dim.ts";
 import { MICROSOFT, type Value } from "../graph/graph.ts";
 import { any, bind, op, sum } from "../rewrite/pattern.ts";
 import { type Rule, refuse, rule, vectorOf } from "../rewrite/rule.ts";
+import { unlikeFused } from "./plain-normalization.ts";
 
 // SkipLayerNormalization(x, skip, γ, β, b) = LayerNorm(x + skip + b)
 
@@ -16,14 +17,12 @@ export const skipLayerNormalization: Rule = rule("SkipLayerNormalization", {
     const total = value("sum");
     const [a, b] = [value("a"), value("b")];
     const { shape } = total;
-    const axis = root.int("axis") ?? -1;
-    if (root.outputs.slice(1).some((output) => output?.users.size) || !shape || !gamma) return undefined;
-    if (axis !== -1 && axis !== shape.length - 1) return refuse("it does not normalise the last axis alone", root);
+    if (!shape || !gamma) return undefined;
+    const unlike = unlikeFused(root);
+    if (unlike) return unlike;
     if (a.isConstant || b.isConstant || !sameShape(a.shape, shape) || !sameShape(b.shape, shape)) {
       return refuse("it does not add two tensors of one shape", total.producer);
     }
-    if (![gamma, beta].every((each) => !each || each.shape?.length === 1))
-      return refuse("gain or offset is not a vector of the last axis", root);
     if (shape.length !== 3 && shape.length !== 2) return refuse("its input has neither two nor three axes", root);
     const [x, skip, bias] = withBias(a, b) ?? [...(withBias(b, a) ?? [a, b, undefined])];
     const isShared = graph.isOutput(total) || [...total.users].some((user) => user !== root);

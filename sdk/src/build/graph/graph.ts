@@ -204,6 +204,12 @@ export class Graph {
     return value.users.size > 0 || this.isOutput(value);
   }
 
+  /** Keeps names from being given to new nodes and values: those that sub-graphs use for their own. */
+  reserve(names: Iterable<string>): void {
+    for (const name of names)
+      for (const taken of [this.#nodeNames, this.#valueNames]) taken.set(name, taken.get(name) ?? 0);
+  }
+
   /** Removes `from` and what it read, as far as nothing uses it. */
   prune(from: Iterable<Node> = this.nodes): void {
     const stack = [...from];

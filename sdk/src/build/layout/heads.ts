@@ -1,3 +1,4 @@
+import { product, sameDim } from "../graph/dim.ts";
 import type { Value } from "../graph/graph.ts";
 import { elementCount } from "../graph/tensor.ts";
 import { indexMap, movedFrom, movedInput, Sizes } from "./index-map.ts";
@@ -23,9 +24,11 @@ export function splitHeads(value: Value, transposed: boolean): Heads | undefined
   const rank = value.shape?.length ?? 0;
   const size = value.shape?.at(transposed ? -2 : -1);
   if ((rank !== 3 && rank !== 4) || typeof size !== "number" || size === 0) return undefined;
-  for (const source of [...movedFrom(value)].reverse()) {
+  for (const source of movedFrom(value).reverse()) {
     const width = source.shape?.at(-1);
     if (source.shape?.length !== 3 || typeof width !== "number") continue;
+    // Not at the sizes chosen below alone: a slice of the first tokens is the whole of a short text.
+    if (!sameDim(value.shape?.at(transposed ? -1 : -2), source.shape[1])) continue;
     const sizes = new Sizes();
     const from = sizes.of(source.shape);
     const map = indexMap(value, source, sizes);
@@ -37,6 +40,7 @@ export function splitHeads(value: Value, transposed: boolean): Heads | undefined
       const row = b * count + h;
       return map.index[transposed ? (row * size + d) * sequence + s : (row * sequence + s) * size + d] ?? -1;
     };
+    if (!sameDim(product(value.shape ?? []), product([...source.shape.slice(0, 2), count * size]))) continue;
     const columns = Array.from({ length: count * size }, (_, i) => at(0, Math.floor(i / size), 0, i % size));
     if (columns.some((column) => column < 0 || column >= width)) continue;
     if (
@@ -73,14 +77,15 @@ export function mergedHeads(context: Value, count: number): Value | undefined {
 }
 
 function isMerged(context: Value, merged: Value, count: number, size: number): boolean {
+  if (!sameDim(product(merged.shape ?? []), product(context.shape ?? []))) return false;
+  if (merged.shape?.length === 3 && !sameDim(merged.shape[1], context.shape?.at(-2))) return false;
   const sizes = new Sizes();
   const from = sizes.of(context.shape);
   const map = indexMap(merged, context, sizes);
   const sequence = from?.at(-2) ?? 0;
   if (!map || !from || map.scale !== 1) return false;
   const batch = elementCount(from) / (count * sequence * size);
-  if (!Number.isInteger(batch) || (map.shape.length === 3 && (map.shape[0] !== batch || map.shape[1] !== sequence)))
-    return false;
+  if (!Number.isInteger(batch) || (map.shape.length === 3 && map.shape[0] !== batch)) return false;
   return everyHead(batch, count, sequence, size, (b, h, s, d) => {
     const flat = ((b * sequence + s) * count + h) * size + d;
     return map.index[flat] === ((b * count + h) * sequence + s) * size + d;

@@ -12,11 +12,11 @@ export interface IndexMap {
   readonly scale: number;
 }
 
-/** Sizes for symbols, different primes, so that one axis cannot be taken for another. */
+/** Sizes for symbols, different primes, so that one axis cannot be taken for another. Small ones: what is cut off, shows in symbols alone. */
 const sizes = [2, 3, 5, 7, 11, 13];
 
 /** Beyond this many elements (fixed, long sequences) following single elements is not worth the time. */
-const MAX_ELEMENTS = 1 << 21;
+const MAX_ELEMENTS = 1 << 22;
 
 /** Numbers in place of symbols, the same for all shapes that are looked at together. */
 export class Sizes {
@@ -37,17 +37,18 @@ export class Sizes {
  * Follows elements through operators that only move them, by moving indices in their stead: whatever an exporter writes to
  * split heads, transpose keys or pick a part of a packed projection, what it does is seen from where the elements end up.
  *
+ * @param limit elements of any value on the way
  * @returns undefined when anything but movement (and multiplication with a scalar) lies between the two values
  */
-export function indexMap(to: Value, from: Value, at: Sizes): IndexMap | undefined {
+export function indexMap(to: Value, from: Value, at: Sizes, limit = MAX_ELEMENTS): IndexMap | undefined {
   const shape = at.of(to.shape);
-  if (!shape || elementCount(shape) > MAX_ELEMENTS) return undefined;
+  if (!shape || elementCount(shape) > limit) return undefined;
   if (to === from) return { shape, index: Int32Array.from({ length: elementCount(shape) }, (_, i) => i), scale: 1 };
   const node = to.producer;
   if (node?.domain !== "") return undefined;
   const move = movements[node.opType];
   const source = move && movedInput(node);
-  const before = source && indexMap(source, from, at);
+  const before = source && indexMap(source, from, at, limit);
   return before && move?.(before, shape, node, to);
 }
 
@@ -141,9 +142,16 @@ const movements: Readonly<Record<string, Movement>> = {
       : scaled((value, constant) => value / constant)(x, shape, node, to),
 };
 
+/** Exporters need no more steps than this to arrange heads; following longer chains takes time for nothing. */
+const MAX_STEPS = 16;
+
 /** The values that `value` may be a movement of, nearest first, itself included. */
-export function* movedFrom(value: Value): Generator<Value> {
-  yield value;
-  const source = value.producer && movedInput(value.producer);
-  if (source && !source.isConstant) yield* movedFrom(source);
+export function movedFrom(value: Value): Value[] {
+  const found = [value];
+  for (let last = value; found.length <= MAX_STEPS; found.push(last)) {
+    const source = last.producer && movedInput(last.producer);
+    if (!source || source.isConstant) break;
+    last = source;
+  }
+  return found;
 }

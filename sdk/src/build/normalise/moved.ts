@@ -22,14 +22,20 @@ export const moved: Rule = rule("moved", {
   },
 });
 
+/** More axes than heads have. */
+const MAX_RANK = 6;
+/** Larger ones, of fixed sizes, are left as they are. */
+const MAX_ELEMENTS = 1 << 18;
+
 function permutation(from: Value, to: Value): number[] | undefined {
-  if (!from.shape || !to.shape || from.shape.length !== to.shape.length || from.shape.length < 3) return undefined;
+  const rank = from.shape?.length ?? 0;
+  if (!from.shape || to.shape?.length !== rank || rank < 3 || rank > MAX_RANK) return undefined;
   const candidates = [...permutations(from.shape.length)].filter((perm) =>
     fits(from.shape as Shape, to.shape as Shape, perm),
   );
   if (candidates.length === 0) return undefined;
   const sizes = new Sizes();
-  const map = indexMap(to, from, sizes);
+  const map = indexMap(to, from, sizes, MAX_ELEMENTS);
   const shape = sizes.of(from.shape);
   return map && shape && map.scale === 1 ? candidates.find((perm) => isTransposed(map, shape, perm)) : undefined;
 }

@@ -77,6 +77,7 @@ export function fromOnnx(model: ModelProto): Graph {
     });
     return added;
   });
+  graph.reserve(operators.flatMap((node) => [...innerNames(node)]));
   const resolve = (name: string, reader: string): Value => {
     const value = values.get(name);
     if (value) return value;
@@ -104,11 +105,16 @@ const invalid = (what: string) =>
 
 const describe = ({ name, opType, output }: NodeProto) => `${opType} ${name || output[0]}`;
 
-/** Symbols for what is not fixed: the file's own names, so that equal names are equal sizes. */
+/**
+ * Symbols for what is not fixed: the file's own names, so that equal names are equal sizes. A name that stands twice in one
+ * shape ("N", "N") says only that a size is not fixed.
+ */
 function declaredShape({ name, type }: ValueInfoProto): Shape | undefined {
-  return type?.tensorType?.shape?.dim.map(({ dimValue, dimParam }, axis) => {
+  const dims = type?.tensorType?.shape?.dim;
+  const isName = (param: string) => dims?.filter(({ dimParam }) => dimParam === param).length === 1;
+  return dims?.map(({ dimValue, dimParam }, axis) => {
     if (dimValue !== undefined && dimValue >= 0n) return Number(dimValue);
-    return symbol(dimParam || `${name}.${axis}`);
+    return symbol(dimParam && isName(dimParam) ? dimParam : `${name}.${axis}`);
   });
 }
 
@@ -185,6 +191,16 @@ export function freeNames(node: NodeProto): Set<string> {
     for (const graph of g ? [g, ...graphs] : graphs) for (const name of freeNamesOf(graph)) free.add(name);
   }
   return free;
+}
+
+/** Names that a node's sub-graphs give to their own nodes and values. */
+function* innerNames(node: NodeProto): Generator<string> {
+  for (const { g, graphs } of node.attribute) {
+    for (const graph of g ? [g, ...graphs] : graphs) {
+      for (const { name = "" } of [...graph.input, ...graph.initializer]) yield name;
+      for (const inner of graph.node) yield* [inner.name ?? "", ...inner.output, ...innerNames(inner)];
+    }
+  }
 }
 
 function freeNamesOf(graph: GraphProto): Set<string> {

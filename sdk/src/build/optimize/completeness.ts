@@ -37,10 +37,13 @@ const generic = ({ rules: [pattern], obstacle }: Leftover, node: Node): Reason =
 function decomposed(node: Node): Leftover | undefined {
   if (node.domain !== "") return undefined;
   switch (node.opType) {
+    // A softmax may be written out as well.
+    case "Exp":
     case "Softmax": {
-      const product = readers(node, skippable, (reader) => /MatMul/.test(reader.opType)).filter(isComputedProduct);
-      const obstacle = readers(node, skippable).find(({ opType }) => /Quantize/.test(opType));
-      return product.length > 0 ? { rules: ["Attention"], nodes: product, obstacle } : undefined;
+      const after = readers(node, (reader) => !ends.test(reader.opType));
+      const products = after.filter(isComputedProduct);
+      const obstacle = after.find(({ opType }) => !ends.test(opType) && !harmless.test(opType));
+      return products.length > 0 ? { rules: ["Attention"], nodes: products, obstacle } : undefined;
     }
     case "Attention":
       return { rules: ["Attention"], nodes: [node] };
@@ -59,11 +62,16 @@ function decomposed(node: Node): Leftover | undefined {
   }
 }
 
+/** Where probabilities have become something else. */
+const ends = /MatMul|Einsum|Gemm|Conv|Attention|Normalization/;
 /** What may stand between probabilities and their product with values. */
-const skippable = /^(Where|Cast|Reshape|Dropout|Identity|QuantizeLinear|DequantizeLinear|DynamicQuantizeLinear|Mul)$/;
-const arithmetic = /^(Add|Sub|Mul|Div|Reciprocal|Cast)$/;
+const harmless = /^(Where|IsNaN|Cast|Reshape|Transpose|Dropout|Identity|Div|ReduceSum)$/;
+const arithmetic = ({ opType }: Node) => /^(Add|Sub|Mul|Div|Reciprocal|Cast)$/.test(opType);
 
-const isComputedProduct = ({ inputs }: Node) => inputs.filter((input) => input && !input.isConstant).length >= 2;
+const isComputedProduct = ({ opType, inputs, outputs: [product] }: Node): boolean =>
+  /MatMul|Einsum/.test(opType) &&
+  inputs.filter((input) => input && !input.isConstant).length >= 2 &&
+  (product?.shape?.length ?? 3) >= 3;
 
 const isOne = (value: Value | undefined) => value !== undefined && uniform(value) === 1;
 
@@ -73,17 +81,16 @@ const isVariance = (value: Value | undefined): boolean =>
   value.producer.inputs.some((input) => /^(ReduceMean|GlobalAveragePool)$/.test(input?.producer?.opType ?? "")) &&
   value.producer.inputs.some((input) => input?.isConstant);
 
-/** Nodes after this one, reached through operators of these types, that are wanted. */
-function readers(node: Node, through: RegExp, wanted: (node: Node) => boolean = () => true): Node[] {
+/** Nodes after this one, as far as they are reached through such as satisfy `passes`. */
+function readers(node: Node, passes: (node: Node) => boolean): Node[] {
   const found = new Set<Node>();
   const stack = [node];
-  for (let next = stack.pop(); next; next = stack.pop()) {
-    for (const reader of next.output.users) {
+  for (let next = stack.pop(); next && found.size < MAX_READERS; next = stack.pop()) {
+    for (const reader of next.outputs.flatMap((output) => [...(output?.users ?? [])])) {
       if (found.has(reader)) continue;
-      if (wanted(reader)) found.add(reader);
-      if (through.test(reader.opType)) stack.push(reader);
+      found.add(reader);
+      if (passes(reader)) stack.push(reader);
     }
-    if (found.size > MAX_READERS) break;
   }
   return [...found];
 }

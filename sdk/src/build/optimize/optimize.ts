@@ -1,4 +1,4 @@
-import { mkdtemp, rename, rm, stat } from "node:fs/promises";
+import { access, constants, mkdtemp, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { BertEdgeError } from "../../artifact/error.ts";
 import { readEncoder } from "../checkpoint/checkpoint.ts";
@@ -55,6 +55,7 @@ export interface OptimizeReport {
 export async function optimize(options: OptimizeOptions): Promise<OptimizeReport> {
   const { source, out, allowPartial = false, checkParity = true, onStage = () => {} } = options;
   const start = performance.now();
+  await assertWritable(out);
   onStage(`read ${source}`);
   const { graph, envelope, writeOriginal } = await readModel(source);
   const before = graph.nodes.size;
@@ -65,9 +66,7 @@ export async function optimize(options: OptimizeOptions): Promise<OptimizeReport
   const complete = reasons.length === 0;
 
   onStage(`write ${out}`);
-  const folder = await mkdtemp(join(dirname(resolve(out)), ".bert-edge-")).catch((cause: unknown) => {
-    throw new BertEdgeError("out_unwritable", `${dirname(resolve(out))} cannot be written to.`, { cause });
-  });
+  const folder = await mkdtemp(join(dirname(resolve(out)), ".bert-edge-"));
   try {
     const written = join(folder, basename(out));
     await writeOnnx(written, graph, envelope);
@@ -131,6 +130,21 @@ const exceeded = ({ maxAbs, cosine }: ModelParity) =>
       hint: "Nothing was written. Please report it, with the model if you can.",
     },
   );
+
+/** @throws BertEdgeError `out_unwritable`, before anything takes long */
+async function assertWritable(out: string): Promise<void> {
+  const folder = dirname(resolve(out));
+  const unwritable = (what: string, cause?: unknown) =>
+    new BertEdgeError("out_unwritable", what, { hint: "Give the path of a file in a folder that exists.", cause });
+  await access(folder, constants.W_OK).catch((cause: unknown) => {
+    throw unwritable(`${folder} cannot be written to.`, cause);
+  });
+  const isFolder = await stat(out).then(
+    (found) => found.isDirectory(),
+    () => out === "",
+  );
+  if (isFolder) throw unwritable(`${out || "An empty path"} is not a file.`);
+}
 
 const exists = (path: string): Promise<boolean> =>
   stat(path).then(

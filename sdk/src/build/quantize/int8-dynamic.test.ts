@@ -6,6 +6,7 @@ import { type TinyOptions, tinyBert } from "../../../../test/suites/tiny-bert.ts
 import { cosine } from "../../runtime/tasks/sentence-vector.ts";
 import { encoderGraph } from "../checkpoint/encoder-graph.ts";
 import { print } from "../graph/print.ts";
+import { tensor } from "../graph/tensor.ts";
 import { encodeOnnx } from "../onnx/encode.ts";
 import { inferShapes } from "../shapes/infer.ts";
 import { quantizeInt8Dynamic } from "./int8-dynamic.ts";
@@ -57,6 +58,22 @@ describe("quantizeInt8Dynamic", () => {
     expect(ratio).toBeGreaterThan(1 / 4);
     // Scales, biases, position and type tables stay in float32.
     expect(ratio).toBeLessThan(1 / 4 + 0.03);
+  });
+
+  it.each([
+    ["a word table that is looked up on its own in a quarter of its bytes", 8192, "GatherBlockQuantized"],
+    ["a small table as it is", 64, "Gather"],
+  ])("keeps %s", (_, rows, operator) => {
+    const g = new NamedGraph("lookup", [{ name: "ids", dtype: "int64", shape: ["n"] }]);
+    const table = tensor(
+      "float32",
+      [rows, 32],
+      Float32Array.from({ length: rows * 32 }, (_, i) => Math.sin(i)),
+    );
+    g.op("y", "Gather", [g.constant("table", table), "ids"]);
+    const graph = g.outputs("y");
+    inferShapes(graph);
+    expect([...quantizeInt8Dynamic(graph).nodes].map(({ opType }) => opType)).toEqual([operator]);
   });
 
   it("leaves products of two computed values as they are", () => {

@@ -1,13 +1,16 @@
 import { int } from "../graph/attribute.ts";
 import { copyGraph } from "../graph/copy.ts";
 import { type Graph, MICROSOFT, type Node, type Value } from "../graph/graph.ts";
-import { int64s, type Tensor } from "../graph/tensor.ts";
+import { elementCount, int64s, type Tensor } from "../graph/tensor.ts";
 import { inferShapes } from "../shapes/infer.ts";
 import { quantizeColumns } from "./per-column.ts";
 import { quantizeRowBlocks } from "./row-blocks.ts";
 
 /** GatherBlockQuantized takes powers of two from 16; a smaller block costs table size, a larger one accuracy. */
 const blockSizes = [128, 64, 32, 16];
+
+/** Elements from which on a table counts: positions and relative biases are smaller. */
+const MIN_TABLE = 1 << 18;
 
 /** @returns the value that takes the place of the node's output; undefined where the node stays as it is */
 type Rule = (graph: Graph, node: Node) => Value | undefined;
@@ -50,19 +53,19 @@ const rules: Record<string, Rule> = {
     return graph.add("QAttention", all, { name, domain: MICROSOFT, attributes }).output;
   },
 
+  // A word table that is looked up on its own.
+  ":Gather"(graph, { name, inputs: [table, ids], attributes }) {
+    const axis = attributes["axis"];
+    if (table?.constant?.dtype !== "float32" || !ids || (axis?.kind === "int" && axis.value !== 0)) return undefined;
+    return elementCount(table.constant.shape) < MIN_TABLE ? undefined : quantizedLookup(graph, name, table, ids);
+  },
+
   // The word table, most of a small model's bytes, in 8 bits; LayerNorm(words + types + positions) as before.
   [`${MICROSOFT}:EmbedLayerNormalization`](graph, { name, inputs, attributes }) {
     const [ids, types, word, position, type, gamma, beta, , positionIds] = inputs;
-    const width = word?.constant?.shape[1] ?? 0;
-    const block = blockSizes.find((size) => width % size === 0);
-    if (!block || !ids || !word?.constant || !position || !gamma || !beta) return undefined;
-    const { table, scales } = quantizeRowBlocks(word.constant, block);
-    const quantized = [graph.constant(`${word.name}.uint8`, table), ids, graph.constant(`${word.name}.scales`, scales)];
-    const words = graph.add("GatherBlockQuantized", quantized, {
-      name: `${name}.words`,
-      domain: MICROSOFT,
-      attributes: { bits: int(8), block_size: int(block), gather_axis: int(0), quantize_axis: int(1) },
-    }).output;
+    if (!ids || !word?.constant || !position || !gamma || !beta) return undefined;
+    const words = quantizedLookup(graph, `${name}.words`, word, ids);
+    if (!words) return undefined;
     const positions = positionIds
       ? graph.add("Gather", [position, positionIds], { name: `${name}.positions` }).output
       : firstRows(graph, name, position, ids);
@@ -72,6 +75,21 @@ const rules: Record<string, Rule> = {
     return graph.add("SkipLayerNormalization", [words, placed, gamma, beta], options).output;
   },
 };
+
+/** Rows of a table [rows, width] in 8 bits, by index; undefined for widths that no block divides. */
+function quantizedLookup(graph: Graph, name: string, table: Value, ids: Value): Value | undefined {
+  const [, width = 0] = table.constant?.shape.length === 2 ? table.constant.shape : [];
+  const block = blockSizes.find((size) => width > 0 && width % size === 0);
+  if (!block) return undefined;
+  const quantized = quantizeRowBlocks(table.constant as Tensor, block);
+  const rows = graph.constant(`${table.name}.uint8`, quantized.table);
+  const scales = graph.constant(`${table.name}.scales`, quantized.scales);
+  return graph.add("GatherBlockQuantized", [rows, ids, scales], {
+    name,
+    domain: MICROSOFT,
+    attributes: { bits: int(8), block_size: int(block), gather_axis: int(0), quantize_axis: int(1) },
+  }).output;
+}
 
 function quantizedProduct(graph: Graph, name: string, x: Value | undefined, weight: Value, bias?: Value): Value {
   const quantized = quantizeColumns(weight.constant as Tensor);

@@ -63,6 +63,8 @@ const gammaInput: Record<string, number> = {
 function gainAndOffset({ opType, inputs }: Node): [Float32Array, Float32Array] | undefined {
   const at = gammaInput[opType];
   if (at === undefined) return undefined;
-  const [gamma, beta] = [inputs[at]?.constant, inputs[at + 1]?.constant];
-  return gamma && beta && [toFloat32(gamma), toFloat32(beta)];
+  const [gamma, beta] = [inputs[at]?.constant, inputs[at + 1]];
+  if (!gamma || (beta && !beta.constant)) return undefined;
+  const gain = toFloat32(gamma);
+  return [gain, beta?.constant ? toFloat32(beta.constant) : new Float32Array(gain.length)];
 }

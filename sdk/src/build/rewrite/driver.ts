@@ -1,6 +1,6 @@
 import type { Dim, Shape } from "../graph/dim.ts";
-import { type Graph, type Node, type NodeOptions, Value } from "../graph/graph.ts";
-import type { Tensor } from "../graph/tensor.ts";
+import { type Graph, MICROSOFT, type Node, type NodeOptions, Value } from "../graph/graph.ts";
+import type { DataType, Tensor } from "../graph/tensor.ts";
 import { inferNode } from "../shapes/infer.ts";
 import { type Match, match, type NearMiss, uniform } from "./match.ts";
 import type { Questions } from "./questions.ts";
@@ -55,7 +55,7 @@ function applyRule(graph: Graph, rule: Rule, root: Node, trace: Trace, questions
   const added: Node[] = [];
   const replacement = rule.rewrite(rewriteOf(graph, root, found, added, questions));
   const pairs = replacement instanceof Value ? [[root.output, replacement] as const] : (replacement ?? []);
-  const refusal = pairs instanceof Refusal ? pairs : refusalOf(pairs);
+  const refusal = pairs instanceof Refusal ? pairs : (refusalOf(pairs) ?? unsupportedType(added));
   if (refusal || pairs instanceof Refusal || pairs.length === 0) {
     if (refusal) trace.nearMiss(rule, root, refusal.node ?? root, refusal.why, found.nodes.size + 1);
     graph.prune(added);
@@ -77,6 +77,14 @@ function refusalOf(pairs: readonly (readonly [before: Value, after: Value])[]): 
     if (differs(before.shape, after.shape)) return new Refusal("its result has another shape", before.producer);
   }
   return undefined;
+}
+
+/** Fused operators exist for these types. */
+const fusedTypes: readonly (DataType | undefined)[] = ["float32", "float16"];
+
+function unsupportedType(added: readonly Node[]): Refusal | undefined {
+  const node = added.find(({ domain, output }) => domain === MICROSOFT && !fusedTypes.includes(output.dtype));
+  return node && new Refusal(`onnxruntime has no ${node.opType} of ${node.output.dtype ?? "an unknown type"}`, node);
 }
 
 const differs = (a: Shape | undefined, b: Shape | undefined) =>

@@ -84,6 +84,17 @@ const cases: Case[] = [
     },
   ],
   [
+    "RotaryEmbedding",
+    "",
+    (s) =>
+      s.op("RotaryEmbedding", [
+        s.input("x", ["b", 2, "s", 4]),
+        s.input("c", ["b", "s", 2]),
+        s.input("d", ["b", "s", 2]),
+      ]),
+    { opset: 23 },
+  ],
+  [
     "RMSNormalization",
     "",
     (s) => s.op("RMSNormalization", [s.input("x", ["b", "s", 4]), s.random([4])]),

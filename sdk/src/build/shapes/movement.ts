@@ -207,7 +207,7 @@ function sliceExtent(size: Dim, start: Dim, end: Dim, step: Dim): Dim | undefine
   }
   if (step !== 1) return undefined;
   const from = typeof start === "number" ? (start <= -FAR ? 0 : start < 0 ? add(size, start) : start) : start;
-  if (typeof end !== "number") return sub(end, from);
+  if (typeof end !== "number") return sub(typeof size === "number" ? end : min(size, end), from);
   return sub(end >= FAR ? size : end < 0 ? add(size, end) : end === 1 ? 1 : min(size, end), from);
 }
 

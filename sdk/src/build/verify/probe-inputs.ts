@@ -5,60 +5,73 @@ import { type DataType, elementCount, type Tensor, tensor } from "../graph/tenso
 /** Inputs of one run of a model, by name. */
 export type ProbeInputs = ReadonlyMap<string, Tensor>;
 
-/** Batches that show what padding does: right-padded, none, left-padded and scattered, one token, longer. */
-const cases: readonly {
+interface Batch {
   readonly batch: number;
   readonly sequence: number;
   readonly hidden: (row: number, at: number) => boolean;
-}[] = [
+}
+
+/** Batches that show what padding does: right-padded, none, left-padded and scattered, one token, longer ones. */
+const batches: readonly Batch[] = [
   { batch: 2, sequence: 9, hidden: (row, at) => row === 1 && at >= 6 },
   { batch: 1, sequence: 5, hidden: () => false },
   { batch: 3, sequence: 13, hidden: (row, at) => (row === 1 ? at < 5 : row === 2 && at % 3 === 1) },
   { batch: 1, sequence: 1, hidden: () => false },
   { batch: 2, sequence: 31, hidden: (row, at) => row === 0 && at >= 20 },
+  { batch: 1, sequence: 139, hidden: (_, at) => at < 30 },
 ];
 
-/** What to feed any encoder: tokens within its tables, masks that pad on either side, other inputs at random. */
-export function probeInputs(graph: Graph): ProbeInputs[] {
-  return cases.map(({ batch, sequence, hidden }) => {
-    let state = 20_261_121 + sequence;
-    const random = () => {
-      state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-      return state / 2 ** 32;
-    };
-    const symbols = sizesOf(graph, batch, sequence);
-    return new Map(
-      graph.inputs.map((input): [string, Tensor] => {
-        const shape = (input.shape ?? []).map(
-          (dim) => substitute(dim, (name) => symbols.get(name) ?? sequence) as number,
-        );
-        const rows = tableRows(input);
-        const count = elementCount(shape);
-        const width = shape.at(-1) ?? 1;
-        const at = (i: number) => {
-          if (rows !== undefined) return Math.floor(random() * rows);
-          if (input.dtype?.startsWith("float") && !isMask(input)) return 2 * random() - 1;
-          return hidden(Math.floor(i / width), i % width) ? 0 : 1;
-        };
-        return [
-          input.name,
-          toTensor(
-            input.dtype ?? "int64",
-            shape,
-            Array.from({ length: count }, (_, i) => at(i)),
-          ),
-        ];
-      }),
-    );
+/**
+ * What to feed any encoder: tokens within its tables, masks that pad on either side, other inputs at random.
+ *
+ * @returns for every batch the ways to take it, of which the first that the model runs on is meant: every size of its own,
+ *   then all that are not the batch as one
+ */
+export function probeInputs(graph: Graph): (readonly ProbeInputs[])[] {
+  return batches.map((batch) => {
+    const [together, apart] = [sizesOf(graph, batch, false), sizesOf(graph, batch, true)];
+    const differs = [...apart].some(([name, size]) => together.get(name) !== size);
+    return (differs ? [apart, together] : [together]).map((sizes) => inputsAt(graph, batch, sizes));
   });
 }
 
-/** The first symbol of an input is taken for the batch, the others for the sequence. */
-function sizesOf(graph: Graph, batch: number, sequence: number): Map<string, number> {
+function inputsAt(graph: Graph, { sequence, hidden }: Batch, sizes: ReadonlyMap<string, number>): ProbeInputs {
+  let state = 20_261_121 + sequence;
+  const random = () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return state / 2 ** 32;
+  };
+  return new Map(
+    graph.inputs.map((input): [string, Tensor] => {
+      const shape = (input.shape ?? []).map((dim) => substitute(dim, (name) => sizes.get(name) ?? sequence) as number);
+      const rows = tableRows(input);
+      const count = elementCount(shape);
+      const width = shape.at(-1) ?? 1;
+      const at = (i: number) => {
+        if (rows !== undefined) return Math.floor(random() * rows);
+        if (input.dtype?.startsWith("float") && !isMask(input)) return 2 * random() - 1;
+        return hidden(Math.floor(i / width), i % width) ? 0 : 1;
+      };
+      return [
+        input.name,
+        toTensor(
+          input.dtype ?? "int64",
+          shape,
+          Array.from({ length: count }, (_, i) => at(i)),
+        ),
+      ];
+    }),
+  );
+}
+
+/** What stands first in the shape of an input is taken for the batch, the rest for lengths. */
+function sizesOf(graph: Graph, { batch, sequence }: Batch, isApart: boolean): Map<string, number> {
   const sizes = new Map<string, number>();
+  let lengths = 0;
   for (const { shape } of graph.inputs) {
     shape?.forEach((dim, axis) => {
-      if (typeof dim !== "number" && !sizes.has(dim.key)) sizes.set(dim.key, axis === 0 ? batch : sequence);
+      if (typeof dim === "number" || sizes.has(dim.key)) return;
+      sizes.set(dim.key, axis === 0 ? batch : sequence + (isApart ? 2 * lengths++ : 0));
     });
   }
   return sizes;

@@ -14,15 +14,18 @@ interface Call {
 }
 
 /** An encoder whose states are `10 · id + dimension` where attended and NaN where padded. */
-function echoEncoder(output = "last_hidden_state"): OrtEncoder & { calls: Call[] } {
+function echoEncoder(output = "last_hidden_state", hasTypes = true): OrtEncoder & { calls: Call[] } {
   const calls: Call[] = [];
   const numbers = (tensor: Tensor) => Array.from(tensor.data as BigInt64Array, Number);
   const session = {
+    inputNames: ["input_ids", "attention_mask", ...(hasTypes ? ["token_type_ids"] : [])],
     async run(feeds: Record<string, Tensor>) {
-      const { input_ids, attention_mask, token_type_ids } = feeds as Record<string, Tensor> &
-        Record<"input_ids" | "attention_mask" | "token_type_ids", Tensor>;
+      expect(Object.keys(feeds)).toEqual(this.inputNames);
+      const { input_ids, attention_mask, token_type_ids } = feeds as Record<"input_ids" | "attention_mask", Tensor> & {
+        token_type_ids?: Tensor;
+      };
       const [ids, mask] = [numbers(input_ids), numbers(attention_mask)];
-      calls.push({ shape: input_ids.dims, ids, mask, types: numbers(token_type_ids) });
+      calls.push({ shape: input_ids.dims, ids, mask, types: token_type_ids ? numbers(token_type_ids) : [] });
       const data = Float32Array.from({ length: ids.length * HIDDEN }, (_, i) => {
         const at = Math.floor(i / HIDDEN);
         return mask[at] ? 10 * (ids[at] as number) + (i % HIDDEN) : Number.NaN;
@@ -71,6 +74,12 @@ describe("runOneByOne", () => {
 });
 
 describe("runPadded", () => {
+  it("gives no token types to encoders that have none", async () => {
+    const encoder = echoEncoder("last_hidden_state", false);
+    expect(await runPadded(encoder, [Int32Array.of(1, 2)])).toEqual([Float32Array.from(statesOf(Int32Array.of(1, 2)))]);
+    expect(encoder.calls).toHaveLength(1);
+  });
+
   it("makes one call, padded on the right and masked", async () => {
     const encoder = echoEncoder();
     await runPadded(encoder, [Int32Array.of(4), Int32Array.of(1, 2, 3)]);

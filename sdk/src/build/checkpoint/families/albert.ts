@@ -1,0 +1,48 @@
+import * as v from "valibot";
+import { Activation, Count, likeBert } from "../config-keys.ts";
+import type { EncoderNames, LayerNames } from "../encoder-names.ts";
+import { bertKeys, bertNames } from "./bert.ts";
+import type { Family } from "./family.ts";
+
+// ALBERT: BERT with narrower embeddings and layers that share weights              https://arxiv.org/abs/1909.11942
+
+const config = v.pipe(
+  v.object({
+    ...bertKeys,
+    model_type: v.literal("albert"),
+    embedding_size: v.optional(Count, 128),
+    hidden_act: v.optional(Activation, "gelu_new"),
+    num_hidden_groups: v.optional(Count, 1),
+    inner_group_num: v.optional(v.literal(1, "only one layer a group is supported so far"), 1),
+  }),
+  v.transform((config) => ({
+    ...likeBert(config),
+    embedding_size: config.embedding_size,
+    // Even to the same width.
+    embedding_projection: true,
+    num_hidden_groups: config.num_hidden_groups,
+  })),
+);
+
+const layer = (group: number): LayerNames => {
+  const name = `encoder.albert_layer_groups.${group}.albert_layers.0`;
+  return {
+    query: `${name}.attention.query`,
+    key: `${name}.attention.key`,
+    value: `${name}.attention.value`,
+    attentionOutput: `${name}.attention.dense`,
+    attentionNorm: `${name}.attention.LayerNorm`,
+    intermediate: `${name}.ffn`,
+    output: `${name}.ffn_output`,
+    feedForwardNorm: `${name}.full_layer_layer_norm`,
+  };
+};
+
+const names: EncoderNames = {
+  ...bertNames,
+  prefix: "albert.",
+  projection: "encoder.embedding_hidden_mapping_in",
+  layer,
+};
+
+export const albert: Family = { config, names: [names] };

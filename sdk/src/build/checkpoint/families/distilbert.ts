@@ -1,0 +1,50 @@
+import * as v from "valibot";
+import { Activation, Count, encoderKeys, likeBert, Positions } from "../config-keys.ts";
+import type { EncoderNames, LayerNames } from "../encoder-names.ts";
+import { bertNames } from "./bert.ts";
+import type { Family } from "./family.ts";
+
+// DistilBERT: BERT without token types                                             https://arxiv.org/abs/1910.01108
+
+const config = v.pipe(
+  v.object({
+    ...encoderKeys,
+    model_type: v.literal("distilbert"),
+    dim: Count,
+    n_layers: Count,
+    n_heads: Count,
+    hidden_dim: Count,
+    max_position_embeddings: Positions,
+    activation: v.optional(Activation, "gelu"),
+  }),
+  v.transform((config) =>
+    likeBert({
+      ...config,
+      hidden_size: config.dim,
+      num_hidden_layers: config.n_layers,
+      num_attention_heads: config.n_heads,
+      intermediate_size: config.hidden_dim,
+      hidden_act: config.activation,
+      type_vocab_size: 0,
+      layer_norm_eps: 1e-12,
+    }),
+  ),
+);
+
+const layer = (index: number): LayerNames => {
+  const name = `transformer.layer.${index}`;
+  return {
+    query: `${name}.attention.q_lin`,
+    key: `${name}.attention.k_lin`,
+    value: `${name}.attention.v_lin`,
+    attentionOutput: `${name}.attention.out_lin`,
+    attentionNorm: `${name}.sa_layer_norm`,
+    intermediate: `${name}.ffn.lin1`,
+    output: `${name}.ffn.lin2`,
+    feedForwardNorm: `${name}.output_layer_norm`,
+  };
+};
+
+const names: EncoderNames = { ...bertNames, prefix: "distilbert.", layer };
+
+export const distilBert: Family = { config, names: [names] };

@@ -1,0 +1,23 @@
+import { albert } from "./albert.ts";
+import { bert } from "./bert.ts";
+import { distilBert } from "./distilbert.ts";
+import { electra } from "./electra.ts";
+import type { Family } from "./family.ts";
+import { modernBert } from "./modernbert.ts";
+import { mpnet } from "./mpnet.ts";
+import { nomicBert } from "./nomic-bert.ts";
+import { roberta } from "./roberta.ts";
+
+/** Every family that can be imported, by model_type. */
+export const families: Readonly<Record<string, Family>> = {
+  bert,
+  electra,
+  roberta,
+  "xlm-roberta": roberta,
+  camembert: roberta,
+  distilbert: distilBert,
+  albert,
+  mpnet,
+  modernbert: modernBert,
+  nomic_bert: nomicBert,
+};

@@ -1,0 +1,40 @@
+import * as v from "valibot";
+import { Activation, Count, encoderKeys, likeBert, Positive, sizeKeys } from "../config-keys.ts";
+import type { EncoderNames, LayerNames } from "../encoder-names.ts";
+import { bertLayer, bertNames } from "./bert.ts";
+import type { Family } from "./family.ts";
+
+// MPNet: BERT without token types, with relative positions added to scores         https://arxiv.org/abs/2004.09297
+
+const config = v.pipe(
+  v.object({
+    ...encoderKeys,
+    ...sizeKeys,
+    model_type: v.literal("mpnet"),
+    layer_norm_eps: v.optional(Positive, 1e-12),
+    hidden_act: v.optional(Activation, "gelu"),
+    relative_attention_num_buckets: v.optional(v.pipe(Count, v.multipleOf(2)), 32),
+  }),
+  v.transform((config) => ({
+    ...likeBert({ ...config, type_vocab_size: 0 }),
+    relative_attention_num_buckets: config.relative_attention_num_buckets,
+    // transformers fixes it, whatever pad_token_id says.
+    position_padding_id: 1,
+  })),
+);
+
+const layer = (index: number): LayerNames => {
+  const attention = `encoder.layer.${index}.attention`;
+  return {
+    ...bertLayer(index),
+    query: `${attention}.attn.q`,
+    key: `${attention}.attn.k`,
+    value: `${attention}.attn.v`,
+    attentionOutput: `${attention}.attn.o`,
+    attentionNorm: `${attention}.LayerNorm`,
+  };
+};
+
+const names: EncoderNames = { ...bertNames, prefix: "mpnet.", layer };
+
+export const mpnet: Family = { config, names: [names] };

@@ -1,0 +1,154 @@
+import * as v from "valibot";
+import {
+  Activation,
+  Count,
+  encoderKeys,
+  ListedLayers,
+  likeBert,
+  Positions,
+  Positive,
+  RopeParameters,
+  sizeKeys,
+} from "../config-keys.ts";
+import type { LayerNames } from "../encoder-names.ts";
+import { bertNames } from "./bert.ts";
+import type { Family } from "./family.ts";
+
+// NomicBERT: BERT with rotary positions and gated activations                      https://arxiv.org/abs/2402.01613
+//
+// Its checkpoints come in two forms: with the keys and names of nomic-ai's own code (https://github.com/nomic-ai/contrastors),
+// which follow GPT-2's, and with those of transformers 5.
+
+const THETA = 1000;
+const WHOLE_HEADS = "only rotary positions of whole heads are supported so far";
+/** Gated activations by nomic-ai's names. */
+const gatedActivations = { swiglu: "silu", geglu: "gelu" } as const;
+/** Rows of its feed-forward maps come in multiples of this. */
+const INTERMEDIATE_MULTIPLE = 256;
+
+const TypeCount = v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(2 ** 31 - 1));
+
+const common = { ...encoderKeys, model_type: v.literal("nomic_bert"), type_vocab_size: v.optional(TypeCount, 2) };
+
+const roundedUp = (value: number, multiple: number) => Math.ceil(value / multiple) * multiple;
+
+const original = v.pipe(
+  v.object({
+    ...common,
+    n_embd: Count,
+    n_layer: ListedLayers,
+    n_head: Count,
+    n_inner: v.nullish(Count),
+    n_positions: Positions,
+    layer_norm_epsilon: v.optional(Positive, 1e-5),
+    pad_vocab_size_multiple: v.optional(Count, 1),
+    activation_function: v.picklist(
+      ["swiglu", "geglu"],
+      "only the gated activations swiglu and geglu are supported so far",
+    ),
+    rotary_emb_base: v.optional(Positive, THETA),
+    rotary_emb_fraction: v.literal(1, WHOLE_HEADS),
+    rotary_emb_interleaved: v.optional(
+      v.literal(false, "interleaved rotary positions are not supported so far"),
+      false,
+    ),
+    rotary_emb_scale_base: v.nullish(v.never("rotary positions with a decay are not supported so far")),
+    rotary_scaling_factor: v.nullish(v.number()),
+    max_trained_positions: v.optional(Positions, 2048),
+    qkv_proj_bias: v.optional(v.boolean(), true),
+    mlp_fc1_bias: v.optional(v.boolean(), true),
+    mlp_fc2_bias: v.optional(v.boolean(), true),
+    prenorm: v.optional(v.literal(false, "layers that normalise first are not supported so far"), false),
+    causal: v.optional(v.literal(false, "decoders (causal attention) are not encoders"), false),
+    num_experts: v.nullish(v.literal(0, "mixtures of experts are not supported so far")),
+  }),
+  v.check((config) => config.mlp_fc1_bias === config.mlp_fc2_bias, "mlp_fc1_bias and mlp_fc2_bias must be the same"),
+  v.transform((config) => ({
+    model_type: config.model_type,
+    vocab_size: roundedUp(config.vocab_size, config.pad_vocab_size_multiple),
+    hidden_size: config.n_embd,
+    num_hidden_layers: config.n_layer,
+    num_attention_heads: config.n_head,
+    intermediate_size: roundedUp(config.n_inner ?? Math.floor((8 * config.n_embd) / 3), INTERMEDIATE_MULTIPLE),
+    // Scaled positions are those of training up to its length, and differ with every length beyond it.
+    max_position_embeddings: config.rotary_scaling_factor
+      ? Math.min(config.n_positions, config.max_trained_positions)
+      : config.n_positions,
+    type_vocab_size: config.type_vocab_size,
+    layer_norm_eps: config.layer_norm_epsilon,
+    hidden_act: gatedActivations[config.activation_function],
+    theta: config.rotary_emb_base,
+    attention_bias: config.qkv_proj_bias,
+    mlp_bias: config.mlp_fc1_bias,
+  })),
+);
+
+const current = v.pipe(
+  v.object({
+    ...common,
+    ...sizeKeys,
+    num_hidden_layers: ListedLayers,
+    layer_norm_eps: v.optional(Positive, 1e-12),
+    hidden_act: v.optional(Activation, "silu"),
+    rope_parameters: v.nullish(RopeParameters),
+  }),
+  v.transform(({ rope_parameters, ...config }) => ({
+    ...config,
+    theta: rope_parameters?.rope_theta ?? THETA,
+    attention_bias: false,
+    mlp_bias: false,
+  })),
+);
+
+type Sizes = v.InferOutput<typeof original> | v.InferOutput<typeof current>;
+
+const config = v.pipe(
+  v.lazy((keys): v.GenericSchema<unknown, Sizes> => (Object(keys).n_embd === undefined ? current : original)),
+  v.transform(({ theta, attention_bias, mlp_bias, ...sizes }) => ({
+    ...likeBert(sizes),
+    rope_theta: Array<number>(sizes.num_hidden_layers).fill(theta),
+    gated: true,
+    attention_bias,
+    mlp_bias,
+  })),
+);
+
+const originalLayer = (index: number): LayerNames => {
+  const name = `encoder.layers.${index}`;
+  const qkv = `${name}.attn.Wqkv`;
+  return {
+    query: { name: qkv, part: 0, parts: 3 },
+    key: { name: qkv, part: 1, parts: 3 },
+    value: { name: qkv, part: 2, parts: 3 },
+    attentionOutput: `${name}.attn.out_proj`,
+    attentionNorm: `${name}.norm1`,
+    // The first of the two is not the activated one.
+    intermediate: `${name}.mlp.fc12`,
+    factor: `${name}.mlp.fc11`,
+    output: `${name}.mlp.fc2`,
+    feedForwardNorm: `${name}.norm2`,
+  };
+};
+
+const currentLayer = (index: number): LayerNames => {
+  const name = `layers.${index}`;
+  return {
+    query: `${name}.self_attn.q_proj`,
+    key: `${name}.self_attn.k_proj`,
+    value: `${name}.self_attn.v_proj`,
+    attentionOutput: `${name}.self_attn.o_proj`,
+    attentionNorm: `${name}.post_attention_layernorm`,
+    intermediate: `${name}.mlp.gate_proj`,
+    factor: `${name}.mlp.up_proj`,
+    output: `${name}.mlp.down_proj`,
+    feedForwardNorm: `${name}.post_mlp_layernorm`,
+  };
+};
+
+/** Either form of config.json may come with either form of names. */
+const names: Family["names"] = [
+  { ...bertNames, norm: "emb_ln", layer: originalLayer },
+  { ...bertNames, prefix: "nomic_bert.", layer: currentLayer },
+];
+
+export const nomicBert: Family = { config, names };

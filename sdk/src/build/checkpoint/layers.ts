@@ -1,0 +1,19 @@
+import { float, int, ints } from "../graph/attribute.ts";
+import type { Value } from "../graph/graph.ts";
+import type { LayerNorm, Linear } from "./encoder-weights.ts";
+import type { GraphWriter } from "./graph-writer.ts";
+
+/** (x − mean) / √(variance + epsilon) · γ + β over the last axis, https://arxiv.org/abs/1607.06450 */
+export function layerNorm(g: GraphWriter, name: string, x: Value, { gamma, beta }: LayerNorm, epsilon: number): Value {
+  const parameters = [g.constant(`${name}.gamma`, gamma), ...(beta ? [g.constant(`${name}.beta`, beta)] : [])];
+  return g.op(name, "LayerNormalization", [x, ...parameters], { epsilon: float(epsilon), axis: int(-1) });
+}
+
+/** x · weightᵀ + bias */
+export function linear(g: GraphWriter, name: string, x: Value, { weight, bias }: Linear): Value {
+  const transposed = g.op(`${name}.transposed`, "Transpose", [g.constant(`${name}.weight`, weight)], {
+    perm: ints(1, 0),
+  });
+  if (!bias) return g.op(name, "MatMul", [x, transposed]);
+  return g.op(name, "Add", [g.op(`${name}.product`, "MatMul", [x, transposed]), g.constant(`${name}.bias`, bias)]);
+}

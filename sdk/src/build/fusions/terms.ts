@@ -1,0 +1,17 @@
+import type { Value } from "../graph/graph.ts";
+import { uniform } from "../rewrite/match.ts";
+
+/** Words, positions and types, or masks and biases, and a few constants beside them. */
+const MAX_TERMS = 8;
+
+/** The terms of a sum, however they are associated; a number added to all stays with its term, as does what is too much. */
+export function termsOf(value: Value): Value[] {
+  const terms = [value];
+  for (let i = 0; i < terms.length && terms.length < MAX_TERMS; ) {
+    const node = terms[i]?.producer;
+    const [a, b] = node?.is("Add") ? node.inputs : [];
+    if (a && b && uniform(a) === undefined && uniform(b) === undefined) terms.splice(i, 1, a, b);
+    else i++;
+  }
+  return terms;
+}
