@@ -71,41 +71,54 @@ async function probeMask(
 ): Promise<MaskKind> {
   const [batch, keys] = input.shape ?? [];
   if (input.shape?.length !== 2) return refused(`${input.name} is not [batch, sequence]`);
-  const fixed = [batch, keys].map((dim) => (typeof dim === "number" ? dim : undefined));
-  const [rows, columns] = [fixed[0] ?? 4, fixed[1] ?? length];
+  const [rows, columns] = [typeof batch === "number" ? batch : 4, typeof keys === "number" ? keys : length];
   if (rows * columns ** 2 > MAX_PROBED_ELEMENTS) return refused(`${input.name} is too large to be probed`);
   const masks = probeMasks(rows, columns);
-  const symbols = new Map<string, number>();
-  for (const name of symbolsIn(sources)) symbols.set(name, masks.sequence);
-  const fixedSizes = new Set<string>();
+  const given = input.dtype && asTensor(input.dtype, [rows, columns], masks.data);
+  if (!given) return refused(`${input.name} is ${input.dtype ?? "of an unknown type"}`);
   // Exporters do not always see that all inputs have one batch: what comes first in any of them is it.
-  for (const { shape } of graph.inputs) {
-    const name = symbolOf(shape?.[0]);
-    if (name === undefined || (shape?.length ?? 0) < 2) continue;
-    symbols.set(name, masks.batch);
-    fixedSizes.add(name);
+  const batches = graph.inputs.flatMap(({ shape = [] }) => (shape.length > 1 ? (symbolOf(shape[0]) ?? []) : []));
+  const known = new Map([...batches.map((name) => [name, rows] as const), [symbolOf(keys) ?? "", columns] as const]);
+  return probeTwice(sources, known, columns, async (symbols) => {
+    const found = await probe(graph, value, sources, symbols, new Map([[input, given]]));
+    return found && kindOf(found, masks, input);
+  });
+}
+
+const probeFixed = (graph: Graph, value: Value, sources: Sources, length: number): Promise<MaskKind> =>
+  probeTwice(sources, new Map(), length, async (symbols) => {
+    const found = await probe(graph, value, sources, symbols, new Map());
+    if (!found) return undefined;
+    if (found.dtype === "bool") return refused("it does not depend on a mask");
+    const nothing = numbersOf(found).every((score) => Math.abs(score) <= VISIBLE);
+    return nothing ? { kind: "none" } : refused("it does not depend on a mask, and hides something");
+  });
+
+/**
+ * Probes with all unknown lengths the same, and with all of them different and shorter, for what looks like one length may
+ * be two: of queries and of keys. The latter need not be possible.
+ */
+async function probeTwice(
+  sources: Sources,
+  known: ReadonlyMap<string, number>,
+  length: number,
+  probeAt: (symbols: ReadonlyMap<string, number>) => Promise<MaskKind | undefined>,
+): Promise<MaskKind> {
+  const open = [...symbolsIn(sources)].filter((name) => !known.has(name));
+  const together = await probeAt(new Map([...known, ...open.map((name) => [name, length] as const)]));
+  if (!together) return refused("it cannot be computed on its own");
+  if (open.length === 0 || together.kind === "refused") return together;
+  // Either may be the longer one.
+  for (const names of [open, open.toReversed()]) {
+    const apart = await probeAt(new Map([...known, ...names.map((name, i) => [name, length - 3 - i] as const)]));
+    if (apart?.kind === "refused") return apart;
   }
-  const name = symbolOf(keys);
-  if (name !== undefined) {
-    symbols.set(name, masks.sequence);
-    fixedSizes.add(name);
-  }
-  const given = input.dtype && asTensor(input.dtype, [masks.batch, masks.sequence], masks.data);
-  // Another size for every other symbol, unless the part cannot be computed so: what looks like one length may be two.
-  const apart = new Map(
-    [...symbols].map(([symbol, size], i) => [symbol, fixedSizes.has(symbol) ? size : size + 2 + i]),
-  );
-  const run = (sizes: ReadonlyMap<string, number>) =>
-    given && probe(graph, value, sources, sizes, new Map([[input, given]]));
-  const differing = fixedSizes.size < symbols.size ? await run(apart) : undefined;
-  const found = await run(symbols);
-  if (!found) return refused("it cannot be computed on its own");
-  if (differing && !readBroadcast(differing, masks.batch, masks.sequence)) {
-    return refused("it depends on sizes other than the mask's");
-  }
+  return together;
+}
+
+function kindOf(found: Tensor, masks: ReturnType<typeof probeMasks>, input: Value): MaskKind {
   const at = readBroadcast(found, masks.batch, masks.sequence);
   if (!at) return refused(`its shape [${found.shape}] is not that of scores`);
-
   const seen = { shown: [Infinity, -Infinity], hidden: [Infinity, -Infinity] } as Record<
     "shown" | "hidden",
     [number, number]
@@ -132,15 +145,6 @@ async function probeMask(
   return refused(
     `with ${input.name} it does not hide exactly the masked keys (attended: ${seen.shown.join(" to ")}, masked: ${seen.hidden.join(" to ")})`,
   );
-}
-
-async function probeFixed(graph: Graph, value: Value, sources: Sources, length: number): Promise<MaskKind> {
-  const symbols = new Map([...symbolsIn(sources)].map((name) => [name, length]));
-  const found = await probe(graph, value, sources, symbols, new Map());
-  if (!found) return refused("it cannot be computed on its own");
-  if (found.dtype === "bool") return refused("it does not depend on a mask");
-  const nothing = numbersOf(found).every((score) => Math.abs(score) <= VISIBLE);
-  return nothing ? { kind: "none" } : refused("it does not depend on a mask, and hides something");
 }
 
 /** Rows in turn: all attended, padded on the right, padded on the left, scattered. */

@@ -49,15 +49,15 @@ function isRepeated({ data, shape }: Tensor, table: Tensor, length: number): boo
   );
 }
 
-/** Lengths to probe at first: short enough for any table, long enough to tell a range from a coincidence. */
-const SHORT = [5, 7];
+/** Lengths to probe at besides the table's: short enough for any table, and long enough to show steps. */
+const LENGTHS = [5, 7, 521];
 
 /** Tables of more positions are not probed to their end. */
 const MAX_ROWS = 1 << 14;
 
 /**
- * How an embedding is indexed, decided by what the indices are at two short lengths, at that of the table, where they may
- * clamp, and beyond.
+ * How an embedding is indexed, decided by what the indices are at lengths short and long, at that of the table, where they may clamp,
+ * and beyond.
  */
 export const indices: Question<Indices> = {
   name: "indices",
@@ -68,7 +68,7 @@ export const indices: Question<Indices> = {
     if (rows > MAX_ROWS) return { kind: "data" };
     const sequence = symbolOf(value.shape?.at(-1));
     const found = new Set<string>();
-    for (const length of [...SHORT, rows, 2 * rows + 3]) {
+    for (const length of [...LENGTHS, rows, 2 * rows + 3]) {
       const symbols = new Map([...symbolsIn(sources)].map((name) => [name, name === sequence ? length : 2]));
       const result = await probe(graph, value, sources, symbols, new Map());
       found.add(JSON.stringify(result ? classify(numbersOf(result), result.shape.at(-1) ?? 1) : { kind: "data" }));

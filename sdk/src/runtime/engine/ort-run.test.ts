@@ -17,10 +17,11 @@ interface Call {
 function echoEncoder(output = "last_hidden_state", hasTypes = true): OrtEncoder & { calls: Call[] } {
   const calls: Call[] = [];
   const numbers = (tensor: Tensor) => Array.from(tensor.data as BigInt64Array, Number);
+  const inputNames = ["input_ids", "attention_mask", ...(hasTypes ? ["token_type_ids"] : [])];
   const session = {
-    inputNames: ["input_ids", "attention_mask", ...(hasTypes ? ["token_type_ids"] : [])],
+    inputNames,
     async run(feeds: Record<string, Tensor>) {
-      expect(Object.keys(feeds)).toEqual(this.inputNames);
+      expect(Object.keys(feeds)).toEqual(inputNames);
       const { input_ids, attention_mask, token_type_ids } = feeds as Record<"input_ids" | "attention_mask", Tensor> & {
         token_type_ids?: Tensor;
       };
