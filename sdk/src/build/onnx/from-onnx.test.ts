@@ -15,9 +15,10 @@ import { refusal } from "../../../../test/suites/refusal.ts";
 import { describeShared } from "../../../../test/suites/shared.ts";
 import { float32Scalar, int64s, tensor } from "../graph/tensor.ts";
 import type { Draft } from "./encode-model.ts";
-import { freeNames, fromOnnx } from "./from-onnx.ts";
+import { fromOnnx } from "./from-onnx.ts";
 import type { GraphProto, ModelProto, NodeProto } from "./proto.ts";
 import { readOnnx } from "./read-onnx.ts";
+import { freeNames } from "./sub-graphs.ts";
 
 const x = declarationOf("x", [3]);
 const y = declarationOf("y");

@@ -1,11 +1,11 @@
 import { BertEdgeError } from "../../artifact/error.ts";
-import type { Attribute } from "../graph/attribute.ts";
 import { type Shape, symbol } from "../graph/dim.ts";
 import { Graph, type Value } from "../graph/graph.ts";
-import { float32Scalar, type Tensor, tensor } from "../graph/tensor.ts";
 import { verify } from "../graph/verify.ts";
+import { attributesOf, constantOf } from "./attributes.ts";
 import { inlineFunctions } from "./inline-functions.ts";
-import type { AttributeProto, GraphProto, ModelProto, NodeProto, ValueInfoProto } from "./proto.ts";
+import type { ModelProto, NodeProto, ValueInfoProto } from "./proto.ts";
+import { freeNames, innerNames } from "./sub-graphs.ts";
 import { dataTypeOf, tensorOf } from "./tensor-proto.ts";
 
 /** From this version on, an initializer that is also an input is only its default. */
@@ -116,97 +116,4 @@ function declaredShape({ name, type }: ValueInfoProto): Shape | undefined {
     if (dimValue !== undefined && dimValue >= 0n) return Number(dimValue);
     return symbol(dimParam && isName(dimParam) ? dimParam : `${name}.${axis}`);
   });
-}
-
-/** AttributeProto.AttributeType */
-export const attributeTypes = { float: 1, int: 2, string: 3, tensor: 4, floats: 6, ints: 7 } as const;
-
-function attributesOf({ attribute }: NodeProto): Record<string, Attribute> {
-  return Object.fromEntries(attribute.map((proto) => [proto.name ?? "", attributeOf(proto)]));
-}
-
-function attributeOf(proto: AttributeProto): Attribute {
-  const other: Attribute = { kind: "other", value: proto };
-  if (proto.refAttrName) return other;
-  switch (proto.type) {
-    case attributeTypes.float:
-      return { kind: "float", value: proto.f ?? 0 };
-    case attributeTypes.int:
-      return isSafe(proto.i ?? 0n) ? { kind: "int", value: Number(proto.i ?? 0n) } : other;
-    case attributeTypes.string: {
-      const value = textOf(proto.s);
-      return value === undefined ? other : { kind: "string", value };
-    }
-    case attributeTypes.floats:
-      return { kind: "floats", value: proto.floats };
-    case attributeTypes.ints:
-      return proto.ints.every(isSafe) ? { kind: "ints", value: proto.ints.map(Number) } : other;
-    case attributeTypes.tensor: {
-      const value = proto.t && tensorOf(proto.t);
-      return value ? { kind: "tensor", value } : other;
-    }
-    default:
-      return other;
-  }
-}
-
-const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
-
-/** Undefined for bytes that are no text: some operators keep data in strings. */
-function textOf(bytes: Uint8Array<ArrayBuffer> | undefined): string | undefined {
-  try {
-    return utf8.decode(bytes);
-  } catch {
-    return undefined;
-  }
-}
-
-/** The value of a Constant node, in any of its forms but the rare ones (strings, sparse). */
-function constantOf(node: NodeProto): Tensor | undefined {
-  const [attribute] = node.attribute;
-  if (node.opType !== "Constant" || !["", "ai.onnx"].includes(node.domain ?? "")) return undefined;
-  if (!attribute || attribute.refAttrName) return undefined;
-  switch (attribute.name) {
-    case "value":
-      return attribute.t && tensorOf(attribute.t);
-    case "value_float":
-      return float32Scalar(attribute.f ?? 0);
-    case "value_floats":
-      return tensor("float32", [attribute.floats.length], Float32Array.from(attribute.floats));
-    case "value_int":
-      return tensor("int64", [], BigInt64Array.of(attribute.i ?? 0n));
-    case "value_ints":
-      return tensor("int64", [attribute.ints.length], BigInt64Array.from(attribute.ints));
-    default:
-      return undefined;
-  }
-}
-
-const isSafe = (value: bigint) => value >= Number.MIN_SAFE_INTEGER && value <= Number.MAX_SAFE_INTEGER;
-
-/** Names that a node's sub-graphs read from the graphs around them. */
-export function freeNames(node: NodeProto): Set<string> {
-  const free = new Set<string>();
-  for (const { g, graphs } of node.attribute) {
-    for (const graph of g ? [g, ...graphs] : graphs) for (const name of freeNamesOf(graph)) free.add(name);
-  }
-  return free;
-}
-
-/** Names that a node's sub-graphs give to their own nodes and values. */
-function* innerNames(node: NodeProto): Generator<string> {
-  for (const { g, graphs } of node.attribute) {
-    for (const graph of g ? [g, ...graphs] : graphs) {
-      for (const { name = "" } of [...graph.input, ...graph.initializer]) yield name;
-      for (const inner of graph.node) yield* [inner.name ?? "", ...inner.output, ...innerNames(inner)];
-    }
-  }
-}
-
-function freeNamesOf(graph: GraphProto): Set<string> {
-  const own = new Set([...graph.input, ...graph.initializer].map(({ name = "" }) => name));
-  for (const { output } of graph.node) for (const name of output) own.add(name);
-  const read = graph.node.flatMap((node) => [...node.input, ...freeNames(node)]);
-  const returned = graph.output.map(({ name = "" }) => name);
-  return new Set([...read, ...returned].filter((name) => name !== "" && !own.has(name)));
 }

@@ -1,6 +1,6 @@
 import { BertEdgeError } from "../../artifact/error.ts";
-import { freeNames } from "./from-onnx.ts";
 import type { AttributeProto, GraphProto, ModelProto, NodeProto } from "./proto.ts";
+import { freeNames } from "./sub-graphs.ts";
 
 type Functions = ReadonlyMap<string, ModelProto["functions"][number]>;
 

@@ -1,8 +1,8 @@
 import type { Attribute } from "../graph/attribute.ts";
 import type { Graph, Node, Value } from "../graph/graph.ts";
 import type { DataType } from "../graph/tensor.ts";
+import { attributeTypes } from "./attributes.ts";
 import type { Draft } from "./encode-model.ts";
-import { attributeTypes } from "./from-onnx.ts";
 import type { AttributeProto, ModelProto, NodeProto, TensorProto, ValueInfoProto } from "./proto.ts";
 import { dataTypes, toTensorProto } from "./tensor-proto.ts";
 

@@ -1,7 +1,8 @@
-import { add, type Dim, divideExactly, floorDiv, isStatic, min, mul, product, type Shape, sub } from "../graph/dim.ts";
+import { add, type Dim, divideExactly, floorDiv, isStatic, mul, product, type Shape, sub } from "../graph/dim.ts";
 import type { Node } from "../graph/graph.ts";
 import { elementCount, isInteger, numbersOf } from "../graph/tensor.ts";
 import { axesOf, MAX_CONTENT, normaliseAxis, numbers, type ShapeRule, single } from "./rule.ts";
+import { sliceContent, sliceExtent } from "./slice-extent.ts";
 
 /** Operators that move elements without computing anything from them. */
 export const movementRules: Readonly<Record<string, ShapeRule>> = {
@@ -193,37 +194,3 @@ const repeat = (element: Dim | undefined, count: Dim | undefined): readonly Dim[
 
 const evenSizes = (size: number, even: number, count: number) =>
   Array.from({ length: count }, (_, i) => Math.max(0, Math.min(even, size - i * even)));
-
-/** Ends beyond any length mean "to the end": exporters write 2⁶³ − 1, 2³¹ − 1 or 10⁹. */
-const FAR = 1 << 20;
-
-/** A tensor's slices are taken to lie inside it: what reads a table of positions further than it goes fails anyway. */
-function sliceExtent(size: Dim, start: Dim, end: Dim, step: Dim): Dim | undefined {
-  if (typeof step !== "number" || step === 0) return undefined;
-  // "To the end" backwards: nothing by the specification, everything by onnxruntime.
-  if (step < 0 && typeof end === "number" && end >= FAR) return undefined;
-  if (typeof size === "number" && typeof start === "number" && typeof end === "number") {
-    return sliceIndices(size, start, end, step).count;
-  }
-  if (step !== 1) return undefined;
-  const from = typeof start === "number" ? (start <= -FAR ? 0 : start < 0 ? add(size, start) : start) : start;
-  if (typeof end !== "number") return sub(typeof size === "number" ? end : min(size, end), from);
-  return sub(end >= FAR ? size : end < 0 ? add(size, end) : end === 1 ? 1 : min(size, end), from);
-}
-
-function sliceIndices(size: number, start: number, end: number, step: number): { from: number; count: number } {
-  const clamp = (value: number, low: number, high: number) =>
-    Math.min(Math.max(value < 0 ? value + size : value, low), high);
-  if (step > 0) {
-    const [from, to] = [clamp(start, 0, size), clamp(end, 0, size)];
-    return { from, count: Math.max(0, Math.ceil((to - from) / step)) };
-  }
-  const [from, to] = [clamp(start, 0, size - 1), clamp(end, -1, size - 1)];
-  return { from, count: Math.max(0, Math.ceil((to - from) / step)) };
-}
-
-function sliceContent(content: readonly Dim[], start: Dim, end: Dim, step: Dim): readonly Dim[] | undefined {
-  if (typeof start !== "number" || typeof end !== "number" || typeof step !== "number") return undefined;
-  const { from, count } = sliceIndices(content.length, start, end, step);
-  return Array.from({ length: count }, (_, i) => content[from + i * step] as Dim);
-}

@@ -1,0 +1,40 @@
+import { add, type Dim, min, sub } from "../graph/dim.ts";
+
+/** Ends beyond any length mean "to the end": exporters write 2⁶³ − 1, 2³¹ − 1 or 10⁹. */
+const FAR = 1 << 20;
+
+/**
+ * How many elements a slice along an axis has.
+ *
+ * A table's slices are taken to lie inside it: what reads positions further than there are rows fails anyway.
+ */
+export function sliceExtent(size: Dim, start: Dim, end: Dim, step: Dim): Dim | undefined {
+  if (typeof step !== "number" || step === 0) return undefined;
+  // "To the end" backwards: nothing by the specification, everything by onnxruntime.
+  if (step < 0 && typeof end === "number" && end >= FAR) return undefined;
+  if (typeof size === "number" && typeof start === "number" && typeof end === "number") {
+    return sliceIndices(size, start, end, step).count;
+  }
+  if (step !== 1) return undefined;
+  const from = typeof start === "number" ? (start <= -FAR ? 0 : start < 0 ? add(size, start) : start) : start;
+  if (typeof end !== "number") return sub(typeof size === "number" ? end : min(size, end), from);
+  return sub(end >= FAR ? size : end < 0 ? add(size, end) : end === 1 ? 1 : min(size, end), from);
+}
+
+function sliceIndices(size: number, start: number, end: number, step: number): { from: number; count: number } {
+  const clamp = (value: number, low: number, high: number) =>
+    Math.min(Math.max(value < 0 ? value + size : value, low), high);
+  if (step > 0) {
+    const [from, to] = [clamp(start, 0, size), clamp(end, 0, size)];
+    return { from, count: Math.max(0, Math.ceil((to - from) / step)) };
+  }
+  const [from, to] = [clamp(start, 0, size - 1), clamp(end, -1, size - 1)];
+  return { from, count: Math.max(0, Math.ceil((to - from) / step)) };
+}
+
+/** The elements of a sliced vector, where the bounds are known. */
+export function sliceContent(content: readonly Dim[], start: Dim, end: Dim, step: Dim): readonly Dim[] | undefined {
+  if (typeof start !== "number" || typeof end !== "number" || typeof step !== "number") return undefined;
+  const { from, count } = sliceIndices(content.length, start, end, step);
+  return Array.from({ length: count }, (_, i) => content[from + i * step] as Dim);
+}
