@@ -106,6 +106,16 @@ describe("rotary position embedding", () => {
       "does not rotate the halves",
     ],
     [
+      "with halves that are not equally long",
+      (s, heads, x) => {
+        const [first, second] = [s.op("Slice", [heads, [0], [3], [3]]), s.op("Slice", [heads, [2], [3], [3]])];
+        const turned = s.op("Concat", [s.op("Neg", [second]), first], { axis: -1 });
+        const angle = angles(s, range(s, x));
+        return s.op("Add", [s.op("Mul", [heads, s.op("Cos", [angle])]), s.op("Mul", [turned, s.op("Sin", [angle])])]);
+      },
+      "does not rotate the halves",
+    ],
+    [
       "of something that is no heads",
       (s, heads, x) => rotated(s, s.op("Tanh", [heads]), angles(s, range(s, x))),
       "not split into heads",

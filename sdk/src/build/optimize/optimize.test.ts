@@ -113,4 +113,16 @@ describe("optimize", () => {
     const { source, folder } = await written(encoder());
     expect(await refusalOf(optimize({ source, out: join(folder, "nowhere", "out.onnx") }))).toBe("out_unwritable");
   });
+
+  it.each<[string, (folder: string) => string]>([
+    ["a folder", (folder) => folder],
+    ["nothing", () => ""],
+  ])("refuses to write to %s before it reads anything", async (_, outIn) => {
+    const folder = await temporaryFolder();
+    // The source is missing, which would be the answer if it had been read.
+    expect(await refusalOf(optimize({ source: join(folder, "missing.onnx"), out: outIn(folder) }))).toBe(
+      "out_unwritable",
+    );
+    expect(await readdir(folder)).toEqual([]);
+  });
 });

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { Sketch } from "../../../../test/suites/sketch.ts";
+import { MICROSOFT } from "../graph/graph.ts";
 import { print } from "../graph/print.ts";
 import { verify } from "../graph/verify.ts";
 import { inferShapes } from "../shapes/infer.ts";
@@ -53,6 +54,23 @@ describe("applyRules", () => {
     const { operators, why } = apply(chain(also), tanhOfNeg());
     expect(operators).toContain("Tanh");
     expect(why("Merged")).toMatchObject({ node: "inner", why: "inner is read by others as well" });
+  });
+
+  it.each([
+    ["float32", undefined],
+    ["float16", undefined],
+    ["float64", "onnxruntime has no Gelu of float64"],
+  ] as const)("puts a fused operator in the place of a match of %s only where it exists", (dtype, reason) => {
+    const s = new Sketch();
+    s.output(s.op("Tanh", [s.op("Neg", [s.input("x", ["n"], dtype)])]));
+    const fused = rule("Fused", {
+      roots: ["Tanh"],
+      pattern: op("Tanh", [op("Neg", [x])]),
+      rewrite: ({ value, add }) => add("Gelu", [value("x")], { domain: MICROSOFT }).output,
+    });
+    const { operators, why } = apply(s, fused);
+    expect(operators).toEqual(reason ? ["Neg", "Tanh"] : ["Gelu"]);
+    expect(why("Fused")?.why).toBe(reason);
   });
 
   it("lets values be read by others that the rule says are shared", () => {

@@ -5,8 +5,10 @@ import { refusalOf } from "../../../../test/suites/refusal.ts";
 import { temporaryFolder } from "../../../../test/suites/temporary-folder.ts";
 import { tinyBert } from "../../../../test/suites/tiny-bert.ts";
 import { encoderGraph } from "../checkpoint/encoder-graph.ts";
+import { int } from "../graph/attribute.ts";
 import type { Graph } from "../graph/graph.ts";
 import { float32Scalar, tensor } from "../graph/tensor.ts";
+import { dataTypes } from "../onnx/tensor-proto.ts";
 import { writeOnnx } from "../onnx/write-onnx.ts";
 import { modelParity } from "./model-parity.ts";
 import { parityInProcess } from "./parity-process.ts";
@@ -79,6 +81,28 @@ describe("modelParity", () => {
       return g.outputs("y");
     };
     expect((await compare(table(3), table(3))).cases).toBe(6);
+  });
+
+  /** The length of an input, at most `most`. */
+  function lengthOf(input: "a" | "b", most: bigint): Graph {
+    const g = new NamedGraph("length", [
+      { name: "a", dtype: "float32", shape: ["batch", "sequence"] },
+      { name: "b", dtype: "float32", shape: ["batch", "other_sequence"] },
+    ]);
+    const axis = g.constant("axis", tensor("int64", [1], BigInt64Array.of(1n)));
+    const limit = g.constant("limit", tensor("int64", [], BigInt64Array.of(most)));
+    g.op("length", "Min", [g.op("size", "Gather", [g.op("sizes", "Shape", [input]), axis]), limit]);
+    g.op("y", "Cast", ["length"], { to: int(dataTypes.float32) });
+    return g.outputs("y");
+  }
+
+  it("feeds inputs of different lengths where the model has names for them", async () => {
+    expect((await compare(lengthOf("a", 1000n), lengthOf("a", 1000n))).maxAbs).toBe(0);
+    expect((await compare(lengthOf("a", 1000n), lengthOf("b", 1000n))).maxAbs).toBeGreaterThan(0);
+  });
+
+  it("feeds more than 100 tokens", async () => {
+    expect((await compare(lengthOf("a", 1000n), lengthOf("a", 100n))).maxAbs).toBeGreaterThan(0);
   });
 
   it("refuses an original that never runs", async () => {
