@@ -1,4 +1,5 @@
-import type { Graph, Node } from "../../sdk/src/build/graph/graph.ts";
+import type { Graph } from "../../sdk/src/build/graph/graph.ts";
+import type { Node } from "../../sdk/src/build/graph/node.ts";
 import { numbersOf, type Tensor, tensor } from "../../sdk/src/build/graph/tensor.ts";
 import { parsedConfig } from "./parsed-config.ts";
 

@@ -1,4 +1,4 @@
-import type { Value } from "../../sdk/src/build/graph/graph.ts";
+import type { Value } from "../../sdk/src/build/graph/node.ts";
 import type { Sketch } from "./sketch.ts";
 
 export const HIDDEN = 8;

@@ -1,6 +1,7 @@
 import type { Attribute } from "../../sdk/src/build/graph/attribute.ts";
 import { type Dim, symbol } from "../../sdk/src/build/graph/dim.ts";
-import { Graph, MICROSOFT, type NodeOptions, type Value } from "../../sdk/src/build/graph/graph.ts";
+import { Graph } from "../../sdk/src/build/graph/graph.ts";
+import { MICROSOFT, type NodeOptions, type Value } from "../../sdk/src/build/graph/node.ts";
 import type { DataType, Tensor } from "../../sdk/src/build/graph/tensor.ts";
 
 export interface NamedValue {

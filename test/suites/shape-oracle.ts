@@ -1,7 +1,7 @@
 import type * as ort from "onnxruntime-node";
 import { toOrt } from "../../sdk/src/build/evaluate/ort-tensor.ts";
 import { type Dim, substitute } from "../../sdk/src/build/graph/dim.ts";
-import type { Value } from "../../sdk/src/build/graph/graph.ts";
+import type { Value } from "../../sdk/src/build/graph/node.ts";
 import { elementCount, elementSize, type Tensor } from "../../sdk/src/build/graph/tensor.ts";
 import { encodeModel } from "../../sdk/src/build/onnx/encode-model.ts";
 import { toOnnx } from "../../sdk/src/build/onnx/to-onnx.ts";

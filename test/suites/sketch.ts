@@ -1,6 +1,7 @@
 import { type Attribute, float, int, ints } from "../../sdk/src/build/graph/attribute.ts";
 import { type Shape, symbol } from "../../sdk/src/build/graph/dim.ts";
-import { Graph, type Node, type Value } from "../../sdk/src/build/graph/graph.ts";
+import { Graph } from "../../sdk/src/build/graph/graph.ts";
+import type { Node, Value } from "../../sdk/src/build/graph/node.ts";
 import {
   type DataType,
   elementCount,

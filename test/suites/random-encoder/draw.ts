@@ -1,4 +1,4 @@
-import type { Value } from "../../../sdk/src/build/graph/graph.ts";
+import type { Value } from "../../../sdk/src/build/graph/node.ts";
 import { tensor } from "../../../sdk/src/build/graph/tensor.ts";
 import { CAST, Sketch } from "../sketch.ts";
 import { drawNorm } from "./norms.ts";

@@ -1,5 +1,6 @@
 import fc from "fast-check";
-import type { Graph, Node, Value } from "../../../sdk/src/build/graph/graph.ts";
+import type { Graph } from "../../../sdk/src/build/graph/graph.ts";
+import type { Node, Value } from "../../../sdk/src/build/graph/node.ts";
 import { float32Scalar } from "../../../sdk/src/build/graph/tensor.ts";
 import { inferShapes } from "../../../sdk/src/build/shapes/infer.ts";
 import { CAST, type Sketch } from "../sketch.ts";

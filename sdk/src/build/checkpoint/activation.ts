@@ -1,4 +1,4 @@
-import type { Value } from "../graph/graph.ts";
+import type { Value } from "../graph/node.ts";
 import { float32Scalar } from "../graph/tensor.ts";
 import type { Activation } from "./config-keys.ts";
 import type { GraphWriter } from "./graph-writer.ts";

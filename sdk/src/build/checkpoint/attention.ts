@@ -1,5 +1,5 @@
 import { int, ints } from "../graph/attribute.ts";
-import type { Value } from "../graph/graph.ts";
+import type { Value } from "../graph/node.ts";
 import { float32Scalar, int64s } from "../graph/tensor.ts";
 import type { EncoderConfig } from "./encoder-config.ts";
 import type { EncoderLayer, Linear } from "./encoder-weights.ts";

@@ -1,4 +1,4 @@
-import type { Value } from "../graph/graph.ts";
+import type { Value } from "../graph/node.ts";
 import type { EncoderConfig } from "./encoder-config.ts";
 import type { EncoderWeights } from "./encoder-weights.ts";
 import type { GraphWriter } from "./graph-writer.ts";

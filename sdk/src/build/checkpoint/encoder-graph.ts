@@ -1,5 +1,6 @@
 import { symbol } from "../graph/dim.ts";
-import type { Graph, Value } from "../graph/graph.ts";
+import type { Graph } from "../graph/graph.ts";
+import type { Value } from "../graph/node.ts";
 import { inferShapes } from "../shapes/infer.ts";
 import { embeddings } from "./embeddings.ts";
 import { type EncoderConfig, maxTokensOf } from "./encoder-config.ts";

@@ -1,4 +1,4 @@
-import type { Value } from "../graph/graph.ts";
+import type { Value } from "../graph/node.ts";
 import { activation } from "./activation.ts";
 import { type AttentionPositions, attention } from "./attention.ts";
 import type { EncoderConfig } from "./encoder-config.ts";

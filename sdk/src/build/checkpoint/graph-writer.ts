@@ -1,5 +1,6 @@
 import type { Attribute } from "../graph/attribute.ts";
-import { Graph, type Value } from "../graph/graph.ts";
+import { Graph } from "../graph/graph.ts";
+import type { Value } from "../graph/node.ts";
 import type { Tensor } from "../graph/tensor.ts";
 
 /** The first with LayerNormalization as an operator. */

@@ -1,5 +1,5 @@
 import { float, int, ints } from "../graph/attribute.ts";
-import type { Value } from "../graph/graph.ts";
+import type { Value } from "../graph/node.ts";
 import type { LayerNorm, Linear } from "./encoder-weights.ts";
 import type { GraphWriter } from "./graph-writer.ts";
 

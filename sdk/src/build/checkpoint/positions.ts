@@ -1,5 +1,5 @@
 import { int } from "../graph/attribute.ts";
-import type { Value } from "../graph/graph.ts";
+import type { Value } from "../graph/node.ts";
 import { int64s, tensor } from "../graph/tensor.ts";
 import type { GraphWriter } from "./graph-writer.ts";
 

@@ -1,5 +1,5 @@
 import { int, ints } from "../graph/attribute.ts";
-import type { Value } from "../graph/graph.ts";
+import type { Value } from "../graph/node.ts";
 import { float32Scalar, type Tensor } from "../graph/tensor.ts";
 import type { GraphWriter } from "./graph-writer.ts";
 import { axes, int64, offsets } from "./positions.ts";

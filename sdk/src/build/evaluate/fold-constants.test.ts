@@ -3,7 +3,7 @@ import { attribute, declarationOf, modelOf, nodeOf } from "../../../../test/suit
 import { runGraph } from "../../../../test/suites/run-graph.ts";
 import { largestDifference } from "../../../../test/suites/run-model.ts";
 import { CAST, type Operand, type Setting, Sketch } from "../../../../test/suites/sketch.ts";
-import type { Value } from "../graph/graph.ts";
+import type { Value } from "../graph/node.ts";
 import { numbersOf, type Tensor, tensor } from "../graph/tensor.ts";
 import { verify } from "../graph/verify.ts";
 import { fromOnnx } from "../onnx/from-onnx.ts";

@@ -1,5 +1,6 @@
 import { isStatic } from "../graph/dim.ts";
-import type { Graph, Node, Value } from "../graph/graph.ts";
+import type { Graph } from "../graph/graph.ts";
+import type { Node, Value } from "../graph/node.ts";
 import { isRandom } from "../graph/random.ts";
 import { elementCount, elementSize, type Tensor } from "../graph/tensor.ts";
 import { runSubgraph } from "./run-subgraph.ts";

@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { Sketch } from "../../../../test/suites/sketch.ts";
 import { floorDiv, symbol } from "../graph/dim.ts";
-import type { Graph, Value } from "../graph/graph.ts";
+import type { Graph } from "../graph/graph.ts";
+import type { Value } from "../graph/node.ts";
 import { float32Scalar, int64s, type Tensor, tensor } from "../graph/tensor.ts";
 import { inferShapes } from "../shapes/infer.ts";
 import { largestConstant, probe, type Sources, sourcesOf, symbolsIn } from "./probe.ts";

@@ -1,5 +1,6 @@
 import { type Shape, substitute, symbolsOf } from "../graph/dim.ts";
-import type { Graph, Value } from "../graph/graph.ts";
+import type { Graph } from "../graph/graph.ts";
+import type { Value } from "../graph/node.ts";
 import { elementCount, isInteger, numbersOf, type Tensor } from "../graph/tensor.ts";
 import { runSubgraph } from "./run-subgraph.ts";
 import { sizesTensor } from "./sizes-tensor.ts";

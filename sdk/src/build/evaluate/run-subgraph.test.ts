@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { attribute, declarationOf, modelOf, nodeOf } from "../../../../test/suites/onnx-file.ts";
 import { CAST, Sketch } from "../../../../test/suites/sketch.ts";
-import type { Value } from "../graph/graph.ts";
+import type { Value } from "../graph/node.ts";
 import { print } from "../graph/print.ts";
 import { float32Scalar, int64s, type Tensor, tensor } from "../graph/tensor.ts";
 import { verify } from "../graph/verify.ts";

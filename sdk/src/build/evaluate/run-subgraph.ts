@@ -1,5 +1,6 @@
 import * as ort from "onnxruntime-node";
-import { Graph, type Node, type Value } from "../graph/graph.ts";
+import { Graph } from "../graph/graph.ts";
+import type { Node, Value } from "../graph/node.ts";
 import { numbersOf, type Tensor } from "../graph/tensor.ts";
 import { encodeModel } from "../onnx/encode-model.ts";
 import { toOnnx } from "../onnx/to-onnx.ts";

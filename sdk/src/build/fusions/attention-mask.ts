@@ -1,6 +1,6 @@
 import { int } from "../graph/attribute.ts";
 import { type Dim, sameDim, symbolOf } from "../graph/dim.ts";
-import type { Value } from "../graph/graph.ts";
+import type { Value } from "../graph/node.ts";
 import { int64s, type Tensor, tensor } from "../graph/tensor.ts";
 import { dataTypes } from "../onnx/tensor-proto.ts";
 import { Refusal, type Rewrite, refuse } from "../rewrite/rule.ts";

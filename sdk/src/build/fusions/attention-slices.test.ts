@@ -9,7 +9,7 @@ import {
 } from "../../../../test/suites/draw-attention.ts";
 import { rewritten } from "../../../../test/suites/rewritten.ts";
 import type { Sketch } from "../../../../test/suites/sketch.ts";
-import type { Value } from "../graph/graph.ts";
+import type { Value } from "../graph/node.ts";
 
 /** On either side of where the slices end. */
 const SIZES = [

@@ -11,7 +11,7 @@ import {
 } from "../../../../test/suites/draw-attention.ts";
 import { rewritten } from "../../../../test/suites/rewritten.ts";
 import type { Operand, Sketch } from "../../../../test/suites/sketch.ts";
-import type { Value } from "../graph/graph.ts";
+import type { Value } from "../graph/node.ts";
 
 const input = (s: Sketch, name = "x") => s.input(name, ["batch", "sequence", HIDDEN]);
 const fuse = (parts: AttentionParts, opset?: number) =>

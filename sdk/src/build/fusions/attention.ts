@@ -1,6 +1,6 @@
 import { type Attribute, float, int } from "../graph/attribute.ts";
 import { sameDim, sameShape } from "../graph/dim.ts";
-import { MICROSOFT, type Node, type Value } from "../graph/graph.ts";
+import { MICROSOFT, type Node, type Value } from "../graph/node.ts";
 import { type DataType, elementCount, elementSize, type Tensor } from "../graph/tensor.ts";
 import { type Heads, mergedHeads, splitHeads } from "../layout/heads.ts";
 import { movedFrom } from "../layout/index-map.ts";

@@ -1,5 +1,5 @@
 import { sameDim, sameShape } from "../graph/dim.ts";
-import { MICROSOFT, type Node } from "../graph/graph.ts";
+import { MICROSOFT, type Node } from "../graph/node.ts";
 import { any, op, type Pattern, sum } from "../rewrite/pattern.ts";
 import { type Rewrite, type Rule, rule } from "../rewrite/rule.ts";
 

@@ -9,7 +9,7 @@ import {
 } from "../../../../test/suites/draw-attention.ts";
 import { rewritten } from "../../../../test/suites/rewritten.ts";
 import type { Sketch } from "../../../../test/suites/sketch.ts";
-import type { Value } from "../graph/graph.ts";
+import type { Value } from "../graph/node.ts";
 
 describe("attention of two tensors", () => {
   const crossed = (mask?: (s: Sketch, scores: Value) => Value) =>

@@ -1,4 +1,4 @@
-import type { Value } from "../graph/graph.ts";
+import type { Value } from "../graph/node.ts";
 import { elementCount, elementSize, type Tensor } from "../graph/tensor.ts";
 import { vectorOf } from "../rewrite/rule.ts";
 

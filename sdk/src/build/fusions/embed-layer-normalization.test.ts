@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { type Options, only, rewritten } from "../../../../test/suites/rewritten.ts";
 import { CAST, type Sketch } from "../../../../test/suites/sketch.ts";
-import type { Value } from "../graph/graph.ts";
+import type { Value } from "../graph/node.ts";
 import { embedLayerNormalization } from "./embed-layer-normalization.ts";
 
 const HIDDEN = 4;

@@ -1,6 +1,6 @@
 import { float, int } from "../graph/attribute.ts";
 import { sameDim, sameShape } from "../graph/dim.ts";
-import { MICROSOFT, type Node, type Value } from "../graph/graph.ts";
+import { MICROSOFT, type Node, type Value } from "../graph/node.ts";
 import { elementCount, elementSize, numbersOf, type Tensor, tensor } from "../graph/tensor.ts";
 import { dataTypes } from "../onnx/tensor-proto.ts";
 import { type Rule, refuse, rule, vectorOf } from "../rewrite/rule.ts";

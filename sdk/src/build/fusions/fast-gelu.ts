@@ -1,4 +1,4 @@
-import { MICROSOFT } from "../graph/graph.ts";
+import { MICROSOFT } from "../graph/node.ts";
 import { any, oneOf, op, product, sum, through } from "../rewrite/pattern.ts";
 import { type Rule, rule } from "../rewrite/rule.ts";
 

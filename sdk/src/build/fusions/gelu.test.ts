@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { rewritten } from "../../../../test/suites/rewritten.ts";
 import { CAST, type Operand, type Sketch } from "../../../../test/suites/sketch.ts";
-import type { Value } from "../graph/graph.ts";
+import type { Value } from "../graph/node.ts";
 
 const HIDDEN = 4;
 const SLOPE = Math.sqrt(2 / Math.PI);

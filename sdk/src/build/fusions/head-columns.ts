@@ -1,5 +1,5 @@
 import { int } from "../graph/attribute.ts";
-import type { Value } from "../graph/graph.ts";
+import type { Value } from "../graph/node.ts";
 import { int64s } from "../graph/tensor.ts";
 import type { Heads } from "../layout/heads.ts";
 import type { Rewrite } from "../rewrite/rule.ts";

@@ -1,5 +1,5 @@
 import { float, int } from "../graph/attribute.ts";
-import type { Node } from "../graph/graph.ts";
+import type { Node } from "../graph/node.ts";
 import {
   any,
   bind,

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { drawAttention, HIDDEN, paddedRows } from "../../../../test/suites/draw-attention.ts";
 import { rewritten } from "../../../../test/suites/rewritten.ts";
 import { CAST, type Operand, Sketch } from "../../../../test/suites/sketch.ts";
-import type { Value } from "../graph/graph.ts";
+import type { Value } from "../graph/node.ts";
 import type { DataType } from "../graph/tensor.ts";
 import { inferShapes } from "../shapes/infer.ts";
 import { type MaskKind, paddingMask } from "./padding-mask.ts";

@@ -1,6 +1,7 @@
 import { largestConstant, MAX_PROBED_ELEMENTS, probe, type Sources, sourcesOf, symbolsIn } from "../evaluate/probe.ts";
 import { symbolOf } from "../graph/dim.ts";
-import { type Graph, MICROSOFT, type Value } from "../graph/graph.ts";
+import type { Graph } from "../graph/graph.ts";
+import { MICROSOFT, type Value } from "../graph/node.ts";
 import { type DataType, numbersOf, type Tensor, tensor } from "../graph/tensor.ts";
 import { movedInput } from "../layout/index-map.ts";
 import type { Question } from "../rewrite/rule.ts";

@@ -1,5 +1,5 @@
 import { sameDim } from "../graph/dim.ts";
-import type { Node } from "../graph/graph.ts";
+import type { Node } from "../graph/node.ts";
 import { type Refusal, refuse } from "../rewrite/rule.ts";
 
 /**

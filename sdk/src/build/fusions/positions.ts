@@ -1,6 +1,7 @@
 import { probe, sourcesOf, symbolsIn } from "../evaluate/probe.ts";
 import { symbolOf } from "../graph/dim.ts";
-import type { Graph, Value } from "../graph/graph.ts";
+import type { Graph } from "../graph/graph.ts";
+import type { Value } from "../graph/node.ts";
 import { isInteger, numbersOf, type Tensor } from "../graph/tensor.ts";
 import type { Question } from "../rewrite/rule.ts";
 

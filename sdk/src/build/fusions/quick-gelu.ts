@@ -1,5 +1,5 @@
 import { float } from "../graph/attribute.ts";
-import { MICROSOFT } from "../graph/graph.ts";
+import { MICROSOFT } from "../graph/node.ts";
 import { any, op, product } from "../rewrite/pattern.ts";
 import { type Rule, rule } from "../rewrite/rule.ts";
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { dense, drawAttention, HIDDEN, SIZE, split } from "../../../../test/suites/draw-attention.ts";
 import { rewritten } from "../../../../test/suites/rewritten.ts";
 import { CAST, type Sketch } from "../../../../test/suites/sketch.ts";
-import type { Value } from "../graph/graph.ts";
+import type { Value } from "../graph/node.ts";
 
 const HALF = SIZE / 2;
 

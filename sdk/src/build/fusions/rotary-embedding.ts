@@ -1,7 +1,7 @@
 import { probe, sourcesOf, symbolsIn } from "../evaluate/probe.ts";
 import { ints } from "../graph/attribute.ts";
 import { sameDim } from "../graph/dim.ts";
-import { MICROSOFT, type Node, type Value } from "../graph/graph.ts";
+import { MICROSOFT, type Node, type Value } from "../graph/node.ts";
 import { float32Scalar, int64s, numbersOf } from "../graph/tensor.ts";
 import { type Heads, splitHeads } from "../layout/heads.ts";
 import { any, bind, op, product, sum } from "../rewrite/pattern.ts";

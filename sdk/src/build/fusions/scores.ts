@@ -1,5 +1,5 @@
 import { sameDim } from "../graph/dim.ts";
-import type { Node, Value } from "../graph/graph.ts";
+import type { Node, Value } from "../graph/node.ts";
 import { uniform } from "../rewrite/match.ts";
 import { Refusal, refuse } from "../rewrite/rule.ts";
 

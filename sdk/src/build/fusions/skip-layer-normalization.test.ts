@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { rewritten } from "../../../../test/suites/rewritten.ts";
 import { type Setting, Sketch } from "../../../../test/suites/sketch.ts";
-import type { Value } from "../graph/graph.ts";
+import type { Value } from "../graph/node.ts";
 
 const HIDDEN = 8;
 const shape = ["batch", "sequence", HIDDEN];

@@ -1,6 +1,6 @@
 import { float } from "../graph/attribute.ts";
 import { sameShape } from "../graph/dim.ts";
-import { MICROSOFT, type Value } from "../graph/graph.ts";
+import { MICROSOFT, type Value } from "../graph/node.ts";
 import { any, bind, op, sum } from "../rewrite/pattern.ts";
 import { type Rule, refuse, rule, vectorOf } from "../rewrite/rule.ts";
 import { unlikeFused } from "./plain-normalization.ts";

@@ -1,4 +1,4 @@
-import type { Value } from "../graph/graph.ts";
+import type { Value } from "../graph/node.ts";
 import { uniform } from "../rewrite/match.ts";
 
 /** Words, positions and types, or masks and biases, and a few constants beside them. */

@@ -1,4 +1,5 @@
-import { Graph, type Value } from "./graph.ts";
+import { Graph } from "./graph.ts";
+import type { Value } from "./node.ts";
 
 /** A graph of its own with the same computation. Tensors are shared: nobody writes into them. */
 export function copyGraph(graph: Graph): Graph {

@@ -2,7 +2,8 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { refusal } from "../../../../test/suites/refusal.ts";
 import { seeded } from "../../../../test/suites/seeded.ts";
-import { Graph, type Node, type Value } from "./graph.ts";
+import { Graph } from "./graph.ts";
+import type { Node, Value } from "./node.ts";
 import { float32Scalar } from "./tensor.ts";
 import { verify } from "./verify.ts";
 

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { Sketch } from "../../../../test/suites/sketch.ts";
 import { inferShapes } from "../shapes/infer.ts";
-import { MICROSOFT } from "./graph.ts";
+import { MICROSOFT } from "./node.ts";
 import { print } from "./print.ts";
 import { int64s, tensor } from "./tensor.ts";
 

@@ -1,5 +1,6 @@
 import type { Attribute } from "./attribute.ts";
-import type { Graph, Node, Value } from "./graph.ts";
+import type { Graph } from "./graph.ts";
+import type { Node, Value } from "./node.ts";
 import { elementCount, numbersOf, type Tensor } from "./tensor.ts";
 
 /** Constants of more elements are printed as their type alone. */

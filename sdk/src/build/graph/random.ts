@@ -1,4 +1,4 @@
-import type { Node } from "./graph.ts";
+import type { Node } from "./node.ts";
 
 const random = /^(Random(Normal|Uniform)(Like)?|Multinomial|Bernoulli)$/;
 

@@ -1,5 +1,6 @@
 import { BertEdgeError } from "../../artifact/error.ts";
-import type { Graph, Value } from "./graph.ts";
+import type { Graph } from "./graph.ts";
+import type { Value } from "./node.ts";
 
 /**
  * Checks what every edit must keep: nothing reads a value that the graph does not have, values know exactly their users,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { merge, split } from "../../../../test/suites/draw-attention.ts";
 import { Sketch } from "../../../../test/suites/sketch.ts";
-import type { Value } from "../graph/graph.ts";
+import type { Value } from "../graph/node.ts";
 import { inferShapes } from "../shapes/infer.ts";
 import { mergedHeads, splitHeads } from "./heads.ts";
 

@@ -1,5 +1,5 @@
 import { product, sameDim } from "../graph/dim.ts";
-import type { Value } from "../graph/graph.ts";
+import type { Value } from "../graph/node.ts";
 import { elementCount } from "../graph/tensor.ts";
 import { indexMap, movedFrom, movedInput, Sizes } from "./index-map.ts";
 

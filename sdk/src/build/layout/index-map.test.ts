@@ -4,7 +4,7 @@ import { runGraph } from "../../../../test/suites/run-graph.ts";
 import { seeded } from "../../../../test/suites/seeded.ts";
 import { Sketch } from "../../../../test/suites/sketch.ts";
 import { toOrt } from "../evaluate/ort-tensor.ts";
-import type { Value } from "../graph/graph.ts";
+import type { Value } from "../graph/node.ts";
 import { elementCount, tensor } from "../graph/tensor.ts";
 import { inferShapes } from "../shapes/infer.ts";
 import { indexMap, movedFrom, Sizes } from "./index-map.ts";

@@ -1,5 +1,5 @@
 import { type Shape, substitute, symbolsOf } from "../graph/dim.ts";
-import type { Node, Value } from "../graph/graph.ts";
+import type { Node, Value } from "../graph/node.ts";
 import { elementCount } from "../graph/tensor.ts";
 import { uniform } from "../rewrite/match.ts";
 import { normaliseAxis, numbers } from "../shapes/rule.ts";

@@ -1,5 +1,5 @@
 import { sameDim } from "../graph/dim.ts";
-import type { Value } from "../graph/graph.ts";
+import type { Value } from "../graph/node.ts";
 import { elementCount } from "../graph/tensor.ts";
 import { any, bind, constant, op, sum } from "../rewrite/pattern.ts";
 import type { Rewrite, Rule } from "../rewrite/rule.ts";

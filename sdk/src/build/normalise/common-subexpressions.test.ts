@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { only, rewritten } from "../../../../test/suites/rewritten.ts";
 import { Sketch } from "../../../../test/suites/sketch.ts";
-import type { Value } from "../graph/graph.ts";
+import type { Value } from "../graph/node.ts";
 import { verify } from "../graph/verify.ts";
 import { mergeCommonSubexpressions } from "./common-subexpressions.ts";
 

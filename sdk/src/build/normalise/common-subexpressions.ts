@@ -1,4 +1,5 @@
-import type { Graph, Node, Value } from "../graph/graph.ts";
+import type { Graph } from "../graph/graph.ts";
+import type { Node, Value } from "../graph/node.ts";
 import { isRandom } from "../graph/random.ts";
 import type { Tensor } from "../graph/tensor.ts";
 

@@ -1,6 +1,6 @@
 import { int } from "../graph/attribute.ts";
 import { type Dim, type Shape, sameDim } from "../graph/dim.ts";
-import type { Node, Value } from "../graph/graph.ts";
+import type { Node, Value } from "../graph/node.ts";
 import { type Rewrite, type Rule, rule } from "../rewrite/rule.ts";
 import { reshapeTarget } from "./reshape-target.ts";
 

@@ -1,6 +1,6 @@
 import { ints } from "../graph/attribute.ts";
 import { type Dim, type Shape, sameDim } from "../graph/dim.ts";
-import type { Value } from "../graph/graph.ts";
+import type { Value } from "../graph/node.ts";
 import { type IndexMap, indexMap, movedFrom, Sizes } from "../layout/index-map.ts";
 import { type Rule, rule } from "../rewrite/rule.ts";
 

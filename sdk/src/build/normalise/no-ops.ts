@@ -1,5 +1,5 @@
 import { sameShape } from "../graph/dim.ts";
-import type { Node, Value } from "../graph/graph.ts";
+import type { Node, Value } from "../graph/node.ts";
 import { type DataType, elementCount } from "../graph/tensor.ts";
 import { uniform } from "../rewrite/match.ts";
 import { type Rule, rule } from "../rewrite/rule.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { only, rewritten } from "../../../../test/suites/rewritten.ts";
 import type { Sketch } from "../../../../test/suites/sketch.ts";
-import type { Value } from "../graph/graph.ts";
+import type { Value } from "../graph/node.ts";
 
 type Draw = (s: Sketch, x: Value) => Value;
 const canonical = (draw: Draw, opset?: number) =>

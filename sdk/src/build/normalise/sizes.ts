@@ -1,6 +1,6 @@
 import { int } from "../graph/attribute.ts";
 import { type Dim, symbolOf } from "../graph/dim.ts";
-import type { Value } from "../graph/graph.ts";
+import type { Value } from "../graph/node.ts";
 import { int64s } from "../graph/tensor.ts";
 import { type Rewrite, type Rule, rule } from "../rewrite/rule.ts";
 

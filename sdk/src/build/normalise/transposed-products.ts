@@ -1,5 +1,5 @@
 import { ints } from "../graph/attribute.ts";
-import type { Value } from "../graph/graph.ts";
+import type { Value } from "../graph/node.ts";
 import { any, bind, op } from "../rewrite/pattern.ts";
 import { type Rewrite, type Rule, rule } from "../rewrite/rule.ts";
 

@@ -1,6 +1,7 @@
 import { BertEdgeError } from "../../artifact/error.ts";
 import { type Shape, symbol } from "../graph/dim.ts";
-import { Graph, type Value } from "../graph/graph.ts";
+import { Graph } from "../graph/graph.ts";
+import type { Value } from "../graph/node.ts";
 import { verify } from "../graph/verify.ts";
 import { attributesOf, constantOf } from "./attributes.ts";
 import { inlineFunctions } from "./inline-functions.ts";

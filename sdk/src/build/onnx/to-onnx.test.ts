@@ -11,7 +11,8 @@ import {
 import { runModel } from "../../../../test/suites/run-model.ts";
 import { Sketch } from "../../../../test/suites/sketch.ts";
 import { add, symbol } from "../graph/dim.ts";
-import { Graph, MICROSOFT, type Value } from "../graph/graph.ts";
+import { Graph } from "../graph/graph.ts";
+import { MICROSOFT, type Value } from "../graph/node.ts";
 import { float32Scalar, tensor } from "../graph/tensor.ts";
 import { verify } from "../graph/verify.ts";
 import { decodeModel } from "./decode-model.ts";

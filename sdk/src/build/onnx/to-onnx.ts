@@ -1,5 +1,6 @@
 import type { Attribute } from "../graph/attribute.ts";
-import type { Graph, Node, Value } from "../graph/graph.ts";
+import type { Graph } from "../graph/graph.ts";
+import type { Node, Value } from "../graph/node.ts";
 import type { DataType } from "../graph/tensor.ts";
 import { attributeTypes } from "./attributes.ts";
 import type { Draft } from "./encode-model.ts";

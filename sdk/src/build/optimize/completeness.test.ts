@@ -9,7 +9,7 @@ import {
   split,
 } from "../../../../test/suites/draw-attention.ts";
 import { Sketch } from "../../../../test/suites/sketch.ts";
-import type { Value } from "../graph/graph.ts";
+import type { Value } from "../graph/node.ts";
 import { tensor } from "../graph/tensor.ts";
 import { incompleteness } from "./completeness.ts";
 import { optimizeGraph } from "./optimize-graph.ts";

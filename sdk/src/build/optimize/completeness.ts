@@ -1,4 +1,5 @@
-import type { Graph, Node, Value } from "../graph/graph.ts";
+import type { Graph } from "../graph/graph.ts";
+import type { Node, Value } from "../graph/node.ts";
 import { uniform } from "../rewrite/match.ts";
 import type { Reason, Trace } from "../rewrite/trace.ts";
 import { isFusedAttention } from "./fused-operators.ts";

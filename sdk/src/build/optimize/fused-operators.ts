@@ -1,4 +1,5 @@
-import { type Graph, MICROSOFT, type Node } from "../graph/graph.ts";
+import type { Graph } from "../graph/graph.ts";
+import { MICROSOFT, type Node } from "../graph/node.ts";
 
 /** Operators that stand for whole sub-layers, by the domains that have them. */
 const fusedOperators: Readonly<Record<string, readonly string[]>> = {

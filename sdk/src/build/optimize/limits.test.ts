@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { Sketch } from "../../../../test/suites/sketch.ts";
-import type { Value } from "../graph/graph.ts";
+import type { Value } from "../graph/node.ts";
 import { verify } from "../graph/verify.ts";
 import { optimizeGraph } from "./optimize-graph.ts";
 

@@ -1,6 +1,7 @@
 import { int } from "../graph/attribute.ts";
 import { copyGraph } from "../graph/copy.ts";
-import { type Graph, MICROSOFT, type Node, type Value } from "../graph/graph.ts";
+import type { Graph } from "../graph/graph.ts";
+import { MICROSOFT, type Node, type Value } from "../graph/node.ts";
 import { elementCount, int64s, type Tensor } from "../graph/tensor.ts";
 import { inferShapes } from "../shapes/infer.ts";
 import { quantizeColumns } from "./per-column.ts";

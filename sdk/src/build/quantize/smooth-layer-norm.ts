@@ -1,5 +1,6 @@
 import { copyGraph } from "../graph/copy.ts";
-import { type Graph, MICROSOFT, type Node } from "../graph/graph.ts";
+import type { Graph } from "../graph/graph.ts";
+import { MICROSOFT, type Node } from "../graph/node.ts";
 import { tensor, toFloat32 } from "../graph/tensor.ts";
 import { inferShapes } from "../shapes/infer.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { Sketch } from "../../../../test/suites/sketch.ts";
-import { MICROSOFT } from "../graph/graph.ts";
+import { MICROSOFT } from "../graph/node.ts";
 import { print } from "../graph/print.ts";
 import { verify } from "../graph/verify.ts";
 import { inferShapes } from "../shapes/infer.ts";

@@ -1,5 +1,6 @@
 import type { Dim, Shape } from "../graph/dim.ts";
-import { type Graph, MICROSOFT, type Node, type NodeOptions, Value } from "../graph/graph.ts";
+import type { Graph } from "../graph/graph.ts";
+import { MICROSOFT, type Node, type NodeOptions, Value } from "../graph/node.ts";
 import type { DataType, Tensor } from "../graph/tensor.ts";
 import { inferNode } from "../shapes/infer.ts";
 import { type Match, match, type NearMiss, uniform } from "./match.ts";

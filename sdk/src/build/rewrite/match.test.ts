@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { CAST, type Operand, Sketch } from "../../../../test/suites/sketch.ts";
-import type { Value } from "../graph/graph.ts";
+import type { Value } from "../graph/node.ts";
 import { CONSTANT_TOLERANCE, match, type NearMiss, uniform } from "./match.ts";
 import { any, bind, constant, minus, oneOf, op, over, type Pattern, product, sum, through } from "./pattern.ts";
 

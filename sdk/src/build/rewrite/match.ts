@@ -1,4 +1,4 @@
-import type { Node, Value } from "../graph/graph.ts";
+import type { Node, Value } from "../graph/node.ts";
 import { elementCount, numbersOf } from "../graph/tensor.ts";
 import type { Group, Item, Pattern } from "./pattern.ts";
 

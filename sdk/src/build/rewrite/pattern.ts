@@ -1,4 +1,4 @@
-import type { Node } from "../graph/graph.ts";
+import type { Node } from "../graph/node.ts";
 
 /**
  * What a piece of a graph looks like, written as the formula it computes.

@@ -1,4 +1,5 @@
-import type { Graph, Value } from "../graph/graph.ts";
+import type { Graph } from "../graph/graph.ts";
+import type { Value } from "../graph/node.ts";
 import type { Question } from "./rule.ts";
 
 /** Collects what rules want to know about values, so that rules stay synchronous and every value is probed once. */

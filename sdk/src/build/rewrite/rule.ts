@@ -1,4 +1,5 @@
-import type { Graph, Node, NodeOptions, Value } from "../graph/graph.ts";
+import type { Graph } from "../graph/graph.ts";
+import type { Node, NodeOptions, Value } from "../graph/node.ts";
 import type { Tensor } from "../graph/tensor.ts";
 import { elementCount } from "../graph/tensor.ts";
 import { uniform } from "./match.ts";

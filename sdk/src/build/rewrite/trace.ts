@@ -1,4 +1,4 @@
-import type { Node } from "../graph/graph.ts";
+import type { Node } from "../graph/node.ts";
 import type { Rule } from "./rule.ts";
 
 /** Why something that looks like a known sub-layer was not fused. */

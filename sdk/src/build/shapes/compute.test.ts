@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { compareWithOnnxruntime, type Draw, type OracleOptions } from "../../../../test/suites/shape-oracle.ts";
 import { type Setting, Sketch } from "../../../../test/suites/sketch.ts";
-import type { Value } from "../graph/graph.ts";
+import type { Value } from "../graph/node.ts";
 import { tensor } from "../graph/tensor.ts";
 import { computeRules } from "./compute.ts";
 import { inferShapes } from "./infer.ts";

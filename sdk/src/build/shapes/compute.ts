@@ -1,5 +1,5 @@
 import { type Dim, product, type Shape } from "../graph/dim.ts";
-import type { Node } from "../graph/graph.ts";
+import type { Node } from "../graph/node.ts";
 import { dataTypeOf } from "../onnx/tensor-proto.ts";
 import { broadcast } from "./broadcast.ts";
 import { axesOf, type Known, normaliseAxis, type Scope, type ShapeRule, single } from "./rule.ts";

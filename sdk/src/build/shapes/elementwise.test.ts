@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { seeded } from "../../../../test/suites/seeded.ts";
 import { compareWithOnnxruntime, type Draw, type OracleOptions } from "../../../../test/suites/shape-oracle.ts";
 import { CAST, Sketch } from "../../../../test/suites/sketch.ts";
-import type { Value } from "../graph/graph.ts";
+import type { Value } from "../graph/node.ts";
 import { tensor } from "../graph/tensor.ts";
 import { elementwiseRules } from "./elementwise.ts";
 import { inferShapes } from "./infer.ts";

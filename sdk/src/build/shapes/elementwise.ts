@@ -1,5 +1,5 @@
 import { add, type Dim, floorDiv, isNonNegative, max, min, mul, sameDim, sub } from "../graph/dim.ts";
-import type { Value } from "../graph/graph.ts";
+import type { Value } from "../graph/node.ts";
 import { type DataType, isInteger } from "../graph/tensor.ts";
 import { dataTypeOf } from "../onnx/tensor-proto.ts";
 import { broadcast } from "./broadcast.ts";

@@ -8,7 +8,7 @@ import { contradictions } from "../../../../test/suites/shape-oracle.ts";
 import { describeShared } from "../../../../test/suites/shared.ts";
 import { type Setting, Sketch } from "../../../../test/suites/sketch.ts";
 import { symbolOf } from "../graph/dim.ts";
-import { MICROSOFT, type Value } from "../graph/graph.ts";
+import { MICROSOFT, type Value } from "../graph/node.ts";
 import { encodeModel } from "../onnx/encode-model.ts";
 import { fromOnnx } from "../onnx/from-onnx.ts";
 import { readOnnx } from "../onnx/read-onnx.ts";

@@ -1,5 +1,6 @@
 import { type Dim, MAX_LENGTH, type Shape, substitute, symbol } from "../graph/dim.ts";
-import { type Graph, MICROSOFT, type Node, type Value } from "../graph/graph.ts";
+import type { Graph } from "../graph/graph.ts";
+import { MICROSOFT, type Node, type Value } from "../graph/node.ts";
 import { type DataType, elementCount, isInteger, numbersOf } from "../graph/tensor.ts";
 import { computeRules } from "./compute.ts";
 import { elementwiseRules } from "./elementwise.ts";

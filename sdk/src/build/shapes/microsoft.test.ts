@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { compareWithOnnxruntime, type Draw } from "../../../../test/suites/shape-oracle.ts";
 import type { Operand, Setting, Sketch } from "../../../../test/suites/sketch.ts";
-import { MICROSOFT } from "../graph/graph.ts";
+import { MICROSOFT } from "../graph/node.ts";
 import { microsoftRules } from "./microsoft.ts";
 
 const x3 = (s: Sketch) => s.input("x", ["b", "s", 8]);

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { seeded } from "../../../../test/suites/seeded.ts";
 import { compareWithOnnxruntime, type Draw, type OracleOptions } from "../../../../test/suites/shape-oracle.ts";
 import { type Setting, Sketch } from "../../../../test/suites/sketch.ts";
-import type { Value } from "../graph/graph.ts";
+import type { Value } from "../graph/node.ts";
 import { int64s, tensor } from "../graph/tensor.ts";
 import { inferShapes } from "./infer.ts";
 import { movementRules } from "./movement.ts";

@@ -1,5 +1,5 @@
 import { add, type Dim, divideExactly, floorDiv, isStatic, mul, product, type Shape, sub } from "../graph/dim.ts";
-import type { Node } from "../graph/graph.ts";
+import type { Node } from "../graph/node.ts";
 import { elementCount, isInteger, numbersOf } from "../graph/tensor.ts";
 import { axesOf, MAX_CONTENT, normaliseAxis, numbers, type ShapeRule, single } from "./rule.ts";
 import { sliceContent, sliceExtent } from "./slice-extent.ts";

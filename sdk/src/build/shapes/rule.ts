@@ -1,5 +1,5 @@
 import type { Dim, Shape } from "../graph/dim.ts";
-import type { Node, Value } from "../graph/graph.ts";
+import type { Node, Value } from "../graph/node.ts";
 import type { DataType } from "../graph/tensor.ts";
 
 /** What is known of a node's result. */

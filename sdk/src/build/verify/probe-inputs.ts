@@ -1,5 +1,6 @@
 import { substitute } from "../graph/dim.ts";
-import type { Graph, Node, Value } from "../graph/graph.ts";
+import type { Graph } from "../graph/graph.ts";
+import type { Node, Value } from "../graph/node.ts";
 import { type DataType, elementCount, type Tensor, tensor } from "../graph/tensor.ts";
 
 /** Inputs of one run of a model, by name. */
