@@ -209,6 +209,18 @@ describe("attention of one tensor", () => {
     expect(counts).toEqual({ Attention: 1, Cast: 1 });
   });
 
+  it("as one operator of opset 23 on tensors whose heads are not split becomes Attention", async () => {
+    const { counts } = await rewritten(
+      (s) => {
+        const x = input(s);
+        const settings = { q_num_heads: HEADS, kv_num_heads: HEADS };
+        s.output(s.op("Attention", [dense(s, x), dense(s, x), dense(s, x)], settings));
+      },
+      { opset: 23 },
+    );
+    expect(counts).toEqual({ Attention: 1 });
+  });
+
   it("of opset 23 has a result of 0 for a query that sees no key", async () => {
     const { counts } = await rewritten(
       (s) => {

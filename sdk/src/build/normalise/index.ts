@@ -6,6 +6,7 @@ import type { Questions } from "../rewrite/questions.ts";
 import type { Rule } from "../rewrite/rule.ts";
 import type { Trace } from "../rewrite/trace.ts";
 import { inferShapes } from "../shapes/infer.ts";
+import { attentionHeads } from "./attention-heads.ts";
 import { biasBeforeHeads } from "./bias-before-heads.ts";
 import { mergeCommonSubexpressions } from "./common-subexpressions.ts";
 import { einsum } from "./einsum.ts";
@@ -30,6 +31,7 @@ const rules: readonly Rule[] = [
   gemm,
   einsum,
   einsumProducts,
+  attentionHeads,
   select,
   oneHotLookup,
   biasBeforeHeads,

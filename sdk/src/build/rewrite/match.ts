@@ -100,10 +100,7 @@ function* matchItems(
   const [only] = items;
   if (items.length === 1 && only) {
     if (typeof only.pattern === "number") {
-      const found = uniform(value);
-      const wanted = only.inverted === inverted ? only.pattern : group.inverse(only.pattern);
-      if (found !== undefined && isClose(found, wanted)) yield so;
-      else fail(miss, so, value, `${found ?? describe(value)} stands where ${wanted} is expected`);
+      yield* matches(only.inverted === inverted ? only.pattern : group.inverse(only.pattern), value, so, miss);
       return;
     }
     if (only.inverted === inverted) yield* matches(only.pattern, value, so, miss);
