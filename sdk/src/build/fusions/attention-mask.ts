@@ -2,8 +2,8 @@ import { int } from "../graph/attribute.ts";
 import { type Dim, sameDim, symbolOf } from "../graph/dim.ts";
 import type { Value } from "../graph/node.ts";
 import { int64s, type Tensor, tensor } from "../graph/tensor.ts";
-import { dataTypes } from "../onnx/tensor-proto.ts";
 import { Refusal, type Rewrite, refuse } from "../rewrite/rule.ts";
+import { asInt32 } from "./as-int32.ts";
 import { paddingMask } from "./padding-mask.ts";
 import type { Masking, Scores } from "./scores.ts";
 import { termsOf } from "./terms.ts";
@@ -141,8 +141,3 @@ function expandedBias(
   const square = add("Concat", [one, length, length], { attributes: { axis: int(0) } }).output;
   return add("Expand", [four, square]).output;
 }
-
-const asInt32 = ({ add }: Rewrite, keys: Value): Value =>
-  keys.dtype === "int32"
-    ? keys
-    : add("Cast", [keys], { attributes: { to: int(dataTypes.int32) }, name: `${keys.name}/int32` }).output;

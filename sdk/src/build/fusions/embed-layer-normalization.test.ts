@@ -35,6 +35,14 @@ const nodeOf = ({ graph }: Awaited<ReturnType<typeof fuse>>) =>
   graph.sorted().find(({ opType }) => opType === "EmbedLayerNormalization");
 
 describe("normalised embeddings", () => {
+  it("keep two tables that are read by the same computed ids", async () => {
+    const found = await fuse((s, tokens) => {
+      const places = s.op("Mod", [tokens, s.index(POSITIONS)]);
+      return [lookup(s, POSITIONS, places), lookup(s, POSITIONS, places)];
+    });
+    expect(nodeOf(found)?.inputs[4]?.shape).toEqual([POSITIONS, HIDDEN]);
+  });
+
   it.each<[string, Parameters<typeof fuse>[0], number, boolean]>([
     ["words, types and positions", (s, tokens) => [typed(s), positioned(s, tokens)], POSITIONS, true],
     ["words, positions and types", (s, tokens) => [positioned(s, tokens), typed(s)], POSITIONS, true],
