@@ -86,3 +86,21 @@ describe("no attention is", () => {
     ).toEqual([]);
   });
 });
+
+describe("a normalisation that is written out", () => {
+  const scaled = (s: Sketch, centred: Value, gain: Value) => {
+    const variance = s.op("ReduceMean", [s.op("Mul", [centred, centred])], { axes: [-1] });
+    return s.op("Mul", [s.op("Div", [centred, s.op("Sqrt", [s.op("Add", [variance, 1e-5])])]), gain]);
+  };
+
+  it("is reported when it is a layer normalisation, with what keeps it from being fused", async () => {
+    const [reason] = await reasons((s, x) =>
+      scaled(s, s.op("Sub", [x, s.op("ReduceMean", [x], { axes: [-1] })]), s.input("gain", [HIDDEN])),
+    );
+    expect(reason).toMatchObject({ pattern: "LayerNormalization", why: expect.stringContaining("a constant") });
+  });
+
+  it("is not reported when it does not subtract the mean, for no fused operator is known for that", async () => {
+    expect(await reasons((s, x) => scaled(s, x, s.random([HIDDEN], 1)))).toEqual([]);
+  });
+});

@@ -76,11 +76,24 @@ const isComputedProduct = ({ opType, inputs, outputs: [product] }: Node): boolea
 
 const isOne = (value: Value | undefined) => value !== undefined && uniform(value) === 1;
 
-/** mean(…) + ε */
-const isVariance = (value: Value | undefined): boolean =>
-  value?.producer?.is("Add") === true &&
-  value.producer.inputs.some((input) => /^(ReduceMean|GlobalAveragePool)$/.test(input?.producer?.opType ?? "")) &&
-  value.producer.inputs.some((input) => input?.isConstant);
+/** mean((x − mean(x))²) + ε; the mean of x² alone is another normalisation, of no form that is fused. */
+function isVariance(value: Value | undefined): boolean {
+  const { inputs = [] } = value?.producer?.is("Add") ? value.producer : {};
+  return (
+    inputs.some((input) => input?.isConstant) &&
+    inputs.some((input) => {
+      const mean = input?.producer;
+      return /^(ReduceMean|GlobalAveragePool)$/.test(mean?.opType ?? "") && isCentredSquare(mean?.inputs[0]);
+    })
+  );
+}
+
+function isCentredSquare(value: Value | undefined): boolean {
+  const node = value?.producer;
+  if (node?.is("Cast")) return isCentredSquare(node.inputs[0]);
+  const base = node?.is("Pow") || node?.is("Mul") ? node.inputs[0]?.producer : undefined;
+  return (base?.is("Cast") ? base.inputs[0]?.producer : base)?.is("Sub") === true;
+}
 
 /** Nodes after this one, as far as they are reached through such as satisfy `passes`. */
 function readers(node: Node, passes: (node: Node) => boolean): Node[] {
