@@ -1,0 +1,48 @@
+import { readFile } from "node:fs/promises";
+import { BertEdgeError } from "../../../artifact/error.ts";
+
+/** A line of a data file. */
+export interface Line {
+  readonly text: string;
+  /** Where it stands, for messages: "line 3 of pairs.tsv". */
+  readonly place: string;
+}
+
+/** A data file's lines, without those that are empty. */
+export const linesOf = (text: string, source: string): Line[] =>
+  text
+    .split(/\r?\n/)
+    .map((line, i) => ({ text: line, place: `line ${i + 1} of ${source}` }))
+    .filter((line) => line.text !== "");
+
+/** The error for a line of another form. */
+export const unexpected = ({ place }: Line, expected: string, hint: string): BertEdgeError =>
+  new BertEdgeError("data_invalid", `Expected ${expected} at ${place}.`, { hint });
+
+/**
+ * Reads a data file's text and parses it.
+ *
+ * @throws BertEdgeError `data_missing`, `data_invalid` for files that are not UTF-8 text or hold no entry, and what `parse`
+ *   throws
+ */
+export async function readData<T>(
+  path: string,
+  hint: string,
+  parse: (text: string, source: string) => readonly T[],
+): Promise<readonly T[]> {
+  const bytes = await readFile(path).catch((cause: NodeJS.ErrnoException) => {
+    if (cause.code === "ENOENT") throw new BertEdgeError("data_missing", `${path} does not exist.`, { hint, cause });
+    throw new BertEdgeError("data_invalid", `${path} cannot be read.`, { hint, cause });
+  });
+  const entries = parse(decode(bytes, path, hint), path);
+  if (entries.length === 0) throw new BertEdgeError("data_invalid", `${path} holds no entries.`, { hint });
+  return entries;
+}
+
+function decode(bytes: Uint8Array, path: string, hint: string): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch (cause) {
+    throw new BertEdgeError("data_invalid", `${path} is not text in UTF-8.`, { hint, cause });
+  }
+}

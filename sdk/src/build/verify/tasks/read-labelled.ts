@@ -1,0 +1,36 @@
+import { linesOf, readData, unexpected } from "./data-file.ts";
+
+/** A text and the index of its true label. */
+export interface LabelledText {
+  readonly text: string;
+  readonly label: number;
+}
+
+const HINT = "Give one text a line and, after a tab, its label: an index from 0 on or one of the model's label names.";
+
+/**
+ * Reads lines of a text and, after a tab, its label: one of the names in `labels`, or an index of them. Where a name is a
+ * number itself, only names are taken.
+ *
+ * @param labels the model's label names, by index
+ * @throws BertEdgeError `data_missing`; `data_invalid` naming the line
+ */
+export const readLabelled = (path: string, labels: readonly string[]): Promise<readonly LabelledText[]> =>
+  readData(path, HINT, (text, source) => parseLabelled(text, source, labels));
+
+/** @throws BertEdgeError `data_invalid` naming the line */
+export function parseLabelled(text: string, source: string, labels: readonly string[]): LabelledText[] {
+  const indexOf = new Map(labels.map((name, index) => [name, index]));
+  const namesAreNumbers = labels.some((name) => /^\d+$/.test(name));
+  if (!namesAreNumbers) for (const index of labels.keys()) indexOf.set(String(index), index);
+  const known = `${namesAreNumbers ? "" : `0 to ${labels.length - 1}, or `}${labels.join(", ")}`;
+  return linesOf(text, source).map((line) => {
+    const columns = line.text.split("\t");
+    const [content = "", name = ""] = columns;
+    if (columns.length !== 2) throw unexpected(line, `a text, a tab and a label, not ${columns.length} columns`, HINT);
+    if (content === "") throw unexpected(line, "a text before the tab", HINT);
+    const label = indexOf.get(name);
+    if (label === undefined) throw unexpected(line, `one of the labels ${known} after the tab`, HINT);
+    return { text: content, label };
+  });
+}

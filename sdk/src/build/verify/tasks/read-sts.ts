@@ -1,0 +1,40 @@
+import { linesOf, readData, unexpected } from "./data-file.ts";
+
+/** Two sentences and how alike people found them; scores need only an order. */
+export interface StsPair {
+  readonly score: number;
+  readonly first: string;
+  readonly second: string;
+}
+
+/** Columns of STS-B's own files: genre, file, year, id, score, sentence, sentence; some lines name sources after them. */
+const STSB_SCORE = 4;
+const STSB_COLUMNS = 7;
+
+const HINT =
+  "Give STS-B's own file (sts-test.csv), or lines of score, sentence and sentence; both with tabs between, unquoted.";
+
+/**
+ * Reads pairs of sentences: lines of three columns (score, sentence, sentence), or of seven and more as in STS-B's own
+ * sts-test.csv (http://ixa2.si.ehu.eus/stswiki/index.php/STSbenchmark). Tabs separate columns, quotes are part of sentences.
+ *
+ * @throws BertEdgeError `data_missing`; `data_invalid` naming the line
+ */
+export const readSts = (path: string): Promise<readonly StsPair[]> => readData(path, HINT, parseSts);
+
+/** @throws BertEdgeError `data_invalid` naming the line */
+export const parseSts = (text: string, source: string): StsPair[] =>
+  linesOf(text, source).map((line) => {
+    const columns = line.text.split("\t");
+    const isStsb = columns.length >= STSB_COLUMNS;
+    if (!isStsb && columns.length !== 3) {
+      throw unexpected(line, `3 columns, or 7 and more, rather than ${columns.length}`, HINT);
+    }
+    const [score = "", first = "", second = ""] = columns.slice(isStsb ? STSB_SCORE : 0);
+    const column = isStsb ? STSB_SCORE + 1 : 1;
+    if (!/^-?\d+(\.\d+)?$/.test(score)) throw unexpected(line, `a score, a number, in column ${column}`, HINT);
+    if (first === "" || second === "") {
+      throw unexpected(line, `a sentence each in columns ${column + 1} and ${column + 2}`, HINT);
+    }
+    return { score: Number(score), first, second };
+  });

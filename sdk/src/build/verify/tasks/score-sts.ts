@@ -1,0 +1,19 @@
+import { cosine } from "../../../runtime/tasks/sentence-vector.ts";
+import { type Compute, eachTextOnce } from "./each-text-once.ts";
+import type { StsPair } from "./read-sts.ts";
+import { spearman } from "./spearman.ts";
+
+/**
+ * Spearman's correlation × 100 of people's scores with the cosines of vectors: STS-B's usual figure for sentence vectors.
+ *
+ * @throws BertEdgeError `vector_invalid`
+ */
+export async function scoreSts(pairs: readonly StsPair[], embed: Compute): Promise<number> {
+  const vectorOf = await eachTextOnce(
+    pairs.flatMap(({ first, second }) => [first, second]),
+    embed,
+  );
+  const cosines = pairs.map(({ first, second }) => cosine(vectorOf(first), vectorOf(second)));
+  const scores = pairs.map(({ score }) => score);
+  return 100 * spearman(scores, cosines);
+}
