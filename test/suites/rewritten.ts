@@ -40,7 +40,6 @@ export interface Rewritten {
   readonly graph: Graph;
   readonly trace: Trace;
   readonly nodesBefore: number;
-  /** Operators by how often they occur; those of onnxruntime by their name alone. */
   readonly counts: Readonly<Record<string, number>>;
   /** Near misses of one rule, as a user reads them. */
   readonly why: (pattern: string) => string[];
@@ -54,19 +53,29 @@ export async function rewritten(draw: (sketch: Sketch) => void, options: Options
   const trace = await (options.optimize ?? optimizeGraph)(after.graph);
   verify(after.graph);
   expect(trace.notes).toEqual([]);
-  const feeds = (options.sizes ?? SIZES).map((sizes, seed) => inputsFor(before.graph, sizes, options, seed));
-  const [wanted, found] = [await runGraph(before.graph, feeds), await runGraph(after.graph, feeds)];
-  for (const [i, outputs] of wanted.entries()) {
-    expect(largestDifference(found[i] ?? {}, outputs), `difference of run ${i}`).toBeLessThan(FLOAT32_ROUNDING);
-  }
-  const counts: Record<string, number> = {};
-  for (const { opType } of after.graph.nodes) counts[opType] = (counts[opType] ?? 0) + 1;
+  await expectSame(after.graph, before.graph, options);
   const why = (pattern: string) =>
     [...after.graph.nodes].flatMap((root) => {
       const reason = trace.reasonFor([pattern], [root]);
       return reason ? [`${reason.node}: ${reason.why}`] : [];
     });
-  return { graph: after.graph, trace, nodesBefore, counts, why };
+  return { graph: after.graph, trace, nodesBefore, counts: countOperators(after.graph), why };
+}
+
+/** Expects a graph to compute what another does, on random inputs. */
+export async function expectSame(found: Graph, wanted: Graph, options: Options = {}): Promise<void> {
+  const feeds = (options.sizes ?? SIZES).map((sizes, seed) => inputsFor(wanted, sizes, options, seed));
+  const [ours, theirs] = [await runGraph(found, feeds), await runGraph(wanted, feeds)];
+  for (const [i, outputs] of theirs.entries()) {
+    expect(largestDifference(ours[i] ?? {}, outputs), `difference of run ${i}`).toBeLessThan(FLOAT32_ROUNDING);
+  }
+}
+
+/** Operators by how often they occur; those of onnxruntime by their name alone. */
+export function countOperators({ nodes }: Graph): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const { opType } of nodes) counts[opType] = (counts[opType] ?? 0) + 1;
+  return counts;
 }
 
 /** Brings a graph into its canonical form, and applies these rules alone. */

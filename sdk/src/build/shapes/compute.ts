@@ -39,7 +39,8 @@ function matMulShape(a: Shape | undefined, b: Shape | undefined, scope: Scope): 
   return [...batch, ...rows, ...columns];
 }
 
-const matMul = (dtype?: Known["dtype"]): ShapeRule =>
+/** A product of matrices; its type is that of the first unless given. */
+export const matMul = (dtype?: Known["dtype"]): ShapeRule =>
   single(({ inputs: [a, b] }, scope) => ({ dtype: dtype ?? a?.dtype, shape: matMulShape(a?.shape, b?.shape, scope) }));
 
 /** Each letter of an equation is a size; the result has those of its right side. */

@@ -2,9 +2,18 @@ import { describe, expect, it } from "vitest";
 import { compareWithOnnxruntime, type Draw } from "../../../../test/suites/shape-oracle.ts";
 import type { Operand, Setting, Sketch } from "../../../../test/suites/sketch.ts";
 import { MICROSOFT } from "../graph/node.ts";
+import { elementCount, tensor } from "../graph/tensor.ts";
 import { microsoftRules } from "./microsoft.ts";
 
 const x3 = (s: Sketch) => s.input("x", ["b", "s", 8]);
+const bytes = (s: Sketch, shape: readonly number[]) =>
+  s.constant(
+    tensor(
+      "int8",
+      shape,
+      Int8Array.from({ length: elementCount(shape) }, (_, i) => (i % 255) - 127),
+    ),
+  );
 const add = (
   s: Sketch,
   opType: string,
@@ -59,6 +68,24 @@ const cases: [opType: string, what: string, draw: Draw][] = [
       const [q, k, v] = [x3(s), s.input("k", ["b", 7, 8]), s.input("v", ["b", 7, 6])];
       add(s, "MultiHeadAttention", [q, k, v], { num_heads: 2 });
     },
+  ],
+  [
+    "QAttention",
+    "",
+    (s) => {
+      const inputs = [s.input("x", ["b", "s", 8], "uint8"), bytes(s, [8, 24]), s.random([24]), 0.5, s.random([24], 1)];
+      add(s, "QAttention", inputs, { num_heads: 2 });
+    },
+  ],
+  [
+    "DynamicQuantizeMatMul",
+    "",
+    (s) => add(s, "DynamicQuantizeMatMul", [x3(s), bytes(s, [8, 5]), s.random([5], 1), undefined, s.random([5])]),
+  ],
+  [
+    "MatMulIntegerToFloat",
+    "",
+    (s) => add(s, "MatMulIntegerToFloat", [s.input("x", ["b", "s", 8], "uint8"), bytes(s, [8, 5]), 0.5, 0.25]),
   ],
 ];
 

@@ -1,4 +1,5 @@
 import { type Dim, floorDiv } from "../graph/dim.ts";
+import { matMul } from "./compute.ts";
 import { type ShapeRule, single } from "./rule.ts";
 
 const likeFirst: ShapeRule = single(({ inputs: [x] }) => ({ dtype: x?.dtype, shape: x?.shape }));
@@ -34,4 +35,12 @@ export const microsoftRules: Readonly<Record<string, ShapeRule>> = {
       q?.shape?.length === 3 && v?.shape?.length === 3 ? [...q.shape.slice(0, 2), v.shape[2] as Dim] : undefined;
     return [{ dtype: q?.dtype, shape }];
   },
+  QAttention: ({ inputs: [x, weights, , scale] }) => {
+    const columns = weights?.shape?.[1];
+    const shape =
+      columns !== undefined && x?.shape?.length === 3 ? [...x.shape.slice(0, 2), floorDiv(columns, 3)] : undefined;
+    return [{ dtype: scale?.dtype, shape }];
+  },
+  DynamicQuantizeMatMul: matMul(),
+  MatMulIntegerToFloat: matMul("float32"),
 };

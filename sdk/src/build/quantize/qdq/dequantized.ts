@@ -1,0 +1,53 @@
+import type { Node, Value } from "../../graph/node.ts";
+import { elementCount } from "../../graph/tensor.ts";
+import { normaliseAxis } from "../../shapes/rule.ts";
+
+/** 8-bit numbers that stand for scale · (data − zero). */
+export interface Quantized {
+  /** int8 or uint8 */
+  readonly data: Value;
+  /** float32: [] or [1], or [columns] of a weight */
+  readonly scale: Value;
+  /** Type of the data, shape of the scale; undefined where it is 0. */
+  readonly zero: Value | undefined;
+}
+
+/** What a DequantizeLinear of a computed tensor reads, where one scale is that of all its elements. */
+export function activationOf({ producer }: Value): Quantized | undefined {
+  const found = producer && eightBits(producer);
+  return found && isSingle(found.scale) ? found : undefined;
+}
+
+/**
+ * What a DequantizeLinear of a constant [inputs, outputs] reads, where a scale is that of the whole or of an output.
+ *
+ * @param transposed the constant is [outputs, inputs]
+ */
+export function weightOf({ producer }: Value, transposed = false): Quantized | undefined {
+  const found = producer && eightBits(producer);
+  if (found?.data.constant?.shape.length !== 2 || !found.scale.constant) return undefined;
+  const axis = normaliseAxis(producer?.int("axis") ?? 1, 2);
+  return isSingle(found.scale) || axis === (transposed ? 0 : 1) ? found : undefined;
+}
+
+/** A zero point as operators take it: left out where it is 0 everywhere, which they compute faster. */
+export const zeroPoint = (value: Value | undefined): Value | undefined =>
+  value?.constant?.data.every((byte) => byte === 0) ? undefined : value;
+
+/** True for a scalar, or a vector of one. */
+export const isSingle = ({ shape }: Value): boolean =>
+  shape !== undefined && shape.length <= 1 && shape.every((dim) => dim === 1);
+
+export const isEightBit = ({ dtype }: Value): boolean => dtype === "int8" || dtype === "uint8";
+
+function eightBits(node: Node): Quantized | undefined {
+  const [data, scale, zero] = node.inputs;
+  if (!node.is("DequantizeLinear") || (node.int("block_size") ?? 0) !== 0 || !data || !scale) return undefined;
+  if (!isEightBit(data) || scale.dtype !== "float32" || (zero && !isSameSize(zero, scale))) return undefined;
+  return { data, scale, zero: zeroPoint(zero) };
+}
+
+const isSameSize = (a: Value, b: Value) =>
+  a.constant && b.constant
+    ? elementCount(a.constant.shape) === elementCount(b.constant.shape)
+    : isSingle(a) && isSingle(b);

@@ -1,0 +1,31 @@
+import { int } from "../../graph/attribute.ts";
+import { type Tensor, tensor } from "../../graph/tensor.ts";
+import { bind, constant, op } from "../../rewrite/pattern.ts";
+import { type Rule, rule } from "../../rewrite/rule.ts";
+import { weightOf } from "./dequantized.ts";
+
+/** dequantize(q)ᵀ = dequantize(qᵀ), with the scales of rows as those of columns. */
+export const transposedWeight: Rule = rule("transposed weight", {
+  roots: ["Transpose"],
+  pattern: op("Transpose", [bind("weight", op("DequantizeLinear", [constant("data")]))]),
+  shared: ["weight"],
+  rewrite({ value, add, constant }) {
+    const weight = value("weight");
+    const found = weightOf(weight, true);
+    if (!found?.data.constant) return undefined;
+    const turned = constant(`${found.data.name}/transposed`, transposed(found.data.constant));
+    return add("DequantizeLinear", [turned, ...(weight.producer?.inputs.slice(1) ?? [])], {
+      attributes: { axis: int(1) },
+    }).output;
+  },
+});
+
+/** Of a matrix of bytes. */
+function transposed({ dtype, shape: [rows = 0, columns = 0], data }: Tensor): Tensor {
+  const result = new Uint8Array(data.length);
+  for (let row = 0; row < rows; row++) {
+    for (let column = 0; column < columns; column++)
+      result[column * rows + row] = data[row * columns + column] as number;
+  }
+  return { ...tensor("uint8", [columns, rows], result), dtype };
+}

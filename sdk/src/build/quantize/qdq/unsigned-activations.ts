@@ -1,0 +1,49 @@
+import type { Attribute } from "../../graph/attribute.ts";
+import type { Node, Value } from "../../graph/node.ts";
+import { type Tensor, tensor } from "../../graph/tensor.ts";
+import { type Rewrite, type Rule, rule } from "../../rewrite/rule.ts";
+
+// dequantize(quantize(x, s, z), s, z) in int8 = dequantize(quantize(x, s, z + 128), s, z + 128) in uint8
+//
+// Rounding and saturation are the same. onnxruntime's kernels for x86 and WebAssembly are those for uint8 activations;
+// QAttention has no other.
+
+const OFFSET = 128;
+
+export const unsignedActivations: Rule = rule("unsigned activation", {
+  roots: ["QuantizeLinear"],
+  rewrite(rewrite) {
+    const { graph, root, add } = rewrite;
+    const [x, scale, zero] = root.inputs;
+    const readers = [...root.output.users];
+    if (root.output.dtype !== "int8" || x?.isConstant || !scale || graph.isOutput(root.output)) return undefined;
+    const isShifted = (node: Node) => node.inputs[2] === undefined || node.inputs[2].constant !== undefined;
+    if (!readers.every((reader) => reader.is("DequantizeLinear") && isShifted(reader)) || !isShifted(root)) {
+      return undefined;
+    }
+    const quantized = add("QuantizeLinear", [x, scale, shifted(rewrite, zero)], { attributes: placement(root) }).output;
+    return readers.map(({ inputs: [, factor, offset], attributes, output, origin }) => {
+      const inputs = [quantized, factor, shifted(rewrite, offset)];
+      return [output, add("DequantizeLinear", inputs, { name: origin, origin, attributes }).output] as const;
+    });
+  },
+});
+
+function shifted({ root, constant }: Rewrite, zero: Value | undefined): Value {
+  return constant(`${root.origin}/zero_point`, unsigned(zero?.constant ?? NONE));
+}
+
+const NONE: Tensor = tensor("int8", [], Int8Array.of(0));
+
+/** The numbers of an int8 tensor plus 128: the top bit of every byte turned over. */
+const unsigned = ({ shape, data }: Tensor): Tensor =>
+  tensor(
+    "uint8",
+    shape,
+    data.map((byte) => byte ^ OFFSET),
+  );
+
+/** The zero point gives the type from now on. */
+function placement({ attributes }: Node): Record<string, Attribute> {
+  return Object.fromEntries(Object.entries(attributes).filter(([name]) => name !== "output_dtype"));
+}
