@@ -65,7 +65,16 @@ it.each<[string, (s: Sketch) => void]>([
       s.output(s.op("DequantizeLinear", [data, scale, zero]));
     },
   ],
+  [
+    "every channel has a scale, and none a zero point",
+    (s) => {
+      const INT8 = 3;
+      const scale = s.floats([4], [0.1, 0.01, 0.02, 0.03]);
+      const data = s.op("QuantizeLinear", [s.input("x", ["batch", 4]), scale], { axis: 1, output_dtype: INT8 });
+      s.output(s.op("DequantizeLinear", [data, scale], { axis: 1 }));
+    },
+  ],
 ])("int8 stays where %s", async (_, draw) => {
-  const { graph } = await rewritten(draw, { optimize: only(unsignedActivations) });
+  const { graph } = await rewritten(draw, { optimize: only(unsignedActivations), opset: 21 });
   expect([...graph.nodes].map(({ output }) => output.dtype)).not.toContain("uint8");
 });

@@ -2,6 +2,7 @@ import type { Attribute } from "../../graph/attribute.ts";
 import type { Node, Value } from "../../graph/node.ts";
 import { type Tensor, tensor } from "../../graph/tensor.ts";
 import { type Rewrite, type Rule, rule } from "../../rewrite/rule.ts";
+import { isSingle } from "./dequantized.ts";
 
 // dequantize(quantize(x, s, z), s, z) in int8 = dequantize(quantize(x, s, z + 128), s, z + 128) in uint8
 //
@@ -17,8 +18,7 @@ export const unsignedActivations: Rule = rule("unsigned activation", {
     const [x, scale, zero] = root.inputs;
     const readers = [...root.output.users];
     if (root.output.dtype !== "int8" || x?.isConstant || !scale || graph.isOutput(root.output)) return undefined;
-    const isShifted = (node: Node) => node.inputs[2] === undefined || node.inputs[2].constant !== undefined;
-    if (!readers.every((reader) => reader.is("DequantizeLinear") && isShifted(reader)) || !isShifted(root)) {
+    if (![root, ...readers].every(hasKnownZero) || !readers.every((reader) => reader.is("DequantizeLinear"))) {
       return undefined;
     }
     const quantized = add("QuantizeLinear", [x, scale, shifted(rewrite, zero)], { attributes: placement(root) }).output;
@@ -28,6 +28,10 @@ export const unsignedActivations: Rule = rule("unsigned activation", {
     });
   },
 });
+
+/** A zero point that is left out is one number, and so must the scale be. */
+const hasKnownZero = ({ inputs: [, scale, zero] }: Node) =>
+  zero ? zero.constant !== undefined : scale !== undefined && isSingle(scale);
 
 function shifted({ root, constant }: Rewrite, zero: Value | undefined): Value {
   return constant(`${root.origin}/zero_point`, unsigned(zero?.constant ?? NONE));
