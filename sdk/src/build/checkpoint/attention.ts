@@ -2,10 +2,11 @@ import { int, ints } from "../graph/attribute.ts";
 import type { Value } from "../graph/node.ts";
 import { float32Scalar, int64s } from "../graph/tensor.ts";
 import type { EncoderConfig } from "./encoder-config.ts";
-import type { EncoderLayer, Linear } from "./encoder-weights.ts";
+import type { EncoderLayer } from "./encoder-weights.ts";
 import type { GraphWriter } from "./graph-writer.ts";
 import { linear } from "./layers.ts";
 import { type Rotation, rotated } from "./rotary-positions.ts";
+import type { Linear } from "./take-weights.ts";
 
 /** What positions do to attention. */
 export interface AttentionPositions {

@@ -83,7 +83,6 @@ describe("readCheckpoint", () => {
     ["another architecture", { model_type: "t5" }, "only these families are supported so far"],
     ["another activation", { hidden_act: "prelu" }, "the activation must be one of gelu, gelu_new"],
     ["relative positions", { position_embedding_type: "relative_key" }, "only absolute position embeddings"],
-    ["a classifier", { architectures: ["BertForSequenceClassification"] }, "models with a task head"],
     ["a decoder", { is_decoder: true }, "decoders (causal attention) are not encoders"],
     ["heads that do not divide the width", { num_attention_heads: 5 }, "hidden_size must be a multiple of"],
     ["positions for special tokens only", { max_position_embeddings: 2 }, "room for [CLS], one token and [SEP]"],
@@ -97,6 +96,17 @@ describe("readCheckpoint", () => {
     await expect(readCheckpoint(folder)).rejects.toMatchObject({
       code: "checkpoint_invalid",
       message: expect.stringContaining(message),
+    });
+  });
+
+  it("refuses a classifier, and says that it has a head", async () => {
+    const folder = await tinyFolder();
+    const config = JSON.parse(await configOf(folder)) as object;
+    const architectures = ["BertForSequenceClassification"];
+    await writeFile(join(folder, "config.json"), JSON.stringify({ ...config, architectures }));
+    await expect(readCheckpoint(folder)).rejects.toMatchObject({
+      code: "checkpoint_unsupported",
+      message: expect.stringContaining("a classifier's head"),
     });
   });
 

@@ -22,21 +22,8 @@ const activations = [
 export type Activation = (typeof activations)[number];
 export const Activation = v.picklist(activations, `the activation must be one of ${activations.join(", ")}`);
 
-const NoHead = v.optional(
-  v.array(
-    v.pipe(
-      v.string(),
-      v.regex(
-        /^(?!.*For(?!MaskedLM$|PreTraining$))/,
-        "models with a task head (classifiers, …) are not supported so far",
-      ),
-    ),
-  ),
-);
-
 /** Keys that every family has. */
 export const encoderKeys = {
-  architectures: NoHead,
   vocab_size: Count,
   is_decoder: v.optional(v.literal(false, "decoders (causal attention) are not encoders"), false),
 };

@@ -11,6 +11,14 @@ import { layerNorm } from "./layers.ts";
 import { rotation } from "./rotary-positions.ts";
 import { maskBias, relativeBias, windowBias } from "./score-biases.ts";
 
+/** What a part of a graph that follows an encoder reads. */
+export interface EncoderValues {
+  /** [batch, sequence, hidden] */
+  readonly states: Value;
+  /** The input, [batch, sequence], int64. */
+  readonly mask: Value;
+}
+
 /**
  * An encoder written out in standard operators, formula by formula, from the checkpoint's tensors as they are. Inputs and
  * output are named and typed as transformers' own ONNX exports are.
@@ -20,6 +28,14 @@ import { maskBias, relativeBias, windowBias } from "./score-biases.ts";
  */
 export function encoderGraph(config: EncoderConfig, weights: EncoderWeights): Graph {
   const g = new GraphWriter(config.model_type);
+  const { states } = writeEncoder(g, config, weights);
+  g.graph.outputs.push({ name: "last_hidden_state", value: states, declaration: undefined });
+  inferShapes(g.graph);
+  return g.graph;
+}
+
+/** Writes an encoder's inputs and nodes. */
+export function writeEncoder(g: GraphWriter, config: EncoderConfig, weights: EncoderWeights): EncoderValues {
   const input = (name: string) => g.graph.input(name, { dtype: "int64", shape: [symbol("batch"), symbol("sequence")] });
   const ids = input("input_ids");
   const mask = input("attention_mask");
@@ -32,9 +48,7 @@ export function encoderGraph(config: EncoderConfig, weights: EncoderWeights): Gr
     x = encoderLayer(g, `layer.${index}`, x, layer, config, positions(index));
   });
   if (weights.finalNorm) x = layerNorm(g, "norm", x, weights.finalNorm, config.layer_norm_eps);
-  g.graph.outputs.push({ name: "last_hidden_state", value: x, declaration: undefined });
-  inferShapes(g.graph);
-  return g.graph;
+  return { states: x, mask };
 }
 
 /** What positions do to the attention of each layer; layers that agree share it. */

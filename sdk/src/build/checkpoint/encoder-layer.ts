@@ -2,9 +2,10 @@ import type { Value } from "../graph/node.ts";
 import { activation } from "./activation.ts";
 import { type AttentionPositions, attention } from "./attention.ts";
 import type { EncoderConfig } from "./encoder-config.ts";
-import type { EncoderLayer, LayerNorm } from "./encoder-weights.ts";
+import type { EncoderLayer } from "./encoder-weights.ts";
 import type { GraphWriter } from "./graph-writer.ts";
 import { layerNorm, linear } from "./layers.ts";
+import type { LayerNorm } from "./take-weights.ts";
 
 /** One layer of an encoder, [batch, sequence, hidden] → [batch, sequence, hidden]. */
 type LayerFormula = (

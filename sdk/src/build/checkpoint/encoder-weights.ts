@@ -1,21 +1,9 @@
-import { BertEdgeError } from "../../artifact/error.ts";
-import { elementCount, type Tensor, tensor, toFloat32 } from "../graph/tensor.ts";
+import type { Tensor } from "../graph/tensor.ts";
 import type { Encoder } from "./checkpoint.ts";
 import type { EncoderNames, LayerNames, LinearName } from "./encoder-names.ts";
 import type { Family } from "./families/family.ts";
 import { families } from "./families/index.ts";
-
-/** y = x · weightᵀ + bias, as torch.nn.Linear keeps it: weight [out, in], bias [out] if any, float32. */
-export interface Linear {
-  readonly weight: Tensor;
-  readonly bias: Tensor | undefined;
-}
-
-/** Gain and, if any, offset of a layer normalisation, each of the width that it normalises, float32. */
-export interface LayerNorm {
-  readonly gamma: Tensor;
-  readonly beta: Tensor | undefined;
-}
+import { type LayerNorm, type Linear, taker } from "./take-weights.ts";
 
 export interface EncoderLayer {
   readonly query: Linear;
@@ -63,26 +51,18 @@ export function encoderWeights(encoder: Encoder): EncoderWeights {
   const names = namesOf(encoder);
   const { hidden_size: hidden, embedding_size: embedding, intermediate_size: inner } = config;
   const take = taker(encoder, names.prefix);
-
-  const linear = (name: LinearName, outputs: number, inputs: number, hasBias: boolean): Linear => ({
-    weight: part(take, name, "weight", [outputs, inputs]),
-    bias: hasBias ? part(take, name, "bias", [outputs]) : undefined,
-  });
-  const layerNorm = (name: string, width: number): LayerNorm => ({
-    gamma: take(`${name}.weight`, width),
-    beta: config.norm_bias ? take(`${name}.bias`, width) : undefined,
-  });
+  const layerNorm = (name: string, width: number) => take.layerNorm(name, width, config.norm_bias);
   const layerOf = (layer: LayerNames): EncoderLayer => {
-    const attention = (name: LinearName) => linear(name, hidden, hidden, config.attention_bias);
+    const attention = (name: LinearName) => take.linear(name, hidden, hidden, config.attention_bias);
     return {
       query: attention(layer.query),
       key: attention(layer.key),
       value: attention(layer.value),
       attentionOutput: attention(layer.attentionOutput),
       attentionNorm: layer.attentionNorm === undefined ? undefined : layerNorm(layer.attentionNorm, hidden),
-      intermediate: linear(layer.intermediate, inner, hidden, config.mlp_bias),
-      factor: config.gated && layer.factor ? linear(layer.factor, inner, hidden, config.mlp_bias) : undefined,
-      output: linear(layer.output, hidden, inner, config.mlp_bias),
+      intermediate: take.linear(layer.intermediate, inner, hidden, config.mlp_bias),
+      factor: config.gated && layer.factor ? take.linear(layer.factor, inner, hidden, config.mlp_bias) : undefined,
+      output: take.linear(layer.output, hidden, inner, config.mlp_bias),
       feedForwardNorm: layerNorm(layer.feedForwardNorm, hidden),
     };
   };
@@ -91,18 +71,20 @@ export function encoderWeights(encoder: Encoder): EncoderWeights {
   const layersPerGroup = config.num_hidden_layers / config.num_hidden_groups;
   const { type_vocab_size: types, relative_attention_num_buckets: buckets, rope_theta } = config;
   return {
-    word: take(`${names.words}.weight`, config.vocab_size, embedding),
+    word: take.tensor(`${names.words}.weight`, config.vocab_size, embedding),
     position: rope_theta
       ? undefined
-      : take("embeddings.position_embeddings.weight", config.max_position_embeddings, embedding),
-    tokenType: types > 0 ? take("embeddings.token_type_embeddings.weight", types, embedding) : undefined,
+      : take.tensor("embeddings.position_embeddings.weight", config.max_position_embeddings, embedding),
+    tokenType: types > 0 ? take.tensor("embeddings.token_type_embeddings.weight", types, embedding) : undefined,
     norm: layerNorm(names.norm, embedding),
     projection:
-      names.projection && config.embedding_projection ? linear(names.projection, hidden, embedding, true) : undefined,
+      names.projection && config.embedding_projection
+        ? take.linear(names.projection, hidden, embedding, true)
+        : undefined,
     relativePosition:
       buckets === undefined
         ? undefined
-        : take("encoder.relative_attention_bias.weight", buckets, config.num_attention_heads),
+        : take.tensor("encoder.relative_attention_bias.weight", buckets, config.num_attention_heads),
     layers: Array.from(
       { length: config.num_hidden_layers },
       (_, i) => groups[Math.floor(i / layersPerGroup)] as EncoderLayer,
@@ -111,47 +93,10 @@ export function encoderWeights(encoder: Encoder): EncoderWeights {
   };
 }
 
-/** The names that the checkpoint's tensors have, without a prefix that they do not carry. */
-function namesOf({ config, weights }: Encoder): EncoderNames {
+/** The names that a checkpoint's tensors have, without a prefix that they do not carry. */
+export function namesOf({ config, weights }: Encoder): EncoderNames {
   const { names: known } = families[config.model_type] as Family;
   const bare = known.map((names) => ({ ...names, prefix: "" }));
   const isThere = ({ prefix, norm }: EncoderNames) => weights.has(`${prefix}${norm}.weight`);
   return [...known, ...bare].find(isThere) ?? { ...known[0], prefix: "" };
-}
-
-/** A tensor by its name without prefix, of the shape that config.json gives it, in float32. */
-type Take = (name: string, ...shape: number[]) => Tensor;
-
-function taker({ folder, weights }: Encoder, prefix: string): Take {
-  const taken = new Map<string, Tensor>();
-  const read = (name: string, shape: number[]): Tensor => {
-    const found = weights.get(prefix + name);
-    const wants = `${prefix}${name} of shape [${shape}]`;
-    const hint = "config.json and model.safetensors must come from the same model.";
-    if (!found) throw new BertEdgeError("checkpoint_invalid", `${folder} has no tensor ${wants}.`, { hint });
-    if (found.shape.join() !== shape.join()) {
-      throw new BertEdgeError("checkpoint_invalid", `${folder} should have ${wants}, not [${found.shape}].`, { hint });
-    }
-    const values = toFloat32(found);
-    if (!values.every(Number.isFinite)) {
-      throw new BertEdgeError("checkpoint_invalid", `${folder}: ${prefix}${name} holds NaN or infinite numbers.`, {
-        hint: "Its training diverged, or the file is damaged: take an earlier checkpoint or fetch it again.",
-      });
-    }
-    return tensor("float32", shape, values);
-  };
-  return (name, ...shape) => {
-    const value = taken.get(name) ?? read(name, shape);
-    taken.set(name, value);
-    return value;
-  };
-}
-
-/** Weight or bias of a linear map, from a tensor of its own or from its rows of a packed one. */
-function part(take: Take, name: LinearName, kind: "weight" | "bias", shape: [number, ...number[]]): Tensor {
-  if (typeof name === "string") return take(`${name}.${kind}`, ...shape);
-  const [rows, ...columns] = shape;
-  const whole = toFloat32(take(`${name.name}.${kind}`, rows * name.parts, ...columns));
-  const size = elementCount(shape);
-  return tensor("float32", shape, whole.subarray(name.part * size, (name.part + 1) * size));
 }

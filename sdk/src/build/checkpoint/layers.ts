@@ -1,7 +1,7 @@
 import { float, int, ints } from "../graph/attribute.ts";
 import type { Value } from "../graph/node.ts";
-import type { LayerNorm, Linear } from "./encoder-weights.ts";
 import type { GraphWriter } from "./graph-writer.ts";
+import type { LayerNorm, Linear } from "./take-weights.ts";
 
 /** (x − mean) / √(variance + epsilon) · γ + β over the last axis, https://arxiv.org/abs/1607.06450 */
 export function layerNorm(g: GraphWriter, name: string, x: Value, { gamma, beta }: LayerNorm, epsilon: number): Value {

@@ -17,9 +17,13 @@ const MASKED = -1e9;
  */
 const BEYOND = -1e4;
 
+/** The mask as numbers: 1 where a token is. */
+export const asFloat = (g: GraphWriter, name: string, mask: Value): Value =>
+  g.op(name, "Cast", [mask], { to: int(FLOAT) });
+
 /** (1 − mask) · MASKED, from the mask [batch, sequence], as [batch, 1, 1, sequence] */
 export function maskBias(g: GraphWriter, mask: Value): Value {
-  const present = g.op("mask", "Cast", [mask], { to: int(FLOAT) });
+  const present = asFloat(g, "mask", mask);
   const absent = g.op("absent", "Sub", [g.constant("one", float32Scalar(1)), present]);
   const bias = g.op("row_bias", "Mul", [absent, g.constant("masked", float32Scalar(MASKED))]);
   return g.op("bias", "Unsqueeze", [bias, axes(g, 1, 2)]);

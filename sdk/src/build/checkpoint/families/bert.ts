@@ -1,6 +1,7 @@
 import * as v from "valibot";
 import { Activation, Count, encoderKeys, likeBert, Positive, sizeKeys } from "../config-keys.ts";
 import type { EncoderNames, LayerNames } from "../encoder-names.ts";
+import { bertHead } from "../head-formula.ts";
 import type { Family } from "./family.ts";
 
 // BERT                                                                             https://arxiv.org/abs/1810.04805
@@ -43,4 +44,4 @@ export const bertNames: EncoderNames = {
   layer: bertLayer,
 };
 
-export const bert: Family = { config, names: [bertNames] };
+export const bert: Family = { config, names: [bertNames], head: bertHead };

@@ -1,6 +1,7 @@
 import * as v from "valibot";
 import { Count, likeBert } from "../config-keys.ts";
 import type { EncoderNames } from "../encoder-names.ts";
+import { onFirstToken } from "../head-formula.ts";
 import { bertKeys, bertNames } from "./bert.ts";
 import type { Family } from "./family.ts";
 
@@ -17,4 +18,7 @@ const config = v.pipe(
 
 const names: EncoderNames = { ...bertNames, prefix: "electra.", projection: "embeddings_project" };
 
-export const electra: Family = { config, names: [names] };
+/** RoBERTa's with another activation. */
+const head = onFirstToken({ dense: () => "classifier.dense", activation: "gelu", output: "classifier.out_proj" });
+
+export const electra: Family = { config, names: [names], head };

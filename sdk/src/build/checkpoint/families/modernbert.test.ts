@@ -73,7 +73,6 @@ describe("a ModernBERT's configuration", () => {
     ["scaled positions, as they were said", { rope_scaling: { type: "linear" } }, "scaled rotary positions"],
     ["heads of an odd size", { hidden_size: 36, num_attention_heads: 12 }, "heads of an even size"],
     ["more layers than a list can have", { num_hidden_layers: 2 ** 31 - 1 }, "10000"],
-    ["a classifier", { architectures: ["ModernBertForSequenceClassification"] }, "models with a task head"],
   ])("refuses %s", (_, change, message) => {
     expect(() => parsed(change)).toThrow(message);
   });

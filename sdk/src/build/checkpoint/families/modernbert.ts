@@ -10,6 +10,7 @@ import {
   sizeKeys,
 } from "../config-keys.ts";
 import type { EncoderNames, LayerNames } from "../encoder-names.ts";
+import type { HeadFormula } from "../head-formula.ts";
 import type { Family } from "./family.ts";
 
 // ModernBERT: layers that normalise first, rotary positions, attention that is local in most layers, gated activations,
@@ -107,4 +108,22 @@ const names: EncoderNames = {
   layer,
 };
 
-export const modernBert: Family = { config, names: [names] };
+const head = v.pipe(
+  v.object({
+    classifier_pooling: v.optional(v.picklist(["cls", "mean"]), "cls"),
+    classifier_bias: v.optional(v.boolean(), false),
+    classifier_activation: v.optional(Activation, "gelu"),
+  }),
+  v.transform(
+    ({ classifier_pooling, classifier_bias, classifier_activation }): HeadFormula => ({
+      pooling: classifier_pooling === "cls" ? "first" : "mean",
+      dense: () => "head.dense",
+      denseBias: classifier_bias,
+      activation: classifier_activation,
+      norm: "head.norm",
+      output: "classifier",
+    }),
+  ),
+);
+
+export const modernBert: Family = { config, names: [names], head };

@@ -1,6 +1,7 @@
 import * as v from "valibot";
 import { Activation, Count, encoderKeys, likeBert, Positive, sizeKeys } from "../config-keys.ts";
 import type { EncoderNames, LayerNames } from "../encoder-names.ts";
+import { robertaHead } from "../head-formula.ts";
 import { bertLayer, bertNames } from "./bert.ts";
 import type { Family } from "./family.ts";
 
@@ -37,4 +38,4 @@ const layer = (index: number): LayerNames => {
 
 const names: EncoderNames = { ...bertNames, prefix: "mpnet.", layer };
 
-export const mpnet: Family = { config, names: [names] };
+export const mpnet: Family = { config, names: [names], head: robertaHead };

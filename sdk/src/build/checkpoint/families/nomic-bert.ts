@@ -11,6 +11,7 @@ import {
   sizeKeys,
 } from "../config-keys.ts";
 import type { LayerNames } from "../encoder-names.ts";
+import { bertHead } from "../head-formula.ts";
 import { bertNames } from "./bert.ts";
 import type { Family } from "./family.ts";
 
@@ -151,4 +152,4 @@ const names: Family["names"] = [
   { ...bertNames, prefix: "nomic_bert.", layer: currentLayer },
 ];
 
-export const nomicBert: Family = { config, names };
+export const nomicBert: Family = { config, names, head: bertHead };

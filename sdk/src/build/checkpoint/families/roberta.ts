@@ -1,6 +1,7 @@
 import * as v from "valibot";
 import { likeBert } from "../config-keys.ts";
 import type { EncoderNames } from "../encoder-names.ts";
+import { robertaHead } from "../head-formula.ts";
 import { bertKeys, bertNames } from "./bert.ts";
 import type { Family } from "./family.ts";
 
@@ -18,4 +19,4 @@ const config = v.pipe(
 
 const names: EncoderNames = { ...bertNames, prefix: "roberta." };
 
-export const roberta: Family = { config, names: [names] };
+export const roberta: Family = { config, names: [names], head: robertaHead };

@@ -1,0 +1,46 @@
+import * as v from "valibot";
+import { Count } from "./config-keys.ts";
+
+/** What logits were trained to be; undefined where config.json does not say. */
+const problemTypes = ["regression", "single_label_classification", "multi_label_classification"] as const;
+type ProblemType = (typeof problemTypes)[number];
+
+/** transformers' default. */
+const LABELS = 2;
+/** Bounded, because every label becomes a name before the tensors show that there is such a label. */
+const MAX_LABELS = 100_000;
+
+/** What config.json says of labels. */
+export interface Labels {
+  /** Names by index; transformers' LABEL_0, … where there are none. */
+  readonly labels: readonly string[];
+  readonly problemType: ProblemType | undefined;
+}
+
+const Keys = v.object({
+  id2label: v.nullish(v.record(v.string(), v.string())),
+  num_labels: v.nullish(v.pipe(Count, v.maxValue(MAX_LABELS))),
+  problem_type: v.nullish(v.picklist(problemTypes, `problem_type must be one of ${problemTypes.join(", ")}`)),
+});
+
+export const Labels: v.GenericSchema<unknown, Labels> = v.pipe(
+  Keys,
+  v.transform(({ id2label, num_labels, problem_type }) => {
+    const count = id2label ? Object.keys(id2label).length : (num_labels ?? LABELS);
+    const labels = Array.from({ length: count }, (_, i) => (id2label ? id2label[i] : `LABEL_${i}`));
+    return { labels, problemType: problem_type ?? undefined, num_labels };
+  }),
+  v.check(
+    ({ labels }) => labels.length > 0 && labels.every((label) => label !== undefined),
+    "id2label must have a name for each of 0, 1, …",
+  ),
+  v.check(
+    ({ labels, num_labels }) => (num_labels ?? labels.length) === labels.length,
+    "num_labels and id2label must have the same number of labels",
+  ),
+  v.check(
+    ({ labels, problemType }) => problemType !== "single_label_classification" || labels.length > 1,
+    "single_label_classification needs two labels at least",
+  ),
+  v.transform(({ labels, problemType }) => ({ labels: labels as string[], problemType })),
+);
