@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Manifest } from "../../sdk/src/artifact/manifest.ts";
+import { type EmbedManifest, sentenceEncoder } from "../../sdk/src/artifact/manifest.ts";
 import { prepare } from "../../sdk/src/build/prepare.ts";
 import { type ObjectStorage, startObjectStorage } from "../../sdk/src/cli/dev/object-storage.ts";
 import { openFolder } from "../../sdk/src/storage/folder-artifact.ts";
@@ -12,7 +12,7 @@ import { s3Publisher } from "../../sdk/src/storage/s3-publisher.ts";
 export const UNIT_TOLERANCE = 1e-6;
 
 export interface PublishedModel {
-  manifest: Manifest;
+  manifest: EmbedManifest;
   access: ObjectStorage["access"];
   stop(): Promise<void>;
 }
@@ -35,7 +35,7 @@ export async function publishedModel(): Promise<PublishedModel> {
     });
     storage = await startObjectStorage(process.cwd());
     await publish(await openFolder(artifact), s3Publisher(storage.access));
-    return { manifest, access: storage.access, stop };
+    return { manifest: sentenceEncoder(manifest), access: storage.access, stop };
   } catch (error) {
     await stop();
     throw error;

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Artifact } from "../../sdk/src/artifact/artifact.ts";
 import type { TargetName } from "../../sdk/src/artifact/manifest.ts";
+import { sentenceEncoder } from "../../sdk/src/artifact/manifest.ts";
 import { readCheckpoint } from "../../sdk/src/build/checkpoint/checkpoint.ts";
 import { encoderWeights } from "../../sdk/src/build/checkpoint/encoder-weights.ts";
 import { engineOnThisMachine } from "../../sdk/src/build/engines.ts";
@@ -59,7 +60,8 @@ function testGolden(folder: string, count?: number): void {
     const session = await engine.load(async () => model);
     try {
       const states = await session.run(sequences);
-      return states.map((rows) => sentenceVector(rows, artifact.manifest.dimensions, artifact.manifest));
+      const encoder = sentenceEncoder(artifact.manifest);
+      return states.map((rows) => sentenceVector(rows, encoder.dimensions, encoder));
     } finally {
       await session.release();
     }

@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import { BertEdgeError } from "./error.ts";
 import { versionOf } from "./keys.ts";
 import { parseJson } from "./parse-json.ts";
 
@@ -23,8 +24,20 @@ const FileName = v.pipe(v.string(), v.regex(/^[A-Za-z0-9][A-Za-z0-9._-]*$/, "mus
 
 const File = v.object({ sha256: Sha256, size: v.pipe(v.number(), v.integer(), v.minValue(0)) });
 
-/** Agreement with the unfused fp32 graph on the probe texts: cosine of the final vectors. */
-const Parity = v.object({ meanCosine: v.number(), minCosine: v.number(), maxAbsDiff: NonNegative, cases: Positive });
+/**
+ * Agreement with the unfused fp32 graph on the probe texts: cosine of the final vectors or logits, and the share of texts
+ * for which a classifier's largest logit is the same.
+ */
+const Parity = v.object({
+  meanCosine: v.number(),
+  minCosine: v.number(),
+  maxAbsDiff: NonNegative,
+  cases: Positive,
+  top1: v.optional(v.pipe(v.number(), v.minValue(0), v.maxValue(1))),
+});
+
+/** A metric on the user's data: STS (Spearman × 100) or labelled texts (accuracy in points). */
+const TaskScore = v.object({ metric: v.picklist(["sts", "accuracy"]), score: v.number(), fp32: v.number() });
 
 /** Milliseconds for one sequence of n tokens: `base + perToken · n + perSquare · n²`. */
 const Cost = v.object({ base: NonNegative, perToken: NonNegative, perSquare: NonNegative });
@@ -34,21 +47,32 @@ const Memory = v.object({ peak: Positive, limit: Positive, fits: v.boolean() });
 
 const Target = v.object({
   engine: v.picklist(["ort-web", "ort-node"]),
-  precision: v.picklist(["int8", "fp16"]),
+  /** int8: a step per tensor of activations; int8-blocks: a step per block of each token, slower and closer to fp32. */
+  precision: v.picklist(["int8", "int8-blocks", "fp16"]),
+  /** Layers that stay in float32, because they cost too much accuracy otherwise. */
+  kept: v.optional(v.array(v.string())),
   model: v.string(),
   parity: Parity,
+  task: v.optional(TaskScore),
   cost: v.optional(Cost),
   memory: v.optional(Memory),
 });
 
-const ManifestSchema = v.pipe(
+/** What becomes of token states. */
+const Task = v.variant("task", [
   v.object({
-    format: v.literal(MANIFEST_FORMAT),
-    name: ModelName,
     task: v.literal("embed"),
     pooling: v.picklist(["mean", "cls", "max"]),
     normalize: v.boolean(),
     dimensions: Positive,
+  }),
+  v.object({ task: v.literal("classify"), labels: v.pipe(v.array(v.string()), v.minLength(1)) }),
+]);
+
+const Common = v.pipe(
+  v.object({
+    format: v.literal(MANIFEST_FORMAT),
+    name: ModelName,
     /** Of one input, special tokens included: there is room for both of them and a word. */
     maxTokens: v.pipe(Positive, v.minValue(3)),
     vocabulary: Positive,
@@ -69,12 +93,19 @@ const ManifestSchema = v.pipe(
   ),
 );
 
+const ManifestSchema = v.intersect([Common, Task]);
+
 export type Manifest = v.InferOutput<typeof ManifestSchema>;
+export type EmbedManifest = Extract<Manifest, { task: "embed" }>;
+export type Task = v.InferOutput<typeof Task>;
 export type Target = v.InferOutput<typeof Target>;
 export type Parity = v.InferOutput<typeof Parity>;
+export type TaskScore = v.InferOutput<typeof TaskScore>;
+/** How well a target does, compared with the float32 model. */
+export type Measured = Pick<Target, "parity" | "task">;
 export type Cost = v.InferOutput<typeof Cost>;
 export type ManifestFile = v.InferOutput<typeof File>;
-export type Pooling = Manifest["pooling"];
+export type Pooling = EmbedManifest["pooling"];
 
 const hint = "Run `bert-edge prepare` and `bert-edge publish` again with this version of bert-edge.";
 
@@ -84,6 +115,14 @@ const hint = "Run `bert-edge prepare` and `bert-edge publish` again with this ve
  */
 export function parseManifest(text: string, source: string): Manifest {
   return parseJson(ManifestSchema, text, { code: "manifest_invalid", what: `manifest at ${source}`, hint });
+}
+
+/** @throws BertEdgeError `task_unsupported` for classifiers, which can be prepared but are not served yet */
+export function sentenceEncoder(manifest: Manifest): EmbedManifest {
+  if (manifest.task === "embed") return manifest;
+  throw new BertEdgeError("task_unsupported", `${manifest.name} is a classifier; these are not served yet.`, {
+    hint: "Serve a sentence encoder.",
+  });
 }
 
 /** What `models/<name>/current.json` holds: the one mutable object, written last. */

@@ -1,4 +1,4 @@
-import { basename, join, resolve } from "node:path";
+import { basename, resolve } from "node:path";
 import * as v from "valibot";
 import type { Artifact } from "../artifact/artifact.ts";
 import { BertEdgeError } from "../artifact/error.ts";
@@ -6,6 +6,7 @@ import {
   MANIFEST_FORMAT,
   type Manifest,
   type ManifestFile,
+  type Measured,
   ModelName,
   type Parity,
   type Target,
@@ -13,29 +14,29 @@ import {
   targetNames,
 } from "../artifact/manifest.ts";
 import { sha256Hex } from "../artifact/sha256.ts";
-import type { Engine, TokenIds } from "../runtime/engine/engine.ts";
+import type { Engine } from "../runtime/engine/engine.ts";
 import { ortNodeEngine } from "../runtime/engine/ort-node/index.ts";
-import { sentenceVector } from "../runtime/tasks/sentence-vector.ts";
-import { createTokenizer } from "../runtime/tokenizer/tokenizer.ts";
 import { calibrate } from "./calibrate/calibrate.ts";
-import { type Checkpoint, readCheckpoint } from "./checkpoint/checkpoint.ts";
-import { maxTokensOf } from "./checkpoint/encoder-config.ts";
-import { encoderGraph } from "./checkpoint/encoder-graph.ts";
-import { encoderWeights } from "./checkpoint/encoder-weights.ts";
 import { engineOnThisMachine } from "./engines.ts";
+import { choosePrecision } from "./gate/choose-precision.ts";
+import { FP16_LIMIT, INT8_LIMIT, type Limit } from "./gate/measured.ts";
+import { readTaskData, type TaskFiles } from "./gate/task-data.ts";
+import { assertVaries } from "./gate/varies.ts";
 import { copyGraph } from "./graph/copy.ts";
 import type { Graph } from "./graph/graph.ts";
 import { encodeOnnx } from "./onnx/encode.ts";
 import { incompleteness } from "./optimize/completeness.ts";
 import { optimizeGraph } from "./optimize/optimize-graph.ts";
 import { assertReplaceable, writeArtifact } from "./pack/write-artifact.ts";
-import { toFp16 } from "./quantize/fp16.ts";
-import { quantizeInt8Dynamic } from "./quantize/int8-dynamic.ts";
-import { smoothLayerNorms } from "./quantize/smooth-layer-norm.ts";
-import { FP16_LIMIT, FP32_LIMIT, gate, INT8_LIMIT, type ParityLimit, parity } from "./verify/parity.ts";
+import { calibrationLines } from "./quantize/calibration-lines.ts";
+import { type Precision, precisions } from "./quantize/precisions.ts";
+import { tokenBatches } from "./quantize/token-batches.ts";
+import { observeProducts } from "./quantize/weights/observe.ts";
+import { readTextModel, type TextModel } from "./text-model.ts";
+import { FP32_LIMIT, gate, parity } from "./verify/parity.ts";
 import { probeTexts } from "./verify/probe-texts.ts";
 
-export interface PrepareOptions {
+export interface PrepareOptions extends TaskFiles {
   /** A Hugging Face model folder: config.json, model.safetensors, tokenizer.json. */
   folder: string;
   /** Where the artifact goes; an earlier artifact there is replaced. */
@@ -43,6 +44,10 @@ export interface PrepareOptions {
   /** Default: the folder's name. */
   name?: string;
   targets?: readonly TargetName[];
+  /** What activations are observed on, to round weights by. Default: lines that come with this package. */
+  calibration?: readonly string[];
+  /** The least mean cosine of int8 targets with the float32 model. Default 0.99. */
+  minCosine?: number;
   /** Called as each stage begins. */
   onStage?: (stage: string) => void;
 }
@@ -54,30 +59,23 @@ export interface PrepareReport {
   nodes: { decomposed: number; fused: number };
 }
 
-interface Precision {
-  readonly precision: Target["precision"];
-  readonly file: string;
-  readonly limit: ParityLimit;
-  readonly transform: (fused: Graph) => Graph;
+interface Recipe {
+  readonly engine: Target["engine"];
+  /** The fastest first; the first that reaches the limit is taken. */
+  readonly precisions: readonly Target["precision"][];
+  readonly limit: Limit;
 }
-const int8: Precision = {
-  precision: "int8",
-  file: "model.int8.onnx",
-  limit: INT8_LIMIT,
-  transform: (fused) => quantizeInt8Dynamic(smoothLayerNorms(fused)),
-};
-const fp16: Precision = { precision: "fp16", file: "model.fp16.onnx", limit: FP16_LIMIT, transform: toFp16 };
 
-/** What each target runs: its engine and the precision that engine is fastest in. */
-const recipes: Record<TargetName, { engine: Target["engine"] } & Precision> = {
-  edge: { engine: "ort-web", ...int8 },
-  "regional-cpu": { engine: "ort-node", ...int8 },
-  "regional-gpu": { engine: "ort-node", ...fp16 },
+/** What each target runs: its engine and the precisions that are of use to it. */
+const recipes: Record<TargetName, Recipe> = {
+  edge: { engine: "ort-web", precisions: ["int8"], limit: INT8_LIMIT },
+  "regional-cpu": { engine: "ort-node", precisions: ["int8", "int8-blocks"], limit: INT8_LIMIT },
+  "regional-gpu": { engine: "ort-node", precisions: ["fp16"], limit: FP16_LIMIT },
 };
 
 /**
- * Checkpoint in, artifact out: read → build the graph → fuse it → check it → quantize → check every target on the engine
- * that will run it → time it → write. Nothing is written unless every check passes.
+ * Checkpoint in, artifact out: read → build the graph → fuse it → check it → observe activations → quantize → check every
+ * target on the engine that will run it → time it → write. Nothing is written unless every check passes.
  *
  * @throws BertEdgeError of the stage that failed; see each
  */
@@ -87,42 +85,61 @@ export async function prepare(options: PrepareOptions): Promise<PrepareReport> {
 
   await assertReplaceable(out);
   onStage("read checkpoint");
-  const checkpoint = await readCheckpoint(folder);
-  const maxTokens = Math.min(checkpoint.head.maxTokens ?? Number.POSITIVE_INFINITY, maxTokensOf(checkpoint.config));
+  const model = await readTextModel(folder);
+  const data = await readTaskData(model.task, options);
 
   onStage("build and fuse the graph");
-  const decomposed = encoderGraph(checkpoint.config, encoderWeights(checkpoint));
-  const fused = await fuse(decomposed);
+  const fused = await fuse(model.graph);
 
   onStage("check fusion");
-  const probe = probeWith(checkpoint, maxTokens);
-  const reference = await probe(ortNodeEngine({ threads: 1, optimize: false }), encodeOnnx(decomposed));
-  const fusion = parity(reference, await probe(ortNodeEngine({ threads: 1 }), encodeOnnx(fused)));
+  const reference = await computed(model, probeTexts, ortNodeEngine({ threads: 1, optimize: false }), model.graph);
+  const fusion = parity(reference, await computed(model, probeTexts, ortNodeEngine({ threads: 1 }), fused));
   gate("The fused graph", fusion, FP32_LIMIT);
+  const fp32 = await data?.score((texts) => computed(model, texts, ortNodeEngine({ threads: 1 }), fused));
+
+  onStage("observe activations");
+  const lines = model.encode(options.calibration ?? calibrationLines);
+  const calibration = await observeProducts(fused, tokenBatches(fused, lines));
+  assertVaries(reference, calibration);
 
   const files = new Map<string, Uint8Array<ArrayBuffer>>();
   const built: Partial<Record<TargetName, Target>> = {};
+  const quantizers = new Map<Precision, ReturnType<(typeof precisions)[Precision]>>();
   for (const target of targets) {
-    const { engine, precision, file, limit, transform } = recipes[target];
-    onStage(`quantize and check ${target} (${precision})`);
-    const model = files.get(file) ?? encodeOnnx(transform(fused));
-    files.set(file, model);
-    const measured = parity(reference, await probe(await engineOnThisMachine(target), model));
-    gate(`Target ${target} in ${precision}`, measured, limit);
-    built[target] = { engine, precision, model: file, parity: measured };
+    const { engine, precisions: names, limit } = recipes[target];
+    onStage(`quantize and check ${target}`);
+    const runner = await engineOnThisMachine(target);
+    const measure = async (graph: Graph): Promise<Measured> => {
+      const found = parity(reference, await computed(model, probeTexts, runner, graph), model.task.task);
+      if (!data || fp32 === undefined) return { parity: found };
+      const score = await data.score((texts) => computed(model, texts, runner, graph));
+      return { parity: found, task: { metric: data.metric, score, fp32 } };
+    };
+    const candidates = names.map((precision) => {
+      const quantize = quantizers.get(precision) ?? precisions[precision](fused, { calibration });
+      quantizers.set(precision, quantize);
+      return { precision, quantize };
+    });
+    const asked = { ...limit, meanCosine: Math.max(limit.meanCosine, options.minCosine ?? 0) };
+    const { precision, graph, measured, kept } = await choosePrecision(
+      `Target ${target}`,
+      fused,
+      candidates,
+      asked,
+      measure,
+    );
+    const file = fileOf(files, encodeOnnx(graph), precision);
+    built[target] = { engine, precision: precision as Target["precision"], kept: [...kept], model: file, ...measured };
   }
 
-  files.set("tokenizer.json", jsonBytes(checkpoint.tokenizer.json));
-  files.set("tokenizer_config.json", jsonBytes(checkpoint.tokenizer.config));
+  files.set("tokenizer.json", jsonBytes(model.tokenizer.json));
+  files.set("tokenizer_config.json", jsonBytes(model.tokenizer.config));
   const manifest: Manifest = {
     format: MANIFEST_FORMAT,
     name,
-    task: "embed",
-    pooling: checkpoint.head.pooling,
-    normalize: checkpoint.head.normalize,
-    dimensions: checkpoint.config.hidden_size,
-    maxTokens,
-    vocabulary: checkpoint.config.vocab_size,
+    ...model.task,
+    maxTokens: model.maxTokens,
+    vocabulary: model.config.vocab_size,
     tokenizer: { json: "tokenizer.json", config: "tokenizer_config.json" },
     files: await describe(files),
     targets: built,
@@ -141,8 +158,37 @@ export async function prepare(options: PrepareOptions): Promise<PrepareReport> {
   return {
     manifest: calibrated.manifest,
     fusion,
-    nodes: { decomposed: decomposed.nodes.size, fused: fused.nodes.size },
+    nodes: { decomposed: model.graph.nodes.size, fused: fused.nodes.size },
   };
+}
+
+/** What a graph makes of texts on an engine. */
+async function computed(
+  model: TextModel,
+  texts: readonly string[],
+  engine: Engine,
+  graph: Graph,
+): Promise<Float32Array[]> {
+  const bytes = encodeOnnx(graph);
+  const session = await engine.load(async () => bytes);
+  try {
+    return await model.compute(session, texts);
+  } finally {
+    await session.release();
+  }
+}
+
+/** The name of a model file with these bytes: two targets with the same one share it. */
+function fileOf(
+  files: Map<string, Uint8Array<ArrayBuffer>>,
+  bytes: Uint8Array<ArrayBuffer>,
+  precision: string,
+): string {
+  const same = [...files].find(([, known]) => Buffer.compare(known, bytes) === 0);
+  if (same) return same[0];
+  const name = [`model.${precision}.onnx`, `model.${precision}.2.onnx`].find((free) => !files.has(free)) as string;
+  files.set(name, bytes);
+  return name;
 }
 
 /** @throws BertEdgeError `fusion_incomplete` */
@@ -170,40 +216,6 @@ function modelName(name: string): string {
       hint: "Give one with --name.",
     },
   );
-}
-
-/** Runs the probe texts through a model file on an engine. */
-function probeWith(checkpoint: Checkpoint, maxTokens: number) {
-  const { config, head } = checkpoint;
-  const sequences = probeSequences(checkpoint, maxTokens);
-  return async (engine: Engine, model: Uint8Array<ArrayBuffer>): Promise<Float32Array[]> => {
-    const session = await engine.load(async () => model);
-    try {
-      const states = await session.run(sequences);
-      return states.map((rows) => sentenceVector(rows, config.hidden_size, head));
-    } finally {
-      await session.release();
-    }
-  };
-}
-
-/** @throws BertEdgeError `checkpoint_invalid` when the tokenizer does not work or is not this model's */
-function probeSequences({ folder, tokenizer, config }: Checkpoint, maxTokens: number): TokenIds[] {
-  const invalid = (what: string, cause?: unknown) =>
-    new BertEdgeError("checkpoint_invalid", `${join(folder, "tokenizer.json")} ${what}.`, {
-      hint: "tokenizer.json and model.safetensors must come from the same model.",
-      cause,
-    });
-  let sequences: TokenIds[];
-  try {
-    const { encode } = createTokenizer(tokenizer.json, tokenizer.config);
-    sequences = probeTexts.map((text) => encode(text, maxTokens).ids);
-  } catch (cause) {
-    throw invalid("cannot be used as a tokenizer", cause);
-  }
-  const largest = Math.max(...sequences.map((ids) => Math.max(...ids)));
-  if (largest < config.vocab_size) return sequences;
-  throw invalid(`has the token ${largest}, but config.json a vocab_size of ${config.vocab_size}`);
 }
 
 async function describe(files: ReadonlyMap<string, Uint8Array<ArrayBuffer>>): Promise<Record<string, ManifestFile>> {

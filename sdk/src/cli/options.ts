@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { InvalidArgumentError } from "commander";
 import { keyPrefix } from "../artifact/keys.ts";
 
@@ -22,6 +23,28 @@ export function positiveInteger(value: string): number {
   if (!Number.isSafeInteger(number) || number < 1)
     throw new InvalidArgumentError(`${value} is not a positive integer.`);
   return number;
+}
+
+/** A number from 0 to 1. */
+export function share(value: string): number {
+  const number = Number(value);
+  if (value.trim() === "" || !(number >= 0 && number <= 1)) {
+    throw new InvalidArgumentError(`${value} is not a number from 0 to 1.`);
+  }
+  return number;
+}
+
+/** The lines of a text file that are not empty. */
+export function textLines(path: string): string[] {
+  let text: string;
+  try {
+    text = readFileSync(path, "utf8");
+  } catch (error) {
+    throw new InvalidArgumentError(`${path} cannot be read: ${(error as Error).message}`);
+  }
+  const lines = text.split(/\r?\n/).filter((line) => line.trim() !== "");
+  if (lines.length > 0) return lines;
+  throw new InvalidArgumentError(`${path} has no lines of text.`);
 }
 
 export interface S3Url {

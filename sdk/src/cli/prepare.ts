@@ -1,12 +1,16 @@
 import { Command } from "commander";
 import { type Manifest, type Target, type TargetName, targetNames } from "../artifact/manifest.ts";
-import { listOf } from "./options.ts";
+import { listOf, share, textLines } from "./options.ts";
 import { printJson, printResult, stageLog, table } from "./output.ts";
 
 interface Options {
   out: string;
   name?: string;
   targets: TargetName[];
+  calibration?: string[];
+  sts?: string;
+  labelled?: string;
+  minCosine?: number;
   json?: true;
 }
 
@@ -16,6 +20,14 @@ export const prepareCommand = new Command("prepare")
   .requiredOption("--out <dir>", "folder for the artifact; an earlier artifact there is replaced")
   .option("--name <name>", "the model's name in keys, URLs and headers (default: the folder's name)")
   .option("--targets <list>", `comma-separated: ${targetNames.join(", ")}`, listOf(targetNames), [...targetNames])
+  .option(
+    "--calibration <lines>",
+    "text file; weights are rounded by what its lines activate (default: ours)",
+    textLines,
+  )
+  .option("--sts <tsv>", "scored pairs of sentences, as STS-B's files; no target may lose 0.5 points on them")
+  .option("--labelled <tsv>", "lines of text, tab, label; no target of a classifier may lose 0.5 points on them")
+  .option("--min-cosine <number>", "least mean cosine of int8 targets with float32 (default: 0.99)", share)
   .option("--json", "print the report as JSON")
   .action(async (folder: string, { json, ...options }: Options) => {
     const { prepare } = await import("../build/prepare.ts");
@@ -27,17 +39,30 @@ export const prepareCommand = new Command("prepare")
   });
 
 function describe(manifest: Manifest): string {
-  const rows = (Object.entries(manifest.targets) as [TargetName, Target][]).map(
-    ([name, { engine, precision, model, parity, memory }]) => [
+  const targets = Object.entries(manifest.targets) as [TargetName, Target][];
+  const rows = targets.map(([name, target]) => {
+    const { engine, precision, model, parity, task, memory } = target;
+    return [
       name,
       engine,
       precision,
       `${((manifest.files[model]?.size ?? 0) / 1e6).toFixed(1)} MB`,
       parity.meanCosine.toFixed(5),
       parity.minCosine.toFixed(5),
+      task ? `${task.metric} ${task.score.toFixed(2)} of ${task.fp32.toFixed(2)}` : "",
       memory ? `${(memory.peak / 2 ** 20).toFixed(0)} of ${memory.limit / 2 ** 20} MiB${memory.fits ? "" : " ✗"}` : "",
-    ],
+    ];
+  });
+  const heading = ["target", "engine", "precision", "size", "cosine", "worst", "task", "memory"];
+  const kept = targets.flatMap(([name, target]) =>
+    (target.kept ?? []).map((layer) => `${name} keeps ${layer} in float32`),
   );
-  const head = `${manifest.name}: ${manifest.dimensions} dimensions, ${manifest.pooling} pooling, ${manifest.maxTokens} tokens`;
-  return `${head}\n${table(["target", "engine", "precision", "size", "cosine", "worst", "memory"], rows)}`;
+  return [`${manifest.name}: ${computes(manifest)}, ${manifest.maxTokens} tokens`, table(heading, rows), ...kept].join(
+    "\n",
+  );
 }
+
+const computes = (manifest: Manifest): string =>
+  manifest.task === "embed"
+    ? `${manifest.dimensions} dimensions, ${manifest.pooling} pooling`
+    : `classifier of ${manifest.labels.join(", ")}`;

@@ -1,13 +1,13 @@
 import type { Artifact } from "../artifact/artifact.ts";
 import { BertEdgeError } from "../artifact/error.ts";
-import type { Manifest } from "../artifact/manifest.ts";
+import { type EmbedManifest, sentenceEncoder } from "../artifact/manifest.ts";
 import type { Engine, EngineSession, TokenIds } from "./engine/engine.ts";
 import { sentenceVector } from "./tasks/sentence-vector.ts";
 import { createTokenizer, type Tokenizer } from "./tokenizer/tokenizer.ts";
 
 /** A model that is loaded and answers. */
 export interface Model {
-  readonly manifest: Manifest;
+  readonly manifest: EmbedManifest;
   readonly version: string;
   readonly tokenizer: Tokenizer;
   readonly session: EngineSession;
@@ -21,10 +21,11 @@ export interface Model {
 /**
  * Reads tokenizer and weights of an artifact and starts `engine` on them.
  *
- * @throws BertEdgeError `target_missing`, `engine_failed`, `artifact_corrupt`, or what reading throws
+ * @throws BertEdgeError `task_unsupported`, `target_missing`, `engine_failed`, `artifact_corrupt`, or what reading throws
  */
 export async function loadModel(artifact: Artifact, engine: Engine): Promise<Model> {
-  const { manifest, version } = artifact;
+  const { version } = artifact;
+  const manifest = sentenceEncoder(artifact.manifest);
   const json = async (file: string) => JSON.parse(new TextDecoder().decode(await artifact.read(file))) as object;
   const [tokenizerJson, tokenizerConfig, session] = await Promise.all([
     json(manifest.tokenizer.json),

@@ -16,8 +16,7 @@ import { readOnnx } from "../onnx/read-onnx.ts";
 import { countFused } from "../optimize/fused-operators.ts";
 import { optimizeGraph } from "../optimize/optimize-graph.ts";
 import { toFp16 } from "../quantize/fp16.ts";
-import { quantizeInt8Dynamic } from "../quantize/int8-dynamic.ts";
-import { smoothLayerNorms } from "../quantize/smooth-layer-norm.ts";
+import { precisions } from "../quantize/precisions.ts";
 import type { EncoderConfig } from "./encoder-config.ts";
 import { encoderGraph } from "./encoder-graph.ts";
 import { encoderWeights } from "./encoder-weights.ts";
@@ -147,7 +146,7 @@ describeShared("corpus", "a checkpoint's graph", (corpus) => {
   it.each(exports)("stays close to it in int8 and in half precision: %s", async (name) => {
     const { fused, feeds, expected } = await load(name);
     const reduced: [Graph, number][] = [
-      [quantizeInt8Dynamic(smoothLayerNorms(fused)), LEAST_INT8_COSINE],
+      [precisions.int8(fused)(), LEAST_INT8_COSINE],
       [toFp16(fused), LEAST_FP16_COSINE],
     ];
     for (const [graph, least] of reduced) {

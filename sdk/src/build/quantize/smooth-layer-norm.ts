@@ -3,6 +3,8 @@ import type { Graph } from "../graph/graph.ts";
 import { MICROSOFT, type Node } from "../graph/node.ts";
 import { tensor, toFloat32 } from "../graph/tensor.ts";
 import { inferShapes } from "../shapes/infer.ts";
+import type { Moments } from "./weights/moments.ts";
+import type { Calibration } from "./weights/weights.ts";
 
 /**
  * How much of a channel's range moves from the activation into the weight, and how far from its mean a normalised
@@ -12,6 +14,12 @@ import { inferShapes } from "../shapes/infer.ts";
 const ALPHA = 0.7;
 const REACH = 10;
 
+export interface SmoothedGraph {
+  readonly graph: Graph;
+  /** What the smoothed graph's products read; undefined without a calibration of the graph. */
+  readonly calibration: Calibration | undefined;
+}
+
 /**
  * Evens out the channels of layer normalisations before matrix products, so that one scale per tensor wastes less of
  * its eight bits: (x / s) · (s ⊙ W) = x · W with s = range(x)^α / range(W)^(1−α) per channel.
@@ -19,18 +27,34 @@ const REACH = 10;
  * SmoothQuant (https://arxiv.org/abs/2211.10438), but without calibration data: after LayerNorm a channel's range
  * follows from its gain and offset, |β| + REACH · |γ|.
  */
-export function smoothLayerNorms(fused: Graph): Graph {
+export function smoothLayerNorms(fused: Graph, calibration?: Calibration): SmoothedGraph {
   const graph = copyGraph(fused);
+  const smoothed = new Map(calibration);
   for (const node of graph.sorted()) {
     const scales = smoothingScales(node);
     const [x, weight, ...rest] = node.inputs;
     if (!scales || !x || !weight) continue;
     const inverse = graph.constant(`${node.name}.smoothing`, scales.inverse);
-    const smoothed = graph.add("Mul", [x, inverse], { name: `${node.name}.smoothed` }).output;
-    graph.setInputs(node, [smoothed, graph.constant(`${weight.name}.smoothed`, scales.weight), ...rest]);
+    const even = graph.add("Mul", [x, inverse], { name: `${node.name}.smoothed` }).output;
+    const scaled = graph.constant(`${weight.name}.smoothed`, scales.weight);
+    graph.setInputs(node, [even, scaled, ...rest]);
+    const moments = calibration?.get(weight.name);
+    if (moments) smoothed.set(scaled.name, scaledMoments(moments, toFloat32(scales.inverse)));
   }
   inferShapes(graph);
-  return graph;
+  return { graph, calibration: calibration && smoothed };
+}
+
+/** Moments of x · factors. */
+function scaledMoments({ width, tokens, sum, products }: Moments, factors: Float32Array): Moments {
+  return {
+    width,
+    tokens,
+    sum: sum.map((value, i) => value * (factors[i] as number)),
+    products: products.map(
+      (value, at) => value * (factors[Math.floor(at / width)] as number) * (factors[at % width] as number),
+    ),
+  };
 }
 
 /** 1/s [in] and s ⊙ W [in, out] for a product of a layer normalisation and a constant; undefined for other nodes. */

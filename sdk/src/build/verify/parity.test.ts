@@ -2,7 +2,8 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { refusal } from "../../../../test/suites/refusal.ts";
 import { seeded } from "../../../../test/suites/seeded.ts";
-import { FP16_LIMIT, FP32_LIMIT, gate, INT8_LIMIT, parity } from "./parity.ts";
+import { FP16_LIMIT, INT8_LIMIT } from "../gate/measured.ts";
+import { FP32_LIMIT, gate, parity } from "./parity.ts";
 import { probeTexts } from "./probe-texts.ts";
 
 const vector = (...values: number[]) => Float32Array.from(values);

@@ -1,6 +1,7 @@
 import { BertEdgeError } from "../../artifact/error.ts";
-import type { Parity } from "../../artifact/manifest.ts";
+import type { Parity, Task } from "../../artifact/manifest.ts";
 import { cosine } from "../../runtime/tasks/sentence-vector.ts";
+import { agreement, topLabel } from "./tasks/accuracy.ts";
 
 /** The least agreement with the decomposed float32 graph that is let through. */
 export interface ParityLimit {
@@ -11,17 +12,17 @@ export interface ParityLimit {
 /** Rounding of float32 sums taken in another order is below 1e-6. */
 export const FP32_LIMIT: ParityLimit = { meanCosine: 0.999_999, minCosine: 0.999_99 };
 
-/** 10 bits of mantissa: all-MiniLM-L6-v2 measures 0.999 999 / 0.999 998. */
-export const FP16_LIMIT: ParityLimit = { meanCosine: 0.9999, minCosine: 0.9995 };
-
 /**
- * Dynamic int8. all-MiniLM-L6-v2 measures 0.9946 / 0.986 on its golden texts, and 81.97 instead of 82.03 on STS-B test
- * (Spearman × 100).
+ * Agreement of vectors or logits with reference ones, pair by pair. NaN anywhere makes every figure NaN, but for that of
+ * labels.
+ *
+ * @param task whether the numbers are logits, of which the largest decides
  */
-export const INT8_LIMIT: ParityLimit = { meanCosine: 0.99, minCosine: 0.975 };
-
-/** Agreement of vectors with reference vectors, pair by pair. NaN anywhere makes every figure NaN. */
-export function parity(reference: readonly Float32Array[], vectors: readonly Float32Array[]): Parity {
+export function parity(
+  reference: readonly Float32Array[],
+  vectors: readonly Float32Array[],
+  task: Task["task"] = "embed",
+): Parity {
   const cosines = reference.map((expected, i) => cosine(expected, vectors[i] as Float32Array));
   const differences = reference.map((expected, i) => maxAbsDiff(expected, vectors[i] as Float32Array));
   return {
@@ -29,6 +30,7 @@ export function parity(reference: readonly Float32Array[], vectors: readonly Flo
     minCosine: Math.min(...cosines),
     maxAbsDiff: Math.max(...differences),
     cases: reference.length,
+    ...(task === "classify" && { top1: agreement(vectors.map(topLabel), reference.map(topLabel)) / 100 }),
   };
 }
 

@@ -17,7 +17,7 @@ export interface EngineSession {
   /** The execution provider that computes: `wasm`, `cpu`, `cuda`, … */
   readonly provider: string;
   readonly target: TargetName;
-  /** @returns for every sequence its token states, row-major [tokens, hidden] */
+  /** @returns for every sequence its token states, row-major [tokens, hidden], or a classifier's logits [labels] */
   run(sequences: readonly TokenIds[]): Promise<Float32Array[]>;
   /** Bytes of WebAssembly memory in use, for engines that have such. */
   memoryBytes(): number | undefined;

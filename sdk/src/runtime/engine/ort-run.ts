@@ -1,7 +1,10 @@
 import type { InferenceSession, Tensor as OrtTensor, TensorConstructor } from "onnxruntime-common";
 import type { TokenIds } from "./engine.ts";
 
-/** Runs an encoder graph (`input_ids`, `attention_mask`, for some `token_type_ids` → `last_hidden_state`) on onnxruntime. */
+/**
+ * Runs an encoder graph on onnxruntime: `input_ids`, `attention_mask`, for some `token_type_ids` → token states
+ * [batch, sequence, hidden], or logits [batch, labels].
+ */
 export interface OrtEncoder {
   session: InferenceSession;
   Tensor: TensorConstructor;
@@ -41,9 +44,11 @@ export async function runPadded(
     feeds["token_type_ids"] = new Tensor("int64", new BigInt64Array(ids.length), shape);
   }
   const outputs = await session.run(feeds);
-  const output = outputs["last_hidden_state"];
-  if (!output) throw new Error("the graph has no output named last_hidden_state");
+  const output = outputs[session.outputNames[0] as string] as OrtTensor;
   const all = output.data as Float32Array;
-  const hidden = all.length / (sequences.length * width);
-  return sequences.map(({ length }, row) => all.subarray(row * width * hidden, (row * width + length) * hidden));
+  const rows = output.dims.length === 3 ? width : 1;
+  const size = all.length / (sequences.length * rows);
+  return sequences.map(({ length }, row) =>
+    all.subarray(row * rows * size, (row * rows + Math.min(length, rows)) * size),
+  );
 }

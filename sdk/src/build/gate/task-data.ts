@@ -1,0 +1,42 @@
+import { BertEdgeError } from "../../artifact/error.ts";
+import type { Task, TaskScore } from "../../artifact/manifest.ts";
+import type { Compute } from "../verify/tasks/each-text-once.ts";
+import { readLabelled } from "../verify/tasks/read-labelled.ts";
+import { readSts } from "../verify/tasks/read-sts.ts";
+import { scoreClassification } from "../verify/tasks/score-classification.ts";
+import { scoreSts } from "../verify/tasks/score-sts.ts";
+
+/** Data that tells how well a model does its task, with the metric that says it. */
+export interface TaskData {
+  readonly metric: TaskScore["metric"];
+  readonly score: (compute: Compute) => Promise<number>;
+}
+
+export interface TaskFiles {
+  /** Pairs of sentences with scores, as STS-B's files: for sentence encoders. */
+  sts?: string | undefined;
+  /** Lines of a text, a tab and its label: for classifiers. */
+  labelled?: string | undefined;
+}
+
+/**
+ * @returns undefined when no file is given
+ * @throws BertEdgeError `data_missing`, `data_invalid`; `data_unsuitable` for data of another task than the model's
+ */
+export async function readTaskData(task: Task, { sts, labelled }: TaskFiles): Promise<TaskData | undefined> {
+  if (task.task === "embed") {
+    if (labelled !== undefined) throw unsuitable(labelled, "labelled texts", "a sentence encoder", "--sts");
+    if (sts === undefined) return undefined;
+    const pairs = await readSts(sts);
+    return { metric: "sts", score: (compute) => scoreSts(pairs, compute) };
+  }
+  if (sts !== undefined) throw unsuitable(sts, "scored pairs of sentences", "a classifier", "--labelled");
+  if (labelled === undefined) return undefined;
+  const texts = await readLabelled(labelled, task.labels);
+  return { metric: "accuracy", score: (compute) => scoreClassification(texts, compute) };
+}
+
+const unsuitable = (path: string, what: string, model: string, option: string) =>
+  new BertEdgeError("data_unsuitable", `${path} holds ${what}, and the model is ${model}.`, {
+    hint: `Its metric takes ${option}.`,
+  });

@@ -1,0 +1,45 @@
+import type { TokenIds } from "../../runtime/engine/engine.ts";
+import type { Graph } from "../graph/graph.ts";
+import { type Tensor, tensor } from "../graph/tensor.ts";
+
+/** Inputs of one run of a model, by name. */
+export type TokenBatch = ReadonlyMap<string, Tensor>;
+
+/** Tokens of a batch, padding included: enough to keep kernels busy, few enough for activations to stay small. */
+const MAX_TOKENS = 2048;
+
+/** Sequences in batches of similar length, padded on the right, as inputs of an encoder's graph. */
+export function tokenBatches(graph: Graph, sequences: readonly TokenIds[]): TokenBatch[] {
+  const sorted = sequences.toSorted((a, b) => a.length - b.length);
+  const batches: TokenBatch[] = [];
+  for (let start = 0, end = 0; start < sorted.length; start = end) {
+    while (end < sorted.length && (end + 1 - start) * (sorted[end]?.length ?? 0) <= MAX_TOKENS) end++;
+    end = Math.max(end, start + 1);
+    batches.push(batchOf(graph, sorted.slice(start, end)));
+  }
+  return batches;
+}
+
+function batchOf(graph: Graph, sequences: readonly TokenIds[]): TokenBatch {
+  const width = Math.max(...sequences.map(({ length }) => length));
+  const values = (numberFor: (id: number) => number) => {
+    const all = new BigInt64Array(sequences.length * width);
+    sequences.forEach((ids, row) => {
+      ids.forEach((id, column) => {
+        all[row * width + column] = BigInt(numberFor(id));
+      });
+    });
+    return all;
+  };
+  const contents: Record<string, (id: number) => number> = { input_ids: (id) => id, attention_mask: () => 1 };
+  return new Map(
+    graph.inputs.map(({ name, dtype }) => {
+      const numbers = values(contents[name] ?? (() => 0));
+      const shape = [sequences.length, width];
+      return [
+        name,
+        dtype === "int32" ? tensor("int32", shape, Int32Array.from(numbers, Number)) : tensor("int64", shape, numbers),
+      ];
+    }),
+  );
+}

@@ -1,0 +1,34 @@
+/**
+ * Arithmetic in float32: the one operation that rounds. Every kernel rounds after each step, in the order written, which
+ * is what four-lane SIMD instructions compute.
+ */
+export const { fround } = Math;
+
+/** 1.5 · 2²³: adding it leaves no bits for fractions. */
+const NO_FRACTIONS = 12_582_912;
+
+/** The nearest whole number, ties to even, for |x| < 2²²: WebAssembly's f32.nearest. */
+export const nearest = (x: number): number => fround(fround(x + NO_FRACTIONS) - NO_FRACTIONS);
+
+/** c₀ + c₁x + c₂x² + … by Horner's rule. */
+export function polynomial(coefficients: readonly number[], x: number): number {
+  let result = 0;
+  for (let i = coefficients.length - 1; i >= 0; i--) result = fround(fround(result * x) + (coefficients[i] as number));
+  return result;
+}
+
+/** How many sums run side by side: four vectors of four lanes. */
+const LANES = 16;
+
+/**
+ * Σ term(i) for i < count, in float32: lane i mod 16 sums its terms in order, and the lanes are added pairwise, halves
+ * first.
+ */
+export function sum(count: number, term: (index: number) => number): number {
+  const lanes = new Float32Array(LANES);
+  for (let i = 0; i < count; i++) lanes[i % LANES] = (lanes[i % LANES] as number) + fround(term(i));
+  for (let half = LANES / 2; half >= 1; half /= 2) {
+    for (let lane = 0; lane < half; lane++) lanes[lane] = (lanes[lane] as number) + (lanes[lane + half] as number);
+  }
+  return lanes[0] as number;
+}

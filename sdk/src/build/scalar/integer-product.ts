@@ -1,0 +1,25 @@
+/** Small whole numbers: signed, or not. */
+export type Bytes = Int8Array | Uint8Array;
+
+/**
+ * a · bᵀ in 32-bit integers. Nothing overflows: 3,072 products of 8 and 7 bits are below 2²⁷.
+ *
+ * @param a [m, k]
+ * @param b [n, k]
+ * @returns [m, n]
+ */
+export type IntegerProduct = (a: Int8Array, b: Bytes, k: number) => Int32Array | Promise<Int32Array>;
+
+/** The definition of IntegerProduct. */
+export function integerProduct(a: Int8Array, b: Bytes, k: number): Int32Array {
+  const [m, n] = [a.length / k, b.length / k];
+  const product = new Int32Array(m * n);
+  for (let row = 0; row < m; row++) {
+    for (let column = 0; column < n; column++) {
+      let sum = 0;
+      for (let i = 0; i < k; i++) sum += (a[row * k + i] as number) * (b[column * k + i] as number);
+      product[row * n + column] = sum;
+    }
+  }
+  return product;
+}

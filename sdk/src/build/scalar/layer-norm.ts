@@ -1,0 +1,30 @@
+import { fround, sum } from "./float32.ts";
+
+/**
+ * (x − mean) / √(variance + epsilon) · γ + β of every row, https://arxiv.org/abs/1607.06450
+ *
+ * @param x [rows, width]
+ * @param gamma [width]
+ * @param beta [width]; undefined for none
+ * @returns [rows, width]
+ */
+export function layerNorm(
+  x: Float32Array,
+  gamma: Float32Array,
+  beta: Float32Array | undefined,
+  epsilon: number,
+): Float32Array {
+  const width = gamma.length;
+  const result = new Float32Array(x.length);
+  for (let start = 0; start < x.length; start += width) {
+    const mean = fround(sum(width, (i) => x[start + i] as number) / width);
+    const centred = (i: number) => fround((x[start + i] as number) - mean);
+    const variance = fround(sum(width, (i) => centred(i) * centred(i)) / width);
+    const inverse = fround(1 / fround(Math.sqrt(fround(variance + fround(epsilon)))));
+    for (let i = 0; i < width; i++) {
+      const scaled = fround(fround(centred(i) * inverse) * (gamma[i] as number));
+      result[start + i] = beta ? scaled + (beta[i] as number) : scaled;
+    }
+  }
+  return result;
+}
