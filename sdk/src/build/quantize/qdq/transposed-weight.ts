@@ -1,7 +1,7 @@
 import { int } from "../../graph/attribute.ts";
-import { type Tensor, tensor } from "../../graph/tensor.ts";
 import { bind, constant, op } from "../../rewrite/pattern.ts";
 import { type Rule, rule } from "../../rewrite/rule.ts";
+import { transposed } from "../transposed.ts";
 import { weightOf } from "./dequantized.ts";
 
 /** dequantize(q)ᵀ = dequantize(qᵀ), with the scales of rows as those of columns. */
@@ -19,13 +19,3 @@ export const transposedWeight: Rule = rule("transposed weight", {
     }).output;
   },
 });
-
-/** Of a matrix of bytes. */
-function transposed({ dtype, shape: [rows = 0, columns = 0], data }: Tensor): Tensor {
-  const result = new Uint8Array(data.length);
-  for (let row = 0; row < rows; row++) {
-    for (let column = 0; column < columns; column++)
-      result[column * rows + row] = data[row * columns + column] as number;
-  }
-  return { ...tensor("uint8", [columns, rows], result), dtype };
-}
