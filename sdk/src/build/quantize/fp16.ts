@@ -1,46 +1,65 @@
-import { int } from "../graph/attribute.ts";
 import { copyGraph } from "../graph/copy.ts";
 import type { Graph } from "../graph/graph.ts";
-import { elementCount, type Tensor, tensor, toFloat32 } from "../graph/tensor.ts";
+import type { Node, Value } from "../graph/node.ts";
 import { inferShapes } from "../shapes/infer.ts";
-
-/** TensorProto.DataType */
-const FLOAT = 1;
-const FLOAT16 = 10;
+import { type Borders, bordersOf } from "./half/borders.ts";
+import { halfOperator } from "./half/operators.ts";
+import { isSize } from "./half/plain.ts";
+import { isHalf, isSingle, nodesInHalf } from "./half/precision.ts";
 
 /**
- * Half precision for GPUs: every float32 weight becomes float16, and with it every value computed from them. Outputs
- * are cast back, so that inputs and outputs stay as declared. onnxruntime's GPU kernels keep the statistics of
- * layer normalisation and softmax in float32.
+ * Half precision for GPUs: every node that is fast and safe in it is computed in float16, with its weights; all others stay
+ * in float32 (`nodesInHalf`), with casts where they meet. Inputs and outputs stay as declared, and what is float16 already
+ * stays as it is. In a completely fused graph all but the output's cast is half precision.
+ *
+ * Sub-graphs (If, Loop, Scan) stay in float32. Activations beyond 65504 become infinite: weights do not tell.
  */
 export function toFp16(fused: Graph): Graph {
   const graph = copyGraph(fused);
-  const single = graph.outputs.filter(({ value }) => value.dtype === "float32");
-  for (const value of graph.constants()) {
-    if (value.constant?.dtype === "float32") graph.replace(value, graph.constant(value.name, half(value.constant)));
-  }
+  inferShapes(graph);
+  dropIdleCasts(graph);
+  const halves = nodesInHalf(graph);
+  const borders = bordersOf(graph, halves);
+  const single = graph.outputs.filter(({ value }) => isSingle(value));
   for (const node of graph.sorted()) {
-    if (!node.is("Cast") || node.int("to") !== FLOAT) continue;
-    const cast = graph.add("Cast", node.inputs, { name: node.name, attributes: { to: int(FLOAT16) } });
-    graph.replace(node.output, cast.output);
+    if (node.is("Cast")) joinCast(graph, node, halves, borders);
+    else if (!isSize(node)) readAs(graph, node, halves.has(node), borders);
   }
+  for (const output of single) output.value = borders.single(output.value);
   graph.prune();
   inferShapes(graph);
-  for (const output of single) {
-    output.value = graph.add("Cast", [output.value], {
-      name: `${output.name}/float32`,
-      attributes: { to: int(FLOAT) },
-    }).output;
-  }
-  inferShapes(graph);
+  // Inference may have found two of their sizes to be one; that is no news to put into a file.
+  for (const [i, { shape }] of fused.inputs.entries()) (graph.inputs[i] as Value).shape = shape;
   return graph;
 }
 
-/** Single numbers beyond half precision become its largest: masks are written with the lowest that float32 has. */
-function half(value: Tensor): Tensor {
-  const limit = elementCount(value.shape) === 1 ? MAX_HALF : Number.POSITIVE_INFINITY;
-  const values = Float16Array.from(toFloat32(value), (x) => Math.min(Math.max(x, -limit), limit));
-  return tensor("float16", value.shape, values);
+/** Casts of float32 to float32, which exporters leave behind: they are none yet, and must not become some. */
+function dropIdleCasts(graph: Graph): void {
+  for (const node of graph.nodes) {
+    const [value] = node.inputs;
+    if (node.is("Cast") && value && isSingle(value) && isSingle(node.output)) graph.replace(node.output, value);
+  }
+  graph.prune();
 }
 
-const MAX_HALF = 65_504;
+function readAs(graph: Graph, node: Node, inHalf: boolean, borders: Borders): void {
+  const bias = halfOperator(node)?.bias;
+  const inputs = node.inputs.map((input, i) => {
+    if (!input || !inHalf) return input && borders.single(input);
+    return i === bias ? borders.bias(input) : borders.half(input);
+  });
+  graph.setInputs(node, inputs);
+}
+
+/** Casts of the model between the two precisions become casts of the borders: none is done twice, or there and back. */
+function joinCast(graph: Graph, node: Node, halves: ReadonlySet<Node>, borders: Borders): void {
+  const [value] = node.inputs;
+  if (!value) return;
+  const isInHalf = value.dtype === "float16" || isHalf(value, halves);
+  if (isSingle(node.output) && isInHalf) borders.known(node.output, value);
+  else if (node.output.dtype === "float16" && isSingle(value)) {
+    if (!isInHalf) borders.known(value, node.output);
+    const half = borders.half(value);
+    if (half !== node.output) graph.replace(node.output, half);
+  }
+}

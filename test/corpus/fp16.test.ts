@@ -1,0 +1,135 @@
+import { existsSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import fc from "fast-check";
+import * as ort from "onnxruntime-node";
+import { describe, expect, it } from "vitest";
+import type { Graph } from "../../sdk/src/build/graph/graph.ts";
+import { fromOnnx } from "../../sdk/src/build/onnx/from-onnx.ts";
+import type { ModelProto } from "../../sdk/src/build/onnx/proto.ts";
+import { readOnnx } from "../../sdk/src/build/onnx/read-onnx.ts";
+import { optimizeGraph } from "../../sdk/src/build/optimize/optimize-graph.ts";
+import { readExportCase, toTensors } from "../suites/export-case.ts";
+import { type Counts, floatCasts, halved } from "../suites/halved.ts";
+import { drawEncoder } from "../suites/random-encoder/draw.ts";
+import { addNoise, noise } from "../suites/random-encoder/noise.ts";
+import { encoderPlan } from "../suites/random-encoder/plan.ts";
+import { encoderBatches } from "../suites/random-encoder/run.ts";
+import { fusedCounts, type Tensors } from "../suites/run-model.ts";
+import { seeded } from "../suites/seeded.ts";
+import { describeShared } from "../suites/shared.ts";
+
+interface Limits {
+  readonly cosine: number;
+  readonly difference: number;
+}
+
+/**
+ * Ten bits of mantissa over two layers: t213-electra-seq-cls-eager-l17 has the least cosine, 0.999 997, of two logits, and
+ * t213-bert-l12-sdpa-dyn the largest difference, 0.0028. A mask or statistic that is wrong is off by 0.1.
+ */
+const HALF: Limits = { cosine: 0.999_99, difference: 0.005 };
+
+/**
+ * Of models quantized to eight bits, where a rounding can become a step of 1/255: q-bert-qdq-matmul-pc-l17 has the least
+ * cosine, 0.999 65, and q-bert-qdq-matmul-l17 the largest difference, 0.042, both as they are, for their embeddings.
+ */
+const QUANTIZED: Limits = { cosine: 0.9995, difference: 0.06 };
+
+/** Random encoders are a few numbers wide: 0.999 994 and 0.0103 at worst over 1500. */
+const RANDOM: Limits = { cosine: 0.999_98, difference: 0.02 };
+const RUNS = 40;
+const TIMEOUT_MS = 120_000;
+
+const reach = ({ cosine, difference }: Limits, limits: Limits) => {
+  expect(cosine).toBeGreaterThan(limits.cosine);
+  expect(difference).toBeLessThan(limits.difference);
+};
+
+async function fused(model: ModelProto): Promise<Graph> {
+  const graph = fromOnnx(model);
+  await optimizeGraph(graph);
+  return graph;
+}
+
+const maskOf = (feeds: Tensors): [string, ort.Tensor] | undefined =>
+  Object.entries(feeds).find(([name]) => name.includes("mask"));
+
+/** The same texts, each row once without any token, once padded on the right and once on the left. */
+function padded(feeds: Tensors): Tensors[] {
+  const [name, mask] = maskOf(feeds) ?? [];
+  if (!name || !mask) return [];
+  const [, length = 1] = mask.dims;
+  return [0, 1, 2].map((turn) => {
+    const values = Array.from({ length: mask.size }, (_, i) => {
+      const [row, at] = [Math.floor(i / length), i % length];
+      return [0, at < length / 2 ? 1 : 0, at >= length / 2 ? 1 : 0][(row + turn) % 3] as number;
+    });
+    const data = mask.type === "int64" ? BigInt64Array.from(values, BigInt) : Int32Array.from(values);
+    return { ...feeds, [name]: new ort.Tensor(mask.type as "int32", data as Int32Array, mask.dims) };
+  });
+}
+
+/** Whether a fused attention adds numbers to its scores that are computed from masks. */
+const addsMask = (graph: Graph): boolean =>
+  [...graph.nodes].some(
+    ({ opType, inputs }) => /^(MultiHead)?Attention$/.test(opType) && inputs[5] && !inputs[5].isConstant,
+  );
+
+/**
+ * A token that sees none attends to all alike in float32, where what is added to hidden scores swallows them; in half
+ * precision it attends to them by their scores. Nobody reads what it computes.
+ */
+const attended =
+  (feeds: readonly Tensors[]): Counts =>
+  (run, row, token) => {
+    const mask = maskOf(feeds[run] ?? {})?.[1];
+    return !mask || Number(mask.data[row * (mask.dims[1] ?? 0) + token]) === 1;
+  };
+
+describeShared("corpus", "a model as it was exported, in half precision,", (folder) => {
+  const cases = existsSync(folder)
+    ? readdirSync(folder).filter((name) => existsSync(join(folder, name, "case.json")))
+    : [];
+
+  it("is one of 150", () => expect(cases).toHaveLength(150));
+
+  it.each(cases)("computes the same, fused and as it is: %s", async (name) => {
+    const model = await readOnnx(join(folder, name, "model.onnx"));
+    const inputs = readExportCase(join(folder, name)).inputs.map(toTensors);
+    const feeds = [...inputs, ...padded(inputs[0] as Tensors)];
+    const isQuantized = /^q/.test(name);
+    const graph = await fused(model);
+    const whole = await halved(graph, feeds, addsMask(graph) ? attended(feeds) : undefined);
+    for (const each of [whole, await halved(fromOnnx(model), feeds)]) reach(each, isQuantized ? QUANTIZED : HALF);
+    if (isQuantized) return;
+    // Every fused operator is computed in half precision, and nothing is cast between them.
+    const inHalf = [...whole.graph.nodes].filter(({ output }) => output.dtype === "float16");
+    expect(fusedCounts(inHalf)).toEqual(fusedCounts(graph.nodes));
+    const matrices = [...whole.graph.constants()].filter(
+      ({ shape = [] }) => shape.filter((size) => size !== 1).length > 1,
+    );
+    expect(matrices.filter(({ dtype }) => dtype === "float32")).toEqual([]);
+    const others = [...whole.graph.nodes].filter((node) => node.output.dtype === "float32" && !node.is("Cast"));
+    if (others.length === 0) expect(floatCasts(whole.graph).length).toBeLessThanOrEqual(graph.outputs.length);
+  });
+});
+
+describe("an encoder in half precision, each sub-layer written in any of many ways,", () => {
+  it("computes the same, fused and as it is", { timeout: TIMEOUT_MS }, async () => {
+    await fc.assert(
+      fc.asyncProperty(encoderPlan, noise, async (plan, all) => {
+        const draw = () => {
+          const sketch = drawEncoder(plan);
+          addNoise(sketch, all);
+          return sketch.graph;
+        };
+        const feeds = encoderBatches(draw(), 1);
+        reach(await halved(draw(), feeds), RANDOM);
+        const graph = draw();
+        await optimizeGraph(graph);
+        reach(await halved(graph, feeds), RANDOM);
+      }),
+      seeded(RUNS),
+    );
+  });
+});
