@@ -26,8 +26,9 @@ const light: HalfOperator = { heavy: false };
  * https://github.com/microsoft/onnxruntime/blob/main/onnxruntime/python/tools/transformers/float16.py keeps by default, of
  * operators that encoders have: Range, CumSum, Min and Max.
  *
- * The fused kernels keep statistics and softmax in float32, biases included: contrib_ops/cuda/bert/attention_softmax.cu and
- * layer_norm.cuh there.
+ * The fused kernels add biases to scores and take the softmax in float32 (contrib_ops/cuda/bert/attention_softmax.cu there),
+ * and means and variances since https://github.com/microsoft/onnxruntime/pull/28682, which 1.28 has: before it,
+ * SkipLayerNormalization and EmbedLayerNormalization summed squares in halves.
  */
 const operators: Readonly<Record<string, Readonly<Record<string, HalfOperator>>>> = {
   "": {
