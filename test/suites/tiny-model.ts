@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import type { Artifact } from "../../sdk/src/artifact/artifact.ts";
 import { versionOf } from "../../sdk/src/artifact/keys.ts";
-import { MANIFEST_FORMAT, type Manifest, type TargetName } from "../../sdk/src/artifact/manifest.ts";
+import { type EmbedManifest, MANIFEST_FORMAT, type TargetName } from "../../sdk/src/artifact/manifest.ts";
 import { sha256Hex } from "../../sdk/src/artifact/sha256.ts";
 import type { Engine, EngineSession, TokenIds } from "../../sdk/src/runtime/engine/engine.ts";
 import { memoryStore } from "../../sdk/src/storage/memory.ts";
@@ -23,7 +23,7 @@ const tokenizerConfig = modelFile("tokenizer_config.json");
 /** @param weights the bytes of the model file: other bytes make another version */
 export async function tinyArtifact(
   weights = "tiny",
-  changes: Partial<Manifest> = {},
+  changes: Partial<EmbedManifest> = {},
 ): Promise<Artifact & { manifestBytes: Uint8Array<ArrayBuffer> }> {
   const files: Record<string, Uint8Array<ArrayBuffer>> = {
     "tokenizer.json": tokenizerJson,
@@ -35,7 +35,7 @@ export async function tinyArtifact(
     model: "model.onnx",
     parity: { meanCosine: 1, minCosine: 1, maxAbsDiff: 0, cases: 1 },
   } as const;
-  const manifest: Manifest = {
+  const manifest: EmbedManifest = {
     format: MANIFEST_FORMAT,
     name: TINY.name,
     task: "embed",
@@ -79,7 +79,7 @@ export async function tinyStore(): Promise<WritableStore> {
 export async function publishTiny(
   store: WritableStore,
   weights?: string,
-  changes?: Partial<Manifest>,
+  changes?: Partial<EmbedManifest>,
 ): Promise<string> {
   return (await publish(await tinyArtifact(weights, changes), store)).version;
 }

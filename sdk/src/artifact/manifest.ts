@@ -49,7 +49,7 @@ const Target = v.object({
   engine: v.picklist(["ort-web", "ort-node"]),
   /** int8: a step per tensor of activations; int8-blocks: a step per block of each token, slower and closer to fp32. */
   precision: v.picklist(["int8", "int8-blocks", "fp16"]),
-  /** Layers that stay in float32, because they cost too much accuracy otherwise. */
+  /** Layers that stay in the next higher precision, because they cost too much accuracy otherwise. */
   kept: v.optional(v.array(v.string())),
   model: v.string(),
   parity: Parity,

@@ -30,6 +30,7 @@ import { optimizeGraph } from "./optimize/optimize-graph.ts";
 import { assertReplaceable, writeArtifact } from "./pack/write-artifact.ts";
 import { calibrationLines } from "./quantize/calibration-lines.ts";
 import { type Precision, precisions } from "./quantize/precisions.ts";
+import { quantizableNodes } from "./quantize/quantize-graph.ts";
 import { tokenBatches } from "./quantize/token-batches.ts";
 import { observeProducts } from "./quantize/weights/observe.ts";
 import { readTextModel, type TextModel } from "./text-model.ts";
@@ -102,6 +103,7 @@ export async function prepare(options: PrepareOptions): Promise<PrepareReport> {
   const calibration = await observeProducts(fused, tokenBatches(fused, lines));
   assertVaries(reference, calibration);
 
+  const layers = quantizableNodes(fused);
   const files = new Map<string, Uint8Array<ArrayBuffer>>();
   const built: Partial<Record<TargetName, Target>> = {};
   const quantizers = new Map<Precision, ReturnType<(typeof precisions)[Precision]>>();
@@ -118,18 +120,18 @@ export async function prepare(options: PrepareOptions): Promise<PrepareReport> {
     const candidates = names.map((precision) => {
       const quantize = quantizers.get(precision) ?? precisions[precision](fused, { calibration });
       quantizers.set(precision, quantize);
-      return { precision, quantize };
+      return { label: precision, quantize, layers: precision === "fp16" ? [] : layers };
     });
     const asked = { ...limit, meanCosine: Math.max(limit.meanCosine, options.minCosine ?? 0) };
-    const { precision, graph, measured, kept } = await choosePrecision(
+    const { label, graph, measured, kept } = await choosePrecision(
       `Target ${target}`,
-      fused,
       candidates,
       asked,
       measure,
+      onStage,
     );
-    const file = fileOf(files, encodeOnnx(graph), precision);
-    built[target] = { engine, precision: precision as Target["precision"], kept: [...kept], model: file, ...measured };
+    const file = fileOf(files, encodeOnnx(graph), label);
+    built[target] = { engine, precision: label, kept: [...kept], model: file, ...measured };
   }
 
   files.set("tokenizer.json", jsonBytes(model.tokenizer.json));

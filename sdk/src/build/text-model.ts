@@ -1,9 +1,6 @@
-import { join } from "node:path";
-import { BertEdgeError } from "../artifact/error.ts";
 import type { Task } from "../artifact/manifest.ts";
 import type { EngineSession, TokenIds } from "../runtime/engine/engine.ts";
 import { sentenceVector } from "../runtime/tasks/sentence-vector.ts";
-import { createTokenizer } from "../runtime/tokenizer/tokenizer.ts";
 import { headOf } from "./checkpoint/architectures.ts";
 import { readCheckpoint } from "./checkpoint/checkpoint.ts";
 import { classifierGraph } from "./checkpoint/classifier-graph.ts";
@@ -13,6 +10,7 @@ import { encoderWeights } from "./checkpoint/encoder-weights.ts";
 import type { TokenizerFiles } from "./checkpoint/model-folder.ts";
 import { readClassifier } from "./checkpoint/sequence-classification.ts";
 import type { Graph } from "./graph/graph.ts";
+import { encoderOf } from "./text-encoder.ts";
 
 /** A checkpoint as what it does to texts. */
 export interface TextModel {
@@ -37,12 +35,7 @@ export interface TextModel {
  */
 export async function readTextModel(folder: string): Promise<TextModel> {
   const { config, task, tokenizer, maxTokens, graph } = await readParts(folder);
-  const tokenize = tokenizerOf(folder, tokenizer);
-  const encode = (texts: readonly string[]) => {
-    const sequences = texts.map((text) => tokenize(text, maxTokens));
-    assertKnown(folder, sequences, config.vocab_size);
-    return sequences;
-  };
+  const encode = encoderOf(folder, tokenizer, maxTokens, config.vocab_size);
   return {
     config,
     task,
@@ -77,25 +70,3 @@ async function readParts(folder: string): Promise<Parts> {
     graph: encoderGraph(config, encoderWeights(checkpoint)),
   };
 }
-
-function tokenizerOf(folder: string, { json, config }: TokenizerFiles): (text: string, maxTokens: number) => TokenIds {
-  try {
-    const { encode } = createTokenizer(json, config);
-    encode("a", 3);
-    return (text, maxTokens) => encode(text, maxTokens).ids;
-  } catch (cause) {
-    throw invalidTokenizer(folder, "cannot be used as a tokenizer", cause);
-  }
-}
-
-function assertKnown(folder: string, sequences: readonly TokenIds[], vocabulary: number): void {
-  const largest = sequences.reduce((max, ids) => ids.reduce((a, b) => Math.max(a, b), max), 0);
-  if (largest < vocabulary) return;
-  throw invalidTokenizer(folder, `has the token ${largest}, but config.json a vocab_size of ${vocabulary}`);
-}
-
-const invalidTokenizer = (folder: string, what: string, cause?: unknown) =>
-  new BertEdgeError("checkpoint_invalid", `${join(folder, "tokenizer.json")} ${what}.`, {
-    hint: "tokenizer.json and model.safetensors must come from the same model.",
-    cause,
-  });

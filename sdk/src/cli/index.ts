@@ -7,6 +7,7 @@ import { optimizeCommand } from "./optimize.ts";
 import { printError } from "./output.ts";
 import { prepareCommand } from "./prepare.ts";
 import { publishCommand } from "./publish.ts";
+import { quantizeCommand } from "./quantize.ts";
 
 /** 0 done, 1 the work failed or a gate refused, 2 wrong usage. */
 const FAILED = 1;
@@ -20,7 +21,16 @@ const program = new Command("bert-edge")
   .description("Prepare, publish and serve BERT-family models at the edge, inside a latency budget.")
   .version(version)
   .showHelpAfterError("(see bert-edge --help)");
-for (const command of [prepareCommand, optimizeCommand, benchCommand, embedCommand, publishCommand, devCommand]) {
+const commands = [
+  prepareCommand,
+  optimizeCommand,
+  quantizeCommand,
+  benchCommand,
+  embedCommand,
+  publishCommand,
+  devCommand,
+];
+for (const command of commands) {
   program.addCommand(command.copyInheritedSettings(program).exitOverride());
 }
 

@@ -55,7 +55,7 @@ function describe(manifest: Manifest): string {
   });
   const heading = ["target", "engine", "precision", "size", "cosine", "worst", "task", "memory"];
   const kept = targets.flatMap(([name, target]) =>
-    (target.kept ?? []).map((layer) => `${name} keeps ${layer} in float32`),
+    (target.kept ?? []).map((layer) => `${name} keeps ${layer} in a higher precision`),
   );
   return [`${manifest.name}: ${computes(manifest)}, ${manifest.maxTokens} tokens`, table(heading, rows), ...kept].join(
     "\n",

@@ -1,20 +1,22 @@
 import { BertEdgeError } from "../../artifact/error.ts";
 import type { Measured } from "../../artifact/manifest.ts";
 import type { Graph } from "../graph/graph.ts";
-import type { Precision, Quantizer } from "../quantize/precisions.ts";
-import { quantizableNodes } from "../quantize/quantize-graph.ts";
+import type { Quantizer } from "../quantize/precisions.ts";
 import { type Limit, shortfall } from "./measured.ts";
 
-export interface Candidate {
-  readonly precision: Precision;
+/** A way to make a graph smaller and faster. */
+export interface Candidate<Label extends string = string> {
+  readonly label: Label;
   readonly quantize: Quantizer;
+  /** Nodes that it can leave in the next higher precision. */
+  readonly layers: readonly string[];
 }
 
-export interface Choice {
-  readonly precision: Precision;
+export interface Choice<Label extends string = string> {
+  readonly label: Label;
   readonly graph: Graph;
   readonly measured: Measured;
-  /** Nodes that stay in float32. */
+  /** Nodes that stay in the next higher precision. */
   readonly kept: readonly string[];
 }
 
@@ -24,52 +26,52 @@ export interface Sensitivity {
   readonly meanCosine: number;
 }
 
-/** More float32 than this is no quantized model any more. */
+/** With more than this it is hardly that precision any more. */
 const MAX_KEPT = 1 / 2;
 /** Layers that an error lists. */
 const LISTED = 8;
 
 /**
  * The first candidate that reaches the limit. When none does, the layers of the last one at fault are found, by quantizing
- * each alone, and stay in float32: first the worst of them, then two, four, … up to half.
+ * each alone, and stay in the next higher precision: first the worst of them, then two, four, … up to half.
  *
  * @param candidates the fastest first
  * @throws BertEdgeError `accuracy_gate` with what each layer costs, when that is not enough
  */
-export async function choosePrecision(
+export async function choosePrecision<Label extends string>(
   what: string,
-  fused: Graph,
-  candidates: readonly Candidate[],
+  candidates: readonly Candidate<Label>[],
   limit: Limit,
   measure: (graph: Graph) => Promise<Measured>,
-): Promise<Choice> {
-  const attempt = async ({ precision, quantize }: Candidate, kept: readonly string[]) => {
+  onStage: (stage: string) => void = () => {},
+): Promise<Choice<Label>> {
+  const attempt = async ({ label, quantize }: Candidate<Label>, kept: readonly string[]) => {
     const graph = quantize(new Set(kept));
     const measured = await measure(graph);
-    return { precision, graph, measured, kept, missing: shortfall(measured, limit) };
+    return { label, graph, measured, kept, missing: shortfall(measured, limit) };
   };
-  let best: Awaited<ReturnType<typeof attempt>> | undefined;
+  let missing: string | undefined;
   for (const candidate of candidates) {
-    best = await attempt(candidate, []);
-    if (!best.missing) return best;
+    const found = await attempt(candidate, []);
+    if (!found.missing) return found;
+    missing = found.missing;
   }
-  const last = candidates.at(-1) as Candidate;
-  const layers = await sensitivities(fused, last.quantize, measure);
+  const last = candidates.at(-1) as Candidate<Label>;
+  if (last.layers.length > 0) onStage("find the layers at fault");
+  const layers = await sensitivities(last, measure);
   for (let count = 1; count <= layers.length * MAX_KEPT; count *= 2) {
     const kept = layers.slice(0, count).map(({ layer }) => layer);
     const found = await attempt(last, kept);
     if (!found.missing) return found;
   }
-  throw refusal(what, best?.missing ?? "", layers);
+  throw refusal(what, missing ?? "", layers);
 }
 
 /** What each layer costs when it alone is quantized, the worst first. */
 async function sensitivities(
-  fused: Graph,
-  quantize: Quantizer,
+  { quantize, layers }: Candidate,
   measure: (graph: Graph) => Promise<Measured>,
 ): Promise<Sensitivity[]> {
-  const layers = quantizableNodes(fused);
   const found: Sensitivity[] = [];
   for (const layer of layers) {
     const others = new Set(layers.filter((name) => name !== layer));
@@ -82,15 +84,18 @@ async function sensitivities(
 }
 
 function refusal(what: string, missing: string, layers: readonly Sensitivity[]): BertEdgeError {
-  const rows = layers.slice(0, LISTED).map(({ layer, meanCosine }) => `  ${meanCosine.toFixed(5)}  ${layer}`);
+  const rows = layers.slice(0, LISTED).map(({ layer, meanCosine }) => `\n  ${meanCosine.toFixed(5)}  ${layer}`);
+  const table =
+    rows.length > 0 &&
+    " Keeping up to half of its layers in a higher precision does not mend it. Mean cosine with one layer alone quantized, the worst " +
+      `first:${rows.join("")}`;
   return new BertEdgeError(
     "accuracy_gate",
-    `${what} differs too much from the float32 model: ${missing}. Keeping up to half of its layers in float32 does not ` +
-      `mend it. Mean cosine with one layer alone quantized, the worst first:\n${rows.join("\n")}`,
+    `${what} differs too much from the float32 model: ${missing}.${table || ""}`,
     {
       hint:
-        "Nothing was written. If the checkpoint itself is sound, leave this target out with --targets, or calibrate on " +
-        "texts like those it was trained on with --calibration.",
+        "Nothing was written. If the checkpoint itself is sound, take another precision, or calibrate on texts like those " +
+        "it was trained on with --calibration.",
     },
   );
 }

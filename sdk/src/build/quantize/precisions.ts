@@ -3,22 +3,22 @@ import { edge } from "./forms/edge.ts";
 import { int8Dynamic } from "./forms/int8-dynamic.ts";
 import { matMulNBits } from "./forms/matmul-nbits.ts";
 import { toFp16 } from "./fp16.ts";
-import { isFeedForward } from "./products.ts";
-import { type Form, quantizeGraph } from "./quantize-graph.ts";
+import { feedForwardProducts } from "./products.ts";
+import { type Form, quantizeGraph, tableNodes } from "./quantize-graph.ts";
 import { smoothLayerNorms } from "./smooth-layer-norm.ts";
 import type { Improvements } from "./weights/quantize-weight.ts";
-import { type Calibration, type Weights, weights } from "./weights/weights.ts";
+import { type Calibration, weights } from "./weights/weights.ts";
 
 export interface PrecisionOptions {
   /** What the fused graph's products read; without it, rounding errors are not compensated. */
   readonly calibration?: Calibration | undefined;
   /** Bits of word tables. Default 8. */
   readonly tableBits?: 8 | 4;
-  /** Bits of the weights between hidden and intermediate width, in onnxruntime's forms. Default: as all others. */
-  readonly feedForwardBits?: 4;
+  /** Bits of the weights between hidden and intermediate width, in onnxruntime's forms. Default 8. */
+  readonly feedForwardBits?: 8 | 4;
 }
 
-/** A fused float32 graph in a lower precision. Nodes by the names in `keep` stay as they are. */
+/** A fused float32 graph in a lower precision; the nodes named in `keep` in the next higher one. */
 export type Quantizer = (keep?: ReadonlySet<string>) => Graph;
 
 export type Precision = "int8" | "int8-blocks" | "int8-edge" | "fp16";
@@ -36,27 +36,34 @@ export const precisions: Readonly<Record<Precision, (fused: Graph, options?: Pre
   int8: (fused, options = {}) => {
     const { graph, calibration } = smoothLayerNorms(fused, options.calibration);
     const of = weights(compensated, calibration);
-    return (keep) => quantizeGraph(graph, withFeedForward(int8Dynamic(of, options.tableBits), of, options), keep);
+    const narrow = matMulNBits(of, { bits: 4, block: BLOCK });
+    return inSteps(graph, narrowNodes(graph, options), narrow, int8Dynamic(of));
   },
   /** onnxruntime's MatMulNBits: slower than int8, and closer to float32. */
   "int8-blocks": (fused, options = {}) => {
     const of = weights(compensated, options.calibration);
-    const form = matMulNBits(of, { bits: 8, block: BLOCK }, options.tableBits);
-    return (keep) => quantizeGraph(fused, withFeedForward(form, of, options), keep);
+    const form = (bits: 8 | 4) => matMulNBits(of, { bits, block: BLOCK });
+    return inSteps(fused, narrowNodes(fused, options), form(4), form(8));
   },
   /** The arithmetic of our own engine for the edge. */
-  "int8-edge": (fused, { calibration, tableBits } = {}) => {
-    const form = edge(weights(clippedAndCompensated, calibration), tableBits);
-    return (keep) => quantizeGraph(fused, form, keep);
+  "int8-edge": (fused, { calibration, tableBits = 8 } = {}) => {
+    const of = weights(clippedAndCompensated, calibration);
+    return inSteps(fused, narrowNodes(fused, { tableBits }), edge(of, 4), edge(of));
   },
   fp16: (fused) => () => toFp16(fused),
 };
 
-function withFeedForward(form: Form, of: Weights, { feedForwardBits }: PrecisionOptions): Form {
-  if (!feedForwardBits) return form;
-  const narrow = matMulNBits(of, { bits: feedForwardBits, block: BLOCK });
-  return {
-    ...form,
-    product: (graph, product) => (isFeedForward(product) ? narrow : form).product(graph, product),
+/** Some nodes in 4 bits, all others in 8. What is kept goes up a step: from 4 bits to 8, from 8 to float32. */
+function inSteps(graph: Graph, narrow: ReadonlySet<string>, narrowForm: Form, wideForm: Form): Quantizer {
+  return (keep = new Set()) => {
+    const narrowed = quantizeGraph(graph, narrowForm, (name) => narrow.has(name) && !keep.has(name));
+    return quantizeGraph(narrowed, wideForm, (name) => narrow.has(name) || !keep.has(name));
   };
+}
+
+function narrowNodes(graph: Graph, { tableBits, feedForwardBits }: PrecisionOptions): Set<string> {
+  return new Set([
+    ...(tableBits === 4 ? tableNodes(graph) : []),
+    ...(feedForwardBits === 4 ? feedForwardProducts(graph).map(({ name }) => name) : []),
+  ]);
 }

@@ -19,7 +19,9 @@ export interface Product {
 export function productOf(node: Node): Product | undefined {
   const isAttention = node.is("Attention", MICROSOFT);
   const [x, weight, bias, , past] = node.inputs;
-  if (!x || !isMatrix(weight) || !(node.is("MatMul") || (isAttention && !past))) return undefined;
+  // Operators of integers take queries, keys and values of one width.
+  const isWhole = isAttention && !past && !node.ints("qkv_hidden_sizes");
+  if (!x || !isMatrix(weight) || !(node.is("MatMul") || isWhole)) return undefined;
   return { name: node.name, x, weight, bias: isAttention ? bias : undefined };
 }
 
@@ -31,8 +33,12 @@ function isMatrix(value: Value | undefined): value is Product["weight"] {
 /** All products of a graph, in order. */
 export const productsOf = (graph: Graph): Product[] => graph.sorted().flatMap((node) => productOf(node) ?? []);
 
-/** Whether a product leads from the hidden width to the intermediate one, or back. */
-export const isFeedForward = ({ weight, bias }: Product): boolean => {
-  const [inputs, outputs] = weight.constant.shape;
-  return inputs !== outputs && bias === undefined;
-};
+/** Products that lead from the hidden width to the intermediate one, or back: there are both. */
+export function feedForwardProducts(graph: Graph): Product[] {
+  const products = productsOf(graph).filter(({ bias }) => bias === undefined);
+  const shapes = new Set(products.map(({ weight }) => weight.constant.shape.join()));
+  return products.filter(({ weight }) => {
+    const [inputs, outputs] = weight.constant.shape;
+    return inputs !== outputs && shapes.has(`${outputs},${inputs}`);
+  });
+}

@@ -36,14 +36,14 @@ export interface AttentionParts {
 
 /**
  * A copy of a fused graph with its products and large tables quantized. Nodes whose weights are not constants stay as they
- * are, and so do those that are named.
+ * are, and so do those that are not chosen.
  *
- * @param keep names of nodes that stay in float32
+ * @param isChosen by a node's name
  */
-export function quantizeGraph(fused: Graph, form: Form, keep: ReadonlySet<string> = new Set()): Graph {
+export function quantizeGraph(fused: Graph, form: Form, isChosen: (name: string) => boolean = () => true): Graph {
   const graph = copyGraph(fused);
   for (const node of graph.sorted()) {
-    if (keep.has(node.name)) continue;
+    if (!isChosen(node.name)) continue;
     const result = quantized(graph, node, form);
     if (result) graph.replace(node.output, result);
   }
@@ -57,6 +57,13 @@ export const quantizableNodes = (graph: Graph): string[] =>
   graph
     .sorted()
     .filter((node) => productOf(node) || tableOf(node))
+    .map(({ name }) => name);
+
+/** Names of the nodes that look up words. */
+export const tableNodes = (graph: Graph): string[] =>
+  graph
+    .sorted()
+    .filter(tableOf)
     .map(({ name }) => name);
 
 function quantized(graph: Graph, node: Node, form: Form): Value | undefined {
@@ -74,22 +81,30 @@ function splitAttention(graph: Graph, product: Product, node: Node, form: Form):
   const { name } = product;
   const projected = form.product(graph, { ...product, name: `${name}.qkv` });
   const outputs = ["q", "k", "v"].map((part) => `${name}.${part}`);
+  // https://onnx.ai/onnx/operators/onnx__Split.html
+  const isExplicit = (graph.opsets.get("") ?? 1) >= 18;
   const [query, key, value] = graph.add("Split", [projected], {
     name: `${name}.split`,
     outputs,
-    attributes: { axis: int(-1) },
+    attributes: { axis: int(-1), ...(isExplicit && { num_outputs: int(outputs.length) }) },
   }).outputs;
   const [, , , mask, , bias] = node.inputs;
-  if (form.context) return form.context(graph, node, { query, key, value, mask, bias });
+  const context = contextOf(form, node);
+  if (context) return context(graph, node, { query, key, value, mask, bias });
   const inputs = [query, key, value, undefined, mask, bias];
   return graph.add("MultiHeadAttention", inputs, { name, domain: MICROSOFT, attributes: node.attributes }).output;
 }
 
 function multiHeadAttention(graph: Graph, node: Node, form: Form): Value | undefined {
   const [query, key, value, projectionBias, mask, bias, past] = node.inputs;
-  if (!form.context || !query || !key || !value || projectionBias || past) return undefined;
-  return form.context(graph, node, { query, key, value, mask, bias });
+  const context = contextOf(form, node);
+  if (!context || !query || !key || !value || projectionBias || past) return undefined;
+  return context(graph, node, { query, key, value, mask, bias });
 }
+
+/** A form's own attention sees all keys; one that looks back alone stays in float32. */
+const contextOf = ({ context }: Form, node: Node): Form["context"] =>
+  node.int("unidirectional") ? undefined : context;
 
 /** A word table that is looked up on its own. */
 function tableLookup(graph: Graph, node: Node, form: Form): Value | undefined {

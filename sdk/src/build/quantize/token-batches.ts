@@ -1,3 +1,4 @@
+import { BertEdgeError } from "../../artifact/error.ts";
 import type { TokenIds } from "../../runtime/engine/engine.ts";
 import type { Graph } from "../graph/graph.ts";
 import { type Tensor, tensor } from "../graph/tensor.ts";
@@ -8,8 +9,18 @@ export type TokenBatch = ReadonlyMap<string, Tensor>;
 /** Tokens of a batch, padding included: enough to keep kernels busy, few enough for activations to stay small. */
 const MAX_TOKENS = 2048;
 
-/** Sequences in batches of similar length, padded on the right, as inputs of an encoder's graph. */
+/**
+ * Sequences in batches of similar length, padded on the right, as inputs of an encoder's graph.
+ *
+ * @throws BertEdgeError `inputs_unknown` when the graph has no input named input_ids
+ */
 export function tokenBatches(graph: Graph, sequences: readonly TokenIds[]): TokenBatch[] {
+  if (!graph.inputs.some(({ name }) => name === "input_ids")) {
+    const names = graph.inputs.map(({ name }) => name).join(", ");
+    throw new BertEdgeError("inputs_unknown", `The model's inputs are ${names}; none of them is input_ids.`, {
+      hint: "Export it with transformers' names: input_ids, attention_mask, token_type_ids.",
+    });
+  }
   const sorted = sequences.toSorted((a, b) => a.length - b.length);
   const batches: TokenBatch[] = [];
   for (let start = 0, end = 0; start < sorted.length; start = end) {

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { refusal } from "../../../../test/suites/refusal.ts";
 import { seeded } from "../../../../test/suites/seeded.ts";
 import { FP16_LIMIT, INT8_LIMIT } from "../gate/measured.ts";
-import { FP32_LIMIT, gate, parity } from "./parity.ts";
+import { FP32_LIMIT, gate, type ParityLimit, parity } from "./parity.ts";
 import { probeTexts } from "./probe-texts.ts";
 
 const vector = (...values: number[]) => Float32Array.from(values);
@@ -71,7 +71,7 @@ describe("parity", () => {
 
 describe("gate", () => {
   const measured = (meanCosine: number, minCosine: number) => ({ meanCosine, minCosine, maxAbsDiff: 0, cases: 3 });
-  const codeOf = (mean: number, min: number, limit = INT8_LIMIT) =>
+  const codeOf = (mean: number, min: number, limit: ParityLimit = INT8_LIMIT) =>
     refusal(() => gate("It", measured(mean, min), limit));
 
   it.each(Object.entries(limits))("lets pass what reaches %s exactly, and nothing below", (_, limit) => {

@@ -1,7 +1,8 @@
 import { substitute } from "../graph/dim.ts";
 import type { Graph } from "../graph/graph.ts";
-import type { Node, Value } from "../graph/node.ts";
+import type { Value } from "../graph/node.ts";
 import { type DataType, elementCount, type Tensor, tensor } from "../graph/tensor.ts";
+import { tableRows } from "./table-rows.ts";
 
 /** Inputs of one run of a model, by name. */
 export type ProbeInputs = ReadonlyMap<string, Tensor>;
@@ -79,29 +80,6 @@ function sizesOf(graph: Graph, { batch, sequence }: Batch, isApart: boolean): Ma
 }
 
 const isMask = ({ name, shape }: Value) => /mask/i.test(name) && shape?.length === 2;
-
-/** Rows of the smallest table that an input indexes, directly or after arithmetic that keeps it an index. */
-function tableRows(input: Value): number | undefined {
-  const rows: number[] = [];
-  const stack: Value[] = [input];
-  const seen = new Set<Node>();
-  for (let value = stack.pop(); value; value = stack.pop()) {
-    for (const user of value.users) {
-      if (seen.has(user)) continue;
-      seen.add(user);
-      const [table] = user.inputs;
-      if (user.is("Gather") && table?.constant && table.constant.shape.length === 2 && user.inputs[1] === value) {
-        rows.push(table.constant.shape[0] ?? 1);
-      } else if (user.is("EmbedLayerNormalization", "com.microsoft")) {
-        const position = user.inputs.indexOf(value);
-        const shape = user.inputs[position === 0 ? 2 : position === 1 ? 4 : 3]?.shape;
-        if (typeof shape?.[0] === "number") rows.push(shape[0]);
-      } else if (/^(Cast|Reshape|Where|Identity|Squeeze|Unsqueeze|Flatten|Expand)$/.test(user.opType))
-        stack.push(user.output);
-    }
-  }
-  return rows.length > 0 ? Math.min(...rows) : undefined;
-}
 
 function toTensor(dtype: DataType, shape: readonly number[], values: readonly number[]): Tensor {
   switch (dtype) {

@@ -13,7 +13,7 @@ const I8 = { least: -127, greatest: 127, symmetric: true };
  * activations uint8 with scale and zero point of the whole tensor found at run time, everything between the matrix products
  * in float32.
  */
-export function int8Dynamic(weights: Weights, tableBits: 8 | 4 = 8): Form {
+export function int8Dynamic(weights: Weights): Form {
   const quantized = oncePerWeight((graph, product) => {
     const { levels, step, shift } = weights(product, I8);
     const { name, constant } = product.weight;
@@ -40,6 +40,6 @@ export function int8Dynamic(weights: Weights, tableBits: 8 | 4 = 8): Form {
       const all = [read[0], weight, biasOf(graph, product, shift), read[1], scale, mask, read[2]];
       return graph.add("QAttention", all, { name, domain: MICROSOFT, attributes }).output;
     },
-    lookup: blockLookup(ortTable(tableBits)),
+    lookup: blockLookup(ortTable(8)),
   };
 }

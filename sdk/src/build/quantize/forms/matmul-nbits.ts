@@ -21,7 +21,7 @@ export interface BlockPrecision {
  * onnxruntime's MatMulNBits: weights of 8 or 4 bits with a scale and zero point for every block of inputs, activations int8
  * likewise. More accurate than one scale a tensor, and slower; WebAssembly has no fast kernel for it.
  */
-export function matMulNBits(weights: Weights, precision: BlockPrecision, tableBits: 8 | 4 = 8): Form {
+export function matMulNBits(weights: Weights, precision: BlockPrecision): Form {
   const { bits, block } = precision;
   const levels = { least: 0, greatest: 2 ** bits - 1, symmetric: false, block };
   const quantized = oncePerWeight((graph, product) => {
@@ -58,7 +58,7 @@ export function matMulNBits(weights: Weights, precision: BlockPrecision, tableBi
         },
       }).output;
     },
-    lookup: blockLookup(ortTable(tableBits)),
+    lookup: blockLookup(ortTable(bits)),
   };
 }
 

@@ -10,14 +10,14 @@ export type Weights = (product: Product, precision: WeightPrecision) => Quantize
 /** What each weight's products read in a calibration, by the weight's name. */
 export type Calibration = ReadonlyMap<string, Moments>;
 
-/** Quantizes the weights of one graph, each once in a precision. */
+/** Quantizes the weights of one graph. What took a calibration is remembered, because it takes long. */
 export function weights(improvements: Improvements, calibration?: Calibration): Weights {
   const known = new Map<string, QuantizedWeight>();
   return ({ weight }, precision) => {
     const key = `${weight.name} ${JSON.stringify(precision)}`;
-    const found =
-      known.get(key) ?? quantizeWeight(weight.constant, precision, improvements, calibration?.get(weight.name));
-    known.set(key, found);
+    const moments = calibration?.get(weight.name);
+    const found = known.get(key) ?? quantizeWeight(weight.constant, precision, improvements, moments);
+    if (moments) known.set(key, found);
     return found;
   };
 }

@@ -1,0 +1,54 @@
+import { stat } from "node:fs/promises";
+import { join } from "node:path";
+import { headOf } from "./checkpoint/architectures.ts";
+import { readEncoder } from "./checkpoint/checkpoint.ts";
+import { classifierGraph } from "./checkpoint/classifier-graph.ts";
+import { encoderGraph } from "./checkpoint/encoder-graph.ts";
+import { encoderWeights } from "./checkpoint/encoder-weights.ts";
+import { readClassifier } from "./checkpoint/sequence-classification.ts";
+import { copyGraph } from "./graph/copy.ts";
+import type { Graph } from "./graph/graph.ts";
+import type { Draft } from "./onnx/encode-model.ts";
+import { fromOnnx } from "./onnx/from-onnx.ts";
+import type { ModelProto } from "./onnx/proto.ts";
+import { readOnnx } from "./onnx/read-onnx.ts";
+import { writeOnnx } from "./onnx/write-onnx.ts";
+
+export interface ModelSource {
+  graph: Graph;
+  /** What surrounds the graph in its file. */
+  envelope: Draft<ModelProto>;
+  /** The unchanged model as a file: its own, or one in this folder. */
+  writeOriginal: (folder: string) => Promise<string>;
+}
+
+/**
+ * Reads an ONNX file, or a Hugging Face model folder with config.json and model.safetensors.
+ *
+ * @throws BertEdgeError `onnx_missing`, `onnx_invalid`, `graph_invalid`, `external_data_invalid`, `checkpoint_missing`,
+ *   `checkpoint_invalid` or `checkpoint_unsupported`
+ */
+export async function readModelSource(source: string): Promise<ModelSource> {
+  const isFolder = await stat(source).then(
+    (found) => found.isDirectory(),
+    () => false,
+  );
+  if (!isFolder) {
+    const model = await readOnnx(source);
+    return { graph: fromOnnx(model), envelope: model, writeOriginal: async () => source };
+  }
+  const graph = await graphOfFolder(source);
+  const original = copyGraph(graph);
+  const writeOriginal = async (folder: string) => {
+    const path = join(folder, "original");
+    await writeOnnx(path, original);
+    return path;
+  };
+  return { graph, envelope: { producerName: "bert-edge" }, writeOriginal };
+}
+
+async function graphOfFolder(folder: string): Promise<Graph> {
+  if ((await headOf(folder)) === "sequence-classification") return classifierGraph(await readClassifier(folder));
+  const encoder = await readEncoder(folder);
+  return encoderGraph(encoder.config, encoderWeights(encoder));
+}
