@@ -8,6 +8,7 @@ import { printError } from "./output.ts";
 import { prepareCommand } from "./prepare.ts";
 import { publishCommand } from "./publish.ts";
 import { quantizeCommand } from "./quantize.ts";
+import { verifyCommand } from "./verify.ts";
 
 /** 0 done, 1 the work failed or a gate refused, 2 wrong usage. */
 const FAILED = 1;
@@ -25,6 +26,7 @@ const commands = [
   prepareCommand,
   optimizeCommand,
   quantizeCommand,
+  verifyCommand,
   benchCommand,
   embedCommand,
   publishCommand,

@@ -1,0 +1,71 @@
+/**
+ * Measures what every choice of precision costs, and writes docs/accuracy.md:
+ *
+ *     npm run accuracy -- --model all-MiniLM-L6-v2 --sts sts-test.csv --scifact scifact/ \
+ *       --classifier bert-edge-mini-sst2 --labelled dev.tsv [row …]
+ *
+ * Rows are ids in docs/accuracy.json; none means all. Each is measured in a process of its own, as many at once as --jobs
+ * says (default 2). What is measured is kept at once, so that an interrupted run goes on where it was.
+ */
+import { fork } from "node:child_process";
+import { readFile, writeFile } from "node:fs/promises";
+import { basename, join } from "node:path";
+import { parseArgs } from "node:util";
+import type { Data, Result } from "./accuracy/measure-row.ts";
+import { sections } from "./accuracy/rows.ts";
+import { document } from "./accuracy/table.ts";
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    model: { type: "string" },
+    sts: { type: "string" },
+    scifact: { type: "string" },
+    classifier: { type: "string" },
+    labelled: { type: "string" },
+    jobs: { type: "string", default: "2" },
+  },
+});
+const { model, sts, jobs, ...rest } = values;
+if (!model || !sts) {
+  console.error("usage: npm run accuracy -- --model <folder> --sts <tsv> [--scifact <folder>] [row …]");
+  process.exit(2);
+}
+const data: Data = { model, sts, ...rest };
+const docs = join(import.meta.dirname, "../docs");
+const resultsFile = join(docs, "accuracy.json");
+const results: Record<string, Result> = JSON.parse(await readFile(resultsFile, "utf8").catch(() => "{}"));
+
+const tasks = sections
+  .flatMap(({ rows }) => rows)
+  .filter(({ id }) => positionals.length === 0 || positionals.includes(id))
+  .flatMap(({ id, retrieval, classification }) => [
+    { id, what: "sentences" },
+    ...(classification && data.classifier && data.labelled ? [{ id, what: "classification" }] : []),
+    ...(retrieval && data.scifact ? [{ id, what: "retrieval" }] : []),
+  ])
+  // The long ones last, so that a first table is there soon.
+  .sort((a, b) => Number(a.what === "retrieval") - Number(b.what === "retrieval"));
+
+async function work(): Promise<void> {
+  for (let task = tasks.shift(); task; task = tasks.shift()) {
+    const { id, what } = task;
+    const start = performance.now();
+    const found = await inProcess([id, what, JSON.stringify(data)]);
+    results[id] = { ...results[id], ...found };
+    console.error(`${id} ${what} ${JSON.stringify(found)} ${((performance.now() - start) / 1000).toFixed(0)} s`);
+    await writeFile(resultsFile, `${JSON.stringify(results, null, 2)}\n`);
+  }
+}
+
+function inProcess(args: readonly string[]): Promise<Result> {
+  return new Promise((resolve, reject) => {
+    const child = fork(join(import.meta.dirname, "accuracy/child.ts"), args);
+    child.once("message", (result) => resolve(result as Result));
+    child.once("exit", (code) => reject(new Error(`${args[0]} ended with ${code}`)));
+  });
+}
+
+await Promise.all(Array.from({ length: Number(jobs) }, work));
+const names = { model: basename(model), classifier: basename(data.classifier ?? "no classifier") };
+await writeFile(join(docs, "accuracy.md"), document(results, names));

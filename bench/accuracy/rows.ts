@@ -1,0 +1,207 @@
+import type { Graph } from "../../sdk/src/build/graph/graph.ts";
+import { edge, SEVEN_BIT_ACTIVATIONS } from "../../sdk/src/build/quantize/forms/edge.ts";
+import { int8Dynamic } from "../../sdk/src/build/quantize/forms/int8-dynamic.ts";
+import { type BlockPrecision, matMulNBits } from "../../sdk/src/build/quantize/forms/matmul-nbits.ts";
+import { quantizeInt8Static } from "../../sdk/src/build/quantize/int8-static.ts";
+import { type PrecisionOptions, precisions } from "../../sdk/src/build/quantize/precisions.ts";
+import { type Form, quantizeGraph } from "../../sdk/src/build/quantize/quantize-graph.ts";
+import { type ObservedRange, observedRanges } from "../../sdk/src/build/quantize/ranges.ts";
+import { smoothLayerNorms } from "../../sdk/src/build/quantize/smooth-layer-norm.ts";
+import { leastErrorRange, percentileRange, type Range } from "../../sdk/src/build/quantize/static/histogram.ts";
+import type { TokenBatch } from "../../sdk/src/build/quantize/token-batches.ts";
+import type { Improvements } from "../../sdk/src/build/quantize/weights/quantize-weight.ts";
+import { type Calibration, type Weights, weights } from "../../sdk/src/build/quantize/weights/weights.ts";
+
+/** What a row's graph is made from. */
+export interface Subject {
+  readonly fused: Graph;
+  readonly calibration: Calibration;
+  readonly batches: readonly TokenBatch[];
+}
+
+/** One choice of precision, and what is measured of it beside STS-B. */
+export interface Row {
+  /** Stable, by which results are kept. */
+  readonly id: string;
+  readonly title: string;
+  /** `edge` is the plain code in build/scalar. */
+  readonly engine: "edge" | "onnxruntime";
+  readonly retrieval?: boolean;
+  readonly classification?: boolean;
+  readonly make: (subject: Subject) => Graph | Promise<Graph>;
+}
+
+export interface Section {
+  readonly title: string;
+  readonly text: string;
+  readonly rows: readonly Row[];
+}
+
+const NONE: Improvements = { clipping: false, compensation: false, biasCorrection: false };
+const improved = (...names: (keyof Improvements)[]): Improvements => ({
+  ...NONE,
+  ...Object.fromEntries(names.map((name) => [name, true])),
+});
+
+/** A form of the fused graph as it is, its weights improved in some ways. */
+const plain =
+  (form: (weights: Weights) => Form, improvements = NONE): Row["make"] =>
+  ({ fused, calibration }) =>
+    quantizeGraph(fused, form(weights(improvements, calibration)));
+
+/** The same of the smoothed graph. */
+const smoothed =
+  (form: (weights: Weights) => Form, improvements = NONE): Row["make"] =>
+  ({ fused, calibration }) => {
+    const smooth = smoothLayerNorms(fused, calibration);
+    return quantizeGraph(smooth.graph, form(weights(improvements, smooth.calibration)));
+  };
+
+const shipped =
+  (precision: keyof typeof precisions, options: PrecisionOptions = {}): Row["make"] =>
+  ({ fused, calibration }) =>
+    precisions[precision](fused, { calibration, ...options })();
+
+const fixed =
+  (rangeOf: (range: ObservedRange) => Range): Row["make"] =>
+  async ({ fused, batches }) => {
+    const observed = await observedRanges(fused, batches, { threads: 1 });
+    return quantizeInt8Static(fused, new Map([...observed].map(([value, range]) => [value, rangeOf(range)])));
+  };
+
+const edgeRow = (id: string, title: string, make: Row["make"]): Row => ({ id, title, engine: "edge", make });
+const row = (id: string, title: string, make: Row["make"]): Row => ({ id, title, engine: "onnxruntime", make });
+const blocks = (precision: BlockPrecision) => (of: Weights) => matMulNBits(of, precision);
+
+export const sections: readonly Section[] = [
+  {
+    title: "What is shipped",
+    text: "The precisions as `prepare` and `quantize` make them. The edge engine's integer arithmetic is measured by its scalar reference, `sdk/src/build/scalar`.",
+    rows: [
+      { ...row("fp32", "float32", ({ fused }) => fused), retrieval: true, classification: true },
+      {
+        ...edgeRow("edge", "edge engine, everything integer", shipped("int8-edge")),
+        retrieval: true,
+        classification: true,
+      },
+      {
+        ...edgeRow("edge-int4-table", "edge engine, int4 word table", shipped("int8-edge", { tableBits: 4 })),
+        retrieval: true,
+        classification: true,
+      },
+      { ...row("int8", "int8: onnxruntime's fastest form", shipped("int8")), retrieval: true, classification: true },
+      {
+        ...row("int8-blocks", "int8-blocks: MatMulNBits, 8 bits", shipped("int8-blocks")),
+        retrieval: true,
+        classification: true,
+      },
+      { ...row("fp16", "fp16", shipped("fp16")), retrieval: true, classification: true },
+      row("int8-int4-table", "int8, int4 word table", shipped("int8", { tableBits: 4 })),
+      row("int8-int4-ffn", "int8, int4 feed-forward weights", shipped("int8", { feedForwardBits: 4 })),
+    ],
+  },
+  {
+    title: "Which operand of the edge engine has 7 bits",
+    text: "The matrix instruction of WebAssembly SIMD multiplies 8 bits by 7. Weights rounded to the nearest, without calibration.",
+    rows: [
+      edgeRow(
+        "edge-weights-7",
+        "7-bit weights × 8-bit activations",
+        plain((of) => edge(of)),
+      ),
+      edgeRow(
+        "edge-activations-7",
+        "8-bit weights × 7-bit activations",
+        plain((of) => edge(of, 8, SEVEN_BIT_ACTIVATIONS)),
+      ),
+    ],
+  },
+  {
+    title: "What each improvement of rounding is worth, edge engine",
+    text: "Against 7-bit weights rounded to the nearest. _Clipping_: steps of the least squared error. _Compensation_: later weights make up for the rounding of earlier ones (GPTQ). _Bias correction_: what rounding takes from the mean of an output is given back.",
+    rows: [
+      edgeRow(
+        "edge-clipping",
+        "clipping",
+        plain((of) => edge(of), improved("clipping")),
+      ),
+      edgeRow(
+        "edge-bias",
+        "bias correction",
+        plain((of) => edge(of), improved("biasCorrection")),
+      ),
+      edgeRow(
+        "edge-compensation",
+        "compensation",
+        plain((of) => edge(of), improved("compensation")),
+      ),
+      edgeRow(
+        "edge-all",
+        "all three",
+        plain((of) => edge(of), improved("clipping", "compensation", "biasCorrection")),
+      ),
+      edgeRow(
+        "edge-smoothing",
+        "smoothing",
+        smoothed((of) => edge(of)),
+      ),
+      edgeRow(
+        "edge-smoothing-compensation",
+        "smoothing and compensation",
+        smoothed((of) => edge(of), improved("compensation")),
+      ),
+    ],
+  },
+  {
+    title: "The same for onnxruntime's fastest form",
+    text: "One step for a whole tensor of activations, weights int8 per output channel.",
+    rows: [
+      row("int8-nearest", "rounded to the nearest", plain(int8Dynamic)),
+      row("int8-smoothing", "smoothing", smoothed(int8Dynamic)),
+      row("int8-smoothing-clipping", "smoothing, clipping", smoothed(int8Dynamic, improved("clipping"))),
+      row("int8-smoothing-bias", "smoothing, bias correction", smoothed(int8Dynamic, improved("biasCorrection"))),
+      row("int8-smoothing-compensation", "smoothing, compensation", smoothed(int8Dynamic, improved("compensation"))),
+    ],
+  },
+  {
+    title: "MatMulNBits",
+    text: "A step and zero point for every block of inputs, activations likewise.",
+    rows: [
+      row("blocks-8-32", "8 bits, blocks of 32, to the nearest", plain(blocks({ bits: 8, block: 32 }))),
+      row("blocks-8-128", "8 bits, blocks of 128, to the nearest", plain(blocks({ bits: 8, block: 128 }))),
+      row("blocks-4-32", "4 bits, blocks of 32, to the nearest", plain(blocks({ bits: 4, block: 32 }))),
+      row("blocks-4-32-clipping", "4 bits, clipping", plain(blocks({ bits: 4, block: 32 }), improved("clipping"))),
+      row(
+        "blocks-4-32-compensation",
+        "4 bits, compensation",
+        plain(blocks({ bits: 4, block: 32 }), improved("compensation")),
+      ),
+    ],
+  },
+  {
+    title: "Static int8",
+    text: "QuantizeLinear and DequantizeLinear pairs in standard operators, symmetric, for TensorRT and onnxruntime: one step for every tensor, found before. Models that were not trained for it lose most here; the three ways to find ranges are tried in this order, and the first that reaches the limit is taken.",
+    rows: [
+      row(
+        "static-least-error",
+        "ranges of least error",
+        fixed(({ histogram }) => leastErrorRange(histogram)),
+      ),
+      row(
+        "static-min-max",
+        "min and max",
+        fixed((range) => range),
+      ),
+      row(
+        "static-99.999",
+        "99.999th percentile",
+        fixed(({ histogram }) => percentileRange(histogram, 99.999)),
+      ),
+      row(
+        "static-99.99",
+        "99.99th percentile, never taken",
+        fixed(({ histogram }) => percentileRange(histogram, 99.99)),
+      ),
+    ],
+  },
+];

@@ -1,0 +1,56 @@
+import type { Result } from "./measure-row.ts";
+import { type Row, sections } from "./rows.ts";
+
+export type Results = Readonly<Record<string, Result>>;
+
+/** docs/accuracy.md from what was measured. */
+export function document(results: Results, names: { model: string; classifier: string }): string {
+  return [
+    "# Accuracy",
+    "",
+    `What every choice of precision costs, measured on ${names.model} (STS-B test: Spearman × 100 of cosines; SciFact test:`,
+    `nDCG@10; cosine of sentence vectors to those of float32 on the 2,552 sentences of STS-B test) and on ${names.classifier}`,
+    "(SST-2 dev: accuracy). Calibration is on the lines that come with the package, none of which is from these data sets.",
+    "",
+    "This page is generated. With the data sets at hand, which have licences of their own and are not part of this repository:",
+    "",
+    "```sh",
+    "npm run accuracy -- --model all-MiniLM-L6-v2 --sts sts-test.csv --scifact scifact/ --classifier bert-edge-mini-sst2 --labelled dev.tsv",
+    "```",
+    "",
+    "measures all rows (about two hours of one core, most of it SciFact); further arguments are ids of rows (the keys in",
+    "[accuracy.json](accuracy.json)), which alone are measured again.",
+    "",
+    ...sections.flatMap(({ title, text, rows }) => [`## ${title}`, "", text, "", ...table(rows, results), ""]),
+  ].join("\n");
+}
+
+interface Column {
+  readonly title: string;
+  readonly key: keyof Result;
+  readonly format: (value: number) => string;
+}
+
+const columns: readonly Column[] = [
+  { title: "STS-B", key: "sts", format: (value) => value.toFixed(2) },
+  { title: "mean cosine", key: "meanCosine", format: (value) => value.toFixed(5) },
+  { title: "worst", key: "minCosine", format: (value) => value.toFixed(4) },
+  { title: "weights", key: "bytes", format: (value) => `${(value / 1e6).toFixed(1)} MB` },
+  { title: "SciFact", key: "ndcg", format: (value) => value.toFixed(4) },
+  { title: "SST-2", key: "accuracy", format: (value) => value.toFixed(2) },
+];
+
+function table(rows: readonly Row[], results: Results): string[] {
+  const used = columns.filter(({ key }) => rows.some(({ id }) => results[id]?.[key] !== undefined));
+  const line = (cells: readonly string[]) => `| ${cells.join(" | ")} |`;
+  return [
+    line(["", ...used.map(({ title }) => title)]),
+    line(["---", ...used.map(() => "---:")]),
+    ...rows.map(({ id, title }) =>
+      line([
+        title,
+        ...used.map(({ key, format }) => (results[id]?.[key] === undefined ? "" : format(results[id][key] as number))),
+      ]),
+    ),
+  ];
+}

@@ -1,0 +1,69 @@
+import type { Artifact } from "../artifact/artifact.ts";
+import type { Manifest, Parity, Target, TargetName, TaskScore } from "../artifact/manifest.ts";
+import { sentenceVector } from "../runtime/tasks/sentence-vector.ts";
+import { engineOnThisMachine } from "./engines.ts";
+import { FP16_LIMIT, INT8_LIMIT, shortfall } from "./gate/measured.ts";
+import { readTaskData, type TaskFiles } from "./gate/task-data.ts";
+import { encoderOf, type TextEncoder } from "./text-encoder.ts";
+import { parity } from "./verify/parity.ts";
+import { probeTexts } from "./verify/probe-texts.ts";
+
+export interface VerifiedTarget {
+  readonly engine: Target["engine"];
+  readonly precision: Target["precision"];
+  /** Agreement with float32, as `prepare` found it. */
+  readonly recorded: Parity;
+  /** Agreement with the artifact's most precise target, on this machine now. */
+  readonly agreement: Parity;
+  /** On the data given. */
+  readonly task: Pick<TaskScore, "metric" | "score"> | undefined;
+  /** Why it should not be served beside the most precise target; undefined when it may. */
+  readonly failure: string | undefined;
+}
+
+export type VerifyReport = Partial<Record<TargetName, VerifiedTarget>>;
+
+/** The most precise first. */
+const byPrecision: readonly Target["precision"][] = ["fp16", "int8-blocks", "int8"];
+
+/**
+ * Runs every target of an artifact on the engine it is for, one after the other: do they agree, and how well do they do?
+ *
+ * @throws BertEdgeError `artifact_corrupt`, `engine_failed`, `data_missing`, `data_invalid`, `data_unsuitable`
+ */
+export async function verifyArtifact(artifact: Artifact, files: TaskFiles = {}): Promise<VerifyReport> {
+  const { manifest } = artifact;
+  const data = await readTaskData(manifest, files);
+  const encode = await encoderOfArtifact(artifact);
+  const targets = (Object.entries(manifest.targets) as [TargetName, Target][]).toSorted(
+    ([, a], [, b]) => byPrecision.indexOf(a.precision) - byPrecision.indexOf(b.precision),
+  );
+  const report: VerifyReport = {};
+  let best: { results: Float32Array[]; score: number | undefined } | undefined;
+  for (const [name, { engine, precision, model, parity: recorded }] of targets) {
+    const session = await (await engineOnThisMachine(name)).load(() => artifact.read(model));
+    const compute = async (texts: readonly string[]) => resultsOf(manifest, await session.run(encode(texts)));
+    try {
+      const results = await compute(probeTexts);
+      const score = await data?.score(compute);
+      best ??= { results, score };
+      const agreement = parity(best.results, results, manifest.task);
+      const task = data && score !== undefined ? { metric: data.metric, score } : undefined;
+      const compared = task && best.score !== undefined ? { ...task, fp32: best.score } : undefined;
+      const failure = shortfall({ parity: agreement, task: compared }, precision === "fp16" ? FP16_LIMIT : INT8_LIMIT);
+      report[name] = { engine, precision, recorded, agreement, task, failure };
+    } finally {
+      await session.release();
+    }
+  }
+  return report;
+}
+
+async function encoderOfArtifact({ manifest, read }: Artifact): Promise<TextEncoder> {
+  const json = async (file: string) => JSON.parse(new TextDecoder().decode(await read(file))) as object;
+  const tokenizer = { json: await json(manifest.tokenizer.json), config: await json(manifest.tokenizer.config) };
+  return encoderOf(manifest.name, tokenizer, manifest.maxTokens, manifest.vocabulary);
+}
+
+const resultsOf = (manifest: Manifest, rows: readonly Float32Array[]): Float32Array[] =>
+  manifest.task === "embed" ? rows.map((states) => sentenceVector(states, manifest.dimensions, manifest)) : [...rows];

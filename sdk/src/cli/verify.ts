@@ -1,0 +1,44 @@
+import { Command } from "commander";
+import type { TargetName } from "../artifact/manifest.ts";
+import type { VerifiedTarget, VerifyReport } from "../build/verify-artifact.ts";
+import { printJson, printNote, printResult, table } from "./output.ts";
+
+interface Options {
+  sts?: string;
+  labelled?: string;
+  json?: true;
+}
+
+export const verifyCommand = new Command("verify")
+  .description("run every target of an artifact: do they agree, and how well do they do on your data?")
+  .argument("<artifact>", "artifact folder")
+  .option("--sts <tsv>", "scored pairs of sentences, as STS-B's files")
+  .option("--labelled <tsv>", "lines of text, tab, label; for classifiers")
+  .option("--json", "print the report as JSON")
+  .action(async (folder: string, { json, ...files }: Options) => {
+    const { verifyArtifact } = await import("../build/verify-artifact.ts");
+    const { openFolder } = await import("../storage/folder-artifact.ts");
+    const report = await verifyArtifact(await openFolder(folder), files);
+    if (json) printJson(report);
+    else printResult(describe(report));
+    for (const [name, { failure }] of entriesOf(report)) {
+      if (failure === undefined) continue;
+      printNote(`${name} differs too much from the most precise target: ${failure}.`);
+      process.exitCode = 1;
+    }
+  });
+
+const entriesOf = (report: VerifyReport) => Object.entries(report) as [TargetName, VerifiedTarget][];
+
+function describe(report: VerifyReport): string {
+  const rows = entriesOf(report).map(([name, { engine, precision, recorded, agreement, task }]) => [
+    name,
+    engine,
+    precision,
+    recorded.meanCosine.toFixed(5),
+    agreement.meanCosine.toFixed(5),
+    agreement.minCosine.toFixed(5),
+    task ? `${task.metric} ${task.score.toFixed(2)}` : "",
+  ]);
+  return table(["target", "engine", "precision", "with fp32", "agreement", "worst", "task"], rows);
+}
