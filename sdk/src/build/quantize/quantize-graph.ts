@@ -23,7 +23,7 @@ export interface Form {
 /** A constant, float32 [rows, width]. */
 export type Table = Value & { readonly constant: Tensor };
 
-export interface AttentionParts {
+interface AttentionParts {
   /** Each [batch, sequence, hidden]. */
   readonly query: Value | undefined;
   readonly key: Value | undefined;

@@ -1,11 +1,21 @@
 import { describe, expect, it } from "vitest";
+import { calibrationBatch } from "../../../../test/suites/calibration-batch.ts";
 import { attendedStates, largestDifference, randomBatch } from "../../../../test/suites/encoder-batch.ts";
 import { fusedGraph } from "../../../../test/suites/fused-graph.ts";
+import { NamedGraph } from "../../../../test/suites/named-graph.ts";
+import { randomNumbers } from "../../../../test/suites/seeded.ts";
 import { type TinyOptions, type TinyValues, tinyBert } from "../../../../test/suites/tiny-bert.ts";
 import { cosine } from "../../runtime/tasks/sentence-vector.ts";
+import type { Graph } from "../graph/graph.ts";
+import { tensor } from "../graph/tensor.ts";
 import { encodeOnnx } from "../onnx/encode.ts";
-import { quantizeInt8Dynamic } from "./int8-dynamic.ts";
+import { inferShapes } from "../shapes/infer.ts";
+import { int8Dynamic } from "./forms/int8-dynamic.ts";
+import { productsOf } from "./products.ts";
+import { quantizeGraph } from "./quantize-graph.ts";
 import { smoothLayerNorms } from "./smooth-layer-norm.ts";
+import { observeProducts } from "./weights/observe.ts";
+import { weights } from "./weights/weights.ts";
 
 /** (x / s) · (s ⊙ W) rounds each factor once more than x · W: measured 2e-6 at worst over six seeds, states around 1. */
 const FLOAT32_ROUNDING = 1e-5;
@@ -46,6 +56,11 @@ const zeroInputs = (values: TinyValues, channels: readonly number[]) => {
   }
 };
 
+const int8 = (graph: Graph) => {
+  const improvements = { clipping: false, compensation: false, biasCorrection: false };
+  return quantizeGraph(graph, int8Dynamic(weights(improvements)));
+};
+
 describe("smoothLayerNorms", () => {
   it.each<[string, TinyOptions]>([
     ["usual weights", {}],
@@ -58,12 +73,13 @@ describe("smoothLayerNorms", () => {
   ])("leaves what the float32 graph computes as it is, with %s", async (_, options) => {
     const graph = await fusedTiny(options);
     const smoothed = smoothLayerNorms(graph);
-    const states = await attendedStates(smoothed, batch);
+    expect(smoothed.calibration).toBeUndefined();
+    const states = await attendedStates(smoothed.graph, batch);
     expect(largestDifference(states, await attendedStates(graph, batch))).toBeLessThan(FLOAT32_ROUNDING);
   });
 
   it("goes before every product of a layer normalisation, and no other", async () => {
-    const smoothed = [...smoothLayerNorms(await fusedTiny({})).nodes];
+    const smoothed = [...smoothLayerNorms(await fusedTiny({})).graph.nodes];
     const readers = smoothed.filter(({ inputs }) => inputs[0]?.producer?.name.endsWith(".smoothed"));
     expect(readers.map(({ opType }) => opType).sort()).toEqual(["Attention", "Attention", "MatMul", "MatMul"]);
     for (const { inputs } of readers) {
@@ -76,9 +92,48 @@ describe("smoothLayerNorms", () => {
     const expected = await attendedStates(graph, batch);
     const worst = async (states: Promise<Float32Array[]>) =>
       Math.min(...(await states).map((state, i) => cosine(state, expected[i] as Float32Array)));
-    const plain = await worst(attendedStates(quantizeInt8Dynamic(graph), batch));
-    const smooth = await worst(attendedStates(quantizeInt8Dynamic(smoothLayerNorms(graph)), batch));
+    const plain = await worst(attendedStates(int8(graph), batch));
+    const smooth = await worst(attendedStates(int8(smoothLayerNorms(graph).graph), batch));
     expect(1 - smooth).toBeLessThan((1 - plain) / 2);
+  });
+
+  it("knows what the smoothed products read, from what the others did", async () => {
+    const graph = await fusedTiny({});
+    const batches = [calibrationBatch(batch)];
+    const smoothed = smoothLayerNorms(graph, await observeProducts(graph, batches));
+    const observed = await observeProducts(smoothed.graph, batches);
+    expect(observed.size).toBe(8);
+    for (const [name, moments] of observed) {
+      const found = smoothed.calibration?.get(name);
+      expect(found).toMatchObject({ width: moments.width, tokens: moments.tokens });
+      for (const part of ["sum", "products"] as const) {
+        const largest = Math.max(...moments[part].map(Math.abs));
+        moments[part].forEach((value, i) => {
+          expect(Math.abs((found?.[part][i] as number) - value)).toBeLessThan(FLOAT32_ROUNDING * largest);
+        });
+      }
+    }
+  });
+
+  it("lets layers share what they shared", () => {
+    const width = 16;
+    const random = randomNumbers(1);
+    const numbers = (...shape: number[]) =>
+      tensor(
+        "float32",
+        shape,
+        Float32Array.from({ length: shape.reduce((a, b) => a * b) }, () => random() + 0.5),
+      );
+    const g = new NamedGraph("layers", [{ name: "x", dtype: "float32", shape: ["n", width] }]);
+    const [gain, other, weight] = [numbers(width), numbers(width), numbers(width, width)];
+    const layer = (name: string, x: string, gamma: string) =>
+      g.op(name, "MatMul", [g.op(`${name}.norm`, "LayerNormalization", [x, gamma]), g.constant("weight", weight)]);
+    const two = layer("second", layer("first", "x", g.constant("gain", gain)), "gain");
+    const graph = g.outputs(layer("third", two, g.constant("other", other)));
+    inferShapes(graph);
+    const [first, second, third] = productsOf(smoothLayerNorms(graph).graph).map((product) => product.weight);
+    expect(second).toBe(first);
+    expect(third).not.toBe(first);
   });
 
   it("changes nothing in the graph it is given", async () => {

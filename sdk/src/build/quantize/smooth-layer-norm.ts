@@ -1,6 +1,6 @@
 import { copyGraph } from "../graph/copy.ts";
 import type { Graph } from "../graph/graph.ts";
-import { MICROSOFT, type Node } from "../graph/node.ts";
+import { MICROSOFT, type Node, type Value } from "../graph/node.ts";
 import { tensor, toFloat32 } from "../graph/tensor.ts";
 import { inferShapes } from "../shapes/infer.ts";
 import type { Moments } from "./weights/moments.ts";
@@ -30,13 +30,19 @@ export interface SmoothedGraph {
 export function smoothLayerNorms(fused: Graph, calibration?: Calibration): SmoothedGraph {
   const graph = copyGraph(fused);
   const smoothed = new Map(calibration);
+  const known = new Map<string, readonly [inverse: Value, scaled: Value]>();
   for (const node of graph.sorted()) {
     const scales = smoothingScales(node);
     const [x, weight, ...rest] = node.inputs;
     if (!scales || !x || !weight) continue;
-    const inverse = graph.constant(`${node.name}.smoothing`, scales.inverse);
+    // Layers that share a weight and the normalisation before it go on sharing.
+    const key = [weight, ...scales.norm].map((value) => value?.name).join(" ");
+    const [inverse, scaled] = known.get(key) ?? [
+      graph.constant(`${node.name}.smoothing`, scales.inverse),
+      graph.constant(`${weight.name}.smoothed`, scales.weight),
+    ];
+    known.set(key, [inverse, scaled]);
     const even = graph.add("Mul", [x, inverse], { name: `${node.name}.smoothed` }).output;
-    const scaled = graph.constant(`${weight.name}.smoothed`, scales.weight);
     graph.setInputs(node, [even, scaled, ...rest]);
     const moments = calibration?.get(weight.name);
     if (moments) smoothed.set(scaled.name, scaledMoments(moments, toFloat32(scales.inverse)));
@@ -62,12 +68,13 @@ function smoothingScales(node: Node) {
   const [x, { constant: weight } = {}] = node.inputs;
   const norm = x?.producer && gainAndOffset(x.producer);
   if (!norm || weight?.shape.length !== 2 || !(node.is("MatMul") || node.is("Attention", MICROSOFT))) return undefined;
-  const [gamma, beta] = norm;
+  const [gamma, beta] = norm.map((value) => value?.constant && toFloat32(value.constant));
+  if (!gamma) return undefined;
   const outputs = weight.shape[1] ?? 0;
   const scaled = Float32Array.from(toFloat32(weight));
   const inverse = gamma.map((gain, channel) => {
     const row = scaled.subarray(channel * outputs, (channel + 1) * outputs);
-    const range = Math.abs(beta[channel] as number) + REACH * Math.abs(gain);
+    const range = Math.abs(beta?.[channel] ?? 0) + REACH * Math.abs(gain);
     const peak = row.reduce((max, value) => Math.max(max, Math.abs(value)), 0);
     const scale = range > 0 && peak > 0 ? range ** ALPHA / peak ** (1 - ALPHA) : 1;
     row.forEach((value, column) => {
@@ -75,7 +82,11 @@ function smoothingScales(node: Node) {
     });
     return 1 / scale;
   });
-  return { inverse: tensor("float32", [inverse.length], inverse), weight: tensor("float32", weight.shape, scaled) };
+  return {
+    norm,
+    inverse: tensor("float32", [inverse.length], inverse),
+    weight: tensor("float32", weight.shape, scaled),
+  };
 }
 
 /** Where layer normalisations keep γ; β is the input after it. */
@@ -85,11 +96,10 @@ const gammaInput: Record<string, number> = {
   LayerNormalization: 1,
 };
 
-function gainAndOffset({ opType, inputs }: Node): [Float32Array, Float32Array] | undefined {
+/** γ and β, where they are constants; β is undefined where there is none. */
+function gainAndOffset({ opType, inputs }: Node): readonly [Value, Value | undefined] | undefined {
   const at = gammaInput[opType];
   if (at === undefined) return undefined;
-  const [gamma, beta] = [inputs[at]?.constant, inputs[at + 1]];
-  if (!gamma || (beta && !beta.constant)) return undefined;
-  const gain = toFloat32(gamma);
-  return [gain, beta?.constant ? toFloat32(beta.constant) : new Float32Array(gain.length)];
+  const [gamma, beta] = [inputs[at], inputs[at + 1]];
+  return gamma?.constant && (!beta || beta.constant) ? [gamma, beta] : undefined;
 }

@@ -10,7 +10,8 @@ export type TokenBatch = ReadonlyMap<string, Tensor>;
 const MAX_TOKENS = 2048;
 
 /**
- * Sequences in batches of similar length, padded on the right, as inputs of an encoder's graph.
+ * Sequences in batches of similar length, padded on the right, as inputs of an encoder's graph; of the same length where
+ * the graph has no attention_mask.
  *
  * @throws BertEdgeError `inputs_unknown` when the graph has no input named input_ids
  */
@@ -23,8 +24,11 @@ export function tokenBatches(graph: Graph, sequences: readonly TokenIds[]): Toke
   }
   const sorted = sequences.toSorted((a, b) => a.length - b.length);
   const batches: TokenBatch[] = [];
+  const hidesPadding = graph.inputs.some(({ name }) => name === "attention_mask");
   for (let start = 0, end = 0; start < sorted.length; start = end) {
-    while (end < sorted.length && (end + 1 - start) * (sorted[end]?.length ?? 0) <= MAX_TOKENS) end++;
+    const fits = ({ length }: TokenIds) =>
+      (end + 1 - start) * length <= MAX_TOKENS && (hidesPadding || length === sorted[start]?.length);
+    while (end < sorted.length && fits(sorted[end] as TokenIds)) end++;
     end = Math.max(end, start + 1);
     batches.push(batchOf(graph, sorted.slice(start, end)));
   }

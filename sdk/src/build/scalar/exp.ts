@@ -9,9 +9,11 @@ const LOG2_E = fround(Math.LOG2E);
 const COEFFICIENTS = [
   5.0000001201e-1, 1.6666665459e-1, 4.1665795894e-2, 8.3334519073e-3, 1.3981999507e-3, 1.98756915e-4,
 ].map(fround);
-/** 2ⁿ stays a normal number from here on. */
+/** Between these 2ⁿ is a normal number. */
 const LEAST = -87;
 const GREATEST = 88;
+/** 2ⁿ at n + 126. */
+const POWERS = Float32Array.from({ length: 254 }, (_, i) => 2 ** (i - 126));
 
 /** eˣ in float32, −87 ≤ x ≤ 88; numbers beyond count as these. At most 1 in 2²³ off. */
 export function exp(x: number): number {
@@ -19,5 +21,5 @@ export function exp(x: number): number {
   const n = nearest(fround(limited * LOG2_E));
   const r = fround(fround(limited - fround(n * LN2_HIGH)) - fround(n * LN2_LOW));
   const squared = fround(fround(polynomial(COEFFICIENTS, r) * r) * r);
-  return fround(fround(fround(squared + r) + 1) * 2 ** n);
+  return fround(fround(fround(squared + r) + 1) * (POWERS[n + 126] as number));
 }

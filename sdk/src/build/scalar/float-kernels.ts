@@ -1,3 +1,4 @@
+import { BertEdgeError } from "../../artifact/error.ts";
 import { MICROSOFT, type Node } from "../graph/node.ts";
 import { type Activation, fastGelu, gelu, relu, sigmoid, sigmoidUnit, tanh } from "./activation.ts";
 import { fround, sum } from "./float32.ts";
@@ -6,8 +7,8 @@ import { layerNorm } from "./layer-norm.ts";
 
 /** The operators of fused encoders that work on float32, by domain and name. */
 export const floatKernels: Readonly<Record<string, Kernel>> = {
-  ":Add": () => elementwise((a, b) => a + b),
-  ":Mul": () => elementwise((a, b) => a * b),
+  ":Add": (node) => elementwise(node, (a, b) => a + b),
+  ":Mul": (node) => elementwise(node, (a, b) => a * b),
   ":Relu": () => activated(relu),
   ":Tanh": () => activated(tanh),
   ":Sigmoid": () => activated(sigmoid),
@@ -29,13 +30,28 @@ export const floatKernels: Readonly<Record<string, Kernel>> = {
 };
 
 /** a ∘ b, where b's last dimensions are a's, or the other way round. */
-function elementwise(combine: (a: number, b: number) => number): (inputs: Inputs) => Outputs {
+function elementwise(node: Node, combine: (a: number, b: number) => number): (inputs: Inputs) => Outputs {
   return ([a, b]) => {
     const [wide, narrow] = floats(a).length >= floats(b).length ? [a, b] : [b, a];
+    const shape = wide?.shape ?? [];
+    if (!endsWith(shape, withoutOnes(narrow?.shape ?? []))) throw unsupportedShapes(node, shape, narrow?.shape ?? []);
     const [x, y] = [floats(wide), floats(narrow)];
-    return [{ shape: wide?.shape ?? [], data: x.map((value, i) => combine(value, y[i % y.length] as number)) }];
+    return [{ shape, data: x.map((value, i) => combine(value, y[i % y.length] as number)) }];
   };
 }
+
+/** A shape from its first dimension on that is not 1. */
+const withoutOnes = (shape: readonly number[]) => shape.slice([...shape, 0].findIndex((size) => size !== 1));
+
+const endsWith = (shape: readonly number[], end: readonly number[]) =>
+  end.every((size, i) => size === shape[shape.length - end.length + i]);
+
+const unsupportedShapes = ({ opType, origin }: Node, ...shapes: readonly (readonly number[])[]) =>
+  new BertEdgeError(
+    "engine_unsupported",
+    `The edge engine has no kernel for ${opType} (${origin}) of ${shapes.map((shape) => `[${shape}]`).join(" and ")}.`,
+    { hint: "Use onnxruntime-web for this model." },
+  );
 
 /** An activation, of x + bias where there is a bias. */
 function activated(activation: Activation): (inputs: Inputs) => Outputs {
@@ -116,7 +132,8 @@ function slice([x, starts, ends, axes]: Inputs): Outputs {
 function between(x: Numbers, axis: number, ...bounds: [from: number, to: number]): Numbers {
   const at = axis < 0 ? axis + x.shape.length : axis;
   const extent = x.shape[at] as number;
-  const [from, to] = bounds.map((bound) => Math.min(bound < 0 ? bound + extent : bound, extent)) as typeof bounds;
+  const inside = (bound: number) => Math.min(Math.max(bound < 0 ? bound + extent : bound, 0), extent);
+  const [from, to] = bounds.map(inside) as typeof bounds;
   const width = x.shape.slice(at + 1).reduce((count, n) => count * n, 1);
   const [before, size] = [extent * width, (to - from) * width];
   const data = new Float32Array((x.data.length / before) * size);

@@ -3,11 +3,12 @@ import type { TokenIds } from "../../runtime/engine/engine.ts";
 import { runSubgraph } from "../evaluate/run-subgraph.ts";
 import type { Graph } from "../graph/graph.ts";
 import type { Node, Value } from "../graph/node.ts";
-import { numbersOf, type Tensor, tensor, toFloat32 } from "../graph/tensor.ts";
+import { type DataType, numbersOf, type Tensor, tensor, toFloat32 } from "../graph/tensor.ts";
 import { floatKernels } from "./float-kernels.ts";
 import { integerKernels } from "./integer-kernels.ts";
 import { type IntegerProduct, integerProduct } from "./integer-product.ts";
 import type { Kernel, Numbers, Outputs } from "./kernel.ts";
+import { hasKnownForm } from "./known-form.ts";
 
 /** Runs a model text by text. */
 export interface ScalarSession {
@@ -38,7 +39,11 @@ export function scalarSession(graph: Graph, product: IntegerProduct = integerPro
         .filter(({ producer }) => producer && front.has(producer)),
     ),
   ];
-  const constants = new Map([...graph.constants()].map((value) => [value, numbersIn(value.constant as Tensor)]));
+  const constants = new Map(
+    [...graph.constants()]
+      .filter(({ dtype }) => !isPacked(dtype))
+      .map((value) => [value, numbersIn(value.constant as Tensor)]),
+  );
   const output = graph.outputs[0]?.value as Value;
 
   const runOne = async (ids: TokenIds): Promise<Float32Array> => {
@@ -68,27 +73,32 @@ export function scalarSession(graph: Graph, product: IntegerProduct = integerPro
   };
 }
 
-const kernelOf = ({ domain, opType }: Node): Kernel | undefined =>
-  integerKernels[`${domain}:${opType}`] ?? floatKernels[`${domain}:${opType}`];
+const kernelOf = (node: Node): Kernel | undefined =>
+  integerKernels[`${node.domain}:${node.opType}`] ??
+  (hasKnownForm(node) ? floatKernels[`${node.domain}:${node.opType}`] : undefined);
 
 /** The nodes that are left to onnxruntime: those without a kernel, and all that they depend on. */
 function frontOf(order: readonly Node[]): Set<Node> {
   const front = new Set<Node>();
   for (const node of order.toReversed()) {
-    const isInFront = node.outputs.some((output) => [...(output?.users ?? [])].some((user) => front.has(user)));
     const floats = node.output.dtype === undefined || node.output.dtype === "float32";
-    if (!isInFront && floats && kernelOf(node)) continue;
+    if (!readerIn(front, node) && floats && kernelOf(node)) continue;
     if (integerKernels[`${node.domain}:${node.opType}`]) throw unsupported(node, front);
     front.add(node);
   }
   return front;
 }
 
+const readerIn = (nodes: ReadonlySet<Node>, { outputs }: Node): Node | undefined =>
+  outputs.flatMap((output) => [...(output?.users ?? [])]).find((user) => nodes.has(user));
+
+/** Names the node without a kernel for which a node that has one would have to be left to onnxruntime. */
 function unsupported(node: Node, front: ReadonlySet<Node>): BertEdgeError {
-  const reader = node.outputs.flatMap((output) => [...(output?.users ?? [])]).find((user) => front.has(user));
+  let last = node;
+  for (let reader = readerIn(front, last); reader; reader = readerIn(front, last)) last = reader;
   return new BertEdgeError(
     "engine_unsupported",
-    `The edge engine has no kernel for ${reader?.opType} (${reader?.origin}), which works on tokens.`,
+    `The edge engine has no kernel for ${last.opType} (${last.origin}), which works on tokens.`,
     { hint: "Use onnxruntime-web for this model." },
   );
 }
@@ -101,7 +111,13 @@ function inputTensor({ name, dtype }: Value, ids: TokenIds): Tensor {
     : tensor("int64", shape, BigInt64Array.from(values, BigInt));
 }
 
+/** Weights and tables in small whole numbers: their kernels read them from the node. */
+const isPacked = (dtype: DataType | undefined): boolean => dtype === "uint8" || dtype === "int8";
+
 const numbersIn = (value: Tensor): Numbers => ({
   shape: value.shape,
-  data: value.dtype === "float32" ? toFloat32(value) : Int32Array.from(numbersOf(value)),
+  data: value.dtype === "float32" ? toFloat32(value) : Int32Array.from(numbersOf(value), toInt32),
 });
+
+/** The ends of 64-bit integers, which mean "to the end", are the ends of 32-bit ones. */
+const toInt32 = (value: number): number => Math.min(Math.max(value, -(2 ** 31)), 2 ** 31 - 1);

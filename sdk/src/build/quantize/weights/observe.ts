@@ -1,32 +1,38 @@
 import * as ort from "onnxruntime-node";
 import { BertEdgeError } from "../../../artifact/error.ts";
 import { toOrt } from "../../evaluate/ort-tensor.ts";
-import { int, ints } from "../../graph/attribute.ts";
+import { type Attribute, int, ints } from "../../graph/attribute.ts";
 import { copyGraph } from "../../graph/copy.ts";
 import type { Graph } from "../../graph/graph.ts";
 import type { Value } from "../../graph/node.ts";
-import { int64s, numbersOf } from "../../graph/tensor.ts";
+import { int64s, tensor } from "../../graph/tensor.ts";
 import { encodeOnnx } from "../../onnx/encode.ts";
 import { type Product, productsOf } from "../products.ts";
 import type { TokenBatch } from "../token-batches.ts";
 import type { Moments } from "./moments.ts";
 import type { Calibration } from "./weights.ts";
 
-/** Bytes of moments that one pass over the calibration collects. */
+/** Beside an encoder's weights and activations, not much. */
 const PASS_BYTES = 32 << 20;
 /** TensorProto.DataType */
 const FLOAT = 1;
+const ONE: Attribute = { kind: "tensor", value: tensor("float32", [1], Float32Array.of(1)) };
 
 /**
  * What the products of a float32 graph read, over a calibration's tokens: padding does not count. The sums are computed by
  * onnxruntime, as further outputs of the graph, a few products at a time.
  *
- * @throws BertEdgeError `calibration_invalid` when a product reads NaN or infinite numbers
+ * @param passBytes bytes of moments that one pass over the batches collects
+ * @throws BertEdgeError `calibration_invalid` when the graph does not run on them, or a product reads NaN or infinite numbers
  */
-export async function observeProducts(graph: Graph, batches: readonly TokenBatch[]): Promise<Calibration> {
+export async function observeProducts(
+  graph: Graph,
+  batches: readonly TokenBatch[],
+  passBytes = PASS_BYTES,
+): Promise<Calibration> {
   const readers = Map.groupBy(productsOf(graph), ({ x }) => x);
   const calibration = new Map<string, Moments>();
-  for (const pass of passesOf([...readers.keys()])) {
+  for (const pass of passesOf([...readers.keys()], passBytes)) {
     const found = await observe(graph, pass, batches);
     found.forEach((moments, i) => {
       const products = readers.get(pass[i] as Value) as Product[];
@@ -43,14 +49,14 @@ export async function observeProducts(graph: Graph, batches: readonly TokenBatch
 const widthOf = (x: Value): number => x.shape?.at(-1) as number;
 
 /** Values in groups whose moments fit a pass. */
-function passesOf(values: readonly Value[]): Value[][] {
+function passesOf(values: readonly Value[], passBytes: number): Value[][] {
   const passes: Value[][] = [];
   let room = 0;
   for (const value of values) {
     const bytes = 4 * widthOf(value) ** 2;
     if (bytes > room) {
       passes.push([]);
-      room = PASS_BYTES;
+      room = passBytes;
     }
     passes.at(-1)?.push(value);
     room -= bytes;
@@ -70,12 +76,19 @@ async function observe(source: Graph, values: readonly Value[], batches: readonl
   try {
     for (const batch of batches) {
       const feeds = [...batch].filter(([name]) => session.inputNames.includes(name));
-      const results = await session.run(Object.fromEntries(feeds.map(([name, value]) => [name, toOrt(value)])));
-      const tokens = tokensOf(batch);
+      const run = session.run(Object.fromEntries(feeds.map(([name, value]) => [name, toOrt(value)])));
+      const results = await run.catch((cause: unknown) => {
+        throw new BertEdgeError("calibration_invalid", "The model does not run on the calibration's texts.", {
+          hint: "They may have more tokens than it has positions.",
+          cause,
+        });
+      });
       all.forEach((moments, i) => {
-        moments.tokens += tokens;
-        addTo(moments.products, results[`products.${i}`]?.data as Float32Array);
-        addTo(moments.sum, results[`sum.${i}`]?.data as Float32Array);
+        const resultOf = (name: string) => results[`${name}.${i}`]?.data as Float32Array;
+        const [count = 0] = resultOf("count");
+        moments.tokens += count;
+        addTo(moments.products, resultOf("products"));
+        addTo(moments.sum, resultOf("sum"));
       });
     }
   } finally {
@@ -84,38 +97,37 @@ async function observe(source: Graph, values: readonly Value[], batches: readonl
   return all;
 }
 
-/** The part of a graph that leads to some values x, with Σ x xᵀ and Σ x over a batch's tokens as its outputs. */
+/**
+ * The part of a graph that leads to some values x, with Σ x xᵀ, Σ x and the number of x over a batch's tokens as its outputs.
+ * All its operators are the same in every version of ONNX from 9 on.
+ */
 function withMoments(source: Graph, values: readonly Value[]): Graph {
   const graph = copyGraph(source);
-  const twins = new Map([...graph.nodes].flatMap(({ outputs }) => outputs.map((value) => [value?.name, value])));
+  const made = [...graph.nodes].flatMap(({ outputs }) => outputs.filter((value) => value !== undefined));
+  const twins = new Map([...graph.inputs, ...made].map((value) => [value.name, value]));
+  const add = (opType: string, inputs: Value[], attributes: Record<string, Attribute> = {}) =>
+    graph.add(opType, inputs, { attributes }).output;
+  const sizes = (...all: number[]) => graph.constant("sizes", int64s(...all));
   const mask = graph.inputs.find(({ name }) => name === "attention_mask");
-  const present =
-    mask &&
-    graph.add("Unsqueeze", [
-      graph.add("Cast", [mask], { attributes: { to: int(FLOAT) } }).output,
-      graph.constant("last", int64s(-1)),
-    ]).output;
+  const isToken = mask && add("Reshape", [add("Cast", [mask], { to: int(FLOAT) }), sizes(-1)]);
   graph.outputs.length = 0;
   values.forEach((value, i) => {
     const x = twins.get(value.name) as Value;
-    const isPerToken = x.shape?.length === 3;
-    const counted = present && isPerToken ? graph.add("Mul", [x, present]).output : x;
-    const rows = graph.add("Reshape", [counted, graph.constant("rows", int64s(-1, widthOf(value)))]).output;
-    const columns = graph.add("Transpose", [rows], { attributes: { perm: ints(1, 0) } }).output;
-    const products = graph.add("MatMul", [columns, rows]).output;
-    const sum = graph.add("ReduceSum", [rows, graph.constant("first", int64s(0))], {
-      attributes: { keepdims: int(0) },
-    }).output;
-    graph.outputs.push({ name: `products.${i}`, value: products, declaration: undefined });
-    graph.outputs.push({ name: `sum.${i}`, value: sum, declaration: undefined });
+    const rows = add("Reshape", [x, sizes(-1, widthOf(value))]);
+    const all = () => add("ConstantOfShape", [add("Gather", [add("Shape", [rows]), sizes(0)])], { value: ONE });
+    // What is no longer per token has nothing of padding.
+    const counted = x.shape?.length === 3 && isToken ? isToken : all();
+    const columns = add("Mul", [add("Transpose", [rows], { perm: ints(1, 0) }), counted]);
+    const results = {
+      products: add("MatMul", [columns, rows]),
+      sum: add("MatMul", [counted, rows]),
+      count: add("MatMul", [counted, counted]),
+    };
+    for (const [name, result] of Object.entries(results))
+      graph.outputs.push({ name: `${name}.${i}`, value: result, declaration: undefined });
   });
   graph.prune();
   return graph;
-}
-
-function tokensOf(batch: TokenBatch): number {
-  const mask = batch.get("attention_mask") ?? batch.get("input_ids");
-  return mask ? numbersOf(mask).reduce((sum, value) => sum + Math.sign(value), 0) : 0;
 }
 
 const added = (a: Moments, b: Moments): Moments => ({
