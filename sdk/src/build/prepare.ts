@@ -47,6 +47,8 @@ export interface PrepareOptions extends TaskFiles {
   targets?: readonly TargetName[];
   /** What activations are observed on, to round weights by. Default: lines that come with this package. */
   calibration?: readonly string[];
+  /** Bits of the word table in int8 targets. Default 8; 4 make room in an isolate for models with many words. */
+  tableBits?: 8 | 4;
   /** The least mean cosine of int8 targets with the float32 model. Default 0.99. */
   minCosine?: number;
   /** Called as each stage begins. */
@@ -118,7 +120,8 @@ export async function prepare(options: PrepareOptions): Promise<PrepareReport> {
       return { parity: found, task: { metric: data.metric, score, fp32 } };
     };
     const candidates = names.map((precision) => {
-      const quantize = quantizers.get(precision) ?? precisions[precision](fused, { calibration });
+      const quantize =
+        quantizers.get(precision) ?? precisions[precision](fused, { calibration, tableBits: options.tableBits ?? 8 });
       quantizers.set(precision, quantize);
       return { label: precision, quantize, layers: precision === "fp16" ? [] : layers };
     });

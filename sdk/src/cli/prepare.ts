@@ -1,4 +1,4 @@
-import { Command } from "commander";
+import { Command, Option } from "commander";
 import { type Manifest, type Target, type TargetName, targetNames } from "../artifact/manifest.ts";
 import { listOf, share, textLines } from "./options.ts";
 import { printJson, printResult, stageLog, table } from "./output.ts";
@@ -10,6 +10,7 @@ interface Options {
   calibration?: string[];
   sts?: string;
   labelled?: string;
+  table: "int8" | "int4";
   minCosine?: number;
   json?: true;
 }
@@ -27,12 +28,13 @@ export const prepareCommand = new Command("prepare")
   )
   .option("--sts <tsv>", "scored pairs of sentences, as STS-B's files; no target may lose 0.5 points on them")
   .option("--labelled <tsv>", "lines of text, tab, label; no target of a classifier may lose 0.5 points on them")
+  .addOption(new Option("--table <bits>", "word table of int8 targets").choices(["int8", "int4"]).default("int8"))
   .option("--min-cosine <number>", "least mean cosine of int8 targets with float32 (default: 0.99)", share)
   .option("--json", "print the report as JSON")
-  .action(async (folder: string, { json, ...options }: Options) => {
+  .action(async (folder: string, { json, table: bits, ...options }: Options) => {
     const { prepare } = await import("../build/prepare.ts");
     const log = stageLog();
-    const report = await prepare({ folder, ...options, onStage: log.stage });
+    const report = await prepare({ folder, ...options, tableBits: bits === "int4" ? 4 : 8, onStage: log.stage });
     log.done();
     if (json) printJson(report);
     else printResult(describe(report.manifest));

@@ -1,10 +1,11 @@
 import * as ort from "onnxruntime-node";
 import { BertEdgeError } from "../../artifact/error.ts";
-import { fromOrt, toOrt } from "../evaluate/ort-tensor.ts";
+import { fromOrt } from "../evaluate/ort-tensor.ts";
 import { numbersOf } from "../graph/tensor.ts";
 import { fromOnnx } from "../onnx/from-onnx.ts";
 import { readOnnx } from "../onnx/read-onnx.ts";
-import { type ProbeInputs, probeInputs } from "./probe-inputs.ts";
+import { probeInputs } from "./probe-inputs.ts";
+import { runFirst } from "./run-first.ts";
 
 /** Agreement of a rewritten model's outputs with the original's. */
 export interface ModelParity {
@@ -66,38 +67,6 @@ export async function modelParity(original: string, rewritten: string): Promise<
     });
   }
   return { maxAbs, ofTolerance, cosine, cases: compared };
-}
-
-interface Run {
-  readonly inputs: ProbeInputs;
-  readonly outputs: Record<string, ort.Tensor>;
-}
-
-/**
- * Of every case the first of its inputs that the model runs on, and what it computes; undefined where it refuses all, being
- * too long for its positions for instance.
- */
-async function runFirst(
-  session: ort.InferenceSession,
-  cases: readonly (readonly ProbeInputs[])[],
-): Promise<(Run | undefined)[]> {
-  const runs: (Run | undefined)[] = [];
-  try {
-    for (const ways of cases) {
-      let run: Run | undefined;
-      for (const inputs of ways) run ??= await runOn(session, inputs);
-      runs.push(run);
-    }
-  } finally {
-    await session.release();
-  }
-  return runs;
-}
-
-async function runOn(session: ort.InferenceSession, inputs: ProbeInputs): Promise<Run | undefined> {
-  const feeds = Object.fromEntries([...inputs].map(([name, value]) => [name, toOrt(value)]));
-  const outputs = await session.run(feeds).catch(() => undefined);
-  return outputs && { inputs, outputs: outputs as Record<string, ort.Tensor> };
 }
 
 function compare(reference: ort.Tensor, other: ort.Tensor) {

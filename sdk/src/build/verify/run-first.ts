@@ -1,0 +1,36 @@
+import type * as ort from "onnxruntime-node";
+import { toOrt } from "../evaluate/ort-tensor.ts";
+import type { ProbeInputs } from "./probe-inputs.ts";
+
+/** One run of a model. */
+export interface Run {
+  readonly inputs: ProbeInputs;
+  readonly outputs: Record<string, ort.Tensor>;
+}
+
+/**
+ * Of every case the first of its inputs that the model runs on, and what it computes; undefined where it refuses all, being
+ * too long for its positions for instance.
+ */
+export async function runFirst(
+  session: ort.InferenceSession,
+  cases: readonly (readonly ProbeInputs[])[],
+): Promise<(Run | undefined)[]> {
+  const runs: (Run | undefined)[] = [];
+  try {
+    for (const ways of cases) {
+      let run: Run | undefined;
+      for (const inputs of ways) run ??= await runOn(session, inputs);
+      runs.push(run);
+    }
+  } finally {
+    await session.release();
+  }
+  return runs;
+}
+
+async function runOn(session: ort.InferenceSession, inputs: ProbeInputs): Promise<Run | undefined> {
+  const feeds = Object.fromEntries([...inputs].map(([name, value]) => [name, toOrt(value)]));
+  const outputs = await session.run(feeds).catch(() => undefined);
+  return outputs && { inputs, outputs: outputs as Record<string, ort.Tensor> };
+}
