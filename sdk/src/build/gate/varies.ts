@@ -1,6 +1,5 @@
 import { BertEdgeError } from "../../artifact/error.ts";
 import type { Moments } from "../quantize/weights/moments.ts";
-import type { Calibration } from "../quantize/weights/weights.ts";
 
 /** Of a channel's mean square: less is what rounding leaves of a constant. */
 const ROUNDING = 1e-6;
@@ -12,7 +11,7 @@ const ROUNDING = 1e-6;
  * @param calibration in the order of the graph, to find where texts stop to differ
  * @throws BertEdgeError `model_constant`
  */
-export function assertVaries(results: readonly Float32Array[], calibration: Calibration): void {
+export function assertVaries(results: readonly Float32Array[], calibration: ReadonlyMap<string, Moments>): void {
   const [first, ...others] = results;
   if (others.some((result) => result.some((value, i) => differs(value, first?.[i] as number)))) return;
   const constant = [...calibration].find(([, moments]) => !varies(moments));

@@ -36,6 +36,19 @@ export function tensor(dtype: DataType, shape: readonly number[], values: Number
   return { dtype, shape, data };
 }
 
+/** A tensor whose bytes are computed each time they are read: what is read once need not take up room until then. */
+export const lazyTensor = (
+  dtype: DataType,
+  shape: readonly number[],
+  compute: () => Uint8Array<ArrayBuffer>,
+): Tensor => ({
+  dtype,
+  shape,
+  get data() {
+    return compute();
+  },
+});
+
 export const elementCount = (shape: readonly number[]): number => shape.reduce((product, n) => product * n, 1);
 
 export const int64s = (...values: number[]): Tensor =>

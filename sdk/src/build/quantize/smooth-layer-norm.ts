@@ -1,7 +1,7 @@
 import { copyGraph } from "../graph/copy.ts";
 import type { Graph } from "../graph/graph.ts";
 import { MICROSOFT, type Node, type Value } from "../graph/node.ts";
-import { tensor, toFloat32 } from "../graph/tensor.ts";
+import { lazyTensor, tensor, toFloat32 } from "../graph/tensor.ts";
 import { inferShapes } from "../shapes/infer.ts";
 import type { Moments } from "./weights/moments.ts";
 import type { Calibration } from "./weights/weights.ts";
@@ -29,8 +29,9 @@ export interface SmoothedGraph {
  */
 export function smoothLayerNorms(fused: Graph, calibration?: Calibration): SmoothedGraph {
   const graph = copyGraph(fused);
-  const smoothed = new Map(calibration);
   const known = new Map<string, readonly [inverse: Value, scaled: Value]>();
+  /** Of each scaled weight, the weight that it was and what its inputs are multiplied by. */
+  const origins = new Map<string, readonly [weight: string, factors: Float32Array]>();
   for (const node of graph.sorted()) {
     const scales = smoothingScales(node);
     const [x, weight, ...rest] = node.inputs;
@@ -38,17 +39,21 @@ export function smoothLayerNorms(fused: Graph, calibration?: Calibration): Smoot
     // Layers that share a weight and the normalisation before it go on sharing.
     const key = [weight, ...scales.norm].map((value) => value?.name).join(" ");
     const [inverse, scaled] = known.get(key) ?? [
-      graph.constant(`${node.name}.smoothing`, scales.inverse),
+      graph.constant(`${node.name}.smoothing`, tensor("float32", [scales.inverse.length], scales.inverse)),
       graph.constant(`${weight.name}.smoothed`, scales.weight),
     ];
     known.set(key, [inverse, scaled]);
     const even = graph.add("Mul", [x, inverse], { name: `${node.name}.smoothed` }).output;
     graph.setInputs(node, [even, scaled, ...rest]);
-    const moments = calibration?.get(weight.name);
-    if (moments) smoothed.set(scaled.name, scaledMoments(moments, toFloat32(scales.inverse)));
+    origins.set(scaled.name, [weight.name, scales.inverse]);
   }
   inferShapes(graph);
-  return { graph, calibration: calibration && smoothed };
+  const momentsOf = (name: string): Moments | undefined => {
+    const [weight, factors] = origins.get(name) ?? [name];
+    const moments = calibration?.get(weight);
+    return moments && factors ? scaledMoments(moments, factors) : moments;
+  };
+  return { graph, calibration: calibration && { get: momentsOf } };
 }
 
 /** Moments of x · factors. */
@@ -63,7 +68,7 @@ function scaledMoments({ width, tokens, sum, products }: Moments, factors: Float
   };
 }
 
-/** 1/s [in] and s ⊙ W [in, out] for a product of a layer normalisation and a constant; undefined for other nodes. */
+/** 1/s [in] and s ⊙ W [in, out], with the normalisation's γ and β, for a product of a layer normalisation and a constant; undefined for other nodes. */
 function smoothingScales(node: Node) {
   const [x, { constant: weight } = {}] = node.inputs;
   const norm = x?.producer && gainAndOffset(x.producer);
@@ -71,22 +76,18 @@ function smoothingScales(node: Node) {
   const [gamma, beta] = norm.map((value) => value?.constant && toFloat32(value.constant));
   if (!gamma) return undefined;
   const outputs = weight.shape[1] ?? 0;
-  const scaled = Float32Array.from(toFloat32(weight));
-  const inverse = gamma.map((gain, channel) => {
-    const row = scaled.subarray(channel * outputs, (channel + 1) * outputs);
+  const values = toFloat32(weight);
+  const scales = gamma.map((gain, channel) => {
+    const row = values.subarray(channel * outputs, (channel + 1) * outputs);
     const range = Math.abs(beta?.[channel] ?? 0) + REACH * Math.abs(gain);
     const peak = row.reduce((max, value) => Math.max(max, Math.abs(value)), 0);
-    const scale = range > 0 && peak > 0 ? range ** ALPHA / peak ** (1 - ALPHA) : 1;
-    row.forEach((value, column) => {
-      row[column] = value * scale;
-    });
-    return 1 / scale;
+    return range > 0 && peak > 0 ? range ** ALPHA / peak ** (1 - ALPHA) : 1;
   });
-  return {
-    norm,
-    inverse: tensor("float32", [inverse.length], inverse),
-    weight: tensor("float32", weight.shape, scaled),
+  const scaled = () => {
+    const product = toFloat32(weight).map((value, at) => value * (scales[Math.floor(at / outputs)] as number));
+    return new Uint8Array(product.buffer);
   };
+  return { norm, inverse: scales.map((scale) => 1 / scale), weight: lazyTensor("float32", weight.shape, scaled) };
 }
 
 /** Where layer normalisations keep γ; β is the input after it. */

@@ -18,7 +18,7 @@ export function int8Dynamic(weights: Weights): Form {
     const { levels, step, shift } = weights(product, I8);
     const { name, constant } = product.weight;
     return {
-      weight: graph.constant(`${name}.int8`, tensor("int8", constant.shape, Int8Array.from(levels))),
+      weight: graph.constant(`${name}.int8`, tensor("int8", constant.shape, levels)),
       scale: graph.constant(`${name}.scale`, tensor("float32", [step.length], step)),
       shift,
     };

@@ -10,7 +10,6 @@ import { encodeOnnx } from "../../onnx/encode.ts";
 import { type Product, productsOf } from "../products.ts";
 import type { TokenBatch } from "../token-batches.ts";
 import type { Moments } from "./moments.ts";
-import type { Calibration } from "./weights.ts";
 
 /** Beside an encoder's weights and activations, not much. */
 const PASS_BYTES = 32 << 20;
@@ -29,7 +28,7 @@ export async function observeProducts(
   graph: Graph,
   batches: readonly TokenBatch[],
   passBytes = PASS_BYTES,
-): Promise<Calibration> {
+): Promise<ReadonlyMap<string, Moments>> {
   const readers = Map.groupBy(productsOf(graph), ({ x }) => x);
   const calibration = new Map<string, Moments>();
   for (const pass of passesOf([...readers.keys()], passBytes)) {

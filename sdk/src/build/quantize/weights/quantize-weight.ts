@@ -9,7 +9,7 @@ import { type Moments, meanSquares } from "./moments.ts";
  */
 export interface QuantizedWeight {
   /** [in, out] */
-  readonly levels: Int16Array;
+  readonly levels: Int8Array<ArrayBuffer> | Uint8Array<ArrayBuffer>;
   /** [out, blocks] */
   readonly step: Float32Array;
   readonly zero: Int32Array;
@@ -46,7 +46,7 @@ export function quantizeWeight(
   const { block = inputs } = precision;
   const values = toFloat32(weight);
   const blocks = Math.ceil(inputs / block);
-  const levels = new Int16Array(values.length);
+  const levels = new (precision.least < 0 ? Int8Array : Uint8Array)(values.length);
   const step = new Float32Array(outputs * blocks);
   const zero = new Int32Array(outputs * blocks);
   const shift = moments && improvements.biasCorrection ? new Float32Array(outputs) : undefined;

@@ -8,7 +8,7 @@ import { type Improvements, type QuantizedWeight, quantizeWeight, type WeightPre
 export type Weights = (product: Product, precision: WeightPrecision) => QuantizedWeight;
 
 /** What each weight's products read in a calibration, by the weight's name. */
-export type Calibration = ReadonlyMap<string, Moments>;
+export type Calibration = Pick<ReadonlyMap<string, Moments>, "get">;
 
 /** Quantizes the weights of one graph. What took a calibration is remembered, because it takes long. */
 export function weights(improvements: Improvements, calibration?: Calibration): Weights {
