@@ -9,7 +9,7 @@ export class BertEdgeError extends Error {
   readonly code: string;
   readonly hint: string | undefined;
 
-  constructor(code: string, message: string, options: { hint?: string; cause?: unknown } = {}) {
+  constructor(code: string, message: string, options: { hint?: string | undefined; cause?: unknown } = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.code = code;
     this.hint = options.hint;

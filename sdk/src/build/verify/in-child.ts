@@ -5,7 +5,9 @@ import { BertEdgeError } from "../../artifact/error.ts";
 /** Models of the size that fits a single file take seconds; this is for work that hangs. */
 const DEADLINE_MS = 10 * 60_000;
 
-type Answer<T> = { readonly result: T } | { readonly code: string; readonly message: string };
+type Answer<T> =
+  | { readonly result: T }
+  | { readonly code: string; readonly message: string; readonly hint?: string | undefined };
 
 /**
  * Runs a script in a process of its own: sessions take several times a model's size, and a crash of native code must not
@@ -16,7 +18,12 @@ type Answer<T> = { readonly result: T } | { readonly code: string; readonly mess
  */
 export function inChild<T>(script: URL, args: readonly string[]): Promise<T> {
   return new Promise((resolve, reject) => {
-    const child = fork(fileURLToPath(script), args, { execArgv: [], stdio: ["ignore", "ignore", "pipe", "ipc"] });
+    const child = fork(fileURLToPath(script), args, {
+      execArgv: [],
+      stdio: ["ignore", "ignore", "pipe", "ipc"],
+      // As JSON, NaN and infinite figures would become null, which no limit refuses.
+      serialization: "advanced",
+    });
     const failed = (why: string) =>
       reject(
         new BertEdgeError("parity_failed", `The models could not be compared: ${why}.`, { hint: lastWords.trim() }),
@@ -31,7 +38,7 @@ export function inChild<T>(script: URL, args: readonly string[]): Promise<T> {
     }, DEADLINE_MS);
     child.once("message", (message: Answer<T>) => {
       if ("result" in message) resolve(message.result);
-      else reject(new BertEdgeError(message.code, message.message));
+      else reject(new BertEdgeError(message.code, message.message, message));
     });
     child.once("error", (cause) => failed(cause.message));
     child.once("close", (code, signal) => {
@@ -47,7 +54,7 @@ export async function answer<T>(work: Promise<T>): Promise<void> {
     (result) => ({ result }),
     (error: unknown) =>
       error instanceof BertEdgeError
-        ? { code: error.code, message: error.message }
+        ? { code: error.code, message: error.message, hint: error.hint }
         : { code: "parity_failed", message: error instanceof Error ? error.message : String(error) },
   );
   process.send?.(message, () => process.disconnect?.());
