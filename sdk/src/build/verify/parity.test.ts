@@ -63,6 +63,26 @@ describe("parity", () => {
     );
   });
 
+  it("compares single logits by how they differ between texts, not by their sign", () => {
+    const column = (...logits: number[]) => logits.map((logit) => vector(logit));
+    const reference = column(11, 12, 14);
+    expect(parity(reference, column(1, 2, 4), "classify")).toMatchObject({
+      meanCosine: 1,
+      minCosine: 1,
+      maxAbsDiff: 10,
+    });
+    expect(parity(reference, column(14, 12, 11), "classify").minCosine).toBeLessThan(0);
+    expect(parity(reference, column(12, 12, 12), "classify").minCosine).toBe(0);
+    expect(parity(reference, column(11, 12, Number.NaN), "classify").minCosine).toBeNaN();
+  });
+
+  it("adds how many of a classifier's labels stay the same", () => {
+    const reference = [vector(1, 2), vector(2, 1), vector(0, 3), vector(3, 0)];
+    const other = [vector(1, 2), vector(1, 2), vector(0, 3), vector(3, 0)];
+    expect(parity(reference, other, "classify").top1).toBe(0.75);
+    expect(parity(reference, other)).not.toHaveProperty("top1");
+  });
+
   it("counts a zero vector as without agreement, and a missing number as NaN", () => {
     expect(parity([vector(1, 0)], [vector(0, 0)])).toMatchObject({ minCosine: 0, maxAbsDiff: 1 });
     expect(parity([vector(1, 2)], [vector(1)]).minCosine).toBeNaN();
@@ -94,12 +114,12 @@ describe("gate", () => {
   });
 
   it("says what was compared, what was measured, what is asked, and what to do", () => {
-    expect(() => gate("Target edge in int8", measured(0.95, Number.NaN), INT8_LIMIT)).toThrow(
+    expect(() => gate("The fused graph", measured(0.95, Number.NaN), INT8_LIMIT)).toThrow(
       expect.objectContaining({
         message:
-          "Target edge in int8 differs too much from the float32 model: cosine mean 0.95000 and worst NaN over 3 texts; " +
+          "The fused graph differs too much from the float32 model: cosine mean 0.95000 and worst NaN over 3 texts; " +
           "at least 0.99 and 0.975 are asked.",
-        hint: expect.stringContaining("--targets"),
+        hint: expect.stringContaining("fault of the fusion"),
       }),
     );
   });

@@ -13,8 +13,8 @@ export interface ParityLimit {
 export const FP32_LIMIT: ParityLimit = { meanCosine: 0.999_999, minCosine: 0.999_99 };
 
 /**
- * Agreement of vectors or logits with reference ones, pair by pair. NaN anywhere makes every figure NaN, but for that of
- * labels.
+ * Agreement of vectors or logits with reference ones, pair by pair; of single logits, of which a cosine sees but the sign, all
+ * together and as deviations from their mean. NaN anywhere makes every figure NaN, but for that of labels.
  *
  * @param task whether the numbers are logits, of which the largest decides
  */
@@ -23,7 +23,10 @@ export function parity(
   vectors: readonly Float32Array[],
   task: Task["task"] = "embed",
 ): Parity {
-  const cosines = reference.map((expected, i) => cosine(expected, vectors[i] as Float32Array));
+  const isSingle = task === "classify" && reference[0]?.length === 1;
+  const wanted = isSingle ? [deviations(reference)] : reference;
+  const found = isSingle ? [deviations(vectors)] : vectors;
+  const cosines = wanted.map((expected, i) => cosine(expected, found[i] as Float32Array));
   const differences = reference.map((expected, i) => maxAbsDiff(expected, vectors[i] as Float32Array));
   return {
     meanCosine: cosines.reduce((sum, value) => sum + value, 0) / cosines.length,
@@ -32,6 +35,12 @@ export function parity(
     cases: reference.length,
     ...(task === "classify" && { top1: agreement(vectors.map(topLabel), reference.map(topLabel)) / 100 }),
   };
+}
+
+function deviations(numbers: readonly Float32Array[]): Float32Array {
+  const all = numbers.map(([number = Number.NaN]) => number);
+  const mean = all.reduce((sum, number) => sum + number, 0) / all.length;
+  return Float32Array.from(all, (number) => number - mean);
 }
 
 function maxAbsDiff(a: Float32Array, b: Float32Array): number {
@@ -47,9 +56,7 @@ export function gate(what: string, measured: Parity, limit: ParityLimit): void {
       `${measured.minCosine.toFixed(5)} over ${measured.cases} texts; at least ${limit.meanCosine} and ` +
       `${limit.minCosine} are asked.`,
     {
-      hint:
-        "Nothing was written. If the checkpoint itself is sound (no NaN or infinite weights), leave this target out " +
-        "with --targets.",
+      hint: "Nothing was written. This is a fault of the fusion, not of the model: please report it with the model's config.json.",
     },
   );
 }
