@@ -5,6 +5,7 @@ import type { Parity } from "../artifact/manifest.ts";
 import type { TokenIds } from "../runtime/engine/engine.ts";
 import { readTokenizer } from "./checkpoint/model-folder.ts";
 import { type Candidate, choosePrecision } from "./gate/choose-precision.ts";
+import { assertFiniteWeights } from "./gate/finite-weights.ts";
 import { FP16_LIMIT, INT8_LIMIT, type Limit, RANDOM_TOKENS_LIMIT, STATIC_LIMIT } from "./gate/measured.ts";
 import type { Graph } from "./graph/graph.ts";
 import { readModelSource } from "./model-source.ts";
@@ -66,8 +67,9 @@ export interface QuantizeReport {
  * Models that were quantized elsewhere keep their scales and integer weights. int8-static is not fused, for runtimes that
  * know standard operators alone.
  *
- * @throws BertEdgeError as `readModelSource`; `out_unwritable`; `inputs_unknown`, `calibration_invalid`, `quantize_opset` when
- *   it cannot be calibrated; `accuracy_gate` when the result is not close enough; `parity_failed`, `parity_impossible`
+ * @throws BertEdgeError as `readModelSource`; `out_unwritable`; `weights_invalid`; `calibration_missing`, `inputs_unknown`,
+ *   `calibration_invalid`, `quantize_opset` when it cannot be calibrated; `model_constant` when there is nothing to compare;
+ *   `accuracy_gate` when the result is not close enough; `parity_failed`, `parity_impossible`
  */
 export async function quantizeModel(options: QuantizeOptions): Promise<QuantizeReport> {
   const { source, out, mode, checkParity = true, onStage = () => {} } = options;
@@ -75,6 +77,7 @@ export async function quantizeModel(options: QuantizeOptions): Promise<QuantizeR
   await assertWritable(out);
   onStage(`read ${source}`);
   const { graph, envelope, writeOriginal } = await readModelSource(source);
+  assertFiniteWeights(graph, source);
   const before = { nodes: graph.nodes.size, bytes: weightBytes(graph) };
   const encode = options.tokenizer === undefined ? undefined : await encoderFrom(options.tokenizer, graph);
 
@@ -98,16 +101,16 @@ export async function quantizeModel(options: QuantizeOptions): Promise<QuantizeR
       writtenAt.seconds ||= (performance.now() - start) / 1000;
       writtenAt.peakRssMB ||= process.resourceUsage().maxRSS / 1024;
     };
-    const measure = async (result: Graph) => {
+    const parity = async (result: Graph) => {
       await write(result);
       original ??= await writeOriginal(folder);
-      return { parity: await inChild<Parity>(agreementScript, [original, path, ...probes]) };
+      return inChild<Parity>(agreementScript, [original, path, ...probes]);
     };
     const [first] = candidates as [Candidate];
     if (checkParity) onStage("compare with the original");
     const limit = encode || mode === "fp16" ? limits[mode] : RANDOM_TOKENS_LIMIT;
     const choice = checkParity
-      ? await choosePrecision(`${source} in ${mode}`, candidates, limit, measure, onStage)
+      ? await choosePrecision(`${source} in ${mode}`, candidates, limit, { parity }, onStage)
       : { label: first.label, graph: first.quantize(), kept: [], measured: undefined };
     await write(choice.graph);
     await publish();
@@ -137,13 +140,16 @@ async function fuse(graph: Graph): Promise<Graph> {
   return integerProducts(graph);
 }
 
-/** Of a text that is observed or compared: enough for attention to matter, and less than any usual model's positions. */
+/** Of a text that is observed or compared: enough for attention to matter. Fewer where tokenizer_config.json says so. */
 const MAX_TOKENS = 128;
 
 async function encoderFrom(folder: string, graph: Graph): Promise<TextEncoder> {
   const ids = graph.inputs.find(({ name }) => name === "input_ids");
   const words = ids && tableRows(ids);
-  return encoderOf(folder, await readTokenizer(folder), MAX_TOKENS, words ?? Number.POSITIVE_INFINITY);
+  const tokenizer = await readTokenizer(folder);
+  const { model_max_length: most } = tokenizer.config as { model_max_length?: unknown };
+  const maxTokens = typeof most === "number" ? Math.min(most, MAX_TOKENS) : MAX_TOKENS;
+  return encoderOf(folder, tokenizer, maxTokens, words ?? Number.POSITIVE_INFINITY);
 }
 
 async function candidatesOf(

@@ -29,7 +29,11 @@ export const prepareCommand = new Command("prepare")
   .option("--sts <tsv>", "scored pairs of sentences, as STS-B's files; no target may lose 0.5 points on them")
   .option("--labelled <tsv>", "lines of text, tab, label; no target of a classifier may lose 0.5 points on them")
   .addOption(new Option("--table <bits>", "word table of int8 targets").choices(["int8", "int4"]).default("int8"))
-  .option("--min-cosine <number>", "least mean cosine of int8 targets with float32 (default: 0.99)", share)
+  .option(
+    "--min-cosine <number>",
+    "ask for a higher mean cosine with float32 than 0.99 (int8) and 0.9999 (fp16)",
+    share,
+  )
   .option("--json", "print the report as JSON")
   .action(async (folder: string, { json, table: bits, ...options }: Options) => {
     const { prepare } = await import("../build/prepare.ts");

@@ -1,5 +1,5 @@
 import { BertEdgeError } from "../../artifact/error.ts";
-import type { Measured } from "../../artifact/manifest.ts";
+import type { Measured, Parity, TaskScore } from "../../artifact/manifest.ts";
 import type { Graph } from "../graph/graph.ts";
 import type { Quantizer } from "../quantize/precisions.ts";
 import { type Limit, shortfall } from "./measured.ts";
@@ -20,6 +20,13 @@ export interface Choice<Label extends string = string> {
   readonly kept: readonly string[];
 }
 
+/** How graphs are measured. */
+export interface Measures {
+  readonly parity: (graph: Graph) => Promise<Parity>;
+  /** Takes longer, and cannot be had of NaN: asked for only where parity suffices. */
+  readonly task?: (graph: Graph) => Promise<TaskScore | undefined>;
+}
+
 /** How close a graph comes to float32 when only this layer of it is quantized. */
 export interface Sensitivity {
   readonly layer: string;
@@ -33,7 +40,7 @@ const LISTED = 8;
 
 /**
  * The first candidate that reaches the limit. When none does, the layers of the last one at fault are found, by quantizing
- * each alone, and stay in the next higher precision: first the worst of them, then two, four, … up to half.
+ * each alone, and stay in the next higher precision: first the worst of them, then two, four, … and half.
  *
  * @param candidates the fastest first
  * @throws BertEdgeError `accuracy_gate` with what each layer costs, when that is not enough
@@ -42,12 +49,12 @@ export async function choosePrecision<Label extends string>(
   what: string,
   candidates: readonly Candidate<Label>[],
   limit: Limit,
-  measure: (graph: Graph) => Promise<Measured>,
+  measures: Measures,
   onStage: (stage: string) => void = () => {},
 ): Promise<Choice<Label>> {
   const attempt = async ({ label, quantize }: Candidate<Label>, kept: readonly string[]) => {
     const graph = quantize(new Set(kept));
-    const measured = await measure(graph);
+    const measured = await measuredOf(graph, measures, limit);
     return { label, graph, measured, kept, missing: shortfall(measured, limit) };
   };
   let missing: string | undefined;
@@ -58,8 +65,8 @@ export async function choosePrecision<Label extends string>(
   }
   const last = candidates.at(-1) as Candidate<Label>;
   if (last.layers.length > 0) onStage("find the layers at fault");
-  const layers = await sensitivities(last, measure);
-  for (let count = 1; count <= layers.length * MAX_KEPT; count *= 2) {
+  const layers = await sensitivities(last, measures);
+  for (const count of countsUpTo(Math.floor(layers.length * MAX_KEPT))) {
     const kept = layers.slice(0, count).map(({ layer }) => layer);
     const found = await attempt(last, kept);
     if (!found.missing) return found;
@@ -67,16 +74,25 @@ export async function choosePrecision<Label extends string>(
   throw refusal(what, missing ?? "", layers);
 }
 
+async function measuredOf(graph: Graph, { parity, task }: Measures, limit: Limit): Promise<Measured> {
+  const measured: Measured = { parity: await parity(graph) };
+  const score = shortfall(measured, limit) ? undefined : await task?.(graph);
+  return score ? { ...measured, task: score } : measured;
+}
+
+/** 1, 2, 4, … and the most. */
+function countsUpTo(most: number): number[] {
+  const powers = Array.from({ length: Math.ceil(Math.log2(Math.max(most, 1))) }, (_, i) => 2 ** i);
+  return most > 0 ? [...powers, most] : [];
+}
+
 /** What each layer costs when it alone is quantized, the worst first. */
-async function sensitivities(
-  { quantize, layers }: Candidate,
-  measure: (graph: Graph) => Promise<Measured>,
-): Promise<Sensitivity[]> {
+async function sensitivities({ quantize, layers }: Candidate, { parity }: Measures): Promise<Sensitivity[]> {
   const found: Sensitivity[] = [];
   for (const layer of layers) {
     const others = new Set(layers.filter((name) => name !== layer));
-    const { parity } = await measure(quantize(others));
-    found.push({ layer, meanCosine: parity.meanCosine });
+    const { meanCosine } = await parity(quantize(others));
+    found.push({ layer, meanCosine });
   }
   // NaN is worse than any number.
   const rank = ({ meanCosine }: Sensitivity) => (Number.isNaN(meanCosine) ? Number.NEGATIVE_INFINITY : meanCosine);
@@ -94,8 +110,8 @@ function refusal(what: string, missing: string, layers: readonly Sensitivity[]):
     `${what} differs too much from the float32 model: ${missing}.${table || ""}`,
     {
       hint:
-        "Nothing was written. If the checkpoint itself is sound, take another precision, or calibrate on texts like those " +
-        "it was trained on with --calibration.",
+        "Nothing was written. If the checkpoint itself is sound, take another precision or leave this target out, or " +
+        "calibrate on texts like those it was trained on with --calibration.",
     },
   );
 }

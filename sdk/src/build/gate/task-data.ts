@@ -21,13 +21,19 @@ export interface TaskFiles {
 
 /**
  * @returns undefined when no file is given
- * @throws BertEdgeError `data_missing`, `data_invalid`; `data_unsuitable` for data of another task than the model's
+ * @throws BertEdgeError `data_missing`, `data_invalid`; `data_unsuitable` for data of another task than the model's, and for
+ *   pairs without an order
  */
 export async function readTaskData(task: Task, { sts, labelled }: TaskFiles): Promise<TaskData | undefined> {
   if (task.task === "embed") {
     if (labelled !== undefined) throw unsuitable(labelled, "labelled texts", "a sentence encoder", "--sts");
     if (sts === undefined) return undefined;
     const pairs = await readSts(sts);
+    if (new Set(pairs.map(({ score }) => score)).size < 2) {
+      throw new BertEdgeError("data_unsuitable", `${sts} gives all pairs the same score.`, {
+        hint: "A correlation needs pairs that are more alike than others.",
+      });
+    }
     return { metric: "sts", score: (compute) => scoreSts(pairs, compute) };
   }
   if (sts !== undefined) throw unsuitable(sts, "scored pairs of sentences", "a classifier", "--labelled");

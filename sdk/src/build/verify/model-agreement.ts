@@ -3,6 +3,7 @@ import { BertEdgeError } from "../../artifact/error.ts";
 import type { Parity } from "../../artifact/manifest.ts";
 import type { TokenIds } from "../../runtime/engine/engine.ts";
 import { sentenceVector } from "../../runtime/tasks/sentence-vector.ts";
+import { assertVaries } from "../gate/varies.ts";
 import { numbersOf } from "../graph/tensor.ts";
 import { fromOnnx } from "../onnx/from-onnx.ts";
 import { readOnnx } from "../onnx/read-onnx.ts";
@@ -16,7 +17,8 @@ import { type Run, runFirst } from "./run-first.ts";
  * every text's token states, or its logits.
  *
  * @param sequences texts' token ids. Default: batches of random tokens, as far as the original takes them
- * @throws BertEdgeError `parity_impossible` when one of them does not run, or has no output to compare
+ * @throws BertEdgeError `parity_impossible` when one of them does not run, or has no output to compare; `model_constant`,
+ *   `vector_invalid` when the original's says nothing
  */
 export async function modelAgreement(
   original: string,
@@ -39,7 +41,9 @@ export async function modelAgreement(
   );
   const results = (runs: readonly (Run | undefined)[]) => runs.flatMap((run) => rowsOf(quantized, output, run));
   const isPerToken = expected[0]?.outputs[output]?.dims.length === 3;
-  return parity(results(expected), results(found), isPerToken ? "embed" : "classify");
+  const wanted = results(expected);
+  assertVaries(wanted, new Map());
+  return parity(wanted, results(found), isPerToken ? "embed" : "classify");
 }
 
 const sessionOf = (path: string, graphOptimizationLevel: "disabled" | "all") =>
@@ -51,7 +55,9 @@ function rowsOf(path: string, name: string, run: Run | undefined): Float32Array[
   if (!run || output?.type !== "float32" || output.dims.length < 2 || output.dims.length > 3) {
     throw new BertEdgeError(
       "parity_impossible",
-      run ? `${name} is neither token states nor logits.` : `${path} does not run where the original does.`,
+      run
+        ? `${path}: ${name} is neither token states nor logits in float32.`
+        : `${path} does not run where the original does.`,
     );
   }
   const { dims, data } = output;

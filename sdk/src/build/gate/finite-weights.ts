@@ -1,0 +1,39 @@
+import { BertEdgeError } from "../../artifact/error.ts";
+import type { Graph } from "../graph/graph.ts";
+import type { Value } from "../graph/node.ts";
+import { isInteger, numbersOf, type Tensor, toFloat32 } from "../graph/tensor.ts";
+
+/**
+ * Quantizers make ordinary numbers of NaN and infinite ones, and probe texts reach few rows of a table: what is not finite
+ * must be found before.
+ *
+ * Masks hold −∞, and nothing else but zeros; a bound, one number, may be infinite.
+ *
+ * @param source of the graph, for the error
+ * @throws BertEdgeError `weights_invalid` with the constant and the node that reads it
+ */
+export function assertFiniteWeights(graph: Graph, source: string): void {
+  for (const value of graph.constants()) {
+    const { constant } = value;
+    if (!constant || isInteger(constant.dtype) || isSound(constant)) continue;
+    throw new BertEdgeError(
+      "weights_invalid",
+      `${source}: ${value.name}, ${readerOf(value)}, holds NaN or infinite numbers.`,
+      {
+        hint: "The model's training diverged, or the file is damaged: take an earlier one or fetch it again.",
+      },
+    );
+  }
+}
+
+function isSound(tensor: Tensor): boolean {
+  const values = tensor.dtype === "float64" ? Float64Array.from(numbersOf(tensor)) : toFloat32(tensor);
+  if (values.every(Number.isFinite)) return true;
+  if (values.some(Number.isNaN)) return false;
+  return values.length === 1 || values.every((value) => value === 0 || value === Number.NEGATIVE_INFINITY);
+}
+
+function readerOf({ users }: Value): string {
+  const [reader] = users;
+  return reader ? `which ${reader.name || reader.opType} reads` : "an output";
+}
