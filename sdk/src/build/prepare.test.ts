@@ -1,33 +1,16 @@
 import { readdir, readFile, writeFile } from "node:fs/promises";
-import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { temporaryFolder } from "../../../test/suites/temporary-folder.ts";
-import { type TinyFolderOptions, type TinyValues, writePreparableCheckpoint } from "../../../test/suites/tiny-bert.ts";
+import { listing, preparable, set } from "../../../test/suites/preparable.ts";
+import type { TinyFolderOptions } from "../../../test/suites/tiny-bert.ts";
 import { loadModel } from "../runtime/model.ts";
 import { cosine } from "../runtime/tasks/sentence-vector.ts";
 import { openFolder } from "../storage/folder-artifact.ts";
 import { engineOnThisMachine } from "./engines.ts";
 import { type PrepareOptions, prepare } from "./prepare.ts";
 
-/** A tiny checkpoint in a folder of its own, and a place for an artifact beside it. */
-async function tinyModel(options?: TinyFolderOptions) {
-  const parent = await temporaryFolder();
-  const folder = join(parent, "tiny-model");
-  await writePreparableCheckpoint(folder, options);
-  const out = join(parent, "artifact");
-  return { parent, folder, out, run: (more: Partial<PrepareOptions> = {}) => prepare({ folder, out, ...more }) };
-}
-
-const set =
-  (name: string, value: number): NonNullable<TinyFolderOptions["edit"]> =>
-  (values: TinyValues) => {
-    const numbers = values.get(name)?.values as Float32Array;
-    numbers[3] = value;
-  };
-
 describe("prepare", () => {
   it("makes an artifact with every target, checked and timed", async () => {
-    const { run, out } = await tinyModel();
+    const { run, out } = await preparable();
     const stages: string[] = [];
     const report = await run({ onStage: (stage) => stages.push(stage) });
     const artifact = await openFolder(out);
@@ -59,16 +42,17 @@ describe("prepare", () => {
       "read checkpoint",
       "build and fuse the graph",
       "check fusion",
-      "quantize and check edge (int8)",
-      "quantize and check regional-cpu (int8)",
-      "quantize and check regional-gpu (fp16)",
+      "observe activations",
+      "quantize and check edge",
+      "quantize and check regional-cpu",
+      "quantize and check regional-gpu",
       "time the CPU targets",
       `write ${out}`,
     ]);
   });
 
   it("makes models that load and agree between the tiers", async () => {
-    const { run, out } = await tinyModel();
+    const { run, out } = await preparable();
     await run({ targets: ["edge", "regional-cpu"] });
     const artifact = await openFolder(out);
     const models = await Promise.all(
@@ -89,20 +73,20 @@ describe("prepare", () => {
   });
 
   it("makes only the targets it is asked for, and no file that they do not need", async () => {
-    const { run } = await tinyModel();
+    const { run } = await preparable();
     const { manifest } = await run({ targets: ["regional-gpu"] });
     expect(Object.keys(manifest.targets)).toEqual(["regional-gpu"]);
     expect(Object.keys(manifest.files).sort()).toEqual(["model.fp16.onnx", "tokenizer.json", "tokenizer_config.json"]);
   });
 
   it("makes the same files of the same checkpoint", async () => {
-    const [first, second] = [await tinyModel(), await tinyModel()];
+    const [first, second] = [await preparable(), await preparable()];
     const [a, b] = [await first.run(), await second.run()];
     expect(a.manifest.files).toEqual(b.manifest.files);
   });
 
   it("takes pooling, normalisation and longest input from sentence-transformers' files", async () => {
-    const { run } = await tinyModel({
+    const { run } = await preparable({
       files: {
         "modules.json": JSON.stringify([
           { path: "", type: "sentence_transformers.models.Transformer" },
@@ -117,12 +101,12 @@ describe("prepare", () => {
   });
 
   it("does not take longer inputs than there are positions", async () => {
-    const { run } = await tinyModel({ files: { "sentence_bert_config.json": '{"max_seq_length":512}' } });
+    const { run } = await preparable({ files: { "sentence_bert_config.json": '{"max_seq_length":512}' } });
     expect((await run({ targets: ["regional-cpu"] })).manifest.maxTokens).toBe(64);
   });
 
   it("times a model that takes less than the shortest length that is usually timed", async () => {
-    const { run } = await tinyModel({ files: { "sentence_bert_config.json": '{"max_seq_length":5}' } });
+    const { run } = await preparable({ files: { "sentence_bert_config.json": '{"max_seq_length":5}' } });
     const { manifest } = await run({ targets: ["regional-cpu"] });
     const cost = manifest.targets["regional-cpu"]?.cost;
     // One point is fitted by any one term.
@@ -133,7 +117,7 @@ describe("prepare", () => {
     ["Tiny-BERT_v1.5", "tiny-bert_v1.5"],
     ["x", "x"],
   ])("names the model %s %s", async (name, expected) => {
-    const { run } = await tinyModel();
+    const { run } = await preparable();
     expect((await run({ name, targets: ["regional-cpu"] })).manifest.name).toBe(expected);
   });
 
@@ -147,23 +131,16 @@ describe("prepare", () => {
 
 /** Every failure below is met by an earlier artifact, which must stay as it was. */
 async function expectRefusal(options: TinyFolderOptions, expected: object, more: Partial<PrepareOptions> = {}) {
-  const { run, out, parent } = await tinyModel(options);
+  const { run, out, parent } = await preparable(options);
   const before = await listing(parent);
   await expect(run(more)).rejects.toMatchObject(expected);
   expect(await listing(parent), "nothing is written where nothing was").toEqual(before);
 
-  const sound = await tinyModel();
+  const sound = await preparable();
   await sound.run({ out, targets: ["regional-cpu"] });
   const earlier = await listing(parent);
   await expect(run(more)).rejects.toMatchObject(expected);
   expect(await listing(parent), "an earlier artifact stays").toEqual(earlier);
-}
-
-/** Every file below a folder with its content. */
-async function listing(folder: string): Promise<Map<string, string>> {
-  const files = await readdir(folder, { recursive: true, withFileTypes: true });
-  const paths = files.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
-  return new Map(await Promise.all(paths.map(async (path) => [path, await readFile(path, "latin1")] as const)));
 }
 
 describe("prepare refuses, and leaves --out as it was,", () => {
@@ -181,13 +158,14 @@ describe("prepare refuses, and leaves --out as it was,", () => {
     );
   });
 
-  it("a weight that has exploded: 8 bits cannot hold it and its neighbours", async () => {
+  it("a model that comes less close than was asked for, with what each layer costs", async () => {
     await expectRefusal(
-      { edit: set("encoder.layer.0.output.dense.weight", 1e4) },
+      {},
       {
         code: "accuracy_gate",
-        message: expect.stringMatching(/^Target edge in int8 differs too much/),
+        message: expect.stringMatching(/^Target edge differs .* \(at least 1\).*\n {2}\d\.\d+ {2}\S/s),
       },
+      { targets: ["edge"], minCosine: 1 },
     );
   });
 
@@ -197,18 +175,18 @@ describe("prepare refuses, and leaves --out as it was,", () => {
       { edit: set("encoder.layer.0.intermediate.dense.weight", 1e6) },
       {
         code: "accuracy_gate",
-        message: expect.stringMatching(/^Target regional-gpu in fp16 differs too much .* worst NaN/),
+        message: expect.stringMatching(/^Target regional-gpu differs too much .* worst cosine NaN/),
       },
       gpu,
     );
   });
 
-  it("a model that computes NaN in float32 already", async () => {
+  it("a model that computes NaN in float32 already, and names the layer", async () => {
     await expectRefusal(
       { edit: set("embeddings.LayerNorm.weight", 1e30) },
       {
-        code: "accuracy_gate",
-        message: expect.stringMatching(/^The fused graph differs too much/),
+        code: "calibration_invalid",
+        message: expect.stringMatching(/^What layer\.0\.attention\S* reads is not finite/),
       },
     );
   });
@@ -229,14 +207,14 @@ describe("prepare refuses, and leaves --out as it was,", () => {
       { config: { vocab_size: 1000 } },
       {
         code: "checkpoint_invalid",
-        message: expect.stringMatching(/has the token \d+, but config.json a vocab_size of 1000/),
+        message: expect.stringMatching(/has the token \d+, but the model has 1000 words/),
       },
     );
   });
 });
 
 it("prepare refuses to write over what is no artifact", async () => {
-  const { run, out } = await tinyModel();
+  const { run, out } = await preparable();
   await writeFile(out, "precious");
   await expect(run({ targets: ["regional-cpu"] })).rejects.toMatchObject({ code: "out_occupied" });
   expect(await readFile(out, "utf8")).toBe("precious");
