@@ -10,6 +10,8 @@ export interface Candidate<Label extends string = string> {
   readonly quantize: Quantizer;
   /** Nodes that it can leave in the next higher precision. */
   readonly layers: readonly string[];
+  /** Nodes that it has to leave there in any case. Default: none. */
+  readonly always?: readonly string[];
 }
 
 export interface Choice<Label extends string = string> {
@@ -52,7 +54,8 @@ export async function choosePrecision<Label extends string>(
   measures: Measures,
   onStage: (stage: string) => void = () => {},
 ): Promise<Choice<Label>> {
-  const attempt = async ({ label, quantize }: Candidate<Label>, kept: readonly string[]) => {
+  const attempt = async ({ label, quantize, always = [] }: Candidate<Label>, found: readonly string[]) => {
+    const kept = [...new Set([...always, ...found])];
     const graph = quantize(new Set(kept));
     const measured = await measuredOf(graph, measures, limit);
     return { label, graph, measured, kept, missing: shortfall(measured, limit) };
@@ -87,10 +90,13 @@ function countsUpTo(most: number): number[] {
 }
 
 /** What each layer costs when it alone is quantized, the worst first. */
-async function sensitivities({ quantize, layers }: Candidate, { parity }: Measures): Promise<Sensitivity[]> {
+async function sensitivities(
+  { quantize, layers, always = [] }: Candidate,
+  { parity }: Measures,
+): Promise<Sensitivity[]> {
   const found: Sensitivity[] = [];
   for (const layer of layers) {
-    const others = new Set(layers.filter((name) => name !== layer));
+    const others = new Set([...always, ...layers.filter((name) => name !== layer)]);
     const { meanCosine } = await parity(quantize(others));
     found.push({ layer, meanCosine });
   }
