@@ -1,0 +1,37 @@
+"""onnxruntime's own dynamic quantization of one file, in a process of its own:
+
+python quantize.py in.onnx out.onnx [--per-channel] [--optimize] [--default-float32]
+"""
+
+import argparse
+import sys
+
+from onnx import TensorProto
+from onnxruntime.quantization import QuantType, quantize_dynamic
+
+from onnxruntime_tools import fuse, report
+
+parser = argparse.ArgumentParser()
+parser.add_argument("source")
+parser.add_argument("out")
+parser.add_argument("--per-channel", action="store_true")
+parser.add_argument("--optimize", action="store_true", help="quantize what onnxruntime's optimizer makes of the file")
+parser.add_argument("--default-float32", action="store_true", help="take tensors of unknown type for float32")
+options = parser.parse_args()
+
+source = options.source
+try:
+    if options.optimize:
+        source = f"{options.out}.fused.onnx"
+        fuse(options.source).save_model_to_file(source)
+    quantize_dynamic(
+        source,
+        options.out,
+        per_channel=options.per_channel,
+        weight_type=QuantType.QInt8,
+        extra_options={"DefaultTensorType": TensorProto.FLOAT} if options.default_float32 else None,
+    )
+except Exception as error:
+    first, *_ = str(error).strip().splitlines() or [""]
+    sys.exit(f"Error {type(error).__name__}: {first}")
+report()

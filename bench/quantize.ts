@@ -1,0 +1,96 @@
+/**
+ * `bert-edge quantize` beside onnxruntime's `quantize_dynamic` in Python, whole processes, interleaved, on the same model:
+ *
+ *     npm run bench:quantize -- <model.onnx or folder> [--tokenizer <folder> [--sts <tsv>]] [--json]
+ *
+ * Python gets a Hugging Face folder as a float32 file. Seconds and memory are medians, beside them the median of their
+ * ratio to Python's default in the same round. Cosines are to the float32 model, on texts where a tokenizer is given and on
+ * random tokens where none is. Milliseconds are of one text on onnxruntime-node with one thread, beside them how many times
+ * as fast as float32 that is.
+ */
+import { mkdir, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { BertEdgeError } from "../sdk/src/artifact/error.ts";
+import { inChild } from "../sdk/src/build/verify/in-child.ts";
+import { printError, printJson, printNote, printResult, stageLog } from "../sdk/src/cli/output.ts";
+import { describe, type Figures, type Line } from "./quantize/describe.ts";
+import { makeResults } from "./quantize/make-results.ts";
+import { bertEdgeRows, hasPython, pythonRows } from "./quantize/rows.ts";
+import type { Score, ScoreTask } from "./quantize/score-child.ts";
+import type { Times } from "./quantize/time-child.ts";
+import type { Failure } from "./run-tool.ts";
+
+const ROUNDS = 5;
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { tokenizer: { type: "string" }, sts: { type: "string" }, json: { type: "boolean" } },
+});
+const { json, ...texts } = values;
+const [source] = positionals;
+if (source === undefined || positionals.length > 1 || (texts.sts !== undefined && texts.tokenizer === undefined)) {
+  printNote("usage: npm run bench:quantize -- <model.onnx or folder> [--tokenizer <folder> [--sts <tsv>]] [--json]");
+  process.exit(2);
+}
+if (texts.tokenizer === undefined) printNote("No --tokenizer: nothing is calibrated, and random tokens are compared.");
+const withPython = hasPython();
+if (!withPython) printNote("No rows of Python's: python3 with onnx and onnxruntime is not installed.");
+const log = stageLog();
+const folder = await mkdtemp(join(tmpdir(), "bert-edge-bench-"));
+try {
+  const { original, lines } = await measure(source);
+  if (json) printJson({ rounds: ROUNDS, original, lines });
+  else printResult(`\n${source}, median of ${ROUNDS}\n\n${describe(original, lines)}`);
+} catch (error) {
+  printError(error);
+  process.exitCode = 1;
+} finally {
+  await rm(folder, { recursive: true, force: true });
+}
+
+async function measure(model: string): Promise<{ original: Figures; lines: Line[] }> {
+  const staged = join(folder, "model");
+  await mkdir(staged);
+  const original = await child<string>("stage", [model, staged]);
+  const scoreOf = (file: string) =>
+    child<Score>("score", [JSON.stringify({ original, file, ...texts } satisfies ScoreTask)]);
+  log.stage("score float32"); // before anything takes long: it fails where the tokenizer or the pairs are not usable
+  const score = await scoreOf(original);
+
+  const subject = { source: model, original, ...texts };
+  const rows = [...bertEdgeRows(subject), ...(withPython ? pythonRows(subject) : [])];
+  const onRound = (round: number) => log.stage(`quantize, round ${round} of ${ROUNDS}`);
+  const results = await makeResults(rows, { folder, rounds: ROUNDS, onRound });
+
+  log.stage("time texts");
+  const timed = results.flatMap((result) => ("file" in result && result.row.isTimed ? [result.file] : []));
+  const times = await child<Record<string, Times>>("time", [original, ...timed]);
+  const msOf = (file: string) => times[file] && { ms: times[file] };
+  if (!times[original]) printNote("No times of texts: the model does not run on texts of the lengths that are timed.");
+
+  const lines: Line[] = [];
+  for (const { row, ...result } of results) {
+    const { title } = row;
+    if ("failure" in result) lines.push({ title, failure: result.failure });
+    else {
+      log.stage(`score ${title}`);
+      const { file, cost } = result;
+      const found = await scoreOf(file).then((score) => ({ score }), failureOf);
+      lines.push({ title, cost, ...msOf(file), ...found });
+    }
+  }
+  log.done();
+  return { original: { score, ...msOf(original) }, lines };
+}
+
+function failureOf(error: unknown): Failure {
+  if (error instanceof BertEdgeError) return { failure: `Error ${error.code}: ${error.message}` };
+  throw error;
+}
+
+/** Models are read in other processes alone: `runTool` says why. */
+function child<T>(script: string, args: readonly string[]): Promise<T> {
+  return inChild<T>(new URL(`./quantize/${script}-child.ts`, import.meta.url), args);
+}

@@ -1,0 +1,37 @@
+import * as ort from "onnxruntime-node";
+import type { Pooling } from "../../sdk/src/artifact/manifest.ts";
+import { toOrt } from "../../sdk/src/build/evaluate/ort-tensor.ts";
+import type { Graph } from "../../sdk/src/build/graph/graph.ts";
+import { tokenBatches } from "../../sdk/src/build/quantize/token-batches.ts";
+import { tableRows } from "../../sdk/src/build/verify/table-rows.ts";
+import type { TokenIds } from "../../sdk/src/runtime/engine/engine.ts";
+import { sentenceVector } from "../../sdk/src/runtime/tasks/sentence-vector.ts";
+
+/** Token ids of texts → their vectors, or their logits. */
+export type Encoder = (sequences: readonly TokenIds[]) => Promise<Float32Array[]>;
+
+/**
+ * A model file in onnxruntime-node, one thread, one text a call.
+ *
+ * @param graph of the original, whose inputs and first output are those of the file
+ */
+export async function openEncoder(path: string, graph: Graph, pooling: Pooling = "mean"): Promise<Encoder> {
+  const session = await ort.InferenceSession.create(path, { intraOpNumThreads: 1, logSeverityLevel: 4 });
+  const name = graph.outputs[0]?.name ?? "";
+  return async (sequences) => {
+    const vectors: Float32Array[] = [];
+    for (const ids of sequences) {
+      const inputs = tokenBatches(graph, [ids]).flatMap((batch) => [...batch]);
+      const outputs = await session.run(Object.fromEntries(inputs.map(([input, value]) => [input, toOrt(value)])));
+      const { data, dims } = outputs[name] as ort.Tensor;
+      vectors.push(sentenceVector(data as Float32Array, dims.at(-1) ?? 1, { pooling, normalize: false }));
+    }
+    return vectors;
+  };
+}
+
+/** Rows of a model's word table; undefined when they are not found. */
+export function vocabularyOf(graph: Graph): number | undefined {
+  const ids = graph.inputs.find(({ name }) => name === "input_ids");
+  return ids && tableRows(ids);
+}

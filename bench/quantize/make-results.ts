@@ -1,0 +1,52 @@
+import { join } from "node:path";
+import { type Failure, isRun, median, type Run, runTool } from "../run-tool.ts";
+import { BASELINE, type Row } from "./rows.ts";
+
+/** What making a file cost: medians, and medians over rounds of the ratio to the baseline's. */
+export interface Cost {
+  readonly seconds: number;
+  readonly peakRssMB: number;
+  readonly secondsRatio?: number;
+  readonly peakRssRatio?: number;
+}
+
+/** A row's result: a file and its cost, or why there is none. */
+export type Result = { readonly row: Row } & (Failure | { readonly file: string; readonly cost: Cost });
+
+export interface MakeOptions {
+  /** Where files are written. */
+  readonly folder: string;
+  readonly rounds: number;
+  /** Called as each round begins, from 1 on. */
+  readonly onRound: (round: number) => void;
+}
+
+/** Runs every row once a round; one that fails is not tried again. */
+export async function makeResults(rows: readonly Row[], { folder, rounds, onRound }: MakeOptions): Promise<Result[]> {
+  const tried = rows.map((row, i) => ({ row, file: join(folder, `${i}.onnx`), runs: [] as Run[] }));
+  const failures = new Map<Row, Failure>();
+  for (let round = 1; round <= rounds; round++) {
+    onRound(round);
+    for (const { row, file, runs } of tried) {
+      if (failures.has(row)) continue;
+      const outcome = await runTool(row.command, row.args(file));
+      if (isRun(outcome)) runs.push(outcome);
+      else failures.set(row, outcome);
+    }
+  }
+  const baseline = tried.find(({ row }) => row.title === BASELINE)?.runs ?? [];
+  return tried.map(({ row, file, runs }) => ({
+    row,
+    ...(failures.get(row) ?? { file, cost: costOf(runs, baseline) }),
+  }));
+}
+
+function costOf(runs: readonly Run[], baseline: readonly Run[]): Cost {
+  const figure = (key: "seconds" | "peakRssMB") => median(runs.map((run) => run[key]));
+  const ratio = (key: "seconds" | "peakRssMB") =>
+    median(baseline.map((base, i) => (runs[i]?.[key] ?? Number.NaN) / base[key]));
+  const costs = { seconds: figure("seconds"), peakRssMB: figure("peakRssMB") };
+  return baseline.length === runs.length
+    ? { ...costs, secondsRatio: ratio("seconds"), peakRssRatio: ratio("peakRssMB") }
+    : costs;
+}

@@ -1,0 +1,66 @@
+import type { Parity } from "../../sdk/src/artifact/manifest.ts";
+import { readTokenizer } from "../../sdk/src/build/checkpoint/model-folder.ts";
+import { readSentenceHead } from "../../sdk/src/build/checkpoint/sentence-transformers.ts";
+import type { Graph } from "../../sdk/src/build/graph/graph.ts";
+import { encodeModel } from "../../sdk/src/build/onnx/encode-model.ts";
+import { fromOnnx } from "../../sdk/src/build/onnx/from-onnx.ts";
+import { readOnnx } from "../../sdk/src/build/onnx/read-onnx.ts";
+import { encoderOf, type TextEncoder } from "../../sdk/src/build/text-encoder.ts";
+import { answer } from "../../sdk/src/build/verify/in-child.ts";
+import { modelAgreement } from "../../sdk/src/build/verify/model-agreement.ts";
+import { probeTexts } from "../../sdk/src/build/verify/probe-texts.ts";
+import { readSts } from "../../sdk/src/build/verify/tasks/read-sts.ts";
+import { scoreSts } from "../../sdk/src/build/verify/tasks/score-sts.ts";
+import { openEncoder, vocabularyOf } from "./encoder.ts";
+
+/** What a model file is like, beside the original. */
+export interface Score extends Pick<Parity, "meanCosine" | "minCosine"> {
+  readonly nodes: number;
+  /** External data included. */
+  readonly bytes: number;
+  /** Spearman × 100. */
+  readonly sts?: number;
+}
+
+export interface ScoreTask {
+  readonly original: string;
+  readonly file: string;
+  /** Folder of tokenizer.json. Without it, random tokens are compared. */
+  readonly tokenizer?: string;
+  /** STS-B's file or one like it; needs the tokenizer. */
+  readonly sts?: string;
+}
+
+/** Of a text; as `bert-edge quantize` cuts them. */
+const MAX_TOKENS = 128;
+
+/** Scores the file in the task on the command line. */
+const task: ScoreTask = JSON.parse(process.argv[2] ?? "");
+await answer(score(task));
+
+async function score({ original, file, tokenizer, sts }: ScoreTask): Promise<Score> {
+  const graph = fromOnnx(await readOnnx(original));
+  const encode =
+    tokenizer === undefined
+      ? undefined
+      : encoderOf(
+          tokenizer,
+          await readTokenizer(tokenizer),
+          MAX_TOKENS,
+          vocabularyOf(graph) ?? Number.POSITIVE_INFINITY,
+        );
+  const { meanCosine, minCosine } = await modelAgreement(original, file, encode?.(probeTexts));
+  const model = await readOnnx(file);
+  return {
+    nodes: model.graph?.node.length ?? 0,
+    bytes: [...encodeModel(model).chunks()].reduce((sum, { length }) => sum + length, 0),
+    meanCosine,
+    minCosine,
+    ...(encode && tokenizer && sts && { sts: await stsOf(file, graph, encode, tokenizer, sts) }),
+  };
+}
+
+async function stsOf(file: string, graph: Graph, encode: TextEncoder, tokenizer: string, sts: string): Promise<number> {
+  const compute = await openEncoder(file, graph, (await readSentenceHead(tokenizer)).pooling);
+  return scoreSts(await readSts(sts), (texts) => compute(encode(texts)));
+}

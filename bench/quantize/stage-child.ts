@@ -1,0 +1,29 @@
+import { cp, readFile, stat } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import { foldConstants } from "../../sdk/src/build/evaluate/fold-constants.ts";
+import { readModelSource } from "../../sdk/src/build/model-source.ts";
+import { decodeModel } from "../../sdk/src/build/onnx/decode-model.ts";
+import { writeOnnx } from "../../sdk/src/build/onnx/write-onnx.ts";
+import { answer } from "../../sdk/src/build/verify/in-child.ts";
+
+/** Puts the model that the command line names into the folder that it names, as a file; Python's tools write beside it. */
+const [, , source = "", folder = ""] = process.argv;
+await answer(stage());
+
+/** @returns path of the float32 file */
+async function stage(): Promise<string> {
+  const { graph, envelope } = await readModelSource(source);
+  if ((await stat(source)).isDirectory()) {
+    // Exporters transpose weights in advance, and Python quantizes products with constants alone.
+    await foldConstants(graph);
+    const path = join(folder, "float32.onnx");
+    await writeOnnx(path, graph, envelope);
+    return path;
+  }
+  const model = decodeModel(new Uint8Array(await readFile(source)));
+  const entries = (model.graph?.initializer ?? []).flatMap(({ externalData }) => externalData);
+  const external = entries.flatMap(({ key, value }) => (key === "location" && value !== undefined ? [value] : []));
+  for (const name of new Set([basename(source), ...external]))
+    await cp(join(dirname(source), name), join(folder, name));
+  return join(folder, basename(source));
+}

@@ -1,0 +1,56 @@
+import type { Graph } from "../../sdk/src/build/graph/graph.ts";
+import { fromOnnx } from "../../sdk/src/build/onnx/from-onnx.ts";
+import { readOnnx } from "../../sdk/src/build/onnx/read-onnx.ts";
+import { answer } from "../../sdk/src/build/verify/in-child.ts";
+import type { TokenIds } from "../../sdk/src/runtime/engine/engine.ts";
+import { median } from "../run-tool.ts";
+import { type Encoder, openEncoder, vocabularyOf } from "./encoder.ts";
+
+/** Milliseconds of one text by its tokens. */
+export type Times = Readonly<Record<number, number>>;
+
+const TOKENS = [16, 128] as const;
+
+/** Enough for the median to settle where something else runs beside it. */
+const ROUNDS = 31;
+
+/** For models whose word table is not found: every BERT has more words. */
+const LEAST_VOCABULARY = 1000;
+
+/** Times the files on the command line side by side, the first of them being the original. */
+await answer(time(process.argv.slice(2)));
+
+/** @returns times by file, without files that do not run; why they do not is what scoring them says */
+async function time(files: readonly string[]): Promise<Record<string, Times>> {
+  const graph = fromOnnx(await readOnnx(files[0] ?? ""));
+  const vocabulary = vocabularyOf(graph) ?? LEAST_VOCABULARY;
+  const texts = TOKENS.map((length) => Int32Array.from({ length }, (_, i) => (i * 7919 + length) % vocabulary));
+  const encoders = new Map<string, Encoder>();
+  for (const file of files) {
+    const encoder = await running(file, graph, texts).catch(() => undefined);
+    if (encoder) encoders.set(file, encoder);
+  }
+  const samples = new Map([...encoders.keys()].map((file) => [file, texts.map((): number[] => [])]));
+  for (let round = 0; round < ROUNDS; round++) {
+    for (const [i, text] of texts.entries()) {
+      for (const [file, encode] of encoders) samples.get(file)?.[i]?.push(await warmMs(encode, text));
+    }
+  }
+  const timesOf = (ms: readonly (readonly number[])[]) =>
+    Object.fromEntries(TOKENS.map((length, i) => [length, median(ms[i] ?? [])]));
+  return Object.fromEntries([...samples].map(([file, ms]) => [file, timesOf(ms)]));
+}
+
+async function running(file: string, graph: Graph, texts: readonly TokenIds[]): Promise<Encoder> {
+  const encode = await openEncoder(file, graph);
+  await encode(texts);
+  return encode;
+}
+
+/** Of a second run: between the first and the one before it, all other models went through the caches. */
+async function warmMs(encode: Encoder, text: TokenIds): Promise<number> {
+  await encode([text]);
+  const start = performance.now();
+  await encode([text]);
+  return performance.now() - start;
+}
