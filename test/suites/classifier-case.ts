@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { mkdir, writeFile } from "node:fs/promises";
+import { copyFile, mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { float32Tensor, safetensorsFile } from "./safetensors-file.ts";
 import { randomNumbers } from "./seeded.ts";
@@ -75,4 +75,22 @@ export async function writeClassifier(
   await writeFile(join(folder, "config.json"), JSON.stringify({ ...config, ...edit.keys }));
   await writeFile(join(folder, "tokenizer.json"), "{}");
   await writeFile(join(folder, "model.safetensors"), safetensorsFile(Object.fromEntries(stored)));
+}
+
+/** Writes the BERT case with room for the default model's tokenizer, which makes it a folder that can be prepared. */
+export async function writePreparableClassifier(folder: string, labels: readonly string[]): Promise<void> {
+  const stored = caseOf("bert");
+  const sizes = { "word_embeddings.weight": "30522x8", "position_embeddings.weight": "512x8" };
+  const head = { "classifier.weight": `${labels.length}x8`, "classifier.bias": String(labels.length) };
+  const tensors = Object.entries({ ...sizes, ...head }).reduce(
+    (text, [name, size]) => text.replace(new RegExp(`(${name})=\\S+`), `$1=${size}`),
+    stored.tensors,
+  );
+  const id2label = Object.fromEntries(labels.map((label, i) => [i, label]));
+  const problem_type = labels.length === 1 ? "regression" : "single_label_classification";
+  const keys = { vocab_size: 30_522, max_position_embeddings: 512, id2label, problem_type };
+  await writeClassifier(folder, { ...stored, tensors }, { keys });
+  for (const file of ["tokenizer.json", "tokenizer_config.json"]) {
+    await copyFile(join(import.meta.dirname, "../../models/default", file), join(folder, file));
+  }
 }
