@@ -69,6 +69,18 @@ describe("wrong usage", () => {
     ["an unknown engine in a list", ["bench", "x", "--engines", "ort-web,moon"]],
     ["lengths that are no numbers", ["bench", "x", "--tokens", "8,many"]],
     ["no rounds", ["bench", "x", "--rounds", "0"]],
+    ["a mode that is not known", ["quantize", "x", "y.onnx", "--mode", "int2"]],
+    ["no mode", ["quantize", "x", "y.onnx"]],
+    [
+      "calibration without a tokenizer",
+      ["quantize", "x", "y.onnx", "--mode", "fp16", "--calibration", import.meta.filename],
+    ],
+    ["calibration on a file that is not there", ["prepare", "x", "--out", "y", "--calibration", "nowhere.txt"]],
+    [
+      "calibration on an empty file",
+      ["quantize", "x", "y", "--mode", "fp16", "--tokenizer", "x", "--calibration", "/dev/null"],
+    ],
+    ["a cosine that is none", ["prepare", "x", "--out", "y", "--min-cosine", "1.5"]],
     ["a bucket that is no s3 URL", ["publish", "x", "--to", "https://bucket"]],
   ])("is exit 2, with the reason on stderr and nothing on stdout: %s", async (_, args) => {
     const { code, stdout, stderr } = await bertEdge(args);
@@ -181,6 +193,18 @@ describe("optimize", () => {
     expect(await readdir(folder)).not.toContain("partial.onnx");
     expect((await bertEdge(["optimize", source, out, "--allow-partial", "--no-parity"])).code).toBe(0);
     expect(await readdir(folder)).toContain("partial.onnx");
+  });
+});
+
+describe("quantize", () => {
+  it("prints its report, one JSON document, on stdout, and writes the model", async () => {
+    const out = join(folder, "int8.onnx");
+    const args = ["quantize", checkpoint, out, "--mode", "int8-blocks", "--tokenizer", checkpoint, "--json"];
+    const { code, stdout, stderr } = await bertEdge(args);
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({ mode: "int8-blocks", kept: [], parity: { cases: 21 } });
+    expect(stderr).toContain("✓ compare with the original");
+    expect((await stat(out)).size).toBeGreaterThan(1000);
   });
 });
 

@@ -4,7 +4,14 @@ import { refusal } from "../../../test/suites/refusal.ts";
 import { seeded } from "../../../test/suites/seeded.ts";
 import { smallFiles, smallManifest } from "../../../test/suites/small-artifact.ts";
 import { blobKey, pointerKey, versionOf } from "./keys.ts";
-import { type Manifest, type Pointer, parseManifest, parsePointer } from "./manifest.ts";
+import {
+  type EmbedManifest,
+  type Manifest,
+  type Pointer,
+  parseManifest,
+  parsePointer,
+  sentenceEncoder,
+} from "./manifest.ts";
 
 const sha256 = "0123456789abcdef".repeat(4);
 const pointer: Pointer = {
@@ -44,6 +51,22 @@ describe("parseManifest", () => {
 
   it("reads back what was written", () => {
     expect(parseManifest(JSON.stringify(manifest), "here")).toEqual(manifest);
+  });
+
+  it("reads classifiers, of which no pooling is asked but a label", () => {
+    const { pooling, normalize, dimensions, ...rest } = manifest as EmbedManifest;
+    const classifier = { ...rest, task: "classify", labels: ["no", "yes"] };
+    expect(parseManifest(JSON.stringify(classifier), "here")).toEqual(classifier);
+    expect(() => parseManifest(JSON.stringify({ ...classifier, labels: [] }), "here")).toThrow(invalid("labels"));
+    expect(refused({ task: "classify" })).toThrow(invalid("labels"));
+    expect(refused({ task: "translate" })).toThrow(invalid("task"));
+    expect(refused({ pooling: undefined })).toThrow(invalid("pooling"));
+  });
+
+  it("keeps what a target lost and what it keeps in a higher precision", () => {
+    const edge = { ...manifest.targets.edge, kept: ["layer"], task: { metric: "sts", score: 80, fp32: 80.2 } };
+    const whole = { ...manifest, targets: { edge } };
+    expect(parseManifest(JSON.stringify(whole), "here")).toEqual(whole);
   });
 
   it("ignores keys that a later version may add", () => {
@@ -153,5 +176,18 @@ describe("keys", () => {
     expect(blobKey(sha256)).toBe(`blobs/sha256/${sha256}`);
     expect(pointerKey("small")).toBe("models/small/current.json");
     expect(versionOf(sha256)).toBe("0123456789ab");
+  });
+});
+
+describe("sentenceEncoder", () => {
+  it("is a manifest of vectors; classifiers are refused by name", () => {
+    expect(sentenceEncoder(manifest)).toBe(manifest);
+    const classifier = { ...manifest, task: "classify", labels: ["no"] } as Manifest;
+    expect(() => sentenceEncoder(classifier)).toThrow(
+      expect.objectContaining({
+        code: "task_unsupported",
+        message: "small is a classifier; these are not served yet.",
+      }),
+    );
   });
 });

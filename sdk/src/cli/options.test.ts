@@ -1,7 +1,10 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { InvalidArgumentError } from "commander";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { listOf, positiveInteger, positiveIntegers, s3Url } from "./options.ts";
+import { temporaryFolder } from "../../../test/suites/temporary-folder.ts";
+import { listOf, positiveInteger, positiveIntegers, s3Url, share, textLines } from "./options.ts";
 
 const engines = listOf(["ort-web", "ort-node"]);
 
@@ -36,6 +39,34 @@ describe("positiveIntegers", () => {
   it("takes a list, and refuses it for one wrong number", () => {
     expect(positiveIntegers("8,16,256")).toEqual([8, 16, 256]);
     expect(() => positiveIntegers("8,,16")).toThrow(InvalidArgumentError);
+  });
+});
+
+describe("share", () => {
+  it.each(["0", "1", "0.998", "1e-3"])("takes %j", (value) => {
+    expect(share(value)).toBe(Number(value));
+  });
+
+  it.each(["", " ", "-0.1", "1.1", "NaN", "Infinity", "x", "0,9"])("refuses %j", (value) => {
+    expect(() => share(value)).toThrow(InvalidArgumentError);
+  });
+});
+
+describe("textLines", () => {
+  it("are the lines of a file that are not empty, whatever ends them", async () => {
+    const path = join(await temporaryFolder(), "lines.txt");
+    await writeFile(path, "to be\r\n\n  \nor not \n");
+    expect(textLines(path)).toEqual(["to be", "or not "]);
+  });
+
+  it("refuses a file without lines, a folder and a file that is not there", async () => {
+    const folder = await temporaryFolder();
+    await writeFile(join(folder, "empty"), "\n \r\n");
+    await mkdir(join(folder, "folder"));
+    for (const name of ["empty", "folder", "nowhere"]) {
+      expect(() => textLines(join(folder, name))).toThrow(InvalidArgumentError);
+      expect(() => textLines(join(folder, name))).toThrow(join(folder, name));
+    }
   });
 });
 

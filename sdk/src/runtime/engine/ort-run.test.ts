@@ -89,3 +89,25 @@ describe("runPadded", () => {
     ]);
   });
 });
+
+it("a classifier gives every sequence its own logits, of which none is a token's", async () => {
+  const session = {
+    inputNames: ["input_ids", "attention_mask"],
+    outputNames: ["logits"],
+    async run({ input_ids }: Record<string, Tensor>) {
+      const [rows = 0, width = 0] = input_ids?.dims ?? [];
+      const first = (row: number) => Number((input_ids?.data as BigInt64Array)[row * width]);
+      const logits = Float32Array.from({ length: 2 * rows }, (_, i) => 10 * first(Math.floor(i / 2)) + (i % 2));
+      return { logits: new Tensor("float32", logits, [rows, 2]) };
+    },
+  } as unknown as InferenceSession;
+  const sequences = [[7], [8, 1, 1, 1, 1], [9, 1]].map((ids) => Int32Array.from(ids));
+  for (const run of [runOneByOne, runPadded]) {
+    const logits = await run({ session, Tensor }, sequences);
+    expect(logits.map((row) => [...row])).toEqual([
+      [70, 71],
+      [80, 81],
+      [90, 91],
+    ]);
+  }
+});
