@@ -20,6 +20,7 @@ function echoEncoder(output = "last_hidden_state", hasTypes = true): OrtEncoder 
   const inputNames = ["input_ids", "attention_mask", ...(hasTypes ? ["token_type_ids"] : [])];
   const session = {
     inputNames,
+    outputNames: [output],
     async run(feeds: Record<string, Tensor>) {
       expect(Object.keys(feeds)).toEqual(inputNames);
       const { input_ids, attention_mask, token_type_ids } = feeds as Record<"input_ids" | "attention_mask", Tensor> & {
@@ -56,10 +57,9 @@ describe.each([
     );
   });
 
-  it("says so when the graph has no output of the expected name", async () => {
-    await expect(run(echoEncoder("pooler_output"), [Int32Array.of(1)])).rejects.toThrow(
-      "no output named last_hidden_state",
-    );
+  it("takes the graph's first output, whatever it is named", async () => {
+    const [states] = await run(echoEncoder("hidden"), [Int32Array.of(4)]);
+    expect([...(states ?? [])]).toEqual(statesOf(Int32Array.of(4)));
   });
 });
 
@@ -94,9 +94,9 @@ it("a classifier gives every sequence its own logits, of which none is a token's
   const session = {
     inputNames: ["input_ids", "attention_mask"],
     outputNames: ["logits"],
-    async run({ input_ids }: Record<string, Tensor>) {
-      const [rows = 0, width = 0] = input_ids?.dims ?? [];
-      const first = (row: number) => Number((input_ids?.data as BigInt64Array)[row * width]);
+    async run({ input_ids }: { input_ids: Tensor }) {
+      const [rows = 0, width = 0] = input_ids.dims;
+      const first = (row: number) => Number((input_ids.data as BigInt64Array)[row * width]);
       const logits = Float32Array.from({ length: 2 * rows }, (_, i) => 10 * first(Math.floor(i / 2)) + (i % 2));
       return { logits: new Tensor("float32", logits, [rows, 2]) };
     },
