@@ -30,7 +30,7 @@ export interface Measures {
 }
 
 /** How close a graph comes to float32 when only this layer of it is quantized. */
-export interface Sensitivity {
+interface Sensitivity {
   readonly layer: string;
   readonly meanCosine: number;
 }
