@@ -6,7 +6,7 @@ import { quantizeInt8Static } from "../../sdk/src/build/quantize/int8-static.ts"
 import { type PrecisionOptions, precisions } from "../../sdk/src/build/quantize/precisions.ts";
 import { type Form, quantizeGraph } from "../../sdk/src/build/quantize/quantize-graph.ts";
 import { type ObservedRange, observedRanges } from "../../sdk/src/build/quantize/ranges.ts";
-import { smoothLayerNorms } from "../../sdk/src/build/quantize/smooth-layer-norm.ts";
+import { smoothActivations } from "../../sdk/src/build/quantize/smooth-activations.ts";
 import { leastErrorRange, percentileRange, type Range } from "../../sdk/src/build/quantize/static/histogram.ts";
 import type { TokenBatch } from "../../sdk/src/build/quantize/token-batches.ts";
 import type { Improvements } from "../../sdk/src/build/quantize/weights/quantize-weight.ts";
@@ -49,11 +49,11 @@ const plain =
   ({ fused, calibration }) =>
     quantizeGraph(fused, form(weights(improvements, calibration)));
 
-/** The same of the smoothed graph. */
+/** The same of the graph smoothed by what was observed, or by the gains of layer normalisations. */
 const smoothed =
-  (form: (weights: Weights) => Form, improvements = NONE): Row["make"] =>
+  (form: (weights: Weights) => Form, improvements = NONE, by: "texts" | "gains" = "texts"): Row["make"] =>
   ({ fused, calibration }) => {
-    const smooth = smoothLayerNorms(fused, calibration);
+    const smooth = smoothActivations(fused, by, calibration);
     return quantizeGraph(smooth.graph, form(weights(improvements, smooth.calibration)));
   };
 
@@ -118,7 +118,7 @@ export const sections: readonly Section[] = [
   },
   {
     title: "What each improvement of rounding is worth, edge engine",
-    text: "Against 7-bit weights rounded to the nearest. _Clipping_: steps of the least squared error. _Compensation_: later weights make up for the rounding of earlier ones (GPTQ). _Bias correction_: what rounding takes from the mean of an output is given back.",
+    text: "Against 7-bit weights rounded to the nearest. _Clipping_: steps of the least squared error. _Compensation_: later weights make up for the rounding of earlier ones (GPTQ). _Bias correction_: what rounding takes from the mean of an output is given back. _Smoothing_: channels evened out before they are rounded, by gains of layer normalisations (SmoothQuant without texts) or by what texts activate.",
     rows: [
       edgeRow(
         "edge-clipping",
@@ -141,13 +141,18 @@ export const sections: readonly Section[] = [
         plain((of) => edge(of), improved("clipping", "compensation", "biasCorrection")),
       ),
       edgeRow(
+        "edge-smoothing-gains",
+        "smoothing by gains",
+        smoothed((of) => edge(of), NONE, "gains"),
+      ),
+      edgeRow(
         "edge-smoothing",
-        "smoothing",
+        "smoothing by texts",
         smoothed((of) => edge(of)),
       ),
       edgeRow(
         "edge-smoothing-compensation",
-        "smoothing and compensation",
+        "smoothing by texts, compensation",
         smoothed((of) => edge(of), improved("compensation")),
       ),
     ],
@@ -157,10 +162,23 @@ export const sections: readonly Section[] = [
     text: "One step for a whole tensor of activations, weights int8 per output channel.",
     rows: [
       row("int8-nearest", "rounded to the nearest", plain(int8Dynamic)),
-      row("int8-smoothing", "smoothing", smoothed(int8Dynamic)),
-      row("int8-smoothing-clipping", "smoothing, clipping", smoothed(int8Dynamic, improved("clipping"))),
-      row("int8-smoothing-bias", "smoothing, bias correction", smoothed(int8Dynamic, improved("biasCorrection"))),
-      row("int8-smoothing-compensation", "smoothing, compensation", smoothed(int8Dynamic, improved("compensation"))),
+      row("int8-smoothing-gains", "smoothing by gains", smoothed(int8Dynamic, NONE, "gains")),
+      row("int8-smoothing", "smoothing by texts", smoothed(int8Dynamic)),
+      row(
+        "int8-smoothing-clipping",
+        "smoothing by gains, clipping",
+        smoothed(int8Dynamic, improved("clipping"), "gains"),
+      ),
+      row(
+        "int8-smoothing-bias",
+        "smoothing by gains, bias correction",
+        smoothed(int8Dynamic, improved("biasCorrection"), "gains"),
+      ),
+      row(
+        "int8-smoothing-compensation",
+        "smoothing by gains, compensation",
+        smoothed(int8Dynamic, improved("compensation"), "gains"),
+      ),
     ],
   },
   {

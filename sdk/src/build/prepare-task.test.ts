@@ -128,7 +128,14 @@ describe("prepare with pairs of sentences", () => {
 it("prepare takes a more accurate precision where a higher cosine is asked for", async () => {
   const folder = join(import.meta.dirname, "../../../models/default");
   const out = join(await temporaryFolder(), "artifact");
-  const { manifest } = await prepare({ folder, out, name: "mini", targets: ["regional-cpu"], minCosine: 0.998, calibration: probeTexts });
+  const { manifest } = await prepare({
+    folder,
+    out,
+    name: "mini",
+    targets: ["regional-cpu"],
+    minCosine: 0.998,
+    calibration: probeTexts,
+  });
   const { precision, kept, parity } = manifest.targets["regional-cpu"] ?? {};
   expect({ precision, kept }).toEqual({ precision: "int8-blocks", kept: [] });
   // int8 measures 0.9976.

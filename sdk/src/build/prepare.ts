@@ -28,6 +28,7 @@ import { incompleteness } from "./optimize/completeness.ts";
 import { optimizeGraph } from "./optimize/optimize-graph.ts";
 import { assertReplaceable, writeArtifact } from "./pack/write-artifact.ts";
 import { calibrationLines } from "./quantize/calibration-lines.ts";
+import { beyondHalf } from "./quantize/half/beyond-half.ts";
 import { type Precision, precisions } from "./quantize/precisions.ts";
 import { quantizableNodes } from "./quantize/quantize-graph.ts";
 import { tokenBatches } from "./quantize/token-batches.ts";
@@ -100,7 +101,8 @@ export async function prepare(options: PrepareOptions): Promise<PrepareReport> {
 
   onStage("observe activations");
   const lines = model.encode(options.calibration ?? calibrationLines);
-  const calibration = await observeProducts(fused, tokenBatches(fused, lines));
+  const batches = tokenBatches(fused, lines);
+  const calibration = await observeProducts(fused, batches);
   assertVaries(reference, calibration);
   gate("The fused graph", fusion, FP32_LIMIT);
   const fp32 = await data?.score((texts) => computed(model, texts, ortNodeEngine({ threads: 1 }), fused));
@@ -112,6 +114,7 @@ export async function prepare(options: PrepareOptions): Promise<PrepareReport> {
   for (const target of targets) {
     const { engine, precisions: names, limit } = recipes[target];
     onStage(`quantize and check ${target}`);
+    const beyond = names.includes("fp16") ? [...(await beyondHalf(fused, batches))] : [];
     const runner = await engineOnThisMachine(target);
     const measures: Measures = {
       parity: async (graph) => parity(reference, await computed(model, probeTexts, runner, graph), model.task.task),
@@ -125,7 +128,7 @@ export async function prepare(options: PrepareOptions): Promise<PrepareReport> {
       const quantize =
         quantizers.get(precision) ?? precisions[precision](fused, { calibration, tableBits: options.tableBits ?? 8 });
       quantizers.set(precision, quantize);
-      return { label: precision, quantize, layers: precision === "fp16" ? [] : layers };
+      return { label: precision, quantize, layers, always: precision === "fp16" ? beyond : [] };
     });
     const asked = { ...limit, meanCosine: Math.max(limit.meanCosine, options.minCosine ?? 0) };
     const { label, graph, measured, kept } = await choosePrecision(

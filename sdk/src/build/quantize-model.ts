@@ -1,8 +1,10 @@
 import { writeFile } from "node:fs/promises";
 import { extname, join } from "node:path";
+import * as v from "valibot";
 import { BertEdgeError } from "../artifact/error.ts";
 import type { Parity } from "../artifact/manifest.ts";
 import type { TokenIds } from "../runtime/engine/engine.ts";
+import { readJson } from "./checkpoint/json-file.ts";
 import { readTokenizer } from "./checkpoint/model-folder.ts";
 import { type Candidate, choosePrecision } from "./gate/choose-precision.ts";
 import { assertFiniteWeights } from "./gate/finite-weights.ts";
@@ -12,6 +14,7 @@ import { readModelSource } from "./model-source.ts";
 import { writeOnnx } from "./onnx/write-onnx.ts";
 import { optimizeGraph } from "./optimize/optimize-graph.ts";
 import { calibrationLines } from "./quantize/calibration-lines.ts";
+import { beyondHalf } from "./quantize/half/beyond-half.ts";
 import { quantizeInt8Static } from "./quantize/int8-static.ts";
 import { type PrecisionOptions, precisions } from "./quantize/precisions.ts";
 import { integerProducts } from "./quantize/qdq/integer-products.ts";
@@ -23,6 +26,7 @@ import { observeProducts } from "./quantize/weights/observe.ts";
 import { assertWritable, replaceFile } from "./replace-file.ts";
 import { encoderOf, type TextEncoder } from "./text-encoder.ts";
 import { inChild } from "./verify/in-child.ts";
+import { probeInputs } from "./verify/probe-inputs.ts";
 import { probeTexts } from "./verify/probe-texts.ts";
 import { tableRows } from "./verify/table-rows.ts";
 
@@ -69,7 +73,7 @@ export interface QuantizeReport {
  *
  * @throws BertEdgeError as `readModelSource`; `out_unwritable`; `weights_invalid`; `calibration_missing`, `inputs_unknown`,
  *   `calibration_invalid`, `quantize_opset` when it cannot be calibrated; `model_constant` when there is nothing to compare;
- *   `accuracy_gate` when the result is not close enough; `parity_failed`, `parity_impossible`
+ *   `nothing_to_quantize`; `accuracy_gate` when the result is not close enough; `parity_failed`, `parity_impossible`
  */
 export async function quantizeModel(options: QuantizeOptions): Promise<QuantizeReport> {
   const { source, out, mode, checkParity = true, onStage = () => {} } = options;
@@ -111,7 +115,12 @@ export async function quantizeModel(options: QuantizeOptions): Promise<QuantizeR
     const limit = encode || mode === "fp16" ? limits[mode] : RANDOM_TOKENS_LIMIT;
     const choice = checkParity
       ? await choosePrecision(`${source} in ${mode}`, candidates, limit, { parity }, onStage)
-      : { label: first.label, graph: first.quantize(), kept: [], measured: undefined };
+      : {
+          label: first.label,
+          graph: first.quantize(new Set(first.always)),
+          kept: first.always ?? [],
+          measured: undefined,
+        };
     await write(choice.graph);
     await publish();
     return {
@@ -140,15 +149,21 @@ async function fuse(graph: Graph): Promise<Graph> {
   return integerProducts(graph);
 }
 
-/** Of a text that is observed or compared: enough for attention to matter. Fewer where tokenizer_config.json says so. */
+/** Of a text that is observed or compared: enough for attention to matter. */
 const MAX_TOKENS = 128;
+
+/** Positions of texts that a folder's files speak of; RoBERTa's count from 2 on. */
+const Lengths = v.object({ model_max_length: v.optional(v.number()), max_position_embeddings: v.optional(v.number()) });
+const RESERVED_POSITIONS = 2;
 
 async function encoderFrom(folder: string, graph: Graph): Promise<TextEncoder> {
   const ids = graph.inputs.find(({ name }) => name === "input_ids");
   const words = ids && tableRows(ids);
   const tokenizer = await readTokenizer(folder);
-  const { model_max_length: most } = tokenizer.config as { model_max_length?: unknown };
-  const maxTokens = typeof most === "number" ? Math.min(most, MAX_TOKENS) : MAX_TOKENS;
+  const { model_max_length = MAX_TOKENS } = v.parse(v.fallback(Lengths, {}), tokenizer.config);
+  const config = await readJson(folder, "config.json", v.fallback(Lengths, {}));
+  const positions = (config?.max_position_embeddings ?? Number.POSITIVE_INFINITY) - RESERVED_POSITIONS;
+  const maxTokens = Math.min(MAX_TOKENS, model_max_length, positions);
   return encoderOf(folder, tokenizer, maxTokens, words ?? Number.POSITIVE_INFINITY);
 }
 
@@ -159,15 +174,34 @@ async function candidatesOf(
 ): Promise<Candidate[]> {
   const batches = sequences && tokenBatches(fused, sequences);
   if (mode === "int8-static") return staticCandidates(fused, batches);
-  const calibration = batches && mode !== "fp16" ? await observeProducts(fused, batches) : undefined;
-  const precision = { "int8-dynamic": "int8", "int8-blocks": "int8-blocks", fp16: "fp16" } as const;
-  const quantize = precisions[precision[mode]](fused, {
+  const layers = quantizableNodes(fused);
+  if (mode === "fp16") {
+    const probes = batches ?? probeInputs(fused).flatMap(([inputs]) => inputs ?? []);
+    return [{ label: mode, quantize: precisions.fp16(fused), layers, always: [...(await beyondHalf(fused, probes))] }];
+  }
+  if (hasIntegers(fused)) return [{ label: mode, quantize: () => fused, layers: [] }];
+  if (layers.length === 0) {
+    throw new BertEdgeError(
+      "nothing_to_quantize",
+      "No float32 weight of the model is read by a matrix product or a lookup.",
+      {
+        hint: "Models in half precision and those made by other tools than exporters may have none: quantize the float32 export.",
+      },
+    );
+  }
+  const calibration = batches && (await observeProducts(fused, batches));
+  const precision = mode === "int8-dynamic" ? "int8" : mode;
+  const quantize = precisions[precision](fused, {
     calibration,
     ...(tableBits && { tableBits }),
     ...(feedForwardBits && { feedForwardBits }),
   });
-  return [{ label: mode, quantize, layers: mode === "fp16" ? [] : quantizableNodes(fused) }];
+  return [{ label: mode, quantize, layers }];
 }
+
+/** Whether a model comes quantized: then it stays as it is. */
+const hasIntegers = (graph: Graph): boolean =>
+  [...graph.constants()].some(({ dtype, shape }) => (dtype === "int8" || dtype === "uint8") && shape?.length === 2);
 
 /** Ways to find ranges, of which none is the best for all models: docs/accuracy.md. */
 async function staticCandidates(graph: Graph, batches: readonly TokenBatch[] | undefined): Promise<Candidate[]> {

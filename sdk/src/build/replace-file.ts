@@ -1,3 +1,4 @@
+import { rmSync } from "node:fs";
 import { access, constants, mkdtemp, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { BertEdgeError } from "../artifact/error.ts";
@@ -12,11 +13,20 @@ export interface Draft {
   publish(): Promise<void>;
 }
 
+/** What ends a process without its `finally`. */
+const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+
 /** Runs `work` with a draft of the file `out`, which stays as it is until the draft is published. */
 export async function replaceFile<T>(out: string, work: (draft: Draft) => Promise<T>): Promise<T> {
   const target = dirname(resolve(out));
   const folder = await mkdtemp(join(target, ".bert-edge-"));
   const path = join(folder, basename(out));
+  const interrupted = (signal: NodeJS.Signals) => {
+    rmSync(folder, { recursive: true, force: true });
+    process.removeListener(signal, interrupted);
+    process.kill(process.pid, signal);
+  };
+  for (const signal of SIGNALS) process.once(signal, interrupted);
   try {
     return await work({
       path,
@@ -28,6 +38,7 @@ export async function replaceFile<T>(out: string, work: (draft: Draft) => Promis
       },
     });
   } finally {
+    for (const signal of SIGNALS) process.removeListener(signal, interrupted);
     await rm(folder, { recursive: true, force: true });
   }
 }

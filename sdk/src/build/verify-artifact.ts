@@ -2,7 +2,7 @@ import type { Artifact } from "../artifact/artifact.ts";
 import type { Manifest, Parity, Target, TargetName, TaskScore } from "../artifact/manifest.ts";
 import { sentenceVector } from "../runtime/tasks/sentence-vector.ts";
 import { engineOnThisMachine } from "./engines.ts";
-import { FP16_LIMIT, INT8_LIMIT, shortfall } from "./gate/measured.ts";
+import { INT8_LIMIT, shortfall } from "./gate/measured.ts";
 import { readTaskData, type TaskFiles } from "./gate/task-data.ts";
 import { encoderOf, type TextEncoder } from "./text-encoder.ts";
 import { parity } from "./verify/parity.ts";
@@ -13,8 +13,8 @@ export interface VerifiedTarget {
   readonly precision: Target["precision"];
   /** Agreement with float32, as `prepare` found it. */
   readonly recorded: Parity;
-  /** Agreement with the artifact's most precise target, on this machine now. */
-  readonly agreement: Parity;
+  /** Agreement with the artifact's most precise target, on this machine now; undefined for that target itself. */
+  readonly agreement: Parity | undefined;
   /** On the data given. */
   readonly task: Pick<TaskScore, "metric" | "score"> | undefined;
   /** Why it should not be served beside the most precise target; undefined when it may. */
@@ -27,7 +27,8 @@ export type VerifyReport = Partial<Record<TargetName, VerifiedTarget>>;
 const byPrecision: readonly Target["precision"][] = ["fp16", "int8-blocks", "int8"];
 
 /**
- * Runs every target of an artifact on the engine it is for, one after the other: do they agree, and how well do they do?
+ * Runs every target of an artifact on the engine it is for, one after the other: do they agree, and how well do they do? The
+ * float32 model is not part of an artifact, so the most precise target has nothing to be compared with.
  *
  * @throws BertEdgeError `artifact_corrupt`, `engine_failed`, `data_missing`, `data_invalid`, `data_unsuitable`
  */
@@ -46,11 +47,11 @@ export async function verifyArtifact(artifact: Artifact, files: TaskFiles = {}):
     try {
       const results = await compute(probeTexts);
       const score = await data?.score(compute);
-      best ??= { results, score };
-      const agreement = parity(best.results, results, manifest.task);
+      const agreement = best && parity(best.results, results, manifest.task);
       const task = data && score !== undefined ? { metric: data.metric, score } : undefined;
-      const compared = task && best.score !== undefined ? { ...task, fp32: best.score } : undefined;
-      const failure = shortfall({ parity: agreement, task: compared }, precision === "fp16" ? FP16_LIMIT : INT8_LIMIT);
+      const compared = task && best?.score !== undefined ? { ...task, fp32: best.score } : undefined;
+      const failure = agreement && shortfall({ parity: agreement, task: compared }, INT8_LIMIT);
+      best ??= { results, score };
       report[name] = { engine, precision, recorded, agreement, task, failure };
     } finally {
       await session.release();

@@ -29,6 +29,10 @@ export const quantizeCommand = new Command("quantize")
   .action(async (source: string, out: string, options: Options, command: Command) => {
     const { mode, calibration, tokenizer, json } = options;
     if (calibration && tokenizer === undefined) command.error("error: --calibration needs --tokenizer <folder>");
+    const isInt8 = mode === "int8-dynamic" || mode === "int8-blocks";
+    if (!isInt8 && (options.table === "int4" || options.feedForward)) {
+      command.error(`error: --table and --feed-forward are of no use with --mode ${mode}`);
+    }
     const { quantizeModel } = await import("../build/quantize-model.ts");
     const log = stageLog();
     const report = await quantizeModel({

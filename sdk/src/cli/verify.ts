@@ -36,8 +36,8 @@ function describe(report: VerifyReport): string {
     engine,
     precision,
     recorded.meanCosine.toFixed(5),
-    agreement.meanCosine.toFixed(5),
-    agreement.minCosine.toFixed(5),
+    agreement?.meanCosine.toFixed(5) ?? "not compared",
+    agreement?.minCosine.toFixed(5) ?? "",
     task ? `${task.metric} ${task.score.toFixed(2)}` : "",
   ]);
   return table(["target", "engine", "precision", "with fp32", "agreement", "worst", "task"], rows);

@@ -12,13 +12,16 @@ import { isHalf, isSingle, nodesInHalf } from "./half/precision.ts";
  * in float32 (`nodesInHalf`), with casts where they meet. Inputs and outputs stay as declared, and what is float16 already
  * stays as it is. In a completely fused graph all but the output's cast is half precision.
  *
- * Sub-graphs (If, Loop, Scan) stay in float32. Activations beyond 65504 become infinite: weights do not tell.
+ * Sub-graphs (If, Loop, Scan) stay in float32. Activations beyond 65504 become infinite, which weights do not tell:
+ * `beyondHalf` finds them on texts.
+ *
+ * @param exempt names of nodes that are to stay in float32
  */
-export function toFp16(fused: Graph): Graph {
+export function toFp16(fused: Graph, exempt: ReadonlySet<string> = new Set()): Graph {
   const graph = copyGraph(fused);
   inferShapes(graph);
   dropIdleCasts(graph);
-  const halves = nodesInHalf(graph);
+  const halves = nodesInHalf(graph, exempt);
   const borders = bordersOf(graph, halves);
   const single = graph.outputs.filter(({ value }) => isSingle(value));
   for (const node of graph.sorted()) {

@@ -5,7 +5,7 @@ import { matMulNBits } from "./forms/matmul-nbits.ts";
 import { toFp16 } from "./fp16.ts";
 import { feedForwardProducts } from "./products.ts";
 import { type Form, quantizeGraph, tableNodes } from "./quantize-graph.ts";
-import { smoothLayerNorms } from "./smooth-layer-norm.ts";
+import { smoothActivations } from "./smooth-activations.ts";
 import type { Improvements } from "./weights/quantize-weight.ts";
 import { type Calibration, weights } from "./weights/weights.ts";
 
@@ -32,9 +32,9 @@ const clippedAndCompensated: Improvements = { ...compensated, clipping: true };
 
 /** Every precision that a fused graph can be served in. */
 export const precisions: Readonly<Record<Precision, (fused: Graph, options?: PrecisionOptions) => Quantizer>> = {
-  /** onnxruntime's fastest int8 kernels; layer normalisations are smoothed, because activations share a step. */
+  /** onnxruntime's fastest int8 kernels; activations are smoothed, because they share a step. */
   int8: (fused, options = {}) => {
-    const { graph, calibration } = smoothLayerNorms(fused, options.calibration);
+    const { graph, calibration } = smoothActivations(fused, "gains", options.calibration);
     const of = weights(compensated, calibration);
     const narrow = matMulNBits(of, { bits: 4, block: BLOCK });
     return inSteps(graph, narrowNodes(graph, options), narrow, int8Dynamic(of));
@@ -47,10 +47,13 @@ export const precisions: Readonly<Record<Precision, (fused: Graph, options?: Pre
   },
   /** The arithmetic of our own engine for the edge. */
   "int8-edge": (fused, { calibration, tableBits = 8 } = {}) => {
-    const of = weights(clippedAndCompensated, calibration);
-    return inSteps(fused, narrowNodes(fused, { tableBits }), edge(of, 4), edge(of));
+    // A step for every token leaves to even out what differs between channels for all tokens, which only texts tell.
+    const smooth = calibration ? smoothActivations(fused, "texts", calibration) : { graph: fused, calibration };
+    const of = weights(clippedAndCompensated, smooth.calibration);
+    return inSteps(smooth.graph, narrowNodes(smooth.graph, { tableBits }), edge(of, 4), edge(of));
   },
-  fp16: (fused) => () => toFp16(fused),
+  /** For GPUs; what is kept stays in float32. */
+  fp16: (fused) => (keep) => toFp16(fused, keep),
 };
 
 /** Some nodes in 4 bits, all others in 8. What is kept goes up a step: from 4 bits to 8, from 8 to float32. */

@@ -6,7 +6,7 @@ import { elementCount, int64s, type Tensor } from "../graph/tensor.ts";
 import { inferShapes } from "../shapes/infer.ts";
 import { type Product, productOf } from "./products.ts";
 
-/** Elements from which on a table counts: positions and relative biases are smaller. */
+/** Elements from which on a table of words counts. */
 const MIN_TABLE = 1 << 18;
 
 /** How one kind of engine wants a quantized graph. Every part makes nodes of `graph` and returns their result. */
@@ -117,9 +117,16 @@ function tableLookup(graph: Graph, node: Node, form: Form): Value | undefined {
 function tableOf(node: Node): Table | undefined {
   const [first, , third] = node.inputs;
   if (node.is("EmbedLayerNormalization", MICROSOFT)) return isTable(third) ? third : undefined;
-  const isLookup = node.is("Gather") && (node.int("axis") ?? 0) === 0;
+  const isLookup = node.is("Gather") && (node.int("axis") ?? 0) === 0 && isGiven(node.inputs[1]);
   return isLookup && isTable(first) && elementCount(first.constant.shape) >= MIN_TABLE ? first : undefined;
 }
+
+/** Whether a value is one of the graph's inputs, but for its type and shape: positions are computed. */
+const isGiven = (value: Value | undefined): boolean =>
+  value?.producer
+    ? /^(Cast|Reshape|Squeeze|Unsqueeze|Flatten|Identity)$/.test(value.producer.opType) &&
+      isGiven(value.producer.inputs[0])
+    : value?.constant === undefined && value?.name !== "position_ids";
 
 const isTable = (value: Value | undefined): value is Table =>
   value?.constant?.dtype === "float32" && value.constant.shape.length === 2;
@@ -137,7 +144,8 @@ function embeddings(graph: Graph, node: Node, form: Form): Value | undefined {
     : firstRows(graph, name, position, ids);
   const typed = types && graph.add("Gather", [type, types], { name: `${name}.types` }).output;
   const placed = typed ? graph.add("Add", [typed, positions], { name: `${name}.placed` }).output : positions;
-  const options = { name, domain: MICROSOFT, attributes };
+  const { epsilon } = attributes;
+  const options = { name, domain: MICROSOFT, attributes: { ...(epsilon && { epsilon }) } };
   return graph.add("SkipLayerNormalization", [words, placed, gamma, beta], options).output;
 }
 

@@ -3,6 +3,7 @@ import { BertEdgeError } from "../../artifact/error.ts";
 import type { Parity } from "../../artifact/manifest.ts";
 import type { TokenIds } from "../../runtime/engine/engine.ts";
 import { sentenceVector } from "../../runtime/tasks/sentence-vector.ts";
+import { fromOrt } from "../evaluate/ort-tensor.ts";
 import { assertVaries } from "../gate/varies.ts";
 import { numbersOf } from "../graph/tensor.ts";
 import { fromOnnx } from "../onnx/from-onnx.ts";
@@ -14,7 +15,7 @@ import { type Run, runFirst } from "./run-first.ts";
 
 /**
  * How close a quantized ONNX file comes to the original, the first as it will be served, the second as written: by the mean of
- * every text's token states, or its logits.
+ * every text's token states, its vector or its logits. Of several outputs the worst counts.
  *
  * @param sequences texts' token ids. Default: batches of random tokens, as far as the original takes them
  * @throws BertEdgeError `parity_impossible` when one of them does not run, or has no output to compare; `model_constant`,
@@ -26,7 +27,6 @@ export async function modelAgreement(
   sequences?: readonly TokenIds[],
 ): Promise<Parity> {
   const graph = fromOnnx(await readOnnx(original));
-  const output = graph.outputs[0]?.name ?? "";
   const cases = sequences ? sequences.map((ids) => tokenBatches(graph, [ids])) : probeInputs(graph);
   const reference = await sessionOf(original, "disabled");
   const expected = (await runFirst(reference, cases)).filter((run) => run !== undefined);
@@ -39,36 +39,46 @@ export async function modelAgreement(
     await sessionOf(quantized, "all"),
     expected.map(({ inputs }) => [inputs]),
   );
-  const results = (runs: readonly (Run | undefined)[]) => runs.flatMap((run) => rowsOf(quantized, output, run));
-  const isPerToken = expected[0]?.outputs[output]?.dims.length === 3;
-  const wanted = results(expected);
-  assertVaries(wanted, new Map());
-  return parity(wanted, results(found), isPerToken ? "embed" : "classify");
+  const measured = graph.outputs.flatMap(({ name }) => {
+    const [wanted, got] = [expected, found].map((runs) => runs.map((run) => rowsOf(quantized, name, run)));
+    if (!wanted?.every((rows) => rows !== undefined) || !got?.every((rows) => rows !== undefined)) return [];
+    assertVaries(wanted.flat(), new Map());
+    return parity(wanted.flat(), got.flat(), name === "logits" ? "classify" : "embed");
+  });
+  const [worst] = measured.toSorted((a, b) => rank(a) - rank(b));
+  if (worst) return worst;
+  throw new BertEdgeError(
+    "parity_impossible",
+    `${original} has no output that could be compared: states, vectors or logits.`,
+  );
 }
+
+/** NaN is worse than any number. */
+const rank = ({ meanCosine }: Parity): number => (Number.isNaN(meanCosine) ? Number.NEGATIVE_INFINITY : meanCosine);
 
 const sessionOf = (path: string, graphOptimizationLevel: "disabled" | "all") =>
   ort.InferenceSession.create(path, { graphOptimizationLevel, intraOpNumThreads: 1, logSeverityLevel: 4 });
 
-/** Each text's logits, or the mean of the states of its tokens. */
-function rowsOf(path: string, name: string, run: Run | undefined): Float32Array[] {
-  const output = run?.outputs[name];
-  if (!run || output?.type !== "float32" || output.dims.length < 2 || output.dims.length > 3) {
-    throw new BertEdgeError(
-      "parity_impossible",
-      run
-        ? `${path}: ${name} is neither token states nor logits in float32.`
-        : `${path} does not run where the original does.`,
-    );
-  }
-  const { dims, data } = output;
-  const isPerToken = dims.length === 3;
-  const [length, width] = (isPerToken ? dims.slice(1) : [1, dims[1]]) as [number, number];
+/**
+ * Of every text of a run what an output says of it: the mean of its tokens' states, numbers of its tokens, a vector or logits.
+ * Undefined for outputs that are none of these.
+ *
+ * @throws BertEdgeError `parity_impossible` when there was no run
+ */
+function rowsOf(path: string, name: string, run: Run | undefined): Float32Array[] | undefined {
+  if (!run) throw new BertEdgeError("parity_impossible", `${path} does not run where the original does.`);
+  const output = run.outputs[name];
+  if (!output?.type.startsWith("float") || output.dims.length < 2 || output.dims.length > 3) return undefined;
+  const [texts = 0, second = 0, third = 1] = output.dims;
   const mask = run.inputs.get("attention_mask");
+  const isPerToken = output.dims.length === 3 || (mask?.shape[1] === second && second > 1);
+  const [length, width] = isPerToken ? [second, third] : [1, second];
   const shown = isPerToken && mask ? numbersOf(mask) : undefined;
-  return Array.from({ length: dims[0] ?? 0 }, (_, text) => {
+  const data = Float32Array.from(numbersOf(fromOrt(output)));
+  return Array.from({ length: texts }, (_, text) => {
     const rows = Array.from({ length }, (_, token) => text * length + token).filter((row) => shown?.[row] !== 0);
-    const states = rows.map((row) => (data as Float32Array).subarray(row * width, (row + 1) * width));
-    return sentenceVector(joined(states), width, { pooling: "mean", normalize: false });
+    const states = joined(rows.map((row) => data.subarray(row * width, (row + 1) * width)));
+    return output.dims.length === 3 ? sentenceVector(states, width, { pooling: "mean", normalize: false }) : states;
   });
 }
 

@@ -10,7 +10,8 @@ export type ProbeInputs = ReadonlyMap<string, Tensor>;
 interface Batch {
   readonly batch: number;
   readonly sequence: number;
-  readonly hidden: (row: number, at: number) => boolean;
+  /** Whether a row's mask hides a place, of as many as the row has. */
+  readonly hidden: (row: number, at: number, width: number) => boolean;
 }
 
 /** Batches that show what padding does: right-padded, none, left-padded and scattered, one token, longer ones. */
@@ -20,7 +21,7 @@ const batches: readonly Batch[] = [
   { batch: 3, sequence: 13, hidden: (row, at) => (row === 1 ? at < 5 : row === 2 && at % 3 === 1) },
   { batch: 1, sequence: 1, hidden: () => false },
   { batch: 2, sequence: 31, hidden: (row, at) => row === 0 && at >= 20 },
-  { batch: 1, sequence: 139, hidden: (_, at) => at < 30 },
+  { batch: 1, sequence: 139, hidden: (_, at, width) => at < Math.min(30, width / 3) },
 ];
 
 /**
@@ -52,7 +53,7 @@ function inputsAt(graph: Graph, { sequence, hidden }: Batch, sizes: ReadonlyMap<
       const at = (i: number) => {
         if (rows !== undefined) return Math.floor(random() * rows);
         if (input.dtype?.startsWith("float") && !isMask(input)) return 2 * random() - 1;
-        return hidden(Math.floor(i / width), i % width) ? 0 : 1;
+        return hidden(Math.floor(i / width), i % width, width) ? 0 : 1;
       };
       return [
         input.name,

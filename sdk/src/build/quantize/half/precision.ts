@@ -15,8 +15,10 @@ import { besideQuantized } from "./quantized.ts";
  * - read by name in a sub-graph, which stays in float32 as a whole.
  *
  * What is of unknown type stays as it is, with all that read it.
+ *
+ * @param exempt names of nodes that are to stay in float32
  */
-export function nodesInHalf(graph: Graph): ReadonlySet<Node> {
+export function nodesInHalf(graph: Graph, exempt: ReadonlySet<string> = new Set()): ReadonlySet<Node> {
   const order = graph.sorted();
   const plain = plainValues(graph, order);
   const quantized = besideQuantized(order, plain);
@@ -25,7 +27,7 @@ export function nodesInHalf(graph: Graph): ReadonlySet<Node> {
   const halves = new Set<Node>();
   for (const node of order) {
     const operator = halfOperator(node);
-    if (!operator || quantized.has(node)) continue;
+    if (!operator || quantized.has(node) || exempt.has(node.name)) continue;
     const outputs = node.outputs.filter((output) => output !== undefined && graph.isUsed(output)) as Value[];
     const touched = [...node.inputs, ...outputs].filter((value) => value !== undefined);
     if (outputs.some((output) => plain.has(output) || captured.has(output)) || touched.some(isUnknown)) continue;

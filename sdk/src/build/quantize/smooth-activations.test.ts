@@ -11,9 +11,9 @@ import { tensor } from "../graph/tensor.ts";
 import { encodeOnnx } from "../onnx/encode.ts";
 import { inferShapes } from "../shapes/infer.ts";
 import { int8Dynamic } from "./forms/int8-dynamic.ts";
-import { productsOf } from "./products.ts";
+import { type Product, productsOf } from "./products.ts";
 import { quantizeGraph } from "./quantize-graph.ts";
-import { smoothLayerNorms } from "./smooth-layer-norm.ts";
+import { smoothActivations } from "./smooth-activations.ts";
 import { observeProducts } from "./weights/observe.ts";
 import { weights } from "./weights/weights.ts";
 
@@ -61,7 +61,7 @@ const int8 = (graph: Graph) => {
   return quantizeGraph(graph, int8Dynamic(weights(improvements)));
 };
 
-describe("smoothLayerNorms", () => {
+describe("smoothActivations", () => {
   it.each<[string, TinyOptions]>([
     ["usual weights", {}],
     ["gains of zero", { edit: (values) => setChannels(values, ["weight"], [0, 5], 0) }],
@@ -72,14 +72,14 @@ describe("smoothLayerNorms", () => {
     ["a tiny gain", { edit: (values) => setChannels(values, ["weight", "bias"], [3], 1e-38) }],
   ])("leaves what the float32 graph computes as it is, with %s", async (_, options) => {
     const graph = await fusedTiny(options);
-    const smoothed = smoothLayerNorms(graph);
+    const smoothed = smoothActivations(graph, "gains");
     expect(smoothed.calibration).toBeUndefined();
     const states = await attendedStates(smoothed.graph, batch);
     expect(largestDifference(states, await attendedStates(graph, batch))).toBeLessThan(FLOAT32_ROUNDING);
   });
 
   it("goes before every product of a layer normalisation, and no other", async () => {
-    const smoothed = [...smoothLayerNorms(await fusedTiny({})).graph.nodes];
+    const smoothed = [...smoothActivations(await fusedTiny({}), "gains").graph.nodes];
     const readers = smoothed.filter(({ inputs }) => inputs[0]?.producer?.name.endsWith(".smoothed"));
     expect(readers.map(({ opType }) => opType).sort()).toEqual(["Attention", "Attention", "MatMul", "MatMul"]);
     for (const { inputs } of readers) {
@@ -93,27 +93,40 @@ describe("smoothLayerNorms", () => {
     const worst = async (states: Promise<Float32Array[]>) =>
       Math.min(...(await states).map((state, i) => cosine(state, expected[i] as Float32Array)));
     const plain = await worst(attendedStates(int8(graph), batch));
-    const smooth = await worst(attendedStates(int8(smoothLayerNorms(graph).graph), batch));
+    const smooth = await worst(attendedStates(int8(smoothActivations(graph, "gains").graph), batch));
     expect(1 - smooth).toBeLessThan((1 - plain) / 2);
   });
 
-  it("knows what the smoothed products read, from what the others did", async () => {
+  it("evens out every product's inputs by texts, and leaves what is computed as it is", async () => {
     const graph = await fusedTiny({});
     const batches = [calibrationBatch(batch)];
-    const smoothed = smoothLayerNorms(graph, await observeProducts(graph, batches));
-    const observed = await observeProducts(smoothed.graph, batches);
-    expect(observed.size).toBe(8);
-    for (const [name, moments] of observed) {
-      const found = smoothed.calibration?.get(name);
-      expect(found).toMatchObject({ width: moments.width, tokens: moments.tokens });
-      for (const part of ["sum", "products"] as const) {
-        const largest = Math.max(...moments[part].map(Math.abs));
-        moments[part].forEach((value, i) => {
-          expect(Math.abs((found?.[part][i] as number) - value)).toBeLessThan(FLOAT32_ROUNDING * largest);
-        });
-      }
-    }
+    const smoothed = smoothActivations(graph, "texts", await observeProducts(graph, batches));
+    const states = await attendedStates(smoothed.graph, batch);
+    expect(largestDifference(states, await attendedStates(graph, batch))).toBeLessThan(FLOAT32_ROUNDING);
+    const isEven = ({ x }: Product) => x.producer?.name.endsWith(".smoothed");
+    expect(productsOf(smoothed.graph).map(isEven)).toEqual(Array(8).fill(true));
   });
+
+  it.each(["gains", "texts"] as const)(
+    "knows what products smoothed by %s read, from what the others did",
+    async (by) => {
+      const graph = await fusedTiny({});
+      const batches = [calibrationBatch(batch)];
+      const smoothed = smoothActivations(graph, by, await observeProducts(graph, batches));
+      const observed = await observeProducts(smoothed.graph, batches);
+      expect(observed.size).toBe(8);
+      for (const [name, moments] of observed) {
+        const found = smoothed.calibration?.get(name);
+        expect(found).toMatchObject({ width: moments.width, tokens: moments.tokens });
+        for (const part of ["sum", "products"] as const) {
+          const largest = Math.max(...moments[part].map(Math.abs));
+          moments[part].forEach((value, i) => {
+            expect(Math.abs((found?.[part][i] as number) - value)).toBeLessThan(FLOAT32_ROUNDING * largest);
+          });
+        }
+      }
+    },
+  );
 
   it("lets layers share what they shared", () => {
     const width = 16;
@@ -131,7 +144,7 @@ describe("smoothLayerNorms", () => {
     const two = layer("second", layer("first", "x", g.constant("gain", gain)), "gain");
     const graph = g.outputs(layer("third", two, g.constant("other", other)));
     inferShapes(graph);
-    const [first, second, third] = productsOf(smoothLayerNorms(graph).graph).map((product) => product.weight);
+    const [first, second, third] = productsOf(smoothActivations(graph, "gains").graph).map((product) => product.weight);
     expect(second).toBe(first);
     expect(third).not.toBe(first);
   });
@@ -139,7 +152,7 @@ describe("smoothLayerNorms", () => {
   it("changes nothing in the graph it is given", async () => {
     const graph = await fusedTiny({});
     const before = encodeOnnx(graph);
-    smoothLayerNorms(graph);
+    smoothActivations(graph, "gains");
     expect(Buffer.compare(encodeOnnx(graph), before)).toBe(0);
   });
 });
