@@ -13,7 +13,7 @@ import type { Improvements } from "../../sdk/src/build/quantize/weights/quantize
 import { type Calibration, type Weights, weights } from "../../sdk/src/build/quantize/weights/weights.ts";
 
 /** What a row's graph is made from. */
-export interface Subject {
+interface Subject {
   readonly fused: Graph;
   readonly calibration: Calibration;
   readonly batches: readonly TokenBatch[];

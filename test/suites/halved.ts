@@ -10,7 +10,7 @@ import { runGraph } from "./run-graph.ts";
 import { rewritings, runModel, type Tensors } from "./run-model.ts";
 
 /** How far a model in half precision is from the model it was made from. */
-export interface Distance {
+interface Distance {
   /** Of the least similar output of any run. */
   readonly cosine: number;
   /** The largest of any two numbers, as a part of their output's largest. */

@@ -146,13 +146,15 @@ function shortenWords(graph: Graph): void {
   );
 }
 
+/** Means of states: sums in another order. Measured 2e-7; a rounding tie that flips would show as 1e-2. */
+const FLOAT32_ROUNDING = 1e-5;
+
 describeShared("corpus/qat-bert-pc-eager-l17", "quantizeModel of a model that was trained in int8", (folder) => {
-  it("keeps its integer weights, byte for byte, and its answers but for what its word table loses", async () => {
+  it("keeps its integer weights, byte for byte, and its answers", async () => {
     const out = join(await temporaryFolder(), "result.onnx");
     const source = join(folder, "model.onnx");
     const { parity } = await quantizeModel({ source, out, mode: "int8-dynamic" });
-    // The float32 table becomes int8, which flips a few activations; test/corpus/quantized.test.ts compares without. 0.9998
-    expect(parity?.minCosine).toBeGreaterThan(0.999);
+    expect(parity?.maxAbsDiff).toBeLessThan(FLOAT32_ROUNDING);
     const graph = fromOnnx(await readOnnx(source));
     await optimizeGraph(graph);
     const original = integerColumns(await integerProducts(graph));

@@ -89,7 +89,7 @@ describe("choosePrecision", () => {
     });
     expect({ code, hint }).toEqual({ code: "accuracy_gate", hint: expect.stringContaining("Nothing was written") });
     expect(message).toContain(
-      "mean cosine 0.90000 (at least 0.99), worst cosine 0.90000 (at least 0.975) over 21 texts",
+      "mean cosine 0.90000 (at least 0.99), worst cosine 0.90000 (at least 0.965) over 21 texts",
     );
     const rows = message.split("\n").slice(1);
     expect(rows[0]).toBe("  NaN  l5");

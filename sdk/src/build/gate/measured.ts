@@ -12,13 +12,13 @@ export interface Limit extends ParityLimit {
 /** Ten bits of mantissa: all-MiniLM-L6-v2 measures 0.999 999 / 0.999 998. */
 export const FP16_LIMIT: Limit = { meanCosine: 0.9999, minCosine: 0.9995, maxDrop: 0.1, minTop1: 0.99 };
 
-/** all-MiniLM-L6-v2 measures 0.9947 / 0.983 in the fastest form: docs/accuracy.md. */
-export const INT8_LIMIT: Limit = { meanCosine: 0.99, minCosine: 0.975, maxDrop: 0.5, minTop1: 0.95 };
+/** all-MiniLM-L6-v2 measures 0.9946 / 0.974 in the fastest form on STS-B, 0.993 / 0.978 on the probe texts: docs/accuracy.md. */
+export const INT8_LIMIT: Limit = { meanCosine: 0.99, minCosine: 0.965, maxDrop: 0.5, minTop1: 0.95 };
 
 /** With one step for every tensor, found before: all-MiniLM-L6-v2 measures 0.982 / 0.95. Models trained for it lose less. */
 export const STATIC_LIMIT: Limit = { ...INT8_LIMIT, meanCosine: 0.97, minCosine: 0.93 };
 
-/** Random tokens are no texts: all-MiniLM-L6-v2 measures 0.991 / 0.974 on them. */
+/** Random tokens are no texts: all-MiniLM-L6-v2 measures 0.990 / 0.972 on them. */
 export const RANDOM_TOKENS_LIMIT: Limit = { ...INT8_LIMIT, meanCosine: 0.98, minCosine: 0.95 };
 
 /** Why a measurement is below a limit; undefined when it is not. NaN always is. */

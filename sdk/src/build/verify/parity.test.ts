@@ -114,7 +114,7 @@ describe("gate", () => {
       expect.objectContaining({
         message:
           "The fused graph differs too much from the float32 model: cosine mean 0.95000 and worst NaN over 3 texts; " +
-          "at least 0.99 and 0.975 are asked.",
+          "at least 0.99 and 0.965 are asked.",
         hint: expect.stringContaining("fault of the fusion"),
       }),
     );
