@@ -9,7 +9,7 @@ import { type ObservedRange, observedRanges } from "../../sdk/src/build/quantize
 import { smoothActivations } from "../../sdk/src/build/quantize/smooth-activations.ts";
 import { leastErrorRange, percentileRange, type Range } from "../../sdk/src/build/quantize/static/histogram.ts";
 import type { TokenBatch } from "../../sdk/src/build/quantize/token-batches.ts";
-import type { Improvements } from "../../sdk/src/build/quantize/weights/quantize-weight.ts";
+import { type Improvements, TO_THE_NEAREST } from "../../sdk/src/build/quantize/weights/quantize-weight.ts";
 import { type Calibration, type Weights, weights } from "../../sdk/src/build/quantize/weights/weights.ts";
 
 /** What a row's graph is made from. */
@@ -37,21 +37,20 @@ export interface Section {
   readonly rows: readonly Row[];
 }
 
-const NONE: Improvements = { clipping: false, compensation: false, biasCorrection: false };
 const improved = (...names: (keyof Improvements)[]): Improvements => ({
-  ...NONE,
+  ...TO_THE_NEAREST,
   ...Object.fromEntries(names.map((name) => [name, true])),
 });
 
 /** A form of the fused graph as it is, its weights improved in some ways. */
 const plain =
-  (form: (weights: Weights) => Form, improvements = NONE): Row["make"] =>
+  (form: (weights: Weights) => Form, improvements = TO_THE_NEAREST): Row["make"] =>
   ({ fused, calibration }) =>
     quantizeGraph(fused, form(weights(improvements, calibration)));
 
 /** The same of the graph smoothed by what was observed, or by the gains of layer normalisations. */
 const smoothed =
-  (form: (weights: Weights) => Form, improvements = NONE, by: "texts" | "gains" = "texts"): Row["make"] =>
+  (form: (weights: Weights) => Form, improvements = TO_THE_NEAREST, by: "texts" | "gains" = "texts"): Row["make"] =>
   ({ fused, calibration }) => {
     const smooth = smoothActivations(fused, by, calibration);
     return quantizeGraph(smooth.graph, form(weights(improvements, smooth.calibration)));
@@ -143,7 +142,7 @@ export const sections: readonly Section[] = [
       edgeRow(
         "edge-smoothing-gains",
         "smoothing by gains",
-        smoothed((of) => edge(of), NONE, "gains"),
+        smoothed((of) => edge(of), TO_THE_NEAREST, "gains"),
       ),
       edgeRow(
         "edge-smoothing",
@@ -162,7 +161,7 @@ export const sections: readonly Section[] = [
     text: "One step for a whole tensor of activations, weights int8 per output channel.",
     rows: [
       row("int8-nearest", "rounded to the nearest", plain(int8Dynamic)),
-      row("int8-smoothing-gains", "smoothing by gains", smoothed(int8Dynamic, NONE, "gains")),
+      row("int8-smoothing-gains", "smoothing by gains", smoothed(int8Dynamic, TO_THE_NEAREST, "gains")),
       row("int8-smoothing", "smoothing by texts", smoothed(int8Dynamic)),
       row(
         "int8-smoothing-clipping",

@@ -14,7 +14,8 @@ import { readOnnx } from "./onnx/read-onnx.ts";
 import { writeOnnx } from "./onnx/write-onnx.ts";
 import { optimizeGraph } from "./optimize/optimize-graph.ts";
 import { integerProducts } from "./quantize/qdq/integer-products.ts";
-import { type QuantizeMode, type QuantizeOptions, quantizeModel } from "./quantize-model.ts";
+import type { QuantizeMode } from "./quantize-candidates.ts";
+import { type QuantizeOptions, quantizeModel } from "./quantize-model.ts";
 import { probeTexts } from "./verify/probe-texts.ts";
 
 /** A tiny model as an ONNX file, with its tokenizer's folder and a place for the result. */

@@ -1,9 +1,7 @@
-import { writeFile } from "node:fs/promises";
+import { access, writeFile } from "node:fs/promises";
 import { extname, join } from "node:path";
 import * as v from "valibot";
-import { BertEdgeError } from "../artifact/error.ts";
 import type { Parity } from "../artifact/manifest.ts";
-import type { TokenIds } from "../runtime/engine/engine.ts";
 import { readJson } from "./checkpoint/json-file.ts";
 import { readTokenizer } from "./checkpoint/model-folder.ts";
 import { type Candidate, choosePrecision } from "./gate/choose-precision.ts";
@@ -14,31 +12,20 @@ import { readModelSource } from "./model-source.ts";
 import { writeOnnx } from "./onnx/write-onnx.ts";
 import { optimizeGraph } from "./optimize/optimize-graph.ts";
 import { calibrationLines } from "./quantize/calibration-lines.ts";
-import { beyondHalf } from "./quantize/half/beyond-half.ts";
-import { quantizeInt8Static } from "./quantize/int8-static.ts";
-import { type PrecisionOptions, precisions } from "./quantize/precisions.ts";
 import { integerProducts } from "./quantize/qdq/integer-products.ts";
-import { quantizableNodes } from "./quantize/quantize-graph.ts";
-import { type ObservedRange, observedRanges } from "./quantize/ranges.ts";
-import { leastErrorRange, percentileRange, type Range } from "./quantize/static/histogram.ts";
-import { type TokenBatch, tokenBatches } from "./quantize/token-batches.ts";
-import { observeProducts } from "./quantize/weights/observe.ts";
+import { type QuantizeChoice, type QuantizeMode, quantizeCandidates } from "./quantize-candidates.ts";
 import { assertWritable, replaceFile } from "./replace-file.ts";
 import { encoderOf, type TextEncoder } from "./text-encoder.ts";
 import { inChild } from "./verify/in-child.ts";
-import { probeInputs } from "./verify/probe-inputs.ts";
 import { probeTexts } from "./verify/probe-texts.ts";
 import { tableRows } from "./verify/table-rows.ts";
 
-export type QuantizeMode = "int8-dynamic" | "int8-blocks" | "int8-static" | "fp16";
-
-export interface QuantizeOptions extends Pick<PrecisionOptions, "tableBits" | "feedForwardBits"> {
+export interface QuantizeOptions extends QuantizeChoice {
   /** An ONNX file, or a Hugging Face model folder. */
   source: string;
   /** The file to write; an earlier one is replaced. */
   out: string;
-  mode: QuantizeMode;
-  /** Folder of the model's tokenizer.json. Without it, activations are not observed and random tokens compared. */
+  /** Folder of the model's tokenizer.json; default: the source, if it is such a folder. Without it, activations are not observed and random tokens compared. */
   tokenizer?: string;
   /** What activations are observed on. Default: lines that come with this package. */
   calibration?: readonly string[];
@@ -83,12 +70,13 @@ export async function quantizeModel(options: QuantizeOptions): Promise<QuantizeR
   const { graph, envelope, writeOriginal } = await readModelSource(source);
   assertFiniteWeights(graph, source);
   const before = { nodes: graph.nodes.size, bytes: weightBytes(graph) };
-  const encode = options.tokenizer === undefined ? undefined : await encoderFrom(options.tokenizer, graph);
+  const tokenizer = options.tokenizer ?? ((await hasTokenizer(source)) ? source : undefined);
+  const encode = tokenizer === undefined ? undefined : await encoderFrom(tokenizer, graph);
 
   onStage("fuse");
   const fused = mode === "int8-static" ? graph : await fuse(graph);
   if (encode) onStage("observe activations");
-  const candidates = await candidatesOf(fused, options, encode?.(options.calibration ?? calibrationLines));
+  const candidates = await quantizeCandidates(fused, options, encode?.(options.calibration ?? calibrationLines));
 
   onStage(`quantize and write ${out}`);
   return replaceFile(out, async ({ path, folder, publish }) => {
@@ -149,6 +137,12 @@ async function fuse(graph: Graph): Promise<Graph> {
   return integerProducts(graph);
 }
 
+const hasTokenizer = (folder: string): Promise<boolean> =>
+  access(join(folder, "tokenizer.json")).then(
+    () => true,
+    () => false,
+  );
+
 /** Of a text that is observed or compared: enough for attention to matter. */
 const MAX_TOKENS = 128;
 
@@ -165,62 +159,6 @@ async function encoderFrom(folder: string, graph: Graph): Promise<TextEncoder> {
   const positions = (config?.max_position_embeddings ?? Number.POSITIVE_INFINITY) - RESERVED_POSITIONS;
   const maxTokens = Math.min(MAX_TOKENS, model_max_length, positions);
   return encoderOf(folder, tokenizer, maxTokens, words ?? Number.POSITIVE_INFINITY);
-}
-
-async function candidatesOf(
-  fused: Graph,
-  { mode, tableBits, feedForwardBits }: QuantizeOptions,
-  sequences: readonly TokenIds[] | undefined,
-): Promise<Candidate[]> {
-  const batches = sequences && tokenBatches(fused, sequences);
-  if (mode === "int8-static") return staticCandidates(fused, batches);
-  const layers = quantizableNodes(fused);
-  if (mode === "fp16") {
-    const probes = batches ?? probeInputs(fused).flatMap(([inputs]) => inputs ?? []);
-    return [{ label: mode, quantize: precisions.fp16(fused), layers, always: [...(await beyondHalf(fused, probes))] }];
-  }
-  if (hasIntegers(fused)) return [{ label: mode, quantize: () => fused, layers: [] }];
-  if (layers.length === 0) {
-    throw new BertEdgeError(
-      "nothing_to_quantize",
-      "No float32 weight of the model is read by a matrix product or a lookup.",
-      {
-        hint: "Models in half precision and those made by other tools than exporters may have none: quantize the float32 export.",
-      },
-    );
-  }
-  const calibration = batches && (await observeProducts(fused, batches));
-  const precision = mode === "int8-dynamic" ? "int8" : mode;
-  const quantize = precisions[precision](fused, {
-    calibration,
-    ...(tableBits && { tableBits }),
-    ...(feedForwardBits && { feedForwardBits }),
-  });
-  return [{ label: mode, quantize, layers }];
-}
-
-/** Whether a model comes quantized: then it stays as it is. */
-const hasIntegers = (graph: Graph): boolean =>
-  [...graph.constants()].some(({ dtype, shape }) => (dtype === "int8" || dtype === "uint8") && shape?.length === 2);
-
-/** Ways to find ranges, of which none is the best for all models: docs/accuracy.md. */
-async function staticCandidates(graph: Graph, batches: readonly TokenBatch[] | undefined): Promise<Candidate[]> {
-  if (!batches) {
-    throw new BertEdgeError("calibration_missing", "int8-static needs to know what activations are like.", {
-      hint: "Give the folder of the model's tokenizer.json with --tokenizer.",
-    });
-  }
-  const observed = await observedRanges(graph, batches, { threads: 1 });
-  const ways: Record<string, (range: ObservedRange) => Range> = {
-    "least error": ({ histogram }) => leastErrorRange(histogram),
-    "min and max": (range) => range,
-    "99.999th percentile": ({ histogram }) => percentileRange(histogram, 99.999),
-  };
-  return Object.entries(ways).map(([label, rangeOf]) => ({
-    label,
-    quantize: () => quantizeInt8Static(graph, new Map([...observed].map(([value, range]) => [value, rangeOf(range)]))),
-    layers: [],
-  }));
 }
 
 const weightBytes = (graph: Graph): number =>

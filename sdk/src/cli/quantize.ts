@@ -1,5 +1,8 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { Command, Option } from "commander";
-import type { QuantizeMode, QuantizeReport } from "../build/quantize-model.ts";
+import type { QuantizeMode } from "../build/quantize-candidates.ts";
+import type { QuantizeReport } from "../build/quantize-model.ts";
 import { textLines } from "./options.ts";
 import { printJson, printResult, stageLog } from "./output.ts";
 
@@ -20,7 +23,10 @@ export const quantizeCommand = new Command("quantize")
   .argument("<model>", "an .onnx file, with its external data beside it, or a Hugging Face model folder")
   .argument("<out.onnx>", "file to write")
   .addOption(new Option("--mode <mode>", "int8-static makes QuantizeLinear pairs").choices(modes).makeOptionMandatory())
-  .option("--tokenizer <folder>", "folder of tokenizer.json; observes activations and compares on texts")
+  .option(
+    "--tokenizer <folder>",
+    "folder of tokenizer.json (default: the model, if it is a folder); observes activations and compares on texts",
+  )
   .option("--calibration <lines>", "text file to observe activations on (default: our lines)", textLines)
   .addOption(new Option("--table <bits>", "word table").choices(["int8", "int4"]).default("int8"))
   .addOption(new Option("--feed-forward <bits>", "weights of the feed-forward layers").choices(["int4"]))
@@ -28,7 +34,8 @@ export const quantizeCommand = new Command("quantize")
   .option("--json", "print the report as JSON")
   .action(async (source: string, out: string, options: Options, command: Command) => {
     const { mode, calibration, tokenizer, json } = options;
-    if (calibration && tokenizer === undefined) command.error("error: --calibration needs --tokenizer <folder>");
+    if (calibration && tokenizer === undefined && !existsSync(join(source, "tokenizer.json")))
+      command.error("error: --calibration needs --tokenizer <folder>");
     const isInt8 = mode === "int8-dynamic" || mode === "int8-blocks";
     if (!isInt8 && (options.table === "int4" || options.feedForward)) {
       command.error(`error: --table and --feed-forward are of no use with --mode ${mode}`);

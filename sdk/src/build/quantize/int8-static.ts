@@ -5,10 +5,11 @@ import type { Node, Value } from "../graph/node.ts";
 import { float32Scalar, type Tensor, tensor } from "../graph/tensor.ts";
 import { mergeCommonSubexpressions } from "../normalise/common-subexpressions.ts";
 import { inferShapes } from "../shapes/infer.ts";
-import { quantizeColumns } from "./per-column.ts";
 import type { Range } from "./static/histogram.ts";
 import { plainProducts, productsIn } from "./static/plain-products.ts";
 import { symmetricStep } from "./symmetric-step.ts";
+import { I8 } from "./weights/grid.ts";
+import { quantizeWeight, TO_THE_NEAREST } from "./weights/quantize-weight.ts";
 
 /** The first in which DequantizeLinear has an axis: https://onnx.ai/onnx/operators/onnx__DequantizeLinear.html */
 const LEAST_OPSET = 13;
@@ -55,11 +56,12 @@ function roundedInput(graph: Graph, x: Value, step: number): Value {
 }
 
 function integerWeight(graph: Graph, { name, constant }: Value): Value {
-  const quantized = quantizeColumns(constant as Tensor);
+  const weight = constant as Tensor;
+  const { levels, step } = quantizeWeight(weight, I8, TO_THE_NEAREST, undefined);
   const inputs = [
-    graph.constant(`${name}.int8`, quantized.weight),
-    graph.constant(`${name}.scale`, quantized.scale),
-    graph.constant(`${name}.zero`, zeros(quantized.scale.shape)),
+    graph.constant(`${name}.int8`, tensor("int8", weight.shape, levels)),
+    graph.constant(`${name}.scale`, tensor("float32", [step.length], step as Float32Array<ArrayBuffer>)),
+    graph.constant(`${name}.zero`, zeros([step.length])),
   ];
   return graph.add("DequantizeLinear", inputs, { name: `${name}.rounded`, attributes: { axis: int(1) } }).output;
 }

@@ -6,7 +6,7 @@ import { toFp16 } from "./fp16.ts";
 import { feedForwardProducts } from "./products.ts";
 import { type Form, quantizeGraph, tableNodes } from "./quantize-graph.ts";
 import { smoothActivations } from "./smooth-activations.ts";
-import type { Improvements } from "./weights/quantize-weight.ts";
+import { type Improvements, TO_THE_NEAREST } from "./weights/quantize-weight.ts";
 import { type Calibration, weights } from "./weights/weights.ts";
 
 export interface PrecisionOptions {
@@ -27,7 +27,7 @@ export type Precision = "int8" | "int8-blocks" | "int8-edge" | "fp16";
 const BLOCK = 32;
 
 /** What pays, by measurement: docs/accuracy.md. */
-const compensated: Improvements = { clipping: false, compensation: true, biasCorrection: false };
+const compensated: Improvements = { ...TO_THE_NEAREST, compensation: true };
 const clippedAndCompensated: Improvements = { ...compensated, clipping: true };
 
 /** Every precision that a fused graph can be served in. */

@@ -3,10 +3,8 @@ import { tensor } from "../../graph/tensor.ts";
 import type { Form } from "../quantize-graph.ts";
 import { blockLookup, ortTable } from "../tables/block-lookup.ts";
 import { biasOf } from "../weights/bias.ts";
+import { I8 } from "../weights/grid.ts";
 import { oncePerWeight, type Weights } from "../weights/weights.ts";
-
-/** Symmetric, for kernels without zero points; −128 stays unused, so that w and −w are equally exact. */
-const I8 = { least: -127, greatest: 127, symmetric: true };
 
 /**
  * What onnxruntime's CPU kernels, native and WebAssembly, run fastest: weights int8 with a scale per output channel,

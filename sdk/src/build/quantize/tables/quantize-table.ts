@@ -1,5 +1,6 @@
 import { type Tensor, tensor, toFloat32 } from "../../graph/tensor.ts";
 import { packBits } from "../pack-bits.ts";
+import { LEAST_STEP } from "../symmetric-step.ts";
 
 /** How a table's numbers are kept. */
 export interface TablePrecision {
@@ -14,9 +15,6 @@ export interface QuantizedTable {
   /** float32 [rows, width / block]: number ≈ step · (value − 2^(bits − 1)) */
   readonly steps: Tensor;
 }
-
-/** The smallest normal float32; steps below it are rounded too coarsely. */
-const LEAST_STEP = 2 ** -126;
 
 /**
  * Shares of the step that just reaches a block's number of the greatest size. With 16 values, a step that clips it, or

@@ -1,3 +1,5 @@
+import { LEAST_STEP } from "../symmetric-step.ts";
+
 /** The whole numbers that a weight may become. */
 export interface Levels {
   readonly least: number;
@@ -6,14 +8,14 @@ export interface Levels {
   readonly symmetric: boolean;
 }
 
+/** Symmetric, for kernels without zero points; −128 stays unused, so that w and −w are equally exact. */
+export const I8: Levels = { least: -127, greatest: 127, symmetric: true };
+
 /** One output channel's grid: weight ≈ step · (level − zero). */
 export interface Grid {
   readonly step: number;
   readonly zero: number;
 }
-
-/** The smallest normal float32. Steps below it are rounded so coarsely that a weight could leave its levels. */
-const LEAST_STEP = 2 ** -126;
 
 /** The grid that reaches from the least of a channel's weights to the greatest, zero included. */
 export function fullGrid(channel: Float32Array, levels: Levels): Grid {

@@ -32,6 +32,8 @@ export interface Improvements {
   readonly biasCorrection: boolean;
 }
 
+export const TO_THE_NEAREST: Improvements = { clipping: false, compensation: false, biasCorrection: false };
+
 /**
  * @param weight float32 [in, out]
  * @param moments of what the map reads; undefined without calibration

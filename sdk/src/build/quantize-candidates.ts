@@ -1,0 +1,82 @@
+import { BertEdgeError } from "../artifact/error.ts";
+import type { TokenIds } from "../runtime/engine/engine.ts";
+import type { Candidate } from "./gate/choose-precision.ts";
+import type { Graph } from "./graph/graph.ts";
+import { beyondHalf } from "./quantize/half/beyond-half.ts";
+import { quantizeInt8Static } from "./quantize/int8-static.ts";
+import { type PrecisionOptions, precisions } from "./quantize/precisions.ts";
+import { quantizableNodes } from "./quantize/quantize-graph.ts";
+import { type ObservedRange, observedRanges } from "./quantize/ranges.ts";
+import { leastErrorRange, percentileRange, type Range } from "./quantize/static/histogram.ts";
+import { type TokenBatch, tokenBatches } from "./quantize/token-batches.ts";
+import { observeProducts } from "./quantize/weights/observe.ts";
+import { probeInputs } from "./verify/probe-inputs.ts";
+
+export type QuantizeMode = "int8-dynamic" | "int8-blocks" | "int8-static" | "fp16";
+
+export interface QuantizeChoice extends Pick<PrecisionOptions, "tableBits" | "feedForwardBits"> {
+  mode: QuantizeMode;
+}
+
+/**
+ * Ways to quantize a graph in a mode, the one to try first first.
+ *
+ * @param sequences texts' token ids to observe activations on; undefined for none
+ * @throws BertEdgeError `calibration_missing`, `inputs_unknown`, `calibration_invalid`, `quantize_opset`,
+ *   `nothing_to_quantize`
+ */
+export async function quantizeCandidates(
+  fused: Graph,
+  { mode, tableBits, feedForwardBits }: QuantizeChoice,
+  sequences: readonly TokenIds[] | undefined,
+): Promise<Candidate[]> {
+  const batches = sequences && tokenBatches(fused, sequences);
+  if (mode === "int8-static") return staticCandidates(fused, batches);
+  const layers = quantizableNodes(fused);
+  if (mode === "fp16") {
+    const probes = batches ?? probeInputs(fused).flatMap(([inputs]) => inputs ?? []);
+    return [{ label: mode, quantize: precisions.fp16(fused), layers, always: [...(await beyondHalf(fused, probes))] }];
+  }
+  if (hasIntegers(fused)) return [{ label: mode, quantize: () => fused, layers: [] }];
+  if (layers.length === 0) {
+    throw new BertEdgeError(
+      "nothing_to_quantize",
+      "No float32 weight of the model is read by a matrix product or a lookup.",
+      {
+        hint: "Models in half precision and those made by other tools than exporters may have none: quantize the float32 export.",
+      },
+    );
+  }
+  const calibration = batches && (await observeProducts(fused, batches));
+  const precision = mode === "int8-dynamic" ? "int8" : mode;
+  const quantize = precisions[precision](fused, {
+    calibration,
+    ...(tableBits && { tableBits }),
+    ...(feedForwardBits && { feedForwardBits }),
+  });
+  return [{ label: mode, quantize, layers }];
+}
+
+/** Whether a model comes quantized: then it stays as it is. */
+const hasIntegers = (graph: Graph): boolean =>
+  [...graph.constants()].some(({ dtype, shape }) => (dtype === "int8" || dtype === "uint8") && shape?.length === 2);
+
+/** Ways to find ranges, of which none is the best for all models: docs/accuracy.md. */
+async function staticCandidates(graph: Graph, batches: readonly TokenBatch[] | undefined): Promise<Candidate[]> {
+  if (!batches) {
+    throw new BertEdgeError("calibration_missing", "int8-static needs to know what activations are like.", {
+      hint: "Give the folder of the model's tokenizer.json with --tokenizer.",
+    });
+  }
+  const observed = await observedRanges(graph, batches, { threads: 1 });
+  const ways: Record<string, (range: ObservedRange) => Range> = {
+    "least error": ({ histogram }) => leastErrorRange(histogram),
+    "min and max": (range) => range,
+    "99.999th percentile": ({ histogram }) => percentileRange(histogram, 99.999),
+  };
+  return Object.entries(ways).map(([label, rangeOf]) => ({
+    label,
+    quantize: () => quantizeInt8Static(graph, new Map([...observed].map(([value, range]) => [value, rangeOf(range)]))),
+    layers: [],
+  }));
+}
