@@ -5,21 +5,29 @@ export type Results = Readonly<Record<string, Result>>;
 
 /** docs/accuracy.md from what was measured. */
 export function document(results: Results, names: { model: string; classifier: string }): string {
+  const measured = (key: keyof Result) => Object.values(results).some((result) => result[key] !== undefined);
+  const data = [
+    `STS-B test with ${names.model}: Spearman × 100 of cosines, and cosine of sentence vectors to those of float32, over its 2,552 sentences`,
+    ...(measured("ndcg") ? [`SciFact test with ${names.model}: nDCG@10`] : []),
+    ...(measured("accuracy") ? [`SST-2 dev with ${names.classifier}: accuracy`] : []),
+  ];
   return [
     "# Accuracy",
     "",
-    `What every choice of precision costs, measured on ${names.model} (STS-B test: Spearman × 100 of cosines; SciFact test:`,
-    `nDCG@10; cosine of sentence vectors to those of float32 on the 2,552 sentences of STS-B test) and on ${names.classifier}`,
-    "(SST-2 dev: accuracy). Calibration is on the lines that come with the package, none of which is from these data sets.",
+    "What every choice of precision costs. Measured on",
     "",
-    "This page is generated. With the data sets at hand, which have licences of their own and are not part of this repository:",
+    ...data.map((line) => `- ${line}.`),
+    "",
+    "Calibration is on the lines that come with the package, none of which is from these data sets. They have licences of their",
+    "own and are not part of this repository; with them at hand",
     "",
     "```sh",
     "npm run accuracy -- --model all-MiniLM-L6-v2 --sts sts-test.csv --scifact scifact/ --classifier bert-edge-mini-sst2 --labelled dev.tsv",
     "```",
     "",
-    "measures all rows (about two hours of one core, most of it SciFact); further arguments are ids of rows (the keys in",
-    "[accuracy.json](accuracy.json)), which alone are measured again.",
+    "measures all rows and writes this page: an hour of two cores, and with SciFact another two, nearly all of it for the edge",
+    "engine's arithmetic in plain code. Further arguments are ids of rows (the keys in [accuracy.json](accuracy.json)), which alone",
+    "are measured again.",
     "",
     ...sections.flatMap(({ title, text, rows }) => [`## ${title}`, "", text, "", ...table(rows, results), ""]),
   ].join("\n");
