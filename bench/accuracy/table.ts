@@ -54,11 +54,15 @@ function table(rows: readonly Row[], results: Results): string[] {
   return [
     line(["", ...used.map(({ title }) => title)]),
     line(["---", ...used.map(() => "---:")]),
-    ...rows.map(({ id, title }) =>
-      line([
-        title,
-        ...used.map(({ key, format }) => (results[id]?.[key] === undefined ? "" : format(results[id][key] as number))),
-      ]),
-    ),
+    ...rows
+      .filter(({ id }) => results[id])
+      .map(({ id, title }) =>
+        line([
+          title,
+          ...used.map(({ key, format }) =>
+            results[id]?.[key] === undefined ? "" : format(results[id][key] as number),
+          ),
+        ]),
+      ),
   ];
 }
