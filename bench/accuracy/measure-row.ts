@@ -1,5 +1,6 @@
 import { copyGraph } from "../../sdk/src/build/graph/copy.ts";
 import type { Graph } from "../../sdk/src/build/graph/graph.ts";
+import { byteLength } from "../../sdk/src/build/graph/tensor.ts";
 import { encodeOnnx } from "../../sdk/src/build/onnx/encode.ts";
 import { optimizeGraph } from "../../sdk/src/build/optimize/optimize-graph.ts";
 import { calibrationLines } from "../../sdk/src/build/quantize/calibration-lines.ts";
@@ -86,4 +87,4 @@ async function computer({ engine }: Row, model: TextModel, graph: Graph) {
 }
 
 const bytesOf = (graph: Graph): number =>
-  [...graph.constants()].reduce((sum, { constant }) => sum + (constant?.data.length ?? 0), 0);
+  [...graph.constants()].reduce((sum, { constant }) => sum + (constant ? byteLength(constant) : 0), 0);

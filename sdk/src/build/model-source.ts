@@ -26,7 +26,7 @@ export interface ModelSource {
  * Reads an ONNX file, or a Hugging Face model folder with config.json and model.safetensors.
  *
  * @throws BertEdgeError `onnx_missing`, `onnx_invalid`, `graph_invalid`, `external_data_invalid`, `checkpoint_missing`,
- *   `checkpoint_invalid` or `checkpoint_unsupported`
+ *   `checkpoint_invalid` or `checkpoint_unsupported`; when weights are used, `file_changed`
  */
 export async function readModelSource(source: string): Promise<ModelSource> {
   const isFolder = await stat(source).then(

@@ -8,6 +8,7 @@ import { type Candidate, choosePrecision } from "./gate/choose-precision.ts";
 import { assertFiniteWeights } from "./gate/finite-weights.ts";
 import { FP16_LIMIT, INT8_LIMIT, type Limit, RANDOM_TOKENS_LIMIT, STATIC_LIMIT } from "./gate/measured.ts";
 import type { Graph } from "./graph/graph.ts";
+import { byteLength } from "./graph/tensor.ts";
 import { readModelSource } from "./model-source.ts";
 import { writeOnnx } from "./onnx/write-onnx.ts";
 import { optimizeGraph } from "./optimize/optimize-graph.ts";
@@ -58,7 +59,7 @@ export interface QuantizeReport {
  * Models that were quantized elsewhere keep their scales and integer weights. int8-static is not fused, for runtimes that
  * know standard operators alone.
  *
- * @throws BertEdgeError as `readModelSource`; `out_unwritable`; `weights_invalid`; `calibration_missing`, `inputs_unknown`,
+ * @throws BertEdgeError as `readModelSource`, `file_changed` as long as it runs; `out_unwritable`; `weights_invalid`; `calibration_missing`, `inputs_unknown`,
  *   `calibration_invalid`, `quantize_opset` when it cannot be calibrated; `model_constant` when there is nothing to compare;
  *   `nothing_to_quantize`; `accuracy_gate` when the result is not close enough; `parity_failed`, `parity_impossible`
  */
@@ -162,4 +163,4 @@ async function encoderFrom(folder: string, graph: Graph): Promise<TextEncoder> {
 }
 
 const weightBytes = (graph: Graph): number =>
-  [...graph.constants()].reduce((sum, { constant }) => sum + (constant?.data.length ?? 0), 0);
+  [...graph.constants()].reduce((sum, { constant }) => sum + (constant ? byteLength(constant) : 0), 0);

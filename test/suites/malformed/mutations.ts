@@ -1,4 +1,5 @@
 import type { GraphProto, ModelProto, NodeProto } from "../../../sdk/src/build/onnx/proto.ts";
+import { bytesOf } from "../../../sdk/src/build/stored-file.ts";
 import type { Choice } from "./choose.ts";
 
 /** Damages a model in place. */
@@ -47,13 +48,13 @@ export const mutations: Readonly<Record<string, Mutation>> = {
   },
   "a constant of other whole numbers": ({ initializer }, choice) => {
     const tensor = choice.of(initializer.filter(({ dataType, rawData }) => dataType === 7 && rawData?.length));
-    const values = new BigInt64Array(new Uint8Array(tensor.rawData ?? []).buffer);
+    const values = new BigInt64Array(new Uint8Array(tensor.rawData ? bytesOf(tensor.rawData) : []).buffer);
     values[choice.below(values.length)] = choice.number();
     tensor.rawData = new Uint8Array(values.buffer);
   },
   "a constant of other numbers": ({ initializer }, choice) => {
     const tensor = choice.of(initializer.filter(({ dataType, rawData }) => dataType === 1 && rawData?.length));
-    const values = new Float32Array(new Uint8Array(tensor.rawData ?? []).buffer);
+    const values = new Float32Array(new Uint8Array(tensor.rawData ? bytesOf(tensor.rawData) : []).buffer);
     values[choice.below(values.length)] = choice.of([Number.NaN, Infinity, -Infinity, 0, 1, 1e38, 1e-40]);
     tensor.rawData = new Uint8Array(values.buffer);
   },

@@ -11,7 +11,7 @@ export interface Encoder {
   readonly weights: ReadonlyMap<string, Tensor>;
 }
 
-/** A Hugging Face model folder in memory. */
+/** A Hugging Face model folder. */
 export interface Checkpoint extends Encoder {
   readonly head: SentenceHead;
   readonly tokenizer: TokenizerFiles;
@@ -26,7 +26,7 @@ export async function readCheckpoint(folder: string): Promise<Checkpoint> {
   const config = await readEncoderConfig(folder);
   const tokenizer = await readTokenizer(folder);
   const head = await readSentenceHead(folder);
-  return { folder, config, weights: await readWeights(folder), head, tokenizer };
+  return { folder, config, weights: readWeights(folder), head, tokenizer };
 }
 
 /**
@@ -35,7 +35,7 @@ export async function readCheckpoint(folder: string): Promise<Checkpoint> {
  * @throws BertEdgeError as `readCheckpoint`
  */
 export async function readEncoder(folder: string): Promise<Encoder> {
-  return { folder, config: await readEncoderConfig(folder), weights: await readWeights(folder) };
+  return { folder, config: await readEncoderConfig(folder), weights: readWeights(folder) };
 }
 
 async function readEncoderConfig(folder: string): Promise<EncoderConfig> {

@@ -1,8 +1,8 @@
-import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import * as v from "valibot";
 import { BertEdgeError } from "../../artifact/error.ts";
 import type { Tensor } from "../graph/tensor.ts";
+import { type StoredFile, storedFile } from "../stored-file.ts";
 import { readJson } from "./json-file.ts";
 import { parseSafetensors } from "./safetensors.ts";
 
@@ -30,16 +30,19 @@ export async function readTokenizer(folder: string): Promise<TokenizerFiles> {
 }
 
 /**
- * A folder's tensors by name, views of its model.safetensors in memory.
+ * A folder's tensors by name. Each is read from model.safetensors at each access, so that must not change meanwhile.
  *
- * @throws BertEdgeError `checkpoint_missing`, `checkpoint_invalid`, `safetensors_invalid`
+ * @throws BertEdgeError `checkpoint_missing`, `checkpoint_invalid`, `safetensors_invalid`; when weights are used, `file_changed`
  */
-export async function readWeights(folder: string): Promise<Map<string, Tensor>> {
+export function readWeights(folder: string): Map<string, Tensor> {
   const path = join(folder, "model.safetensors");
-  const file = await readFile(path).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === "ENOENT") return missing(folder, "model.safetensors");
-    throw new BertEdgeError("checkpoint_invalid", `${path} cannot be read.`, { cause: error });
-  });
+  let file: StoredFile;
+  try {
+    file = storedFile(path);
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code === "ENOENT") return missing(folder, "model.safetensors");
+    throw new BertEdgeError("checkpoint_invalid", `${path} cannot be read.`, { cause });
+  }
   return parseSafetensors(file, path);
 }
 

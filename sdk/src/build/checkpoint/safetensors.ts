@@ -1,6 +1,7 @@
 import * as v from "valibot";
 import { BertEdgeError } from "../../artifact/error.ts";
-import { type DataType, elementCount, elementSize, type Tensor } from "../graph/tensor.ts";
+import { byteLength, type DataType, lazyTensor, type Tensor } from "../graph/tensor.ts";
+import type { StoredFile } from "../stored-file.ts";
 
 /** The format's own bound on its header: https://github.com/huggingface/safetensors#format */
 const MAX_HEADER_BYTES = 100_000_000;
@@ -21,12 +22,13 @@ const Size = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
 const Entry = v.object({ dtype: v.string(), shape: v.array(Size), data_offsets: v.tuple([Size, Size]) });
 
 /**
- * Reads a safetensors file. The tensors are views of `file`.
+ * Reads a safetensors file's header. The tensors are read from `file` at each access, as views if it is in memory.
  *
+ * @param file bytes, or a file that `storedFile` opened
  * @param source the file's name, for errors
  * @throws BertEdgeError `safetensors_invalid`
  */
-export function parseSafetensors(file: Uint8Array<ArrayBuffer>, source: string): Map<string, Tensor> {
+export function parseSafetensors(file: Uint8Array<ArrayBuffer> | StoredFile, source: string): Map<string, Tensor> {
   const invalid = (what: string, cause?: unknown) =>
     new BertEdgeError("safetensors_invalid", `${source} is not a valid safetensors file: ${what}.`, {
       hint: "The download may be incomplete, or a Git LFS pointer instead of the file: fetch it again.",
@@ -34,7 +36,8 @@ export function parseSafetensors(file: Uint8Array<ArrayBuffer>, source: string):
     });
 
   if (file.length < 8) throw invalid("it is shorter than its header");
-  const headerLength = Number(new DataView(file.buffer, file.byteOffset).getBigUint64(0, true));
+  const prefix = file.subarray(0, 8);
+  const headerLength = Number(new DataView(prefix.buffer, prefix.byteOffset).getBigUint64(0, true));
   if (headerLength > MAX_HEADER_BYTES || 8 + headerLength > file.length) {
     throw invalid(`its header claims ${headerLength} bytes of a file of ${file.length}`);
   }
@@ -46,7 +49,8 @@ export function parseSafetensors(file: Uint8Array<ArrayBuffer>, source: string):
   }
   if (typeof header !== "object" || header === null || Array.isArray(header)) throw invalid("its header is no object");
 
-  const body = file.subarray(8 + headerLength);
+  const start = 8 + headerLength;
+  const bodyLength = file.length - start;
   const tensors = new Map<string, Tensor>();
   const extents: { name: string; begin: number; end: number }[] = [];
   for (const [name, value] of Object.entries(header)) {
@@ -57,11 +61,14 @@ export function parseSafetensors(file: Uint8Array<ArrayBuffer>, source: string):
     const dtype = dtypes.get(entry.output.dtype);
     if (!dtype) throw invalid(`tensor ${name} has the unknown type ${entry.output.dtype}`);
     const [begin, end] = data_offsets;
-    if (begin > end || end > body.length) throw invalid(`tensor ${name} lies outside the file`);
-    if (end - begin !== elementCount(shape) * elementSize[dtype]) {
+    if (begin > end || end > bodyLength) throw invalid(`tensor ${name} lies outside the file`);
+    if (end - begin !== byteLength({ dtype, shape })) {
       throw invalid(`tensor ${name} is ${dtype}[${shape}] but has ${end - begin} bytes`);
     }
-    tensors.set(name, { dtype, shape, data: body.subarray(begin, end) });
+    tensors.set(
+      name,
+      lazyTensor(dtype, shape, () => file.subarray(start + begin, start + end)),
+    );
     extents.push({ name, begin, end });
   }
 
@@ -72,6 +79,6 @@ export function parseSafetensors(file: Uint8Array<ArrayBuffer>, source: string):
     if (begin > covered) throw invalid(`there is a gap before tensor ${name}`);
     covered = end;
   }
-  if (covered !== body.length) throw invalid(`${body.length - covered} bytes follow the last tensor`);
+  if (covered !== bodyLength) throw invalid(`${bodyLength - covered} bytes follow the last tensor`);
   return tensors;
 }

@@ -35,7 +35,7 @@ export async function readClassifier(folder: string): Promise<Classifier> {
   const head = await readConfig(folder, (families[config.model_type] as Family).head);
   const labels = await readConfig(folder, Labels);
   const tokenizer = await readTokenizer(folder);
-  return { folder, config, head, ...labels, tokenizer, weights: await readWeights(folder) };
+  return { folder, config, head, ...labels, tokenizer, weights: readWeights(folder) };
 }
 
 /**

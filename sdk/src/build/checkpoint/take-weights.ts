@@ -1,5 +1,5 @@
 import { BertEdgeError } from "../../artifact/error.ts";
-import { elementCount, type Tensor, tensor, toFloat32 } from "../graph/tensor.ts";
+import { elementCount, lazyTensor, type Tensor, tensor, toFloat32 } from "../graph/tensor.ts";
 import type { Encoder } from "./checkpoint.ts";
 import type { LinearName } from "./encoder-names.ts";
 
@@ -42,7 +42,7 @@ export function taker({ folder, weights }: Encoder, prefix: string): Taker {
         hint: "Its training diverged, or the file is damaged: take an earlier checkpoint or fetch it again.",
       });
     }
-    return tensor("float32", shape, values);
+    return lazyTensor("float32", shape, () => tensor("float32", shape, toFloat32(found)).data);
   };
   const take = (name: string, ...shape: number[]): Tensor => {
     const value = taken.get(name) ?? read(name, shape);
@@ -53,9 +53,10 @@ export function taker({ folder, weights }: Encoder, prefix: string): Taker {
   const part = (name: LinearName, kind: "weight" | "bias", shape: [number, ...number[]]): Tensor => {
     if (typeof name === "string") return take(`${name}.${kind}`, ...shape);
     const [rows, ...columns] = shape;
-    const whole = toFloat32(take(`${name.name}.${kind}`, rows * name.parts, ...columns));
+    const whole = take(`${name.name}.${kind}`, rows * name.parts, ...columns);
     const size = elementCount(shape);
-    return tensor("float32", shape, whole.subarray(name.part * size, (name.part + 1) * size));
+    const rowsOfPart = () => toFloat32(whole).subarray(name.part * size, (name.part + 1) * size);
+    return lazyTensor("float32", shape, () => tensor("float32", shape, rowsOfPart()).data);
   };
   return {
     tensor: take,

@@ -52,6 +52,17 @@ describe("foldConstants", () => {
     expect(s.graph.constants().size).toBe(1);
   });
 
+  it("turns large weights at each use rather than keep them", async () => {
+    const s = await folded((s) => {
+      const turned = s.op("Transpose", [s.random([200, 100])], { perm: [1, 0] });
+      const unturned = s.op("Transpose", [s.random([100, 200])], { perm: [0, 1] });
+      return [turned, unturned].map((weight) => s.op("Add", [s.input(`x of ${weight.name}`, ["b", 100, 200]), weight]));
+    });
+    expect(operators(s)).toEqual(["Add", "Add"]);
+    const [turned] = s.graph.sorted().map(({ inputs }) => inputs[1]?.constant);
+    expect(turned?.data).not.toBe(turned?.data);
+  });
+
   it("computes every result of a node", async () => {
     const parts = { outputs: ["a", "b", "c"] };
     const s = await folded((s) => [...s.node("Split", [s.random([6])], { axis: 0 }, parts).outputs] as Value[]);

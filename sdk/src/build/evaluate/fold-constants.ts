@@ -2,7 +2,8 @@ import { isStatic } from "../graph/dim.ts";
 import type { Graph } from "../graph/graph.ts";
 import type { Node, Value } from "../graph/node.ts";
 import { isRandom } from "../graph/random.ts";
-import { elementCount, elementSize, type Tensor } from "../graph/tensor.ts";
+import { byteLength, elementCount, elementSize, type Tensor } from "../graph/tensor.ts";
+import { transposed } from "../graph/transposed.ts";
 import { runSubgraph } from "./run-subgraph.ts";
 import { sizesTensor } from "./sizes-tensor.ts";
 
@@ -18,6 +19,7 @@ const BATCH_BYTES = 8 << 20;
 /** Replaces what depends on constants and fixed sizes alone by its value. */
 export async function foldConstants(graph: Graph): Promise<void> {
   foldSizes(graph);
+  foldTransposes(graph);
   const foldable = new Set<Node>();
   const isKnown = (value: Value | undefined) =>
     value === undefined ||
@@ -45,6 +47,16 @@ function foldSizes(graph: Graph): void {
   graph.prune();
 }
 
+/** Weights the other way round, which need not be in memory. */
+function foldTransposes(graph: Graph): void {
+  for (const node of graph.nodes) {
+    const matrix = node.is("Transpose") ? node.inputs[0]?.constant : undefined;
+    if (matrix?.shape.length !== 2 || node.ints("perm")?.[0] === 0 || !isFoldable(node)) continue;
+    graph.replace(node.output, graph.constant(node.output.name, transposed(matrix)));
+  }
+  graph.prune();
+}
+
 /** What onnxruntime cannot compute stays, alone: a failure is narrowed down to it. */
 async function replaceByResults(graph: Graph, values: readonly Value[]): Promise<void> {
   const results = await runSubgraph(graph, values, new Map());
@@ -62,7 +74,7 @@ function isFoldable(node: Node): boolean {
   if (Object.values(node.attributes).some(({ kind }) => kind === "other")) return false;
   // A constant that others read as well stays beside the result.
   const before = node.inputs.reduce(
-    (sum, input) => sum + (input?.users.size === 1 ? (input.constant?.data.length ?? 0) : 0),
+    (sum, input) => sum + (input?.constant && input.users.size === 1 ? byteLength(input.constant) : 0),
     0,
   );
   const after = node.outputs.reduce((sum, output) => sum + (output ? bytesOf(output) : 0), 0);

@@ -1,5 +1,5 @@
 import type { Value } from "../graph/node.ts";
-import { elementCount, elementSize, type Tensor } from "../graph/tensor.ts";
+import { elementCount, elementSize, lazyTensor, type Tensor } from "../graph/tensor.ts";
 import { vectorOf } from "../rewrite/rule.ts";
 
 /** x · W + b with constant W [in, out] and b [out]. */
@@ -32,19 +32,23 @@ export function gatherColumns(
   const rows = shape.length === 2 ? (shape[0] ?? 0) : 1;
   const width = parts.reduce((sum, { columns }) => sum + columns.length, 0);
   const bytes = elementSize[dtype];
-  const data = new Uint8Array(rows * width * bytes);
-  let offset = 0;
-  for (const { from, columns } of parts) {
-    const stride = elementCount(from.shape) / rows;
-    for (const { start, length } of runs(columns)) {
-      for (let row = 0; row < rows; row++) {
-        const source = (row * stride + start) * bytes;
-        data.set(from.data.subarray(source, source + length * bytes), (row * width + offset) * bytes);
+  const gathered = () => {
+    const all = new Uint8Array(rows * width * bytes);
+    let offset = 0;
+    for (const { from, columns } of parts) {
+      const stride = elementCount(from.shape) / rows;
+      const { data } = from;
+      for (const { start, length } of runs(columns)) {
+        for (let row = 0; row < rows; row++) {
+          const source = (row * stride + start) * bytes;
+          all.set(data.subarray(source, source + length * bytes), (row * width + offset) * bytes);
+        }
+        offset += length;
       }
-      offset += length;
     }
-  }
-  return { dtype, shape: shape.length === 2 ? [rows, width] : [width], data };
+    return all;
+  };
+  return lazyTensor(dtype, shape.length === 2 ? [rows, width] : [width], gathered);
 }
 
 /** Stretches of consecutive columns. */

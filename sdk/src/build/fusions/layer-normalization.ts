@@ -1,5 +1,6 @@
 import { float, int } from "../graph/attribute.ts";
 import type { Node } from "../graph/node.ts";
+import { reshaped } from "../graph/tensor.ts";
 import {
   any,
   bind,
@@ -61,7 +62,7 @@ export const layerNormalization: Rule = rule("LayerNormalization", {
     const [gamma, beta] = [value("gamma"), maybe("beta")].map((each) => {
       const { constant: tensor } = vectorOf(each, width) ?? {};
       return tensor && tensor.shape.length !== 1
-        ? constant(each?.name ?? "", { ...tensor, shape: [Number(width)] })
+        ? constant(each?.name ?? "", reshaped(tensor, [Number(width)]))
         : tensor && each;
     });
     if (!gamma || (maybe("beta") && !beta)) return refuse("gain or offset is not a vector of the last axis", root);

@@ -1,7 +1,17 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { seeded } from "../../../../test/suites/seeded.ts";
-import { elementCount, float32Scalar, int64s, tensor, toFloat32 } from "./tensor.ts";
+import {
+  byteLength,
+  elementCount,
+  float32Scalar,
+  int64s,
+  LARGE_BYTES,
+  lazyTensor,
+  reshaped,
+  tensor,
+  toFloat32,
+} from "./tensor.ts";
 
 const uint16 = fc.nat(0xffff);
 
@@ -40,6 +50,31 @@ describe("tensor", () => {
 
   it("writes negative 64-bit integers in two's complement", () => {
     expect([...int64s(-2, 1).data]).toEqual([0xfe, ...Array(7).fill(0xff), 1, ...Array(7).fill(0)]);
+  });
+});
+
+describe("lazyTensor", () => {
+  const counted = (length: number) => {
+    let reads = 0;
+    const value = lazyTensor("uint8", [length], () => new Uint8Array(length).fill(++reads));
+    return { value, reads: () => reads };
+  };
+
+  it("computes large bytes at each access, and few bytes once", () => {
+    const [large, small] = [counted(LARGE_BYTES), counted(LARGE_BYTES - 1)];
+    expect([large.reads(), small.reads()]).toEqual([0, 1]);
+    expect([large, small].map(({ value }) => [value.data[0], value.data[0]])).toEqual([
+      [1, 2],
+      [1, 1],
+    ]);
+  });
+
+  it("has a length and other shapes without being computed", () => {
+    const { value, reads } = counted(LARGE_BYTES);
+    const halves = reshaped(value, [2, LARGE_BYTES / 2]);
+    expect([byteLength(value), byteLength(halves), reads()]).toEqual([LARGE_BYTES, LARGE_BYTES, 0]);
+    expect(halves).toMatchObject({ dtype: "uint8", shape: [2, LARGE_BYTES / 2] });
+    expect(halves.data).toEqual(new Uint8Array(LARGE_BYTES).fill(1));
   });
 });
 

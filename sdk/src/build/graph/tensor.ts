@@ -18,7 +18,10 @@ export const elementSize = {
 } as const;
 export type DataType = keyof typeof elementSize;
 
-/** A constant: row-major little-endian bytes. The bytes are a view wherever possible; nobody writes into them. */
+/**
+ * A constant: row-major little-endian bytes. The bytes are a view wherever possible, or come from a file or a computation at
+ * each access (`lazyTensor`); nobody writes into them.
+ */
 export interface Tensor {
   readonly dtype: DataType;
   readonly shape: readonly number[];
@@ -30,26 +33,36 @@ type NumberArray = Float32Array | Float16Array | Int32Array | Int8Array | Uint8A
 /** A tensor over the bytes of `values`, which are not copied. */
 export function tensor(dtype: DataType, shape: readonly number[], values: NumberArray): Tensor {
   const data = new Uint8Array(values.buffer as ArrayBuffer, values.byteOffset, values.byteLength);
-  if (data.length !== elementCount(shape) * elementSize[dtype]) {
+  if (data.length !== byteLength({ dtype, shape })) {
     throw new BertEdgeError("tensor_shape", `${dtype}[${shape}] does not hold ${data.length} bytes.`);
   }
   return { dtype, shape, data };
 }
 
-/** A tensor whose bytes are computed each time they are read: what is read once need not take up room until then. */
-export const lazyTensor = (
-  dtype: DataType,
-  shape: readonly number[],
-  compute: () => Uint8Array<ArrayBuffer>,
-): Tensor => ({
-  dtype,
-  shape,
-  get data() {
-    return compute();
-  },
-});
+/** Fewer bytes are kept: to read or compute them again would cost more than the room they take. */
+export const LARGE_BYTES = 1 << 16;
+
+/** A tensor whose bytes are computed once if they are few; large ones each time they are read, to take up no room in between. */
+export function lazyTensor(dtype: DataType, shape: readonly number[], compute: () => Uint8Array<ArrayBuffer>): Tensor {
+  if (byteLength({ dtype, shape }) < LARGE_BYTES) return { dtype, shape, data: compute() };
+  return {
+    dtype,
+    shape,
+    get data() {
+      return compute();
+    },
+  };
+}
+
+/** The same elements in the same order in another shape. */
+export const reshaped = (value: Tensor, shape: readonly number[]): Tensor =>
+  lazyTensor(value.dtype, shape, () => value.data);
 
 export const elementCount = (shape: readonly number[]): number => shape.reduce((product, n) => product * n, 1);
+
+/** Bytes that a tensor takes; `data.length` would read them. */
+export const byteLength = ({ dtype, shape }: Pick<Tensor, "dtype" | "shape">): number =>
+  elementCount(shape) * elementSize[dtype];
 
 export const int64s = (...values: number[]): Tensor =>
   tensor("int64", [values.length], BigInt64Array.from(values, BigInt));

@@ -1,6 +1,6 @@
 import { sameDim } from "../graph/dim.ts";
 import type { Value } from "../graph/node.ts";
-import { elementCount } from "../graph/tensor.ts";
+import { elementCount, reshaped } from "../graph/tensor.ts";
 import { any, bind, constant, op, sum } from "../rewrite/pattern.ts";
 import type { Rewrite, Rule } from "../rewrite/rule.ts";
 import { rule } from "../rewrite/rule.ts";
@@ -27,7 +27,7 @@ export const biasBeforeHeads: Rule = rule("bias before heads", {
       return undefined;
     const target = reshapeTarget(x.shape, heads.shape ?? []);
     if (!target) return undefined;
-    const flat = constant(`${root.name}/bias`, { ...bias.constant, shape: [width] });
+    const flat = constant(`${root.name}/bias`, reshaped(bias.constant, [width]));
     return add("Reshape", [add("Add", [x, flat]).output, constant(`${root.name}/heads`, target)]).output;
   },
 });

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { only, rewritten } from "../../../../test/suites/rewritten.ts";
 import { Sketch } from "../../../../test/suites/sketch.ts";
 import type { Value } from "../graph/node.ts";
+import { LARGE_BYTES, lazyTensor, type Tensor } from "../graph/tensor.ts";
 import { verify } from "../graph/verify.ts";
 import { mergeCommonSubexpressions } from "./common-subexpressions.ts";
 
@@ -15,7 +16,20 @@ const countsAfter = (draw: (s: Sketch, x: Value) => readonly Value[]) => {
   return s.graph.sorted().map(({ opType }) => opType);
 };
 
+/** A tensor that is not in memory, filled with one number. */
+const large = (fill: number): Tensor =>
+  lazyTensor("uint8", [LARGE_BYTES], () => new Uint8Array(LARGE_BYTES).fill(fill));
+
 describe("mergeCommonSubexpressions", () => {
+  it("merges equal constants that are not in memory", () => {
+    const s = new Sketch();
+    for (const [i, fill] of [1, 2, 1].entries()) {
+      s.output(s.op("Neg", [s.graph.constant(`large ${i}`, large(fill))]), `result ${i}`);
+    }
+    mergeCommonSubexpressions(s.graph);
+    expect([...s.graph.constants()].map(({ constant }) => constant?.data[0])).toEqual([1, 2]);
+  });
+
   it("computes the same from the same once", async () => {
     const { counts } = await rewritten(
       (s) => {

@@ -48,8 +48,7 @@ function mergeConstants(graph: Graph): void {
   const seen = new Map<string, Value[]>();
   for (const value of graph.constants()) {
     if (!value.constant) continue;
-    const { dtype, shape, data } = value.constant;
-    const key = `${dtype}[${shape}]${data.subarray(0, SAMPLE).join()}`;
+    const key = sampleOf(value.constant);
     const twin = seen.get(key)?.find((other) => isSame(other.constant as Tensor, value.constant as Tensor));
     if (twin) graph.replace(value, twin);
     else seen.set(key, [...(seen.get(key) ?? []), value]);
@@ -59,4 +58,13 @@ function mergeConstants(graph: Graph): void {
 /** Bytes that tell most constants apart before all are compared. */
 const SAMPLE = 32;
 
-const isSame = (a: Tensor, b: Tensor) => a.data === b.data || Buffer.compare(a.data, b.data) === 0;
+const samples = new WeakMap<Tensor, string>();
+
+/** Type, shape and first bytes, which are remembered: those of large tensors may have to be computed. */
+function sampleOf(tensor: Tensor): string {
+  const sample = samples.get(tensor) ?? `${tensor.dtype}[${tensor.shape}]${tensor.data.subarray(0, SAMPLE).join()}`;
+  samples.set(tensor, sample);
+  return sample;
+}
+
+const isSame = (a: Tensor, b: Tensor) => a === b || Buffer.compare(a.data, b.data) === 0;

@@ -1,5 +1,5 @@
 import { product, sameShape } from "../graph/dim.ts";
-import { int64s } from "../graph/tensor.ts";
+import { int64s, reshaped } from "../graph/tensor.ts";
 import { type Rule, refuse, rule } from "../rewrite/rule.ts";
 import { reshapeTarget } from "./reshape-target.ts";
 
@@ -24,7 +24,7 @@ export const einsum: Rule = rule("einsum", {
     const inner = product(shape.slice(0, contracted.length)) as number;
     const outer = product(shape.slice(contracted.length)) as number;
     const rows = [...x.shape.slice(0, kept.length), inner];
-    const flat = constant(`${weight.name}/matrix`, { ...weight.constant, shape: [inner, outer] });
+    const flat = constant(`${weight.name}/matrix`, reshaped(weight.constant, [inner, outer]));
     const before = sameShape(rows, x.shape) ? x : undefined;
     const target = before ? undefined : reshapeTarget(x.shape, rows);
     const source = before ?? (target && add("Reshape", [x, constant(`${root.name}/rows`, target)]).output);

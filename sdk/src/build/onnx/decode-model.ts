@@ -1,4 +1,5 @@
 import { BertEdgeError } from "../../artifact/error.ts";
+import type { StoredBytes } from "../stored-file.ts";
 import { type ModelProto, modelSchema } from "./proto.ts";
 import { FIXED32, FIXED64, LENGTH_DELIMITED, ProtobufReader, VARINT } from "./protobuf-reader.ts";
 import type { AnySchema, Field, Message, Scalar } from "./schema.ts";
@@ -8,16 +9,33 @@ const MAX_DEPTH = 64;
 
 type Fields = Message & Record<string, unknown>;
 
-/**
- * Reads an ONNX file. Tensor bytes are views of `bytes`; fields that are not known here are kept as they are.
- *
- * @throws BertEdgeError `onnx_invalid`
- */
-export function decodeModel(bytes: Uint8Array<ArrayBuffer>): ModelProto {
-  return decodeMessage(bytes, modelSchema, 0) as unknown as ModelProto;
+type Bytes = Uint8Array<ArrayBuffer>;
+
+/** What a model has in place of views of its file. */
+export interface Kept {
+  readonly bytes: (view: Bytes) => Bytes;
+  readonly weights: (view: Bytes) => Bytes | StoredBytes;
 }
 
-function decodeMessage(bytes: Uint8Array<ArrayBuffer>, schema: AnySchema, depth: number): Fields {
+const AS_VIEWS: Kept = { bytes: (view) => view, weights: (view) => view };
+
+/**
+ * Reads an ONNX file. Fields that are not known here are kept as they are.
+ *
+ * @param kept default: tensor bytes are views of `bytes`
+ * @throws BertEdgeError `onnx_invalid`
+ */
+export function decodeModel(bytes: Bytes, kept = AS_VIEWS): ModelProto {
+  return decodeMessage(bytes, modelSchema, { kept, depth: 0 }) as unknown as ModelProto;
+}
+
+interface Context {
+  readonly kept: Kept;
+  readonly depth: number;
+}
+
+function decodeMessage(bytes: Bytes, schema: AnySchema, context: Context): Fields {
+  const { kept, depth } = context;
   if (depth > MAX_DEPTH) {
     throw new BertEdgeError("onnx_invalid", `The file nests messages more than ${MAX_DEPTH} deep.`);
   }
@@ -29,27 +47,29 @@ function decodeMessage(bytes: Uint8Array<ArrayBuffer>, schema: AnySchema, depth:
     const { field: number, wireType } = reader.tag();
     const known = byNumber.get(number);
     if (known && wireType === wireTypeOf(known.field)) {
-      const value = readValue(reader, known.field.type, depth);
+      const value = readValue(reader, known.field.type, context);
       if (known.field.repeated) (message[known.name] as unknown[]).push(value);
       else message[known.name] = value;
     } else if (known?.field.repeated && wireType === LENGTH_DELIMITED && isPackable(known.field.type)) {
-      readPacked(reader.bytes(), known.field.type, message[known.name] as unknown[]);
+      readPacked(reader.bytes(), known.field.type, kept, message[known.name] as unknown[]);
     } else {
       reader.skip(wireType);
       message.unknown ??= [];
-      message.unknown.push(reader.since(start));
+      message.unknown.push(kept.bytes(reader.since(start)));
     }
   }
   return message;
 }
 
-function readValue(reader: ProtobufReader, type: Field["type"], depth: number): unknown {
-  return typeof type === "function" ? decodeMessage(reader.bytes(), type(), depth + 1) : readScalar[type](reader);
+function readValue(reader: ProtobufReader, type: Field["type"], { kept, depth }: Context): unknown {
+  return typeof type === "function"
+    ? decodeMessage(reader.bytes(), type(), { kept, depth: depth + 1 })
+    : readScalar[type](reader, kept);
 }
 
-function readPacked(bytes: Uint8Array<ArrayBuffer>, type: Scalar, into: unknown[]): void {
+function readPacked(bytes: Bytes, type: Scalar, kept: Kept, into: unknown[]): void {
   const reader = new ProtobufReader(bytes);
-  while (!reader.done) into.push(readScalar[type](reader));
+  while (!reader.done) into.push(readScalar[type](reader, kept));
 }
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });
@@ -63,14 +83,15 @@ function readString(reader: ProtobufReader): string {
   }
 }
 
-const readScalar: Record<Scalar, (reader: ProtobufReader) => unknown> = {
+const readScalar: Record<Scalar, (reader: ProtobufReader, kept: Kept) => unknown> = {
   int32: (reader) => Number(BigInt.asIntN(32, reader.varint())),
   int64: (reader) => BigInt.asIntN(64, reader.varint()),
   uint64: (reader) => reader.varint(),
   float: (reader) => reader.float(),
   double: (reader) => reader.double(),
   string: readString,
-  bytes: (reader) => reader.bytes(),
+  bytes: (reader, kept) => kept.bytes(reader.bytes()),
+  weights: (reader, kept) => kept.weights(reader.bytes()),
 };
 
 const wireTypes: Record<Scalar, number> = {
@@ -81,6 +102,7 @@ const wireTypes: Record<Scalar, number> = {
   double: FIXED64,
   string: LENGTH_DELIMITED,
   bytes: LENGTH_DELIMITED,
+  weights: LENGTH_DELIMITED,
 };
 
 const wireTypeOf = ({ type }: Field) => (typeof type === "function" ? LENGTH_DELIMITED : wireTypes[type]);

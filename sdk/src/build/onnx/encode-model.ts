@@ -1,9 +1,10 @@
+import type { StoredBytes } from "../stored-file.ts";
 import { type ModelProto, modelSchema } from "./proto.ts";
-import { ProtobufWriter } from "./protobuf-writer.ts";
+import { type Chunk, ProtobufWriter } from "./protobuf-writer.ts";
 import type { AnySchema, Field, Message } from "./schema.ts";
 
 /** A message of which anything may be left out. */
-export type Draft<M> = M extends Uint8Array
+export type Draft<M> = M extends Uint8Array | StoredBytes
   ? M
   : M extends readonly (infer Item)[]
     ? readonly Draft<Item>[]
@@ -37,7 +38,7 @@ function writeMessage(writer: ProtobufWriter, message: Fields, schema: AnySchema
 function writeValue(writer: ProtobufWriter, { number, type }: Field, value: unknown): void {
   if (typeof type === "function") writer.message(number, (inner) => writeMessage(inner, value as Fields, type()));
   else if (type === "string") writer.string(number, value as string);
-  else if (type === "bytes") writer.bytes(number, value as Uint8Array<ArrayBuffer>);
+  else if (type === "bytes" || type === "weights") writer.bytes(number, value as Chunk);
   else if (type === "float") writer.float(number, value as number);
   else if (type === "double") writer.double(number, value as number);
   else writer.integer(number, value as number | bigint);

@@ -14,7 +14,7 @@ const IR_VERSION_WITH_DEFAULTS = 4n;
 
 /**
  * A file's graph, ready to be rewritten. Local functions are inlined where that can be done, sub-graphs are kept as they
- * are and count as users of what they read. Weights stay views of the file's bytes.
+ * are and count as users of what they read. Weights stay where the file has them.
  *
  * @throws BertEdgeError `onnx_invalid` or `graph_invalid` when the file is not a sound model
  */

@@ -1,3 +1,4 @@
+import type { StoredBytes } from "../stored-file.ts";
 import { type Message, many, one, packed, type Schema } from "./schema.ts";
 
 /*
@@ -20,7 +21,7 @@ export interface TensorProto extends Message {
   stringData: Uint8Array<ArrayBuffer>[];
   int64Data: bigint[];
   name?: string;
-  rawData?: Uint8Array<ArrayBuffer>;
+  rawData?: Uint8Array<ArrayBuffer> | StoredBytes;
   doubleData: number[];
   uint64Data: bigint[];
   docString?: string;
@@ -150,7 +151,7 @@ const tensor: Schema<TensorProto> = {
   stringData: many(6, "bytes"),
   int64Data: packed(7, "int64"),
   name: one(8, "string"),
-  rawData: one(9, "bytes"),
+  rawData: one(9, "weights"),
   doubleData: packed(10, "double"),
   uint64Data: packed(11, "uint64"),
   docString: one(12, "string"),

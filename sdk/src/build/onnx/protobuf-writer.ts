@@ -1,9 +1,14 @@
+import { bytesOf, type StoredBytes } from "../stored-file.ts";
+
+/** A part of a file; what is stored is read when it is written. */
+export type Chunk = Uint8Array<ArrayBuffer> | StoredBytes;
+
 /**
  * Writes protobuf's wire format (https://protobuf.dev/programming-guides/encoding), as far as ONNX uses it.
  * A message is a list of chunks, so that weights are passed on by reference and never copied.
  */
 export class ProtobufWriter {
-  readonly #chunks: Uint8Array<ArrayBuffer>[] = [];
+  readonly #chunks: Chunk[] = [];
   #length = 0;
 
   /** Field of type int32, int64, uint64 or an enum. Negative numbers take ten bytes, as protobuf demands. */
@@ -22,7 +27,7 @@ export class ProtobufWriter {
   }
 
   /** Field of type bytes. The bytes are not copied. */
-  bytes(field: number, value: Uint8Array<ArrayBuffer>): this {
+  bytes(field: number, value: Chunk): this {
     return this.#tag(field, 2).varint(value.length).raw(value);
   }
 
@@ -62,14 +67,14 @@ export class ProtobufWriter {
   }
 
   /** Bytes that are wire format already. */
-  raw(chunk: Uint8Array<ArrayBuffer>): this {
+  raw(chunk: Chunk): this {
     this.#chunks.push(chunk);
     this.#length += chunk.length;
     return this;
   }
 
   /** Everything written: end to end they are the message. */
-  chunks(): readonly Uint8Array<ArrayBuffer>[] {
+  chunks(): readonly Chunk[] {
     return this.#chunks;
   }
 
@@ -78,7 +83,7 @@ export class ProtobufWriter {
     const all = new Uint8Array(this.#length);
     let offset = 0;
     for (const chunk of this.#chunks) {
-      all.set(chunk, offset);
+      all.set(bytesOf(chunk), offset);
       offset += chunk.length;
     }
     return all;

@@ -1,11 +1,15 @@
-import { mkdir, readFile, symlink, writeFile } from "node:fs/promises";
+import { copyFile, mkdir, readFile, rename, symlink, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { refusalOf } from "../../../../test/suites/refusal.ts";
+import { NamedGraph } from "../../../../test/suites/named-graph.ts";
+import { refusal, refusalOf } from "../../../../test/suites/refusal.ts";
 import { describeShared } from "../../../../test/suites/shared.ts";
 import { temporaryFolder } from "../../../../test/suites/temporary-folder.ts";
+import { tensor } from "../graph/tensor.ts";
+import { bytesOf } from "../stored-file.ts";
 import { encodeModel } from "./encode-model.ts";
 import { readOnnx } from "./read-onnx.ts";
+import { writeOnnx } from "./write-onnx.ts";
 
 const FLOAT32 = 1;
 const EXTERNAL = 1;
@@ -74,6 +78,40 @@ describe("readOnnx", () => {
   });
 });
 
+/** A model whose weights are in it or beside it. */
+async function largeModel(maxInlineBytes?: number): Promise<string> {
+  const path = join(await temporaryFolder(), "model.onnx");
+  const g = new NamedGraph("large", [{ name: "x", dtype: "float32", shape: ["n", 1] }]);
+  g.op("y", "Add", ["x", g.constant("w", tensor("float32", [4096, 1024], largeNumbers))]);
+  await writeOnnx(path, g.outputs("y"), {}, maxInlineBytes === undefined ? {} : { maxInlineBytes });
+  return path;
+}
+const largeNumbers = Float32Array.from({ length: 4096 * 1024 }, (_, i) => i);
+
+describe.each([
+  ["in the file", undefined, "model.onnx"],
+  ["beside the file", 0, "model.onnx.data"],
+])("large weights %s", (_, maxInlineBytes, name) => {
+  it("are not in memory until they are used", async () => {
+    const path = await largeModel(maxInlineBytes);
+    const before = process.memoryUsage().arrayBuffers;
+    const weight = await tensorOf(path);
+    expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(largeNumbers.byteLength / 16);
+    const data = weight?.rawData ? bytesOf(weight.rawData) : new Uint8Array();
+    expect(Buffer.compare(data, new Uint8Array(largeNumbers.buffer))).toBe(0);
+  });
+
+  it.each<[string, (path: string) => Promise<unknown>]>([
+    ["was cut off", (path) => truncate(path, 1000)],
+    ["was replaced", (path) => copyFile(path, `${path}.copy`).then(() => rename(`${path}.copy`, path))],
+  ])("are refused where the file %s after it was read", async (_, change) => {
+    const path = await largeModel(maxInlineBytes);
+    const weight = await tensorOf(path);
+    await change(join(path, "..", name));
+    expect(refusal(() => weight?.rawData && bytesOf(weight.rawData))).toBe("file_changed");
+  });
+});
+
 describeShared("models/all-MiniLM-L6-v2", "all-MiniLM-L6-v2 as PyTorch exports it", (folder) => {
   it("has its word table in the safetensors file beside it", async () => {
     const { graph } = await readOnnx(join(folder, "model.onnx"));
@@ -82,6 +120,8 @@ describeShared("models/all-MiniLM-L6-v2", "all-MiniLM-L6-v2 as PyTorch exports i
     const header = file.subarray(8, 8 + Number(file.readBigUInt64LE(0)));
     const [begin, end] = JSON.parse(header.toString())["embeddings.word_embeddings.weight"].data_offsets;
     const body = file.subarray(8 + header.length);
-    expect(Buffer.compare(table?.rawData ?? new Uint8Array(), body.subarray(begin, end))).toBe(0);
+    expect(Buffer.compare(table?.rawData ? bytesOf(table.rawData) : new Uint8Array(), body.subarray(begin, end))).toBe(
+      0,
+    );
   });
 });

@@ -1,6 +1,7 @@
-import { type FileHandle, open, readFile, realpath } from "node:fs/promises";
+import { realpath } from "node:fs/promises";
 import { dirname, isAbsolute, relative, resolve, sep } from "node:path";
 import { BertEdgeError } from "../../artifact/error.ts";
+import { partOf, type StoredBytes, type StoredFile, storedFile } from "../stored-file.ts";
 import { decodeModel } from "./decode-model.ts";
 import type { GraphProto, ModelProto, NodeProto, TensorProto } from "./proto.ts";
 
@@ -8,40 +9,53 @@ import type { GraphProto, ModelProto, NodeProto, TensorProto } from "./proto.ts"
 const EXTERNAL = 1;
 
 /**
- * Reads an ONNX file and the external data it names. External tensors come back as if their bytes had been in the file;
- * only the ranges that are named are read, each once.
+ * Reads an ONNX file and the external data it names. External tensors come back as if their bytes had been in the file. Large
+ * weights stay in their files and are read each time they are used, so the files must not change meanwhile.
  *
  * @throws BertEdgeError `onnx_missing`, `onnx_invalid`, or `external_data_invalid` when a tensor's data is missing, is not
- *   where it is said to be, or lies outside the model's folder
+ *   where it is said to be, or lies outside the model's folder; when weights are used, `file_changed`
  */
 export async function readOnnx(path: string): Promise<ModelProto> {
-  const bytes = await readFile(path).catch((cause: NodeJS.ErrnoException) => {
-    throw new BertEdgeError("onnx_missing", `${path} cannot be read.`, {
-      hint: cause.code === "ERR_FS_FILE_TOO_LARGE" ? "Files over 2 GB keep their weights as external data." : "",
-      cause,
-    });
+  const file = openModel(path);
+  const bytes = file.subarray(0, file.length);
+  const model = decodeModel(bytes, {
+    bytes: (view) => view.slice(),
+    weights: ({ byteOffset, length }) => partOf(file, byteOffset, byteOffset + length),
   });
-  const model = decodeModel(new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength));
+  // Nothing refers to the bytes any more, and the collector would let them be for long.
+  bytes.buffer.transfer(0);
   const external = [...tensorsOf(model)].filter(({ dataLocation }) => dataLocation === EXTERNAL);
   if (external.length === 0) return model;
 
   const files = new ExternalFiles(await realpath(dirname(path)));
-  try {
-    for (const tensor of external) {
-      tensor.rawData = await files.read(tensor);
-      tensor.externalData = [];
-      delete tensor.dataLocation;
-    }
-  } finally {
-    await files.close();
+  for (const tensor of external) {
+    tensor.rawData = await files.read(tensor);
+    tensor.externalData = [];
+    delete tensor.dataLocation;
   }
   return model;
 }
 
+function openModel(path: string): StoredFile {
+  const unreadable = (hint: string, cause?: unknown) =>
+    new BertEdgeError("onnx_missing", `${path} cannot be read.`, { hint, cause });
+  let file: StoredFile;
+  try {
+    file = storedFile(path);
+  } catch (cause) {
+    throw unreadable("", cause);
+  }
+  if (file.length >= MAX_PROTOBUF_BYTES) throw unreadable("Files over 2 GB keep their weights as external data.");
+  return file;
+}
+
+/** https://protobuf.dev/programming-guides/proto-limits */
+const MAX_PROTOBUF_BYTES = 2 ** 31;
+
 /** The files beside a model that hold its external tensors. */
 class ExternalFiles {
   readonly #folder: string;
-  readonly #open = new Map<string, { handle: FileHandle; size: number }>();
+  readonly #known = new Map<string, StoredFile>();
 
   /** @param folder the model's, without symbolic links */
   constructor(folder: string) {
@@ -49,7 +63,7 @@ class ExternalFiles {
   }
 
   /** @throws BertEdgeError `external_data_invalid` */
-  async read(tensor: TensorProto): Promise<Uint8Array<ArrayBuffer>> {
+  async read(tensor: TensorProto): Promise<Uint8Array<ArrayBuffer> | StoredBytes> {
     const entries = new Map(tensor.externalData.map(({ key = "", value = "" }) => [key, value]));
     const location = entries.get("location") ?? "";
     const refuse = (what: string, cause?: unknown) =>
@@ -57,38 +71,27 @@ class ExternalFiles {
         hint: "Keep the model's files together in one folder, as they were exported.",
         cause,
       });
-    const { handle, size } = await this.#file(location).catch((cause: unknown) => {
+    const file = await this.#file(location).catch((cause: unknown) => {
       throw cause instanceof RangeError ? refuse(cause.message) : refuse("cannot be read", cause);
     });
     const offset = wholeNumber(entries.get("offset") ?? "0");
-    const length = wholeNumber(entries.get("length") ?? String(size - offset));
-    if (!(offset + length <= size)) {
-      throw refuse(`is bytes ${entries.get("offset") ?? 0} to ${offset + length} of a file of ${size}`);
+    const length = wholeNumber(entries.get("length") ?? String(file.length - offset));
+    if (!(offset + length <= file.length)) {
+      throw refuse(`is bytes ${entries.get("offset") ?? 0} to ${offset + length} of a file of ${file.length}`);
     }
-    const data = new Uint8Array(length);
-    for (let done = 0; done < length; ) {
-      const { bytesRead } = await handle.read(data, done, Math.min(length - done, MAX_READ), offset + done);
-      if (bytesRead === 0) throw refuse("ends early");
-      done += bytesRead;
-    }
-    return data;
+    return partOf(file, offset, offset + length);
   }
 
-  async close(): Promise<void> {
-    for (const { handle } of this.#open.values()) await handle.close();
-  }
-
-  async #file(location: string): Promise<{ handle: FileHandle; size: number }> {
-    const known = this.#open.get(location);
+  async #file(location: string): Promise<StoredFile> {
+    const known = this.#known.get(location);
     if (known) return known;
     // The name is the file's author's, so neither it nor a link behind it may lead out of the folder.
     const named = resolve(this.#folder, location);
     if (location === "" || isAbsolute(location) || !this.#holds(named)) throw new RangeError(OUTSIDE);
     const path = await realpath(named);
     if (!this.#holds(path)) throw new RangeError(OUTSIDE);
-    const handle = await open(path);
-    const file = { handle, size: (await handle.stat()).size };
-    this.#open.set(location, file);
+    const file = storedFile(path);
+    this.#known.set(location, file);
     return file;
   }
 
@@ -99,9 +102,6 @@ class ExternalFiles {
 }
 
 const OUTSIDE = "lies outside the model's folder";
-
-/** What one read call takes: Node's limit is 2 GiB. */
-const MAX_READ = 2 ** 30;
 
 /** NaN for anything else, which no comparison lets through. */
 const wholeNumber = (text: string): number => (/^\d{1,15}$/.test(text) ? Number(text) : Number.NaN);

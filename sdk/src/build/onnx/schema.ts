@@ -1,5 +1,5 @@
-/** How a field's value is written: https://protobuf.dev/programming-guides/encoding */
-export type Scalar = "int32" | "int64" | "uint64" | "float" | "double" | "string" | "bytes";
+/** How a field's value is written: https://protobuf.dev/programming-guides/encoding. Weights are bytes that need not be in memory. */
+export type Scalar = "int32" | "int64" | "uint64" | "float" | "double" | "string" | "bytes" | "weights";
 
 /** A message's fields by their names here. Lazy where messages contain each other. */
 export type Schema<Message> = { readonly [Name in Exclude<keyof Message, "unknown">]-?: Field };

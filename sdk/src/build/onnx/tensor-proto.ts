@@ -1,5 +1,5 @@
 import { BertEdgeError } from "../../artifact/error.ts";
-import { type DataType, elementCount, elementSize, type Tensor } from "../graph/tensor.ts";
+import { byteLength, type DataType, lazyTensor, type Tensor } from "../graph/tensor.ts";
 import type { Draft } from "./encode-model.ts";
 import type { TensorProto } from "./proto.ts";
 
@@ -26,7 +26,7 @@ const byNumber = new Map(Object.entries(dataTypes).map(([name, number]) => [numb
 export const dataTypeOf = (number: number | undefined): DataType | undefined => byNumber.get(number ?? 0);
 
 /**
- * A tensor of a file; its bytes are a view of the file's. Undefined for a type that is not read here.
+ * A tensor of a file; its bytes are the file's, in memory or not. Undefined for a type that is not read here.
  *
  * @throws BertEdgeError `onnx_invalid` when the file's tensor has fewer or more bytes than its shape says
  */
@@ -34,10 +34,9 @@ export function tensorOf(proto: TensorProto): Tensor | undefined {
   const dtype = dataTypeOf(proto.dataType);
   if (!dtype) return undefined;
   const shape = proto.dims.map(Number);
-  const count = elementCount(shape);
   const data = proto.rawData ?? typedData(proto, dtype);
-  if (shape.every((size) => Number.isSafeInteger(size) && size >= 0) && data.length === count * elementSize[dtype]) {
-    return { dtype, shape, data };
+  if (shape.every((size) => Number.isSafeInteger(size) && size >= 0) && data.length === byteLength({ dtype, shape })) {
+    return data instanceof Uint8Array ? { dtype, shape, data } : lazyTensor(dtype, shape, () => data.read());
   }
   throw new BertEdgeError(
     "onnx_invalid",
@@ -74,9 +73,9 @@ function typedData(proto: TensorProto, dtype: DataType): Uint8Array<ArrayBuffer>
   }
 }
 
-export const toTensorProto = (name: string, { dtype, shape, data }: Tensor): Draft<TensorProto> => ({
-  dims: shape.map(BigInt),
-  dataType: dataTypes[dtype],
+export const toTensorProto = (name: string, value: Tensor): Draft<TensorProto> => ({
+  dims: value.shape.map(BigInt),
+  dataType: dataTypes[value.dtype],
   name,
-  rawData: data,
+  rawData: { length: byteLength(value), read: () => value.data },
 });

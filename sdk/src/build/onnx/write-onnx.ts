@@ -1,8 +1,10 @@
 import { open } from "node:fs/promises";
 import { basename } from "node:path";
 import type { Graph } from "../graph/graph.ts";
+import { bytesOf } from "../stored-file.ts";
 import { type Draft, encodeModel } from "./encode-model.ts";
 import type { ModelProto, TensorProto } from "./proto.ts";
+import type { Chunk } from "./protobuf-writer.ts";
 import { toOnnx } from "./to-onnx.ts";
 
 /** A protobuf message ends at 2 GiB; room is left for the graph itself. */
@@ -22,7 +24,12 @@ export interface WriteOptions {
   maxInlineBytes?: number;
 }
 
-/** Writes a graph as an ONNX file, weights without a copy. Models over 2 GB get a second file for their weights. */
+/**
+ * Writes a graph as an ONNX file, one tensor after the other: no more of them are in memory than were. Models over 2 GB get
+ * a second file for their weights.
+ *
+ * @param path of a file that none of the graph's weights are read from
+ */
 export async function writeOnnx(
   path: string,
   graph: Graph,
@@ -39,13 +46,13 @@ export async function writeOnnx(
 }
 
 function externalise(tensors: readonly Draft<TensorProto>[], location: string) {
-  const chunks: Uint8Array[] = [];
+  const chunks: Chunk[] = [];
   let end = 0;
   const initializer = tensors.map((tensor): Draft<TensorProto> => {
     const { rawData, ...rest } = tensor;
     if (!rawData || rawData.length < MIN_EXTERNAL_BYTES) return tensor;
     const offset = Math.ceil(end / ALIGNMENT) * ALIGNMENT;
-    chunks.push(new Uint8Array(offset - end), rawData as Uint8Array);
+    chunks.push(new Uint8Array(offset - end), rawData);
     end = offset + rawData.length;
     const entries = { location, offset: `${offset}`, length: `${rawData.length}` };
     return {
@@ -57,10 +64,10 @@ function externalise(tensors: readonly Draft<TensorProto>[], location: string) {
   return { initializer, chunks };
 }
 
-async function writeChunks(path: string, chunks: Iterable<Uint8Array>): Promise<void> {
+async function writeChunks(path: string, chunks: Iterable<Chunk>): Promise<void> {
   const file = await open(path, "w");
   try {
-    for (const chunk of chunks) await file.writeFile(chunk);
+    for (const chunk of chunks) await file.writeFile(bytesOf(chunk));
   } finally {
     await file.close();
   }

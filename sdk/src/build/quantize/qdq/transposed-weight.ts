@@ -1,7 +1,7 @@
 import { int } from "../../graph/attribute.ts";
+import { transposed } from "../../graph/transposed.ts";
 import { bind, constant, op } from "../../rewrite/pattern.ts";
 import { type Rule, rule } from "../../rewrite/rule.ts";
-import { transposed } from "../transposed.ts";
 import { weightOf } from "./dequantized.ts";
 
 /** dequantize(q)ᵀ = dequantize(qᵀ), with the scales of rows as those of columns. */

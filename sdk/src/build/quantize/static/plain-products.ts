@@ -2,8 +2,8 @@ import { copyGraph } from "../../graph/copy.ts";
 import type { Graph } from "../../graph/graph.ts";
 import { MICROSOFT, type Node, type Value } from "../../graph/node.ts";
 import type { Tensor } from "../../graph/tensor.ts";
+import { transposed } from "../../graph/transposed.ts";
 import { inferShapes } from "../../shapes/infer.ts";
-import { transposed } from "../transposed.ts";
 import { projectedAttention } from "./projected-attention.ts";
 
 export interface PlainProducts {
