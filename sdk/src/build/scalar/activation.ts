@@ -4,40 +4,32 @@ import { fround, polynomial } from "./float32.ts";
 /** What becomes of one number. */
 export type Activation = (x: number) => number;
 
-/**
- * Φ(x) ≈ ½ + x · P(x²) with P a polynomial of the eighth degree, for |x| ≤ limit; beyond it is that of the limit, which is
- * next to 0 or 1. Coefficients of the least greatest error of x · Φ(x), found by Lawson's iteration, lowest power first.
- */
-function normal(limit: number, coefficients: readonly number[]): (x: number) => number {
-  const bound = fround(limit);
-  const rounded = coefficients.map(fround);
-  return (x) => {
-    const inside = Math.min(Math.max(x, -bound), bound);
-    return fround(fround(polynomial(rounded, fround(inside * inside)) * inside) + 0.5);
-  };
+/** √½ */
+const SQRT1_2 = fround(Math.SQRT1_2);
+/** Abramowitz and Stegun, Handbook of Mathematical Functions, 7.1.26: erf to 1.5 · 10⁻⁷. */
+const P = fround(0.3275911);
+const ERF = [0.254829592, -0.284496736, 1.421413741, -1.453152027, 1.061405429].map(fround);
+
+/** erfc(z) for z ≥ 0 */
+function complement(z: number): number {
+  const t = fround(1 / fround(1 + fround(P * z)));
+  return fround(fround(polynomial(ERF, t) * t) * exp(-fround(z * z)));
 }
 
-const standardNormal = normal(
-  4.4,
-  [
-    0.39876142144203186, -0.0660761222243309, 0.009642853401601315, -0.0010549445869401097, 8.428573346463963e-5,
-    -4.7242228902177885e-6, 1.7405159269401338e-7, -3.7531333596518834e-9, 3.568377884843876e-11,
-  ],
-);
+/** x · Φ(x), https://arxiv.org/abs/1606.08415 */
+export const gelu: Activation = (x) => {
+  const tail = fround(fround(0.5 * complement(Math.abs(fround(x * SQRT1_2)))) * x);
+  return x > 0 ? fround(x - tail) : tail;
+};
 
-const fastNormal = normal(
-  4.2,
-  [
-    0.39885208010673523, -0.06655646860599518, 0.009961305186152458, -0.0011438271030783653, 9.778238018043339e-5,
-    -5.932054136792431e-6, 2.3777931801305385e-7, -5.588074891704764e-9, 5.792238216839607e-11,
-  ],
-);
+/** √(2/π) and its product with 0.044715 */
+const [SLOPE, CUBIC] = [Math.sqrt(2 / Math.PI), Math.sqrt(2 / Math.PI) * 0.044715].map(fround) as [number, number];
 
-/** x · Φ(x) to 7 · 10⁻⁵, https://arxiv.org/abs/1606.08415 */
-export const gelu: Activation = (x) => fround(x * standardNormal(x));
-
-/** x · ½ · (1 + tanh(√(2/π) · (x + 0.044715 · x³))) to 4 · 10⁻⁵, ibid. */
-export const fastGelu: Activation = (x) => fround(x * fastNormal(x));
+/** x · ½ · (1 + tanh(√(2/π) · (x + 0.044715 · x³))) = x · sigmoid(2 · …), ibid. */
+export const fastGelu: Activation = (x) => {
+  const inner = fround(x * fround(SLOPE + fround(CUBIC * fround(x * x))));
+  return fround(x * sigmoid(fround(2 * inner)));
+};
 
 export const sigmoid: Activation = (x) => fround(1 / fround(1 + exp(-x)));
 

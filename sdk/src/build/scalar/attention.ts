@@ -1,5 +1,5 @@
-import { numerator } from "./exp.ts";
-import { fround } from "./float32.ts";
+import { exp } from "./exp.ts";
+import { fround, nearest } from "./float32.ts";
 import type { IntegerProduct } from "./integer-product.ts";
 import { type QuantizedRows, quantizeRows, quantizeRowsSymmetric, U7 } from "./quantize-rows.ts";
 
@@ -95,8 +95,9 @@ function softmax(rows: Float32Array, tokens: number): { numerators: Int8Array; i
     for (let i = start; i < end; i++) greatest = Math.max(greatest, rows[i] as number);
     let sum = 0;
     for (let i = start; i < end; i++) {
-      numerators[i] = numerator(fround((rows[i] as number) - greatest));
-      sum += numerators[i] as number;
+      const numerator = nearest(fround(exp(fround((rows[i] as number) - greatest)) * U7.greatest));
+      numerators[i] = numerator;
+      sum += numerator;
     }
     inverse[row] = 1 / sum;
   }

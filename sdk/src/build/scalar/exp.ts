@@ -23,17 +23,3 @@ export function exp(x: number): number {
   const squared = fround(fround(polynomial(COEFFICIENTS, r) * r) * r);
   return fround(fround(fround(squared + r) + 1) * (POWERS[n + 126] as number));
 }
-
-/** Greatest of what a softmax's exponentials become. */
-const PEAK = 127;
-/** Below this e^x · 127 rounds to zero. */
-const NOTHING = -18;
-/** 127 · 2^r for |r| ≤ ½, to 2.6 · 10⁻⁶: Lawson's iteration, lowest power first. */
-const NUMERATOR = [0.99999926, 0.69312181, 0.24024745, 0.05591794, 0.00957012].map((c) => fround(PEAK * c));
-
-/** 127 · eˣ for x ≤ 0, as a whole number. */
-export function numerator(x: number): number {
-  const y = fround(Math.max(x, NOTHING) * LOG2_E);
-  const n = nearest(y);
-  return nearest(fround(polynomial(NUMERATOR, fround(y - n)) * 2 ** n));
-}
