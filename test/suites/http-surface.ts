@@ -408,8 +408,8 @@ export function httpSurfaceSuite(name: string, tier: "edge" | "region", open: Op
   describe(`${name}: what goes wrong inside`, () => {
     const SECRETS = ["AKIA-SECRET", "/srv/private", "private-bucket", KEY, "    at "];
     const inside = (what: string) => Object.assign(new Error(`${what} AKIA-SECRET at /srv/private/model.onnx`));
-    const storeThat = (get: ObjectStore["get"]): ObjectStore => ({ name: "s3(private-bucket)", get });
-    const garbage = new TextEncoder().encode('{"format": "AKIA-SECRET /srv/private"}');
+    const storeThat = (open: ObjectStore["open"]): ObjectStore => ({ name: "s3(private-bucket)", open });
+    const garbage = () => new Blob(['{"format": "AKIA-SECRET /srv/private"}']).stream();
 
     const faults: [string, 500 | 503, () => Promise<Partial<SurfaceOptions>>][] = [
       ["the engine fails to run", 500, async () => ({ engine: { run: () => Promise.reject(inside("run")) } })],
@@ -420,16 +420,17 @@ export function httpSurfaceSuite(name: string, tier: "edge" | "region", open: Op
         async () => ({ engine: { run: () => Promise.reject("AKIA-SECRET /srv/private") } }),
       ],
       ["the engine fails to load", 500, async () => ({ engine: { onLoad: () => Promise.reject(inside("load")) } })],
-      ["the store fails", 500, async () => ({ store: storeThat(() => Promise.reject(inside("get"))) })],
-      ["the store throws what is no Error", 500, async () => ({ store: storeThat(() => Promise.reject(7)) })],
+      ["the store fails", 503, async () => ({ store: storeThat(() => Promise.reject(inside("open"))) })],
+      ["the store throws what is no Error", 503, async () => ({ store: storeThat(() => Promise.reject(7)) })],
       ["the store is empty", 503, async () => ({ store: storeThat(async () => undefined) })],
-      ["the pointer is garbage", 503, async () => ({ store: storeThat(async () => garbage) })],
+      ["the pointer is garbage", 503, async () => ({ store: storeThat(async () => garbage()) })],
       [
         "the files are not what the manifest lists",
         503,
         async () => {
           const good = await tinyStore();
-          const damaged = async (key: string) => (key.startsWith("blobs/") ? garbage : good.get(key));
+          const damaged: ObjectStore["open"] = async (key, signal) =>
+            key.startsWith("blobs/") ? garbage() : good.open(key, signal);
           return { store: storeThat(damaged) };
         },
       ],

@@ -1,7 +1,10 @@
-import { type Artifact, checkIntegrity } from "../../sdk/src/artifact/artifact.ts";
+import type { Artifact } from "../../sdk/src/artifact/artifact.ts";
+import { describeFile } from "../../sdk/src/artifact/describe-file.ts";
 import { versionOf } from "../../sdk/src/artifact/keys.ts";
 import { MANIFEST_FORMAT, type Manifest, type ManifestFile } from "../../sdk/src/artifact/manifest.ts";
 import { sha256Hex } from "../../sdk/src/artifact/sha256.ts";
+import { memoryStore } from "../../sdk/src/storage/memory.ts";
+import { storedArtifact } from "../../sdk/src/storage/stored-artifact.ts";
 
 export const bytesOf = (text: string): Uint8Array<ArrayBuffer> => new TextEncoder().encode(text);
 export const textOf = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
@@ -17,7 +20,7 @@ export const smallFiles = (content = "weights"): Map<string, Uint8Array<ArrayBuf
 /** A valid manifest of `files`. */
 export async function smallManifest(files: ReadonlyMap<string, Uint8Array<ArrayBuffer>>): Promise<Manifest> {
   const described: Record<string, ManifestFile> = {};
-  for (const [name, bytes] of files) described[name] = { sha256: await sha256Hex(bytes), size: bytes.length };
+  for (const [name, bytes] of files) described[name] = await describeFile(bytes);
   return {
     format: MANIFEST_FORMAT,
     name: "small",
@@ -49,11 +52,6 @@ export async function smallArtifact(
   const files = smallFiles(content);
   const manifest = await smallManifest(files);
   const manifestBytes = bytesOf(JSON.stringify(manifest));
-  return {
-    manifest,
-    manifestBytes,
-    files,
-    version: versionOf(await sha256Hex(manifestBytes)),
-    read: (file) => checkIntegrity(files.get(file), manifest.files[file] as ManifestFile, file),
-  };
+  const version = versionOf(await sha256Hex(manifestBytes));
+  return { ...storedArtifact(memoryStore(files), { manifest, version }), manifestBytes, files };
 }

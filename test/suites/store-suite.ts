@@ -1,6 +1,11 @@
 import fc from "fast-check";
 import { beforeAll, describe, expect, it } from "vitest";
+import { describeFile } from "../../sdk/src/artifact/describe-file.ts";
+import { CHUNK_BYTES } from "../../sdk/src/artifact/manifest.ts";
+import { readObject } from "../../sdk/src/storage/read-object.ts";
+import { receive } from "../../sdk/src/storage/receive.ts";
 import type { ObjectStore, WritableStore } from "../../sdk/src/storage/store.ts";
+import { readStored } from "../../sdk/src/storage/stored-artifact.ts";
 import { seeded } from "./seeded.ts";
 import { bytesOf } from "./small-artifact.ts";
 
@@ -35,26 +40,51 @@ export function testStore(name: string, make: () => Promise<ReadableUnderTest>):
     });
 
     it("finds nothing under a key that was never written", async () => {
-      expect(await store.get("models/never/current.json")).toBeUndefined();
+      expect(await readObject(store, "models/never/current.json")).toBeUndefined();
     });
 
     it("gives back every byte of an object", async () => {
       const bytes = Uint8Array.from({ length: 300_000 }, (_, i) => (i * 7 + (i >> 8)) % 256);
       await put("blobs/sha256/abc", bytes);
-      const read = await store.get("blobs/sha256/abc");
+      const read = await readObject(store, "blobs/sha256/abc");
       expect(read).toBeInstanceOf(Uint8Array);
       expect(Buffer.compare(read as Uint8Array, bytes)).toBe(0);
     });
 
+    it("streams an object into the memory that it is for, checked", async () => {
+      const bytes = Uint8Array.from({ length: 2 * CHUNK_BYTES + 7 }, (_, i) => (i * 7 + (i >> 8)) % 256);
+      const file = await describeFile(bytes);
+      const { buffer } = new WebAssembly.Memory({ initial: 40 });
+      const target = new Uint8Array(buffer, 8, bytes.length);
+      await put("streamed", bytes);
+      await readStored(store, "streamed", file, target);
+      expect(Buffer.compare(target, bytes)).toBe(0);
+      await put("streamed", bytes.with(CHUNK_BYTES, 9));
+      await expect(readStored(store, "streamed", file, target)).rejects.toMatchObject({
+        code: "artifact_corrupt",
+        message: expect.stringContaining(`in bytes ${CHUNK_BYTES} to ${2 * CHUNK_BYTES - 1}`),
+      });
+    });
+
+    it("goes on after a reader who gave up in the middle", async () => {
+      const bytes = new Uint8Array(3_000_000).fill(5);
+      await put("given up", bytes);
+      for (let reader = 0; reader < 5; reader++) {
+        const enough = new Error("enough");
+        await expect(receive(store, "given up", () => Promise.reject(enough))).rejects.toBe(enough);
+      }
+      expect(Buffer.compare((await readObject(store, "given up")) as Uint8Array, bytes)).toBe(0);
+    });
+
     it("tells an empty object from none", async () => {
       await put("empty", new Uint8Array());
-      expect(await store.get("empty")).toEqual(new Uint8Array());
+      expect(await readObject(store, "empty")).toEqual(new Uint8Array());
     });
 
     it("does not take a part of a key, or more than a key, for the key", async () => {
       await put("models/small/current.json", bytesOf("{}"));
       for (const key of ["models", "models/small", "models/small/current", "models/small/current.json/more"]) {
-        expect(await store.get(key), key).toBeUndefined();
+        expect(await readObject(store, key), key).toBeUndefined();
       }
     });
 
@@ -62,7 +92,7 @@ export function testStore(name: string, make: () => Promise<ReadableUnderTest>):
       await fc.assert(
         fc.asyncProperty(fc.uniqueArray(storedKey, { minLength: 2, maxLength: 4 }), async (keys) => {
           for (const key of keys) await put(key, bytesOf(key));
-          for (const key of keys) expect(await store.get(key)).toEqual(bytesOf(key));
+          for (const key of keys) expect(await readObject(store, key)).toEqual(bytesOf(key));
         }),
         seeded(15),
       );
@@ -70,21 +100,21 @@ export function testStore(name: string, make: () => Promise<ReadableUnderTest>):
 
     it("sees an object that was replaced", async () => {
       await put("replaced", bytesOf("the older and longer one"));
-      await store.get("replaced");
+      await readObject(store, "replaced");
       await put("replaced", bytesOf("the newer"));
-      expect(await store.get("replaced")).toEqual(bytesOf("the newer"));
+      expect(await readObject(store, "replaced")).toEqual(bytesOf("the newer"));
     });
 
     it("gives its caller bytes of their own", async () => {
       await put("own", bytesOf("unchanged"));
-      (await store.get("own"))?.fill(0);
-      expect(await store.get("own")).toEqual(bytesOf("unchanged"));
+      (await readObject(store, "own"))?.fill(0);
+      expect(await readObject(store, "own")).toEqual(bytesOf("unchanged"));
     });
 
     it("answers many readers at a time", async () => {
       const keys = Array.from({ length: 20 }, (_, i) => `many/${i}`);
       await Promise.all(keys.map((key) => put(key, bytesOf(key))));
-      expect(await Promise.all(keys.map((key) => store.get(key)))).toEqual(keys.map(bytesOf));
+      expect(await Promise.all(keys.map((key) => readObject(store, key)))).toEqual(keys.map(bytesOf));
     });
   });
 }
@@ -121,7 +151,7 @@ export function testWritableStore(name: string, make: () => Promise<WritableStor
     ])("keeps what was put although its caller writes over the %s later", async (key, bytes) => {
       await store.put(key, bytes, { contentType });
       bytes.fill(0);
-      expect(await store.get(key)).toEqual(bytesOf("first"));
+      expect(await readObject(store, key)).toEqual(bytesOf("first"));
     });
   });
 }
@@ -135,7 +165,7 @@ export function testAtomicPuts(name: string, makeStore: () => Promise<WritableSt
     const store = await makeStore();
     const candidates = [1, 2, 3, 4].map((value) => new Uint8Array(50_000 * value).fill(value));
     await Promise.all(candidates.map((bytes) => store.put("contested", bytes, { contentType })));
-    const winner = (await store.get("contested")) as Uint8Array;
+    const winner = (await readObject(store, "contested")) as Uint8Array;
     expect(candidates.some((bytes) => Buffer.compare(bytes, winner) === 0)).toBe(true);
   });
 }

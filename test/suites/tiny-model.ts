@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import type { Artifact } from "../../sdk/src/artifact/artifact.ts";
+import { describeFile } from "../../sdk/src/artifact/describe-file.ts";
 import { versionOf } from "../../sdk/src/artifact/keys.ts";
 import { type EmbedManifest, MANIFEST_FORMAT, type TargetName } from "../../sdk/src/artifact/manifest.ts";
 import { sha256Hex } from "../../sdk/src/artifact/sha256.ts";
@@ -7,6 +8,7 @@ import type { Engine, EngineSession, TokenIds } from "../../sdk/src/runtime/engi
 import { memoryStore } from "../../sdk/src/storage/memory.ts";
 import { publish } from "../../sdk/src/storage/publish.ts";
 import type { WritableStore } from "../../sdk/src/storage/store.ts";
+import { storedArtifact } from "../../sdk/src/storage/stored-artifact.ts";
 
 /** The model that tests serve: the real tokenizer, and an engine that makes states of token ids. */
 export const TINY = { name: "tiny", dimensions: 8, maxTokens: 16 } as const;
@@ -25,11 +27,11 @@ export async function tinyArtifact(
   weights = "tiny",
   changes: Partial<EmbedManifest> = {},
 ): Promise<Artifact & { manifestBytes: Uint8Array<ArrayBuffer> }> {
-  const files: Record<string, Uint8Array<ArrayBuffer>> = {
-    "tokenizer.json": tokenizerJson,
-    "tokenizer_config.json": tokenizerConfig,
-    "model.onnx": new TextEncoder().encode(weights),
-  };
+  const files = new Map([
+    ["tokenizer.json", tokenizerJson],
+    ["tokenizer_config.json", tokenizerConfig],
+    ["model.onnx", new TextEncoder().encode(weights)],
+  ]);
   const target = {
     precision: "int8",
     model: "model.onnx",
@@ -46,12 +48,7 @@ export async function tinyArtifact(
     vocabulary: 30_522,
     tokenizer: { json: "tokenizer.json", config: "tokenizer_config.json" },
     files: Object.fromEntries(
-      await Promise.all(
-        Object.entries(files).map(async ([name, bytes]) => [
-          name,
-          { sha256: await sha256Hex(bytes), size: bytes.length },
-        ]),
-      ),
+      await Promise.all([...files].map(async ([name, bytes]) => [name, await describeFile(bytes)])),
     ),
     targets: {
       edge: { ...target, engine: "ort-web", cost: EDGE_COST },
@@ -60,12 +57,8 @@ export async function tinyArtifact(
     ...changes,
   };
   const manifestBytes = new TextEncoder().encode(JSON.stringify(manifest));
-  return {
-    manifest,
-    manifestBytes,
-    version: versionOf(await sha256Hex(manifestBytes)),
-    read: async (file) => (files[file] as Uint8Array<ArrayBuffer>).slice(),
-  };
+  const version = versionOf(await sha256Hex(manifestBytes));
+  return { ...storedArtifact(memoryStore(files), { manifest, version }), manifestBytes };
 }
 
 /** A store that holds the model; publish other weights to it for a newer version. */

@@ -5,6 +5,7 @@ import { seeded } from "../../../test/suites/seeded.ts";
 import { smallFiles, smallManifest } from "../../../test/suites/small-artifact.ts";
 import { blobKey, pointerKey, versionOf } from "./keys.ts";
 import {
+  CHUNK_BYTES,
   type EmbedManifest,
   type Manifest,
   type Pointer,
@@ -67,6 +68,28 @@ describe("parseManifest", () => {
     const edge = { ...manifest.targets.edge, kept: ["layer"], task: { metric: "sts", score: 80, fp32: 80.2 } };
     const whole = { ...manifest, targets: { edge } };
     expect(parseManifest(JSON.stringify(whole), "here")).toEqual(whole);
+  });
+
+  it("keeps hashes of chunks, as many as the size has and no others", () => {
+    const withChunks = (size: number, count: number) => {
+      const file = { sha256, size, chunks: Array.from({ length: count }, () => sha256) };
+      return { files: { ...manifest.files, "model.onnx": file } };
+    };
+    for (const [size, count] of [
+      [0, 0],
+      [1, 1],
+      [CHUNK_BYTES, 1],
+      [CHUNK_BYTES + 1, 2],
+      [2 * CHUNK_BYTES, 2],
+    ] as const) {
+      const whole = { ...manifest, ...withChunks(size, count) };
+      expect(parseManifest(JSON.stringify(whole), "here")).toEqual(whole);
+      for (const wrong of [count - 1, count + 1].filter((wrong) => wrong >= 0)) {
+        expect(refused(withChunks(size, wrong)), `${wrong} of ${size} bytes`).toThrow(invalid("as many chunks"));
+      }
+    }
+    const file = { sha256, size: 1, chunks: ["0123"] };
+    expect(refused({ files: { ...manifest.files, "model.onnx": file } })).toThrow(invalid("64 lower-case"));
   });
 
   it("ignores keys that a later version may add", () => {

@@ -2,6 +2,7 @@ import { readdir, readFile, writeFile } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
 import { listing, preparable, set } from "../../../test/suites/preparable.ts";
 import type { TinyFolderOptions } from "../../../test/suites/tiny-bert.ts";
+import { describeFile } from "../artifact/describe-file.ts";
 import { loadModel } from "../runtime/model.ts";
 import { cosine } from "../runtime/tasks/sentence-vector.ts";
 import { openFolder } from "../storage/folder-artifact.ts";
@@ -38,7 +39,9 @@ describe("prepare", () => {
     expect(report.nodes.fused).toBeLessThan(report.nodes.decomposed / 4);
     // The files are all that there is, and what the manifest says.
     expect((await readdir(out)).sort()).toEqual(["manifest.json", ...Object.keys(artifact.manifest.files)].sort());
-    for (const file of Object.keys(artifact.manifest.files)) await artifact.read(file);
+    for (const [name, file] of Object.entries(artifact.manifest.files)) {
+      expect(await describeFile(await artifact.read(name))).toEqual(file);
+    }
     expect(stages).toEqual([
       "read checkpoint",
       "build and fuse the graph",

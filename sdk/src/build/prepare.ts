@@ -1,6 +1,6 @@
 import { basename, resolve } from "node:path";
 import * as v from "valibot";
-import type { Artifact } from "../artifact/artifact.ts";
+import { describeFile } from "../artifact/describe-file.ts";
 import { BertEdgeError } from "../artifact/error.ts";
 import {
   MANIFEST_FORMAT,
@@ -12,9 +12,10 @@ import {
   type TargetName,
   targetNames,
 } from "../artifact/manifest.ts";
-import { sha256Hex } from "../artifact/sha256.ts";
 import type { Engine } from "../runtime/engine/engine.ts";
 import { ortNodeEngine } from "../runtime/engine/ort-node/index.ts";
+import { memoryStore } from "../storage/memory.ts";
+import { storedArtifact } from "../storage/stored-artifact.ts";
 import { calibrate } from "./calibrate/calibrate.ts";
 import { engineOnThisMachine } from "./engines.ts";
 import { choosePrecision, type Measures } from "./gate/choose-precision.ts";
@@ -156,11 +157,7 @@ export async function prepare(options: PrepareOptions): Promise<PrepareReport> {
   };
 
   onStage("time the CPU targets");
-  const inMemory: Artifact = {
-    manifest,
-    version: "unwritten",
-    read: async (file) => files.get(file) as Uint8Array<ArrayBuffer>,
-  };
+  const inMemory = storedArtifact(memoryStore(files), { manifest, version: "unwritten" });
   const calibrated = await calibrate(inMemory);
 
   onStage(`write ${out}`);
@@ -229,10 +226,7 @@ function modelName(name: string): string {
 }
 
 async function describe(files: ReadonlyMap<string, Uint8Array<ArrayBuffer>>): Promise<Record<string, ManifestFile>> {
-  const described = [...files].map(async ([name, bytes]) => [
-    name,
-    { sha256: await sha256Hex(bytes), size: bytes.length },
-  ]);
+  const described = [...files].map(async ([name, bytes]) => [name, await describeFile(bytes)]);
   return Object.fromEntries(await Promise.all(described));
 }
 

@@ -40,10 +40,10 @@ function watched(store: WritableStore): ObjectStore & { reads: string[]; fault: 
     name: store.name,
     reads: [] as string[],
     fault: undefined as Error | undefined,
-    async get(key: string) {
+    async open(key: string, signal: AbortSignal) {
       watching.reads.push(key);
       if (watching.fault) throw watching.fault;
-      return store.get(key);
+      return store.open(key, signal);
     },
   };
   return watching;
@@ -119,7 +119,12 @@ describe("loading", () => {
     unreliable.fault = new Error("the store is down");
     const holder = modelHolder({ store: unreliable, name: TINY.name, engine: fakeEngine() });
     await expect(holder.load(background)).rejects.toThrow("the store is down");
-    await vi.waitFor(() => expect(log).toHaveBeenCalledWith(expect.stringContaining(TINY.name), unreliable.fault));
+    await vi.waitFor(() =>
+      expect(log).toHaveBeenCalledWith(
+        expect.stringContaining(TINY.name),
+        expect.objectContaining({ code: "storage_unavailable", cause: unreliable.fault }),
+      ),
+    );
   });
 
   it("says which model the store does not hold", async () => {

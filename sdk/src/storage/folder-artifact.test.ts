@@ -66,7 +66,7 @@ describe("an artifact folder", () => {
     await damage(path);
     await expect(artifact.read("model.int8.onnx")).rejects.toMatchObject({
       code: "artifact_corrupt",
-      message: `${path} ${message}.`,
+      message: `fs(${folder})/model.int8.onnx ${message}.`,
     });
   });
 });

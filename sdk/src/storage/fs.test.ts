@@ -1,10 +1,12 @@
-import { mkdir, mkdtemp, readdir, rm } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, readlink, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it, vi } from "vitest";
 import { testAtomicPuts, testWritableStore } from "../../../test/suites/store-suite.ts";
 import { temporaryFolder } from "../../../test/suites/temporary-folder.ts";
 import { fsStore } from "./fs.ts";
+import { readObject } from "./read-object.ts";
+import { receive } from "./receive.ts";
 
 const octets = { contentType: "application/octet-stream" };
 
@@ -31,7 +33,7 @@ describe("fsStore", () => {
       writing = false;
     })();
     while (writing) {
-      const bytes = (await store.get("object")) as Uint8Array;
+      const bytes = (await readObject(store, "object")) as Uint8Array;
       const first = bytes[0] as number;
       expect(bytes.length).toBe(size);
       expect(Buffer.compare(bytes, new Uint8Array(size).fill(first))).toBe(0);
@@ -48,6 +50,29 @@ describe("fsStore", () => {
     expect(await readdir(folder)).toEqual(["a"]);
   });
 
+  it.runIf(process.platform === "linux")("closes every file: read to its end, given up, broken, or none", async () => {
+    const folder = await temporaryFolder();
+    const store = fsStore(folder);
+    await store.put("large", new Uint8Array(1_000_000), octets);
+    await mkdir(join(folder, "a-folder"));
+    const open = async (below = folder) => {
+      const links = await readdir("/proc/self/fd");
+      const paths = await Promise.all(links.map((link) => readlink(`/proc/self/fd/${link}`).catch(() => "")));
+      return paths.filter((path) => path.startsWith(below));
+    };
+    await receive(store, "large", async () => expect(await open()).toEqual([join(folder, "large")]));
+    await expect(receive(store, "large", () => Promise.reject(new Error("enough")))).rejects.toThrow("enough");
+    expect(await readObject(store, "a-folder")).toBeUndefined();
+    await vi.waitFor(async () => expect(await open()).toEqual([]));
+
+    // A regular file whose first byte cannot be read.
+    await expect(readObject(fsStore("/proc/self"), "mem")).rejects.toMatchObject({
+      code: "storage_unavailable",
+      message: expect.stringContaining("EIO"),
+    });
+    expect(await open(`/proc/${process.pid}/mem`)).toEqual([]);
+  });
+
   it("says which file cannot be written, and leaves no other there", async () => {
     const folder = await temporaryFolder();
     await mkdir(join(folder, "taken/by-a-folder"), { recursive: true });
@@ -62,7 +87,7 @@ describe("fsStore", () => {
   it("refuses, and does not call absent, a name that is too long for the file system", async () => {
     const store = fsStore(await temporaryFolder());
     const key = "x".repeat(300);
-    await expect(store.get(key)).rejects.toMatchObject({ code: "storage_unavailable" });
+    await expect(readObject(store, key)).rejects.toMatchObject({ code: "storage_unavailable" });
     await expect(store.has(key)).rejects.toMatchObject({ code: "storage_unavailable" });
   });
 });

@@ -1,4 +1,4 @@
-import { mkdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import { type FileHandle, mkdir, open, rename, rm, stat, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { isAbsent } from "./absent.ts";
 import { storageError } from "./storage-error.ts";
@@ -9,13 +9,17 @@ export function fsStore(root: string): WritableStore {
   const name = `fs(${root})`;
   return {
     name,
-    async get(key) {
+    async open(key) {
+      let handle: FileHandle;
       try {
-        return new Uint8Array(await readFile(join(root, key)));
+        handle = await open(join(root, key));
       } catch (error) {
         if (isAbsent(error)) return undefined;
-        throw storageError(name, key, "the file cannot be read", error);
+        throw error;
       }
+      if ((await handle.stat()).isFile()) return fileStream(handle);
+      await handle.close();
+      return undefined;
     },
     async put(key, bytes) {
       const path = join(root, key);
@@ -38,4 +42,25 @@ export function fsStore(root: string): WritableStore {
       }
     },
   };
+}
+
+/** Reads into its reader's own buffer, which Node's streams of files do not. */
+function fileStream(handle: FileHandle): ReadableStream<Uint8Array> {
+  return new ReadableStream({
+    type: "bytes",
+    autoAllocateChunkSize: 64 * 1024,
+    async pull(controller) {
+      const request = controller.byobRequest as ReadableStreamBYOBRequest;
+      const { bytesRead } = await handle.read(request.view as Uint8Array).catch(async (error: unknown) => {
+        await handle.close();
+        throw error;
+      });
+      if (bytesRead === 0) {
+        await handle.close();
+        controller.close();
+      }
+      request.respond(bytesRead);
+    },
+    cancel: () => handle.close(),
+  });
 }

@@ -1,8 +1,10 @@
-import { type Artifact, checkIntegrity } from "../artifact/artifact.ts";
+import type { Artifact } from "../artifact/artifact.ts";
 import { BertEdgeError } from "../artifact/error.ts";
 import { blobKey, pointerKey } from "../artifact/keys.ts";
-import { type ManifestFile, type Pointer, parseManifest, parsePointer } from "../artifact/manifest.ts";
+import { type Pointer, parseManifest, parsePointer } from "../artifact/manifest.ts";
+import { readObject } from "./read-object.ts";
 import type { ObjectStore } from "./store.ts";
+import { readStored, storedArtifact } from "./stored-artifact.ts";
 
 /**
  * The pointer to the version of a model that is current.
@@ -11,7 +13,7 @@ import type { ObjectStore } from "./store.ts";
  */
 export async function readPointer(store: ObjectStore, name: string): Promise<Pointer> {
   const key = pointerKey(name);
-  const bytes = await store.get(key);
+  const bytes = await readObject(store, key);
   if (!bytes) {
     throw new BertEdgeError("model_not_published", `${store.name} holds no model named ${name} (no ${key}).`, {
       hint: "Run `bert-edge publish <artifact> --to s3://bucket/prefix` to this store, or correct the model's name.",
@@ -25,18 +27,8 @@ export async function readPointer(store: ObjectStore, name: string): Promise<Poi
 }
 
 /** @throws BertEdgeError `artifact_corrupt`, `manifest_invalid`, `storage_unavailable` */
-export async function openPublished(store: ObjectStore, pointer: Pointer): Promise<Artifact> {
-  const blob = async (file: ManifestFile) => {
-    const key = blobKey(file.sha256);
-    return checkIntegrity(await store.get(key), file, `${store.name}/${key}`);
-  };
-  const manifest = parseManifest(
-    new TextDecoder().decode(await blob(pointer.manifest)),
-    `${store.name}/${pointer.name}`,
-  );
-  return {
-    manifest,
-    version: pointer.version,
-    read: async (file) => blob(manifest.files[file] as ManifestFile),
-  };
+export async function openPublished(store: ObjectStore, { name, version, manifest: file }: Pointer): Promise<Artifact> {
+  const text = new TextDecoder().decode(await readStored(store, blobKey(file.sha256), file));
+  const manifest = parseManifest(text, `${store.name}/${name}`);
+  return storedArtifact(store, { manifest, version }, (file) => blobKey(manifest.files[file]?.sha256 ?? ""));
 }

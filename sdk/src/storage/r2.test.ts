@@ -4,6 +4,7 @@ import { type TestBucket, testBucketStore } from "../../../test/suites/r2.ts";
 import { bytesOf } from "../../../test/suites/small-artifact.ts";
 import { testStore } from "../../../test/suites/store-suite.ts";
 import { r2Store } from "./r2.ts";
+import { readObject } from "./read-object.ts";
 
 const script = "export default { fetch() { return new Response() } }";
 const workerd = new Miniflare(convertV4MiniflareOptions({ modules: true, script, r2Buckets: ["MODELS"] }));
@@ -21,16 +22,19 @@ testStore("r2Store", async () => ({
 describe("r2Store", () => {
   it("reads without a prefix by default", async () => {
     await testBucketStore(bucket).put("plain", bytesOf("x"), { contentType: "text/plain" });
-    expect(await r2Store(bucket).get("plain")).toEqual(bytesOf("x"));
+    expect(await readObject(r2Store(bucket), "plain")).toEqual(bytesOf("x"));
   });
 
   it.each([
     ["refuses", { get: () => Promise.reject(new Error("internal error (10001)")) }],
-    ["breaks off", { get: async () => ({ arrayBuffer: () => Promise.reject(new Error("stream closed")) }) }],
+    [
+      "breaks off",
+      { get: async () => ({ body: new ReadableStream({ pull: () => Promise.reject(new Error("stream closed")) }) }) },
+    ],
   ])("calls the storage unavailable when the binding %s", async (_, broken) => {
-    await expect(r2Store(broken, { prefix: "p/" }).get("models/x.json")).rejects.toMatchObject({
+    await expect(readObject(r2Store(broken, { prefix: "p/" }), "models/x.json")).rejects.toMatchObject({
       code: "storage_unavailable",
-      message: expect.stringContaining("p/models/x.json"),
+      message: expect.stringContaining("r2(p/) could not read or write models/x.json"),
       cause: expect.any(Error),
     });
   });
@@ -38,5 +42,7 @@ describe("r2Store", () => {
 
 it("is unavailable, not stuck, when the binding does not answer", async () => {
   const silent = { get: () => new Promise<never>(() => {}) };
-  await expect(r2Store(silent, { timeoutMs: 5 }).get("k")).rejects.toMatchObject({ code: "storage_unavailable" });
+  await expect(readObject(r2Store(silent, { timeoutMs: 5 }), "k")).rejects.toMatchObject({
+    code: "storage_unavailable",
+  });
 });

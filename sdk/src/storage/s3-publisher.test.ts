@@ -4,6 +4,7 @@ import { bytesOf } from "../../../test/suites/small-artifact.ts";
 import { testWritableStore } from "../../../test/suites/store-suite.ts";
 import { type ObjectStorage, startObjectStorage } from "../cli/dev/object-storage.ts";
 import { freePort } from "../cli/dev/process.ts";
+import { readObject } from "./read-object.ts";
 import { s3Publisher } from "./s3-publisher.ts";
 
 let server: ObjectStorage;
@@ -56,7 +57,7 @@ describe("s3Publisher", () => {
   });
 
   it("gives up on a server that does not answer in time", async () => {
-    await expect(s3Publisher({ ...server.access, timeoutMs: 0 }).get("models/x.json")).rejects.toMatchObject({
+    await expect(readObject(s3Publisher({ ...server.access, timeoutMs: 0 }), "models/x.json")).rejects.toMatchObject({
       code: "storage_unavailable",
     });
   });

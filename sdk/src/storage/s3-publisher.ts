@@ -43,20 +43,21 @@ export function s3Publisher(options: S3PublisherOptions): WritableStore {
 
   return {
     name,
-    async get(key) {
+    timeoutMs,
+    async open(key, abortSignal) {
       try {
-        const { Body } = await client.send(new GetObjectCommand(at(key)), late());
-        return Body && new Uint8Array(await Body.transformToByteArray());
+        const { Body } = await client.send(new GetObjectCommand(at(key)), { abortSignal });
+        return Body?.transformToWebStream();
       } catch (error) {
         if (absent(error)) return undefined;
-        throw storageError(name, key, reason(error), error);
+        throw error;
       }
     },
     async put(key, bytes, { contentType }) {
       try {
         await client.send(new PutObjectCommand({ ...at(key), Body: bytes, ContentType: contentType }), late());
       } catch (error) {
-        throw storageError(name, key, reason(error), error);
+        throw storageError(name, key, String(error), error);
       }
     },
     async has(key) {
@@ -65,10 +66,8 @@ export function s3Publisher(options: S3PublisherOptions): WritableStore {
         return true;
       } catch (error) {
         if (absent(error)) return false;
-        throw storageError(name, key, reason(error), error);
+        throw storageError(name, key, String(error), error);
       }
     },
   };
 }
-
-const reason = (error: unknown) => (error instanceof Error ? `${error.name}: ${error.message}` : String(error));

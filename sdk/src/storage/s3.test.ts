@@ -9,6 +9,7 @@ import { bytesOf } from "../../../test/suites/small-artifact.ts";
 import { testStore } from "../../../test/suites/store-suite.ts";
 import { type ObjectStorage, startObjectStorage } from "../cli/dev/object-storage.ts";
 import { freePort } from "../cli/dev/process.ts";
+import { readObject } from "./read-object.ts";
 import { s3Store } from "./s3.ts";
 import { s3Publisher } from "./s3-publisher.ts";
 
@@ -73,7 +74,7 @@ describe("s3Store", () => {
     const publisher = s3Publisher(server.access);
     await publisher.put("slash", bytesOf("x"), { contentType: "text/plain" });
     const store = s3Store({ ...server.access, endpoint: `${server.access.endpoint}/` });
-    expect(await store.get("slash")).toEqual(bytesOf("x"));
+    expect(await readObject(store, "slash")).toEqual(bytesOf("x"));
   });
 
   /** A server that, unlike s3rver, checks signatures; every object is empty. */
@@ -90,7 +91,7 @@ describe("s3Store", () => {
     const kept = key.filter((key) => !/(^|\/)\.+(\/|$)/.test(key));
     await fc.assert(
       fc.asyncProperty(kept, async (key) => {
-        expect(await s3Store({ ...server.access, endpoint }).get(key)).toEqual(new Uint8Array());
+        expect(await readObject(s3Store({ ...server.access, endpoint }), key)).toEqual(new Uint8Array());
       }),
       seeded(100),
     );
@@ -98,7 +99,7 @@ describe("s3Store", () => {
 
   it("is refused with a wrong secret, which it keeps to itself", async () => {
     const store = s3Store({ ...server.access, endpoint: await checkingServer(), secretAccessKey: "wrong-secret" });
-    const failure = await store.get("key").catch((error: unknown) => error);
+    const failure = await readObject(store, "key").catch((error: unknown) => error);
     expect(failure).toMatchObject({ code: "storage_unavailable", message: expect.stringContaining("HTTP 403") });
     expect((failure as Error).message).not.toContain("wrong-secret");
   });
@@ -113,7 +114,7 @@ describe("s3Store", () => {
         return new Response("x");
       },
     });
-    await store.get("key");
+    await readObject(store, "key");
     expect(headers?.get("x-amz-security-token")).toBe("temporary");
     expect(headers?.get("authorization")).toContain("x-amz-security-token");
   });
@@ -125,9 +126,7 @@ describe("s3Store", () => {
     ["an endpoint that is no address", () => ({ endpoint: "not an address" })],
   ])("calls the storage unavailable, not the object absent, with %s", async (_, change) => {
     const options = { ...server.access, ...(await change()) };
-    const failure = await s3Store(options)
-      .get("models/x.json")
-      .catch((error: unknown) => error);
+    const failure = await readObject(s3Store(options), "models/x.json").catch((error: unknown) => error);
     expect(failure).toMatchObject({
       code: "storage_unavailable",
       message: expect.stringContaining(`s3(${options.bucket}) could not read or write models/x.json`),
@@ -140,7 +139,7 @@ describe("s3Store", () => {
       response.writeHead(503, { "content-type": "application/xml" });
       response.end("<Error><Code>SlowDown</Code><Message>Please reduce your request rate.</Message></Error>");
     });
-    await expect(s3Store({ ...server.access, endpoint }).get("x")).rejects.toMatchObject({
+    await expect(readObject(s3Store({ ...server.access, endpoint }), "x")).rejects.toMatchObject({
       code: "storage_unavailable",
       message: expect.stringContaining("HTTP 503 SlowDown"),
     });
@@ -148,7 +147,7 @@ describe("s3Store", () => {
 
   it("gives up on a server that does not answer", { timeout: 5_000 }, async () => {
     const endpoint = await serve(() => {});
-    await expect(s3Store({ ...server.access, endpoint, timeoutMs: 50 }).get("x")).rejects.toMatchObject({
+    await expect(readObject(s3Store({ ...server.access, endpoint, timeoutMs: 50 }), "x")).rejects.toMatchObject({
       code: "storage_unavailable",
     });
   });
@@ -158,7 +157,7 @@ describe("s3Store", () => {
       response.writeHead(200, { "content-length": "1000" });
       response.write("the first of a thousand bytes");
     });
-    await expect(s3Store({ ...server.access, endpoint, timeoutMs: 100 }).get("x")).rejects.toMatchObject({
+    await expect(readObject(s3Store({ ...server.access, endpoint, timeoutMs: 100 }), "x")).rejects.toMatchObject({
       code: "storage_unavailable",
     });
   });
@@ -168,7 +167,7 @@ describe("s3Store", () => {
       response.writeHead(200, { "content-length": "1000" });
       response.write("the first of a thousand bytes", () => response.destroy());
     });
-    await expect(s3Store({ ...server.access, endpoint }).get("x")).rejects.toMatchObject({
+    await expect(readObject(s3Store({ ...server.access, endpoint }), "x")).rejects.toMatchObject({
       code: "storage_unavailable",
     });
   });

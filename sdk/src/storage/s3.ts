@@ -20,7 +20,7 @@ export interface S3Options {
 
 /** Reads over the S3 protocol with path-style addresses. 3 KB where the AWS SDK is 85 KB; publishing uses the SDK. */
 export function s3Store(options: S3Options): ObjectStore {
-  const { endpoint, bucket, prefix = "", region = "auto", timeoutMs = 30_000 } = options;
+  const { endpoint, bucket, prefix = "", region = "auto", timeoutMs } = options;
   const send: typeof fetch = options.fetch ?? ((request, init) => fetch(request, init));
   const signer = new AwsClient({
     accessKeyId: options.accessKeyId,
@@ -32,18 +32,13 @@ export function s3Store(options: S3Options): ObjectStore {
   const name = `s3(${bucket})`;
   return {
     name,
-    async get(key) {
+    timeoutMs,
+    async open(key, signal) {
       const path = `${bucket}/${prefix}${key}`.split("/").map(encodeURIComponent).join("/");
-      let response: Response;
-      let reason: string | undefined;
-      try {
-        const request = await signer.sign(`${endpoint.replace(/\/$/, "")}/${path}`);
-        response = await send(request, { signal: AbortSignal.timeout(timeoutMs) });
-        if (response.ok) return new Uint8Array(await response.arrayBuffer());
-        reason = /<Code>(\w+)<\/Code>/.exec(await response.text())?.[1];
-      } catch (cause) {
-        throw storageError(name, key, "the request failed or was late", cause);
-      }
+      const request = await signer.sign(`${endpoint.replace(/\/$/, "")}/${path}`);
+      const response = await send(request, { signal });
+      if (response.ok) return response.body ?? new Blob().stream();
+      const reason = /<Code>(\w+)<\/Code>/.exec(await response.text())?.[1];
       if (response.status === 404 && reason !== "NoSuchBucket") return undefined;
       throw storageError(name, key, `HTTP ${response.status}${reason ? ` ${reason}` : ""}`);
     },

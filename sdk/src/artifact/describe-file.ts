@@ -1,0 +1,13 @@
+import { CHUNK_BYTES, type ManifestFile } from "./manifest.ts";
+import { sha256Hex } from "./sha256.ts";
+
+/** A file as a manifest lists it: with hashes of its chunks if it has several. */
+export async function describeFile(bytes: Uint8Array<ArrayBuffer>): Promise<ManifestFile> {
+  const file = { sha256: await sha256Hex(bytes), size: bytes.length };
+  if (bytes.length <= CHUNK_BYTES) return file;
+  const chunks: string[] = [];
+  for (let start = 0; start < bytes.length; start += CHUNK_BYTES) {
+    chunks.push(await sha256Hex(bytes.subarray(start, start + CHUNK_BYTES)));
+  }
+  return { ...file, chunks };
+}

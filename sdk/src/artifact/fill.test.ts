@@ -1,0 +1,180 @@
+import fc from "fast-check";
+import { describe, expect, it, vi } from "vitest";
+import { refusalOf } from "../../../test/suites/refusal.ts";
+import { seeded } from "../../../test/suites/seeded.ts";
+import { bytesOf } from "../../../test/suites/small-artifact.ts";
+import { describeFile } from "./describe-file.ts";
+import { type Deliver, fill } from "./fill.ts";
+import { CHUNK_BYTES } from "./manifest.ts";
+
+const content = (size: number) => Uint8Array.from({ length: size }, (_, i) => (i * 31 + (i >> 10)) % 256);
+
+/** Around none to three chunks. */
+const fileSize = fc
+  .tuple(fc.nat(3), fc.integer({ min: -2, max: 2 }))
+  .map(([chunks, more]) => Math.max(0, chunks * CHUNK_BYTES + more));
+
+/** Sizes of pieces: empty ones, ones that end where chunks do, and ones that span several. */
+const pieceSizes = fc.array(
+  fc.oneof(fc.constantFrom(0, 1, CHUNK_BYTES - 1, CHUNK_BYTES, 2 * CHUNK_BYTES + 1), fc.nat(CHUNK_BYTES)),
+  { minLength: 1, maxLength: 6 },
+);
+
+/** Delivers `bytes` in pieces of these sizes, over and over; what was delivered is overwritten, as drivers do. */
+const inPieces = (bytes: Uint8Array, sizes: readonly number[]) => async (deliver: Deliver) => {
+  for (let at = 0, turn = 0; at < bytes.length; turn++) {
+    const size = turn < sizes.length ? (sizes[turn] as number) : CHUNK_BYTES;
+    const piece = bytes.slice(at, at + size);
+    at += size;
+    await deliver(piece);
+    piece.fill(255);
+  }
+  return true;
+};
+
+const flipped = (bytes: Uint8Array, at: number): Uint8Array => bytes.with(at, (bytes[at] as number) ^ 1);
+
+describe("fill", () => {
+  it("fills its target, and nothing beside it, whatever the pieces are", async () => {
+    await fc.assert(
+      fc.asyncProperty(fileSize, pieceSizes, async (size, sizes) => {
+        const bytes = content(size);
+        const memory = new Uint8Array(size + 2).fill(9);
+        await fill(memory.subarray(1, size + 1), await describeFile(bytes), "here", inPieces(bytes, sizes));
+        expect(Buffer.compare(memory.subarray(1, size + 1), bytes)).toBe(0);
+        expect([memory[0], memory[size + 1]]).toEqual([9, 9]);
+      }),
+      seeded(25),
+    );
+  });
+
+  it("fills WebAssembly memory", async () => {
+    const bytes = content(CHUNK_BYTES + 1);
+    const { buffer } = new WebAssembly.Memory({ initial: 40 });
+    await fill(new Uint8Array(buffer, 64, bytes.length), await describeFile(bytes), "here", inPieces(bytes, [5]));
+    expect(Buffer.compare(new Uint8Array(buffer, 64, bytes.length), bytes)).toBe(0);
+  });
+
+  it("finds one flipped bit anywhere, names its chunk, and asks for no more than one chunk after that", async () => {
+    await fc.assert(
+      fc.asyncProperty(fileSize, fc.nat(), pieceSizes, async (size, seed, sizes) => {
+        fc.pre(size > CHUNK_BYTES);
+        const [bytes, at] = [content(size), seed % size];
+        const from = at - (at % CHUNK_BYTES);
+        const to = Math.min(from + CHUNK_BYTES, size);
+        let delivered = 0;
+        const transfer = inPieces(flipped(bytes, at), sizes);
+        const filling = fill(new Uint8Array(size), await describeFile(bytes), "models/x", (deliver) =>
+          transfer(async (piece) => {
+            await deliver(piece);
+            delivered += piece.length;
+          }),
+        );
+        await expect(filling).rejects.toMatchObject({
+          code: "artifact_corrupt",
+          message: `models/x does not match its SHA-256 in bytes ${from} to ${to - 1}.`,
+        });
+        expect(delivered).toBeLessThan(to + CHUNK_BYTES);
+      }),
+      seeded(25),
+    );
+  });
+
+  it("refuses what ends too early or too late, at any byte and in any pieces", async () => {
+    await fc.assert(
+      fc.asyncProperty(fileSize, fc.nat(), pieceSizes, async (size, seed, sizes) => {
+        const bytes = content(size + 1);
+        const file = await describeFile(bytes.subarray(0, size));
+        const filling = (sent: Uint8Array) => fill(new Uint8Array(size), file, "x", inPieces(sent, sizes));
+        await expect(filling(bytes)).rejects.toMatchObject({ message: `x has more than ${size} bytes.` });
+        if (size === 0) return;
+        const cut = seed % size;
+        await expect(filling(bytes.subarray(0, cut))).rejects.toMatchObject({
+          code: "artifact_corrupt",
+          message: `x has ${cut} bytes instead of ${size}.`,
+        });
+      }),
+      seeded(25),
+    );
+  });
+
+  it("checks a file without hashes of chunks by its whole, and every bit of it", async () => {
+    const sized = fc.uint8Array({ minLength: 1, maxLength: 64 });
+    await fc.assert(
+      fc.asyncProperty(sized, fc.nat(), async (bytes, seed) => {
+        const { sha256, size } = await describeFile(new Uint8Array(bytes));
+        const filling = (sent: Uint8Array) =>
+          fill(new Uint8Array(size), { sha256, size }, "here", inPieces(sent, [1, 0, 3]));
+        expect(await refusalOf(filling(bytes))).toBe("accepted");
+        expect(await refusalOf(filling(flipped(bytes, seed % size)))).toBe("artifact_corrupt");
+      }),
+      seeded(50),
+    );
+  });
+
+  it("hashes a chunk while the next one is transferred", async () => {
+    const bytes = content(3 * CHUNK_BYTES);
+    const file = await describeFile(bytes);
+    const { promise: hashed, resolve: finish } = Promise.withResolvers<void>();
+    const digest = vi.spyOn(crypto.subtle, "digest").mockImplementationOnce(async () => {
+      await hashed;
+      return new Uint8Array(Buffer.from(file.chunks?.[0] as string, "hex")).buffer;
+    });
+    try {
+      await fill(new Uint8Array(bytes.length), file, "here", async (deliver) => {
+        await deliver(bytes.subarray(0, CHUNK_BYTES));
+        await deliver(bytes.subarray(CHUNK_BYTES, 2 * CHUNK_BYTES - 1));
+        expect(digest).toHaveBeenCalledTimes(1);
+        finish();
+        await deliver(bytes.subarray(2 * CHUNK_BYTES - 1));
+        return true;
+      });
+      expect(digest).toHaveBeenCalledTimes(3);
+    } finally {
+      digest.mockRestore();
+    }
+  });
+
+  it("names the wrong chunk of a file that also ends too early", async () => {
+    const bytes = content(3 * CHUNK_BYTES);
+    const sent = flipped(bytes, 0).subarray(0, CHUNK_BYTES + 1);
+    await expect(
+      fill(new Uint8Array(bytes.length), await describeFile(bytes), "x", inPieces(sent, [])),
+    ).rejects.toMatchObject({ message: `x does not match its SHA-256 in bytes 0 to ${CHUNK_BYTES - 1}.` });
+  });
+
+  it("passes on why a transfer failed", async () => {
+    const bytes = content(2 * CHUNK_BYTES);
+    const filling = fill(new Uint8Array(bytes.length), await describeFile(bytes), "x", async (deliver) => {
+      await deliver(bytes.subarray(0, CHUNK_BYTES + 1));
+      throw new Error("the line is dead");
+    });
+    await expect(filling).rejects.toThrow("the line is dead");
+  });
+
+  it.each([
+    ["missing", () => Promise.resolve(false), "models/x is missing."],
+    ["too short", inPieces(bytesOf("ab"), []), "models/x has 2 bytes instead of 3."],
+    ["too long", inPieces(bytesOf("abcd"), []), "models/x has more than 3 bytes."],
+    ["other", inPieces(bytesOf("abd"), []), "models/x does not match its SHA-256."],
+  ])("says where a file is %s and what to do", async (_, transfer, message) => {
+    await expect(
+      fill(new Uint8Array(3), await describeFile(bytesOf("abc")), "models/x", transfer),
+    ).rejects.toMatchObject({
+      name: "BertEdgeError",
+      code: "artifact_corrupt",
+      message,
+      hint: expect.stringMatching(/remove/i),
+    });
+  });
+
+  it.each([2, 4])("refuses a target of %d bytes for a file of 3 before anything is transferred", async (length) => {
+    const transfer = vi.fn();
+    const filling = fill(new Uint8Array(length), await describeFile(bytesOf("abc")), "x", transfer);
+    await expect(filling).rejects.toMatchObject({
+      code: "buffer_invalid",
+      message: `x has 3 bytes, and the buffer for it ${length}.`,
+    });
+    expect(transfer).not.toHaveBeenCalled();
+  });
+});
