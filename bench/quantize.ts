@@ -13,7 +13,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { BertEdgeError } from "../sdk/src/artifact/error.ts";
-import { inChild } from "../sdk/src/build/verify/in-child.ts";
+import { inChild } from "../sdk/src/build/in-child.ts";
+import { COMPARISON } from "../sdk/src/build/verify/comparison.ts";
 import { printError, printJson, printNote, printResult, stageLog } from "../sdk/src/cli/output.ts";
 import { describe, type Figures, type Line } from "./quantize/describe.ts";
 import { makeResults } from "./quantize/make-results.ts";
@@ -92,5 +93,5 @@ function failureOf(error: unknown): Failure {
 
 /** Models are read in other processes alone: `runTool` says why. */
 function child<T>(script: string, args: readonly string[]): Promise<T> {
-  return inChild<T>(new URL(`./quantize/${script}-child.ts`, import.meta.url), args);
+  return inChild<T>(new URL(`./quantize/${script}-child.ts`, import.meta.url), args, COMPARISON);
 }

@@ -9,7 +9,7 @@ import { quantizableNodes } from "./quantize/quantize-graph.ts";
 import { type ObservedRange, observedRanges } from "./quantize/ranges.ts";
 import { leastErrorRange, percentileRange, type Range } from "./quantize/static/histogram.ts";
 import { type TokenBatch, tokenBatches } from "./quantize/token-batches.ts";
-import { observeProducts } from "./quantize/weights/observe.ts";
+import { observeInChild } from "./quantize/weights/observe-in-child.ts";
 import { probeInputs } from "./verify/probe-inputs.ts";
 
 export type QuantizeMode = "int8-dynamic" | "int8-blocks" | "int8-static" | "fp16";
@@ -22,13 +22,15 @@ export interface QuantizeChoice extends Pick<PrecisionOptions, "tableBits" | "fe
  * Ways to quantize a graph in a mode, the one to try first first.
  *
  * @param sequences texts' token ids to observe activations on; undefined for none
- * @throws BertEdgeError `calibration_missing`, `inputs_unknown`, `calibration_invalid`, `quantize_opset`,
- *   `nothing_to_quantize`
+ * @param folder for what is observed, as long as the candidates are used
+ * @throws BertEdgeError `calibration_missing`, `inputs_unknown`, `calibration_invalid`, `calibration_failed`,
+ *   `quantize_opset`, `nothing_to_quantize`
  */
 export async function quantizeCandidates(
   fused: Graph,
   { mode, tableBits, feedForwardBits }: QuantizeChoice,
   sequences: readonly TokenIds[] | undefined,
+  folder: string,
 ): Promise<Candidate[]> {
   const batches = sequences && tokenBatches(fused, sequences);
   if (mode === "int8-static") return staticCandidates(fused, batches);
@@ -47,7 +49,7 @@ export async function quantizeCandidates(
       },
     );
   }
-  const calibration = batches && (await observeProducts(fused, batches));
+  const calibration = sequences && (await observeInChild(fused, sequences, folder));
   const precision = mode === "int8-dynamic" ? "int8" : mode;
   const quantize = precisions[precision](fused, {
     calibration,

@@ -9,6 +9,7 @@ import { assertFiniteWeights } from "./gate/finite-weights.ts";
 import { FP16_LIMIT, INT8_LIMIT, type Limit, RANDOM_TOKENS_LIMIT, STATIC_LIMIT } from "./gate/measured.ts";
 import type { Graph } from "./graph/graph.ts";
 import { byteLength } from "./graph/tensor.ts";
+import { inChild } from "./in-child.ts";
 import { readModelSource } from "./model-source.ts";
 import { writeOnnx } from "./onnx/write-onnx.ts";
 import { optimizeGraph } from "./optimize/optimize-graph.ts";
@@ -17,7 +18,7 @@ import { integerProducts } from "./quantize/qdq/integer-products.ts";
 import { type QuantizeChoice, type QuantizeMode, quantizeCandidates } from "./quantize-candidates.ts";
 import { assertWritable, replaceFile } from "./replace-file.ts";
 import { encoderOf, type TextEncoder } from "./text-encoder.ts";
-import { inChild } from "./verify/in-child.ts";
+import { COMPARISON } from "./verify/comparison.ts";
 import { probeTexts } from "./verify/probe-texts.ts";
 import { tableRows } from "./verify/table-rows.ts";
 
@@ -59,9 +60,10 @@ export interface QuantizeReport {
  * Models that were quantized elsewhere keep their scales and integer weights. int8-static is not fused, for runtimes that
  * know standard operators alone.
  *
- * @throws BertEdgeError as `readModelSource`, `file_changed` as long as it runs; `out_unwritable`; `weights_invalid`; `calibration_missing`, `inputs_unknown`,
- *   `calibration_invalid`, `quantize_opset` when it cannot be calibrated; `model_constant` when there is nothing to compare;
- *   `nothing_to_quantize`; `accuracy_gate` when the result is not close enough; `parity_failed`, `parity_impossible`
+ * @throws BertEdgeError as `readModelSource`, `file_changed` as long as it runs; `out_unwritable`; `weights_invalid`;
+ *   `calibration_missing`, `inputs_unknown`, `calibration_invalid`, `calibration_failed`, `quantize_opset` when it cannot
+ *   be calibrated; `model_constant` when there is nothing to compare; `nothing_to_quantize`; `accuracy_gate` when the
+ *   result is not close enough; `parity_failed`, `parity_impossible`
  */
 export async function quantizeModel(options: QuantizeOptions): Promise<QuantizeReport> {
   const { source, out, mode, checkParity = true, onStage = () => {} } = options;
@@ -76,11 +78,12 @@ export async function quantizeModel(options: QuantizeOptions): Promise<QuantizeR
 
   onStage("fuse");
   const fused = mode === "int8-static" ? graph : await fuse(graph);
-  if (encode) onStage("observe activations");
-  const candidates = await quantizeCandidates(fused, options, encode?.(options.calibration ?? calibrationLines));
-
-  onStage(`quantize and write ${out}`);
   return replaceFile(out, async ({ path, folder, publish }) => {
+    if (encode) onStage("observe activations");
+    const sequences = encode?.(options.calibration ?? calibrationLines);
+    const candidates = await quantizeCandidates(fused, options, sequences, folder);
+
+    onStage(`quantize and write ${out}`);
     const writtenAt = { seconds: 0, peakRssMB: 0 };
     let original: string | undefined;
     let probes: string[] = [];
@@ -97,7 +100,7 @@ export async function quantizeModel(options: QuantizeOptions): Promise<QuantizeR
     const parity = async (result: Graph) => {
       await write(result);
       original ??= await writeOriginal(folder);
-      return inChild<Parity>(agreementScript, [original, path, ...probes]);
+      return inChild<Parity>(agreementScript, [original, path, ...probes], COMPARISON);
     };
     const [first] = candidates as [Candidate];
     if (checkParity) onStage("compare with the original");

@@ -12,7 +12,7 @@ type Fields = Message & Record<string, unknown>;
 type Bytes = Uint8Array<ArrayBuffer>;
 
 /** What a model has in place of views of its file. */
-export interface Kept {
+interface Kept {
   readonly bytes: (view: Bytes) => Bytes;
   readonly weights: (view: Bytes) => Bytes | StoredBytes;
 }

@@ -1,6 +1,7 @@
 import { realpath } from "node:fs/promises";
 import { dirname, isAbsolute, relative, resolve, sep } from "node:path";
 import { BertEdgeError } from "../../artifact/error.ts";
+import { release } from "../graph/release.ts";
 import { partOf, type StoredBytes, type StoredFile, storedFile } from "../stored-file.ts";
 import { decodeModel } from "./decode-model.ts";
 import type { GraphProto, ModelProto, NodeProto, TensorProto } from "./proto.ts";
@@ -22,8 +23,7 @@ export async function readOnnx(path: string): Promise<ModelProto> {
     bytes: (view) => view.slice(),
     weights: ({ byteOffset, length }) => partOf(file, byteOffset, byteOffset + length),
   });
-  // Nothing refers to the bytes any more, and the collector would let them be for long.
-  bytes.buffer.transfer(0);
+  release(bytes);
   const external = [...tensorsOf(model)].filter(({ dataLocation }) => dataLocation === EXTERNAL);
   if (external.length === 0) return model;
 

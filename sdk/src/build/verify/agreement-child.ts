@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import { answer } from "./in-child.ts";
+import { answer } from "../in-child.ts";
 import { modelAgreement } from "./model-agreement.ts";
 
 /** Compares the two models named on the command line, on the token ids in a JSON file if one is named too. */

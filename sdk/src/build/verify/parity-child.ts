@@ -1,4 +1,4 @@
-import { answer } from "./in-child.ts";
+import { answer } from "../in-child.ts";
 import { modelParity } from "./model-parity.ts";
 
 /** Compares the two models named on the command line. */

@@ -1,5 +1,6 @@
 import { extname } from "node:path";
-import { inChild } from "./in-child.ts";
+import { inChild } from "../in-child.ts";
+import { COMPARISON } from "./comparison.ts";
 import type { ModelParity } from "./model-parity.ts";
 
 /**
@@ -8,4 +9,4 @@ import type { ModelParity } from "./model-parity.ts";
  * @throws BertEdgeError `parity_failed`, or what `modelParity` throws
  */
 export const parityInProcess = (original: string, rewritten: string): Promise<ModelParity> =>
-  inChild(new URL(`./parity-child${extname(import.meta.url)}`, import.meta.url), [original, rewritten]);
+  inChild(new URL(`./parity-child${extname(import.meta.url)}`, import.meta.url), [original, rewritten], COMPARISON);

@@ -1,3 +1,4 @@
+import { release } from "../../graph/release.ts";
 import { type Moments, meanSquares } from "./moments.ts";
 
 /**
@@ -11,7 +12,7 @@ export interface Compensation {
   /** Inputs in the order in which they are rounded: those that matter most first. */
   readonly order: Uint32Array;
   /** Row k holds Lₖⱼ / Lₖₖ for j < k, in that order: [in, in]. */
-  readonly factors: Float32Array;
+  readonly factors: Float32Array<ArrayBuffer>;
 }
 
 /** Rounding of the sums may leave less than the damping of a pivot, never less than this share of it. */
@@ -31,11 +32,12 @@ export function compensation({ width: size, products }: Moments): Compensation {
     const pivot = c[column * size + column] as number;
     for (let j = 0; j < k; j++) factors[k * size + j] = (c[(size - 1 - j) * size + column] as number) / pivot;
   }
+  release(c);
   return { order, factors };
 }
 
 /** C with C Cᵀ = H + damping, rows and columns in the given order; in reverse order of L, whose element kj is C[n−1−j, n−1−k]. */
-function cholesky(moments: Float32Array, order: Uint32Array, damping: number): Float64Array {
+function cholesky(moments: Float32Array, order: Uint32Array, damping: number): Float64Array<ArrayBuffer> {
   const size = order.length;
   const c = new Float64Array(size * size);
   for (let row = 0; row < size; row++) {

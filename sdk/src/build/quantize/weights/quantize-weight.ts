@@ -1,3 +1,4 @@
+import { release } from "../../graph/release.ts";
 import { type Tensor, toFloat32 } from "../../graph/tensor.ts";
 import { type Compensation, compensation } from "./compensation.ts";
 import { bestGrid, fullGrid, type Grid, type Levels, levelOf } from "./grid.ts";
@@ -79,6 +80,7 @@ export function quantizeWeight(
     else for (let i = 0; i < inputs; i++) errors[i] = round(i, channel[i] as number);
     if (shift && moments) shift[output] = errors.reduce((sum, error, i) => sum + error * meanOf(moments, i), 0);
   }
+  if (compensated) release(compensated.factors);
   return { levels, step, zero, shift };
 }
 

@@ -15,10 +15,12 @@ export function weights(improvements: Improvements, calibration?: Calibration): 
   const known = new Map<string, QuantizedWeight>();
   return ({ weight }, precision) => {
     const key = `${weight.name} ${JSON.stringify(precision)}`;
+    const found = known.get(key);
+    if (found) return found;
     const moments = calibration?.get(weight.name);
-    const found = known.get(key) ?? quantizeWeight(weight.constant, precision, improvements, moments);
-    if (moments) known.set(key, found);
-    return found;
+    const quantized = quantizeWeight(weight.constant, precision, improvements, moments);
+    if (moments) known.set(key, quantized);
+    return quantized;
   };
 }
 
