@@ -9,6 +9,8 @@ import type { OptimizeReport } from "../sdk/src/build/optimize/optimize.ts";
 import type { PrepareReport } from "../sdk/src/build/prepare.ts";
 import { type ObjectStorage, startObjectStorage } from "../sdk/src/cli/dev/object-storage.ts";
 import { cosine } from "../sdk/src/runtime/tasks/sentence-vector.ts";
+import { assetsFolder } from "../sdk/src/storage/assets-folder.ts";
+import { openPublished, readPointer } from "../sdk/src/storage/published-artifact.ts";
 import { NamedGraph } from "./suites/named-graph.ts";
 import { writePreparableCheckpoint } from "./suites/tiny-bert.ts";
 
@@ -319,5 +321,14 @@ describe("publish", () => {
       `tiny@${result.version} is current at s3://${access.bucket}/team-a/ (0 objects, 0.0 MB sent).\n`,
     );
     expect(again.stderr.match(/^reused /gm)).toHaveLength(result.uploaded);
+  });
+
+  it("writes static assets into a folder", async () => {
+    const assets = join(folder, "assets");
+    const { code, stdout } = await bertEdge(["publish", artifact, "--to", `assets:${assets}`]);
+    expect({ code, stdout }).toMatchObject({ code: 0, stdout: expect.stringContaining(`is current at ${assets} (`) });
+    const store = assetsFolder(assets);
+    const published = await openPublished(store, await readPointer(store, "tiny"));
+    for (const file of Object.keys(published.manifest.files)) await published.read(file);
   });
 });

@@ -3,6 +3,7 @@ export { BertEdgeError } from "./artifact/error.ts";
 export type { Cost, Manifest, Parity, Pointer, Target, TargetName } from "./artifact/manifest.ts";
 export { type OptimizeOptions, type OptimizeReport, optimize } from "./build/optimize/optimize.ts";
 export { type PrepareOptions, type PrepareReport, prepare } from "./build/prepare.ts";
+export { assetsFolder } from "./storage/assets-folder.ts";
 export { openFolder } from "./storage/folder-artifact.ts";
 export { fsStore } from "./storage/fs.ts";
 export { memoryStore } from "./storage/memory.ts";

@@ -11,6 +11,7 @@ import { publish } from "../../sdk/src/storage/publish.ts";
 import type { S3Options } from "../../sdk/src/storage/s3.ts";
 import { s3Publisher } from "../../sdk/src/storage/s3-publisher.ts";
 import type { WritableStore } from "../../sdk/src/storage/store.ts";
+import { deployedAssets } from "../suites/assets.ts";
 import { type TestBucket, testBucketStore } from "../suites/r2.ts";
 import { smallArtifact } from "../suites/small-artifact.ts";
 
@@ -23,11 +24,12 @@ const worker = `
   import { sha256Hex } from "./sdk/src/artifact/sha256.ts";
   import { r2Store } from "./sdk/src/storage/r2.ts";
   import { s3Store } from "./sdk/src/storage/s3.ts";
+  import { assetsStore } from "./sdk/src/storage/assets.ts";
 
   export default {
-    async fetch(request, { MODELS }) {
+    async fetch(request, { MODELS, ASSETS }) {
       const s3 = await request.json();
-      const store = s3 ? s3Store(s3) : r2Store(MODELS);
+      const store = s3 ? s3Store(s3) : ASSETS ? assetsStore(ASSETS) : r2Store(MODELS);
       try {
         const artifact = await openPublished(store, await readPointer(store, "small"));
         const { size } = artifact.manifest.files["${MODEL}"];
@@ -40,6 +42,7 @@ const worker = `
     },
   };`;
 
+let script: string;
 let workerd: Miniflare;
 let storage: ObjectStorage;
 let artifact: Awaited<ReturnType<typeof smallArtifact>>;
@@ -52,7 +55,7 @@ beforeAll(async () => {
     format: "esm",
     conditions: ["workerd", "worker"],
   });
-  const script = outputFiles[0]?.text ?? "";
+  script = outputFiles[0]?.text ?? "";
   const options = { modules: true, script, r2Buckets: ["MODELS"], compatibilityDate: "2026-11-01" };
   workerd = new Miniflare(convertV4MiniflareOptions(options));
   storage = await startObjectStorage(process.cwd());
@@ -63,29 +66,50 @@ afterAll(async () => {
   await storage?.stop();
 });
 
-async function load(s3?: S3Options): Promise<{ sha256?: string; code?: string; message?: string }> {
-  const response = await workerd.dispatchFetch("http://worker/", { method: "POST", body: JSON.stringify(s3 ?? null) });
+async function load(worker: Miniflare, s3?: S3Options): Promise<{ sha256?: string; code?: string; message?: string }> {
+  const response = await worker.dispatchFetch("http://worker/", { method: "POST", body: JSON.stringify(s3 ?? null) });
   return (await response.json()) as object;
 }
 
+interface Place {
+  store: WritableStore;
+  loaded(): ReturnType<typeof load>;
+  stop?(): Promise<void>;
+}
+
+async function inBucket(): Promise<Place> {
+  const bucket = (await workerd.getR2Bucket("MODELS")) as unknown as TestBucket;
+  return { store: testBucketStore(bucket), loaded: () => load(workerd) };
+}
+
+async function overS3(): Promise<Place> {
+  return { store: s3Publisher(storage.access), loaded: () => load(workerd, storage.access) };
+}
+
+async function inAssets(): Promise<Place> {
+  const { folder, deployed, workerd, stop } = await deployedAssets(script);
+  return { store: folder, stop, loaded: () => deployed().then(() => load(workerd)) };
+}
+
 describe.each([
-  ["an R2 binding", async () => testBucketStore((await workerd.getR2Bucket("MODELS")) as unknown as TestBucket), false],
-  ["the S3 protocol", async () => s3Publisher(storage.access), true],
-])("in workerd, over %s, a model", (_, open: () => Promise<WritableStore>, overS3) => {
-  const access = () => (overS3 ? storage.access : undefined);
+  ["an R2 binding", inBucket],
+  ["the S3 protocol", overS3],
+  ["static assets", inAssets],
+])("in workerd, over %s, a model", (_, open) => {
   const model = () => {
     const { sha256 = "" } = artifact.manifest.files[MODEL] ?? {};
     return { sha256, key: blobKey(sha256), bytes: artifact.files.get(MODEL) as Uint8Array<ArrayBuffer> };
   };
-  let store: WritableStore;
+  let place: Place;
   beforeAll(async () => {
-    store = await open();
-    await publish(artifact, store);
+    place = await open();
+    await publish(artifact, place.store);
   });
+  afterAll(() => place?.stop?.());
 
   it("is streamed into WebAssembly memory as it was published", async () => {
     expect(artifact.manifest.files[MODEL]?.chunks).toHaveLength(4);
-    expect(await load(access())).toEqual({ sha256: model().sha256 });
+    expect(await place.loaded()).toEqual({ sha256: model().sha256 });
   });
 
   it.each([
@@ -102,9 +126,9 @@ describe.each([
     ],
   ])("is refused when it is %s, by the name of its object", async (_, damage, message) => {
     const { key, bytes } = model();
-    await store.put(key, damage(bytes), octets);
-    const failure = await load(access());
-    await store.put(key, bytes, octets);
+    await place.store.put(key, damage(bytes), octets);
+    const failure = await place.loaded();
+    await place.store.put(key, bytes, octets);
     expect(failure).toMatchObject({ code: "artifact_corrupt", message: expect.stringContaining(message) });
     expect(failure.message).toContain(key);
   });
@@ -124,7 +148,7 @@ it("in workerd, a server that stalls is given up in time, and is told so", async
     server.close();
   });
   const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  expect(await load({ ...storage.access, endpoint, timeoutMs: 100 })).toMatchObject({
+  expect(await load(workerd, { ...storage.access, endpoint, timeoutMs: 100 })).toMatchObject({
     code: "storage_unavailable",
     message: expect.stringContaining("not read to its end within 100 ms"),
   });

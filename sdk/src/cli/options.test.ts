@@ -4,7 +4,7 @@ import { InvalidArgumentError } from "commander";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { temporaryFolder } from "../../../test/suites/temporary-folder.ts";
-import { listOf, positiveInteger, positiveIntegers, s3Url, share, textLines } from "./options.ts";
+import { listOf, positiveInteger, positiveIntegers, publishPlace, share, textLines } from "./options.ts";
 
 const engines = listOf(["ort-web", "ort-node"]);
 
@@ -70,10 +70,11 @@ describe("textLines", () => {
   });
 });
 
-describe("s3Url", () => {
+describe("publishPlace", () => {
   it("takes bucket names of 3 to 63 characters", () => {
-    for (const length of [3, 63]) expect(s3Url(`s3://${"9".repeat(length)}`)).toMatchObject({ prefix: "" });
-    for (const length of [2, 64]) expect(() => s3Url(`s3://${"9".repeat(length)}`)).toThrow(InvalidArgumentError);
+    for (const length of [3, 63]) expect(publishPlace(`s3://${"9".repeat(length)}`)).toMatchObject({ prefix: "" });
+    for (const length of [2, 64])
+      expect(() => publishPlace(`s3://${"9".repeat(length)}`)).toThrow(InvalidArgumentError);
   });
 
   it.each([
@@ -82,7 +83,11 @@ describe("s3Url", () => {
     ["s3://my.bucket-1/team-a", "my.bucket-1", "team-a/"],
     ["s3://bucket/team a/models//", "bucket", "team a/models/"],
   ])("reads %s", (url, bucket, prefix) => {
-    expect(s3Url(url)).toEqual({ bucket, prefix });
+    expect(publishPlace(url)).toEqual({ bucket, prefix });
+  });
+
+  it("reads the folder of static assets", () => {
+    expect(publishPlace("assets:public/my models")).toEqual({ folder: "public/my models" });
   });
 
   it.each([
@@ -96,8 +101,10 @@ describe("s3Url", () => {
     "S3://bucket",
     "https://bucket/x",
     "s3://bucket?x",
+    "assets:",
+    "assets",
   ])("refuses %j and shows the form", (url) => {
-    expect(() => s3Url(url)).toThrow(InvalidArgumentError);
-    expect(() => s3Url(url)).toThrow("s3://bucket/prefix");
+    expect(() => publishPlace(url)).toThrow(InvalidArgumentError);
+    expect(() => publishPlace(url)).toThrow("s3://bucket/prefix");
   });
 });

@@ -47,17 +47,26 @@ export function textLines(path: string): string[] {
   throw new InvalidArgumentError(`${path} has no lines of text.`);
 }
 
-export interface S3Url {
+interface S3Url {
   bucket: string;
   /** Put before every key: empty, or with a slash at its end. */
   prefix: string;
 }
 
-export function s3Url(value: string): S3Url {
+/** A bucket, or a folder that is deployed as static assets. */
+export type PublishPlace = S3Url | { folder: string };
+
+/** `s3://bucket/prefix` or `assets:folder`. */
+export function publishPlace(value: string): PublishPlace {
+  const folder = /^assets:(.+)$/.exec(value)?.[1];
+  return folder ? { folder } : s3Url(value);
+}
+
+function s3Url(value: string): S3Url {
   const match = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/(.*))?$/.exec(value);
   if (!match) {
     throw new InvalidArgumentError(
-      `${value} is not s3://bucket or s3://bucket/prefix, where the bucket's name is 3-63 of a-z 0-9 . -`,
+      `${value} is not s3://bucket, s3://bucket/prefix, where the bucket's name is 3-63 of a-z 0-9 . -, or assets:folder`,
     );
   }
   const [, bucket = "", path = ""] = match;

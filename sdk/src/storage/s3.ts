@@ -1,4 +1,5 @@
 import { AwsClient } from "aws4fetch";
+import { urlPath } from "../artifact/keys.ts";
 import { storageError } from "./storage-error.ts";
 import type { ObjectStore } from "./store.ts";
 
@@ -34,7 +35,7 @@ export function s3Store(options: S3Options): ObjectStore {
     name,
     timeoutMs,
     async open(key, signal) {
-      const path = `${bucket}/${prefix}${key}`.split("/").map(encodeURIComponent).join("/");
+      const path = urlPath(`${bucket}/${prefix}${key}`);
       const request = await signer.sign(`${endpoint.replace(/\/$/, "")}/${path}`);
       const response = await send(request, { signal });
       if (response.ok) return response.body ?? new Blob().stream();

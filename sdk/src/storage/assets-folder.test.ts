@@ -1,0 +1,19 @@
+import { readdir } from "node:fs/promises";
+import { expect, it } from "vitest";
+import { temporaryFolder } from "../../../test/suites/temporary-folder.ts";
+import { assetsFolder } from "./assets-folder.ts";
+
+const octets = { contentType: "application/octet-stream" };
+const LIMIT = 25 * 1024 * 1024;
+
+it("takes an asset of 25 MiB and refuses one with a byte more, which it does not write", async () => {
+  const folder = await temporaryFolder();
+  const store = assetsFolder(folder);
+  await store.put("largest", new Uint8Array(LIMIT), octets);
+  await expect(store.put("blobs/too-large", new Uint8Array(LIMIT + 1), octets)).rejects.toMatchObject({
+    code: "asset_too_large",
+    message: `blobs/too-large has ${LIMIT + 1} bytes, and static assets have at most ${LIMIT}.`,
+    hint: expect.stringContaining("--targets edge"),
+  });
+  expect(await readdir(folder)).toEqual(["largest"]);
+});
