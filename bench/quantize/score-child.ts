@@ -6,7 +6,8 @@ import { answer } from "../../sdk/src/build/in-child.ts";
 import { encodeModel } from "../../sdk/src/build/onnx/encode-model.ts";
 import { fromOnnx } from "../../sdk/src/build/onnx/from-onnx.ts";
 import { readOnnx } from "../../sdk/src/build/onnx/read-onnx.ts";
-import { encoderOf, type TextEncoder } from "../../sdk/src/build/text-encoder.ts";
+import { shipTokenizer } from "../../sdk/src/build/pack/tokenizer/ship-tokenizer.ts";
+import { encoderOf, openTokenizer, type TextEncoder } from "../../sdk/src/build/text-encoder.ts";
 import { modelAgreement } from "../../sdk/src/build/verify/model-agreement.ts";
 import { probeTexts } from "../../sdk/src/build/verify/probe-texts.ts";
 import { readSts } from "../../sdk/src/build/verify/tasks/read-sts.ts";
@@ -40,15 +41,7 @@ await answer(score(task));
 
 async function score({ original, file, tokenizer, sts }: ScoreTask): Promise<Score> {
   const graph = fromOnnx(await readOnnx(original));
-  const encode =
-    tokenizer === undefined
-      ? undefined
-      : encoderOf(
-          tokenizer,
-          await readTokenizer(tokenizer),
-          MAX_TOKENS,
-          vocabularyOf(graph) ?? Number.POSITIVE_INFINITY,
-        );
+  const encode = tokenizer === undefined ? undefined : await encoderFrom(tokenizer, graph);
   const { meanCosine, minCosine } = await modelAgreement(original, file, encode?.(probeTexts));
   const model = await readOnnx(file);
   return {
@@ -58,6 +51,12 @@ async function score({ original, file, tokenizer, sts }: ScoreTask): Promise<Sco
     minCosine,
     ...(encode && tokenizer && sts && { sts: await stsOf(file, graph, encode, tokenizer, sts) }),
   };
+}
+
+async function encoderFrom(folder: string, graph: Graph): Promise<TextEncoder> {
+  const vocabulary = vocabularyOf(graph) ?? Number.POSITIVE_INFINITY;
+  const tokenizer = await openTokenizer(folder, shipTokenizer(await readTokenizer(folder)), vocabulary);
+  return encoderOf(folder, tokenizer, MAX_TOKENS, vocabulary);
 }
 
 async function stsOf(file: string, graph: Graph, encode: TextEncoder, tokenizer: string, sts: string): Promise<number> {

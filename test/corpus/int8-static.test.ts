@@ -14,7 +14,7 @@ import { type ObservedRange, observedRanges } from "../../sdk/src/build/quantize
 import { leastErrorRange, percentileRange, type Range } from "../../sdk/src/build/quantize/static/histogram.ts";
 import { probeTexts } from "../../sdk/src/build/verify/probe-texts.ts";
 import { cosine, sentenceVector } from "../../sdk/src/runtime/tasks/sentence-vector.ts";
-import { createTokenizer } from "../../sdk/src/runtime/tokenizer/tokenizer.ts";
+import { createJsonTokenizer } from "../../sdk/src/runtime/tokenizer/json-tokenizer.ts";
 import { calibrationBatch } from "../suites/calibration-batch.ts";
 import { type GoldenCase, readGolden } from "../suites/golden.ts";
 import { runModel } from "../suites/run-model.ts";
@@ -76,7 +76,7 @@ async function calibration(folder: string) {
       JSON.parse(await readFile(join(folder, file), "utf8")),
     ),
   );
-  const { encode } = createTokenizer(json, config);
+  const { encode } = createJsonTokenizer(json, config);
   const texts = probeTexts.map((text) => Array.from(encode(text, MAX_TOKENS).ids));
   const batches = Array.from({ length: Math.ceil(texts.length / TEXTS_A_BATCH) }, (_, i) =>
     texts.slice(i * TEXTS_A_BATCH, (i + 1) * TEXTS_A_BATCH),

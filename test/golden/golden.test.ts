@@ -14,7 +14,7 @@ import { parity } from "../../sdk/src/build/verify/parity.ts";
 import type { Engine, TokenIds } from "../../sdk/src/runtime/engine/engine.ts";
 import { ortNodeEngine } from "../../sdk/src/runtime/engine/ort-node/index.ts";
 import { sentenceVector } from "../../sdk/src/runtime/tasks/sentence-vector.ts";
-import { createTokenizer } from "../../sdk/src/runtime/tokenizer/tokenizer.ts";
+import { loadTokenizer } from "../../sdk/src/runtime/tokenizer/load-tokenizer.ts";
 import { openFolder } from "../../sdk/src/storage/folder-artifact.ts";
 import { fusedGraph } from "../suites/fused-graph.ts";
 import { type GoldenCase, readGolden } from "../suites/golden.ts";
@@ -48,10 +48,8 @@ function testGolden(folder: string, count?: number): void {
     artifact = await openFolder(join(temporary, "artifact"));
     cases = await readGolden(folder);
     reference = cases.map(({ embedding }) => Float32Array.from(embedding));
-    const json = async (file: string) => JSON.parse(new TextDecoder().decode(await artifact.read(file))) as object;
-    const { tokenizer, maxTokens } = artifact.manifest;
-    const { encode } = createTokenizer(await json(tokenizer.json), await json(tokenizer.config));
-    sequences = cases.map(({ text }) => encode(text, maxTokens).ids);
+    const { encode } = await loadTokenizer(artifact.manifest, artifact.read);
+    sequences = cases.map(({ text }) => encode(text, artifact.manifest.maxTokens).ids);
   });
   afterAll(() => rm(temporary, { recursive: true, force: true }));
 

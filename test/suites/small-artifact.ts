@@ -30,7 +30,7 @@ export async function smallManifest(files: ReadonlyMap<string, Uint8Array<ArrayB
     dimensions: 4,
     maxTokens: 16,
     vocabulary: 50,
-    tokenizer: { json: "tokenizer.json", config: "tokenizer_config.json" },
+    tokenizer: { kind: "json", json: "tokenizer.json", config: "tokenizer_config.json" },
     files: described,
     targets: {
       edge: {

@@ -46,7 +46,7 @@ export async function tinyArtifact(
     dimensions: TINY.dimensions,
     maxTokens: TINY.maxTokens,
     vocabulary: 30_522,
-    tokenizer: { json: "tokenizer.json", config: "tokenizer_config.json" },
+    tokenizer: { kind: "json", json: "tokenizer.json", config: "tokenizer_config.json" },
     files: Object.fromEntries(
       await Promise.all([...files].map(async ([name, bytes]) => [name, await describeFile(bytes)])),
     ),

@@ -126,7 +126,7 @@ describe("parseManifest", () => {
   });
 
   it("refuses a tokenizer that is not among the files", () => {
-    expect(refused({ tokenizer: { json: "other.json", config: "tokenizer_config.json" } })).toThrow(
+    expect(refused({ tokenizer: { kind: "json", json: "other.json", config: "tokenizer_config.json" } })).toThrow(
       invalid("must be listed in files"),
     );
   });
@@ -134,7 +134,7 @@ describe("parseManifest", () => {
   it.each(["constructor", "toString", "__proto__"])(
     "does not take the property %s that every object has for a file",
     (name) => {
-      expect(refused({ tokenizer: { json: name, config: name } })).toThrow(invalid("must be listed in files"));
+      expect(refused({ tokenizer: { kind: "packed", file: name } })).toThrow(invalid("must be listed in files"));
     },
   );
 

@@ -76,6 +76,12 @@ const Target = v.object({
   memory: v.optional(Memory),
 });
 
+/** In one file that is read in place, or, for the kinds of which there is no such file, as Hugging Face's files. */
+const Tokenizer = v.variant("kind", [
+  v.object({ kind: v.literal("packed"), file: v.string() }),
+  v.object({ kind: v.literal("json"), json: v.string(), config: v.string() }),
+]);
+
 /** What becomes of token states. */
 const Task = v.variant("task", [
   v.object({
@@ -94,7 +100,7 @@ const Common = v.pipe(
     /** Of one input, special tokens included: there is room for both of them and a word. */
     maxTokens: v.pipe(Positive, v.minValue(3)),
     vocabulary: Positive,
-    tokenizer: v.object({ json: v.string(), config: v.string() }),
+    tokenizer: Tokenizer,
     files: v.record(FileName, File),
     targets: v.object({
       edge: v.optional(Target),
@@ -104,12 +110,15 @@ const Common = v.pipe(
   }),
   v.check(
     ({ files, tokenizer, targets }) =>
-      [tokenizer.json, tokenizer.config, ...Object.values(targets).flatMap((target) => target?.model ?? [])].every(
-        (file) => Object.hasOwn(files, file),
+      [...tokenizerFiles(tokenizer), ...Object.values(targets).flatMap((target) => target?.model ?? [])].every((file) =>
+        Object.hasOwn(files, file),
       ),
     "every file that tokenizer and targets name must be listed in files",
   ),
 );
+
+const tokenizerFiles = (tokenizer: v.InferOutput<typeof Tokenizer>): string[] =>
+  tokenizer.kind === "packed" ? [tokenizer.file] : [tokenizer.json, tokenizer.config];
 
 const ManifestSchema = v.intersect([Common, Task]);
 

@@ -143,15 +143,14 @@ export async function prepare(options: PrepareOptions): Promise<PrepareReport> {
     built[target] = { engine, precision: label, kept: [...kept], model: file, ...measured };
   }
 
-  files.set("tokenizer.json", jsonBytes(model.tokenizer.json));
-  files.set("tokenizer_config.json", jsonBytes(model.tokenizer.config));
+  for (const [file, bytes] of model.tokenizer.files) files.set(file, bytes);
   const manifest: Manifest = {
     format: MANIFEST_FORMAT,
     name,
     ...model.task,
     maxTokens: model.maxTokens,
     vocabulary: model.config.vocab_size,
-    tokenizer: { json: "tokenizer.json", config: "tokenizer_config.json" },
+    tokenizer: model.tokenizer.manifest,
     files: await describe(files),
     targets: built,
   };
@@ -229,5 +228,3 @@ async function describe(files: ReadonlyMap<string, Uint8Array<ArrayBuffer>>): Pr
   const described = [...files].map(async ([name, bytes]) => [name, await describeFile(bytes)]);
   return Object.fromEntries(await Promise.all(described));
 }
-
-const jsonBytes = (value: object): Uint8Array<ArrayBuffer> => new TextEncoder().encode(JSON.stringify(value));

@@ -13,11 +13,12 @@ import { inChild } from "./in-child.ts";
 import { readModelSource } from "./model-source.ts";
 import { writeOnnx } from "./onnx/write-onnx.ts";
 import { optimizeGraph } from "./optimize/optimize-graph.ts";
+import { shipTokenizer } from "./pack/tokenizer/ship-tokenizer.ts";
 import { calibrationLines } from "./quantize/calibration-lines.ts";
 import { integerProducts } from "./quantize/qdq/integer-products.ts";
 import { type QuantizeChoice, type QuantizeMode, quantizeCandidates } from "./quantize-candidates.ts";
 import { assertWritable, replaceFile } from "./replace-file.ts";
-import { encoderOf, type TextEncoder } from "./text-encoder.ts";
+import { encoderOf, openTokenizer, type TextEncoder } from "./text-encoder.ts";
 import { COMPARISON } from "./verify/comparison.ts";
 import { probeTexts } from "./verify/probe-texts.ts";
 import { tableRows } from "./verify/table-rows.ts";
@@ -157,12 +158,13 @@ const RESERVED_POSITIONS = 2;
 async function encoderFrom(folder: string, graph: Graph): Promise<TextEncoder> {
   const ids = graph.inputs.find(({ name }) => name === "input_ids");
   const words = ids && tableRows(ids);
-  const tokenizer = await readTokenizer(folder);
-  const { model_max_length = MAX_TOKENS } = v.parse(v.fallback(Lengths, {}), tokenizer.config);
+  const files = await readTokenizer(folder);
+  const { model_max_length = MAX_TOKENS } = v.parse(v.fallback(Lengths, {}), files.config);
   const config = await readJson(folder, "config.json", v.fallback(Lengths, {}));
   const positions = (config?.max_position_embeddings ?? Number.POSITIVE_INFINITY) - RESERVED_POSITIONS;
   const maxTokens = Math.min(MAX_TOKENS, model_max_length, positions);
-  return encoderOf(folder, tokenizer, maxTokens, words ?? Number.POSITIVE_INFINITY);
+  const vocabulary = words ?? Number.POSITIVE_INFINITY;
+  return encoderOf(folder, await openTokenizer(folder, shipTokenizer(files), vocabulary), maxTokens, vocabulary);
 }
 
 const weightBytes = (graph: Graph): number =>

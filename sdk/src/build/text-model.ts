@@ -10,13 +10,14 @@ import { encoderWeights } from "./checkpoint/encoder-weights.ts";
 import type { TokenizerFiles } from "./checkpoint/model-folder.ts";
 import { readClassifier } from "./checkpoint/sequence-classification.ts";
 import type { Graph } from "./graph/graph.ts";
-import { encoderOf } from "./text-encoder.ts";
+import { type ShippedTokenizer, shipTokenizer } from "./pack/tokenizer/ship-tokenizer.ts";
+import { encoderOf, openTokenizer } from "./text-encoder.ts";
 
 /** A checkpoint as what it does to texts. */
 export interface TextModel {
   readonly config: EncoderConfig;
   readonly task: Task;
-  readonly tokenizer: TokenizerFiles;
+  readonly tokenizer: ShippedTokenizer;
   /** Of one text, special tokens included. */
   readonly maxTokens: number;
   /** Written out in standard operators. */
@@ -34,8 +35,14 @@ export interface TextModel {
  *   is not this model's
  */
 export async function readTextModel(folder: string): Promise<TextModel> {
-  const { config, task, tokenizer, maxTokens, graph } = await readParts(folder);
-  const encode = encoderOf(folder, tokenizer, maxTokens, config.vocab_size);
+  const { config, task, files, maxTokens, graph } = await readParts(folder);
+  const tokenizer = shipTokenizer(files);
+  const encode = encoderOf(
+    folder,
+    await openTokenizer(folder, tokenizer, config.vocab_size),
+    maxTokens,
+    config.vocab_size,
+  );
   return {
     config,
     task,
@@ -50,21 +57,21 @@ export async function readTextModel(folder: string): Promise<TextModel> {
   };
 }
 
-type Parts = Pick<TextModel, "config" | "task" | "tokenizer" | "maxTokens" | "graph">;
+type Parts = Pick<TextModel, "config" | "task" | "maxTokens" | "graph"> & { readonly files: TokenizerFiles };
 
 async function readParts(folder: string): Promise<Parts> {
   if ((await headOf(folder)) === "sequence-classification") {
     const classifier = await readClassifier(folder);
     const { config, tokenizer, labels } = classifier;
     const task: Task = { task: "classify", labels: [...labels] };
-    return { config, tokenizer, task, maxTokens: maxTokensOf(config), graph: classifierGraph(classifier) };
+    return { config, files: tokenizer, task, maxTokens: maxTokensOf(config), graph: classifierGraph(classifier) };
   }
   const checkpoint = await readCheckpoint(folder);
   const { config, tokenizer, head } = checkpoint;
   const { pooling, normalize } = head;
   return {
     config,
-    tokenizer,
+    files: tokenizer,
     task: { task: "embed", pooling, normalize, dimensions: config.hidden_size },
     maxTokens: Math.min(head.maxTokens ?? Number.POSITIVE_INFINITY, maxTokensOf(config)),
     graph: encoderGraph(config, encoderWeights(checkpoint)),

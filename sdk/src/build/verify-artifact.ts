@@ -1,10 +1,11 @@
 import type { Artifact } from "../artifact/artifact.ts";
 import type { Manifest, Parity, Target, TargetName, TaskScore } from "../artifact/manifest.ts";
 import { sentenceVector } from "../runtime/tasks/sentence-vector.ts";
+import { loadTokenizer } from "../runtime/tokenizer/load-tokenizer.ts";
 import { engineOnThisMachine } from "./engines.ts";
 import { INT8_LIMIT, shortfall } from "./gate/measured.ts";
 import { readTaskData, type TaskFiles } from "./gate/task-data.ts";
-import { encoderOf, type TextEncoder } from "./text-encoder.ts";
+import { encoderOf } from "./text-encoder.ts";
 import { parity } from "./verify/parity.ts";
 import { probeTexts } from "./verify/probe-texts.ts";
 
@@ -30,12 +31,13 @@ const byPrecision: readonly Target["precision"][] = ["fp16", "int8-blocks", "int
  * Runs every target of an artifact on the engine it is for, one after the other: do they agree, and how well do they do? The
  * float32 model is not part of an artifact, so the most precise target has nothing to be compared with.
  *
- * @throws BertEdgeError `artifact_corrupt`, `engine_failed`, `data_missing`, `data_invalid`, `data_unsuitable`
+ * @throws BertEdgeError `artifact_corrupt`, `tokenizer_invalid`, `engine_failed`, `data_missing`, `data_invalid`, `data_unsuitable`
  */
 export async function verifyArtifact(artifact: Artifact, files: TaskFiles = {}): Promise<VerifyReport> {
   const { manifest } = artifact;
   const data = await readTaskData(manifest, files);
-  const encode = await encoderOfArtifact(artifact);
+  const tokenizer = await loadTokenizer(manifest, artifact.read);
+  const encode = encoderOf(manifest.name, tokenizer, manifest.maxTokens, manifest.vocabulary);
   const targets = (Object.entries(manifest.targets) as [TargetName, Target][]).toSorted(
     ([, a], [, b]) => byPrecision.indexOf(a.precision) - byPrecision.indexOf(b.precision),
   );
@@ -58,12 +60,6 @@ export async function verifyArtifact(artifact: Artifact, files: TaskFiles = {}):
     }
   }
   return report;
-}
-
-async function encoderOfArtifact({ manifest, read }: Artifact): Promise<TextEncoder> {
-  const json = async (file: string) => JSON.parse(new TextDecoder().decode(await read(file))) as object;
-  const tokenizer = { json: await json(manifest.tokenizer.json), config: await json(manifest.tokenizer.config) };
-  return encoderOf(manifest.name, tokenizer, manifest.maxTokens, manifest.vocabulary);
 }
 
 const resultsOf = (manifest: Manifest, rows: readonly Float32Array[]): Float32Array[] =>

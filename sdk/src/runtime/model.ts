@@ -3,7 +3,8 @@ import { BertEdgeError } from "../artifact/error.ts";
 import { type EmbedManifest, sentenceEncoder } from "../artifact/manifest.ts";
 import type { Engine, EngineSession, TokenIds } from "./engine/engine.ts";
 import { sentenceVector } from "./tasks/sentence-vector.ts";
-import { createTokenizer, type Tokenizer } from "./tokenizer/tokenizer.ts";
+import { loadTokenizer } from "./tokenizer/load-tokenizer.ts";
+import type { Tokenizer } from "./tokenizer/tokenizer.ts";
 
 /** A model that is loaded and answers. */
 export interface Model {
@@ -21,15 +22,14 @@ export interface Model {
 /**
  * Reads tokenizer and weights of an artifact and starts `engine` on them.
  *
- * @throws BertEdgeError `task_unsupported`, `target_missing`, `engine_failed`, `artifact_corrupt`, or what reading throws
+ * @throws BertEdgeError `task_unsupported`, `target_missing`, `engine_failed`, `tokenizer_invalid`, `artifact_corrupt`, or
+ *   what reading throws
  */
 export async function loadModel(artifact: Artifact, engine: Engine): Promise<Model> {
   const { version } = artifact;
   const manifest = sentenceEncoder(artifact.manifest);
-  const json = async (file: string) => JSON.parse(new TextDecoder().decode(await artifact.read(file))) as object;
-  const [tokenizerJson, tokenizerConfig, session] = await Promise.all([
-    json(manifest.tokenizer.json),
-    json(manifest.tokenizer.config),
+  const [tokenizer, session] = await Promise.all([
+    loadTokenizer(manifest, artifact.read),
     engine.load(async (name) => {
       const target = manifest.targets[name];
       if (target) return artifact.read(target.model);
@@ -41,7 +41,7 @@ export async function loadModel(artifact: Artifact, engine: Engine): Promise<Mod
   return {
     manifest,
     version,
-    tokenizer: createTokenizer(tokenizerJson, tokenizerConfig),
+    tokenizer,
     session,
     async embed(sequences) {
       const states = await session.run(sequences);

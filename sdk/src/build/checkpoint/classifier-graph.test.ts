@@ -13,7 +13,7 @@ import { runGraph } from "../../../../test/suites/run-graph.ts";
 import type { Tensors } from "../../../../test/suites/run-model.ts";
 import { describeShared } from "../../../../test/suites/shared.ts";
 import { temporaryFolder } from "../../../../test/suites/temporary-folder.ts";
-import { createTokenizer } from "../../runtime/tokenizer/tokenizer.ts";
+import { createJsonTokenizer } from "../../runtime/tokenizer/json-tokenizer.ts";
 import { copyGraph } from "../graph/copy.ts";
 import { symbol } from "../graph/dim.ts";
 import type { Graph } from "../graph/graph.ts";
@@ -124,7 +124,7 @@ describeShared("models/bert-edge-mini-sst2", "bert-edge-mini-sst2", (folder) => 
   const load = async () => {
     const { labels, tokenizer, ...classifier } = await readClassifier(folder);
     const graph = classifierGraph({ ...classifier, labels, tokenizer });
-    const { encode } = createTokenizer(tokenizer.json, tokenizer.config);
+    const { encode } = createJsonTokenizer(tokenizer.json, tokenizer.config);
     const encoded = (text: string): Rows => [[...encode(text, classifier.config.max_position_embeddings).ids]];
     return { graph, labels, encoded, ...(await fusedOf(graph)) };
   };

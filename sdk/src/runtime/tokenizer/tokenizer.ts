@@ -1,4 +1,3 @@
-import { Tokenizer as HuggingFaceTokenizer } from "@huggingface/tokenizers";
 import type { TokenIds } from "../engine/engine.ts";
 
 export interface Tokenizer {
@@ -10,35 +9,36 @@ export interface Tokenizer {
   encode(text: string, maxTokens: number): { ids: TokenIds; tokens: number };
 }
 
-/**
- * WordPiece takes time quadratic in a word's length, up to 100 characters; longer words are one unknown token at once. So
- * a text is not read to its end when its beginning gives more tokens than there is room for, and one cut word's more.
- */
-const LONGEST_WORD = 100;
+/** What tokenizers differ in. */
+export interface TokenizerParts {
+  /** Ids put before and after every text: [CLS] and [SEP], or <s> and </s>. */
+  readonly prefix: readonly number[];
+  readonly suffix: readonly number[];
+  /** Characters of the longest word that is split; longer ones are one unknown token. */
+  readonly longestWord: number;
+  /** A text's ids, uncut and without special tokens around them, in time linear in the text's length. */
+  contentOf(text: string): number[];
+}
 
-/** A tokenizer from the contents of tokenizer.json and tokenizer_config.json. */
-export function createTokenizer(json: object, config: object): Tokenizer {
-  const tokenizer = new HuggingFaceTokenizer(json, config);
-  const { prefix, suffix } = specialTokens(tokenizer);
+/**
+ * A word has at most as many tokens as characters. So a text is not read to its end when its beginning gives more tokens
+ * than there is room for, and one cut word's more.
+ */
+export function tokenizerOf({ prefix, suffix, longestWord, contentOf }: TokenizerParts): Tokenizer {
   const specials = prefix.length + suffix.length;
-  const contentOf = (text: string): number[] => tokenizer.encode(text, { add_special_tokens: false }).ids;
   return {
     encode(text, maxTokens) {
       const room = maxTokens - specials;
-      const head = text.slice(0, (room + LONGEST_WORD) * LONGEST_WORD);
+      const head = text.slice(0, (room + longestWord) * longestWord);
       const beginning = contentOf(head);
-      const enough = head.length === text.length || beginning.length > room + LONGEST_WORD;
+      const enough = head.length === text.length || beginning.length > room + longestWord;
       const content = enough ? beginning : contentOf(text);
       const kept = content.slice(0, room);
-      return { ids: Int32Array.of(...prefix, ...kept, ...suffix), tokens: content.length + specials };
+      const ids = new Int32Array(specials + kept.length);
+      ids.set(prefix);
+      ids.set(kept, prefix.length);
+      ids.set(suffix, prefix.length + kept.length);
+      return { ids, tokens: content.length + specials };
     },
   };
-}
-
-/** The ids put before and after every text ([CLS] and [SEP], or <s> and </s>), found on a text of one character. */
-function specialTokens(tokenizer: HuggingFaceTokenizer): { prefix: number[]; suffix: number[] } {
-  const content: number[] = tokenizer.encode("a", { add_special_tokens: false }).ids;
-  const whole: number[] = tokenizer.encode("a").ids;
-  const start = whole.findIndex((_, at) => content.every((id, offset) => whole[at + offset] === id));
-  return { prefix: whole.slice(0, start), suffix: whole.slice(start + content.length) };
 }

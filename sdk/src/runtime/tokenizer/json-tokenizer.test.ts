@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { readGolden } from "../../../../test/suites/golden.ts";
-import { createTokenizer } from "./tokenizer.ts";
+import { createJsonTokenizer } from "./json-tokenizer.ts";
 
 const model = (file: string) =>
   JSON.parse(readFileSync(new URL(`../../../../models/default/${file}`, import.meta.url), "utf8"));
@@ -13,7 +13,7 @@ const CLS = 101;
 const SEP = 102;
 const VOCABULARY = 30_522;
 
-const tokenizer = createTokenizer(model("tokenizer.json"), model("tokenizer_config.json"));
+const tokenizer = createJsonTokenizer(model("tokenizer.json"), model("tokenizer_config.json"));
 const idsOf = (text: string, maxTokens: number) => [...tokenizer.encode(text, maxTokens).ids];
 
 const anyText = fc.oneof(
@@ -72,10 +72,10 @@ describe("the tokenizer", () => {
       { Sequence: { id: "A", type_id: 0 } },
     ];
     roberta.post_processor.special_tokens["[MASK]"] = { id: "[MASK]", ids: [103], tokens: ["[MASK]"] };
-    expect([...createTokenizer(roberta, {}).encode("to be or not", 4).ids]).toEqual([CLS, 103, 2000, 2022]);
+    expect([...createJsonTokenizer(roberta, {}).encode("to be or not", 4).ids]).toEqual([CLS, 103, 2000, 2022]);
 
     const bare = { ...json, post_processor: null };
-    expect([...createTokenizer(bare, {}).encode("to be or not", 3).ids]).toEqual([2000, 2022, 2030]);
+    expect([...createJsonTokenizer(bare, {}).encode("to be or not", 3).ids]).toEqual([2000, 2022, 2030]);
   });
 
   it("answers the empty text, and text of control characters only, with the special tokens alone", () => {

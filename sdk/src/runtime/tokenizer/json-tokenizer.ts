@@ -1,0 +1,23 @@
+import { Tokenizer as HuggingFaceTokenizer } from "@huggingface/tokenizers";
+import { type Tokenizer, tokenizerOf } from "./tokenizer.ts";
+
+/** WordPiece takes time quadratic in a word's length; longer words are one unknown token at once. */
+const LONGEST_WORD = 100;
+
+/** A tokenizer of any kind, from the contents of tokenizer.json and tokenizer_config.json. */
+export function createJsonTokenizer(json: object, config: object): Tokenizer {
+  const tokenizer = new HuggingFaceTokenizer(json, config);
+  return tokenizerOf({
+    ...specialTokens(tokenizer),
+    longestWord: LONGEST_WORD,
+    contentOf: (text) => tokenizer.encode(text, { add_special_tokens: false }).ids,
+  });
+}
+
+/** The ids put before and after every text, found on a text of one character. */
+function specialTokens(tokenizer: HuggingFaceTokenizer): { prefix: number[]; suffix: number[] } {
+  const content: number[] = tokenizer.encode("a", { add_special_tokens: false }).ids;
+  const whole: number[] = tokenizer.encode("a").ids;
+  const start = whole.findIndex((_, at) => content.every((id, offset) => whole[at + offset] === id));
+  return { prefix: whole.slice(0, start), suffix: whole.slice(start + content.length) };
+}

@@ -1,0 +1,23 @@
+import type { Manifest } from "../../artifact/manifest.ts";
+import { createPackedTokenizer } from "./packed/packed-tokenizer.ts";
+import type { Tokenizer } from "./tokenizer.ts";
+
+/**
+ * The tokenizer of an artifact. What reads tokenizer.json is loaded for artifacts that have one only.
+ *
+ * @param read the artifact's files
+ * @throws BertEdgeError `tokenizer_invalid`, or what `read` throws
+ */
+export async function loadTokenizer(
+  { tokenizer, vocabulary }: Pick<Manifest, "tokenizer" | "vocabulary">,
+  read: (file: string) => Promise<Uint8Array<ArrayBuffer>>,
+): Promise<Tokenizer> {
+  if (tokenizer.kind === "packed") return createPackedTokenizer(await read(tokenizer.file), vocabulary);
+  const parsed = async (file: string) => JSON.parse(new TextDecoder().decode(await read(file))) as object;
+  const [{ createJsonTokenizer }, json, config] = await Promise.all([
+    import("./json-tokenizer.ts"),
+    parsed(tokenizer.json),
+    parsed(tokenizer.config),
+  ]);
+  return createJsonTokenizer(json, config);
+}

@@ -1,0 +1,106 @@
+import { type Character, CODE_MASK } from "./character.ts";
+import { invalid, type Numbers, type Sections } from "./packed-file.ts";
+
+/**
+ * The vocabulary as the smallest automaton that accepts its words and no others; a word's place among all of them, in the
+ * order of their codes, is the sum of what its edges skip. State 0 is the first.
+ */
+export interface Automaton {
+  /** [states + 1]: where the edges of each state begin. */
+  readonly edgeStart: Numbers;
+  /** [edges]: the code that is read; ascending within a state. */
+  readonly labels: Numbers;
+  /** [edges]: the state that follows, after its own. */
+  readonly targets: Numbers;
+  /** [states]: 1 where a word may end. */
+  readonly accepts: Numbers;
+  /** [words]: the id of each word. */
+  readonly ids: Numbers;
+  /** [edges]: words of the state that come before those through this edge; not in the file. */
+  readonly skips: Numbers;
+}
+
+/** A place in the automaton: what was read so far, and the words skipped on the way. */
+export interface Place {
+  readonly state: number;
+  readonly skipped: number;
+}
+
+export const START: Place = { state: 0, skipped: 0 };
+
+/**
+ * Checks that every path ends, and at an id within the vocabulary.
+ *
+ * @throws BertEdgeError `tokenizer_invalid`
+ */
+export function openAutomaton({ edgeStart, labels, targets, accepts, ids }: Sections, vocabulary: number): Automaton {
+  const [states, edges] = [accepts.length, labels.length];
+  const sizes = edgeStart.length === states + 1 && targets.length === edges;
+  if (!sizes || states === 0 || edgeStart[0] !== 0 || edgeStart[states] !== edges) throw damaged();
+  const Counts = ids.length > 0xffff ? Uint32Array : Uint16Array;
+  const [words, skips] = [new Counts(states), new Counts(edges)];
+  for (let state = states - 1; state >= 0; state--) {
+    const [begin, end] = [edgeStart[state] as number, edgeStart[state + 1] as number];
+    let count = accepts[state] as number;
+    for (let edge = begin; edge < end; edge++) {
+      const target = targets[edge] as number;
+      const ascending = edge === begin || (labels[edge] as number) > (labels[edge - 1] as number);
+      if (!ascending || target <= state || target >= states) throw damaged();
+      skips[edge] = count;
+      count += words[target] as number;
+    }
+    if (begin > end || count > ids.length) throw damaged();
+    words[state] = count;
+  }
+  if (words[0] !== ids.length) throw damaged();
+  for (const id of ids) if (id >= vocabulary) throw beyond(id, vocabulary);
+  return { edgeStart, labels, targets, accepts, ids, skips };
+}
+
+const damaged = () => invalid("has a vocabulary that is damaged");
+export const beyond = (id: number, vocabulary: number) =>
+  invalid(`has the token ${id}, but the model has ${vocabulary} words`);
+
+/** Where an edge with this code leads; undefined where there is none. */
+export function follow(
+  { edgeStart, labels, targets, skips }: Automaton,
+  place: Place,
+  code: number,
+): Place | undefined {
+  const edge = edgeOf(edgeStart, labels, place.state, code);
+  return edge < 0 ? undefined : { state: targets[edge] as number, skipped: place.skipped + (skips[edge] as number) };
+}
+
+/** The longest word, from `place` on, that symbols at `at` and before `end` begin with. */
+export function longestWord(
+  { edgeStart, labels, targets, skips, accepts, ids }: Automaton,
+  place: Place,
+  symbols: readonly Character[],
+  at: number,
+  end: number,
+): { id: number; end: number } | undefined {
+  let { state, skipped } = place;
+  let [word, wordEnd] = [-1, at];
+  for (let i = at; i < end; i++) {
+    const edge = edgeOf(edgeStart, labels, state, (symbols[i] as Character) & CODE_MASK);
+    if (edge < 0) break;
+    state = targets[edge] as number;
+    skipped += skips[edge] as number;
+    if (accepts[state] === 1) [word, wordEnd] = [skipped, i + 1];
+  }
+  return word < 0 ? undefined : { id: ids[word] as number, end: wordEnd };
+}
+
+/** The edge of a state with this code; -1 where there is none. */
+function edgeOf(edgeStart: Numbers, labels: Numbers, state: number, code: number): number {
+  let low = edgeStart[state] as number;
+  let high = (edgeStart[state + 1] as number) - 1;
+  while (low <= high) {
+    const middle = (low + high) >> 1;
+    const label = labels[middle] as number;
+    if (label === code) return middle;
+    if (label < code) low = middle + 1;
+    else high = middle - 1;
+  }
+  return -1;
+}

@@ -1,0 +1,98 @@
+import { type Character, CLASS_SHIFT, DROPPED } from "./character.ts";
+import { invalid, type Numbers, type Sections } from "./packed-file.ts";
+
+/** What each code point becomes, found through pages of 2^PAGE_BITS code points. */
+export interface Characters {
+  /** [code points / page]: the page. */
+  readonly pageOf: Numbers;
+  /** [pages · page]: the result of each code point. */
+  readonly pages: Numbers;
+  /** [results + 1]: where the symbols of each result begin. */
+  readonly resultStart: Numbers;
+  readonly symbols: Numbers;
+}
+
+export const PAGE_BITS = 7;
+export const CODE_POINTS = 0x110000;
+/** The result of a Hangul syllable that is decomposed. */
+export const HANGUL_RESULT = 0;
+
+const PAGE_MASK = (1 << PAGE_BITS) - 1;
+
+// https://www.unicode.org/versions/Unicode16.0.0/core-spec/chapter-3/#G56669
+const SYLLABLES = 0xac00;
+const LEADING = 0x1100;
+const VOWELS = 0x1161;
+const TRAILING = 0x11a7;
+const TRAILING_COUNT = 28;
+const VOWEL_AND_TRAILING_COUNT = 588;
+
+/** @throws BertEdgeError `tokenizer_invalid` */
+export function openCharacters({ pageOf, pages, resultStart, symbols }: Sections): Characters {
+  const largest = (numbers: Numbers) => {
+    let max = 0;
+    for (const number of numbers) if (number > max) max = number;
+    return max;
+  };
+  const ascending = resultStart.every((start, i) => i === 0 || start >= (resultStart[i - 1] as number));
+  const fits =
+    pageOf.length === CODE_POINTS >> PAGE_BITS &&
+    (largest(pageOf) + 1) << PAGE_BITS <= pages.length &&
+    largest(pages) + 1 < resultStart.length &&
+    ascending &&
+    resultStart[resultStart.length - 1] === symbols.length;
+  if (!fits) throw invalid("has a table of characters that is damaged");
+  return { pageOf, pages, resultStart, symbols };
+}
+
+/**
+ * The normalised text: cleaned, decomposed, in canonical order, without accents, in lower case, as far as the tokenizer
+ * asks for each. Lone surrogates are read as U+FFFD.
+ */
+export function normalise(characters: Characters, text: string): Character[] {
+  const normalised: Character[] = [];
+  // Marks after the last character of combining class 0, and whether they are out of order.
+  let marks = 0;
+  let disordered = false;
+  const add = (symbol: Character) => {
+    const combining = symbol >>> CLASS_SHIFT;
+    if (combining === 0) {
+      if (disordered) order(normalised, marks);
+      disordered = false;
+      if ((symbol & DROPPED) === 0) normalised.push(symbol);
+      marks = normalised.length;
+    } else {
+      if (normalised.length > marks && (normalised.at(-1) as Character) >>> CLASS_SHIFT > combining) disordered = true;
+      normalised.push(symbol);
+    }
+  };
+  for (let at = 0; at < text.length; at++) {
+    const codePoint = text.codePointAt(at) as number;
+    if (codePoint > 0xffff) at++;
+    addCodePoint(characters, codePoint, add);
+  }
+  if (disordered) order(normalised, marks);
+  return normalised;
+}
+
+function addCodePoint(characters: Characters, codePoint: number, add: (symbol: Character) => void): void {
+  const { pageOf, pages, resultStart, symbols } = characters;
+  const page = pageOf[codePoint >> PAGE_BITS] as number;
+  const result = pages[(page << PAGE_BITS) | (codePoint & PAGE_MASK)] as number;
+  if (result === HANGUL_RESULT) {
+    const syllable = codePoint - SYLLABLES;
+    const trailing = syllable % TRAILING_COUNT;
+    addCodePoint(characters, LEADING + Math.floor(syllable / VOWEL_AND_TRAILING_COUNT), add);
+    addCodePoint(characters, VOWELS + Math.floor((syllable % VOWEL_AND_TRAILING_COUNT) / TRAILING_COUNT), add);
+    if (trailing > 0) addCodePoint(characters, TRAILING + trailing, add);
+    return;
+  }
+  const end = resultStart[result + 1] as number;
+  for (let i = resultStart[result] as number; i < end; i++) add(symbols[i] as Character);
+}
+
+/** The marks at the end in canonical order; those of the same class keep theirs. */
+function order(normalised: Character[], from: number): void {
+  const marks = normalised.splice(from);
+  for (const mark of marks.sort((a, b) => (a >>> CLASS_SHIFT) - (b >>> CLASS_SHIFT))) normalised.push(mark);
+}
