@@ -2,14 +2,13 @@ import { BertEdgeError } from "../artifact/error.ts";
 import type { TokenIds } from "../runtime/engine/engine.ts";
 import type { Candidate } from "./gate/choose-precision.ts";
 import type { Graph } from "./graph/graph.ts";
-import { beyondHalf } from "./quantize/half/beyond-half.ts";
+import { type Observer, observerOf } from "./observe-in-child.ts";
 import { quantizeInt8Static } from "./quantize/int8-static.ts";
 import { type PrecisionOptions, precisions } from "./quantize/precisions.ts";
 import { quantizableNodes } from "./quantize/quantize-graph.ts";
-import { type ObservedRange, observedRanges } from "./quantize/ranges.ts";
+import type { ObservedRange } from "./quantize/ranges.ts";
 import { leastErrorRange, percentileRange, type Range } from "./quantize/static/histogram.ts";
-import { type TokenBatch, tokenBatches } from "./quantize/token-batches.ts";
-import { observeInChild } from "./quantize/weights/observe-in-child.ts";
+import { tokenBatches } from "./quantize/token-batches.ts";
 import { probeInputs } from "./verify/probe-inputs.ts";
 
 export type QuantizeMode = "int8-dynamic" | "int8-blocks" | "int8-static" | "fp16";
@@ -22,7 +21,7 @@ export interface QuantizeChoice extends Pick<PrecisionOptions, "tableBits" | "fe
  * Ways to quantize a graph in a mode, the one to try first first.
  *
  * @param sequences texts' token ids to observe activations on; undefined for none
- * @param folder for what is observed, as long as the candidates are used
+ * @param folder for files, as long as the candidates are used
  * @throws BertEdgeError `calibration_missing`, `inputs_unknown`, `calibration_invalid`, `calibration_failed`,
  *   `quantize_opset`, `nothing_to_quantize`
  */
@@ -33,11 +32,13 @@ export async function quantizeCandidates(
   folder: string,
 ): Promise<Candidate[]> {
   const batches = sequences && tokenBatches(fused, sequences);
-  if (mode === "int8-static") return staticCandidates(fused, batches);
+  const observer = batches && observerOf(fused, batches, folder);
+  if (mode === "int8-static") return staticCandidates(fused, observer);
   const layers = quantizableNodes(fused);
   if (mode === "fp16") {
-    const probes = batches ?? probeInputs(fused).flatMap(([inputs]) => inputs ?? []);
-    return [{ label: mode, quantize: precisions.fp16(fused), layers, always: [...(await beyondHalf(fused, probes))] }];
+    const probes = () => probeInputs(fused).flatMap(([inputs]) => inputs ?? []);
+    const beyond = await (observer ?? observerOf(fused, probes(), folder)).beyondHalf();
+    return [{ label: mode, quantize: precisions.fp16(fused), layers, always: [...beyond] }];
   }
   if (hasIntegers(fused)) return [{ label: mode, quantize: () => fused, layers: [] }];
   if (layers.length === 0) {
@@ -49,7 +50,7 @@ export async function quantizeCandidates(
       },
     );
   }
-  const calibration = sequences && (await observeInChild(fused, sequences, folder));
+  const calibration = await observer?.moments();
   const precision = mode === "int8-dynamic" ? "int8" : mode;
   const quantize = precisions[precision](fused, {
     calibration,
@@ -64,13 +65,13 @@ const hasIntegers = (graph: Graph): boolean =>
   [...graph.constants()].some(({ dtype, shape }) => (dtype === "int8" || dtype === "uint8") && shape?.length === 2);
 
 /** Ways to find ranges, of which none is the best for all models: docs/accuracy.md. */
-async function staticCandidates(graph: Graph, batches: readonly TokenBatch[] | undefined): Promise<Candidate[]> {
-  if (!batches) {
+async function staticCandidates(graph: Graph, observer: Observer | undefined): Promise<Candidate[]> {
+  if (!observer) {
     throw new BertEdgeError("calibration_missing", "int8-static needs to know what activations are like.", {
       hint: "Give the folder of the model's tokenizer.json with --tokenizer.",
     });
   }
-  const observed = await observedRanges(graph, batches, { threads: 1 });
+  const observed = await observer.ranges();
   const ways: Record<string, (range: ObservedRange) => Range> = {
     "least error": ({ histogram }) => leastErrorRange(histogram),
     "min and max": (range) => range,

@@ -1,5 +1,5 @@
 import type { Node } from "../../graph/node.ts";
-import { elementCount, type Tensor, tensor, toFloat32 } from "../../graph/tensor.ts";
+import { elementCount, lazyTensor, type Tensor, tensor, toFloat32 } from "../../graph/tensor.ts";
 import type { HalfOperator } from "./operators.ts";
 
 /**
@@ -15,7 +15,8 @@ const LARGEST_ERROR = 2 ** -8;
 export const LOWEST_BIAS = -(2 ** 15);
 
 /** A float32 tensor in half precision. */
-export const halved = (value: Tensor): Tensor => tensor("float16", value.shape, new Float16Array(toFloat32(value)));
+export const halved = (value: Tensor): Tensor =>
+  lazyTensor("float16", value.shape, () => tensor("float16", value.shape, new Float16Array(toFloat32(value))).data);
 
 /** Numbers that are added to scores, in half precision. */
 export const halvedBias = (value: Tensor): Tensor =>
@@ -55,7 +56,8 @@ function channelAxis(node: Node, rank: number): number | undefined {
  * @param axis where channels lie; undefined where the tensor is one channel
  */
 export function survives(value: Tensor, axis: number | undefined): boolean {
-  const [exact, rounded] = [toFloat32(value), toFloat32(halved(value))];
+  const exact = toFloat32(value);
+  const rounded = new Float16Array(exact);
   const channels = axis === undefined ? 1 : (value.shape[axis] as number);
   const stride = axis === undefined ? 1 : elementCount(value.shape.slice(axis + 1));
   const [largest, errors] = [new Float64Array(channels), new Float64Array(channels)];
