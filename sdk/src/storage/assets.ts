@@ -23,6 +23,7 @@ export function assetsStore(
       // The binding answers for every host.
       const response = await assets.fetch(`https://assets/${urlPath(prefix + key)}`, { signal });
       if (response.ok) return response.body ?? new Blob().stream();
+      await response.body?.cancel();
       if (response.status === 404) return undefined;
       throw storageError(name, key, `HTTP ${response.status}`);
     },

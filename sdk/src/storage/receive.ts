@@ -14,33 +14,33 @@ import type { ObjectStore } from "./store.ts";
  */
 export async function receive(store: ObjectStore, key: string, deliver: Deliver): Promise<boolean> {
   const { name, timeoutMs = 30_000 } = store;
-  const given = new AbortController();
+  const controller = new AbortController();
   const late = () => storageError(name, key, `it was not read to its end within ${timeoutMs} ms`);
   try {
-    return await withDeadline(transfer(store, key, deliver, given.signal), timeoutMs, late);
+    return await withDeadline(transfer(store, key, deliver, controller.signal), timeoutMs, late);
   } catch (error) {
-    given.abort(error);
+    controller.abort(error);
     throw error;
   }
 }
 
-async function transfer(store: ObjectStore, key: string, deliver: Deliver, up: AbortSignal): Promise<boolean> {
-  const body = await named(store, key, () => store.open(key, up));
+async function transfer(store: ObjectStore, key: string, deliver: Deliver, signal: AbortSignal): Promise<boolean> {
+  const body = await reading(store, key, () => store.open(key, signal));
   if (!body) return false;
   const reader = pieceReader(body);
-  const cancel = () => void reader.cancel(up.reason).catch(() => {});
-  if (up.aborted) cancel();
-  else up.addEventListener("abort", cancel, { once: true });
+  const cancel = () => void reader.cancel(signal.reason).catch(() => {});
+  if (signal.aborted) cancel();
+  else signal.addEventListener("abort", cancel, { once: true });
   for (;;) {
-    const { value, done } = await named(store, key, () => reader.read());
-    up.throwIfAborted();
+    const { value, done } = await reading(store, key, () => reader.read());
+    signal.throwIfAborted();
     if (value?.length) await deliver(value);
     if (done) return true;
   }
 }
 
-/** Whatever a driver or its stream throws, as the error that names store and object. */
-async function named<T>({ name }: ObjectStore, key: string, work: () => Promise<T>): Promise<T> {
+/** What `work` gives or throws; an error that is not the driver's own is made one that names store and object. */
+async function reading<T>({ name }: ObjectStore, key: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
