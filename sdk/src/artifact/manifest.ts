@@ -24,7 +24,7 @@ const FileName = v.pipe(v.string(), v.regex(/^[A-Za-z0-9][A-Za-z0-9._-]*$/, "mus
 
 /**
  * What files are hashed in besides as a whole, so that they can be checked while they come: WebCrypto hashes no streams.
- * From 256 KiB to 4 MiB, loading takes the same time and memory; a MiB costs manifests 67 bytes.
+ * Sizes are compared in docs/decisions/0008.
  */
 export const CHUNK_BYTES = 1024 * 1024;
 
