@@ -116,13 +116,16 @@ describe("quantizedAttention", () => {
   it("reads nothing of keys that a bias hides", async () => {
     const [tokens, heads, size] = [5, 2, 4];
     const isHidden = (token: number) => token === 1 || token === 4;
-    const inputs = draw({ tokens, heads, size }, 4);
+    const drawn = draw({ tokens, heads, size }, 4);
     const bias = Float32Array.from({ length: tokens * tokens }, (_, at) => (isHidden(at % tokens) ? HIDDEN : 0));
-    const changed = (x: Float32Array, change: (value: number) => number) =>
-      x.map((value, at) => (isHidden(Math.floor(at / (heads * size))) ? change(value) : value));
+    const changed = (x: Float32Array, change: (value: number, at: number) => number) =>
+      x.map((value, at) => (isHidden(Math.floor(at / (heads * size))) ? change(value, at) : value));
+    // Keys that are like visible ones, and values of the other sign, leave the steps as they are.
+    const like = (token: number) => (_: number, at: number) =>
+      drawn.key[token * heads * size + (at % (heads * size))] ?? 0;
+    const inputs = { ...drawn, key: changed(drawn.key, like(0)) };
     const found = await run({ ...inputs, bias });
-    // Values of the other sign leave the steps of the channels as they are.
-    const key = changed(inputs.key, (value) => 10 - value);
+    const key = changed(inputs.key, like(2));
     const value = changed(inputs.value, (value) => -value);
     expect(await run({ ...inputs, key, value, bias })).toEqual(found);
     expect(await run({ ...inputs, key, value })).not.toEqual(found);

@@ -1,7 +1,7 @@
-import { exp } from "./exp.ts";
+import { LOG2_E, numerator } from "./exp.ts";
 import { fround, nearest } from "./float32.ts";
 import type { IntegerProduct } from "./integer-product.ts";
-import { type QuantizedRows, quantizeRows, quantizeRowsSymmetric, U7 } from "./quantize-rows.ts";
+import { LEAST_EXTENT, quantizeRowsSymmetric, U7 } from "./quantize-rows.ts";
 
 export interface AttentionInputs {
   /** Each [tokens, heads · size]. */
@@ -32,11 +32,13 @@ export async function quantizedAttention(
   for (let head = 0; head < heads; head++) {
     const part = (x: Float32Array) => headOf(x, head, heads, size);
     const queries = quantizeRowsSymmetric(part(query), size);
-    const keys = quantizeRows(part(key), size, U7);
+    const keys = quantizeKeys(part(key), size);
     const values = quantizeRowsSymmetric(transposed(part(value), size), tokens);
     const products = await product(queries.values, keys.values, size);
+    const factor = fround(keys.scale * fround(LOG2_E * scale));
+    const steps = queries.scale.map((step) => step * factor);
     const headBias = bias?.subarray((head * tokens * tokens) % bias.length);
-    const { numerators, inverse } = softmax(scores(products, queries, keys, scale, headBias), tokens);
+    const { numerators, inverse } = softmax(products, steps, headBias);
     const sums = await product(values.values, numerators, tokens);
     for (let token = 0; token < tokens; token++) {
       for (let i = 0; i < size; i++) {
@@ -63,43 +65,55 @@ function transposed(x: Float32Array, width: number): Float32Array {
   return x.map((_, i) => x[(i % rows) * width + Math.floor(i / rows)] as number);
 }
 
-/** Σ q (k − z) = Σ qk − z Σ q, scaled; [tokens, tokens] */
-function scores(
-  products: Int32Array,
-  queries: Pick<QuantizedRows, "scale" | "sum">,
-  keys: QuantizedRows,
-  scale: number,
-  bias: Float32Array | undefined,
-): Float32Array {
-  const tokens = keys.scale.length;
-  const result = new Float32Array(products.length);
-  for (let row = 0; row < tokens; row++) {
-    const rowScale = fround((queries.scale[row] as number) * fround(scale));
-    for (let column = 0; column < tokens; column++) {
-      const at = row * tokens + column;
-      const whole = (products[at] as number) - (keys.zero[column] as number) * (queries.sum[row] as number);
-      const score = fround(fround(whole) * fround(rowScale * (keys.scale[column] as number)));
-      result[at] = bias ? score + (bias[at] as number) : score;
-    }
-  }
-  return result;
+/**
+ * Keys as 0…127 steps above each channel's least, one step for all: what all keys have in common adds the same to all of a
+ * query's scores, which a softmax does not see.
+ *
+ * @param x [tokens, size]
+ */
+function quantizeKeys(x: Float32Array, size: number): { values: Int8Array; scale: number } {
+  const least = x.slice(0, size);
+  const greatest = x.slice(0, size);
+  x.forEach((value, at) => {
+    least[at % size] = Math.min(least[at % size] as number, value);
+    greatest[at % size] = Math.max(greatest[at % size] as number, value);
+  });
+  const extent = greatest.reduce((most, high, i) => Math.max(most, fround(high - (least[i] as number))), LEAST_EXTENT);
+  const inverse = fround(U7.greatest / extent);
+  const values = Int8Array.from(x, (value, at) =>
+    Math.min(nearest(fround(fround(value - (least[at % size] as number)) * inverse)), U7.greatest),
+  );
+  return { values, scale: fround(extent / U7.greatest) };
 }
 
-/** Each row's exp(score − greatest) in 7 bits, and one over the sum of these. */
-function softmax(rows: Float32Array, tokens: number): { numerators: Int8Array; inverse: Float32Array } {
-  const numerators = new Int8Array(rows.length);
+/**
+ * Each row's 2^(score − greatest) in 7 bits, and one over the sum of these.
+ *
+ * @param products [tokens, tokens]
+ * @param steps [tokens], what a row's products are multiples of
+ * @param bias [tokens, tokens], added
+ */
+function softmax(
+  products: Int32Array,
+  steps: Float32Array,
+  bias: Float32Array | undefined,
+): { numerators: Int8Array; inverse: Float32Array } {
+  const tokens = steps.length;
+  const numerators = new Int8Array(products.length);
   const inverse = new Float32Array(tokens);
-  for (let row = 0; row < tokens; row++) {
-    const [start, end] = [row * tokens, (row + 1) * tokens];
-    let greatest = Number.NEGATIVE_INFINITY;
-    for (let i = start; i < end; i++) greatest = Math.max(greatest, rows[i] as number);
+  steps.forEach((step, row) => {
+    const start = row * tokens;
+    const scores = Float32Array.from(products.subarray(start, start + tokens), (value, i) => {
+      const score = fround(fround(value) * step);
+      return bias ? score + fround((bias[start + i] as number) * LOG2_E) : score;
+    });
+    const greatest = scores.reduce((most, score) => Math.max(most, score));
     let sum = 0;
-    for (let i = start; i < end; i++) {
-      const numerator = nearest(fround(exp(fround((rows[i] as number) - greatest)) * U7.greatest));
-      numerators[i] = numerator;
-      sum += numerator;
-    }
+    scores.forEach((score, i) => {
+      numerators[start + i] = numerator(fround(score - greatest));
+      sum += numerators[start + i] as number;
+    });
     inverse[row] = 1 / sum;
-  }
+  });
   return { numerators, inverse };
 }

@@ -4,7 +4,7 @@ import { fround, nearest, polynomial } from "./float32.ts";
 
 /** ln 2 as the sum of a number of few bits, whose product with n is exact, and what is missing of it. */
 const [LN2_HIGH, LN2_LOW] = [0.693359375, fround(-2.1219444e-4)];
-const LOG2_E = fround(Math.LOG2E);
+export const LOG2_E = fround(Math.LOG2E);
 /** Least to highest power: the coefficient of rⁱ⁺² in eʳ. */
 const COEFFICIENTS = [
   5.0000001201e-1, 1.6666665459e-1, 4.1665795894e-2, 8.3334519073e-3, 1.3981999507e-3, 1.98756915e-4,
@@ -22,4 +22,18 @@ export function exp(x: number): number {
   const r = fround(fround(limited - fround(n * LN2_HIGH)) - fround(n * LN2_LOW));
   const squared = fround(fround(polynomial(COEFFICIENTS, r) * r) * r);
   return fround(fround(fround(squared + r) + 1) * (POWERS[n + 126] as number));
+}
+
+/** Greatest of what a softmax's exponentials become. */
+const PEAK = 127;
+/** Below this 127 · 2ʸ rounds to zero. */
+const NOTHING = -26;
+/** 127 · 2ʳ for |r| ≤ ½, lowest power first, to 8 · 10⁻⁵ of it: Lawson's iteration. */
+const NUMERATOR = [0.99992804, 0.69326103, 0.24261164, 0.05517162].map((c) => fround(PEAK * c));
+
+/** 127 · 2ʸ for y ≤ 0, as a whole number. */
+export function numerator(y: number): number {
+  const limited = Math.max(y, NOTHING);
+  const n = nearest(limited);
+  return nearest(fround(polynomial(NUMERATOR, fround(limited - n)) * 2 ** n));
 }

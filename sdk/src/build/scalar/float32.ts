@@ -10,11 +10,19 @@ const NO_FRACTIONS = 12_582_912;
 /** The nearest whole number, ties to even, for |x| < 2²²: WebAssembly's f32.nearest. */
 export const nearest = (x: number): number => fround(fround(x + NO_FRACTIONS) - NO_FRACTIONS);
 
-/** c₀ + c₁x + c₂x² + … by Horner's rule. */
+/**
+ * c₀ + c₁x + c₂x² + …, neighbours first, then pairs of them with x², and so on (Estrin's scheme): a processor computes what
+ * does not depend on each other at the same time.
+ */
 export function polynomial(coefficients: readonly number[], x: number): number {
-  let result = 0;
-  for (let i = coefficients.length - 1; i >= 0; i--) result = fround(fround(result * x) + (coefficients[i] as number));
-  return result;
+  const [first = 0, ...others] = coefficients;
+  if (others.length === 0) return first;
+  const pairs: number[] = [];
+  for (let i = 0; i < coefficients.length; i += 2) {
+    const [even = 0, odd] = coefficients.slice(i, i + 2);
+    pairs.push(odd === undefined ? even : fround(even + fround(odd * x)));
+  }
+  return polynomial(pairs, fround(x * x));
 }
 
 /** How many sums run side by side: four vectors of four lanes. */

@@ -21,7 +21,7 @@ export interface QuantizedRows {
 }
 
 /** A row of zeros has no range; any positive scale leaves it zero. */
-const LEAST_EXTENT = 2 ** -100;
+export const LEAST_EXTENT = 2 ** -100;
 
 /**
  * Asymmetric, one scale a row. Zero is always in the range, so that its image is in it too.
