@@ -1,0 +1,105 @@
+import { BertEdgeError } from "../../../artifact/error.ts";
+import type { Program, ProgramValue, Step, View } from "../../../runtime/engine/wasm/program.ts";
+import type { Node, Value } from "../../graph/node.ts";
+import { type Tensor, tensor, toFloat32 } from "../../graph/tensor.ts";
+import { tilePadded } from "./tile-weight.ts";
+
+/** Where a value of the graph is while the engine runs. */
+export interface Operand extends View {
+  readonly width: number;
+}
+
+type Linear = Extract<Step, { op: "linear" | "dense" }>;
+
+/** A program as far as it is written. */
+export class Lowering {
+  readonly values: ProgramValue[] = [];
+  readonly steps: Step[] = [];
+  readonly tensors = new Map<string, Tensor>();
+  readonly tables: ReadonlyMap<Value, Tensor>;
+  readonly maxTokens: number;
+  readonly #operands = new Map<Value, Operand>();
+  readonly #quantized = new Map<number, number>();
+  /** Products without a bias whose result has one reader: it may have one for them. */
+  readonly #unbiased = new Map<number, Linear>();
+
+  constructor(tables: ReadonlyMap<Value, Tensor>, maxTokens: number) {
+    this.tables = tables;
+    this.maxTokens = maxTokens;
+  }
+
+  operand(value: Value | undefined): Operand | undefined {
+    return value && this.#operands.get(value);
+  }
+
+  /** Lets a value of the graph be these columns. */
+  define(value: Value | undefined, operand: Operand): void {
+    if (value) this.#operands.set(value, operand);
+  }
+
+  /** A new value for a result; `like` says whether it has a row a token or a sequence. */
+  result(value: Value | undefined, width: number, of: ProgramValue["of"]): number {
+    const index = this.add({ width, of, type: "f32" });
+    this.define(value, { value: index, column: 0, width });
+    return index;
+  }
+
+  add(value: ProgramValue): number {
+    return this.values.push(value) - 1;
+  }
+
+  rowsOf(operand: View): ProgramValue["of"] {
+    return (this.values[operand.value] as ProgramValue).of;
+  }
+
+  /** The value as bytes, quantized once for all that read it. */
+  quantized(operand: Operand): number {
+    const known = this.#quantized.get(operand.value);
+    if (known !== undefined) return known;
+    const out = this.add({ width: operand.width, of: this.rowsOf(operand), type: "i8" });
+    this.steps.push({ op: "quantize", x: operand.value, out });
+    this.#quantized.set(operand.value, out);
+    return out;
+  }
+
+  floats(name: string, values: Float32Array, shape: readonly number[] = [values.length]): string {
+    return this.tensor(name, tensor("float32", shape, values));
+  }
+
+  tensor(name: string, value: Tensor): string {
+    this.tensors.set(name, value);
+    return name;
+  }
+
+  /** Notes that a product of `value` has no bias. */
+  unbiased(value: Value, step: Linear): void {
+    const operand = this.#operands.get(value);
+    if (operand && value.users.size === 1) this.#unbiased.set(operand.value, step);
+  }
+
+  /** Gives the product that made `operand` a bias, where it has none and nothing else reads it. */
+  takeBias(operand: Operand, bias: Float32Array): boolean {
+    const step = this.#unbiased.get(operand.value);
+    if (!step || bias.length !== operand.width) return false;
+    this.#unbiased.delete(operand.value);
+    this.tensors.set(step.bias as string, tensor("float32", [tilePadded(bias).length], tilePadded(bias)));
+    return true;
+  }
+
+  /** `operand` plus the same row everywhere. */
+  plusRow(operand: Operand, row: Value, name: string): Operand {
+    const values = toFloat32(row.constant as Tensor);
+    if (this.takeBias(operand, values)) return operand;
+    const out = this.add({ width: operand.width, of: this.rowsOf(operand), type: "f32" });
+    this.steps.push({ op: "add", x: operand.value, y: { row: this.floats(`${name}.row`, values) }, out });
+    return { value: out, column: 0, width: operand.width };
+  }
+}
+
+export const unsupported = ({ opType, origin }: Node, why = "has no kernel"): BertEdgeError =>
+  new BertEdgeError("engine_unsupported", `The WebAssembly engine ${why}: ${opType} (${origin}).`, {
+    hint: "Use onnxruntime-web for this model.",
+  });
+
+export type Lower = (lowering: Lowering, node: Node) => void;
+export type { Program };

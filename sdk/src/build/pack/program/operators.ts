@@ -1,0 +1,201 @@
+import type { Activation, Addend } from "../../../runtime/engine/wasm/program.ts";
+import { MICROSOFT, type Node, type Value } from "../../graph/node.ts";
+import { type Tensor, toFloat32 } from "../../graph/tensor.ts";
+import { EDGE } from "../../quantize/forms/edge-operators.ts";
+import { attention, linear, lookup } from "./integer-operators.ts";
+import { type Lower, type Lowering, type Operand, unsupported } from "./lowering.ts";
+
+/** How each operator becomes steps, by domain and name. */
+export const lowerings: Readonly<Record<string, Lower>> = {
+  [`${MICROSOFT}:GatherBlockQuantized`]: lookup,
+  [`${EDGE}:DynamicQuantizeMatMul`]: linear,
+  [`${EDGE}:DynamicQuantizeAttention`]: attention,
+  [`${MICROSOFT}:SkipLayerNormalization`]: skipLayerNormalization,
+  ":LayerNormalization": layerNormalization,
+  ":Add": add,
+  ":Mul": gate,
+  ":MatMul": dense,
+  ":Split": split,
+  ":Gather": first,
+  ":Relu": (lowering, node) => activation(lowering, node, "relu"),
+  ":Tanh": (lowering, node) => activation(lowering, node, "tanh"),
+  ":Sigmoid": (lowering, node) => activation(lowering, node, "sigmoid"),
+  ":Gelu": (lowering, node) => activation(lowering, node, node.string("approximate") === "tanh" ? "fastGelu" : "gelu"),
+  [`${MICROSOFT}:Gelu`]: (lowering, node) => activation(lowering, node, "gelu"),
+  [`${MICROSOFT}:BiasGelu`]: (lowering, node) => activation(lowering, node, "gelu"),
+  [`${MICROSOFT}:FastGelu`]: (lowering, node) => activation(lowering, node, "fastGelu"),
+  [`${MICROSOFT}:QuickGelu`]: (lowering, node) =>
+    activation(lowering, node, "sigmoidUnit", node.float("alpha") ?? 1.702),
+  [`${MICROSOFT}:RotaryEmbedding`]: rotate,
+};
+
+const isRow = (value: Value | undefined, width: number): value is Value & { constant: Tensor } =>
+  value?.constant?.dtype === "float32" && value.constant.data.length === 4 * width;
+
+/** What is read in the engine, all its columns. */
+function whole(lowering: Lowering, node: Node, index = 0): Operand {
+  const operand = lowering.operand(node.inputs[index]);
+  if (operand?.column !== 0 || lowering.values[operand.value]?.width !== operand.width) {
+    throw unsupported(node, "cannot read this operator's input");
+  }
+  return operand;
+}
+
+/** What is added to `operand`: another value, a row for all, or one for each position. */
+function addendOf(lowering: Lowering, node: Node, value: Value | undefined, operand: Operand): Addend {
+  const other = lowering.operand(value);
+  if (other && value) return { value: whole(lowering, node, node.inputs.indexOf(value)).value };
+  const table = value && lowering.tables.get(value);
+  if (table && table.shape.at(-1) === operand.width && table.data.length === 4 * operand.width * lowering.maxTokens) {
+    return {
+      positions: lowering.floats(`${node.name}.positions`, toFloat32(table), [lowering.maxTokens, operand.width]),
+    };
+  }
+  if (isRow(value, operand.width)) return { row: lowering.floats(`${node.name}.row`, toFloat32(value.constant)) };
+  throw unsupported(node);
+}
+
+function skipLayerNormalization(lowering: Lowering, node: Node): void {
+  const [x, skip, gamma, beta, bias] = node.inputs;
+  const [read, added] = lowering.operand(x) ? [x, skip] : [skip, x];
+  let operand = whole(lowering, node, node.inputs.indexOf(read));
+  if (bias) {
+    if (read !== x || !isRow(bias, operand.width)) throw unsupported(node);
+    operand = lowering.plusRow(operand, bias, node.name);
+  }
+  const addend = addendOf(lowering, node, added, operand);
+  const total = node.outputs[3];
+  const sum = total?.users.size ? lowering.result(total, operand.width, lowering.rowsOf(operand)) : undefined;
+  normalise(lowering, node, { operand, gamma, beta, skip: addend, total: sum });
+}
+
+function layerNormalization(lowering: Lowering, node: Node): void {
+  const [, gamma, beta] = node.inputs;
+  normalise(lowering, node, { operand: whole(lowering, node), gamma, beta });
+}
+
+interface Normalised {
+  operand: Operand;
+  gamma: Value | undefined;
+  beta: Value | undefined;
+  skip?: Addend;
+  total?: number | undefined;
+}
+
+function normalise(lowering: Lowering, node: Node, { operand, gamma, beta, skip, total }: Normalised): void {
+  if (operand.width % 4 !== 0 || !isRow(gamma, operand.width) || (beta && !isRow(beta, operand.width))) {
+    throw unsupported(node);
+  }
+  lowering.steps.push({
+    op: "layerNorm",
+    x: operand.value,
+    ...(skip && { skip }),
+    gamma: lowering.floats(`${node.name}.gamma`, toFloat32(gamma.constant)),
+    ...(beta && { beta: lowering.floats(`${node.name}.beta`, toFloat32(beta.constant as Tensor)) }),
+    epsilon: node.float("epsilon") ?? 1e-5,
+    ...(total !== undefined && { total }),
+    out: lowering.result(node.output, operand.width, lowering.rowsOf(operand)),
+  });
+}
+
+function add(lowering: Lowering, node: Node): void {
+  const [a, b] = node.inputs;
+  const [read, added] = lowering.operand(a) ? [a, b] : [b, a];
+  const operand = whole(lowering, node, node.inputs.indexOf(read));
+  if (isRow(added, operand.width) && lowering.takeBias(operand, toFloat32(added.constant))) {
+    lowering.define(node.output, operand);
+    return;
+  }
+  if (operand.width % 4 !== 0) throw unsupported(node);
+  const y = addendOf(lowering, node, added, operand);
+  const out = lowering.result(node.output, operand.width, lowering.rowsOf(operand));
+  lowering.steps.push({ op: "add", x: operand.value, y, out });
+}
+
+function gate(lowering: Lowering, node: Node): void {
+  const [x, y] = node.inputs.map((input) => lowering.operand(input));
+  if (!x || !y || x.width !== y.width || x.width % 4 !== 0) throw unsupported(node);
+  lowering.steps.push({
+    op: "gate",
+    x: view(x),
+    y: view(y),
+    out: lowering.result(node.output, x.width, lowering.rowsOf(x)),
+  });
+}
+
+function activation(lowering: Lowering, node: Node, kind: Activation, alpha?: number): void {
+  const [input, bias] = node.inputs;
+  let operand = lowering.operand(input);
+  if (!operand || operand.width % 4 !== 0) throw unsupported(node);
+  if (bias) {
+    if (!isRow(bias, operand.width)) throw unsupported(node);
+    operand = lowering.plusRow(whole(lowering, node), bias, node.name);
+  }
+  const out = lowering.result(node.output, operand.width, lowering.rowsOf(operand));
+  lowering.steps.push({ op: "activation", kind, ...(alpha !== undefined && { alpha }), x: view(operand), out });
+}
+
+function dense(lowering: Lowering, node: Node): void {
+  const weight = node.inputs[1]?.constant;
+  const operand = whole(lowering, node);
+  if (weight?.shape.length !== 2 || operand.width % 4 !== 0) throw unsupported(node);
+  const [inputs = 0, outputs = 0] = weight.shape;
+  const numbers = toFloat32(weight);
+  const rows = Float32Array.from(
+    numbers,
+    (_, at) => numbers[(at % inputs) * outputs + Math.floor(at / inputs)] as number,
+  );
+  const out = lowering.result(node.output, outputs, lowering.rowsOf(operand));
+  const step = {
+    op: "dense" as const,
+    x: operand.value,
+    weight: lowering.floats(`${node.name}.weight`, rows, [outputs, inputs]),
+    bias: lowering.floats(`${node.name}.bias`, new Float32Array(outputs)),
+    out,
+  };
+  lowering.steps.push(step);
+  lowering.unbiased(node.output, step);
+}
+
+/** The last axis in equal parts: columns of one value. */
+function split(lowering: Lowering, node: Node): void {
+  const operand = lowering.operand(node.inputs[0]);
+  if (!operand) throw unsupported(node);
+  const width = operand.width / node.outputs.length;
+  node.outputs.forEach((output, part) => {
+    lowering.define(output, { ...operand, column: operand.column + part * width, width });
+  });
+}
+
+/** The first token of every sequence. */
+function first(lowering: Lowering, node: Node): void {
+  const operand = whole(lowering, node);
+  const index = node.inputs[1]?.constant;
+  const isFirst = node.int("axis") === 1 && index?.data.every((byte) => byte === 0) && index.shape.length === 0;
+  if (!isFirst || lowering.rowsOf(operand) !== "token") throw unsupported(node);
+  lowering.steps.push({ op: "first", x: operand.value, out: lowering.result(node.output, operand.width, "sequence") });
+}
+
+/** Turned in place: nothing else reads what is turned. */
+function rotate(lowering: Lowering, node: Node): void {
+  const [x, , cosines, sines] = node.inputs;
+  const operand = lowering.operand(x);
+  const [cos, sin] = [cosines, sines].map((value) => value?.constant ?? (value && lowering.tables.get(value)));
+  const half = cos?.shape.at(-1) ?? 0;
+  if (!operand || !cos || !sin || x?.users.size !== 1 || half % 4 !== 0 || (cos.shape[0] ?? 0) < lowering.maxTokens) {
+    throw unsupported(node);
+  }
+  const table = (name: string, values: Tensor) =>
+    lowering.floats(name, toFloat32(values).slice(0, lowering.maxTokens * half), [lowering.maxTokens, half]);
+  lowering.steps.push({
+    op: "rotate",
+    x: view(operand),
+    width: operand.width,
+    size: 2 * half,
+    cosines: table(`${cosines?.name}.cosines`, cos),
+    sines: table(`${sines?.name}.sines`, sin),
+  });
+  lowering.define(node.output, operand);
+}
+
+const view = ({ value, column }: Operand) => ({ value, column });

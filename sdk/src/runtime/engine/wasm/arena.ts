@@ -1,0 +1,35 @@
+import { aligned } from "./memory-map.ts";
+
+/** Bytes that are needed from the first of some steps to the last. */
+export interface Lifetime {
+  readonly bytes: number;
+  readonly first: number;
+  readonly last: number;
+}
+
+/**
+ * Places for all, of which none overlap that are needed at the same time: the largest first, each as low as it fits.
+ *
+ * @returns an offset for each, and the bytes that all take
+ */
+export function arrange(lifetimes: readonly Lifetime[]): { offsets: number[]; bytes: number } {
+  const offsets: number[] = new Array(lifetimes.length).fill(0);
+  const placed: { from: number; to: number; lifetime: Lifetime }[] = [];
+  const order = lifetimes
+    .map((lifetime, index) => ({ lifetime, index }))
+    .sort((a, b) => b.lifetime.bytes - a.lifetime.bytes);
+  for (const { lifetime, index } of order) {
+    const others = placed
+      .filter(({ lifetime: other }) => lifetime.first <= other.last && other.first <= lifetime.last)
+      .sort((a, b) => a.from - b.from);
+    let from = 0;
+    for (const other of others) {
+      if (from + lifetime.bytes <= other.from) break;
+      from = Math.max(from, other.to);
+    }
+    const to = aligned(from + lifetime.bytes);
+    offsets[index] = from;
+    placed.push({ from, to, lifetime });
+  }
+  return { offsets, bytes: Math.max(0, ...placed.map(({ to }) => to)) };
+}

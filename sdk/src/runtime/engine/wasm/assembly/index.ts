@@ -1,0 +1,10 @@
+export { relu, sigmoid, sigmoidUnit, tanh } from "./activation";
+export { attention, attentionScratch } from "./attention";
+export { dense } from "./dense";
+export { addRows, gate, rotate } from "./elementwise";
+export { lookupInt4, lookupInt8 } from "./embedding";
+export { fastGelu, gelu } from "./gelu";
+export { layerNorm } from "./layer-norm";
+export { multiply } from "./multiply";
+export { normalise, poolMax, poolMean } from "./pool";
+export { quantizeRows } from "./quantize";

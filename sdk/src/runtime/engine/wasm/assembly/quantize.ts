@@ -1,0 +1,133 @@
+import { dot, greatestOf, integerSumOf, leastOf, narrow, NO_FRACTIONS, NO_FRACTIONS_BITS, nearestInteger, nearestOf } from "./simd";
+
+/** A row of zeros has no range; any positive scale leaves it zero. 2⁻¹⁰⁰ */
+export const LEAST_EXTENT: f32 = 7.888609052210118e-31;
+
+/**
+ * Rows as signed bytes, one scale and zero point a row; zero is always in the range.
+ *
+ * @param x f32 [rows, width], width a multiple of 4
+ * @param out i8 [rows, width]
+ * @param params [rows] of {scale: f32, zero: i32, Σ out − width · zero: i32, 0}
+ */
+export function quantizeRows(x: usize, rows: i32, width: i32, out: usize, params: usize): void {
+  for (let row = 0; row < rows; row++) {
+    quantizeRow(x, width, out, params);
+    x += <usize>width << 2;
+    out += width;
+    params += 16;
+  }
+}
+
+// @ts-ignore: decorator
+@inline
+function quantizeRow(x: usize, width: i32, out: usize, params: usize): void {
+  const end = x + (<usize>width << 2);
+  let low = f32x4.splat(0);
+  let high = low;
+  let low1 = low;
+  let high1 = low;
+  let p = x;
+  for (; p + 32 <= end; p += 32) {
+    const a = v128.load(p);
+    const b = v128.load(p, 16);
+    low = f32x4.pmin(low, a);
+    high = f32x4.pmax(high, a);
+    low1 = f32x4.pmin(low1, b);
+    high1 = f32x4.pmax(high1, b);
+  }
+  if (p < end) {
+    const a = v128.load(p);
+    low = f32x4.pmin(low, a);
+    high = f32x4.pmax(high, a);
+  }
+  const least = leastOf(f32x4.pmin(low, low1));
+  let extent = greatestOf(f32x4.pmax(high, high1)) - least;
+  if (extent < LEAST_EXTENT) extent = LEAST_EXTENT;
+  const inverse: f32 = 255 / extent;
+  const zero = nearestOf(-128 - least * inverse);
+  const total = scaleRow(x, end, out, inverse, zero);
+  store<f32>(params, extent / 255);
+  store<i32>(params, zero, 4);
+  store<i32>(params, total - width * zero, 8);
+}
+
+/** round(x · factor) + zero, where shift is zero without the bits that rounding adds */
+// @ts-ignore: decorator
+@inline
+function shifted(x: v128, factor: v128, shift: v128): v128 {
+  return i32x4.add(f32x4.add(f32x4.mul(x, factor), f32x4.splat(NO_FRACTIONS)), shift);
+}
+
+/** @returns Σ out */
+// @ts-ignore: decorator
+@inline
+function scaleRow(x: usize, end: usize, out: usize, inverse: f32, zero: i32): i32 {
+  const factor = f32x4.splat(inverse);
+  const shift = i32x4.splat(zero - NO_FRACTIONS_BITS);
+  const ones = i8x16.splat(1);
+  let sums = i32x4.splat(0);
+  let p = x;
+  for (; p + 64 <= end; p += 64, out += 16) {
+    const bytes = narrow(
+      shifted(v128.load(p), factor, shift),
+      shifted(v128.load(p, 16), factor, shift),
+      shifted(v128.load(p, 32), factor, shift),
+      shifted(v128.load(p, 48), factor, shift),
+    );
+    v128.store(out, bytes);
+    sums = dot(bytes, ones, sums);
+  }
+  for (; p < end; p += 16, out += 4) {
+    const whole = shifted(v128.load(p), factor, shift);
+    const bytes = v128.and(narrow(whole, whole, whole, whole), i32x4(-1, 0, 0, 0));
+    v128.store32_lane(out, bytes, 0);
+    sums = dot(bytes, ones, sums);
+  }
+  return integerSumOf(sums);
+}
+
+/**
+ * Rows as −127…127, one scale a row.
+ *
+ * @param x f32 [rows, stride], `width` numbers of each row, a multiple of 4
+ * @param factor of the scales
+ * @param out i8 [rows, width]
+ * @param params [rows] of {scale: f32, nothing}
+ */
+export function quantizeSymmetric(
+  x: usize,
+  stride: i32,
+  rows: i32,
+  width: i32,
+  factor: f32,
+  out: usize,
+  params: usize,
+): void {
+  const whole = width & ~15;
+  for (let row = 0; row < rows; row++) {
+    let peaks = f32x4.splat(LEAST_EXTENT);
+    for (let i = 0; i < width; i += 4) peaks = f32x4.pmax(peaks, f32x4.abs(v128.load(x + (i << 2))));
+    const peak = greatestOf(peaks);
+    const inverse = f32x4.splat(127 / peak);
+    let i = 0;
+    for (; i < whole; i += 16) {
+      const p = x + (i << 2);
+      const bytes = narrow(
+        nearestInteger(f32x4.mul(v128.load(p), inverse)),
+        nearestInteger(f32x4.mul(v128.load(p, 16), inverse)),
+        nearestInteger(f32x4.mul(v128.load(p, 32), inverse)),
+        nearestInteger(f32x4.mul(v128.load(p, 48), inverse)),
+      );
+      v128.store(out + i, bytes);
+    }
+    for (; i < width; i += 4) {
+      const four = nearestInteger(f32x4.mul(v128.load(x + (i << 2)), inverse));
+      v128.store32_lane(out + i, narrow(four, four, four, four), 0);
+    }
+    store<f32>(params, (peak / 127) * factor);
+    x += stride << 2;
+    out += width;
+    params += 16;
+  }
+}

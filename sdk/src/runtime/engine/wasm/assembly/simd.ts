@@ -1,0 +1,71 @@
+/** 1.5 · 2²³: a float32 near it has no fraction, and its lower bits are the number that was added. */
+export const NO_FRACTIONS: f32 = 12582912;
+export const NO_FRACTIONS_BITS: i32 = 0x4b400000;
+
+/** Σ over four neighbouring bytes: signed `a` · `b` of 7 bits, added to `sum`. The same in both builds: nothing saturates. */
+// @ts-ignore: decorator
+@inline
+export function dot(a: v128, b: v128, sum: v128): v128 {
+  if (ASC_FEATURE_RELAXED_SIMD) return i32x4.relaxed_dot_i8x16_i7x16_add_s(a, b, sum);
+  const low = i16x8.extmul_low_i8x16_s(a, b);
+  const high = i16x8.extmul_high_i8x16_s(a, b);
+  const even = v128.shuffle<i16>(low, high, 0, 2, 4, 6, 8, 10, 12, 14);
+  const odd = v128.shuffle<i16>(low, high, 1, 3, 5, 7, 9, 11, 13, 15);
+  return i32x4.add(sum, i32x4.extadd_pairwise_i16x8_s(i16x8.add(even, odd)));
+}
+
+/** The nearest whole numbers, ties to even, for |x| < 2²². */
+// @ts-ignore: decorator
+@inline
+export function nearest(x: v128): v128 {
+  return f32x4.sub(f32x4.add(x, f32x4.splat(NO_FRACTIONS)), f32x4.splat(NO_FRACTIONS));
+}
+
+/** The same as integers. */
+// @ts-ignore: decorator
+@inline
+export function nearestInteger(x: v128): v128 {
+  return i32x4.sub(f32x4.add(x, f32x4.splat(NO_FRACTIONS)), i32x4.splat(NO_FRACTIONS_BITS));
+}
+
+// @ts-ignore: decorator
+@inline
+export function nearestOf(x: f32): i32 {
+  return reinterpret<i32>(x + NO_FRACTIONS) - NO_FRACTIONS_BITS;
+}
+
+/** Sixteen integers as bytes, those beyond −128…127 as these. */
+// @ts-ignore: decorator
+@inline
+export function narrow(a: v128, b: v128, c: v128, d: v128): v128 {
+  return i8x16.narrow_i16x8_s(i16x8.narrow_i32x4_s(a, b), i16x8.narrow_i32x4_s(c, d));
+}
+
+/** The sum of four lanes, halves first. */
+// @ts-ignore: decorator
+@inline
+export function sumOf(x: v128): f32 {
+  const pairs = f32x4.add(x, v128.shuffle<i32>(x, x, 2, 3, 0, 1));
+  return f32x4.extract_lane(pairs, 0) + f32x4.extract_lane(pairs, 1);
+}
+
+// @ts-ignore: decorator
+@inline
+export function integerSumOf(x: v128): i32 {
+  const pairs = i32x4.add(x, v128.shuffle<i32>(x, x, 2, 3, 0, 1));
+  return i32x4.extract_lane(pairs, 0) + i32x4.extract_lane(pairs, 1);
+}
+
+// @ts-ignore: decorator
+@inline
+export function greatestOf(x: v128): f32 {
+  const pairs = f32x4.pmax(x, v128.shuffle<i32>(x, x, 2, 3, 0, 1));
+  return f32x4.extract_lane(f32x4.pmax(pairs, v128.shuffle<i32>(pairs, pairs, 1, 0, 1, 0)), 0);
+}
+
+// @ts-ignore: decorator
+@inline
+export function leastOf(x: v128): f32 {
+  const pairs = f32x4.pmin(x, v128.shuffle<i32>(x, x, 2, 3, 0, 1));
+  return f32x4.extract_lane(f32x4.pmin(pairs, v128.shuffle<i32>(pairs, pairs, 1, 0, 1, 0)), 0);
+}

@@ -1,0 +1,54 @@
+import { arrange } from "./arena.ts";
+import { aligned } from "./memory-map.ts";
+import type { Program, ProgramValue } from "./program.ts";
+import { type Segment, valuesOf } from "./segments.ts";
+
+/** Tokens whose rows are computed together: few enough for the nearest caches, enough for whole tiles. */
+export const BLOCK = 96;
+
+/** Where the values of a program are, for batches of so many tokens and sequences. */
+export interface Layout {
+  readonly tokens: number;
+  /** Of every value's first row; bytes are followed by their rows' parameters, at `parameters`. */
+  readonly offsets: readonly number[];
+  readonly parameters: readonly number[];
+  /** Whether a value has rows for all tokens, or for a block alone. */
+  readonly isWhole: readonly boolean[];
+  readonly bytes: number;
+}
+
+/** {scale, zero point, sum, nothing}, of a row of bytes. */
+const PARAMETER_BYTES = 16;
+
+/** @param tokens of a batch, and at most so many sequences */
+export function layoutOf({ steps, values, output }: Program, segments: readonly Segment[], tokens: number): Layout {
+  const uses = values.map(() => ({ first: steps.length, last: 0, segments: new Set<Segment>() }));
+  const use = (index: number, at: number, segment: Segment) => {
+    const found = uses[index] as (typeof uses)[number];
+    found.first = Math.min(found.first, at);
+    found.last = Math.max(found.last, at);
+    found.segments.add(segment);
+  };
+  for (const segment of segments) {
+    for (let at = segment.from; at < segment.to; at++) {
+      for (const value of valuesOf(steps[at] as Program["steps"][number])) use(value, at, segment);
+    }
+  }
+  use(output, steps.length, { kind: "sequences", from: steps.length, to: steps.length });
+  const isWhole = values.map(({ of }, i) => of === "sequence" || (uses[i]?.segments.size ?? 0) > 1);
+  const rows = values.map((_, i) => (isWhole[i] ? tokens : Math.min(tokens, BLOCK)));
+  const lifetimes = uses.map(({ first, last, segments: used }, i) => ({
+    bytes: bytesOf(values[i] as ProgramValue, rows[i] as number),
+    // A value for all tokens is written block by block: what the segment hands on within a block must not lie there.
+    first: isWhole[i] ? Math.min(...[...used].map(({ from }) => from)) : first,
+    last: isWhole[i] ? Math.max(...[...used].map(({ to }) => to)) : last,
+  }));
+  const { offsets, bytes } = arrange(lifetimes);
+  const parameters = offsets.map(
+    (offset, i) => offset + aligned((rows[i] as number) * (values[i] as ProgramValue).width),
+  );
+  return { tokens, offsets, parameters, isWhole, bytes };
+}
+
+const bytesOf = ({ type, width }: ProgramValue, rows: number): number =>
+  type === "i8" ? aligned(rows * width) + rows * PARAMETER_BYTES : rows * width * 4;
