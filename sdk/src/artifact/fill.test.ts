@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import fc from "fast-check";
 import { describe, expect, it, vi } from "vitest";
 import { refusalOf } from "../../../test/suites/refusal.ts";
@@ -112,6 +113,12 @@ describe("fill", () => {
     );
   });
 
+  it("checks that an empty file is meant to be empty", async () => {
+    const { sha256 } = await describeFile(bytesOf("abc"));
+    const filling = fill(new Uint8Array(), { sha256, size: 0 }, "here", inPieces(new Uint8Array(), []));
+    expect(await refusalOf(filling)).toBe("artifact_corrupt");
+  });
+
   it("hashes a chunk while the next one is transferred", async () => {
     const bytes = content(3 * CHUNK_BYTES);
     const file = await describeFile(bytes);
@@ -143,13 +150,21 @@ describe("fill", () => {
     ).rejects.toMatchObject({ message: `x does not match its SHA-256 in bytes 0 to ${CHUNK_BYTES - 1}.` });
   });
 
-  it("passes on why a transfer failed", async () => {
-    const bytes = content(2 * CHUNK_BYTES);
-    const filling = fill(new Uint8Array(bytes.length), await describeFile(bytes), "x", async (deliver) => {
-      await deliver(bytes.subarray(0, CHUNK_BYTES + 1));
+  it.each([
+    ["is right", content(2 * CHUNK_BYTES)],
+    ["is wrong, of which nobody else hears", flipped(content(2 * CHUNK_BYTES), 0)],
+  ])("passes on why a transfer failed after a chunk that %s", async (_, sent) => {
+    const unheard = vi.fn();
+    process.on("unhandledRejection", unheard);
+    const file = await describeFile(content(2 * CHUNK_BYTES));
+    const filling = fill(new Uint8Array(file.size), file, "x", async (deliver) => {
+      await deliver(sent.subarray(0, CHUNK_BYTES + 1));
+      await sleep(50);
       throw new Error("the line is dead");
     });
     await expect(filling).rejects.toThrow("the line is dead");
+    process.off("unhandledRejection", unheard);
+    expect(unheard).not.toHaveBeenCalled();
   });
 
   it.each([

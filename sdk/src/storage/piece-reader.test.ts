@@ -49,15 +49,12 @@ describe.each([
   });
 });
 
-it("a stream that takes buffers is always given the same one", async () => {
+it("gives a stream that takes buffers the same one again", async () => {
   const reader = pieceReader(ofBytes([new Uint8Array(1_000_000)]));
-  const views = new Set<number>();
-  let reads = 0;
-  for (let done = false; !done; reads++) {
-    const result = await reader.read();
-    done = result.done;
-    views.add(result.value?.buffer.byteLength ?? 0);
-  }
-  expect(reads).toBeGreaterThan(3);
-  expect(views.size).toBe(1);
+  const { value: first } = await reader.read();
+  expect(first?.length).toBeGreaterThan(0);
+  const { value: second } = await reader.read();
+  expect(second?.length).toBeGreaterThan(0);
+  // A buffer that is handed on has no bytes left where it was.
+  expect(first?.length).toBe(0);
 });

@@ -29,6 +29,9 @@ function sourceThat(pull: () => Promise<void>, type?: "bytes") {
 }
 
 const never = () => new Promise<never>(() => {});
+const unsupported = () => {
+  throw new TypeError("no buffers here");
+};
 const collect = () => {
   const got: number[] = [];
   return { got, deliver: async (piece: Uint8Array) => void got.push(...piece) };
@@ -117,6 +120,18 @@ describe("receive", () => {
     opened.resolve(new ReadableStream({ cancel, pull: (controller) => controller.enqueue(Uint8Array.of(8)) }));
     resolve();
     await vi.waitFor(() => expect(cancel).toHaveBeenCalledTimes(2));
+    expect(got).toEqual([]);
+  });
+
+  it("delivers nothing of a stream that goes on although it was cancelled", async () => {
+    const late = vi.fn(() => sleep(40, { value: Uint8Array.of(7), done: false }));
+    const reader = { read: late, cancel: async () => {} };
+    const body = { getReader: (options?: object) => (options ? unsupported() : reader) };
+    const { got, deliver } = collect();
+    const store = storeThat(async () => body as unknown as ReadableStream<Uint8Array>);
+    await expect(receive(store, "k", deliver)).rejects.toThrow("20 ms");
+    await sleep(60);
+    expect(late).toHaveBeenCalledTimes(1);
     expect(got).toEqual([]);
   });
 
