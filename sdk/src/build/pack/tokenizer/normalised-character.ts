@@ -1,14 +1,12 @@
 import { CLASS_SHIFT, DROPPED, ISOLATED, SPACE, WORD } from "../../../runtime/tokenizer/packed/character.ts";
+import { isWhiteSpace, isWordCharacter } from "../../../runtime/tokenizer/packed/character-classes.ts";
 import type { Normalizer } from "./bert-tokenizer.ts";
 import { classes, combiningClass } from "./code-point-classes.ts";
 
 /** A character and the bits that go with its code. */
 type Normalised = readonly [character: string, bits: number];
 
-const WHITE_SPACE = /^\p{White_Space}$/u;
-const WORD_CHARACTER = /^[\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\p{Join_Control}]$/u;
 const SPACING: Normalised = [" ", SPACE];
-const DROPPED_STARTER: Normalised = ["", DROPPED];
 
 export const stripsAccents = ({ strip_accents, lowercase }: Normalizer): boolean => strip_accents ?? lowercase;
 
@@ -19,7 +17,7 @@ export const stripsAccents = ({ strip_accents, lowercase }: Normalizer): boolean
 export function normalisedCharacter(normalizer: Normalizer, character: string): Normalised[] {
   const point = character.codePointAt(0) as number;
   if (normalizer.clean_text && classes.removed.has(point)) return [];
-  const cleaned = normalizer.clean_text && WHITE_SPACE.test(character) ? " " : character;
+  const cleaned = normalizer.clean_text && isWhiteSpace(character) ? " " : character;
   const stripped = stripsAccents(normalizer) ? withoutAccents(cleaned) : [[cleaned, 0] as const];
   const lowered = stripped.flatMap(([each, bits]) => {
     const lower = normalizer.lowercase ? each.toLowerCase() : each;
@@ -34,13 +32,13 @@ function withoutAccents(character: string): Normalised[] {
   const decomposed = classes.undecomposed.has(point) ? character : character.normalize("NFD");
   return Array.from(decomposed).flatMap((each): Normalised[] => {
     const part = each.codePointAt(0) as number;
-    if (classes.nonspacingStarters.has(part)) return [DROPPED_STARTER];
+    if (classes.nonspacingStarters.has(part)) return [[each, DROPPED]];
     return classes.nonspacing.has(part) ? [] : [[each, (combiningClass.get(part) ?? 0) << CLASS_SHIFT]];
   });
 }
 
 function flagsOf(character: string): number {
-  if (WHITE_SPACE.test(character)) return SPACE;
+  if (isWhiteSpace(character)) return SPACE;
   const isolated = classes.punctuation.has(character.codePointAt(0) as number) ? ISOLATED : 0;
-  return isolated | (WORD_CHARACTER.test(character) ? WORD : 0);
+  return isolated | (isWordCharacter(character) ? WORD : 0);
 }

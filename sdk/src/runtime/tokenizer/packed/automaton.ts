@@ -40,12 +40,14 @@ export function openAutomaton({ edgeStart, labels, targets, accepts, ids }: Sect
   const Counts = ids.length > 0xffff ? Uint32Array : Uint16Array;
   const [words, skips] = [new Counts(states), new Counts(edges)];
   for (let state = states - 1; state >= 0; state--) {
-    const [begin, end] = [edgeStart[state] as number, edgeStart[state + 1] as number];
+    const begin = edgeStart[state] as number;
+    const end = edgeStart[state + 1] as number;
     let count = accepts[state] as number;
-    for (let edge = begin; edge < end; edge++) {
+    for (let edge = begin, last = -1; edge < end; edge++) {
+      const label = labels[edge] as number;
       const target = targets[edge] as number;
-      const ascending = edge === begin || (labels[edge] as number) > (labels[edge - 1] as number);
-      if (!ascending || target <= state || target >= states) throw damaged();
+      if (label <= last || target <= state || target >= states) throw damaged();
+      last = label;
       skips[edge] = count;
       count += words[target] as number;
     }
@@ -53,7 +55,10 @@ export function openAutomaton({ edgeStart, labels, targets, accepts, ids }: Sect
     words[state] = count;
   }
   if (words[0] !== ids.length) throw damaged();
-  for (const id of ids) if (id >= vocabulary) throw beyond(id, vocabulary);
+  for (let word = 0; word < ids.length; word++) {
+    const id = ids[word] as number;
+    if (id >= vocabulary) throw beyond(id, vocabulary);
+  }
   return { edgeStart, labels, targets, accepts, ids, skips };
 }
 

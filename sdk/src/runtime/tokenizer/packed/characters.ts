@@ -21,33 +21,30 @@ const PAGE_MASK = (1 << PAGE_BITS) - 1;
 
 // https://www.unicode.org/versions/Unicode16.0.0/core-spec/chapter-3/#G56669
 const SYLLABLES = 0xac00;
+const LAST_SYLLABLE = 0xd7a3;
 const LEADING = 0x1100;
 const VOWELS = 0x1161;
 const TRAILING = 0x11a7;
 const TRAILING_COUNT = 28;
 const VOWEL_AND_TRAILING_COUNT = 588;
 
+const damaged = () => invalid("has a table of characters that is damaged");
+
 /** @throws BertEdgeError `tokenizer_invalid` */
 export function openCharacters({ pageOf, pages, resultStart, symbols }: Sections): Characters {
-  const largest = (numbers: Numbers) => {
-    let max = 0;
-    for (const number of numbers) if (number > max) max = number;
-    return max;
-  };
   const ascending = resultStart.every((start, i) => i === 0 || start >= (resultStart[i - 1] as number));
   const fits =
-    pageOf.length === CODE_POINTS >> PAGE_BITS &&
-    (largest(pageOf) + 1) << PAGE_BITS <= pages.length &&
-    largest(pages) + 1 < resultStart.length &&
-    ascending &&
-    resultStart[resultStart.length - 1] === symbols.length;
-  if (!fits) throw invalid("has a table of characters that is damaged");
+    pageOf.length === CODE_POINTS >> PAGE_BITS && ascending && resultStart[resultStart.length - 1] === symbols.length;
+  if (!fits) throw damaged();
   return { pageOf, pages, resultStart, symbols };
 }
 
 /**
  * The normalised text: cleaned, decomposed, in canonical order, without accents, in lower case, as far as the tokenizer
  * asks for each. Lone surrogates are read as U+FFFD.
+ *
+ * @throws BertEdgeError `tokenizer_invalid` when the table has no such page or result: to look at all of them beforehand
+ *   would take longer than a text does
  */
 export function normalise(characters: Characters, text: string): Character[] {
   const normalised: Character[] = [];
@@ -80,6 +77,7 @@ function addCodePoint(characters: Characters, codePoint: number, add: (symbol: C
   const page = pageOf[codePoint >> PAGE_BITS] as number;
   const result = pages[(page << PAGE_BITS) | (codePoint & PAGE_MASK)] as number;
   if (result === HANGUL_RESULT) {
+    if (codePoint < SYLLABLES || codePoint > LAST_SYLLABLE) throw damaged();
     const syllable = codePoint - SYLLABLES;
     const trailing = syllable % TRAILING_COUNT;
     addCodePoint(characters, LEADING + Math.floor(syllable / VOWEL_AND_TRAILING_COUNT), add);
@@ -87,7 +85,8 @@ function addCodePoint(characters: Characters, codePoint: number, add: (symbol: C
     if (trailing > 0) addCodePoint(characters, TRAILING + trailing, add);
     return;
   }
-  const end = resultStart[result + 1] as number;
+  const end = resultStart[result + 1];
+  if (end === undefined) throw damaged();
   for (let i = resultStart[result] as number; i < end; i++) add(symbols[i] as Character);
 }
 

@@ -1,20 +1,17 @@
 import { type Automaton, follow, longestWord, START } from "./automaton.ts";
 import { type Character, SPACE, WORD } from "./character.ts";
+import { isWhiteSpace, isWordCharacter } from "./character-classes.ts";
 import type { AddedToken, Header } from "./packed-file.ts";
 import type { Found, Text } from "./split-added.ts";
 
 /** Finds added tokens in a text; undefined where there are none to be found. */
 export type Finder<T> = ((text: T) => Iterable<Found>) | undefined;
 
-const SPACE_UNIT = /\p{White_Space}/u;
-const WORD_AT_START = /^[\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\p{Join_Control}]/u;
-const WORD_AT_END = /[\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\p{Join_Control}]$/u;
-
 export const rawText = (text: string): Text => ({
   length: text.length,
-  isSpace: (at) => SPACE_UNIT.test(text.charAt(at)),
-  isWordAt: (at) => WORD_AT_START.test(text.slice(at, at + 2)),
-  isWordBefore: (at) => WORD_AT_END.test(text.slice(Math.max(0, at - 2), at)),
+  isSpace: (at) => isWhiteSpace(text.charAt(at)),
+  isWordAt: (at) => isWordCharacter(String.fromCodePoint(text.codePointAt(at) ?? 0)),
+  isWordBefore: (at) => isWordCharacter(Array.from(text.slice(Math.max(0, at - 2), at)).at(-1) ?? ""),
 });
 
 export const normalisedText = (symbols: readonly Character[]): Text => {

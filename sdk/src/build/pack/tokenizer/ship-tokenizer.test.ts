@@ -1,0 +1,62 @@
+import { describe, expect, it } from "vitest";
+import { defaultTokenizerJson } from "../../../../../test/suites/packed-tokenizers.ts";
+import { loadTokenizer } from "../../../runtime/tokenizer/load-tokenizer.ts";
+import { shipTokenizer } from "./ship-tokenizer.ts";
+
+const json = defaultTokenizerJson();
+
+async function shipped(changes: object) {
+  const { manifest, files } = shipTokenizer({ json: { ...json, ...changes }, config: {} });
+  const read = async (file: string) => files.get(file) as Uint8Array<ArrayBuffer>;
+  const load = () => loadTokenizer({ tokenizer: manifest, vocabulary: 40_000 }, read);
+  return { kind: manifest.kind, files: [...files.keys()], load };
+}
+
+const addedToken = (content: string, more: object = {}) => ({
+  id: 30_522,
+  content,
+  single_word: false,
+  lstrip: false,
+  rstrip: false,
+  normalized: true,
+  special: false,
+  ...more,
+});
+
+describe("shipTokenizer", () => {
+  it("packs a tokenizer of BERT's kind into one file", async () => {
+    const { kind, files, load } = await shipped({});
+    expect({ kind, files }).toEqual({ kind: "packed", files: ["tokenizer.bin"] });
+    expect([...(await load()).encode("to be", 9).ids]).toEqual([101, 2000, 2022, 102]);
+  });
+
+  const single = [{ SpecialToken: { id: "[MASK]", type_id: 0 } }, { Sequence: { id: "A", type_id: 0 } }];
+  it.each<[string, object]>([
+    ["another normaliser", { normalizer: { type: "NFC" } }],
+    ["another pre-tokenizer", { pre_tokenizer: { type: "Whitespace" } }],
+    ["no normaliser", { normalizer: null }],
+    ["a template that names an unknown token", { post_processor: { ...json.post_processor, single } }],
+    ["the text twice", { post_processor: { ...json.post_processor, single: [single[1], single[1]] } }],
+  ])("leaves a tokenizer with %s as it is", async (_, changes) => {
+    const { kind, files } = await shipped(changes);
+    expect({ kind, files }).toEqual({ kind: "json", files: ["tokenizer.json", "tokenizer_config.json"] });
+  });
+
+  it("leaves what Rust's tokenizers do not load as it is: added tokens that are the same, or nothing, when normalised", async () => {
+    expect((await shipped({ added_tokens: [addedToken("Mill"), addedToken("mill")] })).kind).toBe("json");
+    expect((await shipped({ added_tokens: [addedToken("\u0301")] })).kind).toBe("json");
+    expect((await shipped({ added_tokens: [addedToken("Mill"), addedToken("mills")] })).kind).toBe("packed");
+  });
+
+  it("ships other kinds so that they load", async () => {
+    const { kind, load } = await shipped({ normalizer: { type: "Lowercase" } });
+    expect(kind).toBe("json");
+    expect([...(await load()).encode("To be", 9).ids]).toEqual([101, 2000, 2022, 102]);
+  });
+
+  it("gives added tokens the next free id, whatever the file says, and a word of the vocabulary its own", async () => {
+    const added_tokens = [addedToken("zzqx", { id: 7 }), addedToken("mill", { id: 8 }), addedToken("")];
+    const { load } = await shipped({ added_tokens });
+    expect([...(await load()).encode("zzqx mill", 9).ids]).toEqual([101, 30_522, json.model.vocab.mill, 102]);
+  });
+});

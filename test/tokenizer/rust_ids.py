@@ -1,0 +1,14 @@
+"""Token ids by Hugging Face's Rust tokenizers: rust_ids.py <tokenizer.json> < texts.json > ids.json
+
+Reads a list of texts and writes a list of lists of ids, special tokens included, uncut and not padded.
+"""
+
+import json
+import sys
+
+from tokenizers import Tokenizer
+
+tokenizer = Tokenizer.from_file(sys.argv[1])
+tokenizer.no_truncation()
+tokenizer.no_padding()
+json.dump([tokenizer.encode(text).ids for text in json.load(sys.stdin)], sys.stdout)

@@ -1,0 +1,51 @@
+import { addedContents } from "./fuzzed-texts.ts";
+
+interface BertJson {
+  added_tokens: object[];
+  normalizer: object;
+  post_processor: object | null;
+  model: { vocab: Record<string, number>; continuing_subword_prefix: string; max_input_chars_per_word: number };
+}
+
+/** Added tokens of all sixteen kinds, every one with another content. */
+const allKinds = addedContents.concat("xy", "yx").map((content, i) => ({
+  id: 40_000 + i,
+  content,
+  normalized: (i & 1) > 0,
+  single_word: (i & 2) > 0,
+  lstrip: (i & 4) > 0,
+  rstrip: (i & 8) > 0,
+  special: false,
+}));
+
+const normalised = (change: object) => (json: BertJson) => ({ ...json, normalizer: { ...json.normalizer, ...change } });
+
+/** Tokenizers that differ from bert-base-uncased's in all that BERT's kind may differ in. */
+export const variants: Record<string, (json: BertJson) => object> = {
+  "as it is": (json) => json,
+  cased: normalised({ lowercase: false }),
+  "lower, accents kept": normalised({ strip_accents: false }),
+  "cased, accents stripped": normalised({ lowercase: false, strip_accents: true }),
+  "not cleaned": normalised({ clean_text: false }),
+  "ideographs in words": normalised({ handle_chinese_chars: false }),
+  "added tokens": (json) => ({ ...json, added_tokens: [...json.added_tokens, ...allKinds] }),
+  "added tokens, cased, not cleaned": (json) => ({
+    ...normalised({ lowercase: false, clean_text: false })(json),
+    added_tokens: [...json.added_tokens, ...allKinds.map((token) => ({ ...token, normalized: !token.normalized }))],
+  }),
+  "short words, another prefix, nothing around": (json) => ({
+    ...json,
+    post_processor: null,
+    model: {
+      ...json.model,
+      max_input_chars_per_word: 6,
+      continuing_subword_prefix: "@@",
+      vocab: Object.fromEntries(Object.entries(json.model.vocab).map(([word, id]) => [word.replace(/^##/, "@@"), id])),
+    },
+  }),
+  "no prefix, BERT's post-processor": (json) => ({
+    ...json,
+    post_processor: { type: "BertProcessing", sep: ["[SEP]", 102], cls: ["[CLS]", 101] },
+    model: { ...json.model, continuing_subword_prefix: "" },
+  }),
+};
