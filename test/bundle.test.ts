@@ -66,6 +66,16 @@ describe("the Worker, bundled", () => {
     expect(importsOf(worker).filter((path) => path.endsWith(".wasm"))).not.toEqual([]);
   });
 
+  it("evaluates what reads tokenizer.json for models that have one only", () => {
+    const importers = (of: string) =>
+      Object.entries(worker.inputs).flatMap(([from, { imports }]) =>
+        imports.filter(({ path }) => path.includes(of) && !from.includes(of)).map(({ kind }) => ({ from, kind })),
+      );
+    const reader = "runtime/tokenizer/json-tokenizer.js";
+    expect(importers("@huggingface/tokenizers/")).toMatchObject([{ from: expect.stringContaining(reader) }]);
+    expect(importers(reader)).toMatchObject([{ kind: "dynamic-import" }]);
+  });
+
   it("imports no Node built-in", () => {
     expect(importsOf(worker).filter(isBuiltin)).toEqual([]);
   });
