@@ -1,9 +1,7 @@
 import { access, writeFile } from "node:fs/promises";
 import { extname, join } from "node:path";
-import * as v from "valibot";
 import type { Parity } from "../artifact/manifest.ts";
-import { readJson } from "./checkpoint/json-file.ts";
-import { readTokenizer } from "./checkpoint/model-folder.ts";
+import { encodeInChild } from "./encode-in-child.ts";
 import { type Candidate, choosePrecision } from "./gate/choose-precision.ts";
 import { assertFiniteWeights } from "./gate/finite-weights.ts";
 import { FP16_LIMIT, INT8_LIMIT, type Limit, RANDOM_TOKENS_LIMIT, STATIC_LIMIT } from "./gate/measured.ts";
@@ -13,12 +11,10 @@ import { inChild } from "./in-child.ts";
 import { readModelSource } from "./model-source.ts";
 import { writeOnnx } from "./onnx/write-onnx.ts";
 import { optimizeGraph } from "./optimize/optimize-graph.ts";
-import { shipTokenizer } from "./pack/tokenizer/ship-tokenizer.ts";
 import { calibrationLines } from "./quantize/calibration-lines.ts";
 import { integerProducts } from "./quantize/qdq/integer-products.ts";
 import { type QuantizeChoice, type QuantizeMode, quantizeCandidates } from "./quantize-candidates.ts";
 import { assertWritable, replaceFile } from "./replace-file.ts";
-import { encoderOf, openTokenizer, type TextEncoder } from "./text-encoder.ts";
 import { COMPARISON } from "./verify/comparison.ts";
 import { probeTexts } from "./verify/probe-texts.ts";
 import { tableRows } from "./verify/table-rows.ts";
@@ -62,9 +58,9 @@ export interface QuantizeReport {
  * know standard operators alone.
  *
  * @throws BertEdgeError as `readModelSource`, `file_changed` as long as it runs; `out_unwritable`; `weights_invalid`;
- *   `calibration_missing`, `inputs_unknown`, `calibration_invalid`, `calibration_failed`, `quantize_opset` when it cannot
- *   be calibrated; `model_constant` when there is nothing to compare; `nothing_to_quantize`; `accuracy_gate` when the
- *   result is not close enough; `parity_failed`, `parity_impossible`
+ *   `texts_not_encoded`, `calibration_missing`, `inputs_unknown`, `calibration_invalid`, `calibration_failed`,
+ *   `quantize_opset` when it cannot be calibrated; `model_constant` when there is nothing to compare;
+ *   `nothing_to_quantize`; `accuracy_gate` when the result is not close enough; `parity_failed`, `parity_impossible`
  */
 export async function quantizeModel(options: QuantizeOptions): Promise<QuantizeReport> {
   const { source, out, mode, checkParity = true, onStage = () => {} } = options;
@@ -75,22 +71,24 @@ export async function quantizeModel(options: QuantizeOptions): Promise<QuantizeR
   assertFiniteWeights(graph, source);
   const before = { nodes: graph.nodes.size, bytes: weightBytes(graph) };
   const tokenizer = options.tokenizer ?? ((await hasTokenizer(source)) ? source : undefined);
-  const encode = tokenizer === undefined ? undefined : await encoderFrom(tokenizer, graph);
+  const vocabulary = vocabularyOf(graph);
 
   onStage("fuse");
   const fused = mode === "int8-static" ? graph : await fuse(graph);
   return replaceFile(out, async ({ path, folder, publish }) => {
-    if (encode) onStage("observe activations");
-    const sequences = encode?.(options.calibration ?? calibrationLines);
-    const candidates = await quantizeCandidates(fused, options, sequences, folder);
+    if (tokenizer !== undefined) onStage("observe activations");
+    const lines = options.calibration ?? calibrationLines;
+    const texts = [...lines, ...probeTexts];
+    const ids = tokenizer === undefined ? undefined : await encodeInChild(tokenizer, vocabulary, texts, folder);
+    const candidates = await quantizeCandidates(fused, options, ids ? ids.slice(0, lines.length) : undefined, folder);
 
     onStage(`quantize and write ${out}`);
     const writtenAt = { seconds: 0, peakRssMB: 0 };
     let original: string | undefined;
     let probes: string[] = [];
-    if (encode) {
+    if (ids) {
       const file = join(folder, "probes.json");
-      await writeFile(file, JSON.stringify(encode(probeTexts).map((ids) => [...ids])));
+      await writeFile(file, JSON.stringify(ids.slice(lines.length).map((row) => [...row])));
       probes = [file];
     }
     const write = async (result: Graph) => {
@@ -105,7 +103,7 @@ export async function quantizeModel(options: QuantizeOptions): Promise<QuantizeR
     };
     const [first] = candidates as [Candidate];
     if (checkParity) onStage("compare with the original");
-    const limit = encode || mode === "fp16" ? limits[mode] : RANDOM_TOKENS_LIMIT;
+    const limit = ids || mode === "fp16" ? limits[mode] : RANDOM_TOKENS_LIMIT;
     const choice = checkParity
       ? await choosePrecision(`${source} in ${mode}`, candidates, limit, { parity }, onStage)
       : {
@@ -148,23 +146,10 @@ const hasTokenizer = (folder: string): Promise<boolean> =>
     () => false,
   );
 
-/** Of a text that is observed or compared: enough for attention to matter. */
-const MAX_TOKENS = 128;
-
-/** Positions of texts that a folder's files speak of; RoBERTa's count from 2 on. */
-const Lengths = v.object({ model_max_length: v.optional(v.number()), max_position_embeddings: v.optional(v.number()) });
-const RESERVED_POSITIONS = 2;
-
-async function encoderFrom(folder: string, graph: Graph): Promise<TextEncoder> {
+/** Rows of the table that token ids index; infinite where there is none. */
+function vocabularyOf(graph: Graph): number {
   const ids = graph.inputs.find(({ name }) => name === "input_ids");
-  const words = ids && tableRows(ids);
-  const files = await readTokenizer(folder);
-  const { model_max_length = MAX_TOKENS } = v.parse(v.fallback(Lengths, {}), files.config);
-  const config = await readJson(folder, "config.json", v.fallback(Lengths, {}));
-  const positions = (config?.max_position_embeddings ?? Number.POSITIVE_INFINITY) - RESERVED_POSITIONS;
-  const maxTokens = Math.min(MAX_TOKENS, model_max_length, positions);
-  const vocabulary = words ?? Number.POSITIVE_INFINITY;
-  return encoderOf(folder, await openTokenizer(folder, shipTokenizer(files), vocabulary), maxTokens, vocabulary);
+  return (ids && tableRows(ids)) ?? Number.POSITIVE_INFINITY;
 }
 
 const weightBytes = (graph: Graph): number =>

@@ -2,7 +2,7 @@ import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 import { BertEdgeError } from "../artifact/error.ts";
 import { LARGE_BYTES } from "./graph/tensor.ts";
 
-/** Bytes that are read or computed each time they are used, so that they take up no room in between. */
+/** Bytes that are read or computed each time they are used, for who uses them alone, and take up no room in between. */
 export interface StoredBytes {
   readonly length: number;
   read(): Uint8Array<ArrayBuffer>;

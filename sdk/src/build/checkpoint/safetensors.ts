@@ -22,7 +22,7 @@ const Size = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
 const Entry = v.object({ dtype: v.string(), shape: v.array(Size), data_offsets: v.tuple([Size, Size]) });
 
 /**
- * Reads a safetensors file's header. The tensors are read from `file` at each access, as views if it is in memory.
+ * Reads a safetensors file's header. The tensors are views of `file` if it is in memory, and read at each access otherwise.
  *
  * @param file bytes, or a file that `storedFile` opened
  * @param source the file's name, for errors
@@ -65,10 +65,8 @@ export function parseSafetensors(file: Uint8Array<ArrayBuffer> | StoredFile, sou
     if (end - begin !== byteLength({ dtype, shape })) {
       throw invalid(`tensor ${name} is ${dtype}[${shape}] but has ${end - begin} bytes`);
     }
-    tensors.set(
-      name,
-      lazyTensor(dtype, shape, () => file.subarray(start + begin, start + end)),
-    );
+    const data = () => file.subarray(start + begin, start + end);
+    tensors.set(name, file instanceof Uint8Array ? { dtype, shape, data: data() } : lazyTensor(dtype, shape, data));
     extents.push({ name, begin, end });
   }
 

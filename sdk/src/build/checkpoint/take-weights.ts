@@ -1,5 +1,5 @@
 import { BertEdgeError } from "../../artifact/error.ts";
-import { elementCount, lazyTensor, type Tensor, tensor, toFloat32 } from "../graph/tensor.ts";
+import { elementCount, lazyTensor, reading, type Tensor, tensor, toFloat32 } from "../graph/tensor.ts";
 import type { Encoder } from "./checkpoint.ts";
 import type { LinearName } from "./encoder-names.ts";
 
@@ -36,13 +36,13 @@ export function taker({ folder, weights }: Encoder, prefix: string): Taker {
     if (found.shape.join() !== shape.join()) {
       throw new BertEdgeError("checkpoint_invalid", `${folder} should have ${wants}, not [${found.shape}].`, { hint });
     }
-    const values = toFloat32(found);
-    if (!values.every(Number.isFinite)) {
+    if (!reading(found, (read) => toFloat32(read).every(Number.isFinite))) {
       throw new BertEdgeError("checkpoint_invalid", `${folder}: ${prefix}${name} holds NaN or infinite numbers.`, {
         hint: "Its training diverged, or the file is damaged: take an earlier checkpoint or fetch it again.",
       });
     }
-    return lazyTensor("float32", shape, () => tensor("float32", shape, toFloat32(found)).data);
+    if (found.dtype === "float32") return found;
+    return lazyTensor("float32", shape, () => tensor("float32", shape, reading(found, toFloat32)).data);
   };
   const take = (name: string, ...shape: number[]): Tensor => {
     const value = taken.get(name) ?? read(name, shape);
@@ -55,7 +55,7 @@ export function taker({ folder, weights }: Encoder, prefix: string): Taker {
     const [rows, ...columns] = shape;
     const whole = take(`${name.name}.${kind}`, rows * name.parts, ...columns);
     const size = elementCount(shape);
-    const rowsOfPart = () => toFloat32(whole).subarray(name.part * size, (name.part + 1) * size);
+    const rowsOfPart = () => reading(whole, (read) => toFloat32(read).slice(name.part * size, (name.part + 1) * size));
     return lazyTensor("float32", shape, () => tensor("float32", shape, rowsOfPart()).data);
   };
   return {

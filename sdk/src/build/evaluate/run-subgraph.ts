@@ -1,9 +1,8 @@
-import * as ort from "onnxruntime-node";
+import type * as ort from "onnxruntime-node";
 import { Graph } from "../graph/graph.ts";
 import type { Node, Value } from "../graph/node.ts";
 import { numbersOf, type Tensor } from "../graph/tensor.ts";
-import { encodeModel } from "../onnx/encode-model.ts";
-import { toOnnx } from "../onnx/to-onnx.ts";
+import { graphSession } from "./graph-session.ts";
 import { fromOrt, toOrt } from "./ort-tensor.ts";
 
 /** Error: what onnxruntime cannot compute is simply not known; it says nothing of interest to a user. */
@@ -59,7 +58,7 @@ export async function runSubgraph(
 
   let session: ort.InferenceSession | undefined;
   try {
-    session = await ort.InferenceSession.create(encodeModel(toOnnx(part)).finish(), {
+    session = await graphSession(part, {
       graphOptimizationLevel: "disabled",
       intraOpNumThreads: 1,
       logSeverityLevel: LOG_FATAL,

@@ -1,5 +1,5 @@
 import type { Value } from "../graph/node.ts";
-import { elementCount, elementSize, lazyTensor, type Tensor } from "../graph/tensor.ts";
+import { elementCount, elementSize, lazyTensor, reading, type Tensor } from "../graph/tensor.ts";
 import { vectorOf } from "../rewrite/rule.ts";
 
 /** x · W + b with constant W [in, out] and b [out]. */
@@ -37,14 +37,15 @@ export function gatherColumns(
     let offset = 0;
     for (const { from, columns } of parts) {
       const stride = elementCount(from.shape) / rows;
-      const { data } = from;
-      for (const { start, length } of runs(columns)) {
-        for (let row = 0; row < rows; row++) {
-          const source = (row * stride + start) * bytes;
-          all.set(data.subarray(source, source + length * bytes), (row * width + offset) * bytes);
+      reading(from, ({ data }) => {
+        for (const { start, length } of runs(columns)) {
+          for (let row = 0; row < rows; row++) {
+            const source = (row * stride + start) * bytes;
+            all.set(data.subarray(source, source + length * bytes), (row * width + offset) * bytes);
+          }
+          offset += length;
         }
-        offset += length;
-      }
+      });
     }
     return all;
   };

@@ -1,7 +1,7 @@
 import { BertEdgeError } from "../../artifact/error.ts";
 import type { Graph } from "../graph/graph.ts";
 import type { Value } from "../graph/node.ts";
-import { isInteger, numbersOf, type Tensor, toFloat32 } from "../graph/tensor.ts";
+import { isInteger, numbersOf, reading, type Tensor, toFloat32 } from "../graph/tensor.ts";
 
 /**
  * Quantizers make ordinary numbers of NaN and infinite ones, and probe texts reach few rows of a table: what is not finite
@@ -15,7 +15,7 @@ import { isInteger, numbersOf, type Tensor, toFloat32 } from "../graph/tensor.ts
 export function assertFiniteWeights(graph: Graph, source: string): void {
   for (const value of graph.constants()) {
     const { constant } = value;
-    if (!constant || isInteger(constant.dtype) || isSound(constant)) continue;
+    if (!constant || isInteger(constant.dtype) || reading(constant, isSound)) continue;
     throw new BertEdgeError(
       "weights_invalid",
       `${source}: ${value.name}, ${readerOf(value)}, holds NaN or infinite numbers.`,

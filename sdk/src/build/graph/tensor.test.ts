@@ -8,7 +8,9 @@ import {
   int64s,
   LARGE_BYTES,
   lazyTensor,
+  reading,
   reshaped,
+  type Tensor,
   tensor,
   toFloat32,
 } from "./tensor.ts";
@@ -75,6 +77,26 @@ describe("lazyTensor", () => {
     expect([byteLength(value), byteLength(halves), reads()]).toEqual([LARGE_BYTES, LARGE_BYTES, 0]);
     expect(halves).toMatchObject({ dtype: "uint8", shape: [2, LARGE_BYTES / 2] });
     expect(halves.data).toEqual(new Uint8Array(LARGE_BYTES).fill(1));
+  });
+});
+
+describe("reading", () => {
+  it("gives back what was in memory for it alone, whatever comes of it, and nothing else", () => {
+    const shared = tensor("uint8", [LARGE_BYTES], new Uint8Array(LARGE_BYTES).fill(7));
+    const own = lazyTensor("uint8", [LARGE_BYTES], () => shared.data.slice());
+    for (const [value, left] of [
+      [shared, LARGE_BYTES],
+      [own, 0],
+      [reshaped(shared, [2, LARGE_BYTES / 2]), LARGE_BYTES],
+      [reshaped(own, [2, LARGE_BYTES / 2]), 0],
+    ] as const) {
+      const seen: Uint8Array[] = [];
+      const use = ({ data }: Tensor) => seen.push(data) && data[1];
+      expect(reading(value, use)).toBe(7);
+      const failing = (read: Tensor) => use(read) && expect.fail("used");
+      expect(() => reading(value, failing)).toThrow("used");
+      expect(seen.map(({ length }) => length)).toEqual([left, left]);
+    }
   });
 });
 

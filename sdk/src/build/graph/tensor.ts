@@ -1,4 +1,5 @@
 import { BertEdgeError } from "../../artifact/error.ts";
+import { release } from "./release.ts";
 
 /** Bytes an element takes, by ONNX's names of the types. */
 export const elementSize = {
@@ -42,21 +43,42 @@ export function tensor(dtype: DataType, shape: readonly number[], values: Number
 /** Fewer bytes are kept: to read or compute them again would cost more than the room they take. */
 export const LARGE_BYTES = 1 << 16;
 
-/** A tensor whose bytes are computed once if they are few; large ones each time they are read, to take up no room in between. */
+const lazy = new WeakSet<Tensor>();
+
+/**
+ * A tensor whose bytes are computed once if they are few; large ones each time they are read, to take up no room in between.
+ *
+ * @param compute gives bytes in a buffer that nothing else has
+ */
 export function lazyTensor(dtype: DataType, shape: readonly number[], compute: () => Uint8Array<ArrayBuffer>): Tensor {
   if (byteLength({ dtype, shape }) < LARGE_BYTES) return { dtype, shape, data: compute() };
-  return {
+  const value = {
     dtype,
     shape,
     get data() {
       return compute();
     },
   };
+  lazy.add(value);
+  return value;
+}
+
+/** Whether a tensor's bytes are made for whoever reads them, and theirs. */
+export const isLazy = (value: Tensor): boolean => lazy.has(value);
+
+/** What `use` makes of a tensor in memory. What is in memory for that alone goes after it, so no view of it may leave. */
+export function reading<T>(value: Tensor, use: (inMemory: Tensor) => T): T {
+  const { dtype, shape, data } = value;
+  try {
+    return use({ dtype, shape, data });
+  } finally {
+    if (isLazy(value)) release(data);
+  }
 }
 
 /** The same elements in the same order in another shape. */
 export const reshaped = (value: Tensor, shape: readonly number[]): Tensor =>
-  lazyTensor(value.dtype, shape, () => value.data);
+  isLazy(value) ? lazyTensor(value.dtype, shape, () => value.data) : { ...value, shape };
 
 export const elementCount = (shape: readonly number[]): number => shape.reduce((product, n) => product * n, 1);
 

@@ -1,7 +1,7 @@
 import type { Graph } from "../graph/graph.ts";
 import type { Node, Value } from "../graph/node.ts";
 import { isRandom } from "../graph/random.ts";
-import type { Tensor } from "../graph/tensor.ts";
+import { reading, type Tensor } from "../graph/tensor.ts";
 
 /** Equal constants become one, and so do nodes that compute the same from the same. */
 export function mergeCommonSubexpressions(graph: Graph): void {
@@ -62,9 +62,11 @@ const samples = new WeakMap<Tensor, string>();
 
 /** Type, shape and first bytes, which are remembered: those of large tensors may have to be computed. */
 function sampleOf(tensor: Tensor): string {
-  const sample = samples.get(tensor) ?? `${tensor.dtype}[${tensor.shape}]${tensor.data.subarray(0, SAMPLE).join()}`;
+  const first = () => reading(tensor, ({ data }) => data.subarray(0, SAMPLE).join());
+  const sample = samples.get(tensor) ?? `${tensor.dtype}[${tensor.shape}]${first()}`;
   samples.set(tensor, sample);
   return sample;
 }
 
-const isSame = (a: Tensor, b: Tensor) => a === b || Buffer.compare(a.data, b.data) === 0;
+const isSame = (a: Tensor, b: Tensor) =>
+  a === b || reading(a, ({ data }) => reading(b, (other) => Buffer.compare(data, other.data) === 0));

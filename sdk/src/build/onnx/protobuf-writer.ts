@@ -1,7 +1,17 @@
+import { release } from "../graph/release.ts";
 import { bytesOf, type StoredBytes } from "../stored-file.ts";
 
 /** A part of a file; what is stored is read when it is written. */
 export type Chunk = Uint8Array<ArrayBuffer> | StoredBytes;
+
+/** The chunks' bytes, each for as long as the next is not asked for. */
+export function* inMemory(chunks: Iterable<Chunk>): Generator<Uint8Array<ArrayBuffer>> {
+  for (const chunk of chunks) {
+    const bytes = bytesOf(chunk);
+    yield bytes;
+    if (bytes !== chunk) release(bytes);
+  }
+}
 
 /**
  * Writes protobuf's wire format (https://protobuf.dev/programming-guides/encoding), as far as ONNX uses it.
@@ -82,8 +92,8 @@ export class ProtobufWriter {
   finish(): Uint8Array<ArrayBuffer> {
     const all = new Uint8Array(this.#length);
     let offset = 0;
-    for (const chunk of this.#chunks) {
-      all.set(bytesOf(chunk), offset);
+    for (const chunk of inMemory(this.#chunks)) {
+      all.set(chunk, offset);
       offset += chunk.length;
     }
     return all;

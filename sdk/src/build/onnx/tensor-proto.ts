@@ -1,5 +1,5 @@
 import { BertEdgeError } from "../../artifact/error.ts";
-import { byteLength, type DataType, lazyTensor, type Tensor } from "../graph/tensor.ts";
+import { byteLength, type DataType, isLazy, lazyTensor, type Tensor } from "../graph/tensor.ts";
 import type { Draft } from "./encode-model.ts";
 import type { TensorProto } from "./proto.ts";
 
@@ -77,5 +77,5 @@ export const toTensorProto = (name: string, value: Tensor): Draft<TensorProto> =
   dims: value.shape.map(BigInt),
   dataType: dataTypes[value.dtype],
   name,
-  rawData: { length: byteLength(value), read: () => value.data },
+  rawData: isLazy(value) ? { length: byteLength(value), read: () => value.data } : value.data,
 });

@@ -1,10 +1,9 @@
 import { open } from "node:fs/promises";
 import { basename } from "node:path";
 import type { Graph } from "../graph/graph.ts";
-import { bytesOf } from "../stored-file.ts";
 import { type Draft, encodeModel } from "./encode-model.ts";
 import type { ModelProto, TensorProto } from "./proto.ts";
-import type { Chunk } from "./protobuf-writer.ts";
+import { type Chunk, inMemory } from "./protobuf-writer.ts";
 import { toOnnx } from "./to-onnx.ts";
 
 /** A protobuf message ends at 2 GiB; room is left for the graph itself. */
@@ -67,7 +66,7 @@ function externalise(tensors: readonly Draft<TensorProto>[], location: string) {
 async function writeChunks(path: string, chunks: Iterable<Chunk>): Promise<void> {
   const file = await open(path, "w");
   try {
-    for (const chunk of chunks) await file.writeFile(bytesOf(chunk));
+    for (const chunk of inMemory(chunks)) await file.writeFile(chunk);
   } finally {
     await file.close();
   }

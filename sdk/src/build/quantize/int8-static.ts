@@ -2,7 +2,7 @@ import { BertEdgeError } from "../../artifact/error.ts";
 import { int } from "../graph/attribute.ts";
 import type { Graph } from "../graph/graph.ts";
 import type { Node, Value } from "../graph/node.ts";
-import { float32Scalar, type Tensor, tensor } from "../graph/tensor.ts";
+import { float32Scalar, reading, type Tensor, tensor } from "../graph/tensor.ts";
 import { mergeCommonSubexpressions } from "../normalise/common-subexpressions.ts";
 import { inferShapes } from "../shapes/infer.ts";
 import type { Range } from "./static/histogram.ts";
@@ -57,7 +57,7 @@ function roundedInput(graph: Graph, x: Value, step: number): Value {
 
 function integerWeight(graph: Graph, { name, constant }: Value): Value {
   const weight = constant as Tensor;
-  const { levels, step } = quantizeWeight(weight, I8, TO_THE_NEAREST, undefined);
+  const { levels, step } = reading(weight, (read) => quantizeWeight(read, I8, TO_THE_NEAREST, undefined));
   const inputs = [
     graph.constant(`${name}.int8`, tensor("int8", weight.shape, levels)),
     graph.constant(`${name}.scale`, tensor("float32", [step.length], step as Float32Array<ArrayBuffer>)),

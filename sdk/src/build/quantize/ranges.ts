@@ -1,10 +1,10 @@
-import * as ort from "onnxruntime-node";
+import type * as ort from "onnxruntime-node";
 import { BertEdgeError } from "../../artifact/error.ts";
+import { graphSession } from "../evaluate/graph-session.ts";
 import { toOrt } from "../evaluate/ort-tensor.ts";
 import type { Graph } from "../graph/graph.ts";
 import type { Node, Value } from "../graph/node.ts";
 import { numbersOf, type Tensor } from "../graph/tensor.ts";
-import { encodeOnnx } from "../onnx/encode.ts";
 import { binOf, emptyHistogram, type Histogram, type Range } from "./static/histogram.ts";
 import { plainProducts, productsIn } from "./static/plain-products.ts";
 
@@ -48,7 +48,7 @@ export async function observedRanges(
   plain.prune();
   if (observed.size === 0) return new Map();
 
-  const session = await ort.InferenceSession.create(encodeOnnx(plain), {
+  const session = await graphSession(plain, {
     // Fusions would remove what is to be observed.
     graphOptimizationLevel: "disabled",
     ...(threads !== undefined && { intraOpNumThreads: threads }),

@@ -1,7 +1,7 @@
 import { copyGraph } from "../graph/copy.ts";
 import type { Graph } from "../graph/graph.ts";
 import type { Node, Value } from "../graph/node.ts";
-import { lazyTensor, tensor, toFloat32 } from "../graph/tensor.ts";
+import { lazyTensor, reading, tensor, toFloat32 } from "../graph/tensor.ts";
 import { inferShapes } from "../shapes/infer.ts";
 import { productOf } from "./products.ts";
 import { type Moments, meanSquares } from "./weights/moments.ts";
@@ -87,20 +87,19 @@ function smoothingScales(node: Node, moments: Moments | undefined) {
   const alpha = moments ? OBSERVED_ALPHA : ALPHA;
   const ranges = moments ? observedRanges(moments) : normalisedRanges(norm ?? []);
   const outputs = weight.shape[1] ?? 0;
-  const values = toFloat32(weight);
-  const scales = ranges.map((range, channel) => {
-    const row = values.subarray(channel * outputs, (channel + 1) * outputs);
-    const peak = row.reduce((max, value) => Math.max(max, Math.abs(value)), 0);
-    return range > 0 && peak > 0 ? range ** alpha / peak ** (1 - alpha) : 1;
-  });
-  const scaled = () => {
-    const result = toFloat32(weight).map((value, at) => value * (scales[Math.floor(at / outputs)] as number));
-    return new Uint8Array(result.buffer);
-  };
+  const scalesOf = (values: Float32Array) =>
+    ranges.map((range, channel) => {
+      const row = values.subarray(channel * outputs, (channel + 1) * outputs);
+      const peak = row.reduce((max, value) => Math.max(max, Math.abs(value)), 0);
+      return range > 0 && peak > 0 ? range ** alpha / peak ** (1 - alpha) : 1;
+    });
+  const scales = reading(weight, (read) => scalesOf(toFloat32(read)));
+  const scaled = (values: Float32Array<ArrayBuffer>) =>
+    new Uint8Array(values.map((value, at) => value * (scales[Math.floor(at / outputs)] as number)).buffer);
   return {
     sources: moments ? [] : (norm ?? []),
     inverse: scales.map((scale) => 1 / scale),
-    weight: lazyTensor("float32", weight.shape, scaled),
+    weight: lazyTensor("float32", weight.shape, () => reading(weight, (read) => scaled(toFloat32(read)))),
   };
 }
 

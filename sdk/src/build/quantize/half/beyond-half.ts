@@ -1,10 +1,9 @@
-import * as ort from "onnxruntime-node";
+import { graphSession } from "../../evaluate/graph-session.ts";
 import { toOrt } from "../../evaluate/ort-tensor.ts";
 import { int } from "../../graph/attribute.ts";
 import { copyGraph } from "../../graph/copy.ts";
 import type { Graph } from "../../graph/graph.ts";
 import type { Node, Value } from "../../graph/node.ts";
-import { encodeOnnx } from "../../onnx/encode.ts";
 import type { TokenBatch } from "../token-batches.ts";
 import { isSingle, nodesInHalf } from "./precision.ts";
 
@@ -31,7 +30,7 @@ export async function beyondHalf(fused: Graph, batches: readonly TokenBatch[]): 
   });
   graph.prune();
   if (values.length === 0) return new Set();
-  const session = await ort.InferenceSession.create(encodeOnnx(graph), { intraOpNumThreads: 1, logSeverityLevel: 4 });
+  const session = await graphSession(graph, { intraOpNumThreads: 1, logSeverityLevel: 4 });
   try {
     for (const batch of batches) {
       const feeds = [...batch].filter(([name]) => session.inputNames.includes(name));

@@ -1,5 +1,5 @@
 import type { Node } from "../../graph/node.ts";
-import { elementCount, lazyTensor, type Tensor, tensor, toFloat32 } from "../../graph/tensor.ts";
+import { elementCount, lazyTensor, reading, type Tensor, tensor, toFloat32 } from "../../graph/tensor.ts";
 import type { HalfOperator } from "./operators.ts";
 
 /**
@@ -16,7 +16,10 @@ export const LOWEST_BIAS = -(2 ** 15);
 
 /** A float32 tensor in half precision. */
 export const halved = (value: Tensor): Tensor =>
-  lazyTensor("float16", value.shape, () => tensor("float16", value.shape, new Float16Array(toFloat32(value))).data);
+  lazyTensor("float16", value.shape, () => {
+    const halves = reading(value, (read) => new Float16Array(toFloat32(read)));
+    return tensor("float16", value.shape, halves).data;
+  });
 
 /** Numbers that are added to scores, in half precision. */
 export const halvedBias = (value: Tensor): Tensor =>
@@ -31,7 +34,7 @@ export function constantsSurvive(): (node: Node, operator: HalfOperator) => bool
   const known = new Map<Tensor, Map<number | undefined, boolean>>();
   const survivesOnce = (value: Tensor, axis: number | undefined): boolean => {
     const results = known.get(value) ?? new Map<number | undefined, boolean>();
-    const result = results.get(axis) ?? survives(value, axis);
+    const result = results.get(axis) ?? reading(value, (read) => survives(read, axis));
     known.set(value, results.set(axis, result));
     return result;
   };

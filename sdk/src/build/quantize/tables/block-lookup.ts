@@ -1,5 +1,6 @@
 import { int } from "../../graph/attribute.ts";
 import { MICROSOFT } from "../../graph/node.ts";
+import { reading } from "../../graph/tensor.ts";
 import type { Form } from "../quantize-graph.ts";
 import { quantizeTable, type TablePrecision } from "./quantize-table.ts";
 
@@ -9,7 +10,7 @@ export const blockLookup =
   (graph, name, table, ids) => {
     const precision = precisionOf(table.constant.shape[1] ?? 0);
     if (!precision) return undefined;
-    const { values, steps } = quantizeTable(table.constant, precision);
+    const { values, steps } = reading(table.constant, (read) => quantizeTable(read, precision));
     const rows = graph.constant(`${table.name}.uint${precision.bits}`, values);
     const scales = graph.constant(`${table.name}.scales`, steps);
     return graph.add("GatherBlockQuantized", [rows, ids, scales], {

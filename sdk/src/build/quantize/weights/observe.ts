@@ -1,12 +1,11 @@
-import * as ort from "onnxruntime-node";
 import { BertEdgeError } from "../../../artifact/error.ts";
+import { graphSession } from "../../evaluate/graph-session.ts";
 import { toOrt } from "../../evaluate/ort-tensor.ts";
 import { type Attribute, int, ints } from "../../graph/attribute.ts";
 import { copyGraph } from "../../graph/copy.ts";
 import type { Graph } from "../../graph/graph.ts";
 import type { Value } from "../../graph/node.ts";
 import { int64s, tensor } from "../../graph/tensor.ts";
-import { encodeOnnx } from "../../onnx/encode.ts";
 import { type Product, productsOf } from "../products.ts";
 import type { TokenBatch } from "../token-batches.ts";
 import type { Moments } from "./moments.ts";
@@ -64,7 +63,7 @@ function passesOf(values: readonly Value[], passBytes: number): Value[][] {
 }
 
 async function observe(source: Graph, values: readonly Value[], batches: readonly TokenBatch[]): Promise<Moments[]> {
-  const session = await ort.InferenceSession.create(encodeOnnx(withMoments(source, values)), {
+  const session = await graphSession(withMoments(source, values), {
     intraOpNumThreads: 1,
     logSeverityLevel: 3,
   });

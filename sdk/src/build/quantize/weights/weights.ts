@@ -1,5 +1,6 @@
 import type { Graph } from "../../graph/graph.ts";
 import type { Value } from "../../graph/node.ts";
+import { reading } from "../../graph/tensor.ts";
 import type { Product } from "../products.ts";
 import type { Moments } from "./moments.ts";
 import { type Improvements, type QuantizedWeight, quantizeWeight, type WeightPrecision } from "./quantize-weight.ts";
@@ -18,7 +19,7 @@ export function weights(improvements: Improvements, calibration?: Calibration): 
     const found = known.get(key);
     if (found) return found;
     const moments = calibration?.get(weight.name);
-    const quantized = quantizeWeight(weight.constant, precision, improvements, moments);
+    const quantized = reading(weight.constant, (read) => quantizeWeight(read, precision, improvements, moments));
     if (moments) known.set(key, quantized);
     return quantized;
   };
