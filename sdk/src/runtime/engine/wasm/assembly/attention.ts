@@ -89,28 +89,35 @@ function quantizeKeys(x: usize, stride: i32, tokens: i32, padded: i32, size: i32
   for (let i = 0; i < size; i += 4) {
     const least = v128.load(LEAST + (i << 2));
     let p = x + (i << 2);
-    for (let token = 0; token < padded; token++, p += bytes) {
-      const to = out + (token >> 3) * (size << 3) + ((token & 7) << 2) + (i << 3);
+    for (let token = 0; token < tokens; token++, p += bytes) {
       const steps = nearestInteger(f32x4.mul(f32x4.sub(v128.load(p), least), inverse));
-      const four = token < tokens ? i32x4.min_s(steps, limit) : i32x4.splat(0);
+      const four = i32x4.min_s(steps, limit);
       const pairs = i16x8.narrow_i32x4_s(four, four);
-      v128.store32_lane(to, i8x16.narrow_i16x8_s(pairs, pairs), 0);
+      v128.store32_lane(fourOf(out, token, i, size), i8x16.narrow_i16x8_s(pairs, pairs), 0);
     }
+    for (let token = tokens; token < padded; token++) store<i32>(fourOf(out, token, i, size), 0);
   }
   return extent / 127;
+}
+
+/** Where four of a key's channels are, from `channel` on. */
+// @ts-ignore: decorator
+@inline
+function fourOf(keys: usize, token: i32, channel: i32, size: i32): usize {
+  return keys + (token >> 3) * (size << 3) + ((token & 7) << 2) + (channel << 3);
 }
 
 /** Each channel’s least, of heads of at most 256 (GREATEST_HEAD in program.ts). */
 const LEAST: usize = memory.data(1024, 16);
 
-/** i8 [size/8, tokens/4, 8, 4], symmetric, a scale a channel */
+/** i8 [size/8, tokens/4, 8, 4], symmetric, a scale a channel; NaN is greater than all numbers as integers are compared */
 function quantizeValues(x: usize, stride: i32, tokens: i32, padded: i32, size: i32, out: usize, scales: usize): void {
   const bytes = stride << 2;
   for (let channel = 0; channel < size; channel += 4) {
     const column = x + (channel << 2);
     const end = column + tokens * bytes;
     let peaks = f32x4.splat(LEAST_EXTENT);
-    for (let p = column; p < end; p += bytes) peaks = f32x4.pmax(peaks, f32x4.abs(v128.load(p)));
+    for (let p = column; p < end; p += bytes) peaks = i32x4.max_s(peaks, f32x4.abs(v128.load(p)));
     v128.store(scales + (channel << 2), f32x4.div(peaks, f32x4.splat(127)));
     const inverse = f32x4.div(f32x4.splat(127), peaks);
     let to = out + (channel >> 3) * (padded << 3) + ((channel & 4) << 2);

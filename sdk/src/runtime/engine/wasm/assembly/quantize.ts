@@ -1,4 +1,4 @@
-import { dot, greatestOf, integerSumOf, leastOf, narrow, NO_FRACTIONS, NO_FRACTIONS_BITS, nearestInteger, nearestOf } from "./simd";
+import { dot, greatestSizeOf, integerSumOf, narrow, NO_FRACTIONS, NO_FRACTIONS_BITS, nearestInteger, nearestOf } from "./simd";
 
 /** A row of zeros has no range; any positive scale leaves it zero. 2⁻¹⁰⁰ */
 export const LEAST_EXTENT: f32 = 7.888609052210118e-31;
@@ -23,26 +23,27 @@ export function quantizeRows(x: usize, rows: i32, width: i32, out: usize, params
 @inline
 function quantizeRow(x: usize, width: i32, out: usize, params: usize): void {
   const end = x + (<usize>width << 2);
-  let low = f32x4.splat(0);
-  let high = low;
+  // As integers, numbers of one sign are ordered by size, and NaN is beyond them.
+  let low = i32x4.splat(i32.MIN_VALUE);
+  let high = i32x4.splat(0);
   let low1 = low;
-  let high1 = low;
+  let high1 = high;
   let p = x;
   for (; p + 32 <= end; p += 32) {
     const a = v128.load(p);
     const b = v128.load(p, 16);
-    low = f32x4.pmin(low, a);
-    high = f32x4.pmax(high, a);
-    low1 = f32x4.pmin(low1, b);
-    high1 = f32x4.pmax(high1, b);
+    low = i32x4.max_u(low, a);
+    high = i32x4.max_s(high, a);
+    low1 = i32x4.max_u(low1, b);
+    high1 = i32x4.max_s(high1, b);
   }
   if (p < end) {
     const a = v128.load(p);
-    low = f32x4.pmin(low, a);
-    high = f32x4.pmax(high, a);
+    low = i32x4.max_u(low, a);
+    high = i32x4.max_s(high, a);
   }
-  const least = leastOf(f32x4.pmin(low, low1));
-  let extent = greatestOf(f32x4.pmax(high, high1)) - least;
+  const least = -greatestSizeOf(f32x4.neg(i32x4.max_u(low, low1)));
+  let extent = greatestSizeOf(i32x4.max_s(high, high1)) - least;
   if (extent < LEAST_EXTENT) extent = LEAST_EXTENT;
   const inverse: f32 = 255 / extent;
   const zero = nearestOf(-128 - least * inverse);
@@ -107,8 +108,8 @@ export function quantizeSymmetric(
   const whole = width & ~15;
   for (let row = 0; row < rows; row++) {
     let peaks = f32x4.splat(LEAST_EXTENT);
-    for (let i = 0; i < width; i += 4) peaks = f32x4.pmax(peaks, f32x4.abs(v128.load(x + (i << 2))));
-    const peak = greatestOf(peaks);
+    for (let i = 0; i < width; i += 4) peaks = i32x4.max_s(peaks, f32x4.abs(v128.load(x + (i << 2))));
+    const peak = greatestSizeOf(peaks);
     const inverse = f32x4.splat(127 / peak);
     let i = 0;
     for (; i < whole; i += 16) {

@@ -63,9 +63,10 @@ export function greatestOf(x: v128): f32 {
   return f32x4.extract_lane(f32x4.pmax(pairs, v128.shuffle<i32>(pairs, pairs, 1, 0, 1, 0)), 0);
 }
 
+/** The greatest of four numbers that are not negative; NaN where one is. */
 // @ts-ignore: decorator
 @inline
-export function leastOf(x: v128): f32 {
-  const pairs = f32x4.pmin(x, v128.shuffle<i32>(x, x, 2, 3, 0, 1));
-  return f32x4.extract_lane(f32x4.pmin(pairs, v128.shuffle<i32>(pairs, pairs, 1, 0, 1, 0)), 0);
+export function greatestSizeOf(x: v128): f32 {
+  const pairs = i32x4.max_s(x, v128.shuffle<i32>(x, x, 2, 3, 0, 1));
+  return f32x4.extract_lane(i32x4.max_s(pairs, v128.shuffle<i32>(pairs, pairs, 1, 0, 1, 0)), 0);
 }

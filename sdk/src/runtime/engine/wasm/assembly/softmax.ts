@@ -1,7 +1,7 @@
 import { dot, greatestOf, integerSumOf, narrow, nearestInteger } from "./simd";
 
-/** Scores that leave nothing. */
-const HIDDEN: f32 = -1e30;
+/** Scores that are greater than none. */
+const HIDDEN: f32 = -Infinity;
 const HIDDEN_PRODUCT: i32 = -1 << 28;
 
 /*
@@ -24,10 +24,12 @@ const CONSTANTS: usize = memory.data<f32>([126.99086108, 88.04415081, 30.8116782
 export function softmax(scores: usize, tokens: i32, padded: i32, bias: usize, out: usize, row: usize): void {
   const end = scores + (padded << 2);
   const scale = load<f32>(row);
+  const greatest = bias ? biased(scores, tokens, end, bias, scale) : greatestProduct(scores, tokens, end) * scale;
   const total = bias
-    ? biased(scores, tokens, end, bias, scale, out)
-    : numerators(false, scores, end, f32x4.splat(scale), greatestProduct(scores, tokens, end) * scale, out);
-  store<f32>(row, 1 / <f32>total);
+    ? numerators(true, scores, tokens, padded, f32x4.splat(1), greatest, out)
+    : numerators(false, scores, tokens, padded, f32x4.splat(scale), greatest, out);
+  // NaN for a row that is NaN, infinite or hidden throughout.
+  store<f32>(row, 1 / <f32>total + 0 * greatest);
 }
 
 // @ts-ignore: decorator
@@ -45,21 +47,30 @@ function greatestProduct(scores: usize, tokens: i32, end: usize): f32 {
   return <f32>max(i32x4.extract_lane(a, 0), i32x4.extract_lane(a, 1));
 }
 
-/** The same of products that are scaled first, and have a bias. */
-function biased(scores: usize, tokens: i32, end: usize, bias: usize, scale: f32, out: usize): i32 {
+/** Scales products and adds a bias. */
+function biased(scores: usize, tokens: i32, end: usize, bias: usize, scale: f32): f32 {
   for (let i = 0; i < tokens; i++) {
     store<f32>(scores + (i << 2), <f32>load<i32>(scores + (i << 2)) * scale + load<f32>(bias + (i << 2)));
   }
   for (let p = scores + (tokens << 2); p < end; p += 4) store<f32>(p, HIDDEN);
   let peaks = v128.load(scores);
   for (let p = scores; p < end; p += 16) peaks = f32x4.pmax(peaks, v128.load(p));
-  return numerators(true, scores, end, f32x4.splat(1), greatestOf(peaks), out);
+  return greatestOf(peaks);
 }
 
 /** @returns Σ out */
 // @ts-ignore: decorator
 @inline
-function numerators(areScaled: bool, scores: usize, end: usize, scale: v128, greatest: f32, out: usize): i32 {
+function numerators(
+  areScaled: bool,
+  scores: usize,
+  tokens: i32,
+  padded: i32,
+  scale: v128,
+  greatest: f32,
+  out: usize,
+): i32 {
+  const end = scores + (padded << 2);
   const peak = f32x4.splat(greatest);
   const c0 = v128.load32_splat(CONSTANTS);
   const c1 = v128.load32_splat(CONSTANTS, 4);
@@ -78,8 +89,16 @@ function numerators(areScaled: bool, scores: usize, end: usize, scale: v128, gre
     v128.store(out, bytes);
     sums = dot(ones, bytes, sums);
   }
-  return integerSumOf(sums);
+  const last = v128.load(out - 16);
+  const visible = v128.and(last, v128.load(VISIBLE + (padded - tokens)));
+  v128.store(out - 16, visible);
+  return integerSumOf(dot(ones, visible, i32x4.sub(sums, dot(ones, last, i32x4.splat(0)))));
 }
+
+/** From its n-th byte on, what hides the last n of sixteen. */
+const VISIBLE: usize = memory.data<u8>([
+  255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+]);
 
 // @ts-ignore: decorator
 @inline
