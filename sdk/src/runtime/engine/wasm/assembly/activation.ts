@@ -39,7 +39,7 @@ function each(kind: i32, x: usize, stride: i32, rows: i32, width: i32, out: usiz
 // @ts-ignore: decorator
 @inline
 function applied(kind: i32, x: v128, alpha: f32): v128 {
-  if (kind == RELU) return f32x4.pmax(f32x4.splat(0), x);
+  if (kind == RELU) return f32x4.max(x, f32x4.splat(0));
   if (kind == SIGMOID) return sigmoidOf(x);
   if (kind == SIGMOID_UNIT) return f32x4.mul(x, sigmoidOf(f32x4.mul(f32x4.splat(alpha), x)));
   const two = f32x4.splat(2);

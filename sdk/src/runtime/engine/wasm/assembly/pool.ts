@@ -1,7 +1,5 @@
-import { sumOf } from "./simd";
-
 /** torch.nn.functional.normalize's eps */
-const LEAST_NORM: f32 = 1e-12;
+const LEAST_NORM: f64 = 1e-12;
 
 /**
  * The mean of all rows.
@@ -26,16 +24,23 @@ export function poolMax(x: usize, rows: i32, width: i32, out: usize): void {
   for (let i: usize = 0; i < bytes; i += 16) {
     let p = x + i;
     let greatest = v128.load(p);
-    for (let row = 1; row < rows; row++) greatest = f32x4.pmax(greatest, v128.load((p += bytes)));
+    for (let row = 1; row < rows; row++) greatest = f32x4.max(greatest, v128.load((p += bytes)));
     v128.store(out + i, greatest);
   }
 }
 
-/** x / |x|, in place: f32 [width], a multiple of 4. */
+/** x / |x|, in place: f32 [width], a multiple of 2. In float64, where no square is infinite or lost. */
 export function normalise(x: usize, width: i32): void {
   const end = x + (<usize>width << 2);
-  let sums = f32x4.splat(0);
-  for (let p = x; p < end; p += 16) sums = f32x4.add(sums, f32x4.mul(v128.load(p), v128.load(p)));
-  const norm = f32x4.splat(max(sqrt<f32>(sumOf(sums)), LEAST_NORM));
-  for (let p = x; p < end; p += 16) v128.store(p, f32x4.div(v128.load(p), norm));
+  let sums = f64x2.splat(0);
+  for (let p = x; p < end; p += 8) sums = f64x2.add(sums, f64x2.mul(pair(p), pair(p)));
+  const norm = max(sqrt<f64>(f64x2.extract_lane(sums, 0) + f64x2.extract_lane(sums, 1)), LEAST_NORM);
+  const divisor = f64x2.splat(norm);
+  for (let p = x; p < end; p += 8) v128.store64_lane(p, f32x4.demote_f64x2_zero(f64x2.div(pair(p), divisor)), 0);
+}
+
+// @ts-ignore: decorator
+@inline
+function pair(p: usize): v128 {
+  return f64x2.promote_low_f32x4(v128.load64_zero(p));
 }
