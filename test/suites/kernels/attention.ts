@@ -1,0 +1,91 @@
+import fc from "fast-check";
+import { quantizedAttention } from "../../../sdk/src/build/scalar/attention.ts";
+import { LOG2_E } from "../../../sdk/src/build/scalar/exp.ts";
+import { integerProduct } from "../../../sdk/src/build/scalar/integer-product.ts";
+import type { Kernels } from "../../../sdk/src/runtime/engine/wasm/kernels.ts";
+import type { Drawing } from "./drawing.ts";
+import type { From, KernelCase } from "./kernel-case.ts";
+import { spare } from "./sizes.ts";
+import { columnsOf, unwritten, withColumns } from "./strided.ts";
+
+interface Shape {
+  readonly tokens: number;
+  /** Of the head. */
+  readonly size: number;
+  /** Of queries, keys and values, which are columns of one matrix. */
+  readonly stride: number;
+  readonly outStride: number;
+  /** Of a table of biases by distance; 0 for none. */
+  readonly span: number;
+}
+
+/** Products of two of them are float32 numbers. */
+const GREATEST = 1e15;
+
+export const attention: KernelCase<Shape> = {
+  shapes: fc
+    .record({
+      tokens: fc.constantFrom(1, 2, 3, 5, 7, 8, 9, 15, 16, 17, 23, 24, 25, 31, 33, 47, 48, 49, 100),
+      size: fc.constantFrom(4, 8, 12, 20, 32, 64, 96),
+      spare,
+      outSpare: spare,
+      beyond: fc.constantFrom(undefined, 0, 1, 9),
+    })
+    .map(({ tokens, size, spare, outSpare, beyond }) => ({
+      tokens,
+      size,
+      stride: 3 * size + spare,
+      outStride: size + outSpare,
+      span: beyond === undefined ? 0 : tokens + beyond,
+    })),
+  call({ tokens, size, stride, outStride, span }, draw) {
+    const x = draw.floats(tokens, stride, GREATEST);
+    const distances = span ? biases(2 * span - 1, draw) : undefined;
+    const out = unwritten(tokens * outStride);
+    const scale = 1 / Math.sqrt(size);
+    const [query, key, value] = [0, 1, 2].map((part) => ({ array: x, from: part * size })) as [From, From, From];
+    const scratch = { scratchBytes: (kernels: Kernels) => kernels.attentionScratch(tokens, size) };
+    const [factor, bias] = [Math.fround(LOG2_E * scale), distances?.map((distance) => distance * LOG2_E) ?? 0];
+    return {
+      operands: [query, key, value, stride, tokens, size, factor, bias, span, out, outStride, scratch],
+      async results() {
+        const part = (index: number) => columnsOf(x, stride, size, index * size);
+        const found = await quantizedAttention(
+          {
+            query: part(0),
+            key: part(1),
+            value: part(2),
+            bias: distances && biasOf(distances, tokens, span),
+            heads: 1,
+            size,
+            scale,
+          },
+          integerProduct,
+        );
+        return new Map([[out, { values: withColumns(out, outStride, size, found) }]]);
+      },
+    };
+  },
+  passes: ({ tokens, layers, hidden, heads }) => [
+    {
+      shape: { tokens, size: hidden / heads, stride: 3 * hidden, outStride: hidden, span: 0 },
+      times: layers * heads,
+    },
+  ],
+  unit: "integer MAC",
+  work: ({ tokens, size }) => 2 * tokens * tokens * size,
+};
+
+/** Some of them hide keys, but none a token from itself. */
+function biases(length: number, draw: Drawing): Float32Array<ArrayBuffer> {
+  const isHidden = draw.integers(length, 0, 1);
+  const drawn = draw.floats(1, length, GREATEST);
+  return drawn.map((bias, i) => (isHidden[i] === 1 && i !== length >> 1 ? Number.NEGATIVE_INFINITY : bias));
+}
+
+/** [tokens, tokens] of what the table has for each distance. */
+const biasOf = (distances: Float32Array, tokens: number, span: number): Float32Array =>
+  Float32Array.from(
+    { length: tokens * tokens },
+    (_, at) => distances[(at % tokens) - Math.floor(at / tokens) + span - 1] as number,
+  );

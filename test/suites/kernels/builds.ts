@@ -1,0 +1,16 @@
+import { readFile } from "node:fs/promises";
+import { instantiate } from "../../../sdk/src/runtime/engine/wasm/kernels.ts";
+import { pagesFor } from "../../../sdk/src/runtime/engine/wasm/memory-map.ts";
+import type { Machine } from "./place.ts";
+
+/** With relaxed SIMD, and without. */
+export const builds = ["relaxed", "simd"] as const;
+export type Build = (typeof builds)[number];
+
+export const compiled = async (build: Build): Promise<WebAssembly.Module> =>
+  new WebAssembly.Module(await readFile(new URL(`../../../sdk/dist/kernels/${build}.wasm`, import.meta.url)));
+
+export async function openKernels(build: Build, bytes: number): Promise<Machine> {
+  const memory = new WebAssembly.Memory({ initial: pagesFor(bytes) });
+  return { memory, kernels: instantiate(await compiled(build), memory) };
+}

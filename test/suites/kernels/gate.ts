@@ -1,0 +1,38 @@
+import fc from "fast-check";
+import type { KernelCase } from "./kernel-case.ts";
+import { matrix, scalarKernel } from "./scalar-kernel.ts";
+import { elsewhere, someRows, spare, widths } from "./sizes.ts";
+import { columnsOf, unwritten } from "./strided.ts";
+
+interface Shape {
+  readonly rows: number;
+  readonly width: number;
+  readonly xStride: number;
+  readonly yStride: number;
+}
+
+export const gate: KernelCase<Shape> = {
+  shapes: fc
+    .record({ rows: someRows, width: widths, ofX: spare, ofY: spare })
+    .map(({ rows, width, ofX, ofY }) => ({ rows, width, xStride: width + ofX, yStride: width + ofY })),
+  call({ rows, width, xStride, yStride }, draw) {
+    const x = draw.floats(rows, xStride);
+    const y = draw.floats(rows, yStride);
+    const out = unwritten(rows * width);
+    return {
+      operands: [x, xStride, y, yStride, rows, width, out],
+      async results() {
+        const operands = [columnsOf(x, xStride, width), columnsOf(y, yStride, width)];
+        const values = await scalarKernel(
+          { opType: "Mul" },
+          operands.map((operand) => matrix(operand, width)),
+        );
+        return new Map([[out, { values }]]);
+      },
+    };
+  },
+  passes: ({ tokens, intermediate }) =>
+    elsewhere(tokens, (rows) => ({ rows, width: intermediate, xStride: 2 * intermediate, yStride: 2 * intermediate })),
+  unit: "number",
+  work: ({ rows, width }) => rows * width,
+};

@@ -1,0 +1,55 @@
+import fc from "fast-check";
+import { fround } from "../../../sdk/src/build/scalar/float32.ts";
+import { layerNorm as scalarNorm } from "../../../sdk/src/build/scalar/layer-norm.ts";
+import type { Expected, KernelCase, Numbers } from "./kernel-case.ts";
+import { inBlocks, someRows, widths } from "./sizes.ts";
+import { unwritten } from "./strided.ts";
+
+interface Shape {
+  readonly rows: number;
+  readonly width: number;
+  readonly skip: boolean;
+  readonly beta: boolean;
+  /** Whether the sum is kept. */
+  readonly total: boolean;
+  readonly epsilon: number;
+}
+
+export const layerNorm: KernelCase<Shape> = {
+  shapes: fc.record({
+    rows: someRows,
+    width: widths,
+    skip: fc.boolean(),
+    beta: fc.boolean(),
+    total: fc.boolean(),
+    epsilon: fc.constantFrom(1e-12, 1e-5),
+  }),
+  call({ rows, width, skip, beta, total, epsilon }, draw) {
+    const x = draw.floats(rows, width);
+    const added = skip ? draw.floats(rows, width) : undefined;
+    const gamma = draw.floats(1, width);
+    const offset = beta ? draw.floats(1, width) : undefined;
+    const out = unwritten(rows * width);
+    const sum = total ? unwritten(rows * width) : out;
+    return {
+      operands: [x, added ?? 0, gamma, offset ?? 0, rows, width, epsilon, sum, out],
+      async results() {
+        const totals = added ? x.map((value, i) => fround(value + (added[i] as number))) : x;
+        const found = new Map<Numbers, Expected>();
+        if (added) found.set(sum, { values: totals });
+        return found.set(out, { values: new Float32Array(scalarNorm(totals, gamma, offset, epsilon)) });
+      },
+    };
+  },
+  passes: ({ tokens, layers, hidden }) =>
+    inBlocks(tokens, 2 * layers + 1, (rows) => ({
+      rows,
+      width: hidden,
+      skip: true,
+      beta: true,
+      total: false,
+      epsilon: 1e-12,
+    })),
+  unit: "number",
+  work: ({ rows, width }) => rows * width,
+};

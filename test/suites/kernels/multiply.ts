@@ -1,0 +1,66 @@
+import fc from "fast-check";
+import { tensor } from "../../../sdk/src/build/graph/tensor.ts";
+import { tilePadded, tileWeight } from "../../../sdk/src/build/pack/program/tile-weight.ts";
+import { integerProduct } from "../../../sdk/src/build/scalar/integer-product.ts";
+import { quantizedLinear } from "../../../sdk/src/build/scalar/linear.ts";
+import { I8 } from "../../../sdk/src/build/scalar/quantize-rows.ts";
+import type { KernelCase } from "./kernel-case.ts";
+import { quantized } from "./quantize-rows.ts";
+import { inBlocks, someRows, spare, widths } from "./sizes.ts";
+import { unwritten, withColumns } from "./strided.ts";
+
+interface Shape {
+  readonly m: number;
+  readonly k: number;
+  readonly n: number;
+  readonly stride: number;
+}
+
+/** Of weights. */
+const LEAST = 0;
+const GREATEST = 127;
+/** Of steps, so that no product of them is infinite. */
+const GREATEST_STEP = 1e15;
+
+export const multiply: KernelCase<Shape> = {
+  shapes: fc
+    .record({
+      m: someRows,
+      k: fc.oneof({ weight: 9, arbitrary: widths }, { weight: 1, arbitrary: fc.constant(3072) }),
+      n: fc.constantFrom(1, 2, 3, 4, 5, 6, 7, 8, 9, 15, 16, 17, 23),
+      spare,
+    })
+    .map(({ spare, ...shape }) => ({ ...shape, stride: shape.n + spare })),
+  call({ m, k, n, stride }, draw) {
+    const x = draw.floats(m, k, GREATEST_STEP);
+    const { values, params } = quantized(x, k);
+    const weight = Uint8Array.from(draw.integers(n * k, LEAST, GREATEST));
+    const scale = draw.floats(1, n, GREATEST_STEP);
+    const zero = Int32Array.from(draw.integers(n, LEAST, GREATEST));
+    const sum = Int32Array.from({ length: n }, (_, row) =>
+      weight.subarray(row * k, (row + 1) * k).reduce((total, value) => total + value, 0),
+    );
+    const bias = draw.floats(1, n);
+    const tiled = tileWeight(tensor("uint8", [n, k], weight)).data;
+    const columns = [scale, zero, sum, bias].map(tilePadded);
+    const out = unwritten(m * stride);
+    return {
+      operands: [values, params, m, k, tiled, ...columns, n, out, stride],
+      async results() {
+        const found = await quantizedLinear(x, { values: weight, scale, zero, sum, bias }, I8, integerProduct);
+        return new Map([[out, { values: withColumns(out, stride, n, found) }]]);
+      },
+    };
+  },
+  passes({ tokens, layers, hidden, intermediate }) {
+    const products = [
+      [hidden, 3 * hidden],
+      [hidden, hidden],
+      [hidden, intermediate],
+      [intermediate, hidden],
+    ] as const;
+    return products.flatMap(([k, n]) => inBlocks(tokens, layers, (m) => ({ m, k, n, stride: n })));
+  },
+  unit: "integer MAC",
+  work: ({ m, k, n }) => m * k * n,
+};

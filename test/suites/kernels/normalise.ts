@@ -1,0 +1,31 @@
+import fc from "fast-check";
+import { sentenceVector } from "../../../sdk/src/runtime/tasks/sentence-vector.ts";
+import type { KernelCase } from "./kernel-case.ts";
+import { widths } from "./sizes.ts";
+
+interface Shape {
+  readonly width: number;
+}
+
+const GREATEST = 3e38;
+/** Half a unit in the last place of a float32, and the least float32. */
+const [ROUNDING, LEAST] = [2 ** -24, 2 ** -149];
+
+export const normalise: KernelCase<Shape> = {
+  shapes: fc.record({ width: widths }),
+  call({ width }, draw) {
+    const x = draw.floats(1, width, GREATEST);
+    return {
+      operands: [x, width],
+      async results() {
+        const values = sentenceVector(x, width, { pooling: "cls", normalize: true });
+        // Both sum squares in float64, in different orders: the quotient may be rounded to the next float32.
+        const within = Array.from(values, (value) => 2 * ROUNDING * Math.abs(value) + LEAST);
+        return new Map([[x, { values, within }]]);
+      },
+    };
+  },
+  passes: ({ hidden }) => [{ shape: { width: hidden }, times: 1 }],
+  unit: "number",
+  work: ({ width }) => width,
+};

@@ -1,0 +1,67 @@
+import type { Kernels } from "../../../sdk/src/runtime/engine/wasm/kernels.ts";
+import { MODEL } from "../../../sdk/src/runtime/engine/wasm/memory-map.ts";
+import { randomNumbers } from "../seeded.ts";
+import type { KernelName } from "./index.ts";
+import type { Call, Numbers, Scratch } from "./kernel-case.ts";
+
+/** Of one build, and the memory that they work in. */
+export interface Machine {
+  readonly kernels: Kernels;
+  readonly memory: WebAssembly.Memory;
+}
+
+export interface Placement {
+  /** Of order and offsets. */
+  readonly seed: number;
+  /** The byte that is around operands. */
+  readonly guard: number;
+}
+
+/** A call whose operands are in memory. */
+export interface Placed {
+  readonly offsets: ReadonlyMap<Numbers | Scratch, number>;
+  run(): void;
+}
+
+/** Bytes between operands; at most 63 more are drawn, so that all alignments are met. */
+const GUARD = 32;
+
+/** Puts a call's operands into memory, in any order at any offsets: one ends where the memory does. */
+export function place(
+  name: KernelName,
+  { operands }: Call,
+  { kernels, memory }: Machine,
+  { seed, guard }: Placement,
+): Placed {
+  const random = randomNumbers(seed);
+  const bytes = new Uint8Array(memory.buffer).fill(guard, MODEL);
+  const offsets = new Map<Numbers | Scratch, number>();
+  const kept = operands.flatMap((operand) => {
+    if (typeof operand === "number") return [];
+    return "array" in operand ? operand.array : operand;
+  });
+  let end = bytes.length;
+  for (const operand of shuffled([...new Set(kept)], random)) {
+    const content = "scratchBytes" in operand ? undefined : bytesOf(operand);
+    const offset = end - (content?.length ?? (operand as Scratch).scratchBytes(kernels));
+    if (offset < MODEL + GUARD) throw new RangeError(`${name} needs more than ${bytes.length} bytes`);
+    if (content) bytes.set(content, offset);
+    offsets.set(operand, offset);
+    end = offset - GUARD - Math.floor(64 * random());
+  }
+  const pointers = operands.map((operand) => {
+    if (typeof operand === "number") return operand;
+    if (!("array" in operand)) return offsets.get(operand) as number;
+    return (offsets.get(operand.array) as number) + operand.from * operand.array.BYTES_PER_ELEMENT;
+  });
+  const kernel = kernels[name] as (...operands: number[]) => void;
+  return { offsets, run: () => kernel(...pointers) };
+}
+
+export const bytesOf = ({ buffer, byteOffset, byteLength }: Numbers): Uint8Array<ArrayBuffer> =>
+  new Uint8Array(buffer, byteOffset, byteLength);
+
+function shuffled<T>(items: readonly T[], random: () => number): T[] {
+  const rest = [...items];
+  return items.flatMap(() => rest.splice(Math.floor(rest.length * random()), 1));
+}

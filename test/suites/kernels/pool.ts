@@ -1,0 +1,42 @@
+import fc from "fast-check";
+import { sentenceVector } from "../../../sdk/src/runtime/tasks/sentence-vector.ts";
+import type { KernelCase } from "./kernel-case.ts";
+import { someRows, widths } from "./sizes.ts";
+import { unwritten } from "./strided.ts";
+
+interface Shape {
+  readonly rows: number;
+  readonly width: number;
+}
+
+/** The sum of all rows is a float32. */
+const GREATEST = 1e30;
+/** Half a unit in the last place of a float32, and the least float32. */
+const [ROUNDING, LEAST] = [2 ** -24, 2 ** -149];
+
+/** Where the reference sums in float64, each of the additions and the division may be half a unit off. */
+function roundingOfMean(states: Float32Array, rows: number, width: number): number[] {
+  const magnitudes = sentenceVector(states.map(Math.abs), width, { pooling: "mean", normalize: false });
+  return Array.from(magnitudes, (magnitude) => ROUNDING * (rows + 1) * magnitude + LEAST);
+}
+
+const pool = (pooling: "mean" | "max", times: number): KernelCase<Shape> => ({
+  shapes: fc.record({ rows: someRows, width: widths }),
+  call({ rows, width }, draw) {
+    const states = draw.floats(rows, width, GREATEST);
+    const out = unwritten(width);
+    return {
+      operands: [states, rows, width, out],
+      async results() {
+        const values = sentenceVector(states, width, { pooling, normalize: false });
+        return new Map([[out, { values, ...(pooling === "mean" && { within: roundingOfMean(states, rows, width) }) }]]);
+      },
+    };
+  },
+  passes: ({ tokens, hidden }) => [{ shape: { rows: tokens, width: hidden }, times }],
+  unit: "number",
+  work: ({ rows, width }) => rows * width,
+});
+
+export const poolMean = pool("mean", 1);
+export const poolMax = pool("max", 0);

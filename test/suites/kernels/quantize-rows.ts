@@ -1,0 +1,55 @@
+import fc from "fast-check";
+import { I8, quantizeRows as scalarRows } from "../../../sdk/src/build/scalar/quantize-rows.ts";
+import type { KernelCase } from "./kernel-case.ts";
+import { inBlocks, someRows, widths } from "./sizes.ts";
+
+interface Shape {
+  readonly rows: number;
+  readonly width: number;
+}
+
+/** Of numbers whose difference is a float32. */
+const GREATEST = 1.6e38;
+
+/**
+ * Rows of bytes as `multiply` reads them.
+ *
+ * @returns values, and of each row {scale, zero, Σ values − width · zero, 0}
+ */
+export function quantized(x: Float32Array, width: number) {
+  const { values, scale, zero, sum } = scalarRows(x, width, I8);
+  const params = new Float32Array(4 * scale.length);
+  const integers = new Int32Array(params.buffer);
+  scale.forEach((step, row) => {
+    params[4 * row] = step;
+    integers[4 * row + 1] = zero[row] as number;
+    integers[4 * row + 2] = (sum[row] as number) - width * (zero[row] as number);
+  });
+  return { values: new Int8Array(values), params: new Uint8Array(params.buffer) };
+}
+
+export const quantizeRows: KernelCase<Shape> = {
+  shapes: fc.record({ rows: someRows, width: widths }),
+  call({ rows, width }, draw) {
+    const x = draw.floats(rows, width, GREATEST);
+    const out = new Int8Array(rows * width).fill(-86);
+    // The last of a row's four numbers stays as it is.
+    const params = new Uint8Array(rows * 16);
+    return {
+      operands: [x, rows, width, out, params],
+      async results() {
+        const found = quantized(x, width);
+        return new Map<typeof out | typeof params, { values: typeof out | typeof params }>([
+          [out, { values: found.values }],
+          [params, { values: found.params }],
+        ]);
+      },
+    };
+  },
+  passes: ({ tokens, layers, hidden, intermediate }) => [
+    ...inBlocks(tokens, 3 * layers, (rows) => ({ rows, width: hidden })),
+    ...inBlocks(tokens, layers, (rows) => ({ rows, width: intermediate })),
+  ],
+  unit: "number",
+  work: ({ rows, width }) => rows * width,
+};

@@ -1,0 +1,26 @@
+import fc from "fast-check";
+import { BLOCK } from "../../../sdk/src/runtime/engine/wasm/layout.ts";
+import type { Pass } from "./kernel-case.ts";
+
+/** On both sides of every tile and block that kernels have. */
+export const someRows = fc.constantFrom(1, 2, 3, 5, 6, 7, 8, 9, 11, 12, 13, 17, 23, 24, 25, 47, 49);
+
+/** Multiples of four, which all widths are. */
+export const widths = fc.constantFrom(1, 2, 3, 4, 5, 7, 8, 9, 12, 15, 16, 17, 23, 25).map((fours) => 4 * fours);
+
+/** How many more columns a matrix has than those that are wanted. */
+export const spare = fc.constantFrom(0, 1, 4, 7, 12);
+
+/** A text's tokens as the engine takes them: a block of rows after the other. */
+export function inBlocks<Shape>(tokens: number, times: number, shapeOf: (rows: number) => Shape): Pass<Shape>[] {
+  const passes = [
+    { shape: shapeOf(BLOCK), times: times * Math.floor(tokens / BLOCK) },
+    { shape: shapeOf(tokens % BLOCK), times: tokens % BLOCK === 0 ? 0 : times },
+  ];
+  return passes.filter((pass) => pass.times > 0);
+}
+
+/** A shape that BERT has no use for. */
+export const elsewhere = <Shape>(tokens: number, shapeOf: (rows: number) => Shape): Pass<Shape>[] => [
+  { shape: shapeOf(Math.min(tokens, BLOCK)), times: 0 },
+];

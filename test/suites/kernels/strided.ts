@@ -1,0 +1,23 @@
+/** An array that a kernel is to write: its numbers are none that kernels compute. */
+export const unwritten = (length: number): Float32Array<ArrayBuffer> => new Float32Array(length).fill(-98_765.4);
+
+/** `width` numbers of each of a matrix's rows, from `column` on. */
+export const columnsOf = (matrix: Float32Array, stride: number, width: number, column = 0): Float32Array<ArrayBuffer> =>
+  Float32Array.from(
+    { length: (matrix.length / stride) * width },
+    (_, at) => matrix[Math.floor(at / width) * stride + column + (at % width)] as number,
+  );
+
+/** A copy of a matrix with other numbers at the beginning of each row. */
+export function withColumns(
+  matrix: Float32Array<ArrayBuffer>,
+  stride: number,
+  width: number,
+  values: Float32Array,
+): Float32Array<ArrayBuffer> {
+  const copy = matrix.slice();
+  values.forEach((value, at) => {
+    copy[Math.floor(at / width) * stride + (at % width)] = value;
+  });
+  return copy;
+}
