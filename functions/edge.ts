@@ -1,4 +1,6 @@
-import { ortWebEngine } from "bert-edge/engine/ort-web";
+import { wasmEngine } from "bert-edge/engine/wasm";
+import relaxed from "bert-edge/kernels/relaxed.wasm";
+import simd from "bert-edge/kernels/simd.wasm";
 import {
   createEdgeApp,
   keyPrefix,
@@ -9,7 +11,6 @@ import {
   s3Settings,
   s3Store,
 } from "bert-edge/serve";
-import wasm from "onnxruntime-web/ort-wasm-simd-threaded.wasm";
 
 interface Env extends S3Env {
   MODEL: string;
@@ -25,7 +26,7 @@ export default createEdgeApp<Env>({
   model: (env) => env.MODEL,
   models: (env) =>
     env.MODELS ? r2Store(env.MODELS, { prefix: keyPrefix(env.S3_PREFIX ?? "") }) : s3Store(s3Settings(env)),
-  engine: ortWebEngine({ wasm }),
+  engine: wasmEngine({ relaxed, simd }),
   keys: (env) => env.API_KEYS?.split(",") ?? [],
   region: (env) => (env.REGION_URL ? regionalTier({ url: env.REGION_URL, key: env.REGION_KEY ?? "" }) : undefined),
 });

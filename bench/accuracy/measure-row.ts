@@ -1,8 +1,12 @@
+import { BertEdgeError } from "../../sdk/src/artifact/error.ts";
+import { engineOnThisMachine } from "../../sdk/src/build/engines.ts";
 import { copyGraph } from "../../sdk/src/build/graph/copy.ts";
 import type { Graph } from "../../sdk/src/build/graph/graph.ts";
 import { byteLength } from "../../sdk/src/build/graph/tensor.ts";
 import { encodeOnnx } from "../../sdk/src/build/onnx/encode.ts";
 import { optimizeGraph } from "../../sdk/src/build/optimize/optimize-graph.ts";
+import { lower } from "../../sdk/src/build/pack/program/lower.ts";
+import { writeModel } from "../../sdk/src/build/pack/program/write-model.ts";
 import { calibrationLines } from "../../sdk/src/build/quantize/calibration-lines.ts";
 import { tokenBatches } from "../../sdk/src/build/quantize/token-batches.ts";
 import { observeProducts } from "../../sdk/src/build/quantize/weights/observe.ts";
@@ -16,6 +20,7 @@ import { readSts } from "../../sdk/src/build/verify/tasks/read-sts.ts";
 import { scoreClassification } from "../../sdk/src/build/verify/tasks/score-classification.ts";
 import { scoreRetrieval } from "../../sdk/src/build/verify/tasks/score-retrieval.ts";
 import { scoreSts } from "../../sdk/src/build/verify/tasks/score-sts.ts";
+import { oneModel } from "../../sdk/src/runtime/engine/engine.ts";
 import { ortNodeEngine } from "../../sdk/src/runtime/engine/ort-node/index.ts";
 import { type Row, sections } from "./rows.ts";
 
@@ -79,11 +84,23 @@ async function graphOf(row: Row, model: TextModel): Promise<{ graph: Graph; fuse
 }
 
 async function computer({ engine }: Row, model: TextModel, graph: Graph) {
-  const session =
-    engine === "edge"
-      ? scalarSession(graph, await ortProduct())
-      : await ortNodeEngine({ threads: 1 }).load(async () => encodeOnnx(graph));
+  const session = engine === "edge" ? await edgeSession(model, graph) : await ortSession(graph);
   return (texts: readonly string[]) => model.compute(session, texts);
+}
+
+const ortSession = (graph: Graph) => ortNodeEngine({ threads: 1 }).load(oneModel(encodeOnnx(graph)));
+
+/** The engine itself, which computes what its plain code does to the last bit; that where the engine lacks an operand order. */
+async function edgeSession(model: TextModel, graph: Graph) {
+  const size = { maxTokens: model.maxTokens, vocabulary: model.config.vocab_size };
+  try {
+    return await (await engineOnThisMachine("wasm")).load(oneModel(writeModel(await lower(graph, size))));
+  } catch (error) {
+    if (error instanceof BertEdgeError && error.code === "engine_unsupported") {
+      return scalarSession(graph, await ortProduct());
+    }
+    throw error;
+  }
 }
 
 const bytesOf = (graph: Graph): number =>

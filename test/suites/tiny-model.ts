@@ -5,6 +5,7 @@ import { versionOf } from "../../sdk/src/artifact/keys.ts";
 import { type EmbedManifest, MANIFEST_FORMAT, type TargetName } from "../../sdk/src/artifact/manifest.ts";
 import { sha256Hex } from "../../sdk/src/artifact/sha256.ts";
 import type { Engine, EngineSession, TokenIds } from "../../sdk/src/runtime/engine/engine.ts";
+import { withHead } from "../../sdk/src/runtime/engine/with-head.ts";
 import { memoryStore } from "../../sdk/src/storage/memory.ts";
 import { publish } from "../../sdk/src/storage/publish.ts";
 import type { WritableStore } from "../../sdk/src/storage/store.ts";
@@ -101,7 +102,7 @@ export interface FakeEngineOptions {
   target?: TargetName;
   /** Called before a session is made of the model file. */
   onLoad?: (weights: string) => void | Promise<void>;
-  run?: (sequences: readonly TokenIds[], session: FakeSession) => Promise<Float32Array[]>;
+  run?: (sequences: readonly TokenIds[], session: FakeSession) => Promise<readonly Float32Array[]>;
   onRelease?: () => void | Promise<void>;
 }
 
@@ -110,8 +111,8 @@ export function fakeEngine({ target = "edge", onLoad, run, onRelease }: FakeEngi
   return {
     name: target === "edge" ? "ort-web" : "ort-node",
     sessions,
-    async load(read) {
-      const weights = new TextDecoder().decode(await read(target));
+    async load(source) {
+      const weights = new TextDecoder().decode(await source.read(target));
       await onLoad?.(weights);
       const counts = { runs: 0, releases: 0 };
       const session: FakeSession = {
@@ -124,11 +125,12 @@ export function fakeEngine({ target = "edge", onLoad, run, onRelease }: FakeEngi
         get releases() {
           return counts.releases;
         },
-        async run(sequences) {
+        run: withHead(async (sequences) => {
           counts.runs++;
           if (counts.releases > 0) throw new Error("the session is used after its release");
-          return run ? run(sequences, session) : sequences.map(statesOf);
-        },
+          const states = run ? await run(sequences, session) : sequences.map(statesOf);
+          return states.map((rows) => Float32Array.from(rows));
+        }),
         memoryBytes: () => undefined,
         async release() {
           counts.releases++;

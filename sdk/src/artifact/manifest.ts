@@ -64,9 +64,12 @@ const Cost = v.object({ base: NonNegative, perToken: NonNegative, perSquare: Non
 const Memory = v.object({ peak: Positive, limit: Positive, fits: v.boolean() });
 
 const Target = v.object({
-  engine: v.picklist(["ort-web", "ort-node"]),
-  /** int8: a step per tensor of activations; int8-blocks: a step per block of each token, slower and closer to fp32. */
-  precision: v.picklist(["int8", "int8-blocks", "fp16"]),
+  engine: v.picklist(["wasm", "ort-web", "ort-node"]),
+  /**
+   * int8-edge: everything in integers, as our own engine computes; int8: a step per tensor of activations; int8-blocks: a
+   * step per block of each token, slower and closer to fp32.
+   */
+  precision: v.picklist(["int8-edge", "int8", "int8-blocks", "fp16"]),
   /** Layers that stay in the next higher precision, because they cost too much accuracy otherwise. */
   kept: v.optional(v.array(v.string())),
   model: v.string(),

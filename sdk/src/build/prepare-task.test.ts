@@ -5,6 +5,7 @@ import { writePreparableClassifier } from "../../../test/suites/classifier-case.
 import { listing, preparable } from "../../../test/suites/preparable.ts";
 import { temporaryFolder } from "../../../test/suites/temporary-folder.ts";
 import type { TargetName } from "../artifact/manifest.ts";
+import { oneModel } from "../runtime/engine/engine.ts";
 import { ortNodeEngine } from "../runtime/engine/ort-node/index.ts";
 import { loadModel } from "../runtime/model.ts";
 import { cosine } from "../runtime/tasks/sentence-vector.ts";
@@ -29,7 +30,7 @@ async function tinyClassifier(labels: readonly string[]) {
 /** What a model computes in float32, unfused. */
 async function float32(folder: string, texts: readonly string[]): Promise<Float32Array[]> {
   const model = await readTextModel(folder);
-  const session = await ortNodeEngine({ threads: 1, optimize: false }).load(async () => encodeOnnx(model.graph));
+  const session = await ortNodeEngine({ threads: 1, optimize: false }).load(oneModel(encodeOnnx(model.graph)));
   try {
     return await model.compute(session, texts);
   } finally {

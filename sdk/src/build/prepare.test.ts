@@ -26,7 +26,7 @@ describe("prepare", () => {
       maxTokens: 64,
       vocabulary: 30_522,
       targets: {
-        edge: { engine: "ort-web", precision: "int8", model: "model.int8.onnx", memory: { fits: true } },
+        edge: { engine: "wasm", precision: "int8-edge", model: "model.int8-edge.safetensors", memory: { fits: true } },
         "regional-cpu": { engine: "ort-node", precision: "int8", model: "model.int8.onnx" },
         "regional-gpu": { engine: "ort-node", precision: "fp16", model: "model.fp16.onnx" },
       },
@@ -47,9 +47,9 @@ describe("prepare", () => {
       "build and fuse the graph",
       "check fusion",
       "observe activations",
-      "quantize and check edge",
-      "quantize and check regional-cpu",
-      "quantize and check regional-gpu",
+      "quantize and check edge on wasm",
+      "quantize and check regional-cpu on ort-node",
+      "quantize and check regional-gpu on ort-node",
       "time the CPU targets",
       `write ${out}`,
     ]);
@@ -60,7 +60,7 @@ describe("prepare", () => {
     await run({ targets: ["edge", "regional-cpu"] });
     const artifact = await openFolder(out);
     const models = await Promise.all(
-      (["edge", "regional-cpu"] as const).map(async (target) => loadModel(artifact, await engineOnThisMachine(target))),
+      (["wasm", "ort-node"] as const).map(async (engine) => loadModel(artifact, await engineOnThisMachine(engine))),
     );
     const vectors = await Promise.all(
       models.map(async ({ tokenizer, embed, session }) => {
@@ -175,7 +175,7 @@ describe("prepare refuses, and leaves --out as it was,", () => {
       {},
       {
         code: "accuracy_gate",
-        message: expect.stringMatching(/^Target edge differs .* \(at least 1\).*\n {2}\d\.\d+ {2}\S/s),
+        message: expect.stringMatching(/^Target edge on ort-web differs .* \(at least 1\).*\n {2}\d\.\d+ {2}\S/s),
       },
       { targets: ["edge"], minCosine: 1 },
     );

@@ -12,7 +12,7 @@ import {
   type TargetName,
   targetNames,
 } from "../artifact/manifest.ts";
-import type { Engine } from "../runtime/engine/engine.ts";
+import { type Engine, oneModel } from "../runtime/engine/engine.ts";
 import { ortNodeEngine } from "../runtime/engine/ort-node/index.ts";
 import { memoryStore } from "../storage/memory.ts";
 import { storedArtifact } from "../storage/stored-artifact.ts";
@@ -27,6 +27,8 @@ import type { Graph } from "./graph/graph.ts";
 import { encodeOnnx } from "./onnx/encode.ts";
 import { incompleteness } from "./optimize/completeness.ts";
 import { optimizeGraph } from "./optimize/optimize-graph.ts";
+import { lower } from "./pack/program/lower.ts";
+import { writeModel } from "./pack/program/write-model.ts";
 import { assertReplaceable, writeArtifact } from "./pack/write-artifact.ts";
 import { calibrationLines } from "./quantize/calibration-lines.ts";
 import { beyondHalf } from "./quantize/half/beyond-half.ts";
@@ -70,11 +72,14 @@ interface Recipe {
   readonly limit: Limit;
 }
 
-/** What each target runs: its engine and the precisions that are of use to it. */
-const recipes: Record<TargetName, Recipe> = {
-  edge: { engine: "ort-web", precisions: ["int8"], limit: INT8_LIMIT },
-  "regional-cpu": { engine: "ort-node", precisions: ["int8", "int8-blocks"], limit: INT8_LIMIT },
-  "regional-gpu": { engine: "ort-node", precisions: ["fp16"], limit: FP16_LIMIT },
+/** What each target runs, the fastest engine first; a model that it cannot run, or not accurately, goes to the next. */
+const recipes: Record<TargetName, readonly Recipe[]> = {
+  edge: [
+    { engine: "wasm", precisions: ["int8-edge"], limit: INT8_LIMIT },
+    { engine: "ort-web", precisions: ["int8"], limit: INT8_LIMIT },
+  ],
+  "regional-cpu": [{ engine: "ort-node", precisions: ["int8", "int8-blocks"], limit: INT8_LIMIT }],
+  "regional-gpu": [{ engine: "ort-node", precisions: ["fp16"], limit: FP16_LIMIT }],
 };
 
 /**
@@ -112,16 +117,16 @@ export async function prepare(options: PrepareOptions): Promise<PrepareReport> {
   const files = new Map<string, Uint8Array<ArrayBuffer>>();
   const built: Partial<Record<TargetName, Target>> = {};
   const quantizers = new Map<Precision, ReturnType<(typeof precisions)[Precision]>>();
-  for (const target of targets) {
-    const { engine, precisions: names, limit } = recipes[target];
-    onStage(`quantize and check ${target}`);
+  const build = async (target: TargetName, { engine, precisions: names, limit }: Recipe): Promise<Target> => {
+    onStage(`quantize and check ${target} on ${engine}`);
     const beyond = names.includes("fp16") ? [...(await beyondHalf(fused, batches))] : [];
-    const runner = await engineOnThisMachine(target);
+    const runner = await engineOnThisMachine(engine);
+    const results = (graph: Graph, texts: readonly string[]) => computed(model, texts, runner, graph);
     const measures: Measures = {
-      parity: async (graph) => parity(reference, await computed(model, probeTexts, runner, graph), model.task.task),
+      parity: async (graph) => parity(reference, await results(graph, probeTexts), model.task.task),
       async task(graph) {
         if (!data || fp32 === undefined) return undefined;
-        const score = await data.score((texts) => computed(model, texts, runner, graph));
+        const score = await data.score((texts) => results(graph, texts));
         return { metric: data.metric, score, fp32 };
       },
     };
@@ -129,19 +134,21 @@ export async function prepare(options: PrepareOptions): Promise<PrepareReport> {
       const quantize =
         quantizers.get(precision) ?? precisions[precision](fused, { calibration, tableBits: options.tableBits ?? 8 });
       quantizers.set(precision, quantize);
-      return { label: precision, quantize, layers, always: precision === "fp16" ? beyond : [] };
+      // Our own engine computes in integers alone: it has no layers in higher precision.
+      const spared = engine === "wasm" ? [] : layers;
+      return { label: precision, quantize, layers: spared, always: precision === "fp16" ? beyond : [] };
     });
     const asked = { ...limit, meanCosine: Math.max(limit.meanCosine, options.minCosine ?? 0) };
-    const { label, graph, measured, kept } = await choosePrecision(
-      `Target ${target}`,
-      candidates,
-      asked,
-      measures,
-      onStage,
+    const choice = await choosePrecision(`Target ${target} on ${engine}`, candidates, asked, measures, onStage);
+    const { label, graph, measured, kept } = choice;
+    const file = fileOf(
+      files,
+      await encode(engine, graph, model),
+      `${label}${engine === "wasm" ? ".safetensors" : ".onnx"}`,
     );
-    const file = fileOf(files, encodeOnnx(graph), label);
-    built[target] = { engine, precision: label, kept: [...kept], model: file, ...measured };
-  }
+    return { engine, precision: label, kept: [...kept], model: file, ...measured };
+  };
+  for (const target of targets) built[target] = await firstOf(recipes[target], (recipe) => build(target, recipe));
 
   for (const [file, bytes] of model.tokenizer.files) files.set(file, bytes);
   const manifest: Manifest = {
@@ -168,6 +175,25 @@ export async function prepare(options: PrepareOptions): Promise<PrepareReport> {
   };
 }
 
+/** Reasons to try another engine. */
+const elsewhere = new Set(["engine_unsupported", "accuracy_gate"]);
+
+/** What the first recipe makes that can make it; the last one's error when none can. */
+async function firstOf<T>([recipe, ...others]: readonly Recipe[], build: (recipe: Recipe) => Promise<T>): Promise<T> {
+  try {
+    return await build(recipe as Recipe);
+  } catch (error) {
+    if (others.length > 0 && error instanceof BertEdgeError && elsewhere.has(error.code)) return firstOf(others, build);
+    throw error;
+  }
+}
+
+/** A graph as the file that an engine reads. */
+async function encode(engine: Engine["name"], graph: Graph, model: TextModel): Promise<Uint8Array<ArrayBuffer>> {
+  if (engine !== "wasm") return encodeOnnx(graph);
+  return writeModel(await lower(graph, { maxTokens: model.maxTokens, vocabulary: model.config.vocab_size }));
+}
+
 /** What a graph makes of texts on an engine. */
 async function computed(
   model: TextModel,
@@ -175,8 +201,7 @@ async function computed(
   engine: Engine,
   graph: Graph,
 ): Promise<Float32Array[]> {
-  const bytes = encodeOnnx(graph);
-  const session = await engine.load(async () => bytes);
+  const session = await engine.load(oneModel(await encode(engine.name, graph, model)));
   try {
     return await model.compute(session, texts);
   } finally {
@@ -185,16 +210,12 @@ async function computed(
 }
 
 /** The name of a model file with these bytes: two targets with the same one share it. */
-function fileOf(
-  files: Map<string, Uint8Array<ArrayBuffer>>,
-  bytes: Uint8Array<ArrayBuffer>,
-  precision: string,
-): string {
+function fileOf(files: Map<string, Uint8Array<ArrayBuffer>>, bytes: Uint8Array<ArrayBuffer>, name: string): string {
   const same = [...files].find(([, known]) => Buffer.compare(known, bytes) === 0);
   if (same) return same[0];
-  const name = [`model.${precision}.onnx`, `model.${precision}.2.onnx`].find((free) => !files.has(free)) as string;
-  files.set(name, bytes);
-  return name;
+  const free = [`model.${name}`, `model.2.${name}`].find((each) => !files.has(each)) as string;
+  files.set(free, bytes);
+  return free;
 }
 
 /** @throws BertEdgeError `fusion_incomplete` */

@@ -1,5 +1,6 @@
 import type { Artifact } from "../artifact/artifact.ts";
 import type { Manifest, Parity, Target, TargetName, TaskScore } from "../artifact/manifest.ts";
+import { sourceOf } from "../runtime/model.ts";
 import { sentenceVector } from "../runtime/tasks/sentence-vector.ts";
 import { loadTokenizer } from "../runtime/tokenizer/load-tokenizer.ts";
 import { engineOnThisMachine } from "./engines.ts";
@@ -25,7 +26,7 @@ export interface VerifiedTarget {
 export type VerifyReport = Partial<Record<TargetName, VerifiedTarget>>;
 
 /** The most precise first. */
-const byPrecision: readonly Target["precision"][] = ["fp16", "int8-blocks", "int8"];
+const byPrecision: readonly Target["precision"][] = ["fp16", "int8-blocks", "int8-edge", "int8"];
 
 /**
  * Runs every target of an artifact on the engine it is for, one after the other: do they agree, and how well do they do? The
@@ -43,8 +44,8 @@ export async function verifyArtifact(artifact: Artifact, files: TaskFiles = {}):
   );
   const report: VerifyReport = {};
   let best: { results: Float32Array[]; score: number | undefined } | undefined;
-  for (const [name, { engine, precision, model, parity: recorded }] of targets) {
-    const session = await (await engineOnThisMachine(name)).load(() => artifact.read(model));
+  for (const [name, { engine, precision, parity: recorded }] of targets) {
+    const session = await (await engineOnThisMachine(engine)).load(sourceOf(artifact, engine));
     const compute = async (texts: readonly string[]) => resultsOf(manifest, await session.run(encode(texts)));
     try {
       const results = await compute(probeTexts);

@@ -1,22 +1,20 @@
 import { createInterface } from "node:readline";
 import { Command, Option } from "commander";
+import type { Target } from "../artifact/manifest.ts";
 import { printResult } from "./output.ts";
 
-type EngineName = "ort-web" | "ort-node";
+const engines = ["wasm", "ort-web", "ort-node"] as const satisfies readonly Target["engine"][];
 
 export const embedCommand = new Command("embed")
   .description("embed one text a line from stdin; print one JSON array a line")
   .argument("<artifact>", "artifact folder")
-  .addOption(new Option("--engine <engine>").choices(["ort-web", "ort-node"]).default("ort-node"))
+  .addOption(new Option("--engine <engine>").choices(engines).default("ort-node"))
   .option("--json", "accepted for symmetry; the output is JSON lines either way")
-  .action(async (folder: string, { engine }: { engine: EngineName }) => {
+  .action(async (folder: string, { engine }: { engine: (typeof engines)[number] }) => {
     const { engineOnThisMachine } = await import("../build/engines.ts");
     const { loadModel } = await import("../runtime/model.ts");
     const { openFolder } = await import("../storage/folder-artifact.ts");
-    const model = await loadModel(
-      await openFolder(folder),
-      await engineOnThisMachine(engine === "ort-web" ? "edge" : "regional-cpu"),
-    );
+    const model = await loadModel(await openFolder(folder), await engineOnThisMachine(engine));
     for await (const line of createInterface({ input: process.stdin })) {
       const { ids } = model.tokenizer.encode(line, model.manifest.maxTokens);
       const [vector] = await model.embed([ids]);

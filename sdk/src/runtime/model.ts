@@ -1,8 +1,7 @@
 import type { Artifact } from "../artifact/artifact.ts";
 import { BertEdgeError } from "../artifact/error.ts";
-import { type EmbedManifest, sentenceEncoder } from "../artifact/manifest.ts";
-import type { Engine, EngineSession, TokenIds } from "./engine/engine.ts";
-import { sentenceVector } from "./tasks/sentence-vector.ts";
+import { type EmbedManifest, sentenceEncoder, type TargetName } from "../artifact/manifest.ts";
+import type { Engine, EngineSession, ModelSource, TokenIds } from "./engine/engine.ts";
 import { loadTokenizer } from "./tokenizer/load-tokenizer.ts";
 import type { Tokenizer } from "./tokenizer/tokenizer.ts";
 
@@ -22,7 +21,7 @@ export interface Model {
 /**
  * Reads tokenizer and weights of an artifact and starts `engine` on them.
  *
- * @throws BertEdgeError `task_unsupported`, `target_missing`, `engine_failed`, `tokenizer_invalid`, `artifact_corrupt`, or
+ * @throws BertEdgeError `task_unsupported`, `target_missing`, `engine_mismatch`, `engine_failed`, `tokenizer_invalid`, `artifact_corrupt`, or
  *   what reading throws
  */
 export async function loadModel(artifact: Artifact, engine: Engine): Promise<Model> {
@@ -30,13 +29,7 @@ export async function loadModel(artifact: Artifact, engine: Engine): Promise<Mod
   const manifest = sentenceEncoder(artifact.manifest);
   const [tokenizer, session] = await Promise.all([
     loadTokenizer(manifest, artifact.read),
-    engine.load(async (name) => {
-      const target = manifest.targets[name];
-      if (target) return artifact.read(target.model);
-      throw new BertEdgeError("target_missing", `The model ${manifest.name} was prepared without the target ${name}.`, {
-        hint: `Prepare it again with --targets including ${name}.`,
-      });
-    }),
+    engine.load(sourceOf(artifact, engine.name)),
   ]);
   return {
     manifest,
@@ -44,15 +37,36 @@ export async function loadModel(artifact: Artifact, engine: Engine): Promise<Mod
     tokenizer,
     session,
     async embed(sequences) {
-      const states = await session.run(sequences);
-      return states.map((rows) => {
-        const vector = sentenceVector(rows, manifest.dimensions, manifest);
-        if (vector.every(Number.isFinite)) return vector;
-        throw new BertEdgeError(
-          "vector_invalid",
-          `${manifest.name}@${version} on ${session.provider} gave a vector with NaN.`,
-        );
-      });
+      const vectors = await session.run(sequences, manifest);
+      if (vectors.every((vector) => vector.every(Number.isFinite))) return vectors;
+      throw new BertEdgeError(
+        "vector_invalid",
+        `${manifest.name}@${version} on ${session.provider} gave a vector with NaN.`,
+      );
     },
+  };
+}
+
+/** An artifact's model files, those for other engines refused. */
+export function sourceOf(artifact: Artifact, engine: Engine["name"]): ModelSource {
+  const { name: model, targets, files } = artifact.manifest;
+  const fileOf = (name: TargetName): string => {
+    const target = targets[name];
+    if (!target) {
+      throw new BertEdgeError("target_missing", `The model ${model} was prepared without the target ${name}.`, {
+        hint: `Prepare it again with --targets including ${name}.`,
+      });
+    }
+    if (target.engine === engine) return target.model;
+    throw new BertEdgeError(
+      "engine_mismatch",
+      `The target ${name} of ${model} is for the engine ${target.engine}, and this is ${engine}.`,
+      { hint: `Use the engine from bert-edge/engine/${target.engine} for it, in functions/.` },
+    );
+  };
+  return {
+    size: (name) => files[fileOf(name)]?.size ?? 0,
+    read: async (name) => artifact.read(fileOf(name)),
+    readInto: async (name, into) => artifact.readInto(fileOf(name), into),
   };
 }

@@ -1,6 +1,7 @@
 import type { Artifact } from "../../artifact/artifact.ts";
 import type { Manifest, Target, TargetName } from "../../artifact/manifest.ts";
 import type { EngineSession } from "../../runtime/engine/engine.ts";
+import { sourceOf } from "../../runtime/model.ts";
 import { engineOnThisMachine } from "../engines.ts";
 import { type CostPoint, fitCost } from "./fit-cost.ts";
 import { measureSideBySide } from "./measure.ts";
@@ -9,7 +10,7 @@ import { measureSideBySide } from "./measure.ts";
 const ISOLATE_BYTES = 128 * 1024 * 1024;
 
 /** The targets this machine can time: a GPU's figures come from a GPU. */
-const timedTargets = ["edge", "regional-cpu"] as const satisfies readonly TargetName[];
+export const timedTargets = ["edge", "regional-cpu"] as const satisfies readonly TargetName[];
 export type TimedTarget = (typeof timedTargets)[number];
 
 export interface CalibrateOptions {
@@ -37,8 +38,8 @@ export async function calibrate(
     for (const name of targets) {
       const target = manifest.targets[name];
       if (!target) continue;
-      const engine = await engineOnThisMachine(name);
-      sessions.set(name, await engine.load(() => artifact.read(target.model)));
+      const engine = await engineOnThisMachine(target.engine);
+      sessions.set(name, await engine.load(sourceOf(artifact, engine.name)));
     }
     const measured = await measureSideBySide(sessions, {
       tokens: [...new Set(tokens.map((length) => Math.min(length, manifest.maxTokens)))],
@@ -54,7 +55,9 @@ export async function calibrate(
       target.cost = fitCost(points);
       calibration[name] = { points, cost: target.cost };
       const memory = session.memoryBytes();
-      if (memory !== undefined) target.memory = isolateMemory(memory, manifest.files[target.model]?.size ?? 0);
+      // onnxruntime-web is given the model's bytes, which are beside its memory while it loads.
+      const beside = target.engine === "ort-web" ? (manifest.files[target.model]?.size ?? 0) : 0;
+      if (memory !== undefined) target.memory = isolateMemory(memory + beside);
     }
     return { calibration, manifest: updated };
   } finally {
@@ -62,8 +65,9 @@ export async function calibrate(
   }
 }
 
-/** The peak is while loading: WebAssembly memory as it was after the longest input, and the model's bytes beside it. */
-function isolateMemory(wasm: number, model: number): NonNullable<Target["memory"]> {
-  const peak = wasm + model;
-  return { peak, limit: ISOLATE_BYTES, fits: peak <= ISOLATE_BYTES };
-}
+/** @param peak of WebAssembly's memory as it was after the longest input, and of what is beside it */
+const isolateMemory = (peak: number): NonNullable<Target["memory"]> => ({
+  peak,
+  limit: ISOLATE_BYTES,
+  fits: peak <= ISOLATE_BYTES,
+});

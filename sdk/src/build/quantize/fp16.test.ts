@@ -8,6 +8,7 @@ import { fusedCounts } from "../../../../test/suites/run-model.ts";
 import { describeShared } from "../../../../test/suites/shared.ts";
 import { CAST, Sketch } from "../../../../test/suites/sketch.ts";
 import { tinyBert } from "../../../../test/suites/tiny-bert.ts";
+import { oneModel } from "../../runtime/engine/engine.ts";
 import { ortNodeEngine } from "../../runtime/engine/ort-node/index.ts";
 import { cosine, sentenceVector } from "../../runtime/tasks/sentence-vector.ts";
 import { readCheckpoint } from "../checkpoint/checkpoint.ts";
@@ -131,7 +132,7 @@ describeShared("models/all-MiniLM-L6-v2", "all-MiniLM-L6-v2 in half precision", 
     const original = await fusedGraph(checkpoint.config, encoderWeights(checkpoint));
     const graph = toFp16(original);
     const model = encodeOnnx(graph);
-    const session = await ortNodeEngine({ threads: 1 }).load(async () => model);
+    const session = await ortNodeEngine({ threads: 1 }).load(oneModel(model));
     try {
       const states = await session.run(cases.map(({ input_ids }) => Int32Array.from(input_ids)));
       const vectors = states.map((rows) => sentenceVector(rows, checkpoint.config.hidden_size, checkpoint.head));

@@ -13,7 +13,7 @@ import { hasKnownForm } from "./known-form.ts";
 /** Runs a model text by text. */
 export interface ScalarSession {
   /** @returns for every sequence the graph's first output, row-major */
-  run(sequences: readonly TokenIds[]): Promise<Float32Array[]>;
+  run(sequences: readonly TokenIds[]): Promise<Float32Array<ArrayBuffer>[]>;
 }
 
 /**
@@ -46,7 +46,7 @@ export function scalarSession(graph: Graph, product: IntegerProduct = integerPro
   );
   const output = graph.outputs[0]?.value as Value;
 
-  const runOne = async (ids: TokenIds): Promise<Float32Array> => {
+  const runOne = async (ids: TokenIds): Promise<Float32Array<ArrayBuffer>> => {
     const given = new Map(graph.inputs.map((input) => [input, inputTensor(input, ids)]));
     const values = new Map<Value, Numbers>(constants);
     for (const [value, found] of given) values.set(value, numbersIn(found));
@@ -61,12 +61,12 @@ export function scalarSession(graph: Graph, product: IntegerProduct = integerPro
         if (value && result) values.set(value, result);
       });
     }
-    return values.get(output)?.data as Float32Array;
+    return values.get(output)?.data as Float32Array<ArrayBuffer>;
   };
 
   return {
     async run(sequences) {
-      const results: Float32Array[] = [];
+      const results: Float32Array<ArrayBuffer>[] = [];
       for (const ids of sequences) results.push(await runOne(ids));
       return results;
     },

@@ -1,25 +1,49 @@
-import type { TargetName } from "../../artifact/manifest.ts";
+import type { Pooling, Target, TargetName } from "../../artifact/manifest.ts";
 
 /** Token ids of one text, special tokens included. */
 export type TokenIds = Int32Array<ArrayBuffer>;
 
+/** The model files of an artifact, by target. Every method throws `target_missing` for a target that it does not have. */
+export interface ModelSource {
+  /** Of a target's model file, in bytes. */
+  size(target: TargetName): number;
+  read(target: TargetName): Promise<Uint8Array<ArrayBuffer>>;
+  /** Streams a model file into exactly its size of bytes, which may be a view of WebAssembly memory. */
+  readInto(target: TargetName, into: Uint8Array<ArrayBuffer>): Promise<void>;
+}
+
 /** Turns a model file into something that computes. */
 export interface Engine {
-  readonly name: "ort-web" | "ort-node";
-  /**
-   * @param read the model file of a target; rejects when the artifact has no such target
-   * @throws BertEdgeError `engine_failed` when no file could be loaded
-   */
-  load(read: (target: TargetName) => Promise<Uint8Array<ArrayBuffer>>): Promise<EngineSession>;
+  readonly name: Target["engine"];
+  /** @throws BertEdgeError `engine_failed` when no file could be loaded, or what reading throws */
+  load(source: ModelSource): Promise<EngineSession>;
+}
+
+/** How token states become a vector. */
+export interface VectorHead {
+  readonly pooling: Pooling;
+  /** To Euclidean length 1. */
+  readonly normalize: boolean;
 }
 
 export interface EngineSession {
   /** The execution provider that computes: `wasm`, `cpu`, `cuda`, … */
   readonly provider: string;
   readonly target: TargetName;
-  /** @returns for every sequence its token states, row-major [tokens, hidden], or a classifier's logits [labels] */
-  run(sequences: readonly TokenIds[]): Promise<Float32Array[]>;
+  /**
+   * @param head default: none, and results are what the model computes
+   * @returns for every sequence its vector; without a head its token states, row-major [tokens, hidden], or a classifier's
+   *   logits [labels]
+   */
+  run(sequences: readonly TokenIds[], head?: VectorHead): Promise<Float32Array<ArrayBuffer>[]>;
   /** Bytes of WebAssembly memory in use, for engines that have such. */
   memoryBytes(): number | undefined;
   release(): Promise<void>;
 }
+
+/** One file in memory as the model of every target. */
+export const oneModel = (bytes: Uint8Array<ArrayBuffer>): ModelSource => ({
+  size: () => bytes.length,
+  read: async () => bytes,
+  readInto: async (_, into) => into.set(bytes),
+});

@@ -14,8 +14,11 @@ export interface OrtEncoder {
  * One call per sequence. On a CPU padding costs more than calls do, and because dynamic quantization finds its scales
  * per call, a text's vector must not depend on what else is in the request.
  */
-export async function runOneByOne(encoder: OrtEncoder, sequences: readonly TokenIds[]): Promise<Float32Array[]> {
-  const states: Float32Array[] = [];
+export async function runOneByOne(
+  encoder: OrtEncoder,
+  sequences: readonly TokenIds[],
+): Promise<Float32Array<ArrayBuffer>[]> {
+  const states: Float32Array<ArrayBuffer>[] = [];
   for (const sequence of sequences) states.push(...(await runPadded(encoder, [sequence])));
   return states;
 }
@@ -24,7 +27,7 @@ export async function runOneByOne(encoder: OrtEncoder, sequences: readonly Token
 export async function runPadded(
   { session, Tensor }: OrtEncoder,
   sequences: readonly TokenIds[],
-): Promise<Float32Array[]> {
+): Promise<Float32Array<ArrayBuffer>[]> {
   const width = Math.max(...sequences.map((sequence) => sequence.length));
   const shape = [sequences.length, width];
   const ids = new BigInt64Array(sequences.length * width);
@@ -45,7 +48,7 @@ export async function runPadded(
   }
   const outputs = await session.run(feeds);
   const output = outputs[session.outputNames[0] as string] as OrtTensor;
-  const all = output.data as Float32Array;
+  const all = output.data as Float32Array<ArrayBuffer>;
   const rows = output.dims.length === 3 ? width : 1;
   const size = all.length / (sequences.length * rows);
   return sequences.map(({ length }, row) =>

@@ -64,9 +64,11 @@ function skipLayerNormalization(lowering: Lowering, node: Node): void {
     operand = lowering.plusRow(operand, bias, node.name);
   }
   const addend = addendOf(lowering, node, added, operand);
+  // The kernel adds a row of its own to every row.
+  if ("row" in addend && isRow(added, operand.width)) operand = lowering.plusRow(operand, added, node.name);
   const total = node.outputs[3];
   const sum = total?.users.size ? lowering.result(total, operand.width, lowering.rowsOf(operand)) : undefined;
-  normalise(lowering, node, { operand, gamma, beta, skip: addend, total: sum });
+  normalise(lowering, node, { operand, gamma, beta, ...(!("row" in addend) && { skip: addend }), total: sum });
 }
 
 function layerNormalization(lowering: Lowering, node: Node): void {
@@ -78,7 +80,7 @@ interface Normalised {
   operand: Operand;
   gamma: Value | undefined;
   beta: Value | undefined;
-  skip?: Addend;
+  skip?: Exclude<Addend, { row: string }>;
   total?: number | undefined;
 }
 
@@ -113,12 +115,17 @@ function add(lowering: Lowering, node: Node): void {
 }
 
 function gate(lowering: Lowering, node: Node): void {
-  const [x, y] = node.inputs.map((input) => lowering.operand(input));
-  if (!x || !y || x.width !== y.width || x.width % 4 !== 0) throw unsupported(node);
+  const [a, b] = node.inputs;
+  const [read, factor] = lowering.operand(a) ? [a, b] : [b, a];
+  const [x, y] = [lowering.operand(read), lowering.operand(factor)];
+  if (!x || x.width % 4 !== 0) throw unsupported(node);
+  const row = isRow(factor, x.width) && { row: lowering.floats(`${node.name}.row`, toFloat32(factor.constant)) };
+  const other = y?.width === x.width ? view(y) : row;
+  if (!other) throw unsupported(node);
   lowering.steps.push({
     op: "gate",
     x: view(x),
-    y: view(y),
+    y: other,
     out: lowering.result(node.output, x.width, lowering.rowsOf(x)),
   });
 }

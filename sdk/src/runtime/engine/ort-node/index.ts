@@ -3,6 +3,7 @@ import { BertEdgeError } from "../../../artifact/error.ts";
 import type { Engine } from "../engine.ts";
 import { engineFailed } from "../engine-error.ts";
 import { runOneByOne, runPadded } from "../ort-run.ts";
+import { withHead } from "../with-head.ts";
 
 /** Execution providers of onnxruntime-node that are of use to encoders. */
 export type Provider = "tensorrt" | "cuda" | "cpu";
@@ -20,12 +21,12 @@ export interface OrtNodeOptions {
 export function ortNodeEngine({ providers = ["cpu"], threads, optimize = true }: OrtNodeOptions = {}): Engine {
   return {
     name: "ort-node",
-    async load(read) {
+    async load(source) {
       const failures: unknown[] = [];
       for (const provider of providers) {
         const target = provider === "cpu" ? "regional-cpu" : "regional-gpu";
         try {
-          const session = await ort.InferenceSession.create(await read(target), {
+          const session = await ort.InferenceSession.create(await source.read(target), {
             executionProviders: [provider],
             graphOptimizationLevel: optimize ? "all" : "disabled",
             ...(threads !== undefined && { intraOpNumThreads: threads }),
@@ -34,7 +35,7 @@ export function ortNodeEngine({ providers = ["cpu"], threads, optimize = true }:
           return {
             provider,
             target,
-            run: (sequences) => run({ session, Tensor: ort.Tensor }, sequences),
+            run: withHead((sequences) => run({ session, Tensor: ort.Tensor }, sequences)),
             memoryBytes: () => undefined,
             release: () => session.release(),
           };

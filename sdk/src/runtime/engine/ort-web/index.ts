@@ -2,6 +2,7 @@ import * as ort from "onnxruntime-web/wasm";
 import type { Engine } from "../engine.ts";
 import { engineFailed } from "../engine-error.ts";
 import { runOneByOne } from "../ort-run.ts";
+import { withHead } from "../with-head.ts";
 import { ortMemory, placeholder, withCompiledModule } from "./compiled-module.ts";
 
 /**
@@ -13,8 +14,8 @@ import { ortMemory, placeholder, withCompiledModule } from "./compiled-module.ts
 export function ortWebEngine({ wasm }: { wasm: WebAssembly.Module }): Engine {
   return {
     name: "ort-web",
-    async load(read) {
-      const model = await read("edge");
+    async load(source) {
+      const model = await source.read("edge");
       ort.env.wasm.numThreads = 1;
       ort.env.wasm.wasmBinary = placeholder;
       const create = () => ort.InferenceSession.create(model, { executionProviders: ["wasm"] });
@@ -24,7 +25,7 @@ export function ortWebEngine({ wasm }: { wasm: WebAssembly.Module }): Engine {
       return {
         provider: "wasm",
         target: "edge",
-        run: (sequences) => runOneByOne({ session, Tensor: ort.Tensor }, sequences),
+        run: withHead((sequences) => runOneByOne({ session, Tensor: ort.Tensor }, sequences)),
         memoryBytes: () => ortMemory()?.buffer.byteLength,
         release: () => session.release(),
       };

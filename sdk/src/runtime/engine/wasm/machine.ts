@@ -117,17 +117,11 @@ function runStep(machine: Machine, places: Places, step: Step, from: number, cou
         kernels.addRows(at(step.x) + skipped, y, yStep, rows, width(step.out), at(step.out) + skipped);
       });
       return;
-    case "gate":
-      kernels.gate(
-        columns(step.x),
-        width(step.x.value),
-        columns(step.y),
-        width(step.y.value),
-        count,
-        width(step.out),
-        at(step.out),
-      );
+    case "gate": {
+      const [y, stride] = "row" in step.y ? [tensor(step.y.row), 0] : [columns(step.y), width(step.y.value)];
+      kernels.gate(columns(step.x), width(step.x.value), y, stride, count, width(step.out), at(step.out));
       return;
+    }
     case "activation":
       kernels[step.kind](columns(step.x), width(step.x.value), count, width(step.out), at(step.out), step.alpha ?? 0);
       return;

@@ -61,7 +61,7 @@ export type Step =
   | {
       readonly op: "layerNorm";
       readonly x: number;
-      readonly skip?: Addend;
+      readonly skip?: Exclude<Addend, { row: string }>;
       readonly gamma: string;
       readonly beta?: string;
       readonly epsilon: number;
@@ -69,7 +69,8 @@ export type Step =
       readonly out: number;
     }
   | { readonly op: "add"; readonly x: number; readonly y: Addend; readonly out: number }
-  | { readonly op: "gate"; readonly x: View; readonly y: View; readonly out: number }
+  /** x · y, element by element; y may be one row for all. */
+  | { readonly op: "gate"; readonly x: View; readonly y: View | { readonly row: string }; readonly out: number }
   | {
       readonly op: "activation";
       readonly kind: Activation;

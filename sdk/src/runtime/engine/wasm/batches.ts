@@ -1,0 +1,38 @@
+import { BertEdgeError } from "../../../artifact/error.ts";
+import type { TokenIds } from "../engine.ts";
+import type { Program } from "./program.ts";
+
+/**
+ * Sequences in their order, as many together as have so many tokens; a longer one alone.
+ *
+ * @throws BertEdgeError `input_invalid` for a sequence that is empty, longer than the model's positions, or has an id that
+ *   the model has no word for
+ */
+export function batchesOf(
+  sequences: readonly TokenIds[],
+  { maxTokens, vocabulary }: Pick<Program, "maxTokens" | "vocabulary">,
+  tokens: number,
+): TokenIds[][] {
+  const batches: TokenIds[][] = [];
+  let room = 0;
+  sequences.forEach((sequence, index) => {
+    const fault =
+      sequence.length === 0 || sequence.length > maxTokens
+        ? `has ${sequence.length} tokens, and the model takes 1 to ${maxTokens}`
+        : sequence.some((id) => id < 0 || id >= vocabulary)
+          ? `has ids beyond the model's ${vocabulary} words`
+          : undefined;
+    if (fault) {
+      throw new BertEdgeError("input_invalid", `Sequence ${index} ${fault}.`, {
+        hint: "Tokenize texts with the model's own tokenizer, and cut them to its length.",
+      });
+    }
+    if (sequence.length > room) {
+      batches.push([]);
+      room = tokens;
+    }
+    batches.at(-1)?.push(sequence);
+    room -= sequence.length;
+  });
+  return batches;
+}
