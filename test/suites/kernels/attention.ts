@@ -26,7 +26,7 @@ export const attention: KernelCase<Shape> = {
   shapes: fc
     .record({
       tokens: fc.constantFrom(1, 2, 3, 5, 7, 8, 9, 15, 16, 17, 23, 24, 25, 31, 33, 47, 48, 49, 100),
-      size: fc.constantFrom(4, 8, 12, 20, 32, 64, 96),
+      size: fc.constantFrom(4, 8, 12, 20, 32, 64, 96, 256),
       spare,
       outSpare: spare,
       beyond: fc.constantFrom(undefined, 0, 1, 9),

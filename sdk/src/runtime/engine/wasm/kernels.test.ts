@@ -1,11 +1,15 @@
 import fc from "fast-check";
 import { beforeAll, describe, expect, it } from "vitest";
+import { attention } from "../../../../../test/suites/kernels/attention.ts";
 import { builds, compiled, openKernels } from "../../../../../test/suites/kernels/builds.ts";
 import { difference } from "../../../../../test/suites/kernels/difference.ts";
-import { drawing } from "../../../../../test/suites/kernels/drawing.ts";
+import { commonDrawing, type Drawing, drawing } from "../../../../../test/suites/kernels/drawing.ts";
 import { type KernelName, kernelTable, SIZE } from "../../../../../test/suites/kernels/index.ts";
+import { multiply } from "../../../../../test/suites/kernels/multiply.ts";
 import type { Machine } from "../../../../../test/suites/kernels/place.ts";
 import { seeded } from "../../../../../test/suites/seeded.ts";
+import { I8, quantizeRows } from "../../../build/scalar/quantize-rows.ts";
+import { MODEL } from "./memory-map.ts";
 
 const MEMORY = 2 ** 20;
 const RUNS = 100;
@@ -35,4 +39,65 @@ describe.each(builds)("the kernels, built for %s", (build) => {
       seeded(RUNS),
     );
   });
+
+  it.each([
+    { x: -1, byte: -128 },
+    { x: 1, byte: 127 },
+  ])("multiply neither saturates nor overflows where all bytes are $byte and all weights 127", async ({ x, byte }) => {
+    const call = multiply.call({ m: 7, k: 3072, n: 9, stride: 9 }, same(x));
+    expect(new Set(call.operands[0] as Int8Array)).toEqual(new Set([byte]));
+    expect(await difference("multiply", call, machine, { seed: 1, guard: 0xff })).toBeUndefined();
+  });
+
+  it("quantizeRows makes a row with NaN, infinity or a range beyond float32 useless, and no other", () => {
+    const others = [1, -2, 3, -4];
+    const beyond = [
+      [Number.NaN, 1, 2, 3],
+      [0, 0, 0, -Number.NaN],
+      [1, Number.POSITIVE_INFINITY, 2, 3],
+      [1, 2, Number.NEGATIVE_INFINITY, 3],
+      [3e38, -3e38, 0, 0],
+    ];
+    const x = Float32Array.from([others, ...beyond, others].flat());
+    const [rows, width, out, params] = [beyond.length + 2, 4, MODEL + 4096, MODEL + 8192];
+    new Float32Array(machine.memory.buffer, MODEL, x.length).set(x);
+    machine.kernels.quantizeRows(MODEL, rows, width, out, params);
+    const scales = Array.from({ length: rows }, (_, i) => new Float32Array(machine.memory.buffer, params + 16 * i)[0]);
+    expect(scales.map(Number.isFinite)).toEqual([true, ...beyond.map(() => false), true]);
+    const bytes = (row: number) =>
+      new Int8Array(machine.memory.buffer.slice(out + width * row, out + width * (row + 1)));
+    const alone = quantizeRows(Float32Array.from(others), width, I8).values;
+    expect([bytes(0), bytes(rows - 1)]).toEqual([alone, alone]);
+  });
+
+  it("attention makes NaN of a row whose query has one, and of a channel whose values have one", async () => {
+    const [tokens, size] = [19, 8];
+    const shape = { tokens, size, stride: 3 * size, outStride: size };
+    const at = fc.record({ token: fc.nat(tokens - 1), channel: fc.nat(size - 1), part: fc.constantFrom(0, 2) });
+    await fc.assert(
+      fc.asyncProperty(at, fc.constantFrom(0, tokens), placement, async ({ token, channel, part }, span, where) => {
+        const call = attention.call({ ...shape, span }, withNaN(token * shape.stride + part * size + channel));
+        expect(await difference("attention", call, machine, where)).toBeUndefined();
+        const [[, { values }]] = [...(await call.results())] as [[unknown, { values: Float32Array }]];
+        expect(values.filter(Number.isNaN)).toHaveLength(part === 0 ? size : tokens);
+      }),
+      seeded(20),
+    );
+  });
 });
+
+/** One number in all floats, and the greatest whole number everywhere. */
+const same = (x: number): Drawing => ({
+  floats: (rows, width) => new Float32Array(rows * width).fill(x),
+  integers: (length, _, greatest) => new Array(length).fill(greatest),
+});
+
+/** NaN at one place of matrices. */
+const withNaN = (at: number): Drawing => {
+  const drawn = commonDrawing(1);
+  const numbers = (rows: number, width: number) => drawn.floats(rows, width);
+  return {
+    ...drawn,
+    floats: (rows, width) => (rows === 1 ? numbers(rows, width) : numbers(rows, width).with(at, Number.NaN)),
+  };
+};
