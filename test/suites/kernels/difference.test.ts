@@ -4,7 +4,7 @@ import { difference } from "./difference.ts";
 import { commonDrawing } from "./drawing.ts";
 import type { Machine } from "./place.ts";
 
-const PLACEMENT = { seed: 1, guard: 0xff };
+const PLACEMENT = { seed: 7, guard: 0xff };
 const call = relu.call({ rows: 2, width: 8, stride: 9, alpha: 1 }, commonDrawing(1));
 
 /** A kernel that is right, but for what `spoil` does to its operands. */
