@@ -18,6 +18,12 @@ const allKinds = addedContents.concat("xy", "yx").map((content, i) => ({
   special: false,
 }));
 
+/** Digits and letters, half of them after ##, with ids beyond 16 bits. */
+const moreWords = () =>
+  Object.fromEntries(
+    Array.from({ length: 50_000 }, (_, i) => [`${i % 2 ? "##" : ""}${(7919 * i).toString(36)}`, 100_000 + i]),
+  );
+
 const normalised = (change: object) => (json: BertJson) => ({ ...json, normalizer: { ...json.normalizer, ...change } });
 
 /** Tokenizers that differ from bert-base-uncased's in all that BERT's kind may differ in. */
@@ -42,6 +48,10 @@ export const variants: Record<string, (json: BertJson) => object> = {
       continuing_subword_prefix: "@@",
       vocab: Object.fromEntries(Object.entries(json.model.vocab).map(([word, id]) => [word.replace(/^##/, "@@"), id])),
     },
+  }),
+  "more words than 16 bits count": (json) => ({
+    ...json,
+    model: { ...json.model, vocab: { ...moreWords(), ...json.model.vocab } },
   }),
   "no prefix, BERT's post-processor": (json) => ({
     ...json,

@@ -37,8 +37,8 @@ const Normalizer = v.object({
   type: v.literal("BertNormalizer"),
   clean_text: v.boolean(),
   handle_chinese_chars: v.boolean(),
-  /** null: as `lowercase`. */
-  strip_accents: v.nullable(v.boolean()),
+  /** Not said: as `lowercase`. */
+  strip_accents: v.nullish(v.boolean()),
   lowercase: v.boolean(),
 });
 

@@ -98,8 +98,12 @@ export function longestWord(
 
 /** The edge of a state with this code; -1 where there is none. */
 function edgeOf(edgeStart: Numbers, labels: Numbers, state: number, code: number): number {
-  let low = edgeStart[state] as number;
-  let high = (edgeStart[state + 1] as number) - 1;
+  const first = edgeStart[state] as number;
+  const last = (edgeStart[state + 1] as number) - 1;
+  if (first > last) return -1;
+  // An edge is no farther from the first and the last than its label is from theirs: many labels have hardly any gaps.
+  let low = Math.max(first, last - ((labels[last] as number) - code));
+  let high = Math.min(last, first + code - (labels[first] as number));
   while (low <= high) {
     const middle = (low + high) >> 1;
     const label = labels[middle] as number;

@@ -46,48 +46,52 @@ export function openCharacters({ pageOf, pages, resultStart, symbols }: Sections
  * @throws BertEdgeError `tokenizer_invalid` when the table has no such page or result: to look at all of them beforehand
  *   would take longer than a text does
  */
-export function normalise(characters: Characters, text: string): Character[] {
+export function normalise({ pageOf, pages, resultStart, symbols }: Characters, text: string): Character[] {
   const normalised: Character[] = [];
-  // Marks after the last character of combining class 0, and whether they are out of order.
+  // Where marks after the last character of combining class 0 begin, and whether they are out of order.
   let marks = 0;
   let disordered = false;
-  const add = (symbol: Character) => {
-    const combining = symbol >>> CLASS_SHIFT;
-    if (combining === 0) {
-      if (disordered) order(normalised, marks);
-      disordered = false;
-      if ((symbol & DROPPED) === 0) normalised.push(symbol);
-      marks = normalised.length;
-    } else {
-      if (normalised.length > marks && (normalised.at(-1) as Character) >>> CLASS_SHIFT > combining) disordered = true;
-      normalised.push(symbol);
+  const add = (codePoint: number): void => {
+    const page = pageOf[codePoint >> PAGE_BITS] as number;
+    const result = pages[(page << PAGE_BITS) | (codePoint & PAGE_MASK)] as number;
+    if (result === HANGUL_RESULT) {
+      for (const letter of lettersOf(codePoint)) add(letter);
+      return;
+    }
+    const end = resultStart[result + 1];
+    if (end === undefined) throw damaged();
+    for (let i = resultStart[result] as number; i < end; i++) {
+      const symbol = symbols[i] as Character;
+      const combining = symbol >>> CLASS_SHIFT;
+      if (combining > 0) {
+        const last = normalised.length > marks ? (normalised.at(-1) as Character) : 0;
+        if (last >>> CLASS_SHIFT > combining) disordered = true;
+        normalised.push(symbol);
+      } else {
+        if (disordered) order(normalised, marks);
+        disordered = false;
+        if ((symbol & DROPPED) === 0) normalised.push(symbol);
+        marks = normalised.length;
+      }
     }
   };
   for (let at = 0; at < text.length; at++) {
     const codePoint = text.codePointAt(at) as number;
     if (codePoint > 0xffff) at++;
-    addCodePoint(characters, codePoint, add);
+    add(codePoint);
   }
   if (disordered) order(normalised, marks);
   return normalised;
 }
 
-function addCodePoint(characters: Characters, codePoint: number, add: (symbol: Character) => void): void {
-  const { pageOf, pages, resultStart, symbols } = characters;
-  const page = pageOf[codePoint >> PAGE_BITS] as number;
-  const result = pages[(page << PAGE_BITS) | (codePoint & PAGE_MASK)] as number;
-  if (result === HANGUL_RESULT) {
-    if (codePoint < SYLLABLES || codePoint > LAST_SYLLABLE) throw damaged();
-    const syllable = codePoint - SYLLABLES;
-    const trailing = syllable % TRAILING_COUNT;
-    addCodePoint(characters, LEADING + Math.floor(syllable / VOWEL_AND_TRAILING_COUNT), add);
-    addCodePoint(characters, VOWELS + Math.floor((syllable % VOWEL_AND_TRAILING_COUNT) / TRAILING_COUNT), add);
-    if (trailing > 0) addCodePoint(characters, TRAILING + trailing, add);
-    return;
-  }
-  const end = resultStart[result + 1];
-  if (end === undefined) throw damaged();
-  for (let i = resultStart[result] as number; i < end; i++) add(symbols[i] as Character);
+/** The two or three letters of a syllable. */
+function lettersOf(codePoint: number): number[] {
+  if (codePoint < SYLLABLES || codePoint > LAST_SYLLABLE) throw damaged();
+  const syllable = codePoint - SYLLABLES;
+  const leading = LEADING + Math.floor(syllable / VOWEL_AND_TRAILING_COUNT);
+  const vowel = VOWELS + Math.floor((syllable % VOWEL_AND_TRAILING_COUNT) / TRAILING_COUNT);
+  const trailing = syllable % TRAILING_COUNT;
+  return trailing > 0 ? [leading, vowel, TRAILING + trailing] : [leading, vowel];
 }
 
 /** The marks at the end in canonical order; those of the same class keep theirs. */
