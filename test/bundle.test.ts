@@ -1,5 +1,6 @@
-import { readFileSync } from "node:fs";
+import { readFileSync, statSync } from "node:fs";
 import { builtinModules, isBuiltin } from "node:module";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build, type Metafile } from "esbuild";
 import { beforeAll, describe, expect, it } from "vitest";
@@ -10,6 +11,8 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 const CLIENT_BYTES = 6_000;
 /** An entry only wires: what a user changes fits on a screen. */
 const ENTRY_LINES = 40;
+/** Of one build of the kernels: measured 24 and 32 KB. */
+const KERNEL_BYTES = 40_000;
 
 async function bundle(entry: string): Promise<{ metafile: Metafile; bytes: number }> {
   const { metafile, outputFiles } = await build({
@@ -58,12 +61,17 @@ describe("the Worker, bundled", () => {
     worker = (await bundle("functions/edge.ts")).metafile;
   });
 
-  it("has the edge app, the tokenizer and onnxruntime-web's WebAssembly in it", () => {
+  it("has the edge app, the tokenizer and the engine in it", () => {
     const inputs = inputsOf(worker);
-    for (const part of ["serve/edge-app.js", "@huggingface/tokenizers/", "onnxruntime-web/"]) {
+    for (const part of ["serve/edge-app.js", "@huggingface/tokenizers/", "engine/wasm/index.js"]) {
       expect(inputs.filter((path) => path.includes(part))).not.toEqual([]);
     }
-    expect(importsOf(worker).filter((path) => path.endsWith(".wasm"))).not.toEqual([]);
+    const kernels = importsOf(worker).filter((path) => path.endsWith(".wasm"));
+    expect(kernels.map((path) => path.split("/").at(-1))).toEqual(["relaxed.wasm", "simd.wasm"]);
+  });
+
+  it.each(["relaxed", "simd"])(`has kernels of at most ${KERNEL_BYTES} bytes, %s`, (build) => {
+    expect(statSync(join(root, `sdk/dist/kernels/${build}.wasm`)).size).toBeLessThanOrEqual(KERNEL_BYTES);
   });
 
   it("evaluates what reads tokenizer.json for models that have one only", () => {
@@ -85,7 +93,7 @@ describe("the Worker, bundled", () => {
     ["the command line", /sdk\/dist\/cli\//],
     ["the client", /sdk\/dist\/client\//],
     ["stores that need Node", /sdk\/dist\/storage\/(fs|folder-artifact|s3-publisher)\./],
-    ["onnxruntime's native build", /onnxruntime-node|ort-node/],
+    ["onnxruntime", /onnxruntime-(node|web|common)|ort-(node|web)/],
     ["the AWS SDK", /@aws-sdk\//],
   ])("has nothing of %s in it", (_, pattern) => {
     expect(inputsOf(worker).filter((path) => pattern.test(path))).toEqual([]);

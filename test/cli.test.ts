@@ -219,7 +219,7 @@ describe("embed", () => {
       .split("\n")
       .map((line) => Float32Array.from(JSON.parse(line) as number[]));
 
-  it.each(["ort-node", "ort-web"])("prints one JSON array for every line of stdin, with %s", async (engine) => {
+  it.each(["ort-node", "wasm"])("prints one JSON array for every line of stdin, with %s", async (engine) => {
     const { code, stdout } = await bertEdge(["embed", artifact, "--engine", engine], { stdin });
     expect(code).toBe(0);
     expect(vectors(stdout).map(({ length }) => length)).toEqual(lines.map(() => 16));
@@ -246,6 +246,11 @@ describe("embed", () => {
     expect([await closed, await stderr]).toEqual([0, ""]);
   });
 
+  it("names the engine that a target is for, where it is another one", async () => {
+    const { code, stderr } = await bertEdge(["embed", artifact, "--engine", "ort-web"], { stdin });
+    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringMatching(/is for the engine wasm.*ort-web/s) });
+  });
+
   it("prints nothing for nothing", async () => {
     expect(await bertEdge(["embed", artifact])).toMatchObject({ code: 0, stdout: "" });
   });
@@ -260,10 +265,10 @@ describe("bench", () => {
     expect(code).toBe(0);
     const report = JSON.parse(stdout) as { engines: Record<string, { points: { tokens: number }[]; cost: object }> };
     expect(report).toMatchObject({ unit: "ms", rounds: 1 });
-    expect(Object.keys(report.engines)).toEqual(["ort-web", "ort-node"]);
-    expect(report.engines["ort-web"]?.points.map(({ tokens }) => tokens)).toEqual([4, 16, 64]);
+    expect(Object.keys(report.engines)).toEqual(["wasm", "ort-node"]);
+    expect(report.engines["wasm"]?.points.map(({ tokens }) => tokens)).toEqual([4, 16, 64]);
     const manifest = JSON.parse(await readFile(join(copy, "manifest.json"), "utf8"));
-    expect(manifest.targets.edge.cost).toEqual(report.engines["ort-web"]?.cost);
+    expect(manifest.targets.edge.cost).toEqual(report.engines["wasm"]?.cost);
     expect(manifest.targets["regional-cpu"].cost).toEqual(report.engines["ort-node"]?.cost);
   });
 
