@@ -1,4 +1,4 @@
-import { addedContents } from "./fuzzed-texts.ts";
+import { addedContents } from "./characters.ts";
 
 interface BertJson {
   added_tokens: object[];

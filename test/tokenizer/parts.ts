@@ -1,0 +1,28 @@
+// Random texts put together of parts.
+
+export const point = String.fromCodePoint;
+
+export type Random = () => number;
+export type Part = (random: Random) => string;
+
+const below = (random: Random, end: number) => Math.floor(random() * end);
+export const from = <T>(random: Random, list: readonly T[]): T => list[below(random, list.length)] as T;
+export const oneOf =
+  (...list: readonly string[]): Part =>
+  (random) =>
+    from(random, list);
+export const within =
+  (...ranges: readonly (readonly [number, number])[]): Part =>
+  (random) => {
+    const [first, last] = from(random, ranges);
+    return point(first + below(random, last - first + 1));
+  };
+/** `least` to `most` of a part, one after the other. */
+export const many =
+  (part: Part, least: number, most: number): Part =>
+  (random) =>
+    Array.from({ length: least + below(random, most - least + 1) }, () => part(random)).join("");
+export const either =
+  (...parts: readonly Part[]): Part =>
+  (random) =>
+    from(random, parts)(random);
