@@ -15,6 +15,8 @@ export interface Placement {
   readonly seed: number;
   /** The byte that is around operands. */
   readonly guard: number;
+  /** Of offsets; default: any, and one operand ends where the memory does. */
+  readonly alignment?: number;
 }
 
 /** A call whose operands are in memory. */
@@ -31,7 +33,7 @@ export function place(
   name: KernelName,
   { operands }: Call,
   { kernels, memory }: Machine,
-  { seed, guard }: Placement,
+  { seed, guard, alignment = 1 }: Placement,
 ): Placed {
   const random = randomNumbers(seed);
   const bytes = new Uint8Array(memory.buffer).fill(guard, MODEL);
@@ -43,7 +45,8 @@ export function place(
   let end = bytes.length;
   for (const operand of shuffled([...new Set(kept)], random)) {
     const content = "scratchBytes" in operand ? undefined : bytesOf(operand);
-    const offset = end - (content?.length ?? (operand as Scratch).scratchBytes(kernels));
+    const size = content?.length ?? (operand as Scratch).scratchBytes(kernels);
+    const offset = alignment * Math.floor((end - size) / alignment);
     if (offset < MODEL + GUARD) throw new RangeError(`${name} needs more than ${bytes.length} bytes`);
     if (content) bytes.set(content, offset);
     offsets.set(operand, offset);

@@ -1,0 +1,39 @@
+import { table } from "../../sdk/src/cli/output.ts";
+import { type Build, builds } from "../../test/suites/kernels/builds.ts";
+import type { Row } from "./measure.ts";
+
+/** A table of an encoder's kernels, and what a forward pass adds up to. */
+export function describe(rows: readonly Row[]): string {
+  const headings = ["kernel", "", "calls", ...builds.flatMap((build) => [build, "rate", "of peak", "share"])];
+  const lines = rows.map((row) => [
+    row.kernel,
+    sizesOf(row.shape),
+    `${row.times || "–"}`,
+    ...builds.flatMap((build) => cellsOf(row, build, forwardSeconds(rows, build))),
+  ]);
+  const totals = builds.map((build) => `${(1000 * forwardSeconds(rows, build)).toFixed(2)} ms ${build}`);
+  return `${table(headings, lines)}\nkernels of a forward pass: ${totals.join(", ")}`;
+}
+
+function cellsOf({ timings, work, unit, times }: Row, build: Build, forward: number): string[] {
+  const { seconds, ofPeak } = timings[build];
+  return [
+    `${(1e6 * seconds).toFixed(1)} µs`,
+    `${(work / seconds / 1e9).toFixed(2)} ${unit === "number" ? "/ns" : "GMAC/s"}`,
+    ofPeak === undefined ? "" : percent(ofPeak),
+    times === 0 ? "" : percent((seconds * times) / forward),
+  ];
+}
+
+const forwardSeconds = (rows: readonly Row[], build: Build): number =>
+  rows.reduce((sum, { timings, times }) => sum + times * timings[build].seconds, 0);
+
+/** The first sizes of a shape, which others follow from. */
+const sizesOf = (shape: object): string =>
+  Object.entries(shape)
+    .filter(([, value]) => Number.isInteger(value))
+    .slice(0, 3)
+    .map((entry) => entry.join(" "))
+    .join(", ");
+
+const percent = (share: number): string => `${(100 * share).toFixed(1)} %`;

@@ -1,0 +1,12 @@
+import type { Encoder } from "../../test/suites/kernels/kernel-case.ts";
+
+// Sizes as in their config.json on Hugging Face.
+const miniLm = { layers: 6, hidden: 384, heads: 12, intermediate: 1536 };
+const bertBase = { layers: 12, hidden: 768, heads: 12, intermediate: 3072 };
+
+export const encoders: Readonly<Record<string, Encoder>> = {
+  "all-MiniLM-L6-v2, 16 tokens": { ...miniLm, tokens: 16 },
+  "all-MiniLM-L6-v2, 128 tokens": { ...miniLm, tokens: 128 },
+  "all-MiniLM-L6-v2, 512 tokens": { ...miniLm, tokens: 512 },
+  "BERT-base, 128 tokens": { ...bertBase, tokens: 128 },
+};

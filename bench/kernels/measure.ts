@@ -1,0 +1,58 @@
+import { type Build, builds } from "../../test/suites/kernels/builds.ts";
+import { commonDrawing } from "../../test/suites/kernels/drawing.ts";
+import { type KernelName, kernelTable } from "../../test/suites/kernels/index.ts";
+import type { Encoder, KernelCase } from "../../test/suites/kernels/kernel-case.ts";
+import { type Machine, place } from "../../test/suites/kernels/place.ts";
+import { median } from "../run-tool.ts";
+import type { Peaks } from "./peak.ts";
+import { sampler } from "./sampler.ts";
+
+export const ROUNDS = 21;
+
+/** Of one call; medians of all rounds. */
+interface Timing {
+  readonly seconds: number;
+  /** Of what the machine's instructions do in the time; undefined where nothing is multiplied and added. */
+  readonly ofPeak: number | undefined;
+}
+
+/** A kernel's calls of one shape. */
+export interface Row {
+  readonly kernel: KernelName;
+  readonly shape: object;
+  /** Calls in one forward pass. */
+  readonly times: number;
+  readonly unit: KernelCase<unknown>["unit"];
+  /** Multiply–adds of one call, or numbers that it writes. */
+  readonly work: number;
+  readonly timings: Readonly<Record<Build, Timing>>;
+}
+
+/** Times every kernel in an encoder's shapes: in each round the machine's peak, then one build after the other. */
+export function measureEncoder(encoder: Encoder, machines: Readonly<Record<Build, Machine>>, peaks: Peaks): Row[] {
+  return (Object.keys(kernelTable) as KernelName[]).flatMap((kernel) => {
+    const { passes, unit, ...calls } = kernelTable[kernel];
+    return passes(encoder).map(({ shape, times }) => {
+      const work = calls.work(shape);
+      const samplers = builds.map((build) => {
+        const operands = calls.call(shape, commonDrawing(1));
+        return sampler(place(kernel, operands, machines[build], { seed: 1, guard: 0, alignment: 64 }).run);
+      });
+      const timings = timed(samplers, work, peaks[unit]);
+      return { kernel, shape: shape as object, times, unit, work, timings };
+    });
+  });
+}
+
+function timed(samplers: readonly (() => number)[], work: number, peak: Peaks["number"]): Record<Build, Timing> {
+  const rounds = Array.from({ length: ROUNDS }, () => ({
+    peak: peak && peak.macs / peak.sample(),
+    seconds: samplers.map((sample) => sample()),
+  }));
+  const timings = builds.map((build, i): [Build, Timing] => {
+    const seconds = rounds.map((round) => round.seconds[i] as number);
+    const ofPeak = peak && median(rounds.map((round, at) => work / (seconds[at] as number) / (round.peak as number)));
+    return [build, { seconds: median(seconds), ofPeak }];
+  });
+  return Object.fromEntries(timings) as Record<Build, Timing>;
+}
