@@ -63,7 +63,7 @@ function drawn(opType: string, shapes: readonly number[][], attributes = {}, dom
   return graph;
 }
 
-describe.each(forms)("quantizeGraph, %s", (_, form) => {
+describe.each(forms)("quantizeGraph, %s", (name, form) => {
   it("changes nothing in the graph it is given", async () => {
     const graph = await fusedTiny();
     const before = encodeOnnx(graph);
@@ -122,13 +122,14 @@ describe.each(forms)("quantizeGraph, %s", (_, form) => {
 
   it.each([
     ["in a quarter of its bytes", 8192, 0, "GatherBlockQuantized"],
-    ["as it is when it is small", 64, 0, "Gather"],
+    // Our own engine has no other lookup.
+    ["as it is when it is small", 64, 0, name === "edge" ? "GatherBlockQuantized" : "Gather"],
     ["as it is when its columns are read", 8192, 1, "Gather"],
   ])("keeps a word table that is looked up on its own %s", (_, rows, axis, operator) => {
     const g = new NamedGraph("lookup", [{ name: "ids", dtype: "int64", shape: ["n"] }]);
     const graph = g.outputs(g.op("y", "Gather", [g.constant("table", sines(rows, 32)), "ids"], { axis: int(axis) }));
     inferShapes(graph);
-    expect(tableNodes(graph)).toEqual(operator === "Gather" ? [] : ["y"]);
+    expect(tableNodes(graph)).toEqual(rows > 64 && axis === 0 ? ["y"] : []);
     expect([...quantizeGraph(graph, form()).nodes].map(({ opType }) => opType)).toEqual([operator]);
   });
 });

@@ -6,7 +6,7 @@ import { elementCount, int64s, type Tensor } from "../graph/tensor.ts";
 import { inferShapes } from "../shapes/infer.ts";
 import { type Product, productOf } from "./products.ts";
 
-/** Elements from which on a table of words counts. */
+/** Elements of a table that is worth an operator of its own. */
 const MIN_TABLE = 1 << 18;
 
 /** How one kind of engine wants a quantized graph. Every part makes nodes of `graph` and returns their result. */
@@ -18,6 +18,8 @@ export interface Form {
   readonly context?: (graph: Graph, node: Node, parts: AttentionParts) => Value;
   /** Rows of a constant table, by index; undefined for tables that it cannot take. */
   readonly lookup: (graph: Graph, name: string, table: Table, ids: Value) => Value | undefined;
+  /** Elements from which on a table of words counts. Default: what onnxruntime gains from. */
+  readonly leastTable?: number;
 }
 
 /** A constant, float32 [rows, width]. */
@@ -63,7 +65,7 @@ export const quantizableNodes = (graph: Graph): string[] =>
 export const tableNodes = (graph: Graph): string[] =>
   graph
     .sorted()
-    .filter(tableOf)
+    .filter((node) => tableOf(node))
     .map(({ name }) => name);
 
 function quantized(graph: Graph, node: Node, form: Form): Value | undefined {
@@ -109,24 +111,24 @@ const contextOf = ({ context }: Form, node: Node): Form["context"] =>
 /** A word table that is looked up on its own. */
 function tableLookup(graph: Graph, node: Node, form: Form): Value | undefined {
   const [, ids] = node.inputs;
-  const table = tableOf(node);
+  const table = tableOf(node, form.leastTable);
   return table && ids && form.lookup(graph, node.name, table, ids);
 }
 
 /** The table of words that a node looks up, if it does. */
-function tableOf(node: Node): Table | undefined {
+function tableOf(node: Node, least = MIN_TABLE): Table | undefined {
   const [first, , third] = node.inputs;
   if (node.is("EmbedLayerNormalization", MICROSOFT)) return isTable(third) ? third : undefined;
   const isLookup = node.is("Gather") && (node.int("axis") ?? 0) === 0 && isGiven(node.inputs[1]);
-  return isLookup && isTable(first) && elementCount(first.constant.shape) >= MIN_TABLE ? first : undefined;
+  return isLookup && isTable(first) && elementCount(first.constant.shape) >= least ? first : undefined;
 }
 
-/** Whether a value is one of the graph's inputs, but for its type and shape: positions are computed. */
+/** Whether a value is the graph's input of words, but for its type and shape: positions are computed, types are few. */
 const isGiven = (value: Value | undefined): boolean =>
   value?.producer
     ? /^(Cast|Reshape|Squeeze|Unsqueeze|Flatten|Identity)$/.test(value.producer.opType) &&
       isGiven(value.producer.inputs[0])
-    : value?.constant === undefined && value?.name !== "position_ids";
+    : value?.constant === undefined && value?.name !== "position_ids" && value?.name !== "token_type_ids";
 
 const isTable = (value: Value | undefined): value is Table =>
   value?.constant?.dtype === "float32" && value.constant.shape.length === 2;

@@ -59,6 +59,7 @@ export function edge(weights: Weights, tableBits: 8 | 4 = 8, operands: Operands 
         attributes: { ...(num_heads && { num_heads }), ...(scale && { scale }) },
       }).output;
     },
+    leastTable: 0,
     lookup: blockLookup((width) => (tableBits === 8 ? { bits: 8, block: width } : int4Table(width))),
   };
 }

@@ -1,0 +1,79 @@
+import { join } from "node:path";
+import { beforeAll, describe, expect, it } from "vitest";
+import { classifierCases, classifierIds, writeClassifier } from "../../../../../test/suites/classifier-case.ts";
+import { fusedGraph } from "../../../../../test/suites/fused-graph.ts";
+import { temporaryFolder } from "../../../../../test/suites/temporary-folder.ts";
+import { tinyBert } from "../../../../../test/suites/tiny-bert.ts";
+import { tinyModernBert } from "../../../../../test/suites/tiny-modernbert.ts";
+import { tinyNomic } from "../../../../../test/suites/tiny-nomic.ts";
+import { type Engine, oneModel, type TokenIds } from "../../../runtime/engine/engine.ts";
+import { classifierGraph } from "../../checkpoint/classifier-graph.ts";
+import { encoderWeights } from "../../checkpoint/encoder-weights.ts";
+import { readClassifier } from "../../checkpoint/sequence-classification.ts";
+import { engineOnThisMachine } from "../../engines.ts";
+import type { Graph } from "../../graph/graph.ts";
+import { optimizeGraph } from "../../optimize/optimize-graph.ts";
+import { precisions } from "../../quantize/precisions.ts";
+import { scalarSession } from "../../scalar/session.ts";
+import { lower } from "./lower.ts";
+import { writeModel } from "./write-model.ts";
+
+const PADDING = 1;
+const sequences = classifierIds.map((ids) => Int32Array.from(ids.filter((id) => id !== PADDING)));
+const texts: TokenIds[] = [...sequences, ...[1, 2, 3].map((length) => (sequences[0] as TokenIds).slice(0, length))];
+const size = { maxTokens: Math.max(...texts.map(({ length }) => length)), vocabulary: 1 << 16 };
+
+let engine: Engine;
+beforeAll(async () => {
+  engine = await engineOnThisMachine("wasm");
+});
+
+/** Demands of the engine what the plain code computes, to the last bit, for texts alone and together. */
+async function expectSame(fused: Graph, tableBits: 8 | 4 = 8): Promise<void> {
+  const graph = precisions["int8-edge"](fused, { tableBits })();
+  const session = await engine.load(oneModel(writeModel(await lower(graph, size))));
+  const wanted = await scalarSession(graph).run(texts);
+  expect(await session.run(texts)).toEqual(wanted);
+  for (const [i, text] of texts.entries()) expect(await session.run([text])).toEqual([wanted[i]]);
+}
+
+const expectRefused = (fused: Graph) =>
+  expect(lower(precisions["int8-edge"](fused)(), size)).rejects.toMatchObject({ code: "engine_unsupported" });
+
+describe.each(classifierCases)("a program of $name", (stored) => {
+  const load = async () => {
+    const folder = join(await temporaryFolder(), "model");
+    await writeClassifier(folder, stored);
+    return readClassifier(folder);
+  };
+
+  /** Their heads have four numbers, of which a kernel would turn two at a time; and pooling has a kernel of its own. */
+  const isRefused = ({ config, head }: Awaited<ReturnType<typeof load>>, pools = false) =>
+    config.rope_theta !== undefined || (pools && head.pooling === "mean");
+
+  it("computes the encoder's states as the plain code does, or is refused", async () => {
+    const classifier = await load();
+    const fused = await fusedGraph(classifier.config, encoderWeights(classifier));
+    await (isRefused(classifier) ? expectRefused(fused) : expectSame(fused));
+  });
+
+  it("computes the classifier's logits as the plain code does, or is refused", async () => {
+    const classifier = await load();
+    const fused = classifierGraph(classifier);
+    await optimizeGraph(fused);
+    await (isRefused(classifier, true) ? expectRefused(fused) : expectSame(fused));
+  });
+});
+
+const nomic = tinyNomic().current;
+
+describe.each([
+  ["BERT", tinyBert],
+  ["ModernBERT", tinyModernBert],
+  ["Nomic", () => ({ config: nomic.config, weights: encoderWeights(nomic) })],
+] as const)("a program of %s", (_, draw) => {
+  it("computes what the plain code does", async () => {
+    const { config, weights } = draw();
+    await expectSame(await fusedGraph(config, weights));
+  });
+});
