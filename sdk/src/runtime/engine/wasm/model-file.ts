@@ -15,27 +15,30 @@ interface Header {
 
 /**
  * Reads the header of a model file. Its bytes are those that the manifest's hash says, so that it is what was packed; what is
- * checked is whether this version of the engine can run it.
+ * checked is whether all of it is there, and whether this version of the engine can run it.
  *
  * @throws BertEdgeError `model_invalid`, `model_version`
  */
 export function readModelFile(file: Uint8Array): ModelFile {
-  const invalid = (what: string) =>
+  const invalid = (what: string, cause?: unknown) =>
     new BertEdgeError("model_invalid", `The file is not a model of the WebAssembly engine: ${what}.`, {
       hint: "Prepare the artifact again with this version of bert-edge.",
+      cause,
     });
+  const parsed = <T>(text: string, what: string): T => {
+    try {
+      return Object(JSON.parse(text)) as T;
+    } catch (cause) {
+      throw invalid(`${what} is not JSON`, cause);
+    }
+  };
   if (file.length < 8) throw invalid("it is shorter than its header");
-  const length = Number(new DataView(file.buffer, file.byteOffset).getBigUint64(0, true));
-  if (8 + length > file.length) throw invalid("it ends within its header");
-  let header: Header;
-  try {
-    header = JSON.parse(new TextDecoder().decode(file.slice(8, 8 + length))) as Header;
-  } catch {
-    throw invalid("its header is not JSON");
-  }
+  const start = 8 + Number(new DataView(file.buffer, file.byteOffset).getBigUint64(0, true));
+  if (start > file.length) throw invalid("it ends within its header");
+  const header = parsed<Header>(new TextDecoder().decode(file.slice(8, start)), "its header");
   const text = header.__metadata__?.program;
   if (text === undefined) throw invalid("it has no program");
-  const program = JSON.parse(text) as Program;
+  const program = parsed<Program>(text, "its program");
   if (program.version !== PROGRAM_VERSION) {
     throw new BertEdgeError(
       "model_version",
@@ -43,12 +46,19 @@ export function readModelFile(file: Uint8Array): ModelFile {
       { hint: "Prepare the artifact again, or deploy the version of bert-edge that prepared it." },
     );
   }
+  const offsets = new Map<string, number>();
+  for (const [name, entry] of Object.entries(header)) {
+    if (name === "__metadata__") continue;
+    const { 0: begin, 1: end } = Object(entry).data_offsets ?? [];
+    if (!(begin >= 0 && start + end <= file.length)) throw invalid(`tensor ${name} lies outside it`);
+    offsets.set(name, start + begin);
+  }
   return {
     program,
     tensor(name) {
-      const found = header[name] as { data_offsets?: [number, number] } | undefined;
-      if (!found?.data_offsets) throw invalid(`it has no tensor ${name}`);
-      return 8 + length + found.data_offsets[0];
+      const offset = offsets.get(name);
+      if (offset === undefined) throw invalid(`it has no tensor ${name}`);
+      return offset;
     },
   };
 }
