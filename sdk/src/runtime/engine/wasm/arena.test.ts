@@ -1,0 +1,60 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { seeded } from "../../../../../test/suites/seeded.ts";
+import { arrange, type Lifetime } from "./arena.ts";
+import { aligned } from "./memory-map.ts";
+
+const CACHE_LINE = 64;
+
+const lifetime = fc
+  .record({ bytes: fc.oneof(fc.integer({ min: 1, max: 300 }), fc.constantFrom(64, 128)), a: fc.nat(12), b: fc.nat(12) })
+  .map(({ bytes, a, b }): Lifetime => ({ bytes, first: Math.min(a, b), last: Math.max(a, b) }));
+const lifetimes = fc.array(lifetime, { maxLength: 20 });
+
+const meet = (a: Lifetime, b: Lifetime): boolean => a.first <= b.last && b.first <= a.last;
+
+describe("arrange", () => {
+  it("gives no byte to two at the same time, begins each at a cache line, and says where the last ends", () => {
+    fc.assert(
+      fc.property(lifetimes, (all) => {
+        const { offsets, bytes } = arrange(all);
+        const ends = all.map((own, i) => (offsets[i] as number) + own.bytes);
+        expect(bytes).toBe(aligned(Math.max(0, ...ends)));
+        all.forEach((own, i) => {
+          expect((offsets[i] as number) % CACHE_LINE).toBe(0);
+          all.slice(0, i).forEach((other, j) => {
+            const isApart =
+              (ends[i] as number) <= (offsets[j] as number) || (ends[j] as number) <= (offsets[i] as number);
+            expect(isApart || !meet(own, other)).toBe(true);
+          });
+        });
+      }),
+      seeded(500),
+    );
+  });
+
+  it("takes no more than the greatest where none are needed at the same time", () => {
+    fc.assert(
+      fc.property(fc.array(fc.integer({ min: 1, max: 300 }), { minLength: 1, maxLength: 9 }), (sizes) => {
+        const { bytes } = arrange(sizes.map((size, step) => ({ bytes: size, first: step, last: step })));
+        expect(bytes).toBe(aligned(Math.max(...sizes)));
+      }),
+      seeded(200),
+    );
+  });
+
+  it("takes no more than all of them, and no less than those of any one step", () => {
+    fc.assert(
+      fc.property(lifetimes, (all) => {
+        const { bytes } = arrange(all);
+        const sum = (some: readonly Lifetime[]) => some.reduce((total, own) => total + aligned(own.bytes), 0);
+        expect(bytes).toBeLessThanOrEqual(sum(all));
+        for (let step = 0; step <= 12; step++) {
+          const needed = sum(all.filter(({ first, last }) => first <= step && step <= last));
+          expect(bytes).toBeGreaterThanOrEqual(needed);
+        }
+      }),
+      seeded(300),
+    );
+  });
+});
