@@ -1,4 +1,4 @@
-import { MODEL } from "../../../sdk/src/runtime/engine/wasm/memory-map.ts";
+import { KERNEL_DATA, MODEL } from "../../../sdk/src/runtime/engine/wasm/memory-map.ts";
 import type { KernelName } from "./index.ts";
 import type { Call, Expected, Numbers } from "./kernel-case.ts";
 import { bytesOf, type Machine, type Placement, place } from "./place.ts";
@@ -20,7 +20,7 @@ export async function difference(
   const results = await call.results();
   run();
   // The kernels' own constants and buffers.
-  wanted.set(memory.subarray(0, MODEL));
+  wanted.set(memory.subarray(KERNEL_DATA, MODEL), KERNEL_DATA);
   const arrays: [Numbers, number][] = [];
   for (const [operand, offset] of offsets) {
     if ("scratchBytes" in operand) {
