@@ -1,0 +1,57 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { readFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { basename, join } from "node:path";
+import { text } from "node:stream/consumers";
+import type { Digests } from "./digests.ts";
+
+const DEADLINE_MS = 50_000;
+
+const page = `<!doctype html><script type="module">
+  import { compiled, digests } from "./digests.mjs";
+
+  const read = async (file) => (await fetch(file)).bytes();
+  const outcome = await compiled(read).then((kernels) => digests(kernels, read)).catch(({ stack }) => ({ stack }));
+  await fetch("outcome", { method: "POST", body: JSON.stringify(outcome) });
+</script>`;
+
+/** Gives a page to a browser without a window, and waits for what it posts. */
+export async function digestsOfChromium(browser: string, folder: string): Promise<Digests> {
+  const { promise, resolve, reject } = Promise.withResolvers<Digests>();
+  const server = createServer(async (request, response) => {
+    const file = basename(request.url ?? "");
+    if (request.method === "POST") {
+      const outcome = JSON.parse(await text(request)) as Digests | { stack: string };
+      if ("stack" in outcome) reject(new Error(`the page failed: ${outcome.stack}`));
+      else resolve(outcome);
+      response.end();
+    } else if (file === "") response.setHeader("content-type", "text/html").end(page);
+    else {
+      if (file.endsWith(".mjs")) response.setHeader("content-type", "text/javascript");
+      response.end(await readFile(join(folder, file)).catch(() => response.writeHead(404) && ""));
+    }
+  }).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  const profile = join(folder, "profile");
+  const args = ["--headless", "--no-sandbox", "--disable-gpu", `--user-data-dir=${profile}`, "--no-first-run"];
+  const child = spawn(browser, [...args, `http://127.0.0.1:${port}/`], { stdio: "ignore", detached: true });
+  child.once("error", reject);
+  child.once("exit", (code) => reject(new Error(`${browser} ended with ${code} before its page was done`)));
+  const deadline = setTimeout(() => reject(new Error(`the page took more than ${DEADLINE_MS} ms`)), DEADLINE_MS);
+  try {
+    return await promise;
+  } finally {
+    clearTimeout(deadline);
+    // Its whole group: a browser is many processes.
+    if (child.pid !== undefined && child.exitCode === null) {
+      const ended = once(child, "exit");
+      process.kill(-child.pid, "SIGKILL");
+      await ended;
+    }
+    server.closeAllConnections();
+    server.close();
+  }
+}

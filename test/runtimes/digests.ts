@@ -1,0 +1,51 @@
+import { sha256Hex } from "../../sdk/src/artifact/sha256.ts";
+import { oneModel, type TokenIds, type VectorHead } from "../../sdk/src/runtime/engine/engine.ts";
+import { hasRelaxedSimd, type KernelModules, wasmEngine } from "../../sdk/src/runtime/engine/wasm/index.ts";
+
+/** Token ids by the model file that is to compute them: what `cases.json` holds. */
+export type Cases = Readonly<Record<string, readonly (readonly number[])[]>>;
+export type Read = (file: string) => Promise<Uint8Array<ArrayBuffer>>;
+
+/** What one runtime computes. */
+export interface Digests {
+  /** By which a runtime names itself. */
+  readonly agent: string;
+  readonly hasRelaxedSimd: boolean;
+  /** SHA-256 of all results of a model, by model, kernels and head. */
+  readonly results: Readonly<Record<string, string>>;
+}
+
+const heads: Readonly<Record<string, VectorHead | undefined>> = {
+  states: undefined,
+  mean: { pooling: "mean", normalize: true },
+  cls: { pooling: "cls", normalize: false },
+  max: { pooling: "max", normalize: true },
+};
+
+/** For runtimes that compile bytes. */
+export async function compiled(read: Read): Promise<KernelModules> {
+  const compile = async (build: string) => WebAssembly.compile(await read(`${build}.wasm`));
+  const simd = await compile("simd");
+  return hasRelaxedSimd() ? { relaxed: await compile("relaxed"), simd } : { simd };
+}
+
+/** Runs every case with the faster kernels, where the runtime has them, and with the plain ones. */
+export async function digests({ relaxed, simd }: KernelModules, read: Read): Promise<Digests> {
+  const cases = JSON.parse(new TextDecoder().decode(await read("cases.json"))) as Cases;
+  const builds: Record<string, KernelModules> = { ...(relaxed && { relaxed: { relaxed, simd } }), simd: { simd } };
+  const results: Record<string, string> = {};
+  for (const [file, ids] of Object.entries(cases)) {
+    const model = await read(file);
+    const sequences = ids.map((each): TokenIds => Int32Array.from(each));
+    for (const [build, modules] of Object.entries(builds)) {
+      const session = await wasmEngine(modules).load(oneModel(model));
+      for (const [head, how] of Object.entries(heads)) {
+        const rows = await session.run(sequences, how);
+        const bytes = await new Blob(rows).bytes();
+        results[`${file} ${build} ${head}`] = await sha256Hex(bytes);
+      }
+      await session.release();
+    }
+  }
+  return { agent: navigator.userAgent, hasRelaxedSimd: hasRelaxedSimd(), results };
+}
