@@ -105,23 +105,36 @@ function panel(
   columns: i32,
 ): void {
   let row = from;
-  for (; row + ROWS <= to; row += ROWS) tile(form, 6, a, rows, row, k, w, scale, zero, sum, bias, out, stride, columns);
-  switch (to - row) {
-    case 5:
-      tile(form, 5, a, rows, row, k, w, scale, zero, sum, bias, out, stride, columns);
-      break;
-    case 4:
-      tile(form, 4, a, rows, row, k, w, scale, zero, sum, bias, out, stride, columns);
-      break;
-    case 3:
-      tile(form, 3, a, rows, row, k, w, scale, zero, sum, bias, out, stride, columns);
-      break;
-    case 2:
-      tile(form, 2, a, rows, row, k, w, scale, zero, sum, bias, out, stride, columns);
-      break;
-    case 1:
-      tile(form, 1, a, rows, row, k, w, scale, zero, sum, bias, out, stride, columns);
+  while (row < to) {
+    const count = rowsOf(to - row);
+    switch (count) {
+      case 6:
+        tile(form, 6, a, rows, row, k, w, scale, zero, sum, bias, out, stride, columns);
+        break;
+      case 5:
+        tile(form, 5, a, rows, row, k, w, scale, zero, sum, bias, out, stride, columns);
+        break;
+      case 4:
+        tile(form, 4, a, rows, row, k, w, scale, zero, sum, bias, out, stride, columns);
+        break;
+      case 3:
+        tile(form, 3, a, rows, row, k, w, scale, zero, sum, bias, out, stride, columns);
+        break;
+      case 2:
+        tile(form, 2, a, rows, row, k, w, scale, zero, sum, bias, out, stride, columns);
+        break;
+      default:
+        tile(form, 1, a, rows, row, k, w, scale, zero, sum, bias, out, stride, columns);
+    }
+    row += count;
   }
+}
+
+/** Of a tile, where so many rows are left: tiles of fewer than four leave the processor waiting for its own sums. */
+// @ts-ignore: decorator
+@inline
+function rowsOf(left: i32): i32 {
+  return left <= ROWS ? left : left < 11 ? (left + 1) >> 1 : ROWS;
 }
 
 /** `count` rows by eight columns. */
