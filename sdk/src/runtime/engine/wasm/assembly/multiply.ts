@@ -1,20 +1,11 @@
-import { dot } from "./simd";
+import { COLUMNS, CONTEXT, LINEAR, SCORES } from "./finish";
+import { tilePlain } from "./tile-plain";
+import { tileRelaxed } from "./tile-relaxed";
 
-/** What becomes of the integer products; see `finish`. */
-const LINEAR: i32 = 0;
-const SCORES: i32 = 1;
-const CONTEXT: i32 = 2;
-
-/** Columns of a tile: two vectors. */
-const COLUMNS: i32 = 8;
-/** Rows of a tile: with two columns vectors, all that 16 registers hold. */
-const ROWS: i32 = 6;
+/** Rows of a tile. */
+const ROWS: i32 = ASC_FEATURE_RELAXED_SIMD ? 6 : 2;
 /** Rows after which the next columns are taken: what fits the nearest cache. */
 const BLOCK: i32 = 24;
-
-/** [rows] of {scale: f32, zero: i32, sum: i32, 0}, where sum is Σ a − k · zero. */
-const ROW_BYTES: usize = 16;
-
 
 /**
  * (Σ a·w − zeroₐ Σ w − zero_w (Σ a − k·zeroₐ)) · scaleₐ · scale_w + bias
@@ -134,10 +125,9 @@ function panel(
 // @ts-ignore: decorator
 @inline
 function rowsOf(left: i32): i32 {
-  return left <= ROWS ? left : left < 11 ? (left + 1) >> 1 : ROWS;
+  return left <= ROWS ? left : left < 2 * ROWS - 1 && ROWS > 2 ? (left + 1) >> 1 : ROWS;
 }
 
-/** `count` rows by eight columns. */
 // @ts-ignore: decorator
 @inline
 function tile(
@@ -156,114 +146,6 @@ function tile(
   stride: i32,
   columns: i32,
 ): void {
-  let a0 = i32x4.splat(0);
-  let a1 = a0;
-  let b0 = a0;
-  let b1 = a0;
-  let c0 = a0;
-  let c1 = a0;
-  let d0 = a0;
-  let d1 = a0;
-  let e0 = a0;
-  let e1 = a0;
-  let f0 = a0;
-  let f1 = a0;
-  const to2 = <usize>k * 2;
-  const to3 = <usize>k * 3;
-  const to4 = <usize>k * 4;
-  const to5 = <usize>k * 5;
-  let p = a + <usize>row * k;
-  const end = p + k;
-  for (let q = w; p < end; p += 4, q += 32) {
-    const w0 = v128.load(q);
-    const w1 = v128.load(q, 16);
-    let x = v128.load32_splat(p);
-    a0 = product(form, x, w0, a0);
-    a1 = product(form, x, w1, a1);
-    if (count > 1) {
-      x = v128.load32_splat(p + k);
-      b0 = product(form, x, w0, b0);
-      b1 = product(form, x, w1, b1);
-    }
-    if (count > 2) {
-      x = v128.load32_splat(p + to2);
-      c0 = product(form, x, w0, c0);
-      c1 = product(form, x, w1, c1);
-    }
-    if (count > 3) {
-      x = v128.load32_splat(p + to3);
-      d0 = product(form, x, w0, d0);
-      d1 = product(form, x, w1, d1);
-    }
-    if (count > 4) {
-      x = v128.load32_splat(p + to4);
-      e0 = product(form, x, w0, e0);
-      e1 = product(form, x, w1, e1);
-    }
-    if (count > 5) {
-      x = v128.load32_splat(p + to5);
-      f0 = product(form, x, w0, f0);
-      f1 = product(form, x, w1, f1);
-    }
-  }
-  const params = rows + <usize>row * ROW_BYTES;
-  const step = <usize>stride << 2;
-  const to = out + <usize>row * step;
-  const whole = columns >= COLUMNS;
-  half(form, count, a0, b0, c0, d0, e0, f0, params, scale, zero, sum, bias, whole ? to : TAIL, whole ? step : 32);
-  half(form, count, a1, b1, c1, d1, e1, f1, params, scale + 16, zero + 16, sum + 16, bias + 16, (whole ? to : TAIL) + 16, whole ? step : 32);
-  if (!whole) for (let i = 0; i < count; i++) memory.copy(to + i * step, TAIL + (i << 5), <usize>columns << 2);
-}
-
-/** Where rows of which not all columns are wanted go first. */
-const TAIL: usize = memory.data(192, 16);
-
-/** Four of a tile's columns: their parameters are loaded once. */
-// @ts-ignore: decorator
-@inline
-function half(
-  form: i32,
-  count: i32,
-  a: v128,
-  b: v128,
-  c: v128,
-  d: v128,
-  e: v128,
-  f: v128,
-  row: usize,
-  scale: usize,
-  zero: usize,
-  sum: usize,
-  bias: usize,
-  out: usize,
-  step: usize,
-): void {
-  const factor = form == SCORES ? i32x4.splat(0) : v128.load(scale);
-  const zeros = form == LINEAR ? v128.load(zero) : factor;
-  const sums = form == LINEAR ? v128.load(sum) : factor;
-  const offset = form == LINEAR ? v128.load(bias) : factor;
-  v128.store(out, scaled(form, a, row, factor, zeros, sums, offset));
-  if (count > 1) v128.store((out += step), scaled(form, b, (row += ROW_BYTES), factor, zeros, sums, offset));
-  if (count > 2) v128.store((out += step), scaled(form, c, (row += ROW_BYTES), factor, zeros, sums, offset));
-  if (count > 3) v128.store((out += step), scaled(form, d, (row += ROW_BYTES), factor, zeros, sums, offset));
-  if (count > 4) v128.store((out += step), scaled(form, e, (row += ROW_BYTES), factor, zeros, sums, offset));
-  if (count > 5) v128.store((out += step), scaled(form, f, (row += ROW_BYTES), factor, zeros, sums, offset));
-}
-
-// @ts-ignore: decorator
-@inline
-function product(form: i32, x: v128, w: v128, sum: v128): v128 {
-  return form == CONTEXT ? dot(w, x, sum) : dot(x, w, sum);
-}
-
-// @ts-ignore: decorator
-@inline
-function scaled(form: i32, x: v128, row: usize, scale: v128, zero: v128, sum: v128, bias: v128): v128 {
-  if (form == SCORES) return x;
-  const factor = f32x4.mul(v128.load32_splat(row), scale);
-  if (form == CONTEXT) return f32x4.mul(f32x4.convert_i32x4_s(x), factor);
-  const ofWeight = i32x4.mul(v128.load32_splat(row, 4), sum);
-  const ofRow = i32x4.mul(v128.load32_splat(row, 8), zero);
-  const whole = i32x4.sub(i32x4.sub(x, ofWeight), ofRow);
-  return f32x4.add(f32x4.mul(f32x4.convert_i32x4_s(whole), factor), bias);
+  if (ASC_FEATURE_RELAXED_SIMD) tileRelaxed(form, count, a, rows, row, k, w, scale, zero, sum, bias, out, stride, columns);
+  else tilePlain(form, count, a, rows, row, k, w, scale, zero, sum, bias, out, stride, columns);
 }

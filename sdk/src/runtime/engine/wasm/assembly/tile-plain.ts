@@ -1,0 +1,65 @@
+import { finish } from "./finish";
+
+/**
+ * `count` rows, at most two, by eight columns, as tileRelaxed without its instruction: bytes become 16-bit numbers, of which
+ * neighbours are multiplied and added in pairs; the pairs' sums are added at the end. Numbers of 7 bits have no sign.
+ */
+// @ts-ignore: decorator
+@inline
+export function tilePlain(
+  form: i32,
+  count: i32,
+  a: usize,
+  rows: usize,
+  row: i32,
+  k: i32,
+  w: usize,
+  scale: usize,
+  zero: usize,
+  sum: usize,
+  bias: usize,
+  out: usize,
+  stride: i32,
+  columns: i32,
+): void {
+  let a01 = i32x4.splat(0);
+  let a23 = a01;
+  let a45 = a01;
+  let a67 = a01;
+  let b01 = a01;
+  let b23 = a01;
+  let b45 = a01;
+  let b67 = a01;
+  let p = a + <usize>row * k;
+  const end = p + k;
+  for (let q = w; p < end; p += 4, q += 32) {
+    const w01 = v128.load8x8_s(q);
+    const w23 = v128.load8x8_s(q, 8);
+    const w45 = v128.load8x8_s(q, 16);
+    const w67 = v128.load8x8_s(q, 24);
+    let x = i16x8.extend_low_i8x16_s(v128.load32_splat(p));
+    a01 = i32x4.add(a01, i32x4.dot_i16x8_s(x, w01));
+    a23 = i32x4.add(a23, i32x4.dot_i16x8_s(x, w23));
+    a45 = i32x4.add(a45, i32x4.dot_i16x8_s(x, w45));
+    a67 = i32x4.add(a67, i32x4.dot_i16x8_s(x, w67));
+    if (count > 1) {
+      x = i16x8.extend_low_i8x16_s(v128.load32_splat(p + k));
+      b01 = i32x4.add(b01, i32x4.dot_i16x8_s(x, w01));
+      b23 = i32x4.add(b23, i32x4.dot_i16x8_s(x, w23));
+      b45 = i32x4.add(b45, i32x4.dot_i16x8_s(x, w45));
+      b67 = i32x4.add(b67, i32x4.dot_i16x8_s(x, w67));
+    }
+  }
+  const a0 = pairwise(a01, a23);
+  const a1 = pairwise(a45, a67);
+  const b0 = pairwise(b01, b23);
+  const b1 = pairwise(b45, b67);
+  finish(form, count, a0, a1, b0, b1, a0, a0, a0, a0, a0, a0, a0, a0, rows, row, scale, zero, sum, bias, out, stride, columns);
+}
+
+/** The sums of neighbours. */
+// @ts-ignore: decorator
+@inline
+function pairwise(a: v128, b: v128): v128 {
+  return i32x4.add(v128.shuffle<i32>(a, b, 0, 2, 4, 6), v128.shuffle<i32>(a, b, 1, 3, 5, 7));
+}

@@ -1,0 +1,81 @@
+import { CONTEXT, finish } from "./finish";
+
+/** `count` rows, at most six, by eight columns: all that sixteen registers hold the sums of. */
+// @ts-ignore: decorator
+@inline
+export function tileRelaxed(
+  form: i32,
+  count: i32,
+  a: usize,
+  rows: usize,
+  row: i32,
+  k: i32,
+  w: usize,
+  scale: usize,
+  zero: usize,
+  sum: usize,
+  bias: usize,
+  out: usize,
+  stride: i32,
+  columns: i32,
+): void {
+  let a0 = i32x4.splat(0);
+  let a1 = a0;
+  let b0 = a0;
+  let b1 = a0;
+  let c0 = a0;
+  let c1 = a0;
+  let d0 = a0;
+  let d1 = a0;
+  let e0 = a0;
+  let e1 = a0;
+  let f0 = a0;
+  let f1 = a0;
+  const to2 = <usize>k * 2;
+  const to3 = <usize>k * 3;
+  const to4 = <usize>k * 4;
+  const to5 = <usize>k * 5;
+  let p = a + <usize>row * k;
+  const end = p + k;
+  for (let q = w; p < end; p += 4, q += 32) {
+    const w0 = v128.load(q);
+    const w1 = v128.load(q, 16);
+    let x = v128.load32_splat(p);
+    a0 = product(form, x, w0, a0);
+    a1 = product(form, x, w1, a1);
+    if (count > 1) {
+      x = v128.load32_splat(p + k);
+      b0 = product(form, x, w0, b0);
+      b1 = product(form, x, w1, b1);
+    }
+    if (count > 2) {
+      x = v128.load32_splat(p + to2);
+      c0 = product(form, x, w0, c0);
+      c1 = product(form, x, w1, c1);
+    }
+    if (count > 3) {
+      x = v128.load32_splat(p + to3);
+      d0 = product(form, x, w0, d0);
+      d1 = product(form, x, w1, d1);
+    }
+    if (count > 4) {
+      x = v128.load32_splat(p + to4);
+      e0 = product(form, x, w0, e0);
+      e1 = product(form, x, w1, e1);
+    }
+    if (count > 5) {
+      x = v128.load32_splat(p + to5);
+      f0 = product(form, x, w0, f0);
+      f1 = product(form, x, w1, f1);
+    }
+  }
+  finish(form, count, a0, a1, b0, b1, c0, c1, d0, d1, e0, e1, f0, f1, rows, row, scale, zero, sum, bias, out, stride, columns);
+}
+
+// @ts-ignore: decorator
+@inline
+function product(form: i32, x: v128, w: v128, sum: v128): v128 {
+  return form == CONTEXT
+    ? i32x4.relaxed_dot_i8x16_i7x16_add_s(w, x, sum)
+    : i32x4.relaxed_dot_i8x16_i7x16_add_s(x, w, sum);
+}
