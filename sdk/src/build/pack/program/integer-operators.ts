@@ -1,3 +1,4 @@
+import { GREATEST_HEAD } from "../../../runtime/engine/wasm/program.ts";
 import type { Node } from "../../graph/node.ts";
 import { numbersOf, type Tensor, tensor, toFloat32 } from "../../graph/tensor.ts";
 import { LOG2_E } from "../../scalar/exp.ts";
@@ -69,7 +70,9 @@ export function attention(lowering: Lowering, node: Node): void {
   const bias = node.inputs[3];
   const heads = node.int("num_heads") ?? 0;
   const size = (query?.width ?? 0) / heads;
-  if (!query || !key || !value || size % 4 !== 0) throw unsupported(node);
+  if (!query || !key || !value || size % 4 !== 0 || size > GREATEST_HEAD) throw unsupported(node);
+  const widths = [query, key, value].map((operand) => lowering.values[operand.value]?.width);
+  if (new Set(widths).size > 1) throw unsupported(node, "reads queries, keys and values that lie in rows of one width");
   const table = bias && relativeBias(lowering, bias);
   if (bias && !table) throw unsupported(node, "knows biases of scores that depend on the distance of tokens alone");
   const view = ({ value, column }: Operand) => ({ value, column });

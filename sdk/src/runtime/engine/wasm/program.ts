@@ -43,6 +43,9 @@ export interface LinearTensors {
   readonly bias: string;
 }
 
+/** Size of the greatest head that attention has room for. */
+export const GREATEST_HEAD = 256;
+
 export type Activation = "gelu" | "fastGelu" | "relu" | "tanh" | "sigmoid" | "sigmoidUnit";
 
 export type Step =
@@ -87,7 +90,11 @@ export type Step =
       readonly cosines: string;
       readonly sines: string;
     }
-  /** `bias` f32 [heads or 1, 2 · maxTokens − 1] is added to the scores of key j for query i at j − i + maxTokens − 1. */
+  /**
+   * Queries, keys and values are columns of one value, or of values of one width.
+   *
+   * `bias` f32 [heads or 1, 2 · maxTokens − 1] is added to the scores of key j for query i at j − i + maxTokens − 1.
+   */
   | {
       readonly op: "attention";
       readonly query: View;
