@@ -35,7 +35,7 @@ export function layoutOf({ steps, values, output }: Program, segments: readonly 
     }
   }
   use(output, steps.length, { kind: "sequences", from: steps.length, to: steps.length });
-  const isWhole = values.map(({ of }, i) => of === "sequence" || (uses[i]?.segments.size ?? 0) > 1);
+  const isWhole = uses.map(({ segments: [used, ...others] }) => used?.kind !== "rows" || others.length > 0);
   const rows = values.map((_, i) => (isWhole[i] ? tokens : Math.min(tokens, BLOCK)));
   const lifetimes = uses.map(({ first, last, segments: used }, i) => ({
     bytes: bytesOf(values[i] as ProgramValue, rows[i] as number),

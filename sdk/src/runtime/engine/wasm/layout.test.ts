@@ -1,0 +1,102 @@
+import fc from "fast-check";
+import { beforeAll, describe, expect, it } from "vitest";
+import { openKernels } from "../../../../../test/suites/kernels/builds.ts";
+import { commonDrawing } from "../../../../../test/suites/kernels/drawing.ts";
+import type { Machine as Opened } from "../../../../../test/suites/kernels/place.ts";
+import { randomProgram, VOCABULARY } from "../../../../../test/suites/random-program/index.ts";
+import { seeded } from "../../../../../test/suites/seeded.ts";
+import { BLOCK, type Layout, layoutOf } from "./layout.ts";
+import { run, type Starts } from "./machine.ts";
+import { MODEL } from "./memory-map.ts";
+import type { Program } from "./program.ts";
+import { type Segment, segmentsOf } from "./segments.ts";
+
+/** What is where: enough of each for every tensor and value of a random program. */
+const TENSORS = { floats: MODEL, bytes: MODEL + 2 ** 16, integers: MODEL + 2 ** 17 };
+const IDS = 2 ** 18;
+const SCRATCH = 2 ** 19;
+const VALUES = 2 ** 20;
+const END = 2 ** 22;
+
+const cases = fc.record({
+  seed: fc.nat(),
+  length: fc.integer({ min: 1, max: 14 }),
+  lengths: fc.array(fc.oneof(fc.integer({ min: 1, max: 9 }), fc.integer({ min: 60, max: 110 })), {
+    minLength: 1,
+    maxLength: 3,
+  }),
+  /** For how many more tokens there is room. */
+  room: fc.constantFrom(0, 1, 100),
+});
+
+/** Each value for itself, and each step for all tokens before the next. */
+function separate({ values, steps }: Program, tokens: number): { layout: Layout; segments: Segment[] } {
+  const offsets = values.map((_, i) => i * tokens * 128);
+  return {
+    layout: {
+      tokens,
+      offsets,
+      parameters: offsets.map((offset) => offset + tokens * 64),
+      isWhole: values.map(() => true),
+      bytes: values.length * tokens * 128,
+    },
+    segments: segmentsOf({ values, steps } as Program).flatMap(({ kind, from, to }) =>
+      Array.from({ length: to - from }, (_, i) => ({ kind, from: from + i, to: from + i + 1 })),
+    ),
+  };
+}
+
+describe("layoutOf", () => {
+  let opened: Opened;
+  beforeAll(async () => {
+    opened = await openKernels("simd", END);
+    const { buffer } = opened.memory;
+    const draw = commonDrawing(1);
+    new Float32Array(buffer, TENSORS.floats, 2 ** 14).set(draw.floats(1, 2 ** 14));
+    new Uint8Array(buffer, TENSORS.bytes, 2 ** 14).set(draw.integers(2 ** 14, 0, 127));
+    new Int32Array(buffer, TENSORS.integers, 2 ** 8).set(draw.integers(2 ** 8, 0, 127));
+    new Int32Array(buffer, IDS, 2 ** 10).set(draw.integers(2 ** 10, 0, VOCABULARY - 1));
+  });
+
+  /** What a program leaves where its result is, and all of memory from the values on. */
+  function resultOf(program: Program, segments: readonly Segment[], layout: Layout, starts: Starts) {
+    const { kernels, memory } = opened;
+    const bytes = new Uint8Array(memory.buffer).fill(0xff, SCRATCH);
+    const machine = {
+      kernels,
+      program,
+      segments,
+      tensor: (name: string) => TENSORS[name as keyof typeof TENSORS],
+      copy: (from: number, count: number, to: number) => void bytes.copyWithin(to, from, from + count),
+    };
+    run(machine, { layout, base: VALUES, ids: IDS, scratch: SCRATCH, starts });
+    const { width, of, type } = program.values[program.output] as Program["values"][number];
+    const rows = of === "token" ? (starts.at(-1) as number) : starts.length - 1;
+    const begin = VALUES + (layout.offsets[program.output] as number);
+    const rest = bytes.subarray(VALUES + layout.bytes);
+    expect(Buffer.compare(rest, new Uint8Array(rest.length).fill(0xff))).toBe(0);
+    return Buffer.from(bytes.slice(begin, begin + rows * width * (type === "i8" ? 1 : 4)));
+  }
+
+  it("gives values places that change no result, block by block or step by step", () => {
+    let shared = 0;
+    let blocks = 0;
+    fc.assert(
+      fc.property(cases, ({ seed, length, lengths, room }) => {
+        const { program } = randomProgram(seed, length);
+        const starts = [0];
+        for (const count of lengths) starts.push((starts.at(-1) as number) + count);
+        const tokens = (starts.at(-1) as number) + room;
+        const segments = segmentsOf(program);
+        const layout = layoutOf(program, segments, tokens);
+        const apart = separate(program, tokens);
+        const found = resultOf(program, segments, layout, starts);
+        expect(Buffer.compare(found, resultOf(program, apart.segments, apart.layout, starts))).toBe(0);
+        if (new Set(layout.offsets).size < layout.offsets.length) shared++;
+        if (tokens - room > BLOCK && layout.isWhole.includes(false)) blocks++;
+      }),
+      seeded(300),
+    );
+    expect(Math.min(shared, blocks)).toBeGreaterThan(50);
+  });
+});

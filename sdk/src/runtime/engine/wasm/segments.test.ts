@@ -1,0 +1,58 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { randomProgram } from "../../../../../test/suites/random-program/index.ts";
+import { seeded } from "../../../../../test/suites/seeded.ts";
+import { segmentsOf, valuesOf } from "./segments.ts";
+
+const programs = fc.record({ seed: fc.nat(), length: fc.integer({ min: 1, max: 14 }) });
+
+describe("segmentsOf", () => {
+  it("has every step once, in order, in as few segments as there are changes of kind", () => {
+    fc.assert(
+      fc.property(programs, ({ seed, length }) => {
+        const { program } = randomProgram(seed, length);
+        const segments = segmentsOf(program);
+        const bounds = segments.flatMap(({ from, to }) => [from, to]);
+        expect(bounds).toEqual([0, ...segments.slice(1).flatMap(({ from }) => [from, from]), program.steps.length]);
+        segments.forEach(({ kind, from, to }, i) => {
+          expect(from).toBeLessThan(to);
+          expect(kind).not.toBe(segments[i - 1]?.kind);
+        });
+      }),
+      seeded(300),
+    );
+  });
+
+  it("computes attention alone, values of sequences when all tokens are done, and all else in rows", () => {
+    fc.assert(
+      fc.property(programs, ({ seed, length }) => {
+        const { program, touched } = randomProgram(seed, length);
+        for (const { kind, from, to } of segmentsOf(program)) {
+          for (let at = from; at < to; at++) {
+            const written = program.values[touched[at]?.at(-1) as number];
+            const isAttention = program.steps[at]?.op === "attention";
+            expect(kind).toBe(isAttention ? "attention" : written?.of === "sequence" ? "sequences" : "rows");
+          }
+        }
+      }),
+      seeded(300),
+    );
+  });
+});
+
+describe("valuesOf", () => {
+  it("names the values that a step reads or writes, whatever it does", () => {
+    const ops = new Set<string>();
+    fc.assert(
+      fc.property(programs, ({ seed, length }) => {
+        const { program, touched } = randomProgram(seed, length);
+        program.steps.forEach((step, at) => {
+          ops.add(step.op);
+          expect(new Set(valuesOf(step))).toEqual(new Set(touched[at]));
+        });
+      }),
+      seeded(300),
+    );
+    expect(ops.size).toBe(11);
+  });
+});
