@@ -8,21 +8,27 @@ interface Shape {
   readonly rows: number;
   readonly width: number;
   readonly xStride: number;
+  /** 0 for one row that all rows of x are multiplied by. */
   readonly yStride: number;
 }
 
 export const gate: KernelCase<Shape> = {
   shapes: fc
-    .record({ rows: someRows, width: widths, ofX: spare, ofY: spare })
-    .map(({ rows, width, ofX, ofY }) => ({ rows, width, xStride: width + ofX, yStride: width + ofY })),
+    .record({ rows: someRows, width: widths, ofX: spare, ofY: fc.option(spare) })
+    .map(({ rows, width, ofX, ofY }) => ({
+      rows,
+      width,
+      xStride: width + ofX,
+      yStride: ofY === null ? 0 : width + ofY,
+    })),
   call({ rows, width, xStride, yStride }, draw) {
     const x = draw.floats(rows, xStride);
-    const y = draw.floats(rows, yStride);
+    const y = yStride === 0 ? draw.floats(1, width) : draw.floats(rows, yStride);
     const out = unwritten(rows * width);
     return {
       operands: [x, xStride, y, yStride, rows, width, out],
       async results() {
-        const operands = [columnsOf(x, xStride, width), columnsOf(y, yStride, width)];
+        const operands = [columnsOf(x, xStride, width), columnsOf(y, yStride || width, width)];
         const values = await scalarKernel(
           { opType: "Mul" },
           operands.map((operand) => matrix(operand, width)),

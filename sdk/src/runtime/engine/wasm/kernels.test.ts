@@ -6,7 +6,7 @@ import { difference } from "../../../../../test/suites/kernels/difference.ts";
 import { commonDrawing, type Drawing, drawing } from "../../../../../test/suites/kernels/drawing.ts";
 import { type KernelName, kernelTable, SIZE } from "../../../../../test/suites/kernels/index.ts";
 import { multiply } from "../../../../../test/suites/kernels/multiply.ts";
-import type { Machine } from "../../../../../test/suites/kernels/place.ts";
+import { type Machine, place } from "../../../../../test/suites/kernels/place.ts";
 import { seeded } from "../../../../../test/suites/seeded.ts";
 import { I8, quantizeRows } from "../../../build/scalar/quantize-rows.ts";
 import { MODEL } from "./memory-map.ts";
@@ -82,6 +82,23 @@ describe.each(builds)("the kernels, built for %s", (build) => {
         expect(values.filter(Number.isNaN)).toHaveLength(part === 0 ? size : tokens);
       }),
       seeded(20),
+    );
+  });
+});
+
+describe("both builds", () => {
+  it.each(names)("leave the same after %s, to the last bit", async (name) => {
+    const machines = await Promise.all(builds.map((build) => openKernels(build, MEMORY)));
+    const { shapes, call } = kernelTable[name];
+    fc.assert(
+      fc.property(shapes, drawings, placement, (shape, seed, where) => {
+        const [one, other] = machines.map((machine) => {
+          place(name, call(shape, commonDrawing(seed)), machine, where).run();
+          return new Uint8Array(machine.memory.buffer, MODEL);
+        }) as [Uint8Array, Uint8Array];
+        expect(Buffer.compare(one, other)).toBe(0);
+      }),
+      seeded(10),
     );
   });
 });
