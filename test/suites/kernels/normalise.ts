@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { sentenceVector } from "../../../sdk/src/runtime/tasks/sentence-vector.ts";
 import type { KernelCase } from "./kernel-case.ts";
+import { LEAST, ROUNDING } from "./rounding.ts";
 import { widths } from "./sizes.ts";
 
 interface Shape {
@@ -8,8 +9,6 @@ interface Shape {
 }
 
 const GREATEST = 3e38;
-/** Half a unit in the last place of a float32, and the least float32. */
-const [ROUNDING, LEAST] = [2 ** -24, 2 ** -149];
 
 export const normalise: KernelCase<Shape> = {
   shapes: fc.record({ width: widths }),

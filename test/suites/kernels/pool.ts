@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { sentenceVector } from "../../../sdk/src/runtime/tasks/sentence-vector.ts";
 import type { KernelCase } from "./kernel-case.ts";
+import { LEAST, ROUNDING } from "./rounding.ts";
 import { someRows, widths } from "./sizes.ts";
 import { unwritten } from "./strided.ts";
 
@@ -11,8 +12,6 @@ interface Shape {
 
 /** The sum of all rows is a float32. */
 const GREATEST = 1e30;
-/** Half a unit in the last place of a float32, and the least float32. */
-const [ROUNDING, LEAST] = [2 ** -24, 2 ** -149];
 
 /** Where the reference sums in float64, each of the additions and the division may be half a unit off. */
 function roundingOfMean(states: Float32Array, rows: number, width: number): number[] {

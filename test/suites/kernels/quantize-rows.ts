@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { I8, quantizeRows as scalarRows } from "../../../sdk/src/build/scalar/quantize-rows.ts";
-import type { KernelCase } from "./kernel-case.ts";
+import type { Expected, KernelCase, Numbers } from "./kernel-case.ts";
 import { inBlocks, someRows, widths } from "./sizes.ts";
 
 interface Shape {
@@ -39,7 +39,7 @@ export const quantizeRows: KernelCase<Shape> = {
       operands: [x, rows, width, out, params],
       async results() {
         const found = quantized(x, width);
-        return new Map<typeof out | typeof params, { values: typeof out | typeof params }>([
+        return new Map<Numbers, Expected>([
           [out, { values: found.values }],
           [params, { values: found.params }],
         ]);

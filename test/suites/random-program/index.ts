@@ -3,7 +3,7 @@ import { randomNumbers } from "../seeded.ts";
 import { draft } from "./draft.ts";
 import { draws } from "./steps.ts";
 
-export const MAX_TOKENS = 256;
+const MAX_TOKENS = 256;
 export const VOCABULARY = 50;
 
 /** A program of random steps in an order that makes sense, and which values each of them reads or writes. */
