@@ -75,7 +75,7 @@ const blocks = (precision: BlockPrecision) => (of: Weights) => matMulNBits(of, p
 export const sections: readonly Section[] = [
   {
     title: "What is shipped",
-    text: "The precisions as `prepare` and `quantize` make them. The edge engine's integer arithmetic is measured by its scalar reference, `sdk/src/build/scalar`.",
+    text: "The precisions as `prepare` and `quantize` make them. The edge engine's rows are measured on the engine itself; where it has no kernels for a choice, by its scalar reference, `sdk/src/build/scalar`.",
     rows: [
       { ...row("fp32", "float32", ({ fused }) => fused), retrieval: true, classification: true },
       {

@@ -25,9 +25,8 @@ export function document(results: Results, names: { model: string; classifier: s
     "npm run accuracy -- --model all-MiniLM-L6-v2 --sts sts-test.csv --scifact scifact/ --classifier bert-edge-mini-sst2 --labelled dev.tsv",
     "```",
     "",
-    "measures all rows and writes this page: an hour of two cores, and with SciFact another two, nearly all of it for the edge",
-    "engine's arithmetic in plain code. Further arguments are ids of rows (the keys in [accuracy.json](accuracy.json)), which alone",
-    "are measured again.",
+    "measures all rows and writes this page: some twenty minutes of two cores, and with SciFact another twenty. Further arguments",
+    "are ids of rows (the keys in [accuracy.json](accuracy.json)), which alone are measured again.",
     "",
     ...sections.flatMap(({ title, text, rows }) => [`## ${title}`, "", text, "", ...table(rows, results), ""]),
   ].join("\n");

@@ -1,5 +1,5 @@
 import { BertEdgeError } from "../../../artifact/error.ts";
-import type { Program, ProgramValue, Step, View } from "../../../runtime/engine/wasm/program.ts";
+import type { ProgramValue, Step, View } from "../../../runtime/engine/wasm/program.ts";
 import type { Node, Value } from "../../graph/node.ts";
 import { type Tensor, tensor, toFloat32 } from "../../graph/tensor.ts";
 import { tilePadded } from "./tile-weight.ts";
@@ -102,4 +102,3 @@ export const unsupported = ({ opType, origin }: Node, why = "has no kernel"): Be
   });
 
 export type Lower = (lowering: Lowering, node: Node) => void;
-export type { Program };

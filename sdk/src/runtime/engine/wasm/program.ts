@@ -31,7 +31,7 @@ export interface View {
 }
 
 /** A linear map's tensors: weight u7 [out/8, in/4, 8, 4]; one number for each output, in whole tiles. */
-export interface LinearTensors {
+interface LinearTensors {
   readonly weight: string;
   /** f32 */
   readonly scale: string;
