@@ -8,6 +8,7 @@ import { tinyModernBert } from "../../../../../test/suites/tiny-modernbert.ts";
 import { tinyNomic } from "../../../../../test/suites/tiny-nomic.ts";
 import { type Engine, oneModel, type TokenIds } from "../../../runtime/engine/engine.ts";
 import { classifierGraph } from "../../checkpoint/classifier-graph.ts";
+import type { EncoderConfig } from "../../checkpoint/encoder-config.ts";
 import { encoderWeights } from "../../checkpoint/encoder-weights.ts";
 import { readClassifier } from "../../checkpoint/sequence-classification.ts";
 import { engineOnThisMachine } from "../../engines.ts";
@@ -21,7 +22,7 @@ import { writeModel } from "./write-model.ts";
 const PADDING = 1;
 const sequences = classifierIds.map((ids) => Int32Array.from(ids.filter((id) => id !== PADDING)));
 const texts: TokenIds[] = [...sequences, ...[1, 2, 3].map((length) => (sequences[0] as TokenIds).slice(0, length))];
-const size = { maxTokens: Math.max(...texts.map(({ length }) => length)), vocabulary: 1 << 16 };
+const maxTokens = Math.max(...texts.map(({ length }) => length));
 
 let engine: Engine;
 beforeAll(async () => {
@@ -29,16 +30,18 @@ beforeAll(async () => {
 });
 
 /** Demands of the engine what the plain code computes, to the last bit, for texts alone and together. */
-async function expectSame(fused: Graph, tableBits: 8 | 4 = 8): Promise<void> {
-  const graph = precisions["int8-edge"](fused, { tableBits })();
-  const session = await engine.load(oneModel(writeModel(await lower(graph, size))));
+async function expectSame(fused: Graph, { vocab_size: vocabulary }: EncoderConfig): Promise<void> {
+  const graph = precisions["int8-edge"](fused)();
+  const session = await engine.load(oneModel(writeModel(await lower(graph, { maxTokens, vocabulary }))));
   const wanted = await scalarSession(graph).run(texts);
   expect(await session.run(texts)).toEqual(wanted);
   for (const [i, text] of texts.entries()) expect(await session.run([text])).toEqual([wanted[i]]);
 }
 
-const expectRefused = (fused: Graph) =>
-  expect(lower(precisions["int8-edge"](fused)(), size)).rejects.toMatchObject({ code: "engine_unsupported" });
+const expectRefused = (fused: Graph, { vocab_size: vocabulary }: EncoderConfig) =>
+  expect(lower(precisions["int8-edge"](fused)(), { maxTokens, vocabulary })).rejects.toMatchObject({
+    code: "engine_unsupported",
+  });
 
 describe.each(classifierCases)("a program of $name", (stored) => {
   const load = async () => {
@@ -54,14 +57,16 @@ describe.each(classifierCases)("a program of $name", (stored) => {
   it("computes the encoder's states as the plain code does, or is refused", async () => {
     const classifier = await load();
     const fused = await fusedGraph(classifier.config, encoderWeights(classifier));
-    await (isRefused(classifier) ? expectRefused(fused) : expectSame(fused));
+    await (isRefused(classifier) ? expectRefused(fused, classifier.config) : expectSame(fused, classifier.config));
   });
 
   it("computes the classifier's logits as the plain code does, or is refused", async () => {
     const classifier = await load();
     const fused = classifierGraph(classifier);
     await optimizeGraph(fused);
-    await (isRefused(classifier, true) ? expectRefused(fused) : expectSame(fused));
+    await (isRefused(classifier, true)
+      ? expectRefused(fused, classifier.config)
+      : expectSame(fused, classifier.config));
   });
 });
 
@@ -74,6 +79,6 @@ describe.each([
 ] as const)("a program of %s", (_, draw) => {
   it("computes what the plain code does", async () => {
     const { config, weights } = draw();
-    await expectSame(await fusedGraph(config, weights));
+    await expectSame(await fusedGraph(config, weights), config);
   });
 });

@@ -1,9 +1,11 @@
 import type { Engine } from "../engine.ts";
 import { allocate } from "./allocate.ts";
+import { checkProgram } from "./check-program.ts";
 import { instantiate } from "./kernels.ts";
 import { MODEL } from "./memory-map.ts";
 import { readModelFile } from "./model-file.ts";
 import { hasRelaxedSimd } from "./relaxed-simd.ts";
+import { releasable } from "./releasable.ts";
 import { createSession } from "./session.ts";
 
 /** The kernels as compiled modules: Workers import WebAssembly so, and refuse to compile bytes. */
@@ -24,8 +26,9 @@ export function wasmEngine({ relaxed, simd }: KernelModules): Engine {
       const memory = allocate(MODEL + size);
       await source.readInto("edge", new Uint8Array(memory.buffer, MODEL, size));
       const file = readModelFile(new Uint8Array(memory.buffer, MODEL, size));
+      checkProgram(file);
       const kernels = instantiate(relaxed && hasRelaxedSimd() ? relaxed : simd, memory);
-      return createSession(memory, kernels, file, MODEL + size);
+      return releasable(createSession(memory, kernels, file, MODEL + size));
     },
   };
 }

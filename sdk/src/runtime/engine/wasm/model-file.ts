@@ -6,6 +6,8 @@ export interface ModelFile {
   readonly program: Program;
   /** @returns the tensor's offset in the file */
   tensor(name: string): number;
+  /** Of a tensor, in bytes; undefined when there is none of that name. */
+  size(name: string): number | undefined;
 }
 
 interface Header {
@@ -46,19 +48,20 @@ export function readModelFile(file: Uint8Array): ModelFile {
       { hint: "Prepare the artifact again, or deploy the version of bert-edge that prepared it." },
     );
   }
-  const offsets = new Map<string, number>();
+  const ranges = new Map<string, { offset: number; size: number }>();
   for (const [name, entry] of Object.entries(header)) {
     if (name === "__metadata__") continue;
     const { 0: begin, 1: end } = Object(entry).data_offsets ?? [];
     if (!(begin >= 0 && start + end <= file.length)) throw invalid(`tensor ${name} lies outside it`);
-    offsets.set(name, start + begin);
+    ranges.set(name, { offset: start + begin, size: end - begin });
   }
   return {
     program,
     tensor(name) {
-      const offset = offsets.get(name);
-      if (offset === undefined) throw invalid(`it has no tensor ${name}`);
-      return offset;
+      const range = ranges.get(name);
+      if (!range) throw invalid(`it has no tensor ${name}`);
+      return range.offset;
     },
+    size: (name) => ranges.get(name)?.size,
   };
 }

@@ -1,0 +1,80 @@
+import { beforeAll, describe, expect, it } from "vitest";
+import { edgeFile } from "../../../../../test/suites/edge-file.ts";
+import { fusedGraph } from "../../../../../test/suites/fused-graph.ts";
+import { compiled } from "../../../../../test/suites/kernels/builds.ts";
+import { tinyBert } from "../../../../../test/suites/tiny-bert.ts";
+import { randomSequences } from "../../../../../test/suites/tiny-edge-file.ts";
+import { type EngineSession, oneModel, type TokenIds } from "../engine.ts";
+import { wasmEngine } from "./index.ts";
+import { instantiate } from "./kernels.ts";
+import { MODEL, pagesFor } from "./memory-map.ts";
+import { readModelFile } from "./model-file.ts";
+import { createSession } from "./session.ts";
+
+/** More than a session has room for when it is loaded. */
+const MAX_TOKENS = 600;
+const VOCABULARY = 50;
+
+let bytes: Uint8Array<ArrayBuffer>;
+let simd: WebAssembly.Module;
+beforeAll(async () => {
+  const { config, weights } = tinyBert({ config: { max_position_embeddings: MAX_TOKENS } });
+  bytes = await edgeFile(await fusedGraph(config, weights), { maxTokens: MAX_TOKENS, vocabulary: VOCABULARY });
+  simd = await compiled("simd");
+});
+
+const short = randomSequences({ maxTokens: 9, vocabulary: VOCABULARY });
+const ids = (length: number, id = 7): TokenIds => new Int32Array(length).fill(id);
+const load = () => wasmEngine({ simd }).load(oneModel(bytes));
+
+/** Demands that a session refuses `sequences`, and then computes what a new one does, in as much memory as before. */
+async function expectUnharmed(session: EngineSession, sequences: readonly TokenIds[], error: object): Promise<void> {
+  const wanted = await (await load()).run(short);
+  const before = session.memoryBytes();
+  expect(before).toBeGreaterThan(bytes.length);
+  for (let time = 0; time < 3; time++) {
+    await expect(session.run(sequences)).rejects.toMatchObject(error);
+    expect(await session.run(short)).toEqual(wanted);
+  }
+  expect(session.memoryBytes()).toBe(before);
+}
+
+describe("a session that refuses a request stays as it was", () => {
+  it.each([
+    ["is longer than the model's positions", ids(MAX_TOKENS + 1), `has ${MAX_TOKENS + 1} tokens`],
+    ["is empty", ids(0), "has 0 tokens"],
+    ["has a negative id", ids(3, -1), `${VOCABULARY} words`],
+    ["has the first id beyond the vocabulary", ids(3, VOCABULARY), `${VOCABULARY} words`],
+    ["has the greatest id that there is", ids(3, 2 ** 31 - 1), `${VOCABULARY} words`],
+  ])("when a sequence %s", async (_, sequence, message) => {
+    const error = { code: "input_invalid", message: expect.stringMatching(`^Sequence 1 .*${message}`) };
+    await expectUnharmed(await load(), [ids(3), sequence, ids(3)], error);
+  });
+
+  it("when there is no memory for a longer text", async () => {
+    const end = MODEL + bytes.length;
+    const { session: roomy, memory: enough } = open(end, 2 ** 16);
+    const { session } = open(end, enough.buffer.byteLength / 2 ** 16);
+    await expectUnharmed(session, [ids(MAX_TOKENS)], { code: "memory_full", hint: expect.any(String) });
+    expect(await roomy.run([ids(MAX_TOKENS)])).toHaveLength(1);
+  });
+});
+
+it("a session takes more memory for its longest text, once", async () => {
+  const session = await load();
+  const atFirst = session.memoryBytes() ?? 0;
+  await session.run([ids(MAX_TOKENS)]);
+  const grown = session.memoryBytes() ?? 0;
+  expect(grown).toBeGreaterThan(atFirst);
+  await session.run([ids(MAX_TOKENS), ids(MAX_TOKENS)]);
+  expect(session.memoryBytes()).toBe(grown);
+  expect(await session.run(short)).toEqual(await (await load()).run(short));
+});
+
+/** A session in a memory that grows to so many pages. */
+function open(end: number, maximum: number) {
+  const memory = new WebAssembly.Memory({ initial: pagesFor(end), maximum });
+  new Uint8Array(memory.buffer, MODEL).set(bytes);
+  const file = readModelFile(new Uint8Array(memory.buffer, MODEL, bytes.length));
+  return { session: createSession(memory, instantiate(simd, memory), file, end), memory };
+}
