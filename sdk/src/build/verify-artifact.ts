@@ -1,6 +1,6 @@
 import type { Artifact } from "../artifact/artifact.ts";
 import type { Manifest, Parity, Target, TargetName, TaskScore } from "../artifact/manifest.ts";
-import { sourceOf } from "../runtime/model.ts";
+import { oneModel } from "../runtime/engine/engine.ts";
 import { sentenceVector } from "../runtime/tasks/sentence-vector.ts";
 import { loadTokenizer } from "../runtime/tokenizer/load-tokenizer.ts";
 import { engineOnThisMachine } from "./engines.ts";
@@ -44,8 +44,8 @@ export async function verifyArtifact(artifact: Artifact, files: TaskFiles = {}):
   );
   const report: VerifyReport = {};
   let best: { results: Float32Array[]; score: number | undefined } | undefined;
-  for (const [name, { engine, precision, parity: recorded }] of targets) {
-    const session = await (await engineOnThisMachine(engine)).load(sourceOf(artifact, engine));
+  for (const [name, { engine, precision, model, parity: recorded }] of targets) {
+    const session = await (await engineOnThisMachine(engine)).load(oneModel(await artifact.read(model)));
     const compute = async (texts: readonly string[]) => resultsOf(manifest, await session.run(encode(texts)));
     try {
       const results = await compute(probeTexts);
