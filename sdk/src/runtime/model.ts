@@ -47,6 +47,15 @@ export async function loadModel(artifact: Artifact, engine: Engine): Promise<Mod
   };
 }
 
+/** Failing to release costs memory, but neither an answer nor the model that comes after: it is logged. */
+export async function releaseModel({ manifest, version, session }: Model): Promise<void> {
+  try {
+    await session.release();
+  } catch (error) {
+    console.error(`bert-edge: releasing ${manifest.name}@${version} failed:`, error);
+  }
+}
+
 /** An artifact's model files, those for other engines refused. */
 export function sourceOf(artifact: Artifact, engine: Engine["name"]): ModelSource {
   const { name: model, targets, files } = artifact.manifest;

@@ -1,7 +1,8 @@
 import { BertEdgeError } from "../artifact/error.ts";
 import { withDeadline } from "../artifact/with-deadline.ts";
 import type { Engine } from "../runtime/engine/engine.ts";
-import { loadModel, type Model } from "../runtime/model.ts";
+import { loadModel, type Model, releaseModel } from "../runtime/model.ts";
+import { type ReleasedAfterUse, releasedAfterUse } from "../runtime/released-after-use.ts";
 import { openPublished, readPointer } from "../storage/published-artifact.ts";
 import type { ObjectStore } from "../storage/store.ts";
 import type { Background } from "./service.ts";
@@ -30,7 +31,7 @@ export interface ModelHolder {
   /** The loaded model, waiting for it to load. */
   load(background: Background): Promise<Model>;
   /** Keeps `model` from being released while `work` uses it. */
-  using<T>(model: Model, work: (model: Model) => Promise<T>): Promise<T>;
+  using: ReleasedAfterUse<Model>["using"];
 }
 
 /**
@@ -39,7 +40,7 @@ export interface ModelHolder {
  */
 export function modelHolder(options: ModelHolderOptions): ModelHolder {
   const { store, name, engine, refreshMs = 60_000, loadTimeoutMs = 25_000, now = Date.now } = options;
-  const users = new Map<Model, number>();
+  const uses = releasedAfterUse(releaseModel);
   let held: Model | undefined;
   let loading: { promise: Promise<Model>; since: number } | undefined;
   let checkedAt = Number.NEGATIVE_INFINITY;
@@ -56,11 +57,11 @@ export function modelHolder(options: ModelHolderOptions): ModelHolder {
     const next = await loadModel(await openPublished(store, pointer), engine);
     if (held && held !== old) {
       // This load was given up on, and the one after it has finished before it.
-      await release(next);
+      await uses.retire(next);
       return held;
     }
     held = next;
-    if (old) await releaseIfIdle(old);
+    if (old) await uses.retire(old);
     return next;
   }
 
@@ -79,19 +80,6 @@ export function modelHolder(options: ModelHolderOptions): ModelHolder {
     return promise;
   }
 
-  /** Failing to release costs memory, but neither an answer nor the model that came after. */
-  async function release(model: Model): Promise<void> {
-    try {
-      await model.session.release();
-    } catch (error) {
-      console.error(`bert-edge: releasing ${name}@${model.version} failed:`, error);
-    }
-  }
-
-  async function releaseIfIdle(model: Model): Promise<void> {
-    if (model !== held && !users.get(model)) await release(model);
-  }
-
   return {
     name,
     current(background) {
@@ -99,16 +87,6 @@ export function modelHolder(options: ModelHolderOptions): ModelHolder {
       return held;
     },
     load: async (background) => held ?? withDeadline(start(background), loadTimeoutMs, late),
-    async using(model, work) {
-      users.set(model, (users.get(model) ?? 0) + 1);
-      try {
-        return await work(model);
-      } finally {
-        const left = (users.get(model) ?? 1) - 1;
-        if (left > 0) users.set(model, left);
-        else users.delete(model);
-        await releaseIfIdle(model);
-      }
-    },
+    using: uses.using,
   };
 }

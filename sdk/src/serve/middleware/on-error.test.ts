@@ -32,6 +32,9 @@ describe("errorResponse", () => {
   it.each([
     "artifact_corrupt",
     "engine_failed",
+    "memory_full",
+    "model_invalid",
+    "model_version",
     "manifest_invalid",
     "model_not_published",
     "pointer_invalid",

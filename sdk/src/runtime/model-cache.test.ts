@@ -1,0 +1,302 @@
+import fc from "fast-check";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { refusalOf } from "../../../test/suites/refusal.ts";
+import { seeded } from "../../../test/suites/seeded.ts";
+import { gate } from "../../../test/suites/tiny-model.ts";
+import { BertEdgeError } from "../artifact/error.ts";
+import type { Model } from "./model.ts";
+import { type ModelCache, modelCache } from "./model-cache.ts";
+
+const LIMIT = 100;
+const SIZES = { a: 40, b: 30, c: 30, d: 60, all: 100, more: 101 };
+type Name = keyof typeof SIZES;
+const names = Object.keys(SIZES) as Name[];
+
+const log = vi.spyOn(console, "error");
+beforeEach(() => void log.mockReset().mockReturnValue(undefined));
+afterEach(() => expect(log).not.toHaveBeenCalled());
+
+/** Models that are nothing but bytes, and which of them are there. */
+function models() {
+  const there = new Map<Model, { name: Name; bytes: number; users: number }>();
+  let loads = 0;
+  const open = (name: Name): Model => {
+    loads++;
+    const model = {
+      manifest: { name },
+      session: {
+        memoryBytes: () => there.get(model)?.bytes ?? 0,
+        async release() {
+          if (there.get(model)?.users) throw new Error(`${name} is in use`);
+          if (!there.delete(model)) throw new Error(`${name} is released twice`);
+        },
+      },
+    } as unknown as Model;
+    there.set(model, { name, bytes: SIZES[name], users: 0 });
+    return model;
+  };
+  const stateOf = (model: Model) => {
+    const state = there.get(model);
+    if (!state) throw new Error("a model is used that is not there");
+    return state;
+  };
+  /** As the cache's, and notes who uses what. */
+  const using = <T>(cache: ModelCache, name: Name, work: (state: ReturnType<typeof stateOf>) => Promise<T>) =>
+    cache.using(name, async (model) => {
+      const state = stateOf(model);
+      state.users++;
+      try {
+        return await work(state);
+      } finally {
+        stateOf(model).users--;
+      }
+    });
+  const bytes = () => [...there.values()].reduce((sum, state) => sum + state.bytes, 0);
+  const loaded = () => [...there.values()].map(({ name }) => name).sort();
+  return { open, using, bytes, loaded, loads: () => loads };
+}
+
+const settle = () => new Promise((resolve) => setImmediate(resolve));
+const nothing = async () => {};
+
+describe("modelCache", () => {
+  it("loads once for all who ask, and keeps what fits side by side", async () => {
+    const { open, using, loaded, loads } = models();
+    const cache = modelCache({ limitBytes: LIMIT, load: async (name) => open(name as Name) });
+    for (const name of ["a", "b", "c", "a"] as const) {
+      await Promise.all([1, 2, 3].map(() => using(cache, name, nothing)));
+    }
+    expect({ loaded: loaded(), loads: loads() }).toEqual({ loaded: ["a", "b", "c"], loads: 3 });
+    expect(cache.memoryBytes()).toBe(LIMIT);
+  });
+
+  it("unloads what was asked for least recently, and no more than it must", async () => {
+    const { open, using, loaded } = models();
+    const cache = modelCache({ limitBytes: LIMIT, load: async (name) => open(name as Name) });
+    for (const name of ["b", "a", "c", "b", "d"] as const) await using(cache, name, nothing);
+    expect(loaded()).toEqual(["b", "d"]);
+  });
+
+  it("refuses a model that does not fit by itself, and keeps all others", async () => {
+    const { open, using, loaded } = models();
+    const cache = modelCache({
+      limitBytes: LIMIT,
+      async load(name, reserve) {
+        await reserve(SIZES[name as Name]);
+        return open(name as Name);
+      },
+    });
+    await using(cache, "a", nothing);
+    await expect(using(cache, "more", nothing)).rejects.toMatchObject({
+      code: "memory_full",
+      message: "The model more needs 101 bytes, and the limit is 100.",
+    });
+    expect(loaded()).toEqual(["a"]);
+    await using(cache, "all", nothing);
+    expect(loaded()).toEqual(["all"]);
+  });
+
+  it("refuses a model for which others in use leave no room, until they are done", async () => {
+    const { open, using, loaded } = models();
+    const cache = modelCache({ limitBytes: LIMIT, load: async (name) => open(name as Name) });
+    const { promise, resolve } = gate();
+    const busy = using(cache, "a", () => promise);
+    await using(cache, "b", nothing);
+    await expect(using(cache, "all", nothing)).rejects.toMatchObject({
+      code: "memory_full",
+      message: "The model all needs 100 bytes, of 100, and models in use leave too few.",
+    });
+    expect(loaded()).toEqual(["a", "b"]);
+    resolve();
+    await busy;
+    await using(cache, "all", nothing);
+    expect(loaded()).toEqual(["all"]);
+  });
+
+  it("unloads others when a model has grown, and at last itself", async () => {
+    const { open, using, loaded } = models();
+    const cache = modelCache({ limitBytes: LIMIT, load: async (name) => open(name as Name) });
+    await using(cache, "b", nothing);
+    const grow = (bytes: number) =>
+      using(cache, "a", async (state) => {
+        state.bytes += bytes;
+      });
+    await grow(40);
+    expect(loaded()).toEqual(["a"]);
+    await grow(40);
+    expect({ loaded: loaded(), bytes: cache.memoryBytes() }).toEqual({ loaded: [], bytes: 0 });
+  });
+
+  it("gives the failure of a load to all who wait, and tries again for those who come later", async () => {
+    const { open, using, loaded } = models();
+    let fails = true;
+    const cache = modelCache({
+      limitBytes: LIMIT,
+      async load(name, reserve) {
+        await reserve(SIZES[name as Name]);
+        if (fails) throw new Error("the store is down");
+        return open(name as Name);
+      },
+    });
+    const outcomes = await Promise.allSettled([using(cache, "all", nothing), using(cache, "all", nothing)]);
+    expect(outcomes).toMatchObject([{ reason: { message: "the store is down" } }, { status: "rejected" }]);
+    expect(cache.memoryBytes()).toBe(0);
+    fails = false;
+    await using(cache, "all", nothing);
+    expect(loaded()).toEqual(["all"]);
+  });
+
+  it("unloads on request, after the last user; who comes meanwhile has a model of their own", async () => {
+    const { open, using, loaded } = models();
+    const cache = modelCache({ limitBytes: LIMIT, load: async (name) => open(name as Name) });
+    const { promise, resolve } = gate();
+    const busy = using(cache, "a", () => promise);
+    await settle();
+    await cache.unload("a");
+    await cache.unload("never loaded");
+    await using(cache, "a", nothing);
+    expect({ loaded: loaded(), bytes: cache.memoryBytes() }).toEqual({ loaded: ["a", "a"], bytes: 80 });
+    resolve();
+    await busy;
+    await cache.unload("a");
+    expect({ loaded: loaded(), bytes: cache.memoryBytes() }).toEqual({ loaded: [], bytes: 0 });
+  });
+});
+
+/** What there should be: names with their users, those asked for least recently first. */
+interface Expected {
+  readonly name: Name;
+  users: number;
+}
+
+type Command =
+  | { readonly do: "begin"; readonly name: Name; readonly fails: boolean }
+  | { readonly do: "end"; readonly use: number }
+  | { readonly do: "unload"; readonly name: Name };
+
+const name = fc.constantFrom(...names);
+const command: fc.Arbitrary<Command> = fc.oneof(
+  {
+    weight: 5,
+    arbitrary: fc.record({ do: fc.constant("begin"), name, fails: fc.nat(9).map((n) => n === 0) }),
+  },
+  { weight: 5, arbitrary: fc.record({ do: fc.constant("end"), use: fc.nat(9) }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant("unload"), name }) },
+) as fc.Arbitrary<Command>;
+
+describe.each([true, false])("modelCache, with room made before loading: %s", (reserves) => {
+  it("has loaded what a plain list says, after any uses, failures and unloadings", async () => {
+    const seen = new Set<string>();
+    await fc.assert(
+      fc.asyncProperty(fc.array(command, { maxLength: 40 }), async (commands) => {
+        const { open, using, bytes, loaded } = models();
+        let fails = false;
+        const cache = modelCache({
+          limitBytes: LIMIT,
+          async load(name, reserve) {
+            if (reserves) await reserve(SIZES[name as Name]);
+            if (fails) throw new BertEdgeError("engine_failed", "as wanted");
+            return open(name as Name);
+          },
+        });
+        let list: Expected[] = [];
+        const leaving: Expected[] = [];
+        const running: { entry: Expected; end: () => void; done: Promise<string> }[] = [];
+        const total = () => [...list, ...leaving].reduce((sum, entry) => sum + SIZES[entry.name], 0);
+
+        /** The list with room for a model, or why there is none. */
+        const withRoom = (bytes: number): Expected[] | undefined => {
+          const kept = [...list];
+          const sum = () => [...kept, ...leaving].reduce((all, entry) => all + SIZES[entry.name], bytes);
+          while (sum() > LIMIT) {
+            const unneeded = kept.findIndex(({ users }) => users === 0);
+            if (unneeded < 0) return undefined;
+            kept.splice(unneeded, 1);
+          }
+          return kept;
+        };
+
+        const begin = async (name: Name): Promise<string> => {
+          const { promise, resolve } = gate();
+          const known = list.find((entry) => entry.name === name);
+          const kept = known ? list : withRoom(SIZES[name]);
+          const first = !known && fails && (!reserves || kept) ? "engine_failed" : kept ? "accepted" : "memory_full";
+          // Room was made for a model before it failed.
+          if (kept && (first === "accepted" || reserves)) list = kept;
+          const done = refusalOf(using(cache, name, () => promise));
+          await settle();
+          if (first === "accepted") {
+            const entry = known ?? { name, users: 0 };
+            entry.users++;
+            list = [...list.filter((other) => other !== entry), entry];
+            running.push({ entry, end: resolve, done });
+          } else expect(await done).toBe(first);
+          return first;
+        };
+
+        for (const command of commands) {
+          if (command.do === "begin") {
+            fails = command.fails;
+            seen.add(await begin(command.name));
+          } else if (command.do === "end") {
+            const [ended] = running.splice(command.use % Math.max(1, running.length), 1);
+            if (!ended) continue;
+            ended.end();
+            expect(await ended.done).toBe("accepted");
+            ended.entry.users--;
+            if (ended.entry.users === 0 && leaving.includes(ended.entry))
+              leaving.splice(leaving.indexOf(ended.entry), 1);
+          } else {
+            await cache.unload(command.name);
+            const entry = list.find(({ name }) => name === command.name);
+            list = list.filter((other) => other !== entry);
+            if (entry && entry.users > 0) leaving.push(entry);
+          }
+          expect(loaded()).toEqual([...list, ...leaving].map(({ name }) => name).sort());
+          expect(cache.memoryBytes()).toBe(bytes());
+          expect(bytes()).toBe(total());
+          expect(bytes()).toBeLessThanOrEqual(LIMIT);
+        }
+      }),
+      seeded(300),
+    );
+    expect([...seen].sort()).toEqual(["accepted", "engine_failed", "memory_full"]);
+  });
+});
+
+it("modelCache keeps to its limit while models are loaded at the same time, in any order", async () => {
+  const outcomes = new Set<string>();
+  await fc.assert(
+    fc.asyncProperty(
+      fc.scheduler(),
+      fc.array(fc.record({ name, fails: fc.boolean() }), { minLength: 2, maxLength: 12 }),
+      async (scheduler, asked) => {
+        const { open, using, bytes } = models();
+        const load = scheduler.scheduleFunction(async (_: string, fails: boolean) => {
+          if (fails) throw new BertEdgeError("engine_failed", "as wanted");
+        });
+        let loads = 0;
+        const cache = modelCache({
+          limitBytes: LIMIT,
+          async load(name, reserve) {
+            await load("manifest", false);
+            await reserve(SIZES[name as Name]);
+            await load("weights", asked[loads++ % asked.length]?.fails ?? false);
+            const model = open(name as Name);
+            expect(bytes()).toBeLessThanOrEqual(LIMIT);
+            return model;
+          },
+        });
+        const work = scheduler.scheduleFunction(nothing);
+        const uses = asked.map(({ name }) => refusalOf(using(cache, name, () => work())));
+        await scheduler.waitIdle();
+        for (const outcome of await Promise.all(uses)) outcomes.add(outcome);
+        expect(cache.memoryBytes()).toBe(bytes());
+        for (const name of names) await cache.unload(name);
+        expect({ there: bytes(), counted: cache.memoryBytes() }).toEqual({ there: 0, counted: 0 });
+      },
+    ),
+    seeded(300),
+  );
+  expect([...outcomes].sort()).toEqual(["accepted", "engine_failed", "memory_full"]);
+});

@@ -1,0 +1,47 @@
+import { describe, expect, it } from "vitest";
+import { gate } from "../../../test/suites/tiny-model.ts";
+import { releasedAfterUse } from "./released-after-use.ts";
+
+function setUp() {
+  const released: string[] = [];
+  return { released, uses: releasedAfterUse(async (item: string) => void released.push(item)) };
+}
+
+describe("releasedAfterUse", () => {
+  it("releases what is retired at once when nobody uses it", async () => {
+    const { released, uses } = setUp();
+    await uses.retire("a");
+    expect(released).toEqual(["a"]);
+    expect(uses.retiring()).toEqual([]);
+  });
+
+  it("waits for the last user, whether that succeeds or fails, and leaves others alone", async () => {
+    const { released, uses } = setUp();
+    const [first, last] = [gate(), gate()];
+    const works = [first, last].map(({ promise }) => uses.using("a", () => promise));
+    await uses.using("b", async () => {});
+    await uses.retire("a");
+    expect(uses.retiring()).toEqual(["a"]);
+    first.resolve();
+    await works[0];
+    expect({ released, isUsed: uses.isUsed("a") }).toEqual({ released: [], isUsed: true });
+    last.reject(new Error("it failed"));
+    await expect(works[1]).rejects.toThrow("it failed");
+    expect({ released, isUsed: uses.isUsed("a"), retiring: uses.retiring() }).toEqual({
+      released: ["a"],
+      isUsed: false,
+      retiring: [],
+    });
+  });
+
+  it("releases nothing twice", async () => {
+    const { released, uses } = setUp();
+    await uses.using("a", async () => {
+      await uses.retire("a");
+      await uses.retire("a");
+    });
+    expect(released).toEqual(["a"]);
+    await uses.using("a", async () => {});
+    expect(released).toEqual(["a"]);
+  });
+});

@@ -1,0 +1,67 @@
+import { describe, expect, it } from "vitest";
+import { fakeEngine, publishTiny } from "../../../test/suites/tiny-model.ts";
+import { memoryStore } from "../storage/memory.ts";
+import { publishedModels } from "./published-models.ts";
+
+const WEIGHTS = { one: "1".repeat(60), two: "2".repeat(40), three: "3".repeat(41) };
+const LIMIT = 100;
+
+async function setUp() {
+  const store = memoryStore();
+  for (const [name, weights] of Object.entries(WEIGHTS)) await publishTiny(store, weights, { name });
+  const engine = fakeEngine();
+  const models = publishedModels({ store, engine, limitBytes: LIMIT });
+  const ask = (name: string) =>
+    models.using(name, async ({ manifest, embed }) => {
+      expect(await embed([Int32Array.of(101, 7, 102)])).toHaveLength(1);
+      return manifest.name;
+    });
+  const there = () => engine.sessions.filter(({ releases }) => releases === 0).map(({ weights }) => weights);
+  return { store, models, ask, there };
+}
+
+describe("publishedModels", () => {
+  it("answers with every model, of which as many are loaded as fit", async () => {
+    const { ask, there, models } = await setUp();
+    expect(await Promise.all([ask("one"), ask("two")])).toEqual(["one", "two"]);
+    expect(there()).toEqual([WEIGHTS.one, WEIGHTS.two]);
+    expect(models.memoryBytes()).toBe(LIMIT);
+    expect(await ask("three")).toBe("three");
+    expect(there()).toEqual([WEIGHTS.two, WEIGHTS.three]);
+  });
+
+  it("makes room by what was measured when the artifact was prepared", async () => {
+    const { store, ask, there } = await setUp();
+    await ask("one");
+    const measured = { peak: LIMIT + 1, limit: LIMIT, fits: false };
+    const edge = {
+      engine: "ort-web",
+      precision: "int8",
+      model: "model.onnx",
+      parity: { meanCosine: 1, minCosine: 1, maxAbsDiff: 0, cases: 1 },
+      memory: measured,
+    } as const;
+    await publishTiny(store, "small", { name: "greedy", targets: { edge } });
+    await expect(ask("greedy")).rejects.toMatchObject({
+      code: "memory_full",
+      message: expect.stringContaining(`greedy needs ${LIMIT + 1} bytes`),
+    });
+    expect(there()).toEqual([WEIGHTS.one]);
+  });
+
+  it("takes the newest version of a model when that is loaded again", async () => {
+    const { store, models, ask, there } = await setUp();
+    await ask("one");
+    await publishTiny(store, "newer", { name: "one" });
+    await ask("one");
+    expect(there()).toEqual([WEIGHTS.one]);
+    await models.unload("one");
+    await ask("one");
+    expect(there()).toEqual(["newer"]);
+  });
+
+  it("says which model the store does not hold", async () => {
+    const { ask } = await setUp();
+    await expect(ask("other")).rejects.toMatchObject({ code: "model_not_published" });
+  });
+});

@@ -1,0 +1,33 @@
+import type { Manifest } from "../artifact/manifest.ts";
+import type { Engine } from "../runtime/engine/engine.ts";
+import { loadModel } from "../runtime/model.ts";
+import { type ModelCache, modelCache } from "../runtime/model-cache.ts";
+import { openPublished, readPointer } from "../storage/published-artifact.ts";
+import type { ObjectStore } from "../storage/store.ts";
+
+export interface PublishedModelsOptions {
+  store: ObjectStore;
+  engine: Engine;
+  /** Bytes that all loaded models may have together. */
+  limitBytes: number;
+}
+
+/** The models of a store by name, each loaded when it is asked for; of the version that was current then. */
+export const publishedModels = ({ store, engine, limitBytes }: PublishedModelsOptions): ModelCache =>
+  modelCache({
+    limitBytes,
+    async load(name, reserve) {
+      const artifact = await openPublished(store, await readPointer(store, name));
+      await reserve(expectedBytes(artifact.manifest, engine.name));
+      return loadModel(artifact, engine);
+    },
+  });
+
+/** What was measured when the artifact was prepared; the model file's size where that is not known. */
+function expectedBytes({ targets, files }: Manifest, engine: Engine["name"]): number {
+  const bytes = Object.values(targets).map((target) => {
+    if (target?.engine !== engine) return 0;
+    return target.memory?.peak ?? files[target.model]?.size ?? 0;
+  });
+  return Math.max(0, ...bytes);
+}
