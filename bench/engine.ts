@@ -1,0 +1,45 @@
+/**
+ * The edge's own engine beside onnxruntime, and what it needs in workerd, against what is asked of it:
+ *
+ *     npm run bench -- engine --model <checkpoint folder> [--only <row,row …>] [--json]
+ *
+ * One thread each. Texts are timed in one process by rounds that visit every engine; milliseconds are medians of the
+ * process's own time, figures medians of the ratios within rounds. Of the forms in which onnxruntime-web takes a model in
+ * int8, the fastest counts. BERT-base has random weights. Starts of workerd are timed from outside, by the wall's clock.
+ */
+import { cpus, loadavg } from "node:os";
+import { parseArgs } from "node:util";
+import { printError, printJson, printNote, printResult, stageLog } from "../sdk/src/cli/output.ts";
+import { openContext } from "./engine/context.ts";
+import { describe, type Result, resultOf } from "./engine/describe.ts";
+import { rows } from "./engine/rows.ts";
+
+const { values } = parseArgs({
+  options: { model: { type: "string" }, only: { type: "string" }, json: { type: "boolean" } },
+});
+const { model, json } = values;
+const only = values.only?.split(",");
+if (model === undefined || only?.some((name) => rows.every((row) => row.name !== name))) {
+  const names = rows.map(({ name }) => name).join(",");
+  printNote("usage: npm run bench -- engine --model <checkpoint folder> [--only <row,row …>] [--json]");
+  printNote(`rows: ${names}`);
+  process.exit(2);
+}
+const log = stageLog();
+const context = await openContext(model);
+try {
+  const results: Result[] = [];
+  for (const row of rows.filter(({ name }) => only?.includes(name) ?? true)) {
+    log.stage(`${row.name}: ${row.what}`);
+    results.push(resultOf(row, await row.measure(context)));
+  }
+  log.done();
+  const machine = { cpu: cpus()[0]?.model, cores: cpus().length, load: loadavg() };
+  if (json) printJson({ model, machine, rows: results });
+  else printResult(`${model} on ${machine.cores} × ${machine.cpu}, load ${machine.load[0]}\n\n${describe(results)}`);
+} catch (error) {
+  printError(error);
+  process.exitCode = 1;
+} finally {
+  await context.close();
+}

@@ -1,0 +1,38 @@
+import { mkdir, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { writeBaseCheckpoint } from "./base-checkpoint.ts";
+import { openSubject, type Subject } from "./subject.ts";
+
+export type ModelName = "given" | "base";
+
+/** What rows share: models, and a folder. */
+export interface Context {
+  readonly folder: string;
+  /** The checkpoint that was given, or the random one of BERT-base's size. */
+  subject(name: ModelName): Promise<Subject>;
+  close(): Promise<void>;
+}
+
+export async function openContext(checkpoint: string): Promise<Context> {
+  const folder = await mkdtemp(join(tmpdir(), "bert-edge-bench-"));
+  const subjects = new Map<ModelName, Promise<Subject>>();
+  const open: Record<ModelName, () => Promise<Subject>> = {
+    given: () => openSubject(checkpoint),
+    async base() {
+      const path = join(folder, "base");
+      await mkdir(path);
+      await writeBaseCheckpoint(path);
+      return openSubject(path);
+    },
+  };
+  return {
+    folder,
+    subject(name) {
+      const opened = subjects.get(name) ?? open[name]();
+      subjects.set(name, opened);
+      return opened;
+    },
+    close: () => rm(folder, { recursive: true, force: true }),
+  };
+}

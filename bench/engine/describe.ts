@@ -1,0 +1,29 @@
+import { table } from "../../sdk/src/cli/output.ts";
+import type { Measured } from "./measured.ts";
+import type { Row } from "./rows.ts";
+
+/** A row's figures beside what is asked. */
+export interface Result extends Omit<Row, "measure">, Measured {
+  readonly reached: boolean;
+}
+
+export function resultOf({ measure: _, ...row }: Row, measured: Measured): Result {
+  const { asked } = row;
+  const reached = "least" in asked ? measured.figure >= asked.least : measured.figure <= asked.most;
+  return { ...row, ...measured, reached };
+}
+
+export function describe(results: readonly Result[]): string {
+  const headings = ["row", "what", "bert-edge", "against", "", "figure", "asked", ""];
+  const lines = results.map(({ name, what, ours, against, other = "", figure, unit, asked, reached }) => [
+    name,
+    what,
+    ours,
+    against,
+    other,
+    `${figure.toFixed(2)} ${unit}`,
+    "least" in asked ? `≥ ${asked.least}` : `≤ ${asked.most}`,
+    reached ? "✓" : "✗",
+  ]);
+  return table(headings, lines);
+}

@@ -1,0 +1,31 @@
+import { engineOnThisMachine } from "../../sdk/src/build/engines.ts";
+import { type EngineSession, oneModel } from "../../sdk/src/runtime/engine/engine.ts";
+import { openPadded } from "./padded.ts";
+import type { Form, Subject } from "./subject.ts";
+
+/** A model that is open on an engine, one thread. */
+export interface Encoder extends Pick<EngineSession, "run" | "release"> {
+  readonly name: string;
+}
+
+/** An engine, how it is called, and the forms of a model that it may run fastest in. */
+export interface Rival {
+  readonly name: string;
+  readonly forms: readonly Form[];
+  open(file: Uint8Array<ArrayBuffer>): Promise<Pick<EngineSession, "run" | "release">>;
+}
+
+const alone =
+  (engine: "wasm" | "ort-web" | "ort-node"): Rival["open"] =>
+  async (file) =>
+    (await engineOnThisMachine(engine)).load(oneModel(file));
+
+export const ours: Rival = { name: "bert-edge", forms: ["wasm"], open: alone("wasm") };
+
+const webForms = ["int8", "int8, not fused", "int8-blocks"] as const;
+export const web: Rival = { name: "onnxruntime-web int8", forms: webForms, open: alone("ort-web") };
+export const webPadded: Rival = { name: "onnxruntime-web int8, padded", forms: webForms, open: openPadded };
+export const node: Rival = { name: "onnxruntime-node int8, fused", forms: ["int8"], open: alone("ort-node") };
+
+export const openAll = ({ forms, open }: Rival, subject: Subject): Promise<Encoder[]> =>
+  Promise.all(forms.map(async (form) => ({ ...(await open(await subject.file(form))), name: form })));

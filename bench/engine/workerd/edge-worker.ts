@@ -1,0 +1,18 @@
+import type { Engine } from "../../../sdk/src/runtime/engine/engine.ts";
+import { createEdgeApp, type EdgeApp } from "../../../sdk/src/serve/edge-app.ts";
+import { type R2Bucket, r2Store } from "../../../sdk/src/storage/r2.ts";
+
+interface Env {
+  MODEL: string;
+  MODELS: R2Bucket;
+  API_KEY: string;
+}
+
+/** The edge as it is deployed, with its model in R2 and without a region. */
+export const edgeWorker = (engine: Engine): EdgeApp<Env> =>
+  createEdgeApp<Env>({
+    model: ({ MODEL }) => MODEL,
+    models: ({ MODELS }) => r2Store(MODELS),
+    engine,
+    keys: ({ API_KEY }) => [API_KEY],
+  });

@@ -1,0 +1,76 @@
+import { once } from "node:events";
+import type { RunningWorker } from "./running-worker.ts";
+
+/** Bytes of an isolate after its garbage is collected. */
+export interface IsolateMemory {
+  /** JavaScript's heap as it is reserved, and what workerd keeps for its objects. */
+  readonly heap: number;
+  readonly embedder: number;
+  /** Contents of all array buffers, among them WebAssembly's memory. */
+  readonly buffers: number;
+  /** The largest of these. */
+  readonly largestBuffer: number;
+}
+
+interface HeapUsage {
+  readonly totalSize: number;
+  readonly embedderHeapUsedSize: number;
+}
+
+/**
+ * Asks the inspector. Its `Runtime.getHeapUsage` counts no WebAssembly memory, so that buffers are taken from a snapshot of
+ * the heap, which has them all.
+ */
+export async function isolateMemory(worker: RunningWorker): Promise<IsolateMemory> {
+  const socket = new WebSocket(await worker.inspector());
+  await once(socket, "open");
+  const answers = new Map<number, (result: unknown) => void>();
+  const chunks: string[] = [];
+  socket.addEventListener("message", ({ data }) => {
+    const { id, method, params, result } = JSON.parse(data);
+    if (method === "HeapProfiler.addHeapSnapshotChunk") chunks.push(params.chunk);
+    else answers.get(id)?.(result);
+  });
+  const send = (method: string, params: object = {}): Promise<unknown> => {
+    const id = answers.size + 1;
+    const { promise, resolve } = Promise.withResolvers<unknown>();
+    answers.set(id, resolve);
+    socket.send(JSON.stringify({ id, method, params }));
+    return promise;
+  };
+  try {
+    // A task of the isolate, which has its turn with the next request.
+    const collected = send("HeapProfiler.collectGarbage");
+    await worker.health();
+    await collected;
+    const usage = (await send("Runtime.getHeapUsage")) as HeapUsage;
+    await send("HeapProfiler.takeHeapSnapshot", { reportProgress: false });
+    const buffers = buffersIn(chunks.join(""));
+    return {
+      heap: usage.totalSize,
+      embedder: usage.embedderHeapUsedSize,
+      buffers: buffers.reduce((sum, bytes) => sum + bytes, 0),
+      largestBuffer: Math.max(...buffers),
+    };
+  } finally {
+    socket.close();
+  }
+}
+
+interface Snapshot {
+  readonly snapshot: { readonly meta: { readonly node_fields: readonly string[] } };
+  readonly nodes: readonly number[];
+  readonly strings: readonly string[];
+}
+
+/** Sizes of all array buffers in a snapshot, in bytes. */
+function buffersIn(text: string): number[] {
+  const { snapshot, nodes, strings } = JSON.parse(text) as Snapshot;
+  const { node_fields: fields } = snapshot.meta;
+  const [name, size] = [fields.indexOf("name"), fields.indexOf("self_size")];
+  const sizes: number[] = [];
+  for (let at = 0; at < nodes.length; at += fields.length) {
+    if (strings[nodes[at + name] as number] === "system / JSArrayBufferData") sizes.push(nodes[at + size] as number);
+  }
+  return sizes;
+}

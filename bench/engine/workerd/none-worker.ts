@@ -1,0 +1,2 @@
+/** What starting workerd and asking it takes without a model. */
+export default { fetch: (): Response => new Response() };

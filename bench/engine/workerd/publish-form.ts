@@ -1,0 +1,65 @@
+import { describeFile } from "../../../sdk/src/artifact/describe-file.ts";
+import { versionOf } from "../../../sdk/src/artifact/keys.ts";
+import { MANIFEST_FORMAT, type Manifest, type Parity, type Target } from "../../../sdk/src/artifact/manifest.ts";
+import { sha256Hex } from "../../../sdk/src/artifact/sha256.ts";
+import { engineOnThisMachine } from "../../../sdk/src/build/engines.ts";
+import { parity } from "../../../sdk/src/build/verify/parity.ts";
+import { probeTexts } from "../../../sdk/src/build/verify/probe-texts.ts";
+import { oneModel } from "../../../sdk/src/runtime/engine/engine.ts";
+import { memoryStore } from "../../../sdk/src/storage/memory.ts";
+import { publish } from "../../../sdk/src/storage/publish.ts";
+import { storedArtifact } from "../../../sdk/src/storage/stored-artifact.ts";
+import type { Form, Subject } from "../subject.ts";
+import { startWorker } from "./running-worker.ts";
+import { workerModules } from "./worker-modules.ts";
+
+const MODEL = "model.bin";
+
+export interface Publication extends Pick<Target, "engine" | "precision"> {
+  readonly subject: Subject;
+  readonly form: Form;
+  /** Of the model in the bucket. */
+  readonly name: string;
+}
+
+/** Publishes a form of a model to the bucket in a folder, as what its edge runs. @returns its agreement with float32 */
+export async function publishForm(publication: Publication, folder: string): Promise<Parity> {
+  const { subject, form, name, engine, precision } = publication;
+  const { model } = subject;
+  const files = new Map([...model.tokenizer.files, [MODEL, await subject.file(form)]]);
+  const described = [...files].map(async ([file, bytes]) => [file, await describeFile(bytes)] as const);
+  const agreement = parity(
+    await computed(subject, "fp32", "ort-node"),
+    await computed(subject, form, engine),
+    model.task.task,
+  );
+  const manifest: Manifest = {
+    format: MANIFEST_FORMAT,
+    name,
+    ...model.task,
+    maxTokens: model.maxTokens,
+    vocabulary: model.config.vocab_size,
+    tokenizer: model.tokenizer.manifest,
+    files: Object.fromEntries(await Promise.all(described)),
+    targets: { edge: { engine, precision, model: MODEL, parity: agreement } },
+  };
+  const manifestBytes = new TextEncoder().encode(JSON.stringify(manifest));
+  const version = versionOf(await sha256Hex(manifestBytes));
+  const publisher = await startWorker({ modules: await workerModules("none"), model: name, folder });
+  try {
+    const artifact = storedArtifact(memoryStore(files), { manifest, version });
+    await publish({ ...artifact, manifestBytes }, await publisher.bucket());
+  } finally {
+    await publisher.stop();
+  }
+  return agreement;
+}
+
+async function computed({ model, file }: Subject, form: Form, engine: Target["engine"]): Promise<Float32Array[]> {
+  const session = await (await engineOnThisMachine(engine)).load(oneModel(await file(form)));
+  try {
+    return await model.compute(session, probeTexts);
+  } finally {
+    await session.release();
+  }
+}

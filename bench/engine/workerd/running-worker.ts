@@ -1,0 +1,60 @@
+import { convertV4MiniflareOptions, Miniflare, type V4ModuleDefinition } from "miniflare";
+import type { EmbedResponse } from "../../../sdk/src/serve/contract/embed.ts";
+import type { WritableStore } from "../../../sdk/src/storage/store.ts";
+import { type TestBucket, testBucketStore } from "../../../test/suites/r2.ts";
+
+const API_KEY = "key";
+const NAME = "edge";
+
+export interface RunningWorker {
+  /** Where models are published. */
+  bucket(): Promise<WritableStore>;
+  ask(texts: readonly string[]): Promise<Response>;
+  health(): Promise<void>;
+  /** Of its isolate, for the Chrome DevTools Protocol. */
+  inspector(): Promise<string>;
+  stop(): Promise<void>;
+}
+
+export interface WorkerOptions {
+  readonly modules: V4ModuleDefinition[];
+  /** The model's name in the bucket. */
+  readonly model: string;
+  /** What is in its bucket stays here. */
+  readonly folder: string;
+}
+
+/** A Worker in a workerd of its own, which has started and was not asked yet. */
+export async function startWorker({ modules, model, folder }: WorkerOptions): Promise<RunningWorker> {
+  const workerd = new Miniflare(
+    convertV4MiniflareOptions({
+      name: NAME,
+      modules,
+      modulesRoot: "/",
+      compatibilityDate: "2026-11-01",
+      bindings: { MODEL: model, API_KEY },
+      r2Buckets: ["MODELS"],
+      resourcePersistencePath: folder,
+      inspectorPort: 0,
+    }),
+  );
+  await workerd.ready;
+  return {
+    bucket: async () => testBucketStore((await workerd.getR2Bucket("MODELS")) as unknown as TestBucket),
+    ask: async (texts) =>
+      (await workerd.dispatchFetch("http://edge/v1/embed", {
+        method: "POST",
+        headers: { authorization: `Bearer ${API_KEY}`, "content-type": "application/json" },
+        body: JSON.stringify({ inputs: texts, truncate: true }),
+      })) as unknown as Response,
+    health: async () => void (await (await workerd.dispatchFetch("http://edge/health")).arrayBuffer()),
+    inspector: async () => `ws://${(await workerd.getInspectorURL()).host}/core:user:${NAME}`,
+    stop: () => workerd.dispose(),
+  };
+}
+
+/** @throws Error unless every text has a vector of finite numbers */
+export async function vectorsOf(response: Response): Promise<number[][]> {
+  if (!response.ok) throw new Error(`The Worker answered ${response.status}: ${await response.text()}`);
+  return ((await response.json()) as EmbedResponse).embeddings as number[][];
+}

@@ -1,0 +1,23 @@
+/**
+ * Benchmarks by name, each with arguments of its own, which it says when it gets none that it can use:
+ *
+ *     npm run bench -- <name> …
+ */
+import { printNote } from "../sdk/src/cli/output.ts";
+
+const benchmarks: Readonly<Record<string, () => Promise<unknown>>> = {
+  accuracy: () => import("./accuracy.ts"),
+  engine: () => import("./engine.ts"),
+  kernels: () => import("./kernels.ts"),
+  optimize: () => import("./optimize.ts"),
+  quantize: () => import("./quantize.ts"),
+  tokenizer: () => import("./tokenizer.ts"),
+};
+
+const [name = ""] = process.argv.splice(2, 1);
+const benchmark = benchmarks[name];
+if (benchmark) await benchmark();
+else {
+  printNote(`usage: npm run bench -- <${Object.keys(benchmarks).join("|")}> …`);
+  process.exitCode = 2;
+}
