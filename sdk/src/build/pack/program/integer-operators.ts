@@ -28,10 +28,9 @@ export function linear(lowering: Lowering, node: Node): void {
   const [x, weight, scale, zero, bias] = node.inputs;
   const operand = lowering.operand(x);
   const values = weight?.constant;
-  const isWhole = operand?.column === 0 && lowering.values[operand.value]?.width === operand.width;
   const isSigned = node.int("activation_min") === I8.least && node.int("activation_max") === I8.greatest;
-  if (!operand || !isWhole || !isSigned || values?.dtype !== "uint8" || operand.width % 4 !== 0)
-    throw unsupported(node);
+  const isTiled = isSigned && values?.dtype === "uint8";
+  if (!operand || !lowering.isWhole(operand) || !isTiled || operand.width % 4 !== 0) throw unsupported(node);
   const [outputs = 0, inputs = 0] = values.shape;
   const name = weight?.name ?? "";
   const given = bias?.constant && toFloat32(bias.constant);

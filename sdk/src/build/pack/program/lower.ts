@@ -1,8 +1,9 @@
 import { BertEdgeError } from "../../../artifact/error.ts";
 import { PROGRAM_VERSION, type Program } from "../../../runtime/engine/wasm/program.ts";
 import type { Graph } from "../../graph/graph.ts";
-import type { Value } from "../../graph/node.ts";
+import type { Node, Value } from "../../graph/node.ts";
 import type { Tensor } from "../../graph/tensor.ts";
+import { hasKnownForm } from "../../scalar/known-form.ts";
 import { Lowering, unsupported } from "./lowering.ts";
 import { lowerings } from "./operators.ts";
 import { positionValues } from "./position-values.ts";
@@ -28,15 +29,16 @@ export async function lower(
       hint: "Use onnxruntime-web for this model.",
     });
   }
-  const lowering = new Lowering(known.tables, maxTokens);
+  const lowering = new Lowering(known.tables, maxTokens, new Set(graph.outputs.map(({ value }) => value)));
   for (const node of known.nodes) {
     const lowerNode = lowerings[`${node.domain}:${node.opType}`];
-    if (!lowerNode) throw unsupported(node);
+    if (!lowerNode || !hasKnownForm(node)) throw unsupported(node);
     lowerNode(lowering, node);
   }
   const output = graph.outputs[0]?.value as Value;
   const result = lowering.operand(output);
   if (!result) throw new BertEdgeError("engine_unsupported", `The result ${output.name} does not depend on the text.`);
+  if (!lowering.isWhole(result)) throw unsupported(output.producer as Node, "gives no part of a value as the result");
   const { steps, values, tensors } = lowering;
   return { program: { version: PROGRAM_VERSION, values, steps, output: result.value, maxTokens, vocabulary }, tensors };
 }

@@ -18,14 +18,19 @@ export class Lowering {
   readonly tensors = new Map<string, Tensor>();
   readonly tables: ReadonlyMap<Value, Tensor>;
   readonly maxTokens: number;
+  readonly #results: ReadonlySet<Value>;
   readonly #operands = new Map<Value, Operand>();
   readonly #quantized = new Map<number, number>();
   /** Products without a bias whose result has one reader: it may have one for them. */
   readonly #unbiased = new Map<number, Linear>();
+  /** Nodes whose results are columns of what they read. */
+  readonly #renaming = new Set<Node>();
 
-  constructor(tables: ReadonlyMap<Value, Tensor>, maxTokens: number) {
+  /** @param results of the graph, which are read when all steps are done */
+  constructor(tables: ReadonlyMap<Value, Tensor>, maxTokens: number, results: ReadonlySet<Value> = new Set()) {
     this.tables = tables;
     this.maxTokens = maxTokens;
+    this.#results = results;
   }
 
   operand(value: Value | undefined): Operand | undefined {
@@ -37,7 +42,31 @@ export class Lowering {
     if (value) this.#operands.set(value, operand);
   }
 
-  /** A new value for a result; `like` says whether it has a row a token or a sequence. */
+  /** Lets a node's result be these columns of what it reads. */
+  rename(node: Node, value: Value | undefined, operand: Operand): void {
+    this.#renaming.add(node);
+    this.define(value, operand);
+  }
+
+  /** Whether an operand is all columns of its value. */
+  isWhole({ value, column, width }: Operand): boolean {
+    return column === 0 && this.values[value]?.width === width;
+  }
+
+  /** Lets `node` write over what it reads; false where that is read elsewhere, under whatever name. */
+  claim({ value, column, width }: Operand, node: Node): boolean {
+    const overlaps = (other: Operand) =>
+      other.value === value && other.column < column + width && column < other.column + other.width;
+    const isFree = [...this.#operands].every(
+      ([known, operand]) =>
+        !overlaps(operand) ||
+        (!this.#results.has(known) && [...known.users].every((user) => user === node || this.#renaming.has(user))),
+    );
+    if (isFree) this.#unbiased.delete(value);
+    return isFree;
+  }
+
+  /** A new value for a result; `of` says whether it has a row a token or a sequence. */
   result(value: Value | undefined, width: number, of: ProgramValue["of"]): number {
     const index = this.add({ width, of, type: "f32" });
     this.define(value, { value: index, column: 0, width });
@@ -74,7 +103,7 @@ export class Lowering {
   /** Notes that a product of `value` has no bias. */
   unbiased(value: Value, step: Linear): void {
     const operand = this.#operands.get(value);
-    if (operand && value.users.size === 1) this.#unbiased.set(operand.value, step);
+    if (operand && value.users.size === 1 && !this.#results.has(value)) this.#unbiased.set(operand.value, step);
   }
 
   /** Gives the product that made `operand` a bias, where it has none and nothing else reads it. */

@@ -30,21 +30,26 @@ export const lowerings: Readonly<Record<string, Lower>> = {
 };
 
 const isRow = (value: Value | undefined, width: number): value is Value & { constant: Tensor } =>
-  value?.constant?.dtype === "float32" && value.constant.data.length === 4 * width;
+  value?.constant?.dtype === "float32" &&
+  value.constant.data.length === 4 * width &&
+  value.constant.shape.at(-1) === width;
 
 /** What is read in the engine, all its columns. */
 function whole(lowering: Lowering, node: Node, index = 0): Operand {
   const operand = lowering.operand(node.inputs[index]);
-  if (operand?.column !== 0 || lowering.values[operand.value]?.width !== operand.width) {
-    throw unsupported(node, "cannot read this operator's input");
-  }
-  return operand;
+  if (operand && lowering.isWhole(operand)) return operand;
+  throw unsupported(node, "cannot read this operator's input");
 }
+
+/** Both have a row a token, or both one a sequence. */
+const haveSameRows = (lowering: Lowering, a: Operand, b: Operand) => lowering.rowsOf(a) === lowering.rowsOf(b);
 
 /** What is added to `operand`: another value, a row for all, or one for each position. */
 function addendOf(lowering: Lowering, node: Node, value: Value | undefined, operand: Operand): Addend {
-  const other = lowering.operand(value);
-  if (other && value) return { value: whole(lowering, node, node.inputs.indexOf(value)).value };
+  const other = value && lowering.operand(value);
+  if (other && haveSameRows(lowering, other, operand)) {
+    return { value: whole(lowering, node, node.inputs.indexOf(value)).value };
+  }
   const table = value && lowering.tables.get(value);
   if (table && table.shape.at(-1) === operand.width && table.data.length === 4 * operand.width * lowering.maxTokens) {
     return {
@@ -105,7 +110,7 @@ function add(lowering: Lowering, node: Node): void {
   const [read, added] = lowering.operand(a) ? [a, b] : [b, a];
   const operand = whole(lowering, node, node.inputs.indexOf(read));
   if (isRow(added, operand.width) && lowering.takeBias(operand, toFloat32(added.constant))) {
-    lowering.define(node.output, operand);
+    lowering.rename(node, node.output, operand);
     return;
   }
   if (operand.width % 4 !== 0) throw unsupported(node);
@@ -120,7 +125,7 @@ function gate(lowering: Lowering, node: Node): void {
   const [x, y] = [lowering.operand(read), lowering.operand(factor)];
   if (!x || x.width % 4 !== 0) throw unsupported(node);
   const row = isRow(factor, x.width) && { row: lowering.floats(`${node.name}.row`, toFloat32(factor.constant)) };
-  const other = y?.width === x.width ? view(y) : row;
+  const other = y?.width === x.width && haveSameRows(lowering, x, y) ? view(y) : row;
   if (!other) throw unsupported(node);
   lowering.steps.push({
     op: "gate",
@@ -170,7 +175,7 @@ function split(lowering: Lowering, node: Node): void {
   if (!operand) throw unsupported(node);
   const width = operand.width / node.outputs.length;
   node.outputs.forEach((output, part) => {
-    lowering.define(output, { ...operand, column: operand.column + part * width, width });
+    lowering.rename(node, output, { ...operand, column: operand.column + part * width, width });
   });
 }
 
@@ -183,15 +188,15 @@ function first(lowering: Lowering, node: Node): void {
   lowering.steps.push({ op: "first", x: operand.value, out: lowering.result(node.output, operand.width, "sequence") });
 }
 
-/** Turned in place: nothing else reads what is turned. */
+/** Turned in place. */
 function rotate(lowering: Lowering, node: Node): void {
   const [x, , cosines, sines] = node.inputs;
   const operand = lowering.operand(x);
   const [cos, sin] = [cosines, sines].map((value) => value?.constant ?? (value && lowering.tables.get(value)));
   const half = cos?.shape.at(-1) ?? 0;
-  if (!operand || !cos || !sin || x?.users.size !== 1 || half % 4 !== 0 || (cos.shape[0] ?? 0) < lowering.maxTokens) {
-    throw unsupported(node);
-  }
+  const reach = cos?.shape[0] ?? 0;
+  if (!operand || !cos || !sin || half % 4 !== 0 || reach < lowering.maxTokens) throw unsupported(node);
+  if (!lowering.claim(operand, node)) throw unsupported(node, "turns heads that nothing else reads");
   const table = (name: string, values: Tensor) =>
     lowering.floats(name, toFloat32(values).slice(0, lowering.maxTokens * half), [lowering.maxTokens, half]);
   lowering.steps.push({
@@ -202,7 +207,7 @@ function rotate(lowering: Lowering, node: Node): void {
     cosines: table(`${cosines?.name}.cosines`, cos),
     sines: table(`${sines?.name}.sines`, sin),
   });
-  lowering.define(node.output, operand);
+  lowering.rename(node, node.output, operand);
 }
 
 const view = ({ value, column }: Operand) => ({ value, column });

@@ -2,6 +2,7 @@ import { runSubgraph } from "../../evaluate/run-subgraph.ts";
 import type { Graph } from "../../graph/graph.ts";
 import { MICROSOFT, type Node, type Value } from "../../graph/node.ts";
 import { int64s, numbersOf, type Tensor, tensor } from "../../graph/tensor.ts";
+import { isBeginning } from "./is-beginning.ts";
 
 /** What of a graph depends on what the tokens are, and what on their number alone. */
 export interface PositionValues {
@@ -16,8 +17,8 @@ export interface PositionValues {
  * once, for the longest text.
  *
  * @param tokens of the longest text
- * @returns undefined when a value cannot be computed, depends on the ids, or is not the beginning of what it is for a longer
- *   text
+ * @returns undefined when a value cannot be computed, depends on the ids, or is for half as many tokens not the beginning of
+ *   what it is for all
  */
 export async function positionValues(graph: Graph, tokens: number): Promise<PositionValues | undefined> {
   const nodes: Node[] = [];
@@ -30,9 +31,11 @@ export async function positionValues(graph: Graph, tokens: number): Promise<Posi
   }
   const read = nodes.flatMap(({ inputs }) => inputs.filter((value) => value !== undefined));
   const wanted = [...new Set(read)].filter((value) => !computed.has(value) && !value.isConstant);
+  const shorter = Math.ceil(tokens / 2);
   const first = await evaluate(graph, wanted, idsOf(tokens, 5));
   const second = await evaluate(graph, wanted, idsOf(tokens, 7));
-  if (!first || !second) return undefined;
+  const short = await evaluate(graph, wanted, idsOf(shorter, 5));
+  if (!first || !second || !short) return undefined;
   const ids = lookupIds(nodes);
   const tables = new Map<Value, Tensor>();
   for (const [i, value] of wanted.entries()) {
@@ -42,8 +45,11 @@ export async function positionValues(graph: Graph, tokens: number): Promise<Posi
         (found, j) => numbersOf(found).join() === idsOf(tokens, [5, 7][j] as number).join(),
       );
       if (!isIds) return undefined;
-    } else if (Buffer.compare(one.data, other.data) === 0) tables.set(value, one);
-    else return undefined;
+      continue;
+    }
+    const dependsOnIds = Buffer.compare(one.data, other.data) !== 0;
+    if (dependsOnIds || !isBeginning(short[i] as Tensor, one, [shorter, tokens])) return undefined;
+    tables.set(value, one);
   }
   return { nodes, tables };
 }
