@@ -11,7 +11,10 @@ import type { Cases } from "./digests.ts";
 
 const root = join(import.meta.dirname, "../..");
 
-/** What all runtimes are given: model files, `cases.json`, the kernels, and `digests.mjs`, one bundle for all of them. */
+/**
+ * What all runtimes are given: model files, `cases.json`, the kernels, and bundles: `digests.mjs` for all of them,
+ * and in `pool/` the engine on several Web Workers.
+ */
 export async function writeCases(folder: string): Promise<void> {
   const cases: Record<string, Cases[string]> = {};
   const add = async (name: string, file: Uint8Array, sequences: readonly TokenIds[]) => {
@@ -29,11 +32,16 @@ export async function writeCases(folder: string): Promise<void> {
   for (const kernels of ["relaxed.wasm", "simd.wasm"]) {
     await copyFile(join(root, "sdk/dist/kernels", kernels), join(folder, kernels));
   }
+  const options = { bundle: true, format: "esm", logLevel: "error" } as const;
   await build({
+    ...options,
     entryPoints: [join(import.meta.dirname, "digests.ts")],
-    bundle: true,
-    format: "esm",
     outfile: join(folder, "digests.mjs"),
-    logLevel: "error",
+  });
+  const pool = join(root, "sdk/src/runtime/engine/wasm-pool");
+  await build({
+    ...options,
+    entryPoints: [join(pool, "index.ts"), join(pool, "worker.ts")],
+    outdir: join(folder, "pool"),
   });
 }

@@ -3,33 +3,34 @@ import { once } from "node:events";
 import { readFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { basename, join } from "node:path";
+import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import type { Digests } from "./digests.ts";
 
 const DEADLINE_MS = 50_000;
 
-const page = `<!doctype html><script type="module">
+const page = (engine: string) => `<!doctype html><script type="module">
   import { compiled, digests } from "./digests.mjs";
 
   const read = async (file) => (await fetch(file)).bytes();
-  const outcome = await compiled(read).then((kernels) => digests(kernels, read)).catch(({ stack }) => ({ stack }));
-  await fetch("outcome", { method: "POST", body: JSON.stringify(outcome) });
+  const outcome = async () => digests(await compiled(read), read, ${engine});
+  const body = JSON.stringify(await outcome().catch(({ stack }) => ({ stack })));
+  await fetch("outcome", { method: "POST", body });
 </script>`;
 
 /** Gives a page to a browser without a window, and waits for what it posts. */
-export async function digestsOfChromium(browser: string, folder: string): Promise<Digests> {
+export async function digestsOfChromium(browser: string, folder: string, engine: string): Promise<Digests> {
   const { promise, resolve, reject } = Promise.withResolvers<Digests>();
   const server = createServer(async (request, response) => {
-    const file = basename(request.url ?? "");
+    const file = request.url?.slice(1) ?? "";
     if (request.method === "POST") {
       const outcome = JSON.parse(await text(request)) as Digests | { stack: string };
       if ("stack" in outcome) reject(new Error(`the page failed: ${outcome.stack}`));
       else resolve(outcome);
       response.end();
-    } else if (file === "") response.setHeader("content-type", "text/html").end(page);
+    } else if (file === "") response.setHeader("content-type", "text/html").end(page(engine));
     else {
-      if (file.endsWith(".mjs")) response.setHeader("content-type", "text/javascript");
+      if (/\.m?js$/.test(file)) response.setHeader("content-type", "text/javascript");
       response.end(await readFile(join(folder, file)).catch(() => response.writeHead(404) && ""));
     }
   }).listen(0, "127.0.0.1");

@@ -1,5 +1,5 @@
 import { sha256Hex } from "../../sdk/src/artifact/sha256.ts";
-import { oneModel, type TokenIds, type VectorHead } from "../../sdk/src/runtime/engine/engine.ts";
+import { type Engine, oneModel, type TokenIds, type VectorHead } from "../../sdk/src/runtime/engine/engine.ts";
 import { hasRelaxedSimd, type KernelModules, wasmEngine } from "../../sdk/src/runtime/engine/wasm/index.ts";
 
 /** Token ids by the model file that is to compute them: what `cases.json` holds. */
@@ -30,7 +30,11 @@ export async function compiled(read: Read): Promise<KernelModules> {
 }
 
 /** Runs every case with the faster kernels, where the runtime has them, and with the plain ones. */
-export async function digests({ relaxed, simd }: KernelModules, read: Read): Promise<Digests> {
+export async function digests(
+  { relaxed, simd }: KernelModules,
+  read: Read,
+  engine: (modules: KernelModules) => Engine = wasmEngine,
+): Promise<Digests> {
   const cases = JSON.parse(new TextDecoder().decode(await read("cases.json"))) as Cases;
   const builds: Record<string, KernelModules> = { ...(relaxed && { relaxed: { relaxed, simd } }), simd: { simd } };
   const results: Record<string, string> = {};
@@ -38,7 +42,7 @@ export async function digests({ relaxed, simd }: KernelModules, read: Read): Pro
     const model = await read(file);
     const sequences = ids.map((each): TokenIds => Int32Array.from(each));
     for (const [build, modules] of Object.entries(builds)) {
-      const session = await wasmEngine(modules).load(oneModel(model));
+      const session = await engine(modules).load(oneModel(model));
       for (const [head, how] of Object.entries(heads)) {
         const rows = await session.run(sequences, how);
         const bytes = await new Blob(rows).bytes();

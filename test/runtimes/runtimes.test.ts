@@ -15,28 +15,58 @@ interface Runtime {
   readonly agent: string;
   /** Any of these has to be installed. */
   readonly programs?: readonly string[];
-  run(program: string, folder: string): Promise<Digests>;
+  /** Pools where there are Web Workers; that of Node has tests of its own. */
+  readonly engines: readonly EngineName[];
+  run(program: string, folder: string, engine: string): Promise<Digests>;
 }
 
+/** In scripts: what makes an engine of kernels. */
+const engines = {
+  "the engine": "undefined",
+  "a pool of two threads":
+    'await import("./pool/index.js").then(({ wasmPoolEngine }) => (kernels) => wasmPoolEngine({ ...kernels, threads: 2 }))',
+};
+type EngineName = keyof typeof engines;
+
+const everything = Object.keys(engines) as EngineName[];
 const runtimes: readonly Runtime[] = [
-  { name: "Node", agent: "Node.js/", run: (_, folder) => digestsOfProcess([process.execPath], folder) },
-  { name: "workerd", agent: "Cloudflare-Workers", run: (_, folder) => digestsOfWorkerd(folder) },
+  {
+    name: "Node",
+    agent: "Node.js/",
+    engines: ["the engine"],
+    run: (_, folder, engine) => digestsOfProcess([process.execPath], folder, engine),
+  },
+  {
+    name: "workerd",
+    agent: "Cloudflare-Workers",
+    engines: ["the engine"],
+    run: (_, folder) => digestsOfWorkerd(folder),
+  },
   {
     name: "Deno",
     agent: "Deno/",
     programs: ["deno"],
-    run: (deno, folder) => digestsOfProcess([deno, "run", "--no-config", "--no-remote", "--allow-read"], folder),
+    engines: everything,
+    run: (deno, folder, engine) =>
+      digestsOfProcess([deno, "run", "--no-config", "--no-remote", "--allow-read"], folder, engine),
   },
-  { name: "Bun", agent: "Bun/", programs: ["bun"], run: (bun, folder) => digestsOfProcess([bun, "run"], folder) },
+  {
+    name: "Bun",
+    agent: "Bun/",
+    programs: ["bun"],
+    engines: everything,
+    run: (bun, folder, engine) => digestsOfProcess([bun, "run"], folder, engine),
+  },
   {
     name: "Chromium",
     agent: "Chrome/",
     programs: ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"],
+    engines: everything,
     run: digestsOfChromium,
   },
 ];
 
-describe("the engine", () => {
+describe("byte by byte,", () => {
   let folder: string;
   let reference: Digests;
   beforeAll(async () => {
@@ -47,7 +77,7 @@ describe("the engine", () => {
   });
   afterAll(() => rm(folder, { recursive: true, force: true }));
 
-  it("computes the same with relaxed SIMD and without, and something else for every model and head", () => {
+  it("the engine computes the same with relaxed SIMD and without, and something else for every model and head", () => {
     const plain = Object.keys(reference.results).filter((name) => name.includes(" simd "));
     expect(plain).toHaveLength(16);
     for (const name of plain) {
@@ -56,18 +86,22 @@ describe("the engine", () => {
     expect(new Set(Object.values(reference.results)).size).toBe(plain.length);
   });
 
-  for (const { name, agent, programs, run } of runtimes) {
+  for (const { name, agent, programs, engines: wanted, run } of runtimes) {
     const program = programs ? executable(...programs) : "";
-    const property = `computes in ${name} what it does here, byte by byte`;
-    if (program === undefined) {
-      const reason = `no ${programs?.join(" or ")} is installed`;
-      console.warn(`Skipped: ${property} (${reason})`);
-      it.skip(`${property} (skipped: ${reason})`);
-    } else {
-      it(property, async () => {
-        const found = await run(program, folder);
-        expect(found).toEqual({ ...reference, agent: expect.stringContaining(agent) });
-      });
+    const properties = wanted.map(
+      (engine) => [engine, `${engine} computes in ${name} what the engine does here`] as const,
+    );
+    for (const [engine, property] of properties) {
+      if (program === undefined) {
+        const reason = `no ${programs?.join(" or ")} is installed`;
+        console.warn(`Skipped: ${property} (${reason})`);
+        it.skip(`${property} (skipped: ${reason})`);
+      } else {
+        it(property, async () => {
+          const found = await run(program, folder, engines[engine]);
+          expect(found).toEqual({ ...reference, agent: expect.stringContaining(agent) });
+        });
+      }
     }
   }
 });

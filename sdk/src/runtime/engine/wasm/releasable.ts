@@ -14,9 +14,7 @@ export function releasable(opened: EngineSession): EngineSession {
     /** @throws BertEdgeError `session_released`, and as the session */
     async run(sequences, head) {
       if (session) return session.run(sequences, head);
-      throw new BertEdgeError("session_released", "The session was released, and its model is gone.", {
-        hint: "Load the model again, or release it after its last use.",
-      });
+      throw sessionReleased();
     },
     memoryBytes: () => (session ? session.memoryBytes() : 0),
     async release() {
@@ -26,3 +24,8 @@ export function releasable(opened: EngineSession): EngineSession {
     },
   };
 }
+
+export const sessionReleased = (): BertEdgeError =>
+  new BertEdgeError("session_released", "The session was released, and its model is gone.", {
+    hint: "Load the model again, or release it after its last use.",
+  });

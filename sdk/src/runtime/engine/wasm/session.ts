@@ -10,7 +10,7 @@ import type { ProgramValue } from "./program.ts";
 import { segmentsOf } from "./segments.ts";
 
 /** Tokens that are computed together. More would need more memory, and hardly less time. */
-const BATCH_TOKENS = 256;
+export const BATCH_TOKENS = 256;
 
 /** What is in memory beyond the model, for batches of so many tokens. */
 interface Places {

@@ -1,0 +1,62 @@
+/**
+ * The WebAssembly engine on one thread and on several, side by side in one process, on the embedded model:
+ *
+ *     npm run bench:pool
+ *
+ * Medians of rounds in turn. What else runs on the machine's cores is taken from the pool, so that the load is printed too.
+ */
+import { availableParallelism, loadavg } from "node:os";
+import { optimizeGraph } from "../sdk/src/build/optimize/optimize-graph.ts";
+import { lower } from "../sdk/src/build/pack/program/lower.ts";
+import { writeModel } from "../sdk/src/build/pack/program/write-model.ts";
+import { precisions } from "../sdk/src/build/quantize/precisions.ts";
+import { readTextModel } from "../sdk/src/build/text-model.ts";
+import { probeTexts } from "../sdk/src/build/verify/probe-texts.ts";
+import { type EngineSession, oneModel } from "../sdk/src/runtime/engine/engine.ts";
+import { wasmEngine } from "../sdk/src/runtime/engine/wasm/index.ts";
+import { wasmPoolEngine } from "../sdk/src/runtime/engine/wasm-pool/node/index.ts";
+import { compiled } from "../test/suites/kernels/builds.ts";
+import { median } from "./run-tool.ts";
+
+const ROUNDS = 25;
+
+const { graph, config, maxTokens, encode } = await readTextModel("models/default");
+await optimizeGraph(graph);
+const size = { maxTokens, vocabulary: config.vocab_size };
+const model = oneModel(writeModel(await lower(precisions["int8-edge"](graph)(), size)));
+const kernels = { relaxed: await compiled("relaxed"), simd: await compiled("simd") };
+
+const threads = availableParallelism();
+const alone = await wasmEngine(kernels).load(model);
+const pool = await wasmPoolEngine({ ...kernels, threads }).load(model);
+const head = { pooling: "mean", normalize: true } as const;
+const texts = encode(probeTexts);
+const requests = {
+  "one of 20 tokens": texts.slice(3, 4),
+  "all probe texts": texts,
+  "four times these": [texts, texts, texts, texts].flat(),
+};
+
+async function timed({ run }: EngineSession, request: (typeof requests)[keyof typeof requests]): Promise<number> {
+  const start = performance.now();
+  await run(request, head);
+  return performance.now() - start;
+}
+
+console.log(`${threads} threads; load of the machine ${loadavg()[0]?.toFixed(1)} on ${threads} cores`);
+for (const [name, request] of Object.entries(requests)) {
+  const times: { alone: number[]; pool: number[] } = { alone: [], pool: [] };
+  for (let round = 0; round < ROUNDS; round++) {
+    times.alone.push(await timed(alone, request));
+    times.pool.push(await timed(pool, request));
+  }
+  const [one, many] = [median(times.alone), median(times.pool)];
+  const tokens = request.reduce((sum, { length }) => sum + length, 0);
+  const ms = `${one.toFixed(1)} ms → ${many.toFixed(1)} ms`;
+  console.log(`${name} (${tokens} tokens): ${ms}, ${(one / many).toFixed(2)} times as fast`);
+}
+const megabytes = ({ memoryBytes }: EngineSession) => ((memoryBytes() ?? 0) / 1e6).toFixed(1);
+console.log(
+  `memory: ${megabytes(alone)} MB → ${megabytes(pool)} MB and the file once, ${(model.size("edge") / 1e6).toFixed(1)} MB`,
+);
+await pool.release();

@@ -1,0 +1,27 @@
+import { extname } from "node:path";
+import { Worker } from "node:worker_threads";
+import type { Spawn } from "../thread.ts";
+
+/** A thread of Node, which does not keep the process alive unless it has a task. */
+export const nodeThread =
+  (script = new URL(`./worker${extname(import.meta.url)}`, import.meta.url)): Spawn =>
+  ({ answered, ended }) => {
+    const worker = new Worker(script);
+    worker.unref();
+    worker.on("message", (answer) => {
+      worker.unref();
+      answered(answer);
+    });
+    worker.on("messageerror", ended);
+    worker.on("error", ended);
+    worker.on("exit", (code) => ended(`it ended with ${code}`));
+    return {
+      post(task) {
+        worker.ref();
+        worker.postMessage(task);
+      },
+      async end() {
+        await worker.terminate();
+      },
+    };
+  };

@@ -1,0 +1,116 @@
+import type { EngineSession, TokenIds, VectorHead } from "../engine.ts";
+import { batchesOf } from "../wasm/batches.ts";
+import type { Program } from "../wasm/program.ts";
+import { sessionReleased } from "../wasm/releasable.ts";
+import { BATCH_TOKENS } from "../wasm/session.ts";
+import type { ThreadSession } from "./thread-session.ts";
+
+/** Fewer tokens than this are not worth another thread. */
+const LEAST_TOKENS = 32;
+
+export interface PoolOptions {
+  readonly size: number;
+  open(): Promise<ThreadSession>;
+  readonly program: Pick<Program, "maxTokens" | "vocabulary">;
+}
+
+interface Job extends PromiseWithResolvers<Float32Array<ArrayBuffer>[]> {
+  /** What it is a part of. */
+  readonly request: readonly TokenIds[];
+  readonly batch: readonly TokenIds[];
+  readonly head: VectorHead | undefined;
+}
+
+/**
+ * Sessions of one model as one: every request is cut into batches, which idle sessions take in the order in which they came.
+ * A session whose thread has ended is replaced when it is needed again.
+ *
+ * @throws BertEdgeError what opening a session throws
+ */
+export async function openPool({ size, open, program }: PoolOptions): Promise<EngineSession> {
+  const members = new Set<ThreadSession>();
+  const idle: ThreadSession[] = [];
+  let waiting: Job[] = [];
+  let busy = 0;
+  let isReleased = false;
+
+  async function add(): Promise<ThreadSession> {
+    const member = await open();
+    if (isReleased) {
+      await member.release();
+      throw sessionReleased();
+    }
+    members.add(member);
+    return member;
+  }
+
+  async function release(): Promise<void> {
+    isReleased = true;
+    for (const job of waiting) job.reject(sessionReleased());
+    waiting = [];
+    await Promise.all([...members].map((member) => member.release()));
+  }
+
+  /** One that is idle; a new one where it has ended meanwhile. */
+  async function take(): Promise<ThreadSession> {
+    const member = idle.pop();
+    if (member?.isAlive()) return member;
+    if (member) members.delete(member);
+    return add();
+  }
+
+  async function perform({ request, batch, head, resolve, reject }: Job): Promise<void> {
+    try {
+      const member = await take();
+      try {
+        resolve(await member.run(batch, head));
+      } finally {
+        if (member.isAlive()) idle.push(member);
+        else members.delete(member);
+      }
+    } catch (error) {
+      reject(error);
+      // Nobody waits for the rest.
+      waiting = waiting.filter((job) => job.request !== request);
+    }
+  }
+
+  function start(): void {
+    while (busy < size) {
+      const job = waiting.shift();
+      if (!job) return;
+      busy++;
+      void perform(job).finally(() => {
+        busy--;
+        start();
+      });
+    }
+  }
+
+  const opened = await Promise.allSettled(Array.from({ length: size }, add));
+  for (const outcome of opened) {
+    if (outcome.status === "fulfilled") idle.push(outcome.value);
+  }
+  const failed = opened.find((outcome) => outcome.status === "rejected");
+  if (failed) {
+    await release();
+    throw failed.reason;
+  }
+
+  return {
+    provider: "wasm",
+    target: "edge",
+    async run(sequences, head) {
+      const total = sequences.reduce((sum, { length }) => sum + length, 0);
+      const tokens = Math.min(Math.max(Math.ceil(total / size), LEAST_TOKENS), BATCH_TOKENS);
+      const jobs = batchesOf(sequences, program, tokens).map(
+        (batch): Job => ({ request: sequences, batch, head, ...Promise.withResolvers() }),
+      );
+      waiting.push(...jobs);
+      start();
+      return (await Promise.all(jobs.map(({ promise }) => promise))).flat();
+    },
+    memoryBytes: () => [...members].reduce((sum, member) => sum + (member.memoryBytes() ?? 0), 0),
+    release,
+  };
+}

@@ -1,0 +1,16 @@
+import type { Spawn } from "./thread.ts";
+
+/** A Web Worker. One that closes itself is not noticed: the standard has no event for that. */
+export const webThread: Spawn = ({ answered, ended }) => {
+  const worker = new Worker(new URL("./worker.js", import.meta.url), { type: "module" });
+  worker.onmessage = ({ data }) => answered(data);
+  worker.onmessageerror = () => ended("its answer could not be read");
+  worker.onerror = (event) => {
+    event.preventDefault();
+    ended(event.message);
+  };
+  return {
+    post: (task) => worker.postMessage(task),
+    end: async () => worker.terminate(),
+  };
+};
