@@ -72,8 +72,21 @@ describe("prepare", () => {
     const [edge, region] = vectors as [Float32Array, Float32Array];
     expect(edge).toHaveLength(16);
     expect(Math.hypot(...edge)).toBeCloseTo(1, 6);
-    // The same int8 numbers; only float32 sums between them are taken in another order.
+    // Weights of 7 bits and of 8, and attention in integers and in float32.
     expect(cosine(edge, region)).toBeGreaterThan(0.9999);
+  });
+
+  it("says which engine could not take a target, and why", async () => {
+    const { run } = await preparable({ config: { num_attention_heads: 8 } });
+    const { manifest, passedOver } = await run({ targets: ["edge"] });
+    expect(manifest.targets.edge).toMatchObject({ engine: "ort-web", precision: "int8" });
+    expect(passedOver).toEqual([
+      {
+        target: "edge",
+        engine: "wasm",
+        why: expect.stringMatching(/^The WebAssembly engine has no kernel: .*Attention/),
+      },
+    ]);
   });
 
   it("makes only the targets it is asked for, and no file that they do not need", async () => {

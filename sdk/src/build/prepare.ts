@@ -19,7 +19,6 @@ import { storedArtifact } from "../storage/stored-artifact.ts";
 import { calibrate } from "./calibrate/calibrate.ts";
 import { engineOnThisMachine } from "./engines.ts";
 import { choosePrecision, type Measures } from "./gate/choose-precision.ts";
-import { FP16_LIMIT, INT8_LIMIT, type Limit } from "./gate/measured.ts";
 import { readTaskData, type TaskFiles } from "./gate/task-data.ts";
 import { assertVaries } from "./gate/varies.ts";
 import { copyGraph } from "./graph/copy.ts";
@@ -36,6 +35,7 @@ import { type Precision, precisions } from "./quantize/precisions.ts";
 import { quantizableNodes } from "./quantize/quantize-graph.ts";
 import { tokenBatches } from "./quantize/token-batches.ts";
 import { observeProducts } from "./quantize/weights/observe.ts";
+import { firstOf, type PassedOver, type Recipe, recipes } from "./recipes.ts";
 import { readTextModel, type TextModel } from "./text-model.ts";
 import { FP32_LIMIT, gate, parity } from "./verify/parity.ts";
 import { probeTexts } from "./verify/probe-texts.ts";
@@ -63,24 +63,9 @@ export interface PrepareReport {
   /** Agreement of the fused float32 graph with the decomposed one. */
   fusion: Parity;
   nodes: { decomposed: number; fused: number };
+  /** Faster engines that targets were not made for. */
+  passedOver: (PassedOver & { target: TargetName })[];
 }
-
-interface Recipe {
-  readonly engine: Target["engine"];
-  /** The fastest first; the first that reaches the limit is taken. */
-  readonly precisions: readonly Target["precision"][];
-  readonly limit: Limit;
-}
-
-/** What each target runs, the fastest engine first; a model that it cannot run, or not accurately, goes to the next. */
-const recipes: Record<TargetName, readonly Recipe[]> = {
-  edge: [
-    { engine: "wasm", precisions: ["int8-edge"], limit: INT8_LIMIT },
-    { engine: "ort-web", precisions: ["int8"], limit: INT8_LIMIT },
-  ],
-  "regional-cpu": [{ engine: "ort-node", precisions: ["int8", "int8-blocks"], limit: INT8_LIMIT }],
-  "regional-gpu": [{ engine: "ort-node", precisions: ["fp16"], limit: FP16_LIMIT }],
-};
 
 /**
  * Checkpoint in, artifact out: read → build the graph → fuse it → check it → observe activations → quantize → check every
@@ -148,7 +133,11 @@ export async function prepare(options: PrepareOptions): Promise<PrepareReport> {
     );
     return { engine, precision: label, kept: [...kept], model: file, ...measured };
   };
-  for (const target of targets) built[target] = await firstOf(recipes[target], (recipe) => build(target, recipe));
+  const passedOver: PrepareReport["passedOver"] = [];
+  for (const target of targets) {
+    const onPassedOver = (which: PassedOver) => void passedOver.push({ target, ...which });
+    built[target] = await firstOf(recipes[target], (recipe) => build(target, recipe), onPassedOver);
+  }
 
   for (const [file, bytes] of model.tokenizer.files) files.set(file, bytes);
   const manifest: Manifest = {
@@ -172,20 +161,8 @@ export async function prepare(options: PrepareOptions): Promise<PrepareReport> {
     manifest: calibrated.manifest,
     fusion,
     nodes: { decomposed: model.graph.nodes.size, fused: fused.nodes.size },
+    passedOver,
   };
-}
-
-/** Reasons to try another engine. */
-const elsewhere = new Set(["engine_unsupported", "accuracy_gate"]);
-
-/** What the first recipe makes that can make it; the last one's error when none can. */
-async function firstOf<T>([recipe, ...others]: readonly Recipe[], build: (recipe: Recipe) => Promise<T>): Promise<T> {
-  try {
-    return await build(recipe as Recipe);
-  } catch (error) {
-    if (others.length > 0 && error instanceof BertEdgeError && elsewhere.has(error.code)) return firstOf(others, build);
-    throw error;
-  }
 }
 
 /** A graph as the file that an engine reads. */

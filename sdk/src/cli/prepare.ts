@@ -1,5 +1,6 @@
 import { Command, Option } from "commander";
 import { type Manifest, type Target, type TargetName, targetNames } from "../artifact/manifest.ts";
+import type { PrepareReport } from "../build/prepare.ts";
 import { listOf, share, textLines } from "./options.ts";
 import { printJson, printResult, stageLog, table } from "./output.ts";
 
@@ -41,10 +42,10 @@ export const prepareCommand = new Command("prepare")
     const report = await prepare({ folder, ...options, tableBits: bits === "int4" ? 4 : 8, onStage: log.stage });
     log.done();
     if (json) printJson(report);
-    else printResult(describe(report.manifest));
+    else printResult(describe(report));
   });
 
-function describe(manifest: Manifest): string {
+function describe({ manifest, passedOver }: PrepareReport): string {
   const targets = Object.entries(manifest.targets) as [TargetName, Target][];
   const rows = targets.map(([name, target]) => {
     const { engine, precision, model, parity, task, memory } = target;
@@ -63,9 +64,12 @@ function describe(manifest: Manifest): string {
   const kept = targets.flatMap(([name, target]) =>
     (target.kept ?? []).map((layer) => `${name} keeps ${layer} in a higher precision`),
   );
-  return [`${manifest.name}: ${computes(manifest)}, ${manifest.maxTokens} tokens`, table(heading, rows), ...kept].join(
-    "\n",
-  );
+  const elsewhere = passedOver.map(({ target, engine, why }) => {
+    const taken = manifest.targets[target]?.engine;
+    return `${target} is for ${taken}, not for ${engine}: ${why}\n  functions/ must use bert-edge/engine/${taken} for it.`;
+  });
+  const summary = `${manifest.name}: ${computes(manifest)}, ${manifest.maxTokens} tokens`;
+  return [summary, table(heading, rows), ...kept, ...elsewhere].join("\n");
 }
 
 const computes = (manifest: Manifest): string =>
