@@ -62,6 +62,9 @@ describe("readModelFile", () => {
     JSON.stringify({ __metadata__: { program: JSON.stringify(program) }, words: { data_offsets: 0 } }),
     JSON.stringify({ __metadata__: { program: JSON.stringify(program) }, words: { data_offsets: [-8, 0] } }),
     JSON.stringify({ __metadata__: { program: JSON.stringify(program) }, words: { data_offsets: [0, 8] } }),
+    JSON.stringify({ __metadata__: { program: JSON.stringify(program) }, words: { data_offsets: ["0", 0] } }),
+    JSON.stringify({ __metadata__: { program: JSON.stringify(program) }, words: { data_offsets: [[], 0] } }),
+    JSON.stringify({ __metadata__: { program: JSON.stringify(program) }, words: { data_offsets: [0, -0.5] } }),
   ])("refuses the header %s", (header) => {
     expect(refusal(() => readModelFile(withHeader(header)))).toMatch(/^model_(invalid|version)$/);
   });

@@ -52,7 +52,8 @@ export function readModelFile(file: Uint8Array): ModelFile {
   for (const [name, entry] of Object.entries(header)) {
     if (name === "__metadata__") continue;
     const { 0: begin, 1: end } = Object(entry).data_offsets ?? [];
-    if (!(begin >= 0 && start + end <= file.length)) throw invalid(`tensor ${name} lies outside it`);
+    const isThere = [begin, end].every(Number.isInteger) && begin >= 0 && begin <= end && start + end <= file.length;
+    if (!isThere) throw invalid(`tensor ${name} lies outside it`);
     ranges.set(name, { offset: start + begin, size: end - begin });
   }
   return {
