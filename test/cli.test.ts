@@ -1,9 +1,10 @@
 import { spawn } from "node:child_process";
-import { mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { cp, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Manifest } from "../sdk/src/artifact/manifest.ts";
 import { encodeOnnx } from "../sdk/src/build/onnx/encode.ts";
 import type { OptimizeReport } from "../sdk/src/build/optimize/optimize.ts";
 import type { PrepareReport } from "../sdk/src/build/prepare.ts";
@@ -224,6 +225,15 @@ describe("embed", () => {
     expect(code).toBe(0);
     expect(vectors(stdout).map(({ length }) => length)).toEqual(lines.map(() => 16));
     for (const vector of vectors(stdout)) expect(Math.abs(Math.hypot(...vector) - 1)).toBeLessThan(1e-6);
+  });
+
+  it("takes the edge's engine for an artifact that has no other", async () => {
+    const copy = join(folder, "edge-alone");
+    await cp(artifact, copy, { recursive: true });
+    const { targets, ...rest } = JSON.parse(await readFile(join(copy, "manifest.json"), "utf8")) as Manifest;
+    await writeFile(join(copy, "manifest.json"), JSON.stringify({ ...rest, targets: { edge: targets.edge } }));
+    const wanted = await bertEdge(["embed", artifact, "--engine", "wasm"], { stdin });
+    expect(await bertEdge(["embed", copy], { stdin })).toMatchObject({ code: 0, stdout: wanted.stdout });
   });
 
   it("gives a line the vector that it has alone, with or without a newline at its end", async () => {

@@ -8,13 +8,18 @@ const engines = ["wasm", "ort-web", "ort-node"] as const satisfies readonly Targ
 export const embedCommand = new Command("embed")
   .description("embed one text a line from stdin; print one JSON array a line")
   .argument("<artifact>", "artifact folder")
-  .addOption(new Option("--engine <engine>").choices(engines).default("ort-node"))
+  .addOption(
+    new Option("--engine <engine>", "default: the region's on the CPU, the edge's without one").choices(engines),
+  )
   .option("--json", "accepted for symmetry; the output is JSON lines either way")
-  .action(async (folder: string, { engine }: { engine: (typeof engines)[number] }) => {
+  .action(async (folder: string, { engine }: { engine?: Target["engine"] }) => {
     const { engineOnThisMachine } = await import("../build/engines.ts");
     const { loadModel } = await import("../runtime/model.ts");
     const { openFolder } = await import("../storage/folder-artifact.ts");
-    const model = await loadModel(await openFolder(folder), await engineOnThisMachine(engine));
+    const artifact = await openFolder(folder);
+    const { edge, "regional-cpu": native } = artifact.manifest.targets;
+    const chosen = engine ?? native?.engine ?? edge?.engine ?? "ort-node";
+    const model = await loadModel(artifact, await engineOnThisMachine(chosen));
     for await (const line of createInterface({ input: process.stdin })) {
       const { ids } = model.tokenizer.encode(line, model.manifest.maxTokens);
       const [vector] = await model.embed([ids]);
