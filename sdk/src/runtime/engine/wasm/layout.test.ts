@@ -8,7 +8,7 @@ import { seeded } from "../../../../../test/suites/seeded.ts";
 import { BLOCK, type Layout, layoutOf } from "./layout.ts";
 import { run, type Starts } from "./machine.ts";
 import { MODEL } from "./memory-map.ts";
-import type { Program } from "./program.ts";
+import type { Program, Step } from "./program.ts";
 import { type Segment, segmentsOf } from "./segments.ts";
 
 /** What is where: enough of each for every tensor and value of a random program. */
@@ -98,5 +98,23 @@ describe("layoutOf", () => {
       seeded(300),
     );
     expect(Math.min(shared, blocks)).toBeGreaterThan(50);
+  });
+
+  it("gives the places of what attention has read to the steps after it", () => {
+    const view = (value: number) => ({ value, column: 0 });
+    const attention = (x: number, out: number): Step => {
+      const [query, key, value] = [view(x), view(x), view(x)];
+      return { op: "attention", query, key, value, heads: 1, size: 64, scale: 1, out };
+    };
+    const steps: Step[] = [
+      { op: "lookup", table: "bytes", steps: "floats", bits: 8, block: 64, out: 0 },
+      attention(0, 1),
+      { op: "activation", kind: "relu", x: view(1), out: 2 },
+      attention(2, 3),
+    ];
+    const values = steps.map(() => ({ width: 64, of: "token", type: "f32" }) as const);
+    const program = { version: 1, values, steps, output: 3, maxTokens: 512, vocabulary: VOCABULARY };
+    const tokens = 2 * BLOCK;
+    expect(layoutOf(program, segmentsOf(program), tokens).bytes).toBe(2 * tokens * 64 * 4);
   });
 });

@@ -34,14 +34,14 @@ export function layoutOf({ steps, values, output }: Program, segments: readonly 
       for (const value of valuesOf(steps[at] as Program["steps"][number])) use(value, at, segment);
     }
   }
-  use(output, steps.length, { kind: "sequences", from: steps.length, to: steps.length });
+  use(output, steps.length, { kind: "sequences", from: steps.length, to: steps.length + 1 });
   const isWhole = uses.map(({ segments: [used, ...others] }) => used?.kind !== "rows" || others.length > 0);
   const rows = values.map((_, i) => (isWhole[i] ? tokens : Math.min(tokens, BLOCK)));
   const lifetimes = uses.map(({ first, last, segments: used }, i) => ({
     bytes: bytesOf(values[i] as ProgramValue, rows[i] as number),
     // A value for all tokens is written block by block: what the segment hands on within a block must not lie there.
     first: isWhole[i] ? Math.min(...[...used].map(({ from }) => from)) : first,
-    last: isWhole[i] ? Math.max(...[...used].map(({ to }) => to)) : last,
+    last: isWhole[i] ? Math.max(...[...used].map(({ to }) => to - 1)) : last,
   }));
   const { offsets, bytes } = arrange(lifetimes);
   const parameters = offsets.map(
