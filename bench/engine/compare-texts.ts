@@ -3,12 +3,9 @@ import { median } from "../run-tool.ts";
 import type { Context, ModelName } from "./context.ts";
 import { type Encoder, openAll, ours, type Rival } from "./encoders.ts";
 import { type Measured, milliseconds } from "./measured.ts";
-import { type Contender, ratio, timeSideBySide, warmUp } from "./side-by-side.ts";
+import { type Contender, ratio, type Samples, timeSideBySide } from "./side-by-side.ts";
 
 const head: VectorHead = { pooling: "mean", normalize: true };
-
-/** Forms that take longer than the fastest by so much are not in the rounds. */
-const HOPELESS = 1.5;
 
 export interface Comparison {
   readonly model: ModelName;
@@ -26,32 +23,26 @@ export const compareTexts =
     const subject = await context.subject(model);
     const texts = tokens.map((length, i) => text(length, i, subject.model.config.vocab_size));
     const [own] = (await openAll(ours, subject)) as [Encoder];
-    const rivals = await openAll(rival, subject);
+    const others = await openAll(rival, subject);
     try {
       const contender = ({ name, run }: Encoder): Contender => ({ name, run: () => run(texts, head) });
-      const warm: { encoder: Encoder; ms: number }[] = [];
-      for (const encoder of rivals) warm.push({ encoder, ms: await warmUp(contender(encoder)) });
-      const least = Math.min(...warm.map(({ ms }) => ms));
-      const promising = warm.filter(({ ms }) => ms < HOPELESS * least).map(({ encoder }) => encoder);
-      const [mine = [], ...theirs] = await timeSideBySide([own, ...promising].map(contender));
-      const medians = theirs.map(median);
-      const best = medians.indexOf(Math.min(...medians));
-      const [encoder, samples = []] = [promising[best] as Encoder, theirs[best]];
+      const times = await timeSideBySide(contender(own), others.map(contender));
+      const byTime = [...times.rivals].sort(([, a], [, b]) => median(a) - median(b));
+      const [{ name }, fastest] = byTime[0] as [Contender, Samples];
+      const vectors = await others.find((encoder) => encoder.name === name)?.run(texts, head);
       return {
-        figure: over === "rival" ? ratio(samples, mine) : ratio(mine, samples),
-        ours: milliseconds(median(mine)),
-        other: `${milliseconds(medians[best] as number)} ${encoder.name}`,
+        figure: over === "rival" ? ratio(fastest, times.ours) : ratio(times.ours, fastest),
+        ours: milliseconds(median(times.ours)),
+        other: `${milliseconds(median(fastest))} ${name}`,
         details: {
-          cosine: leastCosine(await own.run(texts, head), await encoder.run(texts, head)),
-          ms: Object.fromEntries([
-            ["ours", median(mine)],
-            ...warm.map(({ encoder: { name }, ms }) => [name, ms]),
-            ...promising.map(({ name }, i) => [name, medians[i]]),
-          ]),
+          rounds: fastest.length,
+          ms: median(times.ours),
+          others: Object.fromEntries(byTime.map(([{ name }, samples]) => [name, median(samples)])),
+          leastCosine: leastCosine(await own.run(texts, head), vectors ?? []),
         },
       };
     } finally {
-      for (const encoder of [own, ...rivals]) await encoder.release();
+      for (const encoder of [own, ...others]) await encoder.release();
     }
   };
 

@@ -1,11 +1,16 @@
 import { median } from "../run-tool.ts";
 
-const ROUNDS = 15;
+/** As many as there is time for, within these. */
+const ROUNDS = { least: 5, most: 21 };
+const BUDGET_MS = 30_000;
 
 /** Until V8 has compiled for speed what is called. */
 const WARM_UP_MS = 1000;
 /** Enough for the clock. */
 const SAMPLE_MS = 30;
+
+/** Those who take so many times as long as the fastest are not in the rounds. */
+const HOPELESS = 1.5;
 
 /** One way to compute the same. */
 export interface Contender {
@@ -16,33 +21,45 @@ export interface Contender {
 /** Milliseconds of one run, by round. */
 export type Samples = readonly number[];
 
+export interface Times {
+  readonly ours: Samples;
+  readonly rivals: ReadonlyMap<Contender, Samples>;
+}
+
 /** Of all threads of this process, of which only one works: what else runs on the machine takes none of them. */
 function milliseconds(): number {
   const { user, system } = process.cpuUsage();
   return (user + system) / 1000;
 }
 
-/** Rounds in which every contender runs once more, first untimed: the others went through its caches. */
-export async function timeSideBySide(contenders: readonly Contender[]): Promise<Samples[]> {
-  const repeats: number[] = [];
-  for (const contender of contenders) repeats.push(Math.ceil(SAMPLE_MS / (await warmUp(contender))));
-  const samples = contenders.map((): number[] => []);
-  for (let round = 0; round < ROUNDS; round++) {
-    for (const [i, contender] of contenders.entries()) {
+/** Rounds in which each runs once more, first untimed: the others went through its caches. */
+export async function timeSideBySide(ours: Contender, rivals: readonly Contender[]): Promise<Times> {
+  const all = [ours, ...rivals];
+  for (const contender of all) await warmUp(contender);
+  const guesses = new Map<Contender, number>();
+  for (const contender of all) guesses.set(contender, await timed(contender, 1));
+  const guess = (contender: Contender) => guesses.get(contender) as number;
+  const least = Math.min(...rivals.map(guess));
+  const running = [ours, ...rivals.filter((rival) => guess(rival) < HOPELESS * least)];
+  const repeats = (contender: Contender) => Math.ceil(SAMPLE_MS / guess(contender));
+  const roundMs = running.reduce((sum, each) => sum + (1 + repeats(each)) * guess(each), 0);
+  const rounds = Math.max(ROUNDS.least, Math.min(ROUNDS.most, Math.floor(BUDGET_MS / roundMs)));
+  const samples = new Map(running.map((contender) => [contender, [] as number[]]));
+  for (let round = 0; round < rounds; round++) {
+    for (const [contender, ms] of samples) {
       await contender.run();
-      samples[i]?.push(await timed(contender, repeats[i] as number));
+      ms.push(await timed(contender, repeats(contender)));
     }
   }
-  return samples;
+  const own = samples.get(ours) as Samples;
+  samples.delete(ours);
+  return { ours: own, rivals: samples };
 }
 
-/** @returns about the milliseconds of a run */
-export async function warmUp(contender: Contender): Promise<number> {
+async function warmUp(contender: Contender): Promise<void> {
   const start = milliseconds();
-  let ms = 0;
-  do ms = await timed(contender, 1);
+  do await contender.run();
   while (milliseconds() - start < WARM_UP_MS);
-  return ms;
 }
 
 async function timed({ run }: Contender, repeats: number): Promise<number> {
