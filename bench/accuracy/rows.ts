@@ -24,7 +24,7 @@ export interface Row {
   /** Stable, by which results are kept. */
   readonly id: string;
   readonly title: string;
-  /** `edge` is the plain code in build/scalar. */
+  /** `edge` is our own engine, or its plain code in build/scalar where it lacks the kernels. */
   readonly engine: "edge" | "onnxruntime";
   readonly retrieval?: boolean;
   readonly classification?: boolean;

@@ -3,6 +3,7 @@ import { type Manifest, type Target, type TargetName, targetNames } from "../art
 import type { PrepareReport } from "../build/prepare.ts";
 import { listOf, share, textLines } from "./options.ts";
 import { printJson, printResult, stageLog, table } from "./output.ts";
+import { passedOver } from "./passed-over.ts";
 
 interface Options {
   out: string;
@@ -45,7 +46,8 @@ export const prepareCommand = new Command("prepare")
     else printResult(describe(report));
   });
 
-function describe({ manifest, passedOver }: PrepareReport): string {
+function describe(report: PrepareReport): string {
+  const { manifest } = report;
   const targets = Object.entries(manifest.targets) as [TargetName, Target][];
   const rows = targets.map(([name, target]) => {
     const { engine, precision, model, parity, task, memory } = target;
@@ -64,12 +66,8 @@ function describe({ manifest, passedOver }: PrepareReport): string {
   const kept = targets.flatMap(([name, target]) =>
     (target.kept ?? []).map((layer) => `${name} keeps ${layer} in a higher precision`),
   );
-  const elsewhere = passedOver.map(({ target, engine, why }) => {
-    const taken = manifest.targets[target]?.engine;
-    return `${target} is for ${taken}, not for ${engine}: ${why}\n  functions/ must use bert-edge/engine/${taken} for it.`;
-  });
   const summary = `${manifest.name}: ${computes(manifest)}, ${manifest.maxTokens} tokens`;
-  return [summary, table(heading, rows), ...kept, ...elsewhere].join("\n");
+  return [summary, table(heading, rows), ...kept, ...passedOver(report)].join("\n");
 }
 
 const computes = (manifest: Manifest): string =>

@@ -3,6 +3,7 @@ import { resolve } from "node:path";
 import { Command } from "commander";
 import { positiveInteger } from "../options.ts";
 import { printNote, printResult, stageLog } from "../output.ts";
+import { passedOver } from "../passed-over.ts";
 
 /** What a shell reports of a process ended by Ctrl-C. */
 const INTERRUPTED = 130;
@@ -30,7 +31,9 @@ export const devCommand = new Command("dev")
     interrupted.then(() => serving || process.exit(INTERRUPTED));
     const log = stageLog();
     const artifact = resolve(".bert-edge/dev");
-    await prepare({ folder, out: artifact, ...(name && { name }), onStage: log.stage });
+    const report = await prepare({ folder, out: artifact, ...(name && { name }), onStage: log.stage });
+    log.done();
+    for (const line of passedOver(report)) printNote(line);
     const stack = await startStack({
       root: process.cwd(),
       artifact,
