@@ -2,11 +2,14 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
+import { temporaryFolder } from "../../../../test/suites/temporary-folder.ts";
 import { writePreparableCheckpoint } from "../../../../test/suites/tiny-bert.ts";
 import type { Artifact } from "../../artifact/artifact.ts";
 import type { ManifestFile, Target } from "../../artifact/manifest.ts";
 import { ortMemory } from "../../runtime/engine/ort-web/compiled-module.ts";
+import { sourceOf } from "../../runtime/model.ts";
 import { openFolder } from "../../storage/folder-artifact.ts";
+import { engineOnThisMachine } from "../engines.ts";
 import { prepare } from "../prepare.ts";
 import { calibrate } from "./calibrate.ts";
 
@@ -64,6 +67,17 @@ describe("calibrate", () => {
     expect({ limit, fits }).toEqual({ limit: 128 * MEBIBYTE, fits: true });
     expect(peak).toBeGreaterThan(manifest.files[manifest.targets.edge?.model ?? ""]?.size ?? Number.NaN);
     expect((peak ?? 0) % WASM_PAGE).toBe(0);
+  });
+
+  it("counts what the longest text takes, which is too long to be timed", async () => {
+    const folder = await temporaryFolder();
+    const longest = 4096;
+    await writePreparableCheckpoint(folder, { config: { max_position_embeddings: longest } });
+    const out = join(folder, "artifact");
+    const { manifest } = await prepare({ folder, out, name: "long", targets: ["edge"] });
+    const session = await (await engineOnThisMachine("wasm")).load(sourceOf(await openFolder(out), "wasm"));
+    await session.run([new Int32Array(longest).fill(2000)]);
+    expect(manifest.targets.edge?.memory?.peak).toBe(session.memoryBytes());
   });
 
   it("counts the model a second time for onnxruntime-web, which is given its bytes", async () => {
