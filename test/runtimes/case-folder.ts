@@ -13,7 +13,7 @@ const root = join(import.meta.dirname, "../..");
 
 /**
  * What all runtimes are given: model files, `cases.json`, the kernels, and bundles: `digests.mjs` for all of them,
- * and in `pool/` the engine on several Web Workers.
+ * and in `pool/` the engine on several Web Workers, in `crash/` on some that end.
  */
 export async function writeCases(folder: string): Promise<void> {
   const cases: Record<string, Cases[string]> = {};
@@ -39,9 +39,12 @@ export async function writeCases(folder: string): Promise<void> {
     outfile: join(folder, "digests.mjs"),
   });
   const pool = join(root, "sdk/src/runtime/engine/wasm-pool");
-  await build({
-    ...options,
-    entryPoints: [join(pool, "index.ts"), join(pool, "worker.ts")],
-    outdir: join(folder, "pool"),
-  });
+  const here = import.meta.dirname;
+  const workers = {
+    pool: { index: join(pool, "index.ts"), worker: join(pool, "worker.ts") },
+    crash: { index: join(here, "crash-outcomes.ts"), worker: join(here, "crashing-web-worker.ts") },
+  };
+  for (const [name, entryPoints] of Object.entries(workers)) {
+    await build({ ...options, entryPoints, outdir: join(folder, name) });
+  }
 }

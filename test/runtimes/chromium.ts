@@ -5,30 +5,33 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
-import type { Digests } from "./digests.ts";
 
 const DEADLINE_MS = 50_000;
 
-const page = (engine: string) => `<!doctype html><script type="module">
+const page = (expression: string) => `<!doctype html><script type="module">
   import { compiled, digests } from "./digests.mjs";
 
   const read = async (file) => (await fetch(file)).bytes();
-  const outcome = async () => digests(await compiled(read), read, ${engine});
+  const outcome = async () => ({ value: await ${expression} });
   const body = JSON.stringify(await outcome().catch(({ stack }) => ({ stack })));
   await fetch("outcome", { method: "POST", body });
 </script>`;
 
-/** Gives a page to a browser without a window, and waits for what it posts. */
-export async function digestsOfChromium(browser: string, folder: string, engine: string): Promise<Digests> {
-  const { promise, resolve, reject } = Promise.withResolvers<Digests>();
+/**
+ * What an expression is in a page of a browser without a window.
+ *
+ * @param expression may use `read`, `compiled` and `digests`
+ */
+export async function inChromium(browser: string, folder: string, expression: string): Promise<unknown> {
+  const { promise, resolve, reject } = Promise.withResolvers<unknown>();
   const server = createServer(async (request, response) => {
     const file = request.url?.slice(1) ?? "";
     if (request.method === "POST") {
-      const outcome = JSON.parse(await text(request)) as Digests | { stack: string };
+      const outcome = JSON.parse(await text(request)) as { value: unknown } | { stack: string };
       if ("stack" in outcome) reject(new Error(`the page failed: ${outcome.stack}`));
-      else resolve(outcome);
+      else resolve(outcome.value);
       response.end();
-    } else if (file === "") response.setHeader("content-type", "text/html").end(page(engine));
+    } else if (file === "") response.setHeader("content-type", "text/html").end(page(expression));
     else {
       if (/\.m?js$/.test(file)) response.setHeader("content-type", "text/javascript");
       response.end(await readFile(join(folder, file)).catch(() => response.writeHead(404) && ""));

@@ -3,10 +3,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { writeCases } from "./case-folder.ts";
-import { digestsOfChromium } from "./chromium.ts";
+import { inChromium } from "./chromium.ts";
+import type { CrashOutcomes } from "./crash-outcomes.ts";
 import { compiled, type Digests, digests } from "./digests.ts";
 import { executable } from "./executable.ts";
-import { digestsOfProcess } from "./processes.ts";
+import { inProcess } from "./processes.ts";
 import { digestsOfWorkerd } from "./workerd.ts";
 
 interface Runtime {
@@ -15,58 +16,66 @@ interface Runtime {
   readonly agent: string;
   /** Any of these has to be installed. */
   readonly programs?: readonly string[];
-  /** Pools where there are Web Workers; that of Node has tests of its own. */
-  readonly engines: readonly EngineName[];
-  run(program: string, folder: string, engine: string): Promise<Digests>;
+  /** Node's threads are others, and have tests of their own. */
+  readonly hasWebWorkers: boolean;
+  run(program: string, folder: string, expression: string): Promise<unknown>;
 }
 
-/** In scripts: what makes an engine of kernels. */
-const engines = {
-  "the engine": "undefined",
-  "a pool of two threads":
-    'await import("./pool/index.js").then(({ wasmPoolEngine }) => (kernels) => wasmPoolEngine({ ...kernels, threads: 2 }))',
-};
-type EngineName = keyof typeof engines;
+const ENGINE = "digests(await compiled(read), read)";
+const POOL = `import("./pool/index.js").then(async ({ wasmPoolEngine }) =>
+  digests(await compiled(read), read, (kernels) => wasmPoolEngine({ ...kernels, threads: 2 })))`;
+const CRASH = `import("./crash/index.js").then(async ({ crashOutcomes }) =>
+  crashOutcomes(await compiled(read), await read("bert")))`;
 
-const everything = Object.keys(engines) as EngineName[];
+interface Runtime {
+  readonly name: string;
+  /** In what it calls itself. */
+  readonly agent: string;
+  /** Any of these has to be installed. */
+  readonly programs?: readonly string[];
+  /** Node's threads are others, and have tests of their own. */
+  readonly hasWebWorkers: boolean;
+  run(program: string, folder: string, expression: string): Promise<unknown>;
+}
+
 const runtimes: readonly Runtime[] = [
   {
     name: "Node",
     agent: "Node.js/",
-    engines: ["the engine"],
-    run: (_, folder, engine) => digestsOfProcess([process.execPath], folder, engine),
+    hasWebWorkers: false,
+    run: (_, folder, expression) => inProcess([process.execPath], folder, expression),
   },
   {
     name: "workerd",
     agent: "Cloudflare-Workers",
-    engines: ["the engine"],
+    hasWebWorkers: false,
     run: (_, folder) => digestsOfWorkerd(folder),
   },
   {
     name: "Deno",
     agent: "Deno/",
     programs: ["deno"],
-    engines: everything,
-    run: (deno, folder, engine) =>
-      digestsOfProcess([deno, "run", "--no-config", "--no-remote", "--allow-read"], folder, engine),
+    hasWebWorkers: true,
+    run: (deno, folder, expression) =>
+      inProcess([deno, "run", "--no-config", "--no-remote", "--allow-read"], folder, expression),
   },
   {
     name: "Bun",
     agent: "Bun/",
     programs: ["bun"],
-    engines: everything,
-    run: (bun, folder, engine) => digestsOfProcess([bun, "run"], folder, engine),
+    hasWebWorkers: true,
+    run: (bun, folder, expression) => inProcess([bun, "run"], folder, expression),
   },
   {
     name: "Chromium",
     agent: "Chrome/",
     programs: ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"],
-    engines: everything,
-    run: digestsOfChromium,
+    hasWebWorkers: true,
+    run: inChromium,
   },
 ];
 
-describe("byte by byte,", () => {
+describe("the same bytes everywhere:", () => {
   let folder: string;
   let reference: Digests;
   beforeAll(async () => {
@@ -86,22 +95,29 @@ describe("byte by byte,", () => {
     expect(new Set(Object.values(reference.results)).size).toBe(plain.length);
   });
 
-  for (const { name, agent, programs, engines: wanted, run } of runtimes) {
+  for (const { name, agent, programs, hasWebWorkers, run } of runtimes) {
     const program = programs ? executable(...programs) : "";
-    const properties = wanted.map(
-      (engine) => [engine, `${engine} computes in ${name} what the engine does here`] as const,
-    );
-    for (const [engine, property] of properties) {
-      if (program === undefined) {
-        const reason = `no ${programs?.join(" or ")} is installed`;
-        console.warn(`Skipped: ${property} (${reason})`);
-        it.skip(`${property} (skipped: ${reason})`);
-      } else {
-        it(property, async () => {
-          const found = await run(program, folder, engines[engine]);
-          expect(found).toEqual({ ...reference, agent: expect.stringContaining(agent) });
-        });
-      }
-    }
+    const itRuns = (property: string, test: (program: string) => Promise<void>) => {
+      if (program !== undefined) return it(property, () => test(program));
+      const reason = `no ${programs?.join(" or ")} is installed`;
+      console.warn(`Skipped: ${property} (${reason})`);
+      it.skip(`${property} (skipped: ${reason})`);
+    };
+
+    itRuns(`${name} computes what is computed here`, async (program) => {
+      expect(await run(program, folder, ENGINE)).toEqual({ ...reference, agent: expect.stringContaining(agent) });
+    });
+    if (!hasWebWorkers) continue;
+
+    itRuns(`a pool of two threads in ${name} computes what is computed here`, async (program) => {
+      expect(await run(program, folder, POOL)).toEqual({ ...reference, agent: expect.stringContaining(agent) });
+    });
+
+    itRuns(`a pool in ${name} replaces workers that crash, and only the requests in them fail`, async (program) => {
+      const { meanwhile, afterwards, bytes } = (await run(program, folder, CRASH)) as CrashOutcomes;
+      expect(meanwhile).toEqual(["computed", "worker_failed", "computed", "worker_failed", "computed"]);
+      expect(afterwards).toEqual(["computed", "computed"]);
+      expect(bytes[1]).toBe(bytes[0]);
+    });
   }
 });

@@ -1,0 +1,35 @@
+import { type EngineSession, oneModel } from "../../sdk/src/runtime/engine/engine.ts";
+import type { KernelModules } from "../../sdk/src/runtime/engine/wasm/index.ts";
+import { wasmPoolEngine } from "../../sdk/src/runtime/engine/wasm-pool/index.ts";
+
+/** The first token of sequences at which a worker ends. */
+export const CRASHING = 42;
+
+export interface CrashOutcomes {
+  /** Of requests together of which the second and the fourth crash a worker: "computed", or an error's code. */
+  readonly meanwhile: readonly string[];
+  readonly afterwards: readonly string[];
+  /** Memory of the pool before, and at last. */
+  readonly bytes: readonly (number | undefined)[];
+}
+
+/** Lets workers of a pool crash: those of the bundle that this is in. */
+export async function crashOutcomes(kernels: KernelModules, model: Uint8Array<ArrayBuffer>): Promise<CrashOutcomes> {
+  const session = await wasmPoolEngine({ ...kernels, threads: 2 }).load(oneModel(model));
+  const before = session.memoryBytes();
+  const meanwhile = await outcomesOf(session, [1, CRASHING, 2, CRASHING, 3]);
+  const afterwards = await outcomesOf(session, [1, 2]);
+  const bytes = [before, session.memoryBytes()];
+  await session.release();
+  return { meanwhile, afterwards, bytes };
+}
+
+const outcomesOf = (session: EngineSession, firsts: readonly number[]): Promise<string[]> =>
+  Promise.all(
+    firsts.map((first) =>
+      session.run([Int32Array.of(first, 2, 3)]).then(
+        () => "computed",
+        ({ code }) => code,
+      ),
+    ),
+  );

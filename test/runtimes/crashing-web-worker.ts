@@ -1,0 +1,10 @@
+import { answering } from "../../sdk/src/runtime/engine/wasm-pool/answering.ts";
+import type { Task } from "../../sdk/src/runtime/engine/wasm-pool/thread.ts";
+import { CRASHING } from "./crash-outcomes.ts";
+
+const answer = answering((message, buffers) => self.postMessage(message, { transfer: buffers }));
+
+self.onmessage = ({ data }: { data: Task }) => {
+  if ("sequences" in data && data.sequences.some((ids) => ids[0] === CRASHING)) throw new RangeError("as wanted");
+  return answer(data);
+};
