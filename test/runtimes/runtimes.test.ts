@@ -10,17 +10,6 @@ import { executable } from "./executable.ts";
 import { inProcess } from "./processes.ts";
 import { digestsOfWorkerd } from "./workerd.ts";
 
-interface Runtime {
-  readonly name: string;
-  /** In what it calls itself. */
-  readonly agent: string;
-  /** Any of these has to be installed. */
-  readonly programs?: readonly string[];
-  /** Node's threads are others, and have tests of their own. */
-  readonly hasWebWorkers: boolean;
-  run(program: string, folder: string, expression: string): Promise<unknown>;
-}
-
 const ENGINE = "digests(await compiled(read), read)";
 const POOL = `import("./pool/index.js").then(async ({ wasmPoolEngine }) =>
   digests(await compiled(read), read, (kernels) => wasmPoolEngine({ ...kernels, threads: 2 })))`;
