@@ -1,6 +1,6 @@
 import { table } from "../../sdk/src/cli/output.ts";
 import type { Measured } from "./measured.ts";
-import type { Row } from "./rows.ts";
+import type { Asked, Row } from "./rows.ts";
 
 /** A row's figures beside what is asked. */
 export interface Result extends Omit<Row, "measure">, Measured {
@@ -22,8 +22,11 @@ export function describe(results: readonly Result[]): string {
     against,
     other,
     `${figure.toFixed(2)} ${unit}`,
-    "least" in asked ? `≥ ${asked.least}` : `≤ ${asked.most}`,
+    textOf(asked),
     reached ? "✓" : "✗",
   ]);
   return table(headings, lines);
 }
+
+const textOf = (asked: Asked): string =>
+  `${"least" in asked ? `≥ ${asked.least}` : `≤ ${asked.most}`}${asked.aim === undefined ? "" : `, aim ${asked.aim}`}`;

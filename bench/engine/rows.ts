@@ -6,6 +6,9 @@ import type { Measured } from "./measured.ts";
 import { coldStart } from "./workerd/cold-start.ts";
 import { memoryInUse } from "./workerd/memory-in-use.ts";
 
+/** A limit, and what is hoped for beyond it. */
+export type Asked = ({ readonly least: number } | { readonly most: number }) & { readonly aim?: number };
+
 /** A figure that is asked of the engine. */
 export interface Row {
   /** What it is chosen by. */
@@ -13,7 +16,7 @@ export interface Row {
   readonly what: string;
   readonly against: string;
   readonly unit: "times as fast" | "of its time" | "MB" | "MB to spare" | "KB";
-  readonly asked: { readonly least: number } | { readonly most: number };
+  readonly asked: Asked;
   measure(context: Context): Promise<Measured>;
 }
 
@@ -26,7 +29,7 @@ const mixed = Array.from({ length: 32 }, (_, i) => 8 * (1 + ((11 * i) % 32)));
 const faster = { unit: "times as fast", over: "rival", model: "given" } as const;
 
 export const rows: readonly Row[] = [
-  texts("128", "128 tokens", { ...faster, tokens: [128], rival: web, asked: { least: 3.2 } }),
+  texts("128", "128 tokens", { ...faster, tokens: [128], rival: web, asked: { least: 3.2, aim: 4 } }),
   texts("16", "16 tokens", { ...faster, tokens: [16], rival: web, asked: { least: 3.5 } }),
   texts("512", "512 tokens", { ...faster, tokens: [512], rival: web, asked: { least: 3.5 } }),
   texts("native", "128 tokens", {
@@ -35,7 +38,7 @@ export const rows: readonly Row[] = [
     model: "given",
     tokens: [128],
     rival: node,
-    asked: { most: 1.5 },
+    asked: { most: 1.5, aim: 1.15 },
   }),
   texts("batch", "32 texts of 8 to 256 tokens", {
     ...faster,
