@@ -8,7 +8,7 @@ import { Lowering } from "./lowering.ts";
 /** Attention of heads of a size, whose queries, keys and values lie in rows of these widths. */
 function lowered(size: number, widths: readonly [number, number, number]): () => void {
   const sketch = new Sketch();
-  const lowering = new Lowering(new Map(), 8);
+  const lowering = new Lowering({ tables: new Map(), paddings: new Map() }, 8);
   const inputs = widths.map((width) => {
     const input = sketch.input("x", [1, "n", size]);
     const value = lowering.add({ width, of: "token", type: "f32" });

@@ -21,7 +21,13 @@ import { writeModel } from "./write-model.ts";
 
 const PADDING = 1;
 const sequences = classifierIds.map((ids) => Int32Array.from(ids.filter((id) => id !== PADDING)));
-const texts: TokenIds[] = [...sequences, ...[1, 2, 3].map((length) => (sequences[0] as TokenIds).slice(0, length))];
+/** Texts of one to three tokens, and with ids of padding that somebody has written. */
+const texts: TokenIds[] = [
+  ...sequences,
+  Int32Array.of(5, 6, PADDING, 8, 9),
+  Int32Array.of(PADDING, PADDING, 7, PADDING),
+  ...[1, 2, 3].map((length) => (sequences[0] as TokenIds).slice(0, length)),
+];
 const maxTokens = Math.max(...texts.map(({ length }) => length));
 
 let engine: Engine;

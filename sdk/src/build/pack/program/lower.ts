@@ -24,12 +24,7 @@ export async function lower(
   { maxTokens, vocabulary }: { maxTokens: number; vocabulary: number },
 ): Promise<Lowered> {
   const known = await positionValues(graph, maxTokens);
-  if (!known) {
-    throw new BertEdgeError("engine_unsupported", "The WebAssembly engine cannot compute the model's positions.", {
-      hint: "Use onnxruntime-web for this model.",
-    });
-  }
-  const lowering = new Lowering(known.tables, maxTokens, new Set(graph.outputs.map(({ value }) => value)));
+  const lowering = new Lowering(known, maxTokens, new Set(graph.outputs.map(({ value }) => value)));
   for (const node of known.nodes) {
     const lowerNode = lowerings[`${node.domain}:${node.opType}`];
     if (!lowerNode || !hasKnownForm(node)) throw unsupported(node);

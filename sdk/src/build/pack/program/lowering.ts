@@ -2,6 +2,7 @@ import { BertEdgeError } from "../../../artifact/error.ts";
 import type { ProgramValue, Step, View } from "../../../runtime/engine/wasm/program.ts";
 import type { Node, Value } from "../../graph/node.ts";
 import { type Tensor, tensor, toFloat32 } from "../../graph/tensor.ts";
+import type { PositionValues } from "./position-values.ts";
 import { tilePadded } from "./tile-weight.ts";
 
 /** Where a value of the graph is while the engine runs. */
@@ -16,7 +17,8 @@ export class Lowering {
   readonly values: ProgramValue[] = [];
   readonly steps: Step[] = [];
   readonly tensors = new Map<string, Tensor>();
-  readonly tables: ReadonlyMap<Value, Tensor>;
+  readonly tables: PositionValues["tables"];
+  readonly paddings: PositionValues["paddings"];
   readonly maxTokens: number;
   readonly #results: ReadonlySet<Value>;
   readonly #operands = new Map<Value, Operand>();
@@ -27,8 +29,13 @@ export class Lowering {
   readonly #renaming = new Set<Node>();
 
   /** @param results of the graph, which are read when all steps are done */
-  constructor(tables: ReadonlyMap<Value, Tensor>, maxTokens: number, results: ReadonlySet<Value> = new Set()) {
+  constructor(
+    { tables, paddings }: Pick<PositionValues, "tables" | "paddings">,
+    maxTokens: number,
+    results: ReadonlySet<Value> = new Set(),
+  ) {
     this.tables = tables;
+    this.paddings = paddings;
     this.maxTokens = maxTokens;
     this.#results = results;
   }

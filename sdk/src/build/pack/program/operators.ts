@@ -1,4 +1,4 @@
-import type { Activation, Addend } from "../../../runtime/engine/wasm/program.ts";
+import type { Activation, Addend, Positions } from "../../../runtime/engine/wasm/program.ts";
 import { MICROSOFT, type Node, type Value } from "../../graph/node.ts";
 import { type Tensor, toFloat32 } from "../../graph/tensor.ts";
 import { EDGE } from "../../quantize/forms/edge-operators.ts";
@@ -52,12 +52,18 @@ function addendOf(lowering: Lowering, node: Node, value: Value | undefined, oper
   }
   const table = value && lowering.tables.get(value);
   if (table && table.shape.at(-1) === operand.width && table.data.length === 4 * operand.width * lowering.maxTokens) {
-    return {
-      positions: lowering.floats(`${node.name}.positions`, toFloat32(table), [lowering.maxTokens, operand.width]),
-    };
+    return positionsOf(lowering, node, value, toFloat32(table));
   }
   if (isRow(value, operand.width)) return { row: lowering.floats(`${node.name}.row`, toFloat32(value.constant)) };
   throw unsupported(node);
+}
+
+function positionsOf(lowering: Lowering, node: Node, value: Value, table: Float32Array): Positions {
+  const padding = lowering.paddings.get(value);
+  const rows = padding ? Float32Array.of(...padding.row, ...table) : table;
+  const width = table.length / lowering.maxTokens;
+  const positions = lowering.floats(`${node.name}.positions`, rows, [rows.length / width, width]);
+  return { positions, ...(padding && { padding: padding.id }) };
 }
 
 function skipLayerNormalization(lowering: Lowering, node: Node): void {

@@ -68,6 +68,7 @@ describe("layoutOf", () => {
       segments,
       tensor: (name: string) => TENSORS[name as keyof typeof TENSORS],
       copy: (from: number, count: number, to: number) => void bytes.copyWithin(to, from, from + count),
+      integers: (at: number, count: number) => new Int32Array(memory.buffer, at, count),
     };
     run(machine, { layout, base: VALUES, ids: IDS, scratch: SCRATCH, starts });
     const { width, of, type } = program.values[program.output] as Program["values"][number];

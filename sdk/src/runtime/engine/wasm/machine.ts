@@ -1,6 +1,6 @@
 import type { Kernels } from "./kernels.ts";
 import { BLOCK, type Layout } from "./layout.ts";
-import type { Addend, Program, Step, View } from "./program.ts";
+import type { Addend, Positions, Program, Step, View } from "./program.ts";
 import type { Segment } from "./segments.ts";
 
 /** A batch: where each sequence begins among the tokens; one more entry for the end. */
@@ -13,6 +13,8 @@ export interface Machine {
   /** Where a tensor is in memory. */
   tensor(name: string): number;
   copy(from: number, bytes: number, to: number): void;
+  /** i32 [count] in memory. */
+  integers(at: number, count: number): Int32Array;
 }
 
 /** Where everything is for one batch. */
@@ -62,6 +64,15 @@ function runStep(machine: Machine, places: Places, step: Step, from: number, cou
       if (begin < stop) call(begin - from, stop - begin, begin - start);
     }
   };
+  /** As eachRun, with the row of a table that the first of some tokens has; those after it have the next. */
+  const eachPlace = ({ padding }: Positions, call: (offset: number, rows: number, row: number) => void) =>
+    eachRun((offset, rows, position) => {
+      if (padding === undefined) return call(offset, rows, position);
+      const ids = machine.integers(places.ids + 4 * (from + offset - position), position + rows);
+      if (!ids.includes(padding)) return call(offset, rows, 1 + position);
+      let counted = ids.subarray(0, position).filter((id) => id !== padding).length;
+      for (let i = 0; i < rows; i++) call(offset + i, 1, ids[position + i] === padding ? 0 : ++counted);
+    });
   const eachAddend = (
     addend: Addend,
     size: number,
@@ -69,7 +80,7 @@ function runStep(machine: Machine, places: Places, step: Step, from: number, cou
   ) => {
     if ("value" in addend) call(0, count, at(addend.value), false);
     else if ("row" in addend) call(0, count, tensor(addend.row), true);
-    else eachRun((offset, rows, position) => call(offset, rows, tensor(addend.positions) + 4 * position * size, false));
+    else eachPlace(addend, (offset, rows, row) => call(offset, rows, tensor(addend.positions) + 4 * row * size, false));
   };
   switch (step.op) {
     case "lookup": {

@@ -112,4 +112,10 @@ export type Step =
   | { readonly op: "dense"; readonly x: number; readonly weight: string; readonly bias: string; readonly out: number };
 
 /** A value, or a tensor: one row for all, or a row a position. */
-export type Addend = { readonly value: number } | { readonly row: string } | { readonly positions: string };
+export type Addend = { readonly value: number } | { readonly row: string } | Positions;
+
+/** With `padding`, tokens with that id are not counted, and all have the first row; positions begin with the second. */
+export interface Positions {
+  readonly positions: string;
+  readonly padding?: number;
+}

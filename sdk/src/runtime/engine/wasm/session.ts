@@ -45,7 +45,8 @@ export function createSession(
   };
   const copy = (from: number, bytes: number, to: number) =>
     void new Uint8Array(memory.buffer).copyWithin(to, from, from + bytes);
-  const machine: Machine = { kernels, program, segments, tensor, copy };
+  const integers = (at: number, count: number) => new Int32Array(memory.buffer, at, count);
+  const machine: Machine = { kernels, program, segments, tensor, copy, integers };
 
   const placesFor = (tokens: number): Places => {
     const layout = layoutOf(program, segments, tokens);
@@ -68,7 +69,7 @@ export function createSession(
     const tokens = starts.at(-1) as number;
     if (tokens > places.layout.tokens) places = placesFor(tokens);
     const { layout, values: base, ids, vector, scratch } = places;
-    const view = new Int32Array(memory.buffer, ids, tokens);
+    const view = integers(ids, tokens);
     sequences.forEach((sequence, i) => {
       view.set(sequence, starts[i]);
     });

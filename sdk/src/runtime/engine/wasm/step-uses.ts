@@ -46,7 +46,8 @@ export function usesOf(step: Step, { values, maxTokens, vocabulary }: Program): 
     if (!y) return {};
     if ("value" in y) return { read: [rows(y.value, width)] };
     if ("row" in y) return { tensor: [floats(y.row, width)] };
-    return { tensor: [floats(y.positions, maxTokens * width)], isOfTokens: true };
+    const places = maxTokens + (y.padding === undefined ? 0 : 1);
+    return { tensor: [floats(y.positions, places * width)], isOfTokens: true };
   };
   const width = step.op === "rotate" ? step.width : widthOf(step.out);
   const writes = step.op === "rotate" ? [] : [rows(step.out, width)];
