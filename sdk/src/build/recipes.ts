@@ -40,6 +40,9 @@ export async function firstOf<T>(
   } catch (error) {
     if (others.length === 0 || !(error instanceof BertEdgeError && elsewhere.has(error.code))) throw error;
     onPassedOver({ engine, why: error.message });
-    return firstOf(others, build, onPassedOver);
+    return firstOf(others, build, onPassedOver).catch((last: unknown) => {
+      if (last instanceof Error) last.cause ??= error;
+      throw last;
+    });
   }
 }

@@ -49,4 +49,13 @@ describe("loadModel", () => {
     const read = async () => Promise.reject(new Error("the disk is on fire"));
     await expect(loadModel({ ...artifact, read }, fakeEngine())).rejects.toThrow("the disk is on fire");
   });
+
+  it("releases the session where the tokenizer cannot be read, even if that is loaded last", async () => {
+    const { manifest, ...artifact } = await tinyArtifact();
+    const files = Object.values(manifest.tokenizer);
+    const read = async (file: string) => (files.includes(file) ? Promise.reject(new Error("no")) : artifact.read(file));
+    const engine = fakeEngine({ onLoad: () => new Promise((resolve) => setTimeout(resolve, 20)) });
+    await expect(loadModel({ ...artifact, manifest, read }, engine)).rejects.toThrow("no");
+    expect(engine.sessions.map(({ releases }) => releases)).toEqual([1]);
+  });
 });

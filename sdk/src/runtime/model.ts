@@ -1,6 +1,6 @@
 import type { Artifact } from "../artifact/artifact.ts";
 import { BertEdgeError } from "../artifact/error.ts";
-import { type EmbedManifest, sentenceEncoder, type TargetName } from "../artifact/manifest.ts";
+import { type EmbedManifest, type ManifestFile, sentenceEncoder, type TargetName } from "../artifact/manifest.ts";
 import type { Engine, EngineSession, ModelSource, TokenIds } from "./engine/engine.ts";
 import { loadTokenizer } from "./tokenizer/load-tokenizer.ts";
 import type { Tokenizer } from "./tokenizer/tokenizer.ts";
@@ -21,16 +21,21 @@ export interface Model {
 /**
  * Reads tokenizer and weights of an artifact and starts `engine` on them.
  *
- * @throws BertEdgeError `task_unsupported`, `target_missing`, `engine_mismatch`, `engine_failed`, `tokenizer_invalid`, `artifact_corrupt`, or
- *   what reading throws
+ * @throws BertEdgeError `task_unsupported`, `target_missing`, `engine_mismatch`, `engine_failed`, `tokenizer_invalid`,
+ *   `artifact_corrupt`, or what reading throws
  */
 export async function loadModel(artifact: Artifact, engine: Engine): Promise<Model> {
   const { version } = artifact;
   const manifest = sentenceEncoder(artifact.manifest);
-  const [tokenizer, session] = await Promise.all([
-    loadTokenizer(manifest, artifact.read),
-    engine.load(sourceOf(artifact, engine.name)),
-  ]);
+  const loading = engine.load(sourceOf(artifact, engine.name));
+  const both = Promise.all([loadTokenizer(manifest, artifact.read), loading]);
+  const [tokenizer, session] = await both.catch(async (error: unknown) => {
+    await loading.then(
+      (loaded) => loaded.release(),
+      () => {},
+    );
+    throw error;
+  });
   return {
     manifest,
     version,
@@ -74,7 +79,7 @@ export function sourceOf(artifact: Artifact, engine: Engine["name"]): ModelSourc
     );
   };
   return {
-    size: (name) => files[fileOf(name)]?.size ?? 0,
+    size: (name) => (files[fileOf(name)] as ManifestFile).size,
     read: async (name) => artifact.read(fileOf(name)),
     readInto: async (name, into) => artifact.readInto(fileOf(name), into),
   };

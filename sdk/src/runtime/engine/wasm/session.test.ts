@@ -78,3 +78,24 @@ function open(end: number, maximum: number) {
   const file = readModelFile(new Uint8Array(memory.buffer, MODEL, bytes.length));
   return { session: createSession(memory, instantiate(simd, memory), file, end), memory };
 }
+
+describe("a request of several batches", () => {
+  it("lets others have their turn between them, and gives every text the vector that it has alone", async () => {
+    const session = await load();
+    const texts = [1, 2, 3, 4].map((id) => ids(200, id));
+    const turns: string[] = [];
+    const many = session.run(texts).then((found) => {
+      turns.push("many");
+      return found;
+    });
+    const one = session.run([ids(300, 5)]).then((found) => {
+      turns.push("one");
+      return found;
+    });
+    const fresh = await load();
+    const [found, [alone]] = await Promise.all([many, one]);
+    expect(turns).toEqual(["one", "many"]);
+    for (const [i, text] of texts.entries()) expect([found[i]]).toEqual(await fresh.run([text]));
+    expect([alone]).toEqual(await fresh.run([ids(300, 5)]));
+  });
+});

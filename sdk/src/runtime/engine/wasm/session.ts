@@ -89,7 +89,13 @@ export function createSession(
     provider: "wasm",
     target: "edge",
     async run(sequences, head) {
-      return batchesOf(sequences, program, BATCH_TOKENS).flatMap((batch) => runBatch(batch, head));
+      const results: Float32Array<ArrayBuffer>[] = [];
+      for (const [i, batch] of batchesOf(sequences, program, BATCH_TOKENS).entries()) {
+        // Deadlines, and other requests, have their turn between batches.
+        if (i > 0) await new Promise((resolve) => setTimeout(resolve));
+        results.push(...runBatch(batch, head));
+      }
+      return results;
     },
     memoryBytes: () => memory.buffer.byteLength,
     release: async () => {},
