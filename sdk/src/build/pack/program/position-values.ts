@@ -15,7 +15,7 @@ export interface PositionValues {
   readonly paddings: ReadonlyMap<Value, Padding>;
 }
 
-export interface Padding {
+interface Padding {
   readonly id: number;
   readonly row: Float32Array;
 }
