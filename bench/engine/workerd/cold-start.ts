@@ -6,7 +6,7 @@ import { publishForm } from "./publish-form.ts";
 import { startWorker, vectorsOf, type WorkerOptions } from "./running-worker.ts";
 import { type WorkerName, workerModules } from "./worker-modules.ts";
 
-const ROUNDS = 11;
+const ROUNDS = 21;
 const workers = ["none", "wasm", "ort-web"] as const satisfies readonly WorkerName[];
 
 /** Milliseconds of one start, from outside: clocks of Workers stand still while they compute. */
