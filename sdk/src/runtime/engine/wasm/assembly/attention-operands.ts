@@ -1,5 +1,5 @@
 import { LEAST_EXTENT } from "./quantize";
-import { greatestOf, narrow, nearestInteger } from "./simd";
+import { greatestOf, narrow, nearestInteger, rounding } from "./simd";
 
 /** Tokens between which all channels are visited: rows lie so far apart that a cache holds few of a long text's. */
 const CHUNK: i32 = 32;
@@ -17,6 +17,7 @@ const GREATEST: usize = memory.data(1024, 16);
  */
 export function quantizeKeys(x: usize, stride: i32, tokens: i32, padded: i32, size: i32, out: usize): f32 {
   const extent = rangeOf(x, stride << 2, tokens, size);
+  const by = rounding();
   const inverse = f32x4.splat(127 / extent);
   const bytes = stride << 2;
   const end = x + tokens * bytes;
@@ -27,10 +28,10 @@ export function quantizeKeys(x: usize, stride: i32, tokens: i32, padded: i32, si
       let p = x + from * bytes + (i << 2);
       for (let token = from; token < to; token += 4, p += bytes << 2) {
         const four = narrow(
-          stepsOf(p, end, least, inverse),
-          stepsOf(p + bytes, end, least, inverse),
-          stepsOf(p + 2 * bytes, end, least, inverse),
-          stepsOf(p + 3 * bytes, end, least, inverse),
+          stepsOf(p, end, least, inverse, by),
+          stepsOf(p + bytes, end, least, inverse, by),
+          stepsOf(p + 2 * bytes, end, least, inverse, by),
+          stepsOf(p + 3 * bytes, end, least, inverse, by),
         );
         v128.store(out + (token >> 3) * (size << 3) + ((token & 4) << 2) + (i << 3), four);
       }
@@ -68,8 +69,8 @@ function rangeOf(x: usize, bytes: i32, tokens: i32, size: i32): f32 {
 /** Zeros from `end` on. */
 // @ts-ignore: decorator
 @inline
-function stepsOf(p: usize, end: usize, least: v128, inverse: v128): v128 {
-  return p < end ? nearestInteger(f32x4.mul(f32x4.sub(v128.load(p), least), inverse)) : i32x4.splat(0);
+function stepsOf(p: usize, end: usize, least: v128, inverse: v128, by: v128): v128 {
+  return p < end ? nearestInteger(f32x4.mul(f32x4.sub(v128.load(p), least), inverse), by) : i32x4.splat(0);
 }
 
 /**
@@ -89,6 +90,7 @@ export function quantizeValues(
 ): void {
   const bytes = stride << 2;
   const end = x + tokens * bytes;
+  const by = rounding();
   peaksOf(x, bytes, tokens, size);
   for (let i = 0; i < size; i += 4) {
     v128.store(scales + (i << 2), f32x4.div(v128.load(GREATEST + (i << 2)), f32x4.splat(127)));
@@ -100,10 +102,10 @@ export function quantizeValues(
       let p = x + from * bytes + (i << 2);
       for (let token = from; token < to; token += 4, p += bytes << 2) {
         const four = narrow(
-          wholesOf(p, end, inverse),
-          wholesOf(p + bytes, end, inverse),
-          wholesOf(p + 2 * bytes, end, inverse),
-          wholesOf(p + 3 * bytes, end, inverse),
+          wholesOf(p, end, inverse, by),
+          wholesOf(p + bytes, end, inverse, by),
+          wholesOf(p + 2 * bytes, end, inverse, by),
+          wholesOf(p + 3 * bytes, end, inverse, by),
         );
         const byChannel = v128.shuffle<i8>(four, four, 0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
         v128.store(out + (i >> 3) * (padded << 3) + (token << 3) + ((i & 4) << 2), byChannel);
@@ -129,6 +131,6 @@ function peaksOf(x: usize, bytes: i32, tokens: i32, size: i32): void {
 /** Zeros from `end` on. */
 // @ts-ignore: decorator
 @inline
-function wholesOf(p: usize, end: usize, inverse: v128): v128 {
-  return p < end ? nearestInteger(f32x4.mul(v128.load(p), inverse)) : i32x4.splat(0);
+function wholesOf(p: usize, end: usize, inverse: v128, by: v128): v128 {
+  return p < end ? nearestInteger(f32x4.mul(v128.load(p), inverse), by) : i32x4.splat(0);
 }

@@ -1,4 +1,4 @@
-import { dot, greatestSizeOf, integerSumOf, narrow, NO_FRACTIONS, NO_FRACTIONS_BITS, nearestInteger, nearestOf } from "./simd";
+import { dot, greatestSizeOf, integerSumOf, narrow, NO_FRACTIONS_BITS, nearestInteger, nearestOf, rounding } from "./simd";
 
 /** A row of zeros has no range; any positive scale leaves it zero. 2⁻¹⁰⁰ */
 export const LEAST_EXTENT: f32 = 7.888609052210118e-31;
@@ -56,8 +56,8 @@ function quantizeRow(x: usize, width: i32, out: usize, params: usize): void {
 /** round(x · factor) + zero, where shift is zero without the bits that rounding adds */
 // @ts-ignore: decorator
 @inline
-function shifted(x: v128, factor: v128, shift: v128): v128 {
-  return i32x4.add(f32x4.add(f32x4.mul(x, factor), f32x4.splat(NO_FRACTIONS)), shift);
+function shifted(x: v128, factor: v128, by: v128, shift: v128): v128 {
+  return i32x4.add(f32x4.add(f32x4.mul(x, factor), by), shift);
 }
 
 /** @returns Σ out */
@@ -65,22 +65,23 @@ function shifted(x: v128, factor: v128, shift: v128): v128 {
 @inline
 function scaleRow(x: usize, end: usize, out: usize, inverse: f32, zero: i32): i32 {
   const factor = f32x4.splat(inverse);
+  const by = rounding();
   const shift = i32x4.splat(zero - NO_FRACTIONS_BITS);
   const ones = i8x16.splat(1);
   let sums = i32x4.splat(0);
   let p = x;
   for (; p + 64 <= end; p += 64, out += 16) {
     const bytes = narrow(
-      shifted(v128.load(p), factor, shift),
-      shifted(v128.load(p, 16), factor, shift),
-      shifted(v128.load(p, 32), factor, shift),
-      shifted(v128.load(p, 48), factor, shift),
+      shifted(v128.load(p), factor, by, shift),
+      shifted(v128.load(p, 16), factor, by, shift),
+      shifted(v128.load(p, 32), factor, by, shift),
+      shifted(v128.load(p, 48), factor, by, shift),
     );
     v128.store(out, bytes);
     sums = dot(bytes, ones, sums);
   }
   for (; p < end; p += 16, out += 4) {
-    const whole = shifted(v128.load(p), factor, shift);
+    const whole = shifted(v128.load(p), factor, by, shift);
     const bytes = v128.and(narrow(whole, whole, whole, whole), i32x4(-1, 0, 0, 0));
     v128.store32_lane(out, bytes, 0);
     sums = dot(bytes, ones, sums);
@@ -106,6 +107,7 @@ export function quantizeSymmetric(
   params: usize,
 ): void {
   const whole = width & ~15;
+  const by = rounding();
   for (let row = 0; row < rows; row++) {
     let peaks = f32x4.splat(LEAST_EXTENT);
     for (let i = 0; i < width; i += 4) peaks = i32x4.max_s(peaks, f32x4.abs(v128.load(x + (i << 2))));
@@ -115,15 +117,15 @@ export function quantizeSymmetric(
     for (; i < whole; i += 16) {
       const p = x + (i << 2);
       const bytes = narrow(
-        nearestInteger(f32x4.mul(v128.load(p), inverse)),
-        nearestInteger(f32x4.mul(v128.load(p, 16), inverse)),
-        nearestInteger(f32x4.mul(v128.load(p, 32), inverse)),
-        nearestInteger(f32x4.mul(v128.load(p, 48), inverse)),
+        nearestInteger(f32x4.mul(v128.load(p), inverse), by),
+        nearestInteger(f32x4.mul(v128.load(p, 16), inverse), by),
+        nearestInteger(f32x4.mul(v128.load(p, 32), inverse), by),
+        nearestInteger(f32x4.mul(v128.load(p, 48), inverse), by),
       );
       v128.store(out + i, bytes);
     }
     for (; i < width; i += 4) {
-      const four = nearestInteger(f32x4.mul(v128.load(x + (i << 2)), inverse));
+      const four = nearestInteger(f32x4.mul(v128.load(x + (i << 2)), inverse), by);
       v128.store32_lane(out + i, narrow(four, four, four, four), 0);
     }
     store<f32>(params, (peak / 127) * factor);

@@ -14,18 +14,21 @@ export function dot(a: v128, b: v128, sum: v128): v128 {
   return i32x4.add(sum, i32x4.extadd_pairwise_i16x8_s(i16x8.add(even, odd)));
 }
 
-/** The nearest whole numbers, ties to even, for |x| < 2²². */
+/** Loaded, and not a literal, which would be made anew wherever it is used. */
+const ROUNDING: usize = memory.data<f32>([12582912]);
+
+/** What numbers are rounded by: its bits, as integers, are what it adds to those of a whole number. */
 // @ts-ignore: decorator
 @inline
-export function nearest(x: v128): v128 {
-  return f32x4.sub(f32x4.add(x, f32x4.splat(NO_FRACTIONS)), f32x4.splat(NO_FRACTIONS));
+export function rounding(): v128 {
+  return v128.load32_splat(ROUNDING);
 }
 
-/** The same as integers. */
+/** The nearest whole numbers, ties to even, for |x| < 2²², as integers. */
 // @ts-ignore: decorator
 @inline
-export function nearestInteger(x: v128): v128 {
-  return i32x4.sub(f32x4.add(x, f32x4.splat(NO_FRACTIONS)), i32x4.splat(NO_FRACTIONS_BITS));
+export function nearestInteger(x: v128, by: v128): v128 {
+  return i32x4.sub(f32x4.add(x, by), by);
 }
 
 // @ts-ignore: decorator

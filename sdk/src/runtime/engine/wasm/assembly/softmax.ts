@@ -1,4 +1,4 @@
-import { dot, greatestOf, integerSumOf, narrow, nearestInteger } from "./simd";
+import { dot, greatestOf, integerSumOf, narrow, nearestInteger, rounding } from "./simd";
 
 /** Scores that are greater than none. */
 const HIDDEN: f32 = -Infinity;
@@ -77,14 +77,15 @@ function numerators(
   const c2 = v128.load32_splat(CONSTANTS, 8);
   const c3 = v128.load32_splat(CONSTANTS, 12);
   const nothing = v128.load32_splat(CONSTANTS, 16);
+  const by = rounding();
   const ones = i8x16.splat(1);
   let sums = i32x4.splat(0);
   for (let p = scores; p < end; p += 64, out += 16) {
     const bytes = narrow(
-      numerator(scored(areScaled, v128.load(p), scale, peak), nothing, c0, c1, c2, c3),
-      numerator(scored(areScaled, v128.load(p, 16), scale, peak), nothing, c0, c1, c2, c3),
-      numerator(scored(areScaled, v128.load(p, 32), scale, peak), nothing, c0, c1, c2, c3),
-      numerator(scored(areScaled, v128.load(p, 48), scale, peak), nothing, c0, c1, c2, c3),
+      numerator(scored(areScaled, v128.load(p), scale, peak), nothing, by, c0, c1, c2, c3),
+      numerator(scored(areScaled, v128.load(p, 16), scale, peak), nothing, by, c0, c1, c2, c3),
+      numerator(scored(areScaled, v128.load(p, 32), scale, peak), nothing, by, c0, c1, c2, c3),
+      numerator(scored(areScaled, v128.load(p, 48), scale, peak), nothing, by, c0, c1, c2, c3),
     );
     v128.store(out, bytes);
     sums = dot(ones, bytes, sums);
@@ -109,12 +110,12 @@ function scored(areScaled: bool, x: v128, scale: v128, peak: v128): v128 {
 /** round(127 · 2ʸ) for y ≤ 0: y as a whole number, and a polynomial in what is left. */
 // @ts-ignore: decorator
 @inline
-function numerator(y: v128, nothing: v128, c0: v128, c1: v128, c2: v128, c3: v128): v128 {
+function numerator(y: v128, nothing: v128, by: v128, c0: v128, c1: v128, c2: v128, c3: v128): v128 {
   const limited = f32x4.pmax(y, nothing);
-  const shifted = f32x4.add(limited, f32x4.splat(12582912));
-  const r = f32x4.sub(limited, f32x4.sub(shifted, f32x4.splat(12582912)));
+  const shifted = f32x4.add(limited, by);
+  const r = f32x4.sub(limited, f32x4.sub(shifted, by));
   const low = f32x4.add(c0, f32x4.mul(c1, r));
   const high = f32x4.add(c2, f32x4.mul(c3, r));
   const p = f32x4.add(low, f32x4.mul(high, f32x4.mul(r, r)));
-  return nearestInteger(i32x4.add(p, i32x4.shl(shifted, 23)));
+  return nearestInteger(i32x4.add(p, i32x4.shl(shifted, 23)), by);
 }
