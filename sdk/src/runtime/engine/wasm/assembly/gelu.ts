@@ -1,14 +1,14 @@
 /*
- * x · (½ + c · P(c²)), c = x within ± a limit. Coefficients of P, lowest power first, then the limit: build/scalar/activation.ts.
+ * x · (½ + c · P(c²)), c = x within ± a limit. Coefficients of P, lowest power first, the limit and ½: build/scalar/activation.ts.
  * They are loaded before the loop: as literals they would be made anew each time round.
  */
 const STANDARD: usize = memory.data<f32>([
   0.39849406480789185, -0.06557485461235046, 0.009323855862021446, -0.0009572345879860222, 6.778300303267315e-5,
-  -3.103828930761665e-6, 8.191559430770212e-8, -9.399784284269685e-10, 4.149933,
+  -3.103828930761665e-6, 8.191559430770212e-8, -9.399784284269685e-10, 4.149933, 0.5,
 ]);
 const FAST: usize = memory.data<f32>([
   0.39852944016456604, -0.0659407451748848, 0.00955999456346035, -0.0010169390588998795, 7.552374881925061e-5,
-  -3.651868610177189e-6, 1.0208172795955761e-7, -1.241882485736312e-9, 4.049768,
+  -3.651868610177189e-6, 1.0208172795955761e-7, -1.241882485736312e-9, 4.049768, 0.5,
 ]);
 
 /**
@@ -37,7 +37,7 @@ function each(constants: usize, x: usize, stride: i32, rows: i32, width: i32, ou
   const c7 = v128.load32_splat(constants, 28);
   const limit = v128.load32_splat(constants, 32);
   const least = f32x4.neg(limit);
-  const half = f32x4.splat(0.5);
+  const half = v128.load32_splat(constants, 36);
   const skipped = (stride - width) << 2;
   for (let row = 0; row < rows; row++, x += skipped) {
     for (const end = x + (width << 2); x < end; x += 16, out += 16) {
