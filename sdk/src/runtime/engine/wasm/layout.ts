@@ -1,7 +1,8 @@
 import { arrange } from "./arena.ts";
 import { aligned } from "./memory-map.ts";
-import type { Program, ProgramValue } from "./program.ts";
-import { type Segment, valuesOf } from "./segments.ts";
+import type { Program, ProgramValue, Step } from "./program.ts";
+import type { Segment } from "./segments.ts";
+import { usesOf } from "./step-uses.ts";
 
 /** Tokens whose rows are computed together: few enough for the nearest caches, enough for whole tiles. */
 export const BLOCK = 96;
@@ -21,7 +22,8 @@ export interface Layout {
 const PARAMETER_BYTES = 16;
 
 /** @param tokens of a batch, and at most so many sequences */
-export function layoutOf({ steps, values, output }: Program, segments: readonly Segment[], tokens: number): Layout {
+export function layoutOf(program: Program, segments: readonly Segment[], tokens: number): Layout {
+  const { steps, values, output } = program;
   const uses = values.map(() => ({ first: steps.length, last: 0, segments: new Set<Segment>() }));
   const use = (index: number, at: number, segment: Segment) => {
     const found = uses[index] as (typeof uses)[number];
@@ -31,7 +33,8 @@ export function layoutOf({ steps, values, output }: Program, segments: readonly 
   };
   for (const segment of segments) {
     for (let at = segment.from; at < segment.to; at++) {
-      for (const value of valuesOf(steps[at] as Program["steps"][number])) use(value, at, segment);
+      const { reads = [], writes = [] } = usesOf(steps[at] as Step, program) ?? {};
+      for (const { value } of [...reads, ...writes]) use(value, at, segment);
     }
   }
   use(output, steps.length, { kind: "sequences", from: steps.length, to: steps.length + 1 });

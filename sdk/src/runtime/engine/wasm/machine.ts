@@ -151,7 +151,7 @@ function runStep(machine: Machine, places: Places, step: Step, from: number, cou
         const tokens = (places.starts[i + 1] as number) - start;
         for (let head = 0; head < step.heads; head++) {
           const part = (view: View) => columns(view) + 4 * (start * width(view.value) + head * step.size);
-          const distances = step.bias && 4 * (2 * span - 1) * (head % step.bias.heads);
+          const bias = step.bias ? tensor(step.bias.table) + 4 * (2 * span - 1) * (head % step.bias.heads) : 0;
           kernels.attention(
             part(step.query),
             part(step.key),
@@ -160,7 +160,7 @@ function runStep(machine: Machine, places: Places, step: Step, from: number, cou
             tokens,
             step.size,
             step.scale,
-            step.bias ? tensor(step.bias.table) + (distances as number) : 0,
+            bias,
             span,
             part({ value: step.out, column: 0 }),
             width(step.out),

@@ -26,10 +26,3 @@ function kindOf(step: Step, values: Program["values"]): Segment["kind"] {
   if (step.op === "attention") return "attention";
   return values[step.op === "rotate" ? step.x.value : step.out]?.of === "sequence" ? "sequences" : "rows";
 }
-
-/** The values that a step reads or writes. */
-export const valuesOf = (step: Step): number[] =>
-  Object.entries(step).flatMap(([name, field]) => {
-    if (name === "x" || name === "out" || name === "total") return typeof field === "number" ? field : field.value;
-    return typeof field === "object" && "value" in field ? field.value : [];
-  });

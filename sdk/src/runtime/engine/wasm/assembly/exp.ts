@@ -1,3 +1,5 @@
+import { NO_FRACTIONS, NO_FRACTIONS_BITS } from "./simd";
+
 /** eˣ as build/scalar/exp.ts has it: −87 ≤ x ≤ 88, numbers beyond count as these. */
 // @ts-ignore: decorator
 @inline
@@ -17,5 +19,3 @@ export function exp(x: v128): v128 {
 }
 
 const LOG2_E: f32 = 1.4426950408889634;
-const NO_FRACTIONS: f32 = 12582912;
-const NO_FRACTIONS_BITS: i32 = 0x4b400000;

@@ -1,4 +1,5 @@
 import { CONTEXT, finish } from "./finish";
+import { dot } from "./simd";
 
 /** `count` rows, at most six, by eight columns: all that sixteen registers hold the sums of. */
 // @ts-ignore: decorator
@@ -75,7 +76,5 @@ export function tileRelaxed(
 // @ts-ignore: decorator
 @inline
 function product(form: i32, x: v128, w: v128, sum: v128): v128 {
-  return form == CONTEXT
-    ? i32x4.relaxed_dot_i8x16_i7x16_add_s(w, x, sum)
-    : i32x4.relaxed_dot_i8x16_i7x16_add_s(x, w, sum);
+  return form == CONTEXT ? dot(w, x, sum) : dot(x, w, sum);
 }
