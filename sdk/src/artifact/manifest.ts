@@ -28,11 +28,10 @@ const FileName = v.pipe(v.string(), v.regex(/^[A-Za-z0-9][A-Za-z0-9._-]*$/, "mus
  */
 export const CHUNK_BYTES = 1024 * 1024;
 
-const Content = v.object({ sha256: Sha256, size: v.pipe(v.number(), v.integer(), v.minValue(0)) });
-
 const File = v.pipe(
   v.object({
-    ...Content.entries,
+    sha256: Sha256,
+    size: v.pipe(v.number(), v.integer(), v.minValue(0)),
     /** SHA-256 of every `CHUNK_BYTES` in turn; what is left is the last chunk. */
     chunks: v.optional(v.array(Sha256)),
   }),
@@ -162,7 +161,8 @@ const PointerSchema = v.pipe(
     name: ModelName,
     /** First 12 digits of the manifest's SHA-256: what users and headers call the model's version. */
     version: v.pipe(v.string(), v.regex(/^[0-9a-f]{12}$/)),
-    manifest: Content,
+    /** In full, which spares readers a request. */
+    manifest: v.object({ sha256: Sha256, text: v.string() }),
   }),
   v.check(({ version, manifest }) => version === versionOf(manifest.sha256), "the version is not the manifest's"),
 );

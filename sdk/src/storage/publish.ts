@@ -49,7 +49,7 @@ export async function publish(
     format: MANIFEST_FORMAT,
     name: manifest.name,
     version,
-    manifest: { sha256, size: manifestBytes.length },
+    manifest: { sha256, text: new TextDecoder().decode(manifestBytes) },
   };
   const text = new TextEncoder().encode(`${JSON.stringify(pointer, null, 2)}\n`);
   await store.put(pointerKey(manifest.name), text, { contentType: "application/json" });

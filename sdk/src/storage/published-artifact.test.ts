@@ -1,10 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { bytesOf, smallArtifact } from "../../../test/suites/small-artifact.ts";
+import { bytesOf, smallArtifact, textOf } from "../../../test/suites/small-artifact.ts";
 import { blobKey, pointerKey } from "../artifact/keys.ts";
-import { sha256Hex } from "../artifact/sha256.ts";
 import { memoryStore } from "./memory.ts";
 import { publish } from "./publish.ts";
 import { openPublished, readPointer } from "./published-artifact.ts";
+
+const KEY = pointerKey("small");
 
 /** A store with a published model, and the map that its objects lie in. */
 async function published() {
@@ -36,7 +37,7 @@ describe("a published artifact", () => {
 
   it("refuses a pointer that is not one", async () => {
     const { objects, open } = await published();
-    objects.set(pointerKey("small"), bytesOf("<html>Not Found</html>"));
+    objects.set(KEY, bytesOf("<html>Not Found</html>"));
     await expect(open()).rejects.toMatchObject({
       code: "pointer_invalid",
       message: expect.stringContaining("memory/models/small/current.json"),
@@ -75,11 +76,14 @@ describe("a published artifact", () => {
   });
 
   it("refuses a manifest that was changed", async () => {
-    const { objects, artifact, open } = await published();
-    const key = blobKey(await sha256Hex(artifact.manifestBytes));
-    const text = new TextDecoder().decode(objects.get(key)).replace('"dimensions":4', '"dimensions":8');
-    objects.set(key, bytesOf(text));
-    await expect(open()).rejects.toMatchObject({ code: "artifact_corrupt" });
+    const { objects, open } = await published();
+    const text = textOf(objects.get(KEY) as Uint8Array);
+    objects.set(KEY, bytesOf(text.replace(String.raw`\"dimensions\":4`, String.raw`\"dimensions\":8`)));
+    expect(objects.get(KEY)).not.toEqual(bytesOf(text));
+    await expect(open()).rejects.toMatchObject({
+      code: "artifact_corrupt",
+      message: `The manifest in memory/${KEY} does not match its SHA-256.`,
+    });
   });
 
   it("keeps a reader of an older version served while a newer one is published", async () => {
