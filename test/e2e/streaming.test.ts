@@ -34,7 +34,7 @@ const worker = `
         const artifact = await openPublished(store, await readPointer(store, "small"));
         const { size } = artifact.manifest.files["${MODEL}"];
         const target = new Uint8Array(new WebAssembly.Memory({ initial: 400 }).buffer, 16, size);
-        await artifact.readInto("${MODEL}", target);
+        await artifact.readInto("${MODEL}", { bytes: () => target });
         return Response.json({ sha256: await sha256Hex(target) });
       } catch ({ code, message }) {
         return Response.json({ code, message });

@@ -100,11 +100,13 @@ export interface FakeEngineOptions {
   target?: TargetName;
   /** Called before a session is made of the model file. */
   onLoad?: (weights: string) => void | Promise<void>;
+  /** When the rest of a model comes that answers before. */
+  complete?: (weights: string) => Promise<void> | undefined;
   run?: (sequences: readonly TokenIds[], session: FakeSession) => Promise<readonly Float32Array[]>;
   onRelease?: () => void | Promise<void>;
 }
 
-export function fakeEngine({ target = "edge", onLoad, run, onRelease }: FakeEngineOptions = {}): FakeEngine {
+export function fakeEngine({ target = "edge", onLoad, complete, run, onRelease }: FakeEngineOptions = {}): FakeEngine {
   const sessions: FakeSession[] = [];
   return {
     name: target === "edge" ? "ort-web" : "ort-node",
@@ -117,6 +119,7 @@ export function fakeEngine({ target = "edge", onLoad, run, onRelease }: FakeEngi
         weights,
         target,
         provider: "fake",
+        complete: complete?.(weights),
         get runs() {
           return counts.runs;
         },

@@ -1,3 +1,4 @@
+import type { Destination } from "./fill.ts";
 import type { Manifest } from "./manifest.ts";
 
 /** A prepared model, wherever it lies. */
@@ -11,11 +12,10 @@ export interface Artifact {
    */
   read(file: string): Promise<Uint8Array<ArrayBuffer>>;
   /**
-   * Streams a file that the manifest lists into `target`, checked chunk by chunk.
+   * Streams a file that the manifest lists to its destination, checked chunk by chunk.
    *
-   * @param target exactly the file's size; may be a view of WebAssembly memory, which must not grow meanwhile
-   * @throws BertEdgeError `artifact_corrupt`, `storage_unavailable`, after which what `target` holds is of no use;
-   *   `buffer_invalid` when it has another size
+   * @throws BertEdgeError `artifact_corrupt`, `storage_unavailable`, after which no more than what was told to be right is of
+   *   use; `buffer_invalid` when the destination has another size
    */
-  readInto(file: string, target: Uint8Array<ArrayBuffer>): Promise<void>;
+  readInto(file: string, destination: Destination): Promise<void>;
 }

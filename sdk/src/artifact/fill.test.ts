@@ -5,7 +5,7 @@ import { refusalOf } from "../../../test/suites/refusal.ts";
 import { seeded } from "../../../test/suites/seeded.ts";
 import { bytesOf } from "../../../test/suites/small-artifact.ts";
 import { describeFile } from "./describe-file.ts";
-import { type Deliver, fill } from "./fill.ts";
+import { type Deliver, type Destination, fill, into } from "./fill.ts";
 import { CHUNK_BYTES } from "./manifest.ts";
 
 const content = (size: number) => Uint8Array.from({ length: size }, (_, i) => (i * 31 + (i >> 10)) % 256);
@@ -41,7 +41,7 @@ describe("fill", () => {
       fc.asyncProperty(fileSize, pieceSizes, async (size, sizes) => {
         const bytes = content(size);
         const memory = new Uint8Array(size + 2).fill(9);
-        await fill(memory.subarray(1, size + 1), await describeFile(bytes), "here", inPieces(bytes, sizes));
+        await fill(into(memory.subarray(1, size + 1)), await describeFile(bytes), "here", inPieces(bytes, sizes));
         expect(Buffer.compare(memory.subarray(1, size + 1), bytes)).toBe(0);
         expect([memory[0], memory[size + 1]]).toEqual([9, 9]);
       }),
@@ -52,8 +52,71 @@ describe("fill", () => {
   it("fills WebAssembly memory", async () => {
     const bytes = content(CHUNK_BYTES + 1);
     const { buffer } = new WebAssembly.Memory({ initial: 40 });
-    await fill(new Uint8Array(buffer, 64, bytes.length), await describeFile(bytes), "here", inPieces(bytes, [5]));
+    await fill(into(new Uint8Array(buffer, 64, bytes.length)), await describeFile(bytes), "here", inPieces(bytes, [5]));
     expect(Buffer.compare(new Uint8Array(buffer, 64, bytes.length), bytes)).toBe(0);
+  });
+
+  it("fills WebAssembly memory that grows meanwhile", async () => {
+    const bytes = content(3 * CHUNK_BYTES);
+    const memory = new WebAssembly.Memory({ initial: 49 });
+    const destination: Destination = {
+      bytes: () => new Uint8Array(memory.buffer, 64, bytes.length),
+      checked: () => void memory.grow(1),
+    };
+    await fill(destination, await describeFile(bytes), "here", inPieces(bytes, [CHUNK_BYTES / 4]));
+    expect(memory.buffer.byteLength).toBe(52 * 65_536);
+    expect(Buffer.compare(destination.bytes(), bytes)).toBe(0);
+  });
+
+  it("tells of every chunk that is right, and of none that is not", async () => {
+    const bytes = content(2 * CHUNK_BYTES + 5);
+    const file = await describeFile(bytes);
+    const toldOf = async (sent: Uint8Array) => {
+      const told: number[] = [];
+      const destination = { ...into(new Uint8Array(bytes.length)), checked: (count: number) => void told.push(count) };
+      const outcome = await refusalOf(fill(destination, file, "x", inPieces(sent, [CHUNK_BYTES / 2])));
+      return { told, outcome };
+    };
+    const all = [CHUNK_BYTES, 2 * CHUNK_BYTES, bytes.length];
+    expect(await toldOf(bytes)).toEqual({ told: all, outcome: "accepted" });
+    for (const [chunk, at] of [0, CHUNK_BYTES, 2 * CHUNK_BYTES].entries()) {
+      expect(await toldOf(flipped(bytes, at))).toEqual({ told: all.slice(0, chunk), outcome: "artifact_corrupt" });
+    }
+  });
+
+  it("stops when who is told throws", async () => {
+    const bytes = content(4 * CHUNK_BYTES);
+    let delivered = 0;
+    const destination: Destination = {
+      ...into(new Uint8Array(bytes.length)),
+      checked() {
+        throw new Error("no longer needed");
+      },
+    };
+    const transfer = inPieces(bytes, [CHUNK_BYTES]);
+    const filling = fill(destination, await describeFile(bytes), "x", (deliver) =>
+      transfer(async (piece) => {
+        await deliver(piece);
+        delivered++;
+      }),
+    );
+    await expect(filling).rejects.toThrow("no longer needed");
+    expect(delivered).toBe(1);
+  });
+
+  it("lets others have their turn after every piece", async () => {
+    const bytes = content(10);
+    const turns: number[] = [];
+    let pieces = 0;
+    const destination = {
+      ...into(new Uint8Array(10)),
+      turn: () => new Promise<void>((resolve) => setImmediate(() => resolve(void turns.push(pieces)))),
+    };
+    await fill(destination, await describeFile(bytes), "x", async (deliver) => {
+      for (; pieces < 5; pieces++) await deliver(bytes.subarray(2 * pieces, 2 * pieces + 2));
+      return true;
+    });
+    expect(turns).toEqual([0, 1, 2, 3, 4]);
   });
 
   it("finds one flipped bit anywhere, names its chunk, and asks for no more than one chunk after that", async () => {
@@ -65,7 +128,7 @@ describe("fill", () => {
         const to = Math.min(from + CHUNK_BYTES, size);
         let delivered = 0;
         const transfer = inPieces(flipped(bytes, at), sizes);
-        const filling = fill(new Uint8Array(size), await describeFile(bytes), "models/x", (deliver) =>
+        const filling = fill(into(new Uint8Array(size)), await describeFile(bytes), "models/x", (deliver) =>
           transfer(async (piece) => {
             await deliver(piece);
             delivered += piece.length;
@@ -86,7 +149,7 @@ describe("fill", () => {
       fc.asyncProperty(fileSize, fc.nat(), pieceSizes, async (size, seed, sizes) => {
         const bytes = content(size + 1);
         const file = await describeFile(bytes.subarray(0, size));
-        const filling = (sent: Uint8Array) => fill(new Uint8Array(size), file, "x", inPieces(sent, sizes));
+        const filling = (sent: Uint8Array) => fill(into(new Uint8Array(size)), file, "x", inPieces(sent, sizes));
         await expect(filling(bytes)).rejects.toMatchObject({ message: `x has more than ${size} bytes.` });
         if (size === 0) return;
         const cut = seed % size;
@@ -105,7 +168,7 @@ describe("fill", () => {
       fc.asyncProperty(sized, fc.nat(), async (bytes, seed) => {
         const { sha256, size } = await describeFile(new Uint8Array(bytes));
         const filling = (sent: Uint8Array) =>
-          fill(new Uint8Array(size), { sha256, size }, "here", inPieces(sent, [1, 0, 3]));
+          fill(into(new Uint8Array(size)), { sha256, size }, "here", inPieces(sent, [1, 0, 3]));
         expect(await refusalOf(filling(bytes))).toBe("accepted");
         expect(await refusalOf(filling(flipped(bytes, seed % size)))).toBe("artifact_corrupt");
       }),
@@ -115,7 +178,7 @@ describe("fill", () => {
 
   it("checks that an empty file is meant to be empty", async () => {
     const { sha256 } = await describeFile(bytesOf("abc"));
-    const filling = fill(new Uint8Array(), { sha256, size: 0 }, "here", inPieces(new Uint8Array(), []));
+    const filling = fill(into(new Uint8Array()), { sha256, size: 0 }, "here", inPieces(new Uint8Array(), []));
     expect(await refusalOf(filling)).toBe("artifact_corrupt");
   });
 
@@ -128,7 +191,7 @@ describe("fill", () => {
       return new Uint8Array(Buffer.from(file.chunks?.[0] as string, "hex")).buffer;
     });
     try {
-      await fill(new Uint8Array(bytes.length), file, "here", async (deliver) => {
+      await fill(into(new Uint8Array(bytes.length)), file, "here", async (deliver) => {
         await deliver(bytes.subarray(0, CHUNK_BYTES));
         await deliver(bytes.subarray(CHUNK_BYTES, 2 * CHUNK_BYTES - 1));
         expect(digest).toHaveBeenCalledTimes(1);
@@ -146,7 +209,7 @@ describe("fill", () => {
     const bytes = content(3 * CHUNK_BYTES);
     const sent = flipped(bytes, 0).subarray(0, CHUNK_BYTES + 1);
     await expect(
-      fill(new Uint8Array(bytes.length), await describeFile(bytes), "x", inPieces(sent, [])),
+      fill(into(new Uint8Array(bytes.length)), await describeFile(bytes), "x", inPieces(sent, [])),
     ).rejects.toMatchObject({ message: `x does not match its SHA-256 in bytes 0 to ${CHUNK_BYTES - 1}.` });
   });
 
@@ -157,7 +220,7 @@ describe("fill", () => {
     const unheard = vi.fn();
     process.on("unhandledRejection", unheard);
     const file = await describeFile(content(2 * CHUNK_BYTES));
-    const filling = fill(new Uint8Array(file.size), file, "x", async (deliver) => {
+    const filling = fill(into(new Uint8Array(file.size)), file, "x", async (deliver) => {
       await deliver(sent.subarray(0, CHUNK_BYTES + 1));
       await sleep(50);
       throw new Error("the line is dead");
@@ -174,7 +237,7 @@ describe("fill", () => {
     ["other", inPieces(bytesOf("abd"), []), "models/x does not match its SHA-256."],
   ])("says where a file is %s and what to do", async (_, transfer, message) => {
     await expect(
-      fill(new Uint8Array(3), await describeFile(bytesOf("abc")), "models/x", transfer),
+      fill(into(new Uint8Array(3)), await describeFile(bytesOf("abc")), "models/x", transfer),
     ).rejects.toMatchObject({
       name: "BertEdgeError",
       code: "artifact_corrupt",
@@ -185,7 +248,7 @@ describe("fill", () => {
 
   it.each([2, 4])("refuses a target of %d bytes for a file of 3 before anything is transferred", async (length) => {
     const transfer = vi.fn();
-    const filling = fill(new Uint8Array(length), await describeFile(bytesOf("abc")), "x", transfer);
+    const filling = fill(into(new Uint8Array(length)), await describeFile(bytesOf("abc")), "x", transfer);
     await expect(filling).rejects.toMatchObject({
       code: "buffer_invalid",
       message: `x has 3 bytes, and the buffer for it ${length}.`,

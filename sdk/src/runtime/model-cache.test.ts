@@ -70,6 +70,22 @@ describe("modelCache", () => {
     expect(cache.memoryBytes()).toBe(LIMIT);
   });
 
+  it("waits until all of a model has come, and releases it when that fails", async () => {
+    const { open, using, loaded } = models();
+    const rest = gate();
+    const load = async (name: string) => {
+      const model = open(name as Name);
+      return { ...model, session: { ...model.session, complete: rest.promise } };
+    };
+    const cache = modelCache({ limitBytes: LIMIT, load });
+    const waiting = using(cache, "a", nothing);
+    await settle();
+    expect(loaded()).toEqual(["a"]);
+    rest.reject(new Error("the line is dead"));
+    await expect(waiting).rejects.toThrow("the line is dead");
+    expect({ loaded: loaded(), bytes: cache.memoryBytes() }).toEqual({ loaded: [], bytes: 0 });
+  });
+
   it("unloads what was asked for least recently, and no more than it must", async () => {
     const { open, using, loaded } = models();
     const cache = modelCache({ limitBytes: LIMIT, load: async (name) => open(name as Name) });

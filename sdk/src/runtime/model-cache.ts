@@ -101,6 +101,7 @@ export function modelCache({ limitBytes, load }: ModelCacheOptions): ModelCache 
     try {
       const model = await load(entry.name, async (bytes) => reserve(entry, bytes));
       entry.model = model;
+      await model.session.complete;
       await reserve(entry, bytesOf(entry));
       return model;
     } catch (error) {

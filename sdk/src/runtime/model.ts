@@ -81,6 +81,6 @@ export function sourceOf(artifact: Artifact, engine: Engine["name"]): ModelSourc
   return {
     size: (name) => (files[fileOf(name)] as ManifestFile).size,
     read: async (name) => artifact.read(fileOf(name)),
-    readInto: async (name, into) => artifact.readInto(fileOf(name), into),
+    readInto: async (name, destination) => artifact.readInto(fileOf(name), destination),
   };
 }

@@ -137,6 +137,81 @@ describe("loading", () => {
   });
 });
 
+describe("a model that answers before all of it has come", () => {
+  const ids = [Int32Array.of(101, 102)];
+
+  it("is there for those who wait, and for all others when it is complete", async () => {
+    const rest = gate();
+    const { holder, engine, background, settled } = await setUp({ complete: () => rest.promise });
+    const early = await holder.load(background);
+    expect(await holder.using(early, (model) => model.embed(ids))).toHaveLength(1);
+    expect(await holder.load(background)).toBe(early);
+    expect(holder.current(background)).toBeUndefined();
+    rest.resolve();
+    await settled();
+    expect(holder.current(background)).toBe(early);
+    expect(await holder.load(background)).toBe(early);
+    expect(engine.sessions).toHaveLength(1);
+  });
+
+  it("is released after its last user when its rest fails, logged, and loaded again by the next who asks", async () => {
+    const [rest, use] = [gate(), gate()];
+    let loads = 0;
+    const { holder, engine, background, settled } = await setUp({
+      complete: () => (loads++ === 0 ? rest.promise : undefined),
+    });
+    const early = await holder.load(background);
+    const using = holder.using(early, async (model) => {
+      await use.promise;
+      return model.embed(ids);
+    });
+    rest.reject(new Error("the line is dead"));
+    await settled();
+    expect(log).toHaveBeenCalledWith(expect.stringContaining("loading"), new Error("the line is dead"));
+    expect(engine.sessions[0]?.releases).toBe(0);
+    expect(await holder.load(background)).not.toBe(early);
+    use.resolve();
+    expect(await using).toHaveLength(1);
+    expect(engine.sessions.map(({ releases }) => releases)).toEqual([1, 0]);
+  });
+
+  it("is given up when its rest takes too long, and does not replace the one after it", async () => {
+    const rest = gate();
+    let loads = 0;
+    const { holder, engine, clock, background, settled } = await setUp(
+      { complete: () => (loads++ === 0 ? rest.promise : undefined) },
+      { loadTimeoutMs: 5_000 },
+    );
+    const early = await holder.load(background);
+    clock.now += 4_999;
+    expect(await holder.load(background)).toBe(early);
+    clock.now += 1;
+    const next = await holder.load(background);
+    expect(next).not.toBe(early);
+    rest.resolve();
+    await settled();
+    expect(holder.current(background)).toBe(next);
+    expect(engine.sessions.map(({ releases }) => releases)).toEqual([1, 0]);
+  });
+
+  it("of a newer version leaves the old one answering until it is complete", async () => {
+    const rest = gate();
+    const { holder, store, clock, background, settled } = await setUp({
+      complete: (weights) => (weights === "newer" ? rest.promise : undefined),
+    });
+    const old = await holder.load(background);
+    const version = await publishTiny(store, "newer");
+    clock.now += REFRESH_MS;
+    holder.current(background);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(holder.current(background)).toBe(old);
+    expect(await holder.load(background)).toBe(old);
+    rest.resolve();
+    await settled();
+    expect(holder.current(background)?.version).toBe(version);
+  });
+});
+
 describe("the load timeout", () => {
   it("gives up on a load that hangs, and lets the next one try", async () => {
     const store = await tinyStore();

@@ -28,7 +28,7 @@ export interface ModelHolder {
   readonly name: string;
   /** The loaded model, if there is one. Starts loading it, or looking for a newer version, in the background. */
   current(background: Background): Model | undefined;
-  /** The loaded model, waiting for it to load. */
+  /** The loaded model, waiting for it to load as far as it needs to answer. */
   load(background: Background): Promise<Model>;
   /** Keeps `model` from being released while `work` uses it. */
   using: ReleasedAfterUse<Model>["using"];
@@ -42,7 +42,7 @@ export function modelHolder(options: ModelHolderOptions): ModelHolder {
   const { store, name, engine, refreshMs = 60_000, loadTimeoutMs = 25_000, now = Date.now } = options;
   const uses = releasedAfterUse(releaseModel);
   let held: Model | undefined;
-  let loading: { promise: Promise<Model>; since: number } | undefined;
+  let loading: { usable: Promise<Model>; since: number } | undefined;
   let checkedAt = Number.NEGATIVE_INFINITY;
 
   const late = () =>
@@ -50,11 +50,19 @@ export function modelHolder(options: ModelHolderOptions): ModelHolder {
       hint: "Try again shortly; if it stays so, check the object store.",
     });
 
-  async function fetchCurrent(): Promise<Model> {
+  /** @param onUsable told of a model that answers, of which the rest is still to come */
+  async function fetchCurrent(onUsable: (model: Model) => void): Promise<Model> {
     const old = held;
     const pointer = await readPointer(store, name);
     if (old?.version === pointer.version) return old;
     const next = await loadModel(await openPublished(store, pointer), engine);
+    onUsable(next);
+    try {
+      await next.session.complete;
+    } catch (error) {
+      await uses.retire(next);
+      throw error;
+    }
     if (held && held !== old) {
       // This load was given up on, and the one after it has finished before it.
       await uses.retire(next);
@@ -66,18 +74,20 @@ export function modelHolder(options: ModelHolderOptions): ModelHolder {
   }
 
   /**
-   * One load at a time, whoever asks; its failure is seen by all who wait and forgotten for those who come later. On
+   * One load at a time, whoever asks, until the whole model has come; its failure is seen by all who wait and forgotten for those who come later. On
    * Workers a load and its timers end with the request that started it, so that its age is judged by those who come.
    */
   function start(background: Background): Promise<Model> {
-    if (loading && now() - loading.since < loadTimeoutMs) return loading.promise;
+    if (loading && now() - loading.since < loadTimeoutMs) return loading.usable;
     checkedAt = now();
-    const promise = fetchCurrent().finally(() => {
-      if (loading?.promise === promise) loading = undefined;
+    const { promise: usable, resolve, reject } = Promise.withResolvers<Model>();
+    const whole = fetchCurrent(resolve).finally(() => {
+      if (loading?.usable === usable) loading = undefined;
     });
-    loading = { promise, since: checkedAt };
-    background(promise.catch((error: unknown) => console.error(`bert-edge: loading ${name} failed:`, error)));
-    return promise;
+    whole.then(resolve, reject);
+    loading = { usable, since: checkedAt };
+    background(whole.catch((error: unknown) => console.error(`bert-edge: loading ${name} failed:`, error)));
+    return usable;
   }
 
   return {

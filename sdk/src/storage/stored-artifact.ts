@@ -1,5 +1,5 @@
 import type { Artifact } from "../artifact/artifact.ts";
-import { fill } from "../artifact/fill.ts";
+import { type Destination, fill, into } from "../artifact/fill.ts";
 import type { ManifestFile } from "../artifact/manifest.ts";
 import { receive } from "./receive.ts";
 import type { ObjectStore } from "./store.ts";
@@ -10,25 +10,28 @@ export function storedArtifact(
   { manifest, version }: Pick<Artifact, "manifest" | "version">,
   keyOf: (file: string) => string = (file) => file,
 ): Artifact {
-  const described = (file: string) => manifest.files[file] as ManifestFile;
+  const readInto: Artifact["readInto"] = (file, destination) =>
+    readStored(store, keyOf(file), manifest.files[file] as ManifestFile, destination);
   return {
     manifest,
     version,
-    read: (file) => readStored(store, keyOf(file), described(file)),
-    readInto: async (file, target) => void (await readStored(store, keyOf(file), described(file), target)),
+    readInto,
+    async read(file) {
+      const bytes = new Uint8Array((manifest.files[file] as ManifestFile).size);
+      await readInto(file, into(bytes));
+      return bytes;
+    },
   };
 }
 
 /**
- * @returns `target`, with the object in it, which is what `file` describes
+ * Reads the object that `file` describes.
+ *
  * @throws BertEdgeError `artifact_corrupt`, `storage_unavailable`, `buffer_invalid`
  */
-export async function readStored(
+export const readStored = (
   store: ObjectStore,
   key: string,
   file: ManifestFile,
-  target: Uint8Array<ArrayBuffer> = new Uint8Array(file.size),
-): Promise<Uint8Array<ArrayBuffer>> {
-  await fill(target, file, `${store.name}/${key}`, (deliver) => receive(store, key, deliver));
-  return target;
-}
+  destination: Destination,
+): Promise<void> => fill(destination, file, `${store.name}/${key}`, (deliver) => receive(store, key, deliver));

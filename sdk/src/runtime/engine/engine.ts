@@ -1,3 +1,4 @@
+import type { Destination } from "../../artifact/fill.ts";
 import type { Pooling, Target, TargetName } from "../../artifact/manifest.ts";
 
 /** Token ids of one text, special tokens included. */
@@ -8,8 +9,7 @@ export interface ModelSource {
   /** Of a target's model file, in bytes. */
   size(target: TargetName): number;
   read(target: TargetName): Promise<Uint8Array<ArrayBuffer>>;
-  /** Streams a model file into exactly its size of bytes, which may be a view of WebAssembly memory. */
-  readInto(target: TargetName, into: Uint8Array<ArrayBuffer>): Promise<void>;
+  readInto(target: TargetName, destination: Destination): Promise<void>;
 }
 
 /** Turns a model file into something that computes. */
@@ -36,6 +36,11 @@ export interface EngineSession {
    *   logits [labels]
    */
   run(sequences: readonly TokenIds[], head?: VectorHead): Promise<Float32Array<ArrayBuffer>[]>;
+  /**
+   * Resolves when all of the model has come, until when `run` waits for what its sequences need; undefined for engines that
+   * load a model as a whole. Where it rejects, with what reading failed with, the session is to be released.
+   */
+  readonly complete?: Promise<void> | undefined;
   /** Bytes of WebAssembly memory in use, for engines that have such. */
   memoryBytes(): number | undefined;
   release(): Promise<void>;
@@ -45,5 +50,5 @@ export interface EngineSession {
 export const oneModel = (bytes: Uint8Array<ArrayBuffer>): ModelSource => ({
   size: () => bytes.length,
   read: async () => bytes,
-  readInto: async (_, into) => into.set(bytes),
+  readInto: async (_, destination) => destination.bytes().set(bytes),
 });

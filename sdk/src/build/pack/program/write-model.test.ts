@@ -51,6 +51,21 @@ describe("writeModel", () => {
     );
   });
 
+  it("puts tables of words last, whatever their size", () => {
+    fc.assert(
+      fc.property(program, tensors, fc.nat(), (written, given, seed) => {
+        const table = [...given.keys()][seed % given.size];
+        fc.pre(table !== undefined);
+        const lookup = { op: "lookup", table, steps: "", bits: 8, block: 4, out: 0 } as const;
+        const file = writeModel({ program: { ...written, steps: [lookup] }, tensors: given });
+        const read = readModelFile(file);
+        expect(read.tensor(table) + (read.size(table) as number)).toBe(file.length);
+        for (const name of given.keys()) expect(read.tensor(name)).toBeLessThanOrEqual(read.tensor(table));
+      }),
+      seeded(300),
+    );
+  });
+
   it("begins tensors at cache lines, and after them those that do not fill theirs", () => {
     fc.assert(
       fc.property(program, tensors, (written, given) => {

@@ -8,12 +8,13 @@ const ALIGNMENT = 64;
 
 /**
  * The engine's model file: safetensors, with the program as its metadata. The header is filled up so that tensors are
- * aligned; those whose sizes are multiples of a cache line come first.
+ * aligned; those whose sizes are multiples of a cache line come first, and after all others what sequences need only some
+ * rows of, those of frequent words before those of rare ones.
  */
 export function writeModel({ program, tensors }: Lowered): Uint8Array<ArrayBuffer> {
-  const order = [...tensors].sort(
-    ([, a], [, b]) => Number(b.data.length % ALIGNMENT === 0) - Number(a.data.length % ALIGNMENT === 0),
-  );
+  const tables = new Set(program.steps.map((step) => (step.op === "lookup" ? step.table : undefined)));
+  const place = ([name, { data }]: [string, Tensor]) => (tables.has(name) ? 2 : Number(data.length % ALIGNMENT !== 0));
+  const order = [...tensors].sort((a, b) => place(a) - place(b));
   const header: Record<string, object> = { __metadata__: { format: "bert-edge", program: JSON.stringify(program) } };
   let end = 0;
   for (const [name, { dtype, shape, data }] of order) {
@@ -27,7 +28,7 @@ export function writeModel({ program, tensors }: Lowered): Uint8Array<ArrayBuffe
   new DataView(file.buffer).setBigUint64(0, BigInt(headerLength), true);
   file.set(bytes, 8);
   let at = 8 + headerLength;
-  for (const [, { data }] of order as [string, Tensor][]) {
+  for (const [, { data }] of order) {
     file.set(data, at);
     at += data.length;
   }

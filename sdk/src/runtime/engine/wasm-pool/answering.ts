@@ -33,7 +33,7 @@ const load = ({ kernels, model }: Extract<Task, { model: Uint8Array }>): Promise
   wasmEngine(kernels).load({
     size: () => model.length,
     read: async () => Uint8Array.from(model),
-    readInto: async (_, into) => into.set(model),
+    readInto: async (_, destination) => destination.bytes().set(model),
   });
 
 function partsOf(error: unknown): ErrorParts {

@@ -1,9 +1,12 @@
 import type { Engine } from "../engine.ts";
 import { allocate } from "./allocate.ts";
+import { answeringEarly } from "./answering-early.ts";
+import { arriving } from "./arrival.ts";
 import { checkProgram } from "./check-program.ts";
 import { instantiate } from "./kernels.ts";
 import { MODEL } from "./memory-map.ts";
-import { readModelFile } from "./model-file.ts";
+import { headerEnd, LENGTH_BYTES, readModelFile } from "./model-file.ts";
+import { neededBytes } from "./needed-bytes.ts";
 import { hasRelaxedSimd } from "./relaxed-simd.ts";
 import { releasable } from "./releasable.ts";
 import { createSession } from "./session.ts";
@@ -16,7 +19,10 @@ export interface KernelModules {
   readonly simd: WebAssembly.Module;
 }
 
-/** Our own engine: BERT-family encoders in integers, on the CPU of any runtime with WebAssembly SIMD. */
+/**
+ * Our own engine: BERT-family encoders in integers, on the CPU of any runtime with WebAssembly SIMD. Its sessions answer
+ * before the last of their model has come: rows of rare words are at the end of the file.
+ */
 export function wasmEngine({ relaxed, simd }: KernelModules): Engine {
   return {
     name: "wasm",
@@ -24,11 +30,22 @@ export function wasmEngine({ relaxed, simd }: KernelModules): Engine {
     async load(source) {
       const size = source.size("edge");
       const memory = allocate(MODEL + size);
-      await source.readInto("edge", new Uint8Array(memory.buffer, MODEL, size));
-      const file = readModelFile(new Uint8Array(memory.buffer, MODEL, size));
-      checkProgram(file);
-      const kernels = instantiate(relaxed && hasRelaxedSimd() ? relaxed : simd, memory);
-      return releasable(createSession(memory, kernels, file, MODEL + size));
+      const bytes = () => new Uint8Array(memory.buffer, MODEL, size);
+      const arrival = arriving((progress) => source.readInto("edge", { bytes, ...progress }));
+      try {
+        await arrival.reach(LENGTH_BYTES);
+        await arrival.reach(headerEnd(bytes()));
+        const file = readModelFile(bytes());
+        checkProgram(file);
+        const needed = neededBytes(file);
+        await arrival.reach(needed([]));
+        const kernels = instantiate(relaxed && hasRelaxedSimd() ? relaxed : simd, memory);
+        const session = createSession(memory, kernels, file, MODEL + size);
+        return releasable(answeringEarly(session, arrival, needed));
+      } catch (error) {
+        arrival.stop(error);
+        throw error;
+      }
     },
   };
 }

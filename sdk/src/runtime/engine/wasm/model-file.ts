@@ -15,6 +15,15 @@ interface Header {
   readonly [tensor: string]: unknown;
 }
 
+/** Bytes that say how long the header is. */
+export const LENGTH_BYTES = 8;
+
+/** Where tensors begin. @throws BertEdgeError `model_invalid` */
+export function headerEnd(file: Uint8Array): number {
+  if (file.length < LENGTH_BYTES) throw invalid("it is shorter than its header");
+  return LENGTH_BYTES + Number(new DataView(file.buffer, file.byteOffset).getBigUint64(0, true));
+}
+
 /**
  * Reads the header of a model file. Its bytes are those that the manifest's hash says, so that it is what was packed; what is
  * checked is whether all of it is there, and whether this version of the engine can run it.
@@ -22,11 +31,6 @@ interface Header {
  * @throws BertEdgeError `model_invalid`, `model_version`
  */
 export function readModelFile(file: Uint8Array): ModelFile {
-  const invalid = (what: string, cause?: unknown) =>
-    new BertEdgeError("model_invalid", `The file is not a model of the WebAssembly engine: ${what}.`, {
-      hint: "Prepare the artifact again with this version of bert-edge.",
-      cause,
-    });
   const parsed = <T>(text: string, what: string): T => {
     try {
       return Object(JSON.parse(text)) as T;
@@ -34,10 +38,9 @@ export function readModelFile(file: Uint8Array): ModelFile {
       throw invalid(`${what} is not JSON`, cause);
     }
   };
-  if (file.length < 8) throw invalid("it is shorter than its header");
-  const start = 8 + Number(new DataView(file.buffer, file.byteOffset).getBigUint64(0, true));
+  const start = headerEnd(file);
   if (start > file.length) throw invalid("it ends within its header");
-  const header = parsed<Header>(new TextDecoder().decode(file.slice(8, start)), "its header");
+  const header = parsed<Header>(new TextDecoder().decode(file.slice(LENGTH_BYTES, start)), "its header");
   const text = header.__metadata__?.program;
   if (text === undefined) throw invalid("it has no program");
   const program = parsed<Program>(text, "its program");
@@ -66,3 +69,9 @@ export function readModelFile(file: Uint8Array): ModelFile {
     size: (name) => ranges.get(name)?.size,
   };
 }
+
+const invalid = (what: string, cause?: unknown) =>
+  new BertEdgeError("model_invalid", `The file is not a model of the WebAssembly engine: ${what}.`, {
+    hint: "Prepare the artifact again with this version of bert-edge.",
+    cause,
+  });

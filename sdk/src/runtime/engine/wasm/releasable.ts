@@ -6,11 +6,12 @@ import type { EngineSession } from "../engine.ts";
  * long the session itself is kept.
  */
 export function releasable(opened: EngineSession): EngineSession {
-  const { provider, target } = opened;
+  const { provider, target, complete } = opened;
   let session: EngineSession | undefined = opened;
   return {
     provider,
     target,
+    complete,
     /** @throws BertEdgeError `session_released`, and as the session */
     async run(sequences, head) {
       if (session) return session.run(sequences, head);

@@ -1,0 +1,156 @@
+import fc from "fast-check";
+import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
+import { compiled } from "../../../../../test/suites/kernels/builds.ts";
+import { seeded } from "../../../../../test/suites/seeded.ts";
+import {
+  randomSequences,
+  TINY_EDGE,
+  type TinyEncoder,
+  tinyEdgeFile,
+  tinyEncoders,
+} from "../../../../../test/suites/tiny-edge-file.ts";
+import { into } from "../../../artifact/fill.ts";
+import { type Engine, type ModelSource, oneModel, type TokenIds } from "../engine.ts";
+import { wasmEngine } from "./index.ts";
+import { readModelFile } from "./model-file.ts";
+import { neededBytes } from "./needed-bytes.ts";
+
+type File = Uint8Array<ArrayBuffer>;
+
+const names = Object.keys(tinyEncoders) as TinyEncoder[];
+const sequences = randomSequences(TINY_EDGE);
+const [first] = sequences as [TokenIds];
+const lastWord = Int32Array.of(TINY_EDGE.vocabulary - 1);
+const files = new Map<TinyEncoder, File>();
+let engine: Engine;
+beforeAll(async () => {
+  engine = wasmEngine({ simd: await compiled("simd") });
+  for (const name of names) files.set(name, await tinyEdgeFile(name));
+});
+afterEach(() => void vi.useRealTimers());
+
+/** A source whose file comes as far as the test says. */
+function slowly(file: File) {
+  const end = Promise.withResolvers<void>();
+  let sent = 0;
+  let destination: Parameters<ModelSource["readInto"]>[1] = into(new Uint8Array());
+  const source: ModelSource = {
+    ...oneModel(file),
+    readInto(_, given) {
+      destination = given;
+      return end.promise;
+    },
+  };
+  const upTo = (count: number) => {
+    destination.bytes().set(file.subarray(sent, count), sent);
+    sent = count;
+    destination.checked?.(count);
+  };
+  return { source, upTo, end };
+}
+
+const turn = () => new Promise((resolve) => setImmediate(resolve));
+const fileOf = (name: TinyEncoder) => files.get(name) as File;
+const neededOf = (file: File) => neededBytes(readModelFile(file));
+
+/** A session that waits for rows of words, and what lets them come. */
+async function early(name: TinyEncoder = "bert") {
+  const file = fileOf(name);
+  const { source, upTo, end } = slowly(file);
+  const loading = engine.load(source);
+  upTo(neededOf(file)([]));
+  return { session: await loading, upTo, end, file, needed: neededOf(file) };
+}
+
+describe.each(names)("a model of %s that is still coming", (name) => {
+  it("needs the less the more frequent its words are, and all of its file for the last word", () => {
+    const needed = neededOf(fileOf(name));
+    const [none, frequent, rare] = [needed([]), needed([Int32Array.of(0)]), needed([first, lastWord])];
+    expect(none).toBeLessThan(frequent);
+    expect(frequent).toBeLessThan(rare);
+    expect(rare).toBe(fileOf(name).length);
+  });
+
+  it("has the answers of one that has come, each as soon as its words are there, whatever the order", async () => {
+    const whole = await engine.load(oneModel(fileOf(name)));
+    const expected = await Promise.all(sequences.map((ids) => whole.run([ids])));
+    const count = fc.array(fc.nat(fileOf(name).length), { maxLength: 4 }).map((some) => some.sort((a, b) => a - b));
+    await fc.assert(
+      fc.asyncProperty(count, async (counts) => {
+        const { session, upTo, end, file, needed } = await early(name);
+        const answers = new Map<TokenIds, Float32Array[]>();
+        for (const ids of sequences) session.run([ids]).then((answer) => answers.set(ids, answer));
+        for (const arrived of counts.map((each) => Math.max(each, needed([])))) {
+          upTo(arrived);
+          await turn();
+          expect([...answers.keys()]).toHaveLength(sequences.filter((ids) => needed([ids]) <= arrived).length);
+        }
+        upTo(file.length);
+        end.resolve();
+        await session.complete;
+        await turn();
+        expect(sequences.map((ids) => answers.get(ids))).toEqual(expected);
+      }),
+      seeded(20),
+    );
+  });
+});
+
+describe("a model whose rest does not come", () => {
+  it("answers what it can, and fails otherwise with what reading failed with", async () => {
+    const { session, end } = await early();
+    const waiting = session.run([lastWord]);
+    end.reject(new Error("the line is dead"));
+    await expect(waiting).rejects.toThrow("the line is dead");
+    await expect(session.complete).rejects.toThrow("the line is dead");
+    await expect(session.run([lastWord])).rejects.toThrow("the line is dead");
+    await expect(session.run([])).resolves.toEqual([]);
+  });
+
+  it("lets nobody wait for ever where a transfer has died without a word", async () => {
+    const { session } = await early();
+    vi.useFakeTimers();
+    const waiting = expect(session.run([lastWord])).rejects.toMatchObject({
+      code: "model_unavailable",
+      hint: expect.any(String),
+    });
+    await vi.advanceTimersByTimeAsync(30_000);
+    await waiting;
+  });
+
+  it("is not asked for more once it is released", async () => {
+    const { session, upTo, file } = await early();
+    await session.release();
+    expect(() => upTo(file.length)).toThrow(expect.objectContaining({ code: "session_released" }));
+  });
+
+  it("is not asked for more when its beginning is refused", async () => {
+    const file = Uint8Array.from(fileOf("bert"));
+    file.fill(0x20, 8, 40);
+    const { source, upTo } = slowly(file);
+    const refused = expect(engine.load(source)).rejects.toMatchObject({ code: "model_invalid" });
+    upTo(file.length - 1);
+    await refused;
+    expect(() => upTo(file.length)).toThrow(expect.objectContaining({ code: "model_invalid" }));
+  });
+});
+
+it("a transfer waits a while after an answer, which the thread is needed for", async () => {
+  const file = fileOf("bert");
+  let pause: Promise<void> | undefined;
+  const session = await engine.load({
+    ...oneModel(file),
+    async readInto(_, { bytes, checked, turn }) {
+      bytes().set(file);
+      checked?.(neededOf(file)([first]));
+      expect(turn?.()).toBeUndefined();
+      await vi.waitFor(() => {
+        pause = turn?.();
+        expect(pause).toBeDefined();
+      });
+    },
+  });
+  await session.run([first]);
+  await session.complete;
+  expect(pause).toBeInstanceOf(Promise);
+});

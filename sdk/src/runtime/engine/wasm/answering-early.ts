@@ -1,0 +1,50 @@
+import { BertEdgeError } from "../../../artifact/error.ts";
+import { withDeadline } from "../../../artifact/with-deadline.ts";
+import type { EngineSession, TokenIds } from "../engine.ts";
+import type { Arrival } from "./arrival.ts";
+import { sessionReleased } from "./releasable.ts";
+
+/** On Workers a transfer ends with the request that began it, and tells nobody. */
+const LATE_MS = 30_000;
+
+/** What an answer takes to leave the isolate, which has one thread for that and the transfer. */
+const ANSWER_MS = 10;
+
+/**
+ * A session whose model is still coming: it runs sequences as soon as what they need is there.
+ *
+ * @param needed bytes of the model's file, from its first one on
+ */
+export function answeringEarly(
+  session: EngineSession,
+  arrival: Arrival,
+  needed: (sequences: readonly TokenIds[]) => number,
+): EngineSession {
+  let run: EngineSession["run"] = async (sequences, head) => {
+    await withDeadline(arrival.reach(needed(sequences)), LATE_MS, late);
+    const results = await session.run(sequences, head);
+    arrival.pause(ANSWER_MS);
+    return results;
+  };
+  arrival.complete.then(
+    () => {
+      run = session.run;
+    },
+    () => {},
+  );
+  return {
+    ...session,
+    complete: arrival.complete,
+    /** @throws BertEdgeError `model_unavailable`, what the transfer failed with, and as the session */
+    run: (sequences, head) => run(sequences, head),
+    async release() {
+      arrival.stop(sessionReleased());
+      await session.release();
+    },
+  };
+}
+
+const late = () =>
+  new BertEdgeError("model_unavailable", `The rest of the model did not come within ${LATE_MS} ms.`, {
+    hint: "Try again shortly; if it stays so, check the object store.",
+  });

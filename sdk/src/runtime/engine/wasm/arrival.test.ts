@@ -1,0 +1,68 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { seeded } from "../../../../../test/suites/seeded.ts";
+import { type Arrival, arriving, type Progress } from "./arrival.ts";
+
+/** A file whose bytes come when the test says so. */
+function transfer(): { arrival: Arrival; progress: Progress; end: PromiseWithResolvers<void> } {
+  const end = Promise.withResolvers<void>();
+  let progress: Progress | undefined;
+  const arrival = arriving((given) => {
+    progress = given;
+    return end.promise;
+  });
+  return { arrival, progress: progress as unknown as Progress, end };
+}
+const turn = () => new Promise((resolve) => setImmediate(resolve));
+
+describe("arriving", () => {
+  it("lets everybody wait for as much as they need, and no longer", async () => {
+    const counts = fc
+      .array(fc.integer({ min: 1, max: 100 }), { maxLength: 8 })
+      .map((some) => some.sort((a, b) => a - b));
+    await fc.assert(
+      fc.asyncProperty(counts, fc.array(fc.nat(120)), async (steps, wanted) => {
+        const { arrival, progress, end } = transfer();
+        const there = new Set<number>();
+        for (const bytes of wanted) arrival.reach(bytes).then(() => there.add(bytes));
+        for (const count of [0, ...steps]) {
+          if (count > 0) progress.checked(count);
+          await turn();
+          expect(there).toEqual(new Set(wanted.filter((bytes) => bytes <= count)));
+        }
+        end.resolve();
+        await arrival.complete;
+        await turn();
+        expect(there).toEqual(new Set(wanted));
+      }),
+      seeded(50),
+    );
+  });
+
+  it("tells those who wait, and nobody else, what a transfer failed with", async () => {
+    const { arrival, progress, end } = transfer();
+    progress.checked(10);
+    const waiting = [arrival.reach(11), arrival.reach(99), arrival.complete].map((each) => each.catch(String));
+    end.reject(new Error("the line is dead"));
+    expect(await Promise.all(waiting)).toEqual(Array(3).fill("Error: the line is dead"));
+    await expect(arrival.reach(11)).rejects.toThrow("the line is dead");
+    await expect(arrival.reach(10)).resolves.toBeUndefined();
+  });
+
+  it("stops a transfer when more comes, with the first reason", () => {
+    const { arrival, progress } = transfer();
+    arrival.stop(new Error("no longer needed"));
+    arrival.stop(new Error("another"));
+    expect(() => progress.checked(1)).toThrow("no longer needed");
+  });
+
+  it("lets a transfer wait for a pause to end", async () => {
+    const { arrival, progress } = transfer();
+    expect(progress.turn()).toBeUndefined();
+    const start = performance.now();
+    arrival.pause(30);
+    await progress.turn();
+    expect(performance.now() - start).toBeGreaterThan(25);
+    expect(progress.turn()).toBeUndefined();
+  });
+});

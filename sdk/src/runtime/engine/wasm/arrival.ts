@@ -1,0 +1,58 @@
+/** How a transfer and those who wait for it speak. */
+export interface Progress {
+  /** Told how many bytes have come, whenever there are more. What it throws stops the transfer. */
+  checked(count: number): void;
+  /** Awaited after every piece. */
+  turn(): Promise<void> | undefined;
+}
+
+/** A file on its way. */
+export interface Arrival {
+  /** Resolves when all of it has come. */
+  readonly complete: Promise<void>;
+  /**
+   * Waits until so many bytes, from the first one on, have come, or all that there are.
+   *
+   * @throws what the transfer failed with, if that was before them
+   */
+  reach(bytes: number): Promise<void>;
+  /** Lets what is still to come wait, since the thread has something better to do. */
+  pause(ms: number): void;
+  /** Lets a transfer that is under way fail with `reason` when more has come. */
+  stop(reason: unknown): void;
+}
+
+export function arriving(transfer: (progress: Progress) => Promise<void>): Arrival {
+  let count = 0;
+  let pauseMs = 0;
+  let stopped: { readonly reason: unknown } | undefined;
+  let more = Promise.withResolvers<void>();
+  const checked = (bytes: number) => {
+    if (stopped) throw stopped.reason;
+    count = bytes;
+    more.resolve();
+    more = Promise.withResolvers();
+  };
+  // Only here, since on Workers a timer ends with the request that started it.
+  const turn = () => {
+    if (pauseMs === 0) return undefined;
+    const pause = new Promise<void>((resolve) => setTimeout(resolve, pauseMs));
+    pauseMs = 0;
+    return pause;
+  };
+  const complete = transfer({ checked, turn }).then(() => checked(Number.POSITIVE_INFINITY));
+  // Those who wait for bytes hear of it.
+  complete.catch(() => {});
+  return {
+    complete,
+    async reach(bytes) {
+      while (count < bytes) await Promise.race([more.promise, complete]);
+    },
+    pause(ms) {
+      pauseMs = ms;
+    },
+    stop(reason) {
+      stopped ??= { reason };
+    },
+  };
+}

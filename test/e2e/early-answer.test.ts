@@ -1,0 +1,142 @@
+import { once } from "node:events";
+import { mkdtempDisposable, readFile } from "node:fs/promises";
+import { createServer, type Server } from "node:http";
+import { createRequire } from "node:module";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { build } from "esbuild";
+import { convertV4MiniflareOptions, Miniflare } from "miniflare";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { blobKey } from "../../sdk/src/artifact/keys.ts";
+import { CHUNK_BYTES } from "../../sdk/src/artifact/manifest.ts";
+import { engineOnThisMachine } from "../../sdk/src/build/engines.ts";
+import { prepare } from "../../sdk/src/build/prepare.ts";
+import { loadModel, type Model } from "../../sdk/src/runtime/model.ts";
+import { openFolder } from "../../sdk/src/storage/folder-artifact.ts";
+import { memoryStore } from "../../sdk/src/storage/memory.ts";
+import { publish } from "../../sdk/src/storage/publish.ts";
+import { writePreparableCheckpoint } from "../suites/tiny-bert.ts";
+
+const FREQUENT = "Where is the house?";
+/** Its word has one of the last rows. */
+const RARE = "necessitated";
+const BUCKET = "models";
+
+type Bytes = Uint8Array<ArrayBuffer>;
+
+/** What is published, by key. */
+const objects = new Map<string, Bytes>();
+let model: Model;
+let modelKey: string;
+let modules: { type: "ESModule" | "CompiledWasm"; path: string; contents: string | Uint8Array }[];
+
+beforeAll(async () => {
+  await using folder = await mkdtempDisposable(join(tmpdir(), "bert-edge-early-"));
+  const [checkpoint, out] = [join(folder.path, "checkpoint"), join(folder.path, "artifact")];
+  await writePreparableCheckpoint(checkpoint, { config: { hidden_size: 96 } });
+  const { manifest } = await prepare({ folder: checkpoint, out, name: "early", targets: ["edge"] });
+  const artifact = await openFolder(out);
+  await publish(artifact, memoryStore(objects));
+  model = await loadModel(artifact, await engineOnThisMachine("wasm"));
+  modelKey = blobKey(manifest.files[manifest.targets.edge?.model ?? ""]?.sha256 ?? "");
+
+  const { outputFiles } = await build({
+    entryPoints: ["functions/edge.ts"],
+    bundle: true,
+    write: false,
+    format: "esm",
+    conditions: ["workerd", "worker"],
+    external: ["*.wasm"],
+  });
+  const { resolve } = createRequire(import.meta.url);
+  const kernels = ["bert-edge/kernels/relaxed.wasm", "bert-edge/kernels/simd.wasm"].map(
+    async (path) => ({ type: "CompiledWasm", path, contents: await readFile(resolve(path)) }) as const,
+  );
+  modules = [
+    { type: "ESModule", path: "worker.js", contents: outputFiles[0]?.text ?? "" },
+    ...(await Promise.all(kernels)),
+  ];
+});
+
+/** Of every transfer of the model, what sends all after its first chunk. */
+let held: ((change?: (rest: Bytes) => Bytes) => void)[];
+let server: Server;
+let worker: Miniflare;
+
+beforeEach(async () => {
+  held = [];
+  server = createServer((request, response) => {
+    const key = decodeURIComponent(request.url ?? "").slice(`/${BUCKET}/`.length);
+    const bytes = objects.get(key);
+    if (!bytes) return response.writeHead(404).end();
+    response.writeHead(200, { "content-length": bytes.length });
+    if (key !== modelKey) return response.end(bytes);
+    response.write(bytes.subarray(0, CHUNK_BYTES));
+    return held.push((change = (rest) => rest) => response.end(change(bytes.subarray(CHUNK_BYTES))));
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  worker = new Miniflare(
+    convertV4MiniflareOptions({
+      modules,
+      modulesRoot: "/",
+      compatibilityDate: "2026-11-01",
+      bindings: {
+        MODEL: "early",
+        API_KEYS: "key",
+        S3_ENDPOINT: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+        S3_BUCKET: BUCKET,
+        S3_ACCESS_KEY_ID: "id",
+        S3_SECRET_ACCESS_KEY: "secret",
+      },
+    }),
+  );
+});
+afterEach(async () => {
+  await worker.dispose();
+  server.closeAllConnections();
+  server.close();
+});
+afterAll(() => model.session.release());
+
+/** @returns its vector, or what it is refused with */
+async function ask(text: string): Promise<Float32Array | string> {
+  const response = await worker.dispatchFetch("http://edge/v1/embed", {
+    method: "POST",
+    headers: { authorization: "Bearer key", "content-type": "application/json" },
+    body: JSON.stringify({ inputs: [text] }),
+  });
+  const { embeddings, error } = (await response.json()) as { embeddings?: [number[]]; error: { code: string } };
+  return embeddings ? Float32Array.from(embeddings[0]) : error.code;
+}
+
+async function vectorOf(text: string): Promise<Float32Array | undefined> {
+  const [vector] = await model.embed([model.tokenizer.encode(text, model.manifest.maxTokens).ids]);
+  return vector;
+}
+
+describe("the edge in workerd, while the end of its model has not come", () => {
+  it("answers texts of frequent words, and those of rare ones when theirs are there", async () => {
+    expect(await ask(FREQUENT)).toEqual(await vectorOf(FREQUENT));
+    const rare = ask(RARE);
+    expect(await Promise.race([rare, sleep(200)])).toBeUndefined();
+    expect(await ask(FREQUENT)).toEqual(await vectorOf(FREQUENT));
+    held[0]?.();
+    expect(await rare).toEqual(await vectorOf(RARE));
+    expect(held).toHaveLength(1);
+  });
+
+  it("uses nothing of an end that is damaged, and loads the model again", async () => {
+    expect(await ask(FREQUENT)).toEqual(await vectorOf(FREQUENT));
+    const rare = ask(RARE);
+    held[0]?.((rest) => rest.with(rest.length - 1, 1 ^ (rest.at(-1) as number)));
+    expect(await rare).toBe("model_unavailable");
+
+    expect(await ask(FREQUENT)).toEqual(await vectorOf(FREQUENT));
+    expect(held).toHaveLength(2);
+    held[1]?.();
+    expect(await ask(RARE)).toEqual(await vectorOf(RARE));
+  });
+});
