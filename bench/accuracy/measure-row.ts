@@ -21,6 +21,7 @@ import { scoreRetrieval } from "../../sdk/src/build/verify/tasks/score-retrieval
 import { scoreSts } from "../../sdk/src/build/verify/tasks/score-sts.ts";
 import { oneModel } from "../../sdk/src/runtime/engine/engine.ts";
 import { ortNodeEngine } from "../../sdk/src/runtime/engine/ort-node/index.ts";
+import { withHead } from "../../sdk/src/runtime/engine/with-head.ts";
 import { type Row, sections } from "./rows.ts";
 
 /** What was measured of a row; what its data were not given for is left out. */
@@ -96,7 +97,7 @@ async function edgeSession(model: TextModel, graph: Graph) {
     return await (await engineOnThisMachine("wasm")).load(oneModel(await encodeProgram(graph, size)));
   } catch (error) {
     if (error instanceof BertEdgeError && error.code === "engine_unsupported") {
-      return scalarSession(graph, await ortProduct());
+      return { run: withHead(scalarSession(graph, await ortProduct()).run) };
     }
     throw error;
   }

@@ -1,6 +1,5 @@
 import type { Task } from "../artifact/manifest.ts";
 import type { EngineSession, TokenIds } from "../runtime/engine/engine.ts";
-import { sentenceVector } from "../runtime/tasks/sentence-vector.ts";
 import { headOf } from "./checkpoint/architectures.ts";
 import { readCheckpoint } from "./checkpoint/checkpoint.ts";
 import { classifierGraph } from "./checkpoint/classifier-graph.ts";
@@ -12,6 +11,7 @@ import { readClassifier } from "./checkpoint/sequence-classification.ts";
 import type { Graph } from "./graph/graph.ts";
 import { type ShippedTokenizer, shipTokenizer } from "./pack/tokenizer/ship-tokenizer.ts";
 import { encoderOf, openTokenizer } from "./text-encoder.ts";
+import { vectorHead } from "./vector-head.ts";
 
 /** A checkpoint as what it does to texts. */
 export interface TextModel {
@@ -50,10 +50,7 @@ export async function readTextModel(folder: string): Promise<TextModel> {
     maxTokens,
     graph,
     encode,
-    async compute(session, texts) {
-      const results = await session.run(encode(texts));
-      return task.task === "classify" ? results : results.map((rows) => sentenceVector(rows, task.dimensions, task));
-    },
+    compute: async (session, texts) => session.run(encode(texts), vectorHead(task)),
   };
 }
 

@@ -1,12 +1,12 @@
 import type { Artifact } from "../artifact/artifact.ts";
-import type { Manifest, Parity, Target, TargetName, TaskScore } from "../artifact/manifest.ts";
+import type { Parity, Target, TargetName, TaskScore } from "../artifact/manifest.ts";
 import { oneModel } from "../runtime/engine/engine.ts";
-import { sentenceVector } from "../runtime/tasks/sentence-vector.ts";
 import { loadTokenizer } from "../runtime/tokenizer/load-tokenizer.ts";
 import { engineOnThisMachine } from "./engines.ts";
 import { INT8_LIMIT, shortfall } from "./gate/measured.ts";
 import { readTaskData, type TaskFiles } from "./gate/task-data.ts";
 import { encoderOf } from "./text-encoder.ts";
+import { vectorHead } from "./vector-head.ts";
 import { parity } from "./verify/parity.ts";
 import { probeTexts } from "./verify/probe-texts.ts";
 
@@ -46,7 +46,7 @@ export async function verifyArtifact(artifact: Artifact, files: TaskFiles = {}):
   let best: { results: Float32Array[]; score: number | undefined } | undefined;
   for (const [name, { engine, precision, model, parity: recorded }] of targets) {
     const session = await (await engineOnThisMachine(engine)).load(oneModel(await artifact.read(model)));
-    const compute = async (texts: readonly string[]) => resultsOf(manifest, await session.run(encode(texts)));
+    const compute = async (texts: readonly string[]) => session.run(encode(texts), vectorHead(manifest));
     try {
       const results = await compute(probeTexts);
       const score = await data?.score(compute);
@@ -62,6 +62,3 @@ export async function verifyArtifact(artifact: Artifact, files: TaskFiles = {}):
   }
   return report;
 }
-
-const resultsOf = (manifest: Manifest, rows: readonly Float32Array[]): Float32Array[] =>
-  manifest.task === "embed" ? rows.map((states) => sentenceVector(states, manifest.dimensions, manifest)) : [...rows];

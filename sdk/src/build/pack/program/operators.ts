@@ -1,9 +1,11 @@
-import type { Activation, Positions, Skip } from "../../../runtime/engine/wasm/program.ts";
-import { MICROSOFT, type Node, type Value } from "../../graph/node.ts";
+import type { Activation } from "../../../runtime/engine/wasm/program.ts";
+import { MICROSOFT, type Node } from "../../graph/node.ts";
 import { type Tensor, toFloat32 } from "../../graph/tensor.ts";
 import { EDGE } from "../../quantize/forms/edge-operators.ts";
 import { attention, linear, lookup } from "./integer-operators.ts";
-import { type Lower, type Lowering, type Operand, unsupported, view } from "./lowering.ts";
+import { type Lower, type Lowering, unsupported, view } from "./lowering.ts";
+import { layerNormalization, skipLayerNormalization } from "./normalisations.ts";
+import { addendOf, haveSameRows, isRow, whole } from "./operands.ts";
 
 /** How each operator becomes steps, by domain and name. */
 export const lowerings: Readonly<Record<string, Lower>> = {
@@ -28,92 +30,6 @@ export const lowerings: Readonly<Record<string, Lower>> = {
     activation(lowering, node, "sigmoidUnit", node.float("alpha") ?? 1.702),
   [`${MICROSOFT}:RotaryEmbedding`]: rotate,
 };
-
-const isRow = (value: Value | undefined, width: number): value is Value & { constant: Tensor } =>
-  value?.constant?.dtype === "float32" &&
-  value.constant.data.length === 4 * width &&
-  value.constant.shape.at(-1) === width;
-
-/** What is read in the engine, all its columns. */
-function whole(lowering: Lowering, node: Node, index = 0): Operand {
-  const operand = lowering.operand(node.inputs[index]);
-  if (operand && lowering.isWhole(operand)) return operand;
-  throw unsupported(node, "cannot read this operator's input");
-}
-
-/** Both have a row a token, or both one a sequence. */
-const haveSameRows = (lowering: Lowering, a: Operand, b: Operand) => lowering.rowsOf(a) === lowering.rowsOf(b);
-
-/** What is added to `operand` and is not one row for all: another value, or a row for each position. */
-function addendOf(lowering: Lowering, node: Node, value: Value | undefined, operand: Operand): Skip {
-  const other = value && lowering.operand(value);
-  if (other && haveSameRows(lowering, other, operand)) {
-    return { value: whole(lowering, node, node.inputs.indexOf(value)).value };
-  }
-  const table = value && lowering.tables.get(value);
-  if (table && table.shape.at(-1) === operand.width && table.data.length === 4 * operand.width * lowering.maxTokens) {
-    return positionsOf(lowering, node, value, toFloat32(table));
-  }
-  throw unsupported(node);
-}
-
-function positionsOf(lowering: Lowering, node: Node, value: Value, table: Float32Array): Positions {
-  const padding = lowering.paddings.get(value);
-  const rows = padding ? Float32Array.of(...padding.row, ...table) : table;
-  const width = table.length / lowering.maxTokens;
-  const positions = lowering.floats(`${node.name}.positions`, rows, [rows.length / width, width]);
-  return { positions, ...(padding && { padding: padding.id }) };
-}
-
-function skipLayerNormalization(lowering: Lowering, node: Node): void {
-  const [x, other, gamma, beta, bias] = node.inputs;
-  const [read, added] = lowering.operand(x) ? [x, other] : [other, x];
-  let operand = whole(lowering, node, node.inputs.indexOf(read));
-  if (bias) {
-    if (read !== x || !isRow(bias, operand.width)) throw unsupported(node);
-    operand = lowering.plusRow(operand, bias.constant, node);
-  }
-  const total = node.outputs[3];
-  // The kernel adds a row of its own to every row.
-  if (isRow(added, operand.width)) {
-    operand = lowering.plusRow(operand, added.constant, node);
-    lowering.define(total, operand);
-    normalise(lowering, node, { operand, gamma, beta });
-    return;
-  }
-  const skip = addendOf(lowering, node, added, operand);
-  const sum = total?.users.size ? lowering.result(total, operand.width, lowering.rowsOf(operand)) : undefined;
-  normalise(lowering, node, { operand, gamma, beta, skip, total: sum });
-}
-
-function layerNormalization(lowering: Lowering, node: Node): void {
-  const [, gamma, beta] = node.inputs;
-  normalise(lowering, node, { operand: whole(lowering, node), gamma, beta });
-}
-
-interface Normalised {
-  operand: Operand;
-  gamma: Value | undefined;
-  beta: Value | undefined;
-  skip?: Skip;
-  total?: number | undefined;
-}
-
-function normalise(lowering: Lowering, node: Node, { operand, gamma, beta, skip, total }: Normalised): void {
-  if (operand.width % 4 !== 0 || !isRow(gamma, operand.width) || (beta && !isRow(beta, operand.width))) {
-    throw unsupported(node);
-  }
-  lowering.steps.push({
-    op: "layerNorm",
-    x: operand.value,
-    ...(skip && { skip }),
-    gamma: lowering.floats(`${node.name}.gamma`, toFloat32(gamma.constant)),
-    ...(beta && { beta: lowering.floats(`${node.name}.beta`, toFloat32(beta.constant as Tensor)) }),
-    epsilon: node.float("epsilon") ?? 1e-5,
-    ...(total !== undefined && { total }),
-    out: lowering.result(node.output, operand.width, lowering.rowsOf(operand)),
-  });
-}
 
 function add(lowering: Lowering, node: Node): void {
   const [a, b] = node.inputs;
