@@ -1,11 +1,9 @@
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { headOf } from "./checkpoint/architectures.ts";
-import { readEncoder } from "./checkpoint/checkpoint.ts";
-import { classifierGraph } from "./checkpoint/classifier-graph.ts";
-import { encoderGraph } from "./checkpoint/encoder-graph.ts";
-import { encoderWeights } from "./checkpoint/encoder-weights.ts";
-import { readClassifier } from "./checkpoint/sequence-classification.ts";
+import { readEncoderConfig } from "./checkpoint/checkpoint.ts";
+import { describeClassifier } from "./checkpoint/sequence-classification.ts";
+import { graphOfClassifier, graphOfEncoder } from "./folder-graph.ts";
 import { copyGraph } from "./graph/copy.ts";
 import type { Graph } from "./graph/graph.ts";
 import type { Draft } from "./onnx/encode-model.ts";
@@ -23,7 +21,7 @@ export interface ModelSource {
 }
 
 /**
- * Reads an ONNX file, or a Hugging Face model folder with config.json and model.safetensors.
+ * Reads an ONNX file, or a Hugging Face model folder with config.json and model.safetensors or model.onnx.
  *
  * @throws BertEdgeError `onnx_missing`, `onnx_invalid`, `graph_invalid`, `external_data_invalid`, `checkpoint_missing`,
  *   `checkpoint_invalid` or `checkpoint_unsupported`; when weights are used, `file_changed`
@@ -48,7 +46,6 @@ export async function readModelSource(source: string): Promise<ModelSource> {
 }
 
 async function graphOfFolder(folder: string): Promise<Graph> {
-  if ((await headOf(folder)) === "sequence-classification") return classifierGraph(await readClassifier(folder));
-  const encoder = await readEncoder(folder);
-  return encoderGraph(encoder.config, encoderWeights(encoder));
+  if ((await headOf(folder)) === "sequence-classification") return graphOfClassifier(await describeClassifier(folder));
+  return graphOfEncoder({ folder, config: await readEncoderConfig(folder) });
 }

@@ -1,4 +1,5 @@
-import { readdir, readFile, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { listing, preparable, set } from "../../../test/suites/preparable.ts";
 import type { TinyFolderOptions } from "../../../test/suites/tiny-bert.ts";
@@ -6,9 +7,12 @@ import { describeFile } from "../artifact/describe-file.ts";
 import { loadModel } from "../runtime/model.ts";
 import { cosine } from "../runtime/tasks/sentence-vector.ts";
 import { openFolder } from "../storage/folder-artifact.ts";
+import { parseSafetensors } from "./checkpoint/safetensors.ts";
 import { engineOnThisMachine } from "./engines.ts";
 import { FP16_LIMIT } from "./gate/measured.ts";
+import { writeOnnx } from "./onnx/write-onnx.ts";
 import { type PrepareOptions, prepare } from "./prepare.ts";
+import { readTextModel } from "./text-model.ts";
 
 describe("prepare", () => {
   it("makes an artifact with every target, checked and timed", async () => {
@@ -108,6 +112,23 @@ describe("prepare", () => {
     const [first, second] = [await preparable(), await preparable()];
     const [a, b] = [await first.run(), await second.run()];
     expect(a.manifest.files).toEqual(b.manifest.files);
+  });
+
+  it("makes the same edge of a model's ONNX export", async () => {
+    const [checkpoint, exported] = [await preparable(), await preparable()];
+    const { graph } = await readTextModel(exported.folder);
+    await mkdir(join(exported.folder, "onnx"));
+    await writeOnnx(join(exported.folder, "onnx", "model.onnx"), graph);
+    await rm(join(exported.folder, "model.safetensors"));
+    const tensors = [checkpoint, exported].map(async ({ run, out }) => {
+      const { manifest } = await run({ targets: ["edge"] });
+      expect(manifest.targets.edge?.engine).toBe("wasm");
+      const file = await readFile(join(out, manifest.targets.edge?.model as string));
+      return [...parseSafetensors(new Uint8Array(file), "edge").values()]
+        .map(({ data }) => Buffer.from(data))
+        .sort(Buffer.compare);
+    });
+    expect(await tensors[1]).toEqual(await tensors[0]);
   });
 
   it("takes pooling, normalisation and longest input from sentence-transformers' files", async () => {

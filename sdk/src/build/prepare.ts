@@ -38,7 +38,7 @@ import { FP32_LIMIT, gate, parity } from "./verify/parity.ts";
 import { probeTexts } from "./verify/probe-texts.ts";
 
 export interface PrepareOptions extends TaskFiles {
-  /** A Hugging Face model folder: config.json, model.safetensors, tokenizer.json. */
+  /** A Hugging Face model folder: config.json, tokenizer.json, model.safetensors or its ONNX export. */
   folder: string;
   /** Where the artifact goes; an earlier artifact there is replaced. */
   out: string;

@@ -1,13 +1,11 @@
 import type { Task } from "../artifact/manifest.ts";
 import type { EngineSession, TokenIds } from "../runtime/engine/engine.ts";
 import { headOf } from "./checkpoint/architectures.ts";
-import { readCheckpoint } from "./checkpoint/checkpoint.ts";
-import { classifierGraph } from "./checkpoint/classifier-graph.ts";
+import { describeCheckpoint } from "./checkpoint/checkpoint.ts";
 import { type EncoderConfig, maxTokensOf } from "./checkpoint/encoder-config.ts";
-import { encoderGraph } from "./checkpoint/encoder-graph.ts";
-import { encoderWeights } from "./checkpoint/encoder-weights.ts";
 import type { TokenizerFiles } from "./checkpoint/model-folder.ts";
-import { readClassifier } from "./checkpoint/sequence-classification.ts";
+import { describeClassifier } from "./checkpoint/sequence-classification.ts";
+import { graphOfClassifier, graphOfEncoder } from "./folder-graph.ts";
 import type { Graph } from "./graph/graph.ts";
 import { type ShippedTokenizer, shipTokenizer } from "./pack/tokenizer/ship-tokenizer.ts";
 import { encoderOf, openTokenizer } from "./text-encoder.ts";
@@ -31,7 +29,7 @@ export interface TextModel {
 /**
  * Reads a Hugging Face folder: a sentence encoder, or a classifier of texts.
  *
- * @throws BertEdgeError as `readCheckpoint` and `readClassifier`; `checkpoint_invalid` when the tokenizer does not work or
+ * @throws BertEdgeError as `describeCheckpoint`, `describeClassifier` and the graphs of `folder-graph.ts`; `checkpoint_invalid` when the tokenizer does not work or
  *   is not this model's
  */
 export async function readTextModel(folder: string): Promise<TextModel> {
@@ -58,12 +56,13 @@ type Parts = Pick<TextModel, "config" | "task" | "maxTokens" | "graph"> & { read
 
 async function readParts(folder: string): Promise<Parts> {
   if ((await headOf(folder)) === "sequence-classification") {
-    const classifier = await readClassifier(folder);
+    const classifier = await describeClassifier(folder);
     const { config, tokenizer, labels } = classifier;
     const task: Task = { task: "classify", labels: [...labels] };
-    return { config, files: tokenizer, task, maxTokens: maxTokensOf(config), graph: classifierGraph(classifier) };
+    const graph = await graphOfClassifier(classifier);
+    return { config, files: tokenizer, task, maxTokens: maxTokensOf(config), graph };
   }
-  const checkpoint = await readCheckpoint(folder);
+  const checkpoint = await describeCheckpoint(folder);
   const { config, tokenizer, head } = checkpoint;
   const { pooling, normalize } = head;
   return {
@@ -71,6 +70,6 @@ async function readParts(folder: string): Promise<Parts> {
     files: tokenizer,
     task: { task: "embed", pooling, normalize, dimensions: config.hidden_size },
     maxTokens: Math.min(head.maxTokens ?? Number.POSITIVE_INFINITY, maxTokensOf(config)),
-    graph: encoderGraph(config, encoderWeights(checkpoint)),
+    graph: await graphOfEncoder(checkpoint),
   };
 }

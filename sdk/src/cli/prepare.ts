@@ -19,7 +19,7 @@ interface Options {
 
 export const prepareCommand = new Command("prepare")
   .description("make an artifact from a Hugging Face model folder: fuse, quantize, check, time")
-  .argument("<folder>", "folder with config.json, model.safetensors and tokenizer.json")
+  .argument("<folder>", "folder with config.json, tokenizer.json and model.safetensors or model.onnx")
   .requiredOption("--out <dir>", "folder for the artifact; an earlier artifact there is replaced")
   .option("--name <name>", "the model's name in keys, URLs and headers (default: the folder's name)")
   .option("--targets <list>", `comma-separated: ${targetNames.join(", ")}`, listOf(targetNames), [...targetNames])

@@ -22,23 +22,29 @@ export interface Checkpoint extends Encoder {
  *
  * @throws BertEdgeError `checkpoint_missing`, `checkpoint_invalid`, `checkpoint_unsupported`, `safetensors_invalid`
  */
-export async function readCheckpoint(folder: string): Promise<Checkpoint> {
-  const config = await readEncoderConfig(folder);
-  const tokenizer = await readTokenizer(folder);
-  const head = await readSentenceHead(folder);
-  return { folder, config, weights: readWeights(folder), head, tokenizer };
-}
+export const readCheckpoint = async (folder: string): Promise<Checkpoint> => ({
+  ...(await describeCheckpoint(folder)),
+  weights: readWeights(folder),
+});
 
 /**
- * Reads config.json and model.safetensors alone.
+ * Reads all but the weights.
  *
  * @throws BertEdgeError as `readCheckpoint`
  */
-export async function readEncoder(folder: string): Promise<Encoder> {
-  return { folder, config: await readEncoderConfig(folder), weights: readWeights(folder) };
+export async function describeCheckpoint(folder: string): Promise<Omit<Checkpoint, "weights">> {
+  const config = await readEncoderConfig(folder);
+  const tokenizer = await readTokenizer(folder);
+  const head = await readSentenceHead(folder);
+  return { folder, config, head, tokenizer };
 }
 
-async function readEncoderConfig(folder: string): Promise<EncoderConfig> {
+/**
+ * Reads config.json of a folder with an encoder alone.
+ *
+ * @throws BertEdgeError as `readCheckpoint`
+ */
+export async function readEncoderConfig(folder: string): Promise<EncoderConfig> {
   const config = await readConfig(folder, EncoderConfig);
   await expectHead(folder, "none");
   return config;

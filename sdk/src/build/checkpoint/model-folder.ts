@@ -12,6 +12,8 @@ export interface TokenizerFiles {
   readonly config: object;
 }
 
+export const WEIGHTS = "model.safetensors";
+
 const AnyObject = v.looseObject({});
 
 /**
@@ -35,12 +37,12 @@ export async function readTokenizer(folder: string): Promise<TokenizerFiles> {
  * @throws BertEdgeError `checkpoint_missing`, `checkpoint_invalid`, `safetensors_invalid`; when weights are used, `file_changed`
  */
 export function readWeights(folder: string): Map<string, Tensor> {
-  const path = join(folder, "model.safetensors");
+  const path = join(folder, WEIGHTS);
   let file: StoredFile;
   try {
     file = storedFile(path);
   } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code === "ENOENT") return missing(folder, "model.safetensors");
+    if ((cause as NodeJS.ErrnoException).code === "ENOENT") return missing(folder, WEIGHTS);
     throw new BertEdgeError("checkpoint_invalid", `${path} cannot be read.`, { cause });
   }
   return parseSafetensors(file, path);
@@ -48,6 +50,8 @@ export function readWeights(folder: string): Map<string, Tensor> {
 
 function missing(folder: string, file: string): never {
   throw new BertEdgeError("checkpoint_missing", `${join(folder, file)} does not exist.`, {
-    hint: "Give a folder with config.json, model.safetensors and tokenizer.json, as save_pretrained(folder) writes it.",
+    hint:
+      "Give a folder with config.json, tokenizer.json and model.safetensors, as save_pretrained(folder) writes it, or with " +
+      "model.onnx, as Optimum exports it.",
   });
 }

@@ -29,13 +29,23 @@ export interface HeadWeights {
  * @throws BertEdgeError `checkpoint_missing`, `checkpoint_invalid`, `safetensors_invalid`; `checkpoint_unsupported` for
  *   folders with another head or none
  */
-export async function readClassifier(folder: string): Promise<Classifier> {
+export const readClassifier = async (folder: string): Promise<Classifier> => ({
+  ...(await describeClassifier(folder)),
+  weights: readWeights(folder),
+});
+
+/**
+ * Reads all but the weights.
+ *
+ * @throws BertEdgeError as `readClassifier`
+ */
+export async function describeClassifier(folder: string): Promise<Omit<Classifier, "weights">> {
   const config = await readConfig(folder, EncoderConfig);
   await expectHead(folder, "sequence-classification");
   const head = await readConfig(folder, (families[config.model_type] as Family).head);
   const labels = await readConfig(folder, Labels);
   const tokenizer = await readTokenizer(folder);
-  return { folder, config, head, ...labels, tokenizer, weights: readWeights(folder) };
+  return { folder, config, head, ...labels, tokenizer };
 }
 
 /**

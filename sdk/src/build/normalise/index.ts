@@ -13,6 +13,7 @@ import { einsum } from "./einsum.ts";
 import { einsumProducts } from "./einsum-products.ts";
 import { flattened } from "./flattened.ts";
 import { gemm } from "./gemm.ts";
+import { lastAxis } from "./last-axis.ts";
 import { moved } from "./moved.ts";
 import { noOps } from "./no-ops.ts";
 import { oneHotLookup } from "./one-hot-lookup.ts";
@@ -37,6 +38,7 @@ const rules: readonly Rule[] = [
   biasBeforeHeads,
   flattened,
   moved,
+  lastAxis,
 ];
 
 /** Three are usual. */

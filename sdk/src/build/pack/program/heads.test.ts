@@ -6,7 +6,9 @@ import { activation } from "../../checkpoint/activation.ts";
 import { writeEncoder } from "../../checkpoint/encoder-graph.ts";
 import { GraphWriter } from "../../checkpoint/graph-writer.ts";
 import { layerNorm, linear } from "../../checkpoint/layers.ts";
+import { axes } from "../../checkpoint/positions.ts";
 import { engineOnThisMachine } from "../../engines.ts";
+import { int } from "../../graph/attribute.ts";
 import type { Value } from "../../graph/node.ts";
 import { type Tensor, tensor } from "../../graph/tensor.ts";
 import { optimizeGraph } from "../../optimize/optimize-graph.ts";
@@ -39,10 +41,29 @@ const drawn = (...shape: number[]): Tensor => {
 const map = (g: GraphWriter, name: string, x: Value, outputs: number, weight = drawn(outputs, hidden)): Value =>
   linear(g, name, x, { weight, bias: drawn(outputs) });
 
-/** What transformers' classes compute from an encoder's states, [batch, sequence, hidden], and how wide it is. */
+/** Of the last axis, called as exporters do. */
+const columns = (g: GraphWriter, x: Value, from: number, to: number, axis: number): Value =>
+  g.op("columns", "Slice", [x, ...[from, to, axis].map((number) => axes(g, number))]);
+
+/** What transformers' classes, and exports of ModernBERT, compute from an encoder's states, [batch, sequence, hidden], and how wide it is. */
 const heads: Record<string, { width: number; write: (g: GraphWriter, states: Value) => Value }> = {
   "token classification": { width: 9, write: (g, states) => map(g, "classifier", states, 9) },
   "the span of an answer": { width: 2, write: (g, states) => map(g, "qa_outputs", states, 2) },
+  "halves that gate each other": {
+    width: hidden / 2,
+    write: (g, states) =>
+      g.op("gate", "Mul", [
+        activation.gelu(g, "gate.act", columns(g, states, 0, hidden / 2, 2)),
+        columns(g, states, hidden / 2, 2 ** 40, -1),
+      ]),
+  },
+  "parts of the last axis by its number": {
+    width: hidden / 2,
+    write(g, states) {
+      const parts = g.graph.add("Split", [states], { outputs: ["first", "second"], attributes: { axis: int(2) } });
+      return g.op("gate", "Mul", parts.outputs as [Value, Value]);
+    },
+  },
   "masked words": {
     width: vocabulary,
     write(g, states) {

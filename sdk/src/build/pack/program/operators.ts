@@ -1,6 +1,6 @@
 import type { Activation } from "../../../runtime/engine/wasm/program.ts";
 import { MICROSOFT, type Node } from "../../graph/node.ts";
-import { type Tensor, toFloat32 } from "../../graph/tensor.ts";
+import { numbersOf, type Tensor, toFloat32 } from "../../graph/tensor.ts";
 import { EDGE } from "../../quantize/forms/edge-operators.ts";
 import { attention, linear, lookup } from "./integer-operators.ts";
 import { type Lower, type Lowering, unsupported, view } from "./lowering.ts";
@@ -18,6 +18,7 @@ export const lowerings: Readonly<Record<string, Lower>> = {
   ":Mul": gate,
   ":MatMul": dense,
   ":Split": split,
+  ":Slice": columns,
   ":Gather": first,
   ":Relu": (lowering, node) => activation(lowering, node, "relu"),
   ":Tanh": (lowering, node) => activation(lowering, node, "tanh"),
@@ -108,6 +109,19 @@ function split(lowering: Lowering, node: Node): void {
   node.outputs.forEach((output, part) => {
     lowering.rename(node, output, { ...operand, column: operand.column + part * width, width });
   });
+}
+
+/** Some of the last axis: columns of one value. */
+function columns(lowering: Lowering, node: Node): void {
+  const [x, ...bounds] = node.inputs;
+  const operand = lowering.operand(x);
+  const [start = -1, end = -1, axis] = bounds.map((value) =>
+    value?.constant ? numbersOf(value.constant)[0] : undefined,
+  );
+  const width = Math.min(end, operand?.width ?? 0) - start;
+  const areTwo = bounds[2]?.constant?.shape.join() !== "1";
+  if (!operand || areTwo || axis !== -1 || start < 0 || end < 0 || width <= 0) throw unsupported(node);
+  lowering.rename(node, node.output, { ...operand, column: operand.column + start, width });
 }
 
 /** The first token of every sequence. */

@@ -1,0 +1,86 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import type { EncoderConfig } from "../../sdk/src/build/checkpoint/encoder-config.ts";
+import { exportedGraph } from "../../sdk/src/build/checkpoint/exported-graph.ts";
+import { engineOnThisMachine } from "../../sdk/src/build/engines.ts";
+import { copyGraph } from "../../sdk/src/build/graph/copy.ts";
+import { encodeOnnx } from "../../sdk/src/build/onnx/encode.ts";
+import { optimizeGraph } from "../../sdk/src/build/optimize/optimize-graph.ts";
+import { encodeProgram } from "../../sdk/src/build/pack/program/encode-program.ts";
+import { precisions } from "../../sdk/src/build/quantize/precisions.ts";
+import { type Engine, oneModel } from "../../sdk/src/runtime/engine/engine.ts";
+import { ortNodeEngine } from "../../sdk/src/runtime/engine/ort-node/index.ts";
+import { cosine } from "../../sdk/src/runtime/tasks/sentence-vector.ts";
+import { describeShared } from "../suites/shared.ts";
+
+/** Of 32 random channels and two layers; 0.9998 is the lowest of all cases. */
+const MIN_COSINE = 0.9995;
+const MAX_TOKENS = 12;
+
+const texts = [
+  [2, 5, 9, 14, 3],
+  [2, 17, 20, 11, 6, 7, 8, 3],
+].map((ids) => Int32Array.from(ids));
+
+/** Exports that are no encoder or classifier of float32 with open sizes, by what is said of them. */
+const refused: readonly (readonly [RegExp, RegExp])[] = [
+  [/^tf215-(?!bert-int64)/, /input_ids of int32/],
+  [/^khub-/, /none of the results|an input padding_mask/],
+  [/^(t213-bert-fixed-|optonnx-bert-static)/, /of a fixed size/],
+  [/^q-|^qat-/, /is quantized/],
+  [/-fp16-/, /half precision/],
+  [/masked-lm|fill-mask|token-cls/, /a result logits of another shape/],
+  [/-bert-qa-/, /none of the results/],
+  [/-nomask-/, /no input attention_mask/],
+  [/mobilebert-eager-l17/, /of another shape/],
+];
+
+/** What the engine has no steps for: positions by differences of tokens (DeBERTa), bottlenecks (MobileBERT), NaN made zero. */
+const unsupported = /deberta|mobilebert|t213-modernbert-sdpa-l17/;
+
+interface Case {
+  readonly config: { readonly vocab: number; readonly hidden: number };
+  readonly outputs: readonly Readonly<Record<string, { readonly shape: readonly number[] }>>[];
+}
+
+describeShared("corpus", "an export on the WebAssembly engine", (folder) => {
+  const cases = existsSync(folder)
+    ? readdirSync(folder).filter((name) => existsSync(join(folder, name, "case.json")))
+    : [];
+  let edge: Engine;
+  let computed = 0;
+  beforeAll(async () => {
+    edge = await engineOnThisMachine("wasm");
+  });
+  afterAll(() => expect(computed).toBeGreaterThanOrEqual(104));
+
+  it.each(cases)("%s computes what it computes in float32, or says why it cannot", async (name) => {
+    const { config, outputs } = JSON.parse(readFileSync(join(folder, name, "case.json"), "utf8")) as Case;
+    const { vocab, hidden } = config;
+    const labels = outputs[0]?.["logits"]?.shape;
+    const result = labels
+      ? { names: ["logits"], shape: [undefined, labels.at(-1)] }
+      : { names: ["last_hidden_state", "token_embeddings"], shape: [undefined, undefined, hidden] };
+    const size = { vocab_size: vocab, hidden_size: hidden } as EncoderConfig;
+    const reading = exportedGraph(join(folder, name, "model.onnx"), size, result);
+    const reason = refused.find(([names]) => names.test(name))?.[1];
+    if (reason) return expect(reading).rejects.toThrow(reason);
+
+    const graph = await reading;
+    const fused = copyGraph(graph);
+    await optimizeGraph(fused);
+    const packing = encodeProgram(precisions["int8-edge"](fused)(), { maxTokens: MAX_TOKENS, vocabulary: vocab });
+    if (unsupported.test(name)) return expect(packing).rejects.toMatchObject({ code: "engine_unsupported" });
+
+    const session = await edge.load(oneModel(await packing));
+    const reference = await ortNodeEngine({ threads: 1, optimize: false }).load(oneModel(encodeOnnx(graph)));
+    const [found, wanted] = [await session.run(texts), await reference.run(texts)];
+    await reference.release();
+    for (const [i, values] of found.entries()) {
+      expect(values).toHaveLength(wanted[i]?.length as number);
+      expect(cosine(values, wanted[i] as Float32Array)).toBeGreaterThan(MIN_COSINE);
+    }
+    computed++;
+  });
+});
