@@ -110,7 +110,11 @@ describe("exportedGraph", () => {
       ],
       "an input position_ids",
     ],
-    ["ids in 32 bits", [({ s, words }) => s.output(words), states, "int32"], "an input input_ids of int32"],
+    [
+      "ids that are no whole numbers",
+      [({ s, words }) => s.output(words), states, "float32"],
+      "an input input_ids of float32",
+    ],
     [
       "weights that are integers",
       [

@@ -1,7 +1,9 @@
 import { access } from "node:fs/promises";
 import { join } from "node:path";
 import { BertEdgeError } from "../../artifact/error.ts";
+import { int } from "../graph/attribute.ts";
 import type { Graph } from "../graph/graph.ts";
+import type { Value } from "../graph/node.ts";
 import { everyGemm } from "../normalise/gemm.ts";
 import { fromOnnx } from "../onnx/from-onnx.ts";
 import { readOnnx } from "../onnx/read-onnx.ts";
@@ -17,6 +19,9 @@ const PLACES = ["model.onnx", join("onnx", "model.onnx")];
 
 /** The inputs that there are values for. */
 const INPUTS = ["input_ids", "attention_mask", "token_type_ids"];
+
+/** TensorProto.DataType */
+const INT32 = 6;
 
 /** Operators of models whose weights are integers already. */
 const INTEGER = /^(Q|DequantizeLinear|DynamicQuantize|MatMulInteger|ConvInteger|MatMulNBits|GatherBlockQuantized)/;
@@ -57,11 +62,21 @@ export async function exportedGraph(path: string, config: EncoderConfig, result:
   if (!output) throw unsupported(path, `has none of the results ${result.names.join(", ")}`);
   graph.outputs.splice(0, graph.outputs.length, output);
   graph.prune();
+  for (const input of [...graph.inputs]) if (input.dtype === "int32") widen(graph, input);
   inferShapes(graph);
   const fault = faultOf(graph, config, result);
   if (fault) throw unsupported(path, fault);
   applyRules(graph, [everyGemm], new Trace(), new Questions());
   return graph;
+}
+
+/** Lets an input be int64, as ours are. */
+function widen(graph: Graph, input: Value): void {
+  const { name, shape } = input;
+  const wide = graph.input(name, { dtype: "int64", shape });
+  graph.replace(input, graph.add("Cast", [wide], { attributes: { to: int(INT32) } }).output);
+  graph.inputs.splice(graph.inputs.indexOf(input), 1);
+  wide.name = name;
 }
 
 function faultOf(graph: Graph, { vocab_size }: EncoderConfig, { shape }: ExportedResult): string | undefined {

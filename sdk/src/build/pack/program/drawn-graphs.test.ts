@@ -74,6 +74,13 @@ function drawnGraph(seed: number): Graph {
     },
     () => {
       const x = pick(all);
+      const from = 4 * Math.floor((random() * x.width) / 4);
+      const to = from + 4 * Math.ceil((random() * (x.width - from)) / 4);
+      const value = s.op("Slice", [x.value, [from], [random() < 0.2 && to === x.width ? 2 ** 40 : to], [-1]]);
+      all.push({ ...x, value, width: to - from });
+    },
+    () => {
+      const x = pick(all);
       if (x.isOfTexts || random() < 0.7) return;
       all.push({ ...x, isOfTexts: true, value: s.op("Gather", [x.value, s.index(0)], { axis: 1 }) });
     },

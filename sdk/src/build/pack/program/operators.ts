@@ -19,6 +19,8 @@ export const lowerings: Readonly<Record<string, Lower>> = {
   ":MatMul": dense,
   ":Split": split,
   ":Slice": columns,
+  ":IsNaN": () => {},
+  ":Where": withoutNaN,
   ":Gather": first,
   ":Relu": (lowering, node) => activation(lowering, node, "relu"),
   ":Tanh": (lowering, node) => activation(lowering, node, "tanh"),
@@ -122,6 +124,23 @@ function columns(lowering: Lowering, node: Node): void {
   const areTwo = bounds[2]?.constant?.shape.join() !== "1";
   if (!operand || areTwo || axis !== -1 || start < 0 || end < 0 || width <= 0) throw unsupported(node);
   lowering.rename(node, node.output, { ...operand, column: operand.column + start, width });
+}
+
+/** Where(IsNaN(x), 0, x) of attention, whose results have no NaN where every token sees itself. */
+function withoutNaN(lowering: Lowering, node: Node): void {
+  const [condition, other, x] = node.inputs;
+  const operand = whole(lowering, node, 2);
+  const asked = condition?.producer?.is("IsNaN") ? condition.producer.inputs[0] : undefined;
+  const isZero = other?.constant?.data.every((byte) => byte === 0);
+  const step = lowering.steps.findLast((each) => each.op === "attention" && each.out === operand.value);
+  if (asked !== x || !isZero || step?.op !== "attention" || !seesItself(lowering, step.bias)) throw unsupported(node);
+  lowering.rename(node, node.output, operand);
+}
+
+function seesItself({ tensors, maxTokens }: Lowering, bias: { table: string; heads: number } | undefined): boolean {
+  const distances = bias && toFloat32(tensors.get(bias.table) as Tensor);
+  const own = (head: number) => distances?.[head * (2 * maxTokens - 1) + maxTokens - 1];
+  return Array.from({ length: bias?.heads ?? 0 }, (_, head) => own(head)).every(Number.isFinite);
 }
 
 /** The first token of every sequence. */
