@@ -2,6 +2,7 @@ export { BertEdgeError } from "../artifact/error.ts";
 export { keyPrefix } from "../artifact/keys.ts";
 export type { ModelCache } from "../runtime/model-cache.ts";
 export { type Assets, assetsStore } from "../storage/assets.ts";
+export { type HttpStoreOptions, httpStore } from "../storage/http.ts";
 export { type R2Bucket, r2Store } from "../storage/r2.ts";
 export { type S3Options, s3Store } from "../storage/s3.ts";
 export { type S3Env, s3Settings } from "../storage/s3-settings.ts";

@@ -1,5 +1,5 @@
 import { urlPath } from "../artifact/keys.ts";
-import { storageError } from "./storage-error.ts";
+import { httpStore } from "./http.ts";
 import type { ObjectStore } from "./store.ts";
 
 /** The part of a Workers static assets binding that is used. */
@@ -15,17 +15,10 @@ export function assetsStore(
   assets: Assets,
   { prefix = "", timeoutMs }: { prefix?: string; timeoutMs?: number } = {},
 ): ObjectStore {
-  const name = prefix ? `assets(${prefix})` : "assets";
-  return {
-    name,
+  return httpStore(`https://assets/${urlPath(prefix)}`, {
+    // The binding answers for every host.
+    fetch: (url, init) => assets.fetch(url, init),
+    name: prefix ? `assets(${prefix})` : "assets",
     timeoutMs,
-    async open(key, signal) {
-      // The binding answers for every host.
-      const response = await assets.fetch(`https://assets/${urlPath(prefix + key)}`, { signal });
-      if (response.ok) return response.body ?? new Blob().stream();
-      await response.body?.cancel();
-      if (response.status === 404) return undefined;
-      throw storageError(name, key, `HTTP ${response.status}`);
-    },
-  };
+  });
 }

@@ -1,0 +1,57 @@
+import { once } from "node:events";
+import { createServer, type RequestListener, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { bytesOf } from "../../../test/suites/small-artifact.ts";
+import { testStore } from "../../../test/suites/store-suite.ts";
+import { httpStore } from "./http.ts";
+import { readObject } from "./read-object.ts";
+
+async function listening(listener: RequestListener): Promise<{ server: Server; url: string }> {
+  const server = createServer(listener).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  return { server, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
+}
+
+const stop = (server: Server | undefined) => {
+  server?.closeAllConnections();
+  server?.close();
+};
+
+describe("httpStore", () => {
+  const files = new Map<string, Uint8Array<ArrayBuffer>>();
+  let web: Awaited<ReturnType<typeof listening>>;
+  beforeAll(async () => {
+    web = await listening(({ url = "" }, response) => {
+      const file = files.get(decodeURIComponent(url));
+      response.writeHead(file ? 200 : 404).end(file ?? "not here");
+    });
+  });
+  afterAll(() => stop(web?.server));
+
+  testStore("httpStore", async () => ({
+    store: httpStore(`${web.url}/team%20a/`),
+    put: async (key, bytes) => void files.set(`/team a/${key}`, bytes),
+  }));
+
+  it("sends its headers, and what is behind the address's question mark, with every request", async () => {
+    const asked: unknown[] = [];
+    const { server, url } = await listening((request, response) => {
+      asked.push([request.url, request.headers.authorization]);
+      response.end("object");
+    });
+    onTestFinished(() => stop(server));
+    const store = httpStore(`${url}/models?token=secret`, { headers: { authorization: "Bearer key" } });
+    expect(await readObject(store, "a b")).toEqual(bytesOf("object"));
+    expect(asked).toEqual([["/models/a%20b?token=secret", "Bearer key"]]);
+    expect(store.name).toBe(`${url}/models`);
+  });
+
+  it.each([403, 500])("calls the storage unavailable, not the object absent, when the answer is %d", async (status) => {
+    const store = httpStore("https://example.com/m", { fetch: async () => new Response("", { status }) });
+    await expect(readObject(store, "x")).rejects.toMatchObject({
+      code: "storage_unavailable",
+      message: `https://example.com/m could not read or write x: HTTP ${status}`,
+    });
+  });
+});
