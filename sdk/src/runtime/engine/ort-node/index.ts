@@ -23,6 +23,7 @@ export function ortNodeEngine({ providers = ["cpu"], threads, optimize = true }:
     name: "ort-node",
     async load(source) {
       const failures: unknown[] = [];
+      let missing: BertEdgeError | undefined;
       for (const provider of providers) {
         const target = provider === "cpu" ? "regional-cpu" : "regional-gpu";
         try {
@@ -40,10 +41,12 @@ export function ortNodeEngine({ providers = ["cpu"], threads, optimize = true }:
             release: () => session.release(),
           };
         } catch (error) {
-          if (error instanceof BertEdgeError && error.code !== "target_missing") throw error;
-          failures.push(error);
+          if (!(error instanceof BertEdgeError)) failures.push(error);
+          else if (error.code === "target_missing") missing = error;
+          else throw error;
         }
       }
+      if (missing && failures.length === 0) throw missing;
       throw engineFailed("ort-node", `none of ${providers.join(", ")} took it`, new AggregateError(failures));
     },
   };
