@@ -76,7 +76,10 @@ describe("readCheckpoint", () => {
       code: "checkpoint_invalid",
       message: `${join(folder, "model.safetensors")} cannot be read.`,
     });
-    await expect(readCheckpoint(join(folder, "config.json"))).rejects.toMatchObject({ code: "checkpoint_invalid" });
+    await expect(readCheckpoint(join(folder, "config.json"))).rejects.toMatchObject({
+      message: `${join(folder, "config.json")} is a file.`,
+      code: "checkpoint_invalid",
+    });
   });
 
   it.each([

@@ -18,6 +18,12 @@ export async function readJson<S extends v.GenericSchema>(
   const path = join(folder, file);
   const text = await readFile(path, "utf8").catch((cause: NodeJS.ErrnoException) => {
     if (cause.code === "ENOENT") return undefined;
+    if (cause.code === "ENOTDIR") {
+      throw new BertEdgeError("checkpoint_invalid", `${folder} is a file.`, {
+        hint: "Give the folder that it is in, with config.json and tokenizer.json.",
+        cause,
+      });
+    }
     throw new BertEdgeError("checkpoint_invalid", `${path} cannot be read.`, { cause });
   });
   return text === undefined
