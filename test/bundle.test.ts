@@ -55,6 +55,14 @@ describe("the client, bundled and minified", () => {
   });
 });
 
+describe("the package's own entry", () => {
+  it("needs no package that a user may leave out", async () => {
+    const { metafile } = await bundle("sdk/src/index.ts");
+    const packages = inputsOf(metafile).filter((path) => path.includes("node_modules/"));
+    expect(packages.filter((path) => !path.includes("node_modules/valibot/"))).toEqual([]);
+  });
+});
+
 describe("the Worker, bundled", () => {
   let worker: Metafile;
   beforeAll(async () => {
