@@ -3,13 +3,14 @@
     pip install tokenizers unicodedata2 && python test/tokenizer/rust_unicode.py > sdk/src/build/pack/tokenizer/rust-unicode.ts
 """
 
-import textwrap
 import unicodedata
 
 import tokenizers
 import unicodedata2
 from tokenizers.normalizers import NFD, BertNormalizer
 from tokenizers.pre_tokenizers import BertPreTokenizer, ByteLevel
+
+from ranges import literal
 
 CHARACTERS = [chr(point) for point in range(0x110000) if not 0xD800 <= point < 0xE000]
 
@@ -73,20 +74,8 @@ for c in CHARACTERS:
         newer |= {c, first, *(part for part in second if unicodedata2.combining(part) == 0)}
 
 
-def ranges(characters):
-    runs = []
-    for point in map(ord, characters):
-        if runs and runs[-1][1] == point - 1:
-            runs[-1][1] = point
-        else:
-            runs.append([point, point])
-    return " ".join(f"{a:x}" if a == b else f"{a:x}-{b:x}" for a, b in runs)
-
-
 def constant(comment, name, characters):
-    lines = textwrap.wrap(ranges(characters), 110, break_on_hyphens=False)
-    body = f'"{lines[0]}"' if len(lines) == 1 else "`\n" + "\n".join(f"  {line}" for line in lines) + "\n`"
-    return f"/** {comment} */\nexport const {name} = {body};\n"
+    return f"/** {comment} */\nexport const {name} = {literal(map(ord, characters))};\n"
 
 
 print(f"// Written by test/tokenizer/rust_unicode.py from tokenizers {tokenizers.__version__}: code points as its tables have them.\n")
@@ -102,6 +91,5 @@ print(constant("Numbers.", "numbers", numbers))
 print("/** Characters that have a canonical combining class and no decomposition, by that class. */")
 print("export const combining: Record<number, string> = {")
 for k in sorted(classed):
-    body = textwrap.wrap(ranges(classed[k]), 110, break_on_hyphens=False)
-    print(f'  {k}: "{body[0]}",' if len(body) == 1 else f"  {k}: `\n" + "\n".join(f"    {line}" for line in body) + "\n  `,")
+    print(f"  {k}: {literal(map(ord, classed[k]), indent='  ')},")
 print("};")
