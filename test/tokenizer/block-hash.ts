@@ -2,6 +2,12 @@ import { sha256Hex } from "../../sdk/src/artifact/sha256.ts";
 
 /** What stands for the ids of a block's texts: the first 16 digits of the SHA-256 of each text's number of ids and ids, as int32. */
 export async function blockHash(ids: readonly ArrayLike<number>[]): Promise<string> {
-  const numbers = Int32Array.from(ids.flatMap((each) => [each.length, ...Array.from(each)]));
+  const numbers = new Int32Array(ids.reduce((sum, { length }) => sum + 1 + length, 0));
+  let end = 0;
+  for (const each of ids) {
+    numbers[end] = each.length;
+    numbers.set(each, end + 1);
+    end += 1 + each.length;
+  }
   return (await sha256Hex(new Uint8Array(numbers.buffer))).slice(0, 16);
 }

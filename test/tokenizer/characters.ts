@@ -164,3 +164,16 @@ export const emoji = either(
   oneOf("\u200d", "\ufe0f", "\u20e3", "👩‍👩‍👧‍👦", "🏳️‍🌈", "🇨🇭", "👍🏽", "1️⃣", "❤️"),
   within([0x1f3fb, 0x1f3ff], [0x1f1e6, 0x1f1ff]),
 );
+/** What graphemes are made of, and what has a result in a charsmap, alone or with what follows. */
+export const graphemePart = either(
+  oneOf("\u1100", "\u1161", "\u11a8", "\uac00", "\uac01", "\u1112\u1161\u11ab"),
+  oneOf("\u0915", "\u0958", "\u0916", "\u1780"),
+  oneOf("\u094d", "\u094d", "\u17d2", "\u093c", "\u093f", "\u0903", "\u0e33"),
+  oneOf("\u200d", "\u200d", "\u200c", "\ufe0f", "\u{1f3fb}", "\u{e0061}", "\u20d0", "\u{1e8d0}"),
+  oneOf("\u0300", "\u0301", "\u0302", "\u0323", "\u031b", "\u0308"),
+  oneOf("\u0301", "\u0302", "\u0302", "\u0915\u094d\u200c\u0915\u0302", "❤\u0903\u200d❤\u0302"),
+  oneOf("\u0600", "\u0605", "\u070f", "\u{110bd}"),
+  oneOf("©", "™", "ℹ", "❤", "☀", "🈁", "\u{1f600}", "\u{1f1e8}", "\u{1f1ed}"),
+  oneOf("\r", "\n", "\r\n", "\t", " ", "\u200b", "\u00ad", "\0"),
+  oneOf("a", "e", "o", "A", "O", "é", "Å", "ß", "ﬁ", "ﬀ", "½", "ǆ", "カ", "ﾞ", "ｶ", "㌔", "ά", "\u1e9b", "\uf900"),
+);

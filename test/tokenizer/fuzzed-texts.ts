@@ -7,6 +7,7 @@ import {
   control,
   digit,
   emoji,
+  graphemePart,
   lower,
   mark,
   punctuation,
@@ -18,7 +19,7 @@ import {
   syllable,
   symbol,
 } from "./characters.ts";
-import { either, from, many, type Part, point } from "./parts.ts";
+import { either, from, many, oneOf, type Part, point } from "./parts.ts";
 
 /** Texts of one kind, the same every time. */
 export interface Block {
@@ -27,6 +28,8 @@ export interface Block {
 }
 
 const RANDOM_TEXTS = 4000;
+/** Of long words, which take as long to compare as all other random texts. */
+const LONG_TEXTS = 500;
 const POINTS_A_TEXT = 64;
 
 /** Everything but surrogates, which Rust's strings cannot hold. */
@@ -46,6 +49,10 @@ const kinds: Record<string, Part> = {
   specials: many(either(special, special, space, lower, punctuation, mark, syllable), 1, 20),
   "added tokens": many(either(added, added, added, space, lower, punctuation), 1, 20),
   "long words": (random) => words(many(either(lower, syllable, mark), 80, 120))(random),
+  graphemes: many(graphemePart, 1, 40),
+  "one letter or two": words((random) =>
+    many(from(random, [lower, oneOf("a"), oneOf("a", "b"), oneOf("z")]), 1, 12)(random),
+  ),
   "any code point": many((random) => point(from(random, codePoints)), 1, 40),
 };
 
@@ -60,7 +67,8 @@ export function fuzzedTexts(): Block[] {
     { name: "sentences", texts: [...probeTexts, ...calibrationLines] },
     ...Object.entries(kinds).map(([name, text], seed) => {
       const random = randomNumbers(seed);
-      return { name, texts: Array.from({ length: RANDOM_TEXTS }, () => text(random)) };
+      const length = name === "long words" ? LONG_TEXTS : RANDOM_TEXTS;
+      return { name, texts: Array.from({ length }, () => text(random)) };
     }),
   ];
 }

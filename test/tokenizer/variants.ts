@@ -1,6 +1,7 @@
 import { defaultTokenizerJson } from "../suites/packed-tokenizers.ts";
 import { allKinds } from "./added-kinds.ts";
 import { byteLevelVariants } from "./byte-level.ts";
+import { unigramVariants } from "./unigram.ts";
 
 interface BertJson {
   added_tokens: object[];
@@ -57,4 +58,5 @@ export const variants: Readonly<Record<string, () => object>> = {
     Object.entries(changes).map(([name, change]) => [name, () => change(defaultTokenizerJson())] as const),
   ),
   ...byteLevelVariants,
+  ...unigramVariants,
 };

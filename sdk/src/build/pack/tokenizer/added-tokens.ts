@@ -4,14 +4,17 @@ import type { Common } from "./tokenizer-json.ts";
 /**
  * Added tokens with the ids that `add_tokens` gives them, whatever the file says: the vocabulary's, or the next free one.
  * https://github.com/huggingface/tokenizers/blob/main/tokenizers/src/tokenizer/added_vocabulary.rs
+ *
+ * @param size of the vocabulary: more than its words where one is in it twice
  */
 export function addedTokens(
   { added_tokens }: Pick<Common, "added_tokens">,
   vocabulary: ReadonlyMap<string, number>,
+  size = vocabulary.size,
 ): AddedToken[] {
   const known = new Map(vocabulary);
   const byId = new Map<number, AddedToken>();
-  let next = known.size;
+  let next = size;
   for (const { content, normalized, single_word: singleWord, lstrip, rstrip } of added_tokens) {
     if (content === "") continue;
     const id = known.get(content) ?? next++;

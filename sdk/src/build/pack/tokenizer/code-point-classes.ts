@@ -30,7 +30,7 @@ export const combiningClass: ReadonlyMap<number, number> = new Map(
 );
 
 /** The code points of "61-63 ff": hexadecimal ranges and single ones. */
-function setOf(ranges: string): ReadonlySet<number> {
+export function setOf(ranges: string): ReadonlySet<number> {
   const set = new Set<number>();
   for (const range of ranges.trim().split(/\s+/)) {
     const [first, last = first] = range.split("-").map((digits) => Number.parseInt(digits, 16)) as [number, number?];

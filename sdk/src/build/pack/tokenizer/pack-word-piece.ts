@@ -5,6 +5,7 @@ import type { WordPieceHeader } from "../../../runtime/tokenizer/packed/packed-h
 import { addedTokens, areUsable } from "./added-tokens.ts";
 import { BertTokenizer } from "./bert-tokenizer.ts";
 import { characterTable } from "./character-table.ts";
+import { codesOf } from "./codes-of.ts";
 import { minimalAutomaton, type Word } from "./minimal-automaton.ts";
 import { normalisedCharacter } from "./normalised-character.ts";
 import { specialTokens } from "./special-tokens.ts";
@@ -52,10 +53,4 @@ export function packWordPiece(json: object): Uint8Array<ArrayBuffer> | undefined
     },
     { ...characters, ...minimalAutomaton([...words, ...patterns]) },
   );
-}
-
-/** Characters numbered from 1 on. */
-function codesOf(texts: readonly string[]): Map<string, number> {
-  const characters = new Set(texts.flatMap((text) => Array.from(text)));
-  return new Map([...characters].sort().map((character, i) => [character, i + 1]));
 }

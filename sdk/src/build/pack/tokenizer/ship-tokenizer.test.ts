@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { defaultTokenizerJson } from "../../../../../test/suites/packed-tokenizers.ts";
 import { byteLevelVariants } from "../../../../../test/tokenizer/byte-level.ts";
+import { unigramVariants } from "../../../../../test/tokenizer/unigram.ts";
 import { loadTokenizer } from "../../../runtime/tokenizer/load-tokenizer.ts";
 import { shipTokenizer } from "./ship-tokenizer.ts";
 
@@ -82,5 +83,39 @@ describe("shipTokenizer", () => {
     ["merges of three tokens", { model: { ...model, merges: [...model.merges, "a b c"] } }],
   ])("leaves a byte-level tokenizer with %s as it is", async (_, changes) => {
     expect((await shippedJson({ ...byteLevel, ...changes })).kind).toBe("json");
+  });
+
+  const xlmRoberta = unigramVariants.unigram?.() as ReturnType<(typeof unigramVariants)[string]>;
+  it("packs a tokenizer of XLM-RoBERTa's kind into one file", async () => {
+    const { kind, files, load } = await shippedJson(xlmRoberta);
+    expect({ kind, files }).toEqual({ kind: "packed", files: ["tokenizer.bin"] });
+    const ids = [...(await load()).encode("to be", 99).ids];
+    expect([ids[0], ids.at(-1)]).toEqual([0, 2]);
+    expect(
+      ids
+        .slice(1, -1)
+        .map((id) => xlmRoberta.model.vocab[id]?.[0])
+        .join(""),
+    ).toBe("▁to▁be");
+  });
+
+  const metaspace = { type: "Metaspace", replacement: "▁" };
+  it.each<[string, object]>([
+    ["another normaliser", { normalizer: { type: "NFKC" } }],
+    ["a charsmap that is damaged", { normalizer: { type: "Precompiled", precompiled_charsmap: "AAAAAA==" } }],
+    [
+      "two charsmaps",
+      { normalizer: { type: "Sequence", normalizers: [xlmRoberta.normalizer, xlmRoberta.normalizer] } },
+    ],
+    ["another pattern", { normalizer: { type: "Replace", pattern: { String: "``" }, content: '"' } }],
+    ["no pre-tokenizer", { pre_tokenizer: null }],
+    ["another mark", { pre_tokenizer: { ...metaspace, replacement: "_" } }],
+    ["a blank before the first word only", { pre_tokenizer: { ...metaspace, prepend_scheme: "first" } }],
+    ["blanks before words, and not", { pre_tokenizer: { ...metaspace, add_prefix_space: false } }],
+    ["no unknown token", { model: { ...xlmRoberta.model, unk_id: null } }],
+    ["an unknown token that is not there", { model: { ...xlmRoberta.model, unk_id: 1e6 } }],
+    ["bytes that are no pieces", { model: { ...xlmRoberta.model, byte_fallback: true } }],
+  ])("leaves a Unigram tokenizer with %s as it is", async (_, changes) => {
+    expect((await shippedJson({ ...xlmRoberta, ...changes })).kind).toBe("json");
   });
 });

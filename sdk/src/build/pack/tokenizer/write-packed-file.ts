@@ -1,7 +1,7 @@
 import { FORMAT, MAGIC, PREAMBLE_BYTES } from "../../../runtime/tokenizer/packed/packed-file.ts";
 import { ALIGNMENT, type ArrayType, arrayTypes, type Header } from "../../../runtime/tokenizer/packed/packed-header.ts";
 
-/** Writes what `readPackedFile` reads; numbers of a section in the fewest bytes that hold its largest. */
+/** Writes what `readPackedFile` reads; whole numbers of a section in the fewest bytes that hold its largest. */
 export function writePackedFile<H extends Header>(
   settings: Omit<H, "sections">,
   sections: Record<keyof H["sections"] & string, ArrayLike<number>>,
@@ -14,8 +14,8 @@ export function writePackedFile<H extends Header>(
   const headerAt = (first: number) => {
     let offset = first;
     const placed = layout.map((section) => {
-      const at = { ...section, offset };
-      offset = align(offset + section.bytes);
+      const at = { ...section, offset: align(offset, arrayTypes[section.type].BYTES_PER_ELEMENT) };
+      offset = align(at.offset + section.bytes);
       return at;
     });
     const entries = placed.map(({ name, type, offset, length }) => [name, { type, offset, length }]);
@@ -39,9 +39,13 @@ export function writePackedFile<H extends Header>(
   return file;
 }
 
-const align = (offset: number): number => Math.ceil(offset / ALIGNMENT) * ALIGNMENT;
+function align(offset: number, bytes = ALIGNMENT): number {
+  const multiple = Math.max(ALIGNMENT, bytes);
+  return Math.ceil(offset / multiple) * multiple;
+}
 
 function smallestType(numbers: ArrayLike<number>): ArrayType {
+  if (numbers instanceof Float64Array) return "f64";
   let largest = 0;
   for (let i = 0; i < numbers.length; i++) largest = Math.max(largest, numbers[i] as number);
   return largest < 2 ** 8 ? "u8" : largest < 2 ** 16 ? "u16" : "u32";

@@ -96,7 +96,7 @@ export function longestWord(
 }
 
 /** The edge of a state with this code; -1 where there is none. */
-function edgeOf(edgeStart: Numbers, labels: Numbers, state: number, code: number): number {
+export function edgeOf(edgeStart: Numbers, labels: Numbers, state: number, code: number): number {
   const first = edgeStart[state] as number;
   const last = (edgeStart[state + 1] as number) - 1;
   if (first > last) return -1;

@@ -1,4 +1,4 @@
-import { invalid, type Sections } from "./packed-file.ts";
+import { invalid } from "./packed-file.ts";
 import type { Numbers } from "./packed-header.ts";
 
 /** A number for each code point, found through pages of 2^PAGE_BITS code points. */
@@ -17,7 +17,7 @@ const PAGE_MASK = (1 << PAGE_BITS) - 1;
 export const damagedTable = () => invalid("has a table of characters that is damaged");
 
 /** @throws BertEdgeError `tokenizer_invalid` */
-export function openCodePoints({ pageOf, pages }: Sections): CodePoints {
+export function openCodePoints({ pageOf, pages }: CodePoints): CodePoints {
   const count = pages.length >> PAGE_BITS;
   if (pageOf.length !== CODE_POINTS >> PAGE_BITS || !pageOf.every((page) => page < count)) throw damagedTable();
   return { pageOf, pages };

@@ -1,6 +1,6 @@
 import { BertEdgeError } from "../../../artifact/error.ts";
 import { parseJson } from "../../../artifact/parse-json.ts";
-import { ALIGNMENT, arrayTypes, Header, type Numbers } from "./packed-header.ts";
+import { arrayTypes, Header, type Numbers } from "./packed-header.ts";
 
 // A packed tokenizer, little-endian:
 //
@@ -8,16 +8,18 @@ import { ALIGNMENT, arrayTypes, Header, type Numbers } from "./packed-header.ts"
 //     format            u32
 //     header length     u32, bytes
 //     header            JSON: kind, settings, and where each section lies
-//     sections          arrays of numbers, each at a multiple of ALIGNMENT bytes, read in place
+//     sections          arrays of numbers, each at a multiple of a number's bytes, read in place
 
 export const MAGIC = "bert-tok";
 /** Raised whenever a reader could misread what a newer writer wrote. */
 export const FORMAT = 2;
 export const PREAMBLE_BYTES = 16;
+/** Of the largest number. */
+const ALIGNMENT = Float64Array.BYTES_PER_ELEMENT;
 
 /** The sections of a header, as arrays. */
 export type Sections<H extends Header = Header> = H extends Header
-  ? { readonly [name in keyof H["sections"]]: Numbers }
+  ? { readonly [name in keyof H["sections"]]: H["sections"][name] extends { type: "f64" } ? Float64Array : Numbers }
   : never;
 /** A header and its sections, of any kind. */
 export type PackedFile<H extends Header = Header> = H extends Header

@@ -5,6 +5,7 @@ import type { Kind } from "./kind.ts";
 import { checkIds, readPackedFile } from "./packed-file.ts";
 import type { Header } from "./packed-header.ts";
 import { splitAdded } from "./split-added.ts";
+import { createUnigram } from "./unigram/unigram.ts";
 import { createWordPiece } from "./word-piece.ts";
 
 /**
@@ -23,6 +24,8 @@ export function createPackedTokenizer(bytes: Uint8Array<ArrayBuffer>, vocabulary
       return tokenizerOfKind(file.header, createWordPiece(file, vocabulary));
     case "byte-level":
       return tokenizerOfKind(file.header, createByteLevel(file, vocabulary));
+    case "unigram":
+      return tokenizerOfKind(file.header, createUnigram(file, vocabulary));
   }
 }
 

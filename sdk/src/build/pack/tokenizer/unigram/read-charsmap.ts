@@ -1,0 +1,63 @@
+/** What SentencePiece normalises with: keys of one character and of two, and what replaces each. */
+export type CharsmapFile = ReadonlyMap<string, string>;
+
+/** Bytes of the longest grapheme that is looked up as a whole. */
+const LONGEST_KEY = 5;
+
+/**
+ * The keys of a charsmap that Hugging Face's tokenizers come to: they take the shortest that a grapheme of at most five bytes, or
+ * a character, begins with.
+ *
+ *     bytes of units     u32, little-endian
+ *     units              u32 each: a double array of the keys' bytes
+ *     results            UTF-8, each ended by a zero
+ *
+ * https://github.com/huggingface/spm_precompiled/blob/main/src/lib.rs,
+ * https://github.com/s-yata/darts-clone/blob/master/include/darts.h
+ *
+ * @returns undefined where it is damaged, or such keys have three characters, or one beyond U+FFFF and another
+ */
+export function readCharsmap(bytes: Uint8Array<ArrayBuffer>): CharsmapFile | undefined {
+  if (bytes.length < 4) return undefined;
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+  const count = view.getUint32(0, true) >> 2;
+  const end = 4 + 4 * count;
+  if (count === 0 || end > bytes.length) return undefined;
+  const units = Uint32Array.from({ length: count }, (_, i) => view.getUint32(4 + 4 * i, true));
+  const blob = bytes.subarray(end);
+  const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+
+  const results = new Map<string, string>();
+  const key: number[] = [];
+  let nodes = 0;
+  /** Of a trie, there are no more nodes than units. */
+  const collect = (node: number): boolean => {
+    const unit = units[node] as number;
+    const children = node ^ ((unit >>> 10) << ((unit & 0x200) >> 6));
+    if ((unit & 0x100) !== 0) {
+      const start = (units[children] ?? 0) & 0x7fffffff;
+      const zero = blob.indexOf(0, start);
+      const result = blob.subarray(start, zero < 0 ? blob.length : zero);
+      results.set(decoder.decode(Uint8Array.from(key)), decoder.decode(result));
+      return true;
+    }
+    if (key.length === LONGEST_KEY) return true;
+    for (let byte = 1; byte < 256; byte++) {
+      const child = children ^ byte;
+      if (((units[child] ?? 0) & 0x800000ff) !== byte) continue;
+      key.push(byte);
+      if (++nodes > count || !collect(child)) return false;
+      key.pop();
+    }
+    return true;
+  };
+  try {
+    decoder.decode(blob);
+    return collect(0) && [...results.keys()].every(isKnown) ? results : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** One character, or two of 16 bits. */
+const isKnown = (key: string): boolean => Array.from(key).length === 1 || key.length === 2;

@@ -1,0 +1,105 @@
+import { type CodePoints, damagedTable, numberOf, openCodePoints } from "../code-points.ts";
+import type { Sections } from "../packed-file.ts";
+import type { Numbers, UnigramHeader } from "../packed-header.ts";
+import { CLASS_BITS, CLASS_MASK, graphemeClasses } from "./grapheme-classes.ts";
+import { goesOn, stateAfter } from "./graphemes.ts";
+
+/** What code points, and graphemes of several, are replaced by. */
+export interface Charsmap {
+  /** Of each code point: its result, above its class. */
+  readonly points: CodePoints;
+  /** [pairs]: two code points of which the first has no result, 16 bits each; ascending. */
+  readonly pairs: Numbers;
+  /** [pairs]: the result of each. */
+  readonly pairResults: Numbers;
+  /** What is put in the place; the first stands for no result. */
+  readonly results: readonly string[];
+}
+
+export const NO_RESULT = 0;
+/** Between results. */
+export const SEPARATOR = "\0";
+/** A longer grapheme is replaced code point by code point. */
+const LONGEST = 5;
+
+/** @throws BertEdgeError `tokenizer_invalid` */
+export function openCharsmap({
+  pageOf,
+  pages,
+  pairs,
+  pairResults,
+  results,
+}: Pick<Sections<UnigramHeader>, "pageOf" | "pages" | "pairs" | "pairResults" | "results">): Charsmap {
+  if (pairs.length !== pairResults.length) throw damagedTable();
+  const text = new TextDecoder("utf-8", { ignoreBOM: true }).decode(results);
+  return { points: openCodePoints({ pageOf, pages }), pairs, pairResults, results: text.split(SEPARATOR) };
+}
+
+/**
+ * The text with a short grapheme replaced as a whole, whatever is in it after what has a result, and others code point by code
+ * point; as https://github.com/huggingface/tokenizers/blob/main/tokenizers/src/normalizers/precompiled.rs does.
+ *
+ * @param text without lone surrogates
+ * @throws BertEdgeError `tokenizer_invalid` when there is no such result
+ */
+export function mapped({ points, pairs, pairResults, results }: Charsmap, text: string): string {
+  let replaced = "";
+  let copied = 0;
+  const replace = (start: number, end: number, result: number): void => {
+    const content = results[result];
+    if (content === undefined) throw damagedTable();
+    replaced += text.slice(copied, start) + content;
+    copied = end;
+  };
+
+  for (let start = 0; start < text.length; ) {
+    const first = text.codePointAt(start) as number;
+    const number = numberOf(points, first);
+    const second = start + unitsOf(first);
+    let end = second;
+    let bytes = bytesOf(first);
+    for (let state = stateAfter(graphemeClasses.OTHER, number & CLASS_MASK); end < text.length; ) {
+      const point = text.codePointAt(end) as number;
+      const kind = numberOf(points, point) & CLASS_MASK;
+      if (!goesOn(state, kind)) break;
+      state = stateAfter(state, kind);
+      bytes += bytesOf(point);
+      end += unitsOf(point);
+    }
+
+    let result = number >> CLASS_BITS;
+    if (result === NO_RESULT && end > second && bytes <= LONGEST) {
+      result = pairResults[indexOf(pairs, first * 2 ** 16 + text.charCodeAt(second))] ?? NO_RESULT;
+    }
+    if (end === second || (bytes <= LONGEST && result !== NO_RESULT)) {
+      if (result !== NO_RESULT) replace(start, end, result);
+    } else {
+      for (let at = start; at < end; ) {
+        const point = text.codePointAt(at) as number;
+        const next = at + unitsOf(point);
+        const own = numberOf(points, point) >> CLASS_BITS;
+        if (own !== NO_RESULT) replace(at, next, own);
+        at = next;
+      }
+    }
+    start = end;
+  }
+  return copied > 0 ? replaced + text.slice(copied) : text;
+}
+
+const unitsOf = (point: number): number => (point > 0xffff ? 2 : 1);
+const bytesOf = (point: number): number => (point < 0x80 ? 1 : point < 0x800 ? 2 : point < 0x10000 ? 3 : 4);
+
+/** -1 where there is none. */
+function indexOf(ascending: Numbers, value: number): number {
+  let low = 0;
+  let high = ascending.length - 1;
+  while (low <= high) {
+    const middle = (low + high) >> 1;
+    const at = ascending[middle] as number;
+    if (at === value) return middle;
+    if (at < value) low = middle + 1;
+    else high = middle - 1;
+  }
+  return -1;
+}

@@ -1,0 +1,182 @@
+import { calibrationLines } from "../../sdk/src/build/quantize/calibration-lines.ts";
+import { allKinds } from "./added-kinds.ts";
+import { charsmap, nmtNfkc } from "./charsmap.ts";
+
+const PIECES = 3000;
+const LONGEST_PIECE = 8;
+
+type Piece = readonly [piece: string, score: number];
+
+const specials = ["<s>", "<pad>", "</s>", "<unk>", "<mask>"].map((content, id) => ({
+  id,
+  content,
+  single_word: false,
+  lstrip: content === "<mask>",
+  rstrip: false,
+  normalized: content === "<mask>",
+  special: true,
+}));
+
+/** The parts of words that are the most frequent in the calibration texts; scores are float32, as SentencePiece's are. */
+function train(): Piece[] {
+  const counts = new Map<string, number>();
+  for (const word of calibrationLines.flatMap((line) => line.match(/\S+/g) ?? [])) {
+    const characters = Array.from(`▁${word}`);
+    for (let start = 0; start < characters.length; start++) {
+      for (let end = start + 1; end <= Math.min(characters.length, start + LONGEST_PIECE); end++) {
+        const part = characters.slice(start, end).join("");
+        counts.set(part, (counts.get(part) ?? 0) + 1);
+      }
+    }
+  }
+  const frequent = [...counts].sort(([a, m], [b, n]) => n - m || (a < b ? -1 : 1)).slice(0, PIECES);
+  const total = frequent.reduce((sum, [, count]) => sum + count, 0);
+  return frequent.map(([part, count]) => [part, Math.fround(Math.log(count / total))]);
+}
+
+/** Pieces that lead to sums that are the same, to unknown characters between known ones, and to what is nearly unknown. */
+const odd: readonly Piece[] = [
+  ["", -1],
+  ["▁▁", -9.25],
+  ["aa", -5.123456954956055],
+  ["aaa", -7.684999942779541],
+  ["aaaa", -10.24691390991211],
+  ["aba", -8.1],
+  ["b▁a", -3],
+  ["a", -2.561728477478027],
+  ["zz", -6],
+  ["zzzz", -30],
+  ["qzz", -5.5],
+  ["e\u0301", -7],
+  ["é", -7.5],
+  ["中", -8],
+  ["각", -9],
+  ["\u1100\u1161", -9.5],
+  ["🎉", -8.5],
+  ["👍🏽", -8.75],
+  ["क्", -7.75],
+  ["\u0300", -11],
+  [" b", -3.5],
+  ["<0x41>", -6.5],
+];
+
+const trained = [
+  ...specials.slice(0, 4).map(({ content }): Piece => [content, 0]),
+  ...train(),
+  ...odd,
+  ["<mask>", 0],
+] as const;
+
+const base64 = (results: ReadonlyMap<string, string>) => Buffer.from(charsmap(results)).toString("base64");
+const precompiled = (results: ReadonlyMap<string, string>) => ({
+  type: "Precompiled",
+  precompiled_charsmap: base64(results),
+});
+const metaspace = { type: "Metaspace", replacement: "▁", add_prefix_space: true };
+const collapse = (content: string) => ({ type: "Replace", pattern: { Regex: " {2,}" }, content });
+
+/** Keys that show where graphemes of every kind begin. */
+const oddKeys = new Map([
+  ["\u0600", "<p>"],
+  ["\u0605", ""],
+  ["\u0915", "k"],
+  ["\u0958", "q"],
+  ["\u1100", "l"],
+  ["\u1161", "v"],
+  ["\u11a8", "t"],
+  ["\uac00", "g"],
+  ["\uac01", "h"],
+  ["\u00a9", "(c)"],
+  ["\u2764", "<3"],
+  ["\u{1f1e8}", "C"],
+  ["\u{1f600}", ":)"],
+  ["\u0302", "^"],
+  ["\u200d", "+"],
+]);
+
+const xlmRoberta = () => ({
+  version: "1.0",
+  truncation: null,
+  padding: null,
+  added_tokens: specials as object[],
+  normalizer: precompiled(nmtNfkc()) as object | null,
+  pre_tokenizer: { type: "Sequence", pretokenizers: [{ type: "WhitespaceSplit" }, metaspace] } as object,
+  post_processor: {
+    type: "TemplateProcessing",
+    single: [
+      { SpecialToken: { id: "<s>", type_id: 0 } },
+      { Sequence: { id: "A", type_id: 0 } },
+      { SpecialToken: { id: "</s>", type_id: 0 } },
+    ],
+    pair: [],
+    special_tokens: {
+      "<s>": { id: "<s>", ids: [0], tokens: ["<s>"] },
+      "</s>": { id: "</s>", ids: [2], tokens: ["</s>"] },
+    },
+  } as object | null,
+  decoder: null,
+  model: { type: "Unigram", unk_id: 3, vocab: trained as readonly Piece[], byte_fallback: false },
+});
+
+const bytePieces = Array.from(
+  { length: 256 },
+  (_, byte): Piece => [`<0x${byte.toString(16).toUpperCase().padStart(2, "0")}>`, 0],
+);
+const manyPieces = Array.from({ length: 70_000 }, (_, i): Piece => [(7919 * i).toString(36), -12 - i / 7]);
+
+/** Tokenizers of XLM-RoBERTa's kind, in all that it may differ in. */
+export const unigramVariants: Record<string, () => ReturnType<typeof xlmRoberta>> = {
+  unigram: xlmRoberta,
+  "unigram, whole texts, blanks at the end and side by side, added tokens": () => {
+    const json = xlmRoberta();
+    return {
+      ...json,
+      added_tokens: [...json.added_tokens, ...allKinds],
+      normalizer: {
+        type: "Sequence",
+        normalizers: [
+          precompiled(nmtNfkc(true)),
+          { type: "Strip", strip_left: false, strip_right: true },
+          collapse("▁"),
+        ],
+      },
+      pre_tokenizer: { ...metaspace, prepend_scheme: "always", split: true },
+    };
+  },
+  "unigram, bytes, unknown pieces, nothing in front or around, not split, no normaliser, added tokens": () => {
+    const json = xlmRoberta();
+    return {
+      ...json,
+      added_tokens: [...json.added_tokens, ...allKinds.map((token) => ({ ...token, normalized: !token.normalized }))],
+      normalizer: null,
+      pre_tokenizer: { type: "Metaspace", replacement: "▁", prepend_scheme: "never", split: false },
+      post_processor: null,
+      model: {
+        ...json.model,
+        unk_id: trained.findIndex(([piece]) => piece === "zz"),
+        vocab: [...trained, ...bytePieces],
+        byte_fallback: true,
+      },
+    };
+  },
+  "unigram, other keys, stripped first, pieces twice, more than 16 bits count": () => {
+    const json = xlmRoberta();
+    const again = trained.slice(40, 400).map(([piece, score]): Piece => [piece, score + 0.1]);
+    return {
+      ...json,
+      normalizer: {
+        type: "Sequence",
+        normalizers: [
+          { type: "Strip", strip_left: true, strip_right: true },
+          precompiled(new Map([...nmtNfkc(), ...oddKeys])),
+          collapse(" "),
+        ],
+      },
+      pre_tokenizer: {
+        type: "Sequence",
+        pretokenizers: [{ type: "WhitespaceSplit" }, { ...metaspace, prepend_scheme: "always", split: false }],
+      },
+      model: { ...json.model, vocab: [...trained, ...again, ...manyPieces] },
+    };
+  },
+};
