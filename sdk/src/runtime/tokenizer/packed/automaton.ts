@@ -79,7 +79,7 @@ export function follow(
 export function longestWord(
   { edgeStart, labels, targets, skips, accepts, ids }: Automaton,
   place: Place,
-  symbols: readonly Character[],
+  symbols: ArrayLike<Character>,
   at: number,
   end: number,
 ): { id: number; end: number } | undefined {

@@ -7,6 +7,8 @@ export type BestPieces = (points: readonly number[], length: number, ids: number
 
 /** Nothing leads to this place. */
 const NONE = -1;
+/** Code points of words for which there is always room; what longer ones need is not kept. */
+const KEPT = 1024;
 
 /**
  * Cuts code points into the pieces whose scores have the largest sum; of equal ones, those whose last piece is the longest.
@@ -16,11 +18,18 @@ const NONE = -1;
 export function createBestPieces({ codes, automaton, scores, unknown, unknownScore, byteIds }: Pieces): BestPieces {
   const { edgeStart, labels, targets, skips, accepts, ids: pieceIds } = automaton;
   const encoder = new TextEncoder();
-  const symbols: number[] = [];
+  let symbols: Int32Array;
   // Of the best pieces up to each place: their score, where the last of them begins, and its id.
-  let best = new Float64Array(64);
-  let starts = new Int32Array(64);
-  let lasts = new Int32Array(64);
+  let best: Float64Array;
+  let starts: Int32Array;
+  let lasts: Int32Array;
+  const makeRoom = (length: number): void => {
+    symbols = new Int32Array(length);
+    best = new Float64Array(length + 1);
+    starts = new Int32Array(length + 1);
+    lasts = new Int32Array(length + 1);
+  };
+  makeRoom(KEPT);
 
   const reach = (end: number, start: number, score: number, id: number): void => {
     if (starts[end] !== NONE && !(score > (best[end] as number))) return;
@@ -62,11 +71,7 @@ export function createBestPieces({ codes, automaton, scores, unknown, unknownSco
   };
 
   return (points, length, ids) => {
-    if (best.length <= length) {
-      best = new Float64Array(2 * length);
-      starts = new Int32Array(2 * length);
-      lasts = new Int32Array(2 * length);
-    }
+    if (length > KEPT) makeRoom(length);
     for (let at = 0; at < length; at++) symbols[at] = numberOf(codes, points[at] as number);
     starts.fill(NONE, 1, length + 1);
     for (let at = 0; at < length; at++) extend(at, length);
@@ -87,5 +92,6 @@ export function createBestPieces({ codes, automaton, scores, unknown, unknownSco
       }
       at = end;
     }
+    if (length > KEPT) makeRoom(KEPT);
   };
 }

@@ -21,7 +21,6 @@ export function createUnigram(file: PackedFile<UnigramHeader>, vocabulary: numbe
   const { steps, added, separates, prefixSpace, splits } = file.header;
   const charsmap = openCharsmap(file.sections);
   const addPieces = createBestPieces(openPieces(file, vocabulary));
-  const points: number[] = [];
 
   return {
     longestWord: Number.POSITIVE_INFINITY,
@@ -29,6 +28,7 @@ export function createUnigram(file: PackedFile<UnigramHeader>, vocabulary: numbe
     textOf: stringText,
     findAdded: contentFinder(added.filter(({ normalized }) => normalized)),
     addIds(text, start, end, ids) {
+      const points: number[] = [];
       let length = 0;
       const addWord = () => {
         addPieces(points, length, ids);
