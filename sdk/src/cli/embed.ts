@@ -25,4 +25,5 @@ export const embedCommand = new Command("embed")
       const [vector] = await model.embed([ids]);
       printResult(JSON.stringify([...(vector ?? [])]));
     }
+    await model.session.complete;
   });

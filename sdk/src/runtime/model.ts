@@ -13,13 +13,14 @@ export interface Model {
   readonly session: EngineSession;
   /**
    * @returns one vector [dimensions] a sequence
-   * @throws BertEdgeError `vector_invalid` rather than return NaN or infinite numbers
+   * @throws BertEdgeError `vector_invalid` rather than return NaN or infinite numbers, and as `EngineSession.run`
    */
   embed(sequences: readonly TokenIds[]): Promise<Float32Array<ArrayBuffer>[]>;
 }
 
 /**
- * Reads tokenizer and weights of an artifact and starts `engine` on them.
+ * Reads tokenizer and weights of an artifact and starts `engine` on them, which may go on with reading: see
+ * `EngineSession.complete`.
  *
  * @throws BertEdgeError `task_unsupported`, `target_missing`, `engine_mismatch`, `engine_failed`, `tokenizer_invalid`,
  *   `artifact_corrupt`, or what reading throws

@@ -74,8 +74,9 @@ export function modelHolder(options: ModelHolderOptions): ModelHolder {
   }
 
   /**
-   * One load at a time, whoever asks, until the whole model has come; its failure is seen by all who wait and forgotten for those who come later. On
-   * Workers a load and its timers end with the request that started it, so that its age is judged by those who come.
+   * One load at a time, whoever asks, until the whole model has come; its failure is seen by all who wait and forgotten for
+   * those who come later. On Workers a load and its timers end with the request that started it, so that its age is judged
+   * by those who come.
    */
   function start(background: Background): Promise<Model> {
     if (loading && now() - loading.since < loadTimeoutMs) return loading.usable;

@@ -31,6 +31,7 @@ export interface EngineSession {
   readonly provider: string;
   readonly target: TargetName;
   /**
+   * @throws BertEdgeError of the engine, and what reading failed with where it has not come to an end
    * @param head default: none, and results are what the model computes
    * @returns for every sequence its vector; without a head its token states, row-major [tokens, hidden], or a classifier's
    *   logits [labels]

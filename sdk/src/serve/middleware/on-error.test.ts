@@ -38,6 +38,7 @@ describe("errorResponse", () => {
     "manifest_invalid",
     "model_not_published",
     "pointer_invalid",
+    "session_released",
     "storage_unavailable",
     "target_missing",
   ])("says of %s only that the model is unavailable, and logs the rest", async (code) => {

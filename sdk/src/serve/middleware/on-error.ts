@@ -13,6 +13,7 @@ const unavailable = new Set([
   "model_not_published",
   "model_version",
   "pointer_invalid",
+  "session_released",
   "storage_unavailable",
   "target_missing",
 ]);

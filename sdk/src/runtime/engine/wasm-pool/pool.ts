@@ -1,5 +1,5 @@
 import type { EngineSession, TokenIds, VectorHead } from "../engine.ts";
-import { batchesOf } from "../wasm/batches.ts";
+import { batchesOf, checkSequences } from "../wasm/batches.ts";
 import type { Program } from "../wasm/program.ts";
 import { sessionReleased } from "../wasm/releasable.ts";
 import { BATCH_TOKENS } from "../wasm/session.ts";
@@ -101,9 +101,10 @@ export async function openPool({ size, open, program }: PoolOptions): Promise<En
     provider: "wasm",
     target: "edge",
     async run(sequences, head) {
+      checkSequences(sequences, program);
       const total = sequences.reduce((sum, { length }) => sum + length, 0);
       const tokens = Math.min(Math.max(Math.ceil(total / size), LEAST_TOKENS), BATCH_TOKENS);
-      const jobs = batchesOf(sequences, program, tokens).map(
+      const jobs = batchesOf(sequences, tokens).map(
         (batch): Job => ({ request: sequences, batch, head, ...Promise.withResolvers() }),
       );
       waiting.push(...jobs);

@@ -118,6 +118,19 @@ describe("a model whose rest does not come", () => {
     await waiting;
   });
 
+  it("refuses what it could never run, and does not wait for that", async () => {
+    const { session } = await early();
+    const unknown = Int32Array.of(TINY_EDGE.vocabulary);
+    await expect(session.run([unknown])).rejects.toMatchObject({ code: "input_invalid" });
+  });
+
+  it("lets nobody wait for what will not come once it is released", async () => {
+    const { session } = await early();
+    const waiting = expect(session.run([lastWord])).rejects.toMatchObject({ code: "session_released" });
+    await session.release();
+    await waiting;
+  });
+
   it("is not asked for more once it is released", async () => {
     const { session, upTo, file } = await early();
     await session.release();

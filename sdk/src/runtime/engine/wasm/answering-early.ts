@@ -1,7 +1,10 @@
 import { BertEdgeError } from "../../../artifact/error.ts";
 import { withDeadline } from "../../../artifact/with-deadline.ts";
-import type { EngineSession, TokenIds } from "../engine.ts";
+import type { EngineSession } from "../engine.ts";
 import type { Arrival } from "./arrival.ts";
+import { checkSequences } from "./batches.ts";
+import type { ModelFile } from "./model-file.ts";
+import { neededBytes } from "./needed-bytes.ts";
 import { sessionReleased } from "./releasable.ts";
 
 /** On Workers a transfer ends with the request that began it, and tells nobody. */
@@ -10,17 +13,11 @@ const LATE_MS = 30_000;
 /** What an answer takes to leave the isolate, which has one thread for that and the transfer. */
 const ANSWER_MS = 10;
 
-/**
- * A session whose model is still coming: it runs sequences as soon as what they need is there.
- *
- * @param needed bytes of the model's file, from its first one on
- */
-export function answeringEarly(
-  session: EngineSession,
-  arrival: Arrival,
-  needed: (sequences: readonly TokenIds[]) => number,
-): EngineSession {
+/** A session whose model is still coming: it runs sequences as soon as what they need is there. */
+export function answeringEarly(session: EngineSession, arrival: Arrival, file: ModelFile): EngineSession {
+  const needed = neededBytes(file);
   let run: EngineSession["run"] = async (sequences, head) => {
+    checkSequences(sequences, file.program);
     await withDeadline(arrival.reach(needed(sequences)), LATE_MS, late);
     const results = await session.run(sequences, head);
     arrival.pause(ANSWER_MS);

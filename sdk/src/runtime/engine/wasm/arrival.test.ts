@@ -49,10 +49,12 @@ describe("arriving", () => {
     await expect(arrival.reach(10)).resolves.toBeUndefined();
   });
 
-  it("stops a transfer when more comes, with the first reason", () => {
+  it("stops a transfer when more comes, and those who wait at once, with the first reason", async () => {
     const { arrival, progress } = transfer();
+    const waiting = arrival.reach(1);
     arrival.stop(new Error("no longer needed"));
     arrival.stop(new Error("another"));
+    await expect(waiting).rejects.toThrow("no longer needed");
     expect(() => progress.checked(1)).toThrow("no longer needed");
   });
 
@@ -64,5 +66,16 @@ describe("arriving", () => {
     await progress.turn();
     expect(performance.now() - start).toBeGreaterThan(25);
     expect(progress.turn()).toBeUndefined();
+  });
+
+  it("pauses once for every time that more has come, however many ask for it", () => {
+    const { arrival, progress } = transfer();
+    let pauses = 0;
+    for (let piece = 1; piece <= 12; piece++) {
+      for (let answers = 0; answers < 5; answers++) arrival.pause(1);
+      if (progress.turn()) pauses++;
+      if (piece % 4 === 0) progress.checked(piece);
+    }
+    expect(pauses).toBe(3);
   });
 });

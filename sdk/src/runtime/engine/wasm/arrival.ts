@@ -16,20 +16,23 @@ export interface Arrival {
    * @throws what the transfer failed with, if that was before them
    */
   reach(bytes: number): Promise<void>;
-  /** Lets what is still to come wait, since the thread has something better to do. */
+  /** Lets what is still to come wait, since the thread has something better to do: once for every time that more has come. */
   pause(ms: number): void;
-  /** Lets a transfer that is under way fail with `reason` when more has come. */
+  /** Lets a transfer that is under way fail with `reason` when more has come, and those who wait for that at once. */
   stop(reason: unknown): void;
 }
 
 export function arriving(transfer: (progress: Progress) => Promise<void>): Arrival {
   let count = 0;
   let pauseMs = 0;
+  let mayPause = true;
   let stopped: { readonly reason: unknown } | undefined;
   let more = Promise.withResolvers<void>();
+  const stopping = Promise.withResolvers<never>();
   const checked = (bytes: number) => {
     if (stopped) throw stopped.reason;
     count = bytes;
+    mayPause = true;
     more.resolve();
     more = Promise.withResolvers();
   };
@@ -41,18 +44,22 @@ export function arriving(transfer: (progress: Progress) => Promise<void>): Arriv
     return pause;
   };
   const complete = transfer({ checked, turn }).then(() => checked(Number.POSITIVE_INFINITY));
-  // Those who wait for bytes hear of it.
+  // Those who wait for bytes hear of both.
   complete.catch(() => {});
+  stopping.promise.catch(() => {});
   return {
     complete,
     async reach(bytes) {
-      while (count < bytes) await Promise.race([more.promise, complete]);
+      while (count < bytes) await Promise.race([more.promise, complete, stopping.promise]);
     },
     pause(ms) {
+      if (!mayPause) return;
+      mayPause = false;
       pauseMs = ms;
     },
     stop(reason) {
       stopped ??= { reason };
+      stopping.reject(reason);
     },
   };
 }

@@ -3,18 +3,13 @@ import type { TokenIds } from "../engine.ts";
 import type { Program } from "./program.ts";
 
 /**
- * Sequences in their order, as many together as have so many tokens; a longer one alone.
- *
  * @throws BertEdgeError `input_invalid` for a sequence that is empty, longer than the model's positions, or has an id that
  *   the model has no word for
  */
-export function batchesOf(
+export function checkSequences(
   sequences: readonly TokenIds[],
   { maxTokens, vocabulary }: Pick<Program, "maxTokens" | "vocabulary">,
-  tokens: number,
-): TokenIds[][] {
-  const batches: TokenIds[][] = [];
-  let room = 0;
+): void {
   sequences.forEach((sequence, index) => {
     const fault =
       sequence.length === 0 || sequence.length > maxTokens
@@ -27,12 +22,20 @@ export function batchesOf(
         hint: "Tokenize texts with the model's own tokenizer, and cut them to its length.",
       });
     }
+  });
+}
+
+/** Sequences in their order, as many together as have so many tokens; a longer one alone. */
+export function batchesOf(sequences: readonly TokenIds[], tokens: number): TokenIds[][] {
+  const batches: TokenIds[][] = [];
+  let room = 0;
+  for (const sequence of sequences) {
     if (sequence.length > room) {
       batches.push([]);
       room = tokens;
     }
     batches.at(-1)?.push(sequence);
     room -= sequence.length;
-  });
+  }
   return batches;
 }

@@ -37,11 +37,10 @@ export function wasmEngine({ relaxed, simd }: KernelModules): Engine {
         await arrival.reach(headerEnd(bytes()));
         const file = readModelFile(bytes());
         checkProgram(file);
-        const needed = neededBytes(file);
-        await arrival.reach(needed([]));
+        await arrival.reach(neededBytes(file)([]));
         const kernels = instantiate(relaxed && hasRelaxedSimd() ? relaxed : simd, memory);
         const session = createSession(memory, kernels, file, MODEL + size);
-        return releasable(answeringEarly(session, arrival, needed));
+        return releasable(answeringEarly(session, arrival, file));
       } catch (error) {
         arrival.stop(error);
         throw error;

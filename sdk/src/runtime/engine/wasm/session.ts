@@ -1,6 +1,6 @@
 import type { EngineSession, TokenIds, VectorHead } from "../engine.ts";
 import { ensure } from "./allocate.ts";
-import { batchesOf } from "./batches.ts";
+import { batchesOf, checkSequences } from "./batches.ts";
 import type { Kernels } from "./kernels.ts";
 import { type Layout, layoutOf } from "./layout.ts";
 import { type Machine, run } from "./machine.ts";
@@ -89,8 +89,9 @@ export function createSession(
     provider: "wasm",
     target: "edge",
     async run(sequences, head) {
+      checkSequences(sequences, program);
       const results: Float32Array<ArrayBuffer>[] = [];
-      for (const [i, batch] of batchesOf(sequences, program, BATCH_TOKENS).entries()) {
+      for (const [i, batch] of batchesOf(sequences, BATCH_TOKENS).entries()) {
         // Deadlines, and other requests, have their turn between batches.
         if (i > 0) await new Promise((resolve) => setTimeout(resolve));
         results.push(...runBatch(batch, head));
