@@ -29,8 +29,8 @@ export interface TextModel {
 /**
  * Reads a Hugging Face folder: a sentence encoder, or a classifier of texts.
  *
- * @throws BertEdgeError as `describeCheckpoint`, `describeClassifier` and the graphs of `folder-graph.ts`; `checkpoint_invalid` when the tokenizer does not work or
- *   is not this model's
+ * @throws BertEdgeError as `describeCheckpoint`, `describeClassifier` and the graphs of `folder-graph.ts`;
+ *   `checkpoint_invalid` when the tokenizer does not work or is not this model's
  */
 export async function readTextModel(folder: string): Promise<TextModel> {
   const { config, task, files, maxTokens, graph } = await readParts(folder);

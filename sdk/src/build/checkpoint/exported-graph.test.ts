@@ -7,15 +7,16 @@ import { largestDifference } from "../../../../test/suites/run-model.ts";
 import { Sketch } from "../../../../test/suites/sketch.ts";
 import { temporaryFolder } from "../../../../test/suites/temporary-folder.ts";
 import type { Graph } from "../graph/graph.ts";
-import type { Value } from "../graph/node.ts";
+import { MICROSOFT, type Value } from "../graph/node.ts";
 import { tensor } from "../graph/tensor.ts";
 import { encodeOnnx } from "../onnx/encode.ts";
 import type { EncoderConfig } from "./encoder-config.ts";
 import { exportedGraph, exportOf } from "./exported-graph.ts";
 
-const [WORDS, HIDDEN, LABELS] = [7, 4, 3];
-const config = { vocab_size: WORDS, hidden_size: HIDDEN } as EncoderConfig;
-const states = { names: ["last_hidden_state"], shape: [undefined, undefined, HIDDEN] };
+const [WORDS, POSITIONS, HIDDEN, LABELS] = [7, 5, 4, 3];
+const config = { vocab_size: WORDS, hidden_size: HIDDEN, max_position_embeddings: POSITIONS } as EncoderConfig;
+const NAME = "last_hidden_state";
+const states = { names: [NAME], shape: [undefined, undefined, HIDDEN] };
 const logits = { names: ["logits"], shape: [undefined, LABELS] };
 
 interface Exported {
@@ -27,11 +28,18 @@ interface Exported {
 }
 
 /** Writes a small export, and reads it again. */
-async function read(write: (parts: Exported) => void, result = states, ids: Parameters<Sketch["input"]>[2] = "int64") {
+async function read(
+  write: (parts: Exported) => void,
+  result = states,
+  ids: Parameters<Sketch["input"]>[2] = "int64",
+  positions = POSITIONS,
+) {
   const s = new Sketch();
   const size = ["batch", "sequence"];
   const parts = { s, ids: s.input("input_ids", size, ids), mask: s.input("attention_mask", size, "int64") };
-  write({ ...parts, words: s.op("Gather", [s.random([WORDS, HIDDEN]), parts.ids]) });
+  const words = s.op("Gather", [s.random([WORDS, HIDDEN]), parts.ids]);
+  const position = s.op("Gather", [s.random([positions, HIDDEN]), s.index(1)]);
+  write({ ...parts, words: s.op("Add", [words, position]) });
   const path = join(await temporaryFolder(), "model.onnx");
   await writeFile(path, encodeOnnx(s.graph));
   return exportedGraph(path, config, result);
@@ -44,12 +52,14 @@ describe("exportedGraph", () => {
       s.output(s.op("Relu", [words]), "last_hidden_state");
     });
     expect(graph.outputs.map(({ name }) => name)).toEqual(["last_hidden_state"]);
-    expect([...graph.nodes].map(({ opType }) => opType)).toEqual(["Gather", "Relu"]);
+    expect([...graph.nodes].map(({ opType }) => opType)).toEqual(["Gather", "Gather", "Add", "Relu"]);
   });
 
-  it("takes an only result of that shape, whatever its name", async () => {
-    const graph = await read(({ s, words }) => s.output(words, "hidden"));
-    expect(graph.outputs.map(({ name }) => name)).toEqual(["hidden"]);
+  it("takes onnxruntime's fused operators for what they are", async () => {
+    const graph = await read(({ s, words }) =>
+      s.output(s.op("QuickGelu", [words], {}, { domain: MICROSOFT }), "last_hidden_state"),
+    );
+    expect(graph.outputs[0]?.value.producer?.opType).toBe("QuickGelu");
   });
 
   it.each([0, 1])("writes a head's Gemm as the product that engines have, transposed or not (%d)", async (transB) => {
@@ -80,8 +90,8 @@ describe("exportedGraph", () => {
     ],
     [
       "a result for each text",
-      [({ s, words }) => s.output(s.op("ReduceMean", [words], { axes: [1], keepdims: 0 }))],
-      "a result result of another shape than […, …, 4]",
+      [({ s, words }) => s.output(s.op("ReduceMean", [words], { axes: [1], keepdims: 0 }), NAME)],
+      "a result last_hidden_state of another shape than […, …, 4]",
     ],
     [
       "states of another width",
@@ -106,13 +116,14 @@ describe("exportedGraph", () => {
               words,
               s.op("Gather", [s.random([9, HIDDEN]), s.input("position_ids", ["batch", "sequence"], "int64")]),
             ]),
+            NAME,
           ),
       ],
       "an input position_ids",
     ],
     [
       "ids that are no whole numbers",
-      [({ s, words }) => s.output(words), states, "float32"],
+      [({ s, words }) => s.output(words, NAME), states, "float32"],
       "an input input_ids of float32",
     ],
     [
@@ -124,6 +135,7 @@ describe("exportedGraph", () => {
               s.node("DynamicQuantizeLinear", [words], {}, { outputs: ["q", "scale", "zero"] }).output,
               1,
             ]),
+            NAME,
           ),
       ],
       "is quantized",
@@ -137,14 +149,26 @@ describe("exportedGraph", () => {
               words,
               s.op("Cast", [s.constant(tensor("float16", [HIDDEN], new Float16Array(HIDDEN)))], { to: 1 }),
             ]),
+            NAME,
           ),
       ],
       "half precision",
     ],
     [
       "another vocabulary",
-      [({ s, ids }) => s.output(s.op("Gather", [s.random([WORDS + 1, HIDDEN]), ids]))],
+      [({ s, ids }) => s.output(s.op("Gather", [s.random([WORDS + 1, HIDDEN]), ids]), NAME)],
       "no table of 7 words",
+    ],
+    ["other positions", [({ s, words }) => s.output(words, NAME), states, "int64", 9], "no table of 5 positions"],
+    [
+      "what another operator makes of logits",
+      [({ s, words }) => s.output(s.op("Gather", [words, s.index(0)], { axis: 1 }), "probabilities"), logits],
+      "none of the results logits",
+    ],
+    [
+      "a result of which nothing is known",
+      [({ s, words }) => s.output(s.op("Unheard", [words], {}, { domain: "of" }), NAME)],
+      "of a shape that is not known",
     ],
   ])("refuses %s", async (_, parts, message) => {
     await expect(read(...parts)).rejects.toMatchObject({
@@ -159,7 +183,7 @@ describe("exportedGraph", () => {
     const write = async (shape: readonly (number | string)[], inputs: readonly string[]) => {
       const s = new Sketch();
       const [ids] = inputs.map((name) => s.input(name, shape, "int64"));
-      s.output(s.op("Gather", [s.random([WORDS, HIDDEN]), ids]));
+      s.output(s.op("Gather", [s.random([WORDS, HIDDEN]), ids]), NAME);
       await writeFile(join(folder, "model.onnx"), encodeOnnx(s.graph));
       return exportedGraph(join(folder, "model.onnx"), config, states);
     };

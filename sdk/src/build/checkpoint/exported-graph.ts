@@ -24,7 +24,8 @@ const INPUTS = ["input_ids", "attention_mask", "token_type_ids"];
 const INT32 = 6;
 
 /** Operators of models whose weights are integers already. */
-const INTEGER = /^(Q|DequantizeLinear|DynamicQuantize|MatMulInteger|ConvInteger|MatMulNBits|GatherBlockQuantized)/;
+const INTEGER =
+  /^(Q(?!uickGelu)|DequantizeLinear|DynamicQuantize|MatMulInteger|ConvInteger|MatMulNBits|GatherBlockQuantized)/;
 
 /** The result that a model is exported for. */
 export interface ExportedResult {
@@ -56,9 +57,7 @@ const exists = (path: string): Promise<boolean> =>
  */
 export async function exportedGraph(path: string, config: EncoderConfig, result: ExportedResult): Promise<Graph> {
   const graph = fromOnnx(await readOnnx(path));
-  const [single, ...others] = graph.outputs;
-  const output =
-    graph.outputs.find(({ name }) => result.names.includes(name)) ?? (others.length === 0 ? single : undefined);
+  const output = graph.outputs.find(({ name }) => result.names.includes(name));
   if (!output) throw unsupported(path, `has none of the results ${result.names.join(", ")}`);
   graph.outputs.splice(0, graph.outputs.length, output);
   graph.prune();
@@ -79,7 +78,7 @@ function widen(graph: Graph, input: Value): void {
   wide.name = name;
 }
 
-function faultOf(graph: Graph, { vocab_size }: EncoderConfig, { shape }: ExportedResult): string | undefined {
+function faultOf(graph: Graph, config: EncoderConfig, { shape }: ExportedResult): string | undefined {
   const integer = [...graph.nodes].find(({ opType }) => INTEGER.test(opType));
   if (integer) return `is quantized (${integer.origin})`;
   const constants = [...graph.constants()].map(({ constant }) => constant);
@@ -93,14 +92,21 @@ function faultOf(graph: Graph, { vocab_size }: EncoderConfig, { shape }: Exporte
   const missing = INPUTS.slice(0, 2).find((wanted) => !graph.inputs.some(({ name }) => name === wanted));
   if (missing) return `has no input ${missing}`;
   const { name, value } = graph.outputs[0] as Graph["outputs"][number];
+  if (!value.shape) return `has a result ${name} of a shape that is not known`;
   const fits = shape.every((size, i) => size === undefined || value.shape?.[i] === size);
-  if (value.shape?.length !== shape.length || !fits)
+  if (value.shape.length !== shape.length || !fits)
     return `has a result ${name} of another shape than [${shape.map((size) => size ?? "…").join(", ")}]`;
-  if (!constants.some((constant) => constant?.shape.length === 2 && constant.shape[0] === vocab_size)) {
-    return `has no table of ${vocab_size} words, as config.json says`;
-  }
-  return undefined;
+  const lacking = tablesOf(config).find(
+    ([rows]) => !constants.some((constant) => constant?.shape.length === 2 && constant.shape[0] === rows),
+  );
+  return lacking && `has no table of ${lacking.join(" ")}, as config.json says`;
 }
+
+/** Tables of embeddings that an encoder cannot do without. */
+const tablesOf = ({ vocab_size, max_position_embeddings, rope_theta }: EncoderConfig): [rows: number, of: string][] => [
+  [vocab_size, "words"],
+  ...(rope_theta ? [] : [[max_position_embeddings, "positions"] as [number, string]]),
+];
 
 const unsupported = (path: string, what: string): BertEdgeError =>
   new BertEdgeError("export_unsupported", `${path} ${what}.`, {
