@@ -19,7 +19,7 @@ const pointer: Pointer = {
   format: "bert-edge/1",
   name: "small",
   version: versionOf(sha256),
-  manifest: { sha256, text: "{}" },
+  manifest: { sha256, size: 2, text: "{}" },
 };
 
 let manifest: Manifest;
@@ -172,9 +172,10 @@ describe("parsePointer", () => {
 
   it.each([
     ["a version of other than 12 digits", { version: sha256 }],
-    ["a hash in capitals", { manifest: { sha256: sha256.toUpperCase(), text: "{}" } }],
-    ["no manifest", { manifest: { sha256 } }],
-    ["a manifest that is no text", { manifest: { sha256, text: {} } }],
+    ["a hash in capitals", { manifest: { sha256: sha256.toUpperCase(), size: 10 } }],
+    ["a fractional size", { manifest: { sha256, size: 1.5 } }],
+    ["a negative size", { manifest: { sha256, size: -1 } }],
+    ["a manifest that is no text", { manifest: { sha256, size: 2, text: {} } }],
     ["another format", { format: "bert-edge/0" }],
   ])("refuses %s", (_, change) => {
     expect(refusal(() => parsePointer(JSON.stringify({ ...pointer, ...change }), "here"))).toBe("pointer_invalid");

@@ -28,10 +28,11 @@ const FileName = v.pipe(v.string(), v.regex(/^[A-Za-z0-9][A-Za-z0-9._-]*$/, "mus
  */
 export const CHUNK_BYTES = 1024 * 1024;
 
+const Content = { sha256: Sha256, size: v.pipe(v.number(), v.integer(), v.minValue(0)) };
+
 const File = v.pipe(
   v.object({
-    sha256: Sha256,
-    size: v.pipe(v.number(), v.integer(), v.minValue(0)),
+    ...Content,
     /** SHA-256 of every `CHUNK_BYTES` in turn; what is left is the last chunk. */
     chunks: v.optional(v.array(Sha256)),
   }),
@@ -161,8 +162,8 @@ const PointerSchema = v.pipe(
     name: ModelName,
     /** First 12 digits of the manifest's SHA-256: what users and headers call the model's version. */
     version: v.pipe(v.string(), v.regex(/^[0-9a-f]{12}$/)),
-    /** In full, which spares readers a request. */
-    manifest: v.object({ sha256: Sha256, text: v.string() }),
+    /** With its text, which spares readers a request; without, it is where all content is. */
+    manifest: v.object({ ...Content, text: v.optional(v.string()) }),
   }),
   v.check(({ version, manifest }) => version === versionOf(manifest.sha256), "the version is not the manifest's"),
 );

@@ -41,11 +41,21 @@ describe("httpStore", () => {
       response.end("object");
     });
     onTestFinished(() => stop(server));
-    const store = httpStore(`${url}/models?token=secret`, { headers: { authorization: "Bearer key" } });
+    const store = httpStore(`${url}/models//?token=secret`, { headers: { authorization: "Bearer key" } });
     expect(await readObject(store, "a b")).toEqual(bytesOf("object"));
     expect(asked).toEqual([["/models/a%20b?token=secret", "Bearer key"]]);
     expect(store.name).toBe(`${url}/models`);
   });
+
+  it.each(["models", "example.com/models", "https://user:password@example.com/models"])(
+    "refuses the address %s, and shows no password",
+    (url) => {
+      expect(() => httpStore(url)).toThrow(
+        expect.objectContaining({ code: "setting_invalid", hint: expect.any(String) }),
+      );
+      expect(() => httpStore(url)).not.toThrow(/password/);
+    },
+  );
 
   it.each([403, 500])("calls the storage unavailable, not the object absent, when the answer is %d", async (status) => {
     const store = httpStore("https://example.com/m", { fetch: async () => new Response("", { status }) });

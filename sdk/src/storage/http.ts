@@ -1,3 +1,4 @@
+import { BertEdgeError } from "../artifact/error.ts";
 import { urlPath } from "../artifact/keys.ts";
 import { storageError } from "./storage-error.ts";
 import type { ObjectStore } from "./store.ts";
@@ -15,13 +16,24 @@ export interface HttpStoreOptions {
 /**
  * Reads what was published to a bucket or folder that a web server shows, each object at `<url>/<key>`. Caches between may
  * show an older model as long as the server lets them keep `models/<name>/current.json`.
+ *
+ * @throws BertEdgeError `setting_invalid`
  */
 export function httpStore(
   url: string,
   { headers = {}, timeoutMs, fetch: send = fetch, name }: HttpStoreOptions = {},
 ): ObjectStore {
-  const { origin, pathname, search } = new URL(url);
-  const base = origin + pathname.replace(/\/$/, "");
+  const { origin, pathname, search, username } = URL.parse(url) ?? {};
+  if (origin === undefined || pathname === undefined || username) {
+    throw new BertEdgeError(
+      "setting_invalid",
+      `Models cannot be read from the address ${url.replace(/\/\/.*@/, "//…@")}.`,
+      {
+        hint: "Give a whole address, https://…, and credentials in headers.",
+      },
+    );
+  }
+  const base = origin + pathname.replace(/\/+$/, "");
   const store = name ?? base;
   return {
     name: store,

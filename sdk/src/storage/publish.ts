@@ -49,7 +49,11 @@ export async function publish(
     format: MANIFEST_FORMAT,
     name: manifest.name,
     version,
-    manifest: { sha256, text: new TextDecoder().decode(manifestBytes) },
+    manifest: {
+      sha256,
+      size: manifestBytes.length,
+      text: new TextDecoder("utf-8", { ignoreBOM: true }).decode(manifestBytes),
+    },
   };
   const text = new TextEncoder().encode(`${JSON.stringify(pointer, null, 2)}\n`);
   await store.put(pointerKey(manifest.name), text, { contentType: "application/json" });

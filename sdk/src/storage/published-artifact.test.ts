@@ -1,6 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { bytesOf, smallArtifact, textOf } from "../../../test/suites/small-artifact.ts";
-import { blobKey, pointerKey } from "../artifact/keys.ts";
+import { blobKey, pointerKey, versionOf } from "../artifact/keys.ts";
+import type { Pointer } from "../artifact/manifest.ts";
+import { sha256Hex } from "../artifact/sha256.ts";
 import { memoryStore } from "./memory.ts";
 import { publish } from "./publish.ts";
 import { openPublished, readPointer } from "./published-artifact.ts";
@@ -84,6 +86,23 @@ describe("a published artifact", () => {
       code: "artifact_corrupt",
       message: `The manifest in memory/${KEY} does not match its SHA-256.`,
     });
+  });
+
+  it("reads the manifest where all content is, when the pointer has not its text", async () => {
+    const { objects, artifact, open } = await published();
+    const { manifest, ...pointer } = JSON.parse(textOf(objects.get(KEY) as Uint8Array)) as Pointer;
+    const { text, ...content } = manifest;
+    objects.set(KEY, bytesOf(JSON.stringify({ ...pointer, manifest: content })));
+    expect((await open()).manifest).toEqual(artifact.manifest);
+  });
+
+  it("reads a manifest that begins with a mark of its byte order", async () => {
+    const artifact = await smallArtifact();
+    const manifestBytes = bytesOf(`\ufeff${textOf(artifact.manifestBytes)}`);
+    const version = versionOf(await sha256Hex(manifestBytes));
+    const store = memoryStore();
+    await publish({ ...artifact, manifestBytes, version }, store);
+    expect((await openPublished(store, await readPointer(store, "small"))).manifest).toEqual(artifact.manifest);
   });
 
   it("keeps a reader of an older version served while a newer one is published", async () => {

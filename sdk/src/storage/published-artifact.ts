@@ -1,11 +1,11 @@
 import type { Artifact } from "../artifact/artifact.ts";
 import { BertEdgeError } from "../artifact/error.ts";
+import { fill, into } from "../artifact/fill.ts";
 import { blobKey, pointerKey } from "../artifact/keys.ts";
 import { type Pointer, parseManifest, parsePointer } from "../artifact/manifest.ts";
-import { sha256Hex } from "../artifact/sha256.ts";
 import { readObject } from "./read-object.ts";
 import type { ObjectStore } from "./store.ts";
-import { storedArtifact } from "./stored-artifact.ts";
+import { readStored, storedArtifact } from "./stored-artifact.ts";
 
 /**
  * The pointer to the version of a model that is current.
@@ -27,17 +27,16 @@ export async function readPointer(store: ObjectStore, name: string): Promise<Poi
   });
 }
 
-/** @throws BertEdgeError `artifact_corrupt`, `manifest_invalid` */
-export async function openPublished(
-  store: ObjectStore,
-  { name, version, manifest: { sha256, text } }: Pointer,
-): Promise<Artifact> {
-  const where = `${store.name}/${pointerKey(name)}`;
-  if ((await sha256Hex(new TextEncoder().encode(text))) !== sha256) {
-    throw new BertEdgeError("artifact_corrupt", `The manifest in ${where} does not match its SHA-256.`, {
-      hint: "Publish the model again.",
-    });
-  }
-  const manifest = parseManifest(text, where);
+/** @throws BertEdgeError `artifact_corrupt`, `manifest_invalid`, `storage_unavailable` */
+export async function openPublished(store: ObjectStore, { name, version, manifest: file }: Pointer): Promise<Artifact> {
+  const bytes = new Uint8Array(file.size);
+  const { text } = file;
+  await (text === undefined
+    ? readStored(store, blobKey(file.sha256), file, into(bytes))
+    : fill(into(bytes), file, `The manifest in ${store.name}/${pointerKey(name)}`, async (deliver) => {
+        await deliver(new TextEncoder().encode(text));
+        return true;
+      }));
+  const manifest = parseManifest(new TextDecoder().decode(bytes), `${store.name}/${name}`);
   return storedArtifact(store, { manifest, version }, (file) => blobKey(manifest.files[file]?.sha256 ?? ""));
 }

@@ -23,7 +23,6 @@ export function ortNodeEngine({ providers = ["cpu"], threads, optimize = true }:
     name: "ort-node",
     async load(source) {
       const failures: unknown[] = [];
-      let missing: BertEdgeError | undefined;
       for (const provider of providers) {
         const target = provider === "cpu" ? "regional-cpu" : "regional-gpu";
         try {
@@ -41,13 +40,14 @@ export function ortNodeEngine({ providers = ["cpu"], threads, optimize = true }:
             release: () => session.release(),
           };
         } catch (error) {
-          if (!(error instanceof BertEdgeError)) failures.push(error);
-          else if (error.code === "target_missing") missing = error;
-          else throw error;
+          if (error instanceof BertEdgeError && !isMissing(error)) throw error;
+          failures.push(error);
         }
       }
-      if (missing && failures.length === 0) throw missing;
+      if (failures.every(isMissing)) throw failures[0];
       throw engineFailed("ort-node", `none of ${providers.join(", ")} took it`, new AggregateError(failures));
     },
   };
 }
+
+const isMissing = (error: unknown) => error instanceof BertEdgeError && error.code === "target_missing";

@@ -21,6 +21,9 @@ describe("ortNodeEngine", () => {
   });
 
   it("says why it could not load what is there", async () => {
-    await expect(engine.load(sourceWith("regional-cpu"))).rejects.toMatchObject({ code: "engine_failed" });
+    await expect(engine.load(sourceWith("regional-cpu"))).rejects.toMatchObject({
+      code: "engine_failed",
+      cause: { errors: [{ code: "target_missing" }, expect.any(Error)] },
+    });
   });
 });
