@@ -6,6 +6,7 @@ import { inBlocks, someRows, widths } from "./sizes.ts";
 interface Shape {
   readonly rows: number;
   readonly width: number;
+  readonly isScaled: boolean;
 }
 
 /** Of numbers whose difference is a float32. */
@@ -29,16 +30,17 @@ export function quantized(x: Float32Array, width: number) {
 }
 
 export const quantizeRows: KernelCase<Shape> = {
-  shapes: fc.record({ rows: someRows, width: widths }),
-  call({ rows, width }, draw) {
-    const x = draw.floats(rows, width, GREATEST);
+  shapes: fc.record({ rows: someRows, width: widths, isScaled: fc.boolean() }),
+  call({ rows, width, isScaled }, draw) {
+    const x = draw.floats(rows, width, isScaled ? Math.sqrt(GREATEST) : GREATEST);
+    const factors = isScaled ? draw.floats(1, width, Math.sqrt(GREATEST)) : 0;
     const out = new Int8Array(rows * width).fill(-86);
     // The last of a row's four numbers stays as it is.
     const params = new Uint8Array(rows * 16);
     return {
-      operands: [x, rows, width, out, params],
+      operands: [x, factors, rows, width, out, params],
       async results() {
-        const found = quantized(x, width);
+        const found = quantized(factors ? x.map((value, i) => value * (factors[i % width] as number)) : x, width);
         return new Map<Numbers, Expected>([
           [out, { values: found.values }],
           [params, { values: found.params }],
@@ -47,8 +49,8 @@ export const quantizeRows: KernelCase<Shape> = {
     };
   },
   passes: ({ tokens, layers, hidden, intermediate }) => [
-    ...inBlocks(tokens, 3 * layers, (rows) => ({ rows, width: hidden })),
-    ...inBlocks(tokens, layers, (rows) => ({ rows, width: intermediate })),
+    ...inBlocks(tokens, 3 * layers, (rows) => ({ rows, width: hidden, isScaled: true })),
+    ...inBlocks(tokens, layers, (rows) => ({ rows, width: intermediate, isScaled: true })),
   ],
   unit: "number",
   work: ({ rows, width }) => rows * width,

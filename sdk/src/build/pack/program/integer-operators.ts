@@ -30,13 +30,13 @@ export function linear(lowering: Lowering, node: Node): void {
   const values = weight?.constant;
   const isSigned = node.int("activation_min") === I8.least && node.int("activation_max") === I8.greatest;
   const isTiled = isSigned && values?.dtype === "uint8";
-  if (!operand || !lowering.isWhole(operand) || !isTiled || operand.width % 4 !== 0) throw unsupported(node);
+  if (!x || !operand || !lowering.isWhole(operand) || !isTiled || operand.width % 4 !== 0) throw unsupported(node);
   const [outputs = 0, inputs = 0] = values.shape;
   const name = weight?.name ?? "";
   const given = bias?.constant && toFloat32(bias.constant);
   const step = {
     op: "linear" as const,
-    x: lowering.quantized(operand),
+    x: lowering.quantized(x, operand),
     weight: lowering.tensors.has(name) ? name : lowering.tensor(name, tileWeight(values)),
     scale: lowering.floats(scale?.name ?? "", tilePadded(toFloat32(scale?.constant as Tensor))),
     zero: integers(lowering, zero?.name ?? "", Int32Array.from(numbersOf(zero?.constant as Tensor))),

@@ -2,6 +2,7 @@ import { BertEdgeError } from "../../../artifact/error.ts";
 import type { ProgramValue, Step, View } from "../../../runtime/engine/wasm/program.ts";
 import type { Node, Value } from "../../graph/node.ts";
 import { type Tensor, tensor, toFloat32 } from "../../graph/tensor.ts";
+import { EDGE } from "../../quantize/forms/edge-operators.ts";
 import type { PositionValues } from "./position-values.ts";
 import { tilePadded } from "./tile-weight.ts";
 
@@ -24,7 +25,8 @@ export class Lowering {
   readonly maxTokens: number;
   readonly #results: ReadonlySet<Value>;
   readonly #operands = new Map<Value, Operand>();
-  readonly #quantized = new Map<number, number>();
+  readonly #quantized = new Map<string, number>();
+  readonly #factors = new Map<Value, string>();
   /** Products without a bias whose result has one reader: it may have one for them. */
   readonly #unbiased = new Map<number, Linear>();
   /** Nodes whose results are columns of what they read. */
@@ -90,14 +92,30 @@ export class Lowering {
     return (this.values[operand.value] as ProgramValue).of;
   }
 
-  /** The value as bytes, quantized once for all that read it. */
-  quantized(operand: Operand): number {
-    const known = this.#quantized.get(operand.value);
+  /** Lets a node's result be what it reads times a row of factors, for readers that quantize it. */
+  multiply(node: Node, operand: Operand, factors: string): void {
+    this.rename(node, node.output, operand);
+    this.#factors.set(node.output, factors);
+  }
+
+  /** A value of the graph as bytes, quantized once for all that read it. */
+  quantized(value: Value, operand: Operand): number {
+    const factors = this.#factors.get(value);
+    const key = `${operand.value} ${factors ?? ""}`;
+    const known = this.#quantized.get(key);
     if (known !== undefined) return known;
     const out = this.add({ width: operand.width, of: this.rowsOf(operand), type: "i8" });
-    this.steps.push({ op: "quantize", x: operand.value, out });
-    this.#quantized.set(operand.value, out);
+    this.steps.push({ op: "quantize", x: operand.value, ...(factors !== undefined && { factors }), out });
+    this.#quantized.set(key, out);
     return out;
+  }
+
+  /** Whether every reader of a value of the graph quantizes it first. */
+  isQuantized(value: Value): boolean {
+    return (
+      !this.#results.has(value) &&
+      [...value.users].every((user) => user.is("DynamicQuantizeMatMul", EDGE) && user.inputs.lastIndexOf(value) === 0)
+    );
   }
 
   floats(name: string, values: Float32Array, shape: readonly number[] = [values.length]): string {

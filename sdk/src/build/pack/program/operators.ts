@@ -56,6 +56,10 @@ function gate(lowering: Lowering, node: Node): void {
   const [x, y] = [lowering.operand(read), lowering.operand(factor)];
   if (!x || x.width % 4 !== 0) throw unsupported(node);
   const row = isRow(factor, x.width) && { row: lowering.floats(`${node.name}.row`, toFloat32(factor.constant)) };
+  if (row && lowering.isWhole(x) && lowering.isQuantized(node.output)) {
+    lowering.multiply(node, x, row.row);
+    return;
+  }
   const other = y?.width === x.width && haveSameRows(lowering, x, y) ? view(y) : row;
   if (!other) throw unsupported(node);
   lowering.steps.push({

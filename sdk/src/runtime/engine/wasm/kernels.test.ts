@@ -74,7 +74,7 @@ describe.each(builds)("the kernels, built for %s", (build) => {
     const x = Float32Array.from([others, ...beyond, others].flat());
     const [rows, width, out, params] = [beyond.length + 2, 4, MODEL + 4096, MODEL + 8192];
     new Float32Array(machine.memory.buffer, MODEL, x.length).set(x);
-    machine.kernels.quantizeRows(MODEL, rows, width, out, params);
+    machine.kernels.quantizeRows(MODEL, 0, rows, width, out, params);
     const scales = Array.from({ length: rows }, (_, i) => new Float32Array(machine.memory.buffer, params + 16 * i)[0]);
     expect(scales.map(Number.isFinite)).toEqual([true, ...beyond.map(() => false), true]);
     const bytes = (row: number) =>

@@ -12,7 +12,7 @@ export interface Kernels {
     block: number,
     out: Pointer,
   ): void;
-  quantizeRows(x: Pointer, rows: number, width: number, out: Pointer, params: Pointer): void;
+  quantizeRows(x: Pointer, factors: Pointer, rows: number, width: number, out: Pointer, params: Pointer): void;
   multiply(
     a: Pointer,
     params: Pointer,

@@ -13,6 +13,7 @@ import {
 } from "../../../../../test/suites/tiny-edge-file.ts";
 import { type Engine, oneModel, type VectorHead } from "../engine.ts";
 import { wasmEngine } from "./index.ts";
+import { PROGRAM_VERSION } from "./program.ts";
 
 const names = Object.keys(tinyEncoders) as TinyEncoder[];
 const files = new Map<TinyEncoder, Uint8Array<ArrayBuffer>>();
@@ -31,7 +32,11 @@ describe("an engine that refuses a model", () => {
     ["ends before its last tensor does", () => fileOf("bert").slice(0, -1), "model_invalid"],
     ["ends within its header", () => fileOf("bert").slice(0, 100), "model_invalid"],
     ["is something else", () => new Uint8Array(4096).fill(0x7b), "model_invalid"],
-    ["is of another version", () => replaced("bert", '\\"version\\":1', '\\"version\\":9'), "model_version"],
+    [
+      "is of another version",
+      () => replaced("bert", `\\"version\\":${PROGRAM_VERSION}`, '\\"version\\":9'),
+      "model_version",
+    ],
     ["has a wider value", () => replaced("bert", '\\"width\\":32', '\\"width\\":48'), "model_invalid"],
     ["has other words", () => replaced("bert", '\\"vocabulary\\":50', '\\"vocabulary\\":51'), "model_invalid"],
   ])("because it %s, loads a sound one afterwards", async (_, damaged, code) => {

@@ -90,9 +90,11 @@ function runStep(machine: Machine, places: Places, step: Step, from: number, cou
       else kernels.lookupInt4(table, steps, ids, count, width(step.out), step.block, at(step.out));
       return;
     }
-    case "quantize":
-      kernels.quantizeRows(at(step.x), count, width(step.x), at(step.out), parameters(step.out));
+    case "quantize": {
+      const factors = step.factors === undefined ? 0 : tensor(step.factors);
+      kernels.quantizeRows(at(step.x), factors, count, width(step.x), at(step.out), parameters(step.out));
       return;
+    }
     case "linear":
       kernels.multiply(
         at(step.x),

@@ -15,7 +15,7 @@ export interface Program {
 }
 
 /** Raised whenever kernels could misread what an earlier version packed. */
-export const PROGRAM_VERSION = 1;
+export const PROGRAM_VERSION = 2;
 
 export interface ProgramValue {
   readonly width: number;
@@ -61,7 +61,8 @@ export type Step =
       readonly block: number;
       readonly out: number;
     }
-  | { readonly op: "quantize"; readonly x: number; readonly out: number }
+  /** Rows as bytes, multiplied by one row of factors before where there is one. */
+  | { readonly op: "quantize"; readonly x: number; readonly factors?: string; readonly out: number }
   | ({ readonly op: "linear"; readonly x: number; readonly out: number } & LinearTensors)
   /** LayerNorm(x + skip); skip is a value, or a table with a row a position. `total` is x + skip, where it is read. */
   | {

@@ -64,7 +64,11 @@ export function usesOf(step: Step, { values, maxTokens, vocabulary }: Program): 
       return { reads: [], writes, tensors, counts: [width / 4, step.block / 4, width / step.block], isOfTokens: true };
     }
     case "quantize":
-      return { reads: [rows(step.x, width)], writes };
+      return {
+        reads: [rows(step.x, width)],
+        writes,
+        tensors: step.factors === undefined ? [] : [floats(step.factors, width)],
+      };
     case "linear": {
       const [inputs, outputs] = [widthOf(step.x), TILE_OUTPUTS * Math.ceil(width / TILE_OUTPUTS)];
       const each = [step.scale, step.zero, step.sum, step.bias].map((tensor) => floats(tensor, outputs));

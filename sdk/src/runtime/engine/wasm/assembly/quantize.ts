@@ -7,12 +7,14 @@ export const LEAST_EXTENT: f32 = 7.888609052210118e-31;
  * Rows as signed bytes, one scale and zero point a row; zero is always in the range.
  *
  * @param x f32 [rows, width], width a multiple of 4
+ * @param factors f32 [width] that rows are multiplied by first; 0 for none
  * @param out i8 [rows, width]
  * @param params [rows] of {scale: f32, zero: i32, Σ out − width · zero: i32, 0}
  */
-export function quantizeRows(x: usize, rows: i32, width: i32, out: usize, params: usize): void {
+export function quantizeRows(x: usize, factors: usize, rows: i32, width: i32, out: usize, params: usize): void {
   for (let row = 0; row < rows; row++) {
-    quantizeRow(x, width, out, params);
+    if (factors) quantizeRow(true, x, factors, width, out, params);
+    else quantizeRow(false, x, 0, width, out, params);
     x += <usize>width << 2;
     out += width;
     params += 16;
@@ -21,24 +23,25 @@ export function quantizeRows(x: usize, rows: i32, width: i32, out: usize, params
 
 // @ts-ignore: decorator
 @inline
-function quantizeRow(x: usize, width: i32, out: usize, params: usize): void {
+function quantizeRow(isScaled: bool, x: usize, factors: usize, width: i32, out: usize, params: usize): void {
   const end = x + (<usize>width << 2);
   // As integers, numbers of one sign are ordered by size, and NaN is beyond them.
   let low = i32x4.splat(i32.MIN_VALUE);
   let high = i32x4.splat(0);
   let low1 = low;
   let high1 = high;
+  const ahead = factors - x;
   let p = x;
   for (; p + 32 <= end; p += 32) {
-    const a = v128.load(p);
-    const b = v128.load(p, 16);
+    const a = four(isScaled, p, ahead);
+    const b = four(isScaled, p + 16, ahead);
     low = i32x4.max_u(low, a);
     high = i32x4.max_s(high, a);
     low1 = i32x4.max_u(low1, b);
     high1 = i32x4.max_s(high1, b);
   }
   if (p < end) {
-    const a = v128.load(p);
+    const a = four(isScaled, p, ahead);
     low = i32x4.max_u(low, a);
     high = i32x4.max_s(high, a);
   }
@@ -47,10 +50,17 @@ function quantizeRow(x: usize, width: i32, out: usize, params: usize): void {
   if (extent < LEAST_EXTENT) extent = LEAST_EXTENT;
   const inverse: f32 = 255 / extent;
   const zero = nearestOf(-128 - least * inverse);
-  const total = scaleRow(x, end, out, inverse, zero);
+  const total = scaleRow(isScaled, x, end, ahead, out, inverse, zero);
   store<f32>(params, extent / 255);
   store<i32>(params, zero, 4);
   store<i32>(params, total - width * zero, 8);
+}
+
+/** Four numbers of a row at `p`, times their factors, which are `ahead` of them. */
+// @ts-ignore: decorator
+@inline
+function four(isScaled: bool, p: usize, ahead: usize): v128 {
+  return isScaled ? f32x4.mul(v128.load(p), v128.load(p + ahead)) : v128.load(p);
 }
 
 /** round(x · factor) + zero, where shift is zero without the bits that rounding adds */
@@ -63,7 +73,7 @@ function shifted(x: v128, factor: v128, by: v128, shift: v128): v128 {
 /** @returns Σ out */
 // @ts-ignore: decorator
 @inline
-function scaleRow(x: usize, end: usize, out: usize, inverse: f32, zero: i32): i32 {
+function scaleRow(isScaled: bool, x: usize, end: usize, ahead: usize, out: usize, inverse: f32, zero: i32): i32 {
   const factor = f32x4.splat(inverse);
   const by = rounding();
   const shift = i32x4.splat(zero - NO_FRACTIONS_BITS);
@@ -72,16 +82,16 @@ function scaleRow(x: usize, end: usize, out: usize, inverse: f32, zero: i32): i3
   let p = x;
   for (; p + 64 <= end; p += 64, out += 16) {
     const bytes = narrow(
-      shifted(v128.load(p), factor, by, shift),
-      shifted(v128.load(p, 16), factor, by, shift),
-      shifted(v128.load(p, 32), factor, by, shift),
-      shifted(v128.load(p, 48), factor, by, shift),
+      shifted(four(isScaled, p, ahead), factor, by, shift),
+      shifted(four(isScaled, p + 16, ahead), factor, by, shift),
+      shifted(four(isScaled, p + 32, ahead), factor, by, shift),
+      shifted(four(isScaled, p + 48, ahead), factor, by, shift),
     );
     v128.store(out, bytes);
     sums = dot(bytes, ones, sums);
   }
   for (; p < end; p += 16, out += 4) {
-    const whole = shifted(v128.load(p), factor, by, shift);
+    const whole = shifted(four(isScaled, p, ahead), factor, by, shift);
     const bytes = v128.and(narrow(whole, whole, whole, whole), i32x4(-1, 0, 0, 0));
     v128.store32_lane(out, bytes, 0);
     sums = dot(bytes, ones, sums);
