@@ -8,7 +8,7 @@ import { tinyModernBert } from "../../../../../test/suites/tiny-modernbert.ts";
 import { tinyNomic } from "../../../../../test/suites/tiny-nomic.ts";
 import { type Engine, oneModel, type TokenIds } from "../../../runtime/engine/engine.ts";
 import { classifierGraph } from "../../checkpoint/classifier-graph.ts";
-import type { EncoderConfig } from "../../checkpoint/encoder-config.ts";
+import { type EncoderConfig, maxTokensOf } from "../../checkpoint/encoder-config.ts";
 import { encoderWeights } from "../../checkpoint/encoder-weights.ts";
 import { readClassifier } from "../../checkpoint/sequence-classification.ts";
 import { engineOnThisMachine } from "../../engines.ts";
@@ -28,6 +28,16 @@ const texts: TokenIds[] = [
   Int32Array.of(PADDING, PADDING, 7, PADDING),
   ...[1, 2, 3].map((length) => (sequences[0] as TokenIds).slice(0, length)),
 ];
+/** But for its layers, whose number nothing of this depends on. */
+const ROBERTA_BASE = {
+  model_type: "roberta",
+  pad_token_id: PADDING,
+  hidden_size: 768,
+  num_attention_heads: 12,
+  num_hidden_layers: 1,
+  max_position_embeddings: 514,
+  type_vocab_size: 1,
+};
 const maxTokens = Math.max(...texts.map(({ length }) => length));
 
 let engine: Engine;
@@ -83,6 +93,19 @@ it("writes activations over what they read", async () => {
   const activations = program.steps.filter((step) => step.op === "activation");
   expect(activations).toHaveLength(config.num_hidden_layers);
   for (const { x, out } of activations) expect(x).toEqual({ value: out, column: 0 });
+});
+
+it("takes as many positions, and as wide ones, as RoBERTa has", async () => {
+  const { config, weights } = tinyBert({ config: ROBERTA_BASE });
+  const graph = precisions["int8-edge"](await fusedGraph(config, weights))();
+  const size = { maxTokens: maxTokensOf(config), vocabulary: config.vocab_size };
+  expect(size.maxTokens).toBe(512);
+  const session = await engine.load(oneModel(await encodeProgram(graph, size)));
+  const longest = Int32Array.from({ length: 512 }, (_, i) => (i % 7 === 3 ? PADDING : i % 50));
+  const [states] = await session.run([longest]);
+  expect(states?.every(Number.isFinite)).toBe(true);
+  const shorter = longest.slice(0, 20);
+  expect(await session.run([shorter])).toEqual(await scalarSession(graph).run([shorter]));
 });
 
 const nomic = tinyNomic().current;

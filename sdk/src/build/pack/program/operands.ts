@@ -34,8 +34,15 @@ export function addendOf(lowering: Lowering, node: Node, value: Value | undefine
 
 function positionsOf(lowering: Lowering, node: Node, value: Value, table: Float32Array): Positions {
   const padding = lowering.paddings.get(value);
-  const rows = padding ? Float32Array.of(...padding.row, ...table) : table;
+  const rows = padding ? joined(padding.row, table) : table;
   const width = table.length / lowering.maxTokens;
   const positions = lowering.floats(`${node.name}.positions`, rows, [rows.length / width, width]);
   return { positions, ...(padding && { padding: padding.id }) };
+}
+
+function joined(first: Float32Array, second: Float32Array): Float32Array {
+  const both = new Float32Array(first.length + second.length);
+  both.set(first);
+  both.set(second, first.length);
+  return both;
 }
