@@ -102,11 +102,20 @@ export interface FakeEngineOptions {
   onLoad?: (weights: string) => void | Promise<void>;
   /** When the rest of a model comes that answers before. */
   complete?: (weights: string) => Promise<void> | undefined;
+  /** Until what sequences need has come. */
+  ready?: () => Promise<void>;
   run?: (sequences: readonly TokenIds[], session: FakeSession) => Promise<readonly Float32Array[]>;
   onRelease?: () => void | Promise<void>;
 }
 
-export function fakeEngine({ target = "edge", onLoad, complete, run, onRelease }: FakeEngineOptions = {}): FakeEngine {
+export function fakeEngine({
+  target = "edge",
+  onLoad,
+  complete,
+  ready,
+  run,
+  onRelease,
+}: FakeEngineOptions = {}): FakeEngine {
   const sessions: FakeSession[] = [];
   return {
     name: target === "edge" ? "ort-web" : "ort-node",
@@ -120,6 +129,7 @@ export function fakeEngine({ target = "edge", onLoad, complete, run, onRelease }
         target,
         provider: "fake",
         complete: complete?.(weights),
+        ready,
         get runs() {
           return counts.runs;
         },

@@ -85,6 +85,24 @@ describe("an edge on its own", () => {
     });
   });
 
+  it("counts what it computes, without what it waited for of a model that is still coming", async () => {
+    const clock = { now: 0 };
+    const { embed } = await setUp(undefined, {
+      engine: {
+        ready: async () => {
+          clock.now += 400;
+        },
+        run: async (sequences) => {
+          clock.now += 7;
+          return sequences.map(statesOf);
+        },
+      },
+    });
+    const deadline = startDeadline(undefined, () => clock.now);
+    expect(await embed({ deadline })).toMatchObject({ timings: { compute: 7 } });
+    expect(deadline.elapsedMs()).toBe(407);
+  });
+
   it("answers over budget too", async () => {
     const { embed } = await setUp();
     expect(await embed({ budget: "1" })).toMatchObject({ tier: "edge", reason: "only-tier" });

@@ -70,6 +70,7 @@ export async function runHere(
   model: Model,
   sequences: readonly TokenIds[],
 ): Promise<Omit<EmbedAnswer, "tier" | "reason" | "predictedMs">> {
+  await model.session.ready?.(sequences);
   const start = deadline.elapsedMs();
   const vectors = await model.embed(sequences);
   return {

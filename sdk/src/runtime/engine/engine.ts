@@ -42,6 +42,8 @@ export interface EngineSession {
    * load a model as a whole. Where it rejects, with what reading failed with, the session is to be released.
    */
   readonly complete?: Promise<void> | undefined;
+  /** Resolves when all that these sequences need has come, for those who time `run`. */
+  readonly ready?: ((sequences: readonly TokenIds[]) => Promise<void>) | undefined;
   /** Bytes of WebAssembly memory in use, for engines that have such. */
   memoryBytes(): number | undefined;
   release(): Promise<void>;

@@ -71,6 +71,18 @@ describe.each(names)("a model of %s that is still coming", (name) => {
     expect(rare).toBe(fileOf(name).length);
   });
 
+  it("is ready for sequences when their words are there", async () => {
+    const { session, upTo, file, needed } = await early(name);
+    const done: TokenIds[] = [];
+    for (const ids of [first, lastWord]) session.ready?.([ids]).then(() => done.push(ids));
+    upTo(needed([first]));
+    await turn();
+    expect(done).toEqual(needed([first]) === file.length ? [first, lastWord] : [first]);
+    upTo(file.length);
+    await turn();
+    expect(done).toEqual([first, lastWord]);
+  });
+
   it("has the answers of one that has come, each as soon as its words are there, whatever the order", async () => {
     const whole = await engine.load(oneModel(fileOf(name)));
     const expected = await Promise.all(sequences.map((ids) => whole.run([ids])));

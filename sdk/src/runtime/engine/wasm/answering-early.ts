@@ -1,6 +1,6 @@
 import { BertEdgeError } from "../../../artifact/error.ts";
 import { withDeadline } from "../../../artifact/with-deadline.ts";
-import type { EngineSession } from "../engine.ts";
+import type { EngineSession, TokenIds } from "../engine.ts";
 import type { Arrival } from "./arrival.ts";
 import { checkSequences } from "./batches.ts";
 import type { ModelFile } from "./model-file.ts";
@@ -16,9 +16,12 @@ const ANSWER_MS = 10;
 /** A session whose model is still coming: it runs sequences as soon as what they need is there. */
 export function answeringEarly(session: EngineSession, arrival: Arrival, file: ModelFile): EngineSession {
   const needed = neededBytes(file);
-  let run: EngineSession["run"] = async (sequences, head) => {
+  const ready = async (sequences: readonly TokenIds[]) => {
     checkSequences(sequences, file.program);
     await withDeadline(arrival.reach(needed(sequences)), LATE_MS, late);
+  };
+  let run: EngineSession["run"] = async (sequences, head) => {
+    await ready(sequences);
     const results = await session.run(sequences, head);
     arrival.pause(ANSWER_MS);
     return results;
@@ -32,6 +35,7 @@ export function answeringEarly(session: EngineSession, arrival: Arrival, file: M
   return {
     ...session,
     complete: arrival.complete,
+    ready,
     /** @throws BertEdgeError `model_unavailable`, what the transfer failed with, and as the session */
     run: (sequences, head) => run(sequences, head),
     async release() {

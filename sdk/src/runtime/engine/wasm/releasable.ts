@@ -12,6 +12,7 @@ export function releasable(opened: EngineSession): EngineSession {
     provider,
     target,
     complete,
+    ready: async (sequences) => session?.ready?.(sequences),
     /** @throws BertEdgeError `session_released`, and as the session */
     async run(sequences, head) {
       if (session) return session.run(sequences, head);
