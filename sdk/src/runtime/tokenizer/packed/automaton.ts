@@ -1,6 +1,7 @@
 import { type Character, CODE_MASK } from "./character.ts";
 import { checkIds, invalid } from "./packed-file.ts";
 import type { Numbers } from "./packed-header.ts";
+import { placeOf } from "./place-of.ts";
 
 /**
  * The vocabulary as the smallest automaton that accepts its words and no others; a word's place among all of them, in the
@@ -101,14 +102,7 @@ export function edgeOf(edgeStart: Numbers, labels: Numbers, state: number, code:
   const last = (edgeStart[state + 1] as number) - 1;
   if (first > last) return -1;
   // An edge is no farther from the first and the last than its label is from theirs: many labels have hardly any gaps.
-  let low = Math.max(first, last - ((labels[last] as number) - code));
-  let high = Math.min(last, first + code - (labels[first] as number));
-  while (low <= high) {
-    const middle = (low + high) >> 1;
-    const label = labels[middle] as number;
-    if (label === code) return middle;
-    if (label < code) low = middle + 1;
-    else high = middle - 1;
-  }
-  return -1;
+  const low = Math.max(first, last - ((labels[last] as number) - code));
+  const high = Math.min(last, first + code - (labels[first] as number));
+  return placeOf(labels, code, low, high);
 }

@@ -1,5 +1,6 @@
 import { checkIds, invalid, type Sections } from "../packed-file.ts";
 import type { ByteLevelHeader, Numbers } from "../packed-header.ts";
+import { placeOf } from "../place-of.ts";
 
 /** Which two tokens become one, and which two do first. */
 export interface Merges {
@@ -42,14 +43,6 @@ export function openMerges(sections: Sections<ByteLevelHeader>, vocabulary: numb
 
 /** The rank of two tokens next to each other. */
 export function rankOf({ rightStart, rights, ranks }: Merges, left: number, right: number): number {
-  let low = rightStart[left] ?? 0;
-  let high = (rightStart[left + 1] ?? 0) - 1;
-  while (low <= high) {
-    const middle = (low + high) >> 1;
-    const at = rights[middle] as number;
-    if (at === right) return ranks[middle] as number;
-    if (at < right) low = middle + 1;
-    else high = middle - 1;
-  }
-  return UNMERGED;
+  const at = placeOf(rights, right, rightStart[left] ?? 0, (rightStart[left + 1] ?? 0) - 1);
+  return at < 0 ? UNMERGED : (ranks[at] as number);
 }

@@ -1,6 +1,7 @@
 import { type CodePoints, damagedTable, numberOf, openCodePoints } from "../code-points.ts";
 import type { Sections } from "../packed-file.ts";
 import type { Numbers, UnigramHeader } from "../packed-header.ts";
+import { placeOf } from "../place-of.ts";
 import { CLASS_BITS, CLASS_MASK, graphemeClasses } from "./grapheme-classes.ts";
 import { goesOn, stateAfter } from "./graphemes.ts";
 
@@ -69,7 +70,7 @@ export function mapped({ points, pairs, pairResults, results }: Charsmap, text: 
 
     let result = number >> CLASS_BITS;
     if (result === NO_RESULT && end > second && bytes <= LONGEST) {
-      result = pairResults[indexOf(pairs, first * 2 ** 16 + text.charCodeAt(second))] ?? NO_RESULT;
+      result = pairResults[placeOf(pairs, first * 2 ** 16 + text.charCodeAt(second), 0, pairs.length - 1)] ?? NO_RESULT;
     }
     if (end === second || (bytes <= LONGEST && result !== NO_RESULT)) {
       if (result !== NO_RESULT) replace(start, end, result);
@@ -89,17 +90,3 @@ export function mapped({ points, pairs, pairResults, results }: Charsmap, text: 
 
 const unitsOf = (point: number): number => (point > 0xffff ? 2 : 1);
 const bytesOf = (point: number): number => (point < 0x80 ? 1 : point < 0x800 ? 2 : point < 0x10000 ? 3 : 4);
-
-/** -1 where there is none. */
-function indexOf(ascending: Numbers, value: number): number {
-  let low = 0;
-  let high = ascending.length - 1;
-  while (low <= high) {
-    const middle = (low + high) >> 1;
-    const at = ascending[middle] as number;
-    if (at === value) return middle;
-    if (at < value) low = middle + 1;
-    else high = middle - 1;
-  }
-  return -1;
-}
