@@ -14,6 +14,8 @@ import { writeOnnx } from "./onnx/write-onnx.ts";
 import { type PrepareOptions, prepare } from "./prepare.ts";
 import { readTextModel } from "./text-model.ts";
 
+const ROBERTA = { model_type: "roberta", pad_token_id: 1, type_vocab_size: 1, max_position_embeddings: 64 };
+
 describe("prepare", () => {
   it("makes an artifact with every target, checked and timed", async () => {
     const { run, out } = await preparable();
@@ -129,6 +131,20 @@ describe("prepare", () => {
         .sort(Buffer.compare);
     });
     expect(await tensors[1]).toEqual(await tensors[0]);
+  });
+
+  it("refuses an export that takes fewer tokens than config.json says", async () => {
+    const { folder, run } = await preparable({ config: ROBERTA });
+    await writeOnnx(join(folder, "model.onnx"), (await readTextModel(folder)).graph);
+    await rm(join(folder, "model.safetensors"));
+    const config = join(folder, "config.json");
+    const text = await readFile(config, "utf8");
+    await writeFile(config, text.replace('"pad_token_id":1', '"pad_token_id":0'));
+    await expect(run()).rejects.toMatchObject({
+      code: "checkpoint_invalid",
+      message: "The model does not take 63 tokens, as its folder says.",
+      hint: expect.stringContaining("pad_token_id"),
+    });
   });
 
   it("takes pooling, normalisation and longest input from sentence-transformers' files", async () => {

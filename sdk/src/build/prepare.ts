@@ -34,6 +34,7 @@ import { tokenBatches } from "./quantize/token-batches.ts";
 import { observeProducts } from "./quantize/weights/observe.ts";
 import { firstOf, type PassedOver, type Recipe, recipes } from "./recipes.ts";
 import { readTextModel } from "./text-model.ts";
+import { assertLongest } from "./verify/longest-text.ts";
 import { FP32_LIMIT, gate, parity } from "./verify/parity.ts";
 import { probeTexts } from "./verify/probe-texts.ts";
 
@@ -86,6 +87,10 @@ export async function prepare(options: PrepareOptions): Promise<PrepareReport> {
   const formats = modelFormats({ maxTokens: model.maxTokens, vocabulary: model.config.vocab_size });
   const computed = async (texts: readonly string[], engine: Engine, graph: Graph, format = formats[engine.name]) =>
     computeFile(model, engine, await format.encode(graph), texts);
+  // Rotary positions have no table that could end.
+  if (!model.config.rope_theta) {
+    await assertLongest(model, ortNodeEngine({ threads: 1 }), await formats["ort-node"].encode(fused));
+  }
   const reference = await computed(probeTexts, ortNodeEngine({ threads: 1, optimize: false }), model.graph);
   const asFused = await computed(probeTexts, ortNodeEngine({ threads: 1 }), fused);
   const fusion = parity(reference, asFused, model.task.task);

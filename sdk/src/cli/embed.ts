@@ -1,7 +1,7 @@
 import { createInterface } from "node:readline";
 import { Command, Option } from "commander";
 import type { Target } from "../artifact/manifest.ts";
-import { printResult } from "./output.ts";
+import { printNote, printResult } from "./output.ts";
 
 const engines = ["wasm", "ort-web", "ort-node"] as const satisfies readonly Target["engine"][];
 
@@ -21,7 +21,9 @@ export const embedCommand = new Command("embed")
     const chosen = engine ?? native?.engine ?? edge?.engine ?? "ort-node";
     const model = await loadModel(artifact, await engineOnThisMachine(chosen));
     for await (const line of createInterface({ input: process.stdin })) {
-      const { ids } = model.tokenizer.encode(line, model.manifest.maxTokens);
+      const { maxTokens } = model.manifest;
+      const { ids, tokens } = model.tokenizer.encode(line, maxTokens);
+      if (tokens > maxTokens) printNote(`at least ${tokens} tokens, cut to ${maxTokens}: ${line.slice(0, 40)}…`);
       const [vector] = await model.embed([ids]);
       printResult(JSON.stringify([...(vector ?? [])]));
     }

@@ -67,7 +67,11 @@ function describe(report: PrepareReport): string {
     (target.kept ?? []).map((layer) => `${name} keeps ${layer} in a higher precision`),
   );
   const summary = `${manifest.name}: ${computes(manifest)}, ${manifest.maxTokens} tokens`;
-  return [summary, table(heading, rows), ...kept, ...passedOver(report)].join("\n");
+  const tokenizer =
+    manifest.tokenizer.kind === "json"
+      ? ["The tokenizer is of a kind that is not packed: it ships as JSON, of which every isolate parses all."]
+      : [];
+  return [summary, table(heading, rows), ...kept, ...passedOver(report), ...tokenizer].join("\n");
 }
 
 const computes = (manifest: Manifest): string =>

@@ -21,8 +21,11 @@ export const publishCommand = new Command("publish")
   .action(async (folder: string, { json, ...place }: Options) => {
     const { openFolder } = await import("../storage/folder-artifact.ts");
     const { publish } = await import("../storage/publish.ts");
+    const { assertLoadable } = await import("../runtime/assert-loadable.ts");
+    const artifact = await openFolder(folder);
+    await assertLoadable(artifact);
     const { store, address } = await openPlace(place);
-    const result = await publish(await openFolder(folder), store, (key, state) => printNote(`${state} ${key}`));
+    const result = await publish(artifact, store, (key, state) => printNote(`${state} ${key}`));
     if (json) printJson(result);
     else
       printResult(

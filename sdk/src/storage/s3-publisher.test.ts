@@ -1,5 +1,8 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { GetObjectCommand, HeadObjectCommand, S3Client } from "@aws-sdk/client-s3";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { bytesOf } from "../../../test/suites/small-artifact.ts";
 import { testWritableStore } from "../../../test/suites/store-suite.ts";
 import { type ObjectStorage, startObjectStorage } from "../cli/dev/object-storage.ts";
@@ -54,6 +57,14 @@ describe("s3Publisher", () => {
       message: expect.stringContaining(`s3(${options.bucket}) could not read or write models/x.json`),
     });
     expect((failure as Error).message).not.toContain(options.secretAccessKey);
+  });
+
+  it.each([403, 500])("says with which status a server refuses to look: %d", async (status) => {
+    const refusing = createServer((_, response) => response.writeHead(status).end()).listen(0, "127.0.0.1");
+    await once(refusing, "listening");
+    onTestFinished(() => void refusing.close());
+    const endpoint = `http://127.0.0.1:${(refusing.address() as AddressInfo).port}`;
+    await expect(s3Publisher({ ...server.access, endpoint }).has("x")).rejects.toThrow(`HTTP ${status}`);
   });
 
   it("gives up on a server that does not answer in time", async () => {

@@ -57,7 +57,7 @@ export function s3Publisher(options: S3PublisherOptions): WritableStore {
       try {
         await client.send(new PutObjectCommand({ ...at(key), Body: bytes, ContentType: contentType }), late());
       } catch (error) {
-        throw storageError(name, key, String(error), error);
+        throw storageError(name, key, reasonOf(error), error);
       }
     },
     async has(key) {
@@ -66,8 +66,14 @@ export function s3Publisher(options: S3PublisherOptions): WritableStore {
         return true;
       } catch (error) {
         if (absent(error)) return false;
-        throw storageError(name, key, String(error), error);
+        throw storageError(name, key, reasonOf(error), error);
       }
     },
   };
+}
+
+/** With the status: answers without a body, as those to HEAD, say nothing else. */
+function reasonOf(error: unknown): string {
+  const { httpStatusCode } = Object(Object(error).$metadata) as { httpStatusCode?: number };
+  return httpStatusCode === undefined ? String(error) : `HTTP ${httpStatusCode}, ${error}`;
 }

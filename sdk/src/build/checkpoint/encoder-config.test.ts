@@ -29,6 +29,17 @@ it.each(complete)("takes the sizes of $model_type for what they are", (keys) => 
   expect(maxTokensOf(config)).toBeLessThanOrEqual(40);
 });
 
+it("wants positions for three tokens after padding's own", () => {
+  const roberta = (pad_token_id: number) => ({
+    ...sizes,
+    model_type: "roberta",
+    max_position_embeddings: 40,
+    pad_token_id,
+  });
+  expect(v.safeParse(EncoderConfig, roberta(36)).success).toBe(true);
+  expect(v.safeParse(EncoderConfig, roberta(37)).success).toBe(false);
+});
+
 it("answers any keys with a configuration or with issues, and in little memory", () => {
   const names = [...new Set(complete.flatMap(Object.keys)), "layer_types", "rope_parameters", "local_attention"];
   const value = fc.oneof(fc.jsonValue(), fc.nat(64), fc.constantFrom(1e9, 2 ** 31 - 1, 2 ** 53, 1e300, -1, 0.5, null));

@@ -41,6 +41,9 @@ export interface EncoderConfig {
   readonly mlp_bias: boolean;
 }
 
+/** A word between two special tokens. */
+const LEAST_TOKENS = 3;
+
 const modelTypes = Object.keys(families);
 const Keys = v.looseObject({
   model_type: v.picklist(modelTypes, `only these families are supported so far: ${modelTypes.join(", ")}`),
@@ -63,8 +66,13 @@ export const EncoderConfig = v.pipe(
     (config) => config.rope_theta === undefined || config.hidden_size % (2 * config.num_attention_heads) === 0,
     "rotary positions need heads of an even size",
   ),
+  v.check(
+    (config) => maxTokensOf(config) >= LEAST_TOKENS,
+    "max_position_embeddings must leave room for three tokens after pad_token_id",
+  ),
 );
 
 /** The longest text: as many tokens as positions, less those before the first. */
-export const maxTokensOf = ({ max_position_embeddings, position_padding_id }: EncoderConfig): number =>
-  max_position_embeddings - (position_padding_id === undefined ? 0 : position_padding_id + 1);
+export function maxTokensOf({ max_position_embeddings, position_padding_id }: EncoderConfig): number {
+  return max_position_embeddings - (position_padding_id === undefined ? 0 : position_padding_id + 1);
+}

@@ -1,0 +1,42 @@
+import { beforeAll, describe, expect, it } from "vitest";
+import { refusalOf } from "../../../test/suites/refusal.ts";
+import { TINY_EDGE, tinyEdgeFile } from "../../../test/suites/tiny-edge-file.ts";
+import { tinyArtifact } from "../../../test/suites/tiny-model.ts";
+import type { EmbedManifest } from "../artifact/manifest.ts";
+import { assertLoadable } from "./assert-loadable.ts";
+import { PROGRAM_VERSION } from "./engine/wasm/program.ts";
+
+describe("assertLoadable", () => {
+  let file: Uint8Array<ArrayBuffer>;
+  let artifact: Awaited<ReturnType<typeof tinyArtifact>>;
+  beforeAll(async () => {
+    file = await tinyEdgeFile("bert");
+    artifact = await tinyArtifact();
+  });
+  /** Of an artifact whose edge has this file. */
+  const outcome = (model: Uint8Array<ArrayBuffer>) => {
+    const edge = { ...artifact.manifest.targets.edge, engine: "wasm", model: "model" };
+    const manifest = { ...artifact.manifest, vocabulary: TINY_EDGE.vocabulary, targets: { edge } } as EmbedManifest;
+    const read = async (name: string) => (name === "model" ? model : artifact.read(name));
+    return refusalOf(assertLoadable({ manifest, read }));
+  };
+  const replaced = (text: string, by: string) => {
+    const bytes = Buffer.from(file);
+    bytes.write(by, bytes.indexOf(text));
+    return new Uint8Array(bytes);
+  };
+
+  it("takes what this version can load", async () => {
+    expect(await outcome(file)).toBe("accepted");
+  });
+
+  it("refuses a program of another version, and one that is damaged", async () => {
+    expect(await outcome(replaced(`\\"version\\":${PROGRAM_VERSION}`, '\\"version\\":1'))).toBe("model_version");
+    expect(await outcome(file.slice(0, -1))).toBe("model_invalid");
+  });
+
+  it("refuses a tokenizer that cannot be read", async () => {
+    const manifest = { ...artifact.manifest, tokenizer: { kind: "packed", file: "model.onnx" } } as EmbedManifest;
+    expect(await refusalOf(assertLoadable({ manifest, read: artifact.read }))).toBe("tokenizer_invalid");
+  });
+});

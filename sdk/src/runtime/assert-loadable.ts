@@ -1,0 +1,17 @@
+import type { Artifact } from "../artifact/artifact.ts";
+import { checkProgram } from "./engine/wasm/check-program.ts";
+import { readModelFile } from "./engine/wasm/model-file.ts";
+import { loadTokenizer } from "./tokenizer/load-tokenizer.ts";
+
+/**
+ * Reads those files of an artifact that are of this package's own formats: what this version refuses to load must not take
+ * the place of a model that answers.
+ *
+ * @throws BertEdgeError `tokenizer_invalid`, `model_invalid`, `model_version`, or what reading throws
+ */
+export async function assertLoadable({ manifest, read }: Pick<Artifact, "manifest" | "read">): Promise<void> {
+  await loadTokenizer(manifest, read);
+  for (const target of Object.values(manifest.targets)) {
+    if (target?.engine === "wasm") checkProgram(readModelFile(await read(target.model)));
+  }
+}
