@@ -16,28 +16,29 @@ const ANSWER_MS = 10;
 /** A session whose model is still coming: it runs sequences as soon as what they need is there. */
 export function answeringEarly(session: EngineSession, arrival: Arrival, file: ModelFile): EngineSession {
   const needed = neededBytes(file);
-  const ready = async (sequences: readonly TokenIds[]) => {
-    checkSequences(sequences, file.program);
-    await withDeadline(arrival.reach(needed(sequences)), LATE_MS, late);
-  };
-  let run: EngineSession["run"] = async (sequences, head) => {
-    await ready(sequences);
-    const results = await session.run(sequences, head);
-    arrival.pause(ANSWER_MS);
-    return results;
-  };
+  let isComplete = false;
   arrival.complete.then(
     () => {
-      run = session.run;
+      isComplete = true;
     },
     () => {},
   );
+  const ready = async (sequences: readonly TokenIds[]) => {
+    if (isComplete) return;
+    checkSequences(sequences, file.program);
+    await withDeadline(arrival.reach(needed(sequences)), LATE_MS, late);
+  };
   return {
     ...session,
     complete: arrival.complete,
     ready,
     /** @throws BertEdgeError `model_unavailable`, what the transfer failed with, and as the session */
-    run: (sequences, head) => run(sequences, head),
+    async run(sequences, head) {
+      await ready(sequences);
+      const results = await session.run(sequences, head);
+      if (!isComplete) arrival.pause(ANSWER_MS);
+      return results;
+    },
     async release() {
       arrival.stop(sessionReleased());
       await session.release();
