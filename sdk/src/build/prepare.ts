@@ -14,7 +14,7 @@ import { ortNodeEngine } from "../runtime/engine/ort-node/index.ts";
 import { memoryStore } from "../storage/memory.ts";
 import { storedArtifact } from "../storage/stored-artifact.ts";
 import { calibrate } from "./calibrate/calibrate.ts";
-import { computeFile } from "./compute-file.ts";
+import { computeFile, withSession } from "./compute-file.ts";
 import { engineOnThisMachine } from "./engines.ts";
 import { choosePrecision, type Measures } from "./gate/choose-precision.ts";
 import { readTaskData, type TaskFiles } from "./gate/task-data.ts";
@@ -87,12 +87,13 @@ export async function prepare(options: PrepareOptions): Promise<PrepareReport> {
   const formats = modelFormats({ maxTokens: model.maxTokens, vocabulary: model.config.vocab_size });
   const computed = async (texts: readonly string[], engine: Engine, graph: Graph, format = formats[engine.name]) =>
     computeFile(model, engine, await format.encode(graph), texts);
-  // Rotary positions have no table that could end.
-  if (!model.config.rope_theta) {
-    await assertLongest(model, ortNodeEngine({ threads: 1 }), await formats["ort-node"].encode(fused));
-  }
+  const native = ortNodeEngine({ threads: 1 });
+  const asFused = await withSession(native, await formats["ort-node"].encode(fused), async (session) => {
+    // Rotary positions have no table that could end.
+    if (!model.config.rope_theta) await assertLongest(model, session);
+    return model.compute(session, probeTexts);
+  });
   const reference = await computed(probeTexts, ortNodeEngine({ threads: 1, optimize: false }), model.graph);
-  const asFused = await computed(probeTexts, ortNodeEngine({ threads: 1 }), fused);
   const fusion = parity(reference, asFused, model.task.task);
 
   onStage("observe activations");
@@ -101,7 +102,7 @@ export async function prepare(options: PrepareOptions): Promise<PrepareReport> {
   const calibration = await observeProducts(fused, batches);
   assertVaries(reference, calibration);
   gate("The fused graph", fusion, FP32_LIMIT);
-  const fp32 = await data?.score((texts) => computed(texts, ortNodeEngine({ threads: 1 }), fused));
+  const fp32 = await data?.score((texts) => computed(texts, native, fused));
 
   const layers = quantizableNodes(fused);
   const files = new Map<string, Uint8Array<ArrayBuffer>>();

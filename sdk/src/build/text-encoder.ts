@@ -3,13 +3,11 @@ import { BertEdgeError } from "../artifact/error.ts";
 import type { TokenIds } from "../runtime/engine/engine.ts";
 import { loadTokenizer } from "../runtime/tokenizer/load-tokenizer.ts";
 import type { Tokenizer } from "../runtime/tokenizer/tokenizer.ts";
+import { LEAST_TOKENS } from "./checkpoint/encoder-config.ts";
 import type { ShippedTokenizer } from "./pack/tokenizer/ship-tokenizer.ts";
 
 /** Token ids of each text, special tokens included. */
 export type TextEncoder = (texts: readonly string[]) => TokenIds[];
-
-/** The shortest text that a tokenizer must take: a word between two special tokens. */
-const LEAST_TOKENS = 3;
 
 /**
  * The tokenizer as it will be served.

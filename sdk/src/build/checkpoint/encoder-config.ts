@@ -41,8 +41,8 @@ export interface EncoderConfig {
   readonly mlp_bias: boolean;
 }
 
-/** A word between two special tokens. */
-const LEAST_TOKENS = 3;
+/** Of the longest text that a model must take: a word between two special tokens. */
+export const LEAST_TOKENS = 3;
 
 const modelTypes = Object.keys(families);
 const Keys = v.looseObject({
@@ -73,6 +73,5 @@ export const EncoderConfig = v.pipe(
 );
 
 /** The longest text: as many tokens as positions, less those before the first. */
-export function maxTokensOf({ max_position_embeddings, position_padding_id }: EncoderConfig): number {
-  return max_position_embeddings - (position_padding_id === undefined ? 0 : position_padding_id + 1);
-}
+export const maxTokensOf = ({ max_position_embeddings, position_padding_id }: EncoderConfig): number =>
+  max_position_embeddings - (position_padding_id === undefined ? 0 : position_padding_id + 1);

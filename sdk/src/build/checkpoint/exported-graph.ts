@@ -7,6 +7,7 @@ import type { Value } from "../graph/node.ts";
 import { everyGemm } from "../normalise/gemm.ts";
 import { fromOnnx } from "../onnx/from-onnx.ts";
 import { readOnnx } from "../onnx/read-onnx.ts";
+import { dataTypes } from "../onnx/tensor-proto.ts";
 import { applyRules } from "../rewrite/driver.ts";
 import { Questions } from "../rewrite/questions.ts";
 import { Trace } from "../rewrite/trace.ts";
@@ -19,9 +20,6 @@ const PLACES = ["model.onnx", join("onnx", "model.onnx")];
 
 /** The inputs that there are values for. */
 const INPUTS = ["input_ids", "attention_mask", "token_type_ids"];
-
-/** TensorProto.DataType */
-const INT32 = 6;
 
 /** Operators of models whose weights are integers already. */
 const INTEGER =
@@ -73,7 +71,7 @@ export async function exportedGraph(path: string, config: EncoderConfig, result:
 function widen(graph: Graph, input: Value): void {
   const { name, shape } = input;
   const wide = graph.input(name, { dtype: "int64", shape });
-  graph.replace(input, graph.add("Cast", [wide], { attributes: { to: int(INT32) } }).output);
+  graph.replace(input, graph.add("Cast", [wide], { attributes: { to: int(dataTypes.int32) } }).output);
   graph.inputs.splice(graph.inputs.indexOf(input), 1);
   wide.name = name;
 }

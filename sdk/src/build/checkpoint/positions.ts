@@ -1,10 +1,8 @@
 import { int } from "../graph/attribute.ts";
 import type { Value } from "../graph/node.ts";
 import { int64s, tensor } from "../graph/tensor.ts";
+import { dataTypes } from "../onnx/tensor-proto.ts";
 import type { GraphWriter } from "./graph-writer.ts";
-
-/** TensorProto.DataType */
-const INT64 = 7;
 
 export const int64 = (g: GraphWriter, value: number): Value =>
   g.constant(`int64_${value}`, tensor("int64", [], BigInt64Array.of(BigInt(value))));
@@ -32,7 +30,7 @@ export function offsets(g: GraphWriter, name: string, ids: Value): Value {
  */
 export function positionsBesidePadding(g: GraphWriter, name: string, ids: Value, padding: number): Value {
   const isPadding = g.op("is_padding", "Equal", [ids, int64(g, padding)]);
-  const isToken = g.op("is_token", "Cast", [g.op("is_not_padding", "Not", [isPadding])], { to: int(INT64) });
+  const isToken = g.op("is_token", "Cast", [g.op("is_not_padding", "Not", [isPadding])], { to: int(dataTypes.int64) });
   const count = g.op("token_count", "CumSum", [isToken, int64(g, 1)]);
   return g.op(name, "Add", [g.op("token_position", "Mul", [count, isToken]), int64(g, padding)]);
 }

@@ -1,12 +1,10 @@
 import { int, ints } from "../graph/attribute.ts";
 import type { Value } from "../graph/node.ts";
 import { float32Scalar, type Tensor } from "../graph/tensor.ts";
+import { dataTypes } from "../onnx/tensor-proto.ts";
 import type { GraphWriter } from "./graph-writer.ts";
 import { axes, int64, offsets } from "./positions.ts";
 import { biasByOffset } from "./relative-positions.ts";
-
-/** TensorProto.DataType */
-const FLOAT = 1;
 
 /** Added to the score of a masked position: exp of it is 0 in float32, and a sum with it stays finite. */
 const MASKED = -1e9;
@@ -19,7 +17,7 @@ const BEYOND = -1e4;
 
 /** The mask as numbers: 1 where a token is. */
 export const asFloat = (g: GraphWriter, name: string, mask: Value): Value =>
-  g.op(name, "Cast", [mask], { to: int(FLOAT) });
+  g.op(name, "Cast", [mask], { to: int(dataTypes.float32) });
 
 /** (1 − mask) · MASKED, from the mask [batch, sequence], as [batch, 1, 1, sequence] */
 export function maskBias(g: GraphWriter, mask: Value): Value {

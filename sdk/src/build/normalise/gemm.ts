@@ -17,11 +17,11 @@ const gemmOf = (applies: (a: Value) => boolean): Rule =>
     },
   });
 
+const isRows = ({ producer, shape }: Value) =>
+  producer?.is("Reshape") === true && (producer.inputs[0]?.shape?.length ?? 0) > (shape?.length ?? 0);
+
 /** Of the rows of a tensor with batch and sequence. The Gemm of a pooler or a task head works on one row a text and stays. */
-export const gemm: Rule = gemmOf((a) => isRows(a));
+export const gemm: Rule = gemmOf(isRows);
 
 /** Of poolers and task heads too. */
 export const everyGemm: Rule = gemmOf(() => true);
-
-const isRows = ({ producer, shape }: Value) =>
-  producer?.is("Reshape") === true && (producer.inputs[0]?.shape?.length ?? 0) > (shape?.length ?? 0);

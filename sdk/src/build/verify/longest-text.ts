@@ -1,5 +1,5 @@
 import { BertEdgeError } from "../../artifact/error.ts";
-import { type Engine, oneModel } from "../../runtime/engine/engine.ts";
+import type { EngineSession } from "../../runtime/engine/engine.ts";
 import type { TextModel } from "../text-model.ts";
 
 /**
@@ -9,13 +9,11 @@ import type { TextModel } from "../text-model.ts";
  */
 export async function assertLongest(
   { maxTokens, encode }: Pick<TextModel, "maxTokens" | "encode">,
-  engine: Engine,
-  file: Uint8Array<ArrayBuffer>,
+  session: Pick<EngineSession, "run">,
 ): Promise<void> {
   const [ids = new Int32Array(1)] = encode(["a"]);
   // Not a token before or after the text: padding has no position of its own.
   const longest = new Int32Array(maxTokens).fill(ids[ids.length >> 1] as number);
-  const session = await engine.load(oneModel(file));
   try {
     await session.run([longest]);
   } catch (cause) {
@@ -23,7 +21,5 @@ export async function assertLongest(
       hint: "Check max_position_embeddings, pad_token_id and model_type in config.json: they must be those of the weights.",
       cause,
     });
-  } finally {
-    await session.release();
   }
 }

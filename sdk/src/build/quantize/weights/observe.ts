@@ -6,14 +6,13 @@ import { copyGraph } from "../../graph/copy.ts";
 import type { Graph } from "../../graph/graph.ts";
 import type { Value } from "../../graph/node.ts";
 import { int64s, tensor } from "../../graph/tensor.ts";
+import { dataTypes } from "../../onnx/tensor-proto.ts";
 import { type Product, productsOf } from "../products.ts";
 import type { TokenBatch } from "../token-batches.ts";
 import type { Moments } from "./moments.ts";
 
 /** Beside an encoder's weights and activations, not much. */
 const PASS_BYTES = 32 << 20;
-/** TensorProto.DataType */
-const FLOAT = 1;
 const ONE: Attribute = { kind: "tensor", value: tensor("float32", [1], Float32Array.of(1)) };
 
 /**
@@ -107,7 +106,7 @@ function withMoments(source: Graph, values: readonly Value[]): Graph {
     graph.add(opType, inputs, { attributes }).output;
   const sizes = (...all: number[]) => graph.constant("sizes", int64s(...all));
   const mask = graph.inputs.find(({ name }) => name === "attention_mask");
-  const isToken = mask && add("Reshape", [add("Cast", [mask], { to: int(FLOAT) }), sizes(-1)]);
+  const isToken = mask && add("Reshape", [add("Cast", [mask], { to: int(dataTypes.float32) }), sizes(-1)]);
   graph.outputs.length = 0;
   values.forEach((value, i) => {
     const x = twins.get(value.name) as Value;

@@ -1,4 +1,5 @@
 import { type Merges, UNMERGED } from "../../../../runtime/tokenizer/packed/byte-level/merges.ts";
+import { areKnown } from "../are-known.ts";
 import { byteCharacters } from "./byte-characters.ts";
 
 /** Larger ids would make a large table: it has a row for each. */
@@ -46,5 +47,3 @@ export function mergeTable(
     merged,
   };
 }
-
-const areKnown = (ids: (number | undefined)[]): ids is number[] => !ids.includes(undefined);

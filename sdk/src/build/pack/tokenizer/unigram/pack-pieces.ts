@@ -1,4 +1,5 @@
 import { CODE_MASK } from "../../../../runtime/tokenizer/packed/character.ts";
+import { areKnown } from "../are-known.ts";
 import { codePointPages, isEmpty } from "../code-point-pages.ts";
 import { codesOf } from "../codes-of.ts";
 import { minimalAutomaton } from "../minimal-automaton.ts";
@@ -33,5 +34,3 @@ export function packPieces({ vocab, unk_id, byte_fallback }: UnigramTokenizer["m
     sections: { ...minimalAutomaton(words), codePageOf: pageOf, codePages: pages, byteIds, scores },
   };
 }
-
-const areKnown = (ids: (number | undefined)[]): ids is number[] => !ids.includes(undefined);
