@@ -3,20 +3,13 @@ import { calibrationLines } from "../../sdk/src/build/quantize/calibration-lines
 import { randomNumbers } from "../suites/seeded.ts";
 import { allKinds } from "./added-kinds.ts";
 import { from } from "./parts.ts";
+import { robertaSpecials } from "./roberta-specials.ts";
 
 const ROUNDS = 25;
 const MERGES_A_ROUND = 30;
 const OTHER_MERGES = 300;
 
-const specials = ["<s>", "<pad>", "</s>", "<unk>", "<mask>"].map((content, id) => ({
-  id,
-  content,
-  single_word: false,
-  lstrip: content === "<mask>",
-  rstrip: false,
-  normalized: content !== "<mask>",
-  special: true,
-}));
+const specials = robertaSpecials((content) => content !== "<mask>");
 
 const asBytes = (word: string) => Array.from(new TextEncoder().encode(word), (byte) => byteCharacters[byte] as string);
 

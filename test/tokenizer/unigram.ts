@@ -1,21 +1,14 @@
 import { calibrationLines } from "../../sdk/src/build/quantize/calibration-lines.ts";
 import { allKinds } from "./added-kinds.ts";
 import { charsmap, nmtNfkc } from "./charsmap.ts";
+import { robertaSpecials } from "./roberta-specials.ts";
 
 const PIECES = 3000;
 const LONGEST_PIECE = 8;
 
 type Piece = readonly [piece: string, score: number];
 
-const specials = ["<s>", "<pad>", "</s>", "<unk>", "<mask>"].map((content, id) => ({
-  id,
-  content,
-  single_word: false,
-  lstrip: content === "<mask>",
-  rstrip: false,
-  normalized: content === "<mask>",
-  special: true,
-}));
+const specials = robertaSpecials((content) => content === "<mask>");
 
 /** The parts of words that are the most frequent in the calibration texts; scores are float32, as SentencePiece's are. */
 function train(): Piece[] {
