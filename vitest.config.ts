@@ -1,6 +1,10 @@
 import { defineConfig } from "vitest/config";
 
 export default defineConfig({
+  resolve: {
+    // Tests beside the sdk's source are in its package, whose imports cannot lead out of it.
+    alias: { "#test": new URL("test", import.meta.url).pathname },
+  },
   test: {
     include: ["sdk/src/**/*.test.ts", "functions/**/*.test.ts", "test/**/*.test.ts"],
     testTimeout: 60_000,

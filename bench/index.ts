@@ -3,7 +3,7 @@
  *
  *     npm run bench -- <name> …
  */
-import { printNote } from "../sdk/src/cli/output.ts";
+import { printNote } from "#sdk/cli/output.ts";
 
 const benchmarks: Readonly<Record<string, () => Promise<unknown>>> = {
   accuracy: () => import("./accuracy.ts"),

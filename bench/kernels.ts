@@ -9,8 +9,8 @@
  * waited for nothing, and of a forward pass's time.
  */
 import { parseArgs } from "node:util";
-import { printJson, printResult, stageLog } from "../sdk/src/cli/output.ts";
-import { openKernels } from "../test/suites/kernels/builds.ts";
+import { printJson, printResult, stageLog } from "#sdk/cli/output.ts";
+import { openKernels } from "#test/suites/kernels/builds.ts";
 import { describe } from "./kernels/describe.ts";
 import { encoders } from "./kernels/encoders.ts";
 import { measureEncoder, ROUNDS } from "./kernels/measure.ts";

@@ -6,15 +6,15 @@
  * Medians of rounds in turn. What else runs on the machine's cores is taken from the pool, so that the load is printed too.
  */
 import { availableParallelism, loadavg } from "node:os";
-import { optimizeGraph } from "../sdk/src/build/optimize/optimize-graph.ts";
-import { encodeProgram } from "../sdk/src/build/pack/program/encode-program.ts";
-import { precisions } from "../sdk/src/build/quantize/precisions.ts";
-import { readTextModel } from "../sdk/src/build/text-model.ts";
-import { probeTexts } from "../sdk/src/build/verify/probe-texts.ts";
-import { type EngineSession, oneModel } from "../sdk/src/runtime/engine/engine.ts";
-import { wasmEngine } from "../sdk/src/runtime/engine/wasm/index.ts";
-import { wasmPoolEngine } from "../sdk/src/runtime/engine/wasm-pool/node/index.ts";
-import { compiled } from "../test/suites/kernels/builds.ts";
+import { probeTexts } from "#sdk/compile/accuracy/probe-texts.ts";
+import { optimizeGraph } from "#sdk/compile/fusions/optimize-graph.ts";
+import { encodeProgram } from "#sdk/compile/lower/encode-program.ts";
+import { readTextModel } from "#sdk/compile/model/text-model.ts";
+import { precisions } from "#sdk/compile/quantize/precisions.ts";
+import { type EngineSession, oneModel } from "#sdk/runtime/engine/engine.ts";
+import { wasmEngine } from "#sdk/runtime/engine/wasm/index.ts";
+import { wasmPoolEngine } from "#sdk/runtime/engine/wasm-pool/node/index.ts";
+import { compiled } from "#test/suites/kernels/builds.ts";
 import { median } from "./run-tool.ts";
 
 const ROUNDS = 25;

@@ -11,11 +11,11 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
-import { readTokenizer } from "../sdk/src/build/checkpoint/model-folder.ts";
-import { packTokenizer } from "../sdk/src/build/pack/tokenizer/pack-tokenizer.ts";
-import { calibrationLines } from "../sdk/src/build/quantize/calibration-lines.ts";
-import { createJsonTokenizer } from "../sdk/src/runtime/tokenizer/json-tokenizer.ts";
-import { createPackedTokenizer } from "../sdk/src/runtime/tokenizer/packed/packed-tokenizer.ts";
+import { readTokenizer } from "#sdk/compile/checkpoint/model-folder.ts";
+import { packTokenizer } from "#sdk/compile/pack/tokenizer/pack-tokenizer.ts";
+import { calibrationLines } from "#sdk/compile/quantize/calibration-lines.ts";
+import { createJsonTokenizer } from "#sdk/runtime/tokenizer/json-tokenizer.ts";
+import { createPackedTokenizer } from "#sdk/runtime/tokenizer/packed/packed-tokenizer.ts";
 import type { Start } from "./tokenizer/start-child.ts";
 
 const STARTS = 15;

@@ -4,16 +4,16 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { Manifest } from "../sdk/src/artifact/manifest.ts";
-import { encodeOnnx } from "../sdk/src/build/onnx/encode.ts";
-import type { OptimizeReport } from "../sdk/src/build/optimize/optimize.ts";
-import type { PrepareReport } from "../sdk/src/build/prepare.ts";
-import { type ObjectStorage, startObjectStorage } from "../sdk/src/cli/dev/object-storage.ts";
-import { cosine } from "../sdk/src/runtime/tasks/sentence-vector.ts";
-import { assetsFolder } from "../sdk/src/storage/assets-folder.ts";
-import { openPublished, readPointer } from "../sdk/src/storage/published-artifact.ts";
-import { NamedGraph } from "./suites/named-graph.ts";
-import { writePreparableCheckpoint } from "./suites/tiny-bert.ts";
+import type { Manifest } from "#sdk/artifact/manifest.ts";
+import { type ObjectStorage, startObjectStorage } from "#sdk/cli/dev/object-storage.ts";
+import type { OptimizeReport } from "#sdk/compile/commands/optimize.ts";
+import type { PrepareReport } from "#sdk/compile/commands/prepare.ts";
+import { encodeOnnx } from "#sdk/compile/onnx/encode-onnx.ts";
+import { cosine } from "#sdk/runtime/tasks/sentence-vector.ts";
+import { assetsFolder } from "#sdk/storage/assets-folder.ts";
+import { openPublished, readPointer } from "#sdk/storage/published-artifact.ts";
+import { NamedGraph } from "./fixtures/named-graph.ts";
+import { writePreparableCheckpoint } from "./fixtures/tiny-bert.ts";
 
 const root = join(import.meta.dirname, "..");
 

@@ -1,7 +1,7 @@
 import OpenAI, { AuthenticationError, BadRequestError, InternalServerError, NotFoundError } from "openai";
 import { describe, expect, it, vi } from "vitest";
-import { createEdgeApp } from "../sdk/src/serve/edge-app.ts";
-import { type FakeEngineOptions, fakeEngine, TINY, tinyStore } from "./suites/tiny-model.ts";
+import { createEdgeApp } from "#sdk/serve/edge-app.ts";
+import { type FakeEngineOptions, fakeEngine, TINY, tinyStore } from "./fixtures/tiny-model.ts";
 
 const inputs = ["to be", "or not to be"];
 

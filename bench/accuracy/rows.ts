@@ -1,16 +1,16 @@
-import type { Graph } from "../../sdk/src/build/graph/graph.ts";
-import { edge, SEVEN_BIT_ACTIVATIONS } from "../../sdk/src/build/quantize/forms/edge.ts";
-import { int8Dynamic } from "../../sdk/src/build/quantize/forms/int8-dynamic.ts";
-import { type BlockPrecision, matMulNBits } from "../../sdk/src/build/quantize/forms/matmul-nbits.ts";
-import { quantizeInt8Static } from "../../sdk/src/build/quantize/int8-static.ts";
-import { type PrecisionOptions, precisions } from "../../sdk/src/build/quantize/precisions.ts";
-import { type Form, quantizeGraph } from "../../sdk/src/build/quantize/quantize-graph.ts";
-import { type ObservedRange, observedRanges } from "../../sdk/src/build/quantize/ranges.ts";
-import { smoothActivations } from "../../sdk/src/build/quantize/smooth-activations.ts";
-import { leastErrorRange, percentileRange, type Range } from "../../sdk/src/build/quantize/static/histogram.ts";
-import type { TokenBatch } from "../../sdk/src/build/quantize/token-batches.ts";
-import { type Improvements, TO_THE_NEAREST } from "../../sdk/src/build/quantize/weights/quantize-weight.ts";
-import { type Calibration, type Weights, weights } from "../../sdk/src/build/quantize/weights/weights.ts";
+import type { Graph } from "#sdk/compile/graph/graph.ts";
+import { type PrecisionOptions, precisions } from "#sdk/compile/quantize/precisions.ts";
+import { type Form, quantizeGraph } from "#sdk/compile/quantize/quantize-graph.ts";
+import { edge, SEVEN_BIT_ACTIVATIONS } from "#sdk/compile/quantize/schemes/edge.ts";
+import { int8Dynamic } from "#sdk/compile/quantize/schemes/int8-dynamic.ts";
+import { type BlockPrecision, matMulNBits } from "#sdk/compile/quantize/schemes/matmul-nbits.ts";
+import { smoothActivations } from "#sdk/compile/quantize/smooth-activations.ts";
+import { leastErrorRange, percentileRange, type Range } from "#sdk/compile/quantize/static/histogram.ts";
+import { quantizeInt8Static } from "#sdk/compile/quantize/static/int8-static.ts";
+import { type ObservedRange, observedRanges } from "#sdk/compile/quantize/static/ranges.ts";
+import type { TokenBatch } from "#sdk/compile/quantize/token-batches.ts";
+import { type Improvements, TO_THE_NEAREST } from "#sdk/compile/quantize/weights/quantize-weight.ts";
+import { type Calibration, type Weights, weights } from "#sdk/compile/quantize/weights/weights.ts";
 
 /** What a row's graph is made from. */
 interface Subject {
@@ -75,7 +75,7 @@ const blocks = (precision: BlockPrecision) => (of: Weights) => matMulNBits(of, p
 export const sections: readonly Section[] = [
   {
     title: "What is shipped",
-    text: "The precisions as `prepare` and `quantize` make them. The edge engine's rows are measured on the engine itself; where it has no kernels for a choice, by its scalar reference, `sdk/src/build/scalar`.",
+    text: "The precisions as `prepare` and `quantize` make them. The edge engine's rows are measured on the engine itself; where it has no kernels for a choice, by its scalar reference, `sdk/src/runtime/engine/wasm/reference`.",
     rows: [
       { ...row("fp32", "float32", ({ fused }) => fused), retrieval: true, classification: true },
       {

@@ -1,4 +1,4 @@
-import { writePreparableCheckpoint } from "../../test/suites/tiny-bert.ts";
+import { writePreparableCheckpoint } from "#test/fixtures/tiny-bert.ts";
 
 /** Writes a BERT of the base size and random weights as a model folder: 110 M parameters. */
 export const writeBaseCheckpoint = (folder: string): Promise<void> =>

@@ -1,4 +1,4 @@
-import type { TokenIds, VectorHead } from "../../sdk/src/runtime/engine/engine.ts";
+import type { TokenIds, VectorHead } from "#sdk/runtime/engine/engine.ts";
 import { median } from "../run-tool.ts";
 import type { Context, ModelName } from "./context.ts";
 import { type Encoder, openAll, ours, type Rival } from "./encoders.ts";

@@ -1,4 +1,4 @@
-import { table } from "../../sdk/src/cli/output.ts";
+import { table } from "#sdk/cli/output.ts";
 import type { Measured } from "./measured.ts";
 import type { Asked, Row } from "./rows.ts";
 

@@ -1,5 +1,5 @@
-import { engineOnThisMachine } from "../../sdk/src/build/engines.ts";
-import { type EngineSession, oneModel } from "../../sdk/src/runtime/engine/engine.ts";
+import { engineOnThisMachine } from "#sdk/compile/latency/engines.ts";
+import { type EngineSession, oneModel } from "#sdk/runtime/engine/engine.ts";
 import { openPadded } from "./padded.ts";
 import type { Form, Subject } from "./subject.ts";
 

@@ -1,5 +1,5 @@
 import { stat } from "node:fs/promises";
-import { builds } from "../../test/suites/kernels/builds.ts";
+import { builds } from "#test/suites/kernels/builds.ts";
 import type { Measured } from "./measured.ts";
 
 /** Both builds, as every Worker has them. */

@@ -1,8 +1,8 @@
 import * as ort from "onnxruntime-web/wasm";
-import { engineOnThisMachine } from "../../sdk/src/build/engines.ts";
-import { type EngineSession, oneModel } from "../../sdk/src/runtime/engine/engine.ts";
-import { runPadded } from "../../sdk/src/runtime/engine/ort-run.ts";
-import { withHead } from "../../sdk/src/runtime/engine/with-head.ts";
+import { engineOnThisMachine } from "#sdk/compile/latency/engines.ts";
+import { type EngineSession, oneModel } from "#sdk/runtime/engine/engine.ts";
+import { runPadded } from "#sdk/runtime/engine/ort-run.ts";
+import { withHead } from "#sdk/runtime/engine/with-head.ts";
 
 /** A model in onnxruntime-web that computes all texts in one call, as long as the longest of them. */
 export async function openPadded(file: Uint8Array<ArrayBuffer>): Promise<Pick<EngineSession, "run" | "release">> {

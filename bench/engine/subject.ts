@@ -1,14 +1,14 @@
-import { maxTokensOf } from "../../sdk/src/build/checkpoint/encoder-config.ts";
-import { copyGraph } from "../../sdk/src/build/graph/copy.ts";
-import type { Graph } from "../../sdk/src/build/graph/graph.ts";
-import { normalise } from "../../sdk/src/build/normalise/index.ts";
-import { encodeOnnx } from "../../sdk/src/build/onnx/encode.ts";
-import { optimizeGraph } from "../../sdk/src/build/optimize/optimize-graph.ts";
-import { encodeProgram } from "../../sdk/src/build/pack/program/encode-program.ts";
-import { precisions } from "../../sdk/src/build/quantize/precisions.ts";
-import { Questions } from "../../sdk/src/build/rewrite/questions.ts";
-import { Trace } from "../../sdk/src/build/rewrite/trace.ts";
-import { readTextModel, type TextModel } from "../../sdk/src/build/text-model.ts";
+import { maxTokensOf } from "#sdk/compile/checkpoint/encoder-config.ts";
+import { optimizeGraph } from "#sdk/compile/fusions/optimize-graph.ts";
+import { copyGraph } from "#sdk/compile/graph/copy.ts";
+import type { Graph } from "#sdk/compile/graph/graph.ts";
+import { encodeProgram } from "#sdk/compile/lower/encode-program.ts";
+import { readTextModel, type TextModel } from "#sdk/compile/model/text-model.ts";
+import { normalise } from "#sdk/compile/normalize/index.ts";
+import { encodeOnnx } from "#sdk/compile/onnx/encode-onnx.ts";
+import { precisions } from "#sdk/compile/quantize/precisions.ts";
+import { Questions } from "#sdk/compile/rewrite/questions.ts";
+import { Trace } from "#sdk/compile/rewrite/trace.ts";
 
 type File = Uint8Array<ArrayBuffer>;
 

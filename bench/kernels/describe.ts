@@ -1,5 +1,5 @@
-import { table } from "../../sdk/src/cli/output.ts";
-import { type Build, builds } from "../../test/suites/kernels/builds.ts";
+import { table } from "#sdk/cli/output.ts";
+import { type Build, builds } from "#test/suites/kernels/builds.ts";
 import type { Row } from "./measure.ts";
 
 /** A table of an encoder's kernels, and what a forward pass adds up to. */

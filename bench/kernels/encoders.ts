@@ -1,4 +1,4 @@
-import type { Encoder } from "../../test/suites/kernels/kernel-case.ts";
+import type { Encoder } from "#test/suites/kernels/kernel-case.ts";
 
 // Sizes as in their config.json on Hugging Face.
 const miniLm = { layers: 6, hidden: 384, heads: 12, intermediate: 1536 };

@@ -1,8 +1,8 @@
-import { type Build, builds } from "../../test/suites/kernels/builds.ts";
-import { commonDrawing } from "../../test/suites/kernels/drawing.ts";
-import { type KernelName, kernelTable } from "../../test/suites/kernels/index.ts";
-import type { Encoder, KernelCase } from "../../test/suites/kernels/kernel-case.ts";
-import { type Machine, place } from "../../test/suites/kernels/place.ts";
+import { type Build, builds } from "#test/suites/kernels/builds.ts";
+import { commonDrawing } from "#test/suites/kernels/drawing.ts";
+import { type KernelName, kernelTable } from "#test/suites/kernels/index.ts";
+import type { Encoder, KernelCase } from "#test/suites/kernels/kernel-case.ts";
+import { type Machine, place } from "#test/suites/kernels/place.ts";
 import { median } from "../run-tool.ts";
 import type { Peaks } from "./peak.ts";
 import { sampler } from "./sampler.ts";

@@ -1,5 +1,5 @@
 import { main } from "assemblyscript/asc";
-import type { KernelCase } from "../../test/suites/kernels/kernel-case.ts";
+import type { KernelCase } from "#test/suites/kernels/kernel-case.ts";
 import { sampler } from "./sampler.ts";
 
 const SOURCE = "assembly/peak.ts";

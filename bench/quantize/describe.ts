@@ -1,4 +1,4 @@
-import { table } from "../../sdk/src/cli/output.ts";
+import { table } from "#sdk/cli/output.ts";
 import type { Failure } from "../run-tool.ts";
 import type { Cost } from "./make-results.ts";
 import type { Score } from "./score-child.ts";

@@ -1,11 +1,11 @@
 import * as ort from "onnxruntime-node";
-import type { Pooling } from "../../sdk/src/artifact/manifest.ts";
-import { toOrt } from "../../sdk/src/build/evaluate/ort-tensor.ts";
-import type { Graph } from "../../sdk/src/build/graph/graph.ts";
-import { tokenBatches } from "../../sdk/src/build/quantize/token-batches.ts";
-import { tableRows } from "../../sdk/src/build/verify/table-rows.ts";
-import type { TokenIds } from "../../sdk/src/runtime/engine/engine.ts";
-import { sentenceVector } from "../../sdk/src/runtime/tasks/sentence-vector.ts";
+import type { Pooling } from "#sdk/artifact/manifest.ts";
+import { tableRows } from "#sdk/compile/accuracy/table-rows.ts";
+import { toOrt } from "#sdk/compile/evaluate/ort-tensor.ts";
+import type { Graph } from "#sdk/compile/graph/graph.ts";
+import { tokenBatches } from "#sdk/compile/quantize/token-batches.ts";
+import type { TokenIds } from "#sdk/runtime/engine/engine.ts";
+import { sentenceVector } from "#sdk/runtime/tasks/sentence-vector.ts";
 
 /** Token ids of texts → their vectors, or their logits. */
 export type Encoder = (sequences: readonly TokenIds[]) => Promise<Float32Array[]>;

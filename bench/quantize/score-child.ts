@@ -1,17 +1,17 @@
-import type { Parity } from "../../sdk/src/artifact/manifest.ts";
-import { readTokenizer } from "../../sdk/src/build/checkpoint/model-folder.ts";
-import { readSentenceHead } from "../../sdk/src/build/checkpoint/sentence-transformers.ts";
-import type { Graph } from "../../sdk/src/build/graph/graph.ts";
-import { answer } from "../../sdk/src/build/in-child.ts";
-import { encodeModel } from "../../sdk/src/build/onnx/encode-model.ts";
-import { fromOnnx } from "../../sdk/src/build/onnx/from-onnx.ts";
-import { readOnnx } from "../../sdk/src/build/onnx/read-onnx.ts";
-import { shipTokenizer } from "../../sdk/src/build/pack/tokenizer/ship-tokenizer.ts";
-import { encoderOf, openTokenizer, type TextEncoder } from "../../sdk/src/build/text-encoder.ts";
-import { modelAgreement } from "../../sdk/src/build/verify/model-agreement.ts";
-import { probeTexts } from "../../sdk/src/build/verify/probe-texts.ts";
-import { readSts } from "../../sdk/src/build/verify/tasks/read-sts.ts";
-import { scoreSts } from "../../sdk/src/build/verify/tasks/score-sts.ts";
+import type { Parity } from "#sdk/artifact/manifest.ts";
+import { modelAgreement } from "#sdk/compile/accuracy/model-agreement.ts";
+import { probeTexts } from "#sdk/compile/accuracy/probe-texts.ts";
+import { readSts } from "#sdk/compile/accuracy/tasks/read-sts.ts";
+import { scoreSts } from "#sdk/compile/accuracy/tasks/score-sts.ts";
+import { readTokenizer } from "#sdk/compile/checkpoint/model-folder.ts";
+import { readSentenceHead } from "#sdk/compile/checkpoint/sentence-transformers.ts";
+import type { Graph } from "#sdk/compile/graph/graph.ts";
+import { answer } from "#sdk/compile/isolate/in-child.ts";
+import { encoderOf, openTokenizer, type TextEncoder } from "#sdk/compile/model/text-encoder.ts";
+import { fromOnnx } from "#sdk/compile/onnx/from-onnx.ts";
+import { readOnnx } from "#sdk/compile/onnx/read-onnx.ts";
+import { shipTokenizer } from "#sdk/compile/pack/tokenizer/ship-tokenizer.ts";
+import { encodeModel } from "#sdk/compile/proto/encode-model.ts";
 import { openEncoder, vocabularyOf } from "./encoder.ts";
 
 /** What a model file is like, beside the original. */

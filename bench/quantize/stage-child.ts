@@ -1,10 +1,10 @@
 import { cp, readFile, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { foldConstants } from "../../sdk/src/build/evaluate/fold-constants.ts";
-import { answer } from "../../sdk/src/build/in-child.ts";
-import { readModelSource } from "../../sdk/src/build/model-source.ts";
-import { decodeModel } from "../../sdk/src/build/onnx/decode-model.ts";
-import { writeOnnx } from "../../sdk/src/build/onnx/write-onnx.ts";
+import { foldConstants } from "#sdk/compile/evaluate/fold-constants.ts";
+import { answer } from "#sdk/compile/isolate/in-child.ts";
+import { readModelSource } from "#sdk/compile/model/model-source.ts";
+import { writeOnnx } from "#sdk/compile/onnx/write-onnx.ts";
+import { decodeModel } from "#sdk/compile/proto/decode-model.ts";
 
 /** Puts the model that the command line names into the folder that it names, as a file; Python's tools write beside it. */
 const [, , source = "", folder = ""] = process.argv;

@@ -1,8 +1,8 @@
-import type { Graph } from "../../sdk/src/build/graph/graph.ts";
-import { answer } from "../../sdk/src/build/in-child.ts";
-import { fromOnnx } from "../../sdk/src/build/onnx/from-onnx.ts";
-import { readOnnx } from "../../sdk/src/build/onnx/read-onnx.ts";
-import type { TokenIds } from "../../sdk/src/runtime/engine/engine.ts";
+import type { Graph } from "#sdk/compile/graph/graph.ts";
+import { answer } from "#sdk/compile/isolate/in-child.ts";
+import { fromOnnx } from "#sdk/compile/onnx/from-onnx.ts";
+import { readOnnx } from "#sdk/compile/onnx/read-onnx.ts";
+import type { TokenIds } from "#sdk/runtime/engine/engine.ts";
 import { median } from "../run-tool.ts";
 import { type Encoder, openEncoder, vocabularyOf } from "./encoder.ts";
 

@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import type { Manifest } from "../../sdk/src/artifact/manifest.ts";
+import type { Manifest } from "#sdk/artifact/manifest.ts";
 
 /** Of one process that starts. */
 export interface Start {

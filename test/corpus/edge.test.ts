@@ -1,18 +1,18 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import type { EncoderConfig } from "../../sdk/src/build/checkpoint/encoder-config.ts";
-import { exportedGraph } from "../../sdk/src/build/checkpoint/exported-graph.ts";
-import { engineOnThisMachine } from "../../sdk/src/build/engines.ts";
-import { copyGraph } from "../../sdk/src/build/graph/copy.ts";
-import { encodeOnnx } from "../../sdk/src/build/onnx/encode.ts";
-import { optimizeGraph } from "../../sdk/src/build/optimize/optimize-graph.ts";
-import { encodeProgram } from "../../sdk/src/build/pack/program/encode-program.ts";
-import { precisions } from "../../sdk/src/build/quantize/precisions.ts";
-import { type Engine, oneModel } from "../../sdk/src/runtime/engine/engine.ts";
-import { ortNodeEngine } from "../../sdk/src/runtime/engine/ort-node/index.ts";
-import { cosine } from "../../sdk/src/runtime/tasks/sentence-vector.ts";
-import { describeShared } from "../suites/shared.ts";
+import type { EncoderConfig } from "#sdk/compile/checkpoint/encoder-config.ts";
+import { exportedGraph } from "#sdk/compile/checkpoint/exported-graph.ts";
+import { optimizeGraph } from "#sdk/compile/fusions/optimize-graph.ts";
+import { copyGraph } from "#sdk/compile/graph/copy.ts";
+import { engineOnThisMachine } from "#sdk/compile/latency/engines.ts";
+import { encodeProgram } from "#sdk/compile/lower/encode-program.ts";
+import { encodeOnnx } from "#sdk/compile/onnx/encode-onnx.ts";
+import { precisions } from "#sdk/compile/quantize/precisions.ts";
+import { type Engine, oneModel } from "#sdk/runtime/engine/engine.ts";
+import { ortNodeEngine } from "#sdk/runtime/engine/ort-node/index.ts";
+import { cosine } from "#sdk/runtime/tasks/sentence-vector.ts";
+import { describeShared } from "../fixtures/shared.ts";
 
 /** Of 32 random channels and two layers; 0.9998 is the lowest of all cases. */
 const MIN_COSINE = 0.9995;

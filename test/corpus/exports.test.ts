@@ -1,10 +1,10 @@
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { readOnnx } from "../../sdk/src/build/onnx/read-onnx.ts";
-import { type Claim, type ExportCase, readExportCase, toTensors } from "../suites/export-case.ts";
-import { fusedCounts, largestDifference, optimized, rewritings, runModel, type Tensors } from "../suites/run-model.ts";
-import { describeShared } from "../suites/shared.ts";
+import { readOnnx } from "#sdk/compile/onnx/read-onnx.ts";
+import { type Claim, type ExportCase, readExportCase, toTensors } from "../fixtures/export-case.ts";
+import { describeShared } from "../fixtures/shared.ts";
+import { fusedCounts, largestDifference, optimized, rewritings, runModel, type Tensors } from "../oracles/run-model.ts";
 
 /**
  * Outputs are normalised states or logits of a few units. Summing in another order changes float32 by some 1e-6 there (3e-6

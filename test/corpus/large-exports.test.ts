@@ -1,11 +1,11 @@
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { toOrt } from "../../sdk/src/build/evaluate/ort-tensor.ts";
-import { tensor } from "../../sdk/src/build/graph/tensor.ts";
-import { readOnnx } from "../../sdk/src/build/onnx/read-onnx.ts";
-import { fusedCounts, largestDifference, optimized, rewritings, runModel, type Tensors } from "../suites/run-model.ts";
-import { randomNumbers } from "../suites/seeded.ts";
-import { describeShared } from "../suites/shared.ts";
+import { toOrt } from "#sdk/compile/evaluate/ort-tensor.ts";
+import { tensor } from "#sdk/compile/graph/tensor.ts";
+import { readOnnx } from "#sdk/compile/onnx/read-onnx.ts";
+import { randomNumbers } from "../fixtures/seeded.ts";
+import { describeShared } from "../fixtures/shared.ts";
+import { fusedCounts, largestDifference, optimized, rewritings, runModel, type Tensors } from "../oracles/run-model.ts";
 
 /** States and logits are some units; float32 sums of 24 layers in another order differ by 1e-5 at most. */
 const TOLERANCE = 1e-4;

@@ -1,15 +1,15 @@
 import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { encodeModel } from "../../sdk/src/build/onnx/encode-model.ts";
-import { fromOnnx } from "../../sdk/src/build/onnx/from-onnx.ts";
-import type { GraphProto, ModelProto, TensorProto } from "../../sdk/src/build/onnx/proto.ts";
-import { optimizeGraph } from "../../sdk/src/build/optimize/optimize-graph.ts";
-import { attempt } from "../suites/malformed/attempt.ts";
-import { soundModel } from "../suites/malformed/damage.ts";
-import { fuzz } from "../suites/malformed/fuzz.ts";
-import { fusedCounts } from "../suites/run-model.ts";
-import { temporaryFolder } from "../suites/temporary-folder.ts";
+import { optimizeGraph } from "#sdk/compile/fusions/optimize-graph.ts";
+import { fromOnnx } from "#sdk/compile/onnx/from-onnx.ts";
+import { encodeModel } from "#sdk/compile/proto/encode-model.ts";
+import type { GraphProto, ModelProto, TensorProto } from "#sdk/compile/proto/proto.ts";
+import { attempt } from "../fixtures/malformed/attempt.ts";
+import { soundModel } from "../fixtures/malformed/damage.ts";
+import { fuzz } from "../fixtures/malformed/fuzz.ts";
+import { temporaryFolder } from "../fixtures/temporary-folder.ts";
+import { fusedCounts } from "../oracles/run-model.ts";
 
 /** How many damaged models: `npm run fuzz:onnx` tries 10,000. */
 const RUNS = Number(process.env["FUZZ_RUNS"] ?? 300);

@@ -1,14 +1,14 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { Graph } from "../../sdk/src/build/graph/graph.ts";
-import { optimizeGraph } from "../../sdk/src/build/optimize/optimize-graph.ts";
-import { drawEncoder } from "../suites/random-encoder/draw.ts";
-import { addNoise, type Noise, noise } from "../suites/random-encoder/noise.ts";
-import { type EncoderPlan, encoderPlan, expectedCounts } from "../suites/random-encoder/plan.ts";
-import { encoderBatches } from "../suites/random-encoder/run.ts";
-import { runGraph } from "../suites/run-graph.ts";
-import { fusedCounts, largestDifference } from "../suites/run-model.ts";
-import { seeded } from "../suites/seeded.ts";
+import { optimizeGraph } from "#sdk/compile/fusions/optimize-graph.ts";
+import type { Graph } from "#sdk/compile/graph/graph.ts";
+import { drawEncoder } from "../fixtures/random-encoder/draw.ts";
+import { addNoise, type Noise, noise } from "../fixtures/random-encoder/noise.ts";
+import { type EncoderPlan, encoderPlan, expectedCounts } from "../fixtures/random-encoder/plan.ts";
+import { encoderBatches } from "../fixtures/random-encoder/run.ts";
+import { seeded } from "../fixtures/seeded.ts";
+import { runGraph } from "../oracles/run-graph.ts";
+import { fusedCounts, largestDifference } from "../oracles/run-model.ts";
 
 /** States are normalised, so about 1; three layers in another order of summation differ by 1e-5 at most. */
 const TOLERANCE = 1e-4;

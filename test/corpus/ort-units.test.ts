@@ -1,12 +1,12 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import type { ModelProto } from "../../sdk/src/build/onnx/proto.ts";
-import { readOnnx } from "../../sdk/src/build/onnx/read-onnx.ts";
-import { randomFeeds } from "../suites/random-feeds.ts";
-import { fusedCounts, largestDifference, optimized, rewritings, runModel, type Tensors } from "../suites/run-model.ts";
-import { randomNumbers } from "../suites/seeded.ts";
-import { describeShared } from "../suites/shared.ts";
+import { readOnnx } from "#sdk/compile/onnx/read-onnx.ts";
+import type { ModelProto } from "#sdk/compile/proto/proto.ts";
+import { randomNumbers } from "../fixtures/seeded.ts";
+import { describeShared } from "../fixtures/shared.ts";
+import { randomFeeds } from "../oracles/random-feeds.ts";
+import { fusedCounts, largestDifference, optimized, rewritings, runModel, type Tensors } from "../oracles/run-model.ts";
 
 type Counts = Readonly<Record<string, number>>;
 /** Operators before and after onnxruntime's own optimizer. */

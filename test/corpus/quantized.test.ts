@@ -1,19 +1,19 @@
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import type { Graph } from "../../sdk/src/build/graph/graph.ts";
-import type { Node, Value } from "../../sdk/src/build/graph/node.ts";
-import { numbersOf, type Tensor } from "../../sdk/src/build/graph/tensor.ts";
-import { verify } from "../../sdk/src/build/graph/verify.ts";
-import { encodeOnnx } from "../../sdk/src/build/onnx/encode.ts";
-import { fromOnnx } from "../../sdk/src/build/onnx/from-onnx.ts";
-import { readOnnx } from "../../sdk/src/build/onnx/read-onnx.ts";
-import { optimizeGraph } from "../../sdk/src/build/optimize/optimize-graph.ts";
-import { integerProducts } from "../../sdk/src/build/quantize/qdq/integer-products.ts";
-import { readExportCase, toTensors } from "../suites/export-case.ts";
-import { countOperators } from "../suites/rewritten.ts";
-import { largestDifference, rewritings, runModel } from "../suites/run-model.ts";
-import { describeShared } from "../suites/shared.ts";
+import { optimizeGraph } from "#sdk/compile/fusions/optimize-graph.ts";
+import type { Graph } from "#sdk/compile/graph/graph.ts";
+import type { Node, Value } from "#sdk/compile/graph/node.ts";
+import { numbersOf, type Tensor } from "#sdk/compile/graph/tensor.ts";
+import { verify } from "#sdk/compile/graph/verify.ts";
+import { encodeOnnx } from "#sdk/compile/onnx/encode-onnx.ts";
+import { fromOnnx } from "#sdk/compile/onnx/from-onnx.ts";
+import { readOnnx } from "#sdk/compile/onnx/read-onnx.ts";
+import { integerProducts } from "#sdk/compile/quantize/qdq/integer-products.ts";
+import { readExportCase, toTensors } from "../fixtures/export-case.ts";
+import { describeShared } from "../fixtures/shared.ts";
+import { countOperators } from "../oracles/rewritten.ts";
+import { largestDifference, rewritings, runModel } from "../oracles/run-model.ts";
 
 /**
  * Outputs are normalised states of a few units; float32 sums in another order make 1.4e-6 of them at most, in all cases. A

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { packageFile } from "../../sdk/src/cli/dev/process.ts";
+import { packageFile } from "#sdk/cli/dev/process.ts";
 import { cleanEnv } from "./clean-env.ts";
 import { type PublishedModel, publishedModel, UNIT_TOLERANCE } from "./published-model.ts";
 

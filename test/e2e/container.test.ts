@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { freePort, type Service, startService } from "../../sdk/src/cli/dev/process.ts";
+import { freePort, type Service, startService } from "#sdk/cli/dev/process.ts";
 import { cleanEnv } from "./clean-env.ts";
 import { type Image, replayDockerfile } from "./dockerfile.ts";
 import { type PublishedModel, publishedModel, UNIT_TOLERANCE } from "./published-model.ts";

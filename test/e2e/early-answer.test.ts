@@ -9,15 +9,15 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { build } from "esbuild";
 import { convertV4MiniflareOptions, Miniflare } from "miniflare";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { blobKey } from "../../sdk/src/artifact/keys.ts";
-import { CHUNK_BYTES } from "../../sdk/src/artifact/manifest.ts";
-import { engineOnThisMachine } from "../../sdk/src/build/engines.ts";
-import { prepare } from "../../sdk/src/build/prepare.ts";
-import { loadModel, type Model } from "../../sdk/src/runtime/model.ts";
-import { openFolder } from "../../sdk/src/storage/folder-artifact.ts";
-import { memoryStore } from "../../sdk/src/storage/memory.ts";
-import { publish } from "../../sdk/src/storage/publish.ts";
-import { writePreparableCheckpoint } from "../suites/tiny-bert.ts";
+import { blobKey } from "#sdk/artifact/keys.ts";
+import { CHUNK_BYTES } from "#sdk/artifact/manifest.ts";
+import { prepare } from "#sdk/compile/commands/prepare.ts";
+import { engineOnThisMachine } from "#sdk/compile/latency/engines.ts";
+import { loadModel, type Model } from "#sdk/runtime/model.ts";
+import { openFolder } from "#sdk/storage/folder-artifact.ts";
+import { memoryStore } from "#sdk/storage/memory.ts";
+import { publish } from "#sdk/storage/publish.ts";
+import { writePreparableCheckpoint } from "../fixtures/tiny-bert.ts";
 
 const FREQUENT = "Where is the house?";
 /** Its word has one of the last rows. */

@@ -1,12 +1,12 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type EmbedManifest, sentenceEncoder } from "../../sdk/src/artifact/manifest.ts";
-import { prepare } from "../../sdk/src/build/prepare.ts";
-import { type ObjectStorage, startObjectStorage } from "../../sdk/src/cli/dev/object-storage.ts";
-import { openFolder } from "../../sdk/src/storage/folder-artifact.ts";
-import { publish } from "../../sdk/src/storage/publish.ts";
-import { s3Publisher } from "../../sdk/src/storage/s3-publisher.ts";
+import { type EmbedManifest, sentenceEncoder } from "#sdk/artifact/manifest.ts";
+import { type ObjectStorage, startObjectStorage } from "#sdk/cli/dev/object-storage.ts";
+import { prepare } from "#sdk/compile/commands/prepare.ts";
+import { openFolder } from "#sdk/storage/folder-artifact.ts";
+import { publish } from "#sdk/storage/publish.ts";
+import { s3Publisher } from "#sdk/storage/s3-publisher.ts";
 
 /** Its vectors are normalized and sent as float32 values, each rounded to 2^-24 (6e-8) of itself. */
 export const UNIT_TOLERANCE = 1e-6;

@@ -3,13 +3,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { getPlatformProxy } from "wrangler";
-import { prepare } from "../../sdk/src/build/prepare.ts";
-import { freePort, packageFile, type Service, startService } from "../../sdk/src/cli/dev/process.ts";
-import { BertEdge, UnavailableError } from "../../sdk/src/client/index.ts";
-import { openFolder } from "../../sdk/src/storage/folder-artifact.ts";
-import { publish } from "../../sdk/src/storage/publish.ts";
-import { type TestBucket, testBucketStore } from "../suites/r2.ts";
-import { writePreparableCheckpoint } from "../suites/tiny-bert.ts";
+import { freePort, packageFile, type Service, startService } from "#sdk/cli/dev/process.ts";
+import { BertEdge, UnavailableError } from "#sdk/client/index.ts";
+import { prepare } from "#sdk/compile/commands/prepare.ts";
+import { openFolder } from "#sdk/storage/folder-artifact.ts";
+import { publish } from "#sdk/storage/publish.ts";
+import { type TestBucket, testBucketStore } from "../fixtures/r2.ts";
+import { writePreparableCheckpoint } from "../fixtures/tiny-bert.ts";
 
 /** Heads of two numbers, for which our own engine has no kernel. */
 async function writeOthersModel(folder: string): Promise<string> {

@@ -3,13 +3,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import OpenAI from "openai";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { Cost, Manifest } from "../../sdk/src/artifact/manifest.ts";
-import { writeManifest } from "../../sdk/src/build/pack/write-artifact.ts";
-import { prepare } from "../../sdk/src/build/prepare.ts";
-import { type Stack, startStack } from "../../sdk/src/cli/dev/stack.ts";
-import { tour } from "../../sdk/src/cli/dev/tour.ts";
-import { AuthenticationError, BertEdge, InvalidRequestError } from "../../sdk/src/client/index.ts";
-import { cosine } from "../../sdk/src/runtime/tasks/sentence-vector.ts";
+import type { Cost, Manifest } from "#sdk/artifact/manifest.ts";
+import { type Stack, startStack } from "#sdk/cli/dev/stack.ts";
+import { tour } from "#sdk/cli/dev/tour.ts";
+import { AuthenticationError, BertEdge, InvalidRequestError } from "#sdk/client/index.ts";
+import { prepare } from "#sdk/compile/commands/prepare.ts";
+import { writeManifest } from "#sdk/compile/pack/write-artifact.ts";
+import { cosine } from "#sdk/runtime/tasks/sentence-vector.ts";
 
 /** Edge and region round to int8 in different ways: measured 0.9989 for a long text, 0.998 for short ones. */
 const TIER_COSINE = 0.995;

@@ -1,12 +1,18 @@
 import { copyFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { build } from "esbuild";
-import { optimizeGraph } from "../../sdk/src/build/optimize/optimize-graph.ts";
-import { readTextModel } from "../../sdk/src/build/text-model.ts";
-import { probeTexts } from "../../sdk/src/build/verify/probe-texts.ts";
-import type { TokenIds } from "../../sdk/src/runtime/engine/engine.ts";
-import { edgeFile } from "../suites/edge-file.ts";
-import { randomSequences, TINY_EDGE, type TinyEncoder, tinyEdgeFile, tinyEncoders } from "../suites/tiny-edge-file.ts";
+import { probeTexts } from "#sdk/compile/accuracy/probe-texts.ts";
+import { optimizeGraph } from "#sdk/compile/fusions/optimize-graph.ts";
+import { readTextModel } from "#sdk/compile/model/text-model.ts";
+import type { TokenIds } from "#sdk/runtime/engine/engine.ts";
+import { edgeFile } from "../fixtures/edge-file.ts";
+import {
+  randomSequences,
+  TINY_EDGE,
+  type TinyEncoder,
+  tinyEdgeFile,
+  tinyEncoders,
+} from "../fixtures/tiny-edge-file.ts";
 import type { Cases } from "./digests.ts";
 
 const root = join(import.meta.dirname, "../..");

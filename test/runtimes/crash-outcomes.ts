@@ -1,6 +1,6 @@
-import { type EngineSession, oneModel } from "../../sdk/src/runtime/engine/engine.ts";
-import type { KernelModules } from "../../sdk/src/runtime/engine/wasm/index.ts";
-import { wasmPoolEngine } from "../../sdk/src/runtime/engine/wasm-pool/index.ts";
+import { type EngineSession, oneModel } from "#sdk/runtime/engine/engine.ts";
+import type { KernelModules } from "#sdk/runtime/engine/wasm/index.ts";
+import { wasmPoolEngine } from "#sdk/runtime/engine/wasm-pool/index.ts";
 
 /** The first token of sequences at which a worker ends. */
 export const CRASHING = 42;

@@ -1,5 +1,5 @@
-import { answering } from "../../sdk/src/runtime/engine/wasm-pool/answering.ts";
-import type { Task } from "../../sdk/src/runtime/engine/wasm-pool/thread.ts";
+import { answering } from "#sdk/runtime/engine/wasm-pool/answering.ts";
+import type { Task } from "#sdk/runtime/engine/wasm-pool/thread.ts";
 import { CRASHING } from "./crash-outcomes.ts";
 
 const answer = answering((message, buffers) => self.postMessage(message, { transfer: buffers }));

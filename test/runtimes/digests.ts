@@ -1,6 +1,6 @@
-import { sha256Hex } from "../../sdk/src/artifact/sha256.ts";
-import { type Engine, oneModel, type TokenIds, type VectorHead } from "../../sdk/src/runtime/engine/engine.ts";
-import { hasRelaxedSimd, type KernelModules, wasmEngine } from "../../sdk/src/runtime/engine/wasm/index.ts";
+import { sha256Hex } from "#sdk/artifact/sha256.ts";
+import { type Engine, oneModel, type TokenIds, type VectorHead } from "#sdk/runtime/engine/engine.ts";
+import { hasRelaxedSimd, type KernelModules, wasmEngine } from "#sdk/runtime/engine/wasm/index.ts";
 
 /** Token ids by the model file that is to compute them: what `cases.json` holds. */
 export type Cases = Readonly<Record<string, readonly (readonly number[])[]>>;

@@ -1,16 +1,11 @@
 import fc from "fast-check";
 import { beforeEach, describe, expect, it, vi } from "vitest";
-import { decodeFloats } from "../../sdk/src/serve/base64.ts";
-import type { EmbedResponse, OpenAiEmbeddingsResponse } from "../../sdk/src/serve/contract/embed.ts";
-import {
-  type ErrorBody,
-  type ErrorCode,
-  errorStatus,
-  type OpenAiErrorBody,
-} from "../../sdk/src/serve/contract/errors.ts";
-import type { Limits } from "../../sdk/src/serve/local-tier.ts";
-import type { ObjectStore } from "../../sdk/src/storage/store.ts";
-import { type FakeEngineOptions, TINY, tinyStore } from "./tiny-model.ts";
+import { decodeFloats } from "#sdk/serve/base64.ts";
+import type { EmbedResponse, OpenAiEmbeddingsResponse } from "#sdk/serve/contract/embed.ts";
+import { type ErrorBody, type ErrorCode, errorStatus, type OpenAiErrorBody } from "#sdk/serve/contract/errors.ts";
+import type { Limits } from "#sdk/serve/local-tier.ts";
+import type { ObjectStore } from "#sdk/storage/store.ts";
+import { type FakeEngineOptions, TINY, tinyStore } from "../fixtures/tiny-model.ts";
 
 interface SurfaceOptions {
   store: ObjectStore;

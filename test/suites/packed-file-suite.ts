@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { createPackedTokenizer } from "../../sdk/src/runtime/tokenizer/packed/packed-tokenizer.ts";
-import type { Tokenizer } from "../../sdk/src/runtime/tokenizer/tokenizer.ts";
-import { refusal } from "./refusal.ts";
-import { seeded } from "./seeded.ts";
+import { createPackedTokenizer } from "#sdk/runtime/tokenizer/packed/packed-tokenizer.ts";
+import type { Tokenizer } from "#sdk/runtime/tokenizer/tokenizer.ts";
+import { refusal } from "../fixtures/refusal.ts";
+import { seeded } from "../fixtures/seeded.ts";
 
 interface Damage {
   readonly vocabulary: number;

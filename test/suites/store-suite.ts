@@ -1,14 +1,14 @@
 import fc from "fast-check";
 import { beforeAll, describe, expect, it } from "vitest";
-import { describeFile } from "../../sdk/src/artifact/describe-file.ts";
-import { into } from "../../sdk/src/artifact/fill.ts";
-import { CHUNK_BYTES } from "../../sdk/src/artifact/manifest.ts";
-import { readObject } from "../../sdk/src/storage/read-object.ts";
-import { receive } from "../../sdk/src/storage/receive.ts";
-import type { ObjectStore, WritableStore } from "../../sdk/src/storage/store.ts";
-import { readStored } from "../../sdk/src/storage/stored-artifact.ts";
-import { seeded } from "./seeded.ts";
-import { bytesOf } from "./small-artifact.ts";
+import { describeFile } from "#sdk/artifact/describe-file.ts";
+import { into } from "#sdk/artifact/fill.ts";
+import { CHUNK_BYTES } from "#sdk/artifact/manifest.ts";
+import { readObject } from "#sdk/storage/read-object.ts";
+import { receive } from "#sdk/storage/receive.ts";
+import type { ObjectStore, WritableStore } from "#sdk/storage/store.ts";
+import { readStored } from "#sdk/storage/stored-artifact.ts";
+import { seeded } from "../fixtures/seeded.ts";
+import { bytesOf } from "../fixtures/small-artifact.ts";
 
 const contentType = "application/octet-stream";
 

@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { Tokenizer } from "../../sdk/src/runtime/tokenizer/tokenizer.ts";
-import { readGolden } from "./golden.ts";
-import { seeded } from "./seeded.ts";
+import type { Tokenizer } from "#sdk/runtime/tokenizer/tokenizer.ts";
+import { readGolden } from "../fixtures/golden.ts";
+import { seeded } from "../fixtures/seeded.ts";
 
 const model = (file: string) =>
   JSON.parse(readFileSync(new URL(`../../models/default/${file}`, import.meta.url), "utf8"));

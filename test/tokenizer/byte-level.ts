@@ -1,6 +1,6 @@
-import { byteCharacters } from "../../sdk/src/build/pack/tokenizer/byte-level/byte-characters.ts";
-import { calibrationLines } from "../../sdk/src/build/quantize/calibration-lines.ts";
-import { randomNumbers } from "../suites/seeded.ts";
+import { byteCharacters } from "#sdk/compile/pack/tokenizer/byte-level/byte-characters.ts";
+import { calibrationLines } from "#sdk/compile/quantize/calibration-lines.ts";
+import { randomNumbers } from "../fixtures/seeded.ts";
 import { allKinds } from "./added-kinds.ts";
 import { from } from "./parts.ts";
 import { robertaSpecials } from "./roberta-specials.ts";

@@ -1,4 +1,4 @@
-import { setOf } from "../../sdk/src/build/pack/tokenizer/code-point-classes.ts";
+import { setOf } from "#sdk/compile/pack/tokenizer/code-point-classes.ts";
 
 /**
  * A charsmap as SentencePiece writes it: a double array of the keys' bytes, and the results, each ended by a zero. `readCharsmap`

@@ -1,6 +1,6 @@
-import { calibrationLines } from "../../sdk/src/build/quantize/calibration-lines.ts";
-import { probeTexts } from "../../sdk/src/build/verify/probe-texts.ts";
-import { randomNumbers } from "../suites/seeded.ts";
+import { probeTexts } from "#sdk/compile/accuracy/probe-texts.ts";
+import { calibrationLines } from "#sdk/compile/quantize/calibration-lines.ts";
+import { randomNumbers } from "../fixtures/seeded.ts";
 import {
   added,
   cased,

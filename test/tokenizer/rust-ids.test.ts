@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { createPackedTokenizer } from "../../sdk/src/runtime/tokenizer/packed/packed-tokenizer.ts";
-import { packed } from "../suites/packed-tokenizers.ts";
+import { createPackedTokenizer } from "#sdk/runtime/tokenizer/packed/packed-tokenizer.ts";
+import { packed } from "../fixtures/packed-tokenizers.ts";
 import { blockHash } from "./block-hash.ts";
 import { fuzzedTexts } from "./fuzzed-texts.ts";
 import rustIds from "./rust-ids.json" with { type: "json" };

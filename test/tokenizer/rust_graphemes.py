@@ -1,6 +1,6 @@
-"""Prints sdk/src/build/pack/tokenizer/unigram/rust-graphemes.ts: where Hugging Face's Rust tokenizers cut texts into graphemes.
+"""Prints sdk/src/compile/pack/tokenizer/unigram/rust-graphemes.ts: where Hugging Face's Rust tokenizers cut texts into graphemes.
 
-    pip install tokenizers && python test/tokenizer/rust_graphemes.py > sdk/src/build/pack/tokenizer/unigram/rust-graphemes.ts
+    pip install tokenizers && python test/tokenizer/rust_graphemes.py > sdk/src/compile/pack/tokenizer/unigram/rust-graphemes.ts
 
 `Precompiled` replaces a grapheme of fewer than six bytes as a whole when it begins with a key. So what comes after a key is
 dropped when it belongs to the same grapheme, and that grapheme is short; a mark that is kept tells of a longer one.

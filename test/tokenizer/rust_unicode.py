@@ -1,6 +1,6 @@
-"""Prints sdk/src/build/pack/tokenizer/rust-unicode.ts: what Hugging Face's Rust tokenizers take each code point for.
+"""Prints sdk/src/compile/pack/tokenizer/rust-unicode.ts: what Hugging Face's Rust tokenizers take each code point for.
 
-    pip install tokenizers unicodedata2 && python test/tokenizer/rust_unicode.py > sdk/src/build/pack/tokenizer/rust-unicode.ts
+    pip install tokenizers unicodedata2 && python test/tokenizer/rust_unicode.py > sdk/src/compile/pack/tokenizer/rust-unicode.ts
 """
 
 import unicodedata

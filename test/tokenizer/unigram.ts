@@ -1,4 +1,4 @@
-import { calibrationLines } from "../../sdk/src/build/quantize/calibration-lines.ts";
+import { calibrationLines } from "#sdk/compile/quantize/calibration-lines.ts";
 import { allKinds } from "./added-kinds.ts";
 import { charsmap, nmtNfkc } from "./charsmap.ts";
 import { robertaSpecials } from "./roberta-specials.ts";

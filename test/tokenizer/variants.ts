@@ -1,4 +1,4 @@
-import { defaultTokenizerJson } from "../suites/packed-tokenizers.ts";
+import { defaultTokenizerJson } from "../fixtures/packed-tokenizers.ts";
 import { allKinds } from "./added-kinds.ts";
 import { byteLevelVariants } from "./byte-level.ts";
 import { unigramVariants } from "./unigram.ts";

@@ -1,6 +1,6 @@
-import type { Engine } from "../../../sdk/src/runtime/engine/engine.ts";
-import { createEdgeApp, type EdgeApp } from "../../../sdk/src/serve/edge-app.ts";
-import { type R2Bucket, r2Store } from "../../../sdk/src/storage/r2.ts";
+import type { Engine } from "#sdk/runtime/engine/engine.ts";
+import { createEdgeApp, type EdgeApp } from "#sdk/serve/edge-app.ts";
+import { type R2Bucket, r2Store } from "#sdk/storage/r2.ts";
 
 interface Env {
   MODEL: string;

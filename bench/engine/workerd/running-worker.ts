@@ -1,7 +1,7 @@
 import { convertV4MiniflareOptions, Miniflare, type V4ModuleDefinition } from "miniflare";
-import type { EmbedResponse } from "../../../sdk/src/serve/contract/embed.ts";
-import type { WritableStore } from "../../../sdk/src/storage/store.ts";
-import { type TestBucket, testBucketStore } from "../../../test/suites/r2.ts";
+import type { EmbedResponse } from "#sdk/serve/contract/embed.ts";
+import type { WritableStore } from "#sdk/storage/store.ts";
+import { type TestBucket, testBucketStore } from "#test/fixtures/r2.ts";
 
 const API_KEY = "key";
 const NAME = "edge";

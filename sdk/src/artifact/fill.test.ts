@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import fc from "fast-check";
 import { describe, expect, it, vi } from "vitest";
-import { refusalOf } from "../../../test/suites/refusal.ts";
-import { seeded } from "../../../test/suites/seeded.ts";
-import { bytesOf } from "../../../test/suites/small-artifact.ts";
+import { refusalOf } from "#test/fixtures/refusal.ts";
+import { seeded } from "#test/fixtures/seeded.ts";
+import { bytesOf } from "#test/fixtures/small-artifact.ts";
 import { describeFile } from "./describe-file.ts";
 import { type Deliver, type Destination, fill, into } from "./fill.ts";
 import { CHUNK_BYTES } from "./manifest.ts";

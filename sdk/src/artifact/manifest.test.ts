@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { beforeAll, describe, expect, it } from "vitest";
-import { refusal } from "../../../test/suites/refusal.ts";
-import { seeded } from "../../../test/suites/seeded.ts";
-import { smallFiles, smallManifest } from "../../../test/suites/small-artifact.ts";
+import { refusal } from "#test/fixtures/refusal.ts";
+import { seeded } from "#test/fixtures/seeded.ts";
+import { smallFiles, smallManifest } from "#test/fixtures/small-artifact.ts";
 import { blobKey, pointerKey, versionOf } from "./keys.ts";
 import {
   CHUNK_BYTES,

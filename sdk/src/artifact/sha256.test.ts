@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { seeded } from "../../../test/suites/seeded.ts";
+import { seeded } from "#test/fixtures/seeded.ts";
 import { sha256Hex } from "./sha256.ts";
 
 it("hashes the example of FIPS 180-2", async () => {

@@ -1,7 +1,7 @@
 import { Command } from "commander";
 import { BertEdgeError } from "../artifact/error.ts";
 import type { Manifest, Target } from "../artifact/manifest.ts";
-import type { Calibration, TimedTarget } from "../build/calibrate/calibrate.ts";
+import type { Calibration, TimedTarget } from "../compile/latency/time-targets.ts";
 import { listOf, positiveInteger, positiveIntegers } from "./options.ts";
 import { printJson, printNote, printResult, table } from "./output.ts";
 
@@ -27,8 +27,8 @@ export const benchCommand = new Command("bench")
   .option("--rounds <n>", "timed rounds; the median of them counts", positiveInteger, 15)
   .option("--json", "print figures and fits as JSON")
   .action(async (folder: string, { engines: names, tokens, rounds, json }: Options) => {
-    const { calibrate, timedTargets } = await import("../build/calibrate/calibrate.ts");
-    const { writeManifest } = await import("../build/pack/write-artifact.ts");
+    const { calibrate, timedTargets } = await import("../compile/latency/time-targets.ts");
+    const { writeManifest } = await import("../compile/pack/write-artifact.ts");
     const { openFolder } = await import("../storage/folder-artifact.ts");
     const artifact = await openFolder(folder);
     const onRound = (round: number) => {

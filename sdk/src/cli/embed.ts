@@ -13,7 +13,7 @@ export const embedCommand = new Command("embed")
   )
   .option("--json", "accepted for symmetry; the output is JSON lines either way")
   .action(async (folder: string, { engine }: { engine?: Target["engine"] }) => {
-    const { engineOnThisMachine } = await import("../build/engines.ts");
+    const { engineOnThisMachine } = await import("../compile/latency/engines.ts");
     const { loadModel } = await import("../runtime/model.ts");
     const { openFolder } = await import("../storage/folder-artifact.ts");
     const artifact = await openFolder(folder);

@@ -1,5 +1,5 @@
 import { Command } from "commander";
-import type { OptimizeReport } from "../build/optimize/optimize.ts";
+import type { OptimizeReport } from "../compile/commands/optimize.ts";
 import { printJson, printNote, printResult, stageLog } from "./output.ts";
 
 interface Options {
@@ -16,7 +16,7 @@ export const optimizeCommand = new Command("optimize")
   .option("--no-parity", "do not run original and result to compare them")
   .option("--json", "print the report as JSON")
   .action(async (source: string, out: string, { json, allowPartial = false, parity }: Options) => {
-    const { optimize } = await import("../build/optimize/optimize.ts");
+    const { optimize } = await import("../compile/commands/optimize.ts");
     const log = stageLog();
     const report = await optimize({ source, out, allowPartial, checkParity: parity, onStage: log.stage });
     log.done();

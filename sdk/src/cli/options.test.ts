@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { InvalidArgumentError } from "commander";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { temporaryFolder } from "../../../test/suites/temporary-folder.ts";
+import { temporaryFolder } from "#test/fixtures/temporary-folder.ts";
 import { listOf, positiveInteger, positiveIntegers, publishPlace, share, textLines } from "./options.ts";
 
 const engines = listOf(["ort-web", "ort-node"]);

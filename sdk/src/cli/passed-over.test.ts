@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import type { PrepareReport } from "../build/prepare.ts";
+import type { PrepareReport } from "../compile/commands/prepare.ts";
 import { passedOver } from "./passed-over.ts";
 
 it("says for every target which function to deploy, and why not the faster one", () => {

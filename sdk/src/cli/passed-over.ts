@@ -1,4 +1,4 @@
-import type { PrepareReport } from "../build/prepare.ts";
+import type { PrepareReport } from "../compile/commands/prepare.ts";
 
 /** What a user has to change for targets that a faster engine could not take, and why: a line or two each. */
 export const passedOver = ({ manifest: { targets }, passedOver: engines }: PrepareReport): string[] =>

@@ -1,6 +1,6 @@
 import { Command, Option } from "commander";
 import { type Manifest, type Target, type TargetName, targetNames } from "../artifact/manifest.ts";
-import type { PrepareReport } from "../build/prepare.ts";
+import type { PrepareReport } from "../compile/commands/prepare.ts";
 import { listOf, share, textLines } from "./options.ts";
 import { printJson, printResult, stageLog, table } from "./output.ts";
 import { passedOver } from "./passed-over.ts";
@@ -38,7 +38,7 @@ export const prepareCommand = new Command("prepare")
   )
   .option("--json", "print the report as JSON")
   .action(async (folder: string, { json, table: bits, ...options }: Options) => {
-    const { prepare } = await import("../build/prepare.ts");
+    const { prepare } = await import("../compile/commands/prepare.ts");
     const log = stageLog();
     const report = await prepare({ folder, ...options, tableBits: bits === "int4" ? 4 : 8, onStage: log.stage });
     log.done();

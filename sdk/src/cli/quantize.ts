@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { Command, Option } from "commander";
-import type { QuantizeMode } from "../build/quantize-candidates.ts";
-import type { QuantizeReport } from "../build/quantize-model.ts";
+import type { QuantizeReport } from "../compile/commands/quantize.ts";
+import type { QuantizeMode } from "../compile/stages/quantize-candidates.ts";
 import { textLines } from "./options.ts";
 import { printJson, printResult, stageLog } from "./output.ts";
 
@@ -40,7 +40,7 @@ export const quantizeCommand = new Command("quantize")
     if (!isInt8 && (options.table === "int4" || options.feedForward)) {
       command.error(`error: --table and --feed-forward are of no use with --mode ${mode}`);
     }
-    const { quantizeModel } = await import("../build/quantize-model.ts");
+    const { quantizeModel } = await import("../compile/commands/quantize.ts");
     const log = stageLog();
     const report = await quantizeModel({
       source,

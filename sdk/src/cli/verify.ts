@@ -1,6 +1,6 @@
 import { Command } from "commander";
 import type { TargetName } from "../artifact/manifest.ts";
-import type { VerifiedTarget, VerifyReport } from "../build/verify-artifact.ts";
+import type { VerifiedTarget, VerifyReport } from "../compile/commands/verify.ts";
 import { printJson, printNote, printResult, table } from "./output.ts";
 
 interface Options {
@@ -16,7 +16,7 @@ export const verifyCommand = new Command("verify")
   .option("--labelled <tsv>", "lines of text, tab, label; for classifiers")
   .option("--json", "print the report as JSON")
   .action(async (folder: string, { json, ...files }: Options) => {
-    const { verifyArtifact } = await import("../build/verify-artifact.ts");
+    const { verifyArtifact } = await import("../compile/commands/verify.ts");
     const { openFolder } = await import("../storage/folder-artifact.ts");
     const report = await verifyArtifact(await openFolder(folder), files);
     if (json) printJson(report);

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from "vitest";
-import { refusalOf } from "../../../test/suites/refusal.ts";
-import { TINY_EDGE, tinyEdgeFile } from "../../../test/suites/tiny-edge-file.ts";
-import { tinyArtifact } from "../../../test/suites/tiny-model.ts";
+import { refusalOf } from "#test/fixtures/refusal.ts";
+import { TINY_EDGE, tinyEdgeFile } from "#test/fixtures/tiny-edge-file.ts";
+import { tinyArtifact } from "#test/fixtures/tiny-model.ts";
 import type { EmbedManifest } from "../artifact/manifest.ts";
 import { assertLoadable } from "./assert-loadable.ts";
 import { PROGRAM_VERSION } from "./engine/wasm/program.ts";

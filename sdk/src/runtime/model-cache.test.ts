@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { refusalOf } from "../../../test/suites/refusal.ts";
-import { seeded } from "../../../test/suites/seeded.ts";
-import { gate } from "../../../test/suites/tiny-model.ts";
+import { refusalOf } from "#test/fixtures/refusal.ts";
+import { seeded } from "#test/fixtures/seeded.ts";
+import { gate } from "#test/fixtures/tiny-model.ts";
 import { BertEdgeError } from "../artifact/error.ts";
 import type { Model } from "./model.ts";
 import { type ModelCache, modelCache } from "./model-cache.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { fakeEngine, statesOf, TINY, tinyArtifact } from "../../../test/suites/tiny-model.ts";
+import { fakeEngine, statesOf, TINY, tinyArtifact } from "#test/fixtures/tiny-model.ts";
 import type { TokenIds } from "./engine/engine.ts";
 import { loadModel } from "./model.ts";
 import { sentenceVector } from "./tasks/sentence-vector.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { gate } from "../../../test/suites/tiny-model.ts";
+import { gate } from "#test/fixtures/tiny-model.ts";
 import { releasedAfterUse } from "./released-after-use.ts";
 
 function setUp() {

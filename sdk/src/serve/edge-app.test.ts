@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from "vitest";
-import { httpSurfaceSuite } from "../../../test/suites/http-surface.ts";
-import { fakeEngine, gate, TINY, tinyStore } from "../../../test/suites/tiny-model.ts";
+import { fakeEngine, gate, TINY, tinyStore } from "#test/fixtures/tiny-model.ts";
+import { httpSurfaceSuite } from "#test/suites/http-surface.ts";
 import { BertEdgeError } from "../artifact/error.ts";
 import { createEdgeApp } from "./edge-app.ts";
 import { createRegionalApp } from "./regional-app.ts";

@@ -8,7 +8,7 @@ import {
   statesOf,
   TINY,
   tinyStore,
-} from "../../../test/suites/tiny-model.ts";
+} from "#test/fixtures/tiny-model.ts";
 import { BertEdgeError } from "../artifact/error.ts";
 import { sentenceVector } from "../runtime/tasks/sentence-vector.ts";
 import { edgeService } from "./edge-service.ts";

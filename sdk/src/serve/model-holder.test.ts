@@ -7,7 +7,7 @@ import {
   publishTiny,
   TINY,
   tinyStore,
-} from "../../../test/suites/tiny-model.ts";
+} from "#test/fixtures/tiny-model.ts";
 import type { ObjectStore, WritableStore } from "../storage/store.ts";
 import { type ModelHolderOptions, modelHolder } from "./model-holder.ts";
 

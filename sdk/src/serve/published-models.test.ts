@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { fakeEngine, publishTiny } from "../../../test/suites/tiny-model.ts";
+import { fakeEngine, publishTiny } from "#test/fixtures/tiny-model.ts";
 import { memoryStore } from "../storage/memory.ts";
 import { publishedModels } from "./published-models.ts";
 

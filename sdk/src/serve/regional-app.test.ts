@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from "vitest";
-import { httpSurfaceSuite } from "../../../test/suites/http-surface.ts";
-import { fakeEngine, TINY, tinyStore } from "../../../test/suites/tiny-model.ts";
+import { fakeEngine, TINY, tinyStore } from "#test/fixtures/tiny-model.ts";
+import { httpSurfaceSuite } from "#test/suites/http-surface.ts";
 import { createRegionalApp } from "./regional-app.ts";
 
 httpSurfaceSuite("createRegionalApp", "region", ({ store, engine, keys, limits }) => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { backgroundWork, fakeEngine, publishTiny, statesOf, TINY, tinyStore } from "../../../test/suites/tiny-model.ts";
+import { backgroundWork, fakeEngine, publishTiny, statesOf, TINY, tinyStore } from "#test/fixtures/tiny-model.ts";
 import { defaultLimits } from "./local-tier.ts";
 import { modelHolder } from "./model-holder.ts";
 import { regionalService } from "./regional-service.ts";

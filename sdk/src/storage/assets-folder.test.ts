@@ -1,6 +1,6 @@
 import { readdir } from "node:fs/promises";
 import { expect, it } from "vitest";
-import { temporaryFolder } from "../../../test/suites/temporary-folder.ts";
+import { temporaryFolder } from "#test/fixtures/temporary-folder.ts";
 import { assetsFolder } from "./assets-folder.ts";
 
 const octets = { contentType: "application/octet-stream" };

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type DeployedAssets, deployedAssets } from "../../../test/suites/assets.ts";
-import { testStore } from "../../../test/suites/store-suite.ts";
+import { type DeployedAssets, deployedAssets } from "#test/fixtures/assets.ts";
+import { testStore } from "#test/suites/store-suite.ts";
 import { assetsStore } from "./assets.ts";
 import { readObject } from "./read-object.ts";
 

@@ -1,9 +1,9 @@
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { bytesOf, smallFiles, smallManifest } from "../../../test/suites/small-artifact.ts";
-import { temporaryFolder } from "../../../test/suites/temporary-folder.ts";
-import { writeArtifact } from "../build/pack/write-artifact.ts";
+import { bytesOf, smallFiles, smallManifest } from "#test/fixtures/small-artifact.ts";
+import { temporaryFolder } from "#test/fixtures/temporary-folder.ts";
+import { writeArtifact } from "../compile/pack/write-artifact.ts";
 import { openFolder } from "./folder-artifact.ts";
 import { memoryStore } from "./memory.ts";
 import { publish } from "./publish.ts";

@@ -2,8 +2,8 @@ import { once } from "node:events";
 import { createServer, type RequestListener, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
-import { bytesOf } from "../../../test/suites/small-artifact.ts";
-import { testStore } from "../../../test/suites/store-suite.ts";
+import { bytesOf } from "#test/fixtures/small-artifact.ts";
+import { testStore } from "#test/suites/store-suite.ts";
 import { httpStore } from "./http.ts";
 import { readObject } from "./read-object.ts";
 

@@ -1,4 +1,4 @@
-import { testAtomicPuts, testWritableStore } from "../../../test/suites/store-suite.ts";
+import { testAtomicPuts, testWritableStore } from "#test/suites/store-suite.ts";
 import { memoryStore } from "./memory.ts";
 
 testWritableStore("memoryStore", async () => memoryStore());

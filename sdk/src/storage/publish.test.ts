@@ -1,8 +1,8 @@
 import { setImmediate } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
-import { recordingStore } from "../../../test/suites/recording-store.ts";
-import { bytesOf, smallArtifact, textOf } from "../../../test/suites/small-artifact.ts";
-import { temporaryFolder } from "../../../test/suites/temporary-folder.ts";
+import { recordingStore } from "#test/fixtures/recording-store.ts";
+import { bytesOf, smallArtifact, textOf } from "#test/fixtures/small-artifact.ts";
+import { temporaryFolder } from "#test/fixtures/temporary-folder.ts";
 import { blobKey, pointerKey } from "../artifact/keys.ts";
 import { sha256Hex } from "../artifact/sha256.ts";
 import { fsStore } from "./fs.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { bytesOf, smallArtifact, textOf } from "../../../test/suites/small-artifact.ts";
+import { bytesOf, smallArtifact, textOf } from "#test/fixtures/small-artifact.ts";
 import { blobKey, pointerKey, versionOf } from "../artifact/keys.ts";
 import type { Pointer } from "../artifact/manifest.ts";
 import { sha256Hex } from "../artifact/sha256.ts";

@@ -1,8 +1,8 @@
 import { convertV4MiniflareOptions, Miniflare } from "miniflare";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type TestBucket, testBucketStore } from "../../../test/suites/r2.ts";
-import { bytesOf } from "../../../test/suites/small-artifact.ts";
-import { testStore } from "../../../test/suites/store-suite.ts";
+import { type TestBucket, testBucketStore } from "#test/fixtures/r2.ts";
+import { bytesOf } from "#test/fixtures/small-artifact.ts";
+import { testStore } from "#test/suites/store-suite.ts";
 import { r2Store } from "./r2.ts";
 import { readObject } from "./read-object.ts";
 

@@ -4,9 +4,9 @@ import { createServer, type IncomingMessage, type RequestListener } from "node:h
 import type { AddressInfo } from "node:net";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
-import { seeded } from "../../../test/suites/seeded.ts";
-import { bytesOf } from "../../../test/suites/small-artifact.ts";
-import { testStore } from "../../../test/suites/store-suite.ts";
+import { seeded } from "#test/fixtures/seeded.ts";
+import { bytesOf } from "#test/fixtures/small-artifact.ts";
+import { testStore } from "#test/suites/store-suite.ts";
 import { type ObjectStorage, startObjectStorage } from "../cli/dev/object-storage.ts";
 import { freePort } from "../cli/dev/process.ts";
 import { readObject } from "./read-object.ts";

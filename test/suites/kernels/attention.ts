@@ -1,8 +1,8 @@
 import fc from "fast-check";
-import { quantizedAttention } from "../../../sdk/src/build/scalar/attention.ts";
-import { LOG2_E } from "../../../sdk/src/build/scalar/exp.ts";
-import { integerProduct } from "../../../sdk/src/build/scalar/integer-product.ts";
-import type { Kernels } from "../../../sdk/src/runtime/engine/wasm/kernels.ts";
+import type { Kernels } from "#sdk/runtime/engine/wasm/kernels.ts";
+import { quantizedAttention } from "#sdk/runtime/engine/wasm/reference/attention.ts";
+import { LOG2_E } from "#sdk/runtime/engine/wasm/reference/exp.ts";
+import { integerProduct } from "#sdk/runtime/engine/wasm/reference/integer-product.ts";
 import type { Drawing } from "./drawing.ts";
 import type { From, KernelCase } from "./kernel-case.ts";
 import { spare } from "./sizes.ts";

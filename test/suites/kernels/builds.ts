@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
-import { instantiate } from "../../../sdk/src/runtime/engine/wasm/kernels.ts";
-import { pagesFor } from "../../../sdk/src/runtime/engine/wasm/memory-map.ts";
+import { instantiate } from "#sdk/runtime/engine/wasm/kernels.ts";
+import { pagesFor } from "#sdk/runtime/engine/wasm/memory-map.ts";
 import type { Machine } from "./place.ts";
 
 /** With relaxed SIMD, and without. */

@@ -1,4 +1,4 @@
-import { randomNumbers } from "../seeded.ts";
+import { randomNumbers } from "../../fixtures/seeded.ts";
 
 const DENORMAL = 2 ** -149;
 const GREATEST = 3.4e38;

@@ -1,6 +1,6 @@
 import fc from "fast-check";
-import { fround } from "../../../sdk/src/build/scalar/float32.ts";
-import { layerNorm as scalarNorm } from "../../../sdk/src/build/scalar/layer-norm.ts";
+import { fround } from "#sdk/runtime/engine/wasm/reference/float32.ts";
+import { layerNorm as scalarNorm } from "#sdk/runtime/engine/wasm/reference/layer-norm.ts";
 import type { Expected, KernelCase, Numbers } from "./kernel-case.ts";
 import { inBlocks, someRows, widths } from "./sizes.ts";
 import { unwritten } from "./strided.ts";

@@ -1,6 +1,6 @@
 import fc from "fast-check";
-import { MICROSOFT } from "../../../sdk/src/build/graph/node.ts";
-import { tensor } from "../../../sdk/src/build/graph/tensor.ts";
+import { MICROSOFT } from "#sdk/compile/graph/node.ts";
+import { tensor } from "#sdk/compile/graph/tensor.ts";
 import type { Drawing } from "./drawing.ts";
 import type { KernelCase } from "./kernel-case.ts";
 import { scalarKernel } from "./scalar-kernel.ts";

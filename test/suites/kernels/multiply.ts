@@ -1,9 +1,9 @@
 import fc from "fast-check";
-import { tensor } from "../../../sdk/src/build/graph/tensor.ts";
-import { tilePadded, tileWeight } from "../../../sdk/src/build/pack/program/tile-weight.ts";
-import { integerProduct } from "../../../sdk/src/build/scalar/integer-product.ts";
-import { quantizedLinear } from "../../../sdk/src/build/scalar/linear.ts";
-import { I8 } from "../../../sdk/src/build/scalar/quantize-rows.ts";
+import { tensor } from "#sdk/compile/graph/tensor.ts";
+import { tilePadded, tileWeight } from "#sdk/compile/lower/tile-weight.ts";
+import { integerProduct } from "#sdk/runtime/engine/wasm/reference/integer-product.ts";
+import { quantizedLinear } from "#sdk/runtime/engine/wasm/reference/linear.ts";
+import { I8 } from "#sdk/runtime/engine/wasm/reference/quantize-rows.ts";
 import type { KernelCase } from "./kernel-case.ts";
 import { quantized } from "./quantize-rows.ts";
 import { inBlocks, someRows, spare, widths } from "./sizes.ts";

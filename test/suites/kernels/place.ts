@@ -1,6 +1,6 @@
-import type { Kernels } from "../../../sdk/src/runtime/engine/wasm/kernels.ts";
-import { MODEL } from "../../../sdk/src/runtime/engine/wasm/memory-map.ts";
-import { randomNumbers } from "../seeded.ts";
+import type { Kernels } from "#sdk/runtime/engine/wasm/kernels.ts";
+import { MODEL } from "#sdk/runtime/engine/wasm/memory-map.ts";
+import { randomNumbers } from "../../fixtures/seeded.ts";
 import type { KernelName } from "./index.ts";
 import type { Call, Numbers, Scratch } from "./kernel-case.ts";
 

@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { sentenceVector } from "../../../sdk/src/runtime/tasks/sentence-vector.ts";
+import { sentenceVector } from "#sdk/runtime/tasks/sentence-vector.ts";
 import type { KernelCase } from "./kernel-case.ts";
 import { LEAST, ROUNDING } from "./rounding.ts";
 import { someRows, widths } from "./sizes.ts";

@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { I8, quantizeRows as scalarRows } from "../../../sdk/src/build/scalar/quantize-rows.ts";
+import { I8, quantizeRows as scalarRows } from "#sdk/runtime/engine/wasm/reference/quantize-rows.ts";
 import type { Expected, KernelCase, Numbers } from "./kernel-case.ts";
 import { inBlocks, someRows, widths } from "./sizes.ts";
 

@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { MICROSOFT } from "../../../sdk/src/build/graph/node.ts";
+import { MICROSOFT } from "#sdk/compile/graph/node.ts";
 import type { KernelCase } from "./kernel-case.ts";
 import { matrix, scalarKernel } from "./scalar-kernel.ts";
 import { elsewhere, someRows, spare } from "./sizes.ts";

@@ -1,9 +1,9 @@
-import type { Value } from "../../../sdk/src/build/graph/node.ts";
-import { floatKernels } from "../../../sdk/src/build/scalar/float-kernels.ts";
-import { integerKernels } from "../../../sdk/src/build/scalar/integer-kernels.ts";
-import { integerProduct } from "../../../sdk/src/build/scalar/integer-product.ts";
-import type { Inputs } from "../../../sdk/src/build/scalar/kernel.ts";
-import { type Setting, Sketch } from "../sketch.ts";
+import { floatKernels } from "#sdk/compile/evaluate/edge-form/float-kernels.ts";
+import { integerKernels } from "#sdk/compile/evaluate/edge-form/integer-kernels.ts";
+import type { Inputs } from "#sdk/compile/evaluate/edge-form/kernel.ts";
+import type { Value } from "#sdk/compile/graph/node.ts";
+import { integerProduct } from "#sdk/runtime/engine/wasm/reference/integer-product.ts";
+import { type Setting, Sketch } from "../../fixtures/sketch.ts";
 
 interface Operator {
   readonly opType: string;

@@ -23,7 +23,7 @@ export const devCommand = new Command("dev")
   .option("--once", "show a table of requests and exit")
   .option("--verbose", "show what the services print")
   .action(async (folder: string, { name, port, once: onlyOnce, verbose }: Options) => {
-    const { prepare } = await import("../../build/prepare.ts");
+    const { prepare } = await import("../../compile/commands/prepare.ts");
     const { startStack } = await import("./stack.ts");
     const { tour } = await import("./tour.ts");
     const interrupted = Promise.race(["SIGINT", "SIGTERM", "SIGHUP"].map((signal) => once(process, signal)));

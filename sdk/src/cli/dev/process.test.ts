@@ -2,7 +2,7 @@ import { writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { temporaryFolder } from "../../../../test/suites/temporary-folder.ts";
+import { temporaryFolder } from "#test/fixtures/temporary-folder.ts";
 import { freePort, packageFile, startService } from "./process.ts";
 
 async function listenOn(port: number): Promise<void> {

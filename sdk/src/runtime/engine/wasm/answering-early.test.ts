@@ -1,14 +1,14 @@
 import fc from "fast-check";
 import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
-import { compiled } from "../../../../../test/suites/kernels/builds.ts";
-import { seeded } from "../../../../../test/suites/seeded.ts";
+import { seeded } from "#test/fixtures/seeded.ts";
 import {
   randomSequences,
   TINY_EDGE,
   type TinyEncoder,
   tinyEdgeFile,
   tinyEncoders,
-} from "../../../../../test/suites/tiny-edge-file.ts";
+} from "#test/fixtures/tiny-edge-file.ts";
+import { compiled } from "#test/suites/kernels/builds.ts";
 import { into } from "../../../artifact/fill.ts";
 import { type Engine, type ModelSource, oneModel, type TokenIds } from "../engine.ts";
 import { wasmEngine } from "./index.ts";

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { seeded } from "../../../../../test/suites/seeded.ts";
+import { seeded } from "#test/fixtures/seeded.ts";
 import { arrange, type Lifetime } from "./arena.ts";
 import { aligned } from "./memory-map.ts";
 

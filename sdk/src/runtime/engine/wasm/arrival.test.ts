@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { seeded } from "../../../../../test/suites/seeded.ts";
+import { seeded } from "#test/fixtures/seeded.ts";
 import { type Arrival, arriving, type Progress } from "./arrival.ts";
 
 /** A file whose bytes come when the test says so. */

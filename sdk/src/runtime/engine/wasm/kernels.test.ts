@@ -1,16 +1,16 @@
 import fc from "fast-check";
 import { beforeAll, describe, expect, it } from "vitest";
-import { attention } from "../../../../../test/suites/kernels/attention.ts";
-import { builds, compiled, openKernels } from "../../../../../test/suites/kernels/builds.ts";
-import { difference } from "../../../../../test/suites/kernels/difference.ts";
-import { commonDrawing, type Drawing, drawing } from "../../../../../test/suites/kernels/drawing.ts";
-import { type KernelName, kernelTable, SIZE } from "../../../../../test/suites/kernels/index.ts";
-import { multiply } from "../../../../../test/suites/kernels/multiply.ts";
-import { type Machine, place } from "../../../../../test/suites/kernels/place.ts";
-import { seeded } from "../../../../../test/suites/seeded.ts";
-import { I8, quantizeRows } from "../../../build/scalar/quantize-rows.ts";
+import { seeded } from "#test/fixtures/seeded.ts";
+import { attention } from "#test/suites/kernels/attention.ts";
+import { builds, compiled, openKernels } from "#test/suites/kernels/builds.ts";
+import { difference } from "#test/suites/kernels/difference.ts";
+import { commonDrawing, type Drawing, drawing } from "#test/suites/kernels/drawing.ts";
+import { type KernelName, kernelTable, SIZE } from "#test/suites/kernels/index.ts";
+import { multiply } from "#test/suites/kernels/multiply.ts";
+import { type Machine, place } from "#test/suites/kernels/place.ts";
 import { MODEL } from "./memory-map.ts";
 import { GREATEST_HEAD, TILE_OUTPUTS } from "./program.ts";
+import { I8, quantizeRows } from "./reference/quantize-rows.ts";
 
 const MEMORY = 2 ** 20;
 const RUNS = 100;

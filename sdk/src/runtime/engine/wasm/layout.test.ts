@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { beforeAll, describe, expect, it } from "vitest";
-import { openKernels } from "../../../../../test/suites/kernels/builds.ts";
-import { commonDrawing } from "../../../../../test/suites/kernels/drawing.ts";
-import type { Machine as Opened } from "../../../../../test/suites/kernels/place.ts";
-import { randomProgram, VOCABULARY } from "../../../../../test/suites/random-program/index.ts";
-import { seeded } from "../../../../../test/suites/seeded.ts";
+import { randomProgram, VOCABULARY } from "#test/fixtures/random-program/index.ts";
+import { seeded } from "#test/fixtures/seeded.ts";
+import { openKernels } from "#test/suites/kernels/builds.ts";
+import { commonDrawing } from "#test/suites/kernels/drawing.ts";
+import type { Machine as Opened } from "#test/suites/kernels/place.ts";
 import { BLOCK, type Layout, layoutOf } from "./layout.ts";
 import { run, type Starts } from "./machine.ts";
 import { MODEL } from "./memory-map.ts";

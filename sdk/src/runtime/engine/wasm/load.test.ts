@@ -1,16 +1,16 @@
 import fc from "fast-check";
 import { beforeAll, describe, expect, it } from "vitest";
-import { compiled } from "../../../../../test/suites/kernels/builds.ts";
-import { refusalOf } from "../../../../../test/suites/refusal.ts";
-import { withHeader } from "../../../../../test/suites/safetensors-file.ts";
-import { seeded } from "../../../../../test/suites/seeded.ts";
+import { refusalOf } from "#test/fixtures/refusal.ts";
+import { withHeader } from "#test/fixtures/safetensors-file.ts";
+import { seeded } from "#test/fixtures/seeded.ts";
 import {
   randomSequences,
   TINY_EDGE,
   type TinyEncoder,
   tinyEdgeFile,
   tinyEncoders,
-} from "../../../../../test/suites/tiny-edge-file.ts";
+} from "#test/fixtures/tiny-edge-file.ts";
+import { compiled } from "#test/suites/kernels/builds.ts";
 import { type Engine, oneModel, type VectorHead } from "../engine.ts";
 import { wasmEngine } from "./index.ts";
 import { PROGRAM_VERSION } from "./program.ts";

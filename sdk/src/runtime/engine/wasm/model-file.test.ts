@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { refusal } from "../../../../../test/suites/refusal.ts";
-import { float32Tensor, safetensorsFile, withHeader } from "../../../../../test/suites/safetensors-file.ts";
-import { seeded } from "../../../../../test/suites/seeded.ts";
+import { refusal } from "#test/fixtures/refusal.ts";
+import { float32Tensor, safetensorsFile, withHeader } from "#test/fixtures/safetensors-file.ts";
+import { seeded } from "#test/fixtures/seeded.ts";
 import { readModelFile } from "./model-file.ts";
 import { PROGRAM_VERSION, type Program } from "./program.ts";
 

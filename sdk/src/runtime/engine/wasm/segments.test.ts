@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { randomProgram } from "../../../../../test/suites/random-program/index.ts";
-import { seeded } from "../../../../../test/suites/seeded.ts";
+import { randomProgram } from "#test/fixtures/random-program/index.ts";
+import { seeded } from "#test/fixtures/seeded.ts";
 import { segmentsOf } from "./segments.ts";
 
 const programs = fc.record({ seed: fc.nat(), length: fc.integer({ min: 1, max: 14 }) });

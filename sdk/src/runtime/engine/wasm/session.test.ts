@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, it } from "vitest";
-import { edgeFile } from "../../../../../test/suites/edge-file.ts";
-import { fusedGraph } from "../../../../../test/suites/fused-graph.ts";
-import { compiled } from "../../../../../test/suites/kernels/builds.ts";
-import { tinyBert } from "../../../../../test/suites/tiny-bert.ts";
-import { randomSequences } from "../../../../../test/suites/tiny-edge-file.ts";
+import { edgeFile } from "#test/fixtures/edge-file.ts";
+import { fusedGraph } from "#test/fixtures/fused-graph.ts";
+import { tinyBert } from "#test/fixtures/tiny-bert.ts";
+import { randomSequences } from "#test/fixtures/tiny-edge-file.ts";
+import { compiled } from "#test/suites/kernels/builds.ts";
 import { type EngineSession, oneModel, type TokenIds } from "../engine.ts";
 import { wasmEngine } from "./index.ts";
 import { instantiate } from "./kernels.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { testDamage, testLongTexts } from "../../../../../test/suites/packed-file-suite.ts";
-import { defaultTokenizerJson, packed } from "../../../../../test/suites/packed-tokenizers.ts";
-import { testTokenizer } from "../../../../../test/suites/tokenizer-suite.ts";
+import { defaultTokenizerJson, packed } from "#test/fixtures/packed-tokenizers.ts";
+import { testDamage, testLongTexts } from "#test/suites/packed-file-suite.ts";
+import { testTokenizer } from "#test/suites/tokenizer-suite.ts";
 import { HANGUL_RESULT } from "./characters.ts";
 import { type PackedFile, readPackedFile } from "./packed-file.ts";
 import type { WordPieceHeader } from "./packed-header.ts";

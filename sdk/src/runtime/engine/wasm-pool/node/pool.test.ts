@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { afterEach, beforeAll, describe, expect, it } from "vitest";
-import { CRASH } from "../../../../../../test/suites/crashing-worker.ts";
-import { compiled } from "../../../../../../test/suites/kernels/builds.ts";
-import { seeded } from "../../../../../../test/suites/seeded.ts";
-import { TINY_EDGE, tinyEdgeFile } from "../../../../../../test/suites/tiny-edge-file.ts";
+import { CRASH } from "#test/fixtures/crashing-worker.ts";
+import { seeded } from "#test/fixtures/seeded.ts";
+import { TINY_EDGE, tinyEdgeFile } from "#test/fixtures/tiny-edge-file.ts";
+import { compiled } from "#test/suites/kernels/builds.ts";
 import { type EngineSession, oneModel, type TokenIds, type VectorHead } from "../../engine.ts";
 import { type KernelModules, wasmEngine } from "../../wasm/index.ts";
 import { poolEngine } from "../pool-engine.ts";
@@ -51,7 +51,7 @@ async function openPool(threads: number, thread: Spawn = nodeThread()) {
   opened.push(session);
   return { session, tasks, alive };
 }
-const crashing = nodeThread(new URL("../../../../../../test/suites/crashing-worker.ts", import.meta.url));
+const crashing = nodeThread(new URL("../../../../../../test/fixtures/crashing-worker.ts", import.meta.url));
 
 const sequence = fc
   .array(fc.nat(CRASH.exits - 1), { minLength: 1, maxLength: TINY_EDGE.maxTokens })

@@ -1,7 +1,7 @@
 import { exp } from "./exp";
 
 /*
- * Element by element; the formulas are those of build/scalar/activation.ts.
+ * Element by element; the formulas are those of reference/activation.ts.
  *
  *   x    f32 [rows, stride], `width` numbers of each row, a multiple of 4
  *   out  f32 [rows, width]

@@ -1,6 +1,6 @@
 import { NO_FRACTIONS, NO_FRACTIONS_BITS } from "./simd";
 
-/** eˣ as build/scalar/exp.ts has it: −87 ≤ x ≤ 88, numbers beyond count as these. */
+/** eˣ as reference/exp.ts has it: −87 ≤ x ≤ 88, numbers beyond count as these. */
 // @ts-ignore: decorator
 @inline
 export function exp(x: v128): v128 {

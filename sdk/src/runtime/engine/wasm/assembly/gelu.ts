@@ -1,6 +1,6 @@
 /*
  * max(x, 0) − t · P(t), t = |x| up to a limit: coefficients of P, lowest power first, and the limit are in
- * build/scalar/activation.ts. They are loaded before the loop: as literals they would be made anew each time round.
+ * reference/activation.ts. They are loaded before the loop: as literals they would be made anew each time round.
  */
 const STANDARD: usize = memory.data<f32>([
   0.5, -0.39423221349716187, -0.020834000781178474, 0.09897705167531967, -0.020844843238592148, -0.0080620888620615,

@@ -4,7 +4,7 @@ import { dot, fixedProduct, greatestOf, integerSumOf, lookUp, rounding } from ".
 const HIDDEN: f32 = -Infinity;
 const HIDDEN_PRODUCT: i32 = -1 << 28;
 
-/** Of one, in which distances are counted: build/scalar/numerator.ts, which has the coefficients, too. */
+/** Of one, in which distances are counted: reference/numerator.ts, which has the coefficients, too. */
 const PARTS: f32 = 4096;
 /** So that the highest four of sixteen bits are 8 to 15, and never zero, which stands for no power. */
 const ABOVE: i32 = 8 * 4096;

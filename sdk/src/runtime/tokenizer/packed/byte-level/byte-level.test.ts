@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { testDamage, testLongTexts } from "../../../../../../test/suites/packed-file-suite.ts";
-import { packed } from "../../../../../../test/suites/packed-tokenizers.ts";
-import { refusal } from "../../../../../../test/suites/refusal.ts";
-import { byteLevelVariants } from "../../../../../../test/tokenizer/byte-level.ts";
+import { packed } from "#test/fixtures/packed-tokenizers.ts";
+import { refusal } from "#test/fixtures/refusal.ts";
+import { testDamage, testLongTexts } from "#test/suites/packed-file-suite.ts";
+import { byteLevelVariants } from "#test/tokenizer/byte-level.ts";
 import { createPackedTokenizer } from "../packed-tokenizer.ts";
 
 const VOCABULARY = 50_000;

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { testDamage, testLongTexts } from "../../../../../../test/suites/packed-file-suite.ts";
-import { packed } from "../../../../../../test/suites/packed-tokenizers.ts";
-import { refusal } from "../../../../../../test/suites/refusal.ts";
-import { unigramVariants } from "../../../../../../test/tokenizer/unigram.ts";
+import { packed } from "#test/fixtures/packed-tokenizers.ts";
+import { refusal } from "#test/fixtures/refusal.ts";
+import { testDamage, testLongTexts } from "#test/suites/packed-file-suite.ts";
+import { unigramVariants } from "#test/tokenizer/unigram.ts";
 import { type PackedFile, readPackedFile } from "../packed-file.ts";
 import type { UnigramHeader } from "../packed-header.ts";
 import { createPackedTokenizer } from "../packed-tokenizer.ts";

@@ -1,0 +1,127 @@
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { NamedGraph } from "#test/fixtures/named-graph.ts";
+import { refusalOf } from "#test/fixtures/refusal.ts";
+import { temporaryFolder } from "#test/fixtures/temporary-folder.ts";
+import { tinyBert } from "#test/fixtures/tiny-bert.ts";
+import { encoderGraph } from "../checkpoint/encoder-graph.ts";
+import { int } from "../graph/attribute.ts";
+import type { Graph } from "../graph/graph.ts";
+import { float32Scalar, tensor } from "../graph/tensor.ts";
+import { dataTypes } from "../onnx/tensor-proto.ts";
+import { writeOnnx } from "../onnx/write-onnx.ts";
+import { modelParity } from "./model-parity.ts";
+import { parityInProcess } from "./parity-process.ts";
+
+async function files(...graphs: readonly Graph[]): Promise<string[]> {
+  const folder = await temporaryFolder();
+  return Promise.all(
+    graphs.map(async (graph, i) => {
+      const path = join(folder, `${i}.onnx`);
+      await writeOnnx(path, graph);
+      return path;
+    }),
+  );
+}
+
+/** y = operator(x, value), which depends on nothing but x. */
+function shifted(operator: string, value: number): Graph {
+  const g = new NamedGraph("shifted", [{ name: "x", dtype: "float32", shape: ["batch", "sequence"] }]);
+  g.op("y", operator, ["x", g.constant("c", float32Scalar(value))]);
+  return g.outputs("y");
+}
+
+const compare = async (a: Graph, b: Graph) => {
+  const [original = "", rewritten = ""] = await files(a, b);
+  return modelParity(original, rewritten);
+};
+
+describe("modelParity", () => {
+  it("finds no difference between a model and itself, on every probe that fits its positions", async () => {
+    const { config, weights } = tinyBert();
+    const graph = encoderGraph(config, weights);
+    const parity = await compare(graph, graph);
+    expect(parity.maxAbs).toBeLessThan(1e-5);
+    expect(parity.cosine).toBeGreaterThan(0.999_999);
+    // Of six probes those of 31 and 139 tokens are longer than the 16 positions.
+    expect(parity.cases).toBe(4);
+  });
+
+  it("measures the largest difference, and how much of the tolerance that is", async () => {
+    const parity = await compare(shifted("Add", 0), shifted("Add", 0.25));
+    expect(parity.maxAbs).toBeCloseTo(0.25, 6);
+    expect(parity.ofTolerance).toBeGreaterThan(1000);
+    expect(parity.cosine).toBeLessThan(1);
+    expect(parity.cases).toBe(6);
+    expect((await compare(shifted("Add", 0), shifted("Add", 5e-5))).ofTolerance).toBeLessThan(1);
+    expect((await compare(shifted("Add", 0), shifted("Add", 3e-4))).ofTolerance).toBeGreaterThan(1);
+  });
+
+  it("takes a number that became NaN for the largest difference there is", async () => {
+    const parity = await compare(shifted("Add", 0), shifted("Div", 0));
+    expect(parity.maxAbs).toBe(Number.POSITIVE_INFINITY);
+    expect(parity.ofTolerance).toBe(Number.POSITIVE_INFINITY);
+  });
+
+  it("pads on both sides: a model that ignores its mask differs from one that does not", async () => {
+    const mask = { name: "attention_mask", dtype: "int64" as const, shape: ["batch", "sequence"] };
+    const read = new NamedGraph("read", [mask]);
+    read.op("y", "Identity", ["attention_mask"]);
+    const ignored = new NamedGraph("ignored", [mask]);
+    const one = ignored.constant("one", tensor("int64", [], BigInt64Array.of(1n)));
+    ignored.op("y", "Max", ["attention_mask", one]);
+    expect((await compare(read.outputs("y"), ignored.outputs("y"))).maxAbs).toBe(1);
+  });
+
+  it("feeds tokens that the tables have", async () => {
+    const table = (rows: number) => {
+      const g = new NamedGraph("table", [{ name: "ids", dtype: "int64", shape: ["batch", "sequence"] }]);
+      const values = Float32Array.from({ length: rows * 2 }, (_, i) => i);
+      g.op("y", "Gather", [g.constant("table", tensor("float32", [rows, 2], values)), "ids"]);
+      return g.outputs("y");
+    };
+    expect((await compare(table(3), table(3))).cases).toBe(6);
+  });
+
+  /** The length of an input, at most `most`. */
+  function lengthOf(input: "a" | "b", most: bigint): Graph {
+    const g = new NamedGraph("length", [
+      { name: "a", dtype: "float32", shape: ["batch", "sequence"] },
+      { name: "b", dtype: "float32", shape: ["batch", "other_sequence"] },
+    ]);
+    const axis = g.constant("axis", tensor("int64", [1], BigInt64Array.of(1n)));
+    const limit = g.constant("limit", tensor("int64", [], BigInt64Array.of(most)));
+    g.op("length", "Min", [g.op("size", "Gather", [g.op("sizes", "Shape", [input]), axis]), limit]);
+    g.op("y", "Cast", ["length"], { to: int(dataTypes.float32) });
+    return g.outputs("y");
+  }
+
+  it("feeds inputs of different lengths where the model has names for them", async () => {
+    expect((await compare(lengthOf("a", 1000n), lengthOf("a", 1000n))).maxAbs).toBe(0);
+    expect((await compare(lengthOf("a", 1000n), lengthOf("b", 1000n))).maxAbs).toBeGreaterThan(0);
+  });
+
+  it("feeds more than 100 tokens", async () => {
+    expect((await compare(lengthOf("a", 1000n), lengthOf("a", 100n))).maxAbs).toBeGreaterThan(0);
+  });
+
+  it("refuses an original that never runs", async () => {
+    const g = new NamedGraph("never", [{ name: "x", dtype: "float32", shape: ["batch", "sequence"] }]);
+    g.op("y", "Reshape", ["x", g.constant("shape", tensor("int64", [1], BigInt64Array.of(7n)))]);
+    const graph = g.outputs("y");
+    expect(await refusalOf(compare(graph, graph))).toBe("parity_impossible");
+  });
+});
+
+describe("parityInProcess", () => {
+  it("answers as modelParity does", async () => {
+    const [a = "", b = ""] = await files(shifted("Add", 0), shifted("Add", 0.25));
+    expect(await parityInProcess(a, b)).toEqual(await modelParity(a, b));
+  });
+
+  it("passes on why models cannot be compared", async () => {
+    const [a = ""] = await files(shifted("Add", 0));
+    expect(await refusalOf(parityInProcess(`${a}.missing`, a))).toBe("onnx_missing");
+    expect(await refusalOf(parityInProcess(a, `${a}.missing`))).toBe("parity_failed");
+  });
+});

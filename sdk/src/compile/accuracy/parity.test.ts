@@ -1,0 +1,131 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { refusal } from "#test/fixtures/refusal.ts";
+import { seeded } from "#test/fixtures/seeded.ts";
+import { FP16_LIMIT, INT8_LIMIT } from "./limits.ts";
+import { FP32_LIMIT, gate, type ParityLimit, parity } from "./parity.ts";
+import { probeTexts } from "./probe-texts.ts";
+
+const vector = (...values: number[]) => Float32Array.from(values);
+
+const vectors = fc.integer({ min: 1, max: 4 }).chain((size) =>
+  fc.array(
+    fc
+      .array(fc.float({ noNaN: true, min: -10, max: 10 }), { minLength: size, maxLength: size })
+      .filter((values) => values.some((value) => Math.abs(value) > 0.01))
+      .map((values) => vector(...values)),
+    { minLength: 1, maxLength: 5 },
+  ),
+);
+
+/** Float64 rounding of a cosine. */
+const ROUNDING = 1e-12;
+
+const limits = { FP32_LIMIT, FP16_LIMIT, INT8_LIMIT };
+
+describe("parity", () => {
+  it("is perfect of vectors with themselves, also where they are scaled", () => {
+    fc.assert(
+      fc.property(vectors, (reference) => {
+        const measured = parity(reference, reference);
+        expect(measured.maxAbsDiff).toBe(0);
+        expect(measured.cases).toBe(reference.length);
+        const scaled = parity(
+          reference,
+          reference.map((values) => values.map((value) => value * 2)),
+        );
+        for (const { meanCosine, minCosine } of [measured, scaled]) {
+          expect(Math.abs(1 - meanCosine)).toBeLessThan(ROUNDING);
+          expect(Math.abs(1 - minCosine)).toBeLessThan(ROUNDING);
+        }
+      }),
+      seeded(200),
+    );
+  });
+
+  it("takes the mean and the worst cosine, and the largest difference of any number", () => {
+    const reference = [vector(1, 0), vector(3, 4)];
+    const measured = parity(reference, [vector(1, 0), vector(4, 3)]);
+    expect(measured).toEqual({ meanCosine: (1 + 24 / 25) / 2, minCosine: 24 / 25, maxAbsDiff: 1, cases: 2 });
+  });
+
+  it("is NaN throughout wherever there is a NaN or an infinity", () => {
+    const broken = fc.constantFrom(Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY);
+    fc.assert(
+      fc.property(vectors, broken, fc.nat(), fc.nat(), fc.boolean(), (reference, value, row, column, inReference) => {
+        const copy = reference.map((values) => values.slice());
+        const target = copy[row % copy.length] as Float32Array;
+        target[column % target.length] = value;
+        const { meanCosine, minCosine } = inReference ? parity(copy, reference) : parity(reference, copy);
+        expect({ meanCosine, minCosine }).toEqual({ meanCosine: Number.NaN, minCosine: Number.NaN });
+      }),
+      seeded(300),
+    );
+  });
+
+  it("compares single logits by how they differ between texts, not by their sign", () => {
+    const column = (...logits: number[]) => logits.map((logit) => vector(logit));
+    const reference = column(11, 12, 14);
+    expect(parity(reference, reference, "classify")).toMatchObject({ meanCosine: 1, minCosine: 1, maxAbsDiff: 0 });
+    expect(parity(reference, column(14, 12, 11), "classify").minCosine).toBeLessThan(0);
+    expect(parity(reference, column(12, 12, 12), "classify").minCosine).toBeLessThan(0.5);
+    expect(parity(reference, column(11, 12, Number.NaN), "classify").minCosine).toBeNaN();
+  });
+
+  it("adds how many of a classifier's labels stay the same", () => {
+    const reference = [vector(1, 2), vector(2, 1), vector(0, 3), vector(3, 0)];
+    const other = [vector(1, 2), vector(1, 2), vector(0, 3), vector(3, 0)];
+    expect(parity(reference, other, "classify").top1).toBe(0.75);
+    expect(parity(reference, other)).not.toHaveProperty("top1");
+  });
+
+  it("counts a zero vector as without agreement, and a missing number as NaN", () => {
+    expect(parity([vector(1, 0)], [vector(0, 0)])).toMatchObject({ minCosine: 0, maxAbsDiff: 1 });
+    expect(parity([vector(1, 2)], [vector(1)]).minCosine).toBeNaN();
+  });
+});
+
+describe("gate", () => {
+  const measured = (meanCosine: number, minCosine: number) => ({ meanCosine, minCosine, maxAbsDiff: 0, cases: 3 });
+  const codeOf = (mean: number, min: number, limit: ParityLimit = INT8_LIMIT) =>
+    refusal(() => gate("It", measured(mean, min), limit));
+
+  it.each(Object.entries(limits))("lets pass what reaches %s exactly, and nothing below", (_, limit) => {
+    expect(codeOf(limit.meanCosine, limit.minCosine, limit)).toBe("accepted");
+    expect(codeOf(limit.meanCosine - 1e-9, limit.minCosine, limit)).toBe("accuracy_gate");
+    expect(codeOf(limit.meanCosine, limit.minCosine - 1e-9, limit)).toBe("accuracy_gate");
+  });
+
+  it.each(Object.entries(limits))("never lets NaN pass %s, nor a comparison of no texts", (_, limit) => {
+    expect(codeOf(Number.NaN, 1, limit)).toBe("accuracy_gate");
+    expect(codeOf(1, Number.NaN, limit)).toBe("accuracy_gate");
+    expect(refusal(() => gate("It", parity([], []), limit))).toBe("accuracy_gate");
+  });
+
+  it("asks more of a precision that has more", () => {
+    for (const figure of ["meanCosine", "minCosine"] as const) {
+      expect(FP32_LIMIT[figure]).toBeGreaterThan(FP16_LIMIT[figure]);
+      expect(FP16_LIMIT[figure]).toBeGreaterThan(INT8_LIMIT[figure]);
+    }
+  });
+
+  it("says what was compared, what was measured, what is asked, and what to do", () => {
+    expect(() => gate("The fused graph", measured(0.95, Number.NaN), INT8_LIMIT)).toThrow(
+      expect.objectContaining({
+        message:
+          "The fused graph differs too much from the float32 model: cosine mean 0.95000 and worst NaN over 3 texts; " +
+          "at least 0.99 and 0.965 are asked.",
+        hint: expect.stringContaining("fault of the fusion"),
+      }),
+    );
+  });
+});
+
+describe("probe texts", () => {
+  it("are all different, from one character to more than a hundred words", () => {
+    expect(new Set(probeTexts).size).toBe(probeTexts.length);
+    const words = probeTexts.map((text) => text.split(" ").length);
+    expect(Math.min(...probeTexts.map((text) => text.length))).toBe(1);
+    expect(Math.max(...words)).toBeGreaterThan(100);
+  });
+});

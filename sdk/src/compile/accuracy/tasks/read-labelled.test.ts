@@ -1,0 +1,75 @@
+import { join } from "node:path";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { refusal } from "#test/fixtures/refusal.ts";
+import { seeded } from "#test/fixtures/seeded.ts";
+import { describeShared } from "#test/fixtures/shared.ts";
+import { temporaryFolder } from "#test/fixtures/temporary-folder.ts";
+import { parseLabelled, readLabelled } from "./read-labelled.ts";
+
+const labels = ["NEGATIVE", "POSITIVE"];
+const parse = (text: string, names: readonly string[] = labels) => parseLabelled(text, "dev.tsv", names);
+
+describe("readLabelled", () => {
+  it("takes indices and names of labels", () => {
+    expect(parse('a "film"\t1\nb\t0\r\nc\tPOSITIVE\n').map(({ label }) => label)).toEqual([1, 0, 1]);
+    expect(parse('a "film"\t1')).toEqual([{ text: 'a "film"', label: 1 }]);
+  });
+
+  it("takes numbers for names where a name is a number, as with stars from 1 to 3", () => {
+    const stars = ["1", "2", "3"];
+    expect(parse("a\t3\nb\t1", stars).map(({ label }) => label)).toEqual([2, 0]);
+    expect(() => parse("a\t0", stars)).toThrow(
+      "Expected one of the labels 1, 2, 3 after the tab at line 1 of dev.tsv.",
+    );
+  });
+
+  it.each([
+    [
+      "an index beyond the labels",
+      "a\t2",
+      "Expected one of the labels 0 to 1, or NEGATIVE, POSITIVE after the tab at line 1",
+    ],
+    ["a negative index", "a\t-1", "Expected one of the labels"],
+    ["an unknown name", "a\t1\nb\tpositive", "after the tab at line 2 of dev.tsv."],
+    ["no label", "a", "Expected a text, a tab and a label, not 1 columns at line 1 of dev.tsv."],
+    ["a further column", "a\tb\t1", "Expected a text, a tab and a label, not 3 columns at line 1 of dev.tsv."],
+    ["no text", "\t1", "Expected a text before the tab at line 1 of dev.tsv."],
+  ])("says where a line has %s", (_, text, message) => {
+    expect(() => parse(text)).toThrow(
+      expect.objectContaining({ code: "data_invalid", message: expect.stringContaining(message) }),
+    );
+  });
+
+  it("parses any text or refuses it as invalid", () => {
+    const field = fc.oneof(fc.string(), fc.constantFrom("0", "1", "NEGATIVE", "__proto__", "\n"));
+    const text = fc.oneof(
+      fc.string(),
+      fc.array(field, { maxLength: 3 }).map((fields) => fields.join("\t")),
+    );
+    const outcomes = new Set<string>();
+    fc.assert(
+      fc.property(text, fc.array(fc.string(), { maxLength: 3 }), (content, further) => {
+        outcomes.add(refusal(() => parse(content, [...labels, ...further])));
+      }),
+      seeded(1000),
+    );
+    expect([...outcomes].sort()).toEqual(["accepted", "data_invalid"]);
+  });
+
+  it("says which file is missing", async () => {
+    const path = join(await temporaryFolder(), "dev.tsv");
+    await expect(readLabelled(path, labels)).rejects.toMatchObject({
+      code: "data_missing",
+      message: `${path} does not exist.`,
+    });
+  });
+});
+
+describeShared("data/sst2", "SST-2's files", (folder) => {
+  it("are read whole", async () => {
+    // The last line of neither ends in a line break.
+    expect(await readLabelled(join(folder, "dev.tsv"), labels)).toHaveLength(872);
+    expect(await readLabelled(join(folder, "test.tsv"), labels)).toHaveLength(1821);
+  });
+});

@@ -1,0 +1,60 @@
+import { describe, expect, it } from "vitest";
+import { refusal } from "#test/fixtures/refusal.ts";
+import type { Moments } from "../quantize/weights/moments.ts";
+import { assertVaries } from "./varies.ts";
+
+const vector = (...values: number[]) => Float32Array.from(values);
+
+/** Moments of some tokens. */
+function moments(...tokens: readonly (readonly number[])[]): Moments {
+  const width = tokens[0]?.length ?? 0;
+  const total = (of: (token: readonly number[]) => number) => tokens.reduce((sum, token) => sum + of(token), 0);
+  const products = Array.from({ length: width ** 2 }, (_, at) =>
+    total((token) => (token[Math.floor(at / width)] ?? 0) * (token[at % width] ?? 0)),
+  );
+  const sum = Array.from({ length: width }, (_, i) => total((token) => token[i] ?? 0));
+  return { width, tokens: tokens.length, sum: vector(...sum), products: vector(...products) };
+}
+
+const varying = moments([1, 2], [1, 3]);
+const constant = moments([1, 2], [1, 2], [1, 2]);
+const alike = [vector(1, 2), vector(1, 2)];
+
+describe("assertVaries", () => {
+  it.each([
+    ["one number of one text differs", [vector(1, 2), vector(1, 2), vector(1, 2.001)]],
+    ["a small number beside a large one differs by more than rounding", [vector(1000, 0), vector(1000, 0.02)]],
+  ])("accepts models of which %s", (_, results) => {
+    expect(refusal(() => assertVaries(results, new Map()))).toBe("accepted");
+  });
+
+  it.each([
+    ["are equal", alike],
+    ["differ by rounding of the largest number", [vector(1000, 0.001), vector(1000.001, 0.002)]],
+    ["are all zero", [vector(0, 0), vector(0, 0)]],
+    ["are one", [vector(1, 2)]],
+    ["are none", []],
+  ])("refuses models whose results %s", (_, results) => {
+    expect(refusal(() => assertVaries(results, new Map([["weight", varying]])))).toBe("model_constant");
+  });
+
+  it("names the first product that reads the same of all tokens, or the last that does not", () => {
+    const named =
+      (...calibration: [string, Moments][]) =>
+      () =>
+        assertVaries(alike, new Map(calibration));
+    expect(named(["first", varying], ["second", constant], ["third", constant])).toThrow(
+      "The model computes the same for every text: what second multiplies is the same for all tokens.",
+    );
+    expect(named(["first", varying], ["last", varying])).toThrow(
+      "The model computes the same for every text: what last multiplies still differs, what follows does not.",
+    );
+    expect(named()).toThrow(/for every text\.$/);
+  });
+
+  it.each([Number.NaN, Number.POSITIVE_INFINITY])("does not take %d for a difference", (value) => {
+    const work = () => assertVaries([vector(1, 2), vector(value, 2)], new Map([["last", varying]]));
+    expect(work).toThrow("NaN or infinite numbers in float32 already after last.");
+    expect(refusal(work)).toBe("vector_invalid");
+  });
+});

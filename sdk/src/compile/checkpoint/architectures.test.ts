@@ -1,0 +1,65 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { temporaryFolder } from "#test/fixtures/temporary-folder.ts";
+import { expectHead, headOf } from "./architectures.ts";
+
+async function folderWith(config: object): Promise<string> {
+  const folder = await temporaryFolder();
+  await writeFile(join(folder, "config.json"), JSON.stringify(config));
+  return folder;
+}
+
+it.each([
+  [{}, "none"],
+  [{ architectures: null }, "none"],
+  [{ architectures: [] }, "none"],
+  [{ architectures: ["BertModel"] }, "none"],
+  [{ architectures: ["ModernBertForMaskedLM"] }, "none"],
+  [{ architectures: ["BertForPreTraining"] }, "none"],
+  [{ architectures: ["BertForSequenceClassification"] }, "sequence-classification"],
+  [{ architectures: ["XLMRobertaForSequenceClassification"] }, "sequence-classification"],
+  [{ architectures: ["BertForMaskedLM", "BertForSequenceClassification"] }, "sequence-classification"],
+])("a folder whose config.json says %j has the head %s", async (config, head) => {
+  const folder = await folderWith(config);
+  expect(await headOf(folder)).toBe(head);
+  await expectHead(folder, head as "none");
+});
+
+it.each([
+  ["BertForTokenClassification"],
+  ["BertForQuestionAnswering"],
+  ["DistilBertForMultipleChoice"],
+  ["T5ForConditionalGeneration"],
+  ["BertForConstructor"],
+  ["BertForSequenceClassificationLike"],
+])("names the head of %s, and what is supported", async (name) => {
+  const folder = await folderWith({ architectures: ["BertModel", name] });
+  await expect(headOf(folder)).rejects.toMatchObject({
+    code: "checkpoint_unsupported",
+    message: `${folder}: the head of ${name} is not supported so far.`,
+    hint: expect.stringContaining("...ForSequenceClassification"),
+  });
+});
+
+it("says when a head is there that is not the one expected, and the other way round", async () => {
+  const [encoder, classifier] = [
+    await folderWith({ architectures: ["BertModel"] }),
+    await folderWith({ architectures: ["BertForSequenceClassification"] }),
+  ];
+  await expect(expectHead(encoder, "sequence-classification")).rejects.toMatchObject({
+    code: "checkpoint_unsupported",
+    message: expect.stringContaining("without a classifier's head"),
+  });
+  await expect(expectHead(classifier, "none")).rejects.toMatchObject({
+    code: "checkpoint_unsupported",
+    message: expect.stringContaining("a classifier's head"),
+  });
+});
+
+it("answers architectures that are none with checkpoint_invalid, and a missing file with checkpoint_missing", async () => {
+  for (const architectures of ["BertModel", [7], { 0: "BertModel" }]) {
+    await expect(headOf(await folderWith({ architectures }))).rejects.toMatchObject({ code: "checkpoint_invalid" });
+  }
+  await expect(headOf(await temporaryFolder())).rejects.toMatchObject({ code: "checkpoint_missing" });
+});

@@ -1,0 +1,159 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import * as ort from "onnxruntime-node";
+import { describe, expect, it } from "vitest";
+import {
+  type ClassifierCase,
+  caseOf,
+  classifierCases,
+  classifierIds,
+  writeClassifier,
+} from "#test/fixtures/classifier-case.ts";
+import { describeShared } from "#test/fixtures/shared.ts";
+import { temporaryFolder } from "#test/fixtures/temporary-folder.ts";
+import { runGraph } from "#test/oracles/run-graph.ts";
+import type { Tensors } from "#test/oracles/run-model.ts";
+import { createJsonTokenizer } from "../../runtime/tokenizer/json-tokenizer.ts";
+import { readLabelled } from "../accuracy/tasks/read-labelled.ts";
+import { scoreClassification } from "../accuracy/tasks/score-classification.ts";
+import { incompleteness } from "../fusions/completeness.ts";
+import { optimizeGraph } from "../fusions/optimize-graph.ts";
+import { copyGraph } from "../graph/copy.ts";
+import { symbol } from "../graph/dim.ts";
+import type { Graph } from "../graph/graph.ts";
+import { classifierGraph } from "./classifier-graph.ts";
+import { families } from "./families/index.ts";
+import { type Classifier, readClassifier } from "./sequence-classification.ts";
+
+/** float32 sums in another order, through two layers, and six decimals in the file: measured 1.5e-6 at worst. */
+const FLOAT32_ROUNDING = 1e-5;
+/** The same of a real model, and five decimals in golden.json: measured 7.0e-6 at worst. */
+const GOLDEN_ROUNDING = 2e-5;
+/** A key of the head that is not followed must show: measured 0.18 at least. */
+const VISIBLE = 0.01;
+
+type Rows = readonly (readonly number[])[];
+
+/**
+ * A batch's logits, row after row, for each batch of token ids.
+ *
+ * @param padding the id that the mask hides
+ */
+async function logitsOf(graph: Graph, batches: readonly Rows[], padding?: number): Promise<number[][]> {
+  const feeds = batches.map((ids): Tensors => {
+    const input = (value: (id: number) => number) =>
+      new ort.Tensor(
+        "int64",
+        BigInt64Array.from(ids.flat(), (id) => BigInt(value(id))),
+        [ids.length, ids[0]?.length ?? 0],
+      );
+    const all: Tensors = {
+      input_ids: input((id) => id),
+      attention_mask: input((id) => Number(id !== padding)),
+      token_type_ids: input(() => 0),
+    };
+    return Object.fromEntries(graph.inputs.map(({ name }) => [name, all[name] as ort.Tensor]));
+  });
+  return (await runGraph(graph, feeds)).map((outputs) => [...((outputs["logits"] as ort.Tensor).data as Float32Array)]);
+}
+
+const largestDifference = (a: readonly number[], b: readonly number[]) =>
+  a.length === b.length ? Math.max(...a.map((value, i) => Math.abs(value - (b[i] as number)))) : Number.NaN;
+
+async function fusedOf(graph: Graph) {
+  const fused = copyGraph(graph);
+  return { fused, reasons: incompleteness(fused, await optimizeGraph(fused)) };
+}
+
+async function classifierOf(stored: ClassifierCase, keys: object = {}): Promise<Classifier> {
+  const folder = join(await temporaryFolder(), "model");
+  await writeClassifier(folder, stored, { keys });
+  return readClassifier(folder);
+}
+
+describe("a classifier's graph", () => {
+  it("is checked for every family", () => {
+    const checked = new Set(classifierCases.map(({ config }) => config["model_type"]));
+    expect([...checked].sort()).toEqual(Object.keys(families).sort());
+  });
+
+  it.each(classifierCases)("computes transformers' logits, decomposed and completely fused: $name", async (stored) => {
+    const graph = classifierGraph(await classifierOf(stored));
+    const { fused, reasons } = await fusedOf(graph);
+    expect(reasons).toEqual([]);
+    for (const written of [graph, fused]) {
+      const [logits = []] = await logitsOf(written, [classifierIds], 1);
+      expect(largestDifference(logits, stored.logits.flat())).toBeLessThan(FLOAT32_ROUNDING);
+    }
+  });
+
+  it("has one output: a float32 for each text and label", async () => {
+    const { outputs } = classifierGraph(await classifierOf(caseOf("bert")));
+    expect(outputs.map(({ name, value: { dtype, shape } }) => ({ name, dtype, shape }))).toEqual([
+      { name: "logits", dtype: "float32", shape: [symbol("batch"), 3] },
+    ]);
+  });
+
+  it.each([
+    ["modernbert", { classifier_pooling: "mean" }],
+    ["modernbert", { classifier_activation: "relu" }],
+    ["modernbert, mean", { classifier_pooling: "cls" }],
+    ["modernbert, mean", { classifier_bias: false }],
+  ])("follows every key of a ModernBERT's head: %s with %j", async (name, keys) => {
+    const stored = caseOf(name);
+    const [logits = []] = await logitsOf(classifierGraph(await classifierOf(stored, keys)), [classifierIds], 1);
+    expect(largestDifference(logits, stored.logits.flat())).toBeGreaterThan(VISIBLE);
+  });
+
+  it("takes the mean of what the mask shows, wherever that is", async () => {
+    const graph = classifierGraph(await classifierOf(caseOf("modernbert, mean")));
+    const { fused } = await fusedOf(graph);
+    for (const written of [graph, fused]) {
+      const [alone = [], right = [], left = []] = await logitsOf(
+        written,
+        [[[0, 4, 18, 2]], [[0, 4, 18, 2, 1, 1, 1]], [[1, 1, 1, 0, 4, 18, 2]]],
+        1,
+      );
+      expect(largestDifference(alone, right)).toBeLessThan(FLOAT32_ROUNDING);
+      expect(largestDifference(alone, left)).toBeLessThan(FLOAT32_ROUNDING);
+    }
+  });
+});
+
+describeShared("models/bert-edge-mini-sst2", "bert-edge-mini-sst2", (folder) => {
+  const load = async () => {
+    const { labels, tokenizer, ...classifier } = await readClassifier(folder);
+    const graph = classifierGraph({ ...classifier, labels, tokenizer });
+    const { encode } = createJsonTokenizer(tokenizer.json, tokenizer.config);
+    const encoded = (text: string): Rows => [[...encode(text, classifier.config.max_position_embeddings).ids]];
+    return { graph, labels, encoded, ...(await fusedOf(graph)) };
+  };
+
+  it("gives the logits that transformers gives", async () => {
+    const { graph, fused, encoded, reasons } = await load();
+    expect(reasons).toEqual([]);
+    const { cases } = JSON.parse(await readFile(join(folder, "golden.json"), "utf8")) as {
+      cases: { text: string; logits: number[] }[];
+    };
+    expect(cases).toHaveLength(80);
+    for (const written of [graph, fused]) {
+      const logits = await logitsOf(
+        written,
+        cases.map(({ text }) => encoded(text)),
+      );
+      const worst = Math.max(...cases.map((golden, i) => largestDifference(logits[i] ?? [], golden.logits)));
+      expect(worst).toBeLessThan(GOLDEN_ROUNDING);
+    }
+  });
+
+  describeShared("data/sst2", "on SST-2", (data) => {
+    it("has the accuracy that transformers measured on the dev set, 770 of 872", async () => {
+      const { fused, labels, encoded } = await load();
+      expect(labels).toEqual(["NEGATIVE", "POSITIVE"]);
+      const classify = async (texts: readonly string[]) =>
+        (await logitsOf(fused, texts.map(encoded))).map((logits) => Float32Array.from(logits));
+      const texts = await readLabelled(join(data, "dev.tsv"), labels);
+      expect(await scoreClassification(texts, classify)).toBeCloseTo((100 * 770) / 872, 10);
+    });
+  });
+});

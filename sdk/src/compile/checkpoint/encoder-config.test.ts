@@ -1,0 +1,57 @@
+import fc from "fast-check";
+import * as v from "valibot";
+import { expect, it } from "vitest";
+import { seeded } from "#test/fixtures/seeded.ts";
+import { originalNomicKeys } from "#test/fixtures/tiny-nomic.ts";
+import { EncoderConfig, maxTokensOf } from "./encoder-config.ts";
+import { families } from "./families/index.ts";
+
+const sizes = {
+  vocab_size: 100,
+  hidden_size: 32,
+  num_hidden_layers: 2,
+  num_attention_heads: 4,
+  intermediate_size: 64,
+  max_position_embeddings: 40,
+};
+/** Keys that every family but DistilBERT and the other form of NomicBERT is content with. */
+const usual = Object.keys(families)
+  .filter((name) => name !== "distilbert")
+  .map((model_type) => ({ ...sizes, model_type }));
+const distilBert = { ...sizes, model_type: "distilbert", dim: 32, n_layers: 2, n_heads: 4, hidden_dim: 64 };
+const complete: Record<string, unknown>[] = [...usual, distilBert, originalNomicKeys(sizes)];
+
+it.each(complete)("takes the sizes of $model_type for what they are", (keys) => {
+  const config = v.parse(EncoderConfig, keys);
+  const { model_type, intermediate_size, ...others } = config;
+  expect(others).toMatchObject({ vocab_size: 100, hidden_size: 32, num_hidden_layers: 2, num_attention_heads: 4 });
+  expect(intermediate_size).toBeGreaterThanOrEqual(64);
+  expect(maxTokensOf(config)).toBeLessThanOrEqual(40);
+});
+
+it("wants positions for three tokens after padding's own", () => {
+  const roberta = (pad_token_id: number) => ({
+    ...sizes,
+    model_type: "roberta",
+    max_position_embeddings: 40,
+    pad_token_id,
+  });
+  expect(v.safeParse(EncoderConfig, roberta(36)).success).toBe(true);
+  expect(v.safeParse(EncoderConfig, roberta(37)).success).toBe(false);
+});
+
+it("answers any keys with a configuration or with issues, and in little memory", () => {
+  const names = [...new Set(complete.flatMap(Object.keys)), "layer_types", "rope_parameters", "local_attention"];
+  const value = fc.oneof(fc.jsonValue(), fc.nat(64), fc.constantFrom(1e9, 2 ** 31 - 1, 2 ** 53, 1e300, -1, 0.5, null));
+  const changed = fc
+    .tuple(fc.constantFrom(...complete), fc.dictionary(fc.constantFrom(...names), value, { maxKeys: 3 }))
+    .map(([keys, change]): unknown => ({ ...keys, ...change }));
+  const outcomes = new Set<boolean>();
+  fc.assert(
+    fc.property(fc.oneof({ weight: 4, arbitrary: changed }, fc.jsonValue()), (keys) => {
+      outcomes.add(v.safeParse(EncoderConfig, keys).success);
+    }),
+    seeded(1000),
+  );
+  expect(outcomes.size).toBe(2);
+});

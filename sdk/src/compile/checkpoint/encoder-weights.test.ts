@@ -1,0 +1,65 @@
+import { describe, expect, it } from "vitest";
+import { temporaryFolder } from "#test/fixtures/temporary-folder.ts";
+import { type TinyOptions, tinyBert, writeTinyCheckpoint } from "#test/fixtures/tiny-bert.ts";
+import { toFloat32 } from "../graph/tensor.ts";
+import { readCheckpoint } from "./checkpoint.ts";
+import { encoderWeights } from "./encoder-weights.ts";
+
+const query = "encoder.layer.1.attention.self.query.weight";
+
+describe("encoderWeights", () => {
+  it("finds every tensor by transformers' name", () => {
+    let expected: Float32Array | undefined;
+    const { weights } = tinyBert({
+      edit: (values) => {
+        expected = values.get(query)?.values;
+      },
+    });
+    expect(weights.layers).toHaveLength(2);
+    expect(toFloat32(weights.layers[1]?.query.weight as never)).toEqual(expected);
+    expect(weights.word.shape).toEqual([50, 32]);
+    expect(weights.layers[0]?.intermediate.weight.shape).toEqual([64, 32]);
+  });
+
+  it("finds the same tensors with the prefix bert. that task models have", async () => {
+    const [plain, prefixed] = [await temporaryFolder(), await temporaryFolder()];
+    await writeTinyCheckpoint(plain);
+    await writeTinyCheckpoint(prefixed, { prefix: "bert." });
+    expect(encoderWeights(await readCheckpoint(prefixed))).toEqual(encoderWeights(await readCheckpoint(plain)));
+  });
+
+  const refused = (edit: TinyOptions["edit"], message: string) => {
+    expect(() => tinyBert(edit ? { edit } : {})).toThrow(
+      expect.objectContaining({ code: "checkpoint_invalid", message: expect.stringContaining(message) }),
+    );
+  };
+
+  it("names the tensor that is missing, and the shape it should have", () => {
+    refused((values) => values.delete(query), `tiny-bert has no tensor ${query} of shape [32,32].`);
+  });
+
+  it("names the tensor of another shape, and both shapes", () => {
+    refused(
+      (values) => values.set(query, { shape: [32, 16], values: new Float32Array(512) }),
+      `tiny-bert should have ${query} of shape [32,32], not [32,16].`,
+    );
+  });
+
+  it("does not take a tensor of the same size for one of the same shape", () => {
+    refused(
+      (values) =>
+        values.set("encoder.layer.0.intermediate.dense.weight", { shape: [32, 64], values: new Float32Array(2048) }),
+      "encoder.layer.0.intermediate.dense.weight of shape [64,32], not [32,64]",
+    );
+  });
+
+  it.each([Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY])(
+    "refuses a single weight of %d, even of a token that no probe text has, and names its tensor",
+    (value) => {
+      refused((values) => {
+        const words = values.get("embeddings.word_embeddings.weight")?.values as Float32Array;
+        words[words.length - 1] = value;
+      }, "embeddings.word_embeddings.weight holds NaN or infinite");
+    },
+  );
+});

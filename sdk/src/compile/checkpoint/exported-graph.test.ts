@@ -1,0 +1,209 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import * as ort from "onnxruntime-node";
+import { describe, expect, it } from "vitest";
+import { Sketch } from "#test/fixtures/sketch.ts";
+import { temporaryFolder } from "#test/fixtures/temporary-folder.ts";
+import { runGraph } from "#test/oracles/run-graph.ts";
+import { largestDifference } from "#test/oracles/run-model.ts";
+import type { Graph } from "../graph/graph.ts";
+import { MICROSOFT, type Value } from "../graph/node.ts";
+import { tensor } from "../graph/tensor.ts";
+import { encodeOnnx } from "../onnx/encode-onnx.ts";
+import type { EncoderConfig } from "./encoder-config.ts";
+import { exportedGraph, exportOf } from "./exported-graph.ts";
+
+const [WORDS, POSITIONS, HIDDEN, LABELS] = [7, 5, 4, 3];
+const config = { vocab_size: WORDS, hidden_size: HIDDEN, max_position_embeddings: POSITIONS } as EncoderConfig;
+const NAME = "last_hidden_state";
+const states = { names: [NAME], shape: [undefined, undefined, HIDDEN] };
+const logits = { names: ["logits"], shape: [undefined, LABELS] };
+
+interface Exported {
+  readonly s: Sketch;
+  readonly ids: Value;
+  readonly mask: Value;
+  /** [batch, sequence, hidden] */
+  readonly words: Value;
+}
+
+/** Writes a small export, and reads it again. */
+async function read(
+  write: (parts: Exported) => void,
+  result = states,
+  ids: Parameters<Sketch["input"]>[2] = "int64",
+  positions = POSITIONS,
+) {
+  const s = new Sketch();
+  const size = ["batch", "sequence"];
+  const parts = { s, ids: s.input("input_ids", size, ids), mask: s.input("attention_mask", size, "int64") };
+  const words = s.op("Gather", [s.random([WORDS, HIDDEN]), parts.ids]);
+  const position = s.op("Gather", [s.random([positions, HIDDEN]), s.index(1)]);
+  write({ ...parts, words: s.op("Add", [words, position]) });
+  const path = join(await temporaryFolder(), "model.onnx");
+  await writeFile(path, encodeOnnx(s.graph));
+  return exportedGraph(path, config, result);
+}
+
+describe("exportedGraph", () => {
+  it("takes the result that is asked for, and what leads to it alone", async () => {
+    const graph = await read(({ s, words }) => {
+      s.output(s.op("ReduceMean", [words], { axes: [1] }), "sentence_embedding");
+      s.output(s.op("Relu", [words]), "last_hidden_state");
+    });
+    expect(graph.outputs.map(({ name }) => name)).toEqual(["last_hidden_state"]);
+    expect([...graph.nodes].map(({ opType }) => opType)).toEqual(["Gather", "Gather", "Add", "Relu"]);
+  });
+
+  it("takes onnxruntime's fused operators for what they are", async () => {
+    const graph = await read(({ s, words }) =>
+      s.output(s.op("QuickGelu", [words], {}, { domain: MICROSOFT }), "last_hidden_state"),
+    );
+    expect(graph.outputs[0]?.value.producer?.opType).toBe("QuickGelu");
+  });
+
+  it.each([0, 1])("writes a head's Gemm as the product that engines have, transposed or not (%d)", async (transB) => {
+    const ids = new ort.Tensor("int64", BigInt64Array.of(3n, 1n), [1, 2]);
+    const feeds = [{ input_ids: ids, attention_mask: ids }];
+    let original: Graph | undefined;
+    const graph = await read(({ s, words }) => {
+      const first = s.op("Gather", [words, s.index(0)], { axis: 1 });
+      const weight = s.random(transB ? [LABELS, HIDDEN] : [HIDDEN, LABELS]);
+      s.output(s.op("Gemm", [first, weight, s.random([LABELS])], { transB }), "logits");
+      original = s.graph;
+    }, logits);
+    expect([...graph.nodes].map(({ opType }) => opType)).not.toContain("Gemm");
+    const [found, wanted] = [await runGraph(graph, feeds), await runGraph(original as Graph, feeds)];
+    expect(largestDifference(found[0] ?? {}, wanted[0] ?? {})).toBeLessThan(1e-6);
+  });
+
+  it.each<[string, Parameters<typeof read>, string]>([
+    [
+      "several results of other names",
+      [
+        ({ s, words }) => {
+          s.output(words, "a");
+          s.output(words, "b");
+        },
+      ],
+      "none of the results last_hidden_state",
+    ],
+    [
+      "a result for each text",
+      [({ s, words }) => s.output(s.op("ReduceMean", [words], { axes: [1], keepdims: 0 }), NAME)],
+      "a result last_hidden_state of another shape than […, …, 4]",
+    ],
+    [
+      "states of another width",
+      [({ s, words }) => s.output(s.op("Concat", [words, words], { axis: -1 }), "last_hidden_state")],
+      "of another shape",
+    ],
+    [
+      "logits of other labels",
+      [
+        ({ s, words }) =>
+          s.output(s.op("MatMul", [s.op("Gather", [words, s.index(0)], { axis: 1 }), s.random([HIDDEN, 5])]), "logits"),
+        logits,
+      ],
+      "another shape than […, 3]",
+    ],
+    [
+      "positions given from outside",
+      [
+        ({ s, words }) =>
+          s.output(
+            s.op("Add", [
+              words,
+              s.op("Gather", [s.random([9, HIDDEN]), s.input("position_ids", ["batch", "sequence"], "int64")]),
+            ]),
+            NAME,
+          ),
+      ],
+      "an input position_ids",
+    ],
+    [
+      "ids that are no whole numbers",
+      [({ s, words }) => s.output(words, NAME), states, "float32"],
+      "an input input_ids of float32",
+    ],
+    [
+      "weights that are integers",
+      [
+        ({ s, words }) =>
+          s.output(
+            s.op("DequantizeLinear", [
+              s.node("DynamicQuantizeLinear", [words], {}, { outputs: ["q", "scale", "zero"] }).output,
+              1,
+            ]),
+            NAME,
+          ),
+      ],
+      "is quantized",
+    ],
+    [
+      "weights in half precision",
+      [
+        ({ s, words }) =>
+          s.output(
+            s.op("Add", [
+              words,
+              s.op("Cast", [s.constant(tensor("float16", [HIDDEN], new Float16Array(HIDDEN)))], { to: 1 }),
+            ]),
+            NAME,
+          ),
+      ],
+      "half precision",
+    ],
+    [
+      "another vocabulary",
+      [({ s, ids }) => s.output(s.op("Gather", [s.random([WORDS + 1, HIDDEN]), ids]), NAME)],
+      "no table of 7 words",
+    ],
+    ["other positions", [({ s, words }) => s.output(words, NAME), states, "int64", 9], "no table of 5 positions"],
+    [
+      "what another operator makes of logits",
+      [({ s, words }) => s.output(s.op("Gather", [words, s.index(0)], { axis: 1 }), "probabilities"), logits],
+      "none of the results logits",
+    ],
+    [
+      "a result of which nothing is known",
+      [({ s, words }) => s.output(s.op("Unheard", [words], {}, { domain: "of" }), NAME)],
+      "of a shape that is not known",
+    ],
+  ])("refuses %s", async (_, parts, message) => {
+    await expect(read(...parts)).rejects.toMatchObject({
+      code: "export_unsupported",
+      message: expect.stringContaining(message),
+      hint: expect.stringContaining("optimum-cli"),
+    });
+  });
+
+  it("refuses sizes that are fixed, and a model without a mask", async () => {
+    const folder = await temporaryFolder();
+    const write = async (shape: readonly (number | string)[], inputs: readonly string[]) => {
+      const s = new Sketch();
+      const [ids] = inputs.map((name) => s.input(name, shape, "int64"));
+      s.output(s.op("Gather", [s.random([WORDS, HIDDEN]), ids]), NAME);
+      await writeFile(join(folder, "model.onnx"), encodeOnnx(s.graph));
+      return exportedGraph(join(folder, "model.onnx"), config, states);
+    };
+    await expect(write([1, 16], ["input_ids", "attention_mask"])).rejects.toThrow("an input input_ids of a fixed size");
+    await expect(write(["b", "s"], ["input_ids"])).rejects.toThrow("no input attention_mask");
+  });
+});
+
+describe("exportOf", () => {
+  it.each<[string, readonly string[], string | undefined]>([
+    ["nothing", ["config.json"], undefined],
+    ["an export", ["model.onnx"], "model.onnx"],
+    ["an export as on the hub", ["onnx/model.onnx", "onnx/model_quantized.onnx"], "onnx/model.onnx"],
+    ["weights besides", ["model.onnx", "model.safetensors"], undefined],
+  ])("finds, in a folder with %s, what it is to be read from", async (_, files, found) => {
+    const folder = await temporaryFolder();
+    for (const file of files) {
+      await mkdir(dirname(join(folder, file)), { recursive: true });
+      await writeFile(join(folder, file), "");
+    }
+    expect(await exportOf(folder)).toBe(found && join(folder, found));
+  });
+});

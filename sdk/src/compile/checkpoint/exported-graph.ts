@@ -1,0 +1,114 @@
+import { access } from "node:fs/promises";
+import { join } from "node:path";
+import { BertEdgeError } from "../../artifact/error.ts";
+import { int } from "../graph/attribute.ts";
+import type { Graph } from "../graph/graph.ts";
+import type { Value } from "../graph/node.ts";
+import { everyGemm } from "../normalize/gemm.ts";
+import { fromOnnx } from "../onnx/from-onnx.ts";
+import { readOnnx } from "../onnx/read-onnx.ts";
+import { dataTypes } from "../onnx/tensor-proto.ts";
+import { applyRules } from "../rewrite/driver.ts";
+import { Questions } from "../rewrite/questions.ts";
+import { Trace } from "../rewrite/trace.ts";
+import { inferShapes } from "../shapes/infer.ts";
+import type { EncoderConfig } from "./encoder-config.ts";
+import { WEIGHTS } from "./model-folder.ts";
+
+/** Where exporters put the float32 model: transformers and Optimum, and what is on the hub for transformers.js. */
+const PLACES = ["model.onnx", join("onnx", "model.onnx")];
+
+/** The inputs that there are values for. */
+const INPUTS = ["input_ids", "attention_mask", "token_type_ids"];
+
+/** Operators of models whose weights are integers already. */
+const INTEGER =
+  /^(Q(?!uickGelu)|DequantizeLinear|DynamicQuantize|MatMulInteger|ConvInteger|MatMulNBits|GatherBlockQuantized)/;
+
+/** The result that a model is exported for. */
+export interface ExportedResult {
+  /** By Optimum, sentence-transformers and transformers. */
+  readonly names: readonly string[];
+  /** Undefined for sizes of batch and sequence. */
+  readonly shape: readonly (number | undefined)[];
+}
+
+/** The ONNX file of a folder without model.safetensors; undefined where there is none. */
+export async function exportOf(folder: string): Promise<string | undefined> {
+  for (const place of [WEIGHTS, ...PLACES]) {
+    const path = join(folder, place);
+    if (await exists(path)) return place === WEIGHTS ? undefined : path;
+  }
+  return undefined;
+}
+
+const exists = (path: string): Promise<boolean> =>
+  access(path).then(
+    () => true,
+    () => false,
+  );
+
+/**
+ * The graph of an export as far as it leads to one result, with the inputs of our own graphs.
+ *
+ * @throws BertEdgeError `export_unsupported`, and as `readOnnx` and `fromOnnx`
+ */
+export async function exportedGraph(path: string, config: EncoderConfig, result: ExportedResult): Promise<Graph> {
+  const graph = fromOnnx(await readOnnx(path));
+  const output = graph.outputs.find(({ name }) => result.names.includes(name));
+  if (!output) throw unsupported(path, `has none of the results ${result.names.join(", ")}`);
+  graph.outputs.splice(0, graph.outputs.length, output);
+  graph.prune();
+  for (const input of [...graph.inputs]) if (input.dtype === "int32") widen(graph, input);
+  inferShapes(graph);
+  const fault = faultOf(graph, config, result);
+  if (fault) throw unsupported(path, fault);
+  applyRules(graph, [everyGemm], new Trace(), new Questions());
+  return graph;
+}
+
+/** Lets an input be int64, as ours are. */
+function widen(graph: Graph, input: Value): void {
+  const { name, shape } = input;
+  const wide = graph.input(name, { dtype: "int64", shape });
+  graph.replace(input, graph.add("Cast", [wide], { attributes: { to: int(dataTypes.int32) } }).output);
+  graph.inputs.splice(graph.inputs.indexOf(input), 1);
+  wide.name = name;
+}
+
+function faultOf(graph: Graph, config: EncoderConfig, { shape }: ExportedResult): string | undefined {
+  const integer = [...graph.nodes].find(({ opType }) => INTEGER.test(opType));
+  if (integer) return `is quantized (${integer.origin})`;
+  const constants = [...graph.constants()].map(({ constant }) => constant);
+  if (constants.some((constant) => constant?.dtype === "float16")) return "has weights in half precision";
+  for (const { name, dtype, shape } of graph.inputs) {
+    if (!INPUTS.includes(name)) return `has an input ${name}`;
+    if (dtype !== "int64") return `has an input ${name} of ${dtype}`;
+    if (shape?.length !== 2 || shape.some((size) => typeof size === "number"))
+      return `has an input ${name} of a fixed size`;
+  }
+  const missing = INPUTS.slice(0, 2).find((wanted) => !graph.inputs.some(({ name }) => name === wanted));
+  if (missing) return `has no input ${missing}`;
+  const { name, value } = graph.outputs[0] as Graph["outputs"][number];
+  if (!value.shape) return `has a result ${name} of a shape that is not known`;
+  const fits = shape.every((size, i) => size === undefined || value.shape?.[i] === size);
+  if (value.shape.length !== shape.length || !fits)
+    return `has a result ${name} of another shape than [${shape.map((size) => size ?? "…").join(", ")}]`;
+  const lacking = tablesOf(config).find(
+    ([rows]) => !constants.some((constant) => constant?.shape.length === 2 && constant.shape[0] === rows),
+  );
+  return lacking && `has no table of ${lacking.join(" ")}, as config.json says`;
+}
+
+/** Tables of embeddings that an encoder cannot do without. */
+const tablesOf = ({ vocab_size, max_position_embeddings, rope_theta }: EncoderConfig): [rows: number, of: string][] => [
+  [vocab_size, "words"],
+  ...(rope_theta ? [] : [[max_position_embeddings, "positions"] as [number, string]]),
+];
+
+const unsupported = (path: string, what: string): BertEdgeError =>
+  new BertEdgeError("export_unsupported", `${path} ${what}.`, {
+    hint:
+      "Export the float32 model with sizes left open, for example `optimum-cli export onnx --model <model> <folder>`, or " +
+      "give a folder with model.safetensors.",
+  });

@@ -1,0 +1,200 @@
+import { join } from "node:path";
+import * as ort from "onnxruntime-node";
+import { expect, it } from "vitest";
+import { checkpointOfExport, type ExportedConfig } from "#test/fixtures/checkpoint-of-export.ts";
+import { readExportCase, toTensors } from "#test/fixtures/export-case.ts";
+import { parsedConfig } from "#test/fixtures/parsed-config.ts";
+import { describeShared } from "#test/fixtures/shared.ts";
+import { originalNomicKeys } from "#test/fixtures/tiny-nomic.ts";
+import { originalNomic } from "#test/oracles/original-nomic.ts";
+import { countOperators } from "#test/oracles/rewritten.ts";
+import { runGraph } from "#test/oracles/run-graph.ts";
+import type { Tensors } from "#test/oracles/run-model.ts";
+import { cosine } from "../../runtime/tasks/sentence-vector.ts";
+import { ortProduct } from "../evaluate/edge-form/ort-product.ts";
+import { scalarSession } from "../evaluate/edge-form/session.ts";
+import { countFused } from "../fusions/fused-operators.ts";
+import { optimizeGraph } from "../fusions/optimize-graph.ts";
+import { copyGraph } from "../graph/copy.ts";
+import type { Graph } from "../graph/graph.ts";
+import { fromOnnx } from "../onnx/from-onnx.ts";
+import { readOnnx } from "../onnx/read-onnx.ts";
+import { toFp16 } from "../quantize/fp16/to-fp16.ts";
+import { precisions } from "../quantize/precisions.ts";
+import type { EncoderConfig } from "./encoder-config.ts";
+import { encoderGraph } from "./encoder-graph.ts";
+import { encoderWeights } from "./encoder-weights.ts";
+
+/** float32 sums of up to 64 terms around 1, in another order, through three layers: measured 1.9e-6 at worst. */
+const FLOAT32_ROUNDING = 1e-5;
+/** Of all attended states of a batch, random weights. Measured 0.999 92, 0.999 999 6 and, of single texts, 0.999 85 at worst. */
+const LEAST_INT8_COSINE = 0.9998;
+const LEAST_FP16_COSINE = 0.999_999;
+const LEAST_EDGE_COSINE = 0.9996;
+
+/** Removing a window or changing a base must show: measured 0.2 at least. */
+const VISIBLE = 0.01;
+
+/** Exports of every family and activation that can be imported; those with positions in their embeddings. */
+const placedExports = [
+  "t213-bert-eager-l17",
+  "t213-bert-gelu_new-eager-l14",
+  "t213-bert-gelu_fast-eager-l14",
+  "t213-bert-relu-eager-l14",
+  "t213-bert-silu-eager-l14",
+  "t436-bert-quick_gelu-l12",
+  "t213-albert-eager-dyn",
+  "t436-albert-l11",
+  "t213-distilbert-eager-dyn",
+  "t213-roberta-eager-dyn",
+  "t213-xlm-roberta-eager-l14",
+  "t213-camembert-eager-dyn",
+  "t213-electra-eager-dyn",
+  "t213-mpnet-eager-l14",
+  "t436-mpnet-l13",
+];
+
+/** Those with rotary positions. Every ModernBERT has a local layer, and a text longer than its window. */
+const modernBerts = [
+  "t213-modernbert-eager-dyn",
+  "t213-modernbert-sdpa-l17",
+  "t457-modernbert-sdpa-dyn",
+  "optonnx-modernbert-base",
+];
+const nomicBerts = ["t213-nomic-bert-eager-dyn", "t213-nomic-bert-eager-l17", "t213-nomic-bert-sdpa-dyn"];
+const exports = [...placedExports, ...modernBerts, ...nomicBerts];
+
+describeShared("corpus", "a checkpoint's graph", (corpus) => {
+  const load = async (name: string) => {
+    const folder = join(corpus, name);
+    const stored = readExportCase(folder) as ReturnType<typeof readExportCase> & {
+      family: string;
+      config: ExportedConfig;
+    };
+    const checkpoint = checkpointOfExport(
+      fromOnnx(await readOnnx(join(folder, "model.onnx"))),
+      stored.family,
+      stored.config,
+    );
+    const decomposed = encoderGraph(checkpoint.config, encoderWeights(checkpoint));
+    const fused = copyGraph(decomposed);
+    await optimizeGraph(fused);
+    const feeds = stored.inputs.map(toTensors);
+    const expected = stored.outputs.map((tensors, i) => attended(toTensors(tensors), feeds[i] as Tensors));
+    return { decomposed, fused, checkpoint, config: checkpoint.config, stored, feeds, expected };
+  };
+  const states = async (graph: Graph, feeds: readonly Tensors[]) => {
+    const names = new Set(graph.inputs.map(({ name }) => name));
+    const known = feeds.map((feed) => Object.fromEntries(Object.entries(feed).filter(([name]) => names.has(name))));
+    return (await runGraph(graph, known)).map((tensors, i) => attended(tensors, feeds[i] as Tensors));
+  };
+  /** States of the tokens that the mask shows; those of padding mean nothing, and exports differ in them. */
+  const attended = (tensors: Tensors, feed: Tensors) => {
+    const all = tensors["last_hidden_state"]?.data as Float32Array;
+    const mask = feed["attention_mask"]?.data as BigInt64Array;
+    const width = all.length / mask.length;
+    return all.filter((_, i) => mask[Math.floor(i / width)] === 1n);
+  };
+  /** Every text of a batch by itself, without its padding. */
+  const unpadded = (feed: Tensors) => {
+    const [rows = 0, width = 0] = feed["input_ids"]?.dims ?? [];
+    return Array.from({ length: rows }, (_, row) => {
+      const own = (name: string) => feed[name]?.data.slice(row * width, (row + 1) * width) as BigInt64Array;
+      const mask = own("attention_mask");
+      const ids = own("input_ids").filter((_, i) => mask[i] === 1n);
+      const input = (values: BigInt64Array) => new ort.Tensor("int64", values, [1, values.length]);
+      const all = {
+        input_ids: input(ids),
+        attention_mask: input(ids.map(() => 1n)),
+        token_type_ids: input(ids.map(() => 0n)),
+      };
+      return { ids: Int32Array.from(ids, Number), feed: all };
+    });
+  };
+  const worst = (a: Float32Array, b: Float32Array) =>
+    a.length === b.length
+      ? a.reduce((max, value, i) => Math.max(max, Math.abs(value - (b[i] as number))), 0)
+      : Number.NaN;
+
+  it.each(exports)("computes what the framework computed, decomposed and fused: %s", async (name) => {
+    const { decomposed, fused, config, feeds, expected } = await load(name);
+    for (const graph of [decomposed, fused]) {
+      const found = await states(graph, feeds);
+      expected.forEach((wanted, i) => {
+        expect(worst(found[i] as Float32Array, wanted)).toBeLessThan(FLOAT32_ROUNDING);
+      });
+    }
+    const layers = config.num_hidden_layers;
+    expect(countFused(fused)).toMatchObject(
+      config.rope_theta
+        ? { MultiHeadAttention: layers, RotaryEmbedding: 2 * layers }
+        : { EmbedLayerNormalization: 1, Attention: layers, SkipLayerNormalization: 2 * layers },
+    );
+  });
+
+  it.each([...modernBerts, ...nomicBerts])("is fused as far as the export can be: %s", async (name) => {
+    const { fused, stored } = await load(name);
+    const claims = [stored.expected_fused, ...(stored.expected_alt ?? [])];
+    const without = claims.map((claim) => Object.fromEntries(Object.entries(claim ?? {}).filter(([, count]) => count)));
+    expect(without).toContainEqual(countFused(fused));
+  });
+
+  it.each(modernBerts)("needs the window and both bases of rotary positions: %s", async (name) => {
+    const { checkpoint, config, feeds, expected } = await load(name);
+    const others: EncoderConfig[] = [
+      { ...config, attention_reach: undefined },
+      { ...config, attention_reach: config.attention_reach?.map((reach) => reach && reach - 1) },
+      { ...config, rope_theta: config.rope_theta?.toReversed() },
+    ];
+    for (const other of others) {
+      const found = await states(encoderGraph(other, encoderWeights(checkpoint)), feeds);
+      expect(Math.max(...expected.map((wanted, i) => worst(found[i] as Float32Array, wanted)))).toBeGreaterThan(
+        VISIBLE,
+      );
+    }
+  });
+
+  it.each(nomicBerts)("reads nomic-ai's own names and keys as well: %s", async (name) => {
+    const { checkpoint, config, feeds, expected } = await load(name);
+    const keys = originalNomicKeys(config);
+    const original = { folder: name, config: parsedConfig(keys), weights: originalNomic(checkpoint.weights) };
+    const found = await states(encoderGraph(original.config, encoderWeights(original)), feeds);
+    expected.forEach((wanted, i) => {
+      expect(worst(found[i] as Float32Array, wanted)).toBeLessThan(FLOAT32_ROUNDING);
+    });
+  });
+
+  it.each(exports)("stays close to it in int8 and in half precision: %s", async (name) => {
+    const { fused, feeds, expected } = await load(name);
+    const reduced: [Graph, number][] = [
+      [precisions.int8(fused)(), LEAST_INT8_COSINE],
+      [toFp16(fused), LEAST_FP16_COSINE],
+    ];
+    for (const [graph, least] of reduced) {
+      const found = await states(graph, feeds);
+      expected.forEach((wanted, i) => {
+        expect(cosine(found[i] as Float32Array, wanted)).toBeGreaterThan(least);
+      });
+    }
+  });
+
+  it.each(exports)("stays close to it in the edge engine's arithmetic, text by text: %s", async (name) => {
+    const { fused, feeds } = await load(name);
+    const graph = precisions["int8-edge"](fused)();
+    expect(countOperators(graph)).not.toHaveProperty("MatMul");
+    const texts = feeds.flatMap(unpadded);
+    expect(texts.length).toBeGreaterThan(0);
+    const found = await scalarSession(graph, await ortProduct()).run(texts.map(({ ids }) => ids));
+    for (const [i, { feed }] of texts.entries()) {
+      const [wanted] = await states(fused, [feed]);
+      expect(cosine(found[i] as Float32Array, wanted as Float32Array)).toBeGreaterThan(LEAST_EDGE_COSINE);
+    }
+  });
+
+  it("keeps the weights that ALBERT's layers share in one place", async () => {
+    const { fused, config } = await load("t213-albert-eager-dyn");
+    const attentions = [...fused.nodes].filter(({ opType }) => opType === "Attention");
+    expect(attentions).toHaveLength(config.num_hidden_layers);
+    expect(new Set(attentions.map(({ inputs }) => inputs[1]?.constant)).size).toBe(1);
+  });
+});

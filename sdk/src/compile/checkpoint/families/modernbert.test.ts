@@ -1,0 +1,164 @@
+import { describe, expect, it } from "vitest";
+import { attendedStates, largestDifference, randomBatch } from "#test/fixtures/encoder-batch.ts";
+import { fusedGraph } from "#test/fixtures/fused-graph.ts";
+import { parsedConfig } from "#test/fixtures/parsed-config.ts";
+import { tinyModernBert } from "#test/fixtures/tiny-modernbert.ts";
+import { countFused } from "../../fusions/fused-operators.ts";
+import { toFp16 } from "../../quantize/fp16/to-fp16.ts";
+import { encoderGraph } from "../encoder-graph.ts";
+
+/** Sums of up to 32 float32 products of numbers around 1, taken in another order, through three layers: measured 2.5e-6. */
+const FLOAT32_ROUNDING = 1e-5;
+/** Half precision keeps 11 bits; measured 0.010 for states of up to 3.2. */
+const FLOAT16_ROUNDING = 0.05;
+
+const keys = {
+  model_type: "modernbert",
+  vocab_size: 50_368,
+  hidden_size: 768,
+  num_hidden_layers: 4,
+  num_attention_heads: 12,
+  intermediate_size: 1152,
+  max_position_embeddings: 8192,
+};
+const parsed = (change: object) => parsedConfig({ ...keys, ...change });
+
+describe("a ModernBERT's configuration", () => {
+  it("takes what is not said as transformers does", () => {
+    expect(parsed({})).toMatchObject({
+      rope_theta: [160_000, 10_000, 10_000, 160_000],
+      attention_reach: [undefined, 64, 64, undefined],
+      layer_norm_eps: 1e-5,
+      hidden_act: "gelu",
+      norm_bias: false,
+      attention_bias: false,
+      mlp_bias: false,
+      type_vocab_size: 0,
+    });
+  });
+
+  it.each<[string, object, (number | undefined)[], number[]]>([
+    [
+      "every second layer global, thetas of their own",
+      { global_attn_every_n_layers: 2, local_attention: 9, global_rope_theta: 80, local_rope_theta: 20 },
+      [undefined, 4, undefined, 4],
+      [80, 20, 80, 20],
+    ],
+    [
+      "one theta for all",
+      { local_rope_theta: null },
+      [undefined, 64, 64, undefined],
+      [160_000, 160_000, 160_000, 160_000],
+    ],
+    [
+      "layer by layer, as transformers 5 has it",
+      {
+        layer_types: ["sliding_attention", "full_attention", "sliding_attention", "sliding_attention"],
+        rope_parameters: {
+          full_attention: { rope_type: "default", rope_theta: 300 },
+          sliding_attention: { rope_type: "default", rope_theta: 30 },
+        },
+      },
+      [64, undefined, 64, 64],
+      [30, 300, 30, 30],
+    ],
+  ])("says which layers see how far: %s", (_, change, attention_reach, rope_theta) => {
+    expect(parsed(change)).toMatchObject({ attention_reach, rope_theta });
+  });
+
+  it.each<[string, object, string]>([
+    ["layers that are not counted", { layer_types: ["full_attention"] }, "layer_types must have an entry for each"],
+    ["layers of another type", { layer_types: Array(4).fill("linear_attention") }, "linear_attention"],
+    ["scaled positions", { rope_parameters: { full_attention: { rope_type: "yarn" } } }, "scaled rotary positions"],
+    ["scaled positions, as they were said", { rope_scaling: { type: "linear" } }, "scaled rotary positions"],
+    ["heads of an odd size", { hidden_size: 36, num_attention_heads: 12 }, "heads of an even size"],
+    ["more layers than a list can have", { num_hidden_layers: 2 ** 31 - 1 }, "10000"],
+  ])("refuses %s", (_, change, message) => {
+    expect(() => parsed(change)).toThrow(message);
+  });
+});
+
+const batch = randomBatch(
+  [
+    [1, 1, 1, 1, 1, 1, 1, 1, 1, 1],
+    [1, 1, 1, 0, 0, 0, 0, 0, 0, 0],
+    [0, 0, 0, 0, 0, 0, 1, 1, 1, 1],
+    [0, 1, 1, 0, 0, 0, 0, 0, 1, 0],
+  ],
+  50,
+);
+
+describe("a ModernBERT's graph", () => {
+  it.each<[string, Record<string, unknown>]>([
+    ["no biases", {}],
+    ["all biases", { norm_bias: true, attention_bias: true, mlp_bias: true }],
+    ["another activation", { hidden_activation: "silu" }],
+  ])("computes the same when it is fused, with %s", async (_, change) => {
+    const { config, weights } = tinyModernBert(change);
+    const fused = await fusedGraph(config, weights);
+    expect(countFused(fused)).toMatchObject({ MultiHeadAttention: 3, RotaryEmbedding: 6, SkipLayerNormalization: 6 });
+    const [before, after] = [
+      await attendedStates(encoderGraph(config, weights), batch),
+      await attendedStates(fused, batch),
+    ];
+    expect(largestDifference(before, after)).toBeLessThan(FLOAT32_ROUNDING);
+  });
+
+  it("reads a masked language model's checkpoint as the encoder that it is", () => {
+    expect(tinyModernBert({}, "model.").weights).toEqual(tinyModernBert().weights);
+  });
+
+  it("has a bias for every map and normalisation that config.json gives one", async () => {
+    const plain = tinyModernBert();
+    const states = await attendedStates(encoderGraph(plain.config, plain.weights), batch);
+    for (const key of ["norm_bias", "attention_bias", "mlp_bias"]) {
+      const { config, weights } = tinyModernBert({ [key]: true });
+      expect(
+        largestDifference(states, await attendedStates(encoderGraph(config, weights), batch)),
+        key,
+      ).toBeGreaterThan(0.1);
+    }
+  });
+
+  it("sees only so far, and that much, in its local layers", async () => {
+    // Two layers, the second one local with a window of two tokens on either side; the first one is local as well.
+    const local = { num_hidden_layers: 2, layer_types: ["sliding_attention", "sliding_attention"] };
+    const { config, weights } = tinyModernBert(local);
+    const row = randomBatch([Array(12).fill(1)], 50);
+    const changed = { ...row, ids: row.ids.map((ids) => [(ids[0] as number) ^ 1, ...ids.slice(1)]) };
+    for (const graph of [encoderGraph(config, weights), await fusedGraph(config, weights)]) {
+      const [before, after] = [await attendedStates(graph, row), await attendedStates(graph, changed)];
+      const differs = before.map((state, i) => largestDifference([state], [after[i] as Float32Array]) > 0);
+      expect(differs).toEqual(Array.from({ length: 12 }, (_, at) => at <= 4));
+    }
+  });
+
+  it("knows relative positions alone: padding on the left moves nothing", async () => {
+    const { config, weights } = tinyModernBert();
+    const text = randomBatch([Array(9).fill(1)], 50);
+    const moved = {
+      ids: text.ids.map((ids) => [...Array(20).fill(0), ...ids]),
+      mask: [[...Array(20).fill(0), ...Array(9).fill(1)]],
+      types: [],
+    };
+    const graph = await fusedGraph(config, weights);
+    const types = [Array(29).fill(0)];
+    const [here, there] = [await attendedStates(graph, text), await attendedStates(graph, { ...moved, types })];
+    expect(largestDifference(here, there)).toBeLessThan(FLOAT32_ROUNDING);
+  });
+
+  it("does not let padding that no token sees become NaN, in half precision either", async () => {
+    const { config, weights } = tinyModernBert();
+    const fused = await fusedGraph(config, weights);
+    const short = randomBatch([Array(5).fill(1)], 50);
+    const padded = {
+      ids: short.ids.map((ids) => [...ids, ...Array(59).fill(0)]),
+      mask: [[...Array(5).fill(1), ...Array(59).fill(0)]],
+      types: [Array(64).fill(0)],
+    };
+    const expected = await attendedStates(fused, short);
+    expect(largestDifference(expected, await attendedStates(fused, padded))).toBeLessThan(FLOAT32_ROUNDING);
+    const half = largestDifference(expected, await attendedStates(toFp16(fused), padded));
+    expect(half).toBeLessThan(FLOAT16_ROUNDING);
+  });
+});

@@ -1,0 +1,64 @@
+import fc from "fast-check";
+import * as v from "valibot";
+import { describe, expect, it } from "vitest";
+import { seeded } from "#test/fixtures/seeded.ts";
+import { Labels } from "./labels.ts";
+
+describe("labels", () => {
+  it.each([
+    [{}, ["LABEL_0", "LABEL_1"], undefined],
+    [{ num_labels: 3, id2label: null }, ["LABEL_0", "LABEL_1", "LABEL_2"], undefined],
+    [{ id2label: { 1: "yes", 0: "no" } }, ["no", "yes"], undefined],
+    [{ id2label: { 0: "score" }, num_labels: 1, problem_type: "regression" }, ["score"], "regression"],
+    [
+      { id2label: { 0: "a", 1: "b" }, problem_type: "multi_label_classification" },
+      ["a", "b"],
+      "multi_label_classification",
+    ],
+  ])("of %j are as transformers takes them", (keys, labels, problemType) => {
+    expect(v.parse(Labels, keys)).toEqual({ labels, problemType });
+  });
+
+  it.each([
+    ["a gap", { id2label: { 0: "a", 2: "c" } }, "id2label must have a name for each of 0, 1, …"],
+    ["an index written otherwise", { id2label: { 0: "a", "01": "b" } }, "id2label must have a name for each of"],
+    ["no names", { id2label: {} }, "id2label must have a name for each of"],
+    [
+      "two counts",
+      { id2label: { 0: "a", 1: "b" }, num_labels: 3 },
+      "num_labels and id2label must have the same number",
+    ],
+    ["no labels", { num_labels: 0 }, ""],
+    ["one class of one", { num_labels: 1, problem_type: "single_label_classification" }, "needs two labels at least"],
+    ["an unknown problem", { problem_type: "ranking" }, "problem_type must be one of regression, single_label_"],
+    ["more than become a list", { num_labels: 2 ** 31 - 1 }, "100000"],
+  ])("are refused with %s", (_, keys, message) => {
+    expect(() => v.parse(Labels, keys)).toThrow(message);
+  });
+
+  it("are names or issues, whatever the keys say", () => {
+    const names = fc.dictionary(
+      fc.constantFrom("0", "1", "2", "__proto__", "x"),
+      fc.oneof(fc.string(), fc.jsonValue()),
+    );
+    const keys = fc.record(
+      {
+        id2label: fc.oneof(names, fc.jsonValue()),
+        num_labels: fc.oneof(fc.nat(4), fc.jsonValue(), fc.constantFrom(1e9, 0.5, -1)),
+        problem_type: fc.oneof(fc.constantFrom("regression", "single_label_classification"), fc.jsonValue()),
+      },
+      { requiredKeys: [] },
+    );
+    const outcomes = new Set<boolean>();
+    fc.assert(
+      fc.property(fc.oneof({ weight: 4, arbitrary: keys }, fc.jsonValue()), (value) => {
+        const { success, output } = v.safeParse(Labels, value);
+        outcomes.add(success);
+        if (success)
+          expect(output.labels.length > 0 && output.labels.every((name) => typeof name === "string")).toBe(true);
+      }),
+      seeded(1000),
+    );
+    expect(outcomes.size).toBe(2);
+  });
+});

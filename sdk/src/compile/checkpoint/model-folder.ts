@@ -1,0 +1,57 @@
+import { join } from "node:path";
+import * as v from "valibot";
+import { BertEdgeError } from "../../artifact/error.ts";
+import { readJson } from "../files/json-file.ts";
+import { type StoredFile, storedFile } from "../files/stored-file.ts";
+import type { Tensor } from "../graph/tensor.ts";
+import { parseSafetensors } from "./safetensors.ts";
+
+/** tokenizer.json and, empty where there is none, tokenizer_config.json. */
+export interface TokenizerFiles {
+  readonly json: object;
+  readonly config: object;
+}
+
+export const WEIGHTS = "model.safetensors";
+
+const AnyObject = v.looseObject({});
+
+/**
+ * What a folder's config.json says in a schema's terms.
+ *
+ * @throws BertEdgeError `checkpoint_missing`, `checkpoint_invalid`
+ */
+export const readConfig = async <S extends v.GenericSchema>(folder: string, schema: S): Promise<v.InferOutput<S>> =>
+  (await readJson(folder, "config.json", schema)) ?? missing(folder, "config.json");
+
+/** @throws BertEdgeError `checkpoint_missing`, `checkpoint_invalid` */
+export async function readTokenizer(folder: string): Promise<TokenizerFiles> {
+  const json = (await readJson(folder, "tokenizer.json", AnyObject)) ?? missing(folder, "tokenizer.json");
+  const config = (await readJson(folder, "tokenizer_config.json", AnyObject)) ?? {};
+  return { json, config };
+}
+
+/**
+ * A folder's tensors by name. Each is read from model.safetensors at each access, so that must not change meanwhile.
+ *
+ * @throws BertEdgeError `checkpoint_missing`, `checkpoint_invalid`, `safetensors_invalid`; when weights are used, `file_changed`
+ */
+export function readWeights(folder: string): Map<string, Tensor> {
+  const path = join(folder, WEIGHTS);
+  let file: StoredFile;
+  try {
+    file = storedFile(path);
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code === "ENOENT") return missing(folder, WEIGHTS);
+    throw new BertEdgeError("checkpoint_invalid", `${path} cannot be read.`, { cause });
+  }
+  return parseSafetensors(file, path);
+}
+
+function missing(folder: string, file: string): never {
+  throw new BertEdgeError("checkpoint_missing", `${join(folder, file)} does not exist.`, {
+    hint:
+      "Give a folder with config.json, tokenizer.json and model.safetensors, as save_pretrained(folder) writes it, or with " +
+      "model.onnx, as Optimum exports it.",
+  });
+}

@@ -1,0 +1,159 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { refusalOf } from "#test/fixtures/refusal.ts";
+import { seeded } from "#test/fixtures/seeded.ts";
+import { temporaryFolder } from "#test/fixtures/temporary-folder.ts";
+import { readSentenceHead } from "./sentence-transformers.ts";
+
+const module = (kind: string, path: string) => ({ path, type: `sentence_transformers.models.${kind}` });
+const [transformer, pooling, normalize] = [
+  module("Transformer", ""),
+  module("Pooling", "1_Pooling"),
+  module("Normalize", "2_Normalize"),
+];
+
+/** A folder with some of sentence-transformers' files. */
+async function folderWith(files: Readonly<Record<string, unknown>>): Promise<string> {
+  const folder = await temporaryFolder();
+  for (const [name, value] of Object.entries(files)) {
+    await mkdir(join(folder, name, ".."), { recursive: true });
+    await writeFile(join(folder, name), typeof value === "string" ? value : JSON.stringify(value));
+  }
+  return folder;
+}
+
+const headOf = async (files: Readonly<Record<string, unknown>>) => readSentenceHead(await folderWith(files));
+
+const poolingBy = (...modes: string[]) => ({
+  "1_Pooling/config.json": {
+    word_embedding_dimension: 32,
+    pooling_mode_mean_tokens: false,
+    pooling_mode_cls_token: false,
+    pooling_mode_max_tokens: false,
+    ...Object.fromEntries(modes.map((mode) => [mode, true])),
+  },
+});
+
+describe("readSentenceHead", () => {
+  it("takes a plain encoder for one with mean pooling and normalisation", async () => {
+    expect(await headOf({})).toEqual({ pooling: "mean", normalize: true, maxTokens: undefined });
+  });
+
+  it.each([
+    ["mean", "pooling_mode_mean_tokens"],
+    ["cls", "pooling_mode_cls_token"],
+    ["max", "pooling_mode_max_tokens"],
+  ])("reads pooling by %s", async (expected, mode) => {
+    const files = { "modules.json": [transformer, pooling, normalize], ...poolingBy(mode) };
+    expect((await headOf(files)).pooling).toBe(expected);
+  });
+
+  it.each(["mean", "cls", "max", ["mean"]])("reads the pooling_mode %j of version 6", async (mode) => {
+    const files = { "1_Pooling/config.json": { embedding_dimension: 32, pooling_mode: mode, include_prompt: true } };
+    expect((await headOf({ "modules.json": [transformer, pooling], ...files })).pooling).toBe([mode].flat()[0]);
+  });
+
+  it.each(["lasttoken", "toString", ["mean", "max"]])("refuses the pooling_mode %j", async (mode) => {
+    const files = { "1_Pooling/config.json": { embedding_dimension: 32, pooling_mode: mode } };
+    await expect(headOf({ "modules.json": [transformer, pooling], ...files })).rejects.toMatchObject({
+      code: "checkpoint_unsupported",
+      message: expect.stringContaining(`the pooling ${[mode].flat().join(" + ")} is not supported`),
+    });
+  });
+
+  it("normalises only if modules.json says so", async () => {
+    const files = poolingBy("pooling_mode_mean_tokens");
+    expect((await headOf({ "modules.json": [transformer, pooling, normalize], ...files })).normalize).toBe(true);
+    expect((await headOf({ "modules.json": [transformer, pooling], ...files })).normalize).toBe(false);
+  });
+
+  it("reads the longest input, and finds none in null or in nothing", async () => {
+    const length = async (config: unknown) => (await headOf({ "sentence_bert_config.json": config })).maxTokens;
+    expect(await length({ max_seq_length: 128, do_lower_case: false })).toBe(128);
+    expect(await length({ max_seq_length: null })).toBeUndefined();
+    expect(await length({})).toBeUndefined();
+  });
+
+  it("takes the tokenizer's longest input where the sentence encoder names none, as version 6 does", async () => {
+    const length = async (sentence: unknown) =>
+      (await headOf({ "sentence_bert_config.json": sentence, "tokenizer_config.json": { model_max_length: 200 } }))
+        .maxTokens;
+    expect(await length({ max_seq_length: 128 })).toBe(128);
+    expect(await length({ transformer_task: "feature-extraction" })).toBe(200);
+    expect((await headOf({ "tokenizer_config.json": `{"model_max_length": 1${"0".repeat(30)}}` })).maxTokens).toBe(
+      1e30,
+    );
+  });
+
+  it.each([
+    ["mean of square-root lengths", ["pooling_mode_mean_sqrt_len_tokens"]],
+    ["the last token", ["pooling_mode_lasttoken"]],
+    ["two at a time", ["pooling_mode_mean_tokens", "pooling_mode_cls_token"]],
+    ["none", []],
+  ])("refuses pooling by %s, because the vectors would be others", async (_, modes) => {
+    await expect(headOf({ "modules.json": [transformer, pooling], ...poolingBy(...modes) })).rejects.toMatchObject({
+      code: "checkpoint_unsupported",
+      message: expect.stringContaining(`the pooling ${modes.join(" + ") || "(none)"} is not supported`),
+      hint: expect.stringContaining("mean, cls or max"),
+    });
+  });
+
+  it.each(["Dense", "WordWeights", "CNN"])("refuses a module %s, because the vectors would be others", async (kind) => {
+    const files = { "modules.json": [transformer, pooling, module(kind, "2")], ...poolingBy("pooling_mode_cls_token") };
+    await expect(headOf(files)).rejects.toMatchObject({
+      code: "checkpoint_unsupported",
+      message: expect.stringContaining(`the module sentence_transformers.models.${kind}`),
+    });
+  });
+
+  it("says that the pooling's file is missing", async () => {
+    await expect(headOf({ "modules.json": [transformer, pooling] })).rejects.toMatchObject({
+      code: "checkpoint_invalid",
+      message: expect.stringContaining("1_Pooling/config.json is missing"),
+    });
+  });
+
+  it.each([
+    ["modules.json", "{"],
+    ["modules.json", {}],
+    ["modules.json", [{ path: "" }]],
+    ["sentence_bert_config.json", { max_seq_length: 2 }],
+    ["sentence_bert_config.json", { max_seq_length: "256" }],
+    ["sentence_bert_config.json", null],
+    ["tokenizer_config.json", { model_max_length: "512" }],
+    ["1_Pooling/config.json", { pooling_mode: 1 }],
+  ])("refuses a %s of %j", async (file, value) => {
+    await expect(
+      headOf({ "modules.json": [transformer, pooling], ...poolingBy("pooling_mode_cls_token"), [file]: value }),
+    ).rejects.toMatchObject({
+      code: "checkpoint_invalid",
+      message: expect.stringContaining(file),
+    });
+  });
+
+  it("answers any modules.json with a head or with a code", async () => {
+    const folder = await folderWith(poolingBy("pooling_mode_max_tokens"));
+    const entry = fc.oneof(
+      fc.constantFrom(transformer, pooling, normalize),
+      fc.record({ path: fc.oneof(fc.string(), fc.constantFrom("..", "/", "\0", "1_Pooling")), type: fc.string() }),
+      fc.record({ path: fc.string({ unit: "binary" }), type: fc.constant("x.Pooling") }),
+      fc.jsonValue(),
+    );
+    const text = fc.oneof(
+      fc.array(entry, { maxLength: 4 }).map((list) => JSON.stringify(list)),
+      fc.json(),
+      fc.string(),
+    );
+    await fc.assert(
+      fc.asyncProperty(text, async (text) => {
+        await writeFile(join(folder, "modules.json"), text);
+        expect(["accepted", "checkpoint_invalid", "checkpoint_unsupported"]).toContain(
+          await refusalOf(readSentenceHead(folder)),
+        );
+      }),
+      seeded(150),
+    );
+  });
+});

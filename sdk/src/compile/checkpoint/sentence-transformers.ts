@@ -1,0 +1,73 @@
+import { join } from "node:path";
+import * as v from "valibot";
+import { BertEdgeError } from "../../artifact/error.ts";
+import type { Pooling } from "../../artifact/manifest.ts";
+import { readJson } from "../files/json-file.ts";
+
+const Modules = v.array(v.object({ path: v.string(), type: v.string() }));
+const Length = v.nullish(v.pipe(v.number(), v.integer(), v.minValue(3)));
+const Transformer = v.object({ max_seq_length: Length });
+/** Tokenizers without a limit have 10³⁰ here. */
+const TokenizerConfig = v.object({ model_max_length: Length });
+/** Since version 6: one name, or several whose vectors are put side by side. */
+const PoolingMode = v.nullish(v.union([v.string(), v.array(v.string())]));
+const PoolingConfig = v.objectWithRest({ pooling_mode: PoolingMode }, v.unknown());
+
+/** sentence-transformers' pooling modes that have a counterpart here: its names since version 6, and its switches before. */
+const poolings: Readonly<Record<string, Pooling>> = {
+  mean: "mean",
+  cls: "cls",
+  max: "max",
+  pooling_mode_mean_tokens: "mean",
+  pooling_mode_cls_token: "cls",
+  pooling_mode_max_tokens: "max",
+};
+
+/** How token states become a sentence's vector. */
+export interface SentenceHead {
+  pooling: Pooling;
+  normalize: boolean;
+  /** Longest input the model was made for; undefined when only its position table bounds it. */
+  maxTokens: number | undefined;
+}
+
+/**
+ * Reads sentence-transformers' modules.json and what it names. A folder without it is a plain encoder, for which mean
+ * pooling with normalisation is the usual choice.
+ *
+ * @throws BertEdgeError `checkpoint_invalid` or `checkpoint_unsupported` for heads that would change the vectors
+ */
+export async function readSentenceHead(folder: string): Promise<SentenceHead> {
+  const modules = await readJson(folder, "modules.json", Modules);
+  const transformer = await readJson(folder, "sentence_bert_config.json", Transformer);
+  const tokenizer = await readJson(folder, "tokenizer_config.json", TokenizerConfig);
+  const head: SentenceHead = {
+    pooling: "mean",
+    normalize: modules === undefined,
+    maxTokens: transformer?.max_seq_length ?? tokenizer?.model_max_length ?? undefined,
+  };
+  for (const { type, path } of modules ?? []) {
+    const kind = type.split(".").at(-1);
+    if (kind === "Pooling") head.pooling = await readPooling(folder, join(path, "config.json"));
+    else if (kind === "Normalize") head.normalize = true;
+    else if (kind !== "Transformer") throw unsupported(folder, `the module ${type}`);
+  }
+  return head;
+}
+
+async function readPooling(folder: string, file: string): Promise<Pooling> {
+  const config = await readJson(folder, file, PoolingConfig);
+  if (!config)
+    throw new BertEdgeError("checkpoint_invalid", `${join(folder, file)} is missing; modules.json names it.`);
+  const switches = Object.keys(config).filter((key) => key.startsWith("pooling_mode_") && config[key] === true);
+  const modes = [config.pooling_mode ?? switches].flat();
+  const [first = ""] = modes;
+  const pooling = Object.hasOwn(poolings, first) ? poolings[first] : undefined;
+  if (!pooling || modes.length !== 1) throw unsupported(folder, `the pooling ${modes.join(" + ") || "(none)"}`);
+  return pooling;
+}
+
+const unsupported = (folder: string, what: string) =>
+  new BertEdgeError("checkpoint_unsupported", `${folder}: ${what} is not supported so far.`, {
+    hint: "Supported: Transformer, Pooling by mean, cls or max, and Normalize.",
+  });

@@ -1,0 +1,139 @@
+import { rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import {
+  type ClassifierCase,
+  type ClassifierEdit,
+  caseOf,
+  type Drawn,
+  writeClassifier,
+} from "#test/fixtures/classifier-case.ts";
+import { refusalOf } from "#test/fixtures/refusal.ts";
+import { seeded } from "#test/fixtures/seeded.ts";
+import { temporaryFolder } from "#test/fixtures/temporary-folder.ts";
+import { classifierGraph } from "./classifier-graph.ts";
+import { headWeights, readClassifier } from "./sequence-classification.ts";
+
+const bert = caseOf("bert");
+
+async function folderOf(stored: ClassifierCase, edit: ClassifierEdit = {}): Promise<string> {
+  const folder = join(await temporaryFolder(), "model");
+  await writeClassifier(folder, stored, edit);
+  return folder;
+}
+
+/** Names of the tensors that are not the encoder's. */
+const headTensors: Readonly<Record<string, readonly string[]>> = {
+  bert: ["bert.pooler.dense.weight", "bert.pooler.dense.bias", "classifier.weight", "classifier.bias"],
+  roberta: [
+    "classifier.dense.weight",
+    "classifier.dense.bias",
+    "classifier.out_proj.weight",
+    "classifier.out_proj.bias",
+  ],
+  distilbert: ["pre_classifier.weight", "pre_classifier.bias", "classifier.weight", "classifier.bias"],
+  albert: ["albert.pooler.weight", "albert.pooler.bias", "classifier.weight", "classifier.bias"],
+  "modernbert, mean": [
+    ...["head.dense.weight", "head.dense.bias", "head.norm.weight", "head.norm.bias"],
+    ...["classifier.weight", "classifier.bias"],
+  ],
+};
+const eachHeadTensor = Object.entries(headTensors).flatMap(([name, tensors]) =>
+  tensors.map((tensor) => [name, tensor] as const),
+);
+
+describe("readClassifier", () => {
+  it("reads encoder, labels and tokenizer", async () => {
+    const folder = await folderOf(bert);
+    await writeFile(join(folder, "tokenizer.json"), '{"version":"1.0"}');
+    expect(await readClassifier(folder)).toMatchObject({
+      folder,
+      config: { model_type: "bert", hidden_size: 8 },
+      head: { pooling: "first", activation: "tanh", output: "classifier" },
+      labels: ["no", "maybe", "yes"],
+      problemType: "single_label_classification",
+      tokenizer: { json: { version: "1.0" }, config: {} },
+    });
+  });
+
+  it("refuses a folder that is no classifier", async () => {
+    const folder = await folderOf(bert, { keys: { architectures: ["BertModel"] } });
+    await expect(readClassifier(folder)).rejects.toMatchObject({ code: "checkpoint_unsupported" });
+  });
+
+  it.each(["config.json", "tokenizer.json", "model.safetensors"])("says that %s is missing", async (file) => {
+    const folder = await folderOf(bert);
+    await rm(join(folder, file));
+    await expect(readClassifier(folder)).rejects.toMatchObject({
+      code: "checkpoint_missing",
+      message: `${join(folder, file)} does not exist.`,
+    });
+  });
+
+  it.each([
+    ["bert", { id2label: { 1: "a", 2: "b" } }, "id2label must have a name"],
+    ["bert", { model_type: "t5" }, "only these families are supported so far"],
+    ["modernbert", { classifier_pooling: "max" }, "classifier_pooling"],
+    ["modernbert", { classifier_activation: "prelu" }, "the activation must be one of"],
+  ])("says what is wrong with the config.json of a %s with %j", async (name, keys, message) => {
+    const folder = await folderOf(caseOf(name), { keys });
+    await expect(readClassifier(folder)).rejects.toMatchObject({
+      code: "checkpoint_invalid",
+      message: expect.stringContaining(message),
+    });
+  });
+
+  it("answers any config.json with a graph, with checkpoint_invalid or with checkpoint_unsupported", async () => {
+    const folder = await folderOf(bert);
+    const value = fc.oneof(fc.jsonValue(), fc.nat(8), fc.constantFrom(1e9, 2 ** 31, 2 ** 53, -1, 0.5));
+    const keys = [...Object.keys(bert.config), "num_labels", "problem_type", "classifier_pooling"];
+    const change = fc.dictionary(fc.constantFrom(...keys), value, { maxKeys: 2 });
+    const architecture = fc.constantFrom("BertForSequenceClassification", "BertModel", "BertForTokenClassification");
+    const changed = fc
+      .tuple(architecture, change)
+      .map(([name, others]) => JSON.stringify({ ...bert.config, architectures: [name], ...others }));
+    const codes = new Set<string>();
+    await fc.assert(
+      fc.asyncProperty(fc.oneof({ weight: 4, arbitrary: changed }, fc.json(), fc.string()), async (text) => {
+        await writeFile(join(folder, "config.json"), text);
+        codes.add(await refusalOf(readClassifier(folder).then(classifierGraph)));
+      }),
+      seeded(300),
+    );
+    expect([...codes].sort()).toEqual(["accepted", "checkpoint_invalid", "checkpoint_unsupported"]);
+  });
+});
+
+describe("headWeights", () => {
+  const refused = async (stored: ClassifierCase, edit: ClassifierEdit, message: string) => {
+    const classifier = await readClassifier(await folderOf(stored, edit));
+    expect(() => headWeights(classifier)).toThrow(
+      expect.objectContaining({ code: "checkpoint_invalid", message: expect.stringContaining(message) }),
+    );
+  };
+
+  it.each(eachHeadTensor)("names what is missing of a %s: %s", async (name, tensor) => {
+    const removed = (drawn: Map<string, Drawn>) => expect(drawn.delete(tensor)).toBe(true);
+    await refused(caseOf(name), { tensors: removed }, `has no tensor ${tensor} of shape [`);
+  });
+
+  it.each(eachHeadTensor)("names what has another shape in a %s: %s", async (name, tensor) => {
+    const longer = (drawn: Map<string, Drawn>) => {
+      const [rows = 0, ...columns] = drawn.get(tensor)?.shape ?? [];
+      const shape = [rows + 1, ...columns];
+      drawn.set(tensor, { shape, values: new Float32Array(shape.reduce((product, n) => product * n, 1)) });
+    };
+    await refused(caseOf(name), { tensors: longer }, `should have ${tensor} of shape [`);
+  });
+
+  it("says that there are fewer labels than rows of weights", async () => {
+    const keys = { id2label: { 0: "no", 1: "yes" } };
+    await refused(bert, { keys }, "should have classifier.weight of shape [2,8], not [3,8]");
+  });
+
+  it("refuses NaN", async () => {
+    const broken = (drawn: Map<string, Drawn>) => drawn.get("classifier.weight")?.values.fill(Number.NaN, 5, 6);
+    await refused(bert, { tensors: broken }, "classifier.weight holds NaN or infinite numbers");
+  });
+});

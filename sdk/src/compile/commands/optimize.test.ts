@@ -1,0 +1,128 @@
+import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { NamedGraph } from "#test/fixtures/named-graph.ts";
+import { refusalOf } from "#test/fixtures/refusal.ts";
+import { temporaryFolder } from "#test/fixtures/temporary-folder.ts";
+import { tinyBert, writeTinyCheckpoint } from "#test/fixtures/tiny-bert.ts";
+import { encoderGraph } from "../checkpoint/encoder-graph.ts";
+import { ints } from "../graph/attribute.ts";
+import type { Graph } from "../graph/graph.ts";
+import { writeOnnx } from "../onnx/write-onnx.ts";
+import { optimize } from "./optimize.ts";
+
+async function written(graph: Graph): Promise<{ folder: string; source: string; out: string }> {
+  const folder = await temporaryFolder();
+  const source = join(folder, "in.onnx");
+  await writeOnnx(source, graph);
+  return { folder, source, out: join(folder, "out.onnx") };
+}
+
+const encoder = () => {
+  const { config, weights } = tinyBert();
+  return encoderGraph(config, weights);
+};
+
+/** softmax(x · xᵀ) · x, of which the heads are not split in any way that is known. */
+function unknownAttention(): Graph {
+  const g = new NamedGraph("unknown", [{ name: "x", dtype: "float32", shape: ["batch", "sequence", 8] }]);
+  g.op("keys", "Transpose", ["x"], { perm: ints(0, 2, 1) });
+  g.op("scores", "MatMul", ["x", "keys"]);
+  g.op("rotated", "Sin", ["scores"]);
+  g.op("y", "MatMul", [g.op("probabilities", "Softmax", ["rotated"]), "x"]);
+  return g.outputs("y");
+}
+
+describe("optimize", () => {
+  it("writes the fused model and reports what it did", async () => {
+    const { folder, source, out } = await written(encoder());
+    const stages: string[] = [];
+    const report = await optimize({ source, out, onStage: (stage) => stages.push(stage) });
+    expect(report).toMatchObject({
+      nodes: { before: 93, after: 18 },
+      fused: { EmbedLayerNormalization: 1, Attention: 2, SkipLayerNormalization: 4, BiasGelu: 2 },
+      complete: true,
+      reasons: [],
+      parity: { cases: 4 },
+    });
+    expect(report.parity?.maxAbs).toBeLessThan(1e-5);
+    expect(report.parity?.cosine).toBeGreaterThan(0.999_999);
+    expect(report.seconds).toBeGreaterThan(0);
+    expect(report.peakRssMB).toBeGreaterThan(0);
+    expect(stages).toEqual([`read ${source}`, "fuse", `write ${out}`, "compare with the original"]);
+    expect((await readdir(folder)).sort()).toEqual(["in.onnx", "out.onnx"]);
+  });
+
+  it("takes a checkpoint's folder as well", async () => {
+    const folder = await temporaryFolder();
+    await writeTinyCheckpoint(join(folder, "model"), { files: { "tokenizer.json": undefined } });
+    const report = await optimize({ source: join(folder, "model"), out: join(folder, "out.onnx") });
+    expect(report).toMatchObject({ complete: true, nodes: { before: 93, after: 18 }, fused: { Attention: 2 } });
+    expect(report.parity?.cases).toBeGreaterThan(0);
+  });
+
+  it("writes the same file when it is asked to replace its input", async () => {
+    const { source, out } = await written(encoder());
+    await optimize({ source, out });
+    await optimize({ source, out: source });
+    expect(Buffer.compare(await readFile(source), await readFile(out))).toBe(0);
+    // What is fused stays as it is.
+    expect(await optimize({ source, out: source })).toMatchObject({ nodes: { before: 18, after: 18 }, complete: true });
+  });
+
+  it("says what could not be fused, and writes nothing unless that is allowed", async () => {
+    const { folder, source, out } = await written(unknownAttention());
+    await writeFile(out, "earlier");
+    const report = await optimize({ source, out });
+    expect(report).toMatchObject({
+      complete: false,
+      reasons: [
+        { pattern: "Attention", node: expect.stringMatching(/rotated|probabilities|y/), why: expect.any(String) },
+      ],
+      parity: { maxAbs: 0 },
+    });
+    expect(await readFile(out, "utf8")).toBe("earlier");
+    expect((await optimize({ source, out, allowPartial: true })).complete).toBe(false);
+    expect(await readFile(out, "utf8")).not.toBe("earlier");
+    expect((await readdir(folder)).sort()).toEqual(["in.onnx", "out.onnx"]);
+  });
+
+  it("does not take a graph without attention for an encoder", async () => {
+    const g = new NamedGraph("none", [{ name: "x", dtype: "float32", shape: ["batch", 8] }]);
+    g.op("y", "Tanh", ["x"]);
+    const { source, out } = await written(g.outputs("y"));
+    expect(await optimize({ source, out, checkParity: false })).toMatchObject({
+      complete: false,
+      parity: undefined,
+      reasons: [{ pattern: "Attention", node: "", why: "the graph has no attention of a known form" }],
+    });
+  });
+
+  it.each<[string, string, (folder: string) => Promise<unknown>]>([
+    ["a file that does not exist", "onnx_missing", async () => {}],
+    ["a file that is no model", "onnx_invalid", (folder) => writeFile(join(folder, "in.onnx"), "hello")],
+    ["a folder without a checkpoint", "checkpoint_missing", (folder) => mkdir(join(folder, "in.onnx"))],
+  ])("refuses %s", async (_, code, make) => {
+    const folder = await temporaryFolder();
+    await make(folder);
+    expect(await refusalOf(optimize({ source: join(folder, "in.onnx"), out: join(folder, "out.onnx") }))).toBe(code);
+    expect(await readdir(folder)).not.toContain("out.onnx");
+  });
+
+  it("refuses a place that does not exist before it takes long", async () => {
+    const { source, folder } = await written(encoder());
+    expect(await refusalOf(optimize({ source, out: join(folder, "nowhere", "out.onnx") }))).toBe("out_unwritable");
+  });
+
+  it.each<[string, (folder: string) => string]>([
+    ["a folder", (folder) => folder],
+    ["nothing", () => ""],
+  ])("refuses to write to %s before it reads anything", async (_, outIn) => {
+    const folder = await temporaryFolder();
+    // The source is missing, which would be the answer if it had been read.
+    expect(await refusalOf(optimize({ source: join(folder, "missing.onnx"), out: outIn(folder) }))).toBe(
+      "out_unwritable",
+    );
+    expect(await readdir(folder)).toEqual([]);
+  });
+});

@@ -1,0 +1,144 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { writePreparableClassifier } from "#test/fixtures/classifier-case.ts";
+import { listing, preparable } from "#test/fixtures/preparable.ts";
+import { temporaryFolder } from "#test/fixtures/temporary-folder.ts";
+import type { TargetName } from "../../artifact/manifest.ts";
+import { oneModel } from "../../runtime/engine/engine.ts";
+import { ortNodeEngine } from "../../runtime/engine/ort-node/index.ts";
+import { loadModel } from "../../runtime/model.ts";
+import { cosine } from "../../runtime/tasks/sentence-vector.ts";
+import { openFolder } from "../../storage/folder-artifact.ts";
+import { INT8_LIMIT } from "../accuracy/limits.ts";
+import { probeTexts } from "../accuracy/probe-texts.ts";
+import { topLabel } from "../accuracy/tasks/accuracy.ts";
+import { readTextModel } from "../model/text-model.ts";
+import { encodeOnnx } from "../onnx/encode-onnx.ts";
+import { type PrepareOptions, prepare } from "./prepare.ts";
+
+const cpu = ["edge", "regional-cpu"] as const satisfies readonly TargetName[];
+
+async function tinyClassifier(labels: readonly string[]) {
+  const parent = await temporaryFolder();
+  const folder = join(parent, "topics");
+  await writePreparableClassifier(folder, labels);
+  const out = join(parent, "artifact");
+  return { parent, folder, out, run: (more: Partial<PrepareOptions> = {}) => prepare({ folder, out, ...more }) };
+}
+
+/** What a model computes in float32, unfused. */
+async function float32(folder: string, texts: readonly string[]): Promise<Float32Array[]> {
+  const model = await readTextModel(folder);
+  const session = await ortNodeEngine({ threads: 1, optimize: false }).load(oneModel(encodeOnnx(model.graph)));
+  try {
+    return await model.compute(session, texts);
+  } finally {
+    await session.release();
+  }
+}
+
+describe("prepare of a classifier", () => {
+  it("makes an artifact with its labels, of which every target gives the same, and which is not served as vectors", async () => {
+    const { folder, out, run } = await tinyClassifier(["no", "maybe", "yes"]);
+    const labelled = join(folder, "labelled.tsv");
+    const names = ["no", "maybe", "yes"];
+    const logits = await float32(folder, probeTexts);
+    const lines = probeTexts.map((text, i) => `${text.trim()}\t${names[topLabel(logits[i] as Float32Array)]}`);
+    await writeFile(labelled, lines.join("\n"));
+    const { manifest, fusion } = await run({ labelled });
+    expect(manifest).toMatchObject({ name: "topics", task: "classify", labels: names, maxTokens: 512 });
+    expect(manifest).not.toHaveProperty("pooling");
+    expect(fusion.top1).toBe(1);
+    for (const target of Object.values(manifest.targets)) {
+      expect(target?.parity.top1).toBeGreaterThanOrEqual(INT8_LIMIT.minTop1);
+      expect(target?.task).toMatchObject({ metric: "accuracy", fp32: 100 });
+      expect(target?.task?.score).toBeGreaterThanOrEqual(99.5);
+    }
+    const artifact = await openFolder(out);
+    expect(artifact.manifest).toEqual(manifest);
+    await expect(loadModel(artifact, ortNodeEngine({ threads: 1 }))).rejects.toMatchObject({
+      code: "task_unsupported",
+    });
+  });
+
+  it("of one logit compares how texts differ, not signs alone", async () => {
+    const { run } = await tinyClassifier(["score"]);
+    const { manifest } = await run({ targets: ["edge"] });
+    expect(manifest).toMatchObject({ labels: ["score"] });
+    expect(manifest.targets.edge?.parity.meanCosine).toBeGreaterThanOrEqual(INT8_LIMIT.meanCosine);
+    // Of signs it would be exactly 1.
+    expect(manifest.targets.edge?.parity.meanCosine).toBeLessThan(1);
+  });
+
+  it("refuses pairs of sentences, and a sentence encoder labels, before anything is built", async () => {
+    const [classifier, encoder] = [await tinyClassifier(["a", "b"]), await preparable()];
+    for (const [{ parent, run }, data] of [
+      [classifier, { sts: "pairs.tsv" }],
+      [encoder, { labelled: "labels.tsv" }],
+    ] as const) {
+      const before = await listing(parent);
+      await expect(run(data)).rejects.toMatchObject({ code: "data_unsuitable" });
+      expect(await listing(parent)).toEqual(before);
+    }
+  });
+});
+
+describe("prepare with pairs of sentences", () => {
+  /** Pairs in the order in which the float32 model has them: its correlation is 100. */
+  async function pairs(folder: string) {
+    const vectors = await float32(folder, probeTexts);
+    const all = probeTexts.flatMap((first, i) =>
+      probeTexts.slice(i + 1).map((second, j) => ({
+        first: first.trim(),
+        second: second.trim(),
+        score: cosine(vectors[i] as Float32Array, vectors[i + 1 + j] as Float32Array),
+      })),
+    );
+    return all.toSorted((a, b) => a.score - b.score);
+  }
+  const tsv = (rows: Awaited<ReturnType<typeof pairs>>) =>
+    rows.map(({ first, second }, rank) => `${rank}\t${first}\t${second}`).join("\n");
+
+  it("writes float32's score and the target's, and refuses a target that loses more than half a point", async () => {
+    const { parent, folder, run } = await preparable();
+    const sorted = await pairs(folder);
+    const sts = join(folder, "sts.tsv");
+    await writeFile(sts, tsv(sorted));
+    const { manifest } = await run({ sts, targets: cpu });
+    for (const name of cpu) {
+      const { metric, score = 0, fp32 = 0 } = manifest.targets[name]?.task ?? {};
+      expect(metric).toBe("sts");
+      expect(fp32).toBeGreaterThan(99.9);
+      expect(score).toBeGreaterThanOrEqual(fp32 - INT8_LIMIT.maxDrop);
+      expect(score).toBeLessThanOrEqual(fp32);
+    }
+
+    // Pairs that are nearly as alike as each other: eight bits change their order.
+    const middle = Math.floor(sorted.length / 2);
+    await writeFile(sts, tsv(sorted.slice(middle - 6, middle + 6)));
+    const before = await listing(parent);
+    await expect(run({ sts, targets: ["edge"] })).rejects.toMatchObject({
+      code: "accuracy_gate",
+      message: expect.stringMatching(/sts \d+\.\d\d instead of \d+\.\d\d \(at most 0\.5 less\) over 21 texts/),
+    });
+    expect(await listing(parent)).toEqual(before);
+  });
+});
+
+it("prepare takes a more accurate precision where a higher cosine is asked for", async () => {
+  const folder = join(import.meta.dirname, "../../../../models/default");
+  const out = join(await temporaryFolder(), "artifact");
+  const { manifest } = await prepare({
+    folder,
+    out,
+    name: "mini",
+    targets: ["regional-cpu"],
+    minCosine: 0.998,
+    calibration: probeTexts,
+  });
+  const { precision, kept, parity } = manifest.targets["regional-cpu"] ?? {};
+  expect({ precision, kept }).toEqual({ precision: "int8-blocks", kept: [] });
+  // int8 measures 0.9976.
+  expect(parity?.meanCosine).toBeGreaterThanOrEqual(0.998);
+});

@@ -1,0 +1,271 @@
+import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { listing, preparable, set } from "#test/fixtures/preparable.ts";
+import type { TinyFolderOptions } from "#test/fixtures/tiny-bert.ts";
+import { describeFile } from "../../artifact/describe-file.ts";
+import { loadModel } from "../../runtime/model.ts";
+import { cosine } from "../../runtime/tasks/sentence-vector.ts";
+import { openFolder } from "../../storage/folder-artifact.ts";
+import { FP16_LIMIT } from "../accuracy/limits.ts";
+import { parseSafetensors } from "../checkpoint/safetensors.ts";
+import { engineOnThisMachine } from "../latency/engines.ts";
+import { readTextModel } from "../model/text-model.ts";
+import { writeOnnx } from "../onnx/write-onnx.ts";
+import { type PrepareOptions, prepare } from "./prepare.ts";
+
+const ROBERTA = { model_type: "roberta", pad_token_id: 1, type_vocab_size: 1, max_position_embeddings: 64 };
+
+describe("prepare", () => {
+  it("makes an artifact with every target, checked and timed", async () => {
+    const { run, out } = await preparable();
+    const stages: string[] = [];
+    const report = await run({ onStage: (stage) => stages.push(stage) });
+    const artifact = await openFolder(out);
+    expect(artifact.manifest).toEqual(report.manifest);
+    expect(report.manifest).toMatchObject({
+      name: "tiny-model",
+      task: "embed",
+      pooling: "mean",
+      normalize: true,
+      dimensions: 16,
+      maxTokens: 64,
+      vocabulary: 30_522,
+      targets: {
+        edge: { engine: "wasm", precision: "int8-edge", model: "model.int8-edge.safetensors", memory: { fits: true } },
+        "regional-cpu": { engine: "ort-node", precision: "int8", model: "model.int8.onnx" },
+        "regional-gpu": { engine: "ort-node", precision: "fp16", model: "model.fp16.onnx" },
+      },
+    });
+    for (const target of ["edge", "regional-cpu"] as const) {
+      const { base = 0, perToken = 0, perSquare = 0 } = report.manifest.targets[target]?.cost ?? {};
+      expect(base + perToken + perSquare).toBeGreaterThan(0);
+    }
+    expect(report.manifest.targets["regional-gpu"]?.cost).toBeUndefined();
+    expect(report.nodes.fused).toBeLessThan(report.nodes.decomposed / 4);
+    // The files are all that there is, and what the manifest says.
+    expect((await readdir(out)).sort()).toEqual(["manifest.json", ...Object.keys(artifact.manifest.files)].sort());
+    for (const [name, file] of Object.entries(artifact.manifest.files)) {
+      expect(await describeFile(await artifact.read(name))).toEqual(file);
+    }
+    expect(stages).toEqual([
+      "read checkpoint",
+      "build and fuse the graph",
+      "check fusion",
+      "observe activations",
+      "quantize and check edge on wasm",
+      "quantize and check regional-cpu on ort-node",
+      "quantize and check regional-gpu on ort-node",
+      "time the CPU targets",
+      `write ${out}`,
+    ]);
+  });
+
+  it("makes models that load and agree between the tiers", async () => {
+    const { run, out } = await preparable();
+    await run({ targets: ["edge", "regional-cpu"] });
+    const artifact = await openFolder(out);
+    const models = await Promise.all(
+      (["wasm", "ort-node"] as const).map(async (engine) => loadModel(artifact, await engineOnThisMachine(engine))),
+    );
+    const vectors = await Promise.all(
+      models.map(async ({ tokenizer, embed, session }) => {
+        const [vector] = await embed([tokenizer.encode("Where is the mill?", 64).ids]);
+        await session.release();
+        return vector as Float32Array;
+      }),
+    );
+    const [edge, region] = vectors as [Float32Array, Float32Array];
+    expect(edge).toHaveLength(16);
+    expect(Math.hypot(...edge)).toBeCloseTo(1, 6);
+    // Weights of 7 bits and of 8, and attention in integers and in float32.
+    expect(cosine(edge, region)).toBeGreaterThan(0.9999);
+  });
+
+  it("says which engine could not take a target, and why", async () => {
+    const { run } = await preparable({ config: { num_attention_heads: 8 } });
+    const { manifest, passedOver } = await run({ targets: ["edge"] });
+    expect(manifest.targets.edge).toMatchObject({ engine: "ort-web", precision: "int8" });
+    expect(passedOver).toEqual([
+      {
+        target: "edge",
+        engine: "wasm",
+        why: expect.stringMatching(/^The WebAssembly engine has no kernel: .*Attention/),
+      },
+    ]);
+  });
+
+  it("makes only the targets it is asked for, and no file that they do not need", async () => {
+    const { run } = await preparable();
+    const { manifest } = await run({ targets: ["regional-gpu"] });
+    expect(Object.keys(manifest.targets)).toEqual(["regional-gpu"]);
+    expect(Object.keys(manifest.files).sort()).toEqual(["model.fp16.onnx", "tokenizer.bin"]);
+  });
+
+  it("keeps in float32 what half precision does not hold, and says so", async () => {
+    const { run } = await preparable({ edit: set("encoder.layer.0.intermediate.dense.weight", 1e6) });
+    const { manifest } = await run({ targets: ["regional-gpu"] });
+    const { kept, parity } = manifest.targets["regional-gpu"] ?? {};
+    expect(kept).toContain("layer.0.output.product");
+    expect(parity?.minCosine).toBeGreaterThanOrEqual(FP16_LIMIT.minCosine);
+  });
+
+  it("makes the same files of the same checkpoint", async () => {
+    const [first, second] = [await preparable(), await preparable()];
+    const [a, b] = [await first.run(), await second.run()];
+    expect(a.manifest.files).toEqual(b.manifest.files);
+  });
+
+  it("makes the same edge of a model's ONNX export", async () => {
+    const [checkpoint, exported] = [await preparable(), await preparable()];
+    const { graph } = await readTextModel(exported.folder);
+    await mkdir(join(exported.folder, "onnx"));
+    await writeOnnx(join(exported.folder, "onnx", "model.onnx"), graph);
+    await rm(join(exported.folder, "model.safetensors"));
+    const tensors = [checkpoint, exported].map(async ({ run, out }) => {
+      const { manifest } = await run({ targets: ["edge"] });
+      expect(manifest.targets.edge?.engine).toBe("wasm");
+      const file = await readFile(join(out, manifest.targets.edge?.model as string));
+      return [...parseSafetensors(new Uint8Array(file), "edge").values()]
+        .map(({ data }) => Buffer.from(data))
+        .sort(Buffer.compare);
+    });
+    expect(await tensors[1]).toEqual(await tensors[0]);
+  });
+
+  it("refuses an export that takes fewer tokens than config.json says", async () => {
+    const { folder, run } = await preparable({ config: ROBERTA });
+    await writeOnnx(join(folder, "model.onnx"), (await readTextModel(folder)).graph);
+    await rm(join(folder, "model.safetensors"));
+    const config = join(folder, "config.json");
+    const text = await readFile(config, "utf8");
+    await writeFile(config, text.replace('"pad_token_id":1', '"pad_token_id":0'));
+    await expect(run()).rejects.toMatchObject({
+      code: "checkpoint_invalid",
+      message: "The model does not take 63 tokens, as its folder says.",
+      hint: expect.stringContaining("pad_token_id"),
+    });
+  });
+
+  it("takes pooling, normalisation and longest input from sentence-transformers' files", async () => {
+    const { run } = await preparable({
+      files: {
+        "modules.json": JSON.stringify([
+          { path: "", type: "sentence_transformers.models.Transformer" },
+          { path: "1_Pooling", type: "sentence_transformers.models.Pooling" },
+        ]),
+        "1_Pooling/config.json": '{"pooling_mode_cls_token":true}',
+        "sentence_bert_config.json": '{"max_seq_length":32}',
+      },
+    });
+    const { manifest } = await run({ targets: ["regional-cpu"] });
+    expect(manifest).toMatchObject({ pooling: "cls", normalize: false, maxTokens: 32 });
+  });
+
+  it("does not take longer inputs than there are positions", async () => {
+    const { run } = await preparable({ files: { "sentence_bert_config.json": '{"max_seq_length":512}' } });
+    expect((await run({ targets: ["regional-cpu"] })).manifest.maxTokens).toBe(64);
+  });
+
+  it("times a model that takes less than the shortest length that is usually timed", async () => {
+    const { run } = await preparable({ files: { "sentence_bert_config.json": '{"max_seq_length":5}' } });
+    const { manifest } = await run({ targets: ["regional-cpu"] });
+    const cost = manifest.targets["regional-cpu"]?.cost;
+    // One point is fitted by any one term.
+    expect((cost?.base ?? 0) + 5 * (cost?.perToken ?? 0) + 25 * (cost?.perSquare ?? 0)).toBeGreaterThan(0);
+  });
+
+  it.each([
+    ["Tiny-BERT_v1.5", "tiny-bert_v1.5"],
+    ["x", "x"],
+  ])("names the model %s %s", async (name, expected) => {
+    const { run } = await preparable();
+    expect((await run({ name, targets: ["regional-cpu"] })).manifest.name).toBe(expected);
+  });
+
+  it.each(["my model", "../up", "", "é"])("refuses the name %j before it does anything", async (name) => {
+    const stages: string[] = [];
+    const work = prepare({ folder: "/nowhere", out: "/nowhere", name, onStage: (stage) => stages.push(stage) });
+    await expect(work).rejects.toMatchObject({ code: "name_invalid", hint: expect.stringContaining("--name") });
+    expect(stages).toEqual([]);
+  });
+});
+
+/** Every failure below is met by an earlier artifact, which must stay as it was. */
+async function expectRefusal(options: TinyFolderOptions, expected: object, more: Partial<PrepareOptions> = {}) {
+  const { run, out, parent } = await preparable(options);
+  const before = await listing(parent);
+  await expect(run(more)).rejects.toMatchObject(expected);
+  expect(await listing(parent), "nothing is written where nothing was").toEqual(before);
+
+  const sound = await preparable();
+  await sound.run({ out, targets: ["regional-cpu"] });
+  const earlier = await listing(parent);
+  await expect(run(more)).rejects.toMatchObject(expected);
+  expect(await listing(parent), "an earlier artifact stays").toEqual(earlier);
+}
+
+describe("prepare refuses, and leaves --out as it was,", () => {
+  it.each([
+    ["NaN", Number.NaN],
+    ["infinity", Number.POSITIVE_INFINITY],
+  ])("a checkpoint with %s in one weight", async (_, value) => {
+    const name = "encoder.layer.0.output.dense.weight";
+    await expectRefusal(
+      { edit: set(name, value) },
+      {
+        code: "checkpoint_invalid",
+        message: expect.stringContaining(`${name} holds NaN or infinite`),
+      },
+    );
+  });
+
+  it("a model that comes less close than was asked for, with what each layer costs", async () => {
+    await expectRefusal(
+      {},
+      {
+        code: "accuracy_gate",
+        message: expect.stringMatching(/^Target edge on ort-web differs .* \(at least 1\).*\n {2}\d\.\d+ {2}\S/s),
+      },
+      { targets: ["edge"], minCosine: 1 },
+    );
+  });
+
+  it("a model that computes NaN in float32 already, and names the layer", async () => {
+    await expectRefusal(
+      { edit: set("embeddings.LayerNorm.weight", 1e30) },
+      {
+        code: "calibration_invalid",
+        message: expect.stringMatching(/^What layer\.0\.attention\S* reads is not finite/),
+      },
+    );
+  });
+
+  it("a tokenizer.json that is not a tokenizer's", async () => {
+    await expectRefusal(
+      { files: { "tokenizer.json": '{"model":{}}' } },
+      {
+        code: "checkpoint_invalid",
+        message: expect.stringContaining("tokenizer.json cannot be used as a tokenizer"),
+        cause: expect.any(Error),
+      },
+    );
+  });
+
+  it("a tokenizer of a larger vocabulary than the model", async () => {
+    await expectRefusal(
+      { config: { vocab_size: 1000 } },
+      {
+        code: "checkpoint_invalid",
+        message: expect.stringMatching(/has the token \d+, but the model has 1000 words/),
+      },
+    );
+  });
+});
+
+it("prepare refuses to write over what is no artifact", async () => {
+  const { run, out } = await preparable();
+  await writeFile(out, "precious");
+  await expect(run({ targets: ["regional-cpu"] })).rejects.toMatchObject({ code: "out_occupied" });
+  expect(await readFile(out, "utf8")).toBe("precious");
+});

@@ -1,0 +1,180 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { NamedGraph } from "#test/fixtures/named-graph.ts";
+import { listing, preparable } from "#test/fixtures/preparable.ts";
+import { describeShared } from "#test/fixtures/shared.ts";
+import { temporaryFolder } from "#test/fixtures/temporary-folder.ts";
+import { FP16_LIMIT, INT8_LIMIT, type Limit, RANDOM_TOKENS_LIMIT, STATIC_LIMIT } from "../accuracy/limits.ts";
+import { probeTexts } from "../accuracy/probe-texts.ts";
+import { optimizeGraph } from "../fusions/optimize-graph.ts";
+import type { Graph } from "../graph/graph.ts";
+import { numbersOf, tensor } from "../graph/tensor.ts";
+import { readModelSource } from "../model/model-source.ts";
+import { fromOnnx } from "../onnx/from-onnx.ts";
+import { readOnnx } from "../onnx/read-onnx.ts";
+import { writeOnnx } from "../onnx/write-onnx.ts";
+import { integerProducts } from "../quantize/qdq/integer-products.ts";
+import type { QuantizeMode } from "../stages/quantize-candidates.ts";
+import { type QuantizeOptions, quantizeModel } from "./quantize.ts";
+
+/** A tiny model as an ONNX file, with its tokenizer's folder and a place for the result. */
+async function tinyFile(positions = 512) {
+  const { parent, folder } = await preparable({ config: { max_position_embeddings: positions } });
+  const path = join(parent, "model.onnx");
+  const { graph, envelope } = await readModelSource(folder);
+  await writeOnnx(path, graph, envelope);
+  const out = join(parent, "result.onnx");
+  const quantize = (mode: QuantizeMode, more: Partial<QuantizeOptions> = {}) =>
+    quantizeModel({ source: path, out, mode, ...more });
+  return { parent, folder, path, out, quantize };
+}
+
+const operatorsOf = async (path: string) =>
+  new Set([...fromOnnx(await readOnnx(path)).nodes].map(({ opType }) => opType));
+
+const modes: readonly (readonly [QuantizeMode, Limit, string])[] = [
+  ["int8-dynamic", INT8_LIMIT, "DynamicQuantizeMatMul"],
+  ["int8-blocks", INT8_LIMIT, "MatMulNBits"],
+  ["int8-static", STATIC_LIMIT, "QuantizeLinear"],
+  ["fp16", FP16_LIMIT, "Attention"],
+];
+
+describe("quantizeModel", () => {
+  it.each(modes)(
+    "%s of a file, compared on texts, agrees; its folder becomes the same",
+    async (mode, limit, operator) => {
+      const { folder, out, quantize } = await tinyFile();
+      const stages: string[] = [];
+      const report = await quantize(mode, { tokenizer: folder, onStage: (stage) => stages.push(stage) });
+      expect(report).toMatchObject({ mode, kept: [], parity: { cases: probeTexts.length } });
+      expect(report.parity?.meanCosine).toBeGreaterThanOrEqual(limit.meanCosine);
+      expect(report.parity?.minCosine).toBeGreaterThanOrEqual(limit.minCosine);
+      expect(report.bytes.after).toBeLessThan(report.bytes.before);
+      expect(report.ranges).toBe(mode === "int8-static" ? "least error" : undefined);
+      expect(await operatorsOf(out)).toContain(operator);
+      expect(stages.at(-1)).toBe("compare with the original");
+      const again = await quantize(mode, { source: folder, tokenizer: folder });
+      expect(again.parity).toEqual(report.parity);
+    },
+  );
+
+  it.each(modes.filter(([mode]) => mode !== "int8-static"))(
+    "%s without a tokenizer is compared on random tokens",
+    async (mode) => {
+      const { parity } = await (await tinyFile()).quantize(mode);
+      expect(parity?.cases).toBeGreaterThan(5);
+      expect(parity?.meanCosine).toBeGreaterThanOrEqual(RANDOM_TOKENS_LIMIT.meanCosine);
+    },
+  );
+
+  it("may replace its own source", async () => {
+    const { path, quantize } = await tinyFile();
+    await quantize("int8-blocks", { out: path });
+    expect(await operatorsOf(path)).toContain("MatMulNBits");
+  });
+
+  it("takes no more of a text than the model has positions", async () => {
+    const { folder, quantize } = await tinyFile(64);
+    expect((await quantize("int8-dynamic", { tokenizer: folder })).parity?.cases).toBe(probeTexts.length);
+  });
+});
+
+describe("quantizeModel refuses, and leaves what is there,", () => {
+  async function expectRefusal(
+    { parent, out, quantize }: Awaited<ReturnType<typeof tinyFile>>,
+    mode: QuantizeMode,
+    more: Partial<QuantizeOptions>,
+    expected: object,
+  ) {
+    await writeFile(out, "earlier");
+    const before = await listing(parent);
+    await expect(quantize(mode, more)).rejects.toMatchObject(expected);
+    expect(await listing(parent)).toEqual(before);
+  }
+
+  it("int8-static without texts", async () => {
+    const hint = expect.stringContaining("--tokenizer");
+    await expectRefusal(await tinyFile(), "int8-static", {}, { code: "calibration_missing", hint });
+  });
+
+  it.each<QuantizeMode>(["int8-dynamic", "int8-static"])(
+    "texts of more tokens than there are positions: %s",
+    async (mode) => {
+      const model = await tinyFile(64);
+      // What says how many there are is another model's.
+      await writeFile(join(model.folder, "config.json"), '{"max_position_embeddings":512}');
+      const expected = { code: "calibration_invalid", hint: expect.stringContaining("positions") };
+      await expectRefusal(model, mode, { tokenizer: model.folder }, expected);
+    },
+  );
+
+  it("a tokenizer of more words than the model has", async () => {
+    const model = await tinyFile();
+    const { graph, envelope } = await readModelSource(model.path);
+    shortenWords(graph);
+    await writeOnnx(model.path, graph, envelope);
+    const message = expect.stringMatching(/has the token \d+, but the model has 900 words/);
+    await expectRefusal(model, "int8-dynamic", { tokenizer: model.folder }, { code: "checkpoint_invalid", message });
+  });
+
+  it("a model without input_ids, when it is given a tokenizer", async () => {
+    const model = await tinyFile();
+    const g = new NamedGraph("sounds", [{ name: "frames", dtype: "float32", shape: ["batch", "sequence", 16] }]);
+    g.op("y", "MatMul", ["frames", g.constant("w", tensor("float32", [16, 16], new Float32Array(256).fill(0.5)))]);
+    await writeOnnx(model.path, g.outputs("y"));
+    const message = "The model's inputs are frames; none of them is input_ids.";
+    await expectRefusal(model, "int8-dynamic", { tokenizer: model.folder }, { code: "inputs_unknown", message });
+  });
+
+  it("a source, a tokenizer and a place that are not there", async () => {
+    const model = await tinyFile();
+    const nowhere = join(model.parent, "nowhere");
+    await expectRefusal(model, "fp16", { source: nowhere }, { code: "onnx_missing" });
+    await expectRefusal(model, "fp16", { tokenizer: nowhere }, { code: "checkpoint_missing" });
+    await expectRefusal(model, "fp16", { out: join(nowhere, "x.onnx") }, { code: "out_unwritable" });
+  });
+});
+
+function shortenWords(graph: Graph): void {
+  const [words] = [...graph.constants()].filter(({ name }) => name === "word_table");
+  if (!words?.constant) throw new Error("no word table");
+  const { shape, data } = words.constant;
+  const width = shape[1] ?? 0;
+  graph.replace(
+    words,
+    graph.constant("words", { dtype: "float32", shape: [900, width], data: data.slice(0, 4 * 900 * width) }),
+  );
+}
+
+/** Means of states: sums in another order. Measured 2e-7; a rounding tie that flips would show as 1e-2. */
+const FLOAT32_ROUNDING = 1e-5;
+
+describeShared("corpus/qat-bert-pc-eager-l17", "quantizeModel of a model that was trained in int8", (folder) => {
+  it("keeps its integer weights, byte for byte, and its answers", async () => {
+    const out = join(await temporaryFolder(), "result.onnx");
+    const source = join(folder, "model.onnx");
+    const { parity } = await quantizeModel({ source, out, mode: "int8-dynamic" });
+    expect(parity?.maxAbsDiff).toBeLessThan(FLOAT32_ROUNDING);
+    const graph = fromOnnx(await readOnnx(source));
+    await optimizeGraph(graph);
+    const original = integerColumns(await integerProducts(graph));
+    const kept = integerColumns(fromOnnx(await readOnnx(out)));
+    expect(original.size).toBeGreaterThan(100);
+    expect(original.difference(kept)).toEqual(new Set());
+  });
+});
+
+/** Every output channel of integer weights, however they are joined. */
+function integerColumns(graph: Graph): Set<string> {
+  const constants = [...graph.constants()].flatMap(({ constant }) => constant ?? []);
+  const weights = constants.filter(({ dtype, shape }) => dtype === "int8" && shape.length === 2);
+  return new Set(
+    weights.flatMap((weight) => {
+      const [rows = 0, columns = 0] = weight.shape;
+      const numbers = numbersOf(weight);
+      const column = (at: number) => Array.from({ length: rows }, (_, row) => numbers[row * columns + at]).join();
+      return Array.from({ length: columns }, (_, at) => column(at));
+    }),
+  );
+}

@@ -1,0 +1,59 @@
+import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { refusalOf } from "#test/fixtures/refusal.ts";
+import { temporaryFolder } from "#test/fixtures/temporary-folder.ts";
+import { assertWritable, replaceFile } from "./replace-file.ts";
+
+describe("replaceFile", () => {
+  it("puts a draft and its external data in their place, and leaves nothing else", async () => {
+    const folder = await temporaryFolder();
+    const out = join(folder, "model.onnx");
+    await writeFile(out, "earlier");
+    const result = await replaceFile(out, async ({ path, folder: own, publish }) => {
+      await writeFile(path, "model");
+      await writeFile(`${path}.data`, "weights");
+      await writeFile(join(own, "notes"), "whatever");
+      expect(await readFile(out, "utf8")).toBe("earlier");
+      await publish();
+      return 7;
+    });
+    expect(result).toBe(7);
+    expect((await readdir(folder)).sort()).toEqual(["model.onnx", "model.onnx.data"]);
+    expect(await readFile(out, "utf8")).toBe("model");
+    expect(await readFile(`${out}.data`, "utf8")).toBe("weights");
+  });
+
+  it.each([
+    ["is not published", async () => {}],
+    ["fails", () => Promise.reject(new Error("no"))],
+  ])("leaves what is there, and nothing else, when the work %s", async (_, end) => {
+    const folder = await temporaryFolder();
+    const out = join(folder, "model.onnx");
+    await writeFile(out, "earlier");
+    const work = replaceFile(out, async ({ path }) => {
+      await writeFile(path, "draft");
+      await end();
+    });
+    await work.catch((error: Error) => expect(error.message).toBe("no"));
+    expect(await readdir(folder)).toEqual(["model.onnx"]);
+    expect(await readFile(out, "utf8")).toBe("earlier");
+  });
+});
+
+describe("assertWritable", () => {
+  it("takes a new file, and one that is there", async () => {
+    const folder = await temporaryFolder();
+    await writeFile(join(folder, "old.onnx"), "");
+    for (const name of ["old.onnx", "new.onnx"])
+      expect(await refusalOf(assertWritable(join(folder, name)))).toBe("accepted");
+  });
+
+  it("refuses a folder, a file in no folder, and an empty path", async () => {
+    const folder = await temporaryFolder();
+    await mkdir(join(folder, "model.onnx"));
+    for (const out of [join(folder, "model.onnx"), join(folder, "none/model.onnx"), ""]) {
+      await expect(assertWritable(out)).rejects.toMatchObject({ code: "out_unwritable", hint: expect.any(String) });
+    }
+  });
+});

@@ -1,0 +1,64 @@
+import { appendFile, mkdir, rm, truncate, utimes, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { refusal } from "#test/fixtures/refusal.ts";
+import { temporaryFolder } from "#test/fixtures/temporary-folder.ts";
+import { LARGE_BYTES } from "../graph/tensor.ts";
+import { bytesOf, partOf, storedFile } from "./stored-file.ts";
+
+const bytes = Uint8Array.from({ length: 3 * LARGE_BYTES }, (_, i) => i % 251);
+
+async function example() {
+  const path = join(await temporaryFolder(), "weights.bin");
+  await writeFile(path, bytes);
+  return path;
+}
+
+describe("storedFile", () => {
+  it("reads any part of a file, as bytes in memory would be", async () => {
+    const file = storedFile(await example());
+    expect(file.length).toBe(bytes.length);
+    const parts = [
+      [0, 0],
+      [0, bytes.length],
+      [1, 8],
+      [LARGE_BYTES - 1, 2 * LARGE_BYTES + 5],
+      [bytes.length - 1, bytes.length],
+    ];
+    for (const [begin = 0, end] of parts) expect(file.subarray(begin, end ?? 0)).toEqual(bytes.subarray(begin, end));
+  });
+
+  it.each<[string, (path: string) => Promise<unknown>]>([
+    ["longer", (path) => appendFile(path, "x")],
+    ["shorter", (path) => truncate(path, LARGE_BYTES)],
+    ["empty", (path) => writeFile(path, "")],
+    ["written again", (path) => utimes(path, 1, 1)],
+    ["gone", (path) => rm(path)],
+    ["a folder", (path) => rm(path).then(() => mkdir(path))],
+  ])("refuses to read a file that is %s by now, and names it", async (_, change) => {
+    const path = await example();
+    const file = storedFile(path);
+    await change(path);
+    expect(refusal(() => file.subarray(0, 1))).toBe("file_changed");
+    expect(() => file.subarray(0, 1)).toThrow(path);
+  });
+
+  it("is of a file that is there", async () => {
+    const folder = await temporaryFolder();
+    expect(() => storedFile(folder)).toThrow("is not a file");
+    expect(() => storedFile(join(folder, "none"))).toThrow("ENOENT");
+  });
+});
+
+describe("partOf", () => {
+  it("keeps little, and reads much at each use", async () => {
+    const path = await example();
+    const file = storedFile(path);
+    const [little, much] = [partOf(file, 7, 7 + LARGE_BYTES - 1), partOf(file, 7, 7 + LARGE_BYTES)];
+    expect([little.length, much.length]).toEqual([LARGE_BYTES - 1, LARGE_BYTES]);
+    expect(bytesOf(much)).toEqual(bytes.subarray(7, 7 + LARGE_BYTES));
+    await rm(path);
+    expect(bytesOf(little)).toEqual(bytes.subarray(7, 7 + LARGE_BYTES - 1));
+    expect(refusal(() => bytesOf(much))).toBe("file_changed");
+  });
+});

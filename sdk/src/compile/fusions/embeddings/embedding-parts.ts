@@ -1,0 +1,110 @@
+import { type Dim, type Shape, sameDim } from "../../graph/dim.ts";
+import type { Node, Value } from "../../graph/node.ts";
+import { elementCount, elementSize, numbersOf, type Tensor, tensor } from "../../graph/tensor.ts";
+import { type Refusal, type Rewrite, refuse, vectorOf } from "../../rewrite/rule.ts";
+import { indices, tableRows } from "./positions.ts";
+
+/** Rows of a constant table [rows, width], by index. */
+export interface Lookup {
+  readonly table: Value;
+  readonly ids: Value;
+}
+
+/** A sum of embeddings, sorted by what each term is. */
+interface EmbeddingParts {
+  /** Lookups by what the caller gives, or by what is computed from that. */
+  readonly data: readonly Lookup[];
+  /** Vectors that are added to every token. */
+  readonly rows: readonly Tensor[];
+  /** The table [positions, width] of which every text takes the first rows. */
+  readonly positions: Tensor | undefined;
+}
+
+/**
+ * Sorts the terms of a sum [batch, sequence, width].
+ *
+ * @returns undefined until their indices have been probed
+ */
+export function embeddingParts(
+  { root, ask }: Rewrite,
+  terms: readonly Value[],
+  [, sequence, width]: Shape,
+): EmbeddingParts | Refusal | undefined {
+  const data: Lookup[] = [];
+  const rows: Tensor[] = [];
+  const positions: Tensor[] = [];
+  for (const term of terms) {
+    const unknown = refuse(`${term.name} is not a lookup of words, positions or types`, term.producer ?? root);
+    const lookup = lookupOf(term);
+    if (lookup) {
+      const kind = ask(indices, lookup.ids);
+      if (!kind) return undefined;
+      const table = lookup.table.constant as Tensor;
+      const isInside = (index: number) => index >= 0 && index < rowsOf(lookup);
+      if (kind.kind === "data") data.push(lookup);
+      else if (kind.kind === "range" && isInside(kind.offset)) positions.push(from(table, kind.offset));
+      else if (kind.kind === "same" && isInside(kind.index)) rows.push(row(table, kind.index));
+      else return unknown;
+    } else if (term.constant) {
+      const found = vectorOf(term, width) ? undefined : positionTable(term.constant, sequence);
+      if (found) positions.push(found);
+      else if (vectorOf(term, width)) rows.push({ ...term.constant, shape: [elementCount(term.constant.shape)] });
+      else return unknown;
+    } else {
+      const found = ask(tableRows, term);
+      if (found === undefined) return undefined;
+      if (!found) return unknown;
+      positions.push(found);
+    }
+  }
+  if (positions.length > 1) return refuse("there are several tables of positions", root);
+  return { data, rows, positions: positions[0] };
+}
+
+const positionTable = (table: Tensor, sequence: Dim | undefined): Tensor | undefined =>
+  sameDim(table.shape.at(-2), sequence) ? oncePerBatch(table) : undefined;
+
+export function lookupOf(term: Value): Lookup | undefined {
+  const node: Node | undefined = term.producer;
+  const [table, ids] = node?.inputs ?? [];
+  const isLookup = node?.is("Gather") && (node.int("axis") ?? 0) === 0 && table?.constant?.shape.length === 2;
+  return isLookup && table && ids ? { table, ids } : undefined;
+}
+
+export const isComputed = ({ ids }: Lookup) => ids.producer !== undefined && !ids.producer.is("Cast");
+
+export const rowsOf = ({ table }: Lookup) => table.constant?.shape[0] ?? 0;
+
+/** Rows of a table from one on. */
+function from({ dtype, shape, data }: Tensor, first: number): Tensor {
+  const [rows = 0, width = 0] = shape;
+  return { dtype, shape: [rows - first, width], data: data.subarray((data.length / rows) * first) };
+}
+
+/** A table [1 or batch, sequence, width] whose batches are equal, as [sequence, width]. */
+function oncePerBatch({ dtype, shape, data }: Tensor): Tensor | undefined {
+  const [sequence = 0, width = 0] = shape.slice(-2);
+  const bytes = sequence * width * elementSize[dtype];
+  for (let at = bytes; at < data.length; at += bytes) {
+    if (Buffer.compare(data.subarray(0, bytes), data.subarray(at, at + bytes)) !== 0) return undefined;
+  }
+  return { dtype, shape: [sequence, width], data: data.subarray(0, bytes) };
+}
+
+function row({ dtype, shape, data }: Tensor, index: number): Tensor {
+  const [rows = 1, width = 0] = shape;
+  const bytes = data.length / rows;
+  return { dtype, shape: [width], data: data.subarray(index * bytes, (index + 1) * bytes) };
+}
+
+/** The table with a vector added to every row. */
+export function addRow(table: Tensor, vector: Tensor): Tensor | undefined {
+  if (table.dtype !== vector.dtype || (table.dtype !== "float32" && table.dtype !== "float16")) return undefined;
+  const added = numbersOf(vector);
+  const values = numbersOf(table).map((value, i) => value + (added[i % added.length] as number));
+  return tensor(
+    table.dtype,
+    table.shape,
+    table.dtype === "float32" ? Float32Array.from(values) : Float16Array.from(values),
+  );
+}

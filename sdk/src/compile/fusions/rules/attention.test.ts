@@ -1,0 +1,296 @@
+import { describe, expect, it } from "vitest";
+import {
+  type AttentionParts,
+  dense,
+  drawAttention,
+  HEADS,
+  HIDDEN,
+  merge,
+  SIZE,
+  split,
+} from "#test/fixtures/draw-attention.ts";
+import type { Operand, Sketch } from "#test/fixtures/sketch.ts";
+import { rewritten } from "#test/oracles/rewritten.ts";
+import type { Value } from "../../graph/node.ts";
+
+const input = (s: Sketch, name = "x") => s.input(name, ["batch", "sequence", HIDDEN]);
+const fuse = (parts: AttentionParts, opset?: number) =>
+  rewritten((s) => s.output(drawAttention(s, input(s), parts)), opset === undefined ? {} : { opset });
+const sizeOf = (s: Sketch, x: Value, axis: number) => s.op("Gather", [s.op("Shape", [x]), s.index(axis)], { axis: 0 });
+/** A target that is computed from the sizes of x, as traced models compute it. */
+const target = (s: Sketch, ...parts: Operand[]) =>
+  s.op(
+    "Concat",
+    parts.map((part) => (Array.isArray(part) ? part : s.op("Unsqueeze", [part, [0]]))),
+    { axis: 0 },
+  );
+
+describe("attention of one tensor", () => {
+  it.each<[string, AttentionParts]>([
+    ["with separate projections", {}],
+    [
+      "with one projection, split",
+      {
+        heads: (s, x) => {
+          const parts = s.node("Split", [dense(s, x, 3 * HIDDEN)], { axis: -1 }, { outputs: ["q", "k", "v"] }).outputs;
+          return parts.map((part) => split(s, part as Value)) as unknown as [Value, Value, Value];
+        },
+      },
+    ],
+    [
+      "with one projection, sliced",
+      {
+        heads: (s, x) => {
+          const qkv = s.op("Transpose", [s.op("Reshape", [dense(s, x, 3 * HIDDEN), [0, 0, 3, HEADS, SIZE]])], {
+            perm: [2, 0, 3, 1, 4],
+          });
+          const part = (i: number) => s.op("Squeeze", [s.op("Slice", [qkv, [i], [i + 1], [0]]), [0]]);
+          return [part(0), part(1), part(2)];
+        },
+      },
+    ],
+    [
+      "with one projection, indexed",
+      {
+        heads: (s, x) => {
+          const qkv = s.op("Reshape", [dense(s, x, 3 * HIDDEN), [0, 0, 3, HEADS, SIZE]]);
+          const part = (i: number) =>
+            s.op("Transpose", [s.op("Gather", [qkv, s.index(i)], { axis: 2 })], { perm: [0, 2, 1, 3] });
+          return [part(0), part(1), part(2)];
+        },
+      },
+    ],
+    [
+      "with targets that are computed",
+      {
+        heads: (s, x) => {
+          const of = (y: Value) =>
+            s.op("Transpose", [s.op("Reshape", [y, target(s, sizeOf(s, y, 0), sizeOf(s, y, 1), [HEADS], [SIZE])])], {
+              perm: [0, 2, 1, 3],
+            });
+          return [of(dense(s, x)), of(dense(s, x)), of(dense(s, x))];
+        },
+        merged: (s, context) =>
+          s.op("Reshape", [
+            s.op("Transpose", [context], { perm: [0, 2, 1, 3] }),
+            target(s, sizeOf(s, context, 0), sizeOf(s, context, 2), [HIDDEN]),
+          ]),
+      },
+    ],
+    [
+      "without biases",
+      { heads: (s, x) => [0, 1, 2].map(() => split(s, s.op("MatMul", [x, s.random([HIDDEN, HIDDEN])]))) as never },
+    ],
+    ["with scaled queries", { scores: (s, q, k) => s.op("MatMul", [s.op("Div", [q, Math.sqrt(SIZE)]), k]) }],
+    [
+      "with queries and keys scaled half each",
+      { scores: (s, q, k) => s.op("MatMul", [s.op("Mul", [q, SIZE ** -0.25]), s.op("Mul", [k, SIZE ** -0.25])]) },
+    ],
+    [
+      "with a product of scale and scores",
+      { scores: (s, q, k) => s.op("Mul", [SIZE ** -0.5, s.op("MatMul", [q, k])]) },
+    ],
+    [
+      "with keys transposed in one go",
+      {
+        heads: (s, x) => [
+          split(s, dense(s, x)),
+          s.op("Reshape", [dense(s, x), [0, 0, HEADS, SIZE]]),
+          split(s, dense(s, x)),
+        ],
+        transposed: (s, k) => s.op("Transpose", [k], { perm: [0, 2, 3, 1] }),
+      },
+    ],
+    [
+      "with keys transposed by way of three dimensions",
+      {
+        transposed: (s, k) => {
+          const [rows, batch, heads, sequence] = [
+            s.op("Reshape", [k, target(s, [-1], sizeOf(s, k, 2), [SIZE])]),
+            ...[0, 1, 2].map((axis) => sizeOf(s, k, axis)),
+          ] as [Value, Value, Value, Value];
+          return s.op("Reshape", [
+            s.op("Transpose", [rows], { perm: [0, 2, 1] }),
+            target(s, batch, heads, [SIZE], sequence),
+          ]);
+        },
+      },
+    ],
+    [
+      "with keys first, transposed after",
+      {
+        transposed: (_, k) => k,
+        scores: (s, q, k) =>
+          s.op("Div", [
+            s.op("Transpose", [s.op("MatMul", [k, s.op("Transpose", [q], { perm: [0, 1, 3, 2] })])], {
+              perm: [0, 1, 3, 2],
+            }),
+            Math.sqrt(SIZE),
+          ]),
+      },
+    ],
+    ["with a guard against NaN", { probabilities: (s, p) => s.op("Where", [s.op("IsNaN", [p]), 0, p]) }],
+    [
+      "as Einsum",
+      {
+        transposed: (_, k) => k,
+        scores: (s, q, k) => s.op("Div", [s.op("Einsum", [q, k], { equation: "bhqd,bhkd->bhqk" }), Math.sqrt(SIZE)]),
+      },
+    ],
+  ])("%s becomes Attention", async (_, parts) => {
+    const { counts, graph } = await fuse(parts);
+    expect(counts).toEqual({ Attention: 1 });
+    const [node] = graph.nodes;
+    expect(node?.attributes).toEqual({ num_heads: { kind: "int", value: HEADS } });
+  });
+
+  it("with batch and heads in one axis becomes Attention", async () => {
+    const { counts } = await rewritten((s) => {
+      const x = input(s);
+      const rows = (y: Value) =>
+        s.op("Reshape", [split(s, y), [-1, 0, SIZE]].with(1, target(s, [-1], sizeOf(s, x, 1), [SIZE])) as Operand[]);
+      const [q, k, v] = [rows(s.op("Mul", [dense(s, x), SIZE ** -0.5])), rows(dense(s, x)), rows(dense(s, x))];
+      const scores = s.op("MatMul", [q, s.op("Transpose", [k], { perm: [0, 2, 1] })]);
+      const context = s.op("MatMul", [s.op("Softmax", [scores], { axis: -1 }), v]);
+      const back = s.op("Reshape", [context, target(s, sizeOf(s, x, 0), [HEADS], sizeOf(s, x, 1), [SIZE])]);
+      s.output(merge(s, back));
+    });
+    expect(counts).toEqual({ Attention: 1 });
+  });
+
+  it.each([
+    ["one head", 1, HIDDEN],
+    ["heads wider than the tensor", HEADS, 6],
+    ["heads narrower than the tensor", HEADS, 3],
+  ])("with %s becomes Attention", async (_, heads, size) => {
+    const { counts, graph } = await rewritten((s) => {
+      const x = input(s);
+      const part = () => split(s, dense(s, x, heads * size), heads, size);
+      s.output(
+        drawAttention(s, x, {
+          heads: () => [part(), part(), part()],
+          scores: (_, q, k) => s.op("Div", [s.op("MatMul", [q, k]), Math.sqrt(size)]),
+        }),
+      );
+    });
+    expect(counts).toEqual({ Attention: 1 });
+    expect([...graph.nodes][0]?.int("num_heads")).toBe(heads);
+  });
+
+  it("with values of another size becomes Attention", async () => {
+    const { counts, graph } = await fuse({
+      heads: (s, x) => [split(s, dense(s, x)), split(s, dense(s, x)), split(s, dense(s, x, 6), HEADS, 3)],
+    });
+    expect(counts).toEqual({ Attention: 1 });
+    expect([...graph.nodes][0]?.ints("qkv_hidden_sizes")).toEqual([HIDDEN, HIDDEN, 6]);
+  });
+
+  it("without a scale becomes Attention with scale 1", async () => {
+    const { graph } = await fuse({ scores: (s, q, k) => s.op("MatMul", [q, k]) });
+    expect([...graph.nodes].map((node) => [node.opType, node.float("scale")])).toEqual([["Attention", 1]]);
+  });
+
+  it("as one operator of opset 23 becomes Attention", async () => {
+    const { counts } = await rewritten(
+      (s) => {
+        const x = input(s);
+        const [q, k, v] = [split(s, dense(s, x)), split(s, dense(s, x)), split(s, dense(s, x))];
+        const m = s.input("attention_mask", ["batch", "sequence"], "bool");
+        const mask = s.op("Expand", [s.op("Unsqueeze", [m, [1, 2]]), target(s, [1], [1], sizeOf(s, x, 1), [1])]);
+        s.output(merge(s, s.op("Attention", [q, k, v, mask])));
+      },
+      {
+        opset: 23,
+        given: ({ batch = 0, sequence = 0 }) => ({
+          attention_mask: Array.from({ length: batch * sequence }, (_, i) => (i % sequence === 1 ? 0 : 1)),
+        }),
+      },
+    );
+    expect(counts).toEqual({ Attention: 1, Cast: 1 });
+  });
+
+  it("as one operator of opset 23 on tensors whose heads are not split becomes Attention", async () => {
+    const { counts } = await rewritten(
+      (s) => {
+        const x = input(s);
+        const settings = { q_num_heads: HEADS, kv_num_heads: HEADS };
+        s.output(s.op("Attention", [dense(s, x), dense(s, x), dense(s, x)], settings));
+      },
+      { opset: 23 },
+    );
+    expect(counts).toEqual({ Attention: 1 });
+  });
+
+  it("of opset 23 has a result of 0 for a query that sees no key", async () => {
+    const { counts } = await rewritten(
+      (s) => {
+        const x = input(s);
+        const positions = s.op("Range", [s.index(0), s.op("Squeeze", [sizeOf(s, x, 1)]), s.index(1)]);
+        const causal = s.op("LessOrEqual", [s.op("Unsqueeze", [positions, [0]]), s.op("Unsqueeze", [positions, [1]])]);
+        const padding = s.op("Unsqueeze", [s.input("attention_mask", ["batch", "sequence"], "bool"), [1, 2]]);
+        const [q, k, v] = [split(s, dense(s, x)), split(s, dense(s, x)), split(s, dense(s, x))];
+        s.output(merge(s, s.op("Attention", [q, k, v, s.op("And", [causal, padding])])));
+      },
+      {
+        opset: 23,
+        given: ({ batch = 0, sequence = 0 }) => ({
+          attention_mask: Array.from({ length: batch * sequence }, (_, i) => (i % sequence < 2 ? 0 : 1)),
+        }),
+      },
+    );
+    expect(counts).toMatchObject({ Attention: 1, IsNaN: 1 });
+  });
+});
+
+describe("attention is left alone", () => {
+  it.each<[string, AttentionParts, string]>([
+    ["over another axis", { softmax: (s, scores) => s.op("Softmax", [scores], { axis: 2 }) }, "not over the last axis"],
+    [
+      "after another softmax",
+      { masked: (s, scores) => s.op("Softmax", [scores], { axis: -1 }) },
+      "Softmax stands between",
+    ],
+    [
+      "with heads and size swapped",
+      { merged: (s, c) => s.op("Reshape", [s.op("Transpose", [c], { perm: [0, 2, 3, 1] }), [0, 0, -1]]) },
+      "not put back together",
+    ],
+    [
+      "with scaled values",
+      { heads: (s, x) => [split(s, dense(s, x)), split(s, dense(s, x)), s.op("Mul", [split(s, dense(s, x)), 2])] },
+      "values are scaled",
+    ],
+    [
+      "with queries that are not heads",
+      { heads: (s, x) => [s.op("Tanh", [split(s, dense(s, x))]), split(s, dense(s, x)), split(s, dense(s, x))] },
+      "queries are not split into heads",
+    ],
+    [
+      "with scores scaled by a tensor",
+      { masked: (s, scores) => s.op("Mul", [scores, s.input("gain", [1, HEADS, 1, 1])]) },
+      "combined with gain by Mul",
+    ],
+    ["with capped scores", { masked: (s, scores) => s.op("Tanh", [scores]) }, "Tanh stands between"],
+  ])("%s", async (_, parts, reason) => {
+    const { counts, why } = await fuse(parts);
+    expect(counts["Softmax"]).toBeGreaterThan(0);
+    expect(why("Attention").join("\n")).toContain(reason);
+  });
+
+  it("over all axes but the first, as before opset 13 by default", async () => {
+    const softmax = { softmax: (s: Sketch, scores: Value) => s.op("Softmax", [scores]) };
+    expect((await fuse(softmax, 12)).why("Attention").join()).toContain("not over the last axis");
+    expect((await fuse(softmax, 13)).counts).toEqual({ Attention: 1 });
+  });
+
+  it("where its probabilities are an output too", async () => {
+    const { counts, why } = await fuse({
+      probabilities: (s, p) => {
+        s.output(p, "probabilities");
+        return p;
+      },
+    });
+    expect(counts["Softmax"]).toBe(1);
+    expect(why("Attention").join()).toContain("scores or probabilities are read by others as well");
+  });
+});

@@ -1,0 +1,193 @@
+import { type Attribute, float, int } from "../../graph/attribute.ts";
+import { sameDim, sameShape } from "../../graph/dim.ts";
+import { MICROSOFT, type Node, type Value } from "../../graph/node.ts";
+import { type DataType, elementCount, elementSize, type Tensor } from "../../graph/tensor.ts";
+import { type Heads, mergedHeads, splitHeads } from "../../layout/heads.ts";
+import { movedFrom } from "../../layout/index-map.ts";
+import { reshapeTarget } from "../../normalize/reshape-target.ts";
+import { Refusal, type Rewrite, type Rule, refuse, rule } from "../../rewrite/rule.ts";
+import { type AttentionMask, attentionMask } from "../attention/attention-mask.ts";
+import { type Dense, denseOf, gatherColumns } from "../attention/dense.ts";
+import { headColumns } from "../attention/head-columns.ts";
+import { type Masking, type Scores, scoresOf } from "../attention/scores.ts";
+
+// Attention(x) = softmax(scale · q · kᵀ + mask) · v  for every head, with (q, k, v) = x · W + b
+//
+// https://arxiv.org/abs/1706.03762, section 3.2. Where q, k and v are one tensor's projections by constants it becomes
+// Attention with packed weights; elsewhere (rotated, quantized, crossed) MultiHeadAttention.
+
+export const attention: Rule = rule("Attention", {
+  roots: ["MatMul"],
+  rewrite(rewrite) {
+    const [probabilities, v] = rewrite.root.inputs;
+    const scores = probabilities && scoresOf(probabilities, rewrite.graph.opsets.get("") ?? 1);
+    if (scores instanceof Refusal) return scores;
+    if (!scores || !v) return undefined;
+    return fuse(rewrite, scores, v);
+  },
+});
+
+/** Attention of opset 23, on heads [batch, heads, sequence, size]. A query without any key has a result of 0. */
+export const standardAttention: Rule = rule("Attention", {
+  roots: ["Attention"],
+  rewrite(rewrite) {
+    const { root } = rewrite;
+    const [q, k, v, mask, ...past] = root.inputs;
+    const size = q?.shape?.at(-1);
+    if (!q || !k || !v || q.shape?.length !== 4 || typeof size !== "number")
+      return refuse("its inputs are not heads of a known size", root);
+    if (root.int("is_causal") === 1) return refuse("it is causal", root);
+    if ((root.float("softcap") ?? 0) !== 0 || past.some((input) => input) || root.outputs[1]) {
+      return refuse("it caps scores, or keeps keys and values for later", root);
+    }
+    const scale = root.float("scale") ?? 1 / Math.sqrt(size);
+    const masking = maskingOf(root, mask);
+    return fuse(rewrite, { q, k, transposed: false, scale, masking, zeroing: [], guarded: true, nodes: [] }, v);
+  },
+});
+
+/** A mask of truth values keeps scores; one of numbers is added. */
+function maskingOf(node: Node, mask: Value | undefined): readonly Masking[] {
+  if (!mask) return [];
+  if (mask.dtype === "bool")
+    return [{ kind: "select", condition: mask, kept: 1, fill: Number.NEGATIVE_INFINITY, node }];
+  return [{ kind: "add", value: mask, factor: 1, node }];
+}
+
+function fuse(rewrite: Rewrite, scores: Scores, v: Value) {
+  const { graph, root } = rewrite;
+  const context = root.output;
+  const shared = sharedNode(rewrite, scores, context);
+  if (shared) return refuse("its scores or probabilities are read by others as well", shared);
+  const heads = { q: splitHeads(scores.q, false), k: splitHeads(scores.k, scores.transposed), v: splitHeads(v, false) };
+  if (!heads.q || !heads.k || !heads.v) {
+    const name = !heads.q ? "queries" : !heads.k ? "keys" : "values";
+    return refuse(`${name} are not split into heads in a known way`, root);
+  }
+  const { q, k } = heads;
+  if (q.count !== k.count || q.count !== heads.v.count || q.size !== k.size)
+    return refuse("queries, keys and values have different heads", root);
+  if (heads.v.scale !== 1) return refuse("values are scaled", root);
+  const merged = mergedHeads(context, q.count);
+  if (!merged) return refuse("its heads are not put back together in a known way", root);
+  const between = movedFrom(merged)
+    .slice(1)
+    .find((value) => graph.isOutput(value) || value.users.size > 1);
+  if (between) return refuse(`${between.name} is read by others as well`, between.producer);
+  const mask = attentionMask(rewrite, scores, q.count, q.source.shape?.[0]);
+  if (!mask || mask instanceof Refusal) return mask;
+
+  const scale = scores.scale * q.scale * k.scale;
+  // The operators take 0 for the usual scale.
+  if (!(Math.abs(scale) > 0)) return refuse(`scores are scaled by ${scale}`, root);
+  const projections = [heads.q, heads.k, heads.v].map(({ source }) => denseOf(source));
+  const packed = projections.every(
+    (dense) => dense !== undefined && dense.x === projections[0]?.x && isActivation(dense.x),
+  );
+  const fused = packed
+    ? packedAttention(rewrite, [heads.q, heads.k, heads.v], projections as Dense[], mask, scale)
+    : multiHeadAttention(rewrite, [heads.q, heads.k, heads.v], mask, scale);
+  const output = scores.guarded && mask.bias ? withoutNan(rewrite, fused) : fused;
+  const result = sameShape(output.shape, merged.shape) ? output : reshaped(rewrite, output, merged);
+  if (!result) return refuse("the shape of its result is not known", root);
+  return [[merged, result]] as const;
+}
+
+/**
+ * A bias of −∞ for all keys of a query, as windows over padding have it, makes NaN of its row. The fused operator has no
+ * place for the guard that probabilities had; on its result it does the same.
+ */
+function withoutNan({ root, add, constant }: Rewrite, context: Value): Value {
+  const zero = constant(`${root.origin}/zero`, zeros(context.dtype, []));
+  return add("Where", [add("IsNaN", [context]).output, zero, context]).output;
+}
+
+/** A node between scores and context whose result something else reads too. */
+function sharedNode({ graph }: Rewrite, { nodes }: Scores, context: Value): Node | undefined {
+  const own = new Set<Node>([...nodes, ...(context.producer ? [context.producer] : [])]);
+  return nodes.find(
+    ({ output }) =>
+      graph.isOutput(output) || [...output.users].some((user) => !own.has(user) && !isNanGuard(user, own)),
+  );
+}
+
+const isNanGuard = (user: Node, own: ReadonlySet<Node>) =>
+  user.is("IsNaN") && [...user.output.users].every((reader) => own.has(reader));
+
+const isActivation = (x: Value) => x.shape?.length === 3;
+
+function attributesOf(heads: Heads, mask: AttentionMask, scale: number): Record<string, Attribute> {
+  const usual = 1 / Math.sqrt(heads.size);
+  return {
+    num_heads: int(heads.count),
+    ...(Math.abs(scale - usual) > 1e-6 * usual && { scale: float(scale) }),
+    ...(mask.fill !== undefined && { mask_filter_value: float(mask.fill) }),
+  };
+}
+
+function packedAttention(
+  rewrite: Rewrite,
+  heads: readonly Heads[],
+  dense: readonly Dense[],
+  mask: AttentionMask,
+  scale: number,
+): Value {
+  const { root, add, constant } = rewrite;
+  const [first] = heads as [Heads, ...Heads[]];
+  const x = (dense[0] as Dense).x;
+  const weight = gatherColumns(dense.map(({ weight: from }, i) => ({ from, columns: heads[i]?.columns ?? [] })));
+  const bias = gatherColumns(
+    dense.map((each, i) => ({
+      from: each.bias ?? zeros(each.weight.dtype, [each.weight.shape[1] ?? 0]),
+      columns: heads[i]?.columns ?? [],
+    })),
+  );
+  const widths = heads.map(({ count, size }) => count * size);
+  const node = add(
+    "Attention",
+    trimmed([
+      x,
+      constant(`${root.origin}/qkv_weight`, weight),
+      constant(`${root.origin}/qkv_bias`, bias),
+      mask.keys,
+      undefined,
+      mask.bias,
+    ]),
+    {
+      domain: MICROSOFT,
+      attributes: {
+        ...attributesOf(first, mask, scale),
+        ...(new Set(widths).size > 1 && { qkv_hidden_sizes: { kind: "ints" as const, value: widths } }),
+      },
+    },
+  );
+  return node.output;
+}
+
+function multiHeadAttention(rewrite: Rewrite, heads: readonly Heads[], mask: AttentionMask, scale: number): Value {
+  const [q, k, v] = heads.map((each) => headColumns(rewrite, each)) as [Value, Value, Value];
+  const inputs = trimmed([q, k, v, undefined, mask.keys, mask.bias]);
+  return rewrite.add("MultiHeadAttention", inputs, {
+    domain: MICROSOFT,
+    attributes: attributesOf(heads[0] as Heads, mask, scale),
+  }).output;
+}
+
+function reshaped({ root, add, constant }: Rewrite, value: Value, like: Value): Value | undefined {
+  const target =
+    value.shape &&
+    like.shape &&
+    sameDim(value.shape.at(-1), like.shape.at(-1)) &&
+    reshapeTarget(value.shape, like.shape);
+  return target ? add("Reshape", [value, constant(`${root.origin}/shape`, target)]).output : undefined;
+}
+
+const zeros = (dtype: DataType = "float32", shape: readonly number[]): Tensor => ({
+  dtype,
+  shape,
+  data: new Uint8Array(elementCount(shape) * elementSize[dtype]),
+});
+
+function trimmed(inputs: readonly (Value | undefined)[]): (Value | undefined)[] {
+  return inputs.slice(0, inputs.findLastIndex((input) => input !== undefined) + 1);
+}

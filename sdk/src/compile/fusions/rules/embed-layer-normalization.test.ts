@@ -1,0 +1,174 @@
+import { describe, expect, it } from "vitest";
+import { CAST, type Sketch } from "#test/fixtures/sketch.ts";
+import { type Options, only, rewritten } from "#test/oracles/rewritten.ts";
+import type { Value } from "../../graph/node.ts";
+import { embedLayerNormalization } from "./embed-layer-normalization.ts";
+
+const HIDDEN = 4;
+const WORDS = 30;
+const POSITIONS = 16;
+
+const ids = (s: Sketch, name: string) => s.input(name, ["batch", "sequence"], "int64");
+const lookup = (s: Sketch, rows: number, at: Value) => s.op("Gather", [s.random([rows, HIDDEN]), at]);
+const sizeOf = (s: Sketch, x: Value, axis: number) => s.op("Gather", [s.op("Shape", [x]), s.index(axis)]);
+const range = (s: Sketch, tokens: Value, first = 0) => {
+  const length = sizeOf(s, tokens, 1);
+  return s.op("Unsqueeze", [s.op("Range", [s.index(first), s.op("Add", [length, s.index(first)]), s.index(1)]), [0]]);
+};
+const normalised = (s: Sketch, x: Value) =>
+  s.op("LayerNormalization", [x, s.random([HIDDEN], 1), s.random([HIDDEN])], { epsilon: { float: 1e-3 } });
+
+/** @param terms what is added to the embeddings of the tokens */
+const fuse = (terms: (s: Sketch, tokens: Value) => readonly Value[], optimize?: Options["optimize"]) =>
+  rewritten(
+    (s) => {
+      const tokens = ids(s, "input_ids");
+      const sum = terms(s, tokens).reduce((a, b) => s.op("Add", [a, b]), lookup(s, WORDS, tokens));
+      s.output(normalised(s, sum));
+    },
+    { below: { input_ids: WORDS, position_ids: POSITIONS }, ...(optimize && { optimize }) },
+  );
+
+const typed = (s: Sketch) => lookup(s, 2, ids(s, "token_type_ids"));
+const positioned = (s: Sketch, tokens: Value, first = 0) => lookup(s, POSITIONS, range(s, tokens, first));
+const nodeOf = ({ graph }: Awaited<ReturnType<typeof fuse>>) =>
+  graph.sorted().find(({ opType }) => opType === "EmbedLayerNormalization");
+
+describe("normalised embeddings", () => {
+  it("keep two tables that are read by the same computed ids", async () => {
+    const found = await fuse((s, tokens) => {
+      const places = s.op("Mod", [tokens, s.index(POSITIONS)]);
+      return [lookup(s, POSITIONS, places), lookup(s, POSITIONS, places)];
+    });
+    expect(nodeOf(found)?.inputs[4]?.shape).toEqual([POSITIONS, HIDDEN]);
+  });
+
+  it.each<[string, Parameters<typeof fuse>[0], number, boolean]>([
+    ["words, types and positions", (s, tokens) => [typed(s), positioned(s, tokens)], POSITIONS, true],
+    ["words, positions and types", (s, tokens) => [positioned(s, tokens), typed(s)], POSITIONS, true],
+    ["words and positions", (s, tokens) => [positioned(s, tokens)], POSITIONS, false],
+    ["positions from 2 on", (s, tokens) => [positioned(s, tokens, 2), typed(s)], POSITIONS - 2, true],
+    [
+      "positions sliced from their table",
+      (s, tokens) => [
+        s.op("Slice", [s.random([POSITIONS, HIDDEN]), [0], s.op("Unsqueeze", [sizeOf(s, tokens, 1), [0]]), [0]]),
+      ],
+      POSITIONS,
+      false,
+    ],
+    [
+      "positions sliced from a range",
+      (s, tokens) => {
+        const all = s.floats(
+          [1, POSITIONS],
+          Array.from({ length: POSITIONS }, (_, i) => i),
+        );
+        const end = s.op("Unsqueeze", [sizeOf(s, tokens, 1), [0]]);
+        return [lookup(s, POSITIONS, s.op("Slice", [s.op("Cast", [all], { to: CAST.int64 }), [0], end, [1]]))];
+      },
+      POSITIONS,
+      false,
+    ],
+    [
+      "types that are all 0",
+      (s, tokens) => [lookup(s, 2, s.op("Expand", [s.index(0), s.op("Shape", [tokens])])), positioned(s, tokens)],
+      POSITIONS,
+      false,
+    ],
+    ["a vector beside", (s, tokens) => [positioned(s, tokens), s.random([1, 1, HIDDEN])], POSITIONS, false],
+  ])("of %s become one operator", async (_, terms, rows, hasTypes) => {
+    const found = await fuse(terms);
+    expect(found.counts).toEqual({ EmbedLayerNormalization: 1, Cast: hasTypes ? 2 : 1 });
+    const node = nodeOf(found);
+    expect(node?.inputs[2]?.shape).toEqual([WORDS, HIDDEN]);
+    expect(node?.inputs[3]?.shape).toEqual([rows, HIDDEN]);
+    expect(node?.inputs[4] !== undefined).toBe(hasTypes);
+    expect(node?.float("epsilon")).toBeCloseTo(1e-3);
+  });
+
+  it.each<[string, (s: Sketch, tokens: Value) => Value]>([
+    [
+      "computed from the tokens, as RoBERTa's",
+      (s, tokens) => {
+        const isWord = s.op("Cast", [s.op("Not", [s.op("Equal", [tokens, s.index(1)])])], { to: CAST.int64 });
+        const counted = s.op("Mul", [s.op("CumSum", [isWord, s.index(1)]), isWord]);
+        return lookup(s, POSITIONS, s.op("Add", [counted, s.index(1)]));
+      },
+    ],
+    ["given by the caller", (s) => lookup(s, POSITIONS, ids(s, "position_ids"))],
+    [
+      "counted from the end",
+      (s, tokens) => lookup(s, POSITIONS, s.op("Sub", [s.index(POSITIONS - 1), range(s, tokens)])),
+    ],
+  ])("have positions %s", async (_, positions) => {
+    const found = await fuse((s, tokens) => [typed(s), positions(s, tokens)]);
+    expect(found.counts["EmbedLayerNormalization"]).toBe(1);
+    expect(nodeOf(found)?.inputs).toHaveLength(9);
+  });
+
+  it("have constant positions where the length is fixed", async () => {
+    const found = await rewritten(
+      (s) => {
+        const tokens = s.input("input_ids", ["batch", 6], "int64");
+        s.output(normalised(s, s.op("Add", [lookup(s, WORDS, tokens), s.random([1, 6, HIDDEN])])));
+      },
+      { below: { input_ids: WORDS } },
+    );
+    expect(nodeOf(found)?.inputs[3]?.shape).toEqual([6, HIDDEN]);
+  });
+});
+
+describe("normalised embeddings are left alone", () => {
+  it.each<[string, Parameters<typeof fuse>[0], string]>([
+    ["without positions", (s) => [typed(s)], "there are no positions"],
+    ["of words alone", () => [], "there are no positions"],
+    [
+      "with positions for each text",
+      (s, tokens) => [typed(s), s.op("Tanh", [positioned(s, tokens)]), s.input("x", ["batch", "sequence", HIDDEN])],
+      "is not a lookup",
+    ],
+    [
+      "with a fourth table",
+      (s, tokens) => [typed(s), positioned(s, tokens), lookup(s, 2, ids(s, "more"))],
+      "more tables than",
+    ],
+  ])("%s", async (_, terms, reason) => {
+    const { counts, why } = await fuse(terms, only(embedLayerNormalization));
+    expect(counts["EmbedLayerNormalization"]).toBeUndefined();
+    expect(why("EmbedLayerNormalization").join()).toContain(reason);
+  });
+
+  it("where others read the sum", async () => {
+    const { counts, why } = await fuse((s, tokens) => {
+      const positions = positioned(s, tokens);
+      s.output(s.op("Tanh", [positions]), "positions");
+      return [positions];
+    });
+    expect(counts["EmbedLayerNormalization"]).toBe(1);
+    expect(why("EmbedLayerNormalization")).toEqual([]);
+    const other = await rewritten(
+      (s) => {
+        const tokens = ids(s, "input_ids");
+        const sum = s.op("Add", [lookup(s, WORDS, tokens), positioned(s, tokens)]);
+        s.output(sum, "embeddings");
+        s.output(normalised(s, sum));
+      },
+      { below: { input_ids: WORDS } },
+    );
+    expect(other.counts["EmbedLayerNormalization"]).toBeUndefined();
+    expect(other.why("EmbedLayerNormalization").join()).toContain("is read by others as well");
+  });
+
+  it("over more axes than the last", async () => {
+    const { counts, why } = await rewritten(
+      (s) => {
+        const tokens = s.input("input_ids", ["batch", 3], "int64");
+        const sum = s.op("Add", [lookup(s, WORDS, tokens), s.random([1, 3, HIDDEN])]);
+        s.output(s.op("LayerNormalization", [sum, s.random([3, HIDDEN], 1), s.random([3, HIDDEN])], { axis: 1 }));
+      },
+      { below: { input_ids: WORDS } },
+    );
+    expect(counts["EmbedLayerNormalization"]).toBeUndefined();
+    expect(why("EmbedLayerNormalization").join()).toContain("the last axis");
+  });
+});

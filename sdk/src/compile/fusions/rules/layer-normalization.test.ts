@@ -1,0 +1,153 @@
+import { describe, expect, it } from "vitest";
+import { CAST, type Operand, type Sketch } from "#test/fixtures/sketch.ts";
+import { rewritten } from "#test/oracles/rewritten.ts";
+import type { Value } from "../../graph/node.ts";
+
+const HIDDEN = 8;
+const EPSILON = 1e-6;
+
+const input = (s: Sketch) => s.input("x", ["batch", "sequence", HIDDEN]);
+const meanOf = (s: Sketch, x: Value) => s.op("ReduceMean", [x], { axes: [-1] });
+
+interface Parts {
+  readonly centred?: (s: Sketch, x: Value) => Value;
+  readonly square?: (s: Sketch, centred: Value) => Value;
+  readonly mean?: (s: Sketch, x: Value) => Value;
+  readonly epsilon?: (s: Sketch) => Operand;
+  readonly quotient?: (s: Sketch, centred: Value, deviation: Value) => Value;
+  readonly gain?: (s: Sketch) => Value | undefined;
+  readonly offset?: (s: Sketch) => Value | undefined;
+  readonly swapped?: boolean;
+}
+
+/** Layer normalisation step by step, as PyTorch exports it unless parts say otherwise. */
+function decomposed(s: Sketch, x: Value, parts: Parts = {}): Value {
+  const mean = parts.mean ?? meanOf;
+  const commuted = (opType: string, a: Value, b: Operand) => s.op(opType, parts.swapped ? [b, a] : [a, b]);
+  const centred = parts.centred?.(s, x) ?? s.op("Sub", [x, mean(s, x)]);
+  const square = parts.square?.(s, centred) ?? s.op("Pow", [centred, 2]);
+  const variance = mean(s, square);
+  const epsilon = parts.epsilon ? parts.epsilon(s) : EPSILON;
+  const deviation = s.op("Sqrt", [epsilon === undefined ? variance : commuted("Add", variance, epsilon)]);
+  const unit = parts.quotient?.(s, centred, deviation) ?? s.op("Div", [centred, deviation]);
+  const gain = parts.gain ? parts.gain(s) : s.random([HIDDEN], 1);
+  const scaled = gain ? commuted("Mul", unit, gain) : unit;
+  const offset = parts.offset ? parts.offset(s) : s.random([HIDDEN]);
+  return offset ? commuted("Add", scaled, offset) : scaled;
+}
+
+const fuse = (parts: Parts, opset?: number) =>
+  rewritten((s) => s.output(decomposed(s, input(s), parts)), opset === undefined ? {} : { opset });
+
+describe("layer normalisation", () => {
+  it.each<[string, Parts, number?]>([
+    ["with the square as a power", {}],
+    ["with the square as a product", { square: (s, c) => s.op("Mul", [c, c]) }],
+    ["with axes as an input", { mean: (s, x) => s.op("ReduceMean", [x, [2]]) }, 18],
+    ["over the axis from the front", { mean: (s, x) => s.op("ReduceMean", [x], { axes: [2] }) }],
+    ["with swapped operands", { swapped: true }],
+    [
+      "with mean − x under the square",
+      {
+        square: (s, c) => {
+          const x = c.producer?.inputs[0] as Value;
+          const other = s.op("Sub", [meanOf(s, x), x]);
+          return s.op("Mul", [other, other]);
+        },
+      },
+    ],
+    ["without offset", { offset: () => undefined }],
+    [
+      "as it is initialised, gain 1 and offset 0",
+      {
+        gain: (s) => s.floats([HIDDEN], Array(HIDDEN).fill(1)),
+        offset: (s) => s.floats([HIDDEN], Array(HIDDEN).fill(0)),
+      },
+    ],
+    [
+      "with gain and offset of three axes",
+      { gain: (s) => s.random([1, 1, HIDDEN], 1), offset: (s) => s.random([1, 1, HIDDEN]) },
+    ],
+    ["with the reciprocal of the deviation", { quotient: (s, c, d) => s.op("Mul", [c, s.op("Reciprocal", [d])]) }],
+    ["with casts that change nothing", { square: (s, c) => s.op("Pow", [s.op("Cast", [c], { to: CAST.float32 }), 2]) }],
+    ["with the average over all axes but two", { mean: (s, x) => s.op("GlobalAveragePool", [x]) }],
+  ])("%s becomes one operator", async (_, parts, opset) => {
+    const { counts, graph } = await fuse(parts, opset);
+    expect(counts).toEqual({ LayerNormalization: 1 });
+    const [node] = graph.nodes;
+    expect(node?.float("epsilon")).toBe(Math.fround(EPSILON));
+    expect(node?.inputs.slice(1).map((value) => value?.shape?.length)).toEqual(node?.inputs.slice(1).map(() => 1));
+  });
+
+  it.each([
+    [
+      "x · s + (β − mean · s)",
+      (s: Sketch, mean: Value, scale: Value) => s.op("Sub", [s.random([HIDDEN]), s.op("Mul", [mean, scale])]),
+    ],
+    [
+      "x · s + (−mean · s + β)",
+      (s: Sketch, mean: Value, scale: Value) =>
+        s.op("Add", [s.op("Mul", [s.op("Neg", [mean]), scale]), s.random([HIDDEN])]),
+    ],
+  ])("as TensorFlow has it, %s, becomes one operator", async (_, shift) => {
+    const { counts } = await rewritten((s) => {
+      const x = input(s);
+      const mean = s.op("GlobalAveragePool", [x]);
+      const difference = s.op("Sub", [x, mean]);
+      const variance = s.op("GlobalAveragePool", [s.op("Mul", [difference, difference])]);
+      const inverse = s.op("Reciprocal", [s.op("Sqrt", [s.op("Add", [variance, EPSILON])])]);
+      const scale = s.op("Mul", [inverse, s.random([HIDDEN], 1)]);
+      s.output(s.op("Add", [s.op("Mul", [x, scale]), shift(s, mean, scale)]));
+    });
+    expect(counts).toEqual({ LayerNormalization: 1 });
+  });
+
+  it("that is one operator already stays as it is", async () => {
+    const { counts, trace } = await rewritten((s) =>
+      s.output(
+        s.op("LayerNormalization", [input(s), s.random([HIDDEN], 1), s.random([HIDDEN])], {
+          axis: -1,
+          epsilon: { float: 1e-12 },
+        }),
+      ),
+    );
+    expect(counts).toEqual({ LayerNormalization: 1 });
+    expect([...trace.counts]).toEqual([]);
+  });
+
+  it.each<[string, Parts, string]>([
+    ["over another axis", { mean: (s, x) => s.op("ReduceMean", [x], { axes: [1] }) }, "stands where"],
+    ["over two axes", { mean: (s, x) => s.op("ReduceMean", [x], { axes: [1, 2] }) }, "stands where"],
+    ["without epsilon", { epsilon: () => undefined }, "stands where"],
+    ["without gain", { gain: () => undefined }, ""],
+    ["with a negative epsilon", { epsilon: () => -EPSILON }, "epsilon is not one positive number"],
+    [
+      "with an epsilon for each channel",
+      { epsilon: (s) => s.random([HIDDEN], 1) },
+      "epsilon is not one positive number",
+    ],
+    [
+      "with a gain for each token",
+      { gain: (s) => s.input("gain", ["batch", "sequence", HIDDEN]) },
+      "a constant is expected",
+    ],
+    ["with a gain for the whole", { gain: (s) => s.random([1], 2) }, "not a vector of the last axis"],
+    ["that centres something else", { centred: (s, x) => s.op("Sub", [x, meanOf(s, s.op("Tanh", [x]))]) }, ""],
+  ])("%s is left alone", async (_, parts, why) => {
+    const found = await fuse(parts);
+    expect(found.counts["LayerNormalization"]).toBeUndefined();
+    if (why) expect(found.why("LayerNormalization").join("\n")).toContain(why);
+  });
+
+  it("is left alone where something reads a value inside it", async () => {
+    const { counts, why } = await rewritten((s) => {
+      const x = input(s);
+      const result = decomposed(s, x);
+      s.output(result);
+      const [unit] = result.producer?.inputs[0]?.producer?.inputs ?? [];
+      s.output(unit as Value, "unit");
+    });
+    expect(counts["LayerNormalization"]).toBeUndefined();
+    expect(why("LayerNormalization").join()).toContain("is read by others as well");
+  });
+});

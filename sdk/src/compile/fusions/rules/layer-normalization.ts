@@ -1,0 +1,83 @@
+import { float, int } from "../../graph/attribute.ts";
+import type { Node } from "../../graph/node.ts";
+import { reshaped } from "../../graph/tensor.ts";
+import {
+  any,
+  bind,
+  constant as fixed,
+  minus,
+  oneOf,
+  op,
+  over,
+  type Pattern,
+  product,
+  sum,
+  through,
+} from "../../rewrite/pattern.ts";
+import { numberOf, type Rule, refuse, rule, vectorOf } from "../../rewrite/rule.ts";
+import { axesOf, normaliseAxis } from "../../shapes/rule.ts";
+
+// LayerNorm(x) = (x − mean(x)) / √(mean((x − mean(x))²) + ε) · γ + β
+
+const overLastAxis = (node: Node): boolean => {
+  const rank = node.inputs[0]?.shape?.length;
+  if (rank === undefined || node.int("keepdims") === 0) return false;
+  // tf2onnx: the average over all axes after the second, which in three dimensions is the last.
+  if (node.opType === "GlobalAveragePool") return rank === 3;
+  const axes = axesOf(node, 1)?.map((axis) => normaliseAxis(axis, rank));
+  return axes?.length === 1 && axes[0] === rank - 1;
+};
+
+const mean = (x: Pattern): Pattern =>
+  oneOf(op("ReduceMean", [x], { where: overLastAxis }), op("GlobalAveragePool", [x], { where: overLastAxis }));
+
+const cast = (pattern: Pattern) => through(["Cast"], pattern);
+const x = cast(any("x"));
+const centred = cast(sum(x, minus(cast(mean(x)))));
+const square = oneOf(product(centred, centred), product(minusCentred(), minusCentred()));
+const deviation = cast(op("Sqrt", [sum(cast(mean(cast(square))), fixed("epsilon"))]));
+
+/** mean(x) − x, whose square is the same. */
+function minusCentred(): Pattern {
+  return cast(sum(cast(mean(x)), minus(x)));
+}
+
+const gain = cast(fixed("gamma"));
+const offset = cast(fixed("beta"));
+
+const pattern = oneOf(
+  sum(cast(product(centred, over(deviation), gain)), offset),
+  // TensorFlow: x · (γ / σ) + (β − mean · (γ / σ))
+  sum(product(x, bind("scale", product(over(deviation), gain))), offset, minus(product(mean(x), any("scale")))),
+  sum(product(x, bind("scale", product(over(deviation), gain))), offset, product(op("Neg", [mean(x)]), any("scale"))),
+  product(centred, over(deviation), gain),
+);
+
+export const layerNormalization: Rule = rule("LayerNormalization", {
+  roots: ["Add", "Sub", "Mul"],
+  pattern,
+  rewrite({ root, value, maybe, add, constant }) {
+    const x = value("x");
+    const width = x.shape?.at(-1);
+    const [gamma, beta] = [value("gamma"), maybe("beta")].map((each) => {
+      const { constant: tensor } = vectorOf(each, width) ?? {};
+      return tensor && tensor.shape.length !== 1
+        ? constant(each?.name ?? "", reshaped(tensor, [Number(width)]))
+        : tensor && each;
+    });
+    if (!gamma || (maybe("beta") && !beta)) return refuse("gain or offset is not a vector of the last axis", root);
+    const epsilon = numberOf(value("epsilon"));
+    if (!(epsilon > 0)) return refuse("epsilon is not one positive number", root);
+    // A product alone may be the start of the sum with an offset, which is tried when its turn comes.
+    if (!beta && isPartOfSum(root)) return undefined;
+    if (x.dtype !== root.output.dtype || x.dtype !== gamma.dtype)
+      return refuse("it changes the type of its input", root);
+    const attributes = { axis: int(-1), epsilon: float(epsilon) };
+    return add("LayerNormalization", beta ? [x, gamma, beta] : [x, gamma], { attributes }).output;
+  },
+});
+
+const isPartOfSum = (root: Node) =>
+  [...root.output.users].some(
+    (user) => (user.is("Add") || user.is("Cast")) && user.inputs.some((input) => input?.isConstant || user.is("Cast")),
+  );

@@ -1,0 +1,128 @@
+import { describe, expect, it } from "vitest";
+import { dense, drawAttention, HIDDEN, SIZE, split } from "#test/fixtures/draw-attention.ts";
+import { CAST, type Sketch } from "#test/fixtures/sketch.ts";
+import { rewritten } from "#test/oracles/rewritten.ts";
+import type { Value } from "../../graph/node.ts";
+
+const HALF = SIZE / 2;
+
+/** Angles [1, 1, sequence, size]: every position times every frequency, for both halves of a head. */
+function angles(s: Sketch, positions: Value, second = (half: Value) => half): Value {
+  const column = s.op("Unsqueeze", [s.op("Cast", [positions], { to: CAST.float32 }), [1]]);
+  const half = s.op("Mul", [column, s.floats([1, HALF], [1, 0.1])]);
+  return s.op("Unsqueeze", [s.op("Concat", [half, second(half)], { axis: -1 }), [0, 1]]);
+}
+
+const range = (s: Sketch, x: Value) =>
+  s.op("Range", [s.index(0), s.op("Gather", [s.op("Shape", [x]), s.index(1)]), s.index(1)]);
+
+function rotated(s: Sketch, heads: Value, angle: Value, half = HALF): Value {
+  const first = s.op("Slice", [heads, [0], [half], [3]]);
+  const second = s.op("Slice", [heads, [half], [2 ** 31 - 1], [3]]);
+  const turned = s.op("Concat", [s.op("Neg", [second]), first], { axis: -1 });
+  return s.op("Add", [s.op("Mul", [heads, s.op("Cos", [angle])]), s.op("Mul", [turned, s.op("Sin", [angle])])]);
+}
+
+/** Attention whose queries and keys are rotated. */
+const fuse = (rotate: (s: Sketch, heads: Value, x: Value) => Value, opset = 17) =>
+  rewritten(
+    (s) => {
+      const x = s.input("x", ["batch", "sequence", HIDDEN]);
+      const heads = () => split(s, dense(s, x));
+      s.output(drawAttention(s, x, { heads: () => [rotate(s, heads(), x), rotate(s, heads(), x), heads()] }));
+    },
+    { opset },
+  );
+
+describe("rotary position embedding", () => {
+  it("of whole heads becomes one operator, and the attention one without packed weights", async () => {
+    const { counts } = await fuse((s, heads, x) => rotated(s, heads, angles(s, range(s, x))));
+    expect(counts).toMatchObject({ RotaryEmbedding: 2, MultiHeadAttention: 1 });
+    expect(counts["Softmax"]).toBeUndefined();
+  });
+
+  it("at positions that start later becomes one operator", async () => {
+    const { counts } = await fuse((s, heads, x) =>
+      rotated(s, heads, angles(s, s.op("Add", [range(s, x), s.index(3)]))),
+    );
+    expect(counts["RotaryEmbedding"]).toBe(2);
+  });
+
+  it("of heads that are scaled before becomes one operator, and the scale one of the attention", async () => {
+    const { counts } = await fuse((s, heads, x) => rotated(s, s.op("Mul", [heads, 0.5]), angles(s, range(s, x))));
+    expect(counts).toMatchObject({ RotaryEmbedding: 2, MultiHeadAttention: 1 });
+    expect(counts["Mul"]).toBe(1);
+  });
+
+  describe("of opset 23", () => {
+    const standard = (settings: Record<string, number>, columns = HALF) =>
+      fuse((s, heads, x) => {
+        const table = (kind: "Cos" | "Sin") => {
+          const angle = s.op("Squeeze", [angles(s, range(s, x)), [0]]);
+          const half = s.op("Slice", [s.op(kind, [angle]), [0], [columns], [2]]);
+          return s.op("Expand", [half, s.op("Concat", [s.op("Shape", [x], { end: 1 }), [1, 1]], { axis: 0 })]);
+        };
+        return s.op("RotaryEmbedding", [heads, table("Cos"), table("Sin")], settings);
+      }, 23);
+
+    it("becomes onnxruntime's", async () => {
+      expect((await standard({})).counts).toMatchObject({ RotaryEmbedding: 2, MultiHeadAttention: 1 });
+    });
+
+    it.each([{ interleaved: 1 }, { rotary_embedding_dim: 2 }])(
+      "stays, and with it the attention, with %j",
+      async (settings) => {
+        const { counts, why } = await standard(settings, settings.rotary_embedding_dim ? 1 : HALF);
+        expect(counts).toMatchObject({ RotaryEmbedding: 2, Softmax: 1 });
+        expect(why("RotaryEmbedding").join()).toContain("does not rotate the halves of whole heads by position");
+      },
+    );
+  });
+
+  it.each<[string, Parameters<typeof fuse>[0], string]>([
+    [
+      "with other angles in the second half",
+      (s, heads, x) =>
+        rotated(
+          s,
+          heads,
+          angles(s, range(s, x), (half) => s.op("Mul", [half, 2])),
+        ),
+      "the same in every batch and in both halves of a head",
+    ],
+    [
+      "at positions the caller gives",
+      (s, heads) => rotated(s, heads, angles(s, s.graph.inputs[1] ?? s.input("positions", ["sequence"], "int64"))),
+      "depend on more than the position",
+    ],
+    [
+      "by the same angles everywhere",
+      (s, heads) => rotated(s, heads, s.floats([1, 1, 1, SIZE], [0.5, 1, 0.5, 1])),
+      "not one angle for each position",
+    ],
+    [
+      "split elsewhere than in the middle",
+      (s, heads, x) => rotated(s, heads, angles(s, range(s, x)), 1),
+      "does not rotate the halves",
+    ],
+    [
+      "with halves that are not equally long",
+      (s, heads, x) => {
+        const [first, second] = [s.op("Slice", [heads, [0], [3], [3]]), s.op("Slice", [heads, [2], [3], [3]])];
+        const turned = s.op("Concat", [s.op("Neg", [second]), first], { axis: -1 });
+        const angle = angles(s, range(s, x));
+        return s.op("Add", [s.op("Mul", [heads, s.op("Cos", [angle])]), s.op("Mul", [turned, s.op("Sin", [angle])])]);
+      },
+      "does not rotate the halves",
+    ],
+    [
+      "of something that is no heads",
+      (s, heads, x) => rotated(s, s.op("Tanh", [heads]), angles(s, range(s, x))),
+      "not split into heads",
+    ],
+  ])("%s is left alone", async (_, rotate, reason) => {
+    const { counts, why } = await fuse(rotate);
+    expect(counts["RotaryEmbedding"]).toBeUndefined();
+    expect(why("RotaryEmbedding").join()).toContain(reason);
+  });
+});

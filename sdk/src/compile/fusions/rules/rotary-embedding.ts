@@ -1,0 +1,123 @@
+import { probe, sourcesOf, symbolsIn } from "../../evaluate/probe.ts";
+import { ints } from "../../graph/attribute.ts";
+import { sameDim } from "../../graph/dim.ts";
+import { MICROSOFT, type Node, type Value } from "../../graph/node.ts";
+import { float32Scalar, int64s, numbersOf } from "../../graph/tensor.ts";
+import { type Heads, splitHeads } from "../../layout/heads.ts";
+import { any, bind, op, product, sum } from "../../rewrite/pattern.ts";
+import { type Question, type Refusal, type Rewrite, type Rule, refuse, rule } from "../../rewrite/rule.ts";
+import { normaliseAxis, numbers } from "../../shapes/rule.ts";
+import { headColumns } from "../attention/head-columns.ts";
+
+// rotary(x) = x · cos + rotate(x) · sin, rotate([a b]) = [−b a] for the halves of each head
+//                                                            https://arxiv.org/abs/2104.09864, section 3.4.2
+
+const x = any("x");
+const onLastAxis = (node: Node) =>
+  normaliseAxis(node.int("axis") ?? 0, node.output.shape?.length ?? 0) === (node.output.shape?.length ?? 0) - 1;
+const rotated = op("Concat", [op("Neg", [bind("second", op("Slice", [x]))]), bind("first", op("Slice", [x]))], {
+  where: onLastAxis,
+});
+
+export const rotaryEmbedding: Rule = rule("RotaryEmbedding", {
+  roots: ["Add"],
+  pattern: sum(product(x, any("cos")), product(rotated, any("sin"))),
+  rewrite(rewrite) {
+    const { root, value } = rewrite;
+    const heads = splitHeads(value("x"), false);
+    if (!heads) return refuse("what is rotated is not split into heads in a known way", root);
+    const half = heads.size / 2;
+    const halves = [value("first"), value("second")];
+    if (
+      startOf(value("first")) !== 0 ||
+      startOf(value("second")) !== half ||
+      !halves.every(({ shape }) => shape?.at(-1) === half)
+    ) {
+      return refuse("it does not rotate the halves of whole heads", root);
+    }
+    return rotate(rewrite, heads, value("x"), [value("cos"), value("sin")], halvedTable);
+  },
+});
+
+/** RotaryEmbedding of opset 23, on heads [batch, heads, sequence, size] with tables [1 or batch, sequence, size / 2]. */
+export const standardRotaryEmbedding: Rule = rule("RotaryEmbedding", {
+  roots: ["RotaryEmbedding"],
+  rewrite(rewrite) {
+    const { root } = rewrite;
+    const [x, cos, sin, positions] = root.inputs;
+    const heads = x && splitHeads(x, false);
+    if (!x || !cos || !sin || !heads) return refuse("what is rotated is not split into heads in a known way", root);
+    const rotatesPart = (root.int("rotary_embedding_dim") ?? 0) !== 0;
+    if (positions || rotatesPart || root.int("interleaved") === 1 || !sameDim(cos.shape?.at(-1), heads.size / 2)) {
+      return refuse("it does not rotate the halves of whole heads by position", root);
+    }
+    return rotate(rewrite, heads, x, [cos, sin], table);
+  },
+});
+
+function rotate(
+  rewrite: Rewrite,
+  heads: Heads,
+  x: Value,
+  tables: readonly [cos: Value, sin: Value],
+  kind: Question<boolean>,
+): Value | Refusal | undefined {
+  const { root, ask, add, constant } = rewrite;
+  if (!tables.every(({ shape }) => sameDim(shape?.at(-2), x.shape?.at(-2)))) {
+    return refuse("there is not one angle for each position", root);
+  }
+  const known = tables.map((each) => ask(kind, each));
+  if (known.includes(undefined)) return undefined;
+  if (known.includes(false)) return refuse(`its angles depend on more than the position (${kind.name})`, root);
+  const [cos, sin] = tables.map((each) => angles(rewrite, each, heads.size / 2));
+  const position = constant(`${root.origin}/position`, int64s(0));
+  const flat = add("RotaryEmbedding", [headColumns(rewrite, heads), position, cos, sin], { domain: MICROSOFT }).output;
+  const target = constant(`${root.origin}/heads`, int64s(0, 0, heads.count, heads.size));
+  const split = add("Reshape", [flat, target]).output;
+  const moved = add("Transpose", [split], { attributes: { perm: ints(0, 2, 1, 3) } }).output;
+  // What was scaled before it was rotated may as well be scaled afterwards.
+  if (heads.scale === 1 || x.dtype !== "float32") return heads.scale === 1 ? moved : refuse("it is scaled", root);
+  return add("Mul", [moved, constant(`${root.origin}/scale`, float32Scalar(heads.scale))]).output;
+}
+
+/** Where a slice of the last axis begins. */
+function startOf({ producer, shape }: Value): number | undefined {
+  const [, starts, , axes, steps] = producer?.inputs ?? [];
+  const [start, axis] = [numbers(starts), numbers(axes)];
+  if (steps && numbers(steps)?.[0] !== 1) return undefined;
+  const onLast = axis?.length === 1 && normaliseAxis(axis[0] ?? 0, shape?.length ?? 0) === (shape?.length ?? 0) - 1;
+  return start?.length === 1 && onLast ? start[0] : undefined;
+}
+
+/** Whether a table [1 or batch, …, sequence, size] follows from sizes alone and is the same in every batch. */
+const table = tableQuestion("the same in every batch", 1);
+/** As `table`, with both halves of its last axis the same. */
+const halvedTable = tableQuestion("the same in every batch and in both halves of a head", 2);
+
+function tableQuestion(name: string, repeats: number): Question<boolean> {
+  return {
+    name,
+    async answer(graph, value) {
+      const sources = sourcesOf(value);
+      const rank = value.shape?.length ?? 0;
+      if (!sources || sources.inputs.size > 0 || rank < 3 || rank > 4) return false;
+      const symbols = new Map([...symbolsIn(sources)].map((symbol, i) => [symbol, 5 + 2 * i]));
+      const found = await probe(graph, value, sources, symbols, new Map());
+      const [batch = 0, ...inner] = found?.shape ?? [];
+      const [length = 0, size = 0] = inner.slice(-2);
+      if (!found || batch === 0 || inner.length !== rank - 1 || (rank === 4 && inner[0] !== 1)) return false;
+      const elements = numbersOf(found);
+      return elements.every((element, i) => {
+        const at = i % (length * size);
+        return element === elements[at - (at % size) + (at % (size / repeats))];
+      });
+    },
+  };
+}
+
+/** The first batch of a table [1 or batch, …, sequence, size] and the first columns of it, as [sequence, half]. */
+function angles({ root, add, constant }: Rewrite, table: Value, half: number): Value {
+  const bounds = [int64s(0, 0), int64s(1, half), int64s(0, -1)].map((each) => constant(`${root.origin}/half`, each));
+  const sliced = add("Slice", [table, ...bounds]).output;
+  return add("Reshape", [sliced, constant(`${root.origin}/table`, int64s(-1, half))]).output;
+}

@@ -1,0 +1,56 @@
+import { float } from "../../graph/attribute.ts";
+import { sameShape } from "../../graph/dim.ts";
+import { MICROSOFT, type Value } from "../../graph/node.ts";
+import { any, bind, op, sum } from "../../rewrite/pattern.ts";
+import { type Rule, refuse, rule, vectorOf } from "../../rewrite/rule.ts";
+import { unlikeFused } from "../plain-normalization.ts";
+
+// SkipLayerNormalization(x, skip, γ, β, b) = LayerNorm(x + skip + b)
+
+/** The sum is also the operator's fourth output, for layers that normalise before they add. */
+export const skipLayerNormalization: Rule = rule("SkipLayerNormalization", {
+  roots: ["LayerNormalization"],
+  pattern: op("LayerNormalization", [bind("sum", sum(any("a"), any("b")))]),
+  shared: ["sum"],
+  rewrite({ graph, root, value, add }) {
+    const [, gamma, beta] = root.inputs;
+    const total = value("sum");
+    const [a, b] = [value("a"), value("b")];
+    const { shape } = total;
+    if (!shape || !gamma) return undefined;
+    const unlike = unlikeFused(root);
+    if (unlike) return unlike;
+    if (a.isConstant || b.isConstant || !sameShape(a.shape, shape) || !sameShape(b.shape, shape)) {
+      return refuse("it does not add two tensors of one shape", total.producer);
+    }
+    if (shape.length !== 3 && shape.length !== 2) return refuse("its input has neither two nor three axes", root);
+    const [x, skip, bias] = withBias(a, b) ?? [...(withBias(b, a) ?? [a, b, undefined])];
+    const isShared = graph.isOutput(total) || [...total.users].some((user) => user !== root);
+    const names = isShared ? [root.origin, "", "", `${root.origin}/sum`] : [root.origin];
+    const node = add(
+      "SkipLayerNormalization",
+      [x, skip, gamma, ...(beta || bias ? [beta] : []), ...(bias ? [bias] : [])],
+      {
+        domain: MICROSOFT,
+        attributes: { epsilon: float(root.float("epsilon") ?? 1e-5) },
+        outputs: names,
+      },
+    );
+    const also = node.outputs[3];
+    return also
+      ? [
+          [root.output, node.output],
+          [total, also],
+        ]
+      : node.output;
+  },
+});
+
+/** x + b of a dense layer, which the operator adds itself; only where nobody else reads it. */
+function withBias(x: Value, skip: Value): [Value, Value, Value] | undefined {
+  const node = x.producer;
+  if (!node?.is("Add") || x.users.size !== 1) return undefined;
+  const bias = node.inputs.find((input) => vectorOf(input, x.shape?.at(-1)) && input?.shape?.length === 1);
+  const rest = node.inputs.find((input) => input !== bias);
+  return bias && rest && sameShape(rest.shape, x.shape) ? [rest, skip, bias] : undefined;
+}

@@ -1,0 +1,246 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { refusal } from "#test/fixtures/refusal.ts";
+import { seeded } from "#test/fixtures/seeded.ts";
+import { Graph } from "./graph.ts";
+import type { Node, Value } from "./node.ts";
+import { float32Scalar } from "./tensor.ts";
+import { verify } from "./verify.ts";
+
+const output = (graph: Graph, value: Value, name = value.name) =>
+  graph.outputs.push({ name, value, declaration: undefined });
+const namesOf = (nodes: Iterable<Node>) => [...nodes].map(({ name }) => name);
+
+describe("Graph", () => {
+  it("gives every value and node a name of its own, the wanted one if it is free", () => {
+    const graph = new Graph("g");
+    const values = ["x", "x", "x_1", "x"].map((name) => graph.input(name).name);
+    expect(values).toEqual(["x", "x_1", "x_1_1", "x_2"]);
+    const nodes = ["Relu", "Relu"].map((opType) => graph.add(opType, []));
+    expect(namesOf(nodes)).toEqual(["Relu", "Relu_1"]);
+    expect(nodes.map(({ output }) => output.name)).toEqual(["Relu", "Relu_1"]);
+    expect(graph.add("Split", [], { outputs: ["x", "", "part"] }).outputs.map((value) => value?.name)).toEqual([
+      "x_3",
+      undefined,
+      "part",
+    ]);
+  });
+
+  it("knows ONNX's own domain by both of its names", () => {
+    const node = new Graph("g").add("Relu", [], { domain: "ai.onnx" });
+    expect(node.is("Relu")).toBe(true);
+    expect(node.is("Relu", "com.microsoft")).toBe(false);
+  });
+
+  it("gives attributes of the kind that is asked for only", () => {
+    const node = new Graph("g").add("Op", [], { attributes: { axis: { kind: "int", value: 1 } } });
+    expect([node.int("axis"), node.float("axis"), node.ints("axis"), node.string("axis"), node.int("other")]).toEqual([
+      1,
+      undefined,
+      undefined,
+      undefined,
+      undefined,
+    ]);
+  });
+
+  it("lets users of a value, and outputs, read another", () => {
+    const graph = new Graph("g");
+    const [x, y] = [graph.input("x"), graph.input("y")];
+    const both = graph.add("Add", [x, x]);
+    output(graph, x, "same");
+    graph.replace(x, y);
+    expect(both.inputs).toEqual([y, y]);
+    expect([x.users.size, y.users.size]).toEqual([0, 1]);
+    expect(graph.outputs[0]?.value).toBe(y);
+    verify(graph);
+  });
+
+  it("keeps a value that a sub-graph reads by its name", () => {
+    const graph = new Graph("g");
+    const before = graph.add("Neg", [graph.input("x")]);
+    const after = graph.add("Abs", [graph.input("y")]);
+    const branch = graph.add("If", [before.output], { captures: [before.output] });
+    output(graph, branch.output);
+    output(graph, before.output);
+    graph.replace(before.output, after.output);
+    expect(branch.inputs).toEqual([after.output]);
+    expect(branch.captures).toEqual([before.output]);
+    expect(graph.outputs[1]?.value).toBe(before.output);
+    graph.prune();
+    expect(graph.nodes.has(before)).toBe(true);
+    verify(graph);
+  });
+
+  it("replaces a value by itself without harm", () => {
+    const graph = new Graph("g");
+    const x = graph.input("x");
+    graph.add("Neg", [x]);
+    graph.replace(x, x);
+    expect(x.users.size).toBe(1);
+    verify(graph);
+  });
+
+  it("prunes what nothing uses, and what only that used", () => {
+    const graph = new Graph("g");
+    const x = graph.input("x");
+    const kept = graph.add("Neg", [x]);
+    const dead = graph.add("Abs", [graph.add("Exp", [kept.output]).output]);
+    graph.add("If", [], { captures: [dead.output] });
+    graph.add("Split", [kept.output], { outputs: ["", ""] });
+    output(graph, kept.output);
+    graph.prune();
+    expect(namesOf(graph.nodes)).toEqual(["Neg"]);
+    expect(kept.output.users.size).toBe(0);
+    verify(graph);
+  });
+
+  it("prunes from where it is told", () => {
+    const graph = new Graph("g");
+    const [left, right] = [graph.add("Neg", []), graph.add("Abs", [])];
+    graph.prune([graph.add("Exp", [left.output])]);
+    expect([...graph.nodes]).toEqual([right]);
+  });
+
+  it("keeps a node of which one result is used", () => {
+    const graph = new Graph("g");
+    const split = graph.add("Split", [graph.input("x")], { outputs: ["a", "b"] });
+    output(graph, split.outputs[1] as Value);
+    graph.prune();
+    expect(graph.nodes.has(split)).toBe(true);
+  });
+
+  it("finds each constant once: those of nodes, sub-graphs and outputs", () => {
+    const graph = new Graph("g");
+    const [a, b, c, unused] = ["a", "b", "c", "d"].map((name) => graph.constant(name, float32Scalar(1))) as [
+      Value,
+      Value,
+      Value,
+      Value,
+    ];
+    graph.add("Add", [a, a], { captures: [b] });
+    output(graph, c);
+    expect(graph.constants()).toEqual(new Set([a, b, c]));
+    expect(unused.isConstant).toBe(true);
+  });
+});
+
+/** Nodes with edges from earlier to later ones, added in another order. */
+const acyclic = fc
+  .array(fc.array(fc.nat(), { maxLength: 4 }), { minLength: 1, maxLength: 15 })
+  .chain((edges) => fc.tuple(fc.constant(edges), fc.shuffledSubarray([...edges.keys()], { minLength: edges.length })));
+
+function scattered([edges, order]: [number[][], number[]]): { graph: Graph; nodes: Node[] } {
+  const graph = new Graph("g");
+  const nodes: Node[] = [];
+  for (const i of order) nodes[i] = graph.add(`N${i}`, []);
+  for (const [i, sources] of edges.entries()) {
+    if (i === 0) continue;
+    const values = sources.map((source) => (nodes[source % i] as Node).output);
+    graph.setInputs(nodes[i] as Node, values.slice(1), values.slice(0, 1));
+  }
+  return { graph, nodes };
+}
+
+describe("sorted", () => {
+  it("puts every node after those it reads from, each once", () => {
+    fc.assert(
+      fc.property(acyclic, (shape) => {
+        const { graph } = scattered(shape);
+        const seen = new Set<Node>();
+        for (const node of graph.sorted()) {
+          for (const value of [...node.inputs, ...node.captures]) expect(seen.has(value?.producer as Node)).toBe(true);
+          seen.add(node);
+        }
+        expect(seen).toEqual(graph.nodes);
+      }),
+      seeded(300),
+    );
+  });
+
+  it("keeps the order of insertion where that is such an order", () => {
+    fc.assert(
+      fc.property(acyclic, ([edges]) => {
+        const { graph, nodes } = scattered([edges, [...edges.keys()]]);
+        expect(graph.sorted()).toEqual(nodes);
+      }),
+      seeded(100),
+    );
+  });
+
+  it("puts what a node reads in the order in which it reads it, where no other order is given", () => {
+    const graph = new Graph("g");
+    const sum = graph.add("Add", []);
+    const [left, right] = [graph.add("Neg", []), graph.add("Abs", [])];
+    graph.setInputs(sum, [right.output, left.output]);
+    expect(graph.sorted()).toEqual([right, left, sum]);
+  });
+
+  it("refuses nodes in a circle, however long, through inputs as through sub-graphs", () => {
+    fc.assert(
+      fc.property(acyclic, fc.nat(), fc.nat(), fc.boolean(), (shape, from, to, isCaptured) => {
+        const { graph, nodes } = scattered(shape);
+        const [early, late] = [from % nodes.length, to % nodes.length].sort((x, y) => x - y) as [number, number];
+        const [first, last] = [nodes[early] as Node, nodes[late] as Node];
+        // A path from the first to the last, and an edge back.
+        if (first !== last) graph.setInputs(last, [...last.inputs, first.output]);
+        if (isCaptured) graph.setInputs(first, first.inputs, [last.output]);
+        else graph.setInputs(first, [...first.inputs, last.output]);
+        expect(refusal(() => graph.sorted())).toBe("graph_invalid");
+      }),
+      seeded(200),
+    );
+  });
+
+  it("copes with long chains and with wide nodes", () => {
+    const graph = new Graph("g");
+    let value = graph.input("x");
+    const wide: Value[] = [];
+    for (let i = 0; i < 150_000; i++) {
+      value = graph.add("Neg", [value]).output;
+      wide.push(value);
+    }
+    const nodes = [...graph.nodes];
+    // The last comes first, so that all others are found from it.
+    graph.nodes.clear();
+    const concat = graph.add("Concat", wide);
+    for (const node of nodes.reverse()) graph.nodes.add(node);
+    expect(graph.sorted().at(-1)).toBe(concat);
+  });
+});
+
+describe("edits", () => {
+  /** What to do, and with which nodes and values by number. */
+  const edit = fc.tuple(fc.nat(5), fc.nat(), fc.nat(), fc.nat());
+
+  it("of any kind keep all links", () => {
+    fc.assert(
+      fc.property(fc.array(edit, { maxLength: 60 }), (edits) => {
+        const graph = new Graph("g");
+        graph.input("x");
+        for (const [kind, first, second, third] of edits) {
+          const nodes = graph.sorted();
+          const values = [...graph.inputs, ...graph.constants(), ...nodes.flatMap(({ outputs }) => outputs as Value[])];
+          const pick = (number: number, from = values) => from[number % from.length] as Value;
+          const place = (value: Value) => values.indexOf(value);
+          const node = nodes[first % Math.max(1, nodes.length)];
+          const earlier = node ? values.slice(0, place(node.output)) : values;
+          if (kind === 0) graph.add("Add", [pick(first), pick(second)], { captures: third % 3 ? [] : [pick(third)] });
+          else if (kind === 1) graph.add("Split", [pick(first), undefined], { outputs: ["a", "b"] });
+          else if (kind === 2) graph.add("Mul", [pick(first), graph.constant("c", float32Scalar(third))]);
+          else if (kind === 3) output(graph, pick(first));
+          else if (kind === 4 && node) graph.setInputs(node, [pick(second, earlier), undefined, pick(third, earlier)]);
+          // Only by an earlier value: a later one may be computed from it.
+          else if (kind === 5 && node) graph.replace(node.output, pick(second, earlier));
+          if (first % 4 === 0) graph.prune(node && third % 2 ? [node] : undefined);
+          verify(graph);
+        }
+        graph.prune();
+        verify(graph);
+        expect([...graph.nodes].every(({ outputs }) => outputs.some((value) => value && graph.isUsed(value)))).toBe(
+          true,
+        );
+      }),
+      seeded(300),
+    );
+  });
+});

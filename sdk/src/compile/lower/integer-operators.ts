@@ -1,0 +1,90 @@
+import { GREATEST_HEAD } from "../../runtime/engine/wasm/program.ts";
+import { LOG2_E } from "../../runtime/engine/wasm/reference/exp.ts";
+import { I8 } from "../../runtime/engine/wasm/reference/quantize-rows.ts";
+import type { Node } from "../graph/node.ts";
+import { numbersOf, type Tensor, tensor, toFloat32 } from "../graph/tensor.ts";
+import { type Lowering, type Operand, unsupported, view } from "./lowering.ts";
+import { relativeBias } from "./relative-bias.ts";
+import { tilePadded, tileWeight } from "./tile-weight.ts";
+
+/** Rows of a table, with one step a row in 8 bits and one a block in 4. */
+export function lookup(lowering: Lowering, node: Node): void {
+  const [values, steps] = [node.inputs[0]?.constant, node.inputs[2]?.constant] as [Tensor, Tensor];
+  const bits = node.int("bits") === 4 ? 4 : 8;
+  const width = ((values.shape[1] ?? 0) * 8) / bits;
+  const block = node.int("block_size") ?? 0;
+  if (width % 4 !== 0 || block % 4 !== 0 || (bits === 8 && block !== width)) throw unsupported(node);
+  lowering.steps.push({
+    op: "lookup",
+    table: lowering.tensor(node.inputs[0]?.name ?? "", values),
+    steps: lowering.floats(node.inputs[2]?.name ?? "", toFloat32(steps), steps.shape),
+    bits,
+    block,
+    out: lowering.result(node.output, width, "token"),
+  });
+}
+
+export function linear(lowering: Lowering, node: Node): void {
+  const [x, weight, scale, zero, bias] = node.inputs;
+  const operand = lowering.operand(x);
+  const values = weight?.constant;
+  const isSigned = node.int("activation_min") === I8.least && node.int("activation_max") === I8.greatest;
+  const isTiled = isSigned && values?.dtype === "uint8";
+  if (!x || !operand || !lowering.isWhole(operand) || !isTiled || operand.width % 4 !== 0) throw unsupported(node);
+  const [outputs = 0, inputs = 0] = values.shape;
+  const name = weight?.name ?? "";
+  const given = bias?.constant && toFloat32(bias.constant);
+  const step = {
+    op: "linear" as const,
+    x: lowering.quantized(x, operand),
+    weight: lowering.tensors.has(name) ? name : lowering.tensor(name, tileWeight(values)),
+    scale: lowering.floats(scale?.name ?? "", tilePadded(toFloat32(scale?.constant as Tensor))),
+    zero: integers(lowering, zero?.name ?? "", Int32Array.from(numbersOf(zero?.constant as Tensor))),
+    sum: integers(lowering, `${name}.sum`, rowSums(values.data, inputs, outputs)),
+    bias: lowering.floats(`${node.name}.bias`, tilePadded(given ?? new Float32Array(outputs))),
+    out: lowering.result(node.output, outputs, lowering.rowsOf(operand)),
+  };
+  lowering.steps.push(step);
+  if (!given) lowering.unbiased(node.output, step);
+}
+
+function integers(lowering: Lowering, name: string, values: Int32Array): string {
+  const padded = tilePadded(values);
+  return lowering.tensor(name, tensor("int32", [padded.length], padded as Int32Array<ArrayBuffer>));
+}
+
+function rowSums(values: Uint8Array, width: number, rows: number): Int32Array {
+  const sums = new Int32Array(rows);
+  for (let row = 0; row < rows; row++) {
+    for (let i = 0; i < width; i++) sums[row] = (sums[row] as number) + (values[row * width + i] as number);
+  }
+  return sums;
+}
+
+export function attention(lowering: Lowering, node: Node): void {
+  const [query, key, value] = node.inputs.slice(0, 3).map((input) => lowering.operand(input)) as (
+    | Operand
+    | undefined
+  )[];
+  const bias = node.inputs[3];
+  const heads = node.int("num_heads") ?? 0;
+  const size = (query?.width ?? 0) / heads;
+  // Powers of two are what the engine computes.
+  const scale = Math.fround(LOG2_E * (node.float("scale") ?? 1 / Math.sqrt(size)));
+  if (!query || !key || !value || size % 4 !== 0 || size > GREATEST_HEAD || !(scale > 0)) throw unsupported(node);
+  const widths = [query, key, value].map((operand) => lowering.values[operand.value]?.width);
+  if (new Set(widths).size > 1) throw unsupported(node, "reads queries, keys and values that lie in rows of one width");
+  const table = bias && relativeBias(lowering, bias);
+  if (bias && !table) throw unsupported(node, "knows biases of scores that depend on the distance of tokens alone");
+  lowering.steps.push({
+    op: "attention",
+    query: view(query),
+    key: view(key),
+    value: view(value),
+    heads,
+    size,
+    scale,
+    ...(table && { bias: table }),
+    out: lowering.result(node.output, query.width, "token"),
+  });
+}

@@ -1,0 +1,122 @@
+import { join } from "node:path";
+import { beforeAll, describe, expect, it } from "vitest";
+import { classifierCases, classifierIds, writeClassifier } from "#test/fixtures/classifier-case.ts";
+import { fusedGraph } from "#test/fixtures/fused-graph.ts";
+import { temporaryFolder } from "#test/fixtures/temporary-folder.ts";
+import { tinyBert } from "#test/fixtures/tiny-bert.ts";
+import { tinyModernBert } from "#test/fixtures/tiny-modernbert.ts";
+import { tinyNomic } from "#test/fixtures/tiny-nomic.ts";
+import { type Engine, oneModel, type TokenIds } from "../../runtime/engine/engine.ts";
+import { classifierGraph } from "../checkpoint/classifier-graph.ts";
+import { type EncoderConfig, maxTokensOf } from "../checkpoint/encoder-config.ts";
+import { encoderWeights } from "../checkpoint/encoder-weights.ts";
+import { readClassifier } from "../checkpoint/sequence-classification.ts";
+import { scalarSession } from "../evaluate/edge-form/session.ts";
+import { optimizeGraph } from "../fusions/optimize-graph.ts";
+import type { Graph } from "../graph/graph.ts";
+import { engineOnThisMachine } from "../latency/engines.ts";
+import { precisions } from "../quantize/precisions.ts";
+import { encodeProgram } from "./encode-program.ts";
+import { lower } from "./lower.ts";
+
+const PADDING = 1;
+const sequences = classifierIds.map((ids) => Int32Array.from(ids.filter((id) => id !== PADDING)));
+/** Texts of one to three tokens, and with ids of padding that somebody has written. */
+const texts: TokenIds[] = [
+  ...sequences,
+  Int32Array.of(5, 6, PADDING, 8, 9),
+  Int32Array.of(PADDING, PADDING, 7, PADDING),
+  ...[1, 2, 3].map((length) => (sequences[0] as TokenIds).slice(0, length)),
+];
+/** But for its layers, whose number nothing of this depends on. */
+const ROBERTA_BASE = {
+  model_type: "roberta",
+  pad_token_id: PADDING,
+  hidden_size: 768,
+  num_attention_heads: 12,
+  num_hidden_layers: 1,
+  max_position_embeddings: 514,
+  type_vocab_size: 1,
+};
+const maxTokens = Math.max(...texts.map(({ length }) => length));
+
+let engine: Engine;
+beforeAll(async () => {
+  engine = await engineOnThisMachine("wasm");
+});
+
+/** Demands of the engine what the plain code computes, to the last bit, for texts alone and together. */
+async function expectSame(fused: Graph, { vocab_size: vocabulary }: EncoderConfig): Promise<void> {
+  const graph = precisions["int8-edge"](fused)();
+  const session = await engine.load(oneModel(await encodeProgram(graph, { maxTokens, vocabulary })));
+  const wanted = await scalarSession(graph).run(texts);
+  expect(await session.run(texts)).toEqual(wanted);
+  for (const [i, text] of texts.entries()) expect(await session.run([text])).toEqual([wanted[i]]);
+}
+
+const expectRefused = (fused: Graph, { vocab_size: vocabulary }: EncoderConfig) =>
+  expect(encodeProgram(precisions["int8-edge"](fused)(), { maxTokens, vocabulary })).rejects.toMatchObject({
+    code: "engine_unsupported",
+  });
+
+describe.each(classifierCases)("a program of $name", (stored) => {
+  const load = async () => {
+    const folder = join(await temporaryFolder(), "model");
+    await writeClassifier(folder, stored);
+    return readClassifier(folder);
+  };
+
+  /** Their heads have four numbers, of which a kernel would turn two at a time; and pooling has a kernel of its own. */
+  const isRefused = ({ config, head }: Awaited<ReturnType<typeof load>>, pools = false) =>
+    config.rope_theta !== undefined || (pools && head.pooling === "mean");
+
+  it("computes the encoder's states as the plain code does, or is refused", async () => {
+    const classifier = await load();
+    const fused = await fusedGraph(classifier.config, encoderWeights(classifier));
+    await (isRefused(classifier) ? expectRefused(fused, classifier.config) : expectSame(fused, classifier.config));
+  });
+
+  it("computes the classifier's logits as the plain code does, or is refused", async () => {
+    const classifier = await load();
+    const fused = classifierGraph(classifier);
+    await optimizeGraph(fused);
+    await (isRefused(classifier, true)
+      ? expectRefused(fused, classifier.config)
+      : expectSame(fused, classifier.config));
+  });
+});
+
+it("writes activations over what they read", async () => {
+  const { config, weights } = tinyBert();
+  const graph = precisions["int8-edge"](await fusedGraph(config, weights))();
+  const { program } = await lower(graph, { maxTokens, vocabulary: config.vocab_size });
+  const activations = program.steps.filter((step) => step.op === "activation");
+  expect(activations).toHaveLength(config.num_hidden_layers);
+  for (const { x, out } of activations) expect(x).toEqual({ value: out, column: 0 });
+});
+
+it("takes as many positions, and as wide ones, as RoBERTa has", async () => {
+  const { config, weights } = tinyBert({ config: ROBERTA_BASE });
+  const graph = precisions["int8-edge"](await fusedGraph(config, weights))();
+  const size = { maxTokens: maxTokensOf(config), vocabulary: config.vocab_size };
+  expect(size.maxTokens).toBe(512);
+  const session = await engine.load(oneModel(await encodeProgram(graph, size)));
+  const longest = Int32Array.from({ length: 512 }, (_, i) => (i % 7 === 3 ? PADDING : i % 50));
+  const [states] = await session.run([longest]);
+  expect(states?.every(Number.isFinite)).toBe(true);
+  const shorter = longest.slice(0, 20);
+  expect(await session.run([shorter])).toEqual(await scalarSession(graph).run([shorter]));
+});
+
+const nomic = tinyNomic().current;
+
+describe.each([
+  ["BERT", tinyBert],
+  ["ModernBERT", tinyModernBert],
+  ["Nomic", () => ({ config: nomic.config, weights: encoderWeights(nomic) })],
+] as const)("a program of %s", (_, draw) => {
+  it("computes what the plain code does", async () => {
+    const { config, weights } = draw();
+    await expectSame(await fusedGraph(config, weights), config);
+  });
+});

@@ -1,0 +1,42 @@
+import { BertEdgeError } from "../../artifact/error.ts";
+import { PROGRAM_VERSION, type Program } from "../../runtime/engine/wasm/program.ts";
+import { hasKnownForm } from "../evaluate/edge-form/known-form.ts";
+import type { Graph } from "../graph/graph.ts";
+import type { Node, Value } from "../graph/node.ts";
+import type { Tensor } from "../graph/tensor.ts";
+import { Lowering, unsupported } from "./lowering.ts";
+import { lowerings } from "./operators.ts";
+import { positionValues } from "./position-values.ts";
+
+export interface ProgramSize {
+  /** The longest sequence that it will run. */
+  readonly maxTokens: number;
+  /** Ids that there are. */
+  readonly vocabulary: number;
+}
+
+export interface Lowered {
+  readonly program: Program;
+  readonly tensors: ReadonlyMap<string, Tensor>;
+}
+
+/**
+ * A graph of the edge form as a program of the WebAssembly engine.
+ *
+ * @throws BertEdgeError `engine_unsupported` naming the node that the engine has no kernel for
+ */
+export async function lower(graph: Graph, { maxTokens, vocabulary }: ProgramSize): Promise<Lowered> {
+  const known = await positionValues(graph, maxTokens);
+  const lowering = new Lowering(known, maxTokens, new Set(graph.outputs.map(({ value }) => value)));
+  for (const node of known.nodes) {
+    const lowerNode = lowerings[`${node.domain}:${node.opType}`];
+    if (!lowerNode || !hasKnownForm(node)) throw unsupported(node);
+    lowerNode(lowering, node);
+  }
+  const output = graph.outputs[0]?.value as Value;
+  const result = lowering.operand(output);
+  if (!result) throw new BertEdgeError("engine_unsupported", `The result ${output.name} does not depend on the text.`);
+  if (!lowering.isWhole(result)) throw unsupported(output.producer as Node, "gives no part of a value as the result");
+  const { steps, values, tensors } = lowering;
+  return { program: { version: PROGRAM_VERSION, values, steps, output: result.value, maxTokens, vocabulary }, tensors };
+}

@@ -1,0 +1,55 @@
+import type { Skip } from "../../runtime/engine/wasm/program.ts";
+import type { Node, Value } from "../graph/node.ts";
+import { type Tensor, toFloat32 } from "../graph/tensor.ts";
+import { type Lowering, type Operand, unsupported } from "./lowering.ts";
+import { addendOf, isRow, whole } from "./operands.ts";
+
+export function skipLayerNormalization(lowering: Lowering, node: Node): void {
+  const [x, other, gamma, beta, bias] = node.inputs;
+  const [read, added] = lowering.operand(x) ? [x, other] : [other, x];
+  let operand = whole(lowering, node, node.inputs.indexOf(read));
+  if (bias) {
+    if (read !== x || !isRow(bias, operand.width)) throw unsupported(node);
+    operand = lowering.plusRow(operand, bias.constant, node);
+  }
+  const total = node.outputs[3];
+  // The kernel adds a row of its own to every row.
+  if (isRow(added, operand.width)) {
+    operand = lowering.plusRow(operand, added.constant, node);
+    lowering.define(total, operand);
+    normalise(lowering, node, { operand, gamma, beta });
+    return;
+  }
+  const skip = addendOf(lowering, node, added, operand);
+  const sum = total?.users.size ? lowering.result(total, operand.width, lowering.rowsOf(operand)) : undefined;
+  normalise(lowering, node, { operand, gamma, beta, skip, total: sum });
+}
+
+export function layerNormalization(lowering: Lowering, node: Node): void {
+  const [, gamma, beta] = node.inputs;
+  normalise(lowering, node, { operand: whole(lowering, node), gamma, beta });
+}
+
+interface Normalised {
+  operand: Operand;
+  gamma: Value | undefined;
+  beta: Value | undefined;
+  skip?: Skip;
+  total?: number | undefined;
+}
+
+function normalise(lowering: Lowering, node: Node, { operand, gamma, beta, skip, total }: Normalised): void {
+  if (operand.width % 4 !== 0 || !isRow(gamma, operand.width) || (beta && !isRow(beta, operand.width))) {
+    throw unsupported(node);
+  }
+  lowering.steps.push({
+    op: "layerNorm",
+    x: operand.value,
+    ...(skip && { skip }),
+    gamma: lowering.floats(`${node.name}.gamma`, toFloat32(gamma.constant)),
+    ...(beta && { beta: lowering.floats(`${node.name}.beta`, toFloat32(beta.constant as Tensor)) }),
+    epsilon: node.float("epsilon") ?? 1e-5,
+    ...(total !== undefined && { total }),
+    out: lowering.result(node.output, operand.width, lowering.rowsOf(operand)),
+  });
+}

@@ -1,0 +1,179 @@
+import type { Activation } from "../../runtime/engine/wasm/program.ts";
+import { EDGE } from "../graph/edge-operators.ts";
+import { MICROSOFT, type Node } from "../graph/node.ts";
+import { numbersOf, type Tensor, toFloat32 } from "../graph/tensor.ts";
+import { attention, linear, lookup } from "./integer-operators.ts";
+import { type Lower, type Lowering, unsupported, view } from "./lowering.ts";
+import { layerNormalization, skipLayerNormalization } from "./normalisations.ts";
+import { addendOf, haveSameRows, isRow, whole } from "./operands.ts";
+
+/** How each operator becomes steps, by domain and name. */
+export const lowerings: Readonly<Record<string, Lower>> = {
+  [`${MICROSOFT}:GatherBlockQuantized`]: lookup,
+  [`${EDGE}:DynamicQuantizeMatMul`]: linear,
+  [`${EDGE}:DynamicQuantizeAttention`]: attention,
+  [`${MICROSOFT}:SkipLayerNormalization`]: skipLayerNormalization,
+  ":LayerNormalization": layerNormalization,
+  ":Add": add,
+  ":Mul": gate,
+  ":MatMul": dense,
+  ":Split": split,
+  ":Slice": columns,
+  ":IsNaN": () => {},
+  ":Where": withoutNaN,
+  ":Gather": first,
+  ":Relu": (lowering, node) => activation(lowering, node, "relu"),
+  ":Tanh": (lowering, node) => activation(lowering, node, "tanh"),
+  ":Sigmoid": (lowering, node) => activation(lowering, node, "sigmoid"),
+  ":Gelu": (lowering, node) => activation(lowering, node, node.string("approximate") === "tanh" ? "fastGelu" : "gelu"),
+  [`${MICROSOFT}:Gelu`]: (lowering, node) => activation(lowering, node, "gelu"),
+  [`${MICROSOFT}:BiasGelu`]: (lowering, node) => activation(lowering, node, "gelu"),
+  [`${MICROSOFT}:FastGelu`]: (lowering, node) => activation(lowering, node, "fastGelu"),
+  [`${MICROSOFT}:QuickGelu`]: (lowering, node) =>
+    activation(lowering, node, "sigmoidUnit", node.float("alpha") ?? 1.702),
+  [`${MICROSOFT}:RotaryEmbedding`]: rotate,
+};
+
+function add(lowering: Lowering, node: Node): void {
+  const [a, b] = node.inputs;
+  const [read, added] = lowering.operand(a) ? [a, b] : [b, a];
+  const operand = whole(lowering, node, node.inputs.indexOf(read));
+  if (isRow(added, operand.width)) {
+    const sum = lowering.plusRow(operand, added.constant, node);
+    if (sum === operand) lowering.rename(node, node.output, operand);
+    else lowering.define(node.output, sum);
+    return;
+  }
+  if (operand.width % 4 !== 0) throw unsupported(node);
+  const y = addendOf(lowering, node, added, operand);
+  const out = lowering.result(node.output, operand.width, lowering.rowsOf(operand));
+  lowering.steps.push({ op: "add", x: operand.value, y, out });
+}
+
+function gate(lowering: Lowering, node: Node): void {
+  const [a, b] = node.inputs;
+  const [read, factor] = lowering.operand(a) ? [a, b] : [b, a];
+  const [x, y] = [lowering.operand(read), lowering.operand(factor)];
+  if (!x || x.width % 4 !== 0) throw unsupported(node);
+  const row = isRow(factor, x.width) && { row: lowering.floats(`${node.name}.row`, toFloat32(factor.constant)) };
+  if (row && lowering.isWhole(x) && lowering.isQuantized(node.output)) {
+    lowering.multiply(node, x, row.row);
+    return;
+  }
+  const other = y?.width === x.width && haveSameRows(lowering, x, y) ? view(y) : row;
+  if (!other) throw unsupported(node);
+  lowering.steps.push({
+    op: "gate",
+    x: view(x),
+    y: other,
+    out: lowering.result(node.output, x.width, lowering.rowsOf(x)),
+  });
+}
+
+/** Over what it reads, where nothing else reads that. */
+function activation(lowering: Lowering, node: Node, kind: Activation, alpha?: number): void {
+  const [input, bias] = node.inputs;
+  let operand = lowering.operand(input);
+  if (!operand || operand.width % 4 !== 0) throw unsupported(node);
+  if (bias) {
+    if (!isRow(bias, operand.width)) throw unsupported(node);
+    operand = lowering.plusRow(whole(lowering, node), bias.constant, node);
+  }
+  const isOver = lowering.isWhole(operand) && lowering.claim(operand, node);
+  const out = isOver ? operand.value : lowering.result(node.output, operand.width, lowering.rowsOf(operand));
+  if (isOver) lowering.rename(node, node.output, operand);
+  lowering.steps.push({ op: "activation", kind, ...(alpha !== undefined && { alpha }), x: view(operand), out });
+}
+
+function dense(lowering: Lowering, node: Node): void {
+  const weight = node.inputs[1]?.constant;
+  const operand = whole(lowering, node);
+  if (weight?.shape.length !== 2 || operand.width % 4 !== 0) throw unsupported(node);
+  const [inputs = 0, outputs = 0] = weight.shape;
+  const numbers = toFloat32(weight);
+  const rows = Float32Array.from(
+    numbers,
+    (_, at) => numbers[(at % inputs) * outputs + Math.floor(at / inputs)] as number,
+  );
+  const out = lowering.result(node.output, outputs, lowering.rowsOf(operand));
+  const step = {
+    op: "dense" as const,
+    x: operand.value,
+    weight: lowering.floats(`${node.name}.weight`, rows, [outputs, inputs]),
+    bias: lowering.floats(`${node.name}.bias`, new Float32Array(outputs)),
+    out,
+  };
+  lowering.steps.push(step);
+  lowering.unbiased(node.output, step);
+}
+
+/** The last axis in equal parts: columns of one value. */
+function split(lowering: Lowering, node: Node): void {
+  const operand = lowering.operand(node.inputs[0]);
+  if (!operand) throw unsupported(node);
+  const width = operand.width / node.outputs.length;
+  node.outputs.forEach((output, part) => {
+    lowering.rename(node, output, { ...operand, column: operand.column + part * width, width });
+  });
+}
+
+/** Some of the last axis: columns of one value. */
+function columns(lowering: Lowering, node: Node): void {
+  const [x, ...bounds] = node.inputs;
+  const operand = lowering.operand(x);
+  const [start = -1, end = -1, axis] = bounds.map((value) =>
+    value?.constant ? numbersOf(value.constant)[0] : undefined,
+  );
+  const width = Math.min(end, operand?.width ?? 0) - start;
+  const areTwo = bounds[2]?.constant?.shape.join() !== "1";
+  if (!operand || areTwo || axis !== -1 || start < 0 || end < 0 || width <= 0) throw unsupported(node);
+  lowering.rename(node, node.output, { ...operand, column: operand.column + start, width });
+}
+
+/** Where(IsNaN(x), 0, x) of attention, whose results have no NaN where every token sees itself. */
+function withoutNaN(lowering: Lowering, node: Node): void {
+  const [condition, other, x] = node.inputs;
+  const operand = whole(lowering, node, 2);
+  const asked = condition?.producer?.is("IsNaN") ? condition.producer.inputs[0] : undefined;
+  const isZero = other?.constant?.data.every((byte) => byte === 0);
+  const step = lowering.steps.findLast((each) => each.op === "attention" && each.out === operand.value);
+  if (asked !== x || !isZero || step?.op !== "attention" || !seesItself(lowering, step.bias)) throw unsupported(node);
+  lowering.rename(node, node.output, operand);
+}
+
+function seesItself({ tensors, maxTokens }: Lowering, bias: { table: string; heads: number } | undefined): boolean {
+  const distances = bias && toFloat32(tensors.get(bias.table) as Tensor);
+  const own = (head: number) => distances?.[head * (2 * maxTokens - 1) + maxTokens - 1];
+  return Array.from({ length: bias?.heads ?? 0 }, (_, head) => own(head)).every(Number.isFinite);
+}
+
+/** The first token of every sequence. */
+function first(lowering: Lowering, node: Node): void {
+  const operand = whole(lowering, node);
+  const index = node.inputs[1]?.constant;
+  const isFirst = node.int("axis") === 1 && index?.data.every((byte) => byte === 0) && index.shape.length === 0;
+  if (!isFirst || lowering.rowsOf(operand) !== "token") throw unsupported(node);
+  lowering.steps.push({ op: "first", x: operand.value, out: lowering.result(node.output, operand.width, "sequence") });
+}
+
+/** Turned in place. */
+function rotate(lowering: Lowering, node: Node): void {
+  const [x, , cosines, sines] = node.inputs;
+  const operand = lowering.operand(x);
+  const [cos, sin] = [cosines, sines].map((value) => value?.constant ?? (value && lowering.tables.get(value)));
+  const half = cos?.shape.at(-1) ?? 0;
+  const reach = cos?.shape[0] ?? 0;
+  if (!operand || !cos || !sin || half % 4 !== 0 || reach < lowering.maxTokens) throw unsupported(node);
+  if (!lowering.claim(operand, node)) throw unsupported(node, "turns heads that nothing else reads");
+  const table = (name: string, values: Tensor) =>
+    lowering.floats(name, toFloat32(values).slice(0, lowering.maxTokens * half), [lowering.maxTokens, half]);
+  lowering.steps.push({
+    op: "rotate",
+    x: view(operand),
+    width: operand.width,
+    size: 2 * half,
+    cosines: table(`${cosines?.name}.cosines`, cos),
+    sines: table(`${sines?.name}.sines`, sin),
+  });
+  lowering.rename(node, node.output, operand);
+}

@@ -1,0 +1,42 @@
+import { LOG2_E } from "../../runtime/engine/wasm/reference/exp.ts";
+import type { Value } from "../graph/node.ts";
+import { type Tensor, toFloat32 } from "../graph/tensor.ts";
+import type { Lowering } from "./lowering.ts";
+
+/**
+ * A bias of scores as a row of distances a head: bias[h, i, j] = row[h, j − i + maxTokens − 1].
+ *
+ * @returns undefined when the bias depends on more than the distance
+ */
+export function relativeBias(lowering: Lowering, bias: Value): { table: string; heads: number } | undefined {
+  const found = bias.constant ?? lowering.tables.get(bias);
+  const rows = found && distances(found, lowering.maxTokens);
+  if (!rows) return undefined;
+  const width = 2 * lowering.maxTokens - 1;
+  const heads = rows.length / width;
+  return {
+    table: lowering.floats(
+      `${bias.name}.distances`,
+      rows.map((distance) => distance * LOG2_E),
+      [heads, width],
+    ),
+    heads,
+  };
+}
+
+function distances({ shape, dtype, data }: Tensor, tokens: number): Float32Array | undefined {
+  const numbers = dtype === "float32" ? toFloat32({ shape, dtype, data }) : undefined;
+  const square = tokens * tokens;
+  if (!numbers || shape.at(-1) !== tokens || shape.at(-2) !== tokens || numbers.length % square !== 0) return undefined;
+  const width = 2 * tokens - 1;
+  const rows = new Float32Array((numbers.length / square) * width);
+  for (let head = 0; head * square < numbers.length; head++) {
+    const at = (i: number, j: number) => numbers[head * square + i * tokens + j] as number;
+    for (let i = 0; i < tokens; i++) rows[head * width + tokens - 1 - i] = at(i, 0);
+    for (let j = 0; j < tokens; j++) rows[head * width + tokens - 1 + j] = at(0, j);
+    for (let i = 1; i < tokens; i++) {
+      for (let j = 1; j < tokens; j++) if (at(i, j) !== at(i - 1, j - 1)) return undefined;
+    }
+  }
+  return rows;
+}

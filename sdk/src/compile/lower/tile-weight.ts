@@ -1,0 +1,34 @@
+import { TILE_OUTPUTS } from "../../runtime/engine/wasm/program.ts";
+import { type Tensor, tensor } from "../graph/tensor.ts";
+
+/** Of a tile, which is two vectors of four sums of four products. */
+const OUTPUTS = TILE_OUTPUTS;
+const INPUTS = 4;
+
+const whole = (count: number, size: number): number => Math.ceil(count / size) * size;
+
+/**
+ * A linear map's weight as the engine's `multiply` reads it, from one end to the other.
+ *
+ * @param weight u8 [out, in]
+ * @returns u8 [out/8, in/4, 8, 4], filled up with zeros
+ */
+export function tileWeight({ shape: [outputs = 0, inputs = 0], data }: Tensor): Tensor {
+  const [tiles, quads] = [whole(outputs, OUTPUTS) / OUTPUTS, whole(inputs, INPUTS) / INPUTS];
+  const tiled = new Uint8Array(tiles * quads * OUTPUTS * INPUTS);
+  for (let output = 0; output < outputs; output++) {
+    const tile = Math.floor(output / OUTPUTS) * quads * OUTPUTS * INPUTS + (output % OUTPUTS) * INPUTS;
+    for (let input = 0; input < inputs; input++) {
+      const at = tile + Math.floor(input / INPUTS) * OUTPUTS * INPUTS + (input % INPUTS);
+      tiled[at] = data[output * inputs + input] as number;
+    }
+  }
+  return tensor("uint8", [tiles, quads, OUTPUTS, INPUTS], tiled);
+}
+
+/** One number for each output, in whole tiles. */
+export function tilePadded<T extends Float32Array | Int32Array>(values: T): T {
+  const padded = new (values.constructor as new (length: number) => T)(whole(values.length, OUTPUTS));
+  padded.set(values);
+  return padded;
+}

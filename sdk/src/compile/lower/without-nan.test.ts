@@ -1,0 +1,46 @@
+import { describe, expect, it } from "vitest";
+import { fusedGraph } from "#test/fixtures/fused-graph.ts";
+import { randomSequences, TINY_EDGE, tinyEdgeFile, tinyEncoders } from "#test/fixtures/tiny-edge-file.ts";
+import { oneModel } from "../../runtime/engine/engine.ts";
+import type { Graph } from "../graph/graph.ts";
+import { float32Scalar } from "../graph/tensor.ts";
+import { engineOnThisMachine } from "../latency/engines.ts";
+import { precisions } from "../quantize/precisions.ts";
+import { encodeProgram } from "./encode-program.ts";
+
+const { config, weights } = tinyEncoders.bert();
+const sequences = randomSequences(TINY_EDGE);
+
+/** Every attention's result is read through Where(IsNaN(result), other, result), as that of masks with −∞ is. */
+async function guarded(other: number): Promise<Graph> {
+  const graph = precisions["int8-edge"](await fusedGraph(config, weights))();
+  for (const node of [...graph.nodes].filter(({ opType }) => opType === "DynamicQuantizeAttention")) {
+    const { output } = node;
+    const readers = [...output.users];
+    const asked = graph.add("IsNaN", [output]).output;
+    const where = graph.add("Where", [asked, graph.constant("other", float32Scalar(other)), output]).output;
+    for (const reader of readers) {
+      graph.setInputs(
+        reader,
+        reader.inputs.map((input) => (input === output ? where : input)),
+      );
+    }
+  }
+  return graph;
+}
+
+describe("attention whose NaN become another number", () => {
+  it("is attention, which has none in the engine", async () => {
+    const engine = await engineOnThisMachine("wasm");
+    const file = await encodeProgram(await guarded(0), TINY_EDGE);
+    const [session, plain] = [
+      await engine.load(oneModel(file)),
+      await engine.load(oneModel(await tinyEdgeFile("bert"))),
+    ];
+    expect(await session.run(sequences)).toEqual(await plain.run(sequences));
+  });
+
+  it("is refused where that number is not 0", async () => {
+    await expect(encodeProgram(await guarded(1), TINY_EDGE)).rejects.toMatchObject({ code: "engine_unsupported" });
+  });
+});

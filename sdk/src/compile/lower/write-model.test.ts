@@ -1,0 +1,85 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { seeded } from "#test/fixtures/seeded.ts";
+import { readModelFile } from "../../runtime/engine/wasm/model-file.ts";
+import { PROGRAM_VERSION, type Program } from "../../runtime/engine/wasm/program.ts";
+import { parseSafetensors } from "../checkpoint/safetensors.ts";
+import { elementSize, type Tensor } from "../graph/tensor.ts";
+import { writeModel } from "./write-model.ts";
+
+const CACHE_LINE = 64;
+
+const program = fc
+  .record({ maxTokens: fc.nat(512), vocabulary: fc.nat(), output: fc.nat(9) })
+  .map((drawn): Program => ({ ...drawn, version: PROGRAM_VERSION, values: [], steps: [] }));
+const someTensor = fc
+  .record({
+    dtype: fc.constantFrom("float32", "int32", "uint8"),
+    shape: fc.array(fc.constantFrom(0, 1, 3, 8, 16), { maxLength: 3 }),
+    byte: fc.integer({ min: 1, max: 255 }),
+  })
+  .map(({ dtype, shape, byte }): Tensor => {
+    const count = shape.reduce((product: number, size) => product * size, 1);
+    return { dtype, shape, data: new Uint8Array(count * elementSize[dtype]).fill(byte) };
+  });
+const name = fc.string({ unit: "grapheme", minLength: 1 }).filter((drawn) => drawn !== "__metadata__");
+const tensors = fc.array(fc.tuple(name, someTensor), { maxLength: 12 }).map((entries) => new Map(entries));
+
+describe("writeModel", () => {
+  it("writes a safetensors file from which the tensors come back", () => {
+    fc.assert(
+      fc.property(program, tensors, (written, given) => {
+        const found = parseSafetensors(writeModel({ program: written, tensors: given }), "model");
+        expect(new Map([...found].sort())).toEqual(new Map([...given].sort()));
+      }),
+      seeded(300),
+    );
+  });
+
+  it("writes what the engine reads: the program, and each tensor's bytes where it looks for them", () => {
+    fc.assert(
+      fc.property(program, tensors, (written, given) => {
+        const file = writeModel({ program: written, tensors: given });
+        const read = readModelFile(file);
+        expect(read.program).toEqual(written);
+        for (const [name, { data }] of given) {
+          const offset = read.tensor(name);
+          expect(file.subarray(offset, offset + data.length)).toEqual(data);
+        }
+      }),
+      seeded(300),
+    );
+  });
+
+  it("puts tables of words last, whatever their size", () => {
+    fc.assert(
+      fc.property(program, tensors, fc.nat(), (written, given, seed) => {
+        const table = [...given.keys()][seed % given.size];
+        fc.pre(table !== undefined);
+        const lookup = { op: "lookup", table, steps: "", bits: 8, block: 4, out: 0 } as const;
+        const file = writeModel({ program: { ...written, steps: [lookup] }, tensors: given });
+        const read = readModelFile(file);
+        expect(read.tensor(table) + (read.size(table) as number)).toBe(file.length);
+        for (const name of given.keys()) expect(read.tensor(name)).toBeLessThanOrEqual(read.tensor(table));
+      }),
+      seeded(300),
+    );
+  });
+
+  it("begins tensors at cache lines, and after them those that do not fill theirs", () => {
+    fc.assert(
+      fc.property(program, tensors, (written, given) => {
+        const file = writeModel({ program: written, tensors: given });
+        const read = readModelFile(file);
+        const isWhole = ({ data }: Tensor) => data.length % CACHE_LINE === 0;
+        const offsets = (some: (tensor: Tensor) => boolean) =>
+          [...given].filter(([, tensor]) => some(tensor)).map(([name]) => read.tensor(name));
+        const whole = offsets(isWhole);
+        for (const offset of whole) expect(offset % CACHE_LINE).toBe(0);
+        const others = offsets((tensor) => !isWhole(tensor));
+        expect(Math.max(0, ...whole)).toBeLessThanOrEqual(Math.min(file.length, ...others));
+      }),
+      seeded(300),
+    );
+  });
+});

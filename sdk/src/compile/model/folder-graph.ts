@@ -1,0 +1,32 @@
+import type { Encoder } from "../checkpoint/checkpoint.ts";
+import { classifierGraph } from "../checkpoint/classifier-graph.ts";
+import { encoderGraph } from "../checkpoint/encoder-graph.ts";
+import { encoderWeights } from "../checkpoint/encoder-weights.ts";
+import { type ExportedResult, exportedGraph, exportOf } from "../checkpoint/exported-graph.ts";
+import { readWeights } from "../checkpoint/model-folder.ts";
+import type { Classifier } from "../checkpoint/sequence-classification.ts";
+import type { Graph } from "../graph/graph.ts";
+
+/** @throws BertEdgeError as `readWeights`, `encoderWeights` and `exportedGraph` */
+export const graphOfEncoder = (encoder: Omit<Encoder, "weights">): Promise<Graph> =>
+  graphOf(
+    encoder,
+    { names: ["last_hidden_state", "token_embeddings"], shape: [undefined, undefined, encoder.config.hidden_size] },
+    (weights) => encoderGraph(encoder.config, encoderWeights({ ...encoder, weights })),
+  );
+
+/** @throws BertEdgeError as `readWeights`, `classifierGraph` and `exportedGraph` */
+export const graphOfClassifier = (classifier: Omit<Classifier, "weights">): Promise<Graph> =>
+  graphOf(classifier, { names: ["logits"], shape: [undefined, classifier.labels.length] }, (weights) =>
+    classifierGraph({ ...classifier, weights }),
+  );
+
+/** Written out from the folder's weights, or as it was exported where the folder has none. */
+async function graphOf(
+  { folder, config }: Omit<Encoder, "weights">,
+  result: ExportedResult,
+  write: (weights: Encoder["weights"]) => Graph,
+): Promise<Graph> {
+  const exported = await exportOf(folder);
+  return exported ? exportedGraph(exported, config, result) : write(readWeights(folder));
+}

@@ -1,0 +1,54 @@
+import { join } from "node:path";
+import { BertEdgeError } from "../../artifact/error.ts";
+import type { TokenIds } from "../../runtime/engine/engine.ts";
+import { loadTokenizer } from "../../runtime/tokenizer/load-tokenizer.ts";
+import type { Tokenizer } from "../../runtime/tokenizer/tokenizer.ts";
+import { LEAST_TOKENS } from "../checkpoint/encoder-config.ts";
+import type { ShippedTokenizer } from "../pack/tokenizer/ship-tokenizer.ts";
+
+/** Token ids of each text, special tokens included. */
+export type TextEncoder = (texts: readonly string[]) => TokenIds[];
+
+/**
+ * The tokenizer as it will be served.
+ *
+ * @param folder where it comes from, for errors
+ * @param vocabulary rows of the model's word table
+ * @throws BertEdgeError `checkpoint_invalid` when it does not work, or is seen to be another model's
+ */
+export async function openTokenizer(
+  folder: string,
+  { manifest, files }: ShippedTokenizer,
+  vocabulary: number,
+): Promise<Tokenizer> {
+  const read = async (file: string) => files.get(file) as Uint8Array<ArrayBuffer>;
+  try {
+    const tokenizer = await loadTokenizer({ tokenizer: manifest, vocabulary }, read);
+    tokenizer.encode("a", LEAST_TOKENS);
+    return tokenizer;
+  } catch (cause) {
+    const why = cause instanceof BertEdgeError ? `: ${cause.message}` : ".";
+    throw invalid(folder, `cannot be used as a tokenizer${why}`, cause);
+  }
+}
+
+/**
+ * @param folder where the tokenizer is, for errors
+ * @param maxTokens of one text; longer ones are cut
+ * @param vocabulary rows of the model's word table
+ * @returns what throws BertEdgeError `checkpoint_invalid` when the tokenizer is another model's
+ */
+export function encoderOf(folder: string, tokenizer: Tokenizer, maxTokens: number, vocabulary: number): TextEncoder {
+  return (texts) => {
+    const sequences = texts.map((text) => tokenizer.encode(text, maxTokens).ids);
+    const largest = sequences.reduce((max, ids) => ids.reduce((a, b) => Math.max(a, b), max), 0);
+    if (largest < vocabulary) return sequences;
+    throw invalid(folder, `has the token ${largest}, but the model has ${vocabulary} words.`);
+  };
+}
+
+const invalid = (folder: string, what: string, cause?: unknown): BertEdgeError =>
+  new BertEdgeError("checkpoint_invalid", `${join(folder, "tokenizer.json")} ${what}`, {
+    hint: "tokenizer.json and the weights must come from the same model.",
+    cause,
+  });

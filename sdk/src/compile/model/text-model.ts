@@ -1,0 +1,75 @@
+import type { Task } from "../../artifact/manifest.ts";
+import type { EngineSession, TokenIds } from "../../runtime/engine/engine.ts";
+import { headOf } from "../checkpoint/architectures.ts";
+import { describeCheckpoint } from "../checkpoint/checkpoint.ts";
+import { type EncoderConfig, maxTokensOf } from "../checkpoint/encoder-config.ts";
+import type { TokenizerFiles } from "../checkpoint/model-folder.ts";
+import { describeClassifier } from "../checkpoint/sequence-classification.ts";
+import type { Graph } from "../graph/graph.ts";
+import { type ShippedTokenizer, shipTokenizer } from "../pack/tokenizer/ship-tokenizer.ts";
+import { graphOfClassifier, graphOfEncoder } from "./folder-graph.ts";
+import { encoderOf, openTokenizer } from "./text-encoder.ts";
+import { vectorHead } from "./vector-head.ts";
+
+/** A checkpoint as what it does to texts. */
+export interface TextModel {
+  readonly config: EncoderConfig;
+  readonly task: Task;
+  readonly tokenizer: ShippedTokenizer;
+  /** Of one text, special tokens included. */
+  readonly maxTokens: number;
+  /** Written out in standard operators. */
+  readonly graph: Graph;
+  /** @returns every text's token ids, special tokens included, at most maxTokens */
+  encode(texts: readonly string[]): TokenIds[];
+  /** @returns every text's vector or logits, by whatever runs the graph or one made from it */
+  compute(session: Pick<EngineSession, "run">, texts: readonly string[]): Promise<Float32Array[]>;
+}
+
+/**
+ * Reads a Hugging Face folder: a sentence encoder, or a classifier of texts.
+ *
+ * @throws BertEdgeError as `describeCheckpoint`, `describeClassifier` and the graphs of `folder-graph.ts`;
+ *   `checkpoint_invalid` when the tokenizer does not work or is not this model's
+ */
+export async function readTextModel(folder: string): Promise<TextModel> {
+  const { config, task, files, maxTokens, graph } = await readParts(folder);
+  const tokenizer = shipTokenizer(files);
+  const encode = encoderOf(
+    folder,
+    await openTokenizer(folder, tokenizer, config.vocab_size),
+    maxTokens,
+    config.vocab_size,
+  );
+  return {
+    config,
+    task,
+    tokenizer,
+    maxTokens,
+    graph,
+    encode,
+    compute: async (session, texts) => session.run(encode(texts), vectorHead(task)),
+  };
+}
+
+type Parts = Pick<TextModel, "config" | "task" | "maxTokens" | "graph"> & { readonly files: TokenizerFiles };
+
+async function readParts(folder: string): Promise<Parts> {
+  if ((await headOf(folder)) === "sequence-classification") {
+    const classifier = await describeClassifier(folder);
+    const { config, tokenizer, labels } = classifier;
+    const task: Task = { task: "classify", labels: [...labels] };
+    const graph = await graphOfClassifier(classifier);
+    return { config, files: tokenizer, task, maxTokens: maxTokensOf(config), graph };
+  }
+  const checkpoint = await describeCheckpoint(folder);
+  const { config, tokenizer, head } = checkpoint;
+  const { pooling, normalize } = head;
+  return {
+    config,
+    files: tokenizer,
+    task: { task: "embed", pooling, normalize, dimensions: config.hidden_size },
+    maxTokens: Math.min(head.maxTokens ?? Number.POSITIVE_INFINITY, maxTokensOf(config)),
+    graph: await graphOfEncoder(checkpoint),
+  };
+}

@@ -1,0 +1,36 @@
+import { describe, expect, it } from "vitest";
+import type { Sketch } from "#test/fixtures/sketch.ts";
+import { only, rewritten } from "#test/oracles/rewritten.ts";
+
+describe("the sizes of something computed", () => {
+  /** Broadcasting suggests that b is as long as a, which may have one element. */
+  const added = (names: readonly ("a" | "b")[]) => (s: Sketch) => {
+    const inputs = new Map(names.map((name) => [name, s.input(name, [`length of ${name}`])]));
+    const computed = s.op("Relu", [inputs.get("a")]);
+    s.output(s.op("Add", [computed, inputs.get("b")]), "sum");
+    s.output(s.op("Shape", [computed]), "sizes");
+  };
+
+  it.each([[["a", "b"] as const], [["b", "a"] as const]])(
+    "are those of the input it is computed from, not of one beside it: inputs %j",
+    async (names) => {
+      const { graph } = await rewritten(added(names), {
+        optimize: only(),
+        sizes: [
+          { "length of a": 1, "length of b": 4 },
+          { "length of a": 4, "length of b": 4 },
+        ],
+      });
+      const sources = [...graph.nodes].filter((node) => node.is("Shape")).map(({ inputs }) => inputs[0]?.name);
+      expect(sources).not.toContain("b");
+    },
+  );
+
+  it("are read from the input, so that the result need not be there", async () => {
+    const { graph } = await rewritten(
+      (s) => s.output(s.op("Shape", [s.op("Relu", [s.input("x", ["batch", "sequence", 4])])])),
+      { optimize: only() },
+    );
+    expect([...graph.nodes].some((node) => node.is("Relu"))).toBe(false);
+  });
+});

@@ -1,0 +1,120 @@
+import { BertEdgeError } from "../../artifact/error.ts";
+import { type Shape, symbol } from "../graph/dim.ts";
+import { Graph } from "../graph/graph.ts";
+import type { Value } from "../graph/node.ts";
+import { verify } from "../graph/verify.ts";
+import type { ModelProto, NodeProto, ValueInfoProto } from "../proto/proto.ts";
+import { attributesOf, constantOf } from "./attributes.ts";
+import { inlineFunctions } from "./inline-functions.ts";
+import { freeNames, innerNames } from "./sub-graphs.ts";
+import { dataTypeOf, tensorOf } from "./tensor-proto.ts";
+
+/** From this version on, an initializer that is also an input is only its default. */
+const IR_VERSION_WITH_DEFAULTS = 4n;
+
+/**
+ * A file's graph, ready to be rewritten. Local functions are inlined where that can be done, sub-graphs are kept as they
+ * are and count as users of what they read. Weights stay where the file has them.
+ *
+ * @throws BertEdgeError `onnx_invalid` or `graph_invalid` when the file is not a sound model
+ */
+export function fromOnnx(model: ModelProto): Graph {
+  if (!model.graph) {
+    throw new BertEdgeError("onnx_invalid", "The file holds no graph.", { hint: "It may not be an ONNX model." });
+  }
+  const proto = inlineFunctions(model, model.graph);
+  const graph = new Graph(proto.name ?? "");
+  for (const { domain = "", version = 0n } of model.opsetImport) {
+    graph.opsets.set(domain === "ai.onnx" ? "" : domain, Number(version));
+  }
+  const values = new Map<string, Value>();
+  const define = (name: string, value: Value, by: string) => {
+    if (values.has(name)) throw invalid(`${name} is defined a second time by ${by}`);
+    values.set(name, value);
+  };
+
+  const inputNames = new Set(proto.input.map(({ name = "" }) => name));
+  const withDefaults = (model.irVersion ?? 0n) >= IR_VERSION_WITH_DEFAULTS;
+  const initialized = new Set(proto.initializer.map(({ name = "" }) => name));
+  for (const declaration of proto.input) {
+    const name = declaration.name ?? "";
+    if (initialized.has(name) && !withDefaults) continue;
+    const dtype = dataTypeOf(declaration.type?.tensorType?.elemType);
+    const value = graph.input(name, { dtype, shape: declaredShape(declaration) });
+    graph.declarations.set(value, declaration);
+    define(name, value, "the graph's inputs");
+  }
+  for (const tensor of proto.initializer) {
+    const name = tensor.name ?? "";
+    const input = withDefaults && inputNames.has(name) ? values.get(name) : undefined;
+    if (input) {
+      graph.defaults.set(input, tensor);
+      continue;
+    }
+    const constant = tensorOf(tensor);
+    define(name, constant ? graph.constant(name, constant) : graph.opaque(name, tensor), "an initializer");
+  }
+  for (const { values: stored } of proto.sparseInitializer) {
+    throw invalid(`${stored?.name ?? "a tensor"} is sparse, which is not supported`);
+  }
+
+  const operators = proto.node.filter((node) => {
+    const constant = constantOf(node);
+    const name = node.output[0] ?? "";
+    if (constant) define(name, graph.constant(name, constant), describe(node));
+    return !constant;
+  });
+  const nodes = operators.map((node) => {
+    const added = graph.add(node.opType ?? "", [], {
+      name: node.name || `${node.opType}:${node.output[0] ?? ""}`,
+      domain: node.domain ?? "",
+      attributes: attributesOf(node),
+      outputs: node.output,
+      proto: node,
+    });
+    node.output.forEach((name, i) => {
+      const value = added.outputs[i];
+      if (value) define(name, value, describe(node));
+    });
+    return added;
+  });
+  graph.reserve(operators.flatMap((node) => [...innerNames(node)]));
+  const resolve = (name: string, reader: string): Value => {
+    const value = values.get(name);
+    if (value) return value;
+    throw invalid(`${reader} reads ${name}, which nothing defines`);
+  };
+  nodes.forEach((node, i) => {
+    const from = operators[i] as NodeProto;
+    const captured = [...freeNames(from)].map((name) => resolve(name, `A sub-graph of ${describe(from)}`));
+    graph.setInputs(
+      node,
+      from.input.map((name) => (name === "" ? undefined : resolve(name, describe(from)))),
+      captured,
+    );
+  });
+  for (const declaration of proto.output) {
+    const name = declaration.name ?? "";
+    graph.outputs.push({ name, value: resolve(name, "The list of outputs"), declaration });
+  }
+  verify(graph);
+  return graph;
+}
+
+const invalid = (what: string) =>
+  new BertEdgeError("graph_invalid", `${what}.`, { hint: "The file is not a sound model; export it again." });
+
+const describe = ({ name, opType, output }: NodeProto) => `${opType} ${name || output[0]}`;
+
+/**
+ * Symbols for what is not fixed: the file's own names, so that equal names are equal sizes. A name that stands twice in one
+ * shape ("N", "N") says only that a size is not fixed.
+ */
+function declaredShape({ name, type }: ValueInfoProto): Shape | undefined {
+  const dims = type?.tensorType?.shape?.dim;
+  const isName = (param: string) => dims?.filter(({ dimParam }) => dimParam === param).length === 1;
+  return dims?.map(({ dimValue, dimParam }, axis) => {
+    if (dimValue !== undefined && dimValue >= 0n) return Number(dimValue);
+    return symbol(dimParam && isName(dimParam) ? dimParam : `${name}.${axis}`);
+  });
+}

@@ -1,0 +1,77 @@
+import { BertEdgeError } from "../../artifact/error.ts";
+import type { AttributeProto, GraphProto, ModelProto, NodeProto } from "../proto/proto.ts";
+import { freeNames } from "./sub-graphs.ts";
+
+type Functions = ReadonlyMap<string, ModelProto["functions"][number]>;
+
+/** Functions call functions; a file whose calls nest deeper than this calls itself. */
+const MAX_DEPTH = 32;
+
+/** Far beyond any encoder; functions that call each other twice grow by powers of two. */
+const MAX_NODES = 1 << 18;
+
+/**
+ * The graph with calls of local functions replaced by the functions' nodes. A call stays when the function has sub-graphs
+ * or was written for other operator versions than the model: it then runs as it is and is opaque to rewriting.
+ *
+ * @throws BertEdgeError `graph_invalid` when functions call each other without end
+ */
+export function inlineFunctions(model: ModelProto, graph: GraphProto): GraphProto {
+  const functions: Functions = new Map(
+    model.functions.filter((fn) => isInlinable(model, fn)).map((fn) => [keyOf(fn.domain, fn.name, fn.overload), fn]),
+  );
+  if (functions.size === 0) return graph;
+  const budget = { nodes: MAX_NODES };
+  return { ...graph, node: graph.node.flatMap((node) => expand(node, functions, 0, budget)) };
+}
+
+const keyOf = (domain = "", name = "", overload = "") => JSON.stringify([domain, name, overload]);
+
+const domainOf = (domain = "") => (domain === "ai.onnx" ? "" : domain);
+
+function isInlinable(model: ModelProto, { node, opsetImport }: ModelProto["functions"][number]): boolean {
+  const versions = new Map(model.opsetImport.map(({ domain, version }) => [domainOf(domain), version]));
+  const local = new Set(model.functions.map(({ domain }) => domainOf(domain)));
+  return (
+    node.every(({ attribute }) => attribute.every(({ g, graphs }) => !g && graphs.length === 0)) &&
+    opsetImport.every(({ domain, version }) => {
+      const known = versions.get(domainOf(domain));
+      return known === undefined ? local.has(domainOf(domain)) : known === version;
+    })
+  );
+}
+
+function expand(call: NodeProto, functions: Functions, depth: number, budget: { nodes: number }): NodeProto[] {
+  const fn = functions.get(keyOf(call.domain, call.opType, call.overload));
+  if (!fn || freeNames(call).size > 0) return [call];
+  budget.nodes -= fn.node.length;
+  if (depth > MAX_DEPTH || budget.nodes < 0) {
+    throw new BertEdgeError("graph_invalid", `Function ${fn.name} calls itself, or others without end.`, {
+      hint: "The file is not a sound model; export it again.",
+    });
+  }
+  const prefix = `${call.name || call.output[0]}/`;
+  const names = new Map<string, string>([
+    ...fn.input.map((name, i): [string, string] => [name, call.input[i] ?? ""]),
+    // The function itself may read a result that the call leaves out.
+    ...fn.output.map((name, i): [string, string] => [name, call.output[i] || prefix + name]),
+  ]);
+  const rename = (name: string) => (name === "" ? "" : (names.get(name) ?? prefix + name));
+  const given = new Map([...fn.attributeProto, ...call.attribute].map((attribute) => [attribute.name, attribute]));
+  return fn.node
+    .map((node) => ({
+      ...node,
+      name: prefix + (node.name || node.output[0]),
+      input: node.input.map(rename),
+      output: node.output.map(rename),
+      attribute: node.attribute.flatMap((attribute) => resolve(attribute, given)),
+    }))
+    .flatMap((node) => expand(node, functions, depth + 1, budget));
+}
+
+/** An attribute that refers to one of the call's; absent when the call leaves it out. */
+function resolve(attribute: AttributeProto, given: ReadonlyMap<string | undefined, AttributeProto>): AttributeProto[] {
+  if (!attribute.refAttrName) return [attribute];
+  const value = given.get(attribute.refAttrName);
+  return value ? [{ ...value, name: attribute.name ?? "" }] : [];
+}

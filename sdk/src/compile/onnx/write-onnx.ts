@@ -1,0 +1,73 @@
+import { open } from "node:fs/promises";
+import { basename } from "node:path";
+import type { Graph } from "../graph/graph.ts";
+import { type Draft, encodeModel } from "../proto/encode-model.ts";
+import type { ModelProto, TensorProto } from "../proto/proto.ts";
+import { type Chunk, inMemory } from "../proto/protobuf-writer.ts";
+import { toOnnx } from "./to-onnx.ts";
+
+/** A protobuf message ends at 2 GiB; room is left for the graph itself. */
+const MAX_INLINE_BYTES = 2 ** 31 - 2 ** 26;
+
+/** Smaller tensors stay in the file: shapes are read from it before weights are loaded. */
+const MIN_EXTERNAL_BYTES = 1024;
+
+/** Offsets on page boundaries let readers map the file into memory. */
+const ALIGNMENT = 4096;
+
+/** TensorProto.DataLocation */
+const EXTERNAL = 1;
+
+export interface WriteOptions {
+  /** Bytes of weights from which on they go to a file of their own, `<path>.data`. Default: what protobuf can hold. */
+  maxInlineBytes?: number;
+}
+
+/**
+ * Writes a graph as an ONNX file, one tensor after the other: no more of them are in memory than were. Models over 2 GB get
+ * a second file for their weights.
+ *
+ * @param path of a file that none of the graph's weights are read from
+ */
+export async function writeOnnx(
+  path: string,
+  graph: Graph,
+  envelope: Draft<ModelProto> = {},
+  { maxInlineBytes = MAX_INLINE_BYTES }: WriteOptions = {},
+): Promise<void> {
+  const model = toOnnx(graph, envelope);
+  const tensors = model.graph?.initializer ?? [];
+  const bytes = tensors.reduce((sum, { rawData }) => sum + (rawData?.length ?? 0), 0);
+  if (bytes <= maxInlineBytes) return writeChunks(path, encodeModel(model).chunks());
+  const { initializer, chunks } = externalise(tensors, `${basename(path)}.data`);
+  await writeChunks(`${path}.data`, chunks);
+  await writeChunks(path, encodeModel({ ...model, graph: { ...model.graph, initializer } }).chunks());
+}
+
+function externalise(tensors: readonly Draft<TensorProto>[], location: string) {
+  const chunks: Chunk[] = [];
+  let end = 0;
+  const initializer = tensors.map((tensor): Draft<TensorProto> => {
+    const { rawData, ...rest } = tensor;
+    if (!rawData || rawData.length < MIN_EXTERNAL_BYTES) return tensor;
+    const offset = Math.ceil(end / ALIGNMENT) * ALIGNMENT;
+    chunks.push(new Uint8Array(offset - end), rawData);
+    end = offset + rawData.length;
+    const entries = { location, offset: `${offset}`, length: `${rawData.length}` };
+    return {
+      ...rest,
+      dataLocation: EXTERNAL,
+      externalData: Object.entries(entries).map(([key, value]) => ({ key, value })),
+    };
+  });
+  return { initializer, chunks };
+}
+
+async function writeChunks(path: string, chunks: Iterable<Chunk>): Promise<void> {
+  const file = await open(path, "w");
+  try {
+    for (const chunk of inMemory(chunks)) await file.writeFile(chunk);
+  } finally {
+    await file.close();
+  }
+}

@@ -1,0 +1,121 @@
+import { describe, expect, it } from "vitest";
+import { defaultTokenizerJson } from "#test/fixtures/packed-tokenizers.ts";
+import { byteLevelVariants } from "#test/tokenizer/byte-level.ts";
+import { unigramVariants } from "#test/tokenizer/unigram.ts";
+import { loadTokenizer } from "../../../runtime/tokenizer/load-tokenizer.ts";
+import { shipTokenizer } from "./ship-tokenizer.ts";
+
+const json = defaultTokenizerJson();
+const byteLevel = byteLevelVariants["byte-level"]?.() as ReturnType<(typeof byteLevelVariants)[string]>;
+
+const shipped = (changes: object) => shippedJson({ ...json, ...changes });
+
+async function shippedJson(json: object) {
+  const { manifest, files } = shipTokenizer({ json, config: {} });
+  const read = async (file: string) => files.get(file) as Uint8Array<ArrayBuffer>;
+  const load = () => loadTokenizer({ tokenizer: manifest, vocabulary: 40_000 }, read);
+  return { kind: manifest.kind, files: [...files.keys()], load };
+}
+
+const addedToken = (content: string, more: object = {}) => ({
+  id: 30_522,
+  content,
+  single_word: false,
+  lstrip: false,
+  rstrip: false,
+  normalized: true,
+  special: false,
+  ...more,
+});
+
+describe("shipTokenizer", () => {
+  it("packs a tokenizer of BERT's kind into one file", async () => {
+    const { kind, files, load } = await shipped({});
+    expect({ kind, files }).toEqual({ kind: "packed", files: ["tokenizer.bin"] });
+    expect([...(await load()).encode("to be", 9).ids]).toEqual([101, 2000, 2022, 102]);
+  });
+
+  const single = [{ SpecialToken: { id: "[MASK]", type_id: 0 } }, { Sequence: { id: "A", type_id: 0 } }];
+  it.each<[string, object]>([
+    ["another normaliser", { normalizer: { type: "NFC" } }],
+    ["another pre-tokenizer", { pre_tokenizer: { type: "Whitespace" } }],
+    ["no normaliser", { normalizer: null }],
+    ["a template that names an unknown token", { post_processor: { ...json.post_processor, single } }],
+    ["the text twice", { post_processor: { ...json.post_processor, single: [single[1], single[1]] } }],
+  ])("leaves a tokenizer with %s as it is", async (_, changes) => {
+    const { kind, files } = await shipped(changes);
+    expect({ kind, files }).toEqual({ kind: "json", files: ["tokenizer.json", "tokenizer_config.json"] });
+  });
+
+  it("leaves what Rust's tokenizers do not load as it is: added tokens that are the same, or nothing, when normalised", async () => {
+    expect((await shipped({ added_tokens: [addedToken("Mill"), addedToken("mill")] })).kind).toBe("json");
+    expect((await shipped({ added_tokens: [addedToken("\u0301")] })).kind).toBe("json");
+    expect((await shipped({ added_tokens: [addedToken("Mill"), addedToken("mills")] })).kind).toBe("packed");
+  });
+
+  it("ships other kinds so that they load", async () => {
+    const { kind, load } = await shipped({ normalizer: { type: "Lowercase" } });
+    expect(kind).toBe("json");
+    expect([...(await load()).encode("To be", 9).ids]).toEqual([101, 2000, 2022, 102]);
+  });
+
+  it("gives added tokens the next free id, whatever the file says, and a word of the vocabulary its own", async () => {
+    const added_tokens = [addedToken("zzqx", { id: 7 }), addedToken("mill", { id: 8 }), addedToken("")];
+    const { load } = await shipped({ added_tokens });
+    expect([...(await load()).encode("zzqx mill", 9).ids]).toEqual([101, 30_522, json.model.vocab.mill, 102]);
+  });
+
+  it("packs a tokenizer of RoBERTa's kind", async () => {
+    expect((await shippedJson(byteLevel)).kind).toBe("packed");
+  });
+
+  const { model, pre_tokenizer } = byteLevel;
+  const { "!": _, ...oneByteLess } = model.vocab;
+  it.each<[string, object]>([
+    ["another normaliser", { normalizer: { type: "NFKC" } }],
+    ["words of its own", { pre_tokenizer: { ...pre_tokenizer, use_regex: false } }],
+    ["dropout", { model: { ...model, dropout: 0.1 } }],
+    ["words that are not merged", { model: { ...model, ignore_merges: true } }],
+    ["a prefix inside words", { model: { ...model, continuing_subword_prefix: "##" } }],
+    ["a byte that is no token", { model: { ...model, vocab: oneByteLess } }],
+    ["one id for two tokens", { model: { ...model, vocab: { ...model.vocab, "!!!": 9 } } }],
+    ["merges of what is no token", { model: { ...model, merges: [...model.merges, "a zzq"] } }],
+    ["merges of three tokens", { model: { ...model, merges: [...model.merges, "a b c"] } }],
+  ])("leaves a byte-level tokenizer with %s as it is", async (_, changes) => {
+    expect((await shippedJson({ ...byteLevel, ...changes })).kind).toBe("json");
+  });
+
+  const xlmRoberta = unigramVariants.unigram?.() as ReturnType<(typeof unigramVariants)[string]>;
+  it("packs a tokenizer of XLM-RoBERTa's kind into one file", async () => {
+    const { kind, files, load } = await shippedJson(xlmRoberta);
+    expect({ kind, files }).toEqual({ kind: "packed", files: ["tokenizer.bin"] });
+    const ids = [...(await load()).encode("to be", 99).ids];
+    expect([ids[0], ids.at(-1)]).toEqual([0, 2]);
+    expect(
+      ids
+        .slice(1, -1)
+        .map((id) => xlmRoberta.model.vocab[id]?.[0])
+        .join(""),
+    ).toBe("▁to▁be");
+  });
+
+  const metaspace = { type: "Metaspace", replacement: "▁" };
+  it.each<[string, object]>([
+    ["another normaliser", { normalizer: { type: "NFKC" } }],
+    ["a charsmap that is damaged", { normalizer: { type: "Precompiled", precompiled_charsmap: "AAAAAA==" } }],
+    [
+      "two charsmaps",
+      { normalizer: { type: "Sequence", normalizers: [xlmRoberta.normalizer, xlmRoberta.normalizer] } },
+    ],
+    ["another pattern", { normalizer: { type: "Replace", pattern: { String: "``" }, content: '"' } }],
+    ["no pre-tokenizer", { pre_tokenizer: null }],
+    ["another mark", { pre_tokenizer: { ...metaspace, replacement: "_" } }],
+    ["a blank before the first word only", { pre_tokenizer: { ...metaspace, prepend_scheme: "first" } }],
+    ["blanks before words, and not", { pre_tokenizer: { ...metaspace, add_prefix_space: false } }],
+    ["no unknown token", { model: { ...xlmRoberta.model, unk_id: null } }],
+    ["an unknown token that is not there", { model: { ...xlmRoberta.model, unk_id: 1e6 } }],
+    ["bytes that are no pieces", { model: { ...xlmRoberta.model, byte_fallback: true } }],
+  ])("leaves a Unigram tokenizer with %s as it is", async (_, changes) => {
+    expect((await shippedJson({ ...xlmRoberta, ...changes })).kind).toBe("json");
+  });
+});

@@ -1,0 +1,151 @@
+import * as ort from "onnxruntime-node";
+import { describe, expect, it } from "vitest";
+import { attendedStates, largestDifference, randomBatch } from "#test/fixtures/encoder-batch.ts";
+import { fusedGraph } from "#test/fixtures/fused-graph.ts";
+import { readGolden } from "#test/fixtures/golden.ts";
+import { describeShared } from "#test/fixtures/shared.ts";
+import { CAST, Sketch } from "#test/fixtures/sketch.ts";
+import { tinyBert } from "#test/fixtures/tiny-bert.ts";
+import { floatCasts, halved } from "#test/oracles/halved.ts";
+import { fusedCounts } from "#test/oracles/run-model.ts";
+import { oneModel } from "../../../runtime/engine/engine.ts";
+import { ortNodeEngine } from "../../../runtime/engine/ort-node/index.ts";
+import { cosine, sentenceVector } from "../../../runtime/tasks/sentence-vector.ts";
+import { parity } from "../../accuracy/parity.ts";
+import { readCheckpoint } from "../../checkpoint/checkpoint.ts";
+import { encoderGraph } from "../../checkpoint/encoder-graph.ts";
+import { encoderWeights } from "../../checkpoint/encoder-weights.ts";
+import type { Graph } from "../../graph/graph.ts";
+import { encodeOnnx } from "../../onnx/encode-onnx.ts";
+import { toFp16 } from "./to-fp16.ts";
+
+/** Of a state to that of the float32 model. Ten bits of mantissa measure 0.999 998 at worst over six seeds. */
+const LEAST_COSINE = 0.999_99;
+
+const { config, weights } = tinyBert();
+const fused = await fusedGraph(config, weights);
+const batch = randomBatch(
+  [
+    [1, 1, 1, 1, 1, 1],
+    [1, 1, 0, 0, 0, 0],
+    [0, 0, 0, 0, 1, 1],
+    [0, 1, 1, 0, 1, 0],
+  ],
+  50,
+);
+
+describe("toFp16", () => {
+  it("stays close to the float32 model under every padding", async () => {
+    const expected = await attendedStates(encoderGraph(config, weights), batch);
+    const states = await attendedStates(toFp16(fused), batch);
+    states.forEach((state, i) => {
+      expect(cosine(state, expected[i] as Float32Array)).toBeGreaterThan(LEAST_COSINE);
+    });
+    // Were it float32 throughout, it would be closer than halves can be.
+    expect(largestDifference(states, expected)).toBeGreaterThan(1e-4);
+  });
+
+  it("has every weight in half precision, and inputs and outputs as they were", () => {
+    const graph = toFp16(fused);
+    const weightTypes = [...graph.constants()].map(({ dtype }) => dtype).filter((dtype) => dtype?.startsWith("float"));
+    expect(new Set(weightTypes)).toEqual(new Set(["float16"]));
+    expect(weightTypes).toHaveLength([...fused.constants()].filter(({ dtype }) => dtype === "float32").length);
+    const declared = ({ inputs, outputs }: typeof graph) => [
+      ...inputs.map(({ name, dtype, shape }) => [name, dtype, `${shape}`]),
+      ...outputs.map(({ name, value: { dtype, shape } }) => [name, dtype, `${shape}`]),
+    ];
+    expect(declared(graph)).toEqual(declared(fused));
+  });
+
+  it("computes every node of a completely fused graph in half precision, up to the output's cast", () => {
+    const graph = toFp16(fused);
+    const inHalf = [...graph.nodes].filter(({ output }) => output.dtype === "float16");
+    expect(fusedCounts(inHalf)).toEqual(fusedCounts(fused.nodes));
+    expect(fusedCounts(inHalf)["Attention"]).toBe(config.num_hidden_layers);
+    expect(floatCasts(graph).map(({ output }) => output)).toEqual(graph.outputs.map(({ value }) => value));
+  });
+
+  it("leaves the graph it is given as it is", () => {
+    const before = encodeOnnx(fused);
+    toFp16(fused);
+    expect(encodeOnnx(fused)).toEqual(before);
+  });
+
+  it("leaves a graph in half precision as it is", () => {
+    const once = toFp16(fused);
+    expect(encodeOnnx(toFp16(once))).toEqual(encodeOnnx(once));
+  });
+});
+
+describe("a cast", () => {
+  const drawn = (draw: (s: Sketch, x: ReturnType<Sketch["input"]>) => void): Graph => {
+    const s = new Sketch();
+    draw(s, s.input("x", [2, 4]));
+    return s.graph;
+  };
+  const feeds = [{ x: new ort.Tensor("float32", Float32Array.of(1, -2, 3, -4, 0.5, 0, 7, 8), [2, 4]) }];
+
+  it("there and back between products is not made", async () => {
+    const original = drawn((s, x) => {
+      const product = s.op("MatMul", [x, s.random([4, 4])]);
+      const there = s.op("Cast", [product], { to: CAST.float16 });
+      const back = s.op("Cast", [there], { to: CAST.float32 });
+      s.output(s.op("MatMul", [back, s.random([4, 4])]));
+    });
+    const { graph } = await halved(original, feeds);
+    expect(floatCasts(graph).map(({ inputs: [value] }) => value?.name)).toEqual(["x", "MatMul_1"]);
+  });
+
+  it("of float32 to itself does not come between halves", async () => {
+    const original = drawn((s, x) => {
+      const idle = s.op("Cast", [s.op("MatMul", [x, s.random([4, 4])])], { to: CAST.float32 });
+      s.output(s.op("MatMul", [idle, s.random([4, 4])]));
+    });
+    expect(floatCasts((await halved(original, feeds)).graph)).toHaveLength(2);
+  });
+
+  it("is made once for all who read a value, and a constant kept once for each precision that reads it", async () => {
+    const original = drawn((s, x) => {
+      const shared = s.random([4]);
+      const products = [1, 2].map(() => s.op("MatMul", [x, s.random([4, 4])]));
+      for (const [i, product] of products.entries()) {
+        s.output(s.op("Add", [s.op("Exp", [product]), shared]), `exp ${i}`);
+        s.output(s.op("Add", [product, shared]), `sum ${i}`);
+      }
+    });
+    const { graph } = await halved(original, feeds);
+    // x for both products, and each product for its Exp; each sum in half precision for its output.
+    expect(floatCasts(graph)).toHaveLength(1 + 2 + 2);
+    expect([...graph.constants()].map(({ dtype, shape }) => `${dtype}[${shape}]`).sort()).toEqual(
+      ["float16[4,4]", "float16[4,4]", "float16[4]", "float32[4]"].sort(),
+    );
+  });
+});
+
+describeShared("models/all-MiniLM-L6-v2", "all-MiniLM-L6-v2 in half precision", (folder) => {
+  /** Half precision measures 0.999 999 4 on the golden texts, and 0.999 998 9 at worst. */
+  const LEAST = { mean: 0.999_99, worst: 0.999_99 };
+
+  it("has transformers' vectors, in half the bytes, with one cast", async () => {
+    const checkpoint = await readCheckpoint(folder);
+    const cases = await readGolden(folder);
+    const original = await fusedGraph(checkpoint.config, encoderWeights(checkpoint));
+    const graph = toFp16(original);
+    const model = encodeOnnx(graph);
+    const session = await ortNodeEngine({ threads: 1 }).load(oneModel(model));
+    try {
+      const states = await session.run(cases.map(({ input_ids }) => Int32Array.from(input_ids)));
+      const vectors = states.map((rows) => sentenceVector(rows, checkpoint.config.hidden_size, checkpoint.head));
+      const { meanCosine, minCosine } = parity(
+        cases.map(({ embedding }) => Float32Array.from(embedding)),
+        vectors,
+      );
+      expect(meanCosine).toBeGreaterThanOrEqual(LEAST.mean);
+      expect(minCosine).toBeGreaterThanOrEqual(LEAST.worst);
+    } finally {
+      await session.release();
+    }
+    expect(floatCasts(graph)).toHaveLength(1);
+    expect(model.length / encodeOnnx(original).length).toBeLessThan(0.501);
+  });
+});

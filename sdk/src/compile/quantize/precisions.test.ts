@@ -1,0 +1,96 @@
+import { beforeAll, describe, expect, it } from "vitest";
+import { calibrationBatch } from "#test/fixtures/calibration-batch.ts";
+import { attendedStates, randomBatch } from "#test/fixtures/encoder-batch.ts";
+import { fusedGraph } from "#test/fixtures/fused-graph.ts";
+import { tinyBert } from "#test/fixtures/tiny-bert.ts";
+import { tinyModernBert } from "#test/fixtures/tiny-modernbert.ts";
+import { countOperators } from "#test/oracles/rewritten.ts";
+import { scalarSession } from "../evaluate/edge-form/session.ts";
+import type { Graph } from "../graph/graph.ts";
+import { encodeOnnx } from "../onnx/encode-onnx.ts";
+import { type Precision, precisions } from "./precisions.ts";
+import { feedForwardProducts } from "./products.ts";
+import { quantizableNodes, tableNodes } from "./quantize-graph.ts";
+import { observeProducts } from "./weights/observe.ts";
+
+const integers = ["int8", "int8-blocks", "int8-edge"] as const satisfies Precision[];
+const batch = randomBatch(
+  Array.from({ length: 12 }, () => new Array<number>(8).fill(1)),
+  50,
+  3,
+);
+
+describe("precisions", () => {
+  let fused: Graph;
+  beforeAll(async () => {
+    const { config, weights } = tinyBert();
+    fused = await fusedGraph(config, weights);
+  });
+
+  it("finds the products between hidden and intermediate width, and no projections", async () => {
+    const names = (graph: Graph) => feedForwardProducts(graph).map(({ name }) => name);
+    expect(names(fused)).toEqual(
+      [0, 1].flatMap((i) => [`layer.${i}.intermediate.product`, `layer.${i}.output.product`]),
+    );
+    const { config, weights } = tinyModernBert();
+    const gated = await fusedGraph(config, weights);
+    expect(names(gated)).toEqual(
+      [0, 1, 2].flatMap((i) => ["intermediate", "factor", "output"].map((part) => `layer.${i}.${part}`)),
+    );
+  });
+
+  it.each(["int8", "int8-blocks"] as const)("takes 4 bits for these products alone, in %s", (precision) => {
+    const nodes = [...precisions[precision](fused, { feedForwardBits: 4 })().nodes];
+    const narrow = nodes.filter((node) => node.opType === "MatMulNBits" && node.int("bits") === 4);
+    expect(narrow).toHaveLength(4);
+    for (const node of narrow) expect(node.int("K")).not.toBe(node.int("N"));
+    expect(narrow.map((node) => node.int("N")).sort()).toEqual([32, 32, 64, 64]);
+    expect(nodes.filter(({ opType }) => opType === "GatherBlockQuantized").map((node) => node.int("bits"))).toEqual([
+      8,
+    ]);
+  });
+
+  it.each(integers)("takes 4 bits for word tables alone, in %s", (precision) => {
+    const [wide, narrow] = [precisions[precision](fused)(), precisions[precision](fused, { tableBits: 4 })()];
+    expect(countOperators(narrow)).toEqual(countOperators(wide));
+    const bits = [...narrow.nodes].flatMap((node) => node.int("bits") ?? []);
+    expect(bits.filter((value) => value === 4)).toHaveLength(1);
+  });
+
+  it.each(integers)("keeps nodes of 8 bits in float32, and those of 4 in 8, in %s", (precision) => {
+    const [table = ""] = tableNodes(fused);
+    const product = "layer.0.output.product";
+    const quantizer = precisions[precision](fused, { tableBits: 4 });
+    expect(quantizableNodes(quantizer())).toEqual([]);
+    expect(quantizableNodes(quantizer(new Set([product])))).toEqual([product]);
+    const kept = quantizer(new Set([table]));
+    expect(quantizableNodes(kept)).toEqual([]);
+    expect([...kept.nodes].find(({ opType }) => opType === "GatherBlockQuantized")?.int("bits")).toBe(8);
+    // Kept once is not kept for good.
+    expect(quantizableNodes(quantizer())).toEqual([]);
+  });
+
+  it.each([...integers, "fp16"] as const)("changes nothing in the graph it is given, in %s", (precision) => {
+    const before = encodeOnnx(fused);
+    precisions[precision](fused, { tableBits: 4, feedForwardBits: 4 })();
+    expect(Buffer.compare(encodeOnnx(fused), before)).toBe(0);
+  });
+
+  it.each(integers)("errs less once calibrated, in %s", async (precision) => {
+    const calibration = await observeProducts(fused, [
+      calibrationBatch({ ...batch, types: batch.ids.map((row) => row.map(() => 0)) }),
+    ]);
+    const texts = { ...randomBatch(batch.mask, 50, 4), types: batch.ids.map((row) => row.map(() => 0)) };
+    const statesOf = async (graph: Graph) =>
+      precision === "int8-edge"
+        ? scalarSession(graph).run(texts.ids.map((row) => Int32Array.from(row)))
+        : attendedStates(graph, texts);
+    const flat = (states: readonly Float32Array[]) => states.flatMap((state) => [...state]);
+    const wanted = flat(await attendedStates(fused, texts));
+    const errorOf = async (graph: Graph) =>
+      flat(await statesOf(graph)).reduce((sum, value, i) => sum + (value - (wanted[i] as number)) ** 2, 0);
+    const options = { feedForwardBits: 4 } as const;
+    const calibrated = await errorOf(precisions[precision](fused, { ...options, calibration })());
+    expect(calibrated).toBeLessThan(await errorOf(precisions[precision](fused, options)()));
+  });
+});

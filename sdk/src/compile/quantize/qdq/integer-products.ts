@@ -1,0 +1,50 @@
+import { copyGraph } from "../../graph/copy.ts";
+import type { Graph } from "../../graph/graph.ts";
+import { mergeCommonSubexpressions } from "../../normalize/common-subexpressions.ts";
+import { applyRules } from "../../rewrite/driver.ts";
+import { Questions } from "../../rewrite/questions.ts";
+import type { Rule } from "../../rewrite/rule.ts";
+import { Trace } from "../../rewrite/trace.ts";
+import { inferShapes } from "../../shapes/infer.ts";
+import { dynamicProduct } from "./dynamic-product.ts";
+import { dynamicQuantizeMatMul } from "./dynamic-quantize-mat-mul.ts";
+import { foldQuantizedConstants } from "./fold-quantized-constants.ts";
+import { productBias } from "./product-bias.ts";
+import { qAttention } from "./q-attention.ts";
+import { quantizedGemm } from "./quantized-gemm.ts";
+import { requantizedProduct } from "./requantized-product.ts";
+import { staticProduct } from "./static-product.ts";
+import { transposedWeight } from "./transposed-weight.ts";
+import { unsignedActivations } from "./unsigned-activations.ts";
+
+const stages: readonly (readonly Rule[])[] = [
+  [unsignedActivations, quantizedGemm],
+  [transposedWeight],
+  [requantizedProduct],
+  [staticProduct, dynamicProduct],
+  [productBias],
+  [qAttention],
+  [dynamicQuantizeMatMul],
+];
+
+/**
+ * Folds the scales and integer weights of a model that was quantized elsewhere (QuantizeLinear and DequantizeLinear around
+ * float operators, or DynamicQuantizeLinear and MatMulInteger) into onnxruntime's fused integer operators. Nothing is
+ * quantized anew: weights keep their bytes, activations their scales. Lookups in integer tables, and products of two
+ * computed tensors, stay as they are.
+ *
+ * @param graph as `optimizeGraph` leaves it
+ * @returns a copy
+ */
+export async function integerProducts(graph: Graph): Promise<Graph> {
+  const result = copyGraph(graph);
+  await foldQuantizedConstants(result);
+  const [trace, questions] = [new Trace(), new Questions()];
+  for (const rules of stages) {
+    applyRules(result, rules, trace, questions);
+    // Layers that share their weights go on sharing them.
+    mergeCommonSubexpressions(result);
+  }
+  inferShapes(result);
+  return result;
+}

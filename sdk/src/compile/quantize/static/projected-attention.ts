@@ -1,0 +1,33 @@
+import { gatherColumns } from "../../fusions/attention/dense.ts";
+import type { Graph } from "../../graph/graph.ts";
+import { MICROSOFT, type Node, type Value } from "../../graph/node.ts";
+
+/** Attributes that both operators have, and the one that the slices stand for. */
+const known = new Set(["num_heads", "scale", "mask_filter_value", "unidirectional", "qkv_hidden_sizes"]);
+
+/**
+ * Attention(x, [Wq Wk Wv], [bq bk bv], mask) = MultiHeadAttention(x · Wq + bq, x · Wk + bk, x · Wv + bv, mask)
+ *
+ * @returns undefined for one that is more than that: with computed weights or none added, keys of before, or a mask not of keys
+ */
+export function projectedAttention(graph: Graph, { name, inputs, outputs, attributes }: Node): Value | undefined {
+  const [x, weight, bias, mask, past, scoreBias, ...others] = inputs;
+  const [matrix, vector] = [weight?.constant, bias?.constant];
+  const isUsual = !past && !others.some((input) => input) && !outputs[1] && (!mask || mask.shape?.length === 2);
+  const isKnown = Object.keys(attributes).every((attribute) => known.has(attribute));
+  if (matrix?.dtype !== "float32" || matrix.shape.length !== 2 || !vector || !isUsual || !isKnown) return undefined;
+
+  const { qkv_hidden_sizes: sizes, ...shared } = attributes;
+  const third = (matrix.shape[1] ?? 0) / 3;
+  const widths = sizes?.kind === "ints" ? sizes.value : [third, third, third];
+  const parts = ["q", "k", "v"].map((part, i) => {
+    const start = widths.slice(0, i).reduce((sum, width) => sum + width, 0);
+    const columns = Array.from({ length: widths[i] ?? 0 }, (_, column) => start + column);
+    const slice = graph.constant(`${weight?.name}.${part}`, gatherColumns([{ from: matrix, columns }]));
+    const product = graph.add("MatMul", [x, slice], { name: `${name}.${part}`, origin: name }).output;
+    const offset = graph.constant(`${bias?.name}.${part}`, gatherColumns([{ from: vector, columns }]));
+    return graph.add("Add", [product, offset], { name: `${name}.${part}.biased` }).output;
+  });
+  const all = [...parts, undefined, mask, scoreBias];
+  return graph.add("MultiHeadAttention", all, { name, domain: MICROSOFT, attributes: shared }).output;
+}

@@ -1,0 +1,98 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { refusal } from "#test/fixtures/refusal.ts";
+import { seeded } from "#test/fixtures/seeded.ts";
+import { Graph } from "../graph/graph.ts";
+import { numbersOf, type Tensor } from "../graph/tensor.ts";
+import { type TokenBatch, tokenBatches } from "./token-batches.ts";
+
+const MAX_TOKENS = 2048;
+
+const graphOf = (names: readonly string[], dtype: "int64" | "int32" = "int64") => {
+  const graph = new Graph("inputs");
+  for (const name of names) graph.input(name, { dtype, shape: undefined });
+  return graph;
+};
+const usual = ["input_ids", "attention_mask", "token_type_ids"];
+
+const sequences = fc.array(
+  fc.oneof(
+    fc.array(fc.integer({ min: 0, max: 30_000 }), { minLength: 1, maxLength: 40 }),
+    fc.integer({ min: 1, max: 3000 }).map((length) => new Array<number>(length).fill(length)),
+  ),
+  { maxLength: 30 },
+);
+const tokens = (all: readonly number[][]) => all.map((ids) => Int32Array.from(ids));
+
+/** Rows of an input, [sequences, width]. */
+function rowsOf(batch: TokenBatch, name: string): number[][] {
+  const value = batch.get(name) as Tensor;
+  const [rows = 0, width = 0] = value.shape;
+  const numbers = numbersOf(value);
+  return Array.from({ length: rows }, (_, row) => numbers.slice(row * width, (row + 1) * width));
+}
+const lengthOf = (mask: readonly number[] | undefined) => mask?.reduce((sum, value) => sum + value, 0) ?? 0;
+const key = (ids: readonly number[]) => ids.join();
+
+describe("tokenBatches", () => {
+  it.each(["int64", "int32"] as const)("has every sequence once, padded on the right and masked, as %s", (dtype) => {
+    fc.assert(
+      fc.property(sequences, (all) => {
+        const batches = tokenBatches(graphOf(usual, dtype), tokens(all));
+        const found = batches.flatMap((batch) => {
+          expect([...batch.keys()]).toEqual(usual);
+          expect([...batch.values()].every((value) => value.dtype === dtype)).toBe(true);
+          expect(
+            rowsOf(batch, "token_type_ids")
+              .flat()
+              .every((type) => type === 0),
+          ).toBe(true);
+          const masks = rowsOf(batch, "attention_mask");
+          return rowsOf(batch, "input_ids").map((ids, row) => {
+            const length = lengthOf(masks[row]);
+            expect(masks[row]?.slice(0, length).every((value) => value === 1)).toBe(true);
+            expect(ids.slice(length).every((id) => id === 0)).toBe(true);
+            return ids.slice(0, length);
+          });
+        });
+        expect(found.map(key).sort()).toEqual(all.map(key).sort());
+      }),
+      seeded(40),
+    );
+  });
+
+  it("has no more tokens in a batch than kernels need, unless one sequence does, and no less than fit", () => {
+    fc.assert(
+      fc.property(sequences, (all) => {
+        const sizes = tokenBatches(graphOf(usual), tokens(all)).map(
+          (batch) => batch.get("input_ids")?.shape as number[],
+        );
+        sizes.forEach(([rows = 0, width = 0], i) => {
+          if (rows > 1) expect(rows * width).toBeLessThanOrEqual(MAX_TOKENS);
+          const next = sizes[i + 1];
+          if (next) expect(next[1]).toBeGreaterThanOrEqual(width);
+        });
+      }),
+      seeded(40),
+    );
+    const short = Array.from({ length: 64 }, () => new Array<number>(32).fill(1));
+    expect(tokenBatches(graphOf(usual), tokens(short))).toHaveLength(1);
+  });
+
+  it("pads nothing where no mask would say so", () => {
+    const given = tokens([[1], [2, 3], [4], [5, 6], [7, 8, 9]]);
+    const batches = tokenBatches(graphOf(["input_ids"]), given);
+    expect(batches.map((batch) => rowsOf(batch, "input_ids"))).toEqual([
+      [[1], [4]],
+      [
+        [2, 3],
+        [5, 6],
+      ],
+      [[7, 8, 9]],
+    ]);
+  });
+
+  it("refuses a model whose tokens have another name", () => {
+    expect(refusal(() => tokenBatches(graphOf(["ids"]), []))).toBe("inputs_unknown");
+  });
+});

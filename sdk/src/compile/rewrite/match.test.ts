@@ -1,0 +1,206 @@
+import { describe, expect, it } from "vitest";
+import { CAST, type Operand, Sketch } from "#test/fixtures/sketch.ts";
+import type { Value } from "../graph/node.ts";
+import { CONSTANT_TOLERANCE, match, type NearMiss, uniform } from "./match.ts";
+import { any, bind, constant, minus, oneOf, op, over, type Pattern, product, sum, through } from "./pattern.ts";
+
+type Draw = (s: Sketch, x: Value, y: Value) => Value;
+
+function attempt(pattern: Pattern, draw: Draw) {
+  const sketch = new Sketch();
+  const [x, y] = [sketch.input("x", [4]), sketch.input("y", [4])];
+  const value = draw(sketch, x, y);
+  sketch.output(value);
+  const miss: NearMiss = { depth: 0, node: undefined, why: "" };
+  return { found: match(pattern, value, miss), miss, x, y };
+}
+const isMatch = (pattern: Pattern, draw: Draw) => attempt(pattern, draw).found !== undefined;
+const binary = (opType: string, a: Operand, b: Operand) => (s: Sketch) => s.op(opType, [a, b]);
+
+const [x, y, z] = [any("x"), any("y"), any("z")];
+
+describe("a sum", () => {
+  const pattern = sum(op("Tanh", [x]), 2, minus(y));
+  it.each<[string, Draw]>([
+    ["(t + 2) − y", (s, x, y) => s.op("Sub", [s.op("Add", [s.op("Tanh", [x]), 2]), y])],
+    ["(2 − y) + t", (s, x, y) => s.op("Add", [s.op("Sub", [2, y]), s.op("Tanh", [x])])],
+    ["t − (y − 2)", (s, x, y) => s.op("Sub", [s.op("Tanh", [x]), s.op("Sub", [y, 2])])],
+    ["t − (y + −2)", (s, x, y) => s.op("Sub", [s.op("Tanh", [x]), s.op("Add", [y, -2])])],
+    ["(t − y) − −2", (s, x, y) => s.op("Sub", [s.op("Sub", [s.op("Tanh", [x]), y]), -2])],
+    ["−y + (2 + t)", (s, x, y) => s.op("Add", [s.op("Neg", [y]), s.op("Add", [2, s.op("Tanh", [x])])])],
+    ["−(y − (t + 2))", (s, x, y) => s.op("Neg", [s.op("Sub", [y, s.op("Add", [s.op("Tanh", [x]), 2])])])],
+  ])("is recognised as %s", (_, draw) => {
+    const { found, x, y } = attempt(pattern, draw);
+    expect(found?.values.get("x")).toBe(x);
+    expect(found?.values.get("y")).toBe(y);
+  });
+
+  it.each<[string, Draw]>([
+    ["(t + 2) + y", (s, x, y) => s.op("Add", [s.op("Add", [s.op("Tanh", [x]), 2]), y])],
+    ["(t − 2) − y", (s, x, y) => s.op("Sub", [s.op("Sub", [s.op("Tanh", [x]), 2]), y])],
+    ["t − y", (s, x, y) => s.op("Sub", [s.op("Tanh", [x]), y])],
+    ["(2 − t) − y", (s, x, y) => s.op("Sub", [s.op("Sub", [2, s.op("Tanh", [x])]), y])],
+  ])("is not found in %s", (_, draw) => {
+    expect(isMatch(pattern, draw)).toBe(false);
+  });
+});
+
+describe("a product", () => {
+  const pattern = product(op("Tanh", [x]), 0.5, over(y));
+  it.each<[string, Draw]>([
+    ["(t / y) · 0.5", (s, x, y) => s.op("Mul", [s.op("Div", [s.op("Tanh", [x]), y]), 0.5])],
+    ["t / (y · 2)", (s, x, y) => s.op("Div", [s.op("Tanh", [x]), s.op("Mul", [y, 2])])],
+    ["(0.5 / y) · t", (s, x, y) => s.op("Mul", [s.op("Div", [0.5, y]), s.op("Tanh", [x])])],
+    ["(t / 2) · 1/y", (s, x, y) => s.op("Mul", [s.op("Div", [s.op("Tanh", [x]), 2]), s.op("Reciprocal", [y])])],
+  ])("is recognised as %s", (_, draw) => {
+    expect(isMatch(pattern, draw)).toBe(true);
+  });
+
+  it("takes small powers apart", () => {
+    const cube = product(x, x, x);
+    expect(isMatch(cube, (s, x) => s.op("Pow", [x, 3]))).toBe(true);
+    expect(isMatch(cube, (s, x) => s.op("Mul", [s.op("Mul", [x, x]), x]))).toBe(true);
+    expect(isMatch(cube, (s, x) => s.op("Mul", [x, s.op("Pow", [x, 2])]))).toBe(true);
+    expect(isMatch(cube, (s, x) => s.op("Pow", [x, 2]))).toBe(false);
+    expect(isMatch(cube, (s, x, y) => s.op("Mul", [s.op("Mul", [x, y]), x]))).toBe(false);
+  });
+});
+
+describe("a number", () => {
+  it.each([
+    ["as it is", 1.702, true],
+    ["at the tolerance", 1.702 * (1 + 0.99 * CONSTANT_TOLERANCE), true],
+    ["beyond the tolerance", 1.702 * (1 + 1.01 * CONSTANT_TOLERANCE), false],
+    ["negated", -1.702, false],
+    ["divided by, inverted", 1 / 1.702, false],
+  ])("%s", (_, written, expected) => {
+    expect(isMatch(product(1.702, x), (s, x) => s.op("Mul", [x, written]))).toBe(expected);
+  });
+
+  it("is the inverse where it is divided by", () => {
+    expect(isMatch(product(Math.SQRT1_2, x), (s, x) => s.op("Div", [x, Math.SQRT2]))).toBe(true);
+    expect(isMatch(product(Math.SQRT1_2, x), (s, x) => s.op("Div", [x, Math.SQRT1_2]))).toBe(false);
+  });
+
+  it("is any constant all of whose elements are the number", () => {
+    expect(isMatch(sum(x, 2), (s, x) => s.op("Add", [x, s.floats([4], [2, 2, 2, 2])]))).toBe(true);
+    expect(isMatch(sum(x, 2), (s, x) => s.op("Add", [x, s.floats([4], [2, 2, 2, 3])]))).toBe(false);
+    expect(isMatch(sum(x, 2), (s, x) => s.op("Add", [x, s.floats([0], [])]))).toBe(false);
+  });
+
+  it("is exactly 0 where that is meant", () => {
+    expect(isMatch(op("Add", [x, 0]), (s, x) => s.op("Add", [x, 1e-12]))).toBe(false);
+  });
+});
+
+describe("a name", () => {
+  it("is one value wherever it stands", () => {
+    expect(isMatch(op("Add", [x, x]), (_, x) => binary("Add", x, x)(new Sketch()))).toBe(true);
+    expect(isMatch(op("Add", [x, x]), (_, x, y) => binary("Add", x, y)(new Sketch()))).toBe(false);
+  });
+
+  it("is found in the other operand when the first does not fit", () => {
+    const { found, y } = attempt(product(x, op("Sigmoid", [x])), (s, x, y) =>
+      s.op("Mul", [s.op("Sigmoid", [s.op("Add", [x, y])]), s.op("Add", [x, y])]),
+    );
+    expect(found).toBeUndefined();
+    const again = attempt(product(x, op("Sigmoid", [x])), (s, _, y) => s.op("Mul", [s.op("Sigmoid", [y]), y]));
+    expect(again.found?.values.get("x")).toBe(again.y);
+    expect(y.name).toBe("y");
+  });
+
+  it("of a constant does not stand for anything else", () => {
+    expect(isMatch(op("Add", [x, constant("c")]), (s, x) => s.op("Add", [x, s.random([4])]))).toBe(true);
+    expect(isMatch(op("Add", [x, constant("c")]), (s, x, y) => s.op("Add", [x, y]))).toBe(false);
+  });
+
+  it("is given to a whole piece by bind", () => {
+    const { found } = attempt(op("Tanh", [bind("inner", op("Add", [x, y]))]), (s, x, y) =>
+      s.op("Tanh", [s.op("Add", [x, y], {}, { name: "sum" })]),
+    );
+    expect(found?.values.get("inner")?.name).toBe("sum");
+  });
+});
+
+describe("an operator", () => {
+  it("belongs to a domain", () => {
+    const gelu: Draw = (s, x) => s.op("Gelu", [x], {}, { domain: "com.microsoft" });
+    expect(isMatch(op("Gelu", [x], { domain: "com.microsoft" }), gelu)).toBe(true);
+    expect(isMatch(op("Gelu", [x]), gelu)).toBe(false);
+  });
+
+  it("is taken apart as a sum only in ONNX's own domain", () => {
+    expect(isMatch(sum(x, y), (s, x, y) => s.op("Add", [x, y], {}, { domain: "other" }))).toBe(false);
+  });
+
+  it("can be asked about its attributes", () => {
+    const pattern = op("Softmax", [x], { where: (node) => node.int("axis") === 1 });
+    expect(isMatch(pattern, (s, x) => s.op("Softmax", [x], { axis: 1 }))).toBe(true);
+    expect(isMatch(pattern, (s, x) => s.op("Softmax", [x], { axis: 2 }))).toBe(false);
+  });
+
+  it("is matched by its first output alone", () => {
+    const second: Draw = (s, x) => s.node("Split", [x], {}, { outputs: ["a", "b"] }).outputs[1] as Value;
+    expect(isMatch(op("Split", [x]), second)).toBe(false);
+  });
+
+  it("has all inputs that the pattern names", () => {
+    expect(isMatch(op("Clip", [x, y]), (s, x) => s.op("Clip", [x]))).toBe(false);
+  });
+});
+
+describe("alternatives", () => {
+  it("are tried in turn, and given up when the rest does not fit", () => {
+    const pattern = op("Add", [oneOf(op("Tanh", [x]), op("Tanh", [op("Neg", [x])])), x]);
+    expect(isMatch(pattern, (s, x) => s.op("Add", [s.op("Tanh", [x]), x]))).toBe(true);
+    expect(isMatch(pattern, (s, x) => s.op("Add", [s.op("Tanh", [s.op("Neg", [x])]), x]))).toBe(true);
+    expect(isMatch(pattern, (s, x, y) => s.op("Add", [s.op("Tanh", [y]), x]))).toBe(false);
+  });
+
+  it("through: any number of operators may stand before", () => {
+    const pattern = op("Tanh", [through(["Cast"], op("Neg", [z]))]);
+    const casts =
+      (count: number): Draw =>
+      (s, x) => {
+        let value = s.op("Neg", [x]);
+        for (let i = 0; i < count; i++) value = s.op("Cast", [value], { to: CAST.float32 });
+        return s.op("Tanh", [value]);
+      };
+    expect([0, 1, 3].map((count) => isMatch(pattern, casts(count)))).toEqual([true, true, true]);
+    expect(isMatch(pattern, (s, x) => s.op("Tanh", [s.op("Abs", [s.op("Neg", [x])])]))).toBe(false);
+  });
+});
+
+describe("a near miss", () => {
+  const pattern = product(x, op("Sigmoid", [product(1.702, x)]));
+
+  it("says which node stands where, and why it does not fit", () => {
+    const { found, miss } = attempt(pattern, (s, x) =>
+      s.op("Mul", [x, s.op("Sigmoid", [s.op("Mul", [x, 1.5], {}, { name: "slope" })])]),
+    );
+    expect(found).toBeUndefined();
+    expect(miss.why).toBe("1.5 stands where 1.702 is expected");
+  });
+
+  it("is the attempt that went deepest", () => {
+    const { miss } = attempt(oneOf(op("Mul", [op("Tanh", [x]), y]), pattern), (s, x, y) =>
+      s.op("Mul", [s.op("Sigmoid", [s.op("Exp", [y], {}, { name: "wrong" })]), x]),
+    );
+    expect(miss.node?.name).toBe("wrong");
+    expect(miss.depth).toBe(2);
+  });
+
+  it("is not reported of a graph that does not begin like the pattern", () => {
+    expect(attempt(pattern, (s, x) => s.op("Tanh", [x])).miss.depth).toBe(0);
+  });
+});
+
+describe("uniform", () => {
+  it("is undefined for what is no constant, differs, or is large", () => {
+    const s = new Sketch();
+    expect(uniform(s.input("x", [1]))).toBeUndefined();
+    expect(uniform(s.floats([2], [1, 2]))).toBeUndefined();
+    expect(uniform(s.floats([5000], Array(5000).fill(1)))).toBeUndefined();
+    expect(uniform(s.index(-3))).toBe(-3);
+  });
+});

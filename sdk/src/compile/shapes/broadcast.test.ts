@@ -1,0 +1,58 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { seeded } from "#test/fixtures/seeded.ts";
+import { Sketch } from "#test/fixtures/sketch.ts";
+import { compareWithOnnxruntime } from "#test/oracles/shape-oracle.ts";
+import { inferShapes } from "./infer.ts";
+
+/** A shape to broadcast to, and three that do: each is some of its last axes, some of them 1. */
+const operand = fc.tuple(fc.nat(3), fc.array(fc.boolean(), { minLength: 3, maxLength: 3 }));
+const operands = fc.array(operand, { minLength: 3, maxLength: 3 });
+
+describe("broadcast", () => {
+  it("agrees with onnxruntime on all shapes that fit", async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(operands, { minLength: 20, maxLength: 20 }), async (all) => {
+        const draw = (s: Sketch) => {
+          for (const shapes of all) {
+            const inputs = shapes.map(([axes, isOne]) => {
+              const shape = ["b", 3, "s"].map((dim, i) => (isOne[i] ? 1 : dim));
+              return s.input("x", shape.slice(3 - axes));
+            });
+            s.op("Max", inputs);
+          }
+        };
+        expect(await compareWithOnnxruntime(draw)).toEqual({ wrong: [], unknown: [] });
+      }),
+      seeded(15),
+    );
+  });
+
+  /** The shape of the sum of inputs of these shapes, and the shapes that those are then found to have. */
+  function sum(...shapes: (string | number)[][]): string[] {
+    const s = new Sketch();
+    const inputs = shapes.map((shape, i) => s.input(`x${i}`, shape));
+    const total = inputs.reduce((left, right) => s.op("Add", [left, right]));
+    inferShapes(s.graph);
+    return [total, ...inputs].map(({ shape }) => `[${shape}]`);
+  }
+
+  it("takes an open size beside a number for that number", () => {
+    expect(sum(["b", "s"], [8])[0]).toBe("[b,8]");
+  });
+
+  it("takes two open sizes for one, everywhere", () => {
+    expect(sum(["b", "s"], ["batch", "s"])).toEqual(["[b,s]", "[b,s]", "[b,s]"]);
+    expect(sum(["a"], ["b"], ["c"], ["a"])).toEqual(Array(5).fill("[a]"));
+  });
+
+  it("prefers the size that says more", () => {
+    const s = new Sketch();
+    const clamped = s.op("Slice", [s.random([1, 9]), [0], s.op("Shape", [s.input("ids", ["s"])]), [1]]);
+    const sliced = s.op("Slice", [s.input("x", [1, "n"]), [0], [4], [1]]);
+    const sums = [s.op("Add", [clamped, sliced]), s.op("Add", [sliced, clamped])];
+    inferShapes(s.graph);
+    expect(`${sliced.shape}`).toBe("1,min(4,n)");
+    expect(sums.map(({ shape }) => `${shape}`)).toEqual(["1,s", "1,s"]);
+  });
+});

@@ -1,0 +1,86 @@
+import { readdir } from "node:fs/promises";
+import { describe, expect, it } from "vitest";
+import { fusedGraph } from "#test/fixtures/fused-graph.ts";
+import { NamedGraph } from "#test/fixtures/named-graph.ts";
+import { temporaryFolder } from "#test/fixtures/temporary-folder.ts";
+import { tinyBert } from "#test/fixtures/tiny-bert.ts";
+import { tinyModernBert } from "#test/fixtures/tiny-modernbert.ts";
+import { encoderGraph } from "../checkpoint/encoder-graph.ts";
+import { tensor } from "../graph/tensor.ts";
+import { beyondHalf } from "../quantize/fp16/beyond-half.ts";
+import { observedRanges } from "../quantize/static/ranges.ts";
+import { tokenBatches } from "../quantize/token-batches.ts";
+import { observeProducts } from "../quantize/weights/observe.ts";
+import { inferShapes } from "../shapes/infer.ts";
+import { observerOf } from "./observe-in-child.ts";
+
+const sequences = [Int32Array.of(1, 7, 8, 2), Int32Array.of(1, 9, 2), Int32Array.of(1, 3, 4, 5, 6, 2)];
+const bert = tinyBert();
+
+describe("observerOf finds the same in another process:", () => {
+  it.each([
+    ["a BERT", bert],
+    ["a ModernBERT, of which weights share what they read", tinyModernBert()],
+  ])("moments in %s, and leaves nothing but them", async (_, { config, weights }) => {
+    const graph = await fusedGraph(config, weights);
+    const batches = tokenBatches(graph, sequences);
+    const folder = await temporaryFolder();
+    const found = await observerOf(graph, batches, folder).moments();
+    const wanted = await observeProducts(graph, batches);
+    expect(wanted.size).toBeGreaterThan(5);
+    for (const [weight, moments] of wanted) expect(found.get(weight)).toEqual(moments);
+    expect(await readdir(folder)).toEqual(["moments"]);
+  });
+
+  it("ranges", async () => {
+    const graph = encoderGraph(bert.config, bert.weights);
+    const batches = tokenBatches(graph, sequences);
+    const found = await observerOf(graph, batches, await temporaryFolder()).ranges();
+    expect(found.size).toBeGreaterThan(5);
+    expect(found).toEqual(await observedRanges(graph, batches, { threads: 1 }));
+  });
+
+  it("ranges of a value that has another name in the file", async () => {
+    const g = new NamedGraph("renamed", [{ name: "input_ids", dtype: "int64", shape: ["batch", "sequence"] }]);
+    const table = tensor(
+      "float32",
+      [10, 4],
+      Float32Array.from({ length: 40 }, (_, i) => Math.sin(i)),
+    );
+    g.op("states", "Gather", [g.constant("table", table), "input_ids"]);
+    const weight = tensor(
+      "float32",
+      [4, 16],
+      Float32Array.from({ length: 64 }, (_, i) => Math.cos(i)),
+    );
+    const graph = g.outputs(g.op("y", "MatMul", ["states", g.constant("weight", weight)]));
+    const [states] = graph.sorted().map(({ output }) => output);
+    if (!states) throw new Error("no states");
+    graph.outputs.push({ name: "last_hidden_state", value: states, declaration: undefined });
+    inferShapes(graph);
+    const found = await observerOf(graph, tokenBatches(graph, sequences), await temporaryFolder()).ranges();
+    expect([...found.keys()]).toEqual([states]);
+  });
+
+  it("nodes that half precision does not hold", async () => {
+    const { config } = bert;
+    const gamma = tensor("float32", [config.hidden_size], new Float32Array(config.hidden_size).fill(2 ** 20));
+    const graph = await fusedGraph(config, { ...bert.weights, norm: { ...bert.weights.norm, gamma } });
+    const batches = tokenBatches(graph, sequences);
+    const found = await observerOf(graph, batches, await temporaryFolder()).beyondHalf();
+    expect(found.size).toBeGreaterThan(0);
+    expect(found).toEqual(await beyondHalf(graph, batches));
+  });
+
+  it("why the model does not run on some texts", async () => {
+    const graph = await fusedGraph(bert.config, bert.weights);
+    const long = tokenBatches(graph, [new Int32Array(bert.config.max_position_embeddings + 1)]);
+    const here = await observeProducts(graph, long).catch((error: unknown) => error);
+    const there = await observerOf(graph, long, await temporaryFolder())
+      .moments()
+      .catch((error: unknown) => error);
+    const { code, message, hint, cause } = here as { code: string; message: string; hint: string; cause: Error };
+    expect(code).toBe("calibration_invalid");
+    expect(there).toMatchObject({ code, message, hint, cause: { message: cause.message } });
+  });
+});

@@ -1,0 +1,108 @@
+import { expect } from "vitest";
+import type { Graph } from "#sdk/compile/graph/graph.ts";
+import type { Node } from "#sdk/compile/graph/node.ts";
+import { verify } from "#sdk/compile/graph/verify.ts";
+import { toOnnx } from "#sdk/compile/onnx/to-onnx.ts";
+import { encodeModel } from "#sdk/compile/proto/encode-model.ts";
+import { toFp16 } from "#sdk/compile/quantize/fp16/to-fp16.ts";
+import { roundedToHalf } from "./rounded-to-half.ts";
+import { runGraph } from "./run-graph.ts";
+import { rewritings, runModel, type Tensors } from "./run-model.ts";
+
+/** How far a model in half precision is from the model it was made from. */
+interface Distance {
+  /** Of the least similar output of any run. */
+  readonly cosine: number;
+  /** The largest of any two numbers, as a part of their output's largest. */
+  readonly difference: number;
+}
+
+/** Which elements of an output count; the indices are of its first axes. Default: all. */
+export type Counts = (run: number, row: number, token: number) => boolean;
+
+/**
+ * A graph in half precision, which must be sound, have the inputs and outputs of the original and no cast too many, and
+ * must be finite wherever the original is.
+ *
+ * @param feeds what both run on, with and without onnxruntime's own optimization, and with every half rounded
+ */
+export async function halved(graph: Graph, feeds: readonly Tensors[], counts: Counts = () => true) {
+  const half = toFp16(graph);
+  verify(half);
+  expect(declared(half)).toEqual(declared(graph));
+  expect(needlessCasts(half)).toEqual([]);
+  const wanted = await runGraph(graph, feeds);
+  const wantedRounded = await runGraph(roundedToHalf(graph), feeds);
+  const bytes = encodeModel(toOnnx(half)).finish();
+  const distances: Distance[] = [];
+  for (const way of [...rewritings, "rounded"] as const) {
+    const found = await (way === "rounded" ? runGraph(roundedToHalf(half), feeds) : runModel(bytes, feeds, way));
+    for (const [run, outputs] of (way === "rounded" ? wantedRounded : wanted).entries()) {
+      for (const [name, output] of Object.entries(outputs)) {
+        const at = `${name} of run ${run}, ${way}`;
+        const other = found[run]?.[name];
+        expect([other?.type, other?.dims], at).toEqual([output.type, output.dims]);
+        distances.push(distance(numbers(other?.data), numbers(output.data), at, countsOf(output.dims, run, counts)));
+      }
+    }
+  }
+  return {
+    graph: half,
+    cosine: Math.min(...distances.map(({ cosine }) => cosine)),
+    difference: Math.max(...distances.map(({ difference }) => difference)),
+  };
+}
+
+/** Casts between float32 and float16. */
+export const floatCasts = (graph: Graph): Node[] =>
+  [...graph.nodes].filter(
+    (node) =>
+      node.is("Cast") && [node.inputs[0], node.output].every((value) => /^float(16|32)$/.test(value?.dtype ?? "")),
+  );
+
+/** Casts of casts, casts of constants and casts that were made already. */
+function needlessCasts(graph: Graph): string[] {
+  const casts = floatCasts(graph);
+  const first = new Map(casts.toReversed().map((node) => [`${node.inputs[0]?.name} as ${node.output.dtype}`, node]));
+  return casts
+    .filter(({ inputs: [value] }) => value?.isConstant || casts.some((node) => node === value?.producer))
+    .concat(casts.filter((node) => ![...first.values()].includes(node)))
+    .map(({ name }) => name);
+}
+
+/** Inputs and outputs as a file has them; outputs that no file declares by their names. */
+function declared(graph: Graph) {
+  const { input } = toOnnx(graph).graph ?? {};
+  return { input, output: graph.outputs.map(({ name, declaration }) => declaration ?? name) };
+}
+
+const numbers = (data: Tensors[string]["data"] | undefined) => Array.from(data as Float32Array, Number);
+
+function countsOf(dims: readonly number[], run: number, counts: Counts): (i: number) => boolean {
+  const perRow = dims.slice(1).reduce((product, size) => product * size, 1);
+  const perToken = dims.slice(2).reduce((product, size) => product * size, 1);
+  return (i) => counts(run, Math.floor(i / perRow), Math.floor((i % perRow) / perToken));
+}
+
+function distance(found: readonly number[], wanted: readonly number[], at: string, counts: (i: number) => boolean) {
+  const [sums, largest] = [
+    { both: 0, found: 0, wanted: 0 },
+    { difference: 0, value: 0 },
+  ];
+  for (const [i, y] of wanted.entries()) {
+    const x = found[i] as number;
+    if (!Number.isFinite(y)) continue;
+    if (!Number.isFinite(x)) throw new RangeError(`${x} instead of ${y} at ${i} in ${at}`);
+    if (!counts(i)) continue;
+    sums.both += x * y;
+    sums.found += x * x;
+    sums.wanted += y * y;
+    largest.difference = Math.max(largest.difference, Math.abs(x - y));
+    largest.value = Math.max(largest.value, Math.abs(y));
+  }
+  const isZero = sums.wanted === 0 && sums.found === 0;
+  return {
+    cosine: isZero ? 1 : sums.both / Math.sqrt(sums.found * sums.wanted),
+    difference: isZero ? 0 : largest.difference / largest.value,
+  };
+}

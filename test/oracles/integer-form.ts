@@ -1,0 +1,23 @@
+import { expect } from "vitest";
+import type { Graph } from "#sdk/compile/graph/graph.ts";
+import { print } from "#sdk/compile/graph/print.ts";
+import { verify } from "#sdk/compile/graph/verify.ts";
+import { integerProducts } from "#sdk/compile/quantize/qdq/integer-products.ts";
+import { Sketch } from "../fixtures/sketch.ts";
+import { countOperators, expectSame, type Options, only } from "./rewritten.ts";
+
+/** What `integerProducts` makes of a sketch: it must be sound and compute the same, and leave the sketch as it was. */
+export async function integerForm(
+  draw: (sketch: Sketch) => void,
+  options: Options = {},
+): Promise<{ graph: Graph; counts: Readonly<Record<string, number>> }> {
+  const sketch = new Sketch(options.opset);
+  draw(sketch);
+  await only()(sketch.graph);
+  const before = print(sketch.graph);
+  const graph = await integerProducts(sketch.graph);
+  verify(graph);
+  expect(print(sketch.graph)).toBe(before);
+  await expectSame(graph, sketch.graph, options);
+  return { graph, counts: countOperators(graph) };
+}

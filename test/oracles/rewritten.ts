@@ -1,0 +1,121 @@
+import { expect } from "vitest";
+import { toOrt } from "#sdk/compile/evaluate/ort-tensor.ts";
+import { optimizeGraph } from "#sdk/compile/fusions/optimize-graph.ts";
+import { substitute } from "#sdk/compile/graph/dim.ts";
+import type { Graph } from "#sdk/compile/graph/graph.ts";
+import { type DataType, elementCount, type Tensor, tensor } from "#sdk/compile/graph/tensor.ts";
+import { verify } from "#sdk/compile/graph/verify.ts";
+import { normalise } from "#sdk/compile/normalize/index.ts";
+import { applyRules } from "#sdk/compile/rewrite/driver.ts";
+import { Questions } from "#sdk/compile/rewrite/questions.ts";
+import type { Rule } from "#sdk/compile/rewrite/rule.ts";
+import { Trace } from "#sdk/compile/rewrite/trace.ts";
+import { randomNumbers } from "../fixtures/seeded.ts";
+import { Sketch } from "../fixtures/sketch.ts";
+import { runGraph } from "./run-graph.ts";
+import { largestDifference } from "./run-model.ts";
+
+/** Fused operators sum in another order: some units in the last place of numbers around 1, over a few layers. */
+const FLOAT32_ROUNDING = 1e-5;
+
+/** Two batches, so that neither batch nor length can be taken for a constant. */
+const SIZES = [
+  { batch: 2, sequence: 5 },
+  { batch: 3, sequence: 8 },
+];
+
+type Sizes = Readonly<Record<string, number>>;
+
+export interface Options {
+  readonly opset?: number;
+  readonly optimize?: (graph: Graph) => Promise<Trace>;
+  readonly sizes?: readonly Sizes[];
+  /** Inputs of integers are below this, default 2: masks. */
+  readonly below?: Readonly<Record<string, number>>;
+  /** Inputs that are not random. */
+  readonly given?: (sizes: Sizes) => Readonly<Record<string, readonly number[]>>;
+}
+
+export interface Rewritten {
+  readonly graph: Graph;
+  readonly trace: Trace;
+  readonly nodesBefore: number;
+  readonly counts: Readonly<Record<string, number>>;
+  /** Near misses of one rule, as a user reads them. */
+  readonly why: (pattern: string) => string[];
+}
+
+/** Optimizes a sketch, after which it must be sound and compute what it did before. */
+export async function rewritten(draw: (sketch: Sketch) => void, options: Options = {}): Promise<Rewritten> {
+  const [before, after] = [new Sketch(options.opset), new Sketch(options.opset)];
+  for (const sketch of [before, after]) draw(sketch);
+  const nodesBefore = after.graph.nodes.size;
+  const trace = await (options.optimize ?? optimizeGraph)(after.graph);
+  verify(after.graph);
+  expect(trace.notes).toEqual([]);
+  await expectSame(after.graph, before.graph, options);
+  const why = (pattern: string) =>
+    [...after.graph.nodes].flatMap((root) => {
+      const reason = trace.reasonFor([pattern], [root]);
+      return reason ? [`${reason.node}: ${reason.why}`] : [];
+    });
+  return { graph: after.graph, trace, nodesBefore, counts: countOperators(after.graph), why };
+}
+
+/** Expects a graph to compute what another does, on random inputs. */
+export async function expectSame(found: Graph, wanted: Graph, options: Options = {}): Promise<void> {
+  const feeds = (options.sizes ?? SIZES).map((sizes, seed) => inputsFor(wanted, sizes, options, seed));
+  const [ours, theirs] = [await runGraph(found, feeds), await runGraph(wanted, feeds)];
+  for (const [i, outputs] of theirs.entries()) {
+    expect(largestDifference(ours[i] ?? {}, outputs), `difference of run ${i}`).toBeLessThan(FLOAT32_ROUNDING);
+  }
+}
+
+/** Operators by how often they occur; those of onnxruntime by their name alone. */
+export function countOperators({ nodes }: Graph): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const { opType } of nodes) counts[opType] = (counts[opType] ?? 0) + 1;
+  return counts;
+}
+
+/** Brings a graph into its canonical form, and applies these rules alone. */
+export const only =
+  (...rules: readonly Rule[]) =>
+  async (graph: Graph): Promise<Trace> => {
+    const [trace, questions] = [new Trace(), new Questions()];
+    await normalise(graph, trace, questions);
+    do applyRules(graph, rules, trace, questions);
+    while (await questions.answer(graph));
+    return trace;
+  };
+
+function inputsFor({ inputs }: Graph, sizes: Sizes, { below, given }: Options, seed: number) {
+  const random = randomNumbers(seed + 1);
+  const fixed = given?.(sizes) ?? {};
+  return Object.fromEntries(
+    inputs.map((input) => {
+      const shape = (input.shape ?? []).map((dim) => substitute(dim, (name) => sizes[name] ?? -1)) as number[];
+      const count = elementCount(shape);
+      const draw = input.dtype?.startsWith("float")
+        ? () => 4 * random() - 2
+        : () => Math.floor((below?.[input.name] ?? 2) * random());
+      const values = fixed[input.name] ?? Array.from({ length: count }, draw);
+      return [input.name, toOrt(asTensor(input.dtype, shape, values))];
+    }),
+  );
+}
+
+function asTensor(dtype: DataType | undefined, shape: readonly number[], values: readonly number[]): Tensor {
+  switch (dtype) {
+    case "int64":
+      return tensor(dtype, shape, BigInt64Array.from(values, BigInt));
+    case "int32":
+      return tensor(dtype, shape, Int32Array.from(values));
+    case "float16":
+      return tensor(dtype, shape, Float16Array.from(values));
+    case "float32":
+      return tensor(dtype, shape, Float32Array.from(values));
+    default:
+      return tensor(dtype ?? "bool", shape, Uint8Array.from(values));
+  }
+}

@@ -1,0 +1,97 @@
+import * as ort from "onnxruntime-node";
+import { optimizeGraph } from "#sdk/compile/fusions/optimize-graph.ts";
+import type { Graph } from "#sdk/compile/graph/graph.ts";
+import { fromOnnx } from "#sdk/compile/onnx/from-onnx.ts";
+import { toOnnx } from "#sdk/compile/onnx/to-onnx.ts";
+import { encodeModel } from "#sdk/compile/proto/encode-model.ts";
+import type { ModelProto } from "#sdk/compile/proto/proto.ts";
+
+/** Tensors by the names of a model's inputs, or of its outputs. */
+export type Tensors = Readonly<Record<string, ort.Tensor>>;
+
+/** How much onnxruntime rewrites a model by itself before it runs it. */
+export type Rewriting = "disabled" | "all";
+export const rewritings: readonly Rewriting[] = ["disabled", "all"];
+
+/** Nothing below: what a test provokes on purpose need not be logged as well. */
+const LOG_FATAL = 4;
+
+/** What a model, as bytes or as the path of its file, computes from each of `feeds` in turn. */
+export async function runModel(
+  model: Uint8Array | string,
+  feeds: readonly Tensors[],
+  rewriting: Rewriting = "disabled",
+): Promise<Tensors[]> {
+  const options = { graphOptimizationLevel: rewriting, intraOpNumThreads: 1, logSeverityLevel: LOG_FATAL } as const;
+  const session = await (typeof model === "string"
+    ? ort.InferenceSession.create(model, options)
+    : ort.InferenceSession.create(model, options));
+  try {
+    const results: Tensors[] = [];
+    for (const feed of feeds) results.push((await session.run(feed)) as Tensors);
+    return results;
+  } finally {
+    await session.release();
+  }
+}
+
+/** A model after the optimizer: its graph, and its file. */
+export async function optimized(model: ModelProto): Promise<{ graph: Graph; bytes: Uint8Array<ArrayBuffer> }> {
+  const graph = fromOnnx(model);
+  await optimizeGraph(graph);
+  return { graph, bytes: encodeModel(toOnnx(graph, model)).finish() };
+}
+
+/** Operators that stand for a whole sub-layer or activation, in ONNX's domain or onnxruntime's. */
+const fusedOperators = [
+  "EmbedLayerNormalization",
+  "Attention",
+  "SkipLayerNormalization",
+  "BiasGelu",
+  "FastGelu",
+  "LayerNormalization",
+  "MultiHeadAttention",
+  "RotaryEmbedding",
+  "Gelu",
+  "QuickGelu",
+];
+
+/** How many of each fused operator there are; absent means none. */
+export function fusedCounts(nodes: Iterable<{ readonly opType?: string | undefined }>): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const { opType = "" } of nodes) if (fusedOperators.includes(opType)) counts[opType] = (counts[opType] ?? 0) + 1;
+  return counts;
+}
+
+/**
+ * The largest difference of elements at the same place. Infinite where one is NaN and the other is not.
+ *
+ * @throws RangeError when the outputs have other names, types or shapes
+ */
+export function largestDifference(found: Tensors, wanted: Tensors): number {
+  const signature = (tensors: Tensors) =>
+    Object.entries(tensors)
+      .map(([name, { type, dims }]) => `${name}: ${type}[${dims}]`)
+      .sort()
+      .join();
+  if (signature(found) !== signature(wanted)) {
+    throw new RangeError(`outputs are ${signature(found)} rather than ${signature(wanted)}`);
+  }
+  return Math.max(
+    0,
+    ...Object.entries(wanted).map(([name, { data }]) => differenceOf((found[name] as ort.Tensor).data, data)),
+  );
+}
+
+type Elements = ort.Tensor["data"];
+
+function differenceOf(found: Elements, wanted: Elements): number {
+  let largest = 0;
+  for (let i = 0; i < wanted.length; i++) {
+    const [a, b] = [Number(found[i]), Number(wanted[i])];
+    if (Object.is(a, b)) continue;
+    const difference = a === b ? 0 : Math.abs(a - b);
+    largest = Math.max(largest, Number.isNaN(difference) ? Number.POSITIVE_INFINITY : difference);
+  }
+  return largest;
+}

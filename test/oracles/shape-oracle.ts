@@ -1,0 +1,78 @@
+import type * as ort from "onnxruntime-node";
+import { toOrt } from "#sdk/compile/evaluate/ort-tensor.ts";
+import { type Dim, substitute } from "#sdk/compile/graph/dim.ts";
+import type { Value } from "#sdk/compile/graph/node.ts";
+import { elementCount, elementSize, type Tensor } from "#sdk/compile/graph/tensor.ts";
+import { toOnnx } from "#sdk/compile/onnx/to-onnx.ts";
+import { encodeModel } from "#sdk/compile/proto/encode-model.ts";
+import { inferShapes } from "#sdk/compile/shapes/infer.ts";
+import { Sketch } from "../fixtures/sketch.ts";
+import { runModel } from "./run-model.ts";
+
+export type Draw = (sketch: Sketch) => void;
+export type Sizes = Readonly<Record<string, number>>;
+
+export interface OracleOptions {
+  readonly opset?: number;
+  readonly sizes?: readonly Sizes[];
+}
+
+/** What inference says that onnxruntime's results contradict, and what it says nothing about. */
+export interface Findings {
+  readonly wrong: readonly string[];
+  readonly unknown: readonly string[];
+}
+
+/** Two sizes of everything, so that none can be taken for a constant, and sizes that are all 1. */
+const SIZES: readonly Sizes[] = [
+  { b: 2, s: 5 },
+  { b: 3, s: 8 },
+  { b: 1, s: 6 },
+];
+
+/** Types, shapes and contents as inferred, against those of what onnxruntime computes, for every value of a sketch. */
+export async function compareWithOnnxruntime(
+  draw: Draw,
+  { opset = 17, sizes = SIZES }: OracleOptions = {},
+): Promise<Findings> {
+  const sketch = new Sketch(opset);
+  const { graph } = sketch;
+  draw(sketch);
+  const values = [...graph.nodes].flatMap(({ outputs }) => outputs).filter((value) => value !== undefined);
+  for (const value of values) sketch.output(value, value.name);
+  // Before anything is inferred: onnxruntime must find types and shapes by itself.
+  const model = encodeModel(toOnnx(graph)).finish();
+  const feeds = sizes.map((at) =>
+    Object.fromEntries(graph.inputs.map((input) => [input.name, toOrt(inputTensor(input, at))])),
+  );
+  inferShapes(graph);
+  const results = await runModel(model, feeds);
+  return {
+    wrong: results.flatMap((tensors, i) =>
+      values.flatMap((value) => contradictions(value, tensors[value.name] as ort.Tensor, sizes[i] ?? {})),
+    ),
+    unknown: values.filter(({ dtype, shape }) => !dtype || !shape).map(({ name }) => name),
+  };
+}
+
+/** Zeros, which are valid indices, masks and numbers alike. */
+function inputTensor({ dtype = "float32", shape = [] }: Value, sizes: Sizes): Tensor {
+  const concrete = shape.map((dim) => Number(at(dim, sizes)));
+  return { dtype, shape: concrete, data: new Uint8Array(elementCount(concrete) * elementSize[dtype]) };
+}
+
+const at = (dim: Dim, sizes: Sizes): Dim => substitute(dim, (name) => sizes[name] ?? Number.NaN);
+
+export function contradictions({ name, dtype, shape, content }: Value, actual: ort.Tensor, sizes: Sizes): string[] {
+  const say = (what: string, inferred: unknown, real: unknown) =>
+    `${what} of ${name} is ${real}, not ${inferred} (${JSON.stringify(sizes)})`;
+  const wrong: string[] = [];
+  if (dtype !== undefined && dtype !== actual.type) wrong.push(say("type", dtype, actual.type));
+  if (shape && `${shape.map((dim) => at(dim, sizes))}` !== `${actual.dims}`) {
+    wrong.push(say("shape", `[${shape}]`, `[${actual.dims}]`));
+  }
+  if (content && `${content.map((dim) => at(dim, sizes))}` !== `${Array.from(actual.data as Int32Array, Number)}`) {
+    wrong.push(say("content", `[${content}]`, `[${actual.data}]`));
+  }
+  return wrong;
+}
