@@ -48,7 +48,7 @@ const plain =
   ({ fused, calibration }) =>
     quantizeGraph(fused, form(weights(improvements, calibration)));
 
-/** The same of the graph smoothed by what was observed, or by the gains of layer normalisations. */
+/** The same of the graph smoothed by what was observed, or by the gains of layer normalizations. */
 const smoothed =
   (form: (weights: Weights) => Form, improvements = TO_THE_NEAREST, by: "texts" | "gains" = "texts"): Row["make"] =>
   ({ fused, calibration }) => {
@@ -117,7 +117,7 @@ export const sections: readonly Section[] = [
   },
   {
     title: "What each improvement of rounding is worth, edge engine",
-    text: "Against 7-bit weights rounded to the nearest. _Clipping_: steps of the least squared error. _Compensation_: later weights make up for the rounding of earlier ones (GPTQ). _Bias correction_: what rounding takes from the mean of an output is given back. _Smoothing_: channels evened out before they are rounded, by gains of layer normalisations (SmoothQuant without texts) or by what texts activate.",
+    text: "Against 7-bit weights rounded to the nearest. _Clipping_: steps of the least squared error. _Compensation_: later weights make up for the rounding of earlier ones (GPTQ). _Bias correction_: what rounding takes from the mean of an output is given back. _Smoothing_: channels evened out before they are rounded, by gains of layer normalizations (SmoothQuant without texts) or by what texts activate.",
     rows: [
       edgeRow(
         "edge-clipping",

@@ -4,7 +4,7 @@ import { copyGraph } from "#sdk/compile/graph/copy.ts";
 import type { Graph } from "#sdk/compile/graph/graph.ts";
 import { encodeProgram } from "#sdk/compile/lower/encode-program.ts";
 import { readTextModel, type TextModel } from "#sdk/compile/model/text-model.ts";
-import { normalise } from "#sdk/compile/normalize/index.ts";
+import { normalize } from "#sdk/compile/normalize/index.ts";
 import { encodeOnnx } from "#sdk/compile/onnx/encode-onnx.ts";
 import { precisions } from "#sdk/compile/quantize/precisions.ts";
 import { Questions } from "#sdk/compile/rewrite/questions.ts";
@@ -40,7 +40,7 @@ export async function openSubject(folder: string): Promise<Subject> {
   const model = await readTextModel(folder);
   const [fused, plain] = [copyGraph(model.graph), copyGraph(model.graph)];
   await optimizeGraph(fused);
-  await normalise(plain, new Trace(), new Questions());
+  await normalize(plain, new Trace(), new Questions());
   const files = new Map<Form, Promise<File>>();
   return {
     model,

@@ -7,7 +7,7 @@ import { describeShared } from "../fixtures/shared.ts";
 import { fusedCounts, largestDifference, optimized, rewritings, runModel, type Tensors } from "../oracles/run-model.ts";
 
 /**
- * Outputs are normalised states or logits of a few units. Summing in another order changes float32 by some 1e-6 there (3e-6
+ * Outputs are normalized states or logits of a few units. Summing in another order changes float32 by some 1e-6 there (3e-6
  * is the largest difference of all cases); a mask, scale or axis that is wrong changes them by more than 1e-2.
  */
 const FLOAT32_TOLERANCE = 1e-4;

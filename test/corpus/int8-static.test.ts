@@ -25,7 +25,7 @@ const [DIMENSIONS, MAX_TOKENS, TEXTS_A_BATCH] = [384, 256, 4];
 /**
  * How a range is made of what was observed, and the least that is let through. Cosines measure 0.9819 / 0.940,
  * 0.9825 / 0.943 and 0.9822 / 0.951. The 99.99th percentile measures 0.918 / 0.856: the few numbers far out, in one channel
- * of layer normalisations, matter to all others.
+ * of layer normalizations, matter to all others.
  */
 const methods: readonly [string, (observed: ObservedRange) => Range, { mean: number; worst: number }][] = [
   ["the least and the greatest", (observed) => observed, { mean: 0.98, worst: 0.93 }],

@@ -10,7 +10,7 @@ import { seeded } from "../fixtures/seeded.ts";
 import { runGraph } from "../oracles/run-graph.ts";
 import { fusedCounts, largestDifference } from "../oracles/run-model.ts";
 
-/** States are normalised, so about 1; three layers in another order of summation differ by 1e-5 at most. */
+/** States are normalized, so about 1; three layers in another order of summation differ by 1e-5 at most. */
 const TOLERANCE = 1e-4;
 
 /** How many graphs are drawn: `NOISE_RUNS=10000 npx vitest run test/corpus/noise.test.ts` for a long look. */

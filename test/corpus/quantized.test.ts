@@ -16,7 +16,7 @@ import { countOperators } from "../oracles/rewritten.ts";
 import { largestDifference, rewritings, runModel } from "../oracles/run-model.ts";
 
 /**
- * Outputs are normalised states of a few units; float32 sums in another order make 1.4e-6 of them at most, in all cases. A
+ * Outputs are normalized states of a few units; float32 sums in another order make 1.4e-6 of them at most, in all cases. A
  * step of an activation that is rounded the other way makes 7e-3 (onnxruntime itself does so once, with its optimization on
  * qat-bert-pt-eager-l17 as exported); none is.
  */

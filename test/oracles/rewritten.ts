@@ -5,7 +5,7 @@ import { substitute } from "#sdk/compile/graph/dim.ts";
 import type { Graph } from "#sdk/compile/graph/graph.ts";
 import { type DataType, elementCount, type Tensor, tensor } from "#sdk/compile/graph/tensor.ts";
 import { verify } from "#sdk/compile/graph/verify.ts";
-import { normalise } from "#sdk/compile/normalize/index.ts";
+import { normalize } from "#sdk/compile/normalize/index.ts";
 import { applyRules } from "#sdk/compile/rewrite/driver.ts";
 import { Questions } from "#sdk/compile/rewrite/questions.ts";
 import type { Rule } from "#sdk/compile/rewrite/rule.ts";
@@ -83,7 +83,7 @@ export const only =
   (...rules: readonly Rule[]) =>
   async (graph: Graph): Promise<Trace> => {
     const [trace, questions] = [new Trace(), new Questions()];
-    await normalise(graph, trace, questions);
+    await normalize(graph, trace, questions);
     do applyRules(graph, rules, trace, questions);
     while (await questions.answer(graph));
     return trace;

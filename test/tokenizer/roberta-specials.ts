@@ -1,4 +1,4 @@
-/** The added tokens of RoBERTa's kind and of XLM-R's, which differ in what is normalised. */
+/** The added tokens of RoBERTa's kind and of XLM-R's, which differ in what is normalized. */
 export const robertaSpecials = (isNormalized: (content: string) => boolean) =>
   ["<s>", "<pad>", "</s>", "<unk>", "<mask>"].map((content, id) => ({
     id,

@@ -43,16 +43,16 @@ def charsmap(keys, result):
     return len(array).to_bytes(4, "little") + array + result.encode() + b"\0"
 
 
-normalise = Precompiled(charsmap({key.encode() for key in KEYS}, RESULT)).normalize_str
+normalize = Precompiled(charsmap({key.encode() for key in KEYS}, RESULT)).normalize_str
 
 
 def joins(before, key):
     """Whether the key belongs to the grapheme of what is before it: then it is too long, or begins with no key, and the mark stays."""
-    return normalise(before + key + MARK).endswith(MARK)
+    return normalize(before + key + MARK).endswith(MARK)
 
 
 def extends(character):
-    return normalise("a" + character) == RESULT
+    return normalize("a" + character) == RESULT
 
 
 def class_of(c):
@@ -60,7 +60,7 @@ def class_of(c):
     if c in "\r\n\u200d":
         return {"\r": "CR", "\n": "LF", JOINER: "ZWJ"}[c]
     # The first mark begins a grapheme only after what none can go on after.
-    if normalise(c + FIRST_MARK + MARK).endswith(RESULT) and c not in KEYS:
+    if normalize(c + FIRST_MARK + MARK).endswith(RESULT) and c not in KEYS:
         return "CONTROL"
     if extends(c):
         if not joins(OTHER_PICTOGRAPH + c + JOINER, PICTOGRAPH):

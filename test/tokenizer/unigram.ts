@@ -136,7 +136,7 @@ export const unigramVariants: Record<string, () => ReturnType<typeof xlmRoberta>
       pre_tokenizer: { ...metaspace, prepend_scheme: "always", split: true },
     };
   },
-  "unigram, bytes, unknown pieces, nothing in front or around, not split, no normaliser, added tokens": () => {
+  "unigram, bytes, unknown pieces, nothing in front or around, not split, no normalizer, added tokens": () => {
     const json = xlmRoberta();
     return {
       ...json,

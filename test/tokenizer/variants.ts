@@ -16,19 +16,19 @@ const moreWords = () =>
     Array.from({ length: 50_000 }, (_, i) => [`${i % 2 ? "##" : ""}${(7919 * i).toString(36)}`, 100_000 + i]),
   );
 
-const normalised = (change: object) => (json: BertJson) => ({ ...json, normalizer: { ...json.normalizer, ...change } });
+const normalized = (change: object) => (json: BertJson) => ({ ...json, normalizer: { ...json.normalizer, ...change } });
 
 /** What differs from bert-base-uncased's, in all that BERT's kind may differ in. */
 const changes: Record<string, (json: BertJson) => object> = {
   "as it is": (json) => json,
-  cased: normalised({ lowercase: false }),
-  "lower, accents kept": normalised({ strip_accents: false }),
-  "cased, accents stripped": normalised({ lowercase: false, strip_accents: true }),
-  "not cleaned": normalised({ clean_text: false }),
-  "ideographs in words": normalised({ handle_chinese_chars: false }),
+  cased: normalized({ lowercase: false }),
+  "lower, accents kept": normalized({ strip_accents: false }),
+  "cased, accents stripped": normalized({ lowercase: false, strip_accents: true }),
+  "not cleaned": normalized({ clean_text: false }),
+  "ideographs in words": normalized({ handle_chinese_chars: false }),
   "added tokens": (json) => ({ ...json, added_tokens: [...json.added_tokens, ...allKinds] }),
   "added tokens, cased, not cleaned": (json) => ({
-    ...normalised({ lowercase: false, clean_text: false })(json),
+    ...normalized({ lowercase: false, clean_text: false })(json),
     added_tokens: [...json.added_tokens, ...allKinds.map((token) => ({ ...token, normalized: !token.normalized }))],
   }),
   "short words, another prefix, nothing around": (json) => ({

@@ -16,7 +16,7 @@ describe("loadModel", () => {
     );
   });
 
-  it("pools and normalises as the manifest says", async () => {
+  it("pools and normalizes as the manifest says", async () => {
     const model = await loadModel(await tinyArtifact("tiny", { pooling: "cls", normalize: false }), fakeEngine());
     const ids = Int32Array.of(101, 7, 102);
     const [vector] = await model.embed([ids]);

@@ -8,7 +8,7 @@ import type { KernelCase } from "./kernel-case.ts";
 import { layerNorm } from "./layer-norm.ts";
 import { lookupInt4, lookupInt8 } from "./lookup.ts";
 import { multiply } from "./multiply.ts";
-import { normalise } from "./normalise.ts";
+import { normalize } from "./normalize.ts";
 import { poolMax, poolMean } from "./pool.ts";
 import { quantizeRows } from "./quantize-rows.ts";
 import { rotate } from "./rotate.ts";
@@ -38,5 +38,5 @@ export const kernelTable: Readonly<Record<KernelName, KernelCase<unknown>>> = {
   dense,
   poolMean,
   poolMax,
-  normalise,
+  normalize,
 };

@@ -185,7 +185,7 @@ describe("numbers that are not finite", () => {
     });
   });
 
-  it("of the last normalisation are refused", async () => {
+  it("of the last normalization are refused", async () => {
     const error = await refused(await sabotaged(fill(3e38, `${layer1}.output.LayerNorm.weight`)));
     expect(error).toMatchObject({ code: "vector_invalid", message: expect.stringContaining("after layer.1.output") });
   });

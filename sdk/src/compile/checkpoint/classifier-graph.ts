@@ -52,6 +52,6 @@ function headLogits(g: GraphWriter, pooled: Value, classifier: Classifier): Valu
     head.activation === "tanh"
       ? g.op("head.activation", "Tanh", [projected])
       : activation[head.activation](g, "head.activation", projected);
-  const normalised = norm ? layerNorm(g, "head.norm", activated, norm, config.layer_norm_eps) : activated;
-  return linear(g, "head.output", normalised, output);
+  const normalized = norm ? layerNorm(g, "head.norm", activated, norm, config.layer_norm_eps) : activated;
+  return linear(g, "head.output", normalized, output);
 }

@@ -22,8 +22,8 @@ export function embeddings(
 ): Value {
   const words = g.op("words", "Gather", [g.constant("word_table", weights.word), ids]);
   const placed = addTypes(g, weights, addPositions(g, config, weights, words, ids), types);
-  const normalised = layerNorm(g, "embeddings", placed, weights.norm, config.layer_norm_eps);
-  return weights.projection ? linear(g, "embeddings.projection", normalised, weights.projection) : normalised;
+  const normalized = layerNorm(g, "embeddings", placed, weights.norm, config.layer_norm_eps);
+  return weights.projection ? linear(g, "embeddings.projection", normalized, weights.projection) : normalized;
 }
 
 function addPositions(

@@ -31,11 +31,11 @@ export interface EncoderConfig {
   readonly rope_theta: readonly number[] | undefined;
   /** How many tokens on either side each layer's attention sees, undefined for all; undefined where all see all. */
   readonly attention_reach: readonly (number | undefined)[] | undefined;
-  /** Whether layers normalise what they read, and the encoder its result; otherwise layers normalise what they return. */
+  /** Whether layers normalize what they read, and the encoder its result; otherwise layers normalize what they return. */
   readonly norm_first: boolean;
   /** Whether a second linear map multiplies the activation. */
   readonly gated: boolean;
-  /** Whether layer normalisations, the attention's linear maps and the feed-forward ones have a bias. */
+  /** Whether layer normalizations, the attention's linear maps and the feed-forward ones have a bias. */
   readonly norm_bias: boolean;
   readonly attention_bias: boolean;
   readonly mlp_bias: boolean;

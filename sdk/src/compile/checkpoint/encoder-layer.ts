@@ -19,26 +19,26 @@ type LayerFormula = (
 
 /** y = LayerNorm(attention(x) + x), then LayerNorm(feedForward(y) + y): https://arxiv.org/abs/1706.03762, section 3.1 */
 export const postNormLayer: LayerFormula = (g, name, x, layer, config, positions) => {
-  const normalise = normaliser(g, name, config);
+  const normalize = normalizer(g, name, config);
   const context = selfAttention(g, `${name}.attention`, x, layer, config, positions);
   const residual = g.op(`${name}.attention.residual`, "Add", [context, x]);
-  const attended = normalise("attention.norm", residual, layer.attentionNorm);
+  const attended = normalize("attention.norm", residual, layer.attentionNorm);
   const output = feedForward(g, name, attended, layer, config);
-  return normalise("norm", g.op(`${name}.residual`, "Add", [output, attended]), layer.feedForwardNorm);
+  return normalize("norm", g.op(`${name}.residual`, "Add", [output, attended]), layer.feedForwardNorm);
 };
 
 /** y = attention(LayerNorm(x)) + x, then feedForward(LayerNorm(y)) + y: https://arxiv.org/abs/2002.04745 */
 export const preNormLayer: LayerFormula = (g, name, x, layer, config, positions) => {
-  const normalise = normaliser(g, name, config);
-  const read = normalise("attention.norm", x, layer.attentionNorm);
+  const normalize = normalizer(g, name, config);
+  const read = normalize("attention.norm", x, layer.attentionNorm);
   const context = selfAttention(g, `${name}.attention`, read, layer, config, positions);
   const attended = g.op(`${name}.attention.residual`, "Add", [context, x]);
-  const output = feedForward(g, name, normalise("norm", attended, layer.feedForwardNorm), layer, config);
+  const output = feedForward(g, name, normalize("norm", attended, layer.feedForwardNorm), layer, config);
   return g.op(`${name}.residual`, "Add", [output, attended]);
 };
 
-/** A layer's normalisations; undefined is none. */
-const normaliser =
+/** A layer's normalizations; undefined is none. */
+const normalizer =
   (g: GraphWriter, name: string, { layer_norm_eps }: EncoderConfig) =>
   (part: string, x: Value, norm: LayerNorm | undefined): Value =>
     norm ? layerNorm(g, `${name}.${part}`, x, norm, layer_norm_eps) : x;

@@ -10,7 +10,7 @@ export interface EncoderLayer {
   readonly key: Linear;
   readonly value: Linear;
   readonly attentionOutput: Linear;
-  /** Of what attention reads where layers normalise first, of its sum with that otherwise; undefined for none. */
+  /** Of what attention reads where layers normalize first, of its sum with that otherwise; undefined for none. */
   readonly attentionNorm: LayerNorm | undefined;
   /** What is activated. */
   readonly intermediate: Linear;
@@ -35,7 +35,7 @@ export interface EncoderWeights {
   readonly relativePosition: Tensor | undefined;
   /** One a layer; the same object where layers share weights. */
   readonly layers: readonly EncoderLayer[];
-  /** Of the result, for encoders whose layers normalise first. */
+  /** Of the result, for encoders whose layers normalize first. */
   readonly finalNorm: LayerNorm | undefined;
 }
 

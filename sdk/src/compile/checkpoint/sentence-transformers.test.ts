@@ -37,7 +37,7 @@ const poolingBy = (...modes: string[]) => ({
 });
 
 describe("readSentenceHead", () => {
-  it("takes a plain encoder for one with mean pooling and normalisation", async () => {
+  it("takes a plain encoder for one with mean pooling and normalization", async () => {
     expect(await headOf({})).toEqual({ pooling: "mean", normalize: true, maxTokens: undefined });
   });
 
@@ -63,7 +63,7 @@ describe("readSentenceHead", () => {
     });
   });
 
-  it("normalises only if modules.json says so", async () => {
+  it("normalizes only if modules.json says so", async () => {
     const files = poolingBy("pooling_mode_mean_tokens");
     expect((await headOf({ "modules.json": [transformer, pooling, normalize], ...files })).normalize).toBe(true);
     expect((await headOf({ "modules.json": [transformer, pooling], ...files })).normalize).toBe(false);

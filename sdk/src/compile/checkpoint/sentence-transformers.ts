@@ -33,7 +33,7 @@ export interface SentenceHead {
 
 /**
  * Reads sentence-transformers' modules.json and what it names. A folder without it is a plain encoder, for which mean
- * pooling with normalisation is the usual choice.
+ * pooling with normalization is the usual choice.
  *
  * @throws BertEdgeError `checkpoint_invalid` or `checkpoint_unsupported` for heads that would change the vectors
  */

@@ -9,7 +9,7 @@ export interface Linear {
   readonly bias: Tensor | undefined;
 }
 
-/** Gain and, if any, offset of a layer normalisation, each of the width that it normalises, float32. */
+/** Gain and, if any, offset of a layer normalization, each of the width that it normalizes, float32. */
 export interface LayerNorm {
   readonly gamma: Tensor;
   readonly beta: Tensor | undefined;

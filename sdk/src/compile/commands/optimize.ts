@@ -26,7 +26,7 @@ export interface OptimizeReport {
   nodes: { before: number; after: number };
   /** Fused operators by name, those with none left out. */
   fused: Record<string, number>;
-  /** Whether no attention, layer normalisation or activation of the known forms is left written out. */
+  /** Whether no attention, layer normalization or activation of the known forms is left written out. */
   complete: boolean;
   reasons: Reason[];
   parity: Omit<ModelParity, "ofTolerance"> | undefined;

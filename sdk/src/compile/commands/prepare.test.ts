@@ -147,7 +147,7 @@ describe("prepare", () => {
     });
   });
 
-  it("takes pooling, normalisation and longest input from sentence-transformers' files", async () => {
+  it("takes pooling, normalization and longest input from sentence-transformers' files", async () => {
     const { run } = await preparable({
       files: {
         "modules.json": JSON.stringify([

@@ -87,13 +87,13 @@ describe("no attention is", () => {
   });
 });
 
-describe("a normalisation that is written out", () => {
+describe("a normalization that is written out", () => {
   const scaled = (s: Sketch, centred: Value, gain: Value) => {
     const variance = s.op("ReduceMean", [s.op("Mul", [centred, centred])], { axes: [-1] });
     return s.op("Mul", [s.op("Div", [centred, s.op("Sqrt", [s.op("Add", [variance, 1e-5])])]), gain]);
   };
 
-  it("is reported when it is a layer normalisation, with what keeps it from being fused", async () => {
+  it("is reported when it is a layer normalization, with what keeps it from being fused", async () => {
     const [reason] = await reasons((s, x) =>
       scaled(s, s.op("Sub", [x, s.op("ReduceMean", [x], { axes: [-1] })]), s.input("gain", [HIDDEN])),
     );

@@ -5,7 +5,7 @@ import type { Reason, Trace } from "../rewrite/trace.ts";
 import { isFusedAttention } from "./fused-operators.ts";
 
 /**
- * Why a graph is not completely fused: one reason for every attention, layer normalisation and activation of the known
+ * Why a graph is not completely fused: one reason for every attention, layer normalization and activation of the known
  * forms that is still written out, with what kept its rule from applying. Empty when it is complete. A graph without any
  * attention is not an encoder that is known here, and says so.
  */
@@ -76,7 +76,7 @@ const isComputedProduct = ({ opType, inputs, outputs: [product] }: Node): boolea
 
 const isOne = (value: Value | undefined) => value !== undefined && uniform(value) === 1;
 
-/** mean((x − mean(x))²) + ε; the mean of x² alone is another normalisation, of no form that is fused. */
+/** mean((x − mean(x))²) + ε; the mean of x² alone is another normalization, of no form that is fused. */
 function isVariance(value: Value | undefined): boolean {
   const { inputs = [] } = value?.producer?.is("Add") ? value.producer : {};
   return (

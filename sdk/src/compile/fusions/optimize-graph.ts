@@ -1,5 +1,5 @@
 import type { Graph } from "../graph/graph.ts";
-import { normalise } from "../normalize/index.ts";
+import { normalize } from "../normalize/index.ts";
 import { applyRules } from "../rewrite/driver.ts";
 import { Questions } from "../rewrite/questions.ts";
 import { Trace } from "../rewrite/trace.ts";
@@ -9,11 +9,11 @@ import { fusions } from "./index.ts";
 export async function optimizeGraph(graph: Graph): Promise<Trace> {
   const trace = new Trace();
   const questions = new Questions();
-  await normalise(graph, trace, questions);
+  await normalize(graph, trace, questions);
   for (const rules of fusions) {
     do applyRules(graph, rules, trace, questions);
     while (await questions.answer(graph));
-    await normalise(graph, trace, questions);
+    await normalize(graph, trace, questions);
   }
   return trace;
 }

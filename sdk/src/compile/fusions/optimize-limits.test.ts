@@ -10,7 +10,7 @@ const LONG = 3000;
 /** Seconds on a machine that is busy otherwise: what grows exponentially takes hours. */
 const TIMEOUT_MS = 30_000;
 
-const normalised = (s: Sketch, x: Value) => s.op("LayerNormalization", [x, s.random([WIDTH], 1), s.random([WIDTH])]);
+const normalized = (s: Sketch, x: Value) => s.op("LayerNormalization", [x, s.random([WIDTH], 1), s.random([WIDTH])]);
 const repeated = (times: number, x: Value, step: (x: Value) => Value) => {
   let result = x;
   for (let i = 0; i < times; i++) result = step(result);
@@ -20,10 +20,10 @@ const ranked = (rank: number) => Array.from({ length: rank }, (_, axis) => (axis
 
 it.each<[string, (s: Sketch) => Value]>([
   [
-    `${LONG} sums before a normalisation`,
+    `${LONG} sums before a normalization`,
     (s) => {
       const bias = s.random([WIDTH]);
-      return normalised(
+      return normalized(
         s,
         repeated(LONG, s.input("x", ["batch", "sequence", WIDTH]), (x) => s.op("Add", [x, bias])),
       );
@@ -58,7 +58,7 @@ it.each<[string, (s: Sketch) => Value]>([
   [
     "x + x, thirty times",
     (s) =>
-      normalised(
+      normalized(
         s,
         repeated(30, s.input("x", ["batch", "sequence", WIDTH]), (x) => s.op("Add", [x, x])),
       ),

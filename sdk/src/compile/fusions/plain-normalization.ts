@@ -10,7 +10,7 @@ export function unlikeFused(node: Node): Refusal | undefined {
   const [x, gamma, beta] = node.inputs;
   const rank = x?.shape?.length ?? 0;
   const axis = node.int("axis") ?? -1;
-  if (axis !== -1 && axis !== rank - 1) return refuse("it does not normalise the last axis alone", node);
+  if (axis !== -1 && axis !== rank - 1) return refuse("it does not normalize the last axis alone", node);
   if (node.outputs.slice(1).some((output) => output?.users.size)) return refuse("its statistics are read", node);
   const isVector = [gamma, beta].every(
     (each) => !each || (each.shape?.length === 1 && sameDim(each.shape[0], x?.shape?.at(-1))),

@@ -76,7 +76,7 @@ function isNonNegativeAtom({ of }: Atom): boolean {
   return of.name === "max" ? isNonNegative(a) || isNonNegative(b) : isNonNegative(a) && isNonNegative(b);
 }
 
-export const add = (a: Dim, b: Dim): Dim => normalise([...termsOf(a), ...termsOf(b)]);
+export const add = (a: Dim, b: Dim): Dim => normalize([...termsOf(a), ...termsOf(b)]);
 
 export const sub = (a: Dim, b: Dim): Dim => add(a, mul(-1, b));
 
@@ -84,7 +84,7 @@ export function mul(a: Dim, b: Dim): Dim {
   const [lefts, rights] = [termsOf(a), termsOf(b)];
   const length = `${a}`.length * rights.length + `${b}`.length * lefts.length;
   if (length > MAX_LENGTH && typeof a !== "number" && typeof b !== "number") return apply("times", a, b);
-  return normalise(
+  return normalize(
     lefts.flatMap((left) =>
       rights.map((right) => ({
         coefficient: left.coefficient * right.coefficient,
@@ -122,7 +122,7 @@ export function divideExactly(a: Dim, b: Dim): Dim | undefined {
     }
     quotient.push({ coefficient: coefficient / divisor.coefficient, atoms: left });
   }
-  return normalise(quotient);
+  return normalize(quotient);
 }
 
 /** The size with its symbols replaced. */
@@ -154,7 +154,7 @@ function apply(name: FunctionName, a: Dim, b: Dim): Dim {
 const termsOf = (dim: Dim): readonly Term[] =>
   typeof dim === "number" ? (dim === 0 ? [] : [{ coefficient: dim, atoms: [] }]) : dim.terms;
 
-function normalise(terms: readonly Term[]): Dim {
+function normalize(terms: readonly Term[]): Dim {
   const byAtoms = new Map<string, Term>();
   for (const { coefficient, atoms } of terms) {
     const sorted = [...atoms].sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0));

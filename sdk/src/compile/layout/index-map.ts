@@ -2,7 +2,7 @@ import { type Shape, substitute, symbolsOf } from "../graph/dim.ts";
 import type { Node, Value } from "../graph/node.ts";
 import { elementCount } from "../graph/tensor.ts";
 import { uniform } from "../rewrite/match.ts";
-import { normaliseAxis, numbers } from "../shapes/rule.ts";
+import { normalizeAxis, numbers } from "../shapes/rule.ts";
 
 /** Where each element of a value comes from: its flat index in another value, at sizes chosen for the purpose. */
 export interface IndexMap {
@@ -100,7 +100,7 @@ const movements: Readonly<Record<string, Movement>> = {
     return take(x, shape, (at) => inverse.map((axis) => at[axis] ?? 0));
   },
   Gather: (x, shape, node) => {
-    const axis = normaliseAxis(node.int("axis") ?? 0, x.shape.length);
+    const axis = normalizeAxis(node.int("axis") ?? 0, x.shape.length);
     const [, indices] = node.inputs;
     const chosen = numbers(indices);
     const rank = indices?.shape?.length ?? 2;
@@ -118,14 +118,14 @@ const movements: Readonly<Record<string, Movement>> = {
     if (!starts || !axes || !steps?.every((step) => step === 1)) return undefined;
     const offsets = x.shape.map(() => 0);
     starts.forEach((start, i) => {
-      const axis = normaliseAxis(axes[i] ?? 0, x.shape.length);
+      const axis = normalizeAxis(axes[i] ?? 0, x.shape.length);
       const size = x.shape[axis] ?? 0;
       offsets[axis] = Math.min(Math.max(start < 0 ? start + size : start, 0), size);
     });
     return take(x, shape, (at) => at.map((coordinate, axis) => coordinate + (offsets[axis] ?? 0)));
   },
   Split: (x, shape, node, to) => {
-    const axis = normaliseAxis(node.int("axis") ?? 0, x.shape.length);
+    const axis = normalizeAxis(node.int("axis") ?? 0, x.shape.length);
     const part = node.outputs.indexOf(to);
     let offset = 0;
     for (const output of node.outputs.slice(0, part)) {

@@ -61,7 +61,7 @@ function drawnGraph(seed: number): Graph {
         row(),
         ...(random() < 0.5 ? [row()] : []),
       ];
-      const outputs = ["normalised", "", "", "total"];
+      const outputs = ["normalized", "", "", "total"];
       const node = s.node("SkipLayerNormalization", inputs, { epsilon: { float: 1e-5 } }, { ...microsoft, outputs });
       all.push({ ...x, value: node.outputs[0] as Value });
       if (random() < 0.6) all.push({ ...x, value: node.outputs[3] as Value });

@@ -69,8 +69,8 @@ const heads: Record<string, { width: number; write: (g: GraphWriter, states: Val
     write(g, states) {
       const transformed = activation.gelu(g, "transform.act", map(g, "transform.dense", states, hidden));
       const norm = { gamma: drawn(hidden), beta: drawn(hidden) };
-      const normalised = layerNorm(g, "transform.norm", transformed, norm, config.layer_norm_eps);
-      return map(g, "decoder", normalised, vocabulary, weights.word);
+      const normalized = layerNorm(g, "transform.norm", transformed, norm, config.layer_norm_eps);
+      return map(g, "decoder", normalized, vocabulary, weights.word);
     },
   },
 };

@@ -3,8 +3,8 @@ import { EDGE } from "../graph/edge-operators.ts";
 import { MICROSOFT, type Node } from "../graph/node.ts";
 import { numbersOf, type Tensor, toFloat32 } from "../graph/tensor.ts";
 import { attention, linear, lookup } from "./integer-operators.ts";
+import { layerNormalization, skipLayerNormalization } from "./layer-norms.ts";
 import { type Lower, type Lowering, unsupported, view } from "./lowering.ts";
-import { layerNormalization, skipLayerNormalization } from "./normalisations.ts";
 import { addendOf, haveSameRows, isRow, whole } from "./operands.ts";
 
 /** How each operator becomes steps, by domain and name. */

@@ -45,7 +45,7 @@ const rules: readonly Rule[] = [
 const MAX_ROUNDS = 16;
 
 /** Takes out what exporters differ in, so that a fusion needs one short pattern instead of one per exporter. */
-export async function normalise(graph: Graph, trace: Trace, questions: Questions): Promise<void> {
+export async function normalize(graph: Graph, trace: Trace, questions: Questions): Promise<void> {
   // Known sizes make constants, and constants make more sizes known.
   let before = -1;
   for (let round = 0; round < MAX_ROUNDS && before !== graph.nodes.size; round++) {

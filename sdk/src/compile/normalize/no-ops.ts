@@ -3,7 +3,7 @@ import type { Node, Value } from "../graph/node.ts";
 import { type DataType, elementCount } from "../graph/tensor.ts";
 import { uniform } from "../rewrite/match.ts";
 import { type Rule, rule } from "../rewrite/rule.ts";
-import { normaliseAxis } from "../shapes/rule.ts";
+import { normalizeAxis } from "../shapes/rule.ts";
 
 const keepsShape = (node: Node) => sameShape(node.inputs[0]?.shape, node.output.shape);
 
@@ -71,7 +71,7 @@ function rejoined(node: Node): Value | undefined {
   const [whole] = split.inputs;
   const rank = whole?.shape?.length;
   if (rank === undefined || node.inputs.some((part, i) => part !== split.outputs[i])) return undefined;
-  const [from, to] = [split, node].map((each) => normaliseAxis(each.int("axis") ?? 0, rank));
+  const [from, to] = [split, node].map((each) => normalizeAxis(each.int("axis") ?? 0, rank));
   return from === to ? whole : undefined;
 }
 

@@ -2,7 +2,7 @@ import { int } from "../graph/attribute.ts";
 import { numbersOf } from "../graph/tensor.ts";
 import { any, bind, constant, op } from "../rewrite/pattern.ts";
 import { type Rule, refuse, rule } from "../rewrite/rule.ts";
-import { normaliseAxis, numbers } from "../shapes/rule.ts";
+import { normalizeAxis, numbers } from "../shapes/rule.ts";
 
 /** OneHot(indices) · table = Gather(table, indices): how TensorFlow looks up small tables. */
 export const oneHotLookup: Rule = rule("one-hot lookup", {
@@ -16,7 +16,7 @@ export const oneHotLookup: Rule = rule("one-hot lookup", {
     const rank = value("hot").shape?.length ?? 0;
     const [rows] = value("table").shape ?? [];
     const [off, on] = numbersOf(value("values").constant as NonNullable<ReturnType<typeof value>["constant"]>);
-    const isLast = rank > 0 && normaliseAxis(node?.int("axis") ?? -1, rank) === rank - 1;
+    const isLast = rank > 0 && normalizeAxis(node?.int("axis") ?? -1, rank) === rank - 1;
     if (!isLast || off !== 0 || on !== 1 || numbers(value("depth"))?.[0] !== rows) {
       return refuse("it does not select rows of the table", root);
     }

@@ -151,7 +151,7 @@ describe("work on rows", () => {
       { Sigmoid: 1, Mul: 1 },
     ],
     [
-      "normalisation",
+      "normalization",
       (s, x) => back(s, s.op("LayerNormalization", [rowsOf(s, x), s.random([WIDTH]), s.random([WIDTH])]), x),
       { LayerNormalization: 1 },
     ],

@@ -38,7 +38,7 @@ const norms = [
   "encoder.layer.0.output.LayerNorm",
 ];
 
-/** Sets channels of the layer normalisations before matrix products. */
+/** Sets channels of the layer normalizations before matrix products. */
 const setChannels = (values: TinyValues, parts: readonly string[], channels: readonly number[], value: number) => {
   for (const norm of norms) {
     for (const part of parts) {
@@ -78,7 +78,7 @@ describe("smoothActivations", () => {
     expect(largestDifference(states, await attendedStates(graph, batch))).toBeLessThan(FLOAT32_ROUNDING);
   });
 
-  it("goes before every product of a layer normalisation, and no other", async () => {
+  it("goes before every product of a layer normalization, and no other", async () => {
     const smoothed = [...smoothActivations(await fusedTiny({}), "gains").graph.nodes];
     const readers = smoothed.filter(({ inputs }) => inputs[0]?.producer?.name.endsWith(".smoothed"));
     expect(readers.map(({ opType }) => opType).sort()).toEqual(["Attention", "Attention", "MatMul", "MatMul"]);
@@ -87,7 +87,7 @@ describe("smoothActivations", () => {
     }
   });
 
-  it("makes int8 more exact where channels of a layer normalisation stand out", async () => {
+  it("makes int8 more exact where channels of a layer normalization stand out", async () => {
     const graph = await fusedTiny({ edit: (values) => setChannels(values, ["weight"], [3, 17], 20) });
     const expected = await attendedStates(graph, batch);
     const worst = async (states: Promise<Float32Array[]>) =>

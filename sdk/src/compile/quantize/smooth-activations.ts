@@ -14,7 +14,7 @@ import type { Calibration } from "./weights/weights.ts";
 const OBSERVED_ALPHA = 0.5;
 
 /**
- * The same after a layer normalisation whose results were not observed, and how far from its mean a normalised channel is taken
+ * The same after a layer normalization whose results were not observed, and how far from its mean a normalized channel is taken
  * to reach. Of α ∈ {0.3, 0.5, 0.7, 1} × reach ∈ {1, 3, 10} this pair gave the best worst case on the golden texts of both
  * all-MiniLM-L6-v2 (0.974 → 0.985) and bert-edge-mini (0.994 → 0.996).
  */
@@ -33,7 +33,7 @@ export interface SmoothedGraph {
  *
  * SmoothQuant (https://arxiv.org/abs/2211.10438), in two ways to find ranges. By texts: the root of a channel's observed mean
  * square, which is right where every token has a step of its own; a tensor's one step is for its peaks. By gains: after a
- * layer normalisation a channel's range follows from gain and offset, |β| + REACH · |γ|, and no texts are needed.
+ * layer normalization a channel's range follows from gain and offset, |β| + REACH · |γ|, and no texts are needed.
  *
  * @param calibration what the graph's products read; what is not in it is smoothed by gains
  */
@@ -85,7 +85,7 @@ function smoothingScales(node: Node, moments: Moments | undefined) {
   if (!product || !(moments || norm)) return undefined;
   const weight = product.weight.constant;
   const alpha = moments ? OBSERVED_ALPHA : ALPHA;
-  const ranges = moments ? observedRanges(moments) : normalisedRanges(norm ?? []);
+  const ranges = moments ? observedRanges(moments) : normalizedRanges(norm ?? []);
   const outputs = weight.shape[1] ?? 0;
   const scalesOf = (values: Float32Array) =>
     ranges.map((range, channel) => {
@@ -106,12 +106,12 @@ function smoothingScales(node: Node, moments: Moments | undefined) {
 const observedRanges = (moments: Moments): Float32Array<ArrayBuffer> =>
   Float32Array.from(meanSquares(moments), (sum) => Math.sqrt(sum / moments.tokens));
 
-function normalisedRanges([gamma, beta]: readonly (Value | undefined)[]): Float32Array<ArrayBuffer> {
+function normalizedRanges([gamma, beta]: readonly (Value | undefined)[]): Float32Array<ArrayBuffer> {
   const [gains, offsets] = [gamma, beta].map((value) => value?.constant && toFloat32(value.constant));
   return Float32Array.from(gains ?? [], (gain, i) => Math.abs(offsets?.[i] ?? 0) + REACH * Math.abs(gain));
 }
 
-/** Where layer normalisations keep γ; β is the input after it. */
+/** Where layer normalizations keep γ; β is the input after it. */
 const gammaInput: Record<string, number> = {
   EmbedLayerNormalization: 5,
   SkipLayerNormalization: 2,

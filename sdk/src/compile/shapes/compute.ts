@@ -2,7 +2,7 @@ import { type Dim, product, type Shape } from "../graph/dim.ts";
 import type { Node } from "../graph/node.ts";
 import { dataTypeOf } from "../onnx/tensor-proto.ts";
 import { broadcast } from "./broadcast.ts";
-import { axesOf, type Known, normaliseAxis, type Scope, type ShapeRule, single } from "./rule.ts";
+import { axesOf, type Known, normalizeAxis, type Scope, type ShapeRule, single } from "./rule.ts";
 
 const likeFirst: ShapeRule = single(({ inputs: [x] }) => ({ dtype: x?.dtype, shape: x?.shape }));
 
@@ -15,7 +15,7 @@ const reduce = (dtype?: Known["dtype"]): ShapeRule =>
     const given = node.ints("axes") || node.inputs[1] ? axesOf(node, 1) : [];
     if (!shape || !given) return { dtype: dtype ?? x?.dtype };
     const none = node.int("noop_with_empty_axes") === 1 ? [] : shape.map((_, i) => i);
-    const axes = new Set(given.length > 0 ? given.map((axis) => normaliseAxis(axis, shape.length)) : none);
+    const axes = new Set(given.length > 0 ? given.map((axis) => normalizeAxis(axis, shape.length)) : none);
     const result = keep ? shape.map((dim, i) => (axes.has(i) ? 1 : dim)) : shape.filter((_, i) => !axes.has(i));
     const all = node.opType === "ReduceProd" && shape.length === 1 && axes.size === 1 && x?.content;
     return { dtype: dtype ?? x?.dtype, shape: result, content: all ? [product(all)] : undefined };
@@ -23,7 +23,7 @@ const reduce = (dtype?: Known["dtype"]): ShapeRule =>
 
 const argReduce: ShapeRule = single((node) => {
   const shape = node.inputs[0]?.shape;
-  const axis = normaliseAxis(node.int("axis") ?? 0, shape?.length ?? 0);
+  const axis = normalizeAxis(node.int("axis") ?? 0, shape?.length ?? 0);
   const keep = (node.int("keepdims") ?? 1) === 1;
   return {
     dtype: "int64",
@@ -80,7 +80,7 @@ export const computeRules: Readonly<Record<string, ShapeRule>> = {
   LpNormalization: likeFirst,
   LayerNormalization: (node) => {
     const [x] = node.inputs;
-    const axis = normaliseAxis(node.int("axis") ?? -1, x?.shape?.length ?? 0);
+    const axis = normalizeAxis(node.int("axis") ?? -1, x?.shape?.length ?? 0);
     const statistics: Known = { dtype: "float32", shape: x?.shape?.map((dim, i) => (i < axis ? dim : 1)) };
     return [{ dtype: x?.dtype, shape: x?.shape }, statistics, statistics];
   },
@@ -90,7 +90,7 @@ export const computeRules: Readonly<Record<string, ShapeRule>> = {
     const [indices, depth, values] = node.inputs;
     const size = depth?.content?.[0];
     if (!indices?.shape || size === undefined) return { dtype: values?.dtype };
-    const axis = normaliseAxis(node.int("axis") ?? -1, indices.shape.length + 1);
+    const axis = normalizeAxis(node.int("axis") ?? -1, indices.shape.length + 1);
     return { dtype: values?.dtype, shape: indices.shape.toSpliced(axis, 0, size) };
   }),
   GlobalAveragePool: single(({ inputs: [x] }) => ({

@@ -1,7 +1,7 @@
 import { add, type Dim, divideExactly, floorDiv, isStatic, mul, product, type Shape, sub } from "../graph/dim.ts";
 import type { Node } from "../graph/node.ts";
 import { elementCount, isInteger, numbersOf } from "../graph/tensor.ts";
-import { axesOf, MAX_CONTENT, normaliseAxis, numbers, type ShapeRule, single } from "./rule.ts";
+import { axesOf, MAX_CONTENT, normalizeAxis, numbers, type ShapeRule, single } from "./rule.ts";
 import { sliceContent, sliceExtent } from "./slice-extent.ts";
 
 /** Operators that move elements without computing anything from them. */
@@ -21,7 +21,7 @@ export const movementRules: Readonly<Record<string, ShapeRule>> = {
   }),
   Flatten: single((node) => {
     const [x] = node.inputs;
-    const axis = normaliseAxis(node.int("axis") ?? 1, x?.shape?.length ?? 0);
+    const axis = normalizeAxis(node.int("axis") ?? 1, x?.shape?.length ?? 0);
     return { dtype: x?.dtype, shape: x?.shape && [product(x.shape.slice(0, axis)), product(x.shape.slice(axis))] };
   }),
   Transpose: single((node) => {
@@ -34,7 +34,7 @@ export const movementRules: Readonly<Record<string, ShapeRule>> = {
     const axes = axesOf(node, 1);
     if (!x?.shape || !axes) return { dtype: x?.dtype };
     const rank = x.shape.length + axes.length;
-    const inserted = new Set(axes.map((axis) => normaliseAxis(axis, rank)));
+    const inserted = new Set(axes.map((axis) => normalizeAxis(axis, rank)));
     const rest = [...x.shape];
     const shape = Array.from({ length: rank }, (_, i) => (inserted.has(i) ? 1 : (rest.shift() ?? 1)));
     return { dtype: x.dtype, shape, content: rank <= 1 ? x.content : undefined };
@@ -43,7 +43,7 @@ export const movementRules: Readonly<Record<string, ShapeRule>> = {
     const [x] = node.inputs;
     if (!x?.shape) return { dtype: x?.dtype };
     const given = node.ints("axes") || node.inputs[1] ? axesOf(node, 1) : onesOf(x.shape);
-    const axes = given?.map((axis) => normaliseAxis(axis, x.shape?.length ?? 0));
+    const axes = given?.map((axis) => normalizeAxis(axis, x.shape?.length ?? 0));
     return { dtype: x.dtype, shape: axes && x.shape.filter((_, i) => !axes.includes(i)), content: x.content };
   }),
   Expand: single((node, scope) => {
@@ -62,7 +62,7 @@ export const movementRules: Readonly<Record<string, ShapeRule>> = {
     const shapes = inputs.map((input) => input?.shape);
     const first = shapes[0];
     if (!first || shapes.includes(undefined)) return { dtype };
-    const axis = normaliseAxis(node.int("axis") ?? 0, first.length);
+    const axis = normalizeAxis(node.int("axis") ?? 0, first.length);
     const shape = first.map((dim, i) => (i === axis ? shapes.map((each) => each?.[axis] ?? 0).reduce(add) : dim));
     const contents = inputs.map((input) => input?.content);
     const whole = first.length === 1 && !contents.includes(undefined);
@@ -79,7 +79,7 @@ export const movementRules: Readonly<Record<string, ShapeRule>> = {
     for (const [i, start] of starts.entries()) {
       const at = axes?.[i] ?? i;
       if (typeof at !== "number") return { dtype: x.dtype };
-      const axis = normaliseAxis(at, shape.length);
+      const axis = normalizeAxis(at, shape.length);
       const [end = 0, step = 1, size] = [ends[i], steps?.[i], shape[axis]];
       const extent = size === undefined ? undefined : sliceExtent(size, start, end, step);
       if (extent === undefined) return { dtype: x.dtype };
@@ -92,7 +92,7 @@ export const movementRules: Readonly<Record<string, ShapeRule>> = {
     const [x] = node.inputs;
     const shape = x?.shape;
     const count = node.outputs.length;
-    const axis = normaliseAxis(node.int("axis") ?? 0, shape?.length ?? 0);
+    const axis = normalizeAxis(node.int("axis") ?? 0, shape?.length ?? 0);
     const size = shape?.[axis];
     const even = typeof size === "number" ? Math.ceil(size / count) : undefined;
     const given = node.inputs[1] ? numbers(node.inputs[1]) : node.ints("split");
@@ -104,7 +104,7 @@ export const movementRules: Readonly<Record<string, ShapeRule>> = {
   },
   Gather: single((node) => {
     const [x, indices] = node.inputs;
-    const axis = normaliseAxis(node.int("axis") ?? 0, x?.shape?.length ?? 0);
+    const axis = normalizeAxis(node.int("axis") ?? 0, x?.shape?.length ?? 0);
     const at = numbers(indices);
     const shape = x?.shape &&
       indices?.shape && [...x.shape.slice(0, axis), ...indices.shape, ...x.shape.slice(axis + 1)];

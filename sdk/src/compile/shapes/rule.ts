@@ -29,7 +29,7 @@ export const single =
 /** `content` of more elements is not followed: it is data, not a shape. */
 export const MAX_CONTENT = 64;
 
-export const normaliseAxis = (axis: number, rank: number): number => (axis < 0 ? axis + rank : axis);
+export const normalizeAxis = (axis: number, rank: number): number => (axis < 0 ? axis + rank : axis);
 
 /** The elements of a value that are known as plain numbers. */
 export function numbers(value: Value | undefined): readonly number[] | undefined {

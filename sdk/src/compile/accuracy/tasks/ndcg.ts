@@ -1,5 +1,5 @@
 /**
- * Normalised discounted cumulative gain of the first `k` results, as trec_eval's ndcg_cut and with it BEIR compute it: the
+ * Normalized discounted cumulative gain of the first `k` results, as trec_eval's ndcg_cut and with it BEIR compute it: the
  * gain is the relevance itself, the discount log₂(place + 1), the ideal ranking that of all judged documents
  * (https://github.com/usnistgov/trec_eval/blob/main/m_ndcg_cut.c).
  *

@@ -108,7 +108,7 @@ describe("a ModernBERT's graph", () => {
     expect(tinyModernBert({}, "model.").weights).toEqual(tinyModernBert().weights);
   });
 
-  it("has a bias for every map and normalisation that config.json gives one", async () => {
+  it("has a bias for every map and normalization that config.json gives one", async () => {
     const plain = tinyModernBert();
     const states = await attendedStates(encoderGraph(plain.config, plain.weights), batch);
     for (const key of ["norm_bias", "attention_bias", "mlp_bias"]) {

@@ -13,7 +13,7 @@ import type { EncoderNames, LayerNames } from "../encoder-names.ts";
 import type { HeadFormula } from "../head-formula.ts";
 import type { Family } from "./family.ts";
 
-// ModernBERT: layers that normalise first, rotary positions, attention that is local in most layers, gated activations,
+// ModernBERT: layers that normalize first, rotary positions, attention that is local in most layers, gated activations,
 // few biases                                                                       https://arxiv.org/abs/2412.13663
 
 /** transformers' defaults. */
@@ -91,7 +91,7 @@ const layer = (index: number): LayerNames => {
     key: { name: qkv, part: 1, parts: 3 },
     value: { name: qkv, part: 2, parts: 3 },
     attentionOutput: `${name}.attn.Wo`,
-    // The embeddings are normalised already.
+    // The embeddings are normalized already.
     attentionNorm: index === 0 ? undefined : `${name}.attn_norm`,
     intermediate: { name: wi, part: 0, parts: 2 },
     factor: { name: wi, part: 1, parts: 2 },

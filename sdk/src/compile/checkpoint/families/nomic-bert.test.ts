@@ -81,7 +81,7 @@ describe("a NomicBERT's configuration", () => {
     ["positions with a decay", { ...original, rotary_emb_scale_base: 512 }, "rotary positions with a decay"],
     ["one bias of two", { ...original, mlp_fc1_bias: true }, "mlp_fc1_bias and mlp_fc2_bias must be the same"],
     ["a decoder", { ...original, causal: true }, "decoders (causal attention) are not encoders"],
-    ["layers that normalise first", { ...original, prenorm: true }, "layers that normalise first"],
+    ["layers that normalize first", { ...original, prenorm: true }, "layers that normalize first"],
     ["a mixture of experts", { ...original, num_experts: 8 }, "mixtures of experts"],
     ["scaled positions", { ...current, rope_parameters: { rope_type: "linear" } }, "scaled rotary positions"],
   ])("refuses %s", (_, keys, message) => {

@@ -59,7 +59,7 @@ const original = v.pipe(
     qkv_proj_bias: v.optional(v.boolean(), true),
     mlp_fc1_bias: v.optional(v.boolean(), true),
     mlp_fc2_bias: v.optional(v.boolean(), true),
-    prenorm: v.optional(v.literal(false, "layers that normalise first are not supported so far"), false),
+    prenorm: v.optional(v.literal(false, "layers that normalize first are not supported so far"), false),
     causal: v.optional(v.literal(false, "decoders (causal attention) are not encoders"), false),
     num_experts: v.nullish(v.literal(0, "mixtures of experts are not supported so far")),
   }),

@@ -12,7 +12,7 @@ import { floatKernels } from "./float-kernels.ts";
 import type { Numbers, Outputs } from "./kernel.ts";
 import { hasKnownForm } from "./known-form.ts";
 
-/** Of a result, or of 1: both engines round, in different orders. Measured 1.3 · 10⁻⁶ at worst, of a normalisation. */
+/** Of a result, or of 1: both engines round, in different orders. Measured 1.3 · 10⁻⁶ at worst, of a normalization. */
 const FLOAT32_ROUNDING = 3e-6;
 /** The polynomial in place of Φ, see activation.ts. */
 const OF_GELU = 9e-5;

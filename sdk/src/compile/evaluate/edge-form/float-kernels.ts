@@ -28,7 +28,7 @@ export const floatKernels: Readonly<Record<string, Kernel>> = {
   ":LayerNormalization":
     (node) =>
     ([x, gamma, beta]) =>
-      normalised(node, floats(x), gamma, beta, x?.shape),
+      normalized(node, floats(x), gamma, beta, x?.shape),
   [`${MICROSOFT}:SkipLayerNormalization`]: skipLayerNormalization,
   ":MatMul": () => product,
   ":Gather": gather,
@@ -72,7 +72,7 @@ function activated(activation: Activation): (inputs: Inputs) => Outputs {
   };
 }
 
-function normalised(
+function normalized(
   node: Node,
   x: Float32Array,
   gamma: Numbers | undefined,
@@ -91,7 +91,7 @@ function skipLayerNormalization(node: Node): (inputs: Inputs) => Outputs {
       const biased = offset ? fround(value + (offset[i % offset.length] as number)) : value;
       return biased + (other[i % other.length] as number);
     });
-    const [result] = normalised(node, total, gamma, beta, x?.shape);
+    const [result] = normalized(node, total, gamma, beta, x?.shape);
     return [result, undefined, undefined, { shape: x?.shape ?? [], data: total }];
   };
 }

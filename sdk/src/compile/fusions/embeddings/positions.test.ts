@@ -73,7 +73,7 @@ describe("positions outside their table", () => {
   });
 });
 
-describe("embeddings normalised over two axes", () => {
+describe("embeddings normalized over two axes", () => {
   it("with gains for the last alone are left alone", async () => {
     const { counts, why } = await rewritten(
       (s) => {

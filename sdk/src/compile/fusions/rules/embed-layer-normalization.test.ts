@@ -15,7 +15,7 @@ const range = (s: Sketch, tokens: Value, first = 0) => {
   const length = sizeOf(s, tokens, 1);
   return s.op("Unsqueeze", [s.op("Range", [s.index(first), s.op("Add", [length, s.index(first)]), s.index(1)]), [0]]);
 };
-const normalised = (s: Sketch, x: Value) =>
+const normalized = (s: Sketch, x: Value) =>
   s.op("LayerNormalization", [x, s.random([HIDDEN], 1), s.random([HIDDEN])], { epsilon: { float: 1e-3 } });
 
 /** @param terms what is added to the embeddings of the tokens */
@@ -24,7 +24,7 @@ const fuse = (terms: (s: Sketch, tokens: Value) => readonly Value[], optimize?: 
     (s) => {
       const tokens = ids(s, "input_ids");
       const sum = terms(s, tokens).reduce((a, b) => s.op("Add", [a, b]), lookup(s, WORDS, tokens));
-      s.output(normalised(s, sum));
+      s.output(normalized(s, sum));
     },
     { below: { input_ids: WORDS, position_ids: POSITIONS }, ...(optimize && { optimize }) },
   );
@@ -34,7 +34,7 @@ const positioned = (s: Sketch, tokens: Value, first = 0) => lookup(s, POSITIONS,
 const nodeOf = ({ graph }: Awaited<ReturnType<typeof fuse>>) =>
   graph.sorted().find(({ opType }) => opType === "EmbedLayerNormalization");
 
-describe("normalised embeddings", () => {
+describe("normalized embeddings", () => {
   it("keep two tables that are read by the same computed ids", async () => {
     const found = await fuse((s, tokens) => {
       const places = s.op("Mod", [tokens, s.index(POSITIONS)]);
@@ -110,7 +110,7 @@ describe("normalised embeddings", () => {
     const found = await rewritten(
       (s) => {
         const tokens = s.input("input_ids", ["batch", 6], "int64");
-        s.output(normalised(s, s.op("Add", [lookup(s, WORDS, tokens), s.random([1, 6, HIDDEN])])));
+        s.output(normalized(s, s.op("Add", [lookup(s, WORDS, tokens), s.random([1, 6, HIDDEN])])));
       },
       { below: { input_ids: WORDS } },
     );
@@ -118,7 +118,7 @@ describe("normalised embeddings", () => {
   });
 });
 
-describe("normalised embeddings are left alone", () => {
+describe("normalized embeddings are left alone", () => {
   it.each<[string, Parameters<typeof fuse>[0], string]>([
     ["without positions", (s) => [typed(s)], "there are no positions"],
     ["of words alone", () => [], "there are no positions"],
@@ -151,7 +151,7 @@ describe("normalised embeddings are left alone", () => {
         const tokens = ids(s, "input_ids");
         const sum = s.op("Add", [lookup(s, WORDS, tokens), positioned(s, tokens)]);
         s.output(sum, "embeddings");
-        s.output(normalised(s, sum));
+        s.output(normalized(s, sum));
       },
       { below: { input_ids: WORDS } },
     );

@@ -20,7 +20,7 @@ interface Parts {
   readonly swapped?: boolean;
 }
 
-/** Layer normalisation step by step, as PyTorch exports it unless parts say otherwise. */
+/** Layer normalization step by step, as PyTorch exports it unless parts say otherwise. */
 function decomposed(s: Sketch, x: Value, parts: Parts = {}): Value {
   const mean = parts.mean ?? meanOf;
   const commuted = (opType: string, a: Value, b: Operand) => s.op(opType, parts.swapped ? [b, a] : [a, b]);
@@ -39,7 +39,7 @@ function decomposed(s: Sketch, x: Value, parts: Parts = {}): Value {
 const fuse = (parts: Parts, opset?: number) =>
   rewritten((s) => s.output(decomposed(s, input(s), parts)), opset === undefined ? {} : { opset });
 
-describe("layer normalisation", () => {
+describe("layer normalization", () => {
   it.each<[string, Parts, number?]>([
     ["with the square as a power", {}],
     ["with the square as a product", { square: (s, c) => s.op("Mul", [c, c]) }],

@@ -15,7 +15,7 @@ import {
   through,
 } from "../../rewrite/pattern.ts";
 import { numberOf, type Rule, refuse, rule, vectorOf } from "../../rewrite/rule.ts";
-import { axesOf, normaliseAxis } from "../../shapes/rule.ts";
+import { axesOf, normalizeAxis } from "../../shapes/rule.ts";
 
 // LayerNorm(x) = (x − mean(x)) / √(mean((x − mean(x))²) + ε) · γ + β
 
@@ -24,7 +24,7 @@ const overLastAxis = (node: Node): boolean => {
   if (rank === undefined || node.int("keepdims") === 0) return false;
   // tf2onnx: the average over all axes after the second, which in three dimensions is the last.
   if (node.opType === "GlobalAveragePool") return rank === 3;
-  const axes = axesOf(node, 1)?.map((axis) => normaliseAxis(axis, rank));
+  const axes = axesOf(node, 1)?.map((axis) => normalizeAxis(axis, rank));
   return axes?.length === 1 && axes[0] === rank - 1;
 };
 

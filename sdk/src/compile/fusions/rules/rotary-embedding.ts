@@ -6,7 +6,7 @@ import { float32Scalar, int64s, numbersOf } from "../../graph/tensor.ts";
 import { type Heads, splitHeads } from "../../layout/heads.ts";
 import { any, bind, op, product, sum } from "../../rewrite/pattern.ts";
 import { type Question, type Refusal, type Rewrite, type Rule, refuse, rule } from "../../rewrite/rule.ts";
-import { normaliseAxis, numbers } from "../../shapes/rule.ts";
+import { normalizeAxis, numbers } from "../../shapes/rule.ts";
 import { headColumns } from "../attention/head-columns.ts";
 
 // rotary(x) = x · cos + rotate(x) · sin, rotate([a b]) = [−b a] for the halves of each head
@@ -14,7 +14,7 @@ import { headColumns } from "../attention/head-columns.ts";
 
 const x = any("x");
 const onLastAxis = (node: Node) =>
-  normaliseAxis(node.int("axis") ?? 0, node.output.shape?.length ?? 0) === (node.output.shape?.length ?? 0) - 1;
+  normalizeAxis(node.int("axis") ?? 0, node.output.shape?.length ?? 0) === (node.output.shape?.length ?? 0) - 1;
 const rotated = op("Concat", [op("Neg", [bind("second", op("Slice", [x]))]), bind("first", op("Slice", [x]))], {
   where: onLastAxis,
 });
@@ -85,7 +85,7 @@ function startOf({ producer, shape }: Value): number | undefined {
   const [, starts, , axes, steps] = producer?.inputs ?? [];
   const [start, axis] = [numbers(starts), numbers(axes)];
   if (steps && numbers(steps)?.[0] !== 1) return undefined;
-  const onLast = axis?.length === 1 && normaliseAxis(axis[0] ?? 0, shape?.length ?? 0) === (shape?.length ?? 0) - 1;
+  const onLast = axis?.length === 1 && normalizeAxis(axis[0] ?? 0, shape?.length ?? 0) === (shape?.length ?? 0) - 1;
   return start?.length === 1 && onLast ? start[0] : undefined;
 }
 

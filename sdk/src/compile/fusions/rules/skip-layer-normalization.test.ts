@@ -5,7 +5,7 @@ import type { Value } from "../../graph/node.ts";
 
 const HIDDEN = 8;
 const shape = ["batch", "sequence", HIDDEN];
-const normalised = (s: Sketch, x: Value, settings: Record<string, Setting> = {}) =>
+const normalized = (s: Sketch, x: Value, settings: Record<string, Setting> = {}) =>
   s.op("LayerNormalization", [x, s.random([HIDDEN], 1), s.random([HIDDEN])], settings);
 const dense = (s: Sketch, x: Value) =>
   s.op("Add", [s.op("MatMul", [x, s.random([HIDDEN, HIDDEN])]), s.random([HIDDEN])]);
@@ -14,10 +14,10 @@ const dense = (s: Sketch, x: Value) =>
 const inputsOf = ({ graph }: Awaited<ReturnType<typeof rewritten>>) =>
   [...graph.nodes].find(({ opType }) => opType === "SkipLayerNormalization")?.inputs.map((value) => value?.name);
 
-describe("the normalised sum of two tensors", () => {
+describe("the normalized sum of two tensors", () => {
   it("becomes one operator", async () => {
     const found = await rewritten((s) =>
-      s.output(normalised(s, s.op("Add", [s.input("x", shape), s.input("skip", shape)]), { epsilon: { float: 1e-3 } })),
+      s.output(normalized(s, s.op("Add", [s.input("x", shape), s.input("skip", shape)]), { epsilon: { float: 1e-3 } })),
     );
     expect(found.counts).toEqual({ SkipLayerNormalization: 1 });
     expect([...found.graph.nodes][0]?.float("epsilon")).toBeCloseTo(1e-3);
@@ -30,7 +30,7 @@ describe("the normalised sum of two tensors", () => {
   ])("takes in the bias of a dense layer, its %s operand", async (_, order) => {
     const found = await rewritten((s) => {
       const x = s.input("x", shape);
-      s.output(normalised(s, s.op("Add", order(dense(s, x), x))));
+      s.output(normalized(s, s.op("Add", order(dense(s, x), x))));
     });
     expect(found.counts).toEqual({ MatMul: 1, SkipLayerNormalization: 1 });
     expect(inputsOf(found)?.slice(0, 2)).toEqual(["MatMul", "x"]);
@@ -42,7 +42,7 @@ describe("the normalised sum of two tensors", () => {
       const x = s.input("x", shape);
       const biased = dense(s, x);
       s.output(biased, "biased");
-      s.output(normalised(s, s.op("Add", [biased, x])));
+      s.output(normalized(s, s.op("Add", [biased, x])));
     });
     expect(found.counts).toEqual({ MatMul: 1, Add: 1, SkipLayerNormalization: 1 });
   });
@@ -53,7 +53,7 @@ describe("the normalised sum of two tensors", () => {
   ])("gives the sum as well, where %s reads it", async (_, read, others) => {
     const { counts, graph } = await rewritten((s) => {
       const sum = s.op("Add", [s.input("x", shape), s.input("skip", shape)]);
-      s.output(normalised(s, sum));
+      s.output(normalized(s, sum));
       read(s, sum);
     });
     expect(counts).toEqual({ SkipLayerNormalization: 1, ...others });
@@ -71,17 +71,17 @@ describe("the normalised sum of two tensors", () => {
   it.each<[string, (s: Sketch, x: Value) => Value, string]>([
     [
       "an operand that is broadcast",
-      (s, x) => normalised(s, s.op("Add", [x, s.input("row", [1, "sequence", HIDDEN])])),
+      (s, x) => normalized(s, s.op("Add", [x, s.input("row", [1, "sequence", HIDDEN])])),
       "two tensors of one shape",
     ],
     [
       "a constant operand",
-      (s, x) => normalised(s, s.op("Add", [x, s.random([1, 1, HIDDEN])])),
+      (s, x) => normalized(s, s.op("Add", [x, s.random([1, 1, HIDDEN])])),
       "two tensors of one shape",
     ],
     [
       "four dimensions",
-      (s) => normalised(s, s.op("Add", [s.input("a", [2, ...shape]), s.input("b", [2, ...shape])])),
+      (s) => normalized(s, s.op("Add", [s.input("a", [2, ...shape]), s.input("b", [2, ...shape])])),
       "neither two nor three axes",
     ],
     [

@@ -7,7 +7,7 @@ import { unlikeFused } from "../plain-normalization.ts";
 
 // SkipLayerNormalization(x, skip, γ, β, b) = LayerNorm(x + skip + b)
 
-/** The sum is also the operator's fourth output, for layers that normalise before they add. */
+/** The sum is also the operator's fourth output, for layers that normalize before they add. */
 export const skipLayerNormalization: Rule = rule("SkipLayerNormalization", {
   roots: ["LayerNormalization"],
   pattern: op("LayerNormalization", [bind("sum", sum(any("a"), any("b")))]),

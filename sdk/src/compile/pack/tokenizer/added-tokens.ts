@@ -24,6 +24,6 @@ export function addedTokens(
   return [...byId.values()];
 }
 
-/** Rust's tokenizers do not load with added tokens that are nothing, or the same as another, once they are normalised. */
-export const areUsable = (normalised: readonly string[]): boolean =>
-  !normalised.includes("") && new Set(normalised).size === normalised.length;
+/** Rust's tokenizers do not load with added tokens that are nothing, or the same as another, once they are normalized. */
+export const areUsable = (normalized: readonly string[]): boolean =>
+  !normalized.includes("") && new Set(normalized).size === normalized.length;

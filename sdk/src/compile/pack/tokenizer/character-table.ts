@@ -2,7 +2,7 @@ import { WORD } from "../../../runtime/tokenizer/packed/character.ts";
 import { type Characters, HANGUL_RESULT } from "../../../runtime/tokenizer/packed/characters.ts";
 import type { Normalizer } from "./bert-tokenizer.ts";
 import { codePointPages, isEmpty } from "./code-point-pages.ts";
-import { normalisedCharacter, stripsAccents } from "./normalised-character.ts";
+import { normalizedCharacter, stripsAccents } from "./normalized-character.ts";
 import { once } from "./once.ts";
 
 const REPLACEMENT = "\ufffd";
@@ -25,7 +25,7 @@ export function characterTable(
   const resultOf = (point: number): number => {
     if (isSyllable(point) && stripsAccents(normalizer)) return HANGUL_RESULT;
     const character = isSurrogate(point) ? REPLACEMENT : String.fromCodePoint(point);
-    const result = normalisedCharacter(normalizer, character).map(
+    const result = normalizedCharacter(normalizer, character).map(
       ([each, bits]) => ((codes.get(each) ?? 0) | (bits & kept)) >>> 0,
     );
     return once(results, result.join(), () => {

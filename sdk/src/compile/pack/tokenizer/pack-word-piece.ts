@@ -1,13 +1,13 @@
 import * as v from "valibot";
 import { CODE_MASK } from "../../../runtime/tokenizer/packed/character.ts";
-import { normalise } from "../../../runtime/tokenizer/packed/characters.ts";
+import { normalize } from "../../../runtime/tokenizer/packed/characters.ts";
 import type { WordPieceHeader } from "../../../runtime/tokenizer/packed/packed-header.ts";
 import { addedTokens, areUsable } from "./added-tokens.ts";
 import { BertTokenizer } from "./bert-tokenizer.ts";
 import { characterTable } from "./character-table.ts";
 import { codesOf } from "./codes-of.ts";
 import { minimalAutomaton, type Word } from "./minimal-automaton.ts";
-import { normalisedCharacter } from "./normalised-character.ts";
+import { normalizedCharacter } from "./normalized-character.ts";
 import { specialTokens } from "./special-tokens.ts";
 import { writePackedFile } from "./write-packed-file.ts";
 
@@ -20,23 +20,23 @@ export function packWordPiece(json: object): Uint8Array<ArrayBuffer> | undefined
   const unknown = vocabulary.get(model.unk_token);
   const specials = specialTokens(parsed.output);
   const added = addedTokens(parsed.output, vocabulary);
-  const normalised = added.filter(({ normalized }) => normalized);
+  const normalized = added.filter(({ normalized }) => normalized);
 
   const codes = codesOf([
     ...vocabulary.keys(),
-    ...normalised.flatMap(({ content }) =>
-      Array.from(content).flatMap((each) => normalisedCharacter(normalizer, each).map(([character]) => character)),
+    ...normalized.flatMap(({ content }) =>
+      Array.from(content).flatMap((each) => normalizedCharacter(normalizer, each).map(([character]) => character)),
     ),
   ]);
   const codesIn = (text: string) => Array.from(text, (character) => codes.get(character) ?? 0);
   const addedCode = codes.size + 1;
   if (unknown === undefined || specials === undefined || addedCode > CODE_MASK) return undefined;
 
-  const singleWords = normalised.some(({ singleWord }) => singleWord);
+  const singleWords = normalized.some(({ singleWord }) => singleWord);
   const characters = characterTable(normalizer, codes, singleWords);
   const words = Array.from(vocabulary, ([word, id]): Word => ({ codes: codesIn(word), id }));
-  const patterns = normalised.map(({ content, id }): Word => {
-    const symbols = normalise(characters, content);
+  const patterns = normalized.map(({ content, id }): Word => {
+    const symbols = normalize(characters, content);
     return { codes: [addedCode, ...symbols.map((symbol) => symbol & CODE_MASK)], id };
   });
   if (!areUsable(patterns.map(({ codes }) => codes.slice(1).join()))) return undefined;

@@ -37,9 +37,9 @@ describe("shipTokenizer", () => {
 
   const single = [{ SpecialToken: { id: "[MASK]", type_id: 0 } }, { Sequence: { id: "A", type_id: 0 } }];
   it.each<[string, object]>([
-    ["another normaliser", { normalizer: { type: "NFC" } }],
+    ["another normalizer", { normalizer: { type: "NFC" } }],
     ["another pre-tokenizer", { pre_tokenizer: { type: "Whitespace" } }],
-    ["no normaliser", { normalizer: null }],
+    ["no normalizer", { normalizer: null }],
     ["a template that names an unknown token", { post_processor: { ...json.post_processor, single } }],
     ["the text twice", { post_processor: { ...json.post_processor, single: [single[1], single[1]] } }],
   ])("leaves a tokenizer with %s as it is", async (_, changes) => {
@@ -47,7 +47,7 @@ describe("shipTokenizer", () => {
     expect({ kind, files }).toEqual({ kind: "json", files: ["tokenizer.json", "tokenizer_config.json"] });
   });
 
-  it("leaves what Rust's tokenizers do not load as it is: added tokens that are the same, or nothing, when normalised", async () => {
+  it("leaves what Rust's tokenizers do not load as it is: added tokens that are the same, or nothing, when normalized", async () => {
     expect((await shipped({ added_tokens: [addedToken("Mill"), addedToken("mill")] })).kind).toBe("json");
     expect((await shipped({ added_tokens: [addedToken("\u0301")] })).kind).toBe("json");
     expect((await shipped({ added_tokens: [addedToken("Mill"), addedToken("mills")] })).kind).toBe("packed");
@@ -72,7 +72,7 @@ describe("shipTokenizer", () => {
   const { model, pre_tokenizer } = byteLevel;
   const { "!": _, ...oneByteLess } = model.vocab;
   it.each<[string, object]>([
-    ["another normaliser", { normalizer: { type: "NFKC" } }],
+    ["another normalizer", { normalizer: { type: "NFKC" } }],
     ["words of its own", { pre_tokenizer: { ...pre_tokenizer, use_regex: false } }],
     ["dropout", { model: { ...model, dropout: 0.1 } }],
     ["words that are not merged", { model: { ...model, ignore_merges: true } }],
@@ -101,7 +101,7 @@ describe("shipTokenizer", () => {
 
   const metaspace = { type: "Metaspace", replacement: "▁" };
   it.each<[string, object]>([
-    ["another normaliser", { normalizer: { type: "NFKC" } }],
+    ["another normalizer", { normalizer: { type: "NFKC" } }],
     ["a charsmap that is damaged", { normalizer: { type: "Precompiled", precompiled_charsmap: "AAAAAA==" } }],
     [
       "two charsmaps",

@@ -35,7 +35,7 @@ export function bordersOf(graph: Graph, halves: ReadonlySet<Node>): Borders {
   };
   const constant = (value: Value, tensor: Tensor) => graph.constant(`${value.name}/float16`, tensor);
   const isReady = (value: Value) => !isSingle(value) || isHalf(value, halves);
-  // LayerNormFusion drops a cast before a layer normalisation that is written out, and makes a node of two types, which does
+  // LayerNormFusion drops a cast before a layer normalization that is written out, and makes a node of two types, which does
   // not load. A Sum of one keeps them apart: onnxruntime/core/optimizer/layer_norm_fusion.cc, has_leading_cast.
   const isMisread = (value: Value) =>
     (graph.opsets.get("") ?? 1) >= OPSET_OF_LAYER_NORMALIZATION &&

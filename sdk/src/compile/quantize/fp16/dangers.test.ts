@@ -139,7 +139,7 @@ describe("masks that are written out", () => {
 });
 
 describe("statistics that are written out", () => {
-  const normalised =
+  const normalized =
     (square: (s: Sketch, centre: Value) => Value, epsilon = 1e-12): Draw =>
     (s, x) => {
       const centre = s.op("Sub", [x, last(s, "ReduceMean", x)]);
@@ -150,8 +150,8 @@ describe("statistics that are written out", () => {
   const times = (s: Sketch, centre: Value) => s.op("Mul", [centre, centre]);
 
   it.each<[string, Draw]>([
-    ["the variance of large states, by Pow", (s, x) => normalised(power)(s, product(s, x), x)],
-    ["the variance of large states, by Mul", (s, x) => normalised(times)(s, product(s, x), x)],
+    ["the variance of large states, by Pow", (s, x) => normalized(power)(s, product(s, x), x)],
+    ["the variance of large states, by Mul", (s, x) => normalized(times)(s, product(s, x), x)],
     [
       "a reciprocal deviation, as TensorFlow has it",
       (s, x) => {
@@ -164,9 +164,9 @@ describe("statistics that are written out", () => {
     await compare(draw, states(300));
   });
 
-  it("a layer normalisation of equal numbers is its offset, not 0 / 0", async () => {
+  it("a layer normalization of equal numbers is its offset, not 0 / 0", async () => {
     const equal = new ort.Tensor("float32", new Float32Array(ROWS * LENGTH * HIDDEN).fill(0.5), [ROWS, LENGTH, HIDDEN]);
-    await compare((s, x) => s.op("Add", [normalised(times)(s, x, x), product(s, x)]), equal);
+    await compare((s, x) => s.op("Add", [normalized(times)(s, x, x), product(s, x)]), equal);
   });
 
   it("a vector of zeros divided by its length is 0, not 0 / 0", async () => {

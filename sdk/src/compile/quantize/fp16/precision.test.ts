@@ -207,7 +207,7 @@ describe("models that are in half precision in part", () => {
     const { graph, difference } = await halved(s.graph, [{ x: halves }]);
     expect(difference).toBeLessThan(LARGEST_DIFFERENCE);
     expect(typesOf(graph, "LayerNormalization")).toEqual(["float16"]);
-    // To the softmax and from it; the normalisation's two are gone.
+    // To the softmax and from it; the normalization's two are gone.
     expect(floatCasts(graph)).toHaveLength(2);
   });
 });

@@ -1,6 +1,6 @@
 import type { Node, Value } from "../../graph/node.ts";
 import { elementCount } from "../../graph/tensor.ts";
-import { normaliseAxis } from "../../shapes/rule.ts";
+import { normalizeAxis } from "../../shapes/rule.ts";
 
 /** 8-bit numbers that stand for scale · (data − zero). */
 export interface Quantized {
@@ -26,7 +26,7 @@ export function activationOf({ producer }: Value): Quantized | undefined {
 export function weightOf({ producer }: Value, transposed = false): Quantized | undefined {
   const found = producer && eightBits(producer);
   if (found?.data.constant?.shape.length !== 2 || !found.scale.constant) return undefined;
-  const axis = normaliseAxis(producer?.int("axis") ?? 1, 2);
+  const axis = normalizeAxis(producer?.int("axis") ?? 1, 2);
   return isSingle(found.scale) || axis === (transposed ? 0 : 1) ? found : undefined;
 }
 

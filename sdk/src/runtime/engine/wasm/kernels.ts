@@ -65,7 +65,7 @@ export interface Kernels {
   dense(x: Pointer, rows: number, k: number, weight: Pointer, bias: Pointer, n: number, out: Pointer): void;
   poolMean(x: Pointer, rows: number, width: number, out: Pointer): void;
   poolMax(x: Pointer, rows: number, width: number, out: Pointer): void;
-  normalise(x: Pointer, width: number): void;
+  normalize(x: Pointer, width: number): void;
 }
 
 /** @param module of `assembly/`, compiled for relaxed SIMD or without */

@@ -114,13 +114,13 @@ function runStep(machine: Machine, places: Places, step: Step, from: number, cou
     case "layerNorm": {
       const [gamma, beta] = [tensor(step.gamma), step.beta === undefined ? 0 : tensor(step.beta)];
       const size = width(step.out);
-      const normalise = (offset: number, rows: number, skip: number) => {
+      const normalize = (offset: number, rows: number, skip: number) => {
         const out = at(step.out) + 4 * offset * size;
         const total = step.total === undefined ? out : at(step.total) + 4 * offset * size;
         kernels.layerNorm(at(step.x) + 4 * offset * size, skip, gamma, beta, rows, size, step.epsilon, total, out);
       };
-      if (!step.skip) normalise(0, count, 0);
-      else eachAddend(step.skip, size, normalise);
+      if (!step.skip) normalize(0, count, 0);
+      else eachAddend(step.skip, size, normalize);
       return;
     }
     case "add":

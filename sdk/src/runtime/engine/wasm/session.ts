@@ -113,5 +113,5 @@ function poolInto(
 ): void {
   if (pooling === "max") kernels.poolMax(rows, tokens, width, vector);
   else kernels.poolMean(rows, pooling === "cls" ? 1 : tokens, width, vector);
-  if (normalize) kernels.normalise(vector, width);
+  if (normalize) kernels.normalize(vector, width);
 }

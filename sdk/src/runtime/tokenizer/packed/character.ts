@@ -1,5 +1,5 @@
 /**
- * A character of normalised text, as a whole number of 32 bits:
+ * A character of normalized text, as a whole number of 32 bits:
  *
  *     0–15   its code: its place among the characters of the vocabulary, from 1 on; 0 for all others
  *     16–19  the flags below

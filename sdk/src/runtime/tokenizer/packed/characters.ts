@@ -31,15 +31,15 @@ export function openCharacters(sections: Sections<WordPieceHeader>): Characters 
 }
 
 /**
- * The normalised text: cleaned, decomposed, in canonical order, without accents, in lower case, as far as the tokenizer
+ * The normalized text: cleaned, decomposed, in canonical order, without accents, in lower case, as far as the tokenizer
  * asks for each. Lone surrogates are read as U+FFFD.
  *
  * @throws BertEdgeError `tokenizer_invalid` when the table has no such result: to look at all of them beforehand
  *   would take longer than a text does
  */
-export function normalise(characters: Characters, text: string): Character[] {
+export function normalize(characters: Characters, text: string): Character[] {
   const { resultStart, symbols } = characters;
-  const normalised: Character[] = [];
+  const normalized: Character[] = [];
   // Where marks after the last character of combining class 0 begin, and whether they are out of order.
   let marks = 0;
   let disordered = false;
@@ -55,14 +55,14 @@ export function normalise(characters: Characters, text: string): Character[] {
       const symbol = symbols[i] as Character;
       const combining = symbol >>> CLASS_SHIFT;
       if (combining > 0) {
-        const last = normalised.length > marks ? (normalised.at(-1) as Character) : 0;
+        const last = normalized.length > marks ? (normalized.at(-1) as Character) : 0;
         if (last >>> CLASS_SHIFT > combining) disordered = true;
-        normalised.push(symbol);
+        normalized.push(symbol);
       } else {
-        if (disordered) order(normalised, marks);
+        if (disordered) order(normalized, marks);
         disordered = false;
-        if ((symbol & DROPPED) === 0) normalised.push(symbol);
-        marks = normalised.length;
+        if ((symbol & DROPPED) === 0) normalized.push(symbol);
+        marks = normalized.length;
       }
     }
   };
@@ -71,8 +71,8 @@ export function normalise(characters: Characters, text: string): Character[] {
     if (codePoint > 0xffff) at++;
     add(codePoint);
   }
-  if (disordered) order(normalised, marks);
-  return normalised;
+  if (disordered) order(normalized, marks);
+  return normalized;
 }
 
 /** The two or three letters of a syllable. */
@@ -86,7 +86,7 @@ function lettersOf(codePoint: number): number[] {
 }
 
 /** The marks at the end in canonical order; those of the same class keep theirs. */
-function order(normalised: Character[], from: number): void {
-  const marks = normalised.splice(from);
-  for (const mark of marks.sort((a, b) => (a >>> CLASS_SHIFT) - (b >>> CLASS_SHIFT))) normalised.push(mark);
+function order(normalized: Character[], from: number): void {
+  const marks = normalized.splice(from);
+  for (const mark of marks.sort((a, b) => (a >>> CLASS_SHIFT) - (b >>> CLASS_SHIFT))) normalized.push(mark);
 }

@@ -19,10 +19,10 @@ const RealSection = v.object({
   length: Whole,
 });
 
-/** A token that is found in the text before words are: `normalized` ones in the normalised text. */
+/** A token that is found in the text before words are: `normalized` ones in the normalized text. */
 const AddedToken = v.object({
   id: Whole,
-  /** What is found, normalised where that is looked at. */
+  /** What is found, normalized where that is looked at. */
   content: v.pipe(v.string(), v.minLength(1)),
   normalized: v.boolean(),
   singleWord: v.boolean(),
@@ -67,11 +67,11 @@ const WordPieceHeader = v.object({
   kind: v.literal("wordpiece"),
   /** Id of words that cannot be split into tokens. */
   unknown: Whole,
-  /** Characters of the longest word that is split, after normalisation. */
+  /** Characters of the longest word that is split, after normalization. */
   longestWord: Whole,
   /** Codes in front of tokens that do not begin a word: those of ##. */
   continuation: v.array(Whole),
-  /** The code in front of normalised added tokens; no character has it. */
+  /** The code in front of normalized added tokens; no character has it. */
   addedCode: Whole,
   sections: v.object({ ...characters, ...automaton }),
 });

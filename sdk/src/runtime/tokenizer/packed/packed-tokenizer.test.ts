@@ -22,7 +22,7 @@ describe("a packed tokenizer", () => {
     expect(contentOf("\udc00\ud800")).toEqual([]);
   });
 
-  it("cuts words of up to 100 characters, and counts what is left of them after normalisation", () => {
+  it("cuts words of up to 100 characters, and counts what is left of them after normalization", () => {
     expect(contentOf("a".repeat(100))).not.toContain(UNKNOWN);
     expect(contentOf("a".repeat(101))).toEqual([UNKNOWN]);
     expect(contentOf("a\u0301".repeat(100))).toEqual(contentOf("a".repeat(100)));

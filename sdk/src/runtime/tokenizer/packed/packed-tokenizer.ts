@@ -31,17 +31,17 @@ export function createPackedTokenizer(bytes: Uint8Array<ArrayBuffer>, vocabulary
 
 function tokenizerOfKind<T>(
   { prefix, suffix, added }: Header,
-  { longestWord, normalise, textOf, findAdded, addIds }: Kind<T>,
+  { longestWord, normalize, textOf, findAdded, addIds }: Kind<T>,
 ): Tokenizer {
   const findRaw = contentFinder(added.filter(({ normalized }) => !normalized));
 
-  /** Of a text without added tokens that are not normalised. */
+  /** Of a text without added tokens that are not normalized. */
   function addContent(text: string, ids: number[]): void {
-    const normalised = normalise(text);
+    const normalized = normalize(text);
     splitAdded(
-      textOf(normalised),
-      findAdded?.(normalised) ?? [],
-      (start, end) => addIds(normalised, start, end, ids),
+      textOf(normalized),
+      findAdded?.(normalized) ?? [],
+      (start, end) => addIds(normalized, start, end, ids),
       (id) => ids.push(id),
     );
   }

@@ -1,6 +1,6 @@
 import { type Automaton, follow, longestWord, openAutomaton, START } from "./automaton.ts";
 import { type Character, SPACE, WORD } from "./character.ts";
-import { normalise, openCharacters } from "./characters.ts";
+import { normalize, openCharacters } from "./characters.ts";
 import type { Finder } from "./find-added.ts";
 import type { Kind } from "./kind.ts";
 import { checkIds, type PackedFile } from "./packed-file.ts";
@@ -22,7 +22,7 @@ export function createWordPiece(
   const automaton = openAutomaton(sections, vocabulary);
   return {
     longestWord: header.longestWord,
-    normalise: (text) => normalise(characters, text),
+    normalize: (text) => normalize(characters, text),
     textOf,
     findAdded: wordFinder(header, automaton),
     addIds: createWordPieces(header, automaton),

@@ -2,7 +2,7 @@ import { type Automaton, follow, longestWord, type Place, START } from "./automa
 import { type Character, ISOLATED, SPACE } from "./character.ts";
 import type { WordPieceHeader } from "./packed-header.ts";
 
-/** Appends the ids of a part of a normalised text. */
+/** Appends the ids of a part of a normalized text. */
 export type WordPieces = (symbols: readonly Character[], start: number, end: number, ids: number[]) => void;
 
 /**

@@ -24,8 +24,8 @@ export function packByteLevel(json: object): Uint8Array<ArrayBuffer> | undefined
   const added = addedTokens(parsed.output, vocabulary).map((token) =>
     token.normalized && composes ? { ...token, content: composed(points, token.content) } : token,
   );
-  const normalised = added.filter(({ normalized }) => normalized).map(({ content }) => content);
-  if (specials === undefined || merges === undefined || !areUsable(normalised)) return undefined;
+  const normalized = added.filter(({ normalized }) => normalized).map(({ content }) => content);
+  if (specials === undefined || merges === undefined || !areUsable(normalized)) return undefined;
 
   return writePackedFile<ByteLevelHeader>(
     { kind: "byte-level", ...specials, composes, prefixSpace: pre_tokenizer.add_prefix_space, added },

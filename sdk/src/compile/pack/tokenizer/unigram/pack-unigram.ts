@@ -2,7 +2,7 @@ import { Buffer } from "node:buffer";
 import * as v from "valibot";
 import type { Step, UnigramHeader } from "../../../../runtime/tokenizer/packed/packed-header.ts";
 import type { Charsmap } from "../../../../runtime/tokenizer/packed/unigram/charsmap.ts";
-import { normalised } from "../../../../runtime/tokenizer/packed/unigram/normalised.ts";
+import { normalized } from "../../../../runtime/tokenizer/packed/unigram/normalized.ts";
 import { addedTokens, areUsable } from "../added-tokens.ts";
 import { specialTokens } from "../special-tokens.ts";
 import { writePackedFile } from "../write-packed-file.ts";
@@ -28,7 +28,7 @@ export function packUnigram(json: object): Uint8Array<ArrayBuffer> | undefined {
 
   const steps = normalizers.map(stepOf);
   const added = addedTokens(parsed.output, pieces.vocabulary, model.vocab.length).map((token) =>
-    token.normalized ? { ...token, content: normalised(steps, charsmap, token.content) } : token,
+    token.normalized ? { ...token, content: normalized(steps, charsmap, token.content) } : token,
   );
   if (!areUsable(added.filter(({ normalized }) => normalized).map(({ content }) => content))) return undefined;
 

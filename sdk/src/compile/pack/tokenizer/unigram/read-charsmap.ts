@@ -1,4 +1,4 @@
-/** What SentencePiece normalises with: keys of one character and of two, and what replaces each. */
+/** What SentencePiece normalizes with: keys of one character and of two, and what replaces each. */
 export type CharsmapFile = ReadonlyMap<string, string>;
 
 /** Bytes of the longest grapheme that is looked up as a whole. */

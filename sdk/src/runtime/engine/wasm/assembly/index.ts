@@ -8,5 +8,5 @@ export { fastGelu, gelu } from "./gelu";
 export { COLUMNS } from "./finish";
 export { layerNorm } from "./layer-norm";
 export { multiply } from "./multiply";
-export { normalise, poolMax, poolMean } from "./pool";
+export { normalize, poolMax, poolMean } from "./pool";
 export { quantizeRows } from "./quantize";

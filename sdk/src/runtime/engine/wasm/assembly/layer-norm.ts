@@ -24,7 +24,7 @@ export function layerNorm(
     const sum = skip
       ? rowSum(ADDED, x, bytes, f32x4.splat(0), skip, total)
       : rowSum(PLAIN, x, bytes, f32x4.splat(0), 0, 0);
-    normaliseRow(skip ? total : x, bytes, width, sum / <f32>width, gamma, beta, epsilon, out);
+    normalizeRow(skip ? total : x, bytes, width, sum / <f32>width, gamma, beta, epsilon, out);
     x += bytes;
     if (skip) skip += bytes;
     total += bytes;
@@ -34,7 +34,7 @@ export function layerNorm(
 
 // @ts-ignore: decorator
 @inline
-function normaliseRow(
+function normalizeRow(
   x: usize,
   bytes: usize,
   width: i32,

@@ -30,7 +30,7 @@ export function poolMax(x: usize, rows: i32, width: i32, out: usize): void {
 }
 
 /** x / |x|, in place: f32 [width], a multiple of 2. In float64, where no square is infinite or lost. */
-export function normalise(x: usize, width: i32): void {
+export function normalize(x: usize, width: i32): void {
   const end = x + (<usize>width << 2);
   let sums = f64x2.splat(0);
   for (let p = x; p < end; p += 8) sums = f64x2.add(sums, f64x2.mul(pair(p), pair(p)));

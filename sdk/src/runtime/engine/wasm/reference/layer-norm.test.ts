@@ -36,10 +36,10 @@ describe("layerNorm", () => {
           const deviation = Math.sqrt(variance + EPSILON);
           const peak = Math.max(...row.map(Math.abs));
           row.forEach((value, i) => {
-            const normalised = (value - mean) / deviation;
+            const normalized = (value - mean) / deviation;
             const [gain, offset] = [gamma[i] as number, beta?.[i] ?? 0];
-            const size = Math.abs(gain) * (Math.abs(normalised) + peak / deviation) + Math.abs(offset);
-            const difference = Math.abs((found[start + i] as number) - (normalised * gain + offset));
+            const size = Math.abs(gain) * (Math.abs(normalized) + peak / deviation) + Math.abs(offset);
+            const difference = Math.abs((found[start + i] as number) - (normalized * gain + offset));
             expect(difference).toBeLessThanOrEqual(ROUNDINGS * 2 ** -24 * size + 2 ** -140);
           });
         }

@@ -25,11 +25,11 @@ export function createByteLevel({ header, sections }: PackedFile<ByteLevelHeader
 
   return {
     longestWord: Number.POSITIVE_INFINITY,
-    normalise: (text) => (composes ? composed(classes, text) : text),
+    normalize: (text) => (composes ? composed(classes, text) : text),
     textOf: stringText,
     findAdded: contentFinder(added.filter(({ normalized }) => normalized)),
-    addIds(normalised, start, end, ids) {
-      const part = normalised.slice(start, end);
+    addIds(normalized, start, end, ids) {
+      const part = normalized.slice(start, end);
       const text = prefixSpace && !part.startsWith(" ") ? ` ${part}` : part;
       for (let at = 0; at < text.length; ) {
         const next = wordEnd(classes, text, at);

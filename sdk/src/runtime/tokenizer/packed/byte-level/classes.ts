@@ -6,6 +6,6 @@ export const LETTER = 1;
 export const NUMBER = 2;
 export const SPACE = 4;
 export const KIND_MASK = LETTER | NUMBER | SPACE;
-/** Newer than the normaliser: it neither changes nor changes place. */
+/** Newer than the normalizer: it neither changes nor changes place. */
 export const APART = 8;
 export const CLASS_SHIFT = 8;

@@ -11,12 +11,12 @@ const VOCABULARY = 80_000;
 const variant = (name: string) => packed(unigramVariants[name]?.() as object);
 const file = variant("unigram");
 const notSplit = variant(
-  "unigram, bytes, unknown pieces, nothing in front or around, not split, no normaliser, added tokens",
+  "unigram, bytes, unknown pieces, nothing in front or around, not split, no normalizer, added tokens",
 );
 const { encode } = createPackedTokenizer(file, VOCABULARY);
 const idsOf = (text: string) => [...encode(text, 1000).ids];
 
-/** A tokenizer of these pieces only, <unk> first, that neither normalises nor adds anything. */
+/** A tokenizer of these pieces only, <unk> first, that neither normalizes nor adds anything. */
 const ofPieces = (...vocab: [piece: string, score: number][]) => {
   const json = {
     ...unigramVariants.unigram?.(),

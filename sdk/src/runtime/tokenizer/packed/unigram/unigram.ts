@@ -5,7 +5,7 @@ import type { PackedFile } from "../packed-file.ts";
 import type { UnigramHeader } from "../packed-header.ts";
 import { createBestPieces } from "./best-pieces.ts";
 import { openCharsmap } from "./charsmap.ts";
-import { normalised } from "./normalised.ts";
+import { normalized } from "./normalized.ts";
 import { openPieces } from "./pieces.ts";
 
 const BLANK = 0x20;
@@ -24,7 +24,7 @@ export function createUnigram(file: PackedFile<UnigramHeader>, vocabulary: numbe
 
   return {
     longestWord: Number.POSITIVE_INFINITY,
-    normalise: (text) => normalised(steps, charsmap, text),
+    normalize: (text) => normalized(steps, charsmap, text),
     textOf: stringText,
     findAdded: contentFinder(added.filter(({ normalized }) => normalized)),
     addIds(text, start, end, ids) {

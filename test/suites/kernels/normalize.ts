@@ -10,7 +10,7 @@ interface Shape {
 
 const GREATEST = 3e38;
 
-export const normalise: KernelCase<Shape> = {
+export const normalize: KernelCase<Shape> = {
   shapes: fc.record({ width: widths }),
   call({ width }, draw) {
     const x = draw.floats(1, width, GREATEST);

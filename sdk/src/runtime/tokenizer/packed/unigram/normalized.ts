@@ -9,7 +9,7 @@ const BLANKS = / {2,}/g;
  *
  * @throws BertEdgeError `tokenizer_invalid`
  */
-export const normalised = (steps: readonly Step[], charsmap: Charsmap, text: string): string =>
+export const normalized = (steps: readonly Step[], charsmap: Charsmap, text: string): string =>
   steps.reduce((before, step) => after(step, charsmap, before), text.toWellFormed());
 
 function after(step: Step, charsmap: Charsmap, text: string): string {

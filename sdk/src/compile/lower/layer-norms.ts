@@ -17,20 +17,20 @@ export function skipLayerNormalization(lowering: Lowering, node: Node): void {
   if (isRow(added, operand.width)) {
     operand = lowering.plusRow(operand, added.constant, node);
     lowering.define(total, operand);
-    normalise(lowering, node, { operand, gamma, beta });
+    normalize(lowering, node, { operand, gamma, beta });
     return;
   }
   const skip = addendOf(lowering, node, added, operand);
   const sum = total?.users.size ? lowering.result(total, operand.width, lowering.rowsOf(operand)) : undefined;
-  normalise(lowering, node, { operand, gamma, beta, skip, total: sum });
+  normalize(lowering, node, { operand, gamma, beta, skip, total: sum });
 }
 
 export function layerNormalization(lowering: Lowering, node: Node): void {
   const [, gamma, beta] = node.inputs;
-  normalise(lowering, node, { operand: whole(lowering, node), gamma, beta });
+  normalize(lowering, node, { operand: whole(lowering, node), gamma, beta });
 }
 
-interface Normalised {
+interface Normalized {
   operand: Operand;
   gamma: Value | undefined;
   beta: Value | undefined;
@@ -38,7 +38,7 @@ interface Normalised {
   total?: number | undefined;
 }
 
-function normalise(lowering: Lowering, node: Node, { operand, gamma, beta, skip, total }: Normalised): void {
+function normalize(lowering: Lowering, node: Node, { operand, gamma, beta, skip, total }: Normalized): void {
   if (operand.width % 4 !== 0 || !isRow(gamma, operand.width) || (beta && !isRow(beta, operand.width))) {
     throw unsupported(node);
   }
