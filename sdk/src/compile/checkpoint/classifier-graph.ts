@@ -20,7 +20,7 @@ import { type Classifier, headWeights } from "./sequence-classification.ts";
 export function classifierGraph(classifier: Classifier): Graph {
   const g = new GraphWriter(classifier.config.model_type);
   const { states, mask } = writeEncoder(g, classifier.config, encoderWeights(classifier));
-  const pooled = classifier.head.pooling === "first" ? firstState(g, states) : meanState(g, states, mask);
+  const pooled = classifier.head.pooling === "cls" ? clsState(g, states) : meanState(g, states, mask);
   const logits = headLogits(g, pooled, classifier);
   g.graph.outputs.push({ name: "logits", value: logits, declaration: undefined });
   inferShapes(g.graph);
@@ -28,7 +28,7 @@ export function classifierGraph(classifier: Classifier): Graph {
 }
 
 /** [batch, sequence, hidden] → [batch, hidden] */
-const firstState = (g: GraphWriter, states: Value): Value =>
+const clsState = (g: GraphWriter, states: Value): Value =>
   g.op("pooled", "Gather", [states, int64(g, 0)], { axis: int(1) });
 
 /**

@@ -7,7 +7,7 @@ import type { Activation } from "./config-keys.ts";
  */
 export interface HeadFormula {
   /** What is read of a text: the state of its first token, or the mean of all that its mask shows. */
-  readonly pooling: "first" | "mean";
+  readonly pooling: "cls" | "mean";
   /** @param prefix of the encoder's tensors: some families count the map among them */
   readonly dense: (prefix: string) => string;
   readonly denseBias: boolean;
@@ -17,23 +17,23 @@ export interface HeadFormula {
 }
 
 /** A formula that no key of config.json changes: two linear maps of the first token's state. */
-export const onFirstToken = (
+export const clsHead = (
   parts: Pick<HeadFormula, "dense" | "activation" | "output">,
 ): v.GenericSchema<unknown, HeadFormula> =>
   v.pipe(
     v.unknown(),
-    v.transform((): HeadFormula => ({ pooling: "first", denseBias: true, norm: undefined, ...parts })),
+    v.transform((): HeadFormula => ({ pooling: "cls", denseBias: true, norm: undefined, ...parts })),
   );
 
 /** BERT's: https://arxiv.org/abs/1810.04805, section 4.1, with the pooler of its implementation. */
-export const bertHead = onFirstToken({
+export const bertHead = clsHead({
   dense: (prefix) => `${prefix}pooler.dense`,
   activation: "tanh",
   output: "classifier",
 });
 
 /** RoBERTa's: BERT's under other names. */
-export const robertaHead = onFirstToken({
+export const robertaHead = clsHead({
   dense: () => "classifier.dense",
   activation: "tanh",
   output: "classifier.out_proj",

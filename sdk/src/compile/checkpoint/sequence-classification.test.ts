@@ -50,7 +50,7 @@ describe("readClassifier", () => {
     expect(await readClassifier(folder)).toMatchObject({
       folder,
       config: { model_type: "bert", hidden_size: 8 },
-      head: { pooling: "first", activation: "tanh", output: "classifier" },
+      head: { pooling: "cls", activation: "tanh", output: "classifier" },
       labels: ["no", "maybe", "yes"],
       problemType: "single_label_classification",
       tokenizer: { json: { version: "1.0" }, config: {} },

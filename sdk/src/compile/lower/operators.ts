@@ -21,7 +21,7 @@ export const lowerings: Readonly<Record<string, Lower>> = {
   ":Slice": columns,
   ":IsNaN": () => {},
   ":Where": withoutNaN,
-  ":Gather": first,
+  ":Gather": cls,
   ":Relu": (lowering, node) => activation(lowering, node, "relu"),
   ":Tanh": (lowering, node) => activation(lowering, node, "tanh"),
   ":Sigmoid": (lowering, node) => activation(lowering, node, "sigmoid"),
@@ -148,12 +148,12 @@ function seesItself({ tensors, maxTokens }: Lowering, bias: { table: string; hea
 }
 
 /** The first token of every sequence. */
-function first(lowering: Lowering, node: Node): void {
+function cls(lowering: Lowering, node: Node): void {
   const operand = whole(lowering, node);
   const index = node.inputs[1]?.constant;
   const isFirst = node.int("axis") === 1 && index?.data.every((byte) => byte === 0) && index.shape.length === 0;
   if (!isFirst || lowering.rowsOf(operand) !== "token") throw unsupported(node);
-  lowering.steps.push({ op: "first", x: operand.value, out: lowering.result(node.output, operand.width, "sequence") });
+  lowering.steps.push({ op: "cls", x: operand.value, out: lowering.result(node.output, operand.width, "sequence") });
 }
 
 /** Turned in place. */

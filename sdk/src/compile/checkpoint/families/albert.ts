@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import { Activation, Count, likeBert } from "../config-keys.ts";
 import type { EncoderNames, LayerNames } from "../encoder-names.ts";
-import { onFirstToken } from "../head-formula.ts";
+import { clsHead } from "../head-formula.ts";
 import { bertKeys, bertNames } from "./bert.ts";
 import type { Family } from "./family.ts";
 
@@ -46,6 +46,6 @@ const names: EncoderNames = {
   layer,
 };
 
-const head = onFirstToken({ dense: (prefix) => `${prefix}pooler`, activation: "tanh", output: "classifier" });
+const head = clsHead({ dense: (prefix) => `${prefix}pooler`, activation: "tanh", output: "classifier" });
 
 export const albert: Family = { config, names: [names], head };

@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import { Activation, Count, encoderKeys, likeBert, Positions } from "../config-keys.ts";
 import type { EncoderNames, LayerNames } from "../encoder-names.ts";
-import { onFirstToken } from "../head-formula.ts";
+import { clsHead } from "../head-formula.ts";
 import { bertNames } from "./bert.ts";
 import type { Family } from "./family.ts";
 
@@ -48,6 +48,6 @@ const layer = (index: number): LayerNames => {
 
 const names: EncoderNames = { ...bertNames, prefix: "distilbert.", layer };
 
-const head = onFirstToken({ dense: () => "pre_classifier", activation: "relu", output: "classifier" });
+const head = clsHead({ dense: () => "pre_classifier", activation: "relu", output: "classifier" });
 
 export const distilBert: Family = { config, names: [names], head };

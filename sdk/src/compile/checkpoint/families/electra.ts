@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import { Count, likeBert } from "../config-keys.ts";
 import type { EncoderNames } from "../encoder-names.ts";
-import { onFirstToken } from "../head-formula.ts";
+import { clsHead } from "../head-formula.ts";
 import { bertKeys, bertNames } from "./bert.ts";
 import type { Family } from "./family.ts";
 
@@ -19,6 +19,6 @@ const config = v.pipe(
 const names: EncoderNames = { ...bertNames, prefix: "electra.", projection: "embeddings_project" };
 
 /** RoBERTa's with another activation. */
-const head = onFirstToken({ dense: () => "classifier.dense", activation: "gelu", output: "classifier.out_proj" });
+const head = clsHead({ dense: () => "classifier.dense", activation: "gelu", output: "classifier.out_proj" });
 
 export const electra: Family = { config, names: [names], head };

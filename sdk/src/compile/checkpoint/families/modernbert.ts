@@ -116,7 +116,7 @@ const head = v.pipe(
   }),
   v.transform(
     ({ classifier_pooling, classifier_bias, classifier_activation }): HeadFormula => ({
-      pooling: classifier_pooling === "cls" ? "first" : "mean",
+      pooling: classifier_pooling,
       dense: () => "head.dense",
       denseBias: classifier_bias,
       activation: classifier_activation,

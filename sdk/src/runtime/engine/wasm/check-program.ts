@@ -43,7 +43,7 @@ function firstFault({ program, size }: ModelFile): string | undefined {
     if (!reads.every((each) => isBytes(each) === (step.op === "linear"))) return `step ${at} reads another type`;
     if (!writes.every((each) => isBytes(each) === (step.op === "quantize"))) return `step ${at} writes another type`;
     const rows = isOfTokens ? "token" : values[reads[0]?.value as number]?.of;
-    const [from, to] = step.op === "first" ? ["token", "sequence"] : [rows, rows];
+    const [from, to] = step.op === "cls" ? ["token", "sequence"] : [rows, rows];
     const areOf = (some: readonly Columns[], of: string | undefined) =>
       some.every(({ value }) => values[value]?.of === of);
     if (!areOf(reads, from) || !areOf(writes, to)) return `step ${at} mixes rows of tokens and of sequences`;

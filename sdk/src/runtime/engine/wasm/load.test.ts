@@ -69,7 +69,7 @@ describe.each(names)("a program of %s with one thing changed", (name) => {
       value: fc.oneof(
         fc.constantFrom(null, "", "x", -1, 0, 0.5, 3, 4, 8, 1e9, 2 ** 31, [], {}, { value: 99 }),
         fc.nat(64),
-        fc.constantFrom("token", "sequence", "f32", "i8", "lookup", "attention", "first", "dense"),
+        fc.constantFrom("token", "sequence", "f32", "i8", "lookup", "attention", "cls", "dense"),
       ),
     });
     await fc.assert(

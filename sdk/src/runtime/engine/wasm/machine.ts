@@ -172,7 +172,7 @@ function runStep(machine: Machine, places: Places, step: Step, from: number, cou
       }
       return;
     }
-    case "first":
+    case "cls":
       places.starts.slice(0, -1).forEach((start, i) => {
         const bytes = 4 * width(step.x);
         machine.copy(at(step.x) + start * bytes, bytes, at(step.out) + i * bytes);

@@ -15,7 +15,7 @@ export interface Program {
 }
 
 /** Raised whenever kernels could misread what an earlier version packed. */
-export const PROGRAM_VERSION = 2;
+export const PROGRAM_VERSION = 3;
 
 export interface ProgramValue {
   readonly width: number;
@@ -111,7 +111,7 @@ export type Step =
       readonly out: number;
     }
   /** The first token's row of every sequence. */
-  | { readonly op: "first"; readonly x: number; readonly out: number }
+  | { readonly op: "cls"; readonly x: number; readonly out: number }
   /** x · wᵀ + bias in float32, w f32 [out, in]. */
   | { readonly op: "dense"; readonly x: number; readonly weight: string; readonly bias: string; readonly out: number };
 

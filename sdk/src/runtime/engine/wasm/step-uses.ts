@@ -133,7 +133,7 @@ export function usesOf(step: Step, { values, maxTokens, vocabulary }: Program): 
         isOfTokens: true,
       };
     }
-    case "first":
+    case "cls":
       return { reads: [rows(step.x, width)], writes };
     case "dense": {
       const inputs = widthOf(step.x);
