@@ -1,0 +1,2 @@
+/** Names that two files may export, each with the reason. Everything else has one name for one meaning. */
+export const sameNameAllowed: Readonly<Record<string, string>> = {};

@@ -1,0 +1,37 @@
+import { globSync, readFileSync } from "node:fs";
+import { dirname, join, posix } from "node:path";
+
+/** A source file: what it imports and what it exports. Paths are relative to `sdk/src`. */
+export interface SourceFile {
+  readonly path: string;
+  /** Files of the SDK, types included. */
+  readonly imports: readonly string[];
+  /** Built-ins of Node, such as `node:fs`. */
+  readonly builtIns: readonly string[];
+  /** Names declared and exported here; re-exports do not count. */
+  readonly declares: readonly string[];
+}
+
+const SPECIFIER = /(?:\bfrom\s*|\bimport\s*\(\s*|^import\s*)["']([^"'\n]+)["']/gm;
+const DECLARATION =
+  /^export (?:declare )?(?:abstract )?(?:async )?(?:const|let|function\*?|class|interface|type|enum) (\w+)/gm;
+
+/** Parses the text of one file. */
+export function parseSource(path: string, text: string): SourceFile {
+  const specifiers = [...text.matchAll(SPECIFIER)].map(([, specifier = ""]) => specifier);
+  const relative = specifiers.filter((specifier) => specifier.startsWith("."));
+  return {
+    path,
+    imports: relative.map((specifier) => posix.join(dirname(path), specifier)),
+    builtIns: specifiers.filter((specifier) => specifier.startsWith("node:")),
+    declares: [...new Set([...text.matchAll(DECLARATION)].map(([, name = ""]) => name))],
+  };
+}
+
+/** Reads every product file of the SDK: tests and AssemblyScript are left out. */
+export function readSources(root: string): SourceFile[] {
+  return globSync("**/*.ts", { cwd: root })
+    .filter((path) => !/\.test(-d)?\.ts$/.test(path) && !path.includes("/assembly/"))
+    .sort()
+    .map((path) => parseSource(path, readFileSync(join(root, path), "utf8")));
+}

@@ -1,0 +1,93 @@
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { parseSource, readSources, type SourceFile } from "./imports.ts";
+import { backwardImports, circles, crowdedWing, misplacedBuiltIns, sharedNames } from "./violations.ts";
+
+const file = (path: string, text = ""): SourceFile => parseSource(path, text);
+
+describe("parseSource", () => {
+  it("finds static, dynamic, type and side-effect imports, and names that are declared and exported", () => {
+    const text = `import { a } from "../graph/graph.ts";
+      import type { B } from "../onnx/proto.ts";
+import "./polyfill.ts";
+import { readFile } from "node:fs/promises";
+const lazy = () => import("./lazy.ts");
+export type C = B;
+export const C = a;
+export async function d() {}
+export { e } from "./e.ts";`;
+    expect(parseSource("compile/fusions/x.ts", text)).toEqual({
+      path: "compile/fusions/x.ts",
+      imports: [
+        "compile/graph/graph.ts",
+        "compile/onnx/proto.ts",
+        "compile/fusions/polyfill.ts",
+        "compile/fusions/lazy.ts",
+        "compile/fusions/e.ts",
+      ],
+      builtIns: ["node:fs/promises"],
+      declares: ["C", "d"],
+    });
+  });
+
+  it("reads all of the SDK", () => {
+    const paths = readSources(join(import.meta.dirname, "../../sdk/src")).map(({ path }) => path);
+    expect(paths).toContain("runtime/model.ts");
+    expect(paths.length).toBeGreaterThan(300);
+  });
+});
+
+describe("planted violations are found", () => {
+  it("an import of a higher room, also as a type", () => {
+    const files = [file("compile/graph/node.ts", 'import type { X } from "../fusions/index.ts";')];
+    expect(backwardImports(files)).toEqual([
+      "compile/graph/node.ts imports compile/fusions/index.ts: compile/graph must not know compile/fusions",
+    ]);
+  });
+
+  it("an import of the compile wing by the runtime", () => {
+    expect(backwardImports([file("runtime/model.ts", 'import { x } from "../compile/graph/graph.ts";')])).toHaveLength(
+      1,
+    );
+  });
+
+  it("the compile wing and the server import each other in neither direction", () => {
+    expect(backwardImports([file("compile/index.ts", 'export { x } from "../serve/app.ts";')])).toHaveLength(1);
+  });
+
+  it("a client that imports more than the contract", () => {
+    const contract = file("client/a.ts", 'import type { X } from "../serve/contract/embed.ts";');
+    const artifact = file("client/b.ts", 'import { X } from "../artifact/error.ts";');
+    expect(backwardImports([contract])).toEqual([]);
+    expect(backwardImports([artifact])).toHaveLength(1);
+  });
+
+  it("a Node built-in in web-standard code, but not in a Node entry", () => {
+    const text = 'import { readFile } from "node:fs";';
+    expect(misplacedBuiltIns([file("serve/app.ts", text)])).toHaveLength(1);
+    expect(misplacedBuiltIns([file("storage/fs.ts", text), file("compile/files/a.ts", text)])).toEqual([]);
+  });
+
+  it("a circle of files, and no circle where two paths lead to one file", () => {
+    const files = [
+      file("serve/a.ts", 'import { b } from "./b.ts";'),
+      file("serve/b.ts", 'import type { c } from "./c.ts"; import { d } from "./d.ts";'),
+      file("serve/c.ts", 'import { a } from "./a.ts"; import { d } from "./d.ts";'),
+      file("serve/d.ts"),
+    ];
+    expect(circles(files)).toEqual(["circle of 3: serve/a.ts, serve/b.ts, serve/c.ts"]);
+  });
+
+  it("one name for two things, unless the allow-list gives a reason that still holds", () => {
+    const files = [file("serve/a.ts", "export type Range = 1;"), file("storage/b.ts", "export const Range = 2;")];
+    expect(sharedNames(files, {})).toEqual(["Range is exported by serve/a.ts and storage/b.ts"]);
+    expect(sharedNames(files, { Range: "a reason" })).toEqual([]);
+    expect(sharedNames([], { Range: "a reason" })).toHaveLength(1);
+  });
+
+  it("a crowded wing", () => {
+    const files = Array.from({ length: 21 }, (_, i) => file(`compile/room-${i}/a.ts`));
+    expect(crowdedWing(files)).toHaveLength(1);
+    expect(crowdedWing(files.slice(1))).toEqual([]);
+  });
+});

@@ -1,0 +1,78 @@
+import type { SourceFile } from "./imports.ts";
+import { layers, narrower, nodeOnly, strangers, webStandard } from "./layers.ts";
+
+const isIn = (path: string, room: string) => room === "" || path.startsWith(`${room}/`);
+
+/** Returns the room of a file: the longest prefix among `layers`. */
+function roomOf(path: string): string {
+  const rooms = layers.filter((room) => isIn(path, room));
+  return rooms.reduce((longest, room) => (room.length > longest.length ? room : longest), "");
+}
+
+/** Lists imports from a lower room to a higher one. */
+export function backwardImports(files: readonly SourceFile[]): string[] {
+  return eachImport(files, (from, to) => {
+    const [own, other] = [roomOf(from), roomOf(to)];
+    const isNarrow = own in narrower && own !== other && !narrower[own]?.includes(other);
+    const areStrangers = strangers.some(([wing, apart]) => isIn(from, wing) && isIn(to, apart));
+    if (layers.indexOf(other) <= layers.indexOf(own) && !isNarrow && !areStrangers) return undefined;
+    return `${from} imports ${to}: ${own || "the root"} must not know ${other || "the root"}`;
+  });
+}
+
+/** Lists Node built-ins in code that has to run everywhere. */
+export function misplacedBuiltIns(files: readonly SourceFile[]): string[] {
+  return files
+    .filter(
+      ({ path }) => webStandard.some((wing) => isIn(path, wing)) && !nodeOnly.some((node) => path.startsWith(node)),
+    )
+    .flatMap(({ path, builtIns }) => builtIns.map((name) => `${path} imports ${name}, but also runs outside of Node`));
+}
+
+/** Lists circles of files that import each other, types included: the strongly connected components (Tarjan, 1972). */
+export function circles(files: readonly SourceFile[]): string[] {
+  const byPath = new Map(files.map((file) => [file.path, file]));
+  const index = new Map<string, number>();
+  const low = new Map<string, number>();
+  const stack: string[] = [];
+  const found: string[] = [];
+  const visit = (path: string) => {
+    index.set(path, index.size);
+    low.set(path, index.get(path) as number);
+    stack.push(path);
+    for (const next of byPath.get(path)?.imports ?? []) {
+      if (!byPath.has(next)) continue;
+      if (!index.has(next)) visit(next);
+      if (stack.includes(next)) low.set(path, Math.min(low.get(path) as number, low.get(next) as number));
+    }
+    if (low.get(path) !== index.get(path)) return;
+    const members = stack.splice(stack.indexOf(path));
+    if (members.length > 1) found.push(`circle of ${members.length}: ${members.sort().join(", ")}`);
+  };
+  for (const path of byPath.keys()) if (!index.has(path)) visit(path);
+  return found;
+}
+
+/** Lists names that two files declare and export. */
+export function sharedNames(files: readonly SourceFile[], allowed: Readonly<Record<string, string>>): string[] {
+  const places = new Map<string, string[]>();
+  for (const { path, declares } of files) {
+    for (const name of declares) places.set(name, [...(places.get(name) ?? []), path]);
+  }
+  const shared = [...places].filter(([name, paths]) => paths.length > 1 && !(name in allowed));
+  const stale = Object.keys(allowed).filter((name) => (places.get(name)?.length ?? 0) < 2);
+  return [
+    ...shared.map(([name, paths]) => `${name} is exported by ${paths.join(" and ")}`),
+    ...stale.map((name) => `${name} is in the allow-list, but no longer exported twice`),
+  ];
+}
+
+/** Lists rooms of the compile wing beyond the twenty that a reader can keep in mind. */
+export function crowdedWing(files: readonly SourceFile[], limit = 20): string[] {
+  const rooms = new Set(files.flatMap(({ path }) => /^compile\/([^/]+)\//.exec(path)?.[1] ?? []));
+  return rooms.size > limit ? [`compile/ has ${rooms.size} folders, at most ${limit} are allowed`] : [];
+}
+
+function eachImport(files: readonly SourceFile[], check: (from: string, to: string) => string | undefined): string[] {
+  return files.flatMap(({ path, imports }) => imports.flatMap((target) => check(path, target) ?? []));
+}
