@@ -4,7 +4,7 @@ import { TINY_EDGE, tinyEdgeFile } from "#test/fixtures/tiny-edge-file.ts";
 import { tinyArtifact } from "#test/fixtures/tiny-model.ts";
 import type { EmbedManifest } from "../artifact/manifest.ts";
 import { assertLoadable } from "./assert-loadable.ts";
-import { PROGRAM_VERSION } from "./engine/wasm/program.ts";
+import { PROGRAM_VERSION } from "./engine/wasm/run/program.ts";
 
 describe("assertLoadable", () => {
   let file: Uint8Array<ArrayBuffer>;

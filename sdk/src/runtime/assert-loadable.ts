@@ -1,6 +1,6 @@
 import type { Artifact } from "../artifact/artifact.ts";
-import { checkProgram } from "./engine/wasm/check-program.ts";
-import { readModelFile } from "./engine/wasm/model-file.ts";
+import { checkProgram } from "./engine/wasm/load/check-program.ts";
+import { readModelFile } from "./engine/wasm/load/model-file.ts";
 import { loadTokenizer } from "./tokenizer/load-tokenizer.ts";
 
 /**

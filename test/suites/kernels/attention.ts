@@ -1,8 +1,8 @@
 import fc from "fast-check";
-import type { Kernels } from "#sdk/runtime/engine/wasm/kernels.ts";
 import { quantizedAttention } from "#sdk/runtime/engine/wasm/reference/attention.ts";
 import { LOG2_E } from "#sdk/runtime/engine/wasm/reference/exp.ts";
 import { integerProduct } from "#sdk/runtime/engine/wasm/reference/integer-product.ts";
+import type { Kernels } from "#sdk/runtime/engine/wasm/run/kernels.ts";
 import type { Drawing } from "./drawing.ts";
 import type { From, KernelCase } from "./kernel-case.ts";
 import { spare } from "./sizes.ts";

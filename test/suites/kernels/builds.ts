@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
-import { instantiate } from "#sdk/runtime/engine/wasm/kernels.ts";
-import { pagesFor } from "#sdk/runtime/engine/wasm/memory-map.ts";
+import { instantiate } from "#sdk/runtime/engine/wasm/run/kernels.ts";
+import { pagesFor } from "#sdk/runtime/engine/wasm/run/memory-map.ts";
 import type { Machine } from "./place.ts";
 
 /** With relaxed SIMD, and without. */

@@ -1,4 +1,4 @@
-import { KERNEL_DATA, MODEL } from "#sdk/runtime/engine/wasm/memory-map.ts";
+import { KERNEL_DATA, MODEL } from "#sdk/runtime/engine/wasm/run/memory-map.ts";
 import type { KernelName } from "./index.ts";
 import type { Call, Expected, Numbers } from "./kernel-case.ts";
 import { bytesOf, type Machine, type Placement, place } from "./place.ts";

@@ -1,4 +1,4 @@
-import type { Kernels } from "#sdk/runtime/engine/wasm/kernels.ts";
+import type { Kernels } from "#sdk/runtime/engine/wasm/run/kernels.ts";
 import { fastGelu, gelu, relu, sigmoid, sigmoidUnit, tanh } from "./activations.ts";
 import { addRows } from "./add-rows.ts";
 import { attention } from "./attention.ts";

@@ -1,5 +1,5 @@
 import type fc from "fast-check";
-import type { Kernels } from "#sdk/runtime/engine/wasm/kernels.ts";
+import type { Kernels } from "#sdk/runtime/engine/wasm/run/kernels.ts";
 import type { Drawing } from "./drawing.ts";
 
 export type Numbers =

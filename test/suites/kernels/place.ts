@@ -1,5 +1,5 @@
-import type { Kernels } from "#sdk/runtime/engine/wasm/kernels.ts";
-import { MODEL } from "#sdk/runtime/engine/wasm/memory-map.ts";
+import type { Kernels } from "#sdk/runtime/engine/wasm/run/kernels.ts";
+import { MODEL } from "#sdk/runtime/engine/wasm/run/memory-map.ts";
 import { randomNumbers } from "../../fixtures/seeded.ts";
 import type { KernelName } from "./index.ts";
 import type { Call, Numbers, Scratch } from "./kernel-case.ts";

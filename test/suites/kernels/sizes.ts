@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { BLOCK } from "#sdk/runtime/engine/wasm/layout.ts";
+import { BLOCK } from "#sdk/runtime/engine/wasm/run/layout.ts";
 import type { Pass } from "./kernel-case.ts";
 
 /** On both sides of every tile and block that kernels have. */

@@ -4,7 +4,7 @@ import { randomNumbers, seeded } from "#test/fixtures/seeded.ts";
 import { Sketch } from "#test/fixtures/sketch.ts";
 import { BertEdgeError } from "../../artifact/error.ts";
 import { type Engine, oneModel } from "../../runtime/engine/engine.ts";
-import { BLOCK } from "../../runtime/engine/wasm/layout.ts";
+import { BLOCK } from "../../runtime/engine/wasm/run/layout.ts";
 import { scalarSession } from "../evaluate/edge-form/session.ts";
 import type { Graph } from "../graph/graph.ts";
 import { MICROSOFT, type Value } from "../graph/node.ts";

@@ -1,6 +1,6 @@
-import { GREATEST_HEAD } from "../../runtime/engine/wasm/program.ts";
 import { LOG2_E } from "../../runtime/engine/wasm/reference/exp.ts";
 import { I8 } from "../../runtime/engine/wasm/reference/quantize-rows.ts";
+import { GREATEST_HEAD } from "../../runtime/engine/wasm/run/program.ts";
 import type { Node } from "../graph/node.ts";
 import { numbersOf, type Tensor, tensor, toFloat32 } from "../graph/tensor.ts";
 import { type Lowering, type Operand, unsupported, view } from "./lowering.ts";

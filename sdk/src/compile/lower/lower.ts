@@ -1,5 +1,5 @@
 import { BertEdgeError } from "../../artifact/error.ts";
-import { PROGRAM_VERSION, type Program } from "../../runtime/engine/wasm/program.ts";
+import { PROGRAM_VERSION, type Program } from "../../runtime/engine/wasm/run/program.ts";
 import { hasKnownForm } from "../evaluate/edge-form/known-form.ts";
 import type { Graph } from "../graph/graph.ts";
 import type { Node, Value } from "../graph/node.ts";

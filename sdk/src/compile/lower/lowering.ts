@@ -1,5 +1,5 @@
 import { BertEdgeError } from "../../artifact/error.ts";
-import type { ProgramValue, Step, View } from "../../runtime/engine/wasm/program.ts";
+import type { ProgramValue, Step, View } from "../../runtime/engine/wasm/run/program.ts";
 import { EDGE } from "../graph/edge-operators.ts";
 import type { Node, Value } from "../graph/node.ts";
 import { type Tensor, tensor, toFloat32 } from "../graph/tensor.ts";

@@ -1,4 +1,4 @@
-import type { Positions, Skip } from "../../runtime/engine/wasm/program.ts";
+import type { Positions, Skip } from "../../runtime/engine/wasm/run/program.ts";
 import type { Node, Value } from "../graph/node.ts";
 import { type Tensor, toFloat32 } from "../graph/tensor.ts";
 import { type Lowering, type Operand, unsupported } from "./lowering.ts";

@@ -1,4 +1,4 @@
-import type { Activation } from "../../runtime/engine/wasm/program.ts";
+import type { Activation } from "../../runtime/engine/wasm/run/program.ts";
 import { EDGE } from "../graph/edge-operators.ts";
 import { MICROSOFT, type Node } from "../graph/node.ts";
 import { numbersOf, type Tensor, toFloat32 } from "../graph/tensor.ts";

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { seeded } from "#test/fixtures/seeded.ts";
-import { readModelFile } from "../../runtime/engine/wasm/model-file.ts";
-import { PROGRAM_VERSION, type Program } from "../../runtime/engine/wasm/program.ts";
+import { readModelFile } from "../../runtime/engine/wasm/load/model-file.ts";
+import { PROGRAM_VERSION, type Program } from "../../runtime/engine/wasm/run/program.ts";
 import { parseSafetensors } from "../checkpoint/safetensors.ts";
 import { elementSize, type Tensor } from "../graph/tensor.ts";
 import { writeModel } from "./write-model.ts";

@@ -1,7 +1,7 @@
 import type { Engine } from "../engine.ts";
 import type { KernelModules } from "../wasm/index.ts";
-import { readModelFile } from "../wasm/model-file.ts";
-import { releasable } from "../wasm/releasable.ts";
+import { readModelFile } from "../wasm/load/model-file.ts";
+import { releasable } from "../wasm/load/releasable.ts";
 import { openPool } from "./pool.ts";
 import type { Spawn } from "./thread.ts";
 import { threadSession } from "./thread-session.ts";

@@ -1,8 +1,8 @@
 import type { EngineSession, TokenIds, VectorHead } from "../engine.ts";
-import { batchesOf, checkSequences } from "../wasm/batches.ts";
-import type { Program } from "../wasm/program.ts";
-import { sessionReleased } from "../wasm/releasable.ts";
-import { BATCH_TOKENS } from "../wasm/session.ts";
+import { sessionReleased } from "../wasm/load/releasable.ts";
+import { batchesOf, checkSequences } from "../wasm/run/batches.ts";
+import type { Program } from "../wasm/run/program.ts";
+import { BATCH_TOKENS } from "../wasm/run/session.ts";
 import type { ThreadSession } from "./thread-session.ts";
 
 /** Fewer tokens than this are not worth another thread. */

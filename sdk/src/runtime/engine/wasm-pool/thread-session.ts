@@ -1,6 +1,6 @@
 import { BertEdgeError } from "../../../artifact/error.ts";
 import type { EngineSession } from "../engine.ts";
-import { sessionReleased } from "../wasm/releasable.ts";
+import { sessionReleased } from "../wasm/load/releasable.ts";
 import type { Answer, Spawn, Task } from "./thread.ts";
 
 /** A session in a thread of its own, which runs one request at a time. */

@@ -1,15 +1,15 @@
 import type { Engine } from "../engine.ts";
-import { allocate } from "./allocate.ts";
-import { answeringEarly } from "./answering-early.ts";
-import { arriving } from "./arrival.ts";
-import { checkProgram } from "./check-program.ts";
-import { instantiate } from "./kernels.ts";
-import { MODEL } from "./memory-map.ts";
-import { headerEnd, LENGTH_BYTES, readModelFile } from "./model-file.ts";
-import { neededBytes } from "./needed-bytes.ts";
-import { hasRelaxedSimd } from "./relaxed-simd.ts";
-import { releasable } from "./releasable.ts";
-import { createSession } from "./session.ts";
+import { answeringEarly } from "./load/answering-early.ts";
+import { arriving } from "./load/arrival.ts";
+import { checkProgram } from "./load/check-program.ts";
+import { headerEnd, LENGTH_BYTES, readModelFile } from "./load/model-file.ts";
+import { neededBytes } from "./load/needed-bytes.ts";
+import { hasRelaxedSimd } from "./load/relaxed-simd.ts";
+import { releasable } from "./load/releasable.ts";
+import { allocate } from "./run/allocate.ts";
+import { instantiate } from "./run/kernels.ts";
+import { MODEL } from "./run/memory-map.ts";
+import { createSession } from "./run/session.ts";
 
 /** The kernels as compiled modules: Workers import WebAssembly so, and refuse to compile bytes. */
 export interface KernelModules {

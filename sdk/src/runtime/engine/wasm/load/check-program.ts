@@ -1,6 +1,6 @@
-import { BertEdgeError } from "../../../artifact/error.ts";
+import { BertEdgeError } from "../../../../artifact/error.ts";
+import { type Columns, usesOf } from "../run/step-uses.ts";
 import type { ModelFile } from "./model-file.ts";
-import { type Columns, usesOf } from "./step-uses.ts";
 
 /**
  * Looks for what would make kernels, which check nothing, read or write what is not there.

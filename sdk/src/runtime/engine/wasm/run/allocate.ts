@@ -1,4 +1,4 @@
-import { BertEdgeError } from "../../../artifact/error.ts";
+import { BertEdgeError } from "../../../../artifact/error.ts";
 import { pagesFor } from "./memory-map.ts";
 
 /** Of a memory with 32-bit pointers. */

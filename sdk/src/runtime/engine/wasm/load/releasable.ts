@@ -1,5 +1,5 @@
-import { BertEdgeError } from "../../../artifact/error.ts";
-import type { EngineSession } from "../engine.ts";
+import { BertEdgeError } from "../../../../artifact/error.ts";
+import type { EngineSession } from "../../engine.ts";
 
 /**
  * A session that forgets `opened` when it is released. WebAssembly memory is given back once nothing refers to it, however

@@ -1,8 +1,8 @@
-import { BertEdgeError } from "../../../artifact/error.ts";
-import { withDeadline } from "../../../artifact/with-deadline.ts";
-import type { EngineSession, TokenIds } from "../engine.ts";
+import { BertEdgeError } from "../../../../artifact/error.ts";
+import { withDeadline } from "../../../../artifact/with-deadline.ts";
+import type { EngineSession, TokenIds } from "../../engine.ts";
+import { checkSequences } from "../run/batches.ts";
 import type { Arrival } from "./arrival.ts";
-import { checkSequences } from "./batches.ts";
 import type { ModelFile } from "./model-file.ts";
 import { neededBytes } from "./needed-bytes.ts";
 import { sessionReleased } from "./releasable.ts";

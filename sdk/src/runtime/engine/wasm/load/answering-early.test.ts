@@ -9,9 +9,9 @@ import {
   tinyEncoders,
 } from "#test/fixtures/tiny-edge-file.ts";
 import { compiled } from "#test/suites/kernels/builds.ts";
-import { into } from "../../../artifact/fill.ts";
-import { type Engine, type ModelSource, oneModel, type TokenIds } from "../engine.ts";
-import { wasmEngine } from "./index.ts";
+import { into } from "../../../../artifact/fill.ts";
+import { type Engine, type ModelSource, oneModel, type TokenIds } from "../../engine.ts";
+import { wasmEngine } from "../index.ts";
 import { readModelFile } from "./model-file.ts";
 import { neededBytes } from "./needed-bytes.ts";
 

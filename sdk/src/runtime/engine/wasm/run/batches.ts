@@ -1,5 +1,5 @@
-import { BertEdgeError } from "../../../artifact/error.ts";
-import type { TokenIds } from "../engine.ts";
+import { BertEdgeError } from "../../../../artifact/error.ts";
+import type { TokenIds } from "../../engine.ts";
 import type { Program } from "./program.ts";
 
 /**

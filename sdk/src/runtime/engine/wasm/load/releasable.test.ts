@@ -4,13 +4,13 @@ import { promisify } from "node:util";
 import { beforeAll, describe, expect, it } from "vitest";
 import { randomSequences, TINY_EDGE, tinyEdgeFile } from "#test/fixtures/tiny-edge-file.ts";
 import { compiled } from "#test/suites/kernels/builds.ts";
-import { type EngineSession, oneModel } from "../engine.ts";
-import { wasmEngine } from "./index.ts";
+import { type EngineSession, oneModel } from "../../engine.ts";
+import { wasmEngine } from "../index.ts";
 
 /** Models that may wait for the garbage collector: measured 9 at most. All of them would be 200. */
 const WAITING = 40;
 
-const child = join(import.meta.dirname, "../../../../../test/fixtures/release-child.ts");
+const child = join(import.meta.dirname, "../../../../../../test/fixtures/release-child.ts");
 const sequences = randomSequences(TINY_EDGE);
 let load: () => Promise<EngineSession>;
 beforeAll(async () => {

@@ -1,11 +1,11 @@
-import type { EngineSession, TokenIds, VectorHead } from "../engine.ts";
+import type { EngineSession, TokenIds, VectorHead } from "../../engine.ts";
+import type { ModelFile } from "../load/model-file.ts";
 import { ensure } from "./allocate.ts";
 import { batchesOf, checkSequences } from "./batches.ts";
 import type { Kernels } from "./kernels.ts";
 import { type Layout, layoutOf } from "./layout.ts";
 import { type Machine, run } from "./machine.ts";
 import { aligned, MODEL } from "./memory-map.ts";
-import type { ModelFile } from "./model-file.ts";
 import type { ProgramValue } from "./program.ts";
 import { segmentsOf } from "./segments.ts";
 

@@ -3,8 +3,8 @@ import { describe, expect, it } from "vitest";
 import { refusal } from "#test/fixtures/refusal.ts";
 import { float32Tensor, safetensorsFile, withHeader } from "#test/fixtures/safetensors-file.ts";
 import { seeded } from "#test/fixtures/seeded.ts";
+import { PROGRAM_VERSION, type Program } from "../run/program.ts";
 import { readModelFile } from "./model-file.ts";
-import { PROGRAM_VERSION, type Program } from "./program.ts";
 
 const program: Program = {
   version: PROGRAM_VERSION,

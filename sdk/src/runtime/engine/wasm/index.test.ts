@@ -13,7 +13,7 @@ import {
 import { compiled } from "#test/suites/kernels/builds.ts";
 import { type Engine, oneModel, type VectorHead } from "../engine.ts";
 import { wasmEngine } from "./index.ts";
-import { PROGRAM_VERSION } from "./program.ts";
+import { PROGRAM_VERSION } from "./run/program.ts";
 
 const names = Object.keys(tinyEncoders) as TinyEncoder[];
 const files = new Map<TinyEncoder, Uint8Array<ArrayBuffer>>();

@@ -1,6 +1,6 @@
-import type { TokenIds } from "../engine.ts";
+import type { TokenIds } from "../../engine.ts";
+import { usesOf } from "../run/step-uses.ts";
 import type { ModelFile } from "./model-file.ts";
-import { usesOf } from "./step-uses.ts";
 
 /** Bytes of the file, from its first one on, that sequences need: of tables of words no rows beyond those of their ids. */
 export function neededBytes({ program, tensor }: ModelFile): (sequences: readonly TokenIds[]) => number {

@@ -8,9 +8,9 @@ import { commonDrawing, type Drawing, drawing } from "#test/suites/kernels/drawi
 import { type KernelName, kernelTable, SIZE } from "#test/suites/kernels/index.ts";
 import { multiply } from "#test/suites/kernels/multiply.ts";
 import { type Machine, place } from "#test/suites/kernels/place.ts";
+import { I8, quantizeRows } from "../reference/quantize-rows.ts";
 import { MODEL } from "./memory-map.ts";
 import { GREATEST_HEAD, TILE_OUTPUTS } from "./program.ts";
-import { I8, quantizeRows } from "./reference/quantize-rows.ts";
 
 const MEMORY = 2 ** 20;
 const RUNS = 100;

@@ -1,5 +1,5 @@
-import { BertEdgeError } from "../../../artifact/error.ts";
-import { PROGRAM_VERSION, type Program } from "./program.ts";
+import { BertEdgeError } from "../../../../artifact/error.ts";
+import { PROGRAM_VERSION, type Program } from "../run/program.ts";
 
 /** A model file in memory: its program, and where each tensor's bytes are in the file. */
 export interface ModelFile {
