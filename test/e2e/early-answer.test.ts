@@ -13,7 +13,7 @@ import { blobKey } from "#sdk/artifact/keys.ts";
 import { CHUNK_BYTES } from "#sdk/artifact/manifest.ts";
 import { prepare } from "#sdk/compile/commands/prepare.ts";
 import { engineOnThisMachine } from "#sdk/compile/latency/engines.ts";
-import { loadModel, type Model } from "#sdk/runtime/model.ts";
+import { type Model, startModel } from "#sdk/runtime/model.ts";
 import { openFolder } from "#sdk/storage/folder-artifact.ts";
 import { memoryStore } from "#sdk/storage/memory.ts";
 import { publish } from "#sdk/storage/publish.ts";
@@ -39,7 +39,7 @@ beforeAll(async () => {
   const { manifest } = await prepare({ folder: checkpoint, out, name: "early", targets: ["edge"] });
   const artifact = await openFolder(out);
   await publish(artifact, memoryStore(objects));
-  model = await loadModel(artifact, await engineOnThisMachine("wasm"));
+  model = await startModel(artifact, await engineOnThisMachine("wasm"));
   modelKey = blobKey(manifest.files[manifest.targets.edge?.model ?? ""]?.sha256 ?? "");
 
   const { outputFiles } = await build({
@@ -99,7 +99,7 @@ afterEach(async () => {
   server.closeAllConnections();
   server.close();
 });
-afterAll(() => model.session.release());
+afterAll(() => model.release());
 
 /** @returns its vector, or what it is refused with */
 async function ask(text: string): Promise<Float32Array | string> {
@@ -113,7 +113,7 @@ async function ask(text: string): Promise<Float32Array | string> {
 }
 
 async function vectorOf(text: string): Promise<Float32Array | undefined> {
-  const [vector] = await model.embed([model.tokenizer.encode(text, model.manifest.maxTokens).ids]);
+  const [vector] = await model.embed([text]);
   return vector;
 }
 

@@ -14,18 +14,18 @@ export const embedCommand = new Command("embed")
   .option("--json", "accepted for symmetry; the output is JSON lines either way")
   .action(async (folder: string, { engine }: { engine?: Target["engine"] }) => {
     const { engineOnThisMachine } = await import("../compile/latency/engines.ts");
-    const { loadModel } = await import("../runtime/model.ts");
+    const { startModel } = await import("../runtime/model.ts");
     const { openFolder } = await import("../storage/folder-artifact.ts");
     const artifact = await openFolder(folder);
     const { edge, "regional-cpu": native } = artifact.manifest.targets;
     const chosen = engine ?? native?.engine ?? edge?.engine ?? "ort-node";
-    const model = await loadModel(artifact, await engineOnThisMachine(chosen));
+    const model = await startModel(artifact, await engineOnThisMachine(chosen));
     for await (const line of createInterface({ input: process.stdin })) {
       const { maxTokens } = model.manifest;
       const { ids, tokens } = model.tokenizer.encode(line, maxTokens);
       if (tokens > maxTokens) printNote(`at least ${tokens} tokens, cut to ${maxTokens}: ${line.slice(0, 40)}…`);
-      const [vector] = await model.embed([ids]);
+      const [vector] = (await model.embedTokens([ids])).vectors;
       printResult(JSON.stringify([...(vector ?? [])]));
     }
-    await model.session.complete;
+    await model.complete;
   });

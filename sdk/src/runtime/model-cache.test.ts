@@ -24,12 +24,10 @@ function models() {
     loads++;
     const model = {
       manifest: { name },
-      session: {
-        memoryBytes: () => there.get(model)?.bytes ?? 0,
-        async release() {
-          if (there.get(model)?.users) throw new Error(`${name} is in use`);
-          if (!there.delete(model)) throw new Error(`${name} is released twice`);
-        },
+      memoryBytes: () => there.get(model)?.bytes ?? 0,
+      async release() {
+        if (there.get(model)?.users) throw new Error(`${name} is in use`);
+        if (!there.delete(model)) throw new Error(`${name} is released twice`);
       },
     } as unknown as Model;
     there.set(model, { name, bytes: SIZES[name], users: 0 });
@@ -74,8 +72,7 @@ describe("modelCache", () => {
     const { open, using, loaded } = models();
     const rest = gate();
     const load = async (name: string) => {
-      const model = open(name as Name);
-      return { ...model, session: { ...model.session, complete: rest.promise } };
+      return { ...open(name as Name), complete: rest.promise };
     };
     const cache = modelCache({ limitBytes: LIMIT, load });
     const waiting = using(cache, "a", nothing);

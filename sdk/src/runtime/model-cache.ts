@@ -48,7 +48,7 @@ export function modelCache({ limitBytes, load }: ModelCacheOptions): ModelCache 
     if (model) await releaseModel(model);
   }
 
-  const bytesOf = ({ model, reserved }: Entry) => model?.session.memoryBytes() ?? reserved;
+  const bytesOf = ({ model, reserved }: Entry) => model?.memoryBytes() ?? reserved;
   const memoryBytes = () => [...entries.values(), ...uses.retiring()].reduce((sum, entry) => sum + bytesOf(entry), 0);
 
   /** Those asked for least recently that nobody uses: as many as have so many bytes, or all. */
@@ -101,7 +101,7 @@ export function modelCache({ limitBytes, load }: ModelCacheOptions): ModelCache 
     try {
       const model = await load(entry.name, async (bytes) => reserve(entry, bytes));
       entry.model = model;
-      await model.session.complete;
+      await model.complete;
       await reserve(entry, bytesOf(entry));
       return model;
     } catch (error) {

@@ -1,61 +1,111 @@
 import { describe, expect, it } from "vitest";
-import { fakeEngine, statesOf, TINY, tinyArtifact } from "#test/fixtures/tiny-model.ts";
+import { fakeEngine, gate, statesOf, TINY, tinyArtifact } from "#test/fixtures/tiny-model.ts";
 import type { TokenIds } from "./engine/engine.ts";
-import { loadModel } from "./model.ts";
+import { startModel } from "./model.ts";
 import { sentenceVector } from "./tasks/sentence-vector.ts";
 
-describe("loadModel", () => {
-  it("gives a model that tokenizes and makes one vector a sequence", async () => {
-    const artifact = await tinyArtifact();
-    const model = await loadModel(artifact, fakeEngine());
-    expect(model.version).toBe(artifact.version);
-    const sequences = ["to be", "or not to be"].map((text) => model.tokenizer.encode(text, TINY.maxTokens).ids);
-    const vectors = await model.embed(sequences);
-    expect(vectors).toEqual(
+const TEXTS = ["to be", "or not to be"];
+/** More tokens than the model takes. */
+const LONG = "word ".repeat(TINY.maxTokens);
+
+const tinyModel = async (options?: Parameters<typeof fakeEngine>[0]) =>
+  startModel(await tinyArtifact(), fakeEngine(options));
+
+describe("Model.embed", () => {
+  it("returns one pooled and normalized vector per text", async () => {
+    const model = await tinyModel();
+    const sequences = TEXTS.map((text) => model.tokenizer.encode(text, TINY.maxTokens).ids);
+    expect(await model.embed(TEXTS)).toEqual(
       sequences.map((ids) => sentenceVector(statesOf(ids), TINY.dimensions, { pooling: "mean", normalize: true })),
     );
   });
 
   it("pools and normalizes as the manifest says", async () => {
-    const model = await loadModel(await tinyArtifact("tiny", { pooling: "cls", normalize: false }), fakeEngine());
-    const ids = Int32Array.of(101, 7, 102);
-    const [vector] = await model.embed([ids]);
-    expect(vector).toEqual(statesOf(ids).slice(0, TINY.dimensions));
+    const model = await startModel(await tinyArtifact("tiny", { pooling: "cls", normalize: false }), fakeEngine());
+    const [ids] = model.tokenize(["to be"]) as [TokenIds];
+    expect(await model.embed(["to be"])).toEqual([statesOf(ids).slice(0, TINY.dimensions)]);
   });
 
-  it("hands the engine the file of the target that it asks for", async () => {
+  it("refuses a text that is too long before it computes anything, and names its place", async () => {
+    const engine = fakeEngine();
+    const model = await startModel(await tinyArtifact(), engine);
+    await expect(model.embed(["to be", LONG])).rejects.toMatchObject({
+      code: "input_too_long",
+      message: expect.stringContaining("Input 1"),
+      hint: expect.stringContaining("truncate"),
+    });
+    expect(engine.sessions[0]?.runs).toBe(0);
+  });
+
+  it("embeds the beginning of a text that is too long when the caller allows it", async () => {
+    const model = await tinyModel();
+    expect(await model.embed([LONG], { truncate: true })).toEqual(
+      await model.embed(["word ".repeat(TINY.maxTokens - 2)]),
+    );
+  });
+
+  it.each([Number.NaN, Number.POSITIVE_INFINITY])("fails instead of returning a vector with %d", async (value) => {
+    const run = async (sequences: readonly TokenIds[]) => sequences.map((ids) => statesOf(ids).fill(value, 0, 1));
+    const model = await startModel(await tinyArtifact("tiny", { normalize: false }), fakeEngine({ run }));
+    await expect(model.embed(TEXTS)).rejects.toMatchObject({ code: "vector_invalid" });
+  });
+});
+
+describe("Model.embedTokens", () => {
+  it("gives the vectors of embed, counts the tokens, and times the computation without the wait for bytes", async () => {
+    const clock = { now: 0 };
+    const model = await tinyModel({
+      ready: async () => {
+        clock.now += 400;
+      },
+      run: async (sequences) => {
+        clock.now += 7;
+        return sequences.map(statesOf);
+      },
+    });
+    const { vectors, tokens, computeMs } = await model.embedTokens(model.tokenize(TEXTS), () => clock.now);
+    expect(vectors).toEqual(await model.embed(TEXTS));
+    expect({ tokens, computeMs }).toEqual({ tokens: 4 + 6, computeMs: 7 });
+  });
+});
+
+describe("startModel", () => {
+  it("gives the engine the file of the target that it asks for", async () => {
     const engine = fakeEngine({ target: "regional-cpu" });
-    await loadModel(await tinyArtifact("the weights"), engine);
+    const artifact = await tinyArtifact("the weights");
+    const { version, target, provider } = await startModel(artifact, engine);
     expect(engine.sessions.map(({ weights }) => weights)).toEqual(["the weights"]);
+    expect({ version, target, provider }).toEqual({
+      version: artifact.version,
+      target: "regional-cpu",
+      provider: "fake",
+    });
   });
 
-  it("names the target that the model was prepared without, and how to get it", async () => {
-    const loading = loadModel(await tinyArtifact("tiny", { targets: {} }), fakeEngine({ target: "regional-gpu" }));
-    await expect(loading).rejects.toMatchObject({
+  it("names a target that the model was prepared without, and says how to get it", async () => {
+    const starting = startModel(await tinyArtifact("tiny", { targets: {} }), fakeEngine({ target: "regional-gpu" }));
+    await expect(starting).rejects.toMatchObject({
       code: "target_missing",
       message: expect.stringContaining("regional-gpu"),
       hint: expect.stringContaining("--targets"),
     });
   });
 
-  it.each([Number.NaN, Number.POSITIVE_INFINITY])("fails rather than give a vector with %d", async (value) => {
-    const run = async (sequences: readonly TokenIds[]) => sequences.map((ids) => statesOf(ids).fill(value, 0, 1));
-    const model = await loadModel(await tinyArtifact("tiny", { normalize: false }), fakeEngine({ run }));
-    await expect(model.embed([Int32Array.of(101, 7, 102)])).rejects.toMatchObject({ code: "vector_invalid" });
-  });
-
-  it("fails with what reading a file failed with", async () => {
+  it("fails with the error of the file that could not be read", async () => {
     const artifact = await tinyArtifact();
     const read = async () => Promise.reject(new Error("the disk is on fire"));
-    await expect(loadModel({ ...artifact, read }, fakeEngine())).rejects.toThrow("the disk is on fire");
+    await expect(startModel({ ...artifact, read }, fakeEngine())).rejects.toThrow("the disk is on fire");
   });
 
-  it("releases the session where the tokenizer cannot be read, even if that is loaded last", async () => {
+  it("releases a session that starts after the tokenizer could not be read", async () => {
     const { manifest, ...artifact } = await tinyArtifact();
     const files = Object.values(manifest.tokenizer);
+    const started = gate();
     const read = async (file: string) => (files.includes(file) ? Promise.reject(new Error("no")) : artifact.read(file));
-    const engine = fakeEngine({ onLoad: () => new Promise((resolve) => setTimeout(resolve, 20)) });
-    await expect(loadModel({ ...artifact, manifest, read }, engine)).rejects.toThrow("no");
+    const engine = fakeEngine({ onLoad: () => started.promise });
+    const starting = startModel({ ...artifact, manifest, read }, engine);
+    setImmediate(started.resolve);
+    await expect(starting).rejects.toThrow("no");
     expect(engine.sessions.map(({ releases }) => releases)).toEqual([1]);
   });
 });

@@ -1,33 +1,75 @@
 import type { Artifact } from "../artifact/artifact.ts";
 import { BertEdgeError } from "../artifact/error.ts";
 import { type EmbedManifest, type ManifestFile, sentenceEncoder, type TargetName } from "../artifact/manifest.ts";
-import type { Engine, EngineSession, ModelSource, TokenIds } from "./engine/engine.ts";
+import type { Engine, ModelSource, TokenIds } from "./engine/engine.ts";
 import { loadTokenizer } from "./tokenizer/load-tokenizer.ts";
 import type { Tokenizer } from "./tokenizer/tokenizer.ts";
 
-/** A model that is loaded and answers. */
+/** A loaded model that embeds texts. */
 export interface Model {
   readonly manifest: EmbedManifest;
   readonly version: string;
   readonly tokenizer: Tokenizer;
-  readonly session: EngineSession;
+  /** The target that the engine loaded: `edge`, `regional-cpu`, … */
+  readonly target: TargetName;
+  /** The execution provider that computes: `wasm`, `cpu`, `cuda`, … */
+  readonly provider: string;
   /**
-   * @returns one vector [dimensions] a sequence
-   * @throws BertEdgeError `vector_invalid` rather than return NaN or infinite numbers, and as `EngineSession.run`
+   * Resolves when the whole model is loaded. `embed` works earlier: it waits for the bytes that its texts need.
+   * When it rejects, release the model.
    */
-  embed(sequences: readonly TokenIds[]): Promise<Float32Array<ArrayBuffer>[]>;
+  readonly complete: Promise<void>;
+  /**
+   * Embeds texts.
+   *
+   * @returns one vector [dimensions] per text
+   * @throws BertEdgeError `input_too_long` unless `truncate` is set, and the errors of `embedTokens`
+   */
+  embed(texts: readonly string[], options?: TokenizeOptions): Promise<Float32Array<ArrayBuffer>[]>;
+  /**
+   * The first half of `embed`: turns texts into token ids, special tokens included.
+   *
+   * @throws BertEdgeError `input_too_long` unless `truncate` is set
+   */
+  tokenize(texts: readonly string[], options?: TokenizeOptions): TokenIds[];
+  /**
+   * The second half of `embed`: runs the model on tokenized texts.
+   *
+   * @param now the clock that measures `computeMs`, in milliseconds
+   * @throws BertEdgeError `vector_invalid` for NaN or infinite values, and the errors of `EngineSession.run`
+   */
+  embedTokens(sequences: readonly TokenIds[], now?: () => number): Promise<EmbeddedTokens>;
+  /** Returns the bytes of WebAssembly memory in use; undefined for engines without any. */
+  memoryBytes(): number | undefined;
+  /** Frees the model's memory. Later calls of `embed` fail. */
+  release(): Promise<void>;
+}
+
+export interface TokenizeOptions {
+  /** Cuts texts that are too long instead of refusing them. Default false. */
+  truncate?: boolean;
+}
+
+export interface EmbeddedTokens {
+  /** One vector [dimensions] per sequence. */
+  readonly vectors: Float32Array<ArrayBuffer>[];
+  /** Tokens of all sequences together. */
+  readonly tokens: number;
+  /** Milliseconds of computation. Waiting for the model's bytes does not count. */
+  readonly computeMs: number;
 }
 
 /**
- * Reads tokenizer and weights of an artifact and starts `engine` on them, which may go on with reading: see
- * `EngineSession.complete`.
+ * Reads an artifact's tokenizer and starts `engine` on its model file. The engine may still be reading the end of the
+ * file when this resolves: see `Model.complete`.
  *
  * @throws BertEdgeError `task_unsupported`, `target_missing`, `engine_mismatch`, `engine_failed`, `tokenizer_invalid`,
  *   `artifact_corrupt`, or what reading throws
  */
-export async function loadModel(artifact: Artifact, engine: Engine): Promise<Model> {
+export async function startModel(artifact: Artifact, engine: Engine): Promise<Model> {
   const { version } = artifact;
   const manifest = sentenceEncoder(artifact.manifest);
+  const { name, maxTokens } = manifest;
   const loading = engine.load(sourceOf(artifact, engine.name));
   const both = Promise.all([loadTokenizer(manifest, artifact.read), loading]);
   const [tokenizer, session] = await both.catch(async (error: unknown) => {
@@ -37,46 +79,77 @@ export async function loadModel(artifact: Artifact, engine: Engine): Promise<Mod
     );
     throw error;
   });
+
+  function tokenize(texts: readonly string[], { truncate = false }: TokenizeOptions = {}): TokenIds[] {
+    return texts.map((text, index) => {
+      const { ids, tokens } = tokenizer.encode(text, maxTokens);
+      if (tokens <= maxTokens || truncate) return ids;
+      throw new BertEdgeError(
+        "input_too_long",
+        `Input ${index} has at least ${tokens} tokens, but ${name} takes at most ${maxTokens}.`,
+        { hint: "Shorten the text, or set `truncate` to true to embed only its beginning." },
+      );
+    });
+  }
+
+  async function embedTokens(sequences: readonly TokenIds[], now = () => performance.now()): Promise<EmbeddedTokens> {
+    await session.ready?.(sequences);
+    const start = now();
+    const vectors = await session.run(sequences, manifest);
+    const computeMs = now() - start;
+    if (!vectors.every((vector) => vector.every(Number.isFinite))) {
+      throw new BertEdgeError(
+        "vector_invalid",
+        `${name}@${version} computed NaN or infinite values on ${session.provider}.`,
+        { hint: "Run `bert-edge verify` on the artifact to see which target is wrong." },
+      );
+    }
+    return { vectors, tokens: sequences.reduce((sum, { length }) => sum + length, 0), computeMs };
+  }
+
   return {
     manifest,
     version,
     tokenizer,
-    session,
-    async embed(sequences) {
-      const vectors = await session.run(sequences, manifest);
-      if (vectors.every((vector) => vector.every(Number.isFinite))) return vectors;
-      throw new BertEdgeError(
-        "vector_invalid",
-        `${manifest.name}@${version} on ${session.provider} gave a vector with NaN.`,
-      );
-    },
+    target: session.target,
+    provider: session.provider,
+    complete: session.complete ?? Promise.resolve(),
+    embed: async (texts, options) => (await embedTokens(tokenize(texts, options))).vectors,
+    tokenize,
+    embedTokens,
+    memoryBytes: () => session.memoryBytes(),
+    release: () => session.release(),
   };
 }
 
-/** Failing to release costs memory, but neither an answer nor the model that comes after: it is logged. */
-export async function releaseModel({ manifest, version, session }: Model): Promise<void> {
+/** Releases a model. Logs a failure instead of throwing it: it costs memory, but must not break an answer or a swap. */
+export async function releaseModel(model: Model): Promise<void> {
   try {
-    await session.release();
+    await model.release();
   } catch (error) {
-    console.error(`bert-edge: releasing ${manifest.name}@${version} failed:`, error);
+    console.error(`bert-edge: releasing ${model.manifest.name}@${model.version} failed:`, error);
   }
 }
 
-/** An artifact's model files, those for other engines refused. */
+/**
+ * Returns an artifact's model files for one engine.
+ *
+ * @throws BertEdgeError (from the returned methods) `target_missing`; `engine_mismatch` for a file of another engine
+ */
 export function sourceOf(artifact: Artifact, engine: Engine["name"]): ModelSource {
   const { name: model, targets, files } = artifact.manifest;
   const fileOf = (name: TargetName): string => {
     const target = targets[name];
     if (!target) {
       throw new BertEdgeError("target_missing", `The model ${model} was prepared without the target ${name}.`, {
-        hint: `Prepare it again with --targets including ${name}.`,
+        hint: `Prepare it again and add ${name} to --targets.`,
       });
     }
     if (target.engine === engine) return target.model;
     throw new BertEdgeError(
       "engine_mismatch",
-      `The target ${name} of ${model} is for the engine ${target.engine}, and this is ${engine}.`,
-      { hint: `Use the engine from bert-edge/engine/${target.engine} for it, in functions/.` },
+      `The target ${name} of ${model} is for the engine ${target.engine}, but ${engine} is in use.`,
+      { hint: `Use the engine from bert-edge/engine/${target.engine}. A deployment chooses it in functions/.` },
     );
   };
   return {

@@ -1,7 +1,7 @@
 import { BertEdgeError } from "../artifact/error.ts";
 import type { TokenIds } from "../runtime/engine/engine.ts";
 import type { Model } from "../runtime/model.ts";
-import { checkQuery, describeReady, type Limits, predictMs, runHere, tokenize } from "./local-tier.ts";
+import { checkQuery, describeReady, type Limits, predictMs, runHere } from "./local-tier.ts";
 import type { ModelHolder } from "./model-holder.ts";
 import type { ExpectedAnswer, RegionalTier } from "./regional-tier.ts";
 import { type Decision, decide } from "./routing/decide.ts";
@@ -58,7 +58,7 @@ export function edgeService({ holder, region, limits, cpuLimitMs }: EdgeServiceO
       const whileLoading = held ? undefined : await fromRegion(query, choose(query));
       if (whileLoading) return whileLoading;
       const answer: Promise<EmbedAnswer> = holder.using(held ?? (await holder.load(background)), async (model) => {
-        const sequences = tokenize(model, query);
+        const sequences = model.tokenize(query.texts, query);
         const choice = choose(query, model, sequences);
         const regional = await fromRegion(query, choice);
         if (regional) return regional;

@@ -45,24 +45,9 @@ export function checkQuery({ texts, model }: EmbedQuery, served: string, { maxIn
   }
 }
 
-/** @throws BertEdgeError `input_too_long` unless the caller allows truncation */
-export function tokenize({ tokenizer, manifest }: Model, { texts, truncate }: EmbedQuery): TokenIds[] {
-  return texts.map((text, index) => {
-    const { ids, tokens } = tokenizer.encode(text, manifest.maxTokens);
-    if (tokens > manifest.maxTokens && !truncate) {
-      throw new BertEdgeError(
-        "input_too_long",
-        `Input ${index} has at least ${tokens} tokens, ${manifest.name} takes ${manifest.maxTokens}.`,
-        { hint: 'Send shorter texts, or "truncate": true to embed only the beginning.' },
-      );
-    }
-    return ids;
-  });
-}
-
 /** What `/ready` says of the model that is loaded here, if there is one. */
 export const describeReady = (model: Model | undefined): ReturnType<EmbedService["ready"]> =>
-  model && { model: model.manifest.name, version: model.version, provider: model.session.provider };
+  model && { model: model.manifest.name, version: model.version, provider: model.provider };
 
 /** Runs the tokenized texts on the model that is loaded here. */
 export async function runHere(
@@ -70,16 +55,14 @@ export async function runHere(
   model: Model,
   sequences: readonly TokenIds[],
 ): Promise<Omit<EmbedAnswer, "tier" | "reason" | "predictedMs">> {
-  await model.session.ready?.(sequences);
-  const start = deadline.elapsedMs();
-  const vectors = await model.embed(sequences);
+  const { vectors, tokens, computeMs } = await model.embedTokens(sequences, deadline.elapsedMs);
   return {
     vectors,
-    tokens: sequences.reduce((sum, { length }) => sum + length, 0),
+    tokens,
     model: model.manifest.name,
     version: model.version,
-    provider: model.session.provider,
-    timings: { compute: deadline.elapsedMs() - start },
+    provider: model.provider,
+    timings: { compute: computeMs },
   };
 }
 

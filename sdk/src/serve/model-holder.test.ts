@@ -138,13 +138,11 @@ describe("loading", () => {
 });
 
 describe("a model that answers before all of it has come", () => {
-  const ids = [Int32Array.of(101, 102)];
-
   it("is there for those who wait, and for all others when it is complete", async () => {
     const rest = gate();
     const { holder, engine, background, settled } = await setUp({ complete: () => rest.promise });
     const early = await holder.load(background);
-    expect(await holder.using(early, (model) => model.embed(ids))).toHaveLength(1);
+    expect(await holder.using(early, (model) => model.embed(["to be"]))).toHaveLength(1);
     expect(await holder.load(background)).toBe(early);
     expect(holder.current(background)).toBeUndefined();
     rest.resolve();
@@ -163,7 +161,7 @@ describe("a model that answers before all of it has come", () => {
     const early = await holder.load(background);
     const using = holder.using(early, async (model) => {
       await use.promise;
-      return model.embed(ids);
+      return model.embed(["to be"]);
     });
     rest.reject(new Error("the line is dead"));
     await settled();
@@ -332,7 +330,7 @@ describe("a newer version", () => {
     const uses = [first, second].map(({ promise }) =>
       holder.using(old, async (model) => {
         await promise;
-        return model.embed([Int32Array.of(101, 102)]);
+        return model.embed(["to be"]);
       }),
     );
     await publishTiny(store, "newer");
@@ -383,7 +381,7 @@ describe("a newer version", () => {
     expect(await refresh()).toBe(old);
     expect(await holder.load(background)).toBe(old);
     expect(engine.sessions[0]?.releases).toBe(0);
-    await expect(holder.using(old, (model) => model.embed([Int32Array.of(101, 102)]))).resolves.toHaveLength(1);
+    await expect(holder.using(old, (model) => model.embed(["to be"]))).resolves.toHaveLength(1);
     expect(log).toHaveBeenCalled();
 
     loadable = true;

@@ -1,7 +1,7 @@
 import { BertEdgeError } from "../artifact/error.ts";
 import { withDeadline } from "../artifact/with-deadline.ts";
 import type { Engine } from "../runtime/engine/engine.ts";
-import { loadModel, type Model, releaseModel } from "../runtime/model.ts";
+import { type Model, releaseModel, startModel } from "../runtime/model.ts";
 import { type ReleasedAfterUse, releasedAfterUse } from "../runtime/released-after-use.ts";
 import { openPublished, readPointer } from "../storage/published-artifact.ts";
 import type { ObjectStore } from "../storage/store.ts";
@@ -55,10 +55,10 @@ export function modelHolder(options: ModelHolderOptions): ModelHolder {
     const old = held;
     const pointer = await readPointer(store, name);
     if (old?.version === pointer.version) return old;
-    const next = await loadModel(await openPublished(store, pointer), engine);
+    const next = await startModel(await openPublished(store, pointer), engine);
     onUsable(next);
     try {
-      await next.session.complete;
+      await next.complete;
     } catch (error) {
       await uses.retire(next);
       throw error;

@@ -1,6 +1,6 @@
 import type { Manifest } from "../artifact/manifest.ts";
 import type { Engine } from "../runtime/engine/engine.ts";
-import { loadModel } from "../runtime/model.ts";
+import { startModel } from "../runtime/model.ts";
 import { type ModelCache, modelCache } from "../runtime/model-cache.ts";
 import { openPublished, readPointer } from "../storage/published-artifact.ts";
 import type { ObjectStore } from "../storage/store.ts";
@@ -19,7 +19,7 @@ export const publishedModels = ({ store, engine, limitBytes }: PublishedModelsOp
     async load(name, reserve) {
       const artifact = await openPublished(store, await readPointer(store, name));
       await reserve(expectedBytes(artifact.manifest, engine.name));
-      return loadModel(artifact, engine);
+      return startModel(artifact, engine);
     },
   });
 

@@ -1,4 +1,4 @@
-import { checkQuery, describeReady, type Limits, predictMs, runHere, tokenize } from "./local-tier.ts";
+import { checkQuery, describeReady, type Limits, predictMs, runHere } from "./local-tier.ts";
 import type { ModelHolder } from "./model-holder.ts";
 import type { EmbedService } from "./service.ts";
 
@@ -9,12 +9,12 @@ export function regionalService({ holder, limits }: { holder: ModelHolder; limit
       checkQuery(query, holder.name, limits);
       const loaded = holder.current(background) ?? (await holder.load(background));
       return holder.using(loaded, async (model) => {
-        const sequences = tokenize(model, query);
+        const sequences = model.tokenize(query.texts, query);
         return {
           ...(await runHere(query, model, sequences)),
           tier: "region",
           reason: "only-tier",
-          predictedMs: predictMs(model, model.session.target, sequences),
+          predictedMs: predictMs(model, model.target, sequences),
         };
       });
     },

@@ -7,7 +7,7 @@ import { temporaryFolder } from "#test/fixtures/temporary-folder.ts";
 import type { TargetName } from "../../artifact/manifest.ts";
 import { oneModel } from "../../runtime/engine/engine.ts";
 import { ortNodeEngine } from "../../runtime/engine/ort-node/index.ts";
-import { loadModel } from "../../runtime/model.ts";
+import { startModel } from "../../runtime/model.ts";
 import { cosine } from "../../runtime/tasks/sentence-vector.ts";
 import { openFolder } from "../../storage/folder-artifact.ts";
 import { INT8_LIMIT } from "../accuracy/limits.ts";
@@ -57,7 +57,7 @@ describe("prepare of a classifier", () => {
     }
     const artifact = await openFolder(out);
     expect(artifact.manifest).toEqual(manifest);
-    await expect(loadModel(artifact, ortNodeEngine({ threads: 1 }))).rejects.toMatchObject({
+    await expect(startModel(artifact, ortNodeEngine({ threads: 1 }))).rejects.toMatchObject({
       code: "task_unsupported",
     });
   });

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { listing, preparable, set } from "#test/fixtures/preparable.ts";
 import type { TinyFolderOptions } from "#test/fixtures/tiny-bert.ts";
 import { describeFile } from "../../artifact/describe-file.ts";
-import { loadModel } from "../../runtime/model.ts";
+import { startModel } from "../../runtime/model.ts";
 import { cosine } from "../../runtime/tasks/sentence-vector.ts";
 import { openFolder } from "../../storage/folder-artifact.ts";
 import { FP16_LIMIT } from "../accuracy/limits.ts";
@@ -66,12 +66,12 @@ describe("prepare", () => {
     await run({ targets: ["edge", "regional-cpu"] });
     const artifact = await openFolder(out);
     const models = await Promise.all(
-      (["wasm", "ort-node"] as const).map(async (engine) => loadModel(artifact, await engineOnThisMachine(engine))),
+      (["wasm", "ort-node"] as const).map(async (engine) => startModel(artifact, await engineOnThisMachine(engine))),
     );
     const vectors = await Promise.all(
-      models.map(async ({ tokenizer, embed, session }) => {
-        const [vector] = await embed([tokenizer.encode("Where is the mill?", 64).ids]);
-        await session.release();
+      models.map(async (model) => {
+        const [vector] = await model.embed(["Where is the mill?"]);
+        await model.release();
         return vector as Float32Array;
       }),
     );
