@@ -1,5 +1,6 @@
 export { BertEdgeError } from "../artifact/error.ts";
 export { keyPrefix } from "../artifact/keys.ts";
+export type { EmbeddedTokens, Model, TokenizeOptions } from "../runtime/model.ts";
 export type { ModelCache } from "../runtime/model-cache.ts";
 export { type Assets, assetsStore } from "../storage/assets.ts";
 export { type HttpStoreOptions, httpStore } from "../storage/http.ts";
