@@ -1,5 +1,6 @@
 export type { Artifact } from "./artifact/artifact.ts";
 export { BertEdgeError } from "./artifact/error.ts";
+export type { ErrorCode } from "./artifact/error-codes.ts";
 export type { Cost, Manifest, Parity, Pointer, Target, TargetName } from "./artifact/manifest.ts";
 export { assetsFolder } from "./storage/assets-folder.ts";
 export { openFolder } from "./storage/folder-artifact.ts";

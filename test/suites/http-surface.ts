@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import { decodeFloats } from "#sdk/serve/base64.ts";
 import type { EmbedResponse, OpenAiEmbeddingsResponse } from "#sdk/serve/contract/embed.ts";
-import { type ErrorBody, type ErrorCode, errorStatus, type OpenAiErrorBody } from "#sdk/serve/contract/errors.ts";
+import { type ErrorBody, errorStatus, type HttpErrorCode, type OpenAiErrorBody } from "#sdk/serve/contract/errors.ts";
 import type { Limits } from "#sdk/serve/local-tier.ts";
 import type { ObjectStore } from "#sdk/storage/store.ts";
 import { type FakeEngineOptions, TINY, tinyStore } from "../fixtures/tiny-model.ts";
@@ -289,7 +289,7 @@ export function httpSurfaceSuite(name: string, tier: "edge" | "region", open: Op
       expect((await openai({ input: "a", dimensions: 4 })).status).toBe(400);
     });
 
-    it.each<[ErrorCode, object]>([
+    it.each<[HttpErrorCode, object]>([
       ["request_invalid", { input: [1, 2, 3] }],
       ["request_invalid", { input: [[1, 2]] }],
       ["request_invalid", { input: "a", model: undefined }],

@@ -1,5 +1,6 @@
 import * as v from "valibot";
 import { BertEdgeError } from "./error.ts";
+import type { ErrorCode } from "./error-codes.ts";
 
 /** Keys and values that are quoted in a message may be as long as the document. */
 const shorten = (text: string): string => (text.length > 200 ? `${text.slice(0, 200)}…` : text);
@@ -13,7 +14,7 @@ const shorten = (text: string): string => (text.length > 200 ? `${text.slice(0, 
 export function parseJson<S extends v.GenericSchema>(
   schema: S,
   text: string,
-  { code, what, hint }: { code: string; what: string; hint: string },
+  { code, what, hint }: { code: ErrorCode; what: string; hint: string },
 ): v.InferOutput<S> {
   let json: unknown;
   try {

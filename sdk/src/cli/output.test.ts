@@ -61,8 +61,8 @@ describe("printError", () => {
   });
 
   it("says no more than it knows", () => {
-    printError(new BertEdgeError("x", "It failed."));
-    expect(err).toBe("\nError x: It failed.\n");
+    printError(new BertEdgeError("internal", "It failed."));
+    expect(err).toBe("\nError internal: It failed.\n");
   });
 
   it("shows the whole trace of any other error, for that is our fault", () => {

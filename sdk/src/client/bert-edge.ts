@@ -137,7 +137,7 @@ export class BertEdge {
 
 function toError(status: number, text: string): BertEdgeClientError {
   const { code, message, hint } = parseError(text) ?? {
-    code: `http_${status}`,
+    code: `http_${status}` as const,
     message: `The service answered HTTP ${status}.`,
     hint: "The answer is not bert-edge's: check that baseURL is a bert-edge deployment.",
   };

@@ -1,7 +1,8 @@
+export type { HttpErrorCode } from "../serve/contract/errors.ts";
 export type { Reason, Tier } from "../serve/contract/headers.ts";
 export { BertEdge, type BertEdgeOptions, type Embeddings, type EmbedOptions } from "./bert-edge.ts";
 export { AuthenticationError } from "./errors/authentication-error.ts";
-export { BertEdgeClientError } from "./errors/bert-edge-client-error.ts";
+export { BertEdgeClientError, type ClientErrorCode } from "./errors/bert-edge-client-error.ts";
 export { ConnectionError } from "./errors/connection-error.ts";
 export { InvalidRequestError } from "./errors/invalid-request-error.ts";
 export { TimeoutError } from "./errors/timeout-error.ts";

@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { BertEdgeError } from "../artifact/error.ts";
+import type { ErrorCode } from "../artifact/error-codes.ts";
 import { createApp } from "./app.ts";
-import { type ErrorCode, errorStatus } from "./contract/errors.ts";
+import { errorStatus, type HttpErrorCode } from "./contract/errors.ts";
 import { checkQuery } from "./local-tier.ts";
 import type { EmbedAnswer, EmbedQuery, EmbedService } from "./service.ts";
 
@@ -47,11 +48,11 @@ describe("the error codes of the contract", () => {
     checkQuery(query, "tiny", LIMITS);
     return answer;
   };
-  const failing = (code: string) => () => Promise.reject(new BertEdgeError(code, "Inside."));
+  const failing = (code: ErrorCode) => () => Promise.reject(new BertEdgeError(code, "Inside."));
   const embed = (json: unknown, headers?: Record<string, string>) => setUp(checked).post("/v1/embed", json, headers);
 
   /** One request for every code: a new code does not compile without one. */
-  const reached: Record<ErrorCode, () => Response | Promise<Response>> = {
+  const reached: Record<HttpErrorCode, () => Response | Promise<Response>> = {
     request_invalid: () => embed({ inputs: 1 }),
     input_empty: () => embed({ inputs: " " }),
     too_many_inputs: () => embed({ inputs: ["a", "b", "c"] }),
@@ -72,7 +73,7 @@ describe("the error codes of the contract", () => {
 
   it.each(Object.entries(reached))("%s is reached, with its status and a message", async (code, send) => {
     const response = await send();
-    expect(response.status).toBe(errorStatus[code as ErrorCode]);
+    expect(response.status).toBe(errorStatus[code as HttpErrorCode]);
     expect(await response.json()).toMatchObject({ error: { code, message: expect.stringMatching(/./) } });
   });
 });

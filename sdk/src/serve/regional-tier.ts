@@ -3,7 +3,7 @@ import { BertEdgeError } from "../artifact/error.ts";
 import { parseJson } from "../artifact/parse-json.ts";
 import { decodeFloats } from "./base64.ts";
 import type { EmbedRequest } from "./contract/embed.ts";
-import { type ErrorCode, errorStatus } from "./contract/errors.ts";
+import { errorStatus, type HttpErrorCode } from "./contract/errors.ts";
 import { BUDGET_HEADER, PROVIDER_HEADER } from "./contract/headers.ts";
 import { regionalEstimate } from "./routing/regional-estimate.ts";
 import { computedMs } from "./server-timing.ts";
@@ -64,7 +64,7 @@ const Answer = v.object({
   embeddings: v.array(v.string()),
   usage: v.object({ tokens: v.number() }),
 });
-const requestFaults = (Object.keys(errorStatus) as ErrorCode[]).filter((code) => errorStatus[code] === 400);
+const requestFaults = (Object.keys(errorStatus) as HttpErrorCode[]).filter((code) => errorStatus[code] === 400);
 const Refusal = v.object({
   error: v.object({
     code: v.picklist(requestFaults),

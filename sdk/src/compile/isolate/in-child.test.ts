@@ -9,7 +9,7 @@ import { type Errand, inChild } from "./in-child.ts";
 
 const here = (file: string) => JSON.stringify(new URL(file, import.meta.url).href);
 
-const ERRAND = { failure: "errand_failed", what: "Nothing came of it", deadlineMs: 60_000 };
+const ERRAND: Errand = { failure: "parity_failed", what: "Nothing came of it", deadlineMs: 60_000 };
 
 /** Runs a few lines in a child, with `answer` and `BertEdgeError` at hand. */
 async function child<T>(lines: string, args: readonly string[] = [], errand: Errand = ERRAND): Promise<T> {
@@ -58,7 +58,7 @@ describe("inChild", () => {
     ["a script that cannot be read", "const", /ended with 1/],
   ])("makes the errand's failure of %s", async (_, lines, message) => {
     await expect(child(lines)).rejects.toMatchObject({
-      code: "errand_failed",
+      code: "parity_failed",
       message: expect.stringMatching(message),
     });
   });
@@ -69,7 +69,7 @@ describe("inChild", () => {
       deadlineMs: 600,
     });
     await expect(work).rejects.toMatchObject({
-      code: "errand_failed",
+      code: "parity_failed",
       message: expect.stringContaining("0.01 minutes"),
     });
   });

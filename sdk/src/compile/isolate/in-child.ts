@@ -1,12 +1,13 @@
 import { fork } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { BertEdgeError } from "../../artifact/error.ts";
+import type { ErrorCode } from "../../artifact/error-codes.ts";
 
 type Answer<T> =
   | { readonly result: T }
   | { readonly message: string }
   | {
-      readonly code: string;
+      readonly code: ErrorCode;
       readonly message: string;
       readonly hint: string | undefined;
       readonly cause: string | undefined;
@@ -15,7 +16,7 @@ type Answer<T> =
 /** What a child is for. */
 export interface Errand {
   /** Code of the error where the child ends without an answer, or with one that is no BertEdgeError. */
-  readonly failure: string;
+  readonly failure: ErrorCode;
   /** What could not be done then, as the beginning of a sentence. */
   readonly what: string;
   /** Until work is taken to hang. */
@@ -77,7 +78,7 @@ export async function answer<T>(work: Promise<T>): Promise<void> {
 const messageOf = (error: unknown): string | undefined =>
   error === undefined ? undefined : error instanceof Error ? error.message : String(error);
 
-const errorOf = ({ code, message, hint, cause }: Extract<Answer<never>, { code: string }>): BertEdgeError =>
+const errorOf = ({ code, message, hint, cause }: Extract<Answer<never>, { code: ErrorCode }>): BertEdgeError =>
   new BertEdgeError(code, message, {
     ...(hint !== undefined && { hint }),
     ...(cause !== undefined && { cause: new Error(cause) }),

@@ -18,14 +18,14 @@ export const errorStatus = {
   model_unavailable: 503,
 } as const;
 
-export type ErrorCode = keyof typeof errorStatus;
+export type HttpErrorCode = keyof typeof errorStatus;
 
 /** The body of an error on our own routes. */
 export interface ErrorBody {
-  error: { code: ErrorCode; message: string; hint?: string };
+  error: { code: HttpErrorCode; message: string; hint?: string };
 }
 
 /** The body of an error on OpenAI's routes. */
 export interface OpenAiErrorBody {
-  error: { code: ErrorCode; message: string; type: string; param: null };
+  error: { code: HttpErrorCode; message: string; type: string; param: null };
 }

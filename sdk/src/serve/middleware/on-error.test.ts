@@ -1,7 +1,7 @@
 import { Hono } from "hono";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { BertEdgeError } from "../../artifact/error.ts";
-import { errorStatus } from "../contract/errors.ts";
+import { errorStatus, type HttpErrorCode } from "../contract/errors.ts";
 import { type Dialect, errorResponse } from "./on-error.ts";
 
 const log = vi.spyOn(console, "error");
@@ -16,12 +16,15 @@ async function answer(error: unknown, dialect: Dialect = "own") {
 }
 
 describe("errorResponse", () => {
-  it.each(Object.entries(errorStatus))("shows %s as it is, with HTTP %d", async (code, status) => {
-    const { status: answered, text } = await answer(new BertEdgeError(code, "What.", { hint: "How." }));
-    expect(answered).toBe(status);
-    expect(JSON.parse(text)).toEqual({ error: { code, message: "What.", hint: "How." } });
-    expect(log).not.toHaveBeenCalled();
-  });
+  it.each(Object.entries(errorStatus) as [HttpErrorCode, number][])(
+    "shows %s as it is, with HTTP %d",
+    async (code, status) => {
+      const { status: answered, text } = await answer(new BertEdgeError(code, "What.", { hint: "How." }));
+      expect(answered).toBe(status);
+      expect(JSON.parse(text)).toEqual({ error: { code, message: "What.", hint: "How." } });
+      expect(log).not.toHaveBeenCalled();
+    },
+  );
 
   it("leaves the hint out when there is none", async () => {
     expect(JSON.parse((await answer(new BertEdgeError("input_empty", "What."))).text)).toEqual({
@@ -41,7 +44,7 @@ describe("errorResponse", () => {
     "session_released",
     "storage_unavailable",
     "target_missing",
-  ])("says of %s only that the model is unavailable, and logs the rest", async (code) => {
+  ] as const)("says of %s only that the model is unavailable, and logs the rest", async (code) => {
     const error = new BertEdgeError(code, "SECRET", { hint: "SECRET", cause: new Error("SECRET") });
     const { status, headers, text } = await answer(error);
     expect(status).toBe(503);
@@ -52,7 +55,7 @@ describe("errorResponse", () => {
   });
 
   it.each([
-    ["an unknown code of ours", new BertEdgeError("url_invalid", "SECRET")],
+    ["a code that is not in the contract", new BertEdgeError("tensor_shape", "SECRET")],
     ["the inside of the region's failure", new BertEdgeError("region_failed", "SECRET")],
     ["any other Error", new TypeError("SECRET")],
     ["a string", "SECRET"],

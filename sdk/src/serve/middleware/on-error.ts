@@ -1,7 +1,7 @@
 import type { Context } from "hono";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 import { BertEdgeError } from "../../artifact/error.ts";
-import { type ErrorBody, type ErrorCode, errorStatus, type OpenAiErrorBody } from "../contract/errors.ts";
+import { type ErrorBody, errorStatus, type HttpErrorCode, type OpenAiErrorBody } from "../contract/errors.ts";
 
 /** Faults of the deployment that pass: the caller should try again, the operator finds the rest in the log. */
 const unavailable = new Set([
@@ -19,7 +19,7 @@ const unavailable = new Set([
 ]);
 
 interface PublicError {
-  code: ErrorCode;
+  code: HttpErrorCode;
   message: string;
   hint: string | undefined;
 }
@@ -27,7 +27,7 @@ interface PublicError {
 /** Errors whose codes are in the contract are shown as they are; of all others only that they happened. */
 function toPublic(error: unknown): PublicError {
   if (error instanceof BertEdgeError && error.code in errorStatus) {
-    return { code: error.code as ErrorCode, message: error.message, hint: error.hint };
+    return { code: error.code as HttpErrorCode, message: error.message, hint: error.hint };
   }
   console.error("bert-edge:", error);
   return error instanceof BertEdgeError && unavailable.has(error.code)

@@ -1,3 +1,4 @@
+import type { ErrorCode } from "../../../artifact/error-codes.ts";
 import type { TokenIds, VectorHead } from "../engine.ts";
 import type { KernelModules } from "../wasm/index.ts";
 
@@ -13,7 +14,7 @@ export type Answer =
 
 /** Classes do not cross threads. */
 export interface ErrorParts {
-  readonly code: string;
+  readonly code: ErrorCode;
   readonly message: string;
   readonly hint: string | undefined;
 }

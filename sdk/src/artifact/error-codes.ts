@@ -1,0 +1,251 @@
+/**
+ * Every error code of the package, with the case it stands for and what helps. `docs/errors.md` is written from this table.
+ * Other modules import its type only, so that no bundle carries the texts.
+ */
+export const errorCodes = {
+  // Reading and publishing
+  artifact_corrupt: {
+    when: "A file of an artifact is missing, or does not match its SHA-256.",
+    fix: "Delete the damaged copy, then publish or prepare the artifact again.",
+  },
+  artifact_missing: {
+    when: "The folder has no manifest.json.",
+    fix: "Give the folder that `bert-edge prepare --out` wrote.",
+  },
+  asset_too_large: {
+    when: "A file is larger than Cloudflare allows for static assets (25 MiB).",
+    fix: "Prepare with `--targets edge` only, or publish to a bucket.",
+  },
+  buffer_invalid: {
+    when: "`readInto` got a buffer of another size than the file.",
+    fix: "Allocate the size that the manifest lists for the file.",
+  },
+  manifest_invalid: {
+    when: "manifest.json cannot be read by this version of bert-edge.",
+    fix: "Prepare and publish the model again with this version.",
+  },
+  model_not_published: {
+    when: "The store has no model of this name.",
+    fix: "Publish the model to this store, or correct its name.",
+  },
+  pointer_invalid: {
+    when: "models/<name>/current.json cannot be read, or names another model.",
+    fix: "Publish the model again under its own name.",
+  },
+  setting_invalid: {
+    when: "A setting is missing or not valid; the message names it.",
+    fix: "Set the variable or option that the message names.",
+  },
+  storage_unavailable: {
+    when: "A store cannot be reached, refuses access, or is too slow.",
+    fix: "Check its address, bucket and credentials. Trying again can help.",
+  },
+  // Loading and running a model
+  engine_failed: {
+    when: "The engine could not load or run the model.",
+    fix: "Check that the engine's package is installed and that the artifact was prepared by this version.",
+  },
+  engine_mismatch: {
+    when: "The artifact's target was prepared for another engine.",
+    fix: "Use the engine that the message names, or prepare the model again.",
+  },
+  input_invalid: {
+    when: "The engine got token ids that the model does not have, or too many of them.",
+    fix: "Tokenize texts with the model's own tokenizer and cut them to its maximum length.",
+  },
+  memory_full: {
+    when: "The model does not fit into the memory limit.",
+    fix: "Raise the limit, unload other models, or prepare with `--table int4`.",
+  },
+  model_invalid: {
+    when: "The model file of the WebAssembly engine is damaged.",
+    fix: "Prepare the model again.",
+  },
+  model_unavailable: {
+    when: "The model did not load in time, or cannot be loaded now.",
+    fix: "Try again shortly. If it persists, check the object store and the log.",
+  },
+  model_version: {
+    when: "The model file was written for another version of the WebAssembly engine.",
+    fix: "Prepare the model again, or deploy the version of bert-edge that prepared it.",
+  },
+  package_missing: {
+    when: "An optional package is not installed.",
+    fix: "Install the package that the message names.",
+  },
+  session_released: {
+    when: "A model was used after it was released.",
+    fix: "Release a model after its last use, or load it again.",
+  },
+  target_missing: {
+    when: "The artifact has no target for this engine.",
+    fix: "Prepare it again with `--targets` including the target that the message names.",
+  },
+  task_unsupported: {
+    when: "The artifact is a classifier, and only sentence encoders can be served.",
+    fix: "Load or serve a sentence encoder.",
+  },
+  tokenizer_invalid: {
+    when: "The artifact's tokenizer cannot be read.",
+    fix: "Prepare the model again.",
+  },
+  vector_invalid: {
+    when: "The model computed NaN or infinite numbers.",
+    fix: "Check the checkpoint for NaN and for very large weights.",
+  },
+  worker_failed: {
+    when: "A worker thread of the engine ended during a request.",
+    fix: "The worker is replaced. If it recurs, report the texts' token counts.",
+  },
+  // Requests
+  body_too_large: { when: "The request body is larger than `maxBodyBytes`.", fix: "Send fewer or shorter texts." },
+  budget_invalid: {
+    when: "`x-latency-budget-ms` is not a positive number.",
+    fix: "Send milliseconds, for example 30, or leave the header out.",
+  },
+  content_type_unsupported: {
+    when: "The request body is not declared as JSON.",
+    fix: "Send `Content-Type: application/json`.",
+  },
+  dimensions_unsupported: {
+    when: "`dimensions` differs from the size of the model's vectors.",
+    fix: "Leave `dimensions` out, or send the model's size.",
+  },
+  input_empty: { when: "A text is empty, or there are no texts.", fix: "Send at least one text that is not empty." },
+  input_too_long: {
+    when: "A text has more tokens than the model takes.",
+    fix: "Send a shorter text, or ask for truncation.",
+  },
+  internal: { when: "An unexpected fault in the service.", fix: "Try again. The operator finds the cause in the log." },
+  key_missing: { when: "The request has no API key.", fix: "Send `Authorization: Bearer <key>`." },
+  key_wrong: { when: "The API key is not known to this deployment.", fix: "Send one of the deployment's keys." },
+  keys_not_configured: {
+    when: "The deployment has no API keys, so it answers nobody.",
+    fix: "Set the secret API_KEYS.",
+  },
+  model_unknown: {
+    when: "The request names a model that this deployment does not serve.",
+    fix: "Leave `model` out, or name the served model.",
+  },
+  region_failed: {
+    when: "The region did not answer, or answered with an error. The edge answers instead.",
+    fix: "Check REGION_URL, REGION_KEY and the region's log.",
+  },
+  request_invalid: { when: "The request body has the wrong form.", fix: "Correct the field that the message names." },
+  route_unknown: { when: "There is no such route.", fix: "Use `POST /v1/embed` or `POST /v1/embeddings`." },
+  too_many_inputs: { when: "The request has more texts than the deployment takes.", fix: "Send several requests." },
+  // Preparing a model: what it is made from
+  checkpoint_invalid: {
+    when: "A file of the model folder is damaged, or contradicts another one.",
+    fix: "Download or save the model again. The message names the file.",
+  },
+  checkpoint_missing: {
+    when: "The model folder, or a file it needs, does not exist.",
+    fix: "Give a folder as save_pretrained() or Optimum writes it.",
+  },
+  checkpoint_unsupported: {
+    when: "The model's architecture or one of its settings is not supported.",
+    fix: "The message lists what is supported.",
+  },
+  export_unsupported: {
+    when: "The folder's model.onnx is not a float32 export with open sizes.",
+    fix: "Export it again with Optimum, or give model.safetensors.",
+  },
+  external_data_invalid: {
+    when: "The external data of an ONNX file is missing or damaged.",
+    fix: "Keep the data file beside the .onnx file, or export again.",
+  },
+  file_changed: {
+    when: "A file changed while it was read.",
+    fix: "Run the command again when nothing writes the file.",
+  },
+  graph_invalid: { when: "The ONNX graph contradicts itself.", fix: "Export the model again." },
+  onnx_invalid: { when: "The file is not a valid ONNX file.", fix: "Export the model again." },
+  onnx_missing: { when: "The ONNX file does not exist or cannot be read.", fix: "Correct the path." },
+  safetensors_invalid: { when: "The file is not a valid safetensors file.", fix: "Download or save the model again." },
+  tensor_dtype: {
+    when: "A weight has a data type that cannot be computed with.",
+    fix: "Save the model in float32, float16 or bfloat16.",
+  },
+  tensor_shape: { when: "A tensor's shape does not match its data.", fix: "Save or export the model again." },
+  weights_invalid: { when: "A weight is NaN or infinite.", fix: "Train or download the model again." },
+  // Preparing a model: what is made of it
+  accuracy_gate: {
+    when: "A quantized model differs too much from the float32 model.",
+    fix: "Give calibration texts of your own, or drop the target. The message says what each layer costs.",
+  },
+  calibration_failed: {
+    when: "The process that observes activations ended without a result.",
+    fix: "Check that memory suffices (several times the model's size).",
+  },
+  calibration_invalid: {
+    when: "The model does not run on the calibration texts, or computes NaN on them.",
+    fix: "Check the calibration texts and the checkpoint.",
+  },
+  calibration_missing: {
+    when: "`int8-static` got neither calibration texts nor a tokenizer.",
+    fix: "Give `--tokenizer <folder>`.",
+  },
+  data_invalid: { when: "A data file for a task has the wrong form.", fix: "Correct the line that the message names." },
+  data_missing: { when: "A data file for a task does not exist.", fix: "Correct the path." },
+  data_unsuitable: {
+    when: "The data does not fit the model's task, or cannot be scored.",
+    fix: "Use scored pairs (`--sts`) for encoders and labelled texts (`--labelled`) for classifiers.",
+  },
+  engine_unsupported: {
+    when: "The WebAssembly engine cannot run this graph.",
+    fix: "`prepare` then uses onnxruntime-web by itself; the message names the node.",
+  },
+  fusion_incomplete: {
+    when: "A part of the graph could not be fused.",
+    fix: "Report the model, or look at what `bert-edge optimize` prints.",
+  },
+  inputs_unknown: {
+    when: "The graph has no input named `input_ids`.",
+    fix: "Export the model with the input names that transformers uses.",
+  },
+  model_constant: {
+    when: "The model computes the same result for every text.",
+    fix: "Check that the weights were loaded when the model was saved.",
+  },
+  name_invalid: {
+    when: "The model's name has characters that object keys and URLs cannot have.",
+    fix: "Use 1-64 of a-z 0-9 . _ - with `--name`.",
+  },
+  nothing_to_quantize: {
+    when: "No weight of the model can be quantized.",
+    fix: "Check that the file is a float32 model, not one that is quantized already.",
+  },
+  out_occupied: {
+    when: "The output folder holds files that are not an artifact.",
+    fix: "Choose another folder, or empty it.",
+  },
+  out_unwritable: { when: "The output cannot be written.", fix: "Give a path in a folder that exists." },
+  parity_exceeded: {
+    when: "The rewritten model differs from the original.",
+    fix: "This is a fault of bert-edge: report the model.",
+  },
+  parity_failed: {
+    when: "The process that compares models ended without a result.",
+    fix: "Check that memory suffices (several times the model's size).",
+  },
+  parity_impossible: {
+    when: "The original and the result cannot both be run, so they cannot be compared.",
+    fix: "Check that the original runs in onnxruntime, or pass `--no-parity`.",
+  },
+  quantize_opset: {
+    when: "The ONNX opset is too old for this kind of quantization.",
+    fix: "Export with opset 13 or newer.",
+  },
+  service_failed: {
+    when: "A service that `bert-edge dev` starts ended or did not answer.",
+    fix: "Read the output in the message, or run with `--verbose`.",
+  },
+  texts_not_encoded: {
+    when: "The process that tokenizes texts ended without a result.",
+    fix: "Check that tokenizer.json is one that transformers can load.",
+  },
+} as const satisfies Record<string, { readonly when: string; readonly fix: string }>;
+
+/** The code of a `BertEdgeError`. Codes are stable; messages and hints are not. */
+export type ErrorCode = keyof typeof errorCodes;

@@ -1,0 +1,55 @@
+import { errorCodes } from "#sdk/artifact/error-codes.ts";
+import type { ClientErrorCode } from "#sdk/client/index.ts";
+import { errorStatus, type HttpErrorCode } from "#sdk/serve/contract/errors.ts";
+
+const codes = Object.keys(errorCodes).sort() as (keyof typeof errorCodes)[];
+
+const clientCodes = {
+  connection: ["ConnectionError", "The service could not be reached, or the answer is not bert-edge's."],
+  timeout: ["TimeoutError", "No answer came within `timeoutMs`."],
+  "http_<status>": [
+    "by status: AuthenticationError, InvalidRequestError or UnavailableError",
+    "The answer has no error body of bert-edge's; it may come from a proxy.",
+  ],
+} satisfies Record<Exclude<ClientErrorCode, HttpErrorCode | `http_${number}`> | "http_<status>", [string, string]>;
+
+const row = (cells: readonly string[]): string => `| ${cells.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`;
+
+const table = (heads: readonly string[], rows: readonly (readonly string[])[]): string =>
+  [row(heads), row(heads.map(() => "---")), ...rows.map(row)].join("\n");
+
+const withHttpStatus = codes.filter((code) => code in errorStatus);
+
+/** The text of docs/errors.md. */
+export const errorsPage = (): string => `# Error codes
+
+<!-- Written from sdk/src/artifact/error-codes.ts. Update: npx vitest run test/docs/errors-page.test.ts --update -->
+
+Every error that bert-edge throws on purpose is a \`BertEdgeError\` with a \`code\`, a \`message\` (what happened, to what) and,
+where there is one, a \`hint\` (what to do). The type \`ErrorCode\` of \`bert-edge\` lists the codes. Codes are stable; messages and
+hints may change.
+
+${table(
+  ["code", "when", "what to do"],
+  codes.map((code) => [`\`${code}\``, errorCodes[code].when, errorCodes[code].fix]),
+)}
+
+## Over HTTP
+
+The body of an error is \`{"error": {"code", "message", "hint"}}\`; on \`/v1/embeddings\` it has OpenAI's form. Only these codes leave
+a deployment. Every other error is logged, and answered with \`model_unavailable\` or \`internal\`.
+
+${table(
+  ["code", "HTTP status"],
+  withHttpStatus.map((code) => [`\`${code}\``, String(errorStatus[code as keyof typeof errorStatus])]),
+)}
+
+## In the client
+
+\`BertEdge\` of \`bert-edge/client\` throws subclasses of \`BertEdgeClientError\`. Their \`code\` is the service's, or one of these:
+
+${table(
+  ["code", "class", "when"],
+  Object.entries(clientCodes).map(([code, [thrown, when]]) => [`\`${code}\``, thrown, when]),
+)}
+`;
