@@ -90,7 +90,7 @@ describe("prepare", () => {
       {
         target: "edge",
         engine: "wasm",
-        why: expect.stringMatching(/^The WebAssembly engine has no kernel: .*Attention/),
+        why: expect.stringMatching(/^The edge engine cannot run .*Attention .*: .*head size/),
       },
     ]);
   });

@@ -3,9 +3,10 @@ import { I8 } from "../../runtime/engine/wasm/reference/quantize-rows.ts";
 import { GREATEST_HEAD } from "../../runtime/engine/wasm/run/program.ts";
 import type { Node } from "../graph/node.ts";
 import { numbersOf, type Tensor, tensor, toFloat32 } from "../graph/tensor.ts";
-import { type Lowering, type Operand, unsupported, view } from "./lowering.ts";
+import { type Lowering, type Operand, view } from "./lowering.ts";
 import { relativeBias } from "./relative-bias.ts";
 import { tilePadded, tileWeight } from "./tile-weight.ts";
+import { notInFours, unsupported } from "./unsupported.ts";
 
 /** Rows of a table, with one step a row in 8 bits and one a block in 4. */
 export function lookup(lowering: Lowering, node: Node): void {
@@ -13,7 +14,10 @@ export function lookup(lowering: Lowering, node: Node): void {
   const bits = node.int("bits") === 4 ? 4 : 8;
   const width = ((values.shape[1] ?? 0) * 8) / bits;
   const block = node.int("block_size") ?? 0;
-  if (width % 4 !== 0 || block % 4 !== 0 || (bits === 8 && block !== width)) throw unsupported(node);
+  if (width % 4 !== 0) throw unsupported(node, notInFours("the width of the embedding table", width));
+  if (block % 4 !== 0 || (bits === 8 && block !== width)) {
+    throw unsupported(node, "int8 rows must have one scale each, and int4 blocks a multiple of 4 numbers");
+  }
   lowering.steps.push({
     op: "lookup",
     table: lowering.tensor(node.inputs[0]?.name ?? "", values),
@@ -30,7 +34,10 @@ export function linear(lowering: Lowering, node: Node): void {
   const values = weight?.constant;
   const isSigned = node.int("activation_min") === I8.least && node.int("activation_max") === I8.greatest;
   const isTiled = isSigned && values?.dtype === "uint8";
-  if (!x || !operand || !lowering.isWhole(operand) || !isTiled || operand.width % 4 !== 0) throw unsupported(node);
+  if (!x || !operand) throw unsupported(node, "its input does not depend on the text");
+  if (!lowering.isWhole(operand)) throw unsupported(node, `its input "${x.name}" is a slice of a tensor`);
+  if (!isTiled) throw unsupported(node, "only constant 7-bit weights and int8 activations are supported");
+  if (operand.width % 4 !== 0) throw unsupported(node, notInFours("the width of its input", operand.width));
   const [outputs = 0, inputs = 0] = values.shape;
   const name = weight?.name ?? "";
   const given = bias?.constant && toFloat32(bias.constant);
@@ -71,11 +78,21 @@ export function attention(lowering: Lowering, node: Node): void {
   const size = (query?.width ?? 0) / heads;
   // Powers of two are what the engine computes.
   const scale = Math.fround(LOG2_E * (node.float("scale") ?? 1 / Math.sqrt(size)));
-  if (!query || !key || !value || size % 4 !== 0 || size > GREATEST_HEAD || !(scale > 0)) throw unsupported(node);
+  if (!query || !key || !value) throw unsupported(node, "queries, keys and values must depend on the text");
+  if (size % 4 !== 0) throw unsupported(node, notInFours("its head size", size));
+  if (size > GREATEST_HEAD) throw unsupported(node, `its head size is ${size}; the maximum is ${GREATEST_HEAD}`);
+  if (!(scale > 0)) throw unsupported(node, "its scale must be positive");
   const widths = [query, key, value].map((operand) => lowering.values[operand.value]?.width);
-  if (new Set(widths).size > 1) throw unsupported(node, "reads queries, keys and values that lie in rows of one width");
+  if (new Set(widths).size > 1) {
+    throw unsupported(node, "queries, keys and values are slices of tensors of different widths");
+  }
   const table = bias && relativeBias(lowering, bias);
-  if (bias && !table) throw unsupported(node, "knows biases of scores that depend on the distance of tokens alone");
+  if (bias && !table) {
+    throw unsupported(
+      node,
+      `the bias "${bias.name}" of its scores depends on more than the distance between two tokens`,
+    );
+  }
   lowering.steps.push({
     op: "attention",
     query: view(query),

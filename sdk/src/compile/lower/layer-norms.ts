@@ -1,15 +1,16 @@
 import type { Skip } from "../../runtime/engine/wasm/run/program.ts";
 import type { Node, Value } from "../graph/node.ts";
 import { type Tensor, toFloat32 } from "../graph/tensor.ts";
-import { type Lowering, type Operand, unsupported } from "./lowering.ts";
+import type { Lowering, Operand } from "./lowering.ts";
 import { addendOf, isRow, whole } from "./operands.ts";
+import { notInFours, unsupported } from "./unsupported.ts";
 
 export function skipLayerNormalization(lowering: Lowering, node: Node): void {
   const [x, other, gamma, beta, bias] = node.inputs;
   const [read, added] = lowering.operand(x) ? [x, other] : [other, x];
   let operand = whole(lowering, node, node.inputs.indexOf(read));
   if (bias) {
-    if (read !== x || !isRow(bias, operand.width)) throw unsupported(node);
+    if (read !== x || !isRow(bias, operand.width)) throw unsupported(node, "its bias is not a constant row");
     operand = lowering.plusRow(operand, bias.constant, node);
   }
   const total = node.outputs[3];
@@ -39,8 +40,9 @@ interface Normalized {
 }
 
 function normalize(lowering: Lowering, node: Node, { operand, gamma, beta, skip, total }: Normalized): void {
-  if (operand.width % 4 !== 0 || !isRow(gamma, operand.width) || (beta && !isRow(beta, operand.width))) {
-    throw unsupported(node);
+  if (operand.width % 4 !== 0) throw unsupported(node, notInFours("the width of its input", operand.width));
+  if (!isRow(gamma, operand.width) || (beta && !isRow(beta, operand.width))) {
+    throw unsupported(node, "gamma and beta must be constant float32 rows as wide as its input");
   }
   lowering.steps.push({
     op: "layerNorm",

@@ -1,12 +1,12 @@
-import { BertEdgeError } from "../../artifact/error.ts";
 import { PROGRAM_VERSION, type Program } from "../../runtime/engine/wasm/run/program.ts";
-import { hasKnownForm } from "../evaluate/edge-form/known-form.ts";
+import { hasKnownForm, supportedForms } from "../evaluate/edge-form/known-form.ts";
 import type { Graph } from "../graph/graph.ts";
 import type { Node, Value } from "../graph/node.ts";
 import type { Tensor } from "../graph/tensor.ts";
-import { Lowering, unsupported } from "./lowering.ts";
+import { Lowering } from "./lowering.ts";
 import { lowerings } from "./operators.ts";
 import { positionValues } from "./position-values.ts";
+import { unsupported, unsupportedModel } from "./unsupported.ts";
 
 export interface ProgramSize {
   /** The longest sequence that it will run. */
@@ -30,13 +30,16 @@ export async function lower(graph: Graph, { maxTokens, vocabulary }: ProgramSize
   const lowering = new Lowering(known, maxTokens, new Set(graph.outputs.map(({ value }) => value)));
   for (const node of known.nodes) {
     const lowerNode = lowerings[`${node.domain}:${node.opType}`];
-    if (!lowerNode || !hasKnownForm(node)) throw unsupported(node);
+    if (!lowerNode) throw unsupported(node, "there is no kernel for this operator");
+    if (!hasKnownForm(node)) throw unsupported(node, supportedForms(node) as string);
     lowerNode(lowering, node);
   }
   const output = graph.outputs[0]?.value as Value;
   const result = lowering.operand(output);
-  if (!result) throw new BertEdgeError("engine_unsupported", `The result ${output.name} does not depend on the text.`);
-  if (!lowering.isWhole(result)) throw unsupported(output.producer as Node, "gives no part of a value as the result");
+  if (!result) throw unsupportedModel(`its output "${output.name}" is not computed from input_ids`);
+  if (!lowering.isWhole(result)) {
+    throw unsupported(output.producer as Node, "the model's output is a slice of a tensor; it must be a whole tensor");
+  }
   const { steps, values, tensors } = lowering;
   return { program: { version: PROGRAM_VERSION, values, steps, output: result.value, maxTokens, vocabulary }, tensors };
 }

@@ -1,10 +1,10 @@
-import { BertEdgeError } from "../../artifact/error.ts";
 import type { ProgramValue, Step, View } from "../../runtime/engine/wasm/run/program.ts";
 import { EDGE } from "../graph/edge-operators.ts";
 import type { Node, Value } from "../graph/node.ts";
 import { type Tensor, tensor, toFloat32 } from "../graph/tensor.ts";
 import type { PositionValues } from "./position-values.ts";
 import { tilePadded } from "./tile-weight.ts";
+import { notInFours, unsupported } from "./unsupported.ts";
 
 /** Where a value of the graph is while the engine runs. */
 export interface Operand extends View {
@@ -64,17 +64,22 @@ export class Lowering {
     return column === 0 && this.values[value]?.width === width;
   }
 
-  /** Lets `node` write over what it reads; false where that is read elsewhere, under whatever name. */
-  claim({ value, column, width }: Operand, node: Node): boolean {
+  /**
+   * Claims the columns that `node` reads, so that it can write its result over them.
+   *
+   * @returns undefined when they are claimed; otherwise who else reads them, as the end of a sentence
+   */
+  claim({ value, column, width }: Operand, node: Node): string | undefined {
     const overlaps = (other: Operand) =>
       other.value === value && other.column < column + width && column < other.column + other.width;
-    const isFree = [...this.#operands].every(
-      ([known, operand]) =>
-        !overlaps(operand) ||
-        (!this.#results.has(known) && [...known.users].every((user) => user === node || this.#renaming.has(user))),
-    );
-    if (isFree) this.#unbiased.delete(value);
-    return isFree;
+    for (const [known, operand] of this.#operands) {
+      if (!overlaps(operand)) continue;
+      if (this.#results.has(known)) return "they are also an output of the model";
+      const reader = [...known.users].find((user) => user !== node && !this.#renaming.has(user));
+      if (reader) return `they are also read by node "${reader.origin}" (${reader.opType})`;
+    }
+    this.#unbiased.delete(value);
+    return undefined;
   }
 
   /** A new value for a result; `of` says whether it has a row a token or a sequence. */
@@ -147,17 +152,12 @@ export class Lowering {
   plusRow(operand: Operand, row: Tensor, node: Node): Operand {
     const values = toFloat32(row);
     if (this.#takeBias(operand, values)) return operand;
-    if (operand.width % 4 !== 0) throw unsupported(node);
+    if (operand.width % 4 !== 0) throw unsupported(node, notInFours("the width of its input", operand.width));
     const out = this.add({ width: operand.width, of: this.rowsOf(operand), type: "f32" });
     const y = { row: this.floats(`${node.name}.row.${out}`, values) };
     this.steps.push({ op: "add", x: operand.value, y, out });
     return { value: out, column: 0, width: operand.width };
   }
 }
-
-export const unsupported = ({ opType, origin }: Node, why = "has no kernel"): BertEdgeError =>
-  new BertEdgeError("engine_unsupported", `The WebAssembly engine ${why}: ${opType} (${origin}).`, {
-    hint: "Use onnxruntime-web for this model.",
-  });
 
 export type Lower = (lowering: Lowering, node: Node) => void;

@@ -1,7 +1,8 @@
 import type { Positions, Skip } from "../../runtime/engine/wasm/run/program.ts";
 import type { Node, Value } from "../graph/node.ts";
 import { type Tensor, toFloat32 } from "../graph/tensor.ts";
-import { type Lowering, type Operand, unsupported } from "./lowering.ts";
+import type { Lowering, Operand } from "./lowering.ts";
+import { unsupported } from "./unsupported.ts";
 
 /** One row of float32 numbers, whatever is before its last axis. */
 export const isRow = (value: Value | undefined, width: number): value is Value & { constant: Tensor } =>
@@ -13,7 +14,11 @@ export const isRow = (value: Value | undefined, width: number): value is Value &
 export function whole(lowering: Lowering, node: Node, index = 0): Operand {
   const operand = lowering.operand(node.inputs[index]);
   if (operand && lowering.isWhole(operand)) return operand;
-  throw unsupported(node, "cannot read this operator's input");
+  const name = node.inputs[index]?.name ?? `${index}`;
+  const reason = operand
+    ? "is a slice of a tensor; only a whole tensor can be read here"
+    : "does not depend on the text";
+  throw unsupported(node, `its input "${name}" ${reason}`);
 }
 
 /** Both have a row a token, or both one a sequence. */
@@ -29,7 +34,10 @@ export function addendOf(lowering: Lowering, node: Node, value: Value | undefine
   if (table && table.shape.at(-1) === operand.width && table.data.length === 4 * operand.width * lowering.maxTokens) {
     return positionsOf(lowering, node, value, toFloat32(table));
   }
-  throw unsupported(node);
+  throw unsupported(
+    node,
+    `"${value?.name}" cannot be added: it has neither the shape of the other input nor one row for each position`,
+  );
 }
 
 function positionsOf(lowering: Lowering, node: Node, value: Value, table: Float32Array): Positions {

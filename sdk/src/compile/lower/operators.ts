@@ -4,8 +4,9 @@ import { MICROSOFT, type Node } from "../graph/node.ts";
 import { numbersOf, type Tensor, toFloat32 } from "../graph/tensor.ts";
 import { attention, linear, lookup } from "./integer-operators.ts";
 import { layerNormalization, skipLayerNormalization } from "./layer-norms.ts";
-import { type Lower, type Lowering, unsupported, view } from "./lowering.ts";
+import { type Lower, type Lowering, view } from "./lowering.ts";
 import { addendOf, haveSameRows, isRow, whole } from "./operands.ts";
+import { notInFours, unsupported } from "./unsupported.ts";
 
 /** How each operator becomes steps, by domain and name. */
 export const lowerings: Readonly<Record<string, Lower>> = {
@@ -44,7 +45,7 @@ function add(lowering: Lowering, node: Node): void {
     else lowering.define(node.output, sum);
     return;
   }
-  if (operand.width % 4 !== 0) throw unsupported(node);
+  if (operand.width % 4 !== 0) throw unsupported(node, notInFours("the width of its input", operand.width));
   const y = addendOf(lowering, node, added, operand);
   const out = lowering.result(node.output, operand.width, lowering.rowsOf(operand));
   lowering.steps.push({ op: "add", x: operand.value, y, out });
@@ -54,14 +55,15 @@ function gate(lowering: Lowering, node: Node): void {
   const [a, b] = node.inputs;
   const [read, factor] = lowering.operand(a) ? [a, b] : [b, a];
   const [x, y] = [lowering.operand(read), lowering.operand(factor)];
-  if (!x || x.width % 4 !== 0) throw unsupported(node);
+  if (!x) throw unsupported(node, "neither input depends on the text");
+  if (x.width % 4 !== 0) throw unsupported(node, notInFours("the width of its input", x.width));
   const row = isRow(factor, x.width) && { row: lowering.floats(`${node.name}.row`, toFloat32(factor.constant)) };
   if (row && lowering.isWhole(x) && lowering.isQuantized(node.output)) {
     lowering.multiply(node, x, row.row);
     return;
   }
   const other = y?.width === x.width && haveSameRows(lowering, x, y) ? view(y) : row;
-  if (!other) throw unsupported(node);
+  if (!other) throw unsupported(node, "its inputs must have the same shape, or one of them must be a constant row");
   lowering.steps.push({
     op: "gate",
     x: view(x),
@@ -74,12 +76,13 @@ function gate(lowering: Lowering, node: Node): void {
 function activation(lowering: Lowering, node: Node, kind: Activation, alpha?: number): void {
   const [input, bias] = node.inputs;
   let operand = lowering.operand(input);
-  if (!operand || operand.width % 4 !== 0) throw unsupported(node);
+  if (!operand) throw unsupported(node, "its input does not depend on the text");
+  if (operand.width % 4 !== 0) throw unsupported(node, notInFours("the width of its input", operand.width));
   if (bias) {
-    if (!isRow(bias, operand.width)) throw unsupported(node);
+    if (!isRow(bias, operand.width)) throw unsupported(node, "its bias is not a constant row");
     operand = lowering.plusRow(whole(lowering, node), bias.constant, node);
   }
-  const isOver = lowering.isWhole(operand) && lowering.claim(operand, node);
+  const isOver = lowering.isWhole(operand) && lowering.claim(operand, node) === undefined;
   const out = isOver ? operand.value : lowering.result(node.output, operand.width, lowering.rowsOf(operand));
   if (isOver) lowering.rename(node, node.output, operand);
   lowering.steps.push({ op: "activation", kind, ...(alpha !== undefined && { alpha }), x: view(operand), out });
@@ -88,7 +91,8 @@ function activation(lowering: Lowering, node: Node, kind: Activation, alpha?: nu
 function dense(lowering: Lowering, node: Node): void {
   const weight = node.inputs[1]?.constant;
   const operand = whole(lowering, node);
-  if (weight?.shape.length !== 2 || operand.width % 4 !== 0) throw unsupported(node);
+  if (weight?.shape.length !== 2) throw unsupported(node, "its weight is not a constant matrix");
+  if (operand.width % 4 !== 0) throw unsupported(node, notInFours("the width of its input", operand.width));
   const [inputs = 0, outputs = 0] = weight.shape;
   const numbers = toFloat32(weight);
   const rows = Float32Array.from(
@@ -110,7 +114,7 @@ function dense(lowering: Lowering, node: Node): void {
 /** The last axis in equal parts: columns of one value. */
 function split(lowering: Lowering, node: Node): void {
   const operand = lowering.operand(node.inputs[0]);
-  if (!operand) throw unsupported(node);
+  if (!operand) throw unsupported(node, "its input does not depend on the text");
   const width = operand.width / node.outputs.length;
   node.outputs.forEach((output, part) => {
     lowering.rename(node, output, { ...operand, column: operand.column + part * width, width });
@@ -126,7 +130,9 @@ function columns(lowering: Lowering, node: Node): void {
   );
   const width = Math.min(end, operand?.width ?? 0) - start;
   const areTwo = bounds[2]?.constant?.shape.join() !== "1";
-  if (!operand || areTwo || axis !== -1 || start < 0 || end < 0 || width <= 0) throw unsupported(node);
+  if (!operand || areTwo || axis !== -1 || start < 0 || end < 0 || width <= 0) {
+    throw unsupported(node, "only a constant range of the last axis can be sliced, with a step of 1");
+  }
   lowering.rename(node, node.output, { ...operand, column: operand.column + start, width });
 }
 
@@ -137,7 +143,9 @@ function withoutNaN(lowering: Lowering, node: Node): void {
   const asked = condition?.producer?.is("IsNaN") ? condition.producer.inputs[0] : undefined;
   const isZero = other?.constant?.data.every((byte) => byte === 0);
   const step = lowering.steps.findLast((each) => each.op === "attention" && each.out === operand.value);
-  if (asked !== x || !isZero || step?.op !== "attention" || !seesItself(lowering, step.bias)) throw unsupported(node);
+  if (asked !== x || !isZero || step?.op !== "attention" || !seesItself(lowering, step.bias)) {
+    throw unsupported(node, "it is supported only as Where(IsNaN(x), 0, x) after attention");
+  }
   lowering.rename(node, node.output, operand);
 }
 
@@ -152,7 +160,9 @@ function cls(lowering: Lowering, node: Node): void {
   const operand = whole(lowering, node);
   const index = node.inputs[1]?.constant;
   const isFirst = node.int("axis") === 1 && index?.data.every((byte) => byte === 0) && index.shape.length === 0;
-  if (!isFirst || lowering.rowsOf(operand) !== "token") throw unsupported(node);
+  if (!isFirst || lowering.rowsOf(operand) !== "token") {
+    throw unsupported(node, "only the first token of every sequence can be gathered");
+  }
   lowering.steps.push({ op: "cls", x: operand.value, out: lowering.result(node.output, operand.width, "sequence") });
 }
 
@@ -163,8 +173,13 @@ function rotate(lowering: Lowering, node: Node): void {
   const [cos, sin] = [cosines, sines].map((value) => value?.constant ?? (value && lowering.tables.get(value)));
   const half = cos?.shape.at(-1) ?? 0;
   const reach = cos?.shape[0] ?? 0;
-  if (!operand || !cos || !sin || half % 4 !== 0 || reach < lowering.maxTokens) throw unsupported(node);
-  if (!lowering.claim(operand, node)) throw unsupported(node, "turns heads that nothing else reads");
+  if (!operand || !cos || !sin) throw unsupported(node, "its cosines and sines depend on the text");
+  if (half % 4 !== 0) throw unsupported(node, notInFours("half of its head size", half));
+  if (reach < lowering.maxTokens) {
+    throw unsupported(node, `its tables end at position ${reach}, but texts have up to ${lowering.maxTokens} tokens`);
+  }
+  const otherReader = lowering.claim(operand, node);
+  if (otherReader) throw unsupported(node, `queries and keys are rotated in place, but ${otherReader}`);
   const table = (name: string, values: Tensor) =>
     lowering.floats(name, toFloat32(values).slice(0, lowering.maxTokens * half), [lowering.maxTokens, half]);
   lowering.steps.push({

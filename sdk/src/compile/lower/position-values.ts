@@ -1,35 +1,39 @@
-import { BertEdgeError } from "../../artifact/error.ts";
 import { runSubgraph } from "../evaluate/run-subgraph.ts";
 import type { Graph } from "../graph/graph.ts";
 import { MICROSOFT, type Node, type Value } from "../graph/node.ts";
 import { int64s, numbersOf, type Tensor, tensor, toFloat32 } from "../graph/tensor.ts";
-import { isBeginning } from "./is-beginning.ts";
+import { unsupportedModel } from "./unsupported.ts";
 
-/** What of a graph depends on what the tokens are, and what on their number alone. */
+/** Relative. Kernels may round the end of a vector differently from its whole groups. */
+const TOLERANCE = 1e-5;
+
+/** A graph split into what depends on the token ids and what depends on their number only. */
 export interface PositionValues {
-  /** Nodes that compute with looked-up words, in order. */
+  /** Nodes that depend on looked-up token embeddings, in topological order. */
   readonly nodes: readonly Node[];
-  /** What the values that these read besides are for `tokens` tokens. */
+  /** The other values that these nodes read, computed for the longest text. */
   readonly tables: ReadonlyMap<Value, Tensor>;
-  /** Of tables by position: the id of tokens that are not counted, and the row that they have. */
+  /** Padding of the tables whose positions do not count padding tokens. */
   readonly paddings: ReadonlyMap<Value, Padding>;
 }
 
 interface Padding {
+  /** Token id of padding. */
   readonly id: number;
+  /** [width], the table's row for padding tokens. */
   readonly row: Float32Array;
 }
 
 /**
- * Positions, masks and biases do not depend on what the tokens are, however a graph computes them: so they are computed
- * once, for the longest text. But RoBERTa's positions do not count padding, wherever it is.
+ * Computes positions, masks and biases once, for the longest text. They depend on the number of tokens, not on their ids,
+ * however a graph computes them. RoBERTa's positions are the exception: they skip padding tokens.
  *
- * @param tokens of the longest text
- * @throws BertEdgeError `engine_unsupported` with the value that cannot be computed, depends on the ids in another way, or is
- *   for half as many tokens not the beginning of what it is for all
+ * @param tokens tokens of the longest text
+ * @throws BertEdgeError `engine_unsupported` naming a value that cannot be computed, that depends on the ids, or whose
+ *   table for a shorter text is not a prefix of the one for the longest
  */
 export async function positionValues(graph: Graph, tokens: number): Promise<PositionValues> {
-  const nodes = nodesOfWords(graph);
+  const nodes = nodesAfterLookup(graph);
   const computed = new Set(nodes.flatMap(({ outputs }) => outputs));
   const read = nodes.flatMap(({ inputs }) => inputs.filter((value) => value !== undefined));
   const wanted = [...new Set(read)].filter((value) => !computed.has(value) && !value.isConstant);
@@ -38,7 +42,7 @@ export async function positionValues(graph: Graph, tokens: number): Promise<Posi
   const shorter = Math.ceil(tokens / 2);
   const evaluated = async (ids: readonly number[]) => {
     const found = await evaluate(graph, wanted, ids);
-    if (!found) throw refusal("cannot compute the model's positions");
+    if (!found) throw unsupportedModel("its positions, masks or biases cannot be computed from the number of tokens");
     return new Map(wanted.map((value, i) => [value, found[i] as Tensor]));
   };
   const [first, second] = [await evaluated(idsOf(tokens, 5)), await evaluated(idsOf(tokens, 7))];
@@ -49,11 +53,14 @@ export async function positionValues(graph: Graph, tokens: number): Promise<Posi
     const [one, other, part] = [first, second, short].map((of) => of.get(value)) as [Tensor, Tensor, Tensor];
     if (lookups.has(value)) {
       if (!isIds(one, idsOf(tokens, 5)) || !isIds(other, idsOf(tokens, 7)))
-        throw refusal(`looks up ids, not ${value.name}`);
+        throw unsupportedModel(`the token embeddings are looked up by "${value.name}", which is not input_ids`);
     } else if (Buffer.compare(one.data, other.data) !== 0) {
-      throw refusal(`cannot compute ${value.name}, which depends on what the tokens are`);
-    } else if (!isBeginning(part, one, [shorter, tokens])) {
-      throw refusal(`cannot compute ${value.name}, which for a shorter text is not the beginning of it`);
+      throw unsupportedModel(`"${value.name}" depends on the token ids, but is not computed from their embeddings`);
+    } else if (!isPrefix(part, one, [shorter, tokens])) {
+      throw unsupportedModel(
+        `"${value.name}" for ${shorter} tokens is not a prefix of "${value.name}" for ${tokens} tokens. ` +
+          "Position tables must be the same for texts of every length",
+      );
     } else tables.set(value, one);
   }
   const paddings = new Map<Value, Padding>();
@@ -64,32 +71,59 @@ export async function positionValues(graph: Graph, tokens: number): Promise<Posi
       const found = padded.get(value) as Tensor;
       if (Buffer.compare(found.data, table.data) === 0) continue;
       const row = paddingRow(found, table, tokens);
-      if (!row || paddings.has(value)) throw refusal(`cannot compute ${value.name}, which depends on tokens ${id}`);
+      if (!row || paddings.has(value)) {
+        throw unsupportedModel(
+          `"${value.name}" depends on where token ${id} is, other than by not counting it as a position`,
+        );
+      }
       paddings.set(value, { id, row });
     }
   }
   return { nodes, tables, paddings };
 }
 
-const refusal = (what: string) =>
-  new BertEdgeError("engine_unsupported", `The WebAssembly engine ${what}.`, {
-    hint: "Use onnxruntime-web for this model.",
-  });
-
 const isLookup = (node: Node) => node.is("GatherBlockQuantized", MICROSOFT);
 
-function nodesOfWords(graph: Graph): Node[] {
+/** The nodes that look up token embeddings, and all nodes that depend on their results. */
+function nodesAfterLookup(graph: Graph): Node[] {
   const computed = new Set<Value | undefined>();
   return graph.sorted().filter((node) => {
-    const isOfWords = isLookup(node) || node.inputs.some((value) => value && computed.has(value));
-    if (isOfWords) for (const value of node.outputs) computed.add(value);
-    return isOfWords;
+    const isAfter = isLookup(node) || node.inputs.some((value) => value && computed.has(value));
+    if (isAfter) for (const value of node.outputs) computed.add(value);
+    return isAfter;
   });
 }
 
+/**
+ * Whether `part` is a prefix of `all` along the axes that have one entry for each token.
+ *
+ * @param counts number of tokens of `part` and of `all`
+ */
+function isPrefix(part: Tensor, all: Tensor, [tokens, allTokens]: readonly [number, number]): boolean {
+  const fits = part.shape.every(
+    (size, axis) => size === all.shape[axis] || (size === tokens && all.shape[axis] === allTokens),
+  );
+  if (!fits || part.shape.length !== all.shape.length || part.dtype !== all.dtype) return false;
+  const [some, every] = [elementsOf(part), elementsOf(all)];
+  const compare = (axis: number, at: number, allAt: number): boolean => {
+    const size = part.shape[axis];
+    if (size === undefined) return areEqual(some[at] as number, every[allAt] as number);
+    const allSize = all.shape[axis] as number;
+    for (let i = 0; i < size; i++) if (!compare(axis + 1, at * size + i, allAt * allSize + i)) return false;
+    return true;
+  };
+  return compare(0, 0, 0);
+}
+
+/** Reads float32 without numbersOf, which copies: tables for long texts are large. */
+const elementsOf = (found: Tensor): ArrayLike<number> =>
+  found.dtype === "float32" ? toFloat32(found) : numbersOf(found);
+
+const areEqual = (a: number, b: number): boolean => a === b || Math.abs(a - b) <= TOLERANCE * Math.max(1, Math.abs(a));
+
 const isIds = (found: Tensor, ids: readonly number[]) => numbersOf(found).join() === ids.join();
 
-/** Ids that a graph tells from others. */
+/** Token ids that the graph compares with, for example that of padding. */
 const comparedIds = (graph: Graph): number[] => [
   ...new Set(
     [...graph.nodes]
@@ -98,15 +132,21 @@ const comparedIds = (graph: Graph): number[] => [
   ),
 ];
 
-/** No two neighbours are the same, and none is among these. */
-function ordinaryIds(count: number, factor: number, others: readonly number[]): number[] {
-  const ids = Array.from({ length: 83 + others.length }, (_, i) => 10 + i).filter((id) => !others.includes(id));
+/** Makes token ids in which no two neighbours are equal and no id is special. Another factor gives other ids. */
+function ordinaryIds(count: number, factor: number, special: readonly number[]): number[] {
+  const ids = Array.from({ length: 83 + special.length }, (_, i) => 10 + i).filter((id) => !special.includes(id));
   return Array.from({ length: count }, (_, i) => ids[(i * factor) % 83] as number);
 }
 
+/** Where the padding tokens are in the texts that are tried: every third token. */
 const isPadded = (index: number) => index % 3 === 1;
 
-/** The row of padding, where all other tokens have the rows that they would have without it. */
+/**
+ * Finds the row of padding tokens in a table of a text with padding.
+ *
+ * @param table the table without padding
+ * @returns undefined unless all other tokens have the rows that they have without padding
+ */
 function paddingRow(found: Tensor, table: Tensor, tokens: number): Float32Array | undefined {
   const width = table.shape.at(-1) ?? 0;
   if (table.dtype !== "float32" || table.data.length !== 4 * tokens * width) return undefined;

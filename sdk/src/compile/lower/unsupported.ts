@@ -1,0 +1,18 @@
+import { BertEdgeError } from "../../artifact/error.ts";
+import type { Node } from "../graph/node.ts";
+
+/** @param reason why the edge engine cannot run the node: a clause that follows a colon */
+export const unsupported = ({ opType, origin }: Node, reason: string): BertEdgeError =>
+  refusal(`The edge engine cannot run ${opType} (node "${origin}"): ${reason}.`);
+
+/** @param reason why the edge engine cannot run the model: a clause that follows a colon */
+export const unsupportedModel = (reason: string): BertEdgeError =>
+  refusal(`The edge engine cannot run this model: ${reason}.`);
+
+/** A reason: kernels work on vectors of four numbers. */
+export const notInFours = (what: string, width: number): string => `${what} is ${width}, which is not a multiple of 4`;
+
+const refusal = (message: string): BertEdgeError =>
+  new BertEdgeError("engine_unsupported", message, {
+    hint: "bert-edge prepare uses onnxruntime-web for the edge target instead. Report the model if the edge engine should run it.",
+  });
