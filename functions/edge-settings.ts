@@ -3,7 +3,7 @@ import {
   keyPrefix,
   type R2Bucket,
   r2Store,
-  regionalTier,
+  regionTier,
   type S3Env,
   s3Settings,
   s3Store,
@@ -25,5 +25,5 @@ export const settings: Omit<EdgeAppOptions<Env>, "engine"> = {
   models: (env) =>
     env.MODELS ? r2Store(env.MODELS, { prefix: keyPrefix(env.S3_PREFIX ?? "") }) : s3Store(s3Settings(env)),
   keys: (env) => env.API_KEYS?.split(",") ?? [],
-  region: (env) => (env.REGION_URL ? regionalTier({ url: env.REGION_URL, key: env.REGION_KEY ?? "" }) : undefined),
+  region: (env) => (env.REGION_URL ? regionTier({ url: env.REGION_URL, key: env.REGION_KEY ?? "" }) : undefined),
 };

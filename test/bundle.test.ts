@@ -119,7 +119,7 @@ describe("the Worker for onnxruntime-web, bundled", () => {
 });
 
 describe("the files under functions/", () => {
-  it.each(["edge.ts", "edge-ort-web.ts", "edge-settings.ts", "regional.ts"])(
+  it.each(["edge.ts", "edge-ort-web.ts", "edge-settings.ts", "region.ts"])(
     `%s has at most ${ENTRY_LINES} lines`,
     (file) => {
       const lines = readFileSync(`${root}/functions/${file}`, "utf8").trimEnd().split("\n");

@@ -3,8 +3,8 @@ import { fakeEngine, gate, TINY, tinyStore } from "#test/fixtures/tiny-model.ts"
 import { httpSurfaceSuite } from "#test/suites/http-surface.ts";
 import { BertEdgeError } from "../artifact/error.ts";
 import { createEdgeApp } from "./edge-app.ts";
-import { createRegionalApp } from "./regional-app.ts";
-import { regionalTier } from "./regional-tier.ts";
+import { createRegionApp } from "./region-app.ts";
+import { regionTier } from "./region-tier.ts";
 
 httpSurfaceSuite("createEdgeApp", "edge", ({ store, engine, keys, limits }) => {
   const app = createEdgeApp({
@@ -141,13 +141,13 @@ describe("createEdgeApp", () => {
 });
 
 function regionOf(store: Awaited<ReturnType<typeof tinyStore>>) {
-  const app = createRegionalApp({
+  const app = createRegionApp({
     models: store,
     model: TINY.name,
     engine: fakeEngine({ target: "regional-cpu" }),
     keys: ["region-key"],
   });
-  return regionalTier({
+  return regionTier({
     url: "http://region.test",
     key: "region-key",
     fetch: (async (request: Request) => app.fetch(request)) as typeof fetch,

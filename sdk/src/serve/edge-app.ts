@@ -5,7 +5,7 @@ import { createApp } from "./app.ts";
 import { edgeService } from "./edge-service.ts";
 import { defaultLimits, type Limits } from "./local-tier.ts";
 import { modelHolder } from "./model-holder.ts";
-import type { RegionalTier } from "./regional-tier.ts";
+import type { RegionTier } from "./region-tier.ts";
 import type { EmbedService } from "./service.ts";
 
 export interface EdgeAppOptions<Env> {
@@ -17,7 +17,7 @@ export interface EdgeAppOptions<Env> {
   /** The API keys that are let in; none lets nobody in. */
   keys: (env: Env) => readonly string[];
   /** Where to turn when the edge cannot answer in time; undefined for an edge on its own. */
-  region?: (env: Env) => RegionalTier | undefined;
+  region?: (env: Env) => RegionTier | undefined;
   limits?: Partial<Limits>;
   /** CPU time the platform allows a request. Default 30 000 ms, Cloudflare's default on paid plans. */
   cpuLimitMs?: number;

@@ -14,8 +14,8 @@ import { sentenceVector } from "../runtime/tasks/sentence-vector.ts";
 import { edgeService } from "./edge-service.ts";
 import { defaultLimits } from "./local-tier.ts";
 import { modelHolder } from "./model-holder.ts";
-import { createRegionalApp } from "./regional-app.ts";
-import { type RegionalTier, regionalTier } from "./regional-tier.ts";
+import { createRegionApp } from "./region-app.ts";
+import { type RegionTier, regionTier } from "./region-tier.ts";
 import { startDeadline } from "./routing/deadline.ts";
 import type { EmbedQuery } from "./service.ts";
 
@@ -37,12 +37,12 @@ const query = (changes: Partial<EmbedQuery> & { budget?: string } = {}): EmbedQu
 });
 
 /** A region that answers at once and predicts 50 ms beyond its computation. */
-function fakeRegion(changes: Partial<RegionalTier> = {}) {
+function fakeRegion(changes: Partial<RegionTier> = {}) {
   return {
     usable: vi.fn(() => true),
     keepMeasured: vi.fn(),
     predict: vi.fn((computeMs: number) => 50 + computeMs),
-    embed: vi.fn<RegionalTier["embed"]>(async ({ texts }, { model, version }) => ({
+    embed: vi.fn<RegionTier["embed"]>(async ({ texts }, { model, version }) => ({
       vectors: texts.map(() => FROM_REGION),
       tokens: 4,
       model,
@@ -55,7 +55,7 @@ function fakeRegion(changes: Partial<RegionalTier> = {}) {
 }
 const failing = () => Promise.reject(new BertEdgeError("region_failed", "The region at x is down."));
 
-async function setUp(region?: RegionalTier, options: { cpuLimitMs?: number; engine?: FakeEngineOptions } = {}) {
+async function setUp(region?: RegionTier, options: { cpuLimitMs?: number; engine?: FakeEngineOptions } = {}) {
   const store = await tinyStore();
   const engine = fakeEngine(options.engine);
   const holder = modelHolder({ store, name: TINY.name, engine });
@@ -297,20 +297,20 @@ describe("ready", () => {
   });
 });
 
-describe("an edge in front of a real regional app", () => {
+describe("an edge in front of a real region", () => {
   async function tiers(regionWeights: string) {
     const regionStore = await tinyStore();
     await publishTiny(regionStore, regionWeights);
-    const regional = createRegionalApp({
+    const regionApp = createRegionApp({
       models: regionStore,
       model: TINY.name,
       engine: fakeEngine({ target: "regional-cpu" }),
       keys: ["region-key"],
     });
-    const region = regionalTier({
+    const region = regionTier({
       url: "http://region.test",
       key: "region-key",
-      fetch: (async (request: Request) => regional.fetch(request)) as typeof fetch,
+      fetch: (async (request: Request) => regionApp.fetch(request)) as typeof fetch,
     });
     const edge = await setUp(region);
     await edge.warm();

@@ -3,13 +3,13 @@ import type { TokenIds } from "../runtime/engine/engine.ts";
 import type { Model } from "../runtime/model.ts";
 import { checkQuery, describeReady, type Limits, predictMs, runHere } from "./local-tier.ts";
 import type { ModelHolder } from "./model-holder.ts";
-import type { ExpectedAnswer, RegionalTier } from "./regional-tier.ts";
+import type { ExpectedAnswer, RegionTier } from "./region-tier.ts";
 import { type Decision, decide } from "./routing/decide.ts";
 import type { EmbedAnswer, EmbedQuery, EmbedService } from "./service.ts";
 
 export interface EdgeServiceOptions {
   holder: ModelHolder;
-  region: RegionalTier | undefined;
+  region: RegionTier | undefined;
   limits: Limits;
   /** CPU time the platform allows a request, in ms. */
   cpuLimitMs: number;

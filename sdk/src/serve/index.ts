@@ -11,5 +11,5 @@ export type { ObjectStore } from "../storage/store.ts";
 export { createEdgeApp, type EdgeApp, type EdgeAppOptions } from "./edge-app.ts";
 export type { Limits } from "./local-tier.ts";
 export { type PublishedModelsOptions, publishedModels } from "./published-models.ts";
-export { createRegionalApp, type RegionalAppOptions } from "./regional-app.ts";
-export { type RegionalTier, type RegionalTierOptions, regionalTier } from "./regional-tier.ts";
+export { createRegionApp, type RegionAppOptions } from "./region-app.ts";
+export { type RegionTier, type RegionTierOptions, regionTier } from "./region-tier.ts";

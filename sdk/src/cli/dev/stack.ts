@@ -65,7 +65,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     };
 
     const region = await start("region", {
-      script: join(root, "functions/regional.ts"),
+      script: join(root, "functions/region.ts"),
       env: {
         ...settings,
         PORT: `${regionPort}`,

@@ -3,7 +3,7 @@ import type { ModelHolder } from "./model-holder.ts";
 import type { EmbedService } from "./service.ts";
 
 /** check → tokenize → run. */
-export function regionalService({ holder, limits }: { holder: ModelHolder; limits: Limits }): EmbedService {
+export function regionService({ holder, limits }: { holder: ModelHolder; limits: Limits }): EmbedService {
   return {
     async embed(query, background) {
       checkQuery(query, holder.name, limits);

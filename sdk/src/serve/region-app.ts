@@ -4,9 +4,9 @@ import type { ObjectStore } from "../storage/store.ts";
 import { createApp } from "./app.ts";
 import { defaultLimits, type Limits } from "./local-tier.ts";
 import { modelHolder } from "./model-holder.ts";
-import { regionalService } from "./regional-service.ts";
+import { regionService } from "./region-service.ts";
 
-export interface RegionalAppOptions {
+export interface RegionAppOptions {
   /** Where models are published. */
   models: ObjectStore;
   /** The name of the model to serve. */
@@ -21,9 +21,9 @@ export interface RegionalAppOptions {
 const FORWARDED_GROWTH = 4;
 
 /** The regional handler: the edge's contract, answered by this machine. It starts loading the model at once. */
-export function createRegionalApp({ models, model, engine, keys, ...options }: RegionalAppOptions): Hono {
+export function createRegionApp({ models, model, engine, keys, ...options }: RegionAppOptions): Hono {
   const limits = { ...defaultLimits, maxBodyBytes: FORWARDED_GROWTH * defaultLimits.maxBodyBytes, ...options.limits };
   const holder = modelHolder({ store: models, name: model, engine });
   holder.current(() => {});
-  return createApp({ service: regionalService({ holder, limits }), keys, limits });
+  return createApp({ service: regionService({ holder, limits }), keys, limits });
 }

@@ -5,11 +5,11 @@ import { decodeFloats } from "./base64.ts";
 import type { EmbedRequest } from "./contract/embed.ts";
 import { errorStatus, type HttpErrorCode } from "./contract/errors.ts";
 import { BUDGET_HEADER, PROVIDER_HEADER } from "./contract/headers.ts";
-import { regionalEstimate } from "./routing/regional-estimate.ts";
+import { regionEstimate } from "./routing/region-estimate.ts";
 import { computedMs } from "./server-timing.ts";
 import type { Background, EmbedAnswer, EmbedQuery } from "./service.ts";
 
-export interface RegionalTierOptions {
+export interface RegionTierOptions {
   /** Where the regional function is, e.g. `https://region.example.com`. */
   url: string;
   /** Its API key. */
@@ -36,7 +36,7 @@ export interface ExpectedAnswer {
 }
 
 /** The regional function as the edge sees it. */
-export interface RegionalTier {
+export interface RegionTier {
   /** False for a while after a failure. */
   usable(): boolean;
   /**
@@ -73,7 +73,7 @@ const Refusal = v.object({
   }),
 });
 
-export function regionalTier(options: RegionalTierOptions): RegionalTier {
+export function regionTier(options: RegionTierOptions): RegionTier {
   const {
     url,
     key,
@@ -91,7 +91,7 @@ export function regionalTier(options: RegionalTierOptions): RegionalTier {
   const base = url.endsWith("/") ? url : `${url}/`;
   const send: typeof fetch = options.fetch ?? ((request, init) => fetch(request, init));
   const endpoint = new URL("v1/embed", base);
-  const estimate = regionalEstimate(priorMs);
+  const estimate = regionEstimate(priorMs);
   let restUntil = Number.NEGATIVE_INFINITY;
   let measuredAt = Number.NEGATIVE_INFINITY;
 

@@ -1,10 +1,10 @@
 import { describe, expect, it, vi } from "vitest";
 import { fakeEngine, TINY, tinyStore } from "#test/fixtures/tiny-model.ts";
 import { httpSurfaceSuite } from "#test/suites/http-surface.ts";
-import { createRegionalApp } from "./regional-app.ts";
+import { createRegionApp } from "./region-app.ts";
 
-httpSurfaceSuite("createRegionalApp", "region", ({ store, engine, keys, limits }) => {
-  const app = createRegionalApp({
+httpSurfaceSuite("createRegionApp", "region", ({ store, engine, keys, limits }) => {
+  const app = createRegionApp({
     models: store,
     model: TINY.name,
     engine: fakeEngine({ ...engine, target: "regional-cpu" }),
@@ -14,16 +14,16 @@ httpSurfaceSuite("createRegionalApp", "region", ({ store, engine, keys, limits }
   return async (request) => app.fetch(request);
 });
 
-describe("createRegionalApp", () => {
+describe("createRegionApp", () => {
   it("loads its model before anybody asks", async () => {
     const engine = fakeEngine({ target: "regional-cpu" });
-    createRegionalApp({ models: await tinyStore(), model: TINY.name, engine, keys: [] });
+    createRegionApp({ models: await tinyStore(), model: TINY.name, engine, keys: [] });
     await vi.waitFor(() => expect(engine.sessions).toHaveLength(1));
   });
 
   it("starts although its model cannot be loaded, and is healthy", async () => {
     const log = vi.spyOn(console, "error").mockReturnValue(undefined);
-    const app = createRegionalApp({ models: await tinyStore(), model: "other", engine: fakeEngine(), keys: [] });
+    const app = createRegionApp({ models: await tinyStore(), model: "other", engine: fakeEngine(), keys: [] });
     await vi.waitFor(() => expect(log).toHaveBeenCalled());
     expect((await app.request("/health")).status).toBe(200);
     expect((await app.request("/ready")).status).toBe(503);

@@ -5,7 +5,7 @@ const DEVIATION_GAIN = 1 / 4;
 /** A region that was measured while it started is found quick again within a few probes. */
 const RECOVERY_GAIN = 1 / 2;
 
-export interface RegionalEstimate {
+export interface RegionEstimate {
   /** @param computeMs what the manifest says the region's computation takes */
   predict(computeMs: number): number;
   /**
@@ -22,7 +22,7 @@ export interface RegionalEstimate {
  *
  * @param priorMs the overhead to assume before the first fetch
  */
-export function regionalEstimate(priorMs: number): RegionalEstimate {
+export function regionEstimate(priorMs: number): RegionEstimate {
   let overhead = priorMs;
   let deviation = 0;
   let slowdown: number | undefined;

@@ -1,11 +1,11 @@
 import { serve } from "@hono/node-server";
 import { ortNodeEngine, type Provider } from "bert-edge/engine/ort-node";
-import { createRegionalApp, s3Settings, s3Store } from "bert-edge/serve";
+import { createRegionApp, s3Settings, s3Store } from "bert-edge/serve";
 import { handle } from "hono/aws-lambda";
 
 const { MODEL, API_KEYS, PROVIDERS, PORT, AWS_LAMBDA_FUNCTION_NAME, ...env } = process.env;
 
-const app = createRegionalApp({
+const app = createRegionApp({
   model: MODEL ?? "bert-edge-mini",
   models: s3Store(s3Settings(env)),
   engine: ortNodeEngine({ providers: (PROVIDERS ?? "cuda,cpu").split(",") as Provider[] }),

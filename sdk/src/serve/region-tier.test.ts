@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { encodeFloats } from "./base64.ts";
-import { type ExpectedAnswer, type RegionalTierOptions, regionalTier } from "./regional-tier.ts";
+import { type ExpectedAnswer, type RegionTierOptions, regionTier } from "./region-tier.ts";
 import { startDeadline } from "./routing/deadline.ts";
 import type { EmbedQuery } from "./service.ts";
 
@@ -14,10 +14,10 @@ const expected: ExpectedAnswer = { model: "tiny", version: VERSION, dimensions: 
 type Answering = (request: Request, clock: { now: number }) => Response | Promise<Response>;
 
 /** A tier whose region is a function, with a clock that the test moves. */
-function setUp(answer: Answering, options: Partial<RegionalTierOptions> = {}) {
+function setUp(answer: Answering, options: Partial<RegionTierOptions> = {}) {
   const clock = { now: 1_000 };
   const requests: Request[] = [];
-  const tier = regionalTier({
+  const tier = regionTier({
     url: "https://region.example.com",
     key: "region-key",
     priorMs: PRIOR_MS,

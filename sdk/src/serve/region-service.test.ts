@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { backgroundWork, fakeEngine, publishTiny, statesOf, TINY, tinyStore } from "#test/fixtures/tiny-model.ts";
 import { defaultLimits } from "./local-tier.ts";
 import { modelHolder } from "./model-holder.ts";
-import { regionalService } from "./regional-service.ts";
+import { regionService } from "./region-service.ts";
 import { startDeadline } from "./routing/deadline.ts";
 
 async function setUp() {
@@ -11,13 +11,13 @@ async function setUp() {
   const clock = { now: 0 };
   const holder = modelHolder({ store, name: TINY.name, engine, now: () => clock.now });
   const work = backgroundWork();
-  const service = regionalService({ holder, limits: { ...defaultLimits, maxInputs: 2 } });
+  const service = regionService({ holder, limits: { ...defaultLimits, maxInputs: 2 } });
   const embed = (texts: string[], truncate = false) =>
     service.embed({ texts, truncate, model: undefined, deadline: startDeadline(undefined, () => 0) }, work.background);
   return { store, engine, clock, service, embed, ...work };
 }
 
-describe("regionalService", () => {
+describe("regionService", () => {
   it("waits for its model and answers as the region", async () => {
     const { embed } = await setUp();
     expect(await embed(["to be", "a"])).toMatchObject({
@@ -55,7 +55,7 @@ describe("regionalService", () => {
       },
     });
     const holder = modelHolder({ store: await tinyStore(), name: TINY.name, engine });
-    const service = regionalService({ holder, limits: defaultLimits });
+    const service = regionService({ holder, limits: defaultLimits });
     const deadline = startDeadline("1000", () => clock.now);
     const answer = await service.embed({ texts: ["a"], truncate: false, model: TINY.name, deadline }, () => {});
     expect(answer.timings).toEqual({ compute: 7 });

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { regionalEstimate } from "./regional-estimate.ts";
+import { regionEstimate } from "./region-estimate.ts";
 
 /** Averages of doubles: a few roundings. */
 const RELATIVE_TOLERANCE = 1e-9;
@@ -10,29 +10,29 @@ const ms = fc.double({ min: 0, max: 60_000, noNaN: true });
 const computeMs = fc.oneof(fc.constant(0), fc.double({ min: 0.001, max: 60_000, noNaN: true }));
 const fetches = fc.array(fc.record({ totalMs: ms, computedMs: ms, computeMs }), { maxLength: 50 });
 
-describe("regionalEstimate", () => {
+describe("regionEstimate", () => {
   it("starts at the prior, and takes the region for a machine like the one that prepared the model", () => {
-    const estimate = regionalEstimate(50);
+    const estimate = regionEstimate(50);
     expect(estimate.predict(0)).toBe(50);
     expect(estimate.predict(20)).toBe(70);
   });
 
   it("replaces the prior by the first fetch, without any spread", () => {
-    const estimate = regionalEstimate(50);
+    const estimate = regionEstimate(50);
     estimate.observe({ totalMs: 14, computedMs: 4, computeMs: 2 });
     expect(estimate.predict(0)).toBe(10);
     expect(estimate.predict(3)).toBe(10 + 2 * 3);
   });
 
   it("learns the slowdown from the first fetch that computes, though probes came before it", () => {
-    const estimate = regionalEstimate(50);
+    const estimate = regionEstimate(50);
     estimate.observe({ totalMs: 10, computedMs: 0, computeMs: 0 });
     estimate.observe({ totalMs: 11, computedMs: 1, computeMs: 20 });
     expect(estimate.predict(100)).toBe(10 + 0.05 * 100);
   });
 
   it("moves as RFC 6298 says: an eighth of the way, and a quarter of the deviation", () => {
-    const estimate = regionalEstimate(50);
+    const estimate = regionEstimate(50);
     estimate.observe({ totalMs: 16, computedMs: 0, computeMs: 0 });
     estimate.observe({ totalMs: 32, computedMs: 0, computeMs: 0 });
     expect(estimate.predict(0)).toBe(16 + 16 / 8 + 16 / 4);
@@ -41,7 +41,7 @@ describe("regionalEstimate", () => {
   });
 
   it("counts a region that claims to have computed longer than the fetch took as overhead-free", () => {
-    const estimate = regionalEstimate(50);
+    const estimate = regionEstimate(50);
     estimate.observe({ totalMs: 5, computedMs: 9, computeMs: 0 });
     expect(estimate.predict(0)).toBe(0);
   });
@@ -55,7 +55,7 @@ describe("regionalEstimate", () => {
         computeMs,
         fc.double({ min: 0.01, max: 10, noNaN: true }),
         (prior, past, overhead, compute, slowdown) => {
-          const estimate = regionalEstimate(prior);
+          const estimate = regionEstimate(prior);
           for (const fetch of past) estimate.observe(fetch);
           const steady = { totalMs: overhead + slowdown * 10, computedMs: slowdown * 10, computeMs: 10 };
           for (let i = 0; i < 600; i++) estimate.observe(steady);
@@ -75,8 +75,8 @@ describe("regionalEstimate", () => {
         fc.double({ min: 10, max: 1_000, noNaN: true }),
         fc.double({ min: 1, max: 9, noNaN: true }),
         (mean, spread) => {
-          const steady = regionalEstimate(0);
-          const wavering = regionalEstimate(0);
+          const steady = regionEstimate(0);
+          const wavering = regionEstimate(0);
           for (let i = 0; i < 40; i++) {
             steady.observe({ totalMs: mean, computedMs: 0, computeMs: 0 });
             wavering.observe({ totalMs: mean + (i % 2 ? spread : -spread), computedMs: 0, computeMs: 0 });
@@ -90,7 +90,7 @@ describe("regionalEstimate", () => {
   it("is a finite, non-negative number after any fetches, and grows with the computation", () => {
     fc.assert(
       fc.property(ms, fetches, computeMs, computeMs, (prior, past, compute, more) => {
-        const estimate = regionalEstimate(prior);
+        const estimate = regionEstimate(prior);
         for (const fetch of past) estimate.observe(fetch);
         expect(estimate.predict(compute)).toBeGreaterThanOrEqual(0);
         expect(estimate.predict(compute)).toBeLessThan(Number.POSITIVE_INFINITY);
@@ -102,7 +102,7 @@ describe("regionalEstimate", () => {
 
 describe("a region that was measured while it started", () => {
   it("is found quick again by a few probes", () => {
-    const estimate = regionalEstimate(50);
+    const estimate = regionEstimate(50);
     estimate.observe({ totalMs: 20, computedMs: 0, computeMs: 0 });
     estimate.observe({ totalMs: 3_000, computedMs: 0, computeMs: 0 });
     expect(estimate.predict(0)).toBeGreaterThan(300);
@@ -111,7 +111,7 @@ describe("a region that was measured while it started", () => {
   });
 
   it("is forgiven a slow first computation by probes alone", () => {
-    const estimate = regionalEstimate(50);
+    const estimate = regionEstimate(50);
     estimate.observe({ totalMs: 410, computedMs: 400, computeMs: 8 });
     expect(estimate.predict(8)).toBeGreaterThan(400);
     for (let probe = 0; probe < 40; probe++) estimate.observe({ totalMs: 10, computedMs: 0, computeMs: 0 });
