@@ -4,7 +4,7 @@ import { BertEdgeError } from "../../artifact/error.ts";
 import { readJson } from "../files/json-file.ts";
 import { type StoredFile, storedFile } from "../files/stored-file.ts";
 import type { Tensor } from "../graph/tensor.ts";
-import { parseSafetensors } from "./safetensors.ts";
+import { readTensors } from "./read-tensors.ts";
 
 /** tokenizer.json and, empty where there is none, tokenizer_config.json. */
 export interface TokenizerFiles {
@@ -45,7 +45,7 @@ export function readWeights(folder: string): Map<string, Tensor> {
     if ((cause as NodeJS.ErrnoException).code === "ENOENT") return missing(folder, WEIGHTS);
     throw new BertEdgeError("checkpoint_invalid", `${path} cannot be read.`, { cause });
   }
-  return parseSafetensors(file, path);
+  return readTensors(file, path);
 }
 
 function missing(folder: string, file: string): never {

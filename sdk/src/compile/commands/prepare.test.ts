@@ -8,7 +8,7 @@ import { startModel } from "../../runtime/model.ts";
 import { cosine } from "../../runtime/tasks/sentence-vector.ts";
 import { openFolder } from "../../storage/folder-artifact.ts";
 import { FP16_LIMIT } from "../accuracy/limits.ts";
-import { parseSafetensors } from "../checkpoint/safetensors.ts";
+import { readTensors } from "../checkpoint/read-tensors.ts";
 import { engineOnThisMachine } from "../latency/engines.ts";
 import { readTextModel } from "../model/text-model.ts";
 import { writeOnnx } from "../onnx/write-onnx.ts";
@@ -126,7 +126,7 @@ describe("prepare", () => {
       const { manifest } = await run({ targets: ["edge"] });
       expect(manifest.targets.edge?.engine).toBe("wasm");
       const file = await readFile(join(out, manifest.targets.edge?.model as string));
-      return [...parseSafetensors(new Uint8Array(file), "edge").values()]
+      return [...readTensors(new Uint8Array(file), "edge").values()]
         .map(({ data }) => Buffer.from(data))
         .sort(Buffer.compare);
     });

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { seeded } from "#test/fixtures/seeded.ts";
 import { readModelFile } from "../../runtime/engine/wasm/load/model-file.ts";
 import { PROGRAM_VERSION, type Program } from "../../runtime/engine/wasm/run/program.ts";
-import { parseSafetensors } from "../checkpoint/safetensors.ts";
+import { readTensors } from "../checkpoint/read-tensors.ts";
 import { elementSize, type Tensor } from "../graph/tensor.ts";
 import { writeModel } from "./write-model.ts";
 
@@ -29,7 +29,7 @@ describe("writeModel", () => {
   it("writes a safetensors file from which the tensors come back", () => {
     fc.assert(
       fc.property(program, tensors, (written, given) => {
-        const found = parseSafetensors(writeModel({ program: written, tensors: given }), "model");
+        const found = readTensors(writeModel({ program: written, tensors: given }), "model");
         expect(new Map([...found].sort())).toEqual(new Map([...given].sort()));
       }),
       seeded(300),

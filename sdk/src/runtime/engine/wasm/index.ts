@@ -1,8 +1,9 @@
+import { LENGTH_BYTES } from "../../../artifact/safetensors.ts";
 import type { Engine } from "../engine.ts";
 import { answeringEarly } from "./load/answering-early.ts";
 import { arriving } from "./load/arrival.ts";
 import { checkProgram } from "./load/check-program.ts";
-import { headerEnd, LENGTH_BYTES, readModelFile } from "./load/model-file.ts";
+import { readModelFile, tensorsBegin } from "./load/model-file.ts";
 import { neededBytes } from "./load/needed-bytes.ts";
 import { hasRelaxedSimd } from "./load/relaxed-simd.ts";
 import { releasable } from "./load/releasable.ts";
@@ -34,7 +35,7 @@ export function wasmEngine({ relaxed, simd }: KernelModules): Engine {
       const arrival = arriving((progress) => source.readInto("edge", { bytes, ...progress }));
       try {
         await arrival.reach(LENGTH_BYTES);
-        await arrival.reach(headerEnd(bytes()));
+        await arrival.reach(tensorsBegin(bytes()));
         const file = readModelFile(bytes());
         checkProgram(file);
         await arrival.reach(neededBytes(file)([]));

@@ -15,7 +15,7 @@ const program: Program = {
   vocabulary: 3,
 };
 const tensors = {
-  words: { dtype: "U8", shape: [3, 4], bytes: Uint8Array.from({ length: 12 }, (_, i) => i) },
+  words: { dtype: "U8" as const, shape: [3, 4], data: Uint8Array.from({ length: 12 }, (_, i) => i) },
   "words.steps": float32Tensor([3], [1, 2, 3]),
 };
 const fileOf = (changes: Partial<Program> = {}) =>

@@ -1,0 +1,176 @@
+// Reads and writes safetensors files, the container of checkpoints, engine models and packed tokenizers:
+//
+//     header length     u64, little-endian
+//     header            JSON: dtype, shape and byte range of each tensor by name, and text under "__metadata__"
+//     tensors           little-endian, end to end
+//
+// https://github.com/huggingface/safetensors#format
+
+/** Bytes of the header length. */
+export const LENGTH_BYTES = 8;
+/** The Rust library's limit: https://github.com/huggingface/safetensors/blob/main/safetensors/src/tensor.rs */
+const MAX_HEADER_BYTES = 100_000_000;
+const METADATA = "__metadata__";
+const SPACE = 0x20;
+
+/** Bytes per element, by the format's names of the types. */
+export const dtypeBytes = {
+  BOOL: 1,
+  U8: 1,
+  I8: 1,
+  U16: 2,
+  I16: 2,
+  F16: 2,
+  BF16: 2,
+  U32: 4,
+  I32: 4,
+  F32: 4,
+  U64: 8,
+  I64: 8,
+  F64: 8,
+} as const;
+export type Dtype = keyof typeof dtypeBytes;
+
+/** Default alignment of the first tensor: the widest element. */
+const ALIGNMENT = 8;
+
+/** Describes a tensor in a file. */
+export interface StoredTensor {
+  readonly dtype: Dtype;
+  readonly shape: readonly number[];
+  /** Offset in the file of the first byte. */
+  readonly begin: number;
+  /** Offset in the file after the last byte. */
+  readonly end: number;
+}
+
+/** A file's header, checked. */
+export interface SafetensorsHeader {
+  readonly metadata: ReadonlyMap<string, string>;
+  readonly tensors: ReadonlyMap<string, StoredTensor>;
+}
+
+/** Bytes in memory, or a file that is read in parts. */
+export interface ByteSource {
+  readonly length: number;
+  subarray(begin: number, end: number): Uint8Array;
+}
+
+/** Makes the error for a fault such as "its header is not a JSON object". */
+export type MakeError = (fault: string, cause?: unknown) => Error;
+
+/**
+ * Returns the offset of the header's end, where tensors begin. Reads only the first `LENGTH_BYTES` bytes.
+ *
+ * @throws what `refuse` makes
+ */
+export function headerEnd(file: ByteSource, refuse: MakeError): number {
+  if (file.length < LENGTH_BYTES) throw refuse("it is shorter than its header");
+  const { buffer, byteOffset } = file.subarray(0, LENGTH_BYTES);
+  const headerBytes = Number(new DataView(buffer, byteOffset).getBigUint64(0, true));
+  if (headerBytes > MAX_HEADER_BYTES || LENGTH_BYTES + headerBytes > file.length) {
+    throw refuse(`its header claims ${headerBytes} bytes of a file of ${file.length}`);
+  }
+  return LENGTH_BYTES + headerBytes;
+}
+
+/**
+ * Reads and checks the header. Reads no bytes of tensors: those of a file that is still arriving may be missing.
+ *
+ * @throws what `refuse` makes, unless the tensors fill the rest of the file without gaps or overlaps
+ */
+export function readSafetensors(file: ByteSource, refuse: MakeError): SafetensorsHeader {
+  const start = headerEnd(file, refuse);
+  const entries = new Map<string, unknown>(Object.entries(parseHeader(file.subarray(LENGTH_BYTES, start), refuse)));
+  const metadata = checkMetadata(entries.get(METADATA) ?? {}, refuse);
+  entries.delete(METADATA);
+  const tensors = new Map<string, StoredTensor>();
+  for (const [name, value] of entries) tensors.set(name, checkTensor(name, value, start, file.length, refuse));
+  checkCoverage(tensors, start, file.length, refuse);
+  return { metadata, tensors };
+}
+
+function parseHeader(bytes: Uint8Array, refuse: MakeError): object {
+  try {
+    // TextDecoder refuses the shared memory of WebAssembly threads, so it gets a copy.
+    const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes.slice());
+    if (text.startsWith("{")) return JSON.parse(text);
+  } catch (cause) {
+    throw refuse("its header is not JSON", cause);
+  }
+  throw refuse("its header is not a JSON object");
+}
+
+function checkMetadata(value: unknown, refuse: MakeError): ReadonlyMap<string, string> {
+  const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
+  if (!isObject || Object.values(value).some((text) => typeof text !== "string")) {
+    throw refuse("its metadata is not an object of texts");
+  }
+  return new Map(Object.entries(value));
+}
+
+const isSize = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0;
+const isSizes = (value: unknown): value is number[] => Array.isArray(value) && value.every(isSize);
+
+function checkTensor(name: string, value: unknown, start: number, fileLength: number, refuse: MakeError): StoredTensor {
+  const { dtype, shape, data_offsets: range } = Object(value) as Record<string, unknown>;
+  if (typeof dtype !== "string" || !isSizes(shape) || !isSizes(range) || range.length !== 2) {
+    throw refuse(`tensor ${name} is not described as dtype, shape and data_offsets`);
+  }
+  if (!Object.hasOwn(dtypeBytes, dtype)) throw refuse(`tensor ${name} has the unknown type ${dtype}`);
+  const [begin, end] = range.map((offset) => start + offset) as [number, number];
+  if (begin > end || end > fileLength) throw refuse(`tensor ${name} lies outside the file`);
+  const bytes = shape.reduce((product, size) => product * size, dtypeBytes[dtype as Dtype]);
+  if (end - begin !== bytes) throw refuse(`tensor ${name} is ${dtype}[${shape}] but has ${end - begin} bytes`);
+  return { dtype: dtype as Dtype, shape, begin, end };
+}
+
+/** Refuses gaps, as other readers do. A name that stands twice in the header leaves one too. */
+function checkCoverage(tensors: SafetensorsHeader["tensors"], start: number, fileLength: number, refuse: MakeError) {
+  let covered = start;
+  for (const [name, { begin, end }] of [...tensors].sort(([, a], [, b]) => a.begin - b.begin || a.end - b.end)) {
+    if (begin < covered) throw refuse(`tensor ${name} overlaps another`);
+    if (begin > covered) throw refuse(`there is a gap before tensor ${name}`);
+    covered = end;
+  }
+  if (covered !== fileLength) throw refuse(`${fileLength - covered} bytes follow the last tensor`);
+}
+
+/** A tensor to write: little-endian elements, row-major. */
+export interface TensorToWrite {
+  readonly dtype: Dtype;
+  readonly shape: readonly number[];
+  readonly data: Uint8Array;
+}
+
+/**
+ * Writes tensors in the given order, end to end: each is aligned as far as the sizes of those before it allow.
+ *
+ * @param options.alignment of the first tensor, in bytes; the header is padded with spaces
+ */
+export function writeSafetensors(
+  tensors: Iterable<readonly [name: string, tensor: TensorToWrite]>,
+  { metadata, alignment = ALIGNMENT }: { metadata?: Readonly<Record<string, string>>; alignment?: number } = {},
+): Uint8Array<ArrayBuffer> {
+  const ordered = [...tensors];
+  let bodyBytes = 0;
+  const entries = ordered.map(([name, { dtype, shape, data }]) => {
+    const begin = bodyBytes;
+    bodyBytes += data.length;
+    return [name, { dtype, shape, data_offsets: [begin, bodyBytes] }] as const;
+  });
+  // Object.fromEntries, because assignment would lose a tensor called __proto__.
+  const header = Object.fromEntries<object>(metadata ? [[METADATA, metadata], ...entries] : entries);
+  const json = new TextEncoder().encode(JSON.stringify(header));
+  const start = Math.ceil((LENGTH_BYTES + json.length) / alignment) * alignment;
+  const file = new Uint8Array(start + bodyBytes);
+  new DataView(file.buffer).setBigUint64(0, BigInt(start - LENGTH_BYTES), true);
+  file.set(json, LENGTH_BYTES);
+  file.fill(SPACE, LENGTH_BYTES + json.length, start);
+  let at = start;
+  for (const [, { data }] of ordered) {
+    file.set(data, at);
+    at += data.length;
+  }
+  return file;
+}

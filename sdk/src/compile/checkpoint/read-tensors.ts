@@ -1,0 +1,47 @@
+import { BertEdgeError } from "../../artifact/error.ts";
+import { type Dtype, readSafetensors } from "../../artifact/safetensors.ts";
+import type { StoredFile } from "../files/stored-file.ts";
+import { type DataType, lazyTensor, type Tensor } from "../graph/tensor.ts";
+
+/** Element types of graphs, by safetensors' names. */
+const dataTypeOf: Readonly<Record<Dtype, DataType>> = {
+  BOOL: "bool",
+  U8: "uint8",
+  I8: "int8",
+  U16: "uint16",
+  I16: "int16",
+  F16: "float16",
+  BF16: "bfloat16",
+  U32: "uint32",
+  I32: "int32",
+  F32: "float32",
+  U64: "uint64",
+  I64: "int64",
+  F64: "float64",
+};
+
+/**
+ * Returns a safetensors file's tensors by name: views of a file in memory, and tensors that are read at each access of a
+ * stored file.
+ *
+ * @param source the file's name, for errors
+ * @throws BertEdgeError `safetensors_invalid`
+ */
+export function readTensors(file: Uint8Array<ArrayBuffer> | StoredFile, source: string): Map<string, Tensor> {
+  const { tensors } = readSafetensors(
+    file,
+    (fault, cause) =>
+      new BertEdgeError("safetensors_invalid", `${source} is not a valid safetensors file: ${fault}.`, {
+        hint: "The download may be incomplete, or a Git LFS pointer instead of the file: fetch it again.",
+        cause,
+      }),
+  );
+  const read = new Map<string, Tensor>();
+  for (const [name, { dtype, shape, begin, end }] of tensors) {
+    const dataType = dataTypeOf[dtype];
+    const data = () => file.subarray(begin, end);
+    const isInMemory = file instanceof Uint8Array;
+    read.set(name, isInMemory ? { dtype: dataType, shape, data: data() } : lazyTensor(dataType, shape, data));
+  }
+  return read;
+}
