@@ -15,12 +15,12 @@ import { parseArgs } from "node:util";
 import { BertEdgeError } from "#sdk/artifact/error.ts";
 import { printError, printJson, printNote, printResult, stageLog } from "#sdk/cli/output.ts";
 import { COMPARISON } from "#sdk/compile/accuracy/comparison.ts";
-import { inChild } from "#sdk/compile/isolate/in-child.ts";
+import { runInSubprocess } from "#sdk/compile/subprocess/run-in-subprocess.ts";
 import { describe, type Figures, type Line } from "./quantize/describe.ts";
 import { makeResults } from "./quantize/make-results.ts";
 import { bertEdgeRows, hasPython, pythonRows } from "./quantize/rows.ts";
-import type { Score, ScoreTask } from "./quantize/score-child.ts";
-import type { Times } from "./quantize/time-child.ts";
+import type { Score, ScoreTask } from "./quantize/score.ts";
+import type { Times } from "./quantize/time.ts";
 import type { Failure } from "./run-tool.ts";
 
 const ROUNDS = 5;
@@ -54,9 +54,8 @@ try {
 async function measure(model: string): Promise<{ original: Figures; lines: Line[] }> {
   const staged = join(folder, "model");
   await mkdir(staged);
-  const original = await child<string>("stage", [model, staged]);
-  const scoreOf = (file: string) =>
-    child<Score>("score", [JSON.stringify({ original, file, ...texts } satisfies ScoreTask)]);
+  const original = await subprocess<string>("stage", [model, staged]);
+  const scoreOf = (file: string) => subprocess<Score>("score", [{ original, file, ...texts } satisfies ScoreTask]);
   log.stage("score float32"); // before anything takes long: it fails where the tokenizer or the pairs are not usable
   const score = await scoreOf(original);
 
@@ -67,7 +66,7 @@ async function measure(model: string): Promise<{ original: Figures; lines: Line[
 
   log.stage("time texts");
   const timed = results.flatMap((result) => ("file" in result && result.row.isTimed ? [result.file] : []));
-  const times = await child<Record<string, Times>>("time", [original, ...timed]);
+  const times = await subprocess<Record<string, Times>>("time", [[original, ...timed]]);
   const msOf = (file: string) => times[file] && { ms: times[file] };
   if (!times[original]) printNote("No times of texts: the model does not run on texts of the lengths that are timed.");
 
@@ -91,7 +90,8 @@ function failureOf(error: unknown): Failure {
   throw error;
 }
 
-/** Models are read in other processes alone: `runTool` says why. */
-function child<T>(script: string, args: readonly string[]): Promise<T> {
-  return inChild<T>(new URL(`./quantize/${script}-child.ts`, import.meta.url), args, COMPARISON);
+/** Runs the function of a module in ./quantize: `runTool` says why this process loads no models itself. */
+function subprocess<T>(name: "stage" | "score" | "time", args: readonly unknown[]): Promise<T> {
+  const module = new URL(`./quantize/${name}.ts`, import.meta.url).href;
+  return runInSubprocess<T>({ module, name, args }, COMPARISON);
 }

@@ -1,8 +1,8 @@
 import { table } from "#sdk/cli/output.ts";
 import type { Failure } from "../run-tool.ts";
 import type { Cost } from "./make-results.ts";
-import type { Score } from "./score-child.ts";
-import type { Times } from "./time-child.ts";
+import type { Score } from "./score.ts";
+import type { Times } from "./time.ts";
 
 /** What was measured of a row. */
 export interface Figures {

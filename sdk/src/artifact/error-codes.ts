@@ -170,6 +170,10 @@ export const errorCodes = {
   tensor_shape: { when: "A tensor's shape does not match its data.", fix: "Save or export the model again." },
   weights_invalid: { when: "A weight is NaN or infinite.", fix: "Train or download the model again." },
   // Preparing a model: what is made of it
+  aborted: {
+    when: "The caller's AbortSignal stopped the work.",
+    fix: "Start it again to finish it; nothing was written.",
+  },
   accuracy_gate: {
     when: "A quantized model differs too much from the float32 model.",
     fix: "Give calibration texts of your own, or drop the target. The message says what each layer costs.",

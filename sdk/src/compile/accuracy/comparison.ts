@@ -1,7 +1,7 @@
-import type { Errand } from "../isolate/in-child.ts";
+import type { SubprocessOptions } from "../subprocess/run-in-subprocess.ts";
 
-/** Models of the size that fits a single file take seconds. */
-export const COMPARISON: Errand = {
+/** Comparing models that fit in one file takes seconds. */
+export const COMPARISON: SubprocessOptions = {
   failure: "parity_failed",
   what: "The models could not be compared",
   deadlineMs: 10 * 60_000,

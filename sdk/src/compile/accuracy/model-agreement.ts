@@ -8,6 +8,8 @@ import { numbersOf } from "../graph/tensor.ts";
 import { fromOnnx } from "../onnx/from-onnx.ts";
 import { readOnnx } from "../onnx/read-onnx.ts";
 import { tokenBatches } from "../quantize/token-batches.ts";
+import { inSubprocess } from "../subprocess/run-in-subprocess.ts";
+import { COMPARISON } from "./comparison.ts";
 import { parity } from "./parity.ts";
 import { probeInputs } from "./probe-inputs.ts";
 import { type Run, runFirst } from "./run-first.ts";
@@ -52,6 +54,19 @@ export async function modelAgreement(
     `${original} has no output that could be compared: states, vectors or logits.`,
   );
 }
+
+/**
+ * Runs `modelAgreement` in a subprocess.
+ *
+ * @throws BertEdgeError `parity_failed`, `aborted`, and as `modelAgreement`
+ */
+export const modelAgreementInSubprocess = (
+  original: string,
+  quantized: string,
+  sequences?: readonly TokenIds[],
+  signal?: AbortSignal,
+): Promise<Parity> =>
+  inSubprocess(import.meta.url, modelAgreement, { ...COMPARISON, signal })(original, quantized, sequences);
 
 /** NaN is worse than any number. */
 const rank = ({ meanCosine }: Parity): number => (Number.isNaN(meanCosine) ? Number.NEGATIVE_INFINITY : meanCosine);

@@ -10,8 +10,7 @@ import type { Graph } from "../graph/graph.ts";
 import { float32Scalar, tensor } from "../graph/tensor.ts";
 import { dataTypes } from "../onnx/tensor-proto.ts";
 import { writeOnnx } from "../onnx/write-onnx.ts";
-import { modelParity } from "./model-parity.ts";
-import { parityInProcess } from "./parity-process.ts";
+import { modelParity, modelParityInSubprocess } from "./model-parity.ts";
 
 async function files(...graphs: readonly Graph[]): Promise<string[]> {
   const folder = await temporaryFolder();
@@ -113,15 +112,15 @@ describe("modelParity", () => {
   });
 });
 
-describe("parityInProcess", () => {
+describe("modelParityInSubprocess", () => {
   it("answers as modelParity does", async () => {
     const [a = "", b = ""] = await files(shifted("Add", 0), shifted("Add", 0.25));
-    expect(await parityInProcess(a, b)).toEqual(await modelParity(a, b));
+    expect(await modelParityInSubprocess(a, b)).toEqual(await modelParity(a, b));
   });
 
   it("passes on why models cannot be compared", async () => {
     const [a = ""] = await files(shifted("Add", 0));
-    expect(await refusalOf(parityInProcess(`${a}.missing`, a))).toBe("onnx_missing");
-    expect(await refusalOf(parityInProcess(a, `${a}.missing`))).toBe("parity_failed");
+    expect(await refusalOf(modelParityInSubprocess(`${a}.missing`, a))).toBe("onnx_missing");
+    expect(await refusalOf(modelParityInSubprocess(a, `${a}.missing`))).toBe("parity_failed");
   });
 });

@@ -4,6 +4,8 @@ import { fromOrt } from "../evaluate/ort-tensor.ts";
 import { numbersOf } from "../graph/tensor.ts";
 import { fromOnnx } from "../onnx/from-onnx.ts";
 import { readOnnx } from "../onnx/read-onnx.ts";
+import { inSubprocess } from "../subprocess/run-in-subprocess.ts";
+import { COMPARISON } from "./comparison.ts";
 import { probeInputs } from "./probe-inputs.ts";
 import { runFirst } from "./run-first.ts";
 
@@ -68,6 +70,17 @@ export async function modelParity(original: string, rewritten: string): Promise<
   }
   return { maxAbs, ofTolerance, cosine, cases: compared };
 }
+
+/**
+ * Runs `modelParity` in a subprocess.
+ *
+ * @throws BertEdgeError `parity_failed`, `aborted`, and as `modelParity`
+ */
+export const modelParityInSubprocess = (
+  original: string,
+  rewritten: string,
+  signal?: AbortSignal,
+): Promise<ModelParity> => inSubprocess(import.meta.url, modelParity, { ...COMPARISON, signal })(original, rewritten);
 
 function compare(reference: ort.Tensor, other: ort.Tensor) {
   const [a, b] = [numbersOf(fromOrt(reference)), numbersOf(fromOrt(other))];

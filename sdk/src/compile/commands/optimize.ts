@@ -1,6 +1,5 @@
 import { BertEdgeError } from "../../artifact/error.ts";
-import type { ModelParity } from "../accuracy/model-parity.ts";
-import { parityInProcess } from "../accuracy/parity-process.ts";
+import { type ModelParity, modelParityInSubprocess } from "../accuracy/model-parity.ts";
 import { assertWritable, replaceFile } from "../files/replace-file.ts";
 import { incompleteness } from "../fusions/completeness.ts";
 import { countFused } from "../fusions/fused-operators.ts";
@@ -63,7 +62,7 @@ export async function optimize(options: OptimizeOptions): Promise<OptimizeReport
     const peakRssMB = process.resourceUsage().maxRSS / 1024;
 
     if (checkParity) onStage("compare with the original");
-    const parity = checkParity ? await parityInProcess(await writeOriginal(folder), path) : undefined;
+    const parity = checkParity ? await modelParityInSubprocess(await writeOriginal(folder), path) : undefined;
     if (parity && !(parity.ofTolerance <= 1)) throw exceeded(parity);
 
     if (complete || allowPartial) await publish();

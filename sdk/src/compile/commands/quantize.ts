@@ -1,18 +1,17 @@
-import { access, writeFile } from "node:fs/promises";
-import { extname, join } from "node:path";
+import { access } from "node:fs/promises";
+import { join } from "node:path";
 import type { Parity } from "../../artifact/manifest.ts";
 import { type Candidate, choosePrecision } from "../accuracy/choose-precision.ts";
-import { COMPARISON } from "../accuracy/comparison.ts";
 import { assertFiniteWeights } from "../accuracy/finite-weights.ts";
 import { FP16_LIMIT, INT8_LIMIT, type Limit, RANDOM_TOKENS_LIMIT, STATIC_LIMIT } from "../accuracy/limits.ts";
+import { modelAgreementInSubprocess } from "../accuracy/model-agreement.ts";
 import { probeTexts } from "../accuracy/probe-texts.ts";
 import { tableRows } from "../accuracy/table-rows.ts";
 import { assertWritable, replaceFile } from "../files/replace-file.ts";
 import { optimizeGraph } from "../fusions/optimize-graph.ts";
 import type { Graph } from "../graph/graph.ts";
 import { byteLength } from "../graph/tensor.ts";
-import { inChild } from "../isolate/in-child.ts";
-import { encodeInChild } from "../model/encode-in-child.ts";
+import { encodeTextsInSubprocess } from "../model/encode-texts.ts";
 import { readModelSource } from "../model/model-source.ts";
 import { writeOnnx } from "../onnx/write-onnx.ts";
 import { calibrationLines } from "../quantize/calibration-lines.ts";
@@ -79,18 +78,13 @@ export async function quantizeModel(options: QuantizeOptions): Promise<QuantizeR
     if (tokenizer !== undefined) onStage("observe activations");
     const lines = options.calibration ?? calibrationLines;
     const texts = [...lines, ...probeTexts];
-    const ids = tokenizer === undefined ? undefined : await encodeInChild(tokenizer, vocabulary, texts, folder);
+    const ids = tokenizer === undefined ? undefined : await encodeTextsInSubprocess(tokenizer, vocabulary, texts);
     const candidates = await quantizeCandidates(fused, options, ids ? ids.slice(0, lines.length) : undefined, folder);
 
     onStage(`quantize and write ${out}`);
     const writtenAt = { seconds: 0, peakRssMB: 0 };
     let original: string | undefined;
-    let probes: string[] = [];
-    if (ids) {
-      const file = join(folder, "probes.json");
-      await writeFile(file, JSON.stringify(ids.slice(lines.length).map((row) => [...row])));
-      probes = [file];
-    }
+    const probes = ids?.slice(lines.length);
     const write = async (result: Graph) => {
       await writeOnnx(path, result, envelope);
       writtenAt.seconds ||= (performance.now() - start) / 1000;
@@ -99,7 +93,7 @@ export async function quantizeModel(options: QuantizeOptions): Promise<QuantizeR
     const parity = async (result: Graph) => {
       await write(result);
       original ??= await writeOriginal(folder);
-      return inChild<Parity>(agreementScript, [original, path, ...probes], COMPARISON);
+      return modelAgreementInSubprocess(original, path, probes);
     };
     const [first] = candidates as [Candidate];
     if (checkParity) onStage("compare with the original");
@@ -125,8 +119,6 @@ export async function quantizeModel(options: QuantizeOptions): Promise<QuantizeR
     };
   });
 }
-
-const agreementScript = new URL(`../accuracy/agreement-child${extname(import.meta.url)}`, import.meta.url);
 
 const limits: Readonly<Record<QuantizeMode, Limit>> = {
   "int8-dynamic": INT8_LIMIT,

@@ -3,6 +3,7 @@ import type { TokenIds } from "../../runtime/engine/engine.ts";
 import { readTokenizer } from "../checkpoint/model-folder.ts";
 import { readJson } from "../files/json-file.ts";
 import { shipTokenizer } from "../pack/tokenizer/ship-tokenizer.ts";
+import { inSubprocess } from "../subprocess/run-in-subprocess.ts";
 import { encoderOf, openTokenizer } from "./text-encoder.ts";
 
 /** Of a text that is observed or compared: enough for attention to matter. */
@@ -26,3 +27,22 @@ export async function encodeTexts(folder: string, vocabulary: number, texts: rea
   const maxTokens = Math.min(MAX_TOKENS, model_max_length, positions);
   return encoderOf(folder, await openTokenizer(folder, shipTokenizer(files), vocabulary), maxTokens, vocabulary)(texts);
 }
+
+/**
+ * Runs `encodeTexts` in a subprocess: a tokenizer's objects would stay in the caller's heap.
+ *
+ * @throws BertEdgeError `texts_not_encoded`, `aborted`, and as `encodeTexts`
+ */
+export const encodeTextsInSubprocess = (
+  folder: string,
+  vocabulary: number,
+  texts: readonly string[],
+  signal?: AbortSignal,
+): Promise<TokenIds[]> =>
+  inSubprocess(import.meta.url, encodeTexts, {
+    failure: "texts_not_encoded",
+    what: "Texts could not be encoded",
+    // Thousands of texts take seconds.
+    deadlineMs: 60 * 60_000,
+    signal,
+  })(folder, vocabulary, texts);

@@ -9,7 +9,7 @@ import { leastErrorRange, percentileRange, type Range } from "../quantize/static
 import { quantizeInt8Static } from "../quantize/static/int8-static.ts";
 import type { ObservedRange } from "../quantize/static/ranges.ts";
 import { tokenBatches } from "../quantize/token-batches.ts";
-import { type Observer, observerOf } from "./observe-in-child.ts";
+import { type Observations, observeActivations } from "./observe-activations.ts";
 
 export type QuantizeMode = "int8-dynamic" | "int8-blocks" | "int8-static" | "fp16";
 
@@ -32,13 +32,15 @@ export async function quantizeCandidates(
   folder: string,
 ): Promise<Candidate[]> {
   const batches = sequences && tokenBatches(fused, sequences);
-  const observer = batches && observerOf(fused, batches, folder);
-  if (mode === "int8-static") return staticCandidates(fused, observer);
+  if (mode === "int8-static") {
+    if (!batches) throw calibrationMissing();
+    return staticCandidates(fused, await observeActivations(fused, batches, { kinds: ["ranges"], folder }));
+  }
   const layers = quantizableNodes(fused);
   if (mode === "fp16") {
-    const probes = () => probeInputs(fused).flatMap(([inputs]) => inputs ?? []);
-    const beyond = await (observer ?? observerOf(fused, probes(), folder)).beyondHalf();
-    return [{ label: mode, quantize: precisions.fp16(fused), layers, always: [...beyond] }];
+    const inputs = batches ?? probeInputs(fused).flatMap(([first]) => first ?? []);
+    const { overflowing } = await observeActivations(fused, inputs, { kinds: ["overflowing"], folder });
+    return [{ label: mode, quantize: precisions.fp16(fused), layers, always: [...overflowing] }];
   }
   if (hasIntegers(fused)) return [{ label: mode, quantize: () => fused, layers: [] }];
   if (layers.length === 0) {
@@ -50,10 +52,10 @@ export async function quantizeCandidates(
       },
     );
   }
-  const calibration = await observer?.moments();
+  const observed = batches && (await observeActivations(fused, batches, { kinds: ["statistics"], folder }));
   const precision = mode === "int8-dynamic" ? "int8" : mode;
   const quantize = precisions[precision](fused, {
-    calibration,
+    calibration: observed?.statistics,
     ...(tableBits && { tableBits }),
     ...(feedForwardBits && { feedForwardBits }),
   });
@@ -64,14 +66,13 @@ export async function quantizeCandidates(
 const hasIntegers = (graph: Graph): boolean =>
   [...graph.constants()].some(({ dtype, shape }) => (dtype === "int8" || dtype === "uint8") && shape?.length === 2);
 
-/** Ways to find ranges, of which none is the best for all models: docs/accuracy.md. */
-async function staticCandidates(graph: Graph, observer: Observer | undefined): Promise<Candidate[]> {
-  if (!observer) {
-    throw new BertEdgeError("calibration_missing", "int8-static needs to know what activations are like.", {
-      hint: "Give the folder of the model's tokenizer.json with --tokenizer.",
-    });
-  }
-  const observed = await observer.ranges();
+const calibrationMissing = () =>
+  new BertEdgeError("calibration_missing", "int8-static cannot find activation ranges without texts.", {
+    hint: "Give the folder of the model's tokenizer.json with --tokenizer.",
+  });
+
+/** Three ways to choose ranges; docs/accuracy.md shows that none is the best for all models. */
+function staticCandidates(graph: Graph, { ranges }: Pick<Observations, "ranges">): Candidate[] {
   const ways: Record<string, (range: ObservedRange) => Range> = {
     "least error": ({ histogram }) => leastErrorRange(histogram),
     "min and max": (range) => range,
@@ -79,7 +80,7 @@ async function staticCandidates(graph: Graph, observer: Observer | undefined): P
   };
   return Object.entries(ways).map(([label, rangeOf]) => ({
     label,
-    quantize: () => quantizeInt8Static(graph, new Map([...observed].map(([value, range]) => [value, rangeOf(range)]))),
+    quantize: () => quantizeInt8Static(graph, new Map([...ranges].map(([value, range]) => [value, rangeOf(range)]))),
     layers: [],
   }));
 }

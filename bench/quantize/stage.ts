@@ -1,17 +1,16 @@
 import { cp, readFile, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { foldConstants } from "#sdk/compile/evaluate/fold-constants.ts";
-import { answer } from "#sdk/compile/isolate/in-child.ts";
 import { readModelSource } from "#sdk/compile/model/model-source.ts";
 import { writeOnnx } from "#sdk/compile/onnx/write-onnx.ts";
 import { decodeModel } from "#sdk/compile/proto/decode-model.ts";
 
-/** Puts the model that the command line names into the folder that it names, as a file; Python's tools write beside it. */
-const [, , source = "", folder = ""] = process.argv;
-await answer(stage());
-
-/** @returns path of the float32 file */
-async function stage(): Promise<string> {
+/**
+ * Puts a model into a folder as a file; Python's tools write beside it.
+ *
+ * @returns path of the float32 file
+ */
+export async function stage(source: string, folder: string): Promise<string> {
   const { graph, envelope } = await readModelSource(source);
   if ((await stat(source)).isDirectory()) {
     // Exporters transpose weights in advance, and Python quantizes products with constants alone.

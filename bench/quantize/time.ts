@@ -1,5 +1,4 @@
 import type { Graph } from "#sdk/compile/graph/graph.ts";
-import { answer } from "#sdk/compile/isolate/in-child.ts";
 import { fromOnnx } from "#sdk/compile/onnx/from-onnx.ts";
 import { readOnnx } from "#sdk/compile/onnx/read-onnx.ts";
 import type { TokenIds } from "#sdk/runtime/engine/engine.ts";
@@ -17,11 +16,12 @@ const ROUNDS = 31;
 /** For models whose word table is not found: every BERT has more words. */
 const LEAST_VOCABULARY = 1000;
 
-/** Times the files on the command line side by side, the first of them being the original. */
-await answer(time(process.argv.slice(2)));
-
-/** @returns times by file, without files that do not run; why they do not is what scoring them says */
-async function time(files: readonly string[]): Promise<Record<string, Times>> {
+/**
+ * Times files side by side; the first is the original.
+ *
+ * @returns times by file, without files that do not run; scoring them says why they do not
+ */
+export async function time(files: readonly string[]): Promise<Record<string, Times>> {
   const graph = fromOnnx(await readOnnx(files[0] ?? ""));
   const vocabulary = vocabularyOf(graph) ?? LEAST_VOCABULARY;
   const texts = TOKENS.map((length) => Int32Array.from({ length }, (_, i) => (i * 7919 + length) % vocabulary));

@@ -6,7 +6,6 @@ import { scoreSts } from "#sdk/compile/accuracy/tasks/score-sts.ts";
 import { readTokenizer } from "#sdk/compile/checkpoint/model-folder.ts";
 import { readSentenceHead } from "#sdk/compile/checkpoint/sentence-transformers.ts";
 import type { Graph } from "#sdk/compile/graph/graph.ts";
-import { answer } from "#sdk/compile/isolate/in-child.ts";
 import { encoderOf, openTokenizer, type TextEncoder } from "#sdk/compile/model/text-encoder.ts";
 import { fromOnnx } from "#sdk/compile/onnx/from-onnx.ts";
 import { readOnnx } from "#sdk/compile/onnx/read-onnx.ts";
@@ -35,11 +34,8 @@ export interface ScoreTask {
 /** Of a text; as `bert-edge quantize` cuts them. */
 const MAX_TOKENS = 128;
 
-/** Scores the file in the task on the command line. */
-const task: ScoreTask = JSON.parse(process.argv[2] ?? "");
-await answer(score(task));
-
-async function score({ original, file, tokenizer, sts }: ScoreTask): Promise<Score> {
+/** Scores a file beside the original. */
+export async function score({ original, file, tokenizer, sts }: ScoreTask): Promise<Score> {
   const graph = fromOnnx(await readOnnx(original));
   const encode = tokenizer === undefined ? undefined : await encoderFrom(tokenizer, graph);
   const { meanCosine, minCosine } = await modelAgreement(original, file, encode?.(probeTexts));

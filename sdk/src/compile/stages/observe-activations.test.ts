@@ -6,36 +6,41 @@ import { temporaryFolder } from "#test/fixtures/temporary-folder.ts";
 import { tinyBert } from "#test/fixtures/tiny-bert.ts";
 import { tinyModernBert } from "#test/fixtures/tiny-modernbert.ts";
 import { encoderGraph } from "../checkpoint/encoder-graph.ts";
+import type { Graph } from "../graph/graph.ts";
 import { tensor } from "../graph/tensor.ts";
 import { beyondHalf } from "../quantize/fp16/beyond-half.ts";
 import { observedRanges } from "../quantize/static/ranges.ts";
-import { tokenBatches } from "../quantize/token-batches.ts";
+import { type TokenBatch, tokenBatches } from "../quantize/token-batches.ts";
 import { observeProducts } from "../quantize/weights/observe.ts";
 import { inferShapes } from "../shapes/infer.ts";
-import { observerOf } from "./observe-in-child.ts";
+import { type Observations, observeActivations } from "./observe-activations.ts";
 
 const sequences = [Int32Array.of(1, 7, 8, 2), Int32Array.of(1, 9, 2), Int32Array.of(1, 3, 4, 5, 6, 2)];
 const bert = tinyBert();
 
-describe("observerOf finds the same in another process:", () => {
+const observe = async <Kind extends keyof Observations>(graph: Graph, batches: readonly TokenBatch[], kind: Kind) =>
+  (await observeActivations(graph, batches, { kinds: [kind], folder: await temporaryFolder() }))[kind];
+
+describe("observeActivations finds in a subprocess what this process finds:", () => {
   it.each([
     ["a BERT", bert],
-    ["a ModernBERT, of which weights share what they read", tinyModernBert()],
-  ])("moments in %s, and leaves nothing but them", async (_, { config, weights }) => {
+    ["a ModernBERT, whose weights share inputs", tinyModernBert()],
+  ])("statistics of %s, in the only file it leaves", async (_, { config, weights }) => {
     const graph = await fusedGraph(config, weights);
     const batches = tokenBatches(graph, sequences);
     const folder = await temporaryFolder();
-    const found = await observerOf(graph, batches, folder).moments();
+    const { statistics: found } = await observeActivations(graph, batches, { kinds: ["statistics"], folder });
     const wanted = await observeProducts(graph, batches);
     expect(wanted.size).toBeGreaterThan(5);
+    expect(found.weights).toEqual([...wanted.keys()]);
     for (const [weight, moments] of wanted) expect(found.get(weight)).toEqual(moments);
-    expect(await readdir(folder)).toEqual(["moments"]);
+    expect(await readdir(folder)).toEqual(["statistics"]);
   });
 
   it("ranges", async () => {
     const graph = encoderGraph(bert.config, bert.weights);
     const batches = tokenBatches(graph, sequences);
-    const found = await observerOf(graph, batches, await temporaryFolder()).ranges();
+    const found = await observe(graph, batches, "ranges");
     expect(found.size).toBeGreaterThan(5);
     expect(found).toEqual(await observedRanges(graph, batches, { threads: 1 }));
   });
@@ -58,7 +63,7 @@ describe("observerOf finds the same in another process:", () => {
     if (!states) throw new Error("no states");
     graph.outputs.push({ name: "last_hidden_state", value: states, declaration: undefined });
     inferShapes(graph);
-    const found = await observerOf(graph, tokenBatches(graph, sequences), await temporaryFolder()).ranges();
+    const found = await observe(graph, tokenBatches(graph, sequences), "ranges");
     expect([...found.keys()]).toEqual([states]);
   });
 
@@ -67,7 +72,7 @@ describe("observerOf finds the same in another process:", () => {
     const gamma = tensor("float32", [config.hidden_size], new Float32Array(config.hidden_size).fill(2 ** 20));
     const graph = await fusedGraph(config, { ...bert.weights, norm: { ...bert.weights.norm, gamma } });
     const batches = tokenBatches(graph, sequences);
-    const found = await observerOf(graph, batches, await temporaryFolder()).beyondHalf();
+    const found = await observe(graph, batches, "overflowing");
     expect(found.size).toBeGreaterThan(0);
     expect(found).toEqual(await beyondHalf(graph, batches));
   });
@@ -76,9 +81,7 @@ describe("observerOf finds the same in another process:", () => {
     const graph = await fusedGraph(bert.config, bert.weights);
     const long = tokenBatches(graph, [new Int32Array(bert.config.max_position_embeddings + 1)]);
     const here = await observeProducts(graph, long).catch((error: unknown) => error);
-    const there = await observerOf(graph, long, await temporaryFolder())
-      .moments()
-      .catch((error: unknown) => error);
+    const there = await observe(graph, long, "statistics").catch((error: unknown) => error);
     const { code, message, hint, cause } = here as { code: string; message: string; hint: string; cause: Error };
     expect(code).toBe("calibration_invalid");
     expect(there).toMatchObject({ code, message, hint, cause: { message: cause.message } });

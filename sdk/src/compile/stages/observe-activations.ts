@@ -1,0 +1,102 @@
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import type { Graph } from "../graph/graph.ts";
+import type { Value } from "../graph/node.ts";
+import { fromOnnx } from "../onnx/from-onnx.ts";
+import { readOnnx } from "../onnx/read-onnx.ts";
+import { writeOnnx } from "../onnx/write-onnx.ts";
+import { beyondHalf } from "../quantize/fp16/beyond-half.ts";
+import { type ObservedRange, observedRanges } from "../quantize/static/ranges.ts";
+import type { TokenBatch } from "../quantize/token-batches.ts";
+import { momentsIn, type StoredMoments, writeMoments } from "../quantize/weights/moments-file.ts";
+import { observeProducts } from "../quantize/weights/observe.ts";
+import type { Calibration } from "../quantize/weights/weights.ts";
+import { inferShapes } from "../shapes/infer.ts";
+import { inSubprocess } from "../subprocess/run-in-subprocess.ts";
+
+/** Everything that can be observed about a graph's activations. */
+export interface Observations {
+  /** Statistics of what each weight matrix multiplies. They lie in a file of the folder and are read when asked for. */
+  readonly statistics: Calibration & { readonly weights: readonly string[] };
+  /** Ranges of the inputs of MatMuls. */
+  readonly ranges: ReadonlyMap<Value, ObservedRange>;
+  /** Names of the nodes whose values do not fit half precision. */
+  readonly overflowing: ReadonlySet<string>;
+}
+
+export interface ObserveOptions<Kind extends keyof Observations> {
+  readonly kinds: readonly Kind[];
+  /** Folder for temporary files and for the statistics. */
+  readonly folder: string;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * Runs a graph on batches of tokens in a subprocess, because a session takes several times the model's memory.
+ *
+ * @throws BertEdgeError `calibration_failed`, `aborted`, and as `observeProducts`, `observedRanges` and `beyondHalf`
+ */
+export async function observeActivations<Kind extends keyof Observations>(
+  graph: Graph,
+  batches: readonly TokenBatch[],
+  { kinds, folder, signal }: ObserveOptions<Kind>,
+): Promise<Pick<Observations, Kind>> {
+  const [model, statistics] = [join(folder, "observed.onnx"), join(folder, "statistics")];
+  await writeOnnx(model, graph);
+  const found = await inSubprocess(import.meta.url, observeFile, {
+    failure: "calibration_failed",
+    what: "Activations could not be observed",
+    // Large models take minutes for hundreds of texts.
+    deadlineMs: 24 * 60 * 60_000,
+    signal,
+  })(model, batches, kinds, statistics);
+  for (const path of [model, `${model}.data`]) await rm(path, { force: true });
+  const values = valuesOf(graph);
+  const observations: Partial<Observations> = {
+    ...(found.statistics && {
+      statistics: { ...momentsIn(statistics, found.statistics), weights: found.statistics.map(({ weight }) => weight) },
+    }),
+    ...(found.ranges && { ranges: new Map(found.ranges.map(([at, range]) => [values[at] as Value, range])) }),
+    ...(found.overflowing && { overflowing: found.overflowing }),
+  };
+  return observations as Pick<Observations, Kind>;
+}
+
+/** The observations as a subprocess sends them: statistics by their place in a file, values by position in `valuesOf`. */
+interface SentObservations {
+  statistics?: StoredMoments[];
+  ranges?: (readonly [value: number, range: ObservedRange])[];
+  overflowing?: ReadonlySet<string>;
+}
+
+/**
+ * Observes a model file's activations in this process.
+ *
+ * @inSubprocess
+ */
+export async function observeFile(
+  model: string,
+  batches: readonly TokenBatch[],
+  kinds: readonly (keyof Observations)[],
+  statisticsFile: string,
+): Promise<SentObservations> {
+  const graph = fromOnnx(await readOnnx(model));
+  inferShapes(graph);
+  const sent: SentObservations = {};
+  if (kinds.includes("statistics")) {
+    sent.statistics = await writeMoments(statisticsFile, await observeProducts(graph, batches));
+  }
+  if (kinds.includes("overflowing")) sent.overflowing = await beyondHalf(graph, batches);
+  if (kinds.includes("ranges")) {
+    const values = valuesOf(graph);
+    const ranges = await observedRanges(graph, batches, { threads: 1 });
+    sent.ranges = [...ranges].map(([value, range]) => [values.indexOf(value), range]);
+  }
+  return sent;
+}
+
+/** A graph's inputs and results, in an order that writing and reading the graph keeps. */
+const valuesOf = (graph: Graph): (Value | undefined)[] => [
+  ...graph.inputs,
+  ...graph.sorted().flatMap(({ outputs }) => outputs),
+];

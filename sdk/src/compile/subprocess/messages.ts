@@ -1,0 +1,20 @@
+import type { ErrorCode } from "../../artifact/error-codes.ts";
+
+/** The call that a subprocess is asked to make. */
+export interface Call {
+  /** URL of the module that exports the function. */
+  readonly module: string;
+  readonly name: string;
+  readonly args: readonly unknown[];
+}
+
+/** What a subprocess answers: the function's result, or the error it threw. */
+export type Answer<T> =
+  | { readonly result: T }
+  | { readonly message: string }
+  | {
+      readonly code: ErrorCode;
+      readonly message: string;
+      readonly hint: string | undefined;
+      readonly cause: string | undefined;
+    };

@@ -1,0 +1,140 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { describe, expect, it } from "vitest";
+import { temporaryFolder } from "#test/fixtures/temporary-folder.ts";
+import { BertEdgeError } from "../../artifact/error.ts";
+import { inSubprocess, runInSubprocess, type SubprocessOptions } from "./run-in-subprocess.ts";
+
+const OPTIONS: SubprocessOptions = { failure: "parity_failed", what: "Nothing came of it", deadlineMs: 60_000 };
+
+/** Functions that the tests run in a subprocess, which imports this module without vitest's. */
+const FUNCTIONS = `
+  import { BertEdgeError } from ${JSON.stringify(new URL("../../artifact/error.ts", import.meta.url).href)};
+  export const echo = async (...args) => args;
+  export const figures = () => ({ nan: NaN, up: Infinity, none: undefined, bytes: Uint8Array.of(1, 2) });
+  export const refuse = (hint, cause) => {
+    throw new BertEdgeError("data_invalid", "No.", { hint, cause: cause && new Error(cause) });
+  };
+  export const fail = async () => { throw new TypeError("oops"); };
+  export const throwText = () => { throw "thrown"; };
+  export const crash = () => process.kill(process.pid, "SIGSEGV");
+  export const leave = (words) => { console.error(words); process.exit(3); };
+  export const hang = () => { console.error(process.pid); return new Promise((done) => setTimeout(done, 60_000)); };
+  export const constant = 1;`;
+
+async function functionsFile(content = FUNCTIONS): Promise<string> {
+  const path = join(await temporaryFolder(), "functions.ts");
+  await writeFile(path, content);
+  return pathToFileURL(path).href;
+}
+
+async function run<T>(
+  name: string,
+  args: readonly unknown[] = [],
+  options: Partial<SubprocessOptions> = {},
+): Promise<T> {
+  return runInSubprocess<T>({ module: await functionsFile(), name, args }, { ...OPTIONS, ...options });
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
+
+describe("runInSubprocess", () => {
+  it("calls a function with structured clones of its arguments, and returns its result", async () => {
+    const args = ["a", new Map([["b", Float32Array.of(1.5, Number.NaN)]]), { c: undefined }];
+    expect(await run("echo", args)).toEqual(args);
+  });
+
+  it("keeps NaN, infinite numbers and typed arrays, which a limit must see", async () => {
+    const figures = { nan: Number.NaN, up: Number.POSITIVE_INFINITY, none: undefined, bytes: Uint8Array.of(1, 2) };
+    expect(await run("figures")).toEqual(figures);
+  });
+
+  it("rejects with the function's own error: its code, hint and cause", async () => {
+    await expect(run("refuse", ["Do.", "why"])).rejects.toMatchObject({
+      code: "data_invalid",
+      message: "No.",
+      hint: "Do.",
+      cause: { message: "why" },
+    });
+    const bare = await run("refuse").catch((error: unknown) => error);
+    expect(bare).toBeInstanceOf(BertEdgeError);
+    expect(bare).toMatchObject({ hint: undefined });
+  });
+
+  it.each([
+    ["another error", "fail", /oops/],
+    ["a thrown text", "throwText", /thrown/],
+    ["a crash", "crash", /ended with SIGSEGV/],
+    ["an exit without an answer", "leave", /ended with 3/],
+    ["an export that is no function", "constant", /exports no function named "constant"/],
+    ["an export that does not exist", "missing", /exports no function named "missing"/],
+  ])("reports %s with the code of the options", async (_, name, message) => {
+    await expect(run(name)).rejects.toMatchObject({
+      code: "parity_failed",
+      message: expect.stringMatching(message),
+    });
+  });
+
+  it("reports a module that cannot be read", async () => {
+    const work = runInSubprocess({ module: await functionsFile("const"), name: "echo", args: [] }, OPTIONS);
+    await expect(work).rejects.toMatchObject({ code: "parity_failed" });
+  });
+
+  it("refuses arguments that cannot be cloned", async () => {
+    await expect(run("echo", [() => {}])).rejects.toMatchObject({
+      code: "parity_failed",
+      message: expect.stringContaining("arguments cannot be sent"),
+    });
+  });
+
+  it("kills a subprocess that does not answer before the deadline", async () => {
+    await expect(run("hang", [], { deadlineMs: 600 })).rejects.toMatchObject({
+      code: "parity_failed",
+      message: expect.stringContaining("0.01 minutes"),
+    });
+  });
+
+  it("quotes the last words of a subprocess as the hint", async () => {
+    await expect(run("leave", ["out of luck"])).rejects.toMatchObject({ hint: "out of luck" });
+  });
+
+  it("kills the subprocess when the signal aborts, and starts none after that", async () => {
+    const abort = new AbortController();
+    const call = { module: await functionsFile(), name: "hang", args: [] };
+    const work = runInSubprocess(call, { ...OPTIONS, signal: abort.signal });
+    setTimeout(() => abort.abort(new Error("enough")), 300);
+    await expect(work).rejects.toMatchObject({ code: "aborted", cause: { message: "enough" } });
+    await expect(runInSubprocess(call, { ...OPTIONS, signal: abort.signal })).rejects.toMatchObject({
+      code: "aborted",
+    });
+  });
+
+  it("ends a subprocess whose parent was killed", async () => {
+    const parent = join(await temporaryFolder(), "parent.ts");
+    const call = JSON.stringify({ module: await functionsFile(), name: "hang", args: [] });
+    await writeFile(
+      parent,
+      `import { fork } from "node:child_process";
+      const options = { stdio: ["ignore", "ignore", "inherit", "ipc"], serialization: "advanced" };
+      fork(${JSON.stringify(join(import.meta.dirname, "entry.ts"))}, options).send(${call});`,
+    );
+    const wanting = spawn(process.execPath, [parent], { stdio: ["ignore", "ignore", "pipe"] });
+    const [pid] = await once(wanting.stderr, "data");
+    wanting.kill("SIGKILL");
+    await expect.poll(() => isRunning(Number(pid)), { timeout: 5000 }).toBe(false);
+  });
+});
+
+it("inSubprocess calls the export that has the function's name", async () => {
+  const echo = (...args: number[]) => args.map(() => "not this one");
+  expect(await inSubprocess(await functionsFile(), echo, OPTIONS)(1, 2)).toEqual([1, 2]);
+});

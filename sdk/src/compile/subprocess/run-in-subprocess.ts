@@ -1,0 +1,94 @@
+import { fork } from "node:child_process";
+import { extname } from "node:path";
+import { fileURLToPath } from "node:url";
+import { BertEdgeError } from "../../artifact/error.ts";
+import type { ErrorCode } from "../../artifact/error-codes.ts";
+import { abortedError, throwIfAborted } from "./aborted.ts";
+import type { Answer, Call } from "./messages.ts";
+
+export interface SubprocessOptions {
+  /** Error code for a subprocess that ends without an answer, or whose function throws no BertEdgeError. */
+  readonly failure: ErrorCode;
+  /** The beginning of that error's message, such as "The models could not be compared". */
+  readonly what: string;
+  /** Time after which the subprocess is killed. */
+  readonly deadlineMs: number;
+  /** Kills the subprocess when it aborts. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * Returns an exported function that runs in a subprocess: sessions take several times a model's memory, and a crash of
+ * native code must not end the caller. Arguments and result are structured clones.
+ *
+ *     inSubprocess(import.meta.url, modelParity, options)(original, rewritten)
+ *
+ * @param module URL of the module that exports the function under its own name
+ * @throws BertEdgeError (the returned function) the error that the function throws, the `failure` of the options, `aborted`
+ */
+export const inSubprocess =
+  <Args extends readonly unknown[], Result>(
+    module: string,
+    { name }: (...args: Args) => Result,
+    options: SubprocessOptions,
+  ): ((...args: Args) => Promise<Awaited<Result>>) =>
+  (...args) =>
+    runInSubprocess({ module, name, args }, options);
+
+/**
+ * Calls a function that a module exports in a subprocess. Callers that must not load the module use it instead of
+ * `inSubprocess`.
+ *
+ * @throws BertEdgeError as the function that `inSubprocess` returns
+ */
+export async function runInSubprocess<T>(
+  call: Call,
+  { failure, what, deadlineMs, signal }: SubprocessOptions,
+): Promise<T> {
+  throwIfAborted(signal);
+  const { promise, resolve, reject } = Promise.withResolvers<T>();
+  const subprocess = fork(fileURLToPath(entry), {
+    execArgv: [],
+    stdio: ["ignore", "ignore", "pipe", "ipc"],
+    // JSON would turn NaN and infinite numbers into null, which passes every limit.
+    serialization: "advanced",
+  });
+  const failed = (why: string) => new BertEdgeError(failure, `${what}: ${why}.`, { hint: lastWords.trim() });
+  let stoppedBy: BertEdgeError | undefined;
+  const stop = (error: BertEdgeError) => {
+    stoppedBy ??= error;
+    subprocess.kill("SIGKILL");
+  };
+  let lastWords = "";
+  subprocess.stderr?.on("data", (bytes: Buffer) => {
+    lastWords = `${lastWords}${bytes}`.slice(-2000);
+  });
+  const late = () => stop(failed(`it took more than ${deadlineMs / 60_000} minutes`));
+  const deadline = setTimeout(late, deadlineMs);
+  const onAbort = () => stop(abortedError(signal as AbortSignal));
+  signal?.addEventListener("abort", onAbort, { once: true });
+  subprocess.once("message", (answer: Answer<T>) => {
+    if ("result" in answer) resolve(answer.result);
+    else reject("code" in answer ? errorOf(answer) : failed(answer.message));
+  });
+  subprocess.once("error", (cause) => reject(failed(cause.message)));
+  // Rejects only now, so that the subprocess cannot write files any more when the caller removes them.
+  subprocess.once("close", (code, killedBy) => {
+    clearTimeout(deadline);
+    signal?.removeEventListener("abort", onAbort);
+    reject(stoppedBy ?? failed(`the process ended with ${killedBy ?? code}`));
+  });
+  try {
+    // A subprocess that ended before it could read the call is reported by "close".
+    subprocess.send(call, () => {});
+  } catch (cause) {
+    stop(failed(`its arguments cannot be sent: ${(cause as Error).message}`));
+  }
+  return promise;
+}
+
+const entry = new URL(`./entry${extname(import.meta.url)}`, import.meta.url);
+
+function errorOf({ code, message, hint, cause }: Extract<Answer<never>, { code: string }>): BertEdgeError {
+  return new BertEdgeError(code, message, { hint, ...(cause !== undefined && { cause: new Error(cause) }) });
+}
