@@ -7,7 +7,7 @@
  */
 import { availableParallelism, loadavg } from "node:os";
 import { probeTexts } from "#sdk/compile/accuracy/probe-texts.ts";
-import { optimizeGraph } from "#sdk/compile/fusions/optimize-graph.ts";
+import { fuseGraph } from "#sdk/compile/fusions/fuse-graph.ts";
 import { encodeProgram } from "#sdk/compile/lower/encode-program.ts";
 import { readTextModel } from "#sdk/compile/model/text-model.ts";
 import { precisions } from "#sdk/compile/quantize/precisions.ts";
@@ -20,7 +20,7 @@ import { median } from "./run-tool.ts";
 const ROUNDS = 25;
 
 const { graph, config, maxTokens, encode } = await readTextModel("models/default");
-await optimizeGraph(graph);
+await fuseGraph(graph);
 const size = { maxTokens, vocabulary: config.vocab_size };
 const model = oneModel(await encodeProgram(precisions["int8-edge"](graph)(), size));
 const kernels = { relaxed: await compiled("relaxed"), simd: await compiled("simd") };

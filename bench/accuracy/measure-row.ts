@@ -6,10 +6,10 @@ import { readSts } from "#sdk/compile/accuracy/tasks/read-sts.ts";
 import { scoreClassification } from "#sdk/compile/accuracy/tasks/score-classification.ts";
 import { scoreRetrieval } from "#sdk/compile/accuracy/tasks/score-retrieval.ts";
 import { scoreSts } from "#sdk/compile/accuracy/tasks/score-sts.ts";
-import { ortProduct } from "#sdk/compile/evaluate/edge-form/ort-product.ts";
-import { scalarSession } from "#sdk/compile/evaluate/edge-form/session.ts";
-import { optimizeGraph } from "#sdk/compile/fusions/optimize-graph.ts";
-import { copyGraph } from "#sdk/compile/graph/copy.ts";
+import { ortIntegerMatMul } from "#sdk/compile/evaluate/interpreter/ort-integer-mat-mul.ts";
+import { referenceSession } from "#sdk/compile/evaluate/interpreter/reference-session.ts";
+import { fuseGraph } from "#sdk/compile/fusions/fuse-graph.ts";
+import { copyGraph } from "#sdk/compile/graph/copy-graph.ts";
 import type { Graph } from "#sdk/compile/graph/graph.ts";
 import { byteLength } from "#sdk/compile/graph/tensor.ts";
 import { engineOnThisMachine } from "#sdk/compile/latency/engines.ts";
@@ -77,7 +77,7 @@ async function classification(row: Row, folder: string, labelled: string): Promi
 
 async function graphOf(row: Row, model: TextModel): Promise<{ graph: Graph; fused: Graph }> {
   const fused = copyGraph(model.graph);
-  await optimizeGraph(fused);
+  await fuseGraph(fused);
   const batches = tokenBatches(fused, model.encode(calibrationLines));
   const calibration = await observeProducts(fused, batches);
   return { graph: await row.make({ fused, calibration, batches }), fused };
@@ -97,7 +97,7 @@ async function edgeSession(model: TextModel, graph: Graph) {
     return await (await engineOnThisMachine("wasm")).load(oneModel(await encodeProgram(graph, size)));
   } catch (error) {
     if (error instanceof BertEdgeError && error.code === "engine_unsupported") {
-      return { run: withHead(scalarSession(graph, await ortProduct()).run) };
+      return { run: withHead(referenceSession(graph, await ortIntegerMatMul()).run) };
     }
     throw error;
   }

@@ -1,10 +1,10 @@
 import { maxTokensOf } from "#sdk/compile/checkpoint/encoder-config.ts";
-import { optimizeGraph } from "#sdk/compile/fusions/optimize-graph.ts";
-import { copyGraph } from "#sdk/compile/graph/copy.ts";
+import { fuseGraph } from "#sdk/compile/fusions/fuse-graph.ts";
+import { copyGraph } from "#sdk/compile/graph/copy-graph.ts";
 import type { Graph } from "#sdk/compile/graph/graph.ts";
 import { encodeProgram } from "#sdk/compile/lower/encode-program.ts";
 import { readTextModel, type TextModel } from "#sdk/compile/model/text-model.ts";
-import { normalize } from "#sdk/compile/normalize/index.ts";
+import { normalizeGraph } from "#sdk/compile/normalize/normalize-graph.ts";
 import { encodeOnnx } from "#sdk/compile/onnx/encode-onnx.ts";
 import { precisions } from "#sdk/compile/quantize/precisions.ts";
 import { Questions } from "#sdk/compile/rewrite/questions.ts";
@@ -39,8 +39,8 @@ export interface Subject {
 export async function openSubject(folder: string): Promise<Subject> {
   const model = await readTextModel(folder);
   const [fused, plain] = [copyGraph(model.graph), copyGraph(model.graph)];
-  await optimizeGraph(fused);
-  await normalize(plain, new Trace(), new Questions());
+  await fuseGraph(fused);
+  await normalizeGraph(plain, new Trace(), new Questions());
   const files = new Map<Form, Promise<File>>();
   return {
     model,

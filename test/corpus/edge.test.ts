@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { EncoderConfig } from "#sdk/compile/checkpoint/encoder-config.ts";
 import { exportedGraph } from "#sdk/compile/checkpoint/exported-graph.ts";
-import { optimizeGraph } from "#sdk/compile/fusions/optimize-graph.ts";
-import { copyGraph } from "#sdk/compile/graph/copy.ts";
+import { fuseGraph } from "#sdk/compile/fusions/fuse-graph.ts";
+import { copyGraph } from "#sdk/compile/graph/copy-graph.ts";
 import { engineOnThisMachine } from "#sdk/compile/latency/engines.ts";
 import { encodeProgram } from "#sdk/compile/lower/encode-program.ts";
 import { encodeOnnx } from "#sdk/compile/onnx/encode-onnx.ts";
@@ -75,7 +75,7 @@ describeShared("corpus", "an export on the WebAssembly engine", (folder) => {
 
     const graph = await reading;
     const fused = copyGraph(graph);
-    await optimizeGraph(fused);
+    await fuseGraph(fused);
     const packing = encodeProgram(precisions["int8-edge"](fused)(), { maxTokens: MAX_TOKENS, vocabulary: vocab });
     if (unsupported.test(name)) return expect(packing).rejects.toMatchObject({ code: "engine_unsupported" });
 

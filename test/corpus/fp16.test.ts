@@ -3,11 +3,11 @@ import { join } from "node:path";
 import fc from "fast-check";
 import * as ort from "onnxruntime-node";
 import { describe, expect, it } from "vitest";
-import { optimizeGraph } from "#sdk/compile/fusions/optimize-graph.ts";
+import { fuseGraph } from "#sdk/compile/fusions/fuse-graph.ts";
 import type { Graph } from "#sdk/compile/graph/graph.ts";
 import { fromOnnx } from "#sdk/compile/onnx/from-onnx.ts";
 import { readOnnx } from "#sdk/compile/onnx/read-onnx.ts";
-import type { ModelProto } from "#sdk/compile/proto/proto.ts";
+import type { ModelProto } from "#sdk/compile/proto/onnx-messages.ts";
 import { readExportCase, toTensors } from "../fixtures/export-case.ts";
 import { drawEncoder } from "../fixtures/random-encoder/draw.ts";
 import { addNoise, noise } from "../fixtures/random-encoder/noise.ts";
@@ -47,7 +47,7 @@ const reach = ({ cosine, difference }: Limits, limits: Limits) => {
 
 async function fused(model: ModelProto): Promise<Graph> {
   const graph = fromOnnx(model);
-  await optimizeGraph(graph);
+  await fuseGraph(graph);
   return graph;
 }
 
@@ -126,7 +126,7 @@ describe("an encoder in half precision, each sub-layer written in any of many wa
         const feeds = encoderBatches(draw(), 1);
         reach(await halved(draw(), feeds), RANDOM);
         const graph = draw();
-        await optimizeGraph(graph);
+        await fuseGraph(graph);
         reach(await halved(graph, feeds), RANDOM);
       }),
       seeded(RUNS),

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import * as ort from "onnxruntime-node";
 import { beforeAll, expect, it } from "vitest";
 import { probeTexts } from "#sdk/compile/accuracy/probe-texts.ts";
-import { optimizeGraph } from "#sdk/compile/fusions/optimize-graph.ts";
+import { fuseGraph } from "#sdk/compile/fusions/fuse-graph.ts";
 import type { Graph } from "#sdk/compile/graph/graph.ts";
 import type { Value } from "#sdk/compile/graph/node.ts";
 import { encodeOnnx } from "#sdk/compile/onnx/encode-onnx.ts";
@@ -48,7 +48,7 @@ describeShared("models/all-MiniLM-L6-v2", "all-MiniLM-L6-v2 in static int8, cali
   beforeAll(async () => {
     golden = await readGolden(folder);
     graph = fromOnnx(await readOnnx(join(folder, "model.onnx")));
-    await optimizeGraph(graph);
+    await fuseGraph(graph);
     observed = await observedRanges(graph, await calibration(folder));
   });
 

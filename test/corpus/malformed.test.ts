@@ -1,10 +1,10 @@
 import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { optimizeGraph } from "#sdk/compile/fusions/optimize-graph.ts";
+import { fuseGraph } from "#sdk/compile/fusions/fuse-graph.ts";
 import { fromOnnx } from "#sdk/compile/onnx/from-onnx.ts";
 import { encodeModel } from "#sdk/compile/proto/encode-model.ts";
-import type { GraphProto, ModelProto, TensorProto } from "#sdk/compile/proto/proto.ts";
+import type { GraphProto, ModelProto, TensorProto } from "#sdk/compile/proto/onnx-messages.ts";
 import { attempt } from "../fixtures/malformed/attempt.ts";
 import { soundModel } from "../fixtures/malformed/damage.ts";
 import { fuzz } from "../fixtures/malformed/fuzz.ts";
@@ -142,7 +142,7 @@ describe("a model that lies about shapes", () => {
       lying.graph?.valueInfo.push({ name, type: { tensorType: { elemType: 6, shape: LIE } }, metadataProps: [] });
     }
     const graphs = [honest, lying].map(fromOnnx);
-    for (const graph of graphs) await optimizeGraph(graph);
+    for (const graph of graphs) await fuseGraph(graph);
     const [wanted, found] = graphs.map(({ nodes }) => fusedCounts(nodes));
     expect(wanted).toMatchObject({ Attention: 1, EmbedLayerNormalization: 1 });
     expect(found).toEqual(wanted);

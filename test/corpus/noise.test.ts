@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { optimizeGraph } from "#sdk/compile/fusions/optimize-graph.ts";
+import { fuseGraph } from "#sdk/compile/fusions/fuse-graph.ts";
 import type { Graph } from "#sdk/compile/graph/graph.ts";
 import { drawEncoder } from "../fixtures/random-encoder/draw.ts";
 import { addNoise, type Noise, noise } from "../fixtures/random-encoder/noise.ts";
@@ -37,7 +37,7 @@ describe("an encoder of BERT's sub-layers, each written in any of many ways,", (
     await fc.assert(
       fc.asyncProperty(encoderPlan, async (plan) => {
         const { graph } = drawEncoder(plan);
-        await optimizeGraph(graph);
+        await fuseGraph(graph);
         expect(fusedCounts(graph.nodes)).toEqual(expectedCounts(plan));
         expect(await difference(graph, drawEncoder(plan).graph)).toBeLessThan(TOLERANCE);
       }),
@@ -52,7 +52,7 @@ describe("an encoder of BERT's sub-layers, each written in any of many ways,", (
         // The noise itself must do nothing, or the comparison says nothing of the optimizer.
         expect(await difference(noisy(plan, all), original)).toBeLessThan(TOLERANCE);
         const graph = noisy(plan, all);
-        await optimizeGraph(graph);
+        await fuseGraph(graph);
         expect(fusedCounts(graph.nodes)).toEqual(expectedCounts(plan));
         expect(await difference(graph, original)).toBeLessThan(TOLERANCE);
       }),

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { readOnnx } from "#sdk/compile/onnx/read-onnx.ts";
-import type { ModelProto } from "#sdk/compile/proto/proto.ts";
+import type { ModelProto } from "#sdk/compile/proto/onnx-messages.ts";
 import { randomNumbers } from "../fixtures/seeded.ts";
 import { describeShared } from "../fixtures/shared.ts";
 import { randomFeeds } from "../oracles/random-feeds.ts";

@@ -1,11 +1,11 @@
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { optimizeGraph } from "#sdk/compile/fusions/optimize-graph.ts";
+import { fuseGraph } from "#sdk/compile/fusions/fuse-graph.ts";
 import type { Graph } from "#sdk/compile/graph/graph.ts";
 import type { Node, Value } from "#sdk/compile/graph/node.ts";
 import { numbersOf, type Tensor } from "#sdk/compile/graph/tensor.ts";
-import { verify } from "#sdk/compile/graph/verify.ts";
+import { verifyGraph } from "#sdk/compile/graph/verify-graph.ts";
 import { encodeOnnx } from "#sdk/compile/onnx/encode-onnx.ts";
 import { fromOnnx } from "#sdk/compile/onnx/from-onnx.ts";
 import { readOnnx } from "#sdk/compile/onnx/read-onnx.ts";
@@ -43,9 +43,9 @@ describeShared("corpus", "a model that was quantized elsewhere", (folder) => {
     const stored = readExportCase(join(folder, name));
     const graph = fromOnnx(await readOnnx(join(folder, name, "model.onnx")));
     const original = weightsOf(graph);
-    await optimizeGraph(graph);
+    await fuseGraph(graph);
     const result = await integerProducts(graph);
-    verify(result);
+    verifyGraph(result);
 
     const counts = Object.entries(countOperators(result)).filter(([opType]) => products.test(opType));
     expect(Object.fromEntries(counts)).toEqual(forms.find(([names]) => names.test(name))?.[1]);

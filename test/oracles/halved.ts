@@ -1,7 +1,7 @@
 import { expect } from "vitest";
 import type { Graph } from "#sdk/compile/graph/graph.ts";
 import type { Node } from "#sdk/compile/graph/node.ts";
-import { verify } from "#sdk/compile/graph/verify.ts";
+import { verifyGraph } from "#sdk/compile/graph/verify-graph.ts";
 import { toOnnx } from "#sdk/compile/onnx/to-onnx.ts";
 import { encodeModel } from "#sdk/compile/proto/encode-model.ts";
 import { toFp16 } from "#sdk/compile/quantize/fp16/to-fp16.ts";
@@ -28,7 +28,7 @@ export type Counts = (run: number, row: number, token: number) => boolean;
  */
 export async function halved(graph: Graph, feeds: readonly Tensors[], counts: Counts = () => true) {
   const half = toFp16(graph);
-  verify(half);
+  verifyGraph(half);
   expect(declared(half)).toEqual(declared(graph));
   expect(needlessCasts(half)).toEqual([]);
   const wanted = await runGraph(graph, feeds);

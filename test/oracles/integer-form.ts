@@ -1,7 +1,7 @@
 import { expect } from "vitest";
 import type { Graph } from "#sdk/compile/graph/graph.ts";
-import { print } from "#sdk/compile/graph/print.ts";
-import { verify } from "#sdk/compile/graph/verify.ts";
+import { printGraph } from "#sdk/compile/graph/print-graph.ts";
+import { verifyGraph } from "#sdk/compile/graph/verify-graph.ts";
 import { integerProducts } from "#sdk/compile/quantize/qdq/integer-products.ts";
 import { Sketch } from "../fixtures/sketch.ts";
 import { countOperators, expectSame, type Options, only } from "./rewritten.ts";
@@ -14,10 +14,10 @@ export async function integerForm(
   const sketch = new Sketch(options.opset);
   draw(sketch);
   await only()(sketch.graph);
-  const before = print(sketch.graph);
+  const before = printGraph(sketch.graph);
   const graph = await integerProducts(sketch.graph);
-  verify(graph);
-  expect(print(sketch.graph)).toBe(before);
+  verifyGraph(graph);
+  expect(printGraph(sketch.graph)).toBe(before);
   await expectSame(graph, sketch.graph, options);
   return { graph, counts: countOperators(graph) };
 }

@@ -1,7 +1,7 @@
 import { toOrt } from "#sdk/compile/evaluate/ort-tensor.ts";
 import { elementCount, type Tensor, tensor } from "#sdk/compile/graph/tensor.ts";
 import { dataTypeOf } from "#sdk/compile/onnx/tensor-proto.ts";
-import type { GraphProto, ValueInfoProto } from "#sdk/compile/proto/proto.ts";
+import type { GraphProto, ValueInfoProto } from "#sdk/compile/proto/onnx-messages.ts";
 import type { Tensors } from "./run-model.ts";
 
 export interface FeedOptions {

@@ -1,12 +1,12 @@
 import { expect } from "vitest";
 import { toOrt } from "#sdk/compile/evaluate/ort-tensor.ts";
-import { optimizeGraph } from "#sdk/compile/fusions/optimize-graph.ts";
-import { substitute } from "#sdk/compile/graph/dim.ts";
+import { fuseGraph } from "#sdk/compile/fusions/fuse-graph.ts";
+import { substituteSymbols } from "#sdk/compile/graph/dim.ts";
 import type { Graph } from "#sdk/compile/graph/graph.ts";
 import { type DataType, elementCount, type Tensor, tensor } from "#sdk/compile/graph/tensor.ts";
-import { verify } from "#sdk/compile/graph/verify.ts";
-import { normalize } from "#sdk/compile/normalize/index.ts";
-import { applyRules } from "#sdk/compile/rewrite/driver.ts";
+import { verifyGraph } from "#sdk/compile/graph/verify-graph.ts";
+import { normalizeGraph } from "#sdk/compile/normalize/normalize-graph.ts";
+import { applyRules } from "#sdk/compile/rewrite/apply-rules.ts";
 import { Questions } from "#sdk/compile/rewrite/questions.ts";
 import type { Rule } from "#sdk/compile/rewrite/rule.ts";
 import { Trace } from "#sdk/compile/rewrite/trace.ts";
@@ -50,8 +50,8 @@ export async function rewritten(draw: (sketch: Sketch) => void, options: Options
   const [before, after] = [new Sketch(options.opset), new Sketch(options.opset)];
   for (const sketch of [before, after]) draw(sketch);
   const nodesBefore = after.graph.nodes.size;
-  const trace = await (options.optimize ?? optimizeGraph)(after.graph);
-  verify(after.graph);
+  const trace = await (options.optimize ?? fuseGraph)(after.graph);
+  verifyGraph(after.graph);
   expect(trace.notes).toEqual([]);
   await expectSame(after.graph, before.graph, options);
   const why = (pattern: string) =>
@@ -83,7 +83,7 @@ export const only =
   (...rules: readonly Rule[]) =>
   async (graph: Graph): Promise<Trace> => {
     const [trace, questions] = [new Trace(), new Questions()];
-    await normalize(graph, trace, questions);
+    await normalizeGraph(graph, trace, questions);
     do applyRules(graph, rules, trace, questions);
     while (await questions.answer(graph));
     return trace;
@@ -94,7 +94,7 @@ function inputsFor({ inputs }: Graph, sizes: Sizes, { below, given }: Options, s
   const fixed = given?.(sizes) ?? {};
   return Object.fromEntries(
     inputs.map((input) => {
-      const shape = (input.shape ?? []).map((dim) => substitute(dim, (name) => sizes[name] ?? -1)) as number[];
+      const shape = (input.shape ?? []).map((dim) => substituteSymbols(dim, (name) => sizes[name] ?? -1)) as number[];
       const count = elementCount(shape);
       const draw = input.dtype?.startsWith("float")
         ? () => 4 * random() - 2

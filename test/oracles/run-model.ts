@@ -1,10 +1,10 @@
 import * as ort from "onnxruntime-node";
-import { optimizeGraph } from "#sdk/compile/fusions/optimize-graph.ts";
+import { fuseGraph } from "#sdk/compile/fusions/fuse-graph.ts";
 import type { Graph } from "#sdk/compile/graph/graph.ts";
 import { fromOnnx } from "#sdk/compile/onnx/from-onnx.ts";
 import { toOnnx } from "#sdk/compile/onnx/to-onnx.ts";
 import { encodeModel } from "#sdk/compile/proto/encode-model.ts";
-import type { ModelProto } from "#sdk/compile/proto/proto.ts";
+import type { ModelProto } from "#sdk/compile/proto/onnx-messages.ts";
 
 /** Tensors by the names of a model's inputs, or of its outputs. */
 export type Tensors = Readonly<Record<string, ort.Tensor>>;
@@ -38,7 +38,7 @@ export async function runModel(
 /** A model after the optimizer: its graph, and its file. */
 export async function optimized(model: ModelProto): Promise<{ graph: Graph; bytes: Uint8Array<ArrayBuffer> }> {
   const graph = fromOnnx(model);
-  await optimizeGraph(graph);
+  await fuseGraph(graph);
   return { graph, bytes: encodeModel(toOnnx(graph, model)).finish() };
 }
 

@@ -1,11 +1,11 @@
 import type * as ort from "onnxruntime-node";
 import { toOrt } from "#sdk/compile/evaluate/ort-tensor.ts";
-import { type Dim, substitute } from "#sdk/compile/graph/dim.ts";
+import { type Dim, substituteSymbols } from "#sdk/compile/graph/dim.ts";
 import type { Value } from "#sdk/compile/graph/node.ts";
 import { elementCount, elementSize, type Tensor } from "#sdk/compile/graph/tensor.ts";
 import { toOnnx } from "#sdk/compile/onnx/to-onnx.ts";
 import { encodeModel } from "#sdk/compile/proto/encode-model.ts";
-import { inferShapes } from "#sdk/compile/shapes/infer.ts";
+import { inferShapes } from "#sdk/compile/shapes/infer-shapes.ts";
 import { Sketch } from "../fixtures/sketch.ts";
 import { runModel } from "./run-model.ts";
 
@@ -61,7 +61,7 @@ function inputTensor({ dtype = "float32", shape = [] }: Value, sizes: Sizes): Te
   return { dtype, shape: concrete, data: new Uint8Array(elementCount(concrete) * elementSize[dtype]) };
 }
 
-const at = (dim: Dim, sizes: Sizes): Dim => substitute(dim, (name) => sizes[name] ?? Number.NaN);
+const at = (dim: Dim, sizes: Sizes): Dim => substituteSymbols(dim, (name) => sizes[name] ?? Number.NaN);
 
 export function contradictions({ name, dtype, shape, content }: Value, actual: ort.Tensor, sizes: Sizes): string[] {
   const say = (what: string, inferred: unknown, real: unknown) =>

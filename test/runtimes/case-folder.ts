@@ -2,7 +2,7 @@ import { copyFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { build } from "esbuild";
 import { probeTexts } from "#sdk/compile/accuracy/probe-texts.ts";
-import { optimizeGraph } from "#sdk/compile/fusions/optimize-graph.ts";
+import { fuseGraph } from "#sdk/compile/fusions/fuse-graph.ts";
 import { readTextModel } from "#sdk/compile/model/text-model.ts";
 import type { TokenIds } from "#sdk/runtime/engine/engine.ts";
 import { edgeFile } from "../fixtures/edge-file.ts";
@@ -31,7 +31,7 @@ export async function writeCases(folder: string): Promise<void> {
     await add(name, await tinyEdgeFile(name), randomSequences(TINY_EDGE));
   }
   const { graph, config, maxTokens, encode } = await readTextModel(join(root, "models/default"));
-  await optimizeGraph(graph);
+  await fuseGraph(graph);
   await add("default", await edgeFile(graph, { maxTokens, vocabulary: config.vocab_size }), encode(probeTexts));
 
   await writeFile(join(folder, "cases.json"), JSON.stringify(cases));

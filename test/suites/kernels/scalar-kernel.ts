@@ -1,6 +1,6 @@
-import { floatKernels } from "#sdk/compile/evaluate/edge-form/float-kernels.ts";
-import { integerKernels } from "#sdk/compile/evaluate/edge-form/integer-kernels.ts";
-import type { Inputs } from "#sdk/compile/evaluate/edge-form/kernel.ts";
+import { floatKernels } from "#sdk/compile/evaluate/interpreter/float-kernels.ts";
+import { integerKernels } from "#sdk/compile/evaluate/interpreter/integer-kernels.ts";
+import type { KernelInputs } from "#sdk/compile/evaluate/interpreter/node-kernel.ts";
 import type { Value } from "#sdk/compile/graph/node.ts";
 import { integerProduct } from "#sdk/runtime/engine/wasm/reference/integer-product.ts";
 import { type Setting, Sketch } from "../../fixtures/sketch.ts";
@@ -16,7 +16,7 @@ interface Operator {
 /** The first result of an operator in plain code. */
 export async function scalarKernel(
   { opType, domain = "", settings = {}, constants = () => [] }: Operator,
-  inputs: Inputs,
+  inputs: KernelInputs,
 ): Promise<Float32Array<ArrayBuffer>> {
   const sketch = new Sketch();
   const node = sketch.node(opType, constants(sketch), settings, { domain });

@@ -1,4 +1,4 @@
-import { substitute } from "../graph/dim.ts";
+import { substituteSymbols } from "../graph/dim.ts";
 import type { Graph } from "../graph/graph.ts";
 import type { Value } from "../graph/node.ts";
 import { type DataType, elementCount, type Tensor, tensor } from "../graph/tensor.ts";
@@ -46,7 +46,9 @@ function inputsAt(graph: Graph, { sequence, hidden }: Batch, sizes: ReadonlyMap<
   };
   return new Map(
     graph.inputs.map((input): [string, Tensor] => {
-      const shape = (input.shape ?? []).map((dim) => substitute(dim, (name) => sizes.get(name) ?? sequence) as number);
+      const shape = (input.shape ?? []).map(
+        (dim) => substituteSymbols(dim, (name) => sizes.get(name) ?? sequence) as number,
+      );
       const rows = tableRows(input);
       const count = elementCount(shape);
       const width = shape.at(-1) ?? 1;

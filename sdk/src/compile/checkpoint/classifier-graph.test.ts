@@ -16,10 +16,10 @@ import type { Tensors } from "#test/oracles/run-model.ts";
 import { createJsonTokenizer } from "../../runtime/tokenizer/json-tokenizer.ts";
 import { readLabelled } from "../accuracy/tasks/read-labelled.ts";
 import { scoreClassification } from "../accuracy/tasks/score-classification.ts";
-import { incompleteness } from "../fusions/completeness.ts";
-import { optimizeGraph } from "../fusions/optimize-graph.ts";
-import { copyGraph } from "../graph/copy.ts";
-import { symbol } from "../graph/dim.ts";
+import { fuseGraph } from "../fusions/fuse-graph.ts";
+import { unfusedParts } from "../fusions/unfused-parts.ts";
+import { copyGraph } from "../graph/copy-graph.ts";
+import { symbolicDim } from "../graph/dim.ts";
 import type { Graph } from "../graph/graph.ts";
 import { classifierGraph } from "./classifier-graph.ts";
 import { families } from "./families/index.ts";
@@ -62,7 +62,7 @@ const largestDifference = (a: readonly number[], b: readonly number[]) =>
 
 async function fusedOf(graph: Graph) {
   const fused = copyGraph(graph);
-  return { fused, reasons: incompleteness(fused, await optimizeGraph(fused)) };
+  return { fused, reasons: unfusedParts(fused, await fuseGraph(fused)) };
 }
 
 async function classifierOf(stored: ClassifierCase, keys: object = {}): Promise<Classifier> {
@@ -90,7 +90,7 @@ describe("a classifier's graph", () => {
   it("has one output: a float32 for each text and label", async () => {
     const { outputs } = classifierGraph(await classifierOf(caseOf("bert")));
     expect(outputs.map(({ name, value: { dtype, shape } }) => ({ name, dtype, shape }))).toEqual([
-      { name: "logits", dtype: "float32", shape: [symbol("batch"), 3] },
+      { name: "logits", dtype: "float32", shape: [symbolicDim("batch"), 3] },
     ]);
   });
 

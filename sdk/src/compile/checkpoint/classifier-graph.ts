@@ -1,7 +1,7 @@
 import { int } from "../graph/attribute.ts";
 import type { Graph } from "../graph/graph.ts";
 import type { Value } from "../graph/node.ts";
-import { inferShapes } from "../shapes/infer.ts";
+import { inferShapes } from "../shapes/infer-shapes.ts";
 import { activation } from "./activation.ts";
 import { writeEncoder } from "./encoder-graph.ts";
 import { encoderWeights } from "./encoder-weights.ts";

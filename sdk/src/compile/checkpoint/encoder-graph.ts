@@ -1,7 +1,7 @@
-import { symbol } from "../graph/dim.ts";
+import { symbolicDim } from "../graph/dim.ts";
 import type { Graph } from "../graph/graph.ts";
 import type { Value } from "../graph/node.ts";
-import { inferShapes } from "../shapes/infer.ts";
+import { inferShapes } from "../shapes/infer-shapes.ts";
 import { embeddings } from "./embeddings.ts";
 import { type EncoderConfig, maxTokensOf } from "./encoder-config.ts";
 import { postNormLayer, preNormLayer } from "./encoder-layer.ts";
@@ -36,7 +36,8 @@ export function encoderGraph(config: EncoderConfig, weights: EncoderWeights): Gr
 
 /** Writes an encoder's inputs and nodes. */
 export function writeEncoder(g: GraphWriter, config: EncoderConfig, weights: EncoderWeights): EncoderValues {
-  const input = (name: string) => g.graph.input(name, { dtype: "int64", shape: [symbol("batch"), symbol("sequence")] });
+  const input = (name: string) =>
+    g.graph.input(name, { dtype: "int64", shape: [symbolicDim("batch"), symbolicDim("sequence")] });
   const ids = input("input_ids");
   const mask = input("attention_mask");
   const types = config.type_vocab_size > 1 ? input("token_type_ids") : undefined;

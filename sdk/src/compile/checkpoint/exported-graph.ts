@@ -4,14 +4,14 @@ import { BertEdgeError } from "../../artifact/error.ts";
 import { int } from "../graph/attribute.ts";
 import type { Graph } from "../graph/graph.ts";
 import type { Value } from "../graph/node.ts";
-import { everyGemm } from "../normalize/gemm.ts";
+import { everyGemmRule } from "../normalize/rules/gemm.ts";
 import { fromOnnx } from "../onnx/from-onnx.ts";
 import { readOnnx } from "../onnx/read-onnx.ts";
 import { dataTypes } from "../onnx/tensor-proto.ts";
-import { applyRules } from "../rewrite/driver.ts";
+import { applyRules } from "../rewrite/apply-rules.ts";
 import { Questions } from "../rewrite/questions.ts";
 import { Trace } from "../rewrite/trace.ts";
-import { inferShapes } from "../shapes/infer.ts";
+import { inferShapes } from "../shapes/infer-shapes.ts";
 import type { EncoderConfig } from "./encoder-config.ts";
 import { WEIGHTS } from "./model-folder.ts";
 
@@ -63,7 +63,7 @@ export async function exportedGraph(path: string, config: EncoderConfig, result:
   inferShapes(graph);
   const fault = faultOf(graph, config, result);
   if (fault) throw unsupported(path, fault);
-  applyRules(graph, [everyGemm], new Trace(), new Questions());
+  applyRules(graph, [everyGemmRule], new Trace(), new Questions());
   return graph;
 }
 

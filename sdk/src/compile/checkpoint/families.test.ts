@@ -11,11 +11,11 @@ import { countOperators } from "#test/oracles/rewritten.ts";
 import { runGraph } from "#test/oracles/run-graph.ts";
 import type { Tensors } from "#test/oracles/run-model.ts";
 import { cosine } from "../../runtime/tasks/sentence-vector.ts";
-import { ortProduct } from "../evaluate/edge-form/ort-product.ts";
-import { scalarSession } from "../evaluate/edge-form/session.ts";
+import { ortIntegerMatMul } from "../evaluate/interpreter/ort-integer-mat-mul.ts";
+import { referenceSession } from "../evaluate/interpreter/reference-session.ts";
+import { fuseGraph } from "../fusions/fuse-graph.ts";
 import { countFused } from "../fusions/fused-operators.ts";
-import { optimizeGraph } from "../fusions/optimize-graph.ts";
-import { copyGraph } from "../graph/copy.ts";
+import { copyGraph } from "../graph/copy-graph.ts";
 import type { Graph } from "../graph/graph.ts";
 import { fromOnnx } from "../onnx/from-onnx.ts";
 import { readOnnx } from "../onnx/read-onnx.ts";
@@ -78,7 +78,7 @@ describeShared("corpus", "a checkpoint's graph", (corpus) => {
     );
     const decomposed = encoderGraph(checkpoint.config, encoderWeights(checkpoint));
     const fused = copyGraph(decomposed);
-    await optimizeGraph(fused);
+    await fuseGraph(fused);
     const feeds = stored.inputs.map(toTensors);
     const expected = stored.outputs.map((tensors, i) => attended(toTensors(tensors), feeds[i] as Tensors));
     return { decomposed, fused, checkpoint, config: checkpoint.config, stored, feeds, expected };
@@ -184,7 +184,7 @@ describeShared("corpus", "a checkpoint's graph", (corpus) => {
     expect(countOperators(graph)).not.toHaveProperty("MatMul");
     const texts = feeds.flatMap(unpadded);
     expect(texts.length).toBeGreaterThan(0);
-    const found = await scalarSession(graph, await ortProduct()).run(texts.map(({ ids }) => ids));
+    const found = await referenceSession(graph, await ortIntegerMatMul()).run(texts.map(({ ids }) => ids));
     for (const [i, { feed }] of texts.entries()) {
       const [wanted] = await states(fused, [feed]);
       expect(cosine(found[i] as Float32Array, wanted as Float32Array)).toBeGreaterThan(LEAST_EDGE_COSINE);

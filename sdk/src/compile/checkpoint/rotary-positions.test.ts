@@ -2,8 +2,8 @@ import * as ort from "onnxruntime-node";
 import { expect, it } from "vitest";
 import { randomNumbers } from "#test/fixtures/seeded.ts";
 import { runGraph } from "#test/oracles/run-graph.ts";
-import { symbol } from "../graph/dim.ts";
-import { inferShapes } from "../shapes/infer.ts";
+import { symbolicDim } from "../graph/dim.ts";
+import { inferShapes } from "../shapes/infer-shapes.ts";
 import { GraphWriter } from "./graph-writer.ts";
 import { rotated, rotation } from "./rotary-positions.ts";
 
@@ -17,8 +17,11 @@ it.each([
 ])("turns pairs of a head's halves as complex numbers by position and pair: size %d, base %d", async (size, theta) => {
   const [heads, sequence] = [2, 501];
   const g = new GraphWriter("rotary");
-  const ids = g.graph.input("ids", { dtype: "int64", shape: [symbol("batch"), symbol("sequence")] });
-  const x = g.graph.input("x", { dtype: "float32", shape: [symbol("batch"), heads, symbol("sequence"), size] });
+  const ids = g.graph.input("ids", { dtype: "int64", shape: [symbolicDim("batch"), symbolicDim("sequence")] });
+  const x = g.graph.input("x", {
+    dtype: "float32",
+    shape: [symbolicDim("batch"), heads, symbolicDim("sequence"), size],
+  });
   const value = rotated(g, "y", x, size, rotation(g, theta, size, 512, ids));
   g.graph.outputs.push({ name: "y", value, declaration: undefined });
   inferShapes(g.graph);

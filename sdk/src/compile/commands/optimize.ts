@@ -1,12 +1,12 @@
 import { BertEdgeError } from "../../artifact/error.ts";
 import { type ModelParity, modelParityInSubprocess } from "../accuracy/model-parity.ts";
 import { assertWritable, replaceFile } from "../files/replace-file.ts";
-import { incompleteness } from "../fusions/completeness.ts";
+import { fuseGraph } from "../fusions/fuse-graph.ts";
 import { countFused } from "../fusions/fused-operators.ts";
-import { optimizeGraph } from "../fusions/optimize-graph.ts";
+import { unfusedParts } from "../fusions/unfused-parts.ts";
 import { readModelSource } from "../model/model-source.ts";
 import { writeOnnx } from "../onnx/write-onnx.ts";
-import type { Reason } from "../rewrite/trace.ts";
+import type { UnfusedReason } from "../rewrite/trace.ts";
 
 export interface OptimizeOptions {
   /** An ONNX file, or a Hugging Face model folder with config.json and model.safetensors. */
@@ -27,7 +27,7 @@ export interface OptimizeReport {
   fused: Record<string, number>;
   /** Whether no attention, layer normalization or activation of the known forms is left written out. */
   complete: boolean;
-  reasons: Reason[];
+  reasons: UnfusedReason[];
   parity: Omit<ModelParity, "ofTolerance"> | undefined;
   /** Of reading, rewriting and writing. */
   seconds: number;
@@ -51,8 +51,8 @@ export async function optimize(options: OptimizeOptions): Promise<OptimizeReport
   const before = graph.nodes.size;
 
   onStage("fuse");
-  const trace = await optimizeGraph(graph);
-  const reasons = incompleteness(graph, trace);
+  const trace = await fuseGraph(graph);
+  const reasons = unfusedParts(graph, trace);
   const complete = reasons.length === 0;
 
   onStage(`write ${out}`);

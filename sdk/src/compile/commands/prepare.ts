@@ -19,9 +19,9 @@ import { FP32_LIMIT, gate, parity } from "../accuracy/parity.ts";
 import { probeTexts } from "../accuracy/probe-texts.ts";
 import { readTaskData, type TaskFiles } from "../accuracy/task-data.ts";
 import { assertVaries } from "../accuracy/varies.ts";
-import { incompleteness } from "../fusions/completeness.ts";
-import { optimizeGraph } from "../fusions/optimize-graph.ts";
-import { copyGraph } from "../graph/copy.ts";
+import { fuseGraph } from "../fusions/fuse-graph.ts";
+import { unfusedParts } from "../fusions/unfused-parts.ts";
+import { copyGraph } from "../graph/copy-graph.ts";
 import type { Graph } from "../graph/graph.ts";
 import { engineOnThisMachine } from "../latency/engines.ts";
 import { calibrate } from "../latency/time-targets.ts";
@@ -170,7 +170,7 @@ function fileOf(files: Map<string, Uint8Array<ArrayBuffer>>, bytes: Uint8Array<A
 /** @throws BertEdgeError `fusion_incomplete` */
 async function fuse(decomposed: Graph): Promise<Graph> {
   const graph = copyGraph(decomposed);
-  const [reason] = incompleteness(graph, await optimizeGraph(graph));
+  const [reason] = unfusedParts(graph, await fuseGraph(graph));
   if (!reason) return graph;
   throw new BertEdgeError(
     "fusion_incomplete",

@@ -7,7 +7,7 @@ import { describeShared } from "#test/fixtures/shared.ts";
 import { temporaryFolder } from "#test/fixtures/temporary-folder.ts";
 import { FP16_LIMIT, INT8_LIMIT, type Limit, RANDOM_TOKENS_LIMIT, STATIC_LIMIT } from "../accuracy/limits.ts";
 import { probeTexts } from "../accuracy/probe-texts.ts";
-import { optimizeGraph } from "../fusions/optimize-graph.ts";
+import { fuseGraph } from "../fusions/fuse-graph.ts";
 import type { Graph } from "../graph/graph.ts";
 import { numbersOf, tensor } from "../graph/tensor.ts";
 import { readModelSource } from "../model/model-source.ts";
@@ -157,7 +157,7 @@ describeShared("corpus/qat-bert-pc-eager-l17", "quantizeModel of a model that wa
     const { parity } = await quantizeModel({ source, out, mode: "int8-dynamic" });
     expect(parity?.maxAbsDiff).toBeLessThan(FLOAT32_ROUNDING);
     const graph = fromOnnx(await readOnnx(source));
-    await optimizeGraph(graph);
+    await fuseGraph(graph);
     const original = integerColumns(await integerProducts(graph));
     const kept = integerColumns(fromOnnx(await readOnnx(out)));
     expect(original.size).toBeGreaterThan(100);

@@ -8,7 +8,7 @@ import { modelAgreementInSubprocess } from "../accuracy/model-agreement.ts";
 import { probeTexts } from "../accuracy/probe-texts.ts";
 import { tableRows } from "../accuracy/table-rows.ts";
 import { assertWritable, replaceFile } from "../files/replace-file.ts";
-import { optimizeGraph } from "../fusions/optimize-graph.ts";
+import { fuseGraph } from "../fusions/fuse-graph.ts";
 import type { Graph } from "../graph/graph.ts";
 import { byteLength } from "../graph/tensor.ts";
 import { encodeTextsInSubprocess } from "../model/encode-texts.ts";
@@ -128,7 +128,7 @@ const limits: Readonly<Record<QuantizeMode, Limit>> = {
 };
 
 async function fuse(graph: Graph): Promise<Graph> {
-  await optimizeGraph(graph);
+  await fuseGraph(graph);
   return integerProducts(graph);
 }
 

@@ -5,9 +5,9 @@ import { runGraph } from "#test/oracles/run-graph.ts";
 import { largestDifference } from "#test/oracles/run-model.ts";
 import type { Value } from "../graph/node.ts";
 import { numbersOf, type Tensor, tensor } from "../graph/tensor.ts";
-import { verify } from "../graph/verify.ts";
+import { verifyGraph } from "../graph/verify-graph.ts";
 import { fromOnnx } from "../onnx/from-onnx.ts";
-import { inferShapes } from "../shapes/infer.ts";
+import { inferShapes } from "../shapes/infer-shapes.ts";
 import { foldConstants } from "./fold-constants.ts";
 import { toOrt } from "./ort-tensor.ts";
 
@@ -20,7 +20,7 @@ async function folded(draw: (s: Sketch) => readonly Value[], opset = 17): Promis
   const wanted = await runGraph(before.graph, feedsOf(before));
   inferShapes(after.graph);
   await foldConstants(after.graph);
-  verify(after.graph);
+  verifyGraph(after.graph);
   const found = await runGraph(after.graph, feedsOf(after));
   expect(found.map((outputs, i) => largestDifference(outputs, wanted[i] ?? {}))).toEqual([0, 0]);
   return after;
@@ -112,7 +112,7 @@ describe("foldConstants", () => {
     );
     inferShapes(graph);
     await foldConstants(graph);
-    verify(graph);
+    verifyGraph(graph);
     const feeds = {
       condition: toOrt({ dtype: "bool", shape: [], data: Uint8Array.of(1) }),
       x: toOrt(tensor("float32", [1], Float32Array.of(5))),

@@ -3,9 +3,9 @@ import type { Graph } from "../graph/graph.ts";
 import type { Node, Value } from "../graph/node.ts";
 import { isRandom } from "../graph/random.ts";
 import { byteLength, elementCount, elementSize, type Tensor } from "../graph/tensor.ts";
-import { transposed } from "../graph/transposed.ts";
+import { transposedMatrix } from "../graph/transposed-matrix.ts";
+import { dimsTensor } from "./dims-tensor.ts";
 import { runSubgraph } from "./run-subgraph.ts";
-import { sizesTensor } from "./sizes-tensor.ts";
 
 /** Weights are quantized on purpose: computing them in advance would undo it. */
 const kept = new Set(["DequantizeLinear", "QuantizeLinear", "DynamicQuantizeLinear"]);
@@ -41,7 +41,7 @@ function foldSizes(graph: Graph): void {
   for (const node of graph.nodes) {
     const [value] = node.outputs;
     if (!value?.content || !isStatic(value.shape)) continue;
-    const constant = sizesTensor(value.dtype, value.shape, value.content);
+    const constant = dimsTensor(value.dtype, value.shape, value.content);
     if (constant) graph.replace(value, graph.constant(value.name, constant));
   }
   graph.prune();
@@ -52,7 +52,7 @@ function foldTransposes(graph: Graph): void {
   for (const node of graph.nodes) {
     const matrix = node.is("Transpose") ? node.inputs[0]?.constant : undefined;
     if (matrix?.shape.length !== 2 || node.ints("perm")?.[0] === 0 || !isFoldable(node)) continue;
-    graph.replace(node.output, graph.constant(node.output.name, transposed(matrix)));
+    graph.replace(node.output, graph.constant(node.output.name, transposedMatrix(matrix)));
   }
   graph.prune();
 }

@@ -1,13 +1,13 @@
 import { describe, expect, it } from "vitest";
 import { Sketch } from "#test/fixtures/sketch.ts";
-import { floorDiv, symbol } from "../graph/dim.ts";
+import { floorDivDims, symbolicDim } from "../graph/dim.ts";
 import type { Graph } from "../graph/graph.ts";
 import type { Value } from "../graph/node.ts";
 import { float32Scalar, int64s, type Tensor, tensor } from "../graph/tensor.ts";
-import { inferShapes } from "../shapes/infer.ts";
-import { largestConstant, probe, type Sources, sourcesOf, symbolsIn } from "./probe.ts";
+import { inferShapes } from "../shapes/infer-shapes.ts";
+import { largestConstant, probe, sourcesOf, symbolsIn, type ValueSources } from "./probe.ts";
 
-const sources = (value: Value): Sources => {
+const sources = (value: Value): ValueSources => {
   const found = sourcesOf(value);
   if (!found) throw new RangeError("more than can be probed");
   return found;
@@ -19,7 +19,7 @@ function masked() {
   const s = new Sketch();
   const x = s.input("x", ["b", "s"]);
   const unknown = s.op("NoSuchOperator", [x], {}, { domain: "example.com" });
-  Object.assign(unknown, { dtype: "float32", shape: [symbol("b"), symbol("s"), 4] });
+  Object.assign(unknown, { dtype: "float32", shape: [symbolicDim("b"), symbolicDim("s"), 4] });
   const sizes = s.op("Shape", [s.input("states", ["b", "s", 4])], {}, { name: "sizes" });
   const length = s.op("Gather", [sizes, s.index(1)], {}, { name: "length" });
   const target = s.op("Concat", [s.op("Unsqueeze", [length, [0]]), [2]], { axis: 0 }, { name: "target" });
@@ -94,7 +94,11 @@ describe("probe", () => {
     inferShapes(s.graph);
     // As if there were a rule for the operator.
     for (const value of [sizes, sizes.users.values().next().value?.output as Value]) {
-      Object.assign(value, { dtype: "int64", shape: [2], content: [symbol("b"), floorDiv(symbol("b"), 2)] });
+      Object.assign(value, {
+        dtype: "int64",
+        shape: [2],
+        content: [symbolicDim("b"), floorDivDims(symbolicDim("b"), 2)],
+      });
     }
     expect(await ask(s.graph, result, { b: 5 })).toMatchObject({ dtype: "float32", shape: [5, 2] });
   });
@@ -125,7 +129,7 @@ describe("probe", () => {
     const target = s.op("Shape", [s.input("x", ["b"])]);
     const fill = s.op("ConstantOfShape", [target]);
     inferShapes(s.graph);
-    target.content = [floorDiv(symbol("b"), symbol("c"))];
+    target.content = [floorDivDims(symbolicDim("b"), symbolicDim("c"))];
     expect(await ask(s.graph, fill, { b: 4, c: 0 })).toBeUndefined();
     expect(await ask(s.graph, fill, { b: 4, c: 2 })).toMatchObject({ shape: [2] });
     expect(scale.producer).toBeUndefined();

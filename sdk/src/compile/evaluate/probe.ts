@@ -1,12 +1,12 @@
-import { type Shape, substitute, symbolsOf } from "../graph/dim.ts";
+import { type Shape, substituteSymbols, symbolsOf } from "../graph/dim.ts";
 import type { Graph } from "../graph/graph.ts";
 import type { Value } from "../graph/node.ts";
 import { elementCount, isInteger, numbersOf, type Tensor } from "../graph/tensor.ts";
+import { dimsTensor } from "./dims-tensor.ts";
 import { runSubgraph } from "./run-subgraph.ts";
-import { sizesTensor } from "./sizes-tensor.ts";
 
 /** What a value depends on, sizes apart. */
-export interface Sources {
+export interface ValueSources {
   /** Inputs of the graph. */
   readonly inputs: ReadonlySet<Value>;
   /** Values that are computed from sizes alone, where the search for sources ended. */
@@ -23,7 +23,7 @@ const MAX_NODES = 512;
 export const MAX_PROBED_ELEMENTS = 1 << 26;
 
 /** @returns undefined when there is more to the value than can be probed */
-export function sourcesOf(value: Value): Sources | undefined {
+export function sourcesOf(value: Value): ValueSources | undefined {
   const [inputs, sizes, constants] = [new Set<Value>(), new Set<Value>(), new Set<Value>()];
   const computed = new Set<Value>();
   const seen = new Set<Value>();
@@ -56,7 +56,7 @@ const isSizes = ({ content, shape, dtype }: Value): boolean =>
 export async function probe(
   graph: Graph,
   value: Value,
-  { sizes, constants, inputs, computed }: Sources,
+  { sizes, constants, inputs, computed }: ValueSources,
   symbols: ReadonlyMap<string, number>,
   given: ReadonlyMap<Value, Tensor>,
 ): Promise<Tensor | undefined> {
@@ -75,15 +75,15 @@ export async function probe(
 
 /** Sizes that nothing is known of count as 1. */
 const elementsAt = (shape: Shape | undefined, symbols: ReadonlyMap<string, number>): number =>
-  elementCount((shape ?? []).map((dim) => Number(substitute(dim, (name) => symbols.get(name) ?? 1))));
+  elementCount((shape ?? []).map((dim) => Number(substituteSymbols(dim, (name) => symbols.get(name) ?? 1))));
 
 /** Symbols in the sizes that a value is computed from. */
-export const symbolsIn = ({ sizes }: Sources): Set<string> =>
+export const symbolsIn = ({ sizes }: ValueSources): Set<string> =>
   new Set([...sizes].flatMap((value) => (value.content ?? []).flatMap(symbolsOf)));
 
 function sizesAt({ content, shape, dtype }: Value, symbols: ReadonlyMap<string, number>): Tensor | undefined {
-  const bound = content?.map((dim) => substitute(dim, (name) => symbols.get(name) ?? -1));
-  return bound && shape && sizesTensor(dtype, shape.length === 0 ? [] : [bound.length], bound);
+  const bound = content?.map((dim) => substituteSymbols(dim, (name) => symbols.get(name) ?? -1));
+  return bound && shape && dimsTensor(dtype, shape.length === 0 ? [] : [bound.length], bound);
 }
 
 /** Operators by which a constant decides how far something reaches, in whatever type positions are. */
@@ -108,7 +108,7 @@ function reciprocals({ constant, users }: Value): number[] {
 }
 
 /** The largest number among small constants that can be a length: what a probe's sizes must exceed to see every effect. */
-export function largestConstant({ constants }: Sources): number {
+export function largestConstant({ constants }: ValueSources): number {
   const small = [...constants].flatMap((value) => [
     ...(value.constant && isLength(value) && elementCount(value.constant.shape) <= 64 ? numbersOf(value.constant) : []),
     ...reciprocals(value),

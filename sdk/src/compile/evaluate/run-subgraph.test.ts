@@ -2,9 +2,9 @@ import { describe, expect, it } from "vitest";
 import { attribute, declarationOf, modelOf, nodeOf } from "#test/fixtures/onnx-file.ts";
 import { CAST, Sketch } from "#test/fixtures/sketch.ts";
 import type { Value } from "../graph/node.ts";
-import { print } from "../graph/print.ts";
+import { printGraph } from "../graph/print-graph.ts";
 import { float32Scalar, int64s, type Tensor, tensor } from "../graph/tensor.ts";
-import { verify } from "../graph/verify.ts";
+import { verifyGraph } from "../graph/verify-graph.ts";
 import { fromOnnx } from "../onnx/from-onnx.ts";
 import { runSubgraph } from "./run-subgraph.ts";
 
@@ -85,7 +85,7 @@ describe("runSubgraph", () => {
       [x, floats(-1, 2)],
     ]);
     expect(await runSubgraph(graph, [graph.outputs[0]?.value as Value], given)).toEqual([floats(-1, -2)]);
-    verify(graph);
+    verifyGraph(graph);
   });
 
   it("leaves the graph as it was", async () => {
@@ -93,10 +93,10 @@ describe("runSubgraph", () => {
     const x = s.input("x", [1]);
     const y = s.op("Neg", [s.op("Exp", [x])]);
     s.output(y);
-    const before = print(s.graph);
+    const before = printGraph(s.graph);
     await runSubgraph(s.graph, [y], new Map([[x, floats(1)]]));
-    expect(print(s.graph)).toBe(before);
-    verify(s.graph);
+    expect(printGraph(s.graph)).toBe(before);
+    verifyGraph(s.graph);
   });
 
   it("copes with long chains", async () => {

@@ -2,7 +2,7 @@ import type * as ort from "onnxruntime-node";
 import { Graph } from "../graph/graph.ts";
 import type { Node, Value } from "../graph/node.ts";
 import { numbersOf, type Tensor } from "../graph/tensor.ts";
-import { graphSession } from "./graph-session.ts";
+import { ortSession } from "./ort-session.ts";
 import { fromOrt, toOrt } from "./ort-tensor.ts";
 
 /** Error: what onnxruntime cannot compute is simply not known; it says nothing of interest to a user. */
@@ -58,7 +58,7 @@ export async function runSubgraph(
 
   let session: ort.InferenceSession | undefined;
   try {
-    session = await graphSession(part, {
+    session = await ortSession(part, {
       graphOptimizationLevel: "disabled",
       intraOpNumThreads: 1,
       logSeverityLevel: LOG_FATAL,

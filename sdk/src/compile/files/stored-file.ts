@@ -1,6 +1,6 @@
 import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 import { BertEdgeError } from "../../artifact/error.ts";
-import { LARGE_BYTES } from "../graph/tensor.ts";
+import { LARGE_BYTES } from "./large-buffers.ts";
 
 /** Bytes that are read or computed each time they are used, for who uses them alone, and take up no room in between. */
 export interface StoredBytes {

@@ -1,17 +1,25 @@
 import type { Rule } from "../rewrite/rule.ts";
-import { attention, standardAttention } from "./rules/attention.ts";
-import { biasGelu } from "./rules/bias-gelu.ts";
-import { embedLayerNormalization } from "./rules/embed-layer-normalization.ts";
-import { fastGelu, tanhGelu } from "./rules/fast-gelu.ts";
-import { gelu } from "./rules/gelu.ts";
-import { layerNormalization } from "./rules/layer-normalization.ts";
-import { quickGelu } from "./rules/quick-gelu.ts";
-import { rotaryEmbedding, standardRotaryEmbedding } from "./rules/rotary-embedding.ts";
-import { skipLayerNormalization } from "./rules/skip-layer-normalization.ts";
+import { attentionFusion, standardAttentionFusion } from "./rules/attention.ts";
+import { biasGeluFusions } from "./rules/bias-gelu.ts";
+import { embedLayerNormalizationFusion } from "./rules/embed-layer-normalization.ts";
+import { fastGeluFusion, tanhGeluFusion } from "./rules/fast-gelu.ts";
+import { geluFusion } from "./rules/gelu.ts";
+import { layerNormalizationFusion } from "./rules/layer-normalization.ts";
+import { quickGeluFusion } from "./rules/quick-gelu.ts";
+import { rotaryEmbeddingFusion, standardRotaryEmbeddingFusion } from "./rules/rotary-embedding.ts";
+import { skipLayerNormalizationFusion } from "./rules/skip-layer-normalization.ts";
 
 /** Stages in order; the rules of one are applied until none of them matches any more. */
 export const fusions: readonly (readonly Rule[])[] = [
-  [layerNormalization, gelu, fastGelu, tanhGelu, quickGelu, rotaryEmbedding, standardRotaryEmbedding],
-  [attention, standardAttention, embedLayerNormalization],
-  [...biasGelu, skipLayerNormalization],
+  [
+    layerNormalizationFusion,
+    geluFusion,
+    fastGeluFusion,
+    tanhGeluFusion,
+    quickGeluFusion,
+    rotaryEmbeddingFusion,
+    standardRotaryEmbeddingFusion,
+  ],
+  [attentionFusion, standardAttentionFusion, embedLayerNormalizationFusion],
+  [...biasGeluFusions, skipLayerNormalizationFusion],
 ];

@@ -1,4 +1,4 @@
-import type { AttributeProto } from "../proto/proto.ts";
+import type { AttributeProto } from "../proto/onnx-messages.ts";
 import type { Tensor } from "./tensor.ts";
 
 /** A node's constant parameter. The kinds are ONNX's, because 1 and 1.0 are different things in a model file. */

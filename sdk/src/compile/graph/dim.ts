@@ -19,7 +19,7 @@ const functions = {
 };
 
 /** Sizes that take longer to write down say nothing that anyone compares with, and could grow without end. */
-export const MAX_LENGTH = 1024;
+export const MAX_DIM_KEY_LENGTH = 1024;
 
 interface Term {
   readonly coefficient: number;
@@ -45,7 +45,7 @@ class Polynomial {
   }
 }
 
-export const symbol = (name: string): Dim => new Polynomial([{ coefficient: 1, atoms: [{ key: name }] }]);
+export const symbolicDim = (name: string): Dim => new Polynomial([{ coefficient: 1, atoms: [{ key: name }] }]);
 
 export const sameDim = (a: Dim | undefined, b: Dim | undefined): boolean =>
   a !== undefined && b !== undefined && (typeof a === "number" || typeof b === "number" ? a === b : a.key === b.key);
@@ -76,14 +76,14 @@ function isNonNegativeAtom({ of }: Atom): boolean {
   return of.name === "max" ? isNonNegative(a) || isNonNegative(b) : isNonNegative(a) && isNonNegative(b);
 }
 
-export const add = (a: Dim, b: Dim): Dim => normalize([...termsOf(a), ...termsOf(b)]);
+export const addDims = (a: Dim, b: Dim): Dim => normalize([...termsOf(a), ...termsOf(b)]);
 
-export const sub = (a: Dim, b: Dim): Dim => add(a, mul(-1, b));
+export const subDims = (a: Dim, b: Dim): Dim => addDims(a, mulDims(-1, b));
 
-export function mul(a: Dim, b: Dim): Dim {
+export function mulDims(a: Dim, b: Dim): Dim {
   const [lefts, rights] = [termsOf(a), termsOf(b)];
   const length = `${a}`.length * rights.length + `${b}`.length * lefts.length;
-  if (length > MAX_LENGTH && typeof a !== "number" && typeof b !== "number") return apply("times", a, b);
+  if (length > MAX_DIM_KEY_LENGTH && typeof a !== "number" && typeof b !== "number") return apply("times", a, b);
   return normalize(
     lefts.flatMap((left) =>
       rights.map((right) => ({
@@ -95,19 +95,19 @@ export function mul(a: Dim, b: Dim): Dim {
 }
 
 /** a / b rounded down; a polynomial wherever b divides a. */
-export function floorDiv(a: Dim, b: Dim): Dim {
-  return divideExactly(a, b) ?? apply("floordiv", a, b);
+export function floorDivDims(a: Dim, b: Dim): Dim {
+  return divideDimsExactly(a, b) ?? apply("floordiv", a, b);
 }
 
-export const max = (a: Dim, b: Dim): Dim =>
-  isNonNegative(sub(a, b)) ? a : isNonNegative(sub(b, a)) ? b : apply("max", a, b);
-export const min = (a: Dim, b: Dim): Dim =>
-  isNonNegative(sub(a, b)) ? b : isNonNegative(sub(b, a)) ? a : apply("min", a, b);
+export const maxDim = (a: Dim, b: Dim): Dim =>
+  isNonNegative(subDims(a, b)) ? a : isNonNegative(subDims(b, a)) ? b : apply("max", a, b);
+export const minDim = (a: Dim, b: Dim): Dim =>
+  isNonNegative(subDims(a, b)) ? b : isNonNegative(subDims(b, a)) ? a : apply("min", a, b);
 
-export const product = (dims: readonly Dim[]): Dim => dims.reduce<Dim>(mul, 1);
+export const dimProduct = (dims: readonly Dim[]): Dim => dims.reduce<Dim>(mulDims, 1);
 
 /** The quotient when b, a single term, divides every term of a; else undefined. */
-export function divideExactly(a: Dim, b: Dim): Dim | undefined {
+export function divideDimsExactly(a: Dim, b: Dim): Dim | undefined {
   if (sameDim(a, b)) return 1;
   const [divisor, ...rest] = termsOf(b);
   if (!divisor || rest.length > 0) return undefined;
@@ -126,15 +126,15 @@ export function divideExactly(a: Dim, b: Dim): Dim | undefined {
 }
 
 /** The size with its symbols replaced. */
-export function substitute(dim: Dim, value: (symbol: string) => Dim): Dim {
+export function substituteSymbols(dim: Dim, value: (symbol: string) => Dim): Dim {
   if (typeof dim === "number") return dim;
   return dim.terms.reduce<Dim>((sum, { coefficient, atoms }) => {
     const factors = atoms.map(({ key, of }) => {
       if (!of) return value(key);
-      const [a, b] = of.args.map((arg) => substitute(arg, value)) as [Dim, Dim];
-      return { floordiv: floorDiv, max, min, times: mul }[of.name](a, b);
+      const [a, b] = of.args.map((arg) => substituteSymbols(arg, value)) as [Dim, Dim];
+      return { floordiv: floorDivDims, max: maxDim, min: minDim, times: mulDims }[of.name](a, b);
     });
-    return add(sum, mul(coefficient, product(factors)));
+    return addDims(sum, mulDims(coefficient, dimProduct(factors)));
   }, 0);
 }
 

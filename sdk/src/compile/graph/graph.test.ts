@@ -5,7 +5,7 @@ import { seeded } from "#test/fixtures/seeded.ts";
 import { Graph } from "./graph.ts";
 import type { Node, Value } from "./node.ts";
 import { float32Scalar } from "./tensor.ts";
-import { verify } from "./verify.ts";
+import { verifyGraph } from "./verify-graph.ts";
 
 const output = (graph: Graph, value: Value, name = value.name) =>
   graph.outputs.push({ name, value, declaration: undefined });
@@ -52,7 +52,7 @@ describe("Graph", () => {
     expect(both.inputs).toEqual([y, y]);
     expect([x.users.size, y.users.size]).toEqual([0, 1]);
     expect(graph.outputs[0]?.value).toBe(y);
-    verify(graph);
+    verifyGraph(graph);
   });
 
   it("keeps a value that a sub-graph reads by its name", () => {
@@ -68,7 +68,7 @@ describe("Graph", () => {
     expect(graph.outputs[1]?.value).toBe(before.output);
     graph.prune();
     expect(graph.nodes.has(before)).toBe(true);
-    verify(graph);
+    verifyGraph(graph);
   });
 
   it("replaces a value by itself without harm", () => {
@@ -77,7 +77,7 @@ describe("Graph", () => {
     graph.add("Neg", [x]);
     graph.replace(x, x);
     expect(x.users.size).toBe(1);
-    verify(graph);
+    verifyGraph(graph);
   });
 
   it("prunes what nothing uses, and what only that used", () => {
@@ -91,7 +91,7 @@ describe("Graph", () => {
     graph.prune();
     expect(namesOf(graph.nodes)).toEqual(["Neg"]);
     expect(kept.output.users.size).toBe(0);
-    verify(graph);
+    verifyGraph(graph);
   });
 
   it("prunes from where it is told", () => {
@@ -232,10 +232,10 @@ describe("edits", () => {
           // Only by an earlier value: a later one may be computed from it.
           else if (kind === 5 && node) graph.replace(node.output, pick(second, earlier));
           if (first % 4 === 0) graph.prune(node && third % 2 ? [node] : undefined);
-          verify(graph);
+          verifyGraph(graph);
         }
         graph.prune();
-        verify(graph);
+        verifyGraph(graph);
         expect([...graph.nodes].every(({ outputs }) => outputs.some((value) => value && graph.isUsed(value)))).toBe(
           true,
         );

@@ -1,5 +1,5 @@
 import { BertEdgeError } from "../../artifact/error.ts";
-import type { TensorProto, ValueInfoProto } from "../proto/proto.ts";
+import type { TensorProto, ValueInfoProto } from "../proto/onnx-messages.ts";
 import { Node, type NodeOptions, Value } from "./node.ts";
 import type { Tensor } from "./tensor.ts";
 

@@ -1,4 +1,4 @@
-import type { NodeProto, TensorProto } from "../proto/proto.ts";
+import type { NodeProto, TensorProto } from "../proto/onnx-messages.ts";
 import type { Attribute } from "./attribute.ts";
 import type { Dim, Shape } from "./dim.ts";
 import type { DataType, Tensor } from "./tensor.ts";

@@ -1,12 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { seeded } from "#test/fixtures/seeded.ts";
+import { LARGE_BYTES } from "../files/large-buffers.ts";
 import {
   byteLength,
   elementCount,
   float32Scalar,
   int64s,
-  LARGE_BYTES,
   lazyTensor,
   reading,
   reshaped,

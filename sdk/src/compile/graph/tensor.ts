@@ -1,5 +1,5 @@
 import { BertEdgeError } from "../../artifact/error.ts";
-import { release } from "./release.ts";
+import { LARGE_BYTES, release } from "../files/large-buffers.ts";
 
 /** Bytes an element takes, by ONNX's names of the types. */
 export const elementSize = {
@@ -39,9 +39,6 @@ export function tensor(dtype: DataType, shape: readonly number[], values: Number
   }
   return { dtype, shape, data };
 }
-
-/** Fewer bytes are kept: to read or compute them again would cost more than the room they take. */
-export const LARGE_BYTES = 1 << 16;
 
 const lazy = new WeakSet<Tensor>();
 

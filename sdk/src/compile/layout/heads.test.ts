@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { merge, split } from "#test/fixtures/draw-attention.ts";
 import { Sketch } from "#test/fixtures/sketch.ts";
 import type { Value } from "../graph/node.ts";
-import { inferShapes } from "../shapes/infer.ts";
+import { inferShapes } from "../shapes/infer-shapes.ts";
 import { mergedHeads, splitHeads } from "./heads.ts";
 
 const [COUNT, SIZE] = [2, 3];

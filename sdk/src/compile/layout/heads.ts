@@ -1,10 +1,10 @@
-import { product, sameDim } from "../graph/dim.ts";
+import { dimProduct, sameDim } from "../graph/dim.ts";
 import type { Value } from "../graph/node.ts";
 import { elementCount } from "../graph/tensor.ts";
-import { indexMap, movedFrom, movedInput, Sizes } from "./index-map.ts";
+import { indexMap, movedInput, movementSources, SampleSizes } from "./index-map.ts";
 
 /** Heads that were cut out of the columns of a tensor [batch, sequence, width]. */
-export interface Heads {
+export interface HeadLayout {
   readonly source: Value;
   /** For head h and its element d, at h · size + d, the column of `source` it is. */
   readonly columns: readonly number[];
@@ -20,16 +20,16 @@ export interface Heads {
  * [batch, sequence, width], however they were split off. Batch and heads may be one axis, which by itself looks like a
  * batch of single heads: so it is the farthest such tensor.
  */
-export function splitHeads(value: Value, transposed: boolean): Heads | undefined {
+export function splitHeads(value: Value, transposed: boolean): HeadLayout | undefined {
   const rank = value.shape?.length ?? 0;
   const size = value.shape?.at(transposed ? -2 : -1);
   if ((rank !== 3 && rank !== 4) || typeof size !== "number" || size === 0) return undefined;
-  for (const source of movedFrom(value).reverse()) {
+  for (const source of movementSources(value).reverse()) {
     const width = source.shape?.at(-1);
     if (source.shape?.length !== 3 || typeof width !== "number") continue;
     // Not at the sizes chosen below alone: a slice of the first tokens is the whole of a short text.
     if (!sameDim(value.shape?.at(transposed ? -1 : -2), source.shape[1])) continue;
-    const sizes = new Sizes();
+    const sizes = new SampleSizes();
     const from = sizes.of(source.shape);
     const map = indexMap(value, source, sizes);
     if (!map || !from) continue;
@@ -40,7 +40,7 @@ export function splitHeads(value: Value, transposed: boolean): Heads | undefined
       const row = b * count + h;
       return map.index[transposed ? (row * size + d) * sequence + s : (row * sequence + s) * size + d] ?? -1;
     };
-    if (!sameDim(product(value.shape ?? []), product([...source.shape.slice(0, 2), count * size]))) continue;
+    if (!sameDim(dimProduct(value.shape ?? []), dimProduct([...source.shape.slice(0, 2), count * size]))) continue;
     const columns = Array.from({ length: count * size }, (_, i) => at(0, Math.floor(i / size), 0, i % size));
     if (columns.some((column) => column < 0 || column >= width)) continue;
     if (
@@ -77,9 +77,9 @@ export function mergedHeads(context: Value, count: number): Value | undefined {
 }
 
 function isMerged(context: Value, merged: Value, count: number, size: number): boolean {
-  if (!sameDim(product(merged.shape ?? []), product(context.shape ?? []))) return false;
+  if (!sameDim(dimProduct(merged.shape ?? []), dimProduct(context.shape ?? []))) return false;
   if (merged.shape?.length === 3 && !sameDim(merged.shape[1], context.shape?.at(-2))) return false;
-  const sizes = new Sizes();
+  const sizes = new SampleSizes();
   const from = sizes.of(context.shape);
   const map = indexMap(merged, context, sizes);
   const sequence = from?.at(-2) ?? 0;

@@ -6,8 +6,8 @@ import { runGraph } from "#test/oracles/run-graph.ts";
 import { toOrt } from "../evaluate/ort-tensor.ts";
 import type { Value } from "../graph/node.ts";
 import { elementCount, tensor } from "../graph/tensor.ts";
-import { inferShapes } from "../shapes/infer.ts";
-import { indexMap, movedFrom, Sizes } from "./index-map.ts";
+import { inferShapes } from "../shapes/infer-shapes.ts";
+import { indexMap, movementSources, SampleSizes } from "./index-map.ts";
 
 /** Adds one operator that moves elements of a value of this shape, and says the new shape. */
 type Move = (s: Sketch, x: Value, shape: readonly number[]) => [Value, readonly number[]];
@@ -98,7 +98,7 @@ describe("indexMap", () => {
         const result = s.op("Identity", [value]);
         s.output(result);
         inferShapes(s.graph);
-        const map = indexMap(result, x, new Sizes());
+        const map = indexMap(result, x, new SampleSizes());
         const numbers = tensor(
           "float32",
           shape,
@@ -116,7 +116,7 @@ describe("indexMap", () => {
   it("gives every symbol a size of its own, the same in all shapes", () => {
     const s = new Sketch();
     const [x, y] = [s.input("x", ["a", "b", 4]), s.input("y", ["b", "a"])];
-    const sizes = new Sizes();
+    const sizes = new SampleSizes();
     const [a, b] = sizes.of(x.shape) ?? [];
     expect(sizes.of(y.shape)).toEqual([b, a]);
     expect(a).not.toBe(b);
@@ -137,7 +137,7 @@ describe("indexMap", () => {
     const value = draw(s, x);
     s.output(value);
     inferShapes(s.graph);
-    expect(indexMap(value, x, new Sizes())).toBeUndefined();
+    expect(indexMap(value, x, new SampleSizes())).toBeUndefined();
   });
 });
 
@@ -151,6 +151,6 @@ describe("movedFrom", () => {
       {},
       { name: "last" },
     );
-    expect([...movedFrom(value)].map(({ name }) => name)).toEqual(["last", "half", "parts", "tanh"]);
+    expect([...movementSources(value)].map(({ name }) => name)).toEqual(["last", "half", "parts", "tanh"]);
   });
 });

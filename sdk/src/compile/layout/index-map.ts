@@ -1,8 +1,8 @@
-import { type Shape, substitute, symbolsOf } from "../graph/dim.ts";
+import { type Shape, substituteSymbols, symbolsOf } from "../graph/dim.ts";
 import type { Node, Value } from "../graph/node.ts";
 import { elementCount } from "../graph/tensor.ts";
-import { uniform } from "../rewrite/match.ts";
-import { normalizeAxis, numbers } from "../shapes/rule.ts";
+import { uniformValue } from "../graph/uniform-value.ts";
+import { knownNumbers, normalizeAxis } from "../shapes/shape-rule.ts";
 
 /** Where each element of a value comes from: its flat index in another value, at sizes chosen for the purpose. */
 export interface IndexMap {
@@ -19,7 +19,7 @@ const sizes = [2, 3, 5, 7, 11, 13];
 const MAX_ELEMENTS = 1 << 22;
 
 /** Numbers in place of symbols, the same for all shapes that are looked at together. */
-export class Sizes {
+export class SampleSizes {
   readonly #bound = new Map<string, number>();
 
   of(shape: Shape | undefined): number[] | undefined {
@@ -27,7 +27,7 @@ export class Sizes {
       for (const name of symbolsOf(dim)) {
         if (!this.#bound.has(name)) this.#bound.set(name, sizes[this.#bound.size] ?? 17 + this.#bound.size);
       }
-      return substitute(dim, (name) => this.#bound.get(name) as number);
+      return substituteSymbols(dim, (name) => this.#bound.get(name) as number);
     });
     return bound?.every((dim) => typeof dim === "number" && dim >= 0) ? (bound as number[]) : undefined;
   }
@@ -40,7 +40,7 @@ export class Sizes {
  * @param limit elements of any value on the way
  * @returns undefined when anything but movement (and multiplication with a scalar) lies between the two values
  */
-export function indexMap(to: Value, from: Value, at: Sizes, limit = MAX_ELEMENTS): IndexMap | undefined {
+export function indexMap(to: Value, from: Value, at: SampleSizes, limit = MAX_ELEMENTS): IndexMap | undefined {
   const shape = at.of(to.shape);
   if (!shape || elementCount(shape) > limit) return undefined;
   if (to === from) return { shape, index: Int32Array.from({ length: elementCount(shape) }, (_, i) => i), scale: 1 };
@@ -56,7 +56,7 @@ export function indexMap(to: Value, from: Value, at: Sizes, limit = MAX_ELEMENTS
 export function movedInput(node: Node): Value | undefined {
   if (node.domain !== "" || !(node.opType in movements)) return undefined;
   const [a, b] = node.inputs;
-  return node.opType === "Mul" && a && uniform(a) !== undefined ? b : a;
+  return node.opType === "Mul" && a && uniformValue(a) !== undefined ? b : a;
 }
 
 type Movement = (x: IndexMap, shape: readonly number[], node: Node, to: Value) => IndexMap | undefined;
@@ -83,7 +83,7 @@ function take(x: IndexMap, shape: readonly number[], position: (at: readonly num
 const scaled =
   (of: (x: number, constant: number) => number): Movement =>
   (x, shape, node) => {
-    const constant = node.inputs.map((input) => input && uniform(input)).find((value) => value !== undefined);
+    const constant = node.inputs.map((input) => input && uniformValue(input)).find((value) => value !== undefined);
     if (constant === undefined || x.index.length !== elementCount(shape)) return undefined;
     return { shape, index: x.index, scale: of(x.scale, constant) };
   };
@@ -102,7 +102,7 @@ const movements: Readonly<Record<string, Movement>> = {
   Gather: (x, shape, node) => {
     const axis = normalizeAxis(node.int("axis") ?? 0, x.shape.length);
     const [, indices] = node.inputs;
-    const chosen = numbers(indices);
+    const chosen = knownNumbers(indices);
     const rank = indices?.shape?.length ?? 2;
     if (!chosen || rank > 1) return undefined;
     const size = x.shape[axis] ?? 0;
@@ -112,9 +112,9 @@ const movements: Readonly<Record<string, Movement>> = {
     });
   },
   Slice: (x, shape, node) => {
-    const starts = numbers(node.inputs[1]);
-    const steps = node.inputs[4] ? numbers(node.inputs[4]) : starts?.map(() => 1);
-    const axes = node.inputs[3] ? numbers(node.inputs[3]) : starts?.map((_, i) => i);
+    const starts = knownNumbers(node.inputs[1]);
+    const steps = node.inputs[4] ? knownNumbers(node.inputs[4]) : starts?.map(() => 1);
+    const axes = node.inputs[3] ? knownNumbers(node.inputs[3]) : starts?.map((_, i) => i);
     if (!starts || !axes || !steps?.every((step) => step === 1)) return undefined;
     const offsets = x.shape.map(() => 0);
     starts.forEach((start, i) => {
@@ -137,7 +137,7 @@ const movements: Readonly<Record<string, Movement>> = {
   },
   Mul: scaled((x, constant) => x * constant),
   Div: (x, shape, node, to) =>
-    node.inputs[0] && uniform(node.inputs[0]) !== undefined
+    node.inputs[0] && uniformValue(node.inputs[0]) !== undefined
       ? undefined
       : scaled((value, constant) => value / constant)(x, shape, node, to),
 };
@@ -146,7 +146,7 @@ const movements: Readonly<Record<string, Movement>> = {
 const MAX_STEPS = 16;
 
 /** The values that `value` may be a movement of, nearest first, itself included. */
-export function movedFrom(value: Value): Value[] {
+export function movementSources(value: Value): Value[] {
   const found = [value];
   for (let last = value; found.length <= MAX_STEPS; found.push(last)) {
     const source = last.producer && movedInput(last.producer);

@@ -5,7 +5,7 @@ import { Sketch } from "#test/fixtures/sketch.ts";
 import { BertEdgeError } from "../../artifact/error.ts";
 import { type Engine, oneModel } from "../../runtime/engine/engine.ts";
 import { BLOCK } from "../../runtime/engine/wasm/run/layout.ts";
-import { scalarSession } from "../evaluate/edge-form/session.ts";
+import { referenceSession } from "../evaluate/interpreter/reference-session.ts";
 import type { Graph } from "../graph/graph.ts";
 import { MICROSOFT, type Value } from "../graph/node.ts";
 import { engineOnThisMachine } from "../latency/engines.ts";
@@ -115,7 +115,7 @@ describe("a program of any graph", () => {
         if (!file) return;
         ran++;
         const session = await engine.load(oneModel(file));
-        expect(await session.run(texts)).toEqual(await scalarSession(graph).run(texts));
+        expect(await session.run(texts)).toEqual(await referenceSession(graph).run(texts));
       }),
       seeded(400),
     );

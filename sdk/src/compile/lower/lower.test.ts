@@ -11,8 +11,8 @@ import { classifierGraph } from "../checkpoint/classifier-graph.ts";
 import { type EncoderConfig, maxTokensOf } from "../checkpoint/encoder-config.ts";
 import { encoderWeights } from "../checkpoint/encoder-weights.ts";
 import { readClassifier } from "../checkpoint/sequence-classification.ts";
-import { scalarSession } from "../evaluate/edge-form/session.ts";
-import { optimizeGraph } from "../fusions/optimize-graph.ts";
+import { referenceSession } from "../evaluate/interpreter/reference-session.ts";
+import { fuseGraph } from "../fusions/fuse-graph.ts";
 import type { Graph } from "../graph/graph.ts";
 import { engineOnThisMachine } from "../latency/engines.ts";
 import { precisions } from "../quantize/precisions.ts";
@@ -49,7 +49,7 @@ beforeAll(async () => {
 async function expectSame(fused: Graph, { vocab_size: vocabulary }: EncoderConfig): Promise<void> {
   const graph = precisions["int8-edge"](fused)();
   const session = await engine.load(oneModel(await encodeProgram(graph, { maxTokens, vocabulary })));
-  const wanted = await scalarSession(graph).run(texts);
+  const wanted = await referenceSession(graph).run(texts);
   expect(await session.run(texts)).toEqual(wanted);
   for (const [i, text] of texts.entries()) expect(await session.run([text])).toEqual([wanted[i]]);
 }
@@ -79,7 +79,7 @@ describe.each(classifierCases)("a program of $name", (stored) => {
   it("computes the classifier's logits as the plain code does, or is refused", async () => {
     const classifier = await load();
     const fused = classifierGraph(classifier);
-    await optimizeGraph(fused);
+    await fuseGraph(fused);
     await (isRefused(classifier, true)
       ? expectRefused(fused, classifier.config)
       : expectSame(fused, classifier.config));
@@ -105,7 +105,7 @@ it("takes as many positions, and as wide ones, as RoBERTa has", async () => {
   const [states] = await session.run([longest]);
   expect(states?.every(Number.isFinite)).toBe(true);
   const shorter = longest.slice(0, 20);
-  expect(await session.run([shorter])).toEqual(await scalarSession(graph).run([shorter]));
+  expect(await session.run([shorter])).toEqual(await referenceSession(graph).run([shorter]));
 });
 
 const nomic = tinyNomic().current;

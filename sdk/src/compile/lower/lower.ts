@@ -1,5 +1,5 @@
 import { PROGRAM_VERSION, type Program } from "../../runtime/engine/wasm/run/program.ts";
-import { hasKnownForm, supportedForms } from "../evaluate/edge-form/known-form.ts";
+import { kernelSupports, supportedForms } from "../evaluate/interpreter/kernel-supports.ts";
 import type { Graph } from "../graph/graph.ts";
 import type { Node, Value } from "../graph/node.ts";
 import type { Tensor } from "../graph/tensor.ts";
@@ -31,7 +31,7 @@ export async function lower(graph: Graph, { maxTokens, vocabulary }: ProgramSize
   for (const node of known.nodes) {
     const lowerNode = lowerings[`${node.domain}:${node.opType}`];
     if (!lowerNode) throw unsupported(node, "there is no kernel for this operator");
-    if (!hasKnownForm(node)) throw unsupported(node, supportedForms(node) as string);
+    if (!kernelSupports(node)) throw unsupported(node, supportedForms(node) as string);
     lowerNode(lowering, node);
   }
   const output = graph.outputs[0]?.value as Value;

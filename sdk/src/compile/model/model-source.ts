@@ -3,19 +3,19 @@ import { join } from "node:path";
 import { headOf } from "../checkpoint/architectures.ts";
 import { readEncoderConfig } from "../checkpoint/checkpoint.ts";
 import { describeClassifier } from "../checkpoint/sequence-classification.ts";
-import { copyGraph } from "../graph/copy.ts";
+import { copyGraph } from "../graph/copy-graph.ts";
 import type { Graph } from "../graph/graph.ts";
 import { fromOnnx } from "../onnx/from-onnx.ts";
 import { readOnnx } from "../onnx/read-onnx.ts";
 import { writeOnnx } from "../onnx/write-onnx.ts";
-import type { Draft } from "../proto/encode-model.ts";
-import type { ModelProto } from "../proto/proto.ts";
+import type { PartialMessage } from "../proto/encode-model.ts";
+import type { ModelProto } from "../proto/onnx-messages.ts";
 import { graphOfClassifier, graphOfEncoder } from "./folder-graph.ts";
 
 export interface ModelSource {
   graph: Graph;
   /** What surrounds the graph in its file. */
-  envelope: Draft<ModelProto>;
+  envelope: PartialMessage<ModelProto>;
   /** The unchanged model as a file: its own, or one in this folder. */
   writeOriginal: (folder: string) => Promise<string>;
 }

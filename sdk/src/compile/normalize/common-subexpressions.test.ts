@@ -1,9 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { Sketch } from "#test/fixtures/sketch.ts";
 import { only, rewritten } from "#test/oracles/rewritten.ts";
+import { LARGE_BYTES } from "../files/large-buffers.ts";
 import type { Value } from "../graph/node.ts";
-import { LARGE_BYTES, lazyTensor, type Tensor } from "../graph/tensor.ts";
-import { verify } from "../graph/verify.ts";
+import { lazyTensor, type Tensor } from "../graph/tensor.ts";
+import { verifyGraph } from "../graph/verify-graph.ts";
 import { mergeCommonSubexpressions } from "./common-subexpressions.ts";
 
 const countsAfter = (draw: (s: Sketch, x: Value) => readonly Value[]) => {
@@ -12,7 +13,7 @@ const countsAfter = (draw: (s: Sketch, x: Value) => readonly Value[]) => {
     s.output(value, `result ${i}`);
   });
   mergeCommonSubexpressions(s.graph);
-  verify(s.graph);
+  verifyGraph(s.graph);
   return s.graph.sorted().map(({ opType }) => opType);
 };
 

@@ -1,6 +1,6 @@
 import type { Attribute } from "../graph/attribute.ts";
 import { float32Scalar, type Tensor, tensor } from "../graph/tensor.ts";
-import type { AttributeProto, NodeProto } from "../proto/proto.ts";
+import type { AttributeProto, NodeProto } from "../proto/onnx-messages.ts";
 import { tensorOf } from "./tensor-proto.ts";
 
 /** AttributeProto.AttributeType */

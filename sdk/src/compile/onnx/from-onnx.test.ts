@@ -14,8 +14,8 @@ import {
 import { refusal } from "#test/fixtures/refusal.ts";
 import { describeShared } from "#test/fixtures/shared.ts";
 import { float32Scalar, int64s, tensor } from "../graph/tensor.ts";
-import type { Draft } from "../proto/encode-model.ts";
-import type { GraphProto, ModelProto, NodeProto } from "../proto/proto.ts";
+import type { PartialMessage } from "../proto/encode-model.ts";
+import type { GraphProto, ModelProto, NodeProto } from "../proto/onnx-messages.ts";
 import { fromOnnx } from "./from-onnx.ts";
 import { readOnnx } from "./read-onnx.ts";
 import { freeNames } from "./sub-graphs.ts";
@@ -75,7 +75,7 @@ describe("inputs", () => {
 });
 
 describe("Constant nodes", () => {
-  const constantOf = (setting: Parameters<typeof nodeOf>[1], more: Draft<NodeProto> = {}) => {
+  const constantOf = (setting: Parameters<typeof nodeOf>[1], more: PartialMessage<NodeProto> = {}) => {
     const model = modelOf({ node: [nodeOf("c = Constant()", setting, more)], output: [{ name: "c" }] });
     return fromOnnx(model).outputs[0]?.value.constant;
   };
@@ -143,7 +143,7 @@ describe("what no rewrite reads", () => {
 });
 
 /** A graph whose sub-graph reads what is around it. */
-const capturing = (branch: Draft<GraphProto>, more: Draft<GraphProto> = {}) =>
+const capturing = (branch: PartialMessage<GraphProto>, more: PartialMessage<GraphProto> = {}) =>
   modelOf({
     input: [declarationOf("condition", [], "bool"), x],
     node: [
@@ -189,7 +189,7 @@ describe("sub-graphs", () => {
   });
 
   it("of loops know their own inputs", async () => {
-    const body: Draft<GraphProto> = {
+    const body: PartialMessage<GraphProto> = {
       input: [declarationOf("i", [], "int64"), declarationOf("go", [], "bool"), declarationOf("sum", [3])],
       node: [nodeOf("on = Identity(go)"), nodeOf("next = Add(sum, outer)")],
       output: [declarationOf("on", [], "bool"), declarationOf("next", [3])],
@@ -206,7 +206,7 @@ describe("sub-graphs", () => {
   });
 
   it("of scans as well", async () => {
-    const body: Draft<GraphProto> = {
+    const body: PartialMessage<GraphProto> = {
       input: [declarationOf("state", []), declarationOf("element", [])],
       node: [nodeOf("next = Add(state, element)"), nodeOf("scaled = Mul(next, factor)")],
       output: [declarationOf("next", []), declarationOf("scaled", [])],
@@ -240,7 +240,7 @@ describe("sub-graphs", () => {
 
 describe("outputs", () => {
   const initializer = [initializerOf("w", numbers(1, 2, 3))];
-  it.each<[string, Draft<GraphProto>]>([
+  it.each<[string, PartialMessage<GraphProto>]>([
     ["inputs", { node: [nodeOf("y = Neg(x)")], output: [y, declarationOf("x", [3])] }],
     ["constants", { initializer, node: [nodeOf("y = Neg(x)")], output: [y, declarationOf("w")] }],
     [
@@ -264,7 +264,7 @@ describe("a file that is no sound model", () => {
   const cyclic = [nodeOf("a = Neg(b)"), nodeOf("b = Neg(a)")];
   const bytes = (dims: bigint[], length: number) => ({ name: "w", dims, dataType: 1, rawData: new Uint8Array(length) });
 
-  it.each<[string, string, Draft<GraphProto>]>([
+  it.each<[string, string, PartialMessage<GraphProto>]>([
     ["nodes in a circle", "graph_invalid", { node: cyclic, output: [{ name: "a" }] }],
     ["a node that reads its own result", "graph_invalid", { node: [nodeOf("a = Neg(a)")] }],
     [

@@ -1,9 +1,9 @@
 import { BertEdgeError } from "../../artifact/error.ts";
-import { type Shape, symbol } from "../graph/dim.ts";
+import { type Shape, symbolicDim } from "../graph/dim.ts";
 import { Graph } from "../graph/graph.ts";
 import type { Value } from "../graph/node.ts";
-import { verify } from "../graph/verify.ts";
-import type { ModelProto, NodeProto, ValueInfoProto } from "../proto/proto.ts";
+import { verifyGraph } from "../graph/verify-graph.ts";
+import type { ModelProto, NodeProto, ValueInfoProto } from "../proto/onnx-messages.ts";
 import { attributesOf, constantOf } from "./attributes.ts";
 import { inlineFunctions } from "./inline-functions.ts";
 import { freeNames, innerNames } from "./sub-graphs.ts";
@@ -97,7 +97,7 @@ export function fromOnnx(model: ModelProto): Graph {
     const name = declaration.name ?? "";
     graph.outputs.push({ name, value: resolve(name, "The list of outputs"), declaration });
   }
-  verify(graph);
+  verifyGraph(graph);
   return graph;
 }
 
@@ -115,6 +115,6 @@ function declaredShape({ name, type }: ValueInfoProto): Shape | undefined {
   const isName = (param: string) => dims?.filter(({ dimParam }) => dimParam === param).length === 1;
   return dims?.map(({ dimValue, dimParam }, axis) => {
     if (dimValue !== undefined && dimValue >= 0n) return Number(dimValue);
-    return symbol(dimParam && isName(dimParam) ? dimParam : `${name}.${axis}`);
+    return symbolicDim(dimParam && isName(dimParam) ? dimParam : `${name}.${axis}`);
   });
 }

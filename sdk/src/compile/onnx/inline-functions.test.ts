@@ -2,8 +2,8 @@ import * as ort from "onnxruntime-node";
 import { describe, expect, it } from "vitest";
 import { attribute, declarationOf, expectSameResults, modelOf, nodeOf } from "#test/fixtures/onnx-file.ts";
 import { refusal } from "#test/fixtures/refusal.ts";
-import type { Draft } from "../proto/encode-model.ts";
-import type { ModelProto, NodeProto } from "../proto/proto.ts";
+import type { PartialMessage } from "../proto/encode-model.ts";
+import type { ModelProto, NodeProto } from "../proto/onnx-messages.ts";
 import { fromOnnx } from "./from-onnx.ts";
 
 const DOMAIN = "local.functions";
@@ -14,14 +14,14 @@ const OPSETS = [
 const FLOAT = 1;
 const INT = 2;
 
-const call = (text: string, attributes: Parameters<typeof nodeOf>[1] = [], more: Draft<NodeProto> = {}) =>
+const call = (text: string, attributes: Parameters<typeof nodeOf>[1] = [], more: PartialMessage<NodeProto> = {}) =>
   nodeOf(text, attributes, { domain: DOMAIN, ...more });
 
-type FunctionDraft = Draft<ModelProto["functions"][number]>;
+type FunctionDraft = PartialMessage<ModelProto["functions"][number]>;
 /** `functionOf("y = Twice(x)", ["y = Add(x, x)"])`; a node that is text is one of ONNX's own operators. */
 function functionOf(
   text: string,
-  nodes: readonly (string | Draft<NodeProto>)[],
+  nodes: readonly (string | PartialMessage<NodeProto>)[],
   more: FunctionDraft = {},
 ): FunctionDraft {
   const { opType, input, output } = nodeOf(text);
@@ -31,9 +31,9 @@ function functionOf(
 
 /** A model of an input x, float32[3], and an output y. */
 const modelWith = (
-  nodes: readonly Draft<NodeProto>[],
+  nodes: readonly PartialMessage<NodeProto>[],
   functions: readonly FunctionDraft[],
-  more: Draft<ModelProto> = {},
+  more: PartialMessage<ModelProto> = {},
 ) =>
   modelOf(
     { node: nodes, input: [declarationOf("x", [3])], output: [declarationOf("y")] },

@@ -1,5 +1,5 @@
 import { BertEdgeError } from "../../artifact/error.ts";
-import type { AttributeProto, GraphProto, ModelProto, NodeProto } from "../proto/proto.ts";
+import type { AttributeProto, GraphProto, ModelProto, NodeProto } from "../proto/onnx-messages.ts";
 import { freeNames } from "./sub-graphs.ts";
 
 type Functions = ReadonlyMap<string, ModelProto["functions"][number]>;

@@ -1,10 +1,10 @@
 import { realpath } from "node:fs/promises";
 import { dirname, isAbsolute, relative, resolve, sep } from "node:path";
 import { BertEdgeError } from "../../artifact/error.ts";
+import { release } from "../files/large-buffers.ts";
 import { partOf, type StoredBytes, type StoredFile, storedFile } from "../files/stored-file.ts";
-import { release } from "../graph/release.ts";
 import { decodeModel } from "../proto/decode-model.ts";
-import type { GraphProto, ModelProto, NodeProto, TensorProto } from "../proto/proto.ts";
+import type { GraphProto, ModelProto, NodeProto, TensorProto } from "../proto/onnx-messages.ts";
 
 /** TensorProto.DataLocation */
 const EXTERNAL = 1;

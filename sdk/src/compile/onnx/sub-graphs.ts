@@ -1,4 +1,4 @@
-import type { GraphProto, NodeProto } from "../proto/proto.ts";
+import type { GraphProto, NodeProto } from "../proto/onnx-messages.ts";
 
 /** Names that a node's sub-graphs read from the graphs around them. */
 export function freeNames(node: NodeProto): Set<string> {

@@ -4,15 +4,15 @@ import { modelOf, nodeOf } from "#test/fixtures/onnx-file.ts";
 import { refusal } from "#test/fixtures/refusal.ts";
 import { runModel, type Tensors } from "#test/oracles/run-model.ts";
 import { type DataType, elementSize } from "../graph/tensor.ts";
-import { type Draft, encodeModel } from "../proto/encode-model.ts";
-import type { TensorProto } from "../proto/proto.ts";
+import { encodeModel, type PartialMessage } from "../proto/encode-model.ts";
+import type { TensorProto } from "../proto/onnx-messages.ts";
 import { dataTypeOf, dataTypes, tensorOf, toTensorProto } from "./tensor-proto.ts";
 
 const types = Object.keys(dataTypes) as DataType[];
 const LARGEST = 2n ** 63n - 1n;
 
 /** The fields in which files keep numbers of each type, with values at both ends of what the type holds. */
-const numbers: Readonly<Record<DataType, Draft<TensorProto>>> = {
+const numbers: Readonly<Record<DataType, PartialMessage<TensorProto>>> = {
   float32: { floatData: [1.5, -0, 3e38] },
   float64: { doubleData: [Math.PI, -1e300, 5e-324] },
   float16: { int32Data: [0x3c00, 0xfbff, 1] },
@@ -29,7 +29,7 @@ const numbers: Readonly<Record<DataType, Draft<TensorProto>>> = {
 };
 
 /** A tensor as it is read from a file. */
-function protoOf(draft: Draft<TensorProto>): TensorProto {
+function protoOf(draft: PartialMessage<TensorProto>): TensorProto {
   const [read] = modelOf({ initializer: [draft] }).graph?.initializer ?? [];
   return read as TensorProto;
 }
@@ -70,7 +70,7 @@ describe("tensorOf", () => {
     expect(tensorOf(protoOf({ dims: [1n], dataType }))).toBeUndefined();
   });
 
-  it.each<[string, Draft<TensorProto>]>([
+  it.each<[string, PartialMessage<TensorProto>]>([
     ["fewer bytes than its shape", { dims: [3n], rawData: new Uint8Array(8) }],
     ["more bytes than its shape", { dims: [], rawData: new Uint8Array(8) }],
     ["bytes that are no number of elements", { dims: [1n], rawData: new Uint8Array(5) }],

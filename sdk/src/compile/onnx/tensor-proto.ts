@@ -1,7 +1,7 @@
 import { BertEdgeError } from "../../artifact/error.ts";
 import { byteLength, type DataType, isLazy, lazyTensor, type Tensor } from "../graph/tensor.ts";
-import type { Draft } from "../proto/encode-model.ts";
-import type { TensorProto } from "../proto/proto.ts";
+import type { PartialMessage } from "../proto/encode-model.ts";
+import type { TensorProto } from "../proto/onnx-messages.ts";
 
 /** TensorProto.DataType */
 export const dataTypes: Readonly<Record<DataType, number>> = {
@@ -73,7 +73,7 @@ function typedData(proto: TensorProto, dtype: DataType): Uint8Array<ArrayBuffer>
   }
 }
 
-export const toTensorProto = (name: string, value: Tensor): Draft<TensorProto> => ({
+export const toTensorProto = (name: string, value: Tensor): PartialMessage<TensorProto> => ({
   dims: value.shape.map(BigInt),
   dataType: dataTypes[value.dtype],
   name,

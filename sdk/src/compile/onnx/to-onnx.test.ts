@@ -3,14 +3,14 @@ import { describe, expect, it } from "vitest";
 import { attribute, declarationOf, initializerOf, modelOf, nodeOf, rewrittenFile } from "#test/fixtures/onnx-file.ts";
 import { Sketch } from "#test/fixtures/sketch.ts";
 import { runModel } from "#test/oracles/run-model.ts";
-import { add, symbol } from "../graph/dim.ts";
+import { addDims, symbolicDim } from "../graph/dim.ts";
 import { Graph } from "../graph/graph.ts";
 import { MICROSOFT, type Value } from "../graph/node.ts";
 import { float32Scalar, tensor } from "../graph/tensor.ts";
-import { verify } from "../graph/verify.ts";
+import { verifyGraph } from "../graph/verify-graph.ts";
 import { decodeModel } from "../proto/decode-model.ts";
-import { type Draft, encodeModel } from "../proto/encode-model.ts";
-import type { AttributeProto, ModelProto } from "../proto/proto.ts";
+import { encodeModel, type PartialMessage } from "../proto/encode-model.ts";
+import type { AttributeProto, ModelProto } from "../proto/onnx-messages.ts";
 import { fromOnnx } from "./from-onnx.ts";
 import { toOnnx } from "./to-onnx.ts";
 
@@ -105,7 +105,7 @@ describe("a value that a sub-graph reads", () => {
     const w = [...graph.nodes].find((node) => node.is("Neg"))?.output as Value;
     graph.replace(value("y"), w);
     graph.prune();
-    verify(graph);
+    verifyGraph(graph);
     expect(await results(graph, { condition })).toEqual({ b: [1, 2], y: [1, -2] });
   });
 
@@ -114,21 +114,21 @@ describe("a value that a sub-graph reads", () => {
     const w = [...graph.nodes].find((node) => node.is("Neg"))?.output as Value;
     graph.replace(w, graph.inputs[1] as Value);
     graph.prune();
-    verify(graph);
+    verifyGraph(graph);
     expect(await results(graph, { condition })).toEqual({ b: [1, 2], y: [-1, 2] });
   });
 });
 
 describe("attributes", () => {
   /** Attributes after they were read, taken into the graph and written again. */
-  function roundTrip(attributes: readonly Draft<AttributeProto>[]) {
+  function roundTrip(attributes: readonly PartialMessage<AttributeProto>[]) {
     const model = modelOf({ node: [nodeOf("y = Op(x)", attributes)], input: [x] });
     const before = model.graph?.node[0]?.attribute;
     const after = decodeModel(rewrittenFile(model)).graph?.node[0]?.attribute;
     return { before, after };
   }
 
-  it.each<[string, Draft<AttributeProto>]>([
+  it.each<[string, PartialMessage<AttributeProto>]>([
     ["a float", attribute.float("a", 1e-12)],
     ["an integer", attribute.int("a", -1)],
     ["the largest integer", { name: "a", i: 2n ** 63n - 1n, type: 2 }],
@@ -212,7 +212,7 @@ describe("what surrounds nodes", () => {
 
   it("declares inputs and outputs with what is known of them", () => {
     const graph = new Graph("g");
-    const shape = [symbol("batch"), 3, add(symbol("s"), 1)];
+    const shape = [symbolicDim("batch"), 3, addDims(symbolicDim("s"), 1)];
     graph.outputs.push({ name: "y", value: graph.input("x", { dtype: "int64", shape }), declaration: undefined });
     graph.outputs.push({ name: "z", value: graph.add("Op", []).output, declaration: undefined });
     const dim = [{ dimParam: "batch" }, { dimValue: 3n }, { dimParam: "1+s" }];

@@ -2,8 +2,8 @@ import type { Attribute } from "../graph/attribute.ts";
 import type { Graph } from "../graph/graph.ts";
 import type { Node, Value } from "../graph/node.ts";
 import type { DataType } from "../graph/tensor.ts";
-import type { Draft } from "../proto/encode-model.ts";
-import type { AttributeProto, ModelProto, NodeProto, TensorProto, ValueInfoProto } from "../proto/proto.ts";
+import type { PartialMessage } from "../proto/encode-model.ts";
+import type { AttributeProto, ModelProto, NodeProto, TensorProto, ValueInfoProto } from "../proto/onnx-messages.ts";
 import { attributeTypes } from "./attributes.ts";
 import { dataTypes, toTensorProto } from "./tensor-proto.ts";
 
@@ -15,12 +15,12 @@ const IR_VERSION = 8n;
  *
  * @param envelope what surrounds the graph in the file it came from: producer, metadata, functions
  */
-export function toOnnx(graph: Graph, envelope: Draft<ModelProto> = {}): Draft<ModelProto> {
+export function toOnnx(graph: Graph, envelope: PartialMessage<ModelProto> = {}): PartialMessage<ModelProto> {
   const nodes = graph.sorted();
   const names = publicNames(graph, nodes);
   const nameOf = (value: Value | undefined) => (value ? (names.get(value) ?? value.name) : "");
   const constants = [...graph.constants()].map(
-    (value): Draft<TensorProto> =>
+    (value): PartialMessage<TensorProto> =>
       value.constant ? toTensorProto(nameOf(value), value.constant) : { ...value.opaque, name: nameOf(value) },
   );
   const written = [...nodes.map((node) => toNode(node, nameOf)), ...aliases(graph, nameOf)];
@@ -43,7 +43,7 @@ export function toOnnx(graph: Graph, envelope: Draft<ModelProto> = {}): Draft<Mo
 }
 
 /** What is not rewritten; inferred types of values are left out, for many of the values are gone. */
-const pick = (graph: Draft<ModelProto>["graph"]) => ({
+const pick = (graph: PartialMessage<ModelProto>["graph"]) => ({
   docString: graph?.docString,
   metadataProps: graph?.metadataProps,
   unknown: graph?.unknown,
@@ -76,7 +76,7 @@ function publicNames(graph: Graph, nodes: readonly Node[]): Map<Value, string> {
 }
 
 /** Outputs that are inputs, constants, or the same value as another output. */
-const aliases = (graph: Graph, nameOf: (value: Value) => string): Draft<NodeProto>[] =>
+const aliases = (graph: Graph, nameOf: (value: Value) => string): PartialMessage<NodeProto>[] =>
   graph.outputs
     .filter(({ name, value }) => nameOf(value) !== name)
     .map(({ name, value }) => ({
@@ -86,7 +86,7 @@ const aliases = (graph: Graph, nameOf: (value: Value) => string): Draft<NodeProt
       output: [name],
     }));
 
-const toNode = (node: Node, nameOf: (value: Value | undefined) => string): Draft<NodeProto> => ({
+const toNode = (node: Node, nameOf: (value: Value | undefined) => string): PartialMessage<NodeProto> => ({
   ...node.proto,
   input: node.inputs.map(nameOf),
   output: node.outputs.map(nameOf),
@@ -96,7 +96,7 @@ const toNode = (node: Node, nameOf: (value: Value | undefined) => string): Draft
   attribute: Object.entries(node.attributes).map(([name, attribute]) => toAttribute(name, attribute)),
 });
 
-function toAttribute(name: string, attribute: Attribute): Draft<AttributeProto> {
+function toAttribute(name: string, attribute: Attribute): PartialMessage<AttributeProto> {
   switch (attribute.kind) {
     case "float":
       return { name, f: attribute.value, type: attributeTypes.float };
@@ -119,7 +119,7 @@ function toAttribute(name: string, attribute: Attribute): Draft<AttributeProto> 
 const toValueInfo = (
   name: string,
   { dtype, shape }: { dtype: DataType | undefined; shape: Value["shape"] },
-): Draft<ValueInfoProto> => ({
+): PartialMessage<ValueInfoProto> => ({
   name,
   type: dtype && {
     tensorType: {

@@ -1,8 +1,8 @@
 import { open } from "node:fs/promises";
 import { basename } from "node:path";
 import type { Graph } from "../graph/graph.ts";
-import { type Draft, encodeModel } from "../proto/encode-model.ts";
-import type { ModelProto, TensorProto } from "../proto/proto.ts";
+import { encodeModel, type PartialMessage } from "../proto/encode-model.ts";
+import type { ModelProto, TensorProto } from "../proto/onnx-messages.ts";
 import { type Chunk, inMemory } from "../proto/protobuf-writer.ts";
 import { toOnnx } from "./to-onnx.ts";
 
@@ -32,7 +32,7 @@ export interface WriteOptions {
 export async function writeOnnx(
   path: string,
   graph: Graph,
-  envelope: Draft<ModelProto> = {},
+  envelope: PartialMessage<ModelProto> = {},
   { maxInlineBytes = MAX_INLINE_BYTES }: WriteOptions = {},
 ): Promise<void> {
   const model = toOnnx(graph, envelope);
@@ -44,10 +44,10 @@ export async function writeOnnx(
   await writeChunks(path, encodeModel({ ...model, graph: { ...model.graph, initializer } }).chunks());
 }
 
-function externalise(tensors: readonly Draft<TensorProto>[], location: string) {
+function externalise(tensors: readonly PartialMessage<TensorProto>[], location: string) {
   const chunks: Chunk[] = [];
   let end = 0;
-  const initializer = tensors.map((tensor): Draft<TensorProto> => {
+  const initializer = tensors.map((tensor): PartialMessage<TensorProto> => {
     const { rawData, ...rest } = tensor;
     if (!rawData || rawData.length < MIN_EXTERNAL_BYTES) return tensor;
     const offset = Math.ceil(end / ALIGNMENT) * ALIGNMENT;

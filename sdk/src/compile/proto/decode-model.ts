@@ -1,8 +1,8 @@
 import { BertEdgeError } from "../../artifact/error.ts";
 import type { StoredBytes } from "../files/stored-file.ts";
-import { type ModelProto, modelSchema } from "./proto.ts";
+import { type ModelProto, modelSchema } from "./onnx-messages.ts";
 import { FIXED32, FIXED64, LENGTH_DELIMITED, ProtobufReader, VARINT } from "./protobuf-reader.ts";
-import type { AnySchema, Field, Message, Scalar } from "./schema.ts";
+import type { AnySchema, FieldSchema, Message, Scalar } from "./schema.ts";
 
 /** Sub-graphs nest through attributes; nobody writes them deeper than a few levels. */
 const MAX_DEPTH = 64;
@@ -61,7 +61,7 @@ function decodeMessage(bytes: Bytes, schema: AnySchema, context: Context): Field
   return message;
 }
 
-function readValue(reader: ProtobufReader, type: Field["type"], { kept, depth }: Context): unknown {
+function readValue(reader: ProtobufReader, type: FieldSchema["type"], { kept, depth }: Context): unknown {
   return typeof type === "function"
     ? decodeMessage(reader.bytes(), type(), { kept, depth: depth + 1 })
     : readScalar[type](reader, kept);
@@ -105,13 +105,13 @@ const wireTypes: Record<Scalar, number> = {
   weights: LENGTH_DELIMITED,
 };
 
-const wireTypeOf = ({ type }: Field) => (typeof type === "function" ? LENGTH_DELIMITED : wireTypes[type]);
+const wireTypeOf = ({ type }: FieldSchema) => (typeof type === "function" ? LENGTH_DELIMITED : wireTypes[type]);
 
-const isPackable = (type: Field["type"]): type is Scalar =>
+const isPackable = (type: FieldSchema["type"]): type is Scalar =>
   typeof type === "string" && wireTypes[type] !== LENGTH_DELIMITED;
 
 interface CompiledSchema {
-  byNumber: Map<number, { name: string; field: Field }>;
+  byNumber: Map<number, { name: string; field: FieldSchema }>;
   /** Names of repeated fields. */
   empty: string[];
 }

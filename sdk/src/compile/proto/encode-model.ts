@@ -1,15 +1,15 @@
 import type { StoredBytes } from "../files/stored-file.ts";
-import { type ModelProto, modelSchema } from "./proto.ts";
+import { type ModelProto, modelSchema } from "./onnx-messages.ts";
 import { type Chunk, ProtobufWriter } from "./protobuf-writer.ts";
-import type { AnySchema, Field, Message } from "./schema.ts";
+import type { AnySchema, FieldSchema, Message } from "./schema.ts";
 
 /** A message of which anything may be left out. */
-export type Draft<M> = M extends Uint8Array | StoredBytes
+export type PartialMessage<M> = M extends Uint8Array | StoredBytes
   ? M
   : M extends readonly (infer Item)[]
-    ? readonly Draft<Item>[]
+    ? readonly PartialMessage<Item>[]
     : M extends object
-      ? { readonly [Name in keyof M]?: Draft<M[Name]> | undefined }
+      ? { readonly [Name in keyof M]?: PartialMessage<M[Name]> | undefined }
       : M;
 
 type Fields = Message & Readonly<Record<string, unknown>>;
@@ -18,7 +18,7 @@ type Fields = Message & Readonly<Record<string, unknown>>;
  * Writes an ONNX file as a list of chunks, tensor bytes by reference: end to end they are the file, and no copy of the
  * weights is made.
  */
-export function encodeModel(model: Draft<ModelProto>): ProtobufWriter {
+export function encodeModel(model: PartialMessage<ModelProto>): ProtobufWriter {
   const writer = new ProtobufWriter();
   writeMessage(writer, model as unknown as Fields, modelSchema);
   return writer;
@@ -29,13 +29,13 @@ function writeMessage(writer: ProtobufWriter, message: Fields, schema: AnySchema
     const value = message[name];
     if (value === undefined) continue;
     if (!field.repeated) writeValue(writer, field, value);
-    else if (field.packed) writePacked(writer, field, value as unknown[]);
+    else if (field.packedRepeated) writePacked(writer, field, value as unknown[]);
     else for (const item of value as unknown[]) writeValue(writer, field, item);
   }
   for (const bytes of message.unknown ?? []) writer.raw(bytes);
 }
 
-function writeValue(writer: ProtobufWriter, { number, type }: Field, value: unknown): void {
+function writeValue(writer: ProtobufWriter, { number, type }: FieldSchema, value: unknown): void {
   if (typeof type === "function") writer.message(number, (inner) => writeMessage(inner, value as Fields, type()));
   else if (type === "string") writer.string(number, value as string);
   else if (type === "bytes" || type === "weights") writer.bytes(number, value as Chunk);
@@ -44,7 +44,7 @@ function writeValue(writer: ProtobufWriter, { number, type }: Field, value: unkn
   else writer.integer(number, value as number | bigint);
 }
 
-function writePacked(writer: ProtobufWriter, { number, type }: Field, values: readonly unknown[]): void {
+function writePacked(writer: ProtobufWriter, { number, type }: FieldSchema, values: readonly unknown[]): void {
   if (values.length === 0) return;
   writer.message(number, (inner) => {
     for (const value of values) {

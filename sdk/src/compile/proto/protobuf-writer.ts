@@ -1,5 +1,5 @@
+import { release } from "../files/large-buffers.ts";
 import { bytesOf, type StoredBytes } from "../files/stored-file.ts";
-import { release } from "../graph/release.ts";
 
 /** A part of a file; what is stored is read when it is written. */
 export type Chunk = Uint8Array<ArrayBuffer> | StoredBytes;

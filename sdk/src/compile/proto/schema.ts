@@ -2,23 +2,38 @@
 export type Scalar = "int32" | "int64" | "uint64" | "float" | "double" | "string" | "bytes" | "weights";
 
 /** A message's fields by their names here. Lazy where messages contain each other. */
-export type Schema<Message> = { readonly [Name in Exclude<keyof Message, "unknown">]-?: Field };
+export type Schema<Message> = { readonly [Name in Exclude<keyof Message, "unknown">]-?: FieldSchema };
 
-export interface Field {
+export interface FieldSchema {
   readonly number: number;
   readonly type: Scalar | (() => AnySchema);
   readonly repeated: boolean;
   /** Whether a repeated scalar is written as one run of values. Both forms are read. */
-  readonly packed: boolean;
+  readonly packedRepeated: boolean;
 }
 
-export type AnySchema = Readonly<Record<string, Field>>;
+export type AnySchema = Readonly<Record<string, FieldSchema>>;
 
 /** What every decoded message may carry: fields that no schema here knows, as they stood in the file. */
 export interface Message {
   unknown?: Uint8Array<ArrayBuffer>[];
 }
 
-export const one = (number: number, type: Field["type"]): Field => ({ number, type, repeated: false, packed: false });
-export const many = (number: number, type: Field["type"]): Field => ({ number, type, repeated: true, packed: false });
-export const packed = (number: number, type: Scalar): Field => ({ number, type, repeated: true, packed: true });
+export const optional = (number: number, type: FieldSchema["type"]): FieldSchema => ({
+  number,
+  type,
+  repeated: false,
+  packedRepeated: false,
+});
+export const repeated = (number: number, type: FieldSchema["type"]): FieldSchema => ({
+  number,
+  type,
+  repeated: true,
+  packedRepeated: false,
+});
+export const packed = (number: number, type: Scalar): FieldSchema => ({
+  number,
+  type,
+  repeated: true,
+  packedRepeated: true,
+});

@@ -5,7 +5,7 @@ import { fusedGraph } from "#test/fixtures/fused-graph.ts";
 import { tinyBert } from "#test/fixtures/tiny-bert.ts";
 import { tinyModernBert } from "#test/fixtures/tiny-modernbert.ts";
 import { countOperators } from "#test/oracles/rewritten.ts";
-import { scalarSession } from "../evaluate/edge-form/session.ts";
+import { referenceSession } from "../evaluate/interpreter/reference-session.ts";
 import type { Graph } from "../graph/graph.ts";
 import { encodeOnnx } from "../onnx/encode-onnx.ts";
 import { type Precision, precisions } from "./precisions.ts";
@@ -83,7 +83,7 @@ describe("precisions", () => {
     const texts = { ...randomBatch(batch.mask, 50, 4), types: batch.ids.map((row) => row.map(() => 0)) };
     const statesOf = async (graph: Graph) =>
       precision === "int8-edge"
-        ? scalarSession(graph).run(texts.ids.map((row) => Int32Array.from(row)))
+        ? referenceSession(graph).run(texts.ids.map((row) => Int32Array.from(row)))
         : attendedStates(graph, texts);
     const flat = (states: readonly Float32Array[]) => states.flatMap((state) => [...state]);
     const wanted = flat(await attendedStates(fused, texts));

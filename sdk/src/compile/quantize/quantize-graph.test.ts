@@ -9,14 +9,14 @@ import { runGraph } from "#test/oracles/run-graph.ts";
 import { cosine } from "../../runtime/tasks/sentence-vector.ts";
 import { toOrt } from "../evaluate/ort-tensor.ts";
 import { int, ints } from "../graph/attribute.ts";
-import { copyGraph } from "../graph/copy.ts";
+import { copyGraph } from "../graph/copy-graph.ts";
 import type { Graph } from "../graph/graph.ts";
 import { MICROSOFT } from "../graph/node.ts";
-import { print } from "../graph/print.ts";
+import { printGraph } from "../graph/print-graph.ts";
 import { tensor } from "../graph/tensor.ts";
-import { verify } from "../graph/verify.ts";
+import { verifyGraph } from "../graph/verify-graph.ts";
 import { encodeOnnx } from "../onnx/encode-onnx.ts";
-import { inferShapes } from "../shapes/infer.ts";
+import { inferShapes } from "../shapes/infer-shapes.ts";
 import { type Form, quantizableNodes, quantizeGraph, tableNodes } from "./quantize-graph.ts";
 import { edge } from "./schemes/edge.ts";
 import { int8Dynamic } from "./schemes/int8-dynamic.ts";
@@ -67,7 +67,7 @@ describe.each(forms)("quantizeGraph, %s", (name, form) => {
   it("changes nothing in the graph it is given", async () => {
     const graph = await fusedTiny();
     const before = encodeOnnx(graph);
-    verify(quantizeGraph(graph, form()));
+    verifyGraph(quantizeGraph(graph, form()));
     expect(Buffer.compare(encodeOnnx(graph), before)).toBe(0);
   });
 
@@ -83,7 +83,7 @@ describe.each(forms)("quantizeGraph, %s", (name, form) => {
 
   it("quantizes nothing where nothing is chosen", async () => {
     const graph = await fusedTiny();
-    expect(print(quantizeGraph(graph, form(), () => false))).toBe(print(graph));
+    expect(printGraph(quantizeGraph(graph, form(), () => false))).toBe(printGraph(graph));
   });
 
   it("stores a weight once that two products share", () => {
@@ -117,7 +117,7 @@ describe.each(forms)("quantizeGraph, %s", (name, form) => {
   ])("leaves a product with %s as it is", (_, draw) => {
     const graph = draw();
     expect(quantizableNodes(graph)).toEqual([]);
-    expect(print(quantizeGraph(graph, form()))).toBe(print(graph));
+    expect(printGraph(quantizeGraph(graph, form()))).toBe(printGraph(graph));
   });
 
   it.each([

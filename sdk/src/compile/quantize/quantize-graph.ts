@@ -1,9 +1,9 @@
 import { int } from "../graph/attribute.ts";
-import { copyGraph } from "../graph/copy.ts";
+import { copyGraph } from "../graph/copy-graph.ts";
 import type { Graph } from "../graph/graph.ts";
 import { MICROSOFT, type Node, type Value } from "../graph/node.ts";
 import { elementCount, int64s, type Tensor } from "../graph/tensor.ts";
-import { inferShapes } from "../shapes/infer.ts";
+import { inferShapes } from "../shapes/infer-shapes.ts";
 import { type Product, productOf } from "./products.ts";
 
 /** Elements of a table that is worth an operator of its own. */

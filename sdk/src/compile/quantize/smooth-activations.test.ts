@@ -9,7 +9,7 @@ import { cosine } from "../../runtime/tasks/sentence-vector.ts";
 import type { Graph } from "../graph/graph.ts";
 import { tensor } from "../graph/tensor.ts";
 import { encodeOnnx } from "../onnx/encode-onnx.ts";
-import { inferShapes } from "../shapes/infer.ts";
+import { inferShapes } from "../shapes/infer-shapes.ts";
 import { type Product, productsOf } from "./products.ts";
 import { quantizeGraph } from "./quantize-graph.ts";
 import { int8Dynamic } from "./schemes/int8-dynamic.ts";

@@ -1,8 +1,8 @@
-import { copyGraph } from "../graph/copy.ts";
+import { copyGraph } from "../graph/copy-graph.ts";
 import type { Graph } from "../graph/graph.ts";
 import type { Node, Value } from "../graph/node.ts";
 import { lazyTensor, reading, tensor, toFloat32 } from "../graph/tensor.ts";
-import { inferShapes } from "../shapes/infer.ts";
+import { inferShapes } from "../shapes/infer-shapes.ts";
 import { productOf } from "./products.ts";
 import { type Moments, meanSquares } from "./weights/moments.ts";
 import type { Calibration } from "./weights/weights.ts";

@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { CAST, type Operand, Sketch } from "#test/fixtures/sketch.ts";
 import type { Value } from "../graph/node.ts";
-import { CONSTANT_TOLERANCE, match, type NearMiss, uniform } from "./match.ts";
+import { uniformValue } from "../graph/uniform-value.ts";
+import { CONSTANT_TOLERANCE, match, type NearMiss } from "./match.ts";
 import { any, bind, constant, minus, oneOf, op, over, type Pattern, product, sum, through } from "./pattern.ts";
 
 type Draw = (s: Sketch, x: Value, y: Value) => Value;
@@ -198,9 +199,9 @@ describe("a near miss", () => {
 describe("uniform", () => {
   it("is undefined for what is no constant, differs, or is large", () => {
     const s = new Sketch();
-    expect(uniform(s.input("x", [1]))).toBeUndefined();
-    expect(uniform(s.floats([2], [1, 2]))).toBeUndefined();
-    expect(uniform(s.floats([5000], Array(5000).fill(1)))).toBeUndefined();
-    expect(uniform(s.index(-3))).toBe(-3);
+    expect(uniformValue(s.input("x", [1]))).toBeUndefined();
+    expect(uniformValue(s.floats([2], [1, 2]))).toBeUndefined();
+    expect(uniformValue(s.floats([5000], Array(5000).fill(1)))).toBeUndefined();
+    expect(uniformValue(s.index(-3))).toBe(-3);
   });
 });

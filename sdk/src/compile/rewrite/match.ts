@@ -1,12 +1,9 @@
 import type { Node, Value } from "../graph/node.ts";
-import { elementCount, numbersOf } from "../graph/tensor.ts";
+import { uniformValue } from "../graph/uniform-value.ts";
 import type { Group, Item, Pattern } from "./pattern.ts";
 
 /** How far, relatively, a constant may be from the number in a pattern: exporters write √2 with four digits at worst. */
 export const CONSTANT_TOLERANCE = 1e-3;
-
-/** Larger constants are compared by their first elements only when all are equal, so they are not looked at. */
-const MAX_UNIFORM = 4096;
 
 /** What a pattern has matched so far. Never changed: matching goes back and tries again. */
 export interface Match {
@@ -32,7 +29,7 @@ export function match(pattern: Pattern, value: Value, miss?: NearMiss): Match | 
 
 function* matches(pattern: Pattern, value: Value, so: Match, miss: NearMiss | undefined): Generator<Match> {
   if (typeof pattern === "number") {
-    const found = uniform(value);
+    const found = uniformValue(value);
     if (found !== undefined && isClose(found, pattern)) yield so;
     else fail(miss, so, value, `${found ?? describe(value)} stands where ${pattern} is expected`);
     return;
@@ -110,7 +107,7 @@ function* matchItems(
   const [a, b] = node.inputs;
   if (node.opType === group.invert && a) {
     yield* matchItems(group, items, a, !inverted, including(so, node), miss);
-  } else if (node.opType === group.power && a && b && uniform(b) === items.length && items.length > 1) {
+  } else if (node.opType === group.power && a && b && uniformValue(b) === items.length && items.length > 1) {
     yield* matchAll(items, a, inverted, including(so, node), miss);
   } else if ((node.opType === group.combine || node.opType === group.undo) && a && b && items.length > 1) {
     const second = node.opType === group.undo ? !inverted : inverted;
@@ -153,7 +150,7 @@ const including = (so: Match, node: Node): Match => ({ ...so, nodes: new Set(so.
 
 function fail(miss: NearMiss | undefined, so: Match, value: Value, why: string): void {
   // Another number where one is expected is closer than anything else there.
-  const depth = so.nodes.size + (so.nodes.size > 0 && uniform(value) !== undefined ? 0.5 : 0);
+  const depth = so.nodes.size + (so.nodes.size > 0 && uniformValue(value) !== undefined ? 0.5 : 0);
   if (!miss || depth <= miss.depth) return;
   miss.depth = depth;
   miss.node = value.producer;
@@ -166,12 +163,3 @@ const describe = (value: Value): string =>
     : `${value.isConstant ? "constant" : "input"} ${value.name}`;
 
 const isClose = (found: number, wanted: number) => Math.abs(found - wanted) <= CONSTANT_TOLERANCE * Math.abs(wanted);
-
-/** The number that all elements of a constant are; undefined for anything else. */
-export function uniform({ constant }: Value): number | undefined {
-  if (!constant) return undefined;
-  const count = elementCount(constant.shape);
-  if (count === 0 || count > MAX_UNIFORM) return undefined;
-  const [first, ...rest] = numbersOf(constant);
-  return rest.every((element) => element === first) ? first : undefined;
-}

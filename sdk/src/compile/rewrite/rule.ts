@@ -2,7 +2,7 @@ import type { Graph } from "../graph/graph.ts";
 import type { Node, NodeOptions, Value } from "../graph/node.ts";
 import type { Tensor } from "../graph/tensor.ts";
 import { elementCount } from "../graph/tensor.ts";
-import { uniform } from "./match.ts";
+import { uniformValue } from "../graph/uniform-value.ts";
 import type { Pattern } from "./pattern.ts";
 
 /** Why a rule does not apply, and the node at which that shows. */
@@ -81,4 +81,4 @@ export function vectorOf(value: Value | undefined, length: unknown): Value | und
 }
 
 /** The number a constant is; NaN when it is no constant. */
-export const numberOf = (value: Value | undefined): number => (value && uniform(value)) ?? Number.NaN;
+export const uniformNumber = (value: Value | undefined): number => (value && uniformValue(value)) ?? Number.NaN;

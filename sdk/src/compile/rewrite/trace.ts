@@ -2,14 +2,14 @@ import type { Node } from "../graph/node.ts";
 import type { Rule } from "./rule.ts";
 
 /** Why something that looks like a known sub-layer was not fused. */
-export interface Reason {
+export interface UnfusedReason {
   readonly pattern: string;
   /** A node of the original file, as viewers show it. */
   readonly node: string;
   readonly why: string;
 }
 
-interface Miss extends Reason {
+interface Miss extends UnfusedReason {
   readonly root: Node;
   readonly depth: number;
 }
@@ -19,7 +19,7 @@ export class Trace {
   /** How often each rule applied. */
   readonly counts = new Map<string, number>();
   readonly #misses = new Map<string, Miss>();
-  readonly #notes: Reason[] = [];
+  readonly #notes: UnfusedReason[] = [];
 
   applied({ name }: Rule): void {
     this.counts.set(name, (this.counts.get(name) ?? 0) + 1);
@@ -38,7 +38,7 @@ export class Trace {
   }
 
   /** Of the near misses of some rules at some nodes the one that came closest. */
-  reasonFor(rules: readonly string[], nodes: readonly Node[]): Reason | undefined {
+  reasonFor(rules: readonly string[], nodes: readonly Node[]): UnfusedReason | undefined {
     const misses = [...this.#misses.values()].filter(
       (miss) => rules.includes(miss.pattern) && nodes.includes(miss.root),
     );
@@ -46,7 +46,7 @@ export class Trace {
     return closest && { pattern: closest.pattern, node: closest.node, why: closest.why };
   }
 
-  get notes(): readonly Reason[] {
+  get notes(): readonly UnfusedReason[] {
     return this.#notes;
   }
 }

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { seeded } from "#test/fixtures/seeded.ts";
 import { Sketch } from "#test/fixtures/sketch.ts";
 import { compareWithOnnxruntime } from "#test/oracles/shape-oracle.ts";
-import { inferShapes } from "./infer.ts";
+import { inferShapes } from "./infer-shapes.ts";
 
 /** A shape to broadcast to, and three that do: each is some of its last axes, some of them 1. */
 const operand = fc.tuple(fc.nat(3), fc.array(fc.boolean(), { minLength: 3, maxLength: 3 }));

@@ -1,11 +1,11 @@
 import { type Dim, type Shape, sameDim, symbolOf } from "../graph/dim.ts";
-import type { Scope } from "./rule.ts";
+import type { ShapeScope } from "./shape-rule.ts";
 
 /**
  * The shape of an elementwise result. Two different symbols are taken to be one size, because the model adds tensors of
  * those sizes element by element: that they could differ by one being 1 is left to the unoptimized model.
  */
-export function broadcast(shapes: readonly (Shape | undefined)[], scope: Scope): Shape | undefined {
+export function broadcast(shapes: readonly (Shape | undefined)[], scope: ShapeScope): Shape | undefined {
   const known = shapes.filter((shape) => shape !== undefined);
   if (known.length < shapes.length) return undefined;
   const rank = Math.max(0, ...known.map((shape) => shape.length));
@@ -14,7 +14,7 @@ export function broadcast(shapes: readonly (Shape | undefined)[], scope: Scope):
   );
 }
 
-function broadcastDim(a: Dim, b: Dim, scope: Scope): Dim {
+function broadcastDim(a: Dim, b: Dim, scope: ShapeScope): Dim {
   if (sameDim(a, b) || b === 1) return a;
   if (a === 1) return b;
   if (typeof a === "number") return a;

@@ -1,4 +1,4 @@
-import { add, type Dim, min, sub } from "../graph/dim.ts";
+import { addDims, type Dim, minDim, subDims } from "../graph/dim.ts";
 
 /** Ends beyond any length mean "to the end": exporters write 2⁶³ − 1, 2³¹ − 1 or 10⁹. */
 const FAR = 1 << 20;
@@ -16,9 +16,9 @@ export function sliceExtent(size: Dim, start: Dim, end: Dim, step: Dim): Dim | u
     return sliceIndices(size, start, end, step).count;
   }
   if (step !== 1) return undefined;
-  const from = typeof start === "number" ? (start <= -FAR ? 0 : start < 0 ? add(size, start) : start) : start;
-  if (typeof end !== "number") return sub(typeof size === "number" ? end : min(size, end), from);
-  return sub(end >= FAR ? size : end < 0 ? add(size, end) : end === 1 ? 1 : min(size, end), from);
+  const from = typeof start === "number" ? (start <= -FAR ? 0 : start < 0 ? addDims(size, start) : start) : start;
+  if (typeof end !== "number") return subDims(typeof size === "number" ? end : minDim(size, end), from);
+  return subDims(end >= FAR ? size : end < 0 ? addDims(size, end) : end === 1 ? 1 : minDim(size, end), from);
 }
 
 function sliceIndices(size: number, start: number, end: number, step: number): { from: number; count: number } {

@@ -12,7 +12,7 @@ import { beyondHalf } from "../quantize/fp16/beyond-half.ts";
 import { observedRanges } from "../quantize/static/ranges.ts";
 import { type TokenBatch, tokenBatches } from "../quantize/token-batches.ts";
 import { observeProducts } from "../quantize/weights/observe.ts";
-import { inferShapes } from "../shapes/infer.ts";
+import { inferShapes } from "../shapes/infer-shapes.ts";
 import { type Observations, observeActivations } from "./observe-activations.ts";
 
 const sequences = [Int32Array.of(1, 7, 8, 2), Int32Array.of(1, 9, 2), Int32Array.of(1, 3, 4, 5, 6, 2)];

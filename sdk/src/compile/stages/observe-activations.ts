@@ -11,7 +11,7 @@ import type { TokenBatch } from "../quantize/token-batches.ts";
 import { momentsIn, type StoredMoments, writeMoments } from "../quantize/weights/moments-file.ts";
 import { observeProducts } from "../quantize/weights/observe.ts";
 import type { Calibration } from "../quantize/weights/weights.ts";
-import { inferShapes } from "../shapes/infer.ts";
+import { inferShapes } from "../shapes/infer-shapes.ts";
 import { inSubprocess } from "../subprocess/run-in-subprocess.ts";
 
 /** Everything that can be observed about a graph's activations. */

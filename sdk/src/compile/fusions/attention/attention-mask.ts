@@ -3,10 +3,10 @@ import { type Dim, sameDim, symbolOf } from "../../graph/dim.ts";
 import type { Value } from "../../graph/node.ts";
 import { int64s, type Tensor, tensor } from "../../graph/tensor.ts";
 import { Refusal, type Rewrite, refuse } from "../../rewrite/rule.ts";
-import { asInt32 } from "../as-int32.ts";
-import { termsOf } from "../terms.ts";
+import { castToInt32 } from "../shared/cast-to-int32.ts";
+import { sumTerms } from "../shared/sum-terms.ts";
+import type { AttentionScores, ScoreMask } from "./attention-scores.ts";
 import { paddingMask } from "./padding-mask.ts";
-import type { Masking, Scores } from "./scores.ts";
 
 /** What is passed to a fused attention operator besides its projections. */
 export interface AttentionMask {
@@ -30,7 +30,7 @@ const LOWEST = -3.4028234663852886e38;
  */
 export function attentionMask(
   rewrite: Rewrite,
-  { masking, zeroing, q, k, transposed }: Scores,
+  { masking, zeroing, q, k, transposed }: AttentionScores,
   heads: number,
   batch: Dim | undefined,
 ): AttentionMask | Refusal | undefined {
@@ -67,7 +67,7 @@ export function attentionMask(
   const total = first && rest.reduce((a, b) => rewrite.add("Add", [a, b]).output, first);
   const bias = total && expandedBias(rewrite, total, heads, lengths, q);
   if (bias instanceof Refusal) return bias;
-  return { keys: keys && asInt32(rewrite, keys), fill: keys && fill, bias };
+  return { keys: keys && castToInt32(rewrite, keys), fill: keys && fill, bias };
 }
 
 /** Two symbols may be one size that the exporter did not recognise: they must be, for the mask to fit the scores. */
@@ -79,18 +79,18 @@ interface Lengths {
   readonly keys: Dim | undefined;
 }
 
-const subject = (step: Masking): Value => (step.kind === "add" ? step.value : step.condition);
+const subject = (step: ScoreMask): Value => (step.kind === "add" ? step.value : step.condition);
 
 /** A sum of masks is looked at term by term: a padding mask may have been added to a relative-position bias. */
-const parts = (step: Masking): Masking[] =>
-  step.kind === "add" ? termsOf(step.value).map((value) => ({ ...step, value })) : [step];
+const parts = (step: ScoreMask): ScoreMask[] =>
+  step.kind === "add" ? sumTerms(step.value).map((value) => ({ ...step, value })) : [step];
 
-const isPadding = (step: Masking, attended: number | undefined) =>
+const isPadding = (step: ScoreMask, attended: number | undefined) =>
   step.kind === "add" ? attended === undefined : step.kept === attended;
 
 function addedBias(
   { add, constant, root }: Rewrite,
-  { value, factor, node }: Masking & { kind: "add" },
+  { value, factor, node }: ScoreMask & { kind: "add" },
 ): Value | Refusal {
   if (value.dtype !== "float32" && value.dtype !== "float16")
     return refuse("what is added to scores is not a number", node);
@@ -101,7 +101,7 @@ function addedBias(
 /** Where(condition, scores, fill) = scores + Where(condition, 0, fill), as far as a hidden score's own value is lost. */
 function selectedBias(
   { add, constant, root }: Rewrite,
-  { condition, kept, fill, node }: Masking & { kind: "select" },
+  { condition, kept, fill, node }: ScoreMask & { kind: "select" },
 ): Value {
   const [zero, hidden] = [0, fill].map((value) =>
     constant(`${root.origin}/${value === 0 ? "zero" : "hidden"}`, scalar(node.output, value)),

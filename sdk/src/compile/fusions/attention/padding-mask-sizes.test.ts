@@ -3,7 +3,7 @@ import { drawAttention, HIDDEN, paddedRows } from "#test/fixtures/draw-attention
 import { CAST, Sketch } from "#test/fixtures/sketch.ts";
 import { rewritten } from "#test/oracles/rewritten.ts";
 import type { Value } from "../../graph/node.ts";
-import { inferShapes } from "../../shapes/infer.ts";
+import { inferShapes } from "../../shapes/infer-shapes.ts";
 import { paddingMask } from "./padding-mask.ts";
 
 const HIDDEN_SCORE = -10_000;

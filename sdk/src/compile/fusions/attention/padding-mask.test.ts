@@ -4,7 +4,7 @@ import { CAST, type Operand, Sketch } from "#test/fixtures/sketch.ts";
 import { rewritten } from "#test/oracles/rewritten.ts";
 import type { Value } from "../../graph/node.ts";
 import type { DataType } from "../../graph/tensor.ts";
-import { inferShapes } from "../../shapes/infer.ts";
+import { inferShapes } from "../../shapes/infer-shapes.ts";
 import { type MaskKind, paddingMask } from "./padding-mask.ts";
 
 const LOWEST = -3.4028234663852886e38;

@@ -2,9 +2,9 @@ import {
   largestConstant,
   MAX_PROBED_ELEMENTS,
   probe,
-  type Sources,
   sourcesOf,
   symbolsIn,
+  type ValueSources,
 } from "../../evaluate/probe.ts";
 import { symbolOf } from "../../graph/dim.ts";
 import type { Graph } from "../../graph/graph.ts";
@@ -73,7 +73,7 @@ const isIndex = (value: Value): boolean =>
 async function probeMask(
   graph: Graph,
   value: Value,
-  sources: Sources,
+  sources: ValueSources,
   input: Value,
   length: number,
 ): Promise<MaskKind> {
@@ -93,7 +93,7 @@ async function probeMask(
   });
 }
 
-const probeFixed = (graph: Graph, value: Value, sources: Sources, length: number): Promise<MaskKind> =>
+const probeFixed = (graph: Graph, value: Value, sources: ValueSources, length: number): Promise<MaskKind> =>
   probeTwice(sources, new Map(), length, async (symbols) => {
     const found = await probe(graph, value, sources, symbols, new Map());
     if (!found) return undefined;
@@ -107,7 +107,7 @@ const probeFixed = (graph: Graph, value: Value, sources: Sources, length: number
  * be two: of queries and of keys. The latter need not be possible.
  */
 async function probeTwice(
-  sources: Sources,
+  sources: ValueSources,
   known: ReadonlyMap<string, number>,
   length: number,
   probeAt: (symbols: ReadonlyMap<string, number>) => Promise<MaskKind | undefined>,

@@ -2,7 +2,7 @@ import { type Dim, type Shape, sameDim } from "../../graph/dim.ts";
 import type { Node, Value } from "../../graph/node.ts";
 import { elementCount, elementSize, numbersOf, type Tensor, tensor } from "../../graph/tensor.ts";
 import { type Refusal, type Rewrite, refuse, vectorOf } from "../../rewrite/rule.ts";
-import { indices, tableRows } from "./positions.ts";
+import { embeddingIndices, leadingTableRows } from "./embedding-indices.ts";
 
 /** Rows of a constant table [rows, width], by index. */
 export interface Lookup {
@@ -37,10 +37,10 @@ export function embeddingParts(
     const unknown = refuse(`${term.name} is not a lookup of words, positions or types`, term.producer ?? root);
     const lookup = lookupOf(term);
     if (lookup) {
-      const kind = ask(indices, lookup.ids);
+      const kind = ask(embeddingIndices, lookup.ids);
       if (!kind) return undefined;
       const table = lookup.table.constant as Tensor;
-      const isInside = (index: number) => index >= 0 && index < rowsOf(lookup);
+      const isInside = (index: number) => index >= 0 && index < tableRowsOf(lookup);
       if (kind.kind === "data") data.push(lookup);
       else if (kind.kind === "range" && isInside(kind.offset)) positions.push(from(table, kind.offset));
       else if (kind.kind === "same" && isInside(kind.index)) rows.push(row(table, kind.index));
@@ -51,7 +51,7 @@ export function embeddingParts(
       else if (vectorOf(term, width)) rows.push({ ...term.constant, shape: [elementCount(term.constant.shape)] });
       else return unknown;
     } else {
-      const found = ask(tableRows, term);
+      const found = ask(leadingTableRows, term);
       if (found === undefined) return undefined;
       if (!found) return unknown;
       positions.push(found);
@@ -73,7 +73,7 @@ export function lookupOf(term: Value): Lookup | undefined {
 
 export const isComputed = ({ ids }: Lookup) => ids.producer !== undefined && !ids.producer.is("Cast");
 
-export const rowsOf = ({ table }: Lookup) => table.constant?.shape[0] ?? 0;
+export const tableRowsOf = ({ table }: Lookup) => table.constant?.shape[0] ?? 0;
 
 /** Rows of a table from one on. */
 function from({ dtype, shape, data }: Tensor, first: number): Tensor {

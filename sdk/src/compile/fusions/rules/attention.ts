@@ -2,25 +2,25 @@ import { type Attribute, float, int } from "../../graph/attribute.ts";
 import { sameDim, sameShape } from "../../graph/dim.ts";
 import { MICROSOFT, type Node, type Value } from "../../graph/node.ts";
 import { type DataType, elementCount, elementSize, type Tensor } from "../../graph/tensor.ts";
-import { type Heads, mergedHeads, splitHeads } from "../../layout/heads.ts";
-import { movedFrom } from "../../layout/index-map.ts";
+import { type HeadLayout, mergedHeads, splitHeads } from "../../layout/heads.ts";
+import { movementSources } from "../../layout/index-map.ts";
 import { reshapeTarget } from "../../normalize/reshape-target.ts";
 import { Refusal, type Rewrite, type Rule, refuse, rule } from "../../rewrite/rule.ts";
 import { type AttentionMask, attentionMask } from "../attention/attention-mask.ts";
-import { type Dense, denseOf, gatherColumns } from "../attention/dense.ts";
+import { type AttentionScores, attentionScores, type ScoreMask } from "../attention/attention-scores.ts";
 import { headColumns } from "../attention/head-columns.ts";
-import { type Masking, type Scores, scoresOf } from "../attention/scores.ts";
+import { gatherColumns, type LinearLayer, linearLayerOf } from "../attention/linear-layer.ts";
 
 // Attention(x) = softmax(scale · q · kᵀ + mask) · v  for every head, with (q, k, v) = x · W + b
 //
 // https://arxiv.org/abs/1706.03762, section 3.2. Where q, k and v are one tensor's projections by constants it becomes
 // Attention with packed weights; elsewhere (rotated, quantized, crossed) MultiHeadAttention.
 
-export const attention: Rule = rule("Attention", {
+export const attentionFusion: Rule = rule("Attention", {
   roots: ["MatMul"],
   rewrite(rewrite) {
     const [probabilities, v] = rewrite.root.inputs;
-    const scores = probabilities && scoresOf(probabilities, rewrite.graph.opsets.get("") ?? 1);
+    const scores = probabilities && attentionScores(probabilities, rewrite.graph.opsets.get("") ?? 1);
     if (scores instanceof Refusal) return scores;
     if (!scores || !v) return undefined;
     return fuse(rewrite, scores, v);
@@ -28,7 +28,7 @@ export const attention: Rule = rule("Attention", {
 });
 
 /** Attention of opset 23, on heads [batch, heads, sequence, size]. A query without any key has a result of 0. */
-export const standardAttention: Rule = rule("Attention", {
+export const standardAttentionFusion: Rule = rule("Attention", {
   roots: ["Attention"],
   rewrite(rewrite) {
     const { root } = rewrite;
@@ -47,14 +47,14 @@ export const standardAttention: Rule = rule("Attention", {
 });
 
 /** A mask of truth values keeps scores; one of numbers is added. */
-function maskingOf(node: Node, mask: Value | undefined): readonly Masking[] {
+function maskingOf(node: Node, mask: Value | undefined): readonly ScoreMask[] {
   if (!mask) return [];
   if (mask.dtype === "bool")
     return [{ kind: "select", condition: mask, kept: 1, fill: Number.NEGATIVE_INFINITY, node }];
   return [{ kind: "add", value: mask, factor: 1, node }];
 }
 
-function fuse(rewrite: Rewrite, scores: Scores, v: Value) {
+function fuse(rewrite: Rewrite, scores: AttentionScores, v: Value) {
   const { graph, root } = rewrite;
   const context = root.output;
   const shared = sharedNode(rewrite, scores, context);
@@ -70,7 +70,7 @@ function fuse(rewrite: Rewrite, scores: Scores, v: Value) {
   if (heads.v.scale !== 1) return refuse("values are scaled", root);
   const merged = mergedHeads(context, q.count);
   if (!merged) return refuse("its heads are not put back together in a known way", root);
-  const between = movedFrom(merged)
+  const between = movementSources(merged)
     .slice(1)
     .find((value) => graph.isOutput(value) || value.users.size > 1);
   if (between) return refuse(`${between.name} is read by others as well`, between.producer);
@@ -80,12 +80,12 @@ function fuse(rewrite: Rewrite, scores: Scores, v: Value) {
   const scale = scores.scale * q.scale * k.scale;
   // The operators take 0 for the usual scale.
   if (!(Math.abs(scale) > 0)) return refuse(`scores are scaled by ${scale}`, root);
-  const projections = [heads.q, heads.k, heads.v].map(({ source }) => denseOf(source));
+  const projections = [heads.q, heads.k, heads.v].map(({ source }) => linearLayerOf(source));
   const packed = projections.every(
     (dense) => dense !== undefined && dense.x === projections[0]?.x && isActivation(dense.x),
   );
   const fused = packed
-    ? packedAttention(rewrite, [heads.q, heads.k, heads.v], projections as Dense[], mask, scale)
+    ? packedAttention(rewrite, [heads.q, heads.k, heads.v], projections as LinearLayer[], mask, scale)
     : multiHeadAttention(rewrite, [heads.q, heads.k, heads.v], mask, scale);
   const output = scores.guarded && mask.bias ? withoutNan(rewrite, fused) : fused;
   const result = sameShape(output.shape, merged.shape) ? output : reshaped(rewrite, output, merged);
@@ -103,7 +103,7 @@ function withoutNan({ root, add, constant }: Rewrite, context: Value): Value {
 }
 
 /** A node between scores and context whose result something else reads too. */
-function sharedNode({ graph }: Rewrite, { nodes }: Scores, context: Value): Node | undefined {
+function sharedNode({ graph }: Rewrite, { nodes }: AttentionScores, context: Value): Node | undefined {
   const own = new Set<Node>([...nodes, ...(context.producer ? [context.producer] : [])]);
   return nodes.find(
     ({ output }) =>
@@ -116,7 +116,7 @@ const isNanGuard = (user: Node, own: ReadonlySet<Node>) =>
 
 const isActivation = (x: Value) => x.shape?.length === 3;
 
-function attributesOf(heads: Heads, mask: AttentionMask, scale: number): Record<string, Attribute> {
+function attributesOf(heads: HeadLayout, mask: AttentionMask, scale: number): Record<string, Attribute> {
   const usual = 1 / Math.sqrt(heads.size);
   return {
     num_heads: int(heads.count),
@@ -127,14 +127,14 @@ function attributesOf(heads: Heads, mask: AttentionMask, scale: number): Record<
 
 function packedAttention(
   rewrite: Rewrite,
-  heads: readonly Heads[],
-  dense: readonly Dense[],
+  heads: readonly HeadLayout[],
+  dense: readonly LinearLayer[],
   mask: AttentionMask,
   scale: number,
 ): Value {
   const { root, add, constant } = rewrite;
-  const [first] = heads as [Heads, ...Heads[]];
-  const x = (dense[0] as Dense).x;
+  const [first] = heads as [HeadLayout, ...HeadLayout[]];
+  const x = (dense[0] as LinearLayer).x;
   const weight = gatherColumns(dense.map(({ weight: from }, i) => ({ from, columns: heads[i]?.columns ?? [] })));
   const bias = gatherColumns(
     dense.map((each, i) => ({
@@ -164,12 +164,12 @@ function packedAttention(
   return node.output;
 }
 
-function multiHeadAttention(rewrite: Rewrite, heads: readonly Heads[], mask: AttentionMask, scale: number): Value {
+function multiHeadAttention(rewrite: Rewrite, heads: readonly HeadLayout[], mask: AttentionMask, scale: number): Value {
   const [q, k, v] = heads.map((each) => headColumns(rewrite, each)) as [Value, Value, Value];
   const inputs = trimmed([q, k, v, undefined, mask.keys, mask.bias]);
   return rewrite.add("MultiHeadAttention", inputs, {
     domain: MICROSOFT,
-    attributes: attributesOf(heads[0] as Heads, mask, scale),
+    attributes: attributesOf(heads[0] as HeadLayout, mask, scale),
   }).output;
 }
 

@@ -24,7 +24,7 @@ function withBias(opType: string) {
 const rooted = (name: string, root: string, domain: string, pattern: Pattern): Rule =>
   rule(name, { roots: [root], domain, pattern, rewrite: withBias(name) });
 
-export const biasGelu: readonly Rule[] = [
+export const biasGeluFusions: readonly Rule[] = [
   rooted("BiasGelu", "Gelu", MICROSOFT, op("Gelu", [biased], { domain: MICROSOFT })),
   rooted("BiasGelu", "Gelu", "", op("Gelu", [biased], { where: exact })),
   rooted(

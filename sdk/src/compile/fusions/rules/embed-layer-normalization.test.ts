@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { CAST, type Sketch } from "#test/fixtures/sketch.ts";
 import { type Options, only, rewritten } from "#test/oracles/rewritten.ts";
 import type { Value } from "../../graph/node.ts";
-import { embedLayerNormalization } from "./embed-layer-normalization.ts";
+import { embedLayerNormalizationFusion } from "./embed-layer-normalization.ts";
 
 const HIDDEN = 4;
 const WORDS = 30;
@@ -133,7 +133,7 @@ describe("normalized embeddings are left alone", () => {
       "more tables than",
     ],
   ])("%s", async (_, terms, reason) => {
-    const { counts, why } = await fuse(terms, only(embedLayerNormalization));
+    const { counts, why } = await fuse(terms, only(embedLayerNormalizationFusion));
     expect(counts["EmbedLayerNormalization"]).toBeUndefined();
     expect(why("EmbedLayerNormalization").join()).toContain(reason);
   });

@@ -3,23 +3,23 @@ import { sameShape } from "../../graph/dim.ts";
 import { MICROSOFT } from "../../graph/node.ts";
 import type { Tensor } from "../../graph/tensor.ts";
 import { Refusal, type Rule, refuse, rule } from "../../rewrite/rule.ts";
-import { asInt32 } from "../as-int32.ts";
-import { addRow, embeddingParts, isComputed, lookupOf, rowsOf } from "../embeddings/embedding-parts.ts";
-import { unlikeFused } from "../plain-normalization.ts";
-import { termsOf } from "../terms.ts";
+import { addRow, embeddingParts, isComputed, lookupOf, tableRowsOf } from "../embeddings/embedding-parts.ts";
+import { castToInt32 } from "../shared/cast-to-int32.ts";
+import { whyNotFusable } from "../shared/fusable-normalization.ts";
+import { sumTerms } from "../shared/sum-terms.ts";
 
 // EmbedLayerNormalization = LayerNorm(words[ids] + positions[0 … sequence − 1, or position ids] + types[type ids])
 
-export const embedLayerNormalization: Rule = rule("EmbedLayerNormalization", {
+export const embedLayerNormalizationFusion: Rule = rule("EmbedLayerNormalization", {
   roots: ["LayerNormalization"],
   rewrite(rewrite) {
     const { root, graph, add, constant } = rewrite;
     const [total, gamma, beta] = root.inputs;
     const [batch, sequence] = total?.shape ?? [];
     if (!total || !gamma || !beta || total.shape?.length !== 3) return undefined;
-    const terms = termsOf(total);
+    const terms = sumTerms(total);
     if (!terms.some((term) => lookupOf(term))) return undefined;
-    const unlike = unlikeFused(root);
+    const unlike = whyNotFusable(root);
     if (unlike) return unlike;
     if (graph.isOutput(total) || total.users.size > 1)
       return refuse("the sum of the embeddings is read by others as well", total.producer);
@@ -29,7 +29,7 @@ export const embedLayerNormalization: Rule = rule("EmbedLayerNormalization", {
     const { data, rows, positions } = parts;
     // Which table serves as words and which as types makes no difference to the sum.
     const full = data.filter(({ ids }) => sameShape(ids.shape, [batch ?? 0, sequence ?? 0]));
-    const byRows = full.toSorted((a, b) => rowsOf(b) - rowsOf(a));
+    const byRows = full.toSorted((a, b) => tableRowsOf(b) - tableRowsOf(a));
     const [words, ...others] = byRows;
     if (!words) return refuse("no table is indexed by tokens [batch, sequence]", root);
     // Positions that skip padding are computed from the tokens; or the caller gives them beside the types.
@@ -47,14 +47,14 @@ export const embedLayerNormalization: Rule = rule("EmbedLayerNormalization", {
 
     const known = data.find(({ table: { constant: original } }) => original === table)?.table;
     const inputs = [
-      asInt32(rewrite, words.ids),
-      types && asInt32(rewrite, types.ids),
+      castToInt32(rewrite, words.ids),
+      types && castToInt32(rewrite, types.ids),
       words.table,
       known ?? constant(`${root.origin}/positions`, table),
       types?.table,
       gamma,
       beta,
-      ...(given ? [undefined, asInt32(rewrite, given.ids)] : []),
+      ...(given ? [undefined, castToInt32(rewrite, given.ids)] : []),
     ];
     return add("EmbedLayerNormalization", inputs, {
       domain: MICROSOFT,

@@ -10,7 +10,7 @@ const CUBIC = 0.044715;
 
 const inner = oneOf(product(SLOPE, sum(x, product(CUBIC, x, x, x))), product(SLOPE, x, sum(1, product(CUBIC, x, x))));
 
-export const fastGelu: Rule = rule("FastGelu", {
+export const fastGeluFusion: Rule = rule("FastGelu", {
   roots: ["Mul", "Div"],
   pattern: product(x, 0.5, sum(1, op("Tanh", [inner]))),
   rewrite: ({ value, root, add }) =>
@@ -18,7 +18,7 @@ export const fastGelu: Rule = rule("FastGelu", {
 });
 
 /** Gelu(x) {approximate: tanh} of opset 20 is the same function. */
-export const tanhGelu: Rule = rule("FastGelu", {
+export const tanhGeluFusion: Rule = rule("FastGelu", {
   roots: ["Gelu"],
   rewrite: ({ root, add }) =>
     root.string("approximate") === "tanh" ? add("FastGelu", [root.inputs[0]], { domain: MICROSOFT }).output : undefined,

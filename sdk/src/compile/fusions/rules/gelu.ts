@@ -6,7 +6,7 @@ import { type Rule, rule } from "../../rewrite/rule.ts";
 
 const x = any("x");
 
-export const gelu: Rule = rule("Gelu", {
+export const geluFusion: Rule = rule("Gelu", {
   roots: ["Mul", "Div"],
   pattern: product(x, 0.5, sum(1, op("Erf", [product(x, Math.SQRT1_2)]))),
   rewrite: ({ value, add }) => add("Gelu", [value("x")], { domain: MICROSOFT }).output,

@@ -14,8 +14,8 @@ import {
   sum,
   through,
 } from "../../rewrite/pattern.ts";
-import { numberOf, type Rule, refuse, rule, vectorOf } from "../../rewrite/rule.ts";
-import { axesOf, normalizeAxis } from "../../shapes/rule.ts";
+import { type Rule, refuse, rule, uniformNumber, vectorOf } from "../../rewrite/rule.ts";
+import { axesOf, normalizeAxis } from "../../shapes/shape-rule.ts";
 
 // LayerNorm(x) = (x − mean(x)) / √(mean((x − mean(x))²) + ε) · γ + β
 
@@ -53,7 +53,7 @@ const pattern = oneOf(
   product(centred, over(deviation), gain),
 );
 
-export const layerNormalization: Rule = rule("LayerNormalization", {
+export const layerNormalizationFusion: Rule = rule("LayerNormalization", {
   roots: ["Add", "Sub", "Mul"],
   pattern,
   rewrite({ root, value, maybe, add, constant }) {
@@ -66,7 +66,7 @@ export const layerNormalization: Rule = rule("LayerNormalization", {
         : tensor && each;
     });
     if (!gamma || (maybe("beta") && !beta)) return refuse("gain or offset is not a vector of the last axis", root);
-    const epsilon = numberOf(value("epsilon"));
+    const epsilon = uniformNumber(value("epsilon"));
     if (!(epsilon > 0)) return refuse("epsilon is not one positive number", root);
     // A product alone may be the start of the sum with an offset, which is tried when its turn comes.
     if (!beta && isPartOfSum(root)) return undefined;

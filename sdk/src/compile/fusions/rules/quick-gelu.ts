@@ -8,7 +8,7 @@ import { type Rule, rule } from "../../rewrite/rule.ts";
 const ALPHA = 1.702;
 const x = any("x");
 
-export const quickGelu: Rule = rule("QuickGelu", {
+export const quickGeluFusion: Rule = rule("QuickGelu", {
   roots: ["Mul"],
   pattern: product(x, op("Sigmoid", [product(ALPHA, x)])),
   rewrite: ({ value, add }) =>

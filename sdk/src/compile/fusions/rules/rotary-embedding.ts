@@ -3,10 +3,10 @@ import { ints } from "../../graph/attribute.ts";
 import { sameDim } from "../../graph/dim.ts";
 import { MICROSOFT, type Node, type Value } from "../../graph/node.ts";
 import { float32Scalar, int64s, numbersOf } from "../../graph/tensor.ts";
-import { type Heads, splitHeads } from "../../layout/heads.ts";
+import { type HeadLayout, splitHeads } from "../../layout/heads.ts";
 import { any, bind, op, product, sum } from "../../rewrite/pattern.ts";
 import { type Question, type Refusal, type Rewrite, type Rule, refuse, rule } from "../../rewrite/rule.ts";
-import { normalizeAxis, numbers } from "../../shapes/rule.ts";
+import { knownNumbers, normalizeAxis } from "../../shapes/shape-rule.ts";
 import { headColumns } from "../attention/head-columns.ts";
 
 // rotary(x) = x · cos + rotate(x) · sin, rotate([a b]) = [−b a] for the halves of each head
@@ -19,7 +19,7 @@ const rotated = op("Concat", [op("Neg", [bind("second", op("Slice", [x]))]), bin
   where: onLastAxis,
 });
 
-export const rotaryEmbedding: Rule = rule("RotaryEmbedding", {
+export const rotaryEmbeddingFusion: Rule = rule("RotaryEmbedding", {
   roots: ["Add"],
   pattern: sum(product(x, any("cos")), product(rotated, any("sin"))),
   rewrite(rewrite) {
@@ -40,7 +40,7 @@ export const rotaryEmbedding: Rule = rule("RotaryEmbedding", {
 });
 
 /** RotaryEmbedding of opset 23, on heads [batch, heads, sequence, size] with tables [1 or batch, sequence, size / 2]. */
-export const standardRotaryEmbedding: Rule = rule("RotaryEmbedding", {
+export const standardRotaryEmbeddingFusion: Rule = rule("RotaryEmbedding", {
   roots: ["RotaryEmbedding"],
   rewrite(rewrite) {
     const { root } = rewrite;
@@ -57,7 +57,7 @@ export const standardRotaryEmbedding: Rule = rule("RotaryEmbedding", {
 
 function rotate(
   rewrite: Rewrite,
-  heads: Heads,
+  heads: HeadLayout,
   x: Value,
   tables: readonly [cos: Value, sin: Value],
   kind: Question<boolean>,
@@ -83,8 +83,8 @@ function rotate(
 /** Where a slice of the last axis begins. */
 function startOf({ producer, shape }: Value): number | undefined {
   const [, starts, , axes, steps] = producer?.inputs ?? [];
-  const [start, axis] = [numbers(starts), numbers(axes)];
-  if (steps && numbers(steps)?.[0] !== 1) return undefined;
+  const [start, axis] = [knownNumbers(starts), knownNumbers(axes)];
+  if (steps && knownNumbers(steps)?.[0] !== 1) return undefined;
   const onLast = axis?.length === 1 && normalizeAxis(axis[0] ?? 0, shape?.length ?? 0) === (shape?.length ?? 0) - 1;
   return start?.length === 1 && onLast ? start[0] : undefined;
 }

@@ -3,12 +3,12 @@ import { sameShape } from "../../graph/dim.ts";
 import { MICROSOFT, type Value } from "../../graph/node.ts";
 import { any, bind, op, sum } from "../../rewrite/pattern.ts";
 import { type Rule, refuse, rule, vectorOf } from "../../rewrite/rule.ts";
-import { unlikeFused } from "../plain-normalization.ts";
+import { whyNotFusable } from "../shared/fusable-normalization.ts";
 
 // SkipLayerNormalization(x, skip, γ, β, b) = LayerNorm(x + skip + b)
 
 /** The sum is also the operator's fourth output, for layers that normalize before they add. */
-export const skipLayerNormalization: Rule = rule("SkipLayerNormalization", {
+export const skipLayerNormalizationFusion: Rule = rule("SkipLayerNormalization", {
   roots: ["LayerNormalization"],
   pattern: op("LayerNormalization", [bind("sum", sum(any("a"), any("b")))]),
   shared: ["sum"],
@@ -18,7 +18,7 @@ export const skipLayerNormalization: Rule = rule("SkipLayerNormalization", {
     const [a, b] = [value("a"), value("b")];
     const { shape } = total;
     if (!shape || !gamma) return undefined;
-    const unlike = unlikeFused(root);
+    const unlike = whyNotFusable(root);
     if (unlike) return unlike;
     if (a.isConstant || b.isConstant || !sameShape(a.shape, shape) || !sameShape(b.shape, shape)) {
       return refuse("it does not add two tensors of one shape", total.producer);

@@ -1,7 +1,7 @@
-import { graphSession } from "../../evaluate/graph-session.ts";
+import { ortSession } from "../../evaluate/ort-session.ts";
 import { toOrt } from "../../evaluate/ort-tensor.ts";
 import { int } from "../../graph/attribute.ts";
-import { copyGraph } from "../../graph/copy.ts";
+import { copyGraph } from "../../graph/copy-graph.ts";
 import type { Graph } from "../../graph/graph.ts";
 import type { Node, Value } from "../../graph/node.ts";
 import type { TokenBatch } from "../token-batches.ts";
@@ -30,7 +30,7 @@ export async function beyondHalf(fused: Graph, batches: readonly TokenBatch[]): 
   });
   graph.prune();
   if (values.length === 0) return new Set();
-  const session = await graphSession(graph, { intraOpNumThreads: 1, logSeverityLevel: 4 });
+  const session = await ortSession(graph, { intraOpNumThreads: 1, logSeverityLevel: 4 });
   try {
     for (const batch of batches) {
       const feeds = [...batch].filter(([name]) => session.inputNames.includes(name));

@@ -6,7 +6,7 @@ import { halved } from "#test/oracles/halved.ts";
 import type { Tensors } from "#test/oracles/run-model.ts";
 import { MICROSOFT, type Value } from "../../graph/node.ts";
 import { tensor } from "../../graph/tensor.ts";
-import { inferShapes } from "../../shapes/infer.ts";
+import { inferShapes } from "../../shapes/infer-shapes.ts";
 
 /** Of a few sums of products, 0.002 at most of all these; what is masked, centred or scaled wrongly differs by 0.1 and more. */
 const LARGEST_DIFFERENCE = 0.01;

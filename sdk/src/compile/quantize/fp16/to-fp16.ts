@@ -1,7 +1,7 @@
-import { copyGraph } from "../../graph/copy.ts";
+import { copyGraph } from "../../graph/copy-graph.ts";
 import type { Graph } from "../../graph/graph.ts";
 import type { Node, Value } from "../../graph/node.ts";
-import { inferShapes } from "../../shapes/infer.ts";
+import { inferShapes } from "../../shapes/infer-shapes.ts";
 import { type Borders, bordersOf } from "./borders.ts";
 import { halfOperator } from "./operators.ts";
 import { isSize } from "./plain.ts";

@@ -1,6 +1,6 @@
 import type { Node, Value } from "../../graph/node.ts";
 import { elementCount } from "../../graph/tensor.ts";
-import { normalizeAxis } from "../../shapes/rule.ts";
+import { normalizeAxis } from "../../shapes/shape-rule.ts";
 
 /** 8-bit numbers that stand for scale · (data − zero). */
 export interface Quantized {

@@ -1,7 +1,7 @@
 import { runSubgraph } from "../../evaluate/run-subgraph.ts";
 import type { Graph } from "../../graph/graph.ts";
 import type { Node } from "../../graph/node.ts";
-import { inferShapes } from "../../shapes/infer.ts";
+import { inferShapes } from "../../shapes/infer-shapes.ts";
 
 /**
  * Quantizes the weights that a model keeps in float32 beside their scales, as training with quantization leaves them, and

@@ -1,11 +1,11 @@
-import { copyGraph } from "../../graph/copy.ts";
+import { copyGraph } from "../../graph/copy-graph.ts";
 import type { Graph } from "../../graph/graph.ts";
 import { mergeCommonSubexpressions } from "../../normalize/common-subexpressions.ts";
-import { applyRules } from "../../rewrite/driver.ts";
+import { applyRules } from "../../rewrite/apply-rules.ts";
 import { Questions } from "../../rewrite/questions.ts";
 import type { Rule } from "../../rewrite/rule.ts";
 import { Trace } from "../../rewrite/trace.ts";
-import { inferShapes } from "../../shapes/infer.ts";
+import { inferShapes } from "../../shapes/infer-shapes.ts";
 import { dynamicProduct } from "./dynamic-product.ts";
 import { dynamicQuantizeMatMul } from "./dynamic-quantize-mat-mul.ts";
 import { foldQuantizedConstants } from "./fold-quantized-constants.ts";
@@ -33,7 +33,7 @@ const stages: readonly (readonly Rule[])[] = [
  * quantized anew: weights keep their bytes, activations their scales. Lookups in integer tables, and products of two
  * computed tensors, stay as they are.
  *
- * @param graph as `optimizeGraph` leaves it
+ * @param graph as `fuseGraph` leaves it
  * @returns a copy
  */
 export async function integerProducts(graph: Graph): Promise<Graph> {

@@ -1,5 +1,5 @@
 import { int } from "../../graph/attribute.ts";
-import { transposed } from "../../graph/transposed.ts";
+import { transposedMatrix } from "../../graph/transposed-matrix.ts";
 import { bind, constant, op } from "../../rewrite/pattern.ts";
 import { type Rule, rule } from "../../rewrite/rule.ts";
 import { weightOf } from "./dequantized.ts";
@@ -13,7 +13,7 @@ export const transposedWeight: Rule = rule("transposed weight", {
     const weight = value("weight");
     const found = weightOf(weight, true);
     if (!found?.data.constant) return undefined;
-    const turned = constant(`${found.data.name}/transposed`, transposed(found.data.constant));
+    const turned = constant(`${found.data.name}/transposed`, transposedMatrix(found.data.constant));
     return add("DequantizeLinear", [turned, ...(weight.producer?.inputs.slice(1) ?? [])], {
       attributes: { axis: int(1) },
     }).output;

@@ -2,9 +2,9 @@ import { describe, expect, it } from "vitest";
 import { correlatedTokens, momentsOf } from "#test/fixtures/moments.ts";
 import { identity, oneProduct, randomMatrix } from "#test/fixtures/one-product.ts";
 import { integerProduct } from "../../../runtime/engine/wasm/reference/integer-product.ts";
-import { integerKernels } from "../../evaluate/edge-form/integer-kernels.ts";
-import type { Kernel, Numbers } from "../../evaluate/edge-form/kernel.ts";
-import { symbol } from "../../graph/dim.ts";
+import { integerKernels } from "../../evaluate/interpreter/integer-kernels.ts";
+import type { NodeKernel, NodeTensor } from "../../evaluate/interpreter/node-kernel.ts";
+import { symbolicDim } from "../../graph/dim.ts";
 import { Graph } from "../../graph/graph.ts";
 import type { Node } from "../../graph/node.ts";
 import { elementCount, numbersOf, type Tensor, tensor, toFloat32 } from "../../graph/tensor.ts";
@@ -21,15 +21,15 @@ const plain = { clipping: false, compensation: false, biasCorrection: false };
 const [INPUTS, OUTPUTS] = [40, 18];
 
 /** What the edge engine's kernel computes of a graph's only node. */
-async function run({ nodes }: Graph, input: Numbers): Promise<Float32Array> {
+async function run({ nodes }: Graph, input: NodeTensor): Promise<Float32Array> {
   const [node] = [...nodes] as [Node];
-  const kernel = integerKernels[`${node.domain}:${node.opType}`] as Kernel;
+  const kernel = integerKernels[`${node.domain}:${node.opType}`] as NodeKernel;
   const inputs = node.inputs.map((value) => (value?.constant ? numbersIn(value.constant) : value && input));
   const [result] = await kernel(node, integerProduct)(inputs);
   expect(result?.data).toHaveLength(elementCount(result?.shape ?? []));
   return result?.data as Float32Array;
 }
-const numbersIn = (value: Tensor): Numbers => ({ shape: value.shape, data: Float32Array.from(numbersOf(value)) });
+const numbersIn = (value: Tensor): NodeTensor => ({ shape: value.shape, data: Float32Array.from(numbersOf(value)) });
 
 describe.each([
   ["weights of seven bits", SEVEN_BIT_WEIGHTS, "uint8"],
@@ -79,7 +79,7 @@ describe("the edge form of a table", () => {
       Float32Array.from({ length: 3 * width }, (_, i) => Math.sin(i) * (1 + (i >> 5))),
     );
     const graph = new Graph("lookup");
-    const ids = graph.input("ids", { dtype: "int64", shape: [symbol("n")] });
+    const ids = graph.input("ids", { dtype: "int64", shape: [symbolicDim("n")] });
     const value = edge(weights(plain), bits).lookup(graph, "lookup", graph.constant("table", table) as Table, ids);
     expect(value).toBeDefined();
     const found = await run(graph, { shape: [2], data: Int32Array.of(2, 0) });

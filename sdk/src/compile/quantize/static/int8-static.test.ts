@@ -12,10 +12,10 @@ import { cosine } from "../../../runtime/tasks/sentence-vector.ts";
 import { encoderGraph } from "../../checkpoint/encoder-graph.ts";
 import type { Graph } from "../../graph/graph.ts";
 import { MICROSOFT, type Node, type Value } from "../../graph/node.ts";
-import { print } from "../../graph/print.ts";
+import { printGraph } from "../../graph/print-graph.ts";
 import { numbersOf, type Tensor } from "../../graph/tensor.ts";
-import { verify } from "../../graph/verify.ts";
-import { inferShapes } from "../../shapes/infer.ts";
+import { verifyGraph } from "../../graph/verify-graph.ts";
+import { inferShapes } from "../../shapes/infer-shapes.ts";
 import { integerProducts } from "../qdq/integer-products.ts";
 import type { Range } from "./histogram.ts";
 import { quantizeInt8Static } from "./int8-static.ts";
@@ -55,10 +55,10 @@ describe("a tiny BERT in static int8", () => {
   it("has a pair of QuantizeLinear and DequantizeLinear for every input, and int8 for every weight", async () => {
     const { config, weights } = tinyBert();
     const before = encoderGraph(config, weights);
-    const printed = print(before);
+    const printed = printGraph(before);
     const graph = await calibrated(before);
-    verify(graph);
-    expect(print(before)).toBe(printed);
+    verifyGraph(graph);
+    expect(printGraph(before)).toBe(printed);
     // Query, key and value share their input: four inputs and six weights a layer, in two layers.
     expect(countOperators(graph)).toMatchObject({ QuantizeLinear: 8, DequantizeLinear: 20 });
     expect([...graph.nodes].every(({ domain }) => domain === "")).toBe(true);
@@ -139,7 +139,7 @@ describe("a product", () => {
     const { graph, ranges } = ranged((s) =>
       s.output(s.op("MatMul", [tokens(s), s.input("y", ["batch", 8, "sequence"])])),
     );
-    expect(print(quantizeInt8Static(graph, ranges))).toBe(print(graph));
+    expect(printGraph(quantizeInt8Static(graph, ranges))).toBe(printGraph(graph));
   });
 
   it("shares weight and input with others", () => {

@@ -4,7 +4,7 @@ import type { Graph } from "../../graph/graph.ts";
 import type { Node, Value } from "../../graph/node.ts";
 import { float32Scalar, reading, type Tensor, tensor } from "../../graph/tensor.ts";
 import { mergeCommonSubexpressions } from "../../normalize/common-subexpressions.ts";
-import { inferShapes } from "../../shapes/infer.ts";
+import { inferShapes } from "../../shapes/infer-shapes.ts";
 import { symmetricStep } from "../symmetric-step.ts";
 import { I8 } from "../weights/grid.ts";
 import { quantizeWeight, TO_THE_NEAREST } from "../weights/quantize-weight.ts";

@@ -2,9 +2,9 @@ import { describe, expect, it } from "vitest";
 import { type Setting, Sketch } from "#test/fixtures/sketch.ts";
 import { countOperators, expectSame } from "#test/oracles/rewritten.ts";
 import { MICROSOFT, type Value } from "../../graph/node.ts";
-import { print } from "../../graph/print.ts";
-import { verify } from "../../graph/verify.ts";
-import { inferShapes } from "../../shapes/infer.ts";
+import { printGraph } from "../../graph/print-graph.ts";
+import { verifyGraph } from "../../graph/verify-graph.ts";
+import { inferShapes } from "../../shapes/infer-shapes.ts";
 import { plainProducts, productsIn } from "./plain-products.ts";
 
 const HIDDEN = 8;
@@ -14,10 +14,10 @@ async function plain(draw: (s: Sketch) => void, sizes = [{ batch: 2, sequence: 5
   const s = new Sketch();
   draw(s);
   inferShapes(s.graph);
-  const before = print(s.graph);
+  const before = printGraph(s.graph);
   const { graph, twins } = plainProducts(s.graph);
-  verify(graph);
-  expect(print(s.graph)).toBe(before);
+  verifyGraph(graph);
+  expect(printGraph(s.graph)).toBe(before);
   await expectSame(graph, s.graph, { sizes });
   return { graph, twins, original: s.graph, counts: countOperators(graph) };
 }

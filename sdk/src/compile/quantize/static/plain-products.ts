@@ -1,9 +1,9 @@
-import { copyGraph } from "../../graph/copy.ts";
+import { copyGraph } from "../../graph/copy-graph.ts";
 import type { Graph } from "../../graph/graph.ts";
 import { MICROSOFT, type Node, type Value } from "../../graph/node.ts";
 import type { Tensor } from "../../graph/tensor.ts";
-import { transposed } from "../../graph/transposed.ts";
-import { inferShapes } from "../../shapes/infer.ts";
+import { transposedMatrix } from "../../graph/transposed-matrix.ts";
+import { inferShapes } from "../../shapes/infer-shapes.ts";
 import { projectedAttention } from "./projected-attention.ts";
 
 export interface PlainProducts {
@@ -57,7 +57,7 @@ function untransposed(graph: Graph, node: Node, turned: Map<Value, Value>): Valu
 
 function transposedOf(graph: Graph, matrix: Value, turned: Map<Value, Value>): Value {
   const result =
-    turned.get(matrix) ?? graph.constant(`${matrix.name}.transposed`, transposed(matrix.constant as Tensor));
+    turned.get(matrix) ?? graph.constant(`${matrix.name}.transposed`, transposedMatrix(matrix.constant as Tensor));
   turned.set(matrix, result);
   return result;
 }

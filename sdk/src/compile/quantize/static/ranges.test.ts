@@ -8,9 +8,9 @@ import { tinyBert } from "#test/fixtures/tiny-bert.ts";
 import { BertEdgeError } from "../../../artifact/error.ts";
 import { encoderGraph } from "../../checkpoint/encoder-graph.ts";
 import type { Value } from "../../graph/node.ts";
-import { print } from "../../graph/print.ts";
+import { printGraph } from "../../graph/print-graph.ts";
 import { type Tensor, tensor } from "../../graph/tensor.ts";
-import { inferShapes } from "../../shapes/infer.ts";
+import { inferShapes } from "../../shapes/infer-shapes.ts";
 import { observedRanges } from "./ranges.ts";
 
 const floats = (shape: readonly number[], ...numbers: number[]) => tensor("float32", shape, Float32Array.from(numbers));
@@ -80,9 +80,9 @@ describe("observedRanges", () => {
     const graphs = [encoderGraph(config, weights), await fusedGraph(config, weights)];
     const [unfused, fused] = await Promise.all(
       graphs.map(async (graph) => {
-        const before = print(graph);
+        const before = printGraph(graph);
         const ranges = [...(await observedRanges(graph, batches)).values()];
-        expect(print(graph)).toBe(before);
+        expect(printGraph(graph)).toBe(before);
         return ranges.map(({ least, greatest }) => [least.toFixed(3), greatest.toFixed(3)]);
       }),
     );

@@ -1,6 +1,6 @@
 import type * as ort from "onnxruntime-node";
 import { BertEdgeError } from "../../../artifact/error.ts";
-import { graphSession } from "../../evaluate/graph-session.ts";
+import { ortSession } from "../../evaluate/ort-session.ts";
 import { toOrt } from "../../evaluate/ort-tensor.ts";
 import type { Graph } from "../../graph/graph.ts";
 import type { Node, Value } from "../../graph/node.ts";
@@ -25,7 +25,7 @@ const MASK = "attention_mask";
  * Runs a graph on calibration batches and finds what the inputs of its products with constant float32 weights are. Rows of
  * padding do not count. Activations are not kept: one batch of them is in memory at a time.
  *
- * @param graph unfused, or as `optimizeGraph` leaves it
+ * @param graph unfused, or as `fuseGraph` leaves it
  * @param batches inputs by name
  * @returns for every input of a product, a value of `graph`, its range
  * @throws BertEdgeError `calibration_invalid` when the graph does not run on a batch, when an activation is not finite, or
@@ -48,7 +48,7 @@ export async function observedRanges(
   plain.prune();
   if (observed.size === 0) return new Map();
 
-  const session = await graphSession(plain, {
+  const session = await ortSession(plain, {
     // Fusions would remove what is to be observed.
     graphOptimizationLevel: "disabled",
     ...(threads !== undefined && { intraOpNumThreads: threads }),

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { Tensors } from "#test/oracles/run-model.ts";
 import { runOnnx } from "#test/oracles/run-onnx.ts";
 import { runWeb } from "#test/oracles/run-web.ts";
-import { symbol } from "../../graph/dim.ts";
+import { symbolicDim } from "../../graph/dim.ts";
 import { Graph } from "../../graph/graph.ts";
 import { tensor, toFloat32 } from "../../graph/tensor.ts";
 import { encodeOnnx } from "../../onnx/encode-onnx.ts";
@@ -41,7 +41,7 @@ function definition(width: number, precision: TablePrecision): number[] {
 function lookup(width: number, precision: TablePrecision | undefined): Graph | undefined {
   const graph = new Graph("lookup");
   graph.opsets.set("", 17);
-  const input = graph.input("ids", { dtype: "int64", shape: [symbol("n")] });
+  const input = graph.input("ids", { dtype: "int64", shape: [symbolicDim("n")] });
   const table = graph.constant("table", numbersOf(width)) as Table;
   const value = blockLookup(() => precision)(graph, "lookup", table, input);
   if (!value) return undefined;

@@ -1,4 +1,4 @@
-import { release } from "../../graph/release.ts";
+import { release } from "../../files/large-buffers.ts";
 import { type Moments, meanSquares } from "./moments.ts";
 
 /**

@@ -1,8 +1,8 @@
 import { BertEdgeError } from "../../../artifact/error.ts";
-import { graphSession } from "../../evaluate/graph-session.ts";
+import { ortSession } from "../../evaluate/ort-session.ts";
 import { toOrt } from "../../evaluate/ort-tensor.ts";
 import { type Attribute, int, ints } from "../../graph/attribute.ts";
-import { copyGraph } from "../../graph/copy.ts";
+import { copyGraph } from "../../graph/copy-graph.ts";
 import type { Graph } from "../../graph/graph.ts";
 import type { Value } from "../../graph/node.ts";
 import { int64s, tensor } from "../../graph/tensor.ts";
@@ -62,7 +62,7 @@ function passesOf(values: readonly Value[], passBytes: number): Value[][] {
 }
 
 async function observe(source: Graph, values: readonly Value[], batches: readonly TokenBatch[]): Promise<Moments[]> {
-  const session = await graphSession(withMoments(source, values), {
+  const session = await ortSession(withMoments(source, values), {
     intraOpNumThreads: 1,
     logSeverityLevel: 3,
   });

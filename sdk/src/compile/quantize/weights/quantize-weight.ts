@@ -1,4 +1,4 @@
-import { release } from "../../graph/release.ts";
+import { release } from "../../files/large-buffers.ts";
 import { type Tensor, toFloat32 } from "../../graph/tensor.ts";
 import { type Compensation, compensation } from "./compensation.ts";
 import { bestGrid, fullGrid, type Grid, type Levels, levelOf } from "./grid.ts";

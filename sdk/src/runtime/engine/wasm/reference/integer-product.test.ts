@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { seeded } from "#test/fixtures/seeded.ts";
-import { ortProduct } from "../../../../compile/evaluate/edge-form/ort-product.ts";
+import { ortIntegerMatMul } from "../../../../compile/evaluate/interpreter/ort-integer-mat-mul.ts";
 import { type Bytes, type IntegerProduct, integerProduct } from "./integer-product.ts";
 
 const size = fc.constantFrom(1, 2, 3, 5, 7, 33);
@@ -35,7 +35,7 @@ function exactProduct(a: Int8Array, b: Bytes, k: number): number[] {
 
 describe.each<[string, () => Promise<IntegerProduct>]>([
   ["integerProduct", async () => integerProduct],
-  ["ortProduct", ortProduct],
+  ["ortIntegerMatMul", ortIntegerMatMul],
 ])("%s", (_, make) => {
   it("is exact, for odd sizes and numbers at the ends of their ranges", async () => {
     const product = await make();

@@ -1,0 +1,91 @@
+import { quantizedAttention } from "../../../runtime/engine/wasm/reference/attention.ts";
+import { fround } from "../../../runtime/engine/wasm/reference/float32.ts";
+import type { Bytes, IntegerProduct } from "../../../runtime/engine/wasm/reference/integer-product.ts";
+import { type QuantizedWeight, quantizedLinear } from "../../../runtime/engine/wasm/reference/linear.ts";
+import { EDGE } from "../../graph/edge-operators.ts";
+import { MICROSOFT, type Node } from "../../graph/node.ts";
+import type { Tensor } from "../../graph/tensor.ts";
+import { numbersOf, toFloat32 } from "../../graph/tensor.ts";
+import { floatData, type KernelInputs, type KernelOutputs, type NodeKernel } from "./node-kernel.ts";
+
+/** The operators of the edge engine that work on small whole numbers, by domain and name. */
+export const integerKernels: Readonly<Record<string, NodeKernel>> = {
+  [`${EDGE}:DynamicQuantizeMatMul`]: linear,
+  [`${EDGE}:DynamicQuantizeAttention`]: attention,
+  [`${MICROSOFT}:GatherBlockQuantized`]: lookup,
+};
+
+function linear(node: Node, product: IntegerProduct): (inputs: KernelInputs) => Promise<KernelOutputs> {
+  const weight = weightOf(node);
+  const range = { least: node.int("activation_min") as number, greatest: node.int("activation_max") as number };
+  return async ([x]) => {
+    const data = await quantizedLinear(floatData(x), weight, range, product);
+    return [{ shape: [...(x?.shape.slice(0, -1) ?? []), weight.scale.length], data }];
+  };
+}
+
+function weightOf({ inputs }: Node): QuantizedWeight {
+  const [, values, scale, zero, bias] = inputs.map((input) => input?.constant) as [
+    undefined,
+    Tensor,
+    Tensor,
+    Tensor,
+    Tensor?,
+  ];
+  const bytes = bytesOf(values);
+  const [outputs, width] = values.shape as [number, number];
+  const sum = new Int32Array(outputs);
+  for (let at = 0; at < bytes.length; at++) {
+    const row = Math.floor(at / width);
+    sum[row] = (sum[row] as number) + (bytes[at] as number);
+  }
+  return {
+    values: bytes,
+    scale: toFloat32(scale),
+    zero: Int32Array.from(numbersOf(zero)),
+    sum,
+    bias: bias && toFloat32(bias),
+  };
+}
+
+const bytesOf = ({ dtype, data }: Tensor): Bytes =>
+  dtype === "int8" ? new Int8Array(data.buffer, data.byteOffset, data.length) : data;
+
+function attention(node: Node, product: IntegerProduct): (inputs: KernelInputs) => Promise<KernelOutputs> {
+  const heads = node.int("num_heads") as number;
+  return async ([query, key, value, bias]) => {
+    const size = (query?.shape.at(-1) as number) / heads;
+    const data = await quantizedAttention(
+      {
+        query: floatData(query),
+        key: floatData(key),
+        value: floatData(value),
+        bias: bias && floatData(bias),
+        heads,
+        size,
+        scale: node.float("scale") ?? 1 / Math.sqrt(size),
+      },
+      product,
+    );
+    return [{ shape: query?.shape ?? [], data }];
+  };
+}
+
+/** Rows of a table of unsigned whole numbers of 8 or 4 bits with a scale per block and zero in the middle. */
+function lookup(node: Node): (inputs: KernelInputs) => KernelOutputs {
+  const [table, , scales] = node.inputs.map((input) => input?.constant) as [Tensor, undefined, Tensor];
+  const bits = node.int("bits") as number;
+  const block = node.int("block_size") as number;
+  const perByte = 8 / bits;
+  const width = (table.shape[1] as number) * perByte;
+  const steps = toFloat32(scales);
+  const element = (at: number) =>
+    ((table.data[Math.floor(at / perByte)] as number) >> ((at % perByte) * bits)) & (2 ** bits - 1);
+  return ([, ids]) => {
+    const data = Float32Array.from({ length: (ids?.data.length ?? 0) * width }, (_, i) => {
+      const at = (ids?.data[Math.floor(i / width)] as number) * width + (i % width);
+      return fround((element(at) - 2 ** (bits - 1)) * (steps[Math.floor(at / block)] as number));
+    });
+    return [{ shape: [...(ids?.shape ?? []), width], data }];
+  };
+}

@@ -1,0 +1,163 @@
+import { sameDim } from "../../graph/dim.ts";
+import type { Node, Value } from "../../graph/node.ts";
+import { uniformValue } from "../../graph/uniform-value.ts";
+import { Refusal, refuse } from "../../rewrite/rule.ts";
+
+/** One thing that changes scores before the softmax. */
+export type ScoreMask =
+  /** Added, after multiplication with `factor`. */
+  | { readonly kind: "add"; readonly value: Value; readonly factor: number; readonly node: Node }
+  /** Scores stay where `condition` is `kept`; elsewhere they become `fill`. */
+  | {
+      readonly kind: "select";
+      readonly condition: Value;
+      readonly kept: 0 | 1;
+      readonly fill: number;
+      readonly node: Node;
+    };
+
+/** softmax(scale · q · kᵀ, masked) · v, taken apart. */
+export interface AttentionScores {
+  readonly q: Value;
+  readonly k: Value;
+  /** Whether the keys' last axis is the sequence. */
+  readonly transposed: boolean;
+  readonly scale: number;
+  readonly masking: readonly ScoreMask[];
+  /** Conditions that choose between a probability and 0 after the softmax. */
+  readonly zeroing: readonly ScoreMask[];
+  /** Whether NaN, which is what the softmax makes of a row whose scores are all −∞, becomes 0. */
+  readonly guarded: boolean;
+  /** Every node from the scores to the probabilities. */
+  readonly nodes: readonly Node[];
+}
+
+/** Fills of at least this magnitude are meant to hide. */
+const HIDING = -9000;
+
+/**
+ * Takes attention probabilities apart, back to queries and keys.
+ *
+ * @param opset before 13, a softmax that says nothing else is over all axes but the first
+ * @returns undefined when they are none
+ */
+export function attentionScores(probabilities: Value, opset: number): AttentionScores | Refusal | undefined {
+  const nodes: Node[] = [];
+  const zeroing: ScoreMask[] = [];
+  let guarded = false;
+  let value = probabilities;
+  for (;;) {
+    const node = value.producer;
+    if (node?.domain !== "") return undefined;
+    nodes.push(node);
+    if (node.is("Softmax")) break;
+    const unguarded = behindGuard(node);
+    guarded ||= unguarded !== undefined;
+    const next = unguarded ?? behindZeroing(node, zeroing) ?? (node.is("Cast") ? node.inputs[0] : undefined);
+    if (!next) return undefined;
+    value = next;
+  }
+  const softmax = nodes.at(-1) as Node;
+  const rank = softmax.inputs[0]?.shape?.length ?? 0;
+  const axis = softmax.int("axis") ?? (opset < 13 ? 1 : -1);
+  if (axis !== -1 && axis !== rank - 1) return refuse("its softmax is not over the last axis", softmax);
+  const masking: ScoreMask[] = [];
+  const product = behindMasking(softmax.inputs[0], 1, masking, nodes);
+  if (!product || product instanceof Refusal) return product;
+  const [q, k] = product.node.inputs;
+  return q && k ? { q, k, transposed: true, scale: product.factor, masking, zeroing, guarded, nodes } : undefined;
+}
+
+/** Where(isNaN(p), 0, p) guards rows without any key. */
+function behindGuard(node: Node): Value | undefined {
+  const [test, yes, no] = node.is("Where") ? node.inputs : [];
+  const isGuard = test?.producer?.is("IsNaN") && test.producer.inputs[0] === no && yes && uniformValue(yes) === 0;
+  return isGuard ? no : undefined;
+}
+
+/** Where(mask, p, 0) hides again what the softmax has hidden. */
+function behindZeroing(node: Node, zeroing: ScoreMask[]): Value | undefined {
+  if (!node.is("Where")) return undefined;
+  const [condition, yes, no] = node.inputs;
+  if (!condition || !yes || !no) return undefined;
+  const kept = uniformValue(no) === 0 ? 1 : uniformValue(yes) === 0 ? 0 : undefined;
+  if (kept === undefined) return undefined;
+  zeroing.push({ kind: "select", condition, kept, fill: 0, node });
+  return kept === 1 ? yes : no;
+}
+
+function behindMasking(
+  value: Value | undefined,
+  factor: number,
+  masking: ScoreMask[],
+  nodes: Node[],
+): { node: Node; factor: number } | Refusal | undefined {
+  const node = value?.producer;
+  if (!value || !node || node.domain !== "") return undefined;
+  nodes.push(node);
+  const [a, b, c] = node.inputs;
+  switch (node.opType) {
+    case "MatMul":
+      return { node, factor };
+    case "Reshape":
+      if (![-1, -2].every((axis) => sameDim(a?.shape?.at(axis), value.shape?.at(axis)))) {
+        return refuse("its scores are reshaped in an unknown way", node);
+      }
+      return behindMasking(a, factor, masking, nodes);
+    case "Cast":
+      return behindMasking(a, factor, masking, nodes);
+    case "Mul":
+    case "Div": {
+      const constant = b && uniformValue(b);
+      if (constant !== undefined) {
+        return behindMasking(a, node.opType === "Mul" ? factor * constant : factor / constant, masking, nodes);
+      }
+      const first = node.opType === "Mul" && a ? uniformValue(a) : undefined;
+      if (first !== undefined) return behindMasking(b, factor * first, masking, nodes);
+      return refuse(`scores are combined with ${b?.name} by ${node.opType}`, node);
+    }
+    case "Add": {
+      const [scores, other] = leadsToScores(a) ? [a, b] : [b, a];
+      if (!leadsToScores(scores) || !other) return undefined;
+      if (leadsToScores(other)) return refuse("two products are added to scores", node);
+      masking.push({ kind: "add", value: other, factor, node });
+      return behindMasking(scores, factor, masking, nodes);
+    }
+    case "Where": {
+      const fills = [b, c].map((branch) => branch && uniformValue(branch));
+      const at = fills.findIndex((fill) => fill !== undefined && fill <= HIDING);
+      if (at < 0 || !a) return refuse("scores are selected by something other than a mask", node);
+      masking.push({ kind: "select", condition: a, kept: at === 0 ? 0 : 1, fill: fills[at] as number, node });
+      return behindMasking(at === 0 ? c : b, factor, masking, nodes);
+    }
+    default:
+      return refuse(`${node.opType} stands between the product of queries and keys and the softmax`, node);
+  }
+}
+
+/** Steps back from a softmax within which there must be a product. */
+const MAX_STEPS = 64;
+
+/** Whether a product of two computed tensors is among what the value is made of by masking and scaling. */
+function leadsToScores(value: Value | undefined): boolean {
+  const next = [value];
+  const seen = new Set<Value>();
+  for (let at = next.pop(); next.length > 0 || at; at = next.pop()) {
+    const node = at?.producer;
+    if (!at || node?.domain !== "" || seen.has(at) || seen.size > MAX_STEPS) continue;
+    seen.add(at);
+    const [a, b, c] = node.inputs;
+    const isScaling = (input: Value | undefined) => input !== undefined && uniformValue(input) !== undefined;
+    if (node.is("MatMul") && !a?.isConstant && !b?.isConstant && (at.shape?.length ?? 0) >= 3 && !isOuterProduct(node))
+      return true;
+    if (node.is("Cast") || node.is("Reshape")) next.push(a);
+    else if ((node.is("Mul") || node.is("Div")) && isScaling(b)) next.push(a);
+    else if (node.is("Mul") && isScaling(a)) next.push(b);
+    else if (node.is("Add")) next.push(a, b);
+    else if (node.is("Where")) next.push(b, c);
+  }
+  return false;
+}
+
+/** A product over an axis of one element, as position tables are computed. */
+const isOuterProduct = ({ inputs: [a] }: Node) => a?.shape?.at(-1) === 1;

@@ -1,0 +1,26 @@
+import { expect, it } from "vitest";
+import { LARGE_BYTES } from "../../files/large-buffers.ts";
+import { numbersOf, tensor } from "../../graph/tensor.ts";
+import { gatherColumns } from "./linear-layer.ts";
+
+const range = (length: number, from = 0) => Array.from({ length }, (_, i) => from + i);
+
+it.each([
+  ["few columns", 3],
+  ["more columns than are kept", LARGE_BYTES / 16],
+])("%s of constants come side by side, in the order in which they are named", (_, width) => {
+  const rows = 4;
+  const matrix = (first: number) =>
+    tensor("float32", [rows, width], Float32Array.from(range(rows * width, first * rows * width)));
+  const columns = [...range(width - 1, 1), 0];
+  const all = gatherColumns([
+    { from: matrix(0), columns },
+    { from: matrix(1), columns: [1] },
+  ]);
+  expect(all.shape).toEqual([rows, width + 1]);
+  const wanted = range(rows).flatMap((row) => [
+    ...columns.map((column) => row * width + column),
+    (rows + row) * width + 1,
+  ]);
+  expect(numbersOf(all)).toEqual(wanted.map(Math.fround));
+});

@@ -1,0 +1,64 @@
+import type { Value } from "../../graph/node.ts";
+import { elementCount, elementSize, lazyTensor, reading, type Tensor } from "../../graph/tensor.ts";
+import { vectorOf } from "../../rewrite/rule.ts";
+
+/** x · W + b with constant W [in, out] and b [out]. */
+export interface LinearLayer {
+  readonly x: Value;
+  readonly weight: Tensor;
+  readonly bias: Tensor | undefined;
+}
+
+export function linearLayerOf(value: Value): LinearLayer | undefined {
+  const node = value.producer;
+  const width = value.shape?.at(-1);
+  if (node?.is("Add")) {
+    const bias = node.inputs.find((input) => vectorOf(input, width));
+    const product = node.inputs.find((input) => input !== bias);
+    const dense = bias?.constant && product && linearLayerOf(product);
+    return dense && !dense.bias ? { ...dense, bias: bias.constant } : undefined;
+  }
+  if (!node?.is("MatMul")) return undefined;
+  const [x, weight] = node.inputs;
+  return x && weight?.constant?.shape.length === 2 ? { x, weight: weight.constant, bias: undefined } : undefined;
+}
+
+/** Columns of constants [rows, …] side by side, as one constant of the same type. A vector is one row. */
+export function gatherColumns(
+  parts: readonly { readonly from: Tensor; readonly columns: readonly number[] }[],
+): Tensor {
+  const [first] = parts;
+  const { dtype = "float32", shape = [] } = first?.from ?? {};
+  const rows = shape.length === 2 ? (shape[0] ?? 0) : 1;
+  const width = parts.reduce((sum, { columns }) => sum + columns.length, 0);
+  const bytes = elementSize[dtype];
+  const gathered = () => {
+    const all = new Uint8Array(rows * width * bytes);
+    let offset = 0;
+    for (const { from, columns } of parts) {
+      const stride = elementCount(from.shape) / rows;
+      reading(from, ({ data }) => {
+        for (const { start, length } of runs(columns)) {
+          for (let row = 0; row < rows; row++) {
+            const source = (row * stride + start) * bytes;
+            all.set(data.subarray(source, source + length * bytes), (row * width + offset) * bytes);
+          }
+          offset += length;
+        }
+      });
+    }
+    return all;
+  };
+  return lazyTensor(dtype, shape.length === 2 ? [rows, width] : [width], gathered);
+}
+
+/** Stretches of consecutive columns. */
+function* runs(columns: readonly number[]): Generator<{ start: number; length: number }> {
+  for (let i = 0; i < columns.length; ) {
+    const start = columns[i] as number;
+    let length = 1;
+    while (columns[i + length] === start + length) length++;
+    yield { start, length };
+    i += length;
+  }
+}

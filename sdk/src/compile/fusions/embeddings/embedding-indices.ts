@@ -1,0 +1,91 @@
+import { probe, sourcesOf, symbolsIn } from "../../evaluate/probe.ts";
+import { symbolOf } from "../../graph/dim.ts";
+import type { Graph } from "../../graph/graph.ts";
+import type { Value } from "../../graph/node.ts";
+import { isInteger, numbersOf, type Tensor } from "../../graph/tensor.ts";
+import type { Question } from "../../rewrite/rule.ts";
+
+/** What indices into an embedding table are. */
+export type EmbeddingIndices =
+  /** offset, offset + 1, … along the last axis, the same in every row. */
+  | { readonly kind: "range"; readonly offset: number }
+  /** One index everywhere. */
+  | { readonly kind: "same"; readonly index: number }
+  /** Anything else: given by the caller, or computed from what is. */
+  | { readonly kind: "data" };
+
+/**
+ * The table of which a value computed from sizes is the first rows, [rows, width]: positions that were sliced rather than
+ * looked up. Null when it is anything else.
+ */
+export const leadingTableRows: Question<Tensor | null> = {
+  name: "table rows",
+  async answer(graph: Graph, value: Value): Promise<Tensor | null> {
+    const sources = sourcesOf(value);
+    const sequence = symbolOf(value.shape?.at(-2));
+    const width = value.shape?.at(-1);
+    if (!sources || sources.inputs.size > 0 || sequence === undefined) return null;
+    for (const { constant: table } of sources.constants) {
+      const [rows = 0, columns] = table?.shape ?? [];
+      if (table?.shape.length !== 2 || columns !== width || rows < 2) continue;
+      const lengths = [rows, Math.ceil(rows / 2)];
+      const found = await Promise.all(
+        lengths.map((length) => {
+          const symbols = new Map([...symbolsIn(sources)].map((name) => [name, name === sequence ? length : 2]));
+          return probe(graph, value, sources, symbols, new Map());
+        }),
+      );
+      if (found.every((result, i) => result && isRepeated(result, table, lengths[i] ?? 0))) return table;
+    }
+    return null;
+  },
+};
+
+/** Whether a result [batch, length, width] is the table's first rows in every batch. */
+function isRepeated({ data, shape }: Tensor, table: Tensor, length: number): boolean {
+  const bytes = (table.data.length / (table.shape[0] ?? 1)) * length;
+  if (shape.at(-2) !== length || data.length % bytes !== 0) return false;
+  return Array.from({ length: data.length / bytes }, (_, i) => data.subarray(i * bytes, (i + 1) * bytes)).every(
+    (part) => Buffer.compare(part, table.data.subarray(0, bytes)) === 0,
+  );
+}
+
+/** Lengths to probe at besides the table's: short enough for any table, and long enough to show steps. */
+const LENGTHS = [5, 7, 521];
+
+/** Tables of more positions are not probed to their end. */
+const MAX_ROWS = 1 << 14;
+
+/**
+ * How an embedding is indexed, decided by what the indices are at lengths short and long, at that of the table, where they may clamp,
+ * and beyond.
+ */
+export const embeddingIndices: Question<EmbeddingIndices> = {
+  name: "indices",
+  async answer(graph: Graph, value: Value): Promise<EmbeddingIndices> {
+    const sources = sourcesOf(value);
+    if (!sources || sources.inputs.size > 0 || !isInteger(value.dtype)) return { kind: "data" };
+    const rows = tablesOf(value);
+    if (rows > MAX_ROWS) return { kind: "data" };
+    const sequence = symbolOf(value.shape?.at(-1));
+    const found = new Set<string>();
+    for (const length of [...LENGTHS, rows, 2 * rows + 3]) {
+      const symbols = new Map([...symbolsIn(sources)].map((name) => [name, name === sequence ? length : 2]));
+      const result = await probe(graph, value, sources, symbols, new Map());
+      found.add(JSON.stringify(result ? classify(numbersOf(result), result.shape.at(-1) ?? 1) : { kind: "data" }));
+    }
+    const [only = "", ...others] = found;
+    return others.length === 0 ? JSON.parse(only) : { kind: "data" };
+  },
+};
+
+/** Rows of the largest table that the value indexes. */
+const tablesOf = (value: Value): number =>
+  Math.max(1, ...[...value.users].map((user) => (user.is("Gather") ? (user.inputs[0]?.constant?.shape[0] ?? 1) : 1)));
+
+function classify(values: readonly number[], length: number): EmbeddingIndices {
+  const first = values[0];
+  if (first === undefined) return { kind: "data" };
+  if (length > 1 && values.every((index, i) => index === first + (i % length))) return { kind: "range", offset: first };
+  return values.every((index) => index === first) ? { kind: "same", index: first } : { kind: "data" };
+}

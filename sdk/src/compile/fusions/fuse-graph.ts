@@ -1,0 +1,19 @@
+import type { Graph } from "../graph/graph.ts";
+import { normalizeGraph } from "../normalize/normalize-graph.ts";
+import { applyRules } from "../rewrite/apply-rules.ts";
+import { Questions } from "../rewrite/questions.ts";
+import { Trace } from "../rewrite/trace.ts";
+import { fusions } from "./index.ts";
+
+/** Rewrites a graph into fused operators, in place. */
+export async function fuseGraph(graph: Graph): Promise<Trace> {
+  const trace = new Trace();
+  const questions = new Questions();
+  await normalizeGraph(graph, trace, questions);
+  for (const rules of fusions) {
+    do applyRules(graph, rules, trace, questions);
+    while (await questions.answer(graph));
+    await normalizeGraph(graph, trace, questions);
+  }
+  return trace;
+}

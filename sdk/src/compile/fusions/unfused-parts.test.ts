@@ -1,0 +1,106 @@
+import { describe, expect, it } from "vitest";
+import {
+  type AttentionParts,
+  dense,
+  drawAttention,
+  HIDDEN,
+  merge,
+  SIZE,
+  split,
+} from "#test/fixtures/draw-attention.ts";
+import { Sketch } from "#test/fixtures/sketch.ts";
+import type { Value } from "../graph/node.ts";
+import { tensor } from "../graph/tensor.ts";
+import { fuseGraph } from "./fuse-graph.ts";
+import { unfusedParts } from "./unfused-parts.ts";
+
+/** Why a graph is incomplete in which something follows an attention that is fused. */
+async function reasons(draw: (s: Sketch, attended: Value) => Value) {
+  const s = new Sketch();
+  s.output(draw(s, drawAttention(s, s.input("x", ["batch", "sequence", HIDDEN]))));
+  const trace = await fuseGraph(s.graph);
+  expect([...s.graph.nodes].filter(({ opType }) => opType === "Attention")).toHaveLength(1);
+  return unfusedParts(s.graph, trace);
+}
+
+/** Probabilities as int8 and back. */
+function requantized(s: Sketch, probabilities: Value): Value {
+  const [scale, zero] = [1 / 127, s.constant(tensor("uint8", [], Uint8Array.of(0)))];
+  return s.op("DequantizeLinear", [s.op("QuantizeLinear", [probabilities, scale, zero]), scale, zero]);
+}
+
+describe("attention that is written out is reported", () => {
+  it.each<[string, AttentionParts]>([
+    [
+      "with Exp, ReduceSum and Div for its softmax",
+      {
+        softmax: (s, scores) => {
+          const powers = s.op("Exp", [s.op("Sub", [scores, s.op("ReduceMax", [scores], { axes: [-1] })])]);
+          return s.op("Div", [powers, s.op("ReduceSum", [powers, [-1]])]);
+        },
+      },
+    ],
+    ["with Sin of its probabilities", { probabilities: (s, p) => s.op("Sin", [p]) }],
+    ["with something taken from its probabilities", { probabilities: (s, p) => s.op("Sub", [p, 0.01]) }],
+    ["with probabilities by way of int8", { probabilities: requantized }],
+  ])("%s", async (_, parts) => {
+    expect(await reasons((s, attended) => drawAttention(s, attended, parts))).toMatchObject([
+      { pattern: "Attention", node: expect.stringMatching(/\w/), why: expect.stringMatching(/\w/) },
+    ]);
+  });
+
+  it.each(["...qk,...kd->...qd", "bhij,bhjm"])("with Einsum %s for its product", async (equation) => {
+    const found = await reasons((s, x) => {
+      const [q, k, v] = [split(s, dense(s, x)), split(s, dense(s, x)), split(s, dense(s, x))];
+      const keys = s.op("Transpose", [k], { perm: [0, 1, 3, 2] });
+      const scores = s.op("Div", [s.op("MatMul", [q, keys]), Math.sqrt(SIZE)]);
+      return merge(s, s.op("Einsum", [s.op("Softmax", [s.op("Sin", [scores])], { axis: -1 }), v], { equation }));
+    });
+    expect(found).toMatchObject([{ pattern: "Attention" }]);
+  });
+
+  it.each<[string, AttentionParts]>([
+    ["QuantizeLinear", { probabilities: requantized }],
+    ["Sin", { probabilities: (s, p) => s.op("Sin", [p]) }],
+  ])("with the operator in its midst that nothing fused computes: %s", async (opType, parts) => {
+    const [reason] = await reasons((s, attended) => drawAttention(s, attended, parts));
+    expect(reason?.why).toContain(opType);
+  });
+});
+
+describe("no attention is", () => {
+  it("the softmax of a classifier", async () => {
+    expect(
+      await reasons((s, attended) => {
+        const first = s.op("Gather", [attended, s.index(0)], { axis: 1 });
+        return s.op("Softmax", [dense(s, first, 3)], { axis: -1 });
+      }),
+    ).toEqual([]);
+  });
+
+  it("the softmax of a classifier whose classes have vectors", async () => {
+    expect(
+      await reasons((s, attended) =>
+        s.op("MatMul", [s.op("Softmax", [dense(s, attended, 3)], { axis: -1 }), s.random([3, HIDDEN])]),
+      ),
+    ).toEqual([]);
+  });
+});
+
+describe("a normalization that is written out", () => {
+  const scaled = (s: Sketch, centred: Value, gain: Value) => {
+    const variance = s.op("ReduceMean", [s.op("Mul", [centred, centred])], { axes: [-1] });
+    return s.op("Mul", [s.op("Div", [centred, s.op("Sqrt", [s.op("Add", [variance, 1e-5])])]), gain]);
+  };
+
+  it("is reported when it is a layer normalization, with what keeps it from being fused", async () => {
+    const [reason] = await reasons((s, x) =>
+      scaled(s, s.op("Sub", [x, s.op("ReduceMean", [x], { axes: [-1] })]), s.input("gain", [HIDDEN])),
+    );
+    expect(reason).toMatchObject({ pattern: "LayerNormalization", why: expect.stringContaining("a constant") });
+  });
+
+  it("is not reported when it does not subtract the mean, for no fused operator is known for that", async () => {
+    expect(await reasons((s, x) => scaled(s, x, s.random([HIDDEN], 1)))).toEqual([]);
+  });
+});

@@ -1,0 +1,28 @@
+import { foldConstants } from "../evaluate/fold-constants.ts";
+import type { Graph } from "../graph/graph.ts";
+import { verifyGraph } from "../graph/verify-graph.ts";
+import { applyRules } from "../rewrite/apply-rules.ts";
+import type { Questions } from "../rewrite/questions.ts";
+import type { Trace } from "../rewrite/trace.ts";
+import { inferShapes } from "../shapes/infer-shapes.ts";
+import { mergeCommonSubexpressions } from "./common-subexpressions.ts";
+import { normalizationRules } from "./index.ts";
+
+/** Three are usual. */
+const MAX_ROUNDS = 16;
+
+/** Takes out what exporters differ in, so that a fusion needs one short pattern instead of one per exporter. */
+export async function normalizeGraph(graph: Graph, trace: Trace, questions: Questions): Promise<void> {
+  // Known sizes make constants, and constants make more sizes known.
+  let before = -1;
+  for (let round = 0; round < MAX_ROUNDS && before !== graph.nodes.size; round++) {
+    before = graph.nodes.size;
+    inferShapes(graph);
+    mergeCommonSubexpressions(graph);
+    await foldConstants(graph);
+    applyRules(graph, normalizationRules, trace, questions);
+  }
+  inferShapes(graph);
+  mergeCommonSubexpressions(graph);
+  verifyGraph(graph);
+}

@@ -1,0 +1,20 @@
+import { any, bind, op, product, sum } from "../../rewrite/pattern.ts";
+import { type Rule, rule } from "../../rewrite/rule.ts";
+
+const condition = any("condition");
+
+/**
+ * a · cast(condition) + b · cast(not condition) = Where(condition, a, b)
+ *
+ * how tf2onnx writes a selection for operator sets that lack it for the type.
+ */
+export const arithmeticSelectRule: Rule = rule("select", {
+  roots: ["Add"],
+  pattern: sum(
+    bind("first", product(any("a"), bind("chosen", op("Cast", [condition])))),
+    bind("second", product(any("b"), bind("rest", op("Cast", [bind("inverse", op("Not", [condition]))])))),
+  ),
+  shared: ["chosen", "rest", "inverse", "first", "second"],
+  rewrite: ({ value, add }) =>
+    value("condition").dtype === "bool" ? add("Where", [value("condition"), value("a"), value("b")]).output : undefined,
+});

@@ -1,0 +1,27 @@
+import { type Rule, rule } from "../../rewrite/rule.ts";
+import { reshapeTarget } from "../reshape-target.ts";
+
+const views = ["Reshape", "Squeeze", "Unsqueeze", "Flatten"];
+
+/**
+ * Squeeze, Unsqueeze, Flatten and chains of them become one Reshape to a constant target, wherever the shapes are known:
+ * what is left of the arithmetic that computed targets at run time then has no readers.
+ */
+export const constantReshapeRule: Rule = rule("reshape", {
+  roots: views,
+  rewrite({ root, add, constant }) {
+    const [x] = root.inputs;
+    if (!x) return undefined;
+    const before = x.producer?.domain === "" && views.includes(x.producer.opType) ? x.producer.inputs[0] : undefined;
+    const sources = before ? [before, x] : [x];
+    for (const source of sources) {
+      if (!source.shape || !root.output.shape) continue;
+      const target = reshapeTarget(source.shape, root.output.shape);
+      if (!target) continue;
+      if (source === x && root.opType === "Reshape" && root.inputs[1]?.constant && root.int("allowzero") !== 1)
+        return undefined;
+      return add("Reshape", [source, constant(`${root.name}/shape`, target)]).output;
+    }
+    return undefined;
+  },
+});

@@ -1,0 +1,27 @@
+import { ints } from "../../graph/attribute.ts";
+import type { Value } from "../../graph/node.ts";
+import { type Rule, rule } from "../../rewrite/rule.ts";
+
+/** Gemm(a, b, c) = a · b + c, or a · bᵀ + c */
+const gemmOf = (applies: (a: Value) => boolean): Rule =>
+  rule("gemm", {
+    roots: ["Gemm"],
+    rewrite({ root, add }) {
+      const [a, b, c] = root.inputs;
+      const scaled = (root.float("alpha") ?? 1) !== 1 || (c !== undefined && (root.float("beta") ?? 1) !== 1);
+      if (!a || !applies(a)) return undefined;
+      if (scaled || root.int("transA") === 1 || !b?.shape) return undefined;
+      const weight = root.int("transB") === 1 ? add("Transpose", [b], { attributes: { perm: ints(1, 0) } }).output : b;
+      const product = add("MatMul", [a, weight]).output;
+      return c ? add("Add", [product, c]).output : product;
+    },
+  });
+
+const isRows = ({ producer, shape }: Value) =>
+  producer?.is("Reshape") === true && (producer.inputs[0]?.shape?.length ?? 0) > (shape?.length ?? 0);
+
+/** Of the rows of a tensor with batch and sequence. The Gemm of a pooler or a task head works on one row a text and stays. */
+export const gemmRule: Rule = gemmOf(isRows);
+
+/** Of poolers and task heads too. */
+export const everyGemmRule: Rule = gemmOf(() => true);

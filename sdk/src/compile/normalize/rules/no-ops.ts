@@ -1,0 +1,101 @@
+import { sameShape } from "../../graph/dim.ts";
+import type { Node, Value } from "../../graph/node.ts";
+import { type DataType, elementCount } from "../../graph/tensor.ts";
+import { uniformValue } from "../../graph/uniform-value.ts";
+import { type Rule, rule } from "../../rewrite/rule.ts";
+import { normalizeAxis } from "../../shapes/shape-rule.ts";
+
+const keepsShape = (node: Node) => sameShape(node.inputs[0]?.shape, node.output.shape);
+
+const isIdentityPerm = (perm: readonly number[] | undefined) => perm?.every((axis, i) => axis === i) === true;
+
+/** For each operator, the input that its output equals; undefined where it does something. */
+const passed: Readonly<Record<string, (node: Node) => Value | undefined>> = {
+  Identity: ({ inputs }) => inputs[0],
+  // At inference; a third input may ask for training.
+  Dropout: ({ inputs: [x, , training], outputs: [, mask] }) =>
+    mask?.users.size || (training && uniformOf(training) !== 0) ? undefined : x,
+  Cast: (node) => {
+    const [x] = node.inputs;
+    const original = x?.producer?.is("Cast") ? x.producer.inputs[0] : undefined;
+    if (x?.dtype !== undefined && x.dtype === node.output.dtype) return x;
+    return original?.dtype !== undefined && original.dtype === node.output.dtype && holds(x?.dtype, original.dtype)
+      ? original
+      : undefined;
+  },
+  Reshape: (node) => (keepsShape(node) ? node.inputs[0] : undefined),
+  Squeeze: (node) => (keepsShape(node) ? node.inputs[0] : undefined),
+  Unsqueeze: (node) => (keepsShape(node) ? node.inputs[0] : undefined),
+  Flatten: (node) => (keepsShape(node) ? node.inputs[0] : undefined),
+  Expand: (node) => (keepsShape(node) ? node.inputs[0] : undefined),
+  Tile: (node) => (keepsShape(node) ? node.inputs[0] : undefined),
+  Slice: (node) => (keepsShape(node) && isFromStart(node) ? node.inputs[0] : undefined),
+  Concat: (node) => (node.inputs.length === 1 ? node.inputs[0] : rejoined(node)),
+  Transpose: (node) => (isIdentityPerm(node.ints("perm")) ? node.inputs[0] : undefined),
+  Add: (node) => neutral(node, 0, [0, 1]),
+  Sub: (node) => neutral(node, 0, [1]),
+  Mul: (node) => neutral(node, 1, [0, 1]),
+  Div: (node) => neutral(node, 1, [1]),
+  And: (node) => neutral(node, 1, [0, 1]),
+  Or: (node) => neutral(node, 0, [0, 1]),
+  Where: (node) => {
+    const [condition, yes, no] = node.inputs;
+    const chosen = uniformOf(condition) === 1 ? yes : uniformOf(condition) === 0 ? no : undefined;
+    return sameShape(chosen?.shape, node.output.shape) ? chosen : undefined;
+  },
+};
+
+const uniformOf = (value: Value | undefined) => value && uniformValue(value);
+
+const isFromStart = ({ inputs: [, starts, , , steps] }: Node) =>
+  uniformOf(starts) === 0 && (!steps || (uniformOf(steps) ?? -1) > 0);
+
+/** Types that have every value of a type, so that a Cast there and back loses nothing. */
+const wider: Readonly<Partial<Record<DataType, readonly DataType[]>>> = {
+  bool: ["uint8", "int8", "int32", "int64", "float16", "float32", "float64"],
+  uint8: ["int32", "int64", "float16", "float32", "float64"],
+  int8: ["int32", "int64", "float16", "float32", "float64"],
+  int32: ["int64", "float64"],
+  float16: ["float32", "float64"],
+  bfloat16: ["float32", "float64"],
+  float32: ["float64"],
+};
+
+const holds = (wide: DataType | undefined, narrow: DataType): boolean =>
+  wide !== undefined && wider[narrow]?.includes(wide) === true;
+
+/** What was split into exactly the parts that a Concat puts together again. */
+function rejoined(node: Node): Value | undefined {
+  const split = node.inputs[0]?.producer;
+  if (!split?.is("Split") || split.outputs.length !== node.inputs.length) return undefined;
+  const [whole] = split.inputs;
+  const rank = whole?.shape?.length;
+  if (rank === undefined || node.inputs.some((part, i) => part !== split.outputs[i])) return undefined;
+  const [from, to] = [split, node].map((each) => normalizeAxis(each.int("axis") ?? 0, rank));
+  return from === to ? whole : undefined;
+}
+
+/**
+ * The other operand, when the one at `places` is exactly the neutral element and does not widen the shape. A vector of them
+ * is a weight that happens to be so, as gains and offsets are before training: fused operators take it as it is.
+ */
+function neutral(node: Node, element: number, places: readonly number[]): Value | undefined {
+  const isNeutral = (value: Value | undefined) =>
+    uniformOf(value) === element && elementCount(value?.constant?.shape ?? []) === 1;
+  const at = places.find((place) => isNeutral(node.inputs[place]));
+  const other = at === undefined ? undefined : node.inputs[1 - at];
+  return sameShape(other?.shape, node.output.shape) ? other : undefined;
+}
+
+/**
+ * Operators that pass their input on unchanged: exporters leave many behind. One stays between an output of the graph and
+ * a value with other readers, for onnxruntime 1.30 crashes when it fuses some operators whose input is an output as well.
+ */
+export const noOpsRule: Rule = rule("no-op", {
+  roots: Object.keys(passed),
+  rewrite({ graph, root }) {
+    const same = passed[root.opType]?.(root);
+    const parts = root.is("Identity") && graph.isOutput(root.output) && (same?.users.size ?? 0) > 1;
+    return parts ? undefined : same;
+  },
+});

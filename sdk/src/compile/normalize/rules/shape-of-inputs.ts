@@ -1,0 +1,50 @@
+import { int } from "../../graph/attribute.ts";
+import { type Dim, symbolOf } from "../../graph/dim.ts";
+import type { Value } from "../../graph/node.ts";
+import { int64s } from "../../graph/tensor.ts";
+import { type Rewrite, type Rule, rule } from "../../rewrite/rule.ts";
+
+/**
+ * Shape(x) of something computed = the sizes of the graph's inputs that it follows from. Reading a size then no longer
+ * counts as reading the tensor, which can be fused away.
+ */
+export const shapeOfInputsRule: Rule = rule("sizes", {
+  roots: ["Shape"],
+  rewrite(rewrite) {
+    const { root, add, constant } = rewrite;
+    const { content } = root.output;
+    const [x] = root.inputs;
+    if (!x?.producer || !content || content.length === 0 || content.some((dim) => !isSimple(dim))) return undefined;
+    const inputs = inputsOf(x);
+    const parts = content.map((dim) =>
+      typeof dim === "number"
+        ? constant(`${root.origin}/size`, int64s(dim))
+        : inputSize(rewrite, inputs, symbolOf(dim)),
+    );
+    if (parts.includes(undefined)) return undefined;
+    return parts.length === 1 ? parts[0] : add("Concat", parts, { attributes: { axis: int(0) } }).output;
+  },
+});
+
+/** The size of an input that the symbol names, as a vector of one element. */
+function inputSize(
+  { root, add, constant }: Rewrite,
+  inputs: readonly Value[],
+  name: string | undefined,
+): Value | undefined {
+  for (const input of inputs) {
+    const axis = name === undefined ? -1 : (input.shape?.findIndex((dim) => symbolOf(dim) === name) ?? -1);
+    if (axis < 0) continue;
+    return add("Gather", [add("Shape", [input]).output, constant(`${root.origin}/axis`, int64s(axis))]).output;
+  }
+  return undefined;
+}
+
+const isSimple = (dim: Dim) => typeof dim === "number" || symbolOf(dim) !== undefined;
+
+/** The inputs of the graph that a value is computed from: another input may only happen to have a size of the same name. */
+function inputsOf(value: Value): Value[] {
+  const seen = new Set([value]);
+  for (const { producer } of seen) for (const input of producer?.inputs ?? []) if (input) seen.add(input);
+  return [...seen].filter(({ producer, isConstant }) => !producer && !isConstant);
+}

@@ -1,0 +1,25 @@
+import { ints } from "../../graph/attribute.ts";
+import type { Value } from "../../graph/node.ts";
+import { any, bind, op } from "../../rewrite/pattern.ts";
+import { type Rewrite, type Rule, rule } from "../../rewrite/rule.ts";
+
+/** (a · b)ᵀ = bᵀ · aᵀ, for products of computed tensors: scores that were taken keys first. */
+export const transposedMatMulRule: Rule = rule("transposed product", {
+  roots: ["Transpose"],
+  pattern: op("Transpose", [bind("product", op("MatMul", [any("a"), any("b")]))]),
+  rewrite(rewrite) {
+    const { root, value, add } = rewrite;
+    const [a, b] = [value("a"), value("b")];
+    const rank = root.output.shape?.length ?? 0;
+    const perm = root.ints("perm");
+    const swaps = perm?.every((axis, i) => axis === (i < rank - 2 ? i : 2 * rank - 3 - i));
+    if (!swaps || a.isConstant || b.isConstant || a.shape?.length !== rank || b.shape?.length !== rank)
+      return undefined;
+    return add("MatMul", [swapped(rewrite, b, rank), swapped(rewrite, a, rank)]).output;
+  },
+});
+
+function swapped({ add }: Rewrite, value: Value, rank: number): Value {
+  const perm = Array.from({ length: rank }, (_, i) => (i < rank - 2 ? i : 2 * rank - 3 - i));
+  return add("Transpose", [value], { attributes: { perm: ints(...perm) } }).output;
+}

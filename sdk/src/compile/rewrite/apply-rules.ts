@@ -1,0 +1,135 @@
+import type { Dim, Shape } from "../graph/dim.ts";
+import type { Graph } from "../graph/graph.ts";
+import { MICROSOFT, type Node, type NodeOptions, Value } from "../graph/node.ts";
+import type { DataType, Tensor } from "../graph/tensor.ts";
+import { uniformValue } from "../graph/uniform-value.ts";
+import { inferNode } from "../shapes/infer-shapes.ts";
+import { type Match, match, type NearMiss } from "./match.ts";
+import type { Questions } from "./questions.ts";
+import { Refusal, type Rewrite, type Rule } from "./rule.ts";
+import type { Trace } from "./trace.ts";
+
+/** Rounds over the whole graph after which rules that undo each other are stopped. */
+const MAX_ROUNDS = 64;
+
+/**
+ * Applies rules wherever they match, until none does. Of the rules for one node the first that applies is taken.
+ *
+ * A match is refused when others read a value inside it, which would be lost; `trace` learns of that and of everything
+ * else that kept a rule from applying.
+ */
+export function applyRules(graph: Graph, rules: readonly Rule[], trace: Trace, questions: Questions): void {
+  const byRoot = new Map<string, Rule[]>();
+  for (const rule of rules) {
+    for (const root of rule.roots) {
+      const key = `${rule.domain}:${root}`;
+      byRoot.set(key, [...(byRoot.get(key) ?? []), rule]);
+    }
+  }
+  for (let round = 0; round < MAX_ROUNDS; round++) {
+    let applied = 0;
+    for (const node of graph.sorted()) {
+      for (const rule of byRoot.get(`${node.domain}:${node.opType}`) ?? []) {
+        if (!graph.nodes.has(node)) break;
+        if (applyRule(graph, rule, node, trace, questions)) applied++;
+      }
+    }
+    if (applied === 0) return;
+  }
+  trace.didNotConverge(MAX_ROUNDS);
+}
+
+function applyRule(graph: Graph, rule: Rule, root: Node, trace: Trace, questions: Questions): boolean {
+  // A node may be there for another of its outputs: there is nothing to replace then.
+  const [first] = root.outputs;
+  if (!first || isCaptured(first) || !graph.isUsed(first)) return false;
+  const miss: NearMiss = { depth: 0, node: undefined, why: "" };
+  const found = rule.pattern === undefined ? EMPTY : match(rule.pattern, root.output, miss);
+  if (!found) {
+    if (miss.depth >= 2) trace.nearMiss(rule, root, miss.node ?? root, miss.why, miss.depth);
+    return false;
+  }
+  const leak = leakOf(graph, rule, root, found);
+  if (leak) {
+    trace.nearMiss(rule, root, leak.producer ?? root, `${leak.name} is read by others as well`, found.nodes.size);
+    return false;
+  }
+  const added: Node[] = [];
+  const replacement = rule.rewrite(rewriteOf(graph, root, found, added, questions));
+  const pairs = replacement instanceof Value ? [[root.output, replacement] as const] : (replacement ?? []);
+  const refusal = pairs instanceof Refusal ? pairs : (refusalOf(pairs) ?? unsupportedType(added));
+  if (refusal || pairs instanceof Refusal || pairs.length === 0) {
+    if (refusal) trace.nearMiss(rule, root, refusal.node ?? root, refusal.why, found.nodes.size + 1);
+    graph.prune(added);
+    return false;
+  }
+  for (const [before, after] of pairs) graph.replace(before, after);
+  graph.prune([...found.nodes, root, ...pairs.flatMap(([before]) => before.producer ?? [])]);
+  trace.applied(rule);
+  return true;
+}
+
+/** Sub-graphs name what they read, so such a value cannot be replaced. */
+const isCaptured = (value: Value) => [...value.users].some((user) => user.captures.includes(value));
+
+function refusalOf(pairs: readonly (readonly [before: Value, after: Value])[]): Refusal | undefined {
+  for (const [before, after] of pairs) {
+    if (isCaptured(before)) return new Refusal(`a sub-graph reads ${before.name}`, before.producer);
+    // Constants of a pattern may have leading axes, which widen the result and are lost with it.
+    if (differs(before.shape, after.shape)) return new Refusal("its result has another shape", before.producer);
+  }
+  return undefined;
+}
+
+/** Fused operators exist for these types. */
+const fusedTypes: readonly (DataType | undefined)[] = ["float32", "float16"];
+
+function unsupportedType(added: readonly Node[]): Refusal | undefined {
+  const node = added.find(({ domain, output }) => domain === MICROSOFT && !fusedTypes.includes(output.dtype));
+  return node && new Refusal(`onnxruntime has no ${node.opType} of ${node.output.dtype ?? "an unknown type"}`, node);
+}
+
+const differs = (a: Shape | undefined, b: Shape | undefined) =>
+  a !== undefined &&
+  b !== undefined &&
+  (a.length !== b.length || a.some((dim, i) => [dim, b[i]].some(isNumber) && dim !== b[i]));
+
+const isNumber = (dim: Dim | undefined) => typeof dim === "number";
+
+const EMPTY: Match = { values: new Map(), nodes: new Set() };
+
+/** A value inside the match that something outside reads. */
+function leakOf(graph: Graph, rule: Rule, root: Node, { nodes, values }: Match): Value | undefined {
+  const shared = new Set(rule.shared.map((name) => values.get(name)));
+  for (const node of nodes) {
+    if (node === root) continue;
+    for (const value of node.outputs) {
+      if (!value || shared.has(value)) continue;
+      if (graph.isOutput(value) || [...value.users].some((user) => !nodes.has(user))) return value;
+    }
+  }
+  return undefined;
+}
+
+function rewriteOf(graph: Graph, root: Node, { values }: Match, added: Node[], questions: Questions): Rewrite {
+  const value = (name: string): Value => {
+    const found = values.get(name);
+    if (!found) throw new Error(`the pattern binds no ${name}`);
+    return found;
+  };
+  return {
+    graph,
+    root,
+    value,
+    maybe: (name) => values.get(name),
+    number: (name) => uniformValue(value(name)) ?? Number.NaN,
+    add(opType: string, inputs: readonly (Value | undefined)[], options?: NodeOptions): Node {
+      const node = graph.add(opType, inputs, { name: root.origin, origin: root.origin, ...options });
+      added.push(node);
+      inferNode(graph, node);
+      return node;
+    },
+    constant: (name: string, tensor: Tensor) => graph.constant(name, tensor),
+    ask: (question, of) => questions.ask(question, of),
+  };
+}

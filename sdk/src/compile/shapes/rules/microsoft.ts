@@ -1,0 +1,46 @@
+import { type Dim, floorDivDims } from "../../graph/dim.ts";
+import { type ShapeRule, singleOutput } from "../shape-rule.ts";
+import { matMul } from "./mat-mul-and-reduction.ts";
+
+const likeFirst: ShapeRule = singleOutput(({ inputs: [x] }) => ({ dtype: x?.dtype, shape: x?.shape }));
+
+/** Operators of onnxruntime's own domain. */
+export const microsoftRules: Readonly<Record<string, ShapeRule>> = {
+  Gelu: likeFirst,
+  BiasGelu: likeFirst,
+  FastGelu: likeFirst,
+  QuickGelu: likeFirst,
+  RotaryEmbedding: likeFirst,
+  SkipLayerNormalization: ({ inputs: [x] }) => {
+    const sum = { dtype: x?.dtype, shape: x?.shape };
+    return [sum, {}, {}, sum];
+  },
+  EmbedLayerNormalization: ({ inputs: [ids, , table] }) => {
+    const shape = ids?.shape && table?.shape && [...ids.shape, table.shape[1] as Dim];
+    return [
+      { dtype: table?.dtype, shape },
+      { dtype: "int32", shape: ids?.shape?.slice(0, 1) },
+      { dtype: table?.dtype, shape },
+    ];
+  },
+  Attention: (node) => {
+    const [x, weights] = node.inputs;
+    const columns = weights?.shape?.[1];
+    const width = node.ints("qkv_hidden_sizes")?.[2] ?? (columns === undefined ? undefined : floorDivDims(columns, 3));
+    const shape = width !== undefined && x?.shape?.length === 3 ? [...x.shape.slice(0, 2), width] : undefined;
+    return [{ dtype: x?.dtype, shape }];
+  },
+  MultiHeadAttention: ({ inputs: [q, , v] }) => {
+    const shape =
+      q?.shape?.length === 3 && v?.shape?.length === 3 ? [...q.shape.slice(0, 2), v.shape[2] as Dim] : undefined;
+    return [{ dtype: q?.dtype, shape }];
+  },
+  QAttention: ({ inputs: [x, weights, , scale] }) => {
+    const columns = weights?.shape?.[1];
+    const shape =
+      columns !== undefined && x?.shape?.length === 3 ? [...x.shape.slice(0, 2), floorDivDims(columns, 3)] : undefined;
+    return [{ dtype: scale?.dtype, shape }];
+  },
+  DynamicQuantizeMatMul: matMul(),
+  MatMulIntegerToFloat: matMul("float32"),
+};
