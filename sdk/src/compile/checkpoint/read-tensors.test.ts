@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { float32Tensor, safetensorsFile, withHeader } from "#test/fixtures/safetensors-file.ts";
-import { storedFile } from "../files/stored-file.ts";
 import { LARGE_BYTES } from "../files/large-buffers.ts";
+import { storedFile } from "../files/stored-file.ts";
 import { isLazy, type Tensor, toFloat32 } from "../graph/tensor.ts";
 import { readTensors } from "./read-tensors.ts";
 
