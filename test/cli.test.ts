@@ -109,7 +109,7 @@ describe("work that fails", () => {
 
   it.each([
     ["checkpoint_missing", ["prepare", nowhere, "--out", join(nowhere, "out"), "--json"]],
-    ["artifact_missing", ["embed", nowhere, "--json"]],
+    ["artifact_missing", ["embed", nowhere]],
     ["artifact_missing", ["bench", nowhere, "--json"]],
     ["artifact_missing", ["publish", nowhere, "--to", "s3://bucket", "--json"]],
   ])("is exit 1, with %s and how to fix it on stderr and nothing on stdout: %j", async (error, args) => {

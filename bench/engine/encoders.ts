@@ -1,4 +1,4 @@
-import { engineOnThisMachine } from "#sdk/compile/latency/engines.ts";
+import { engineOnThisMachine } from "#sdk/local/engines.ts";
 import { type EngineSession, oneModel } from "#sdk/runtime/engine/engine.ts";
 import { openPadded } from "./padded.ts";
 import type { Form, Subject } from "./subject.ts";

@@ -1,5 +1,5 @@
 import * as ort from "onnxruntime-web/wasm";
-import { engineOnThisMachine } from "#sdk/compile/latency/engines.ts";
+import { engineOnThisMachine } from "#sdk/local/engines.ts";
 import { type EngineSession, oneModel } from "#sdk/runtime/engine/engine.ts";
 import { runPadded } from "#sdk/runtime/engine/ort-run.ts";
 import { withHead } from "#sdk/runtime/engine/with-head.ts";

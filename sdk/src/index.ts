@@ -1,7 +1,9 @@
-export type { Artifact } from "./artifact/artifact.ts";
+export type { Artifact, PublishableArtifact } from "./artifact/artifact.ts";
 export { BertEdgeError } from "./artifact/error.ts";
 export type { ErrorCode } from "./artifact/error-codes.ts";
-export type { Cost, Manifest, Parity, Pointer, Target, TargetName } from "./artifact/manifest.ts";
+export type { Destination } from "./artifact/fill.ts";
+export type { Cost, EmbedManifest, Manifest, Parity, Pointer, Target, TargetName } from "./artifact/manifest.ts";
+export { type LoadModelOptions, type LocalModel, loadModel } from "./local/load-model.ts";
 export { assetsFolder } from "./storage/assets-folder.ts";
 export { openFolder } from "./storage/folder-artifact.ts";
 export { fsStore } from "./storage/fs.ts";

@@ -12,7 +12,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { blobKey } from "#sdk/artifact/keys.ts";
 import { CHUNK_BYTES } from "#sdk/artifact/manifest.ts";
 import { prepare } from "#sdk/compile/commands/prepare.ts";
-import { engineOnThisMachine } from "#sdk/compile/latency/engines.ts";
+import { engineOnThisMachine } from "#sdk/local/engines.ts";
 import { type Model, startModel } from "#sdk/runtime/model.ts";
 import { openFolder } from "#sdk/storage/folder-artifact.ts";
 import { memoryStore } from "#sdk/storage/memory.ts";

@@ -11,15 +11,14 @@ export const embedCommand = new Command("embed")
   .addOption(
     new Option("--engine <engine>", "default: the region's on the CPU, the edge's without one").choices(engines),
   )
-  .option("--json", "accepted for symmetry; the output is JSON lines either way")
   .action(async (folder: string, { engine }: { engine?: Target["engine"] }) => {
-    const { engineOnThisMachine } = await import("../compile/latency/engines.ts");
-    const { startModel } = await import("../runtime/model.ts");
+    const { engineOnThisMachine } = await import("../local/engines.ts");
+    const { loadModel } = await import("../local/load-model.ts");
     const { openFolder } = await import("../storage/folder-artifact.ts");
     const artifact = await openFolder(folder);
     const { edge, "regional-cpu": native } = artifact.manifest.targets;
     const chosen = engine ?? native?.engine ?? edge?.engine ?? "ort-node";
-    const model = await startModel(artifact, await engineOnThisMachine(chosen));
+    const model = await loadModel(artifact, { engine: await engineOnThisMachine(chosen) });
     for await (const line of createInterface({ input: process.stdin })) {
       const { maxTokens } = model.manifest;
       const { ids, tokens } = model.tokenizer.encode(line, maxTokens);
@@ -27,5 +26,4 @@ export const embedCommand = new Command("embed")
       const [vector] = (await model.embedTokens([ids])).vectors;
       printResult(JSON.stringify([...(vector ?? [])]));
     }
-    await model.complete;
   });

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import type { Artifact } from "../artifact/artifact.ts";
+import type { PublishableArtifact } from "../artifact/artifact.ts";
 import { BertEdgeError } from "../artifact/error.ts";
 import { versionOf } from "../artifact/keys.ts";
 import { parseManifest } from "../artifact/manifest.ts";
@@ -15,7 +15,7 @@ export const MANIFEST_FILE = "manifest.json";
  *
  * @throws BertEdgeError `artifact_missing`, `manifest_invalid`, `storage_unavailable`
  */
-export async function openFolder(folder: string): Promise<Artifact & { manifestBytes: Uint8Array<ArrayBuffer> }> {
+export async function openFolder(folder: string): Promise<PublishableArtifact> {
   const store = fsStore(folder);
   const path = join(folder, MANIFEST_FILE);
   const manifestBytes = await readObject(store, MANIFEST_FILE);

@@ -1,4 +1,4 @@
-import type { Artifact } from "../artifact/artifact.ts";
+import type { PublishableArtifact } from "../artifact/artifact.ts";
 import { blobKey, pointerKey } from "../artifact/keys.ts";
 import { MANIFEST_FORMAT, type Pointer } from "../artifact/manifest.ts";
 import { sha256Hex } from "../artifact/sha256.ts";
@@ -20,7 +20,7 @@ export interface Published {
  * @throws BertEdgeError `artifact_corrupt`, `storage_unavailable`; the model that was current stays so
  */
 export async function publish(
-  artifact: Artifact & { manifestBytes: Uint8Array<ArrayBuffer> },
+  artifact: PublishableArtifact,
   store: WritableStore,
   onObject: (key: string, state: "uploaded" | "reused") => void = () => {},
 ): Promise<Published> {

@@ -9,6 +9,7 @@ import {
   type TargetName,
   targetNames,
 } from "../../artifact/manifest.ts";
+import { engineOnThisMachine } from "../../local/engines.ts";
 import type { Engine } from "../../runtime/engine/engine.ts";
 import { ortNodeEngine } from "../../runtime/engine/ort-node/index.ts";
 import { memoryStore } from "../../storage/memory.ts";
@@ -23,7 +24,6 @@ import { fuseGraph } from "../fusions/fuse-graph.ts";
 import { unfusedParts } from "../fusions/unfused-parts.ts";
 import { copyGraph } from "../graph/copy-graph.ts";
 import type { Graph } from "../graph/graph.ts";
-import { engineOnThisMachine } from "../latency/engines.ts";
 import { calibrate } from "../latency/time-targets.ts";
 import { readTextModel } from "../model/text-model.ts";
 import { manifestOf } from "../pack/manifest-of.ts";

@@ -1,12 +1,12 @@
 import type { Artifact } from "../../artifact/artifact.ts";
 import type { Parity, Target, TargetName, TaskScore } from "../../artifact/manifest.ts";
+import { engineOnThisMachine } from "../../local/engines.ts";
 import { oneModel } from "../../runtime/engine/engine.ts";
 import { loadTokenizer } from "../../runtime/tokenizer/load-tokenizer.ts";
 import { INT8_LIMIT, shortfall } from "../accuracy/limits.ts";
 import { parity } from "../accuracy/parity.ts";
 import { probeTexts } from "../accuracy/probe-texts.ts";
 import { readTaskData, type TaskFiles } from "../accuracy/task-data.ts";
-import { engineOnThisMachine } from "../latency/engines.ts";
 import { encoderOf } from "../model/text-encoder.ts";
 import { vectorHead } from "../model/vector-head.ts";
 

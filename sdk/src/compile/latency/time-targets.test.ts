@@ -6,11 +6,11 @@ import { temporaryFolder } from "#test/fixtures/temporary-folder.ts";
 import { writePreparableCheckpoint } from "#test/fixtures/tiny-bert.ts";
 import type { Artifact } from "../../artifact/artifact.ts";
 import type { ManifestFile, Target } from "../../artifact/manifest.ts";
+import { engineOnThisMachine } from "../../local/engines.ts";
 import { ortMemory } from "../../runtime/engine/ort-web/compiled-module.ts";
 import { sourceOf } from "../../runtime/model.ts";
 import { openFolder } from "../../storage/folder-artifact.ts";
 import { prepare } from "../commands/prepare.ts";
-import { engineOnThisMachine } from "./engines.ts";
 import { calibrate } from "./time-targets.ts";
 
 const MEBIBYTE = 2 ** 20;

@@ -1,8 +1,8 @@
 import type { Artifact } from "../../artifact/artifact.ts";
 import type { Manifest, Target, TargetName } from "../../artifact/manifest.ts";
+import { engineOnThisMachine } from "../../local/engines.ts";
 import type { EngineSession } from "../../runtime/engine/engine.ts";
 import { sourceOf } from "../../runtime/model.ts";
-import { engineOnThisMachine } from "./engines.ts";
 import { type CostPoint, fitCost } from "./fit-cost.ts";
 import { measureSideBySide } from "./measure.ts";
 

@@ -3,12 +3,12 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { randomNumbers, seeded } from "#test/fixtures/seeded.ts";
 import { Sketch } from "#test/fixtures/sketch.ts";
 import { BertEdgeError } from "../../artifact/error.ts";
+import { engineOnThisMachine } from "../../local/engines.ts";
 import { type Engine, oneModel } from "../../runtime/engine/engine.ts";
 import { BLOCK } from "../../runtime/engine/wasm/run/layout.ts";
 import { referenceSession } from "../evaluate/interpreter/reference-session.ts";
 import type { Graph } from "../graph/graph.ts";
 import { MICROSOFT, type Value } from "../graph/node.ts";
-import { engineOnThisMachine } from "../latency/engines.ts";
 import { precisions } from "../quantize/precisions.ts";
 import { encodeProgram } from "./encode-program.ts";
 

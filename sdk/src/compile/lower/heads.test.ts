@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { randomNumbers } from "#test/fixtures/seeded.ts";
 import { tinyBert } from "#test/fixtures/tiny-bert.ts";
+import { engineOnThisMachine } from "../../local/engines.ts";
 import { oneModel } from "../../runtime/engine/engine.ts";
 import { activation } from "../checkpoint/activation.ts";
 import { writeEncoder } from "../checkpoint/encoder-graph.ts";
@@ -12,7 +13,6 @@ import { fuseGraph } from "../fusions/fuse-graph.ts";
 import { int } from "../graph/attribute.ts";
 import type { Value } from "../graph/node.ts";
 import { type Tensor, tensor } from "../graph/tensor.ts";
-import { engineOnThisMachine } from "../latency/engines.ts";
 import { precisions } from "../quantize/precisions.ts";
 import { inferShapes } from "../shapes/infer-shapes.ts";
 import { encodeProgram } from "./encode-program.ts";

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { fusedGraph } from "#test/fixtures/fused-graph.ts";
 import { randomSequences, TINY_EDGE, tinyEdgeFile, tinyEncoders } from "#test/fixtures/tiny-edge-file.ts";
+import { engineOnThisMachine } from "../../local/engines.ts";
 import { oneModel } from "../../runtime/engine/engine.ts";
 import type { Graph } from "../graph/graph.ts";
 import { float32Scalar } from "../graph/tensor.ts";
-import { engineOnThisMachine } from "../latency/engines.ts";
 import { precisions } from "../quantize/precisions.ts";
 import { encodeProgram } from "./encode-program.ts";
 

@@ -1,0 +1,96 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { smallArtifact } from "#test/fixtures/small-artifact.ts";
+import { writePreparableCheckpoint } from "#test/fixtures/tiny-bert.ts";
+import { prepare } from "../compile/commands/prepare.ts";
+import { ortNodeEngine } from "../runtime/engine/ort-node/index.ts";
+import { cosine } from "../runtime/tasks/sentence-vector.ts";
+import { openFolder } from "../storage/folder-artifact.ts";
+import { memoryStore } from "../storage/memory.ts";
+import { publish } from "../storage/publish.ts";
+import { loadModel } from "./load-model.ts";
+
+const TEXTS = ["to be", "not to be"];
+
+describe("loadModel", () => {
+  let parent: string;
+  let folder: string;
+  beforeAll(async () => {
+    parent = await mkdtemp(join(tmpdir(), "bert-edge-load-"));
+    folder = join(parent, "artifact");
+    await writePreparableCheckpoint(join(parent, "checkpoint"));
+    await prepare({ folder: join(parent, "checkpoint"), out: folder, name: "tiny", targets: ["edge", "regional-cpu"] });
+  });
+  afterAll(() => rm(parent, { recursive: true, force: true }));
+
+  it("embeds texts with the WebAssembly engine", async () => {
+    const model = await loadModel(folder);
+    const vectors = await model.embed(TEXTS);
+    expect(vectors.map((vector) => vector.length)).toEqual([16, 16]);
+    expect({ target: model.target, provider: model.provider }).toEqual({ target: "edge", provider: "wasm" });
+    await model.release();
+  });
+
+  it("takes another engine, which loads its own target", async () => {
+    await using wasm = await loadModel(folder);
+    await using native = await loadModel(folder, { engine: ortNodeEngine() });
+    expect({ target: native.target, provider: native.provider }).toEqual({ target: "regional-cpu", provider: "cpu" });
+    const [a, b] = [await wasm.embed(TEXTS), await native.embed(TEXTS)];
+    for (const [i, vector] of a.entries()) expect(cosine(vector, b[i] as Float32Array)).toBeGreaterThan(0.98);
+  });
+
+  it("loads an opened artifact, and a published model by its name", async () => {
+    await using expected = await loadModel(folder);
+    const artifact = await openFolder(folder);
+    await using opened = await loadModel(artifact);
+    const store = memoryStore();
+    await publish(artifact, store);
+    await using published = await loadModel("tiny", { store });
+    const vectors = await expected.embed(TEXTS);
+    expect(await opened.embed(TEXTS)).toEqual(vectors);
+    expect(await published.embed(TEXTS)).toEqual(vectors);
+  });
+
+  it("releases a model at the end of its block", async () => {
+    let model: Awaited<ReturnType<typeof loadModel>>;
+    {
+      await using inBlock = await loadModel(folder);
+      model = inBlock;
+    }
+    await expect(model.embed(TEXTS)).rejects.toMatchObject({ code: "session_released" });
+  });
+
+  it("refuses a folder without an artifact", async () => {
+    await expect(loadModel(parent)).rejects.toMatchObject({ code: "artifact_missing" });
+  });
+
+  it("refuses a model that the store does not have", async () => {
+    await expect(loadModel("tiny", { store: memoryStore() })).rejects.toMatchObject({ code: "model_not_published" });
+  });
+
+  it("refuses an artifact without a target for the engine, and names the engine to use", async () => {
+    const artifact = await smallArtifact();
+    await expect(loadModel(artifact)).rejects.toMatchObject({
+      code: "engine_mismatch",
+      hint: expect.stringContaining("bert-edge/engine/ort-web"),
+    });
+    await expect(loadModel(artifact, { engine: ortNodeEngine() })).rejects.toMatchObject({
+      code: "target_missing",
+      hint: expect.stringContaining("regional-cpu"),
+    });
+  });
+
+  it("refuses a classifier", async () => {
+    const { manifest, ...artifact } = await smallArtifact();
+    const {
+      pooling: _,
+      normalize: __,
+      dimensions: ___,
+      ...common
+    } = manifest as Extract<typeof manifest, { task: "embed" }>;
+    const classifier = { ...artifact, manifest: { ...common, task: "classify" as const, labels: ["no", "yes"] } };
+    await expect(loadModel(classifier)).rejects.toMatchObject({ code: "task_unsupported" });
+  });
+});

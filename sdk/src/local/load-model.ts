@@ -1,0 +1,44 @@
+import type { Artifact } from "../artifact/artifact.ts";
+import type { Engine } from "../runtime/engine/engine.ts";
+import { type Model, releaseModel, startModel } from "../runtime/model.ts";
+import { openFolder } from "../storage/folder-artifact.ts";
+import { openPublished, readPointer } from "../storage/published-artifact.ts";
+import type { ObjectStore } from "../storage/store.ts";
+import { engineOnThisMachine } from "./engines.ts";
+
+export interface LoadModelOptions {
+  /**
+   * Default: the WebAssembly engine, for the artifact's target `edge`. `ortNodeEngine()` of `bert-edge/engine/ort-node` loads
+   * `regional-cpu` or `regional-gpu`.
+   */
+  engine?: Engine;
+  /** Reads the current version of a published model from here. `source` is then the model's name. */
+  store?: ObjectStore;
+}
+
+/** A loaded model. `await using` releases it at the end of its block. */
+export type LocalModel = Model & AsyncDisposable;
+
+/**
+ * Loads a sentence encoder into this process.
+ *
+ * @param source an artifact folder, an opened artifact, or with `store` a model's name
+ * @throws BertEdgeError `artifact_missing`, `model_not_published`, `task_unsupported`, `target_missing`, `engine_mismatch`,
+ *   `engine_failed`, `artifact_corrupt`, `storage_unavailable`
+ */
+export async function loadModel(source: string | Artifact, options: LoadModelOptions = {}): Promise<LocalModel> {
+  const { engine = await engineOnThisMachine("wasm"), store } = options;
+  const model = await startModel(await open(source, store), engine);
+  try {
+    await model.complete;
+  } catch (error) {
+    await releaseModel(model);
+    throw error;
+  }
+  return { ...model, [Symbol.asyncDispose]: () => model.release() };
+}
+
+async function open(source: string | Artifact, store: ObjectStore | undefined): Promise<Artifact> {
+  if (typeof source !== "string") return source;
+  return store ? openPublished(store, await readPointer(store, source)) : openFolder(source);
+}
