@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, it, vi } from "vitest";
 import { decodeFloats } from "#sdk/serve/base64.ts";
 import type { EmbedResponse, OpenAiEmbeddingsResponse } from "#sdk/serve/contract/embed.ts";
 import { type ErrorBody, errorStatus, type HttpErrorCode, type OpenAiErrorBody } from "#sdk/serve/contract/errors.ts";
-import type { Limits } from "#sdk/serve/local-tier.ts";
+import type { Limits } from "#sdk/serve/limits.ts";
 import type { ObjectStore } from "#sdk/storage/store.ts";
 import { type FakeEngineOptions, TINY, tinyStore } from "../fixtures/tiny-model.ts";
 

@@ -1,5 +1,6 @@
+import type { Hono } from "hono";
 import type { Engine } from "#sdk/runtime/engine/engine.ts";
-import { createEdgeApp, type EdgeApp } from "#sdk/serve/edge-app.ts";
+import { createEdgeApp } from "#sdk/serve/edge-app.ts";
 import { type R2Bucket, r2Store } from "#sdk/storage/r2.ts";
 
 interface Env {
@@ -9,7 +10,7 @@ interface Env {
 }
 
 /** The edge as it is deployed, with its model in R2 and without a region. */
-export const edgeWorker = (engine: Engine): EdgeApp<Env> =>
+export const edgeWorker = (engine: Engine): Hono<{ Bindings: Env }> =>
   createEdgeApp<Env>({
     model: ({ MODEL }) => MODEL,
     models: ({ MODELS }) => r2Store(MODELS),

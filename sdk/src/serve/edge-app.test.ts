@@ -14,7 +14,7 @@ httpSurfaceSuite("createEdgeApp", "edge", ({ store, engine, keys, limits }) => {
     keys: () => keys,
     limits,
   });
-  return (request) => app.fetch(request, {});
+  return async (request) => app.fetch(request, {});
 });
 
 const embed = (budget?: string) =>
@@ -57,7 +57,8 @@ describe("createEdgeApp", () => {
     });
     const store = await tinyStore();
     const work: Promise<unknown>[] = [];
-    const context = { waitUntil: (promise: Promise<unknown>) => void work.push(promise) };
+    const waitUntil = (promise: Promise<unknown>) => void work.push(promise);
+    const context = { waitUntil, passThroughOnException() {}, props: {} };
     const cold = await app.fetch(embed(), {}, context);
     expect([cold.headers.get("x-bert-edge-tier"), cold.headers.get("x-bert-edge-reason")]).toEqual([
       "region",

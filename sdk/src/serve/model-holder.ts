@@ -1,4 +1,5 @@
 import { BertEdgeError } from "../artifact/error.ts";
+import { type EmbedManifest, sentenceEncoder } from "../artifact/manifest.ts";
 import { withDeadline } from "../artifact/with-deadline.ts";
 import type { Engine } from "../runtime/engine/engine.ts";
 import { type Model, releaseModel, startModel } from "../runtime/model.ts";
@@ -9,54 +10,61 @@ import type { Background } from "./service.ts";
 
 export interface ModelHolderOptions {
   store: ObjectStore;
+  /** The name of the published model. */
   name: string;
   engine: Engine;
-  /** How often the store is asked for a newer version. Default 60 000. */
+  /** How often to look for a newer version, in ms. Default 60 000. */
   refreshMs?: number;
   /**
-   * A load that takes longer counts as failed and is tried again by the next request. Default 25 000: Workers let work go
-   * on for 30 s after the response.
+   * A load that takes longer counts as failed, and the next request starts another one. In ms; default 25 000, because
+   * Workers stop background work 30 s after the response.
    */
   loadTimeoutMs?: number;
   now?: () => number;
 }
 
-/** After a failed load, requests that need not wait for the model do not try again sooner. */
+/** Pause after a failed load, before a request that does not wait for the model starts another one. */
 const RETRY_MS = 1_000;
 
 export interface ModelHolder {
   readonly name: string;
-  /** The loaded model, if there is one. Starts loading it, or looking for a newer version, in the background. */
+  /** Returns the loaded model, if there is one. Loads it, or looks for a newer version, in the background. */
   current(background: Background): Model | undefined;
-  /** The loaded model, waiting for it to load as far as it needs to answer. */
+  /** Resolves to the model as soon as it can answer: see `Model.complete`. */
   load(background: Background): Promise<Model>;
+  /** Resolves to the model's manifest, which arrives before its weights. */
+  manifest(background: Background): Promise<EmbedManifest>;
   /** Keeps `model` from being released while `work` uses it. */
   using: ReleasedAfterUse<Model>["using"];
 }
 
+/** One load of the model: its manifest arrives first, then the model answers, and later it is complete. */
+interface Loading {
+  readonly manifest: PromiseWithResolvers<EmbedManifest>;
+  readonly usable: PromiseWithResolvers<Model>;
+  readonly since: number;
+}
+
 /**
- * Loads a published model on first use and swaps in newer versions. A newer version that does not load leaves the old
- * one answering.
+ * Loads a published model on first use and replaces it with newer versions. While a newer version does not load, the old
+ * one keeps answering.
  */
 export function modelHolder(options: ModelHolderOptions): ModelHolder {
   const { store, name, engine, refreshMs = 60_000, loadTimeoutMs = 25_000, now = Date.now } = options;
   const uses = releasedAfterUse(releaseModel);
   let held: Model | undefined;
-  let loading: { usable: Promise<Model>; since: number } | undefined;
+  let loading: Loading | undefined;
   let checkedAt = Number.NEGATIVE_INFINITY;
 
-  const late = () =>
-    new BertEdgeError("model_unavailable", `The model ${name} did not load within ${loadTimeoutMs} ms.`, {
-      hint: "Try again shortly; if it stays so, check the object store.",
-    });
-
-  /** @param onUsable told of a model that answers, of which the rest is still to come */
-  async function fetchCurrent(onUsable: (model: Model) => void): Promise<Model> {
+  /** Resolves when the current version is complete and held. */
+  async function fetchCurrent({ manifest, usable }: Loading): Promise<Model> {
     const old = held;
     const pointer = await readPointer(store, name);
     if (old?.version === pointer.version) return old;
-    const next = await startModel(await openPublished(store, pointer), engine);
-    onUsable(next);
+    const artifact = await openPublished(store, pointer);
+    manifest.resolve(sentenceEncoder(artifact.manifest));
+    const next = await startModel(artifact, engine);
+    usable.resolve(next);
     try {
       await next.complete;
     } catch (error) {
@@ -64,7 +72,7 @@ export function modelHolder(options: ModelHolderOptions): ModelHolder {
       throw error;
     }
     if (held && held !== old) {
-      // This load was given up on, and the one after it has finished before it.
+      // This load took longer than loadTimeoutMs, and a later one has already finished.
       await uses.retire(next);
       return held;
     }
@@ -74,30 +82,53 @@ export function modelHolder(options: ModelHolderOptions): ModelHolder {
   }
 
   /**
-   * One load at a time, whoever asks, until the whole model has come; its failure is seen by all who wait and forgotten for
-   * those who come later. On Workers a load and its timers end with the request that started it, so that its age is judged
-   * by those who come.
+   * Starts a load, or joins the one that is running. Its failure reaches everyone who waits, and the next caller starts
+   * anew. A Worker stops a load and its timers together with the request that started it, so callers check its age.
    */
-  function start(background: Background): Promise<Model> {
-    if (loading && now() - loading.since < loadTimeoutMs) return loading.usable;
+  function start(background: Background): Loading {
+    if (loading && now() - loading.since < loadTimeoutMs) return loading;
     checkedAt = now();
-    const { promise: usable, resolve, reject } = Promise.withResolvers<Model>();
-    const whole = fetchCurrent(resolve).finally(() => {
-      if (loading?.usable === usable) loading = undefined;
+    const manifest = Promise.withResolvers<EmbedManifest>();
+    const usable = Promise.withResolvers<Model>();
+    const current = { manifest, usable, since: checkedAt };
+    loading = current;
+    const whole = fetchCurrent(current).finally(() => {
+      if (loading === current) loading = undefined;
     });
-    whole.then(resolve, reject);
-    loading = { usable, since: checkedAt };
+    whole.then(
+      (model) => {
+        manifest.resolve(model.manifest);
+        usable.resolve(model);
+      },
+      (error: unknown) => {
+        manifest.reject(error);
+        usable.reject(error);
+      },
+    );
+    // Perhaps nobody waits for these two.
+    for (const { promise } of [manifest, usable]) promise.catch(() => {});
     background(whole.catch((error: unknown) => console.error(`bert-edge: loading ${name} failed:`, error)));
-    return usable;
+    return current;
   }
+
+  const inTime = <T>(promise: Promise<T>): Promise<T> =>
+    withDeadline(
+      promise,
+      loadTimeoutMs,
+      () =>
+        new BertEdgeError("model_unavailable", `The model ${name} did not load within ${loadTimeoutMs} ms.`, {
+          hint: "Try again shortly. If it persists, check the object store.",
+        }),
+    );
 
   return {
     name,
     current(background) {
-      if (now() - checkedAt >= (held ? refreshMs : RETRY_MS)) start(background).catch(() => {});
+      if (now() - checkedAt >= (held ? refreshMs : RETRY_MS)) start(background);
       return held;
     },
-    load: async (background) => held ?? withDeadline(start(background), loadTimeoutMs, late),
+    load: async (background) => held ?? inTime(start(background).usable.promise),
+    manifest: async (background) => held?.manifest ?? inTime(start(background).manifest.promise),
     using: uses.using,
   };
 }

@@ -35,6 +35,7 @@ function setUp(answer: Answering, options: Partial<RegionTierOptions> = {}) {
     texts: changes.texts ?? ["to be", "or not"],
     truncate: changes.truncate ?? false,
     model: undefined,
+    dimensions: undefined,
     deadline: startDeadline(changes.budget, () => clock.now),
   });
   return { clock, tier, requests, query };
@@ -103,7 +104,7 @@ describe("embed", () => {
     clock.now += 500;
     await tier.embed(started, expected);
     const forwarded = requests[0]?.headers.get("x-latency-budget-ms") as string;
-    expect(startDeadline(forwarded).budgetMs).toBe(0.1);
+    expect(startDeadline(forwarded, () => 0).remainingMs()).toBe(0.1);
   });
 
   it("forwards no budget when there is none", async () => {

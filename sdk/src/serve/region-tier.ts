@@ -7,7 +7,7 @@ import { errorStatus, type HttpErrorCode } from "./contract/errors.ts";
 import { BUDGET_HEADER, PROVIDER_HEADER } from "./contract/headers.ts";
 import { regionEstimate } from "./routing/region-estimate.ts";
 import { computedMs } from "./server-timing.ts";
-import type { Background, EmbedAnswer, EmbedQuery } from "./service.ts";
+import type { Background, EmbedQuery, TierAnswer } from "./service.ts";
 
 export interface RegionTierOptions {
   /** Where the regional function is, e.g. `https://region.example.com`. */
@@ -52,7 +52,7 @@ export interface RegionTier {
    * @throws BertEdgeError `region_failed` when the region did not answer well or in time, or the region's own error
    *   when the request is at fault
    */
-  embed(query: EmbedQuery, expected: ExpectedAnswer): Promise<Omit<EmbedAnswer, "tier" | "reason" | "predictedMs">>;
+  embed(query: EmbedQuery, expected: ExpectedAnswer): Promise<TierAnswer>;
 }
 
 /** Shorter waits end at a pause of the scheduler or the garbage collector as easily as at a fault. */

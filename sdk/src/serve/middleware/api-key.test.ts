@@ -2,12 +2,12 @@ import fc from "fast-check";
 import { Hono } from "hono";
 import { describe, expect, it } from "vitest";
 import { apiKey } from "./api-key.ts";
-import { errorResponse } from "./on-error.ts";
+import { answerError } from "./on-error.ts";
 
 function appWith(keys: readonly string[]) {
   const app = new Hono();
-  app.onError((error, c) => errorResponse(c, error, "own"));
-  app.use(apiKey(keys));
+  app.onError(answerError);
+  app.use(apiKey(() => keys));
   app.get("/", (c) => c.text("in"));
   return app;
 }

@@ -3,30 +3,34 @@ import { timingSafeEqual } from "hono/utils/buffer";
 import { BertEdgeError } from "../../artifact/error.ts";
 
 /**
- * Lets requests through that carry one of `keys` as `Authorization: Bearer`. Without any key configured nothing gets
- * through: a deployment is never open by omission. White space around a key, and empty ones, come from how lists are
- * written (`a, b`, a final newline) and do not count.
+ * Lets a request through when it carries one of the keys as `Authorization: Bearer <key>`. Without any key, every request
+ * is refused: a deployment must not be open because a setting is missing. White space around keys and empty keys are
+ * ignored, since they come from how lists are written (`a, b`, a final newline).
  *
  * @throws BertEdgeError `keys_not_configured`, `key_missing`, `key_wrong`
  */
-export function apiKey(keys: readonly string[]): MiddlewareHandler {
-  const trimmed = keys.map((key) => key.trim()).filter((key) => key !== "");
+export function apiKey<Env extends object>(
+  keys: (env: Env) => readonly string[],
+): MiddlewareHandler<{ Bindings: Env }> {
   return async function checkApiKey(c, next) {
-    if (trimmed.length === 0) {
+    const known = keys(c.env)
+      .map((key) => key.trim())
+      .filter((key) => key !== "");
+    if (known.length === 0) {
       throw new BertEdgeError("keys_not_configured", "This deployment has no API keys.", {
         hint: "Set API_KEYS to one or more comma-separated keys; on Workers: `wrangler secret put API_KEYS`.",
       });
     }
-    const key = /^Bearer +(\S+) *$/i.exec(c.req.header("authorization") ?? "")?.[1];
-    if (key === undefined) {
+    const sent = /^Bearer +(\S+) *$/i.exec(c.req.header("authorization") ?? "")?.[1];
+    if (sent === undefined) {
       throw new BertEdgeError("key_missing", "The request has no API key.", {
         hint: "Send the header `Authorization: Bearer <key>`.",
       });
     }
-    const matches = await Promise.all(trimmed.map((known) => timingSafeEqual(known, key)));
+    const matches = await Promise.all(known.map((key) => timingSafeEqual(key, sent)));
     if (!matches.includes(true)) {
-      throw new BertEdgeError("key_wrong", "The API key is not known here.", {
-        hint: "Check the key against the deployment's API_KEYS.",
+      throw new BertEdgeError("key_wrong", "The API key is not valid for this deployment.", {
+        hint: "Send one of the keys in the deployment's API_KEYS.",
       });
     }
     await next();

@@ -2,10 +2,10 @@ import { Hono } from "hono";
 import * as v from "valibot";
 import { describe, expect, it } from "vitest";
 import { jsonBody } from "./json-body.ts";
-import { errorResponse } from "./on-error.ts";
+import { answerError } from "./on-error.ts";
 
 const app = new Hono();
-app.onError((error, c) => errorResponse(c, error, "own"));
+app.onError(answerError);
 app.post("/", async (c) => c.json(await jsonBody(c, v.object({ inputs: v.array(v.string()) }))));
 
 async function post(body: string | Uint8Array<ArrayBuffer>, type: string | undefined) {
@@ -51,7 +51,7 @@ describe("jsonBody", () => {
       const { status, json } = await post(body, "application/json");
       expect({ status, json }).toMatchObject({
         status: 400,
-        json: { error: { code: "request_invalid", message: "The request's body is not JSON." } },
+        json: { error: { code: "request_invalid", message: "The request body is not JSON." } },
       });
     },
   );

@@ -2,22 +2,22 @@ import { Hono } from "hono";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { BertEdgeError } from "../../artifact/error.ts";
 import { errorStatus, type HttpErrorCode } from "../contract/errors.ts";
-import { type Dialect, errorResponse } from "./on-error.ts";
+import { answerError, throwErrors } from "./on-error.ts";
 
 const log = vi.spyOn(console, "error");
 beforeEach(() => void log.mockReset().mockReturnValue(undefined));
 afterEach(() => void log.mockReset());
 
-async function answer(error: unknown, dialect: Dialect = "own") {
+async function answer(error: unknown, path = "/v1/embed") {
   const app = new Hono();
-  app.get("/", (c) => errorResponse(c, error, dialect));
-  const response = await app.request("/");
+  app.get(path, (c) => answerError(error, c));
+  const response = await app.request(path);
   return { status: response.status, headers: response.headers, text: await response.text() };
 }
 
-describe("errorResponse", () => {
+describe("answerError", () => {
   it.each(Object.entries(errorStatus) as [HttpErrorCode, number][])(
-    "shows %s as it is, with HTTP %d",
+    "shows %s unchanged, with status %d",
     async (code, status) => {
       const { status: answered, text } = await answer(new BertEdgeError(code, "What.", { hint: "How." }));
       expect(answered).toBe(status);
@@ -26,7 +26,7 @@ describe("errorResponse", () => {
     },
   );
 
-  it("leaves the hint out when there is none", async () => {
+  it("leaves out a hint that is missing", async () => {
     expect(JSON.parse((await answer(new BertEdgeError("input_empty", "What."))).text)).toEqual({
       error: { code: "input_empty", message: "What." },
     });
@@ -44,7 +44,7 @@ describe("errorResponse", () => {
     "session_released",
     "storage_unavailable",
     "target_missing",
-  ] as const)("says of %s only that the model is unavailable, and logs the rest", async (code) => {
+  ] as const)("answers %s with model_unavailable, and logs the error", async (code) => {
     const error = new BertEdgeError(code, "SECRET", { hint: "SECRET", cause: new Error("SECRET") });
     const { status, headers, text } = await answer(error);
     expect(status).toBe(503);
@@ -55,12 +55,12 @@ describe("errorResponse", () => {
   });
 
   it.each([
-    ["a code that is not in the contract", new BertEdgeError("tensor_shape", "SECRET")],
-    ["the inside of the region's failure", new BertEdgeError("region_failed", "SECRET")],
+    ["an error with a code outside the HTTP contract", new BertEdgeError("tensor_shape", "SECRET")],
+    ["a failure of the region", new BertEdgeError("region_failed", "SECRET")],
     ["any other Error", new TypeError("SECRET")],
     ["a string", "SECRET"],
-    ["nothing", undefined],
-  ])("says of %s only that something went wrong, and logs it", async (_, error) => {
+    ["undefined", undefined],
+  ])("answers %s with internal, and logs it", async (_, error) => {
     const { status, text } = await answer(error);
     expect(status).toBe(500);
     expect(JSON.parse(text)).toMatchObject({ error: { code: "internal" } });
@@ -68,12 +68,31 @@ describe("errorResponse", () => {
     expect(log).toHaveBeenCalledWith(expect.any(String), error);
   });
 
-  it("speaks OpenAI's dialect: type and param, and the hint in the message", async () => {
-    const refused = await answer(new BertEdgeError("input_empty", "What.", { hint: "How." }), "openai");
+  it.each(["/v1/embeddings", "/models/small/v1/embeddings"])("answers in OpenAI's form at %s", async (path) => {
+    const refused = await answer(new BertEdgeError("input_empty", "What.", { hint: "How." }), path);
     expect(JSON.parse(refused.text)).toEqual({
       error: { code: "input_empty", message: "What. How.", type: "invalid_request_error", param: null },
     });
-    const failed = await answer(new Error("SECRET"), "openai");
+    const failed = await answer(new Error("SECRET"), path);
     expect(JSON.parse(failed.text)).toMatchObject({ error: { code: "internal", type: "server_error", param: null } });
+  });
+});
+
+describe("throwErrors", () => {
+  it.each([["text"], [7], [undefined], [null]])("wraps %j in an Error, which Hono can handle", async (thrown) => {
+    const app = new Hono();
+    app.onError(answerError);
+    app.get("/", throwErrors, () => Promise.reject(thrown));
+    const response = await app.request("/");
+    expect([response.status, await response.json()]).toMatchObject([500, { error: { code: "internal" } }]);
+    expect(log).toHaveBeenCalledExactlyOnceWith("bert-edge:", expect.objectContaining({ cause: thrown }));
+  });
+
+  it("passes Errors on as they are", async () => {
+    const app = new Hono();
+    const thrown = new Error("as it is");
+    app.onError((error, c) => c.json(error === thrown));
+    app.get("/", throwErrors, () => Promise.reject(thrown));
+    expect(await (await app.request("/")).json()).toBe(true);
   });
 });

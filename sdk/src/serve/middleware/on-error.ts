@@ -1,10 +1,11 @@
-import type { Context } from "hono";
+import type { Context, MiddlewareHandler } from "hono";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 import { BertEdgeError } from "../../artifact/error.ts";
+import type { ErrorCode } from "../../artifact/error-codes.ts";
 import { type ErrorBody, errorStatus, type HttpErrorCode, type OpenAiErrorBody } from "../contract/errors.ts";
 
-/** Faults of the deployment that pass: the caller should try again, the operator finds the rest in the log. */
-const unavailable = new Set([
+/** Faults of the deployment that can pass: the caller may try again, and the operator finds the cause in the log. */
+const temporary = new Set<ErrorCode>([
   "artifact_corrupt",
   "engine_failed",
   "manifest_invalid",
@@ -24,30 +25,24 @@ interface PublicError {
   hint: string | undefined;
 }
 
-/** Errors whose codes are in the contract are shown as they are; of all others only that they happened. */
+/** Shows errors with a code of the HTTP contract as they are. Logs all others and hides their message. */
 function toPublic(error: unknown): PublicError {
   if (error instanceof BertEdgeError && error.code in errorStatus) {
     return { code: error.code as HttpErrorCode, message: error.message, hint: error.hint };
   }
   console.error("bert-edge:", error);
-  return error instanceof BertEdgeError && unavailable.has(error.code)
+  return error instanceof BertEdgeError && temporary.has(error.code)
     ? { code: "model_unavailable", message: "The model cannot be loaded now.", hint: "Try again shortly." }
-    : {
-        code: "internal",
-        message: "Something went wrong here.",
-        hint: "Try again; the operator finds more in the log.",
-      };
+    : { code: "internal", message: "The service failed unexpectedly.", hint: "Try again. The log has the details." };
 }
 
-export type Dialect = "own" | "openai";
-
-/** Answers an error in the dialect of its route. */
-export function errorResponse(c: Context, error: unknown, dialect: Dialect): Response {
+/** Answers an error as JSON: in OpenAI's form on OpenAI's route, and in our own everywhere else. */
+export function answerError(error: unknown, c: Context): Response {
   const { code, message, hint } = toPublic(error);
   const status: ContentfulStatusCode = errorStatus[code];
   if (status === 503) c.header("retry-after", "1");
   if (status === 401) c.header("www-authenticate", "Bearer");
-  if (dialect === "own") {
+  if (!c.req.path.endsWith("/v1/embeddings")) {
     return c.json<ErrorBody>({ error: { code, message, ...(hint !== undefined && { hint }) } }, status);
   }
   const type = status < 500 ? "invalid_request_error" : "server_error";
@@ -56,3 +51,15 @@ export function errorResponse(c: Context, error: unknown, dialect: Dialect): Res
     status,
   );
 }
+
+/**
+ * Wraps thrown values that are not Errors in one. Hono passes only Errors to `onError`, and WebAssembly code can throw
+ * anything: onnxruntime throws numbers.
+ */
+export const throwErrors: MiddlewareHandler = async function throwErrors(_, next) {
+  try {
+    await next();
+  } catch (thrown) {
+    throw thrown instanceof Error ? thrown : new Error("A value that is not an Error was thrown.", { cause: thrown });
+  }
+};

@@ -7,12 +7,13 @@ import type { EmbedService } from "../service.ts";
 import { backgroundOf, describeAnswer, encodeVector } from "./respond.ts";
 
 /** `POST /v1/embed` */
-export function embedRoute(service: EmbedService): Handler {
+export function embedRoute<Env extends object>(service: (env: Env) => EmbedService): Handler<{ Bindings: Env }> {
   return async function embed(c) {
     const deadline = startDeadline(c.req.header(BUDGET_HEADER));
     const { inputs, truncate, model, encoding_format } = await jsonBody(c, EmbedRequest);
     const texts = typeof inputs === "string" ? [inputs] : inputs;
-    const answer = await service.embed({ texts, truncate, model, deadline }, backgroundOf(c));
+    const query = { texts, truncate, model, dimensions: undefined, deadline };
+    const answer = await service(c.env).embed(query, backgroundOf(c));
     describeAnswer(c, answer, deadline);
     return c.json<EmbedResponse>({
       model: answer.model,

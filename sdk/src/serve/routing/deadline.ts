@@ -2,7 +2,6 @@ import { BertEdgeError } from "../../artifact/error.ts";
 
 /** A request's latency budget, counted from its arrival. */
 export interface Deadline {
-  readonly budgetMs: number | undefined;
   /** Milliseconds since the request arrived. On Workers the clock moves only across I/O. */
   elapsedMs(): number;
   /** Milliseconds left, negative when over; undefined without a budget. */
@@ -17,7 +16,7 @@ export function startDeadline(header: string | undefined, now: () => number = ()
   const start = now();
   const budgetMs = header === undefined ? undefined : parseBudget(header);
   const elapsedMs = () => now() - start;
-  return { budgetMs, elapsedMs, remainingMs: () => (budgetMs === undefined ? undefined : budgetMs - elapsedMs()) };
+  return { elapsedMs, remainingMs: () => (budgetMs === undefined ? undefined : budgetMs - elapsedMs()) };
 }
 
 function parseBudget(header: string): number {

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { predictCost } from "./cost-model.ts";
+import { predictCost } from "./predict-cost.ts";
 
 /** Sums of doubles in another order differ by a few roundings. */
 const RELATIVE_TOLERANCE = 1e-12;

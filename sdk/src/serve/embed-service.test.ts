@@ -11,8 +11,8 @@ import {
 } from "#test/fixtures/tiny-model.ts";
 import { BertEdgeError } from "../artifact/error.ts";
 import { sentenceVector } from "../runtime/tasks/sentence-vector.ts";
-import { edgeService } from "./edge-service.ts";
-import { defaultLimits } from "./local-tier.ts";
+import { embedService } from "./embed-service.ts";
+import { defaultLimits } from "./limits.ts";
 import { modelHolder } from "./model-holder.ts";
 import { createRegionApp } from "./region-app.ts";
 import { type RegionTier, regionTier } from "./region-tier.ts";
@@ -32,6 +32,7 @@ const query = (changes: Partial<EmbedQuery> & { budget?: string } = {}): EmbedQu
   texts: [TEXT],
   truncate: false,
   model: undefined,
+  dimensions: undefined,
   deadline: startDeadline(changes.budget, () => 0),
   ...changes,
 });
@@ -59,7 +60,13 @@ async function setUp(region?: RegionTier, options: { cpuLimitMs?: number; engine
   const store = await tinyStore();
   const engine = fakeEngine(options.engine);
   const holder = modelHolder({ store, name: TINY.name, engine });
-  const service = edgeService({ holder, region, limits: defaultLimits, cpuLimitMs: options.cpuLimitMs ?? 30_000 });
+  const service = embedService({
+    holder,
+    tier: "edge",
+    region,
+    limits: defaultLimits,
+    cpuLimitMs: options.cpuLimitMs ?? 30_000,
+  });
   const work = backgroundWork();
   const embed = (changes?: Parameters<typeof query>[0]) => service.embed(query(changes), work.background);
   const warm = async () => void (await holder.load(work.background));
@@ -221,7 +228,7 @@ describe("a warm edge with a region", () => {
     const engine = fakeEngine();
     const clock = { now: 0 };
     const holder = modelHolder({ store, name: TINY.name, engine, now: () => clock.now });
-    const service = edgeService({ holder, region, limits: defaultLimits, cpuLimitMs: 30_000 });
+    const service = embedService({ holder, tier: "edge", region, limits: defaultLimits, cpuLimitMs: 30_000 });
     const { background } = backgroundWork();
     const old = (await holder.load(background)).version;
     const answer = service.embed(query({ budget: "100" }), background);
@@ -232,6 +239,37 @@ describe("a warm edge with a region", () => {
     asked.resolve();
     expect(await answer).toMatchObject({ version: old, reason: "region-down" });
     expect(engine.sessions[0]?.releases).toBe(1);
+  });
+});
+
+describe("the vector size that a request asks for", () => {
+  const other = { dimensions: TINY.dimensions + 1, budget: "100" };
+
+  it("is checked by a warm edge before it runs the model or asks the region", async () => {
+    const region = fakeRegion();
+    const { embed, warm, engine } = await setUp(region);
+    await warm();
+    await expect(embed(other)).rejects.toMatchObject({ code: "dimensions_unsupported" });
+    expect(engine.sessions[0]?.runs).toBe(0);
+    expect(region.embed).not.toHaveBeenCalled();
+  });
+
+  it("is checked by a cold edge as soon as the manifest is read, before it asks the region", async () => {
+    const region = fakeRegion();
+    const { embed } = await setUp(region, { engine: { onLoad: () => new Promise(() => {}) } });
+    await expect(embed(other)).rejects.toMatchObject({ code: "dimensions_unsupported" });
+    expect(region.embed).not.toHaveBeenCalled();
+    expect(await embed({ dimensions: TINY.dimensions })).toMatchObject({ tier: "region", reason: "edge-cold" });
+  });
+
+  it("is checked by an edge without a region before it runs the model", async () => {
+    const { embed, engine } = await setUp();
+    await expect(embed(other)).rejects.toMatchObject({
+      code: "dimensions_unsupported",
+      message: `The model tiny makes vectors of ${TINY.dimensions} dimensions, not ${TINY.dimensions + 1}.`,
+    });
+    expect(engine.sessions[0]?.runs).toBe(0);
+    expect(await embed({ dimensions: TINY.dimensions })).toMatchObject({ tier: "edge" });
   });
 });
 
@@ -294,6 +332,61 @@ describe("ready", () => {
     await settled();
     const { version } = await holder.load(background);
     expect(service.ready(background)).toEqual({ model: TINY.name, version, provider: "fake" });
+  });
+});
+
+describe("a region", () => {
+  /** The region's target costs 10 ms a text and 1 ms a token. */
+  async function region(clock = { now: 0 }) {
+    const store = await tinyStore();
+    const engine = fakeEngine({ target: "regional-cpu" });
+    const holder = modelHolder({ store, name: TINY.name, engine, now: () => clock.now });
+    const limits = { ...defaultLimits, maxInputs: 2 };
+    const service = embedService({ holder, tier: "region", region: undefined, limits, cpuLimitMs: 0 });
+    const work = backgroundWork();
+    const embed = (texts: string[], truncate = false) => service.embed(query({ texts, truncate }), work.background);
+    return { store, engine, service, embed, ...work };
+  }
+
+  it("waits for its model and answers, predicting by its own target", async () => {
+    const { embed } = await region();
+    expect(await embed(["to be", "a"])).toMatchObject({
+      tier: "region",
+      reason: "only-tier",
+      tokens: 4 + 3,
+      provider: "fake",
+      predictedMs: 2 * 10 + 4 + 3,
+    });
+  });
+
+  it("refuses a text that is too long, or truncates it on request", async () => {
+    const { embed, engine } = await region();
+    const long = "word ".repeat(TINY.maxTokens);
+    await expect(embed([long])).rejects.toMatchObject({ code: "input_too_long" });
+    expect(engine.sessions[0]?.runs).toBe(0);
+    expect(await embed([long], true)).toMatchObject({ tokens: TINY.maxTokens });
+  });
+
+  it("accepts a text that just fits", async () => {
+    const { embed } = await region();
+    expect(await embed(["word ".repeat(TINY.maxTokens - 2)])).toMatchObject({ tokens: TINY.maxTokens });
+  });
+
+  it("checks its limits before it loads the model", async () => {
+    const { embed, engine } = await region();
+    await expect(embed(["a", "b", "c"])).rejects.toMatchObject({ code: "too_many_inputs" });
+    expect(engine.sessions).toHaveLength(0);
+  });
+
+  it("looks for newer versions while it answers", async () => {
+    const clock = { now: 0 };
+    const { embed, store, settled } = await region(clock);
+    const { version } = await embed(["a"]);
+    const newer = await publishTiny(store, "newer");
+    clock.now += 60_000;
+    expect(await embed(["a"])).toMatchObject({ version });
+    await settled();
+    expect(await embed(["a"])).toMatchObject({ version: newer });
   });
 });
 

@@ -1,0 +1,63 @@
+import type { Engine } from "../runtime/engine/engine.ts";
+import type { ObjectStore } from "../storage/store.ts";
+import type { Tier } from "./contract/headers.ts";
+import { embedService } from "./embed-service.ts";
+import { defaultLimits, type Limits } from "./limits.ts";
+import { modelHolder } from "./model-holder.ts";
+import type { RegionTier } from "./region-tier.ts";
+import type { EmbedService } from "./service.ts";
+
+/** A value, or a function that reads it from the environment. A Worker gets its environment with the first request. */
+export type Setting<Env, T> = T | ((env: Env) => T);
+
+export interface EmbeddingsOptions<Env extends object> {
+  /** The store where models are published. */
+  models: Setting<Env, ObjectStore>;
+  /** The name of the model to serve. */
+  model: Setting<Env, string>;
+  engine: Engine;
+  /**
+   * The API keys that may call the routes; an empty list refuses every request. `false` turns the check off: do this only
+   * behind an authentication of your own.
+   */
+  keys: Setting<Env, readonly string[]> | false;
+  /** The region to ask when this deployment cannot answer in time. Default: none. */
+  region?: Setting<Env, RegionTier | undefined>;
+  limits?: Partial<Limits>;
+  /** CPU time that the platform allows a request, in ms. Default 30 000, Cloudflare's default on paid plans. */
+  cpuLimitMs?: number;
+  /** The tier that answers say they come from. Default `edge`. */
+  tier?: Tier;
+}
+
+/** A deployment's parts, each made with the first request, when the environment is known. */
+export interface Deployment<Env extends object> {
+  readonly service: (env: Env) => EmbedService;
+  readonly keys: ((env: Env) => readonly string[]) | false;
+  readonly limits: Limits;
+}
+
+export function deploymentOf<Env extends object>(options: EmbeddingsOptions<Env>): Deployment<Env> {
+  const { engine, keys, tier = "edge", cpuLimitMs = 30_000 } = options;
+  const limits = { ...defaultLimits, ...options.limits };
+  return {
+    limits,
+    keys: keys && once((env) => read(keys, env)),
+    service: once((env) => {
+      const holder = modelHolder({ store: read(options.models, env), name: read(options.model, env), engine });
+      return embedService({ holder, tier, region: read(options.region, env), limits, cpuLimitMs });
+    }),
+  };
+}
+
+const read = <Env, T>(setting: Setting<Env, T>, env: Env): T =>
+  typeof setting === "function" ? (setting as (env: Env) => T)(env) : setting;
+
+/** Remembers the first result: a process gets the same environment with every request. An error is not remembered. */
+function once<Env, T>(make: (env: Env) => T): (env: Env) => T {
+  let made: { value: T } | undefined;
+  return (env) => {
+    made ??= { value: make(env) };
+    return made.value;
+  };
+}

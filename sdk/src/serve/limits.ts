@@ -1,0 +1,55 @@
+import { BertEdgeError } from "../artifact/error.ts";
+import type { EmbedManifest } from "../artifact/manifest.ts";
+import type { EmbedQuery } from "./service.ts";
+
+export interface Limits {
+  /** Maximum number of texts in a request. Default 64. */
+  maxInputs: number;
+  /** Maximum bytes of a request body. Default 2 000 000, the same as text-embeddings-inference. */
+  maxBodyBytes: number;
+}
+export const defaultLimits: Limits = { maxInputs: 64, maxBodyBytes: 2_000_000 };
+
+/**
+ * Checks the parts of a request that need no model.
+ *
+ * @param served the name of the model that this deployment serves
+ * @throws BertEdgeError `model_unknown`, `too_many_inputs`, `input_empty`
+ */
+export function checkQuery({ texts, model }: EmbedQuery, served: string, { maxInputs }: Limits): void {
+  if (model !== undefined && model !== served) {
+    throw new BertEdgeError("model_unknown", `There is no model ${JSON.stringify(model.slice(0, 80))} here.`, {
+      hint: `This deployment serves ${served}.`,
+    });
+  }
+  if (texts.length > maxInputs) {
+    throw new BertEdgeError(
+      "too_many_inputs",
+      `The request has ${texts.length} inputs, but at most ${maxInputs} are allowed.`,
+      { hint: "Send several requests." },
+    );
+  }
+  if (texts.length === 0) {
+    throw new BertEdgeError("input_empty", "The request has no inputs.", { hint: "Send at least one text." });
+  }
+  const empty = texts.findIndex((text) => text.trim() === "");
+  if (empty >= 0) {
+    throw new BertEdgeError("input_empty", `Input ${empty} is empty.`, {
+      hint: "Every input needs at least one character that is not white space.",
+    });
+  }
+}
+
+/**
+ * Checks the vector size that a request asks for. This needs the model's manifest, but not its weights.
+ *
+ * @throws BertEdgeError `dimensions_unsupported`
+ */
+export function checkDimensions(dimensions: number | undefined, { name, dimensions: own }: EmbedManifest): void {
+  if (dimensions === undefined || dimensions === own) return;
+  throw new BertEdgeError(
+    "dimensions_unsupported",
+    `The model ${name} makes vectors of ${own} dimensions, not ${dimensions}.`,
+    { hint: `Leave \`dimensions\` out, or set it to ${own}.` },
+  );
+}

@@ -1,0 +1,19 @@
+import type { MiddlewareHandler } from "hono";
+import { bodyLimit } from "hono/body-limit";
+import { BertEdgeError } from "../../artifact/error.ts";
+
+/**
+ * Refuses request bodies of more than `maxBytes`, declared or counted while they are read.
+ *
+ * @throws BertEdgeError `body_too_large`
+ */
+export function limitBody(maxBytes: number): MiddlewareHandler {
+  return bodyLimit({
+    maxSize: maxBytes,
+    onError: () => {
+      throw new BertEdgeError("body_too_large", `The request body is larger than ${maxBytes} bytes.`, {
+        hint: "Send several requests.",
+      });
+    },
+  });
+}
