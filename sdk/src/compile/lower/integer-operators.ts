@@ -1,6 +1,6 @@
 import { LOG2_E } from "../../runtime/engine/wasm/reference/exp.ts";
 import { I8 } from "../../runtime/engine/wasm/reference/quantize-rows.ts";
-import { GREATEST_HEAD } from "../../runtime/engine/wasm/run/program.ts";
+import { MAX_HEAD_SIZE } from "../../runtime/engine/wasm/run/kernels.ts";
 import type { Node } from "../graph/node.ts";
 import { numbersOf, type Tensor, tensor, toFloat32 } from "../graph/tensor.ts";
 import { type Lowering, type Operand, view } from "./lowering.ts";
@@ -8,9 +8,9 @@ import { relativeBias } from "./relative-bias.ts";
 import { tilePadded, tileWeight } from "./tile-weight.ts";
 import { notInFours, unsupported } from "./unsupported.ts";
 
-/** Rows of a table, with one step a row in 8 bits and one a block in 4. */
+/** Rows of a token embedding table: one scale per row in 8 bits, one scale per block in 4 bits. */
 export function lookup(lowering: Lowering, node: Node): void {
-  const [values, steps] = [node.inputs[0]?.constant, node.inputs[2]?.constant] as [Tensor, Tensor];
+  const [values, scales] = [node.inputs[0]?.constant, node.inputs[2]?.constant] as [Tensor, Tensor];
   const bits = node.int("bits") === 4 ? 4 : 8;
   const width = ((values.shape[1] ?? 0) * 8) / bits;
   const block = node.int("block_size") ?? 0;
@@ -21,7 +21,7 @@ export function lookup(lowering: Lowering, node: Node): void {
   lowering.steps.push({
     op: "lookup",
     table: lowering.tensor(node.inputs[0]?.name ?? "", values),
-    steps: lowering.floats(node.inputs[2]?.name ?? "", toFloat32(steps), steps.shape),
+    scales: lowering.floats(node.inputs[2]?.name ?? "", toFloat32(scales), scales.shape),
     bits,
     block,
     out: lowering.result(node.output, width, "token"),
@@ -29,7 +29,7 @@ export function lookup(lowering: Lowering, node: Node): void {
 }
 
 export function linear(lowering: Lowering, node: Node): void {
-  const [x, weight, scale, zero, bias] = node.inputs;
+  const [x, weight, scales, zeroPoints, bias] = node.inputs;
   const operand = lowering.operand(x);
   const values = weight?.constant;
   const isSigned = node.int("activation_min") === I8.least && node.int("activation_max") === I8.greatest;
@@ -42,12 +42,12 @@ export function linear(lowering: Lowering, node: Node): void {
   const name = weight?.name ?? "";
   const given = bias?.constant && toFloat32(bias.constant);
   const step = {
-    op: "linear" as const,
+    op: "linearInt8" as const,
     x: lowering.quantized(x, operand),
     weight: lowering.tensors.has(name) ? name : lowering.tensor(name, tileWeight(values)),
-    scale: lowering.floats(scale?.name ?? "", tilePadded(toFloat32(scale?.constant as Tensor))),
-    zero: integers(lowering, zero?.name ?? "", Int32Array.from(numbersOf(zero?.constant as Tensor))),
-    sum: integers(lowering, `${name}.sum`, rowSums(values.data, inputs, outputs)),
+    scales: lowering.floats(scales?.name ?? "", tilePadded(toFloat32(scales?.constant as Tensor))),
+    zeroPoints: integers(lowering, zeroPoints?.name ?? "", Int32Array.from(numbersOf(zeroPoints?.constant as Tensor))),
+    sums: integers(lowering, `${name}.sums`, rowSums(values.data, inputs, outputs)),
     bias: lowering.floats(`${node.name}.bias`, tilePadded(given ?? new Float32Array(outputs))),
     out: lowering.result(node.output, outputs, lowering.rowsOf(operand)),
   };
@@ -80,7 +80,7 @@ export function attention(lowering: Lowering, node: Node): void {
   const scale = Math.fround(LOG2_E * (node.float("scale") ?? 1 / Math.sqrt(size)));
   if (!query || !key || !value) throw unsupported(node, "queries, keys and values must depend on the text");
   if (size % 4 !== 0) throw unsupported(node, notInFours("its head size", size));
-  if (size > GREATEST_HEAD) throw unsupported(node, `its head size is ${size}; the maximum is ${GREATEST_HEAD}`);
+  if (size > MAX_HEAD_SIZE) throw unsupported(node, `its head size is ${size}; the maximum is ${MAX_HEAD_SIZE}`);
   if (!(scale > 0)) throw unsupported(node, "its scale must be positive");
   const widths = [query, key, value].map((operand) => lowering.values[operand.value]?.width);
   if (new Set(widths).size > 1) {

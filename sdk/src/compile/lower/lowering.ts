@@ -11,7 +11,7 @@ export interface Operand extends View {
   readonly width: number;
 }
 
-type Linear = Extract<Step, { op: "linear" | "dense" }>;
+type Linear = Extract<Step, { op: "linearInt8" | "linearF32" }>;
 
 export const view = ({ value, column }: Operand): View => ({ value, column });
 

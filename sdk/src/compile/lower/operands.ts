@@ -1,4 +1,4 @@
-import type { Positions, Skip } from "../../runtime/engine/wasm/run/program.ts";
+import type { PositionTable, Skip } from "../../runtime/engine/wasm/run/program.ts";
 import type { Node, Value } from "../graph/node.ts";
 import { type Tensor, toFloat32 } from "../graph/tensor.ts";
 import type { Lowering, Operand } from "./lowering.ts";
@@ -40,7 +40,7 @@ export function addendOf(lowering: Lowering, node: Node, value: Value | undefine
   );
 }
 
-function positionsOf(lowering: Lowering, node: Node, value: Value, table: Float32Array): Positions {
+function positionsOf(lowering: Lowering, node: Node, value: Value, table: Float32Array): PositionTable {
   const padding = lowering.paddings.get(value);
   const rows = padding ? joined(padding.row, table) : table;
   const width = table.length / lowering.maxTokens;

@@ -1,4 +1,4 @@
-import type { Activation } from "../../runtime/engine/wasm/run/program.ts";
+import type { ActivationKind } from "../../runtime/engine/wasm/run/program.ts";
 import { EDGE } from "../graph/edge-operators.ts";
 import { MICROSOFT, type Node } from "../graph/node.ts";
 import { numbersOf, type Tensor, toFloat32 } from "../graph/tensor.ts";
@@ -30,8 +30,7 @@ export const lowerings: Readonly<Record<string, Lower>> = {
   [`${MICROSOFT}:Gelu`]: (lowering, node) => activation(lowering, node, "gelu"),
   [`${MICROSOFT}:BiasGelu`]: (lowering, node) => activation(lowering, node, "gelu"),
   [`${MICROSOFT}:FastGelu`]: (lowering, node) => activation(lowering, node, "fastGelu"),
-  [`${MICROSOFT}:QuickGelu`]: (lowering, node) =>
-    activation(lowering, node, "sigmoidUnit", node.float("alpha") ?? 1.702),
+  [`${MICROSOFT}:QuickGelu`]: (lowering, node) => activation(lowering, node, "swish", node.float("alpha") ?? 1.702),
   [`${MICROSOFT}:RotaryEmbedding`]: rotate,
 };
 
@@ -65,7 +64,7 @@ function gate(lowering: Lowering, node: Node): void {
   const other = y?.width === x.width && haveSameRows(lowering, x, y) ? view(y) : row;
   if (!other) throw unsupported(node, "its inputs must have the same shape, or one of them must be a constant row");
   lowering.steps.push({
-    op: "gate",
+    op: "multiply",
     x: view(x),
     y: other,
     out: lowering.result(node.output, x.width, lowering.rowsOf(x)),
@@ -73,7 +72,7 @@ function gate(lowering: Lowering, node: Node): void {
 }
 
 /** Over what it reads, where nothing else reads that. */
-function activation(lowering: Lowering, node: Node, kind: Activation, alpha?: number): void {
+function activation(lowering: Lowering, node: Node, kind: ActivationKind, alpha?: number): void {
   const [input, bias] = node.inputs;
   let operand = lowering.operand(input);
   if (!operand) throw unsupported(node, "its input does not depend on the text");
@@ -101,7 +100,7 @@ function dense(lowering: Lowering, node: Node): void {
   );
   const out = lowering.result(node.output, outputs, lowering.rowsOf(operand));
   const step = {
-    op: "dense" as const,
+    op: "linearF32" as const,
     x: operand.value,
     weight: lowering.floats(`${node.name}.weight`, rows, [outputs, inputs]),
     bias: lowering.floats(`${node.name}.bias`, new Float32Array(outputs)),

@@ -56,7 +56,7 @@ describe("writeModel", () => {
       fc.property(program, tensors, fc.nat(), (written, given, seed) => {
         const table = [...given.keys()][seed % given.size];
         fc.pre(table !== undefined);
-        const lookup = { op: "lookup", table, steps: "", bits: 8, block: 4, out: 0 } as const;
+        const lookup = { op: "lookup", table, scales: "", bits: 8, block: 4, out: 0 } as const;
         const file = writeModel({ program: { ...written, steps: [lookup] }, tensors: given });
         const read = readModelFile(file);
         expect(read.tensor(table) + (read.size(table) as number)).toBe(file.length);

@@ -2,9 +2,9 @@ import { LENGTH_BYTES } from "../../../artifact/safetensors.ts";
 import type { Engine } from "../engine.ts";
 import { answeringEarly } from "./load/answering-early.ts";
 import { arriving } from "./load/arrival.ts";
-import { checkProgram } from "./load/check-program.ts";
 import { readModelFile, tensorsBegin } from "./load/model-file.ts";
 import { neededBytes } from "./load/needed-bytes.ts";
+import { parseProgram } from "./load/parse-program.ts";
 import { hasRelaxedSimd } from "./load/relaxed-simd.ts";
 import { releasable } from "./load/releasable.ts";
 import { allocate } from "./run/allocate.ts";
@@ -37,11 +37,11 @@ export function wasmEngine({ relaxed, simd }: KernelModules): Engine {
         await arrival.reach(LENGTH_BYTES);
         await arrival.reach(tensorsBegin(bytes()));
         const file = readModelFile(bytes());
-        checkProgram(file);
-        await arrival.reach(neededBytes(file)([]));
+        const program = parseProgram(file);
+        await arrival.reach(neededBytes(program, []));
         const kernels = instantiate(relaxed && hasRelaxedSimd() ? relaxed : simd, memory);
-        const session = createSession(memory, kernels, file, MODEL + size);
-        return releasable(answeringEarly(session, arrival, file));
+        const session = createSession(memory, kernels, program, size);
+        return releasable(answeringEarly(session, arrival, program));
       } catch (error) {
         arrival.stop(error);
         throw error;

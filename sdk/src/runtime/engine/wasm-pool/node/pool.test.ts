@@ -169,7 +169,7 @@ describe("a pool", () => {
     text.write("96", text.indexOf('\\"width\\":64') + 10);
     await expect(load(new Uint8Array(text))).rejects.toMatchObject({
       code: "model_invalid",
-      message: expect.stringContaining("program cannot be run"),
+      message: expect.stringContaining("cannot run the model's program"),
     });
     await expect.poll(() => alive.size).toBe(0);
   });

@@ -14,6 +14,7 @@ import { type Engine, type ModelSource, oneModel, type TokenIds } from "../../en
 import { wasmEngine } from "../index.ts";
 import { readModelFile } from "./model-file.ts";
 import { neededBytes } from "./needed-bytes.ts";
+import { parseProgram } from "./parse-program.ts";
 
 type File = Uint8Array<ArrayBuffer>;
 
@@ -51,7 +52,11 @@ function slowly(file: File) {
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 const fileOf = (name: TinyEncoder) => files.get(name) as File;
-const neededOf = (file: File) => neededBytes(readModelFile(file));
+const neededOf = (file: File) =>
+  (
+    (program) => (sequences: readonly TokenIds[]) =>
+      neededBytes(program, sequences)
+  )(parseProgram(readModelFile(file)));
 
 /** A session that waits for rows of words, and what lets them come. */
 async function early(name: TinyEncoder = "bert") {

@@ -2,8 +2,8 @@ import { BertEdgeError } from "../../../../artifact/error.ts";
 import { withDeadline } from "../../../../artifact/with-deadline.ts";
 import type { EngineSession, TokenIds } from "../../engine.ts";
 import { checkSequences } from "../run/batches.ts";
+import type { CheckedProgram } from "../run/checked-program.ts";
 import type { Arrival } from "./arrival.ts";
-import type { ModelFile } from "./model-file.ts";
 import { neededBytes } from "./needed-bytes.ts";
 import { sessionReleased } from "./releasable.ts";
 
@@ -14,8 +14,7 @@ const LATE_MS = 30_000;
 const ANSWER_MS = 10;
 
 /** A session whose model is still coming: it runs sequences as soon as what they need is there. */
-export function answeringEarly(session: EngineSession, arrival: Arrival, file: ModelFile): EngineSession {
-  const needed = neededBytes(file);
+export function answeringEarly(session: EngineSession, arrival: Arrival, program: CheckedProgram): EngineSession {
   let isComplete = false;
   arrival.complete.then(
     () => {
@@ -25,8 +24,8 @@ export function answeringEarly(session: EngineSession, arrival: Arrival, file: M
   );
   const ready = async (sequences: readonly TokenIds[]) => {
     if (isComplete) return;
-    checkSequences(sequences, file.program);
-    await withDeadline(arrival.reach(needed(sequences)), LATE_MS, late);
+    checkSequences(sequences, program);
+    await withDeadline(arrival.reach(neededBytes(program, sequences)), LATE_MS, late);
   };
   return {
     ...session,

@@ -9,14 +9,14 @@ import { readModelFile } from "./model-file.ts";
 const program: Program = {
   version: PROGRAM_VERSION,
   values: [{ width: 4, of: "token", type: "f32" }],
-  steps: [{ op: "lookup", table: "words", steps: "words.steps", bits: 8, block: 4, out: 0 }],
+  steps: [{ op: "lookup", table: "words", scales: "words.scales", bits: 8, block: 4, out: 0 }],
   output: 0,
   maxTokens: 512,
   vocabulary: 3,
 };
 const tensors = {
   words: { dtype: "U8" as const, shape: [3, 4], data: Uint8Array.from({ length: 12 }, (_, i) => i) },
-  "words.steps": float32Tensor([3], [1, 2, 3]),
+  "words.scales": float32Tensor([3], [1, 2, 3]),
 };
 const fileOf = (changes: Partial<Program> = {}) =>
   safetensorsFile(tensors, { program: JSON.stringify({ ...program, ...changes }) });
@@ -28,7 +28,7 @@ describe("readModelFile", () => {
   it("reads the program, and where tensors are in the file", () => {
     const { program: found, tensor } = readModelFile(sound);
     expect(found).toEqual(program);
-    expect([tensor("words"), tensor("words.steps")]).toEqual([start, start + 12]);
+    expect([tensor("words"), tensor("words.scales")]).toEqual([start, start + 12]);
   });
 
   it("reads a file that lies anywhere in memory", () => {

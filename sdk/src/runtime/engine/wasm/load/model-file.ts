@@ -22,7 +22,7 @@ export const tensorsBegin = (file: Uint8Array): number => headerEnd(file, invali
  */
 export function readModelFile(file: Uint8Array): ModelFile {
   const { metadata, tensors } = readSafetensors(file, invalid);
-  const program = parseProgram(metadata.get("program"));
+  const program = programOf(metadata.get("program"));
   if (program.version !== PROGRAM_VERSION) {
     throw new BertEdgeError(
       "model_version",
@@ -44,7 +44,7 @@ export function readModelFile(file: Uint8Array): ModelFile {
   };
 }
 
-function parseProgram(text: string | undefined): Program {
+function programOf(text: string | undefined): Program {
   if (text === undefined) throw invalid("it has no program");
   try {
     return Object(JSON.parse(text));

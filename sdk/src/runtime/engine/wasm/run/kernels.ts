@@ -72,3 +72,9 @@ export interface Kernels {
 export function instantiate(module: WebAssembly.Module, memory: WebAssembly.Memory): Kernels {
   return new WebAssembly.Instance(module, { env: { memory } }).exports as unknown as Kernels;
 }
+
+/** Largest head that attention has room for. */
+export const MAX_HEAD_SIZE = 256;
+
+/** Outputs per tile of a weight matrix. */
+export const TILE_OUTPUTS = 8;

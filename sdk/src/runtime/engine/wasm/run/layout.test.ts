@@ -1,18 +1,19 @@
 import fc from "fast-check";
 import { beforeAll, describe, expect, it } from "vitest";
-import { randomProgram, VOCABULARY } from "#test/fixtures/random-program/index.ts";
+import { checked, randomProgram, TENSORS, VOCABULARY } from "#test/fixtures/random-program/index.ts";
 import { seeded } from "#test/fixtures/seeded.ts";
 import { openKernels } from "#test/suites/kernels/builds.ts";
 import { commonDrawing } from "#test/suites/kernels/drawing.ts";
 import type { Machine as Opened } from "#test/suites/kernels/place.ts";
+import type { CheckedProgram } from "./checked-program.ts";
 import { BLOCK, type Layout, layoutOf } from "./layout.ts";
-import { run, type Starts } from "./machine.ts";
+import { run } from "./machine.ts";
 import { MODEL } from "./memory-map.ts";
-import type { Program, Step } from "./program.ts";
+import { PROGRAM_VERSION, type Step } from "./program.ts";
 import { type Segment, segmentsOf } from "./segments.ts";
 
-/** What is where: enough of each for every tensor and value of a random program. */
-const TENSORS = { floats: MODEL, bytes: MODEL + 2 ** 16, integers: MODEL + 2 ** 17 };
+/** Where everything is: enough room for every tensor and value of a random program. */
+const pointer = (tensor: string) => MODEL + (TENSORS[tensor]?.offset as number);
 const IDS = 2 ** 18;
 const SCRATCH = 2 ** 19;
 const VALUES = 2 ** 20;
@@ -30,7 +31,7 @@ const cases = fc.record({
 });
 
 /** Each value for itself, and each step for all tokens before the next. */
-function separate({ values, steps }: Program, tokens: number): { layout: Layout; segments: Segment[] } {
+function separate({ values, steps }: CheckedProgram, tokens: number): { layout: Layout; segments: Segment[] } {
   const offsets = values.map((_, i) => i * tokens * 128);
   return {
     layout: {
@@ -40,7 +41,7 @@ function separate({ values, steps }: Program, tokens: number): { layout: Layout;
       isWhole: values.map(() => true),
       bytes: values.length * tokens * 128,
     },
-    segments: segmentsOf({ values, steps } as Program).flatMap(({ kind, from, to }) =>
+    segments: segmentsOf({ values, steps }).flatMap(({ kind, from, to }) =>
       Array.from({ length: to - from }, (_, i) => ({ kind, from: from + i, to: from + i + 1 })),
     ),
   };
@@ -52,26 +53,19 @@ describe("layoutOf", () => {
     opened = await openKernels("simd", END);
     const { buffer } = opened.memory;
     const draw = commonDrawing(1);
-    new Float32Array(buffer, TENSORS.floats, 2 ** 14).set(draw.floats(1, 2 ** 14));
-    new Uint8Array(buffer, TENSORS.bytes, 2 ** 14).set(draw.integers(2 ** 14, 0, 127));
-    new Int32Array(buffer, TENSORS.integers, 2 ** 8).set(draw.integers(2 ** 8, 0, 127));
+    new Float32Array(buffer, pointer("floats"), 2 ** 14).set(draw.floats(1, 2 ** 14));
+    new Uint8Array(buffer, pointer("bytes"), 2 ** 14).set(draw.integers(2 ** 14, 0, 127));
+    new Int32Array(buffer, pointer("integers"), 2 ** 8).set(draw.integers(2 ** 8, 0, 127));
     new Int32Array(buffer, IDS, 2 ** 10).set(draw.integers(2 ** 10, 0, VOCABULARY - 1));
   });
 
   /** What a program leaves where its result is, and all of memory from the values on. */
-  function resultOf(program: Program, segments: readonly Segment[], layout: Layout, starts: Starts) {
+  function resultOf(program: CheckedProgram, segments: readonly Segment[], layout: Layout, starts: readonly number[]) {
     const { kernels, memory } = opened;
     const bytes = new Uint8Array(memory.buffer).fill(0xff, SCRATCH);
-    const machine = {
-      kernels,
-      program,
-      segments,
-      tensor: (name: string) => TENSORS[name as keyof typeof TENSORS],
-      copy: (from: number, count: number, to: number) => void bytes.copyWithin(to, from, from + count),
-      integers: (at: number, count: number) => new Int32Array(memory.buffer, at, count),
-    };
-    run(machine, { layout, base: VALUES, ids: IDS, scratch: SCRATCH, starts });
-    const { width, of, type } = program.values[program.output] as Program["values"][number];
+    const regions = { values: VALUES, ids: IDS, scratch: SCRATCH };
+    run({ memory, kernels, program, segments }, { layout, regions, starts });
+    const { width, of, type } = program.values[program.output] as CheckedProgram["values"][number];
     const rows = of === "token" ? (starts.at(-1) as number) : starts.length - 1;
     const begin = VALUES + (layout.offsets[program.output] as number);
     const rest = bytes.subarray(VALUES + layout.bytes);
@@ -79,12 +73,12 @@ describe("layoutOf", () => {
     return Buffer.from(bytes.slice(begin, begin + rows * width * (type === "i8" ? 1 : 4)));
   }
 
-  it("gives values places that change no result, block by block or step by step", () => {
+  it("places values without a change of any result, block by block or step by step", () => {
     let shared = 0;
     let blocks = 0;
     fc.assert(
       fc.property(cases, ({ seed, length, lengths, room }) => {
-        const { program } = randomProgram(seed, length);
+        const program = checked(randomProgram(seed, length).program);
         const starts = [0];
         for (const count of lengths) starts.push((starts.at(-1) as number) + count);
         const tokens = (starts.at(-1) as number) + room;
@@ -108,13 +102,20 @@ describe("layoutOf", () => {
       return { op: "attention", query, key, value, heads: 1, size: 64, scale: 1, out };
     };
     const steps: Step[] = [
-      { op: "lookup", table: "bytes", steps: "floats", bits: 8, block: 64, out: 0 },
+      { op: "lookup", table: "bytes", scales: "floats", bits: 8, block: 64, out: 0 },
       attention(0, 1),
       { op: "activation", kind: "relu", x: view(1), out: 2 },
       attention(2, 3),
     ];
     const values = steps.map(() => ({ width: 64, of: "token", type: "f32" }) as const);
-    const program = { version: 1, values, steps, output: 3, maxTokens: 512, vocabulary: VOCABULARY };
+    const program = checked({
+      version: PROGRAM_VERSION,
+      values,
+      steps,
+      output: 3,
+      maxTokens: 512,
+      vocabulary: VOCABULARY,
+    });
     const tokens = 2 * BLOCK;
     expect(layoutOf(program, segmentsOf(program), tokens).bytes).toBe(2 * tokens * 64 * 4);
   });

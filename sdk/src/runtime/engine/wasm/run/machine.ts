@@ -1,192 +1,193 @@
+import type { CheckedProgram, CheckedSkip, CheckedStep, ColumnView, PositionRows } from "./checked-program.ts";
 import type { Kernels } from "./kernels.ts";
 import { BLOCK, type Layout } from "./layout.ts";
-import type { Addend, Positions, Program, Step, View } from "./program.ts";
+import { MODEL, type Regions, ROW_PARAMETERS } from "./memory-map.ts";
+import type { ProgramValue } from "./program.ts";
 import type { Segment } from "./segments.ts";
 
-/** A batch: where each sequence begins among the tokens; one more entry for the end. */
-export type Starts = readonly number[];
-
+/** A program, and the memory that it runs in. */
 export interface Machine {
+  readonly memory: WebAssembly.Memory;
   readonly kernels: Kernels;
-  readonly program: Program;
+  readonly program: CheckedProgram;
   readonly segments: readonly Segment[];
-  /** Where a tensor is in memory. */
-  tensor(name: string): number;
-  copy(from: number, bytes: number, to: number): void;
-  /** i32 [count] in memory. */
-  integers(at: number, count: number): Int32Array;
 }
 
-/** Where everything is for one batch. */
-interface Places {
+/** A batch whose token ids are in memory. */
+export interface Batch {
   readonly layout: Layout;
-  /** Of the layout's bytes. */
-  readonly base: number;
-  /** i32 [tokens] */
-  readonly ids: number;
-  readonly scratch: number;
-  readonly starts: Starts;
+  readonly regions: Pick<Regions, "values" | "ids" | "scratch">;
+  /** Index of each sequence's first token. One more entry at the end: the number of tokens. */
+  readonly starts: readonly number[];
 }
 
-/** Computes a program's values for a batch whose token ids are in memory. */
-export function run(machine: Machine, places: Places): void {
-  const { program, segments } = machine;
-  const tokens = places.starts.at(-1) as number;
-  for (const { kind, from, to } of segments) {
-    const steps = program.steps.slice(from, to);
-    if (kind === "rows") {
-      for (let row = 0; row < tokens; row += BLOCK) {
-        for (const step of steps) runStep(machine, places, step, row, Math.min(BLOCK, tokens - row));
-      }
-    } else
-      for (const step of steps)
-        runStep(machine, places, step, 0, kind === "sequences" ? places.starts.length - 1 : tokens);
+/** Computes a program's values for a batch. */
+export function run(machine: Machine, batch: Batch): void {
+  const tokens = batch.starts.at(-1) as number;
+  for (const { kind, from, to } of machine.segments) {
+    const steps = machine.program.steps.slice(from, to);
+    const rows = kind === "sequences" ? batch.starts.length - 1 : tokens;
+    const block = kind === "rows" ? BLOCK : rows;
+    for (let row = 0; row < rows; row += block) {
+      for (const step of steps) runStep(machine, batch, step, row, Math.min(block, rows - row));
+    }
   }
 }
 
-/** One step for `count` rows from `from` on. */
-function runStep(machine: Machine, places: Places, step: Step, from: number, count: number): void {
-  const { kernels, program, tensor } = machine;
-  const { layout, base } = places;
-  const width = (value: number) => program.values[value]?.width as number;
-  const first = (value: number) => (layout.isWhole[value] ? from : 0);
-  const at = (value: number) => {
-    const size = program.values[value]?.type === "i8" ? 1 : 4;
-    return base + (layout.offsets[value] as number) + first(value) * width(value) * size;
+/** Runs one step for `count` rows from row `from` on. */
+function runStep({ memory, kernels, program }: Machine, batch: Batch, step: CheckedStep, from: number, count: number) {
+  const { layout, regions, starts } = batch;
+  const shapeOf = (view: ColumnView) => program.values[view.value] as ProgramValue;
+  const firstRow = (view: ColumnView) => (layout.isWhole[view.value] ? from : 0);
+  /** Numbers from one row of a view to the next. */
+  const stride = (view: ColumnView) => shapeOf(view).width;
+  /** Pointer to a view's row for token `from + offset`. */
+  const at = (view: ColumnView, offset = 0) => {
+    const { type, width } = shapeOf(view);
+    const index = (firstRow(view) + offset) * width + view.column;
+    return regions.values + (layout.offsets[view.value] as number) + index * (type === "i8" ? 1 : 4);
   };
-  const parameters = (value: number) => base + (layout.parameters[value] as number) + first(value) * 16;
-  const columns = ({ value, column }: View) => at(value) + 4 * column;
-  /** The rows by sequence: those from `offset` on have the positions from `position` on. */
-  const eachRun = (call: (offset: number, rows: number, position: number) => void) => {
-    for (let i = 0; i + 1 < places.starts.length; i++) {
-      const [start, end] = [places.starts[i] as number, places.starts[i + 1] as number];
+  const parameters = (view: ColumnView) =>
+    regions.values + (layout.parameters[view.value] as number) + firstRow(view) * ROW_PARAMETERS;
+  /** Pointer to a tensor; 0 for none. */
+  const tensor = (offset: number | undefined) => (offset === undefined ? 0 : MODEL + offset);
+
+  /** Calls for each sequence's rows in this block: `rows` rows from `offset` on have the positions from `position` on. */
+  const eachSequence = (call: (offset: number, rows: number, position: number) => void) => {
+    for (let i = 0; i + 1 < starts.length; i++) {
+      const [start, end] = [starts[i] as number, starts[i + 1] as number];
       const [begin, stop] = [Math.max(start, from), Math.min(end, from + count)];
       if (begin < stop) call(begin - from, stop - begin, begin - start);
     }
   };
-  /** As eachRun, with the row of a table that the first of some tokens has; those after it have the next. */
-  const eachPlace = ({ padding }: Positions, call: (offset: number, rows: number, row: number) => void) =>
-    eachRun((offset, rows, position) => {
+  /** Calls like eachSequence, but with a row of the position table in place of a position. */
+  const eachPosition = ({ padding }: PositionRows, call: (offset: number, rows: number, row: number) => void) =>
+    eachSequence((offset, rows, position) => {
       if (padding === undefined) return call(offset, rows, position);
-      const ids = machine.integers(places.ids + 4 * (from + offset - position), position + rows);
+      const start = regions.ids + 4 * (from + offset - position);
+      const ids = new Int32Array(memory.buffer, start, position + rows);
       if (!ids.includes(padding)) return call(offset, rows, 1 + position);
       let counted = ids.subarray(0, position).filter((id) => id !== padding).length;
       for (let i = 0; i < rows; i++) call(offset + i, 1, ids[position + i] === padding ? 0 : ++counted);
     });
-  const eachAddend = (
-    addend: Addend,
-    size: number,
-    call: (offset: number, rows: number, y: number, isRow: boolean) => void,
-  ) => {
-    if ("value" in addend) call(0, count, at(addend.value), false);
-    else if ("row" in addend) call(0, count, tensor(addend.row), true);
-    else eachPlace(addend, (offset, rows, row) => call(offset, rows, tensor(addend.positions) + 4 * row * size, false));
+  const eachSkip = (skip: CheckedSkip, width: number, call: (offset: number, rows: number, y: number) => void) => {
+    if ("view" in skip) call(0, count, at(skip.view));
+    else eachPosition(skip, (offset, rows, row) => call(offset, rows, tensor(skip.positions) + 4 * row * width));
   };
+
   switch (step.op) {
     case "lookup": {
-      const ids = places.ids + 4 * from;
-      const [table, steps] = [tensor(step.table), tensor(step.steps)];
-      if (step.bits === 8) kernels.lookupInt8(table, steps, ids, count, width(step.out), at(step.out));
-      else kernels.lookupInt4(table, steps, ids, count, width(step.out), step.block, at(step.out));
+      const { bits, block, out } = step;
+      const [table, scales, ids] = [tensor(step.table), tensor(step.scales), regions.ids + 4 * from];
+      if (bits === 8) kernels.lookupInt8(table, scales, ids, count, out.width, at(out));
+      else kernels.lookupInt4(table, scales, ids, count, out.width, block, at(out));
       return;
     }
     case "quantize": {
-      const factors = step.factors === undefined ? 0 : tensor(step.factors);
-      kernels.quantizeRows(at(step.x), factors, count, width(step.x), at(step.out), parameters(step.out));
+      const { x, out } = step;
+      kernels.quantizeRows(at(x), tensor(step.factors), count, x.width, at(out), parameters(out));
       return;
     }
-    case "linear":
+    case "linearInt8": {
+      const { x, out } = step;
       kernels.multiply(
-        at(step.x),
-        parameters(step.x),
+        at(x),
+        parameters(x),
         count,
-        width(step.x),
+        x.width,
         tensor(step.weight),
-        tensor(step.scale),
-        tensor(step.zero),
-        tensor(step.sum),
+        tensor(step.scales),
+        tensor(step.zeroPoints),
+        tensor(step.sums),
         tensor(step.bias),
-        width(step.out),
-        at(step.out),
-        width(step.out),
+        out.width,
+        at(out),
+        out.width,
       );
       return;
+    }
+    case "linearF32": {
+      const { x, weight, bias, out } = step;
+      kernels.dense(at(x), count, x.width, tensor(weight), tensor(bias), out.width, at(out));
+      return;
+    }
     case "layerNorm": {
-      const [gamma, beta] = [tensor(step.gamma), step.beta === undefined ? 0 : tensor(step.beta)];
-      const size = width(step.out);
-      const normalize = (offset: number, rows: number, skip: number) => {
-        const out = at(step.out) + 4 * offset * size;
-        const total = step.total === undefined ? out : at(step.total) + 4 * offset * size;
-        kernels.layerNorm(at(step.x) + 4 * offset * size, skip, gamma, beta, rows, size, step.epsilon, total, out);
-      };
-      if (!step.skip) normalize(0, count, 0);
-      else eachAddend(step.skip, size, normalize);
+      const { x, skip, epsilon, total, out } = step;
+      const [gamma, beta] = [tensor(step.gamma), tensor(step.beta)];
+      const normalize = (offset: number, rows: number, y: number) =>
+        kernels.layerNorm(
+          at(x, offset),
+          y,
+          gamma,
+          beta,
+          rows,
+          out.width,
+          epsilon,
+          at(total ?? out, offset),
+          at(out, offset),
+        );
+      if (skip) eachSkip(skip, out.width, normalize);
+      else normalize(0, count, 0);
       return;
     }
-    case "add":
-      eachAddend(step.y, width(step.out), (offset, rows, y, isRow) => {
-        const skipped = 4 * offset * width(step.out);
-        const yStep = isRow ? 0 : 4 * width(step.out);
-        kernels.addRows(at(step.x) + skipped, y, yStep, rows, width(step.out), at(step.out) + skipped);
-      });
-      return;
-    case "gate": {
-      const [y, stride] = "row" in step.y ? [tensor(step.y.row), 0] : [columns(step.y), width(step.y.value)];
-      kernels.gate(columns(step.x), width(step.x.value), y, stride, count, width(step.out), at(step.out));
+    case "add": {
+      const { x, y, out } = step;
+      const add = (offset: number, rows: number, pointer: number, bytes: number) =>
+        kernels.addRows(at(x, offset), pointer, bytes, rows, out.width, at(out, offset));
+      if ("row" in y) add(0, count, tensor(y.row), 0);
+      else eachSkip(y, out.width, (offset, rows, pointer) => add(offset, rows, pointer, 4 * out.width));
       return;
     }
-    case "activation":
-      kernels[step.kind](columns(step.x), width(step.x.value), count, width(step.out), at(step.out), step.alpha ?? 0);
+    case "multiply": {
+      const { x, y, out } = step;
+      const [pointer, yStride] = "row" in y ? [tensor(y.row), 0] : [at(y.view), stride(y.view)];
+      kernels.gate(at(x), stride(x), pointer, yStride, count, out.width, at(out));
       return;
-    case "rotate":
-      eachRun((offset, rows, position) => {
-        const angles = 4 * position * (step.size / 2);
-        const x = columns(step.x) + 4 * offset * width(step.x.value);
+    }
+    case "activation": {
+      const { kind, x, alpha, out } = step;
+      kernels[kind === "swish" ? "sigmoidUnit" : kind](at(x), stride(x), count, out.width, at(out), alpha);
+      return;
+    }
+    case "rotate": {
+      const { x, size } = step;
+      eachSequence((offset, rows, position) => {
+        const angles = 4 * position * (size / 2);
         const [cosines, sines] = [tensor(step.cosines) + angles, tensor(step.sines) + angles];
-        kernels.rotate(x, width(step.x.value), rows, step.width, step.size, cosines, sines);
+        kernels.rotate(at(x, offset), stride(x), rows, x.width, size, cosines, sines);
       });
       return;
+    }
     case "attention": {
+      const { query, key, value, heads, size, scale, bias, out } = step;
       const span = program.maxTokens;
-      for (let i = 0; i + 1 < places.starts.length; i++) {
-        const start = places.starts[i] as number;
-        const tokens = (places.starts[i + 1] as number) - start;
-        for (let head = 0; head < step.heads; head++) {
-          const part = (view: View) => columns(view) + 4 * (start * width(view.value) + head * step.size);
-          const bias = step.bias ? tensor(step.bias.table) + 4 * (2 * span - 1) * (head % step.bias.heads) : 0;
+      eachSequence((offset, tokens) => {
+        for (let head = 0; head < heads; head++) {
+          const column = 4 * head * size;
           kernels.attention(
-            part(step.query),
-            part(step.key),
-            part(step.value),
-            width(step.query.value),
+            at(query, offset) + column,
+            at(key, offset) + column,
+            at(value, offset) + column,
+            stride(query),
             tokens,
-            step.size,
-            step.scale,
-            bias,
+            size,
+            scale,
+            bias ? tensor(bias.table) + 4 * (2 * span - 1) * (head % bias.heads) : 0,
             span,
-            part({ value: step.out, column: 0 }),
-            width(step.out),
-            places.scratch,
+            at(out, offset) + column,
+            stride(out),
+            regions.scratch,
           );
         }
-      }
-      return;
-    }
-    case "cls":
-      places.starts.slice(0, -1).forEach((start, i) => {
-        const bytes = 4 * width(step.x);
-        machine.copy(at(step.x) + start * bytes, bytes, at(step.out) + i * bytes);
       });
       return;
-    case "dense":
-      kernels.dense(
-        at(step.x),
-        count,
-        width(step.x),
-        tensor(step.weight),
-        tensor(step.bias),
-        width(step.out),
-        at(step.out),
-      );
+    }
+    case "cls": {
+      const { x, out } = step;
+      const bytes = new Uint8Array(memory.buffer);
+      starts.slice(0, -1).forEach((start, i) => {
+        bytes.copyWithin(at(out, i), at(x, start), at(x, start + 1));
+      });
+    }
   }
 }

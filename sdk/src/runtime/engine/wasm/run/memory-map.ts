@@ -1,14 +1,59 @@
+import type { ProgramValue } from "./program.ts";
+
 /**
- * Who owns which bytes of the engine's memory, the only place where offsets are made:
+ * The engine's memory. This file owns all of its offsets:
  *
- *     0 ─────────── 1 KiB ──────────── 4 KiB ──────────────────────── end of file ─────────────────────── end
- *       nothing: a     the kernels' own   the model file as it is,        values, scratch
- *       pointer of 0   constants          its tensors at 64-byte offsets
+ *     0        nothing: a pointer of 0 means "none"
+ *     1 KiB    the kernels' constants
+ *     4 KiB    the model file, unchanged. Its tensors begin at multiples of 64 bytes
+ *     values   the program's values (layout.ts says where each one is)
+ *     ids      i32 [tokens], the token ids of a batch
+ *     vector   f32 [width], a sequence's vector while it is pooled and normalized
+ *     scratch  bytes that attention needs beside its operands (assembly/attention.ts)
  */
 export const KERNEL_DATA = 1024;
 export const MODEL = 4096;
+
 const PAGE = 65_536;
+/** One cache line. */
 const ALIGNMENT = 64;
+
+/** Scale f32, zero point i32, sum i32 and an unused word: what each row of an i8 value has. */
+export const ROW_PARAMETERS = 16;
+
+/** Where the regions behind the model file begin. They end at `end`. */
+export interface Regions {
+  readonly values: number;
+  readonly ids: number;
+  readonly vector: number;
+  readonly scratch: number;
+  readonly end: number;
+}
+
+/** Bytes that the regions behind the model file need. */
+export interface RegionSizes {
+  readonly file: number;
+  readonly values: number;
+  readonly tokens: number;
+  /** Width of the program's output. */
+  readonly width: number;
+  readonly scratch: number;
+}
+
+export function regionsOf({ file, values: valueBytes, tokens, width, scratch: scratchBytes }: RegionSizes): Regions {
+  const values = aligned(MODEL + file);
+  const ids = aligned(values + valueBytes);
+  const vector = aligned(ids + 4 * tokens);
+  const scratch = aligned(vector + 4 * width);
+  return { values, ids, vector, scratch, end: scratch + scratchBytes };
+}
+
+/** Bytes of a value with `rows` rows. */
+export const valueBytes = ({ type, width }: ProgramValue, rows: number): number =>
+  type === "i8" ? rowParameters(width, rows) + rows * ROW_PARAMETERS : 4 * width * rows;
+
+/** Where the parameters of an i8 value's rows begin, from its first row on. */
+export const rowParameters = (width: number, rows: number): number => aligned(width * rows);
 
 export const aligned = (offset: number): number => Math.ceil(offset / ALIGNMENT) * ALIGNMENT;
 export const pagesFor = (bytes: number): number => Math.ceil(bytes / PAGE);

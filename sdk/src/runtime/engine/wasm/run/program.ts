@@ -1,70 +1,74 @@
 /**
- * What the engine computes, as the artifact's model file carries it: a list of steps over values. A value is a matrix with a
- * row a token, or a sequence; tensors are named as in the file.
+ * The program of a model file: a list of steps over values. A value is a matrix with one row per token, or one row per
+ * sequence. Tensors are named as in the file. parseProgram turns this into a CheckedProgram, which the engine runs.
  */
 export interface Program {
-  /** Version of steps and layouts; an engine runs its own alone. */
+  /** Version of the steps and of the tensors' layouts. An engine runs its own version only. */
   readonly version: number;
   readonly values: readonly ProgramValue[];
   readonly steps: readonly Step[];
   /** The value that is the result. */
   readonly output: number;
-  /** The longest sequence that positions reach to. */
+  /** Length of the longest sequence. Position tables have this many rows. */
   readonly maxTokens: number;
+  /** Vocabulary size: token ids are below it. */
   readonly vocabulary: number;
 }
 
-/** Raised whenever kernels could misread what an earlier version packed. */
+/** Raise this whenever kernels could misread what an earlier version packed. */
 export const PROGRAM_VERSION = 3;
 
 export interface ProgramValue {
   readonly width: number;
   readonly of: "token" | "sequence";
-  /** `i8` rows have a scale and zero point each. */
+  /** Rows of `i8` have a scale and a zero point each. */
   readonly type: "f32" | "i8";
 }
 
-/** Columns of a value from `column` on. */
+/** Columns of a value from `column` on. The step says how many. */
 export interface View {
   readonly value: number;
   readonly column: number;
 }
 
-/** A linear map's tensors: weight u7 [out/8, in/4, 8, 4]; one number for each output, in whole tiles. */
-interface LinearTensors {
-  readonly weight: string;
-  /** f32 */
-  readonly scale: string;
-  /** i32 */
-  readonly zero: string;
-  /** i32, Σ weight of each output. */
-  readonly sum: string;
-  /** f32 */
-  readonly bias: string;
-}
-
-/** Size of the greatest head that attention has room for: the kernels' own constant. */
-export const GREATEST_HEAD = 256;
-
-/** Outputs in a tile of weights, likewise. */
-export const TILE_OUTPUTS = 8;
-
-export type Activation = "gelu" | "fastGelu" | "relu" | "tanh" | "sigmoid" | "sigmoidUnit";
+export const ACTIVATIONS = ["gelu", "fastGelu", "relu", "tanh", "sigmoid", "swish"] as const;
+export type ActivationKind = (typeof ACTIVATIONS)[number];
 
 export type Step =
-  /** Rows of a table of 8 or 4 bits, by token id; `block` numbers share a step. */
+  /** Rows of a token embedding table of 8 or 4 bits. `block` numbers share a scale. */
   | {
       readonly op: "lookup";
       readonly table: string;
-      readonly steps: string;
+      readonly scales: string;
       readonly bits: 8 | 4;
       readonly block: number;
       readonly out: number;
     }
-  /** Rows as bytes, multiplied by one row of factors before where there is one. */
+  /** Rows as signed bytes, with a scale and a zero point per row. `factors` f32 [width] multiplies each row first. */
   | { readonly op: "quantize"; readonly x: number; readonly factors?: string; readonly out: number }
-  | ({ readonly op: "linear"; readonly x: number; readonly out: number } & LinearTensors)
-  /** LayerNorm(x + skip); skip is a value, or a table with a row a position. `total` is x + skip, where it is read. */
+  /**
+   * A linear layer in integers. Its weight matrix is u7 [out/8, in/4, 8, 4]. The other tensors have one number per output,
+   * filled up to a multiple of 8: scales f32, zeroPoints i32, sums i32 (the sum of each output's weights), bias f32.
+   */
+  | {
+      readonly op: "linearInt8";
+      readonly x: number;
+      readonly weight: string;
+      readonly scales: string;
+      readonly zeroPoints: string;
+      readonly sums: string;
+      readonly bias: string;
+      readonly out: number;
+    }
+  /** A linear layer in float32: x · wᵀ + bias, w f32 [out, in]. */
+  | {
+      readonly op: "linearF32";
+      readonly x: number;
+      readonly weight: string;
+      readonly bias: string;
+      readonly out: number;
+    }
+  /** LayerNorm(x + skip). `total` keeps x + skip for steps that read it. */
   | {
       readonly op: "layerNorm";
       readonly x: number;
@@ -75,17 +79,18 @@ export type Step =
       readonly total?: number;
       readonly out: number;
     }
-  | { readonly op: "add"; readonly x: number; readonly y: Addend; readonly out: number }
-  /** x · y, element by element; y may be one row for all. */
-  | { readonly op: "gate"; readonly x: View; readonly y: View | { readonly row: string }; readonly out: number }
+  | { readonly op: "add"; readonly x: number; readonly y: Skip | { readonly row: string }; readonly out: number }
+  /** x · y, element by element, as in a gated MLP. `row` is one row for all rows of x. */
+  | { readonly op: "multiply"; readonly x: View; readonly y: View | { readonly row: string }; readonly out: number }
+  /** `alpha` is for swish: x · sigmoid(alpha · x). */
   | {
       readonly op: "activation";
-      readonly kind: Activation;
+      readonly kind: ActivationKind;
       readonly alpha?: number;
       readonly x: View;
       readonly out: number;
     }
-  /** Heads of x turned by the angles of their positions, in place: cosines and sines f32 [positions, size/2]. */
+  /** Rotates the heads of x by the angles of their positions, in place. Cosines and sines are f32 [maxTokens, size/2]. */
   | {
       readonly op: "rotate";
       readonly x: View;
@@ -95,9 +100,9 @@ export type Step =
       readonly sines: string;
     }
   /**
-   * Queries, keys and values are columns of one value, or of values of one width.
+   * Queries, keys and values are columns of one value, or of values of the same width.
    *
-   * `bias` f32 [heads or 1, 2 · maxTokens − 1] is added to the scores of key j for query i at j − i + maxTokens − 1.
+   * `bias` f32 [heads or 1, 2 · maxTokens − 1] is added to the score of key j for query i, at j − i + maxTokens − 1.
    */
   | {
       readonly op: "attention";
@@ -111,18 +116,13 @@ export type Step =
       readonly out: number;
     }
   /** The first token's row of every sequence. */
-  | { readonly op: "cls"; readonly x: number; readonly out: number }
-  /** x · wᵀ + bias in float32, w f32 [out, in]. */
-  | { readonly op: "dense"; readonly x: number; readonly weight: string; readonly bias: string; readonly out: number };
+  | { readonly op: "cls"; readonly x: number; readonly out: number };
 
-/** A value, or a tensor: one row for all, or a row a position. */
-export type Addend = Skip | { readonly row: string };
+/** Another value, or one row per position. */
+export type Skip = { readonly value: number } | PositionTable;
 
-/** Another value, or a row for each position. */
-export type Skip = { readonly value: number } | Positions;
-
-/** With `padding`, tokens with that id are not counted, and all have the first row; positions begin with the second. */
-export interface Positions {
+/** One row per position. With `padding`, row 0 belongs to that token id, which takes no position. */
+export interface PositionTable {
   readonly positions: string;
   readonly padding?: number;
 }

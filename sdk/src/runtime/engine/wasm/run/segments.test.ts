@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { randomProgram } from "#test/fixtures/random-program/index.ts";
+import { checked, randomProgram } from "#test/fixtures/random-program/index.ts";
 import { seeded } from "#test/fixtures/seeded.ts";
+import type { CheckedStep } from "./checked-program.ts";
 import { segmentsOf } from "./segments.ts";
 
 const programs = fc.record({ seed: fc.nat(), length: fc.integer({ min: 1, max: 14 }) });
@@ -10,7 +11,7 @@ describe("segmentsOf", () => {
   it("has every step once, in order, in as few segments as there are changes of kind", () => {
     fc.assert(
       fc.property(programs, ({ seed, length }) => {
-        const { program } = randomProgram(seed, length);
+        const program = checked(randomProgram(seed, length).program);
         const segments = segmentsOf(program);
         const bounds = segments.flatMap(({ from, to }) => [from, to]);
         expect(bounds).toEqual([0, ...segments.slice(1).flatMap(({ from }) => [from, from]), program.steps.length]);
@@ -26,11 +27,12 @@ describe("segmentsOf", () => {
   it("computes attention alone, values of sequences when all tokens are done, and all else in rows", () => {
     fc.assert(
       fc.property(programs, ({ seed, length }) => {
-        const { program, touched } = randomProgram(seed, length);
+        const program = checked(randomProgram(seed, length).program);
         for (const { kind, from, to } of segmentsOf(program)) {
           for (let at = from; at < to; at++) {
-            const written = program.values[touched[at]?.at(-1) as number];
-            const isAttention = program.steps[at]?.op === "attention";
+            const { op, writes } = program.steps[at] as CheckedStep;
+            const written = program.values[writes[0] as number];
+            const isAttention = op === "attention";
             expect(kind).toBe(isAttention ? "attention" : written?.of === "sequence" ? "sequences" : "rows");
           }
         }

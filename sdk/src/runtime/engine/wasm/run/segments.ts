@@ -1,17 +1,20 @@
-import type { Program, Step } from "./program.ts";
+import type { CheckedProgram, CheckedStep } from "./checked-program.ts";
 
 /**
- * Steps that run together: `rows` one after the other for some tokens, then for the next, so that what they hand on stays in
- * the nearest cache; `attention` for whole sequences; `sequences` when all tokens are done.
+ * Steps that run together:
+ * - `rows`: one after the other for a block of tokens, then for the next block. What they hand on stays in the L1 cache.
+ * - `attention`: for whole sequences.
+ * - `sequences`: for all sequences, after all tokens are done.
  */
 export interface Segment {
   readonly kind: "rows" | "attention" | "sequences";
-  /** Of the first step, and of the one after the last. */
+  /** Index of the first step. */
   readonly from: number;
+  /** Index after the last step. */
   readonly to: number;
 }
 
-export function segmentsOf({ steps, values }: Program): Segment[] {
+export function segmentsOf({ steps, values }: Pick<CheckedProgram, "steps" | "values">): Segment[] {
   const segments: Segment[] = [];
   steps.forEach((step, at) => {
     const kind = kindOf(step, values);
@@ -22,7 +25,7 @@ export function segmentsOf({ steps, values }: Program): Segment[] {
   return segments;
 }
 
-function kindOf(step: Step, values: Program["values"]): Segment["kind"] {
-  if (step.op === "attention") return "attention";
-  return values[step.op === "rotate" ? step.x.value : step.out]?.of === "sequence" ? "sequences" : "rows";
+function kindOf({ op, writes }: CheckedStep, values: CheckedProgram["values"]): Segment["kind"] {
+  if (op === "attention") return "attention";
+  return values[writes[0] as number]?.of === "sequence" ? "sequences" : "rows";
 }

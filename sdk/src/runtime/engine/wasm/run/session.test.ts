@@ -7,6 +7,7 @@ import { compiled } from "#test/suites/kernels/builds.ts";
 import { type EngineSession, oneModel, type TokenIds } from "../../engine.ts";
 import { wasmEngine } from "../index.ts";
 import { readModelFile } from "../load/model-file.ts";
+import { parseProgram } from "../load/parse-program.ts";
 import { instantiate } from "./kernels.ts";
 import { MODEL, pagesFor } from "./memory-map.ts";
 import { createSession } from "./session.ts";
@@ -76,7 +77,7 @@ function open(end: number, maximum: number) {
   const memory = new WebAssembly.Memory({ initial: pagesFor(end), maximum });
   new Uint8Array(memory.buffer, MODEL).set(bytes);
   const file = readModelFile(new Uint8Array(memory.buffer, MODEL, bytes.length));
-  return { session: createSession(memory, instantiate(simd, memory), file, end), memory };
+  return { session: createSession(memory, instantiate(simd, memory), parseProgram(file), bytes.length), memory };
 }
 
 describe("a request of several batches", () => {

@@ -1,0 +1,145 @@
+import type { ColumnView, TensorOffset } from "../run/checked-program.ts";
+import type { ProgramValue } from "../run/program.ts";
+
+/** A part of a program, as JSON has it. */
+export type Fields = Readonly<Record<string, unknown>>;
+
+/** Where the model file has its tensors. */
+export interface TensorRanges {
+  tensor(name: string): number;
+  /** Bytes of a tensor; undefined when there is none of that name. */
+  size(name: string): number | undefined;
+}
+
+/** A reason to refuse a program. */
+export class ProgramFault extends Error {}
+
+/** Upper bound of every size: with it, products of two sizes and a kernel's 32-bit numbers stay exact. */
+const MAX_SIZE = 2 ** 20;
+
+/** A positive integer, a multiple of `multiple`. @throws ProgramFault */
+export function sizeOf(size: unknown, name: string, multiple = 1): number {
+  if (isInteger(size) && size > 0 && size <= MAX_SIZE && size % multiple === 0) return size;
+  throw new ProgramFault(`${name} is ${shown(size)}, not a ${multiple === 1 ? "size" : `multiple of ${multiple}`}`);
+}
+
+/** @throws ProgramFault unless `part` is a JSON object */
+export function fieldsOf(part: unknown, name: string): Fields {
+  if (typeof part === "object" && part !== null && !Array.isArray(part)) return part as Fields;
+  throw new ProgramFault(`${name} is ${shown(part)}, not an object`);
+}
+
+/**
+ * Proves the operands of one step. A view lies inside a value that an earlier step has written; a tensor has all bytes that
+ * the step reads. Kernels check nothing, so no operand may reach them in another way.
+ *
+ * Every method throws ProgramFault.
+ */
+export class OperandReader {
+  readonly reads: number[] = [];
+  readonly writes: number[] = [];
+  /** Where the last tensor ends that this step reads. */
+  tensorsEnd = 0;
+  readonly #values: readonly ProgramValue[];
+  readonly #written: ReadonlySet<number>;
+  readonly #tensors: TensorRanges;
+  #rows: ProgramValue["of"] | undefined;
+
+  constructor(values: readonly ProgramValue[], written: ReadonlySet<number>, tensors: TensorRanges) {
+    this.#values = values;
+    this.#written = written;
+    this.#tensors = tensors;
+  }
+
+  /** Demands that all values of this step have the same kind of rows. */
+  rows(of: ProgramValue["of"]): void {
+    this.#rows ??= of;
+    if (this.#rows !== of) throw new ProgramFault("it mixes rows of tokens and rows of sequences");
+  }
+
+  /** Width of a value, with a multiple that kernels need. */
+  widthOf(value: unknown, name: string, multiple = 1): number {
+    return sizeOf(this.#value(value, name).width, `width of ${name}`, multiple);
+  }
+
+  /** Reads all columns of a value, which must be `width` if that is given. */
+  whole(value: unknown, name: string, type: ProgramValue["type"] = "f32", width?: number): ColumnView {
+    const all = this.#value(value, name).width;
+    if (width !== undefined && width !== all) throw new ProgramFault(`${name} has ${all} columns, not ${width}`);
+    return this.#read({ value: value as number, column: 0, width: all }, name, type);
+  }
+
+  /** Reads `width` columns of a float32 value. `view` is `{ value, column }`. */
+  columns(view: unknown, name: string, width: number): ColumnView {
+    const { value, column } = fieldsOf(view, name);
+    const all = this.#value(value, name).width;
+    if (!isInteger(column) || column < 0 || column + width > all) {
+      throw new ProgramFault(`${name} has no ${width} columns from column ${shown(column)} on`);
+    }
+    return this.#read({ value: value as number, column, width }, name, "f32");
+  }
+
+  /** Writes all columns of a value. */
+  out(value: unknown, name: string, width: number, type: ProgramValue["type"] = "f32"): ColumnView {
+    const { width: all, of, type: found } = this.#value(value, name);
+    if (all !== width) throw new ProgramFault(`${name} has ${all} columns, not ${width}`);
+    if (found !== type) throw new ProgramFault(`${name} is ${found}, not ${type}`);
+    this.rows(of);
+    this.writes.push(value as number);
+    return { value: value as number, column: 0, width };
+  }
+
+  /** Writes one row per sequence from rows per token. */
+  outOfSequences(value: unknown, name: string, width: number): ColumnView {
+    this.rows("token");
+    this.#rows = "sequence";
+    return this.out(value, name, width);
+  }
+
+  /** Writes columns that the step has read. */
+  inPlace({ value }: ColumnView): void {
+    this.writes.push(value);
+  }
+
+  tensor(name: unknown, field: string, bytes: number): TensorOffset {
+    const size = typeof name === "string" ? this.#tensors.size(name) : undefined;
+    if (size === undefined) throw new ProgramFault(`${field} is ${shown(name)}, and the file has no such tensor`);
+    if (size < bytes) throw new ProgramFault(`${field} (${name}) has ${size} bytes, and ${bytes} are needed`);
+    const offset = this.#tensors.tensor(name as string);
+    this.tensorsEnd = Math.max(this.tensorsEnd, offset + bytes);
+    return offset;
+  }
+
+  floats(name: unknown, field: string, count: number): TensorOffset {
+    return this.tensor(name, field, 4 * count);
+  }
+
+  optionalFloats(name: unknown, field: string, count: number): TensorOffset | undefined {
+    return name === undefined ? undefined : this.floats(name, field, count);
+  }
+
+  #read(view: ColumnView, name: string, type: ProgramValue["type"]): ColumnView {
+    const { of, type: found } = this.#values[view.value] as ProgramValue;
+    if (!this.#written.has(view.value)) throw new ProgramFault(`${name} is read before it is written`);
+    if (found !== type) throw new ProgramFault(`${name} is ${found}, not ${type}`);
+    this.rows(of);
+    this.reads.push(view.value);
+    return view;
+  }
+
+  #value(value: unknown, name: string): ProgramValue {
+    const found = isInteger(value) ? this.#values[value] : undefined;
+    if (!found) throw new ProgramFault(`${name} is ${shown(value)}, and the program has no such value`);
+    return found;
+  }
+}
+
+/** A finite float32 number. */
+export function numberOf(number: unknown, name: string): number {
+  if (typeof number === "number" && Number.isFinite(Math.fround(number))) return number;
+  throw new ProgramFault(`${name} is ${shown(number)}, not a number`);
+}
+
+const isInteger = (value: unknown): value is number => Number.isSafeInteger(value);
+
+const shown = (value: unknown): string => JSON.stringify(value) ?? "missing";

@@ -1,0 +1,96 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { checked, randomProgram } from "#test/fixtures/random-program/index.ts";
+import { seeded } from "#test/fixtures/seeded.ts";
+import { PROGRAM_VERSION, type Program, type Step } from "../run/program.ts";
+
+const programs = fc.record({ seed: fc.nat(), length: fc.integer({ min: 1, max: 14 }) });
+
+/** A lookup of 16 columns, then a step that reads the result with a view, then a result. */
+const withStep = (step: Step): Program => ({
+  version: PROGRAM_VERSION,
+  values: [
+    { width: 16, of: "token", type: "f32" },
+    { width: 8, of: "token", type: "f32" },
+  ],
+  steps: [{ op: "lookup", table: "bytes", scales: "floats", bits: 8, block: 16, out: 0 }, step],
+  output: 1,
+  maxTokens: 16,
+  vocabulary: 50,
+});
+
+const view = { value: 0, column: 8 };
+const attention = {
+  op: "attention",
+  query: view,
+  key: view,
+  value: view,
+  heads: 1,
+  size: 8,
+  scale: 1,
+  out: 1,
+} as const;
+const stepsWithViews: Record<string, (changed: object) => Step> = {
+  "multiply.x": (changed) => ({ op: "multiply", x: { ...view, ...changed }, y: view, out: 1 }),
+  "multiply.y": (changed) => ({ op: "multiply", x: view, y: { ...view, ...changed }, out: 1 }),
+  "activation.x": (changed) => ({ op: "activation", kind: "relu", x: { ...view, ...changed }, out: 1 }),
+  "attention.query": (changed) => ({ ...attention, query: { ...view, ...changed } }),
+  "attention.key": (changed) => ({ ...attention, key: { ...view, ...changed } }),
+  "attention.value": (changed) => ({ ...attention, value: { ...view, ...changed } }),
+};
+
+const invalid = (message: RegExp) =>
+  expect.objectContaining({ code: "model_invalid", message: expect.stringMatching(message) });
+
+describe("parseProgram", () => {
+  it("names the values that a step reads or writes", () => {
+    const ops = new Set<string>();
+    fc.assert(
+      fc.property(programs, ({ seed, length }) => {
+        const { program, touched } = randomProgram(seed, length);
+        checked(program).steps.forEach(({ op, reads, writes }, at) => {
+          ops.add(op);
+          expect(new Set([...reads, ...writes])).toEqual(new Set(touched[at]));
+        });
+      }),
+      seeded(300),
+    );
+    expect(ops.size).toBe(11);
+  });
+
+  describe.each(Object.entries(stepsWithViews))("the view %s", (_, stepOf) => {
+    it("is accepted with a column inside the value", () => {
+      expect(checked(withStep(stepOf({}))).steps).toHaveLength(2);
+    });
+
+    it.each([
+      ["no column", { column: undefined }],
+      ["a column that is null", { column: null }],
+      ["a column that is text", { column: "8" }],
+      ["a fraction for a column", { column: 0.5 }],
+      ["a negative column", { column: -4 }],
+      ["a column too far to the right", { column: 12 }],
+      ["a column beyond exact integers", { column: 2 ** 60 }],
+      ["a value that does not exist", { value: 9 }],
+      ["a value that no earlier step writes", { value: 1, column: 0 }],
+      ["no value", { value: undefined }],
+    ])("is refused with %s", (__, changed) => {
+      expect(() => checked(withStep(stepOf(changed)))).toThrow(invalid(/ step 1: /));
+    });
+  });
+
+  it.each([undefined, null, "8", 4, 12, -8])("refuses to rotate from column %j on", (column) => {
+    const rotate = { op: "rotate", x: { value: 0, column }, width: 8, size: 8, cosines: "floats", sines: "floats" };
+    const last = { op: "activation", kind: "relu", x: view, out: 1 };
+    const program = { ...withStep(rotate as Step), steps: [...withStep(rotate as Step).steps, last as Step] };
+    const isInside = column === 4;
+    if (isInside) expect(checked(program).steps).toHaveLength(3);
+    else expect(() => checked(program)).toThrow(invalid(/step 1: x has no 8 columns/));
+  });
+
+  it("refuses values that no step writes, since nothing bounds their size", () => {
+    const program = withStep({ op: "activation", kind: "relu", x: view, out: 1 });
+    const values = [...program.values, { width: 4, of: "token", type: "f32" } as const];
+    expect(() => checked({ ...program, values })).toThrow(invalid(/no step writes value 2/));
+  });
+});

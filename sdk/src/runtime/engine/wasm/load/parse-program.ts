@@ -1,0 +1,62 @@
+import { BertEdgeError } from "../../../../artifact/error.ts";
+import type { CheckedProgram, CheckedStep, TokenTable } from "../run/checked-program.ts";
+import type { Program, ProgramValue } from "../run/program.ts";
+import { fieldsOf, OperandReader, ProgramFault, sizeOf, type TensorRanges } from "./operand-reader.ts";
+import { parseStep } from "./parse-step.ts";
+
+/**
+ * Checks a program and resolves its operands. The kernels check nothing: a program that passes here reads and writes inside
+ * its own values and tensors only.
+ *
+ * @throws BertEdgeError `model_invalid`
+ */
+export function parseProgram({ program, ...tensors }: { readonly program: Program } & TensorRanges): CheckedProgram {
+  try {
+    return parsed(program, tensors);
+  } catch (error) {
+    if (!(error instanceof ProgramFault)) throw error;
+    throw new BertEdgeError("model_invalid", `The engine cannot run the model's program: ${error.message}.`, {
+      hint: "Prepare the artifact again with this version of bert-edge.",
+    });
+  }
+}
+
+function parsed(program: Program, tensors: TensorRanges): CheckedProgram {
+  const maxTokens = sizeOf(program.maxTokens, "maxTokens");
+  const vocabulary = sizeOf(program.vocabulary, "vocabulary");
+  const values = listOf(program.values, "values").map(parseValue);
+  const written = new Set<number>();
+  const tables: TokenTable[] = [];
+  let tensorsEnd = 0;
+  const steps = listOf(program.steps, "steps").map((part, at): CheckedStep => {
+    const reader = new OperandReader(values, written, tensors);
+    try {
+      const { tokenTable, ...operation } = parseStep(fieldsOf(part, "it"), reader, { maxTokens, vocabulary });
+      if (tokenTable) tables.push(tokenTable);
+      for (const value of reader.writes) written.add(value);
+      tensorsEnd = Math.max(tensorsEnd, reader.tensorsEnd);
+      return { ...operation, reads: reader.reads, writes: reader.writes };
+    } catch (error) {
+      if (error instanceof ProgramFault) error.message = `step ${at}: ${error.message}`;
+      throw error;
+    }
+  });
+  const unused = values.findIndex((_, value) => !written.has(value));
+  if (unused >= 0) throw new ProgramFault(`no step writes value ${unused}`);
+  const { output } = program;
+  if (values[output]?.type !== "f32") throw new ProgramFault("its output is no float32 value");
+  return { values, steps, output, maxTokens, vocabulary, tensorsEnd, tables };
+}
+
+function listOf(list: unknown, name: string): readonly unknown[] {
+  if (Array.isArray(list)) return list;
+  throw new ProgramFault(`${name} is not a list`);
+}
+
+function parseValue(part: unknown, at: number): ProgramValue {
+  const { width, of, type } = fieldsOf(part, `value ${at}`);
+  if ((of !== "token" && of !== "sequence") || (type !== "f32" && type !== "i8")) {
+    throw new ProgramFault(`value ${at} has an unknown type`);
+  }
+  return { width: sizeOf(width, `width of value ${at}`), of, type };
+}

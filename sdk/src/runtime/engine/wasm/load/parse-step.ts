@@ -1,0 +1,172 @@
+import type { CheckedSkip, ColumnView, Operation, TokenTable } from "../run/checked-program.ts";
+import { MAX_HEAD_SIZE, TILE_OUTPUTS } from "../run/kernels.ts";
+import { ACTIVATIONS, type Program } from "../run/program.ts";
+import { type Fields, fieldsOf, numberOf, type OperandReader, ProgramFault, sizeOf } from "./operand-reader.ts";
+
+type Sizes = Pick<Program, "maxTokens" | "vocabulary">;
+
+/** An operation, and the token embedding table that it reads. */
+type Parsed = Operation & { readonly tokenTable?: TokenTable };
+
+type Parse = (step: Fields, read: OperandReader, sizes: Sizes) => Parsed;
+
+/** Proves the operands of each operation: what its kernel reads and writes, as the kernel's comments say. */
+const operations: { readonly [Op in Operation["op"]]: Parse } = {
+  lookup(step, read, { vocabulary }) {
+    read.rows("token");
+    const width = read.widthOf(step["out"], "out", 4);
+    const block = sizeOf(step["block"], "block", 4);
+    const { bits } = step;
+    if (bits !== 8 && bits !== 4) throw new ProgramFault("a table has 8 or 4 bits");
+    if (width % block !== 0 || (bits === 8 && block !== width)) throw new ProgramFault("blocks do not fill a row");
+    const rowBytes = (width * bits) / 8;
+    const scales = read.floats(step["scales"], "scales", vocabulary * (width / block));
+    const end = read.tensorsEnd;
+    const table = read.tensor(step["table"], "table", vocabulary * rowBytes);
+    read.tensorsEnd = end;
+    const tokenTable = { offset: table, rowBytes };
+    return { op: "lookup", table, scales, bits, block, out: read.out(step["out"], "out", width), tokenTable };
+  },
+  quantize(step, read) {
+    const x = read.whole(step["x"], "x");
+    sizeOf(x.width, "width of x", 4);
+    const factors = read.optionalFloats(step["factors"], "factors", x.width);
+    return { op: "quantize", x, factors, out: read.out(step["out"], "out", x.width, "i8") };
+  },
+  linearInt8(step, read) {
+    const x = read.whole(step["x"], "x", "i8");
+    const inputs = sizeOf(x.width, "width of x", 4);
+    const width = read.widthOf(step["out"], "out");
+    const outputs = TILE_OUTPUTS * Math.ceil(width / TILE_OUTPUTS);
+    return {
+      op: "linearInt8",
+      x,
+      weight: read.tensor(step["weight"], "weight", outputs * inputs),
+      scales: read.floats(step["scales"], "scales", outputs),
+      zeroPoints: read.floats(step["zeroPoints"], "zeroPoints", outputs),
+      sums: read.floats(step["sums"], "sums", outputs),
+      bias: read.floats(step["bias"], "bias", outputs),
+      out: read.out(step["out"], "out", width),
+    };
+  },
+  linearF32(step, read) {
+    const x = read.whole(step["x"], "x");
+    const inputs = sizeOf(x.width, "width of x", 4);
+    const width = read.widthOf(step["out"], "out");
+    return {
+      op: "linearF32",
+      x,
+      weight: read.floats(step["weight"], "weight", inputs * width),
+      bias: read.floats(step["bias"], "bias", width),
+      out: read.out(step["out"], "out", width),
+    };
+  },
+  layerNorm(step, read, sizes) {
+    const x = read.whole(step["x"], "x");
+    const width = sizeOf(x.width, "width of x", 4);
+    const skip = step["skip"] === undefined ? undefined : skipOf(fieldsOf(step["skip"], "skip"), read, width, sizes);
+    if (step["total"] !== undefined && !skip) throw new ProgramFault("it keeps a total without a skip");
+    return {
+      op: "layerNorm",
+      x,
+      skip,
+      gamma: read.floats(step["gamma"], "gamma", width),
+      beta: read.optionalFloats(step["beta"], "beta", width),
+      epsilon: numberOf(step["epsilon"], "epsilon"),
+      total: step["total"] === undefined ? undefined : read.out(step["total"], "total", width),
+      out: read.out(step["out"], "out", width),
+    };
+  },
+  add(step, read, sizes) {
+    const x = read.whole(step["x"], "x");
+    const width = sizeOf(x.width, "width of x", 4);
+    const y = fieldsOf(step["y"], "y");
+    const row = read.optionalFloats(y["row"], "y.row", width);
+    return {
+      op: "add",
+      x,
+      y: row === undefined ? skipOf(y, read, width, sizes) : { row },
+      out: read.out(step["out"], "out", width),
+    };
+  },
+  multiply(step, read) {
+    const width = read.widthOf(step["out"], "out", 4);
+    const x = read.columns(step["x"], "x", width);
+    const row = read.optionalFloats(fieldsOf(step["y"], "y")["row"], "y.row", width);
+    const y = row === undefined ? { view: read.columns(step["y"], "y", width) } : { row };
+    return { op: "multiply", x, y, out: read.out(step["out"], "out", width) };
+  },
+  activation(step, read) {
+    const kind = ACTIVATIONS.find((known) => known === step["kind"]);
+    if (!kind) throw new ProgramFault("its activation is unknown");
+    const width = read.widthOf(step["out"], "out", 4);
+    return {
+      op: "activation",
+      kind,
+      alpha: numberOf(step["alpha"] ?? 0, "alpha"),
+      x: read.columns(step["x"], "x", width),
+      out: read.out(step["out"], "out", width),
+    };
+  },
+  rotate(step, read, { maxTokens }) {
+    read.rows("token");
+    const size = sizeOf(step["size"], "size", 8);
+    const x = read.columns(step["x"], "x", sizeOf(step["width"], "width", size));
+    read.inPlace(x);
+    const cosines = read.floats(step["cosines"], "cosines", maxTokens * (size / 2));
+    const sines = read.floats(step["sines"], "sines", maxTokens * (size / 2));
+    return { op: "rotate", x, size, cosines, sines };
+  },
+  attention(step, read, { maxTokens }) {
+    read.rows("token");
+    const size = sizeOf(step["size"], "size", 4);
+    if (size > MAX_HEAD_SIZE) throw new ProgramFault(`heads have ${size} numbers, and at most ${MAX_HEAD_SIZE} fit`);
+    const heads = sizeOf(step["heads"], "heads");
+    const [query, key, value] = ["query", "key", "value"].map((part) =>
+      read.columns(step[part], part, heads * size),
+    ) as [ColumnView, ColumnView, ColumnView];
+    const strides = [query, key, value].map((view) => read.widthOf(view.value, "a value"));
+    if (new Set(strides).size > 1) throw new ProgramFault("query, key and value lie in rows of different widths");
+    const scale = numberOf(step["scale"], "scale");
+    // The kernel takes a row's maximum before it scales.
+    if (!(scale > 0)) throw new ProgramFault("its scale is not positive");
+    const bias = step["bias"] === undefined ? undefined : biasOf(fieldsOf(step["bias"], "bias"), read, maxTokens);
+    return {
+      op: "attention",
+      query,
+      key,
+      value,
+      heads,
+      size,
+      scale,
+      bias,
+      out: read.out(step["out"], "out", heads * size),
+    };
+  },
+  cls(step, read) {
+    const x = read.whole(step["x"], "x");
+    return { op: "cls", x, out: read.outOfSequences(step["out"], "out", x.width) };
+  },
+};
+
+/** @throws ProgramFault */
+export function parseStep(step: Fields, read: OperandReader, sizes: Sizes): Parsed {
+  const { op } = step;
+  if (typeof op !== "string" || !Object.hasOwn(operations, op)) {
+    throw new ProgramFault(`this version has no operation ${JSON.stringify(op)}`);
+  }
+  return operations[op as Operation["op"]](step, read, sizes);
+}
+
+function skipOf(skip: Fields, read: OperandReader, width: number, { maxTokens }: Sizes): CheckedSkip {
+  if (skip["value"] !== undefined) return { view: read.whole(skip["value"], "the added value", "f32", width) };
+  read.rows("token");
+  const padding = skip["padding"] === undefined ? undefined : numberOf(skip["padding"], "padding");
+  const rows = maxTokens + (padding === undefined ? 0 : 1);
+  return { positions: read.floats(skip["positions"], "positions", rows * width), padding };
+}
+
+function biasOf(bias: Fields, read: OperandReader, maxTokens: number): { table: number; heads: number } {
+  const heads = sizeOf(bias["heads"], "bias.heads");
+  return { table: read.floats(bias["table"], "bias.table", heads * (2 * maxTokens - 1)), heads };
+}

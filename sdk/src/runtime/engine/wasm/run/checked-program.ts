@@ -1,0 +1,126 @@
+import type { ActivationKind, ProgramValue } from "./program.ts";
+
+/** Columns `column` to `column + width` of a value. parseProgram makes these: they lie inside the value. */
+export interface ColumnView {
+  readonly value: number;
+  readonly column: number;
+  readonly width: number;
+}
+
+/** Offset of a tensor in the model file. parseProgram makes these: the file has all bytes that the step reads. */
+export type TensorOffset = number;
+
+/** One row per position. With `padding`, row 0 belongs to that token id, which takes no position. */
+export interface PositionRows {
+  readonly positions: TensorOffset;
+  readonly padding: number | undefined;
+}
+
+/** Rows of another value, or one row per position. */
+export type CheckedSkip = { readonly view: ColumnView } | PositionRows;
+
+/** The same as `Step`, but with operands that need no further checks. `undefined` means "none". */
+export type Operation =
+  | {
+      readonly op: "lookup";
+      readonly table: TensorOffset;
+      readonly scales: TensorOffset;
+      readonly bits: 8 | 4;
+      readonly block: number;
+      readonly out: ColumnView;
+    }
+  | {
+      readonly op: "quantize";
+      readonly x: ColumnView;
+      readonly factors: TensorOffset | undefined;
+      readonly out: ColumnView;
+    }
+  | {
+      readonly op: "linearInt8";
+      readonly x: ColumnView;
+      readonly weight: TensorOffset;
+      readonly scales: TensorOffset;
+      readonly zeroPoints: TensorOffset;
+      readonly sums: TensorOffset;
+      readonly bias: TensorOffset;
+      readonly out: ColumnView;
+    }
+  | {
+      readonly op: "linearF32";
+      readonly x: ColumnView;
+      readonly weight: TensorOffset;
+      readonly bias: TensorOffset;
+      readonly out: ColumnView;
+    }
+  | {
+      readonly op: "layerNorm";
+      readonly x: ColumnView;
+      readonly skip: CheckedSkip | undefined;
+      readonly gamma: TensorOffset;
+      readonly beta: TensorOffset | undefined;
+      readonly epsilon: number;
+      readonly total: ColumnView | undefined;
+      readonly out: ColumnView;
+    }
+  | {
+      readonly op: "add";
+      readonly x: ColumnView;
+      readonly y: CheckedSkip | { readonly row: TensorOffset };
+      readonly out: ColumnView;
+    }
+  | {
+      readonly op: "multiply";
+      readonly x: ColumnView;
+      readonly y: { readonly view: ColumnView } | { readonly row: TensorOffset };
+      readonly out: ColumnView;
+    }
+  | {
+      readonly op: "activation";
+      readonly kind: ActivationKind;
+      readonly alpha: number;
+      readonly x: ColumnView;
+      readonly out: ColumnView;
+    }
+  | {
+      readonly op: "rotate";
+      readonly x: ColumnView;
+      readonly size: number;
+      readonly cosines: TensorOffset;
+      readonly sines: TensorOffset;
+    }
+  | {
+      readonly op: "attention";
+      readonly query: ColumnView;
+      readonly key: ColumnView;
+      readonly value: ColumnView;
+      readonly heads: number;
+      readonly size: number;
+      readonly scale: number;
+      readonly bias: { readonly table: TensorOffset; readonly heads: number } | undefined;
+      readonly out: ColumnView;
+    }
+  | { readonly op: "cls"; readonly x: ColumnView; readonly out: ColumnView };
+
+export type CheckedStep = Operation & {
+  /** The values that the step reads, and those that it writes. */
+  readonly reads: readonly number[];
+  readonly writes: readonly number[];
+};
+
+/** A program that kernels can run without reading or writing outside of its operands. */
+export interface CheckedProgram {
+  readonly values: readonly ProgramValue[];
+  readonly steps: readonly CheckedStep[];
+  readonly output: number;
+  readonly maxTokens: number;
+  readonly vocabulary: number;
+  /** Where the last tensor ends of which every text needs all bytes, in the model file. */
+  readonly tensorsEnd: number;
+  /** Token embedding tables: a text needs the rows of its token ids. */
+  readonly tables: readonly TokenTable[];
+}
+
+export interface TokenTable {
+  readonly offset: TensorOffset;
+  readonly rowBytes: number;
+}

@@ -1,0 +1,23 @@
+import { type Layout, layoutOf } from "./layout.ts";
+import type { Machine } from "./machine.ts";
+import { type Regions, regionsOf } from "./memory-map.ts";
+import type { ProgramValue } from "./program.ts";
+
+/** The memory that a model needs behind its file, for batches of up to `layout.tokens` tokens. */
+export interface Room {
+  readonly layout: Layout;
+  readonly regions: Regions;
+}
+
+/** @param file bytes of the model file */
+export function roomFor({ kernels, program, segments }: Omit<Machine, "memory">, file: number, tokens: number): Room {
+  const layout = layoutOf(program, segments, tokens);
+  const { width } = program.values[program.output] as ProgramValue;
+  const scratch = program.steps.map((step) =>
+    step.op === "attention" ? kernels.attentionScratch(tokens, step.size) : 0,
+  );
+  return {
+    layout,
+    regions: regionsOf({ file, values: layout.bytes, tokens, width, scratch: Math.max(0, ...scratch) }),
+  };
+}
