@@ -6,6 +6,7 @@ export const layers: readonly string[] = [
   "artifact",
   "storage",
   "runtime",
+  "local",
   "serve/contract",
   "serve",
   "client",
@@ -44,6 +45,8 @@ export const narrower: Readonly<Record<string, readonly string[]>> = {
 export const strangers: readonly (readonly [wing: string, other: string])[] = [
   ["compile", "serve"],
   ["compile", "client"],
+  // Models in this process, for Node: a server gets its engine from outside.
+  ["serve", "local"],
 ];
 
 /** Wings that run in Workers, browsers and every other web-standard runtime, and so import no Node built-in. */
