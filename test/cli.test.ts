@@ -163,7 +163,7 @@ describe("prepare", () => {
   it("writes an artifact whose manifest is the report's", async () => {
     const { manifest } = JSON.parse(prepared.stdout) as PrepareReport;
     const files = await readdir(artifact);
-    expect(files.sort()).toEqual([...Object.keys(manifest.files), "manifest.json"].sort());
+    expect(files.sort()).toEqual([...Object.keys(manifest.files), "manifest.json", "measurements.json"].sort());
   });
 });
 
@@ -267,24 +267,26 @@ describe("embed", () => {
 });
 
 describe("bench", () => {
-  it("prints one JSON document on stdout, and stores the costs in the manifest", async () => {
+  it("prints one JSON document on stdout, and stores the latencies beside the manifest", async () => {
     const copy = join(folder, "timed");
     await bertEdge(["prepare", checkpoint, "--out", copy, "--targets", "edge,regional-cpu"]);
+    const manifest = await readFile(join(copy, "manifest.json"), "utf8");
     const args = ["bench", copy, "--tokens", "4,16,64", "--rounds", "1", "--json"];
     const { code, stdout } = await bertEdge(args);
     expect(code).toBe(0);
-    const report = JSON.parse(stdout) as { engines: Record<string, { points: { tokens: number }[]; cost: object }> };
+    const report = JSON.parse(stdout) as { engines: Record<string, { points: { tokens: number }[]; latency: object }> };
     expect(report).toMatchObject({ unit: "ms", rounds: 1 });
     expect(Object.keys(report.engines)).toEqual(["wasm", "ort-node"]);
     expect(report.engines["wasm"]?.points.map(({ tokens }) => tokens)).toEqual([4, 16, 64]);
-    const manifest = JSON.parse(await readFile(join(copy, "manifest.json"), "utf8"));
-    expect(manifest.targets.edge.cost).toEqual(report.engines["wasm"]?.cost);
-    expect(manifest.targets["regional-cpu"].cost).toEqual(report.engines["ort-node"]?.cost);
+    const stored = JSON.parse(await readFile(join(copy, "measurements.json"), "utf8"));
+    expect(stored.edge.latency).toEqual(report.engines["wasm"]?.latency);
+    expect(stored["regional-cpu"].latency).toEqual(report.engines["ort-node"]?.latency);
+    expect(await readFile(join(copy, "manifest.json"), "utf8")).toBe(manifest);
   });
 
-  it("does not store costs that say nothing of short or long texts", async () => {
-    const manifest = join(artifact, "manifest.json");
-    const before = await readFile(manifest, "utf8");
+  it("stores no latencies that were measured without short or without long texts", async () => {
+    const measurements = join(artifact, "measurements.json");
+    const before = await readFile(measurements, "utf8");
     for (const tokens of ["8,16,20", "40,50,64", "8,64"]) {
       const { code, stderr } = await bertEdge([
         "bench",
@@ -298,7 +300,7 @@ describe("bench", () => {
       ]);
       expect({ code, stderr }).toMatchObject({ code: 0, stderr: expect.stringContaining("not stored") });
     }
-    expect(await readFile(manifest, "utf8")).toBe(before);
+    expect(await readFile(measurements, "utf8")).toBe(before);
   });
 });
 

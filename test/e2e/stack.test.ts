@@ -3,12 +3,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import OpenAI from "openai";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { Cost, Manifest } from "#sdk/artifact/manifest.ts";
+import type { LatencyFit, Measurements } from "#sdk/artifact/measurements.ts";
 import { type Stack, startStack } from "#sdk/cli/dev/stack.ts";
 import { tour } from "#sdk/cli/dev/tour.ts";
 import { AuthenticationError, BertEdge, InvalidRequestError } from "#sdk/client/index.ts";
 import { prepare } from "#sdk/compile/commands/prepare.ts";
-import { writeManifest } from "#sdk/compile/pack/write-artifact.ts";
+import { writeMeasurements } from "#sdk/compile/pack/write-artifact.ts";
 import { cosine } from "#sdk/runtime/tasks/sentence-vector.ts";
 
 /** Edge and region round to int8 in different ways: measured 0.9989 for a long text, 0.998 for short ones. */
@@ -22,10 +22,10 @@ const longText = "The wheel still turns whenever the sluice is open. ".repeat(18
 const manyTexts = Array<string>(40).fill(longText);
 
 /** The region is faster by half only, which a busy machine can hide: what the edge is said to take is what decides. */
-function slowerAtTheEdge(manifest: Manifest): Manifest {
-  const slower = structuredClone(manifest);
-  const cost = slower.targets.edge?.cost as Cost;
-  for (const part of ["base", "perToken", "perSquare"] as const) cost[part] *= 4;
+function slowerAtTheEdge(measurements: Measurements): Measurements {
+  const slower = structuredClone(measurements);
+  const latency = slower.edge?.latency as LatencyFit;
+  for (const part of ["base", "perToken", "perSquare"] as const) latency[part] *= 4;
   return slower;
 }
 
@@ -38,8 +38,8 @@ describe("the whole product", () => {
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), "bert-edge-e2e-"));
     const artifact = join(folder, "artifact");
-    const { manifest } = await prepare({ folder: "models/default", out: artifact, name: "bert-edge-mini" });
-    await writeManifest(artifact, slowerAtTheEdge(manifest));
+    const { measurements } = await prepare({ folder: "models/default", out: artifact, name: "bert-edge-mini" });
+    await writeMeasurements(artifact, slowerAtTheEdge(measurements));
     stack = await startStack({ root: process.cwd(), artifact });
     edge = new BertEdge({ baseURL: stack.edgeURL, apiKey: stack.apiKey });
   });

@@ -38,7 +38,7 @@ export async function publishForm(publication: Publication, folder: string): Pro
   const version = versionOf(await sha256Hex(manifestBytes));
   const publisher = await startWorker({ modules: await workerModules("none"), model: name, folder });
   try {
-    const artifact = storedArtifact(memoryStore(files), { manifest, version });
+    const artifact = storedArtifact(memoryStore(files), { manifest, version, measurements: {} });
     await publish({ ...artifact, manifestBytes }, await publisher.bucket());
   } finally {
     await publisher.stop();

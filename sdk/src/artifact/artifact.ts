@@ -1,26 +1,30 @@
 import type { Destination } from "./fill.ts";
 import type { Manifest } from "./manifest.ts";
+import type { Measurements } from "./measurements.ts";
 
-/** A prepared model, in a folder or in a store. */
+/** A prepared model in a folder, in a store or in memory. */
 export interface Artifact {
   readonly manifest: Manifest;
+  /** First 12 digits of the manifest's SHA-256: the same content has the same version. */
   readonly version: string;
+  /** Time and memory of the targets. They are no part of the version. */
+  readonly measurements: Measurements;
   /**
-   * Reads a file that the manifest lists and checks it against its hash.
+   * Reads a file that the manifest lists, and checks it against its hash.
    *
    * @throws BertEdgeError `artifact_corrupt`, `storage_unavailable`
    */
   read(file: string): Promise<Uint8Array<ArrayBuffer>>;
   /**
-   * Streams a file that the manifest lists into `destination`, checked chunk by chunk. After an error, only the bytes reported
-   * to `destination.checked` are valid.
+   * Streams a file that the manifest lists into its destination, and checks it chunk by chunk. After an error, only the
+   * bytes that were reported as checked are valid.
    *
    * @throws BertEdgeError `artifact_corrupt`, `storage_unavailable`; `buffer_invalid` when the destination has another size
    */
   readInto(file: string, destination: Destination): Promise<void>;
 }
 
-/** An artifact with the exact bytes of its manifest, which `publish` copies. */
+/** An artifact that can be published: `publish` stores the manifest as these bytes. */
 export interface PublishableArtifact extends Artifact {
   readonly manifestBytes: Uint8Array<ArrayBuffer>;
 }

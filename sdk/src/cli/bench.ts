@@ -1,7 +1,7 @@
 import { Command } from "commander";
-import { BertEdgeError } from "../artifact/error.ts";
-import type { Manifest, Target } from "../artifact/manifest.ts";
-import type { Calibration, TimedTarget } from "../compile/latency/time-targets.ts";
+import type { Target } from "../artifact/manifest.ts";
+import type { BenchReport } from "../compile/commands/bench.ts";
+import type { TimedTarget } from "../compile/latency/measure-targets.ts";
 import { listOf, positiveInteger, positiveIntegers } from "./options.ts";
 import { printJson, printNote, printResult, table } from "./output.ts";
 
@@ -16,7 +16,7 @@ interface Options {
 }
 
 export const benchCommand = new Command("bench")
-  .description("time an artifact's engines side by side, and store the fitted costs in its manifest")
+  .description("time an artifact's engines side by side, and store the fitted latencies beside its manifest")
   .argument("<artifact>", "artifact folder")
   .option(
     "--engines <list>",
@@ -26,48 +26,33 @@ export const benchCommand = new Command("bench")
   .option("--tokens <list>", "sequence lengths", positiveIntegers, [8, 16, 32, 64, 128, 256])
   .option("--rounds <n>", "timed rounds; the median of them counts", positiveInteger, 15)
   .option("--json", "print figures and fits as JSON")
-  .action(async (folder: string, { engines: names, tokens, rounds, json }: Options) => {
-    const { calibrate, timedTargets } = await import("../compile/latency/time-targets.ts");
-    const { writeManifest } = await import("../compile/pack/write-artifact.ts");
-    const { openFolder } = await import("../storage/folder-artifact.ts");
-    const artifact = await openFolder(folder);
-    const onRound = (round: number) => {
+  .action(async (folder: string, { json, ...options }: Options) => {
+    const { bench } = await import("../compile/commands/bench.ts");
+    const onRound = (round: number, rounds: number) => {
       if (process.stderr.isTTY) process.stderr.write(`\rround ${round} of ${rounds} `);
     };
-    const timed = timedTargets.filter((target) => artifact.manifest.targets[target]);
-    const targets = names?.map((name) => targetOf(artifact.manifest, name, timed)) ?? timed;
-    const { calibration, manifest } = await calibrate(artifact, { targets, tokens, rounds, onRound });
-    const longest = Math.max(...tokens);
-    if (new Set(tokens).size >= 3 && Math.min(...tokens) <= 16 && longest >= manifest.maxTokens / 2) {
-      await writeManifest(folder, manifest);
-      printNote(`\nCosts stored in ${folder}.`);
-    } else {
-      printNote(
-        "\nCosts not stored: that takes three lengths, one up to 16 and one of at least half the model's longest.",
-      );
-    }
-    if (json) printJson({ model: manifest.name, unit: "ms", rounds, engines: byEngine(manifest, calibration) });
-    else printResult(describe(manifest, calibration));
+    const report = await bench({ artifact: folder, ...options, onRound });
+    printNote(
+      report.stored
+        ? `\nLatencies stored in ${folder}.`
+        : "\nLatencies not stored: that takes three lengths, one of at most 16 tokens and one of at least half the model's maximum.",
+    );
+    if (json) printJson(byEngine(report));
+    else printResult(describe(report));
   });
 
-/** @throws BertEdgeError `engine_mismatch` */
-function targetOf({ name: model, targets }: Manifest, engine: EngineName, timed: readonly TimedTarget[]): TimedTarget {
-  const target = timed.find((name) => targets[name]?.engine === engine);
-  if (target) return target;
-  throw new BertEdgeError("engine_mismatch", `No target of ${model} is for the engine ${engine}.`, {
-    hint: `It has ${timed.map((name) => targets[name]?.engine).join(" and ")}.`,
-  });
+function byEngine({ manifest, rounds, points, measurements }: BenchReport) {
+  const engines = (Object.keys(points) as TimedTarget[]).map((name) => [
+    manifest.targets[name]?.engine,
+    { points: points[name], latency: measurements[name]?.latency },
+  ]);
+  return { model: manifest.name, unit: "ms", rounds, engines: Object.fromEntries(engines) };
 }
 
-const byEngine = ({ targets }: Manifest, calibration: Calibration) =>
-  Object.fromEntries(
-    (Object.entries(calibration) as [TimedTarget, object][]).map(([name, figures]) => [targets[name]?.engine, figures]),
-  );
-
-function describe({ name, targets }: Manifest, { edge, "regional-cpu": native }: Calibration): string {
+function describe({ manifest: { name, targets }, points: { edge, "regional-cpu": native } }: BenchReport): string {
   const ms = (value: number | undefined) => value?.toFixed(2) ?? "";
-  const rows = (edge ?? native)?.points.map(({ tokens }, i) => {
-    const [web, node] = [edge?.points[i]?.ms, native?.points[i]?.ms];
+  const rows = (edge ?? native)?.map(({ tokens }, i) => {
+    const [web, node] = [edge?.[i]?.ms, native?.[i]?.ms];
     return [String(tokens), ms(web), ms(node), web && node ? (web / node).toFixed(2) : ""];
   });
   const heads = ["tokens", targets.edge?.engine ?? "edge", targets["regional-cpu"]?.engine ?? "region", "ratio"];

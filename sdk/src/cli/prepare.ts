@@ -47,10 +47,11 @@ export const prepareCommand = new Command("prepare")
   });
 
 function describe(report: PrepareReport): string {
-  const { manifest } = report;
+  const { manifest, measurements } = report;
   const targets = Object.entries(manifest.targets) as [TargetName, Target][];
   const rows = targets.map(([name, target]) => {
-    const { engine, precision, model, parity, task, memory } = target;
+    const { engine, precision, model, parity, task } = target;
+    const memory = measurements[name]?.memory;
     return [
       name,
       engine,

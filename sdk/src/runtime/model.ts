@@ -1,6 +1,7 @@
 import type { Artifact } from "../artifact/artifact.ts";
 import { BertEdgeError } from "../artifact/error.ts";
 import { type EmbedManifest, type ManifestFile, sentenceEncoder, type TargetName } from "../artifact/manifest.ts";
+import type { Measurements } from "../artifact/measurements.ts";
 import type { Engine, ModelSource, TokenIds } from "./engine/engine.ts";
 import { loadTokenizer } from "./tokenizer/load-tokenizer.ts";
 import type { Tokenizer } from "./tokenizer/tokenizer.ts";
@@ -9,6 +10,8 @@ import type { Tokenizer } from "./tokenizer/tokenizer.ts";
 export interface Model {
   readonly manifest: EmbedManifest;
   readonly version: string;
+  /** Time and memory of the targets. Replaced when the same version is measured and published again. */
+  measurements: Measurements;
   readonly tokenizer: Tokenizer;
   /** The target that the engine loaded: `edge`, `regional-cpu`, … */
   readonly target: TargetName;
@@ -67,7 +70,7 @@ export interface EmbeddedTokens {
  *   `artifact_corrupt`, or what reading throws
  */
 export async function startModel(artifact: Artifact, engine: Engine): Promise<Model> {
-  const { version } = artifact;
+  const { version, measurements } = artifact;
   const manifest = sentenceEncoder(artifact.manifest);
   const { name, maxTokens } = manifest;
   const loading = engine.load(sourceOf(artifact, engine.name));
@@ -110,6 +113,7 @@ export async function startModel(artifact: Artifact, engine: Engine): Promise<Mo
   return {
     manifest,
     version,
+    measurements,
     tokenizer,
     target: session.target,
     provider: session.provider,

@@ -6,7 +6,7 @@ import { checkDimensions, checkQuery, type Limits } from "./limits.ts";
 import type { ModelHolder } from "./model-holder.ts";
 import type { ExpectedAnswer, RegionTier } from "./region-tier.ts";
 import { type Decision, decide } from "./routing/decide.ts";
-import { predictMs } from "./routing/predict-cost.ts";
+import { predictMs } from "./routing/predict-latency.ts";
 import type { Background, EmbedAnswer, EmbedQuery, EmbedService } from "./service.ts";
 
 export interface EmbedServiceOptions {
@@ -52,12 +52,12 @@ export function embedService({ holder, tier, region, limits, cpuLimitMs }: Embed
 
   /** Without a model, decides for a deployment that is still loading it. */
   function choose(query: EmbedQuery, model?: Model, sequences: readonly TokenIds[] = []): Decision & ExpectedAnswer {
-    const computeMs = (model && predictMs(model.manifest, "regional-cpu", sequences)) ?? 0;
+    const computeMs = (model && predictMs(model.measurements, "regional-cpu", sequences)) ?? 0;
     const decision = decide({
       remainingMs: query.deadline.remainingMs(),
       edge: {
         ready: model !== undefined,
-        predictedMs: model && predictMs(model.manifest, model.target, sequences),
+        predictedMs: model && predictMs(model.measurements, model.target, sequences),
         cpuLimitMs,
       },
       region: !region ? "none" : region.usable() ? { predictedMs: region.predict(computeMs) } : "down",
@@ -94,7 +94,7 @@ export function embedService({ holder, tier, region, limits, cpuLimitMs }: Embed
       provider: model.provider,
       tier,
       reason: choice.tier === "region" ? "region-down" : choice.reason,
-      predictedMs: predictMs(model.manifest, model.target, sequences),
+      predictedMs: predictMs(model.measurements, model.target, sequences),
       timings: { compute: computeMs },
     };
   }

@@ -60,7 +60,10 @@ export function modelHolder(options: ModelHolderOptions): ModelHolder {
   async function fetchCurrent({ manifest, usable }: Loading): Promise<Model> {
     const old = held;
     const pointer = await readPointer(store, name);
-    if (old?.version === pointer.version) return old;
+    if (old?.version === pointer.version) {
+      old.measurements = pointer.measurements ?? {};
+      return old;
+    }
     const artifact = await openPublished(store, pointer);
     manifest.resolve(sentenceEncoder(artifact.manifest));
     const next = await startModel(artifact, engine);

@@ -34,14 +34,7 @@ describe("publishedModels", () => {
     const { store, ask, there } = await setUp();
     await ask("one");
     const measured = { peak: LIMIT + 1, limit: LIMIT, fits: false };
-    const edge = {
-      engine: "ort-web",
-      precision: "int8",
-      model: "model.onnx",
-      parity: { meanCosine: 1, minCosine: 1, maxAbsDiff: 0, cases: 1 },
-      memory: measured,
-    } as const;
-    await publishTiny(store, "small", { name: "greedy", targets: { edge } });
+    await publishTiny(store, "small", { name: "greedy" }, { edge: { memory: measured } });
     await expect(ask("greedy")).rejects.toMatchObject({
       code: "memory_full",
       message: expect.stringContaining(`greedy needs ${LIMIT + 1} bytes`),

@@ -1,4 +1,5 @@
-import type { Manifest } from "../artifact/manifest.ts";
+import type { Artifact } from "../artifact/artifact.ts";
+import type { Target, TargetName } from "../artifact/manifest.ts";
 import type { Engine } from "../runtime/engine/engine.ts";
 import { startModel } from "../runtime/model.ts";
 import { type ModelCache, modelCache } from "../runtime/model-cache.ts";
@@ -18,16 +19,17 @@ export const publishedModels = ({ store, engine, limitBytes }: PublishedModelsOp
     limitBytes,
     async load(name, reserve) {
       const artifact = await openPublished(store, await readPointer(store, name));
-      await reserve(expectedBytes(artifact.manifest, engine.name));
+      await reserve(expectedBytes(artifact, engine.name));
       return startModel(artifact, engine);
     },
   });
 
 /** What was measured when the artifact was prepared; the model file's size where that is not known. */
-function expectedBytes({ targets, files }: Manifest, engine: Engine["name"]): number {
-  const bytes = Object.values(targets).map((target) => {
-    if (target?.engine !== engine) return 0;
-    return target.memory?.peak ?? files[target.model]?.size ?? 0;
+function expectedBytes({ manifest, measurements }: Artifact, engine: Engine["name"]): number {
+  const targets = Object.entries(manifest.targets) as [TargetName, Target][];
+  const bytes = targets.map(([name, target]) => {
+    if (target.engine !== engine) return 0;
+    return measurements[name]?.memory?.peak ?? manifest.files[target.model]?.size ?? 0;
   });
   return Math.max(0, ...bytes);
 }

@@ -1,10 +1,10 @@
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { bytesOf, smallFiles, smallManifest } from "#test/fixtures/small-artifact.ts";
+import { bytesOf, measurements, smallFiles, smallManifest } from "#test/fixtures/small-artifact.ts";
 import { temporaryFolder } from "#test/fixtures/temporary-folder.ts";
-import { writeArtifact } from "../compile/pack/write-artifact.ts";
-import { openFolder } from "./folder-artifact.ts";
+import { artifactFiles, writeArtifact, writeMeasurements } from "../compile/pack/write-artifact.ts";
+import { openFiles, openFolder } from "./folder-artifact.ts";
 import { memoryStore } from "./memory.ts";
 import { publish } from "./publish.ts";
 import { readPointer } from "./published-artifact.ts";
@@ -13,7 +13,7 @@ async function folderWithArtifact() {
   const folder = join(await temporaryFolder(), "artifact");
   const files = smallFiles();
   const manifest = await smallManifest(files);
-  await writeArtifact(folder, manifest, files);
+  await writeArtifact(folder, { manifest, measurements, files });
   return { folder, files, manifest };
 }
 
@@ -22,7 +22,35 @@ describe("an artifact folder", () => {
     const { folder, files, manifest } = await folderWithArtifact();
     const artifact = await openFolder(folder);
     expect(artifact.manifest).toEqual(manifest);
+    expect(artifact.measurements).toEqual(measurements);
     for (const [name, bytes] of files) expect(await artifact.read(name)).toEqual(bytes);
+  });
+
+  it("reads the same from a map of its files", async () => {
+    const { folder, files, manifest } = await folderWithArtifact();
+    const [inMemory, onDisk] = [
+      await openFiles(artifactFiles({ manifest, measurements, files })),
+      await openFolder(folder),
+    ];
+    expect(inMemory.manifestBytes).toEqual(onDisk.manifestBytes);
+    expect(inMemory).toMatchObject({ manifest, measurements, version: onDisk.version });
+    for (const [name, bytes] of files) expect(await inMemory.read(name)).toEqual(bytes);
+    await expect(openFiles(new Map())).rejects.toMatchObject({ code: "artifact_missing" });
+  });
+
+  it("keeps its version when it is measured again, or not at all", async () => {
+    const { folder } = await folderWithArtifact();
+    const { version } = await openFolder(folder);
+    const again = { edge: { latency: { base: 9, perToken: 0, perSquare: 0 } } };
+    await writeMeasurements(folder, again);
+    expect(await openFolder(folder)).toMatchObject({ version, measurements: again });
+    await rm(join(folder, "measurements.json"));
+    expect(await openFolder(folder)).toMatchObject({ version, measurements: {} });
+    await writeFile(join(folder, "measurements.json"), '{"edge":{"latency":"fast"}}');
+    await expect(openFolder(folder)).rejects.toMatchObject({
+      code: "manifest_invalid",
+      message: expect.stringContaining("measurements.json"),
+    });
   });
 
   it("has the version that it is published under", async () => {

@@ -3,28 +3,53 @@ import type { PublishableArtifact } from "../artifact/artifact.ts";
 import { BertEdgeError } from "../artifact/error.ts";
 import { versionOf } from "../artifact/keys.ts";
 import { parseManifest } from "../artifact/manifest.ts";
+import { MEASUREMENTS_FILE, parseMeasurements } from "../artifact/measurements.ts";
 import { sha256Hex } from "../artifact/sha256.ts";
 import { fsStore } from "./fs.ts";
+import { memoryStore } from "./memory.ts";
 import { readObject } from "./read-object.ts";
+import type { ObjectStore } from "./store.ts";
 import { storedArtifact } from "./stored-artifact.ts";
 
 export const MANIFEST_FILE = "manifest.json";
 
 /**
- * An artifact as `bert-edge prepare` writes it: a folder with manifest.json and the files it lists.
+ * Opens an artifact folder that `prepare` wrote: manifest.json, the files it lists, and measurements.json.
  *
  * @throws BertEdgeError `artifact_missing`, `manifest_invalid`, `storage_unavailable`
  */
-export async function openFolder(folder: string): Promise<PublishableArtifact> {
-  const store = fsStore(folder);
-  const path = join(folder, MANIFEST_FILE);
+export const openFolder = (folder: string): Promise<PublishableArtifact> =>
+  openStored(fsStore(folder), (file) => join(folder, file), folder);
+
+/**
+ * Opens an artifact whose files are in memory, manifest.json among them.
+ *
+ * @throws BertEdgeError `artifact_missing`, `manifest_invalid`
+ */
+export const openFiles = (files: ReadonlyMap<string, Uint8Array<ArrayBuffer>>): Promise<PublishableArtifact> =>
+  openStored(memoryStore(new Map(files)), (file) => file, "the map of files");
+
+async function openStored(
+  store: ObjectStore,
+  pathOf: (file: string) => string,
+  where: string,
+): Promise<PublishableArtifact> {
   const manifestBytes = await readObject(store, MANIFEST_FILE);
   if (!manifestBytes) {
-    throw new BertEdgeError("artifact_missing", `${path} does not exist: ${folder} is not an artifact.`, {
-      hint: "Make one with `bert-edge prepare <model folder> --out <artifact folder>`.",
-    });
+    throw new BertEdgeError(
+      "artifact_missing",
+      `${pathOf(MANIFEST_FILE)} does not exist: ${where} is not an artifact.`,
+      {
+        hint: "Make one with `bert-edge prepare <model folder> --out <artifact folder>`.",
+      },
+    );
   }
-  const manifest = parseManifest(new TextDecoder().decode(manifestBytes), path);
-  const version = versionOf(await sha256Hex(manifestBytes));
-  return { ...storedArtifact(store, { manifest, version }), manifestBytes };
+  const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
+  const measured = await readObject(store, MEASUREMENTS_FILE);
+  const described = {
+    manifest: parseManifest(text(manifestBytes), pathOf(MANIFEST_FILE)),
+    version: versionOf(await sha256Hex(manifestBytes)),
+    measurements: measured ? parseMeasurements(text(measured), pathOf(MEASUREMENTS_FILE)) : {},
+  };
+  return { ...storedArtifact(store, described), manifestBytes };
 }

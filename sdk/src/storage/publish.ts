@@ -1,21 +1,22 @@
 import type { PublishableArtifact } from "../artifact/artifact.ts";
 import { blobKey, pointerKey } from "../artifact/keys.ts";
-import { MANIFEST_FORMAT, type Pointer } from "../artifact/manifest.ts";
+import { MANIFEST_FORMAT } from "../artifact/manifest.ts";
+import type { Pointer } from "../artifact/pointer.ts";
 import { sha256Hex } from "../artifact/sha256.ts";
 import type { WritableStore } from "./store.ts";
 
 export interface Published {
   name: string;
   version: string;
-  /** Objects written, and objects that were there already. */
+  /** Objects written, and objects that the store had already. */
   uploaded: number;
   reused: number;
   bytes: number;
 }
 
 /**
- * Copies an artifact into a store: its files under content-addressed keys, then its manifest, and the pointer last, so
- * that a reader sees the old model or the whole new one. Publishing the same artifact again only rewrites the pointer.
+ * Copies an artifact into a store: files under content-addressed keys, then the manifest, and the pointer last. Readers
+ * see the old model or the whole new one. Publishing the same version again only rewrites the pointer and its measurements.
  *
  * @throws BertEdgeError `artifact_corrupt`, `storage_unavailable`; the model that was current stays so
  */
@@ -24,7 +25,7 @@ export async function publish(
   store: WritableStore,
   onObject: (key: string, state: "uploaded" | "reused") => void = () => {},
 ): Promise<Published> {
-  const { manifest, manifestBytes, version } = artifact;
+  const { manifest, manifestBytes, version, measurements } = artifact;
   const result: Published = { name: manifest.name, version, uploaded: 0, reused: 0, bytes: 0 };
 
   const putOnce = async (sha256: string, read: () => Promise<Uint8Array<ArrayBuffer>>, contentType: string) => {
@@ -54,6 +55,7 @@ export async function publish(
       size: manifestBytes.length,
       text: new TextDecoder("utf-8", { ignoreBOM: true }).decode(manifestBytes),
     },
+    measurements,
   };
   const text = new TextEncoder().encode(`${JSON.stringify(pointer, null, 2)}\n`);
   await store.put(pointerKey(manifest.name), text, { contentType: "application/json" });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { bytesOf, smallArtifact, textOf } from "#test/fixtures/small-artifact.ts";
 import { blobKey, pointerKey, versionOf } from "../artifact/keys.ts";
-import type { Pointer } from "../artifact/manifest.ts";
+import type { Pointer } from "../artifact/pointer.ts";
 import { sha256Hex } from "../artifact/sha256.ts";
 import { memoryStore } from "./memory.ts";
 import { publish } from "./publish.ts";
@@ -26,6 +26,7 @@ describe("a published artifact", () => {
     const read = await open();
     expect(read.manifest).toEqual(artifact.manifest);
     expect(read.version).toBe(artifact.version);
+    expect(read.measurements).toEqual(artifact.measurements);
     expect(await read.read("model.int8.onnx")).toEqual(artifact.files.get("model.int8.onnx"));
   });
 
@@ -103,6 +104,16 @@ describe("a published artifact", () => {
     const store = memoryStore();
     await publish({ ...artifact, manifestBytes, version }, store);
     expect((await openPublished(store, await readPointer(store, "small"))).manifest).toEqual(artifact.manifest);
+  });
+
+  it("shows new measurements of the same version, once they are published", async () => {
+    const { store, artifact, open } = await published();
+    const measurements = { edge: { latency: { base: 9, perToken: 0, perSquare: 0 } } };
+    expect(await publish({ ...artifact, measurements }, store)).toMatchObject({
+      uploaded: 0,
+      version: artifact.version,
+    });
+    expect(await open()).toMatchObject({ version: artifact.version, measurements });
   });
 
   it("keeps a reader of an older version served while a newer one is published", async () => {

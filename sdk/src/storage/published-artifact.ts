@@ -2,13 +2,14 @@ import type { Artifact } from "../artifact/artifact.ts";
 import { BertEdgeError } from "../artifact/error.ts";
 import { fill, into } from "../artifact/fill.ts";
 import { blobKey, pointerKey } from "../artifact/keys.ts";
-import { type Pointer, parseManifest, parsePointer } from "../artifact/manifest.ts";
+import { parseManifest } from "../artifact/manifest.ts";
+import { type Pointer, parsePointer } from "../artifact/pointer.ts";
 import { readObject } from "./read-object.ts";
 import type { ObjectStore } from "./store.ts";
 import { readStored, storedArtifact } from "./stored-artifact.ts";
 
 /**
- * The pointer to the version of a model that is current.
+ * Reads the pointer to the current version of a model.
  *
  * @throws BertEdgeError `model_not_published`, `pointer_invalid`, `storage_unavailable`
  */
@@ -27,8 +28,15 @@ export async function readPointer(store: ObjectStore, name: string): Promise<Poi
   });
 }
 
-/** @throws BertEdgeError `artifact_corrupt`, `manifest_invalid`, `storage_unavailable` */
-export async function openPublished(store: ObjectStore, { name, version, manifest: file }: Pointer): Promise<Artifact> {
+/**
+ * Opens the version that a pointer names.
+ *
+ * @throws BertEdgeError `artifact_corrupt`, `manifest_invalid`, `storage_unavailable`
+ */
+export async function openPublished(
+  store: ObjectStore,
+  { name, version, manifest: file, measurements = {} }: Pointer,
+): Promise<Artifact> {
   const bytes = new Uint8Array(file.size);
   const { text } = file;
   await (text === undefined
@@ -38,5 +46,7 @@ export async function openPublished(store: ObjectStore, { name, version, manifes
         return true;
       }));
   const manifest = parseManifest(new TextDecoder().decode(bytes), `${store.name}/${name}`);
-  return storedArtifact(store, { manifest, version }, (file) => blobKey(manifest.files[file]?.sha256 ?? ""));
+  return storedArtifact(store, { manifest, version, measurements }, (file) =>
+    blobKey(manifest.files[file]?.sha256 ?? ""),
+  );
 }

@@ -7,7 +7,7 @@ import type { ObjectStore } from "./store.ts";
 /** The artifact whose files lie in `store`, each under its name or `keyOf` it. */
 export function storedArtifact(
   store: ObjectStore,
-  { manifest, version }: Pick<Artifact, "manifest" | "version">,
+  { manifest, version, measurements }: Omit<Artifact, "read" | "readInto">,
   keyOf: (file: string) => string = (file) => file,
 ): Artifact {
   const readInto: Artifact["readInto"] = (file, destination) =>
@@ -15,6 +15,7 @@ export function storedArtifact(
   return {
     manifest,
     version,
+    measurements,
     readInto,
     async read(file) {
       const bytes = new Uint8Array((manifest.files[file] as ManifestFile).size);

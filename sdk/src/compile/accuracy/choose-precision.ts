@@ -1,5 +1,5 @@
 import { BertEdgeError } from "../../artifact/error.ts";
-import type { Measured, Parity, TaskScore } from "../../artifact/manifest.ts";
+import type { Accuracy, Parity, TaskScore } from "../../artifact/manifest.ts";
 import type { Graph } from "../graph/graph.ts";
 import type { Quantizer } from "../quantize/precisions.ts";
 import { type Limit, shortfall } from "./limits.ts";
@@ -17,7 +17,7 @@ export interface Candidate<Label extends string = string> {
 export interface Choice<Label extends string = string> {
   readonly label: Label;
   readonly graph: Graph;
-  readonly measured: Measured;
+  readonly measured: Accuracy;
   /** Nodes that stay in the next higher precision. */
   readonly kept: readonly string[];
 }
@@ -77,8 +77,8 @@ export async function choosePrecision<Label extends string>(
   throw refusal(what, missing ?? "", layers);
 }
 
-async function measuredOf(graph: Graph, { parity, task }: Measures, limit: Limit): Promise<Measured> {
-  const measured: Measured = { parity: await parity(graph) };
+async function measuredOf(graph: Graph, { parity, task }: Measures, limit: Limit): Promise<Accuracy> {
+  const measured: Accuracy = { parity: await parity(graph) };
   const score = shortfall(measured, limit) ? undefined : await task?.(graph);
   return score ? { ...measured, task: score } : measured;
 }

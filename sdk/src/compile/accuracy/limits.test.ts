@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Measured } from "../../artifact/manifest.ts";
+import type { Accuracy } from "../../artifact/manifest.ts";
 import { FP16_LIMIT, INT8_LIMIT, RANDOM_TOKENS_LIMIT, STATIC_LIMIT, shortfall } from "./limits.ts";
 
 const limits = { FP16_LIMIT, INT8_LIMIT, STATIC_LIMIT, RANDOM_TOKENS_LIMIT };
@@ -14,7 +14,7 @@ describe.each(Object.entries(limits))("%s", (_, limit) => {
     expect(shortfall({ parity: { ...exact, top1: undefined }, task: undefined }, limit)).toBeUndefined();
   });
 
-  it.each<[string, Partial<Measured["parity"]>, object, string]>([
+  it.each<[string, Partial<Accuracy["parity"]>, object, string]>([
     ["the mean cosine", { meanCosine: meanCosine - 1e-4 }, {}, "mean cosine"],
     ["the worst cosine", { minCosine: minCosine - 1e-4 }, {}, "worst cosine"],
     ["the labels", { top1: minTop1 - 0.01 }, {}, "% the same label"],

@@ -1,4 +1,4 @@
-import type { Measured } from "../../artifact/manifest.ts";
+import type { Accuracy } from "../../artifact/manifest.ts";
 import type { ParityLimit } from "./parity.ts";
 
 /** What a target in a lower precision has to reach. */
@@ -22,7 +22,7 @@ export const STATIC_LIMIT: Limit = { ...INT8_LIMIT, meanCosine: 0.97, minCosine:
 export const RANDOM_TOKENS_LIMIT: Limit = { ...INT8_LIMIT, meanCosine: 0.98, minCosine: 0.95 };
 
 /** Why a measurement is below a limit; undefined when it is not. NaN always is. */
-export function shortfall({ parity, task }: Measured, limit: Limit): string | undefined {
+export function shortfall({ parity, task }: Accuracy, limit: Limit): string | undefined {
   const { meanCosine, minCosine, top1, cases } = parity;
   const reasons = [
     meanCosine >= limit.meanCosine || `mean cosine ${figure(meanCosine)} (at least ${limit.meanCosine})`,

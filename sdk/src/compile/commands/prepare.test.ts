@@ -23,6 +23,7 @@ describe("prepare", () => {
     const report = await run({ onStage: (stage) => stages.push(stage) });
     const artifact = await openFolder(out);
     expect(artifact.manifest).toEqual(report.manifest);
+    expect(artifact.measurements).toEqual(report.measurements);
     expect(report.manifest).toMatchObject({
       name: "tiny-model",
       task: "embed",
@@ -32,19 +33,22 @@ describe("prepare", () => {
       maxTokens: 64,
       vocabulary: 30_522,
       targets: {
-        edge: { engine: "wasm", precision: "int8-edge", model: "model.int8-edge.safetensors", memory: { fits: true } },
+        edge: { engine: "wasm", precision: "int8-edge", model: "model.int8-edge.safetensors" },
         "regional-cpu": { engine: "ort-node", precision: "int8", model: "model.int8.onnx" },
         "regional-gpu": { engine: "ort-node", precision: "fp16", model: "model.fp16.onnx" },
       },
     });
     for (const target of ["edge", "regional-cpu"] as const) {
-      const { base = 0, perToken = 0, perSquare = 0 } = report.manifest.targets[target]?.cost ?? {};
+      const { base = 0, perToken = 0, perSquare = 0 } = report.measurements[target]?.latency ?? {};
       expect(base + perToken + perSquare).toBeGreaterThan(0);
     }
-    expect(report.manifest.targets["regional-gpu"]?.cost).toBeUndefined();
+    expect(report.measurements["regional-gpu"]).toBeUndefined();
+    expect(report.measurements.edge?.memory?.fits).toBe(true);
     expect(report.nodes.fused).toBeLessThan(report.nodes.decomposed / 4);
     // The files are all that there is, and what the manifest says.
-    expect((await readdir(out)).sort()).toEqual(["manifest.json", ...Object.keys(artifact.manifest.files)].sort());
+    expect((await readdir(out)).sort()).toEqual(
+      ["manifest.json", "measurements.json", ...Object.keys(artifact.manifest.files)].sort(),
+    );
     for (const [name, file] of Object.entries(artifact.manifest.files)) {
       expect(await describeFile(await artifact.read(name))).toEqual(file);
     }
@@ -110,10 +114,13 @@ describe("prepare", () => {
     expect(parity?.minCosine).toBeGreaterThanOrEqual(FP16_LIMIT.minCosine);
   });
 
-  it("makes the same files of the same checkpoint", async () => {
+  it("gives the same checkpoint the same version, byte for byte", async () => {
     const [first, second] = [await preparable(), await preparable()];
     const [a, b] = [await first.run(), await second.run()];
-    expect(a.manifest.files).toEqual(b.manifest.files);
+    expect(a.manifest).toEqual(b.manifest);
+    const [one, other] = [await openFolder(first.out), await openFolder(second.out)];
+    expect(one.version).toBe(other.version);
+    expect(one.manifestBytes).toEqual(other.manifestBytes);
   });
 
   it("makes the same edge of a model's ONNX export", async () => {
@@ -169,10 +176,10 @@ describe("prepare", () => {
 
   it("times a model that takes less than the shortest length that is usually timed", async () => {
     const { run } = await preparable({ files: { "sentence_bert_config.json": '{"max_seq_length":5}' } });
-    const { manifest } = await run({ targets: ["regional-cpu"] });
-    const cost = manifest.targets["regional-cpu"]?.cost;
+    const { measurements } = await run({ targets: ["regional-cpu"] });
+    const latency = measurements["regional-cpu"]?.latency;
     // One point is fitted by any one term.
-    expect((cost?.base ?? 0) + 5 * (cost?.perToken ?? 0) + 25 * (cost?.perSquare ?? 0)).toBeGreaterThan(0);
+    expect((latency?.base ?? 0) + 5 * (latency?.perToken ?? 0) + 25 * (latency?.perSquare ?? 0)).toBeGreaterThan(0);
   });
 
   it.each([

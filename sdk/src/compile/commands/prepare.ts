@@ -9,6 +9,7 @@ import {
   type TargetName,
   targetNames,
 } from "../../artifact/manifest.ts";
+import type { Measurements } from "../../artifact/measurements.ts";
 import { engineOnThisMachine } from "../../local/engines.ts";
 import type { Engine } from "../../runtime/engine/engine.ts";
 import { ortNodeEngine } from "../../runtime/engine/ort-node/index.ts";
@@ -24,7 +25,7 @@ import { fuseGraph } from "../fusions/fuse-graph.ts";
 import { unfusedParts } from "../fusions/unfused-parts.ts";
 import { copyGraph } from "../graph/copy-graph.ts";
 import type { Graph } from "../graph/graph.ts";
-import { calibrate } from "../latency/time-targets.ts";
+import { measureTargets } from "../latency/measure-targets.ts";
 import { readTextModel } from "../model/text-model.ts";
 import { manifestOf } from "../pack/manifest-of.ts";
 import { assertReplaceable, writeArtifact } from "../pack/write-artifact.ts";
@@ -58,6 +59,8 @@ export interface PrepareOptions extends TaskFiles {
 
 export interface PrepareReport {
   manifest: Manifest;
+  /** Time and memory of the targets on this machine. */
+  measurements: Measurements;
   /** Agreement of the fused float32 graph with the decomposed one. */
   fusion: Parity;
   nodes: { decomposed: number; fused: number };
@@ -145,13 +148,14 @@ export async function prepare(options: PrepareOptions): Promise<PrepareReport> {
   const manifest = await manifestOf(name, model, files, built);
 
   onStage("time the CPU targets");
-  const inMemory = storedArtifact(memoryStore(files), { manifest, version: "unwritten" });
-  const calibrated = await calibrate(inMemory);
+  const inMemory = storedArtifact(memoryStore(files), { manifest, version: "unwritten", measurements: {} });
+  const { measurements } = await measureTargets(inMemory);
 
   onStage(`write ${out}`);
-  await writeArtifact(out, calibrated.manifest, files);
+  await writeArtifact(out, { manifest, measurements, files });
   return {
-    manifest: calibrated.manifest,
+    manifest,
+    measurements,
     fusion,
     nodes: { decomposed: model.graph.nodes.size, fused: fused.nodes.size },
     passedOver,

@@ -2,7 +2,7 @@ import { describeFiles } from "../../artifact/describe-file.ts";
 import { MANIFEST_FORMAT, type Manifest } from "../../artifact/manifest.ts";
 import type { TextModel } from "../model/text-model.ts";
 
-/** @param files of the artifact: those of the targets, and the tokenizer's */
+/** @param files the models of the targets and the files of the tokenizer */
 export const manifestOf = async (
   name: string,
   { task, maxTokens, config, tokenizer }: TextModel,

@@ -1,10 +1,10 @@
 import { mkdir, readdir, readFile, rename, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it, vi } from "vitest";
-import { bytesOf, smallFiles, smallManifest, textOf } from "#test/fixtures/small-artifact.ts";
+import { bytesOf, measurements, smallFiles, smallManifest, textOf } from "#test/fixtures/small-artifact.ts";
 import { temporaryFolder } from "#test/fixtures/temporary-folder.ts";
 import { openFolder } from "../../storage/folder-artifact.ts";
-import { writeArtifact, writeManifest } from "./write-artifact.ts";
+import { writeArtifact, writeMeasurements } from "./write-artifact.ts";
 
 vi.mock("node:fs/promises", async (importOriginal) => {
   const original = await importOriginal<typeof import("node:fs/promises")>();
@@ -14,7 +14,7 @@ vi.mock("node:fs/promises", async (importOriginal) => {
 /** Writes a small artifact of `content`. */
 async function write(out: string, content: string): Promise<void> {
   const files = smallFiles(content);
-  await writeArtifact(out, await smallManifest(files), files);
+  await writeArtifact(out, { manifest: await smallManifest(files), measurements, files });
 }
 
 const modelOf = async (out: string) => textOf(await (await openFolder(out)).read("model.int8.onnx"));
@@ -25,7 +25,7 @@ describe("writeArtifact", () => {
     await write(join(folder, "deep/er/artifact"), "weights");
     expect(await modelOf(join(folder, "deep/er/artifact"))).toBe("model of weights");
     expect((await readdir(join(folder, "deep/er/artifact"))).sort()).toEqual(
-      ["manifest.json", ...smallFiles().keys()].sort(),
+      ["manifest.json", "measurements.json", ...smallFiles().keys()].sort(),
     );
   });
 
@@ -39,10 +39,10 @@ describe("writeArtifact", () => {
     const folder = await temporaryFolder();
     const out = join(folder, "artifact");
     const older = smallFiles("older").set("model.fp16.onnx", bytesOf("no longer made"));
-    await writeArtifact(out, await smallManifest(older), older);
+    await writeArtifact(out, { manifest: await smallManifest(older), measurements, files: older });
     await write(out, "newer");
     expect(await modelOf(out)).toBe("model of newer");
-    expect((await readdir(out)).sort()).toEqual(["manifest.json", ...smallFiles().keys()].sort());
+    expect((await readdir(out)).sort()).toEqual(["manifest.json", "measurements.json", ...smallFiles().keys()].sort());
     expect(await readdir(folder)).toEqual(["artifact"]);
   });
 
@@ -98,7 +98,8 @@ describe("writeArtifact", () => {
     await write(out, "older");
     const files = smallFiles("newer");
     const unwritable = new Map([...files, ["no-such-folder/x", bytesOf("x")]]);
-    await expect(writeArtifact(out, await smallManifest(files), unwritable)).rejects.toThrow("ENOENT");
+    const broken = { manifest: await smallManifest(files), measurements, files: unwritable };
+    await expect(writeArtifact(out, broken)).rejects.toThrow("ENOENT");
     expect(await modelOf(out)).toBe("model of older");
     expect(await readdir(folder)).toEqual(["artifact"]);
   });
@@ -124,14 +125,14 @@ describe("writeArtifact", () => {
   });
 });
 
-describe("writeManifest", () => {
-  it("replaces the manifest and nothing else", async () => {
+describe("writeMeasurements", () => {
+  it("replaces the measurements and nothing else", async () => {
     const out = join(await temporaryFolder(), "artifact");
     await write(out, "weights");
     const before = await readdir(out);
-    const { manifest } = await openFolder(out);
-    await writeManifest(out, { ...manifest, maxTokens: 8 });
-    expect((await openFolder(out)).manifest).toEqual({ ...manifest, maxTokens: 8 });
+    const { manifestBytes } = await openFolder(out);
+    await writeMeasurements(out, {});
+    expect(await openFolder(out)).toMatchObject({ manifestBytes, measurements: {} });
     expect(await modelOf(out)).toBe("model of weights");
     expect(await readdir(out)).toEqual(before);
   });

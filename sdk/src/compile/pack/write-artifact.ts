@@ -3,33 +3,37 @@ import { dirname, join, resolve } from "node:path";
 import * as v from "valibot";
 import { BertEdgeError } from "../../artifact/error.ts";
 import type { Manifest } from "../../artifact/manifest.ts";
+import { MEASUREMENTS_FILE, type Measurements } from "../../artifact/measurements.ts";
 import { MANIFEST_FILE } from "../../storage/folder-artifact.ts";
 
+/** An artifact to write. */
+export interface WrittenArtifact {
+  readonly manifest: Manifest;
+  readonly measurements: Measurements;
+  /** The files that the manifest lists. */
+  readonly files: ReadonlyMap<string, Uint8Array<ArrayBuffer>>;
+}
+
 /**
- * Writes an artifact folder: into a temporary folder beside it first, so that `out` is the old artifact or the whole
- * new one, whatever happens.
+ * Writes an artifact folder. It is written to a temporary folder first, so that `out` is always the old artifact or the
+ * whole new one.
  *
- * @throws BertEdgeError `out_occupied` when `out` holds something that is not part of an artifact
+ * @throws BertEdgeError `out_occupied` when `out` holds files that are not part of an artifact
  */
-export async function writeArtifact(
-  out: string,
-  manifest: Manifest,
-  files: ReadonlyMap<string, Uint8Array>,
-): Promise<void> {
+export async function writeArtifact(out: string, artifact: WrittenArtifact): Promise<void> {
   const target = resolve(out);
   await assertReplaceable(target);
   const temporary = join(dirname(target), `.${crypto.randomUUID()}.tmp`);
   await mkdir(temporary, { recursive: true });
   try {
-    for (const [name, bytes] of files) await writeFile(join(temporary, name), bytes);
-    await writeFile(join(temporary, MANIFEST_FILE), formatManifest(manifest));
+    for (const [name, bytes] of artifactFiles(artifact)) await writeFile(join(temporary, name), bytes);
     await replaceFolder(target, temporary);
   } finally {
     await rm(temporary, { recursive: true, force: true });
   }
 }
 
-/** @throws BertEdgeError `out_occupied` when `out` holds something that is not part of an artifact */
+/** @throws BertEdgeError `out_occupied` when `out` holds files that are not part of an artifact */
 export async function assertReplaceable(out: string): Promise<void> {
   const obstacle = await findObstacle(out);
   if (!obstacle) return;
@@ -38,23 +42,31 @@ export async function assertReplaceable(out: string): Promise<void> {
   });
 }
 
-/** Replaces only the manifest of an artifact. */
-export async function writeManifest(folder: string, manifest: Manifest): Promise<void> {
-  const temporary = join(folder, `${MANIFEST_FILE}.${crypto.randomUUID()}.tmp`);
-  await writeFile(temporary, formatManifest(manifest));
-  await rename(temporary, join(folder, MANIFEST_FILE));
+/** Replaces only the measurements of an artifact folder. */
+export async function writeMeasurements(folder: string, measurements: Measurements): Promise<void> {
+  const temporary = join(folder, `${MEASUREMENTS_FILE}.${crypto.randomUUID()}.tmp`);
+  await writeFile(temporary, jsonBytes(measurements));
+  await rename(temporary, join(folder, MEASUREMENTS_FILE));
 }
 
-const formatManifest = (manifest: Manifest) => `${JSON.stringify(manifest, null, 2)}\n`;
+/** Returns every file of an artifact folder: the model and tokenizer files, manifest.json and measurements.json. */
+export const artifactFiles = ({
+  manifest,
+  measurements,
+  files,
+}: WrittenArtifact): Map<string, Uint8Array<ArrayBuffer>> =>
+  new Map([...files, [MANIFEST_FILE, jsonBytes(manifest)], [MEASUREMENTS_FILE, jsonBytes(measurements)]]);
 
-/** What an artifact of any version has: enough to know which files are its own. */
+const jsonBytes = (value: unknown) => new TextEncoder().encode(`${JSON.stringify(value, null, 2)}\n`);
+
+/** The part of a manifest that every format version has: enough to know the artifact's own files. */
 const AnyManifest = v.pipe(
   v.string(),
   v.parseJson(),
   v.object({ format: v.pipe(v.string(), v.startsWith("bert-edge/")), files: v.record(v.string(), v.unknown()) }),
 );
 
-/** Why `target` must not be replaced: many things but artifacts have a manifest.json. */
+/** Returns why `target` must not be replaced. A manifest.json alone proves nothing: web apps have one too. */
 async function findObstacle(target: string): Promise<string | undefined> {
   let entries: string[];
   try {
@@ -67,12 +79,14 @@ async function findObstacle(target: string): Promise<string | undefined> {
   }
   const text = await readFile(join(target, MANIFEST_FILE), "utf8").catch(() => undefined);
   const manifest = v.safeParse(AnyManifest, text);
-  const own = new Set(manifest.success ? [MANIFEST_FILE, ...Object.keys(manifest.output.files)] : []);
+  const own = new Set(
+    manifest.success ? [MANIFEST_FILE, MEASUREMENTS_FILE, ...Object.keys(manifest.output.files)] : [],
+  );
   const foreign = entries.find((entry) => !own.has(entry));
   return foreign && `holds ${foreign}, which is not part of an artifact`;
 }
 
-/** Moves `replacement` to where `target` is or would be; if that fails, `target` stays as it is. */
+/** Moves `replacement` to `target`. If that fails, `target` stays as it is. */
 async function replaceFolder(target: string, replacement: string): Promise<void> {
   const old = `${replacement}.old`;
   await rename(target, old).catch((error: NodeJS.ErrnoException) => {

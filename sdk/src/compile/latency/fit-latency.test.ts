@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { seeded } from "#test/fixtures/seeded.ts";
-import { type CostPoint, fitCost } from "./fit-cost.ts";
+import { fitLatency, type LatencyPoint } from "./fit-latency.ts";
 
 /** In shares of the shortest input's time. Float64 through normal equations measures 7e-13 over 20 000 fits. */
 const ROUNDING = 1e-11;
@@ -13,18 +13,18 @@ const cost = fc
   .record({ base: coefficient(50), perToken: coefficient(5), perSquare: coefficient(0.01) })
   .filter(({ base, perToken, perSquare }) => base + perToken + perSquare > 0);
 
-const timeOf = ({ base, perToken, perSquare }: ReturnType<typeof fitCost>, tokens: number) =>
+const timeOf = ({ base, perToken, perSquare }: ReturnType<typeof fitLatency>, tokens: number) =>
   base + perToken * tokens + perSquare * tokens ** 2;
 
 /** The sum of squares that is to be least. */
-const relativeError = (fit: ReturnType<typeof fitCost>, points: readonly CostPoint[]) =>
+const relativeError = (fit: ReturnType<typeof fitLatency>, points: readonly LatencyPoint[]) =>
   points.reduce((sum, { tokens, ms }) => sum + (timeOf(fit, tokens) / ms - 1) ** 2, 0);
 
-describe("fitCost", () => {
+describe("fitLatency", () => {
   it("finds the coefficients that times were made of", () => {
     fc.assert(
       fc.property(cost, lengths, (made, tokens) => {
-        const fit = fitCost(tokens.map((n) => ({ tokens: n, ms: timeOf(made, n) })));
+        const fit = fitLatency(tokens.map((n) => ({ tokens: n, ms: timeOf(made, n) })));
         const shortest = Math.min(...tokens);
         const tolerance = ROUNDING * timeOf(made, shortest);
         expect(Math.abs(fit.base - made.base)).toBeLessThan(tolerance);
@@ -42,7 +42,7 @@ describe("fitCost", () => {
   it("never gives a negative or infinite coefficient, however noisy the times", () => {
     fc.assert(
       fc.property(noisy, (points) => {
-        for (const value of Object.values(fitCost(points))) {
+        for (const value of Object.values(fitLatency(points))) {
           expect(value).toBeGreaterThanOrEqual(0);
           expect(value).toBeLessThan(Number.POSITIVE_INFINITY);
         }
@@ -54,7 +54,7 @@ describe("fitCost", () => {
   it("is as close to noisy times as any other non-negative coefficients", () => {
     fc.assert(
       fc.property(noisy, cost, fc.double({ min: -0.1, max: 0.1, noNaN: true }), (points, other, change) => {
-        const fit = fitCost(points);
+        const fit = fitLatency(points);
         const least = relativeError(fit, points) - ROUNDING;
         const nudged = { ...fit, base: fit.base * (1 + change), perToken: fit.perToken * (1 - change) };
         for (const rival of [other, nudged]) expect(relativeError(rival, points)).toBeGreaterThanOrEqual(least);
@@ -66,20 +66,20 @@ describe("fitCost", () => {
   it("weighs a short input as much as a long one", () => {
     // Twice the time at every length is one fit; an absolute fit would follow the longest input alone.
     const points = [8, 16, 256, 512].map((tokens) => ({ tokens, ms: tokens < 100 ? tokens : 2 * tokens }));
-    const fit = fitCost(points);
+    const fit = fitLatency(points);
     const [short, long] = [timeOf(fit, 8) / 8, timeOf(fit, 512) / 1024];
     expect(Math.abs(short - 1)).toBeLessThan(0.25);
     expect(Math.abs(long - 1)).toBeLessThan(0.25);
   });
 
   it("takes a single time for a constant", () => {
-    expect(fitCost([{ tokens: 8, ms: 4 }])).toEqual({ base: 4, perToken: 0, perSquare: 0 });
+    expect(fitLatency([{ tokens: 8, ms: 4 }])).toEqual({ base: 4, perToken: 0, perSquare: 0 });
   });
 
-  it.each<[string, CostPoint[]]>([
+  it.each<[string, LatencyPoint[]]>([
     ["no times at all", []],
     ["a time of zero", [{ tokens: 8, ms: 0 }]],
   ])("refuses %s", (_, points) => {
-    expect(() => fitCost(points)).toThrow(RangeError);
+    expect(() => fitLatency(points)).toThrow(RangeError);
   });
 });

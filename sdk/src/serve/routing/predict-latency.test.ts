@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { predictCost } from "./predict-cost.ts";
+import { predictLatency } from "./predict-latency.ts";
 
 /** Sums of doubles in another order differ by a few roundings. */
 const RELATIVE_TOLERANCE = 1e-12;
@@ -10,20 +10,20 @@ const cost = fc.record({ base: coefficient, perToken: coefficient, perSquare: co
 const lengths = fc.array(fc.integer({ min: 1, max: 512 }), { maxLength: 64 });
 const near = (a: number, b: number) => Math.abs(a - b) <= RELATIVE_TOLERANCE * Math.max(a, b);
 
-describe("predictCost", () => {
+describe("predictLatency", () => {
   it("is base + perToken · n + perSquare · n² for one sequence", () => {
-    expect(predictCost({ base: 2, perToken: 0.5, perSquare: 0.25 }, [4])).toBe(2 + 2 + 4);
+    expect(predictLatency({ base: 2, perToken: 0.5, perSquare: 0.25 }, [4])).toBe(2 + 2 + 4);
   });
 
   it("is nothing for nothing", () => {
-    expect(predictCost({ base: 2, perToken: 1, perSquare: 1 }, [])).toBe(0);
+    expect(predictLatency({ base: 2, perToken: 1, perSquare: 1 }, [])).toBe(0);
   });
 
   it("adds up over sequences, for they run one after another", () => {
     fc.assert(
       fc.property(cost, lengths, lengths, (cost, some, others) => {
-        const together = predictCost(cost, [...some, ...others]);
-        expect(near(together, predictCost(cost, some) + predictCost(cost, others))).toBe(true);
+        const together = predictLatency(cost, [...some, ...others]);
+        expect(near(together, predictLatency(cost, some) + predictLatency(cost, others))).toBe(true);
       }),
     );
   });
@@ -31,7 +31,7 @@ describe("predictCost", () => {
   it("never falls when a sequence grows", () => {
     fc.assert(
       fc.property(cost, fc.integer({ min: 1, max: 512 }), fc.integer({ min: 0, max: 512 }), (cost, length, more) => {
-        expect(predictCost(cost, [length + more])).toBeGreaterThanOrEqual(predictCost(cost, [length]));
+        expect(predictLatency(cost, [length + more])).toBeGreaterThanOrEqual(predictLatency(cost, [length]));
       }),
     );
   });

@@ -1,31 +1,36 @@
 import type { EngineSession, TokenIds } from "../../runtime/engine/engine.ts";
-import type { CostPoint } from "./fit-cost.ts";
+import { throwIfAborted } from "../subprocess/aborted.ts";
+import type { LatencyPoint } from "./fit-latency.ts";
 
-export interface MeasureOptions {
+export interface SideBySideOptions {
   /** Sequence lengths to time. */
   readonly tokens: readonly number[];
   /** Timed rounds; every round times every engine once at every length. */
   readonly rounds: number;
   readonly vocabulary: number;
-  readonly onRound?: (round: number) => void;
+  /** Called after each round; round 0 warms up. */
+  readonly onRound?: ((round: number, rounds: number) => void) | undefined;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /**
- * Times sessions side by side: rounds interleave engines and lengths, so that a change of the machine's speed meets all
- * of them alike, and the median over rounds is kept.
+ * Times sessions side by side. Rounds interleave engines and lengths, so that a change in the machine's speed affects all
+ * of them.
  *
- * @returns for every session a point a length
+ * @returns one point per length for every session: the median over the rounds
+ * @throws BertEdgeError `aborted`
  */
-export async function measureSideBySide<Name>(
+export async function timeSideBySide<Name>(
   sessions: ReadonlyMap<Name, EngineSession>,
-  { tokens, rounds, vocabulary, onRound = () => {} }: MeasureOptions,
-): Promise<Map<Name, CostPoint[]>> {
+  { tokens, rounds, vocabulary, onRound, signal }: SideBySideOptions,
+): Promise<Map<Name, LatencyPoint[]>> {
   const samples = new Map(
     [...sessions.keys()].map((name) => [name, new Map<number, number[]>(tokens.map((n) => [n, []]))]),
   );
-  // Round 0 warms up and is not counted.
+  // Round 0 warms up and does not count.
   for (let round = 0; round <= rounds; round++) {
     for (const length of tokens) {
+      throwIfAborted(signal);
       const input = [sampleSequence(length, vocabulary)];
       for (const [name, session] of sessions) {
         const start = performance.now();
@@ -34,14 +39,14 @@ export async function measureSideBySide<Name>(
         if (round > 0) samples.get(name)?.get(length)?.push(ms);
       }
     }
-    onRound(round);
+    onRound?.(round, rounds);
   }
   const points = (times: Map<number, number[]>) =>
     [...times].map(([length, ms]) => ({ tokens: length, ms: median(ms) }));
   return new Map([...samples].map(([name, times]) => [name, points(times)]));
 }
 
-/** Ids spread over the vocabulary: what they mean does not matter to the time, that they differ does to caches. */
+/** Token ids spread over the vocabulary: their meaning does not affect the time, but equal ids would stay in the cache. */
 const sampleSequence = (length: number, vocabulary: number): TokenIds =>
   Int32Array.from({ length }, (_, i) => (i * 7919 + length) % vocabulary);
 

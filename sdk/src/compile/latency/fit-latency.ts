@@ -1,23 +1,23 @@
-import type { Cost } from "../../artifact/manifest.ts";
+import type { LatencyFit } from "../../artifact/measurements.ts";
 
-/** One measurement: the median time of a call with one sequence of `tokens`. */
-export interface CostPoint {
+/** One measurement: the median time of a call with one sequence of `tokens` tokens. */
+export interface LatencyPoint {
   readonly tokens: number;
   readonly ms: number;
 }
 
 /**
  * Fits `ms ≈ base + perToken · n + perSquare · n²` with no negative coefficient, by least squares of the *relative*
- * error, so that the short inputs, which have the tight budgets, count as much as the long ones.
+ * error, because short inputs have the tight budgets and must count as much as long ones.
  *
- * Three unknowns make non-negativity easy to get exactly: of all subsets of terms whose unconstrained solution is
- * non-negative, the one with the least error is the constrained optimum.
+ * With three unknowns the constrained optimum is exact: among all subsets of terms whose unconstrained solution is
+ * non-negative, it is the one with the smallest error.
  *
  * @throws RangeError without any point, or with a time that is not positive
  */
-export function fitCost(points: readonly CostPoint[]): Cost {
+export function fitLatency(points: readonly LatencyPoint[]): LatencyFit {
   const rows = points.map(({ tokens, ms }) => [1 / ms, tokens / ms, tokens ** 2 / ms] as const);
-  let best: { cost: Cost; error: number } | undefined;
+  let best: { fit: LatencyFit; error: number } | undefined;
   for (let subset = 1; subset < 8; subset++) {
     const terms = [0, 1, 2].filter((term) => subset & (1 << term));
     if (terms.length > rows.length) continue;
@@ -29,10 +29,10 @@ export function fitCost(points: readonly CostPoint[]): Cost {
     });
     const error = rows.reduce((sum, row) => sum + (dot(row, full) - 1) ** 2, 0);
     const [base = 0, perToken = 0, perSquare = 0] = full;
-    if (!best || error < best.error) best = { cost: { base, perToken, perSquare }, error };
+    if (!best || error < best.error) best = { fit: { base, perToken, perSquare }, error };
   }
-  if (!best) throw new RangeError("fitCost needs at least one point, and positive times");
-  return best.cost;
+  if (!best) throw new RangeError("fitLatency needs at least one point, and positive times");
+  return best.fit;
 }
 
 const dot = (a: readonly number[], b: readonly number[]) => a.reduce((sum, x, i) => sum + x * (b[i] as number), 0);

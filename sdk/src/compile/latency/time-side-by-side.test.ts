@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { EngineSession } from "../../runtime/engine/engine.ts";
-import { measureSideBySide } from "./measure.ts";
+import { timeSideBySide } from "./time-side-by-side.ts";
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ["performance"] });
@@ -26,7 +26,7 @@ function session(name: string, calls: string[], ms: (tokens: number, call: numbe
   };
 }
 
-describe("measureSideBySide", () => {
+describe("timeSideBySide", () => {
   it("times every engine at every length in every round, one after the other", async () => {
     const calls: string[] = [];
     const sessions = new Map([
@@ -34,7 +34,7 @@ describe("measureSideBySide", () => {
       ["b", session("b", calls, () => 1)],
     ]);
     const rounds: number[] = [];
-    await measureSideBySide(sessions, {
+    await timeSideBySide(sessions, {
       tokens: [8, 16],
       rounds: 2,
       vocabulary: 50,
@@ -50,7 +50,7 @@ describe("measureSideBySide", () => {
       ["quick", session("quick", [], (tokens) => tokens / 8)],
       ["slow", session("slow", [], (tokens) => tokens * 2)],
     ]);
-    const measured = await measureSideBySide(sessions, { tokens: [8, 16], rounds: 3, vocabulary: 50 });
+    const measured = await timeSideBySide(sessions, { tokens: [8, 16], rounds: 3, vocabulary: 50 });
     expect(Object.fromEntries(measured)).toEqual({
       quick: [
         { tokens: 8, ms: 1 },
@@ -68,7 +68,7 @@ describe("measureSideBySide", () => {
     ["an even number of rounds: the mean of the middle two", [1000, 5, 900, 3, 9], 7],
   ])("does not count the first round, and takes of %s", async (_, times, median) => {
     const sessions = new Map([["a", session("a", [], (_, call) => times[call] as number)]]);
-    const points = await measureSideBySide(sessions, { tokens: [8], rounds: times.length - 1, vocabulary: 50 });
+    const points = await timeSideBySide(sessions, { tokens: [8], rounds: times.length - 1, vocabulary: 50 });
     expect(points.get("a")).toEqual([{ tokens: 8, ms: median }]);
   });
 
@@ -79,7 +79,7 @@ describe("measureSideBySide", () => {
       return [];
     };
     const sessions = new Map([["a", { ...session("a", [], () => 1), run }]]);
-    await measureSideBySide(sessions, { tokens: [64], rounds: 1, vocabulary: 30 });
+    await timeSideBySide(sessions, { tokens: [64], rounds: 1, vocabulary: 30 });
     expect(Math.min(...ids)).toBeGreaterThanOrEqual(0);
     expect(Math.max(...ids)).toBeLessThan(30);
     expect(new Set(ids).size).toBeGreaterThan(20);

@@ -1,0 +1,43 @@
+import * as v from "valibot";
+import type { TargetName } from "./manifest.ts";
+import { parseJson } from "./parse-json.ts";
+
+/** File of an artifact folder that holds its measurements. The version does not cover it. */
+export const MEASUREMENTS_FILE = "measurements.json";
+
+const NonNegative = v.pipe(v.number(), v.minValue(0));
+const Bytes = v.pipe(v.number(), v.integer(), v.minValue(1));
+
+/** Milliseconds for one sequence of n tokens: `base + perToken · n + perSquare · n²`. */
+const LatencyFit = v.object({ base: NonNegative, perToken: NonNegative, perSquare: NonNegative });
+
+/** Peak memory of a target's engine and the limit of where it runs, in bytes. */
+const MemoryUse = v.object({ peak: Bytes, limit: Bytes, fits: v.boolean() });
+
+const TargetMeasurements = v.object({ latency: v.optional(LatencyFit), memory: v.optional(MemoryUse) });
+
+/**
+ * Time and memory of an artifact's targets. Two runs on the same machine differ, so they are no part of the manifest,
+ * whose hash is the model's version.
+ */
+export const MeasurementsSchema = v.object({
+  edge: v.optional(TargetMeasurements),
+  "regional-cpu": v.optional(TargetMeasurements),
+  "regional-gpu": v.optional(TargetMeasurements),
+} satisfies Record<TargetName, unknown>);
+
+export type Measurements = v.InferOutput<typeof MeasurementsSchema>;
+export type LatencyFit = v.InferOutput<typeof LatencyFit>;
+export type MemoryUse = v.InferOutput<typeof MemoryUse>;
+
+/**
+ * @param source where the text came from, for the error
+ * @throws BertEdgeError `manifest_invalid`
+ */
+export function parseMeasurements(text: string, source: string): Measurements {
+  return parseJson(MeasurementsSchema, text, {
+    code: "manifest_invalid",
+    what: `file ${source}`,
+    hint: "Run `bert-edge bench` to measure the artifact again, or delete the file.",
+  });
+}

@@ -1,0 +1,51 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { places, replaced } from "#test/fixtures/json-places.ts";
+import { refusal } from "#test/fixtures/refusal.ts";
+import { seeded } from "#test/fixtures/seeded.ts";
+import { measurements } from "#test/fixtures/small-artifact.ts";
+import { versionOf } from "./keys.ts";
+import { MANIFEST_FORMAT } from "./manifest.ts";
+import { type Pointer, parsePointer } from "./pointer.ts";
+
+const sha256 = "0123456789abcdef".repeat(4);
+const pointer: Pointer = {
+  format: MANIFEST_FORMAT,
+  name: "small",
+  version: versionOf(sha256),
+  manifest: { sha256, size: 2, text: "{}" },
+  measurements,
+};
+
+describe("parsePointer", () => {
+  it("reads back what was written", () => {
+    expect(parsePointer(JSON.stringify(pointer), "here")).toEqual(pointer);
+    const { measurements: _, ...rest } = pointer;
+    expect(parsePointer(JSON.stringify(rest), "here")).toEqual(rest);
+  });
+
+  it.each([
+    ["a version of other than 12 digits", { version: sha256 }],
+    ["a hash in capitals", { manifest: { sha256: sha256.toUpperCase(), size: 10 } }],
+    ["a fractional size", { manifest: { sha256, size: 1.5 } }],
+    ["a negative size", { manifest: { sha256, size: -1 } }],
+    ["a manifest that is no text", { manifest: { sha256, size: 2, text: {} } }],
+    ["a negative latency", { measurements: { edge: { latency: { base: -1, perToken: 0, perSquare: 0 } } } }],
+    ["another format", { format: "bert-edge/0" }],
+  ])("refuses %s", (_, change) => {
+    expect(refusal(() => parsePointer(JSON.stringify({ ...pointer, ...change }), "here"))).toBe("pointer_invalid");
+  });
+
+  it("answers any change and any text with a pointer or with pointer_invalid", () => {
+    const paths = places(pointer);
+    const changed = fc
+      .tuple(fc.nat(paths.length - 1), fc.option(fc.jsonValue(), { nil: undefined }))
+      .map(([at, value]) => JSON.stringify(replaced(pointer, paths[at] as string[], value)) ?? "");
+    fc.assert(
+      fc.property(fc.oneof(changed, fc.string(), fc.json()), (text) => {
+        expect(["accepted", "pointer_invalid"]).toContain(refusal(() => parsePointer(text, "here")));
+      }),
+      seeded(500),
+    );
+  });
+});

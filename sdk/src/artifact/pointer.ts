@@ -1,0 +1,26 @@
+import * as v from "valibot";
+import { versionOf } from "./keys.ts";
+import { FileContent, MANIFEST_FORMAT, ModelName, PREPARE_AGAIN } from "./manifest.ts";
+import { MeasurementsSchema } from "./measurements.ts";
+import { parseJson } from "./parse-json.ts";
+
+/** The content of `models/<name>/current.json`: the only mutable object of a model, written last. */
+const PointerSchema = v.pipe(
+  v.object({
+    format: v.literal(MANIFEST_FORMAT),
+    name: ModelName,
+    /** First 12 digits of the manifest's SHA-256. Headers and users call it the model's version. */
+    version: v.pipe(v.string(), v.regex(/^[0-9a-f]{12}$/)),
+    /** The manifest's text saves readers a request. Without it, the manifest lies where all content lies. */
+    manifest: v.object({ ...FileContent, text: v.optional(v.string()) }),
+    /** Time and memory of the targets. They can change while the version stays. */
+    measurements: v.optional(MeasurementsSchema),
+  }),
+  v.check(({ version, manifest }) => version === versionOf(manifest.sha256), "the version is not the manifest's"),
+);
+export type Pointer = v.InferOutput<typeof PointerSchema>;
+
+/** @throws BertEdgeError `pointer_invalid` */
+export function parsePointer(text: string, source: string): Pointer {
+  return parseJson(PointerSchema, text, { code: "pointer_invalid", what: `pointer at ${source}`, hint: PREPARE_AGAIN });
+}

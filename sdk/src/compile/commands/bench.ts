@@ -1,0 +1,58 @@
+import type { Artifact } from "../../artifact/artifact.ts";
+import { BertEdgeError } from "../../artifact/error.ts";
+import type { Manifest, Target } from "../../artifact/manifest.ts";
+import { openFolder } from "../../storage/folder-artifact.ts";
+import { measureTargets, type TargetTimes, type TimedTarget, timedTargets } from "../latency/measure-targets.ts";
+import { writeMeasurements } from "../pack/write-artifact.ts";
+
+export interface BenchOptions {
+  /** An artifact folder, whose measurements are replaced, or an open artifact, which stays as it is. */
+  artifact: string | Artifact;
+  /** Engines to time. Default: all that the artifact has a CPU target for. */
+  engines?: readonly Target["engine"][] | undefined;
+  /** Sequence lengths to time. */
+  tokens?: readonly number[];
+  /** Timed rounds; the median over them counts. Default 15. */
+  rounds?: number;
+  /** Called after each round; round 0 warms up. */
+  onRound?: (round: number, rounds: number) => void;
+  signal?: AbortSignal;
+}
+
+export interface BenchReport extends TargetTimes {
+  readonly manifest: Manifest;
+  readonly rounds: number;
+  /**
+   * Whether the folder's measurements were replaced. That takes three lengths, one of at most 16 tokens and one of at
+   * least half the model's maximum.
+   */
+  readonly stored: boolean;
+}
+
+/**
+ * Times an artifact's CPU targets side by side on this machine. The artifact's version stays the same.
+ *
+ * @throws BertEdgeError `engine_mismatch` for an engine without a target, `aborted`, and as `openFolder` and `Artifact.read`
+ */
+export async function bench(options: BenchOptions): Promise<BenchReport> {
+  const { tokens = [8, 16, 32, 64, 128, 256], rounds = 15, onRound, signal } = options;
+  const folder = typeof options.artifact === "string" ? options.artifact : undefined;
+  const artifact = typeof options.artifact === "string" ? await openFolder(options.artifact) : options.artifact;
+  const { manifest } = artifact;
+  const targets = options.engines?.map((engine) => targetOf(manifest, engine));
+  const times = await measureTargets(artifact, { targets, tokens, rounds, onRound, signal });
+  const coversLengths =
+    new Set(tokens).size >= 3 && Math.min(...tokens) <= 16 && Math.max(...tokens) >= manifest.maxTokens / 2;
+  if (folder !== undefined && coversLengths) await writeMeasurements(folder, times.measurements);
+  return { manifest, rounds, ...times, stored: folder !== undefined && coversLengths };
+}
+
+/** @throws BertEdgeError `engine_mismatch` */
+function targetOf({ name: model, targets }: Manifest, engine: Target["engine"]): TimedTarget {
+  const timed = timedTargets.filter((name) => targets[name]);
+  const target = timed.find((name) => targets[name]?.engine === engine);
+  if (target) return target;
+  throw new BertEdgeError("engine_mismatch", `No target of ${model} is for the engine ${engine}.`, {
+    hint: `It has ${timed.map((name) => targets[name]?.engine).join(" and ")}.`,
+  });
+}

@@ -1,0 +1,143 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { beforeAll, describe, expect, it } from "vitest";
+import { writePreparableCheckpoint } from "#test/fixtures/tiny-bert.ts";
+import type { Artifact } from "../../artifact/artifact.ts";
+import type { ManifestFile, Target } from "../../artifact/manifest.ts";
+import { engineOnThisMachine } from "../../local/engines.ts";
+import { ortMemory } from "../../runtime/engine/ort-web/compiled-module.ts";
+import { sourceOf } from "../../runtime/model.ts";
+import { openFolder } from "../../storage/folder-artifact.ts";
+import { bench } from "../commands/bench.ts";
+import { prepare } from "../commands/prepare.ts";
+import { measureTargets } from "./measure-targets.ts";
+
+const MEBIBYTE = 2 ** 20;
+const WASM_PAGE = 65_536;
+
+/** An artifact of a model that takes 64 tokens. */
+let artifact: Artifact;
+let folder: string;
+beforeAll(async () => {
+  const parent = await mkdtemp(join(tmpdir(), "bert-edge-latency-"));
+  await writePreparableCheckpoint(join(parent, "tiny"));
+  folder = join(parent, "artifact");
+  await prepare({ folder: join(parent, "tiny"), out: folder, targets: ["edge", "regional-cpu"] });
+  artifact = await openFolder(folder);
+  return () => rm(parent, { recursive: true, force: true });
+});
+
+describe("measureTargets", () => {
+  it("times both CPU targets at the same lengths, at most the model's maximum", async () => {
+    const { points } = await measureTargets(artifact, { tokens: [8, 32, 64, 128, 512], rounds: 1 });
+    expect(Object.keys(points).sort()).toEqual(["edge", "regional-cpu"]);
+    for (const times of Object.values(points)) {
+      expect(times.map(({ tokens }) => tokens)).toEqual([8, 32, 64]);
+      for (const { ms } of times) expect(ms).toBeGreaterThan(0);
+    }
+  });
+
+  it("replaces the measurements of the targets it times, and no others", async () => {
+    const before = structuredClone(artifact.measurements);
+    const rounds: number[] = [];
+    const { measurements } = await measureTargets(artifact, {
+      targets: ["regional-cpu"],
+      tokens: [8, 16],
+      rounds: 1,
+      onRound: (round) => rounds.push(round),
+    });
+    expect(rounds).toEqual([0, 1]);
+    expect(artifact.measurements).toEqual(before);
+    expect(measurements).toEqual({ ...before, "regional-cpu": { latency: expect.any(Object) } });
+    expect(measurements["regional-cpu"]).not.toEqual(before["regional-cpu"]);
+  });
+
+  it("stops between two runs when the signal aborts", async () => {
+    const abort = new AbortController();
+    const work = measureTargets(artifact, { rounds: 100, onRound: () => abort.abort(), signal: abort.signal });
+    await expect(work).rejects.toMatchObject({ code: "aborted" });
+  });
+
+  /** The artifact with the region's model at its edge, run by onnxruntime-web. */
+  function onOrtWeb(size?: number): Artifact {
+    const { manifest } = artifact;
+    const edge = { ...manifest.targets["regional-cpu"], engine: "ort-web" } as Target;
+    const file = manifest.files[edge.model] as ManifestFile;
+    const files = { ...manifest.files, [edge.model]: { ...file, size: size ?? file.size } };
+    return { ...artifact, manifest: { ...manifest, files, targets: { edge } } };
+  }
+
+  it("measures the memory of the edge's engine, which holds the model", async () => {
+    const { measurements } = await measureTargets(artifact, { targets: ["edge"], tokens: [8], rounds: 1 });
+    const { peak = 0, limit, fits } = measurements.edge?.memory ?? {};
+    expect({ limit, fits }).toEqual({ limit: 128 * MEBIBYTE, fits: true });
+    expect(peak).toBeGreaterThan(
+      artifact.manifest.files[artifact.manifest.targets.edge?.model ?? ""]?.size ?? Infinity,
+    );
+    expect(peak % WASM_PAGE).toBe(0);
+  });
+
+  it("measures memory with the longest text, even where a shorter one is timed", async () => {
+    const long = { ...artifact, manifest: { ...artifact.manifest, maxTokens: 64 } };
+    const { measurements } = await measureTargets(long, { targets: ["edge"], tokens: [3], rounds: 1 });
+    const session = await (await engineOnThisMachine("wasm")).load(sourceOf(artifact, "wasm"));
+    await session.run([new Int32Array(64).fill(2000)]);
+    expect(measurements.edge?.memory?.peak).toBe(session.memoryBytes());
+    await session.release();
+  });
+
+  it("counts the model twice for onnxruntime-web, which copies its bytes", async () => {
+    const { measurements } = await measureTargets(onOrtWeb(), { tokens: [8], rounds: 1 });
+    const model = artifact.manifest.files["model.int8.onnx"]?.size ?? Number.NaN;
+    const memory = ortMemory()?.buffer.byteLength ?? Number.NaN;
+    expect(measurements.edge?.memory).toEqual({ peak: memory + model, limit: 128 * MEBIBYTE, fits: true });
+  });
+
+  it("reports a model that is too large for an isolate", async () => {
+    const { measurements } = await measureTargets(onOrtWeb(128 * MEBIBYTE), { tokens: [8], rounds: 1 });
+    expect(measurements.edge?.memory?.fits).toBe(false);
+  });
+
+  it("leaves out targets that the artifact does not have", async () => {
+    const { "regional-cpu": region } = artifact.manifest.targets;
+    const targets = region ? { "regional-cpu": region } : {};
+    const without = { ...artifact, measurements: {}, manifest: { ...artifact.manifest, targets } };
+    const { points, measurements } = await measureTargets(without, { tokens: [8], rounds: 1 });
+    expect(Object.keys(points)).toEqual(["regional-cpu"]);
+    expect(Object.keys(measurements)).toEqual(["regional-cpu"]);
+  });
+});
+
+describe("bench", () => {
+  it("stores measurements beside the manifest, so that the version stays", async () => {
+    const before = await openFolder(folder);
+    const report = await bench({ artifact: folder, tokens: [8, 16, 64], rounds: 1 });
+    expect(report).toMatchObject({ stored: true, rounds: 1 });
+    const after = await openFolder(folder);
+    expect(after.version).toBe(before.version);
+    expect(after.manifestBytes).toEqual(before.manifestBytes);
+    expect(after.measurements).toEqual(report.measurements);
+    expect(after.measurements).not.toEqual(before.measurements);
+  });
+
+  it("stores nothing that was measured at too few lengths, or for an open artifact", async () => {
+    const { measurements } = await openFolder(folder);
+    for (const tokens of [
+      [8, 16, 20],
+      [40, 50, 64],
+      [8, 64],
+    ]) {
+      expect(await bench({ artifact: folder, tokens, rounds: 1, engines: ["wasm"] })).toMatchObject({ stored: false });
+    }
+    expect(await bench({ artifact, tokens: [8, 16, 64], rounds: 1 })).toMatchObject({ stored: false });
+    expect((await openFolder(folder)).measurements).toEqual(measurements);
+  });
+
+  it("refuses an engine that no CPU target is for, and names those there are", async () => {
+    await expect(bench({ artifact, engines: ["ort-web"] })).rejects.toMatchObject({
+      code: "engine_mismatch",
+      hint: "It has wasm and ort-node.",
+    });
+  });
+});

@@ -1,0 +1,87 @@
+import type { Artifact } from "../../artifact/artifact.ts";
+import type { Target, TargetName } from "../../artifact/manifest.ts";
+import type { Measurements, MemoryUse } from "../../artifact/measurements.ts";
+import { engineOnThisMachine } from "../../local/engines.ts";
+import type { EngineSession } from "../../runtime/engine/engine.ts";
+import { sourceOf } from "../../runtime/model.ts";
+import { fitLatency, type LatencyPoint } from "./fit-latency.ts";
+import { timeSideBySide } from "./time-side-by-side.ts";
+
+/** Cloudflare's limit for an isolate, JavaScript heap and WebAssembly together. Other edges allow as much or more. */
+const ISOLATE_BYTES = 128 * 1024 * 1024;
+
+/** The targets that this machine can time. The figures of a GPU need a GPU. */
+export const timedTargets = ["edge", "regional-cpu"] as const satisfies readonly TargetName[];
+export type TimedTarget = (typeof timedTargets)[number];
+
+export interface MeasureTargetsOptions {
+  readonly targets?: readonly TimedTarget[] | undefined;
+  /** Sequence lengths to time. A length beyond the model's maximum becomes the maximum. */
+  readonly tokens?: readonly number[] | undefined;
+  /** Timed rounds. Default 7. */
+  readonly rounds?: number | undefined;
+  /** Called after each round; round 0 warms up. */
+  readonly onRound?: ((round: number, rounds: number) => void) | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface TargetTimes {
+  readonly points: Readonly<Partial<Record<TimedTarget, LatencyPoint[]>>>;
+  /** The artifact's measurements, with those of the timed targets replaced. */
+  readonly measurements: Measurements;
+}
+
+/**
+ * Times an artifact's CPU targets side by side, one thread each, and fits their latency by length.
+ *
+ * @throws BertEdgeError `aborted`, `engine_failed`, and as `Artifact.read`
+ */
+export async function measureTargets(
+  artifact: Artifact,
+  { targets = timedTargets, tokens = TOKENS, rounds = 7, onRound, signal }: MeasureTargetsOptions = {},
+): Promise<TargetTimes> {
+  const { manifest } = artifact;
+  const sessions = new Map<TimedTarget, EngineSession>();
+  try {
+    for (const name of targets) {
+      const target = manifest.targets[name];
+      if (!target) continue;
+      const engine = await engineOnThisMachine(target.engine);
+      sessions.set(name, await engine.load(sourceOf(artifact, engine.name)));
+    }
+    const times = await timeSideBySide(sessions, {
+      tokens: [...new Set(tokens.map((length) => Math.min(length, manifest.maxTokens)))],
+      rounds,
+      vocabulary: manifest.vocabulary,
+      onRound,
+      signal,
+    });
+    const measurements: Measurements = { ...artifact.measurements };
+    for (const [name, session] of sessions) {
+      const target = manifest.targets[name] as Target;
+      const memory = await memoryUse(session, target, manifest);
+      measurements[name] = { latency: fitLatency(times.get(name) ?? []), ...(memory && { memory }) };
+    }
+    return { points: Object.fromEntries(times), measurements };
+  } finally {
+    for (const session of sessions.values()) await session.release();
+  }
+}
+
+const TOKENS = [8, 16, 32, 64, 128, 256, 512];
+
+/** Returns the peak memory of a session that has run; undefined for engines that do not tell. */
+async function memoryUse(
+  session: EngineSession,
+  { engine, model }: Target,
+  { files, maxTokens }: Artifact["manifest"],
+): Promise<MemoryUse | undefined> {
+  // The longest timed text may be shorter than the model's maximum. onnxruntime-web is not run on that: it would keep
+  // the scores of all heads at once.
+  if (engine === "wasm") await session.run([new Int32Array(maxTokens)]);
+  const bytes = session.memoryBytes();
+  if (bytes === undefined) return undefined;
+  // onnxruntime-web copies the model into its memory, so both exist while it loads.
+  const peak = bytes + (engine === "ort-web" ? (files[model]?.size ?? 0) : 0);
+  return { peak, limit: ISOLATE_BYTES, fits: peak <= ISOLATE_BYTES };
+}
