@@ -13,7 +13,7 @@ import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { readTokenizer } from "#sdk/compile/checkpoint/model-folder.ts";
 import { packTokenizer } from "#sdk/compile/pack/tokenizer/pack-tokenizer.ts";
-import { calibrationLines } from "#sdk/compile/quantize/calibration-lines.ts";
+import { calibrationTexts } from "#sdk/compile/quantize/calibration/calibration-texts.ts";
 import { createJsonTokenizer } from "#sdk/runtime/tokenizer/json-tokenizer.ts";
 import { createPackedTokenizer } from "#sdk/runtime/tokenizer/packed/packed-tokenizer.ts";
 import type { Start } from "./tokenizer/start-child.ts";
@@ -44,8 +44,8 @@ const inTurn = (rounds: number, measure: (name: (typeof names)[number]) => numbe
   );
 };
 
-const long = Array.from({ length: Math.floor(calibrationLines.length / LINES_A_TEXT) }, (_, i) =>
-  calibrationLines.slice(i * LINES_A_TEXT, (i + 1) * LINES_A_TEXT).join(" "),
+const long = Array.from({ length: Math.floor(calibrationTexts.length / LINES_A_TEXT) }, (_, i) =>
+  calibrationTexts.slice(i * LINES_A_TEXT, (i + 1) * LINES_A_TEXT).join(" "),
 );
 const perSecond = (texts: readonly string[], name: (typeof names)[number]) => {
   const start = performance.now();
@@ -69,7 +69,7 @@ try {
     const { load, firstIds, heap, buffers }: Start = JSON.parse(output);
     return [load, firstIds, heap / 1e6, buffers / 1e6];
   });
-  const speeds = inTurn(ROUNDS, (name) => [perSecond(calibrationLines, name), perSecond(long, name)]);
+  const speeds = inTurn(ROUNDS, (name) => [perSecond(calibrationTexts, name), perSecond(long, name)]);
   for (const [i, name] of names.entries()) {
     const { files } = kinds[name];
     const bytes = sum(files.map(({ length }) => length));

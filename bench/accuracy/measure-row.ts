@@ -8,6 +8,7 @@ import { scoreRetrieval } from "#sdk/compile/accuracy/tasks/score-retrieval.ts";
 import { scoreSts } from "#sdk/compile/accuracy/tasks/score-sts.ts";
 import { ortIntegerMatMul } from "#sdk/compile/evaluate/interpreter/ort-integer-mat-mul.ts";
 import { referenceSession } from "#sdk/compile/evaluate/interpreter/reference-session.ts";
+import { tokenBatches } from "#sdk/compile/evaluate/token-batches.ts";
 import { fuseGraph } from "#sdk/compile/fusions/fuse-graph.ts";
 import { copyGraph } from "#sdk/compile/graph/copy-graph.ts";
 import type { Graph } from "#sdk/compile/graph/graph.ts";
@@ -15,9 +16,8 @@ import { byteLength } from "#sdk/compile/graph/tensor.ts";
 import { encodeProgram } from "#sdk/compile/lower/encode-program.ts";
 import { readTextModel, type TextModel } from "#sdk/compile/model/text-model.ts";
 import { encodeOnnx } from "#sdk/compile/onnx/encode-onnx.ts";
-import { calibrationLines } from "#sdk/compile/quantize/calibration-lines.ts";
-import { tokenBatches } from "#sdk/compile/quantize/token-batches.ts";
-import { observeProducts } from "#sdk/compile/quantize/weights/observe.ts";
+import { calibrationTexts } from "#sdk/compile/quantize/calibration/calibration-texts.ts";
+import { observeStatistics } from "#sdk/compile/quantize/calibration/observe-statistics.ts";
 import { engineOnThisMachine } from "#sdk/local/engines.ts";
 import { oneModel } from "#sdk/runtime/engine/engine.ts";
 import { ortNodeEngine } from "#sdk/runtime/engine/ort-node/index.ts";
@@ -78,8 +78,8 @@ async function classification(row: Row, folder: string, labelled: string): Promi
 async function graphOf(row: Row, model: TextModel): Promise<{ graph: Graph; fused: Graph }> {
   const fused = copyGraph(model.graph);
   await fuseGraph(fused);
-  const batches = tokenBatches(fused, model.encode(calibrationLines));
-  const calibration = await observeProducts(fused, batches);
+  const batches = tokenBatches(fused, model.encode(calibrationTexts));
+  const calibration = await observeStatistics(fused, batches);
   return { graph: await row.make({ fused, calibration, batches }), fused };
 }
 

@@ -1,21 +1,22 @@
+import type { TokenBatch } from "#sdk/compile/evaluate/token-batches.ts";
 import type { Graph } from "#sdk/compile/graph/graph.ts";
+import type { CalibrationStatistics } from "#sdk/compile/quantize/calibration/activation-statistics.ts";
 import { type PrecisionOptions, precisions } from "#sdk/compile/quantize/precisions.ts";
-import { type Form, quantizeGraph } from "#sdk/compile/quantize/quantize-graph.ts";
-import { edge, SEVEN_BIT_ACTIVATIONS } from "#sdk/compile/quantize/schemes/edge.ts";
+import { type QuantizationScheme, quantizeGraph } from "#sdk/compile/quantize/quantize-graph.ts";
 import { int8Dynamic } from "#sdk/compile/quantize/schemes/int8-dynamic.ts";
+import { int8Edge, SEVEN_BIT_ACTIVATIONS } from "#sdk/compile/quantize/schemes/int8-edge.ts";
 import { type BlockPrecision, matMulNBits } from "#sdk/compile/quantize/schemes/matmul-nbits.ts";
 import { smoothActivations } from "#sdk/compile/quantize/smooth-activations.ts";
-import { leastErrorRange, percentileRange, type Range } from "#sdk/compile/quantize/static/histogram.ts";
+import { type ActivationRange, minErrorRange, percentileRange } from "#sdk/compile/quantize/static/histogram.ts";
 import { quantizeInt8Static } from "#sdk/compile/quantize/static/int8-static.ts";
-import { type ObservedRange, observedRanges } from "#sdk/compile/quantize/static/ranges.ts";
-import type { TokenBatch } from "#sdk/compile/quantize/token-batches.ts";
-import { type Improvements, TO_THE_NEAREST } from "#sdk/compile/quantize/weights/quantize-weight.ts";
-import { type Calibration, type Weights, weights } from "#sdk/compile/quantize/weights/weights.ts";
+import { type ObservedRange, observeRanges } from "#sdk/compile/quantize/static/observe-ranges.ts";
+import { ROUND_TO_NEAREST, type RoundingOptions } from "#sdk/compile/quantize/weights/quantize-weight.ts";
+import { type WeightQuantizer, weightQuantizer } from "#sdk/compile/quantize/weights/weight-quantizer.ts";
 
 /** What a row's graph is made from. */
 interface Subject {
   readonly fused: Graph;
-  readonly calibration: Calibration;
+  readonly calibration: CalibrationStatistics;
   readonly batches: readonly TokenBatch[];
 }
 
@@ -37,40 +38,44 @@ export interface Section {
   readonly rows: readonly Row[];
 }
 
-const improved = (...names: (keyof Improvements)[]): Improvements => ({
-  ...TO_THE_NEAREST,
+const improved = (...names: (keyof RoundingOptions)[]): RoundingOptions => ({
+  ...ROUND_TO_NEAREST,
   ...Object.fromEntries(names.map((name) => [name, true])),
 });
 
 /** A form of the fused graph as it is, its weights improved in some ways. */
 const plain =
-  (form: (weights: Weights) => Form, improvements = TO_THE_NEAREST): Row["make"] =>
+  (form: (weights: WeightQuantizer) => QuantizationScheme, improvements = ROUND_TO_NEAREST): Row["make"] =>
   ({ fused, calibration }) =>
-    quantizeGraph(fused, form(weights(improvements, calibration)));
+    quantizeGraph(fused, form(weightQuantizer(improvements, calibration)));
 
 /** The same of the graph smoothed by what was observed, or by the gains of layer normalizations. */
 const smoothed =
-  (form: (weights: Weights) => Form, improvements = TO_THE_NEAREST, by: "texts" | "gains" = "texts"): Row["make"] =>
+  (
+    form: (weights: WeightQuantizer) => QuantizationScheme,
+    improvements = ROUND_TO_NEAREST,
+    by: "texts" | "gains" = "texts",
+  ): Row["make"] =>
   ({ fused, calibration }) => {
     const smooth = smoothActivations(fused, by, calibration);
-    return quantizeGraph(smooth.graph, form(weights(improvements, smooth.calibration)));
+    return quantizeGraph(smooth.graph, form(weightQuantizer(improvements, smooth.statistics)));
   };
 
 const shipped =
   (precision: keyof typeof precisions, options: PrecisionOptions = {}): Row["make"] =>
   ({ fused, calibration }) =>
-    precisions[precision](fused, { calibration, ...options })();
+    precisions[precision](fused, { statistics: calibration, ...options })();
 
 const fixed =
-  (rangeOf: (range: ObservedRange) => Range): Row["make"] =>
+  (rangeOf: (range: ObservedRange) => ActivationRange): Row["make"] =>
   async ({ fused, batches }) => {
-    const observed = await observedRanges(fused, batches, { threads: 1 });
+    const observed = await observeRanges(fused, batches, { threads: 1 });
     return quantizeInt8Static(fused, new Map([...observed].map(([value, range]) => [value, rangeOf(range)])));
   };
 
 const edgeRow = (id: string, title: string, make: Row["make"]): Row => ({ id, title, engine: "edge", make });
 const row = (id: string, title: string, make: Row["make"]): Row => ({ id, title, engine: "onnxruntime", make });
-const blocks = (precision: BlockPrecision) => (of: Weights) => matMulNBits(of, precision);
+const blocks = (precision: BlockPrecision) => (of: WeightQuantizer) => matMulNBits(of, precision);
 
 export const sections: readonly Section[] = [
   {
@@ -106,12 +111,12 @@ export const sections: readonly Section[] = [
       edgeRow(
         "edge-weights-7",
         "7-bit weights × 8-bit activations",
-        plain((of) => edge(of)),
+        plain((of) => int8Edge(of)),
       ),
       edgeRow(
         "edge-activations-7",
         "8-bit weights × 7-bit activations",
-        plain((of) => edge(of, 8, SEVEN_BIT_ACTIVATIONS)),
+        plain((of) => int8Edge(of, 8, SEVEN_BIT_ACTIVATIONS)),
       ),
     ],
   },
@@ -122,37 +127,37 @@ export const sections: readonly Section[] = [
       edgeRow(
         "edge-clipping",
         "clipping",
-        plain((of) => edge(of), improved("clipping")),
+        plain((of) => int8Edge(of), improved("clipping")),
       ),
       edgeRow(
         "edge-bias",
         "bias correction",
-        plain((of) => edge(of), improved("biasCorrection")),
+        plain((of) => int8Edge(of), improved("biasCorrection")),
       ),
       edgeRow(
         "edge-compensation",
         "compensation",
-        plain((of) => edge(of), improved("compensation")),
+        plain((of) => int8Edge(of), improved("gptq")),
       ),
       edgeRow(
         "edge-all",
         "all three",
-        plain((of) => edge(of), improved("clipping", "compensation", "biasCorrection")),
+        plain((of) => int8Edge(of), improved("clipping", "gptq", "biasCorrection")),
       ),
       edgeRow(
         "edge-smoothing-gains",
         "smoothing by gains",
-        smoothed((of) => edge(of), TO_THE_NEAREST, "gains"),
+        smoothed((of) => int8Edge(of), ROUND_TO_NEAREST, "gains"),
       ),
       edgeRow(
         "edge-smoothing",
         "smoothing by texts",
-        smoothed((of) => edge(of)),
+        smoothed((of) => int8Edge(of)),
       ),
       edgeRow(
         "edge-smoothing-compensation",
         "smoothing by texts, compensation",
-        smoothed((of) => edge(of), improved("compensation")),
+        smoothed((of) => int8Edge(of), improved("gptq")),
       ),
     ],
   },
@@ -161,7 +166,7 @@ export const sections: readonly Section[] = [
     text: "One step for a whole tensor of activations, weights int8 per output channel.",
     rows: [
       row("int8-nearest", "rounded to the nearest", plain(int8Dynamic)),
-      row("int8-smoothing-gains", "smoothing by gains", smoothed(int8Dynamic, TO_THE_NEAREST, "gains")),
+      row("int8-smoothing-gains", "smoothing by gains", smoothed(int8Dynamic, ROUND_TO_NEAREST, "gains")),
       row("int8-smoothing", "smoothing by texts", smoothed(int8Dynamic)),
       row(
         "int8-smoothing-clipping",
@@ -176,7 +181,7 @@ export const sections: readonly Section[] = [
       row(
         "int8-smoothing-compensation",
         "smoothing by gains, compensation",
-        smoothed(int8Dynamic, improved("compensation"), "gains"),
+        smoothed(int8Dynamic, improved("gptq"), "gains"),
       ),
     ],
   },
@@ -188,11 +193,7 @@ export const sections: readonly Section[] = [
       row("blocks-8-128", "8 bits, blocks of 128, to the nearest", plain(blocks({ bits: 8, block: 128 }))),
       row("blocks-4-32", "4 bits, blocks of 32, to the nearest", plain(blocks({ bits: 4, block: 32 }))),
       row("blocks-4-32-clipping", "4 bits, clipping", plain(blocks({ bits: 4, block: 32 }), improved("clipping"))),
-      row(
-        "blocks-4-32-compensation",
-        "4 bits, compensation",
-        plain(blocks({ bits: 4, block: 32 }), improved("compensation")),
-      ),
+      row("blocks-4-32-compensation", "4 bits, compensation", plain(blocks({ bits: 4, block: 32 }), improved("gptq"))),
     ],
   },
   {
@@ -202,7 +203,7 @@ export const sections: readonly Section[] = [
       row(
         "static-least-error",
         "ranges of least error",
-        fixed(({ histogram }) => leastErrorRange(histogram)),
+        fixed(({ histogram }) => minErrorRange(histogram)),
       ),
       row(
         "static-min-max",

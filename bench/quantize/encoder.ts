@@ -2,8 +2,8 @@ import * as ort from "onnxruntime-node";
 import type { Pooling } from "#sdk/artifact/manifest.ts";
 import { tableRows } from "#sdk/compile/accuracy/table-rows.ts";
 import { toOrt } from "#sdk/compile/evaluate/ort-tensor.ts";
+import { tokenBatches } from "#sdk/compile/evaluate/token-batches.ts";
 import type { Graph } from "#sdk/compile/graph/graph.ts";
-import { tokenBatches } from "#sdk/compile/quantize/token-batches.ts";
 import type { TokenIds } from "#sdk/runtime/engine/engine.ts";
 import { sentenceVector } from "#sdk/runtime/tasks/sentence-vector.ts";
 

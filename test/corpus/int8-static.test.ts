@@ -9,10 +9,10 @@ import type { Value } from "#sdk/compile/graph/node.ts";
 import { encodeOnnx } from "#sdk/compile/onnx/encode-onnx.ts";
 import { fromOnnx } from "#sdk/compile/onnx/from-onnx.ts";
 import { readOnnx } from "#sdk/compile/onnx/read-onnx.ts";
-import { integerProducts } from "#sdk/compile/quantize/qdq/integer-products.ts";
-import { leastErrorRange, percentileRange, type Range } from "#sdk/compile/quantize/static/histogram.ts";
+import { integerMatMuls } from "#sdk/compile/quantize/qdq/integer-matmuls.ts";
+import { type ActivationRange, minErrorRange, percentileRange } from "#sdk/compile/quantize/static/histogram.ts";
 import { quantizeInt8Static } from "#sdk/compile/quantize/static/int8-static.ts";
-import { type ObservedRange, observedRanges } from "#sdk/compile/quantize/static/ranges.ts";
+import { type ObservedRange, observeRanges } from "#sdk/compile/quantize/static/observe-ranges.ts";
 import { cosine, sentenceVector } from "#sdk/runtime/tasks/sentence-vector.ts";
 import { createJsonTokenizer } from "#sdk/runtime/tokenizer/json-tokenizer.ts";
 import { calibrationBatch } from "../fixtures/calibration-batch.ts";
@@ -27,10 +27,10 @@ const [DIMENSIONS, MAX_TOKENS, TEXTS_A_BATCH] = [384, 256, 4];
  * 0.9825 / 0.943 and 0.9822 / 0.951. The 99.99th percentile measures 0.918 / 0.856: the few numbers far out, in one channel
  * of layer normalizations, matter to all others.
  */
-const methods: readonly [string, (observed: ObservedRange) => Range, { mean: number; worst: number }][] = [
+const methods: readonly [string, (observed: ObservedRange) => ActivationRange, { mean: number; worst: number }][] = [
   ["the least and the greatest", (observed) => observed, { mean: 0.98, worst: 0.93 }],
   ["the 99.999th percentile", ({ histogram }) => percentileRange(histogram, 99.999), { mean: 0.98, worst: 0.93 }],
-  ["the least error", ({ histogram }) => leastErrorRange(histogram), { mean: 0.98, worst: 0.94 }],
+  ["the least error", ({ histogram }) => minErrorRange(histogram), { mean: 0.98, worst: 0.94 }],
 ];
 
 /**
@@ -49,7 +49,7 @@ describeShared("models/all-MiniLM-L6-v2", "all-MiniLM-L6-v2 in static int8, cali
     golden = await readGolden(folder);
     graph = fromOnnx(await readOnnx(join(folder, "model.onnx")));
     await fuseGraph(graph);
-    observed = await observedRanges(graph, await calibration(folder));
+    observed = await observeRanges(graph, await calibration(folder));
   });
 
   it.each(methods)("is close to float32 with %s", async (_, method, limit) => {
@@ -62,7 +62,7 @@ describeShared("models/all-MiniLM-L6-v2", "all-MiniLM-L6-v2 in static int8, cali
 
   it("is the same in onnxruntime's integer operators, but for numbers between two steps", async () => {
     const result = quantizeInt8Static(graph, observed);
-    const [wanted, found] = [await vectors(result, golden), await vectors(await integerProducts(result), golden)];
+    const [wanted, found] = [await vectors(result, golden), await vectors(await integerMatMuls(result), golden)];
     const cosines = found.map((vector, i) => cosine(vector, wanted[i] as Float32Array));
     expect(cosines.filter((each) => each > SAME.cosine).length).toBeGreaterThan(SAME.texts);
     expect(Math.min(...cosines)).toBeGreaterThan(SAME.worst);

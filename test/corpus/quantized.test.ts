@@ -9,7 +9,7 @@ import { verifyGraph } from "#sdk/compile/graph/verify-graph.ts";
 import { encodeOnnx } from "#sdk/compile/onnx/encode-onnx.ts";
 import { fromOnnx } from "#sdk/compile/onnx/from-onnx.ts";
 import { readOnnx } from "#sdk/compile/onnx/read-onnx.ts";
-import { integerProducts } from "#sdk/compile/quantize/qdq/integer-products.ts";
+import { integerMatMuls } from "#sdk/compile/quantize/qdq/integer-matmuls.ts";
 import { readExportCase, toTensors } from "../fixtures/export-case.ts";
 import { describeShared } from "../fixtures/shared.ts";
 import { countOperators } from "../oracles/rewritten.ts";
@@ -44,7 +44,7 @@ describeShared("corpus", "a model that was quantized elsewhere", (folder) => {
     const graph = fromOnnx(await readOnnx(join(folder, name, "model.onnx")));
     const original = weightsOf(graph);
     await fuseGraph(graph);
-    const result = await integerProducts(graph);
+    const result = await integerMatMuls(graph);
     verifyGraph(result);
 
     const counts = Object.entries(countOperators(result)).filter(([opType]) => products.test(opType));

@@ -2,11 +2,11 @@ import { expect } from "vitest";
 import type { Graph } from "#sdk/compile/graph/graph.ts";
 import { printGraph } from "#sdk/compile/graph/print-graph.ts";
 import { verifyGraph } from "#sdk/compile/graph/verify-graph.ts";
-import { integerProducts } from "#sdk/compile/quantize/qdq/integer-products.ts";
+import { integerMatMuls } from "#sdk/compile/quantize/qdq/integer-matmuls.ts";
 import { Sketch } from "../fixtures/sketch.ts";
 import { countOperators, expectSame, type Options, only } from "./rewritten.ts";
 
-/** What `integerProducts` makes of a sketch: it must be sound and compute the same, and leave the sketch as it was. */
+/** What `integerMatMuls` makes of a sketch: it must be sound and compute the same, and leave the sketch as it was. */
 export async function integerForm(
   draw: (sketch: Sketch) => void,
   options: Options = {},
@@ -15,7 +15,7 @@ export async function integerForm(
   draw(sketch);
   await only()(sketch.graph);
   const before = printGraph(sketch.graph);
-  const graph = await integerProducts(sketch.graph);
+  const graph = await integerMatMuls(sketch.graph);
   verifyGraph(graph);
   expect(printGraph(sketch.graph)).toBe(before);
   await expectSame(graph, sketch.graph, options);

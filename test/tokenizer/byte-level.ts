@@ -1,5 +1,5 @@
 import { byteCharacters } from "#sdk/compile/pack/tokenizer/byte-level/byte-characters.ts";
-import { calibrationLines } from "#sdk/compile/quantize/calibration-lines.ts";
+import { calibrationTexts } from "#sdk/compile/quantize/calibration/calibration-texts.ts";
 import { randomNumbers } from "../fixtures/seeded.ts";
 import { allKinds } from "./added-kinds.ts";
 import { from } from "./parts.ts";
@@ -15,7 +15,7 @@ const asBytes = (word: string) => Array.from(new TextEncoder().encode(word), (by
 
 /** Merges of the pairs that are the most frequent in the calibration texts, and some that lead to the same tokens. */
 function train(): { vocab: Record<string, number>; merges: string[] } {
-  let words = calibrationLines.flatMap((line) => line.match(/ ?\S+/g) ?? []).map(asBytes);
+  let words = calibrationTexts.flatMap((line) => line.match(/ ?\S+/g) ?? []).map(asBytes);
   const merges: string[] = [];
   for (let round = 0; round < ROUNDS; round++) {
     const counts = new Map<string, number>();

@@ -1,5 +1,5 @@
 import { probeTexts } from "#sdk/compile/accuracy/probe-texts.ts";
-import { calibrationLines } from "#sdk/compile/quantize/calibration-lines.ts";
+import { calibrationTexts } from "#sdk/compile/quantize/calibration/calibration-texts.ts";
 import { randomNumbers } from "../fixtures/seeded.ts";
 import {
   added,
@@ -64,7 +64,7 @@ export function fuzzedTexts(): Block[] {
   return [
     { name: "every code point", texts: perText.map((characters) => characters.join("")) },
     { name: "every code point in a word", texts: perText.map((characters) => characters.join("a b")) },
-    { name: "sentences", texts: [...probeTexts, ...calibrationLines] },
+    { name: "sentences", texts: [...probeTexts, ...calibrationTexts] },
     ...Object.entries(kinds).map(([name, text], seed) => {
       const random = randomNumbers(seed);
       const length = name === "long words" ? LONG_TEXTS : RANDOM_TEXTS;

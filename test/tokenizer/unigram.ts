@@ -1,4 +1,4 @@
-import { calibrationLines } from "#sdk/compile/quantize/calibration-lines.ts";
+import { calibrationTexts } from "#sdk/compile/quantize/calibration/calibration-texts.ts";
 import { allKinds } from "./added-kinds.ts";
 import { charsmap, nmtNfkc } from "./charsmap.ts";
 import { robertaSpecials } from "./roberta-specials.ts";
@@ -13,7 +13,7 @@ const specials = robertaSpecials((content) => content === "<mask>");
 /** The parts of words that are the most frequent in the calibration texts; scores are float32, as SentencePiece's are. */
 function train(): Piece[] {
   const counts = new Map<string, number>();
-  for (const word of calibrationLines.flatMap((line) => line.match(/\S+/g) ?? [])) {
+  for (const word of calibrationTexts.flatMap((line) => line.match(/\S+/g) ?? [])) {
     const characters = Array.from(`▁${word}`);
     for (let start = 0; start < characters.length; start++) {
       for (let end = start + 1; end <= Math.min(characters.length, start + LONGEST_PIECE); end++) {

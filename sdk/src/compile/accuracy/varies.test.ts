@@ -1,19 +1,19 @@
 import { describe, expect, it } from "vitest";
 import { refusal } from "#test/fixtures/refusal.ts";
-import type { Moments } from "../quantize/weights/moments.ts";
+import type { ActivationStatistics } from "../quantize/calibration/activation-statistics.ts";
 import { assertVaries } from "./varies.ts";
 
 const vector = (...values: number[]) => Float32Array.from(values);
 
 /** Moments of some tokens. */
-function moments(...tokens: readonly (readonly number[])[]): Moments {
+function moments(...tokens: readonly (readonly number[])[]): ActivationStatistics {
   const width = tokens[0]?.length ?? 0;
   const total = (of: (token: readonly number[]) => number) => tokens.reduce((sum, token) => sum + of(token), 0);
   const products = Array.from({ length: width ** 2 }, (_, at) =>
     total((token) => (token[Math.floor(at / width)] ?? 0) * (token[at % width] ?? 0)),
   );
   const sum = Array.from({ length: width }, (_, i) => total((token) => token[i] ?? 0));
-  return { width, tokens: tokens.length, sum: vector(...sum), products: vector(...products) };
+  return { width, tokens: tokens.length, sum: vector(...sum), gram: vector(...products) };
 }
 
 const varying = moments([1, 2], [1, 3]);
@@ -40,7 +40,7 @@ describe("assertVaries", () => {
 
   it("names the first product that reads the same of all tokens, or the last that does not", () => {
     const named =
-      (...calibration: [string, Moments][]) =>
+      (...calibration: [string, ActivationStatistics][]) =>
       () =>
         assertVaries(alike, new Map(calibration));
     expect(named(["first", varying], ["second", constant], ["third", constant])).toThrow(

@@ -1,5 +1,5 @@
 import { BertEdgeError } from "../../artifact/error.ts";
-import type { Moments } from "../quantize/weights/moments.ts";
+import type { ActivationStatistics } from "../quantize/calibration/activation-statistics.ts";
 
 /** Of a vector's largest number: texts of other lengths make 2e-6 of it in a model whose tokens are all alike. */
 const ROUNDING = 1e-5;
@@ -14,7 +14,10 @@ const SUMMED_ROUNDING = 1e-3;
  * @param calibration in the order of the graph, to find where texts stop to differ
  * @throws BertEdgeError `model_constant`; `vector_invalid` for NaN and infinite numbers, which differ from everything
  */
-export function assertVaries(results: readonly Float32Array[], calibration: ReadonlyMap<string, Moments>): void {
+export function assertVaries(
+  results: readonly Float32Array[],
+  calibration: ReadonlyMap<string, ActivationStatistics>,
+): void {
   const last = [...calibration.keys()].at(-1);
   if (!results.every((result) => result.every(Number.isFinite))) {
     const where = last === undefined ? "" : ` after ${last}`;
@@ -42,7 +45,7 @@ function differs(a: Float32Array, b: Float32Array): boolean {
   return a.some((value, i) => Math.abs(value - (b[i] as number)) > ROUNDING * largest);
 }
 
-const varies = ({ width, tokens, sum, products }: Moments): boolean =>
+const varies = ({ width, tokens, sum, gram: products }: ActivationStatistics): boolean =>
   Array.from(sum).some((total, i) => {
     const meanSquare = (products[i * width + i] as number) / tokens;
     return meanSquare - (total / tokens) ** 2 > SUMMED_ROUNDING * meanSquare;

@@ -21,6 +21,7 @@ import { FP32_LIMIT, gate, parity } from "../accuracy/parity.ts";
 import { probeTexts } from "../accuracy/probe-texts.ts";
 import { readTaskData, type TaskFiles } from "../accuracy/task-data.ts";
 import { assertVaries } from "../accuracy/varies.ts";
+import { tokenBatches } from "../evaluate/token-batches.ts";
 import { fuseGraph } from "../fusions/fuse-graph.ts";
 import { unfusedParts } from "../fusions/unfused-parts.ts";
 import { copyGraph } from "../graph/copy-graph.ts";
@@ -29,12 +30,11 @@ import { measureTargets } from "../latency/measure-targets.ts";
 import { readTextModel } from "../model/text-model.ts";
 import { manifestOf } from "../pack/manifest-of.ts";
 import { assertReplaceable, writeArtifact } from "../pack/write-artifact.ts";
-import { calibrationLines } from "../quantize/calibration-lines.ts";
-import { beyondHalf } from "../quantize/fp16/beyond-half.ts";
+import { calibrationTexts } from "../quantize/calibration/calibration-texts.ts";
+import { observeStatistics } from "../quantize/calibration/observe-statistics.ts";
+import { overflowingNodes } from "../quantize/fp16/overflowing-nodes.ts";
 import { type Precision, precisions } from "../quantize/precisions.ts";
 import { quantizableNodes } from "../quantize/quantize-graph.ts";
-import { tokenBatches } from "../quantize/token-batches.ts";
-import { observeProducts } from "../quantize/weights/observe.ts";
 import { computeFile, withSession } from "../stages/compute-file.ts";
 import { keepingLast, modelFormats } from "../stages/model-formats.ts";
 import { firstOf, type PassedOver, type Recipe, recipes } from "../stages/recipes.ts";
@@ -100,9 +100,9 @@ export async function prepare(options: PrepareOptions): Promise<PrepareReport> {
   const fusion = parity(reference, asFused, model.task.task);
 
   onStage("observe activations");
-  const lines = model.encode(options.calibration ?? calibrationLines);
+  const lines = model.encode(options.calibration ?? calibrationTexts);
   const batches = tokenBatches(fused, lines);
-  const calibration = await observeProducts(fused, batches);
+  const calibration = await observeStatistics(fused, batches);
   assertVaries(reference, calibration);
   gate("The fused graph", fusion, FP32_LIMIT);
   const fp32 = await data?.score((texts) => computed(texts, native, fused));
@@ -113,7 +113,7 @@ export async function prepare(options: PrepareOptions): Promise<PrepareReport> {
   const quantizers = new Map<Precision, ReturnType<(typeof precisions)[Precision]>>();
   const build = async (target: TargetName, { engine, precisions: names, limit }: Recipe): Promise<Target> => {
     onStage(`quantize and check ${target} on ${engine}`);
-    const beyond = names.includes("fp16") ? [...(await beyondHalf(fused, batches))] : [];
+    const beyond = names.includes("fp16") ? [...(await overflowingNodes(fused, batches))] : [];
     const runner = await engineOnThisMachine(engine);
     const format = keepingLast(formats[engine]);
     const results = (graph: Graph, texts: readonly string[]) => computed(texts, runner, graph, format);
@@ -127,7 +127,8 @@ export async function prepare(options: PrepareOptions): Promise<PrepareReport> {
     };
     const candidates = names.map((precision) => {
       const quantize =
-        quantizers.get(precision) ?? precisions[precision](fused, { calibration, tableBits: options.tableBits ?? 8 });
+        quantizers.get(precision) ??
+        precisions[precision](fused, { statistics: calibration, tableBits: options.tableBits ?? 8 });
       quantizers.set(precision, quantize);
       const spared = format.mixesPrecisions ? layers : [];
       return { label: precision, quantize, layers: spared, always: precision === "fp16" ? beyond : [] };

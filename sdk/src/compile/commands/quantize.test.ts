@@ -14,7 +14,7 @@ import { readModelSource } from "../model/model-source.ts";
 import { fromOnnx } from "../onnx/from-onnx.ts";
 import { readOnnx } from "../onnx/read-onnx.ts";
 import { writeOnnx } from "../onnx/write-onnx.ts";
-import { integerProducts } from "../quantize/qdq/integer-products.ts";
+import { integerMatMuls } from "../quantize/qdq/integer-matmuls.ts";
 import type { QuantizeMode } from "../stages/quantize-candidates.ts";
 import { type QuantizeOptions, quantizeModel } from "./quantize.ts";
 
@@ -158,7 +158,7 @@ describeShared("corpus/qat-bert-pc-eager-l17", "quantizeModel of a model that wa
     expect(parity?.maxAbsDiff).toBeLessThan(FLOAT32_ROUNDING);
     const graph = fromOnnx(await readOnnx(source));
     await fuseGraph(graph);
-    const original = integerColumns(await integerProducts(graph));
+    const original = integerColumns(await integerMatMuls(graph));
     const kept = integerColumns(fromOnnx(await readOnnx(out)));
     expect(original.size).toBeGreaterThan(100);
     expect(original.difference(kept)).toEqual(new Set());

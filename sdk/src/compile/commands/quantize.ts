@@ -14,8 +14,8 @@ import { byteLength } from "../graph/tensor.ts";
 import { encodeTextsInSubprocess } from "../model/encode-texts.ts";
 import { readModelSource } from "../model/model-source.ts";
 import { writeOnnx } from "../onnx/write-onnx.ts";
-import { calibrationLines } from "../quantize/calibration-lines.ts";
-import { integerProducts } from "../quantize/qdq/integer-products.ts";
+import { calibrationTexts } from "../quantize/calibration/calibration-texts.ts";
+import { integerMatMuls } from "../quantize/qdq/integer-matmuls.ts";
 import { type QuantizeChoice, type QuantizeMode, quantizeCandidates } from "../stages/quantize-candidates.ts";
 
 export interface QuantizeOptions extends QuantizeChoice {
@@ -76,7 +76,7 @@ export async function quantizeModel(options: QuantizeOptions): Promise<QuantizeR
   const fused = mode === "int8-static" ? graph : await fuse(graph);
   return replaceFile(out, async ({ path, folder, publish }) => {
     if (tokenizer !== undefined) onStage("observe activations");
-    const lines = options.calibration ?? calibrationLines;
+    const lines = options.calibration ?? calibrationTexts;
     const texts = [...lines, ...probeTexts];
     const ids = tokenizer === undefined ? undefined : await encodeTextsInSubprocess(tokenizer, vocabulary, texts);
     const candidates = await quantizeCandidates(fused, options, ids ? ids.slice(0, lines.length) : undefined, folder);
@@ -129,7 +129,7 @@ const limits: Readonly<Record<QuantizeMode, Limit>> = {
 
 async function fuse(graph: Graph): Promise<Graph> {
   await fuseGraph(graph);
-  return integerProducts(graph);
+  return integerMatMuls(graph);
 }
 
 const hasTokenizer = (folder: string): Promise<boolean> =>

@@ -8,10 +8,10 @@ import { countOperators } from "#test/oracles/rewritten.ts";
 import { referenceSession } from "../evaluate/interpreter/reference-session.ts";
 import type { Graph } from "../graph/graph.ts";
 import { encodeOnnx } from "../onnx/encode-onnx.ts";
+import { observeStatistics } from "./calibration/observe-statistics.ts";
+import { feedForwardLayers } from "./linear-layers.ts";
 import { type Precision, precisions } from "./precisions.ts";
-import { feedForwardProducts } from "./products.ts";
-import { quantizableNodes, tableNodes } from "./quantize-graph.ts";
-import { observeProducts } from "./weights/observe.ts";
+import { embeddingNodes, quantizableNodes } from "./quantize-graph.ts";
 
 const integers = ["int8", "int8-blocks", "int8-edge"] as const satisfies Precision[];
 const batch = randomBatch(
@@ -28,7 +28,7 @@ describe("precisions", () => {
   });
 
   it("finds the products between hidden and intermediate width, and no projections", async () => {
-    const names = (graph: Graph) => feedForwardProducts(graph).map(({ name }) => name);
+    const names = (graph: Graph) => feedForwardLayers(graph).map(({ name }) => name);
     expect(names(fused)).toEqual(
       [0, 1].flatMap((i) => [`layer.${i}.intermediate.product`, `layer.${i}.output.product`]),
     );
@@ -58,7 +58,7 @@ describe("precisions", () => {
   });
 
   it.each(integers)("keeps nodes of 8 bits in float32, and those of 4 in 8, in %s", (precision) => {
-    const [table = ""] = tableNodes(fused);
+    const [table = ""] = embeddingNodes(fused);
     const product = "layer.0.output.product";
     const quantizer = precisions[precision](fused, { tableBits: 4 });
     expect(quantizableNodes(quantizer())).toEqual([]);
@@ -77,7 +77,7 @@ describe("precisions", () => {
   });
 
   it.each(integers)("errs less once calibrated, in %s", async (precision) => {
-    const calibration = await observeProducts(fused, [
+    const calibration = await observeStatistics(fused, [
       calibrationBatch({ ...batch, types: batch.ids.map((row) => row.map(() => 0)) }),
     ]);
     const texts = { ...randomBatch(batch.mask, 50, 4), types: batch.ids.map((row) => row.map(() => 0)) };
@@ -90,7 +90,7 @@ describe("precisions", () => {
     const errorOf = async (graph: Graph) =>
       flat(await statesOf(graph)).reduce((sum, value, i) => sum + (value - (wanted[i] as number)) ** 2, 0);
     const options = { feedForwardBits: 4 } as const;
-    const calibrated = await errorOf(precisions[precision](fused, { ...options, calibration })());
+    const calibrated = await errorOf(precisions[precision](fused, { ...options, statistics: calibration })());
     expect(calibrated).toBeLessThan(await errorOf(precisions[precision](fused, options)()));
   });
 });

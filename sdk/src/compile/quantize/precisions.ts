@@ -1,72 +1,84 @@
 import type { Graph } from "../graph/graph.ts";
+import type { CalibrationStatistics } from "./calibration/activation-statistics.ts";
 import { toFp16 } from "./fp16/to-fp16.ts";
-import { feedForwardProducts } from "./products.ts";
-import { type Form, quantizeGraph, tableNodes } from "./quantize-graph.ts";
-import { edge } from "./schemes/edge.ts";
+import { feedForwardLayers } from "./linear-layers.ts";
+import { embeddingNodes, type QuantizationScheme, quantizeGraph } from "./quantize-graph.ts";
 import { int8Dynamic } from "./schemes/int8-dynamic.ts";
+import { int8Edge } from "./schemes/int8-edge.ts";
 import { matMulNBits } from "./schemes/matmul-nbits.ts";
 import { smoothActivations } from "./smooth-activations.ts";
-import { type Improvements, TO_THE_NEAREST } from "./weights/quantize-weight.ts";
-import { type Calibration, weights } from "./weights/weights.ts";
+import { ROUND_TO_NEAREST, type RoundingOptions } from "./weights/quantize-weight.ts";
+import { weightQuantizer } from "./weights/weight-quantizer.ts";
 
 export interface PrecisionOptions {
-  /** What the fused graph's products read; without it, rounding errors are not compensated. */
-  readonly calibration?: Calibration | undefined;
-  /** Bits of word tables. Default 8. */
+  /** Statistics of what the graph's linear layers read. Without them, weights are rounded to the nearest. */
+  readonly statistics?: CalibrationStatistics | undefined;
+  /** Bits of token embedding tables. Default: 8. */
   readonly tableBits?: 8 | 4;
-  /** Bits of the weights between hidden and intermediate width, in onnxruntime's forms. Default 8. */
+  /** Bits of feed-forward weights, for onnxruntime's precisions. Default: 8. */
   readonly feedForwardBits?: 8 | 4;
 }
 
-/** A fused float32 graph in a lower precision; the nodes named in `keep` in the next higher one. */
+/**
+ * Makes a copy of a fused float32 graph in a lower precision.
+ *
+ * @param keep names of nodes to keep in the next higher precision
+ */
 export type Quantizer = (keep?: ReadonlySet<string>) => Graph;
 
 export type Precision = "int8" | "int8-blocks" | "int8-edge" | "fp16";
 
-/** Inputs that share a step in MatMulNBits: 32 are as fast as 128 and more accurate, for 5 % more bytes. */
+/** Inputs that share a scale in MatMulNBits: 32 are as fast as 128 and more accurate, for 5 % more bytes. */
 const BLOCK = 32;
 
-/** What pays, by measurement: docs/accuracy.md. */
-const compensated: Improvements = { ...TO_THE_NEAREST, compensation: true };
-const clippedAndCompensated: Improvements = { ...compensated, clipping: true };
+/** The options that improve accuracy; measured in docs/accuracy.md. */
+const gptq: RoundingOptions = { ...ROUND_TO_NEAREST, gptq: true };
+const gptqAndClipping: RoundingOptions = { ...gptq, clipping: true };
 
-/** Every precision that a fused graph can be served in. */
+/** All precisions that a fused graph can be served in. */
 export const precisions: Readonly<Record<Precision, (fused: Graph, options?: PrecisionOptions) => Quantizer>> = {
-  /** onnxruntime's fastest int8 kernels; activations are smoothed, because they share a step. */
+  /** onnxruntime's fastest int8 kernels. Activations are smoothed, because a tensor has one scale. */
   int8: (fused, options = {}) => {
-    const { graph, calibration } = smoothActivations(fused, "gains", options.calibration);
-    const of = weights(compensated, calibration);
-    const narrow = matMulNBits(of, { bits: 4, block: BLOCK });
-    return inSteps(graph, narrowNodes(graph, options), narrow, int8Dynamic(of));
+    const { graph, statistics } = smoothActivations(fused, "gains", options.statistics);
+    const quantizeWeight = weightQuantizer(gptq, statistics);
+    const int4 = matMulNBits(quantizeWeight, { bits: 4, block: BLOCK });
+    return mixedPrecision(graph, int4Nodes(graph, options), int4, int8Dynamic(quantizeWeight));
   },
   /** onnxruntime's MatMulNBits: slower than int8, and closer to float32. */
   "int8-blocks": (fused, options = {}) => {
-    const of = weights(compensated, options.calibration);
-    const form = (bits: 8 | 4) => matMulNBits(of, { bits, block: BLOCK });
-    return inSteps(fused, narrowNodes(fused, options), form(4), form(8));
+    const quantizeWeight = weightQuantizer(gptq, options.statistics);
+    const scheme = (bits: 8 | 4) => matMulNBits(quantizeWeight, { bits, block: BLOCK });
+    return mixedPrecision(fused, int4Nodes(fused, options), scheme(4), scheme(8));
   },
-  /** The arithmetic of our own engine for the edge. */
-  "int8-edge": (fused, { calibration, tableBits = 8 } = {}) => {
-    // A step for every token leaves to even out what differs between channels for all tokens, which only texts tell.
-    const smooth = calibration ? smoothActivations(fused, "texts", calibration) : { graph: fused, calibration };
-    const of = weights(clippedAndCompensated, smooth.calibration);
-    return inSteps(smooth.graph, narrowNodes(smooth.graph, { tableBits }), edge(of, 4), edge(of));
+  /** The arithmetic of the edge engine. */
+  "int8-edge": (fused, { statistics, tableBits = 8 } = {}) => {
+    // Every token has a scale of its own, so differences between tokens cost nothing. Differences between channels do, and
+    // finding them needs texts.
+    const smooth = statistics ? smoothActivations(fused, "texts", statistics) : { graph: fused, statistics };
+    const quantizeWeight = weightQuantizer(gptqAndClipping, smooth.statistics);
+    const int4 = int4Nodes(smooth.graph, { tableBits });
+    return mixedPrecision(smooth.graph, int4, int8Edge(quantizeWeight, 4), int8Edge(quantizeWeight));
   },
-  /** For GPUs; what is kept stays in float32. */
+  /** For GPUs. Nodes that are kept stay in float32. */
   fp16: (fused) => (keep) => toFp16(fused, keep),
 };
 
-/** Some nodes in 4 bits, all others in 8. What is kept goes up a step: from 4 bits to 8, from 8 to float32. */
-function inSteps(graph: Graph, narrow: ReadonlySet<string>, narrowForm: Form, wideForm: Form): Quantizer {
+/** Quantizes some nodes to 4 bits and all others to 8. Kept nodes get the next higher precision: 8 bits, or float32. */
+function mixedPrecision(
+  graph: Graph,
+  int4: ReadonlySet<string>,
+  int4Scheme: QuantizationScheme,
+  int8Scheme: QuantizationScheme,
+): Quantizer {
   return (keep = new Set()) => {
-    const narrowed = quantizeGraph(graph, narrowForm, (name) => narrow.has(name) && !keep.has(name));
-    return quantizeGraph(narrowed, wideForm, (name) => narrow.has(name) || !keep.has(name));
+    const withInt4 = quantizeGraph(graph, int4Scheme, (name) => int4.has(name) && !keep.has(name));
+    return quantizeGraph(withInt4, int8Scheme, (name) => int4.has(name) || !keep.has(name));
   };
 }
 
-function narrowNodes(graph: Graph, { tableBits, feedForwardBits }: PrecisionOptions): Set<string> {
+function int4Nodes(graph: Graph, { tableBits, feedForwardBits }: PrecisionOptions): Set<string> {
   return new Set([
-    ...(tableBits === 4 ? tableNodes(graph) : []),
-    ...(feedForwardBits === 4 ? feedForwardProducts(graph).map(({ name }) => name) : []),
+    ...(tableBits === 4 ? embeddingNodes(graph) : []),
+    ...(feedForwardBits === 4 ? feedForwardLayers(graph).map(({ name }) => name) : []),
   ]);
 }

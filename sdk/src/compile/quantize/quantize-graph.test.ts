@@ -17,22 +17,22 @@ import { tensor } from "../graph/tensor.ts";
 import { verifyGraph } from "../graph/verify-graph.ts";
 import { encodeOnnx } from "../onnx/encode-onnx.ts";
 import { inferShapes } from "../shapes/infer-shapes.ts";
-import { type Form, quantizableNodes, quantizeGraph, tableNodes } from "./quantize-graph.ts";
-import { edge } from "./schemes/edge.ts";
+import { embeddingNodes, type QuantizationScheme, quantizableNodes, quantizeGraph } from "./quantize-graph.ts";
 import { int8Dynamic } from "./schemes/int8-dynamic.ts";
+import { int8Edge } from "./schemes/int8-edge.ts";
 import { matMulNBits } from "./schemes/matmul-nbits.ts";
-import { weights } from "./weights/weights.ts";
+import { weightQuantizer } from "./weights/weight-quantizer.ts";
 
 /** Of a state to that of the float32 model: measured 0.9997 at worst. */
 const LEAST_COSINE = 0.999;
 /** The same where gates multiply what is rounded: measured 0.9980 at worst. */
 const LEAST_GATED_COSINE = 0.997;
 
-const of = weights({ clipping: false, compensation: false, biasCorrection: false });
-const forms: [string, () => Form][] = [
+const of = weightQuantizer({ clipping: false, gptq: false, biasCorrection: false });
+const forms: [string, () => QuantizationScheme][] = [
   ["int8-dynamic", () => int8Dynamic(of)],
   ["MatMulNBits", () => matMulNBits(of, { bits: 8, block: 32 })],
-  ["edge", () => edge(of)],
+  ["edge", () => int8Edge(of)],
 ];
 const batch = randomBatch(
   [
@@ -129,7 +129,7 @@ describe.each(forms)("quantizeGraph, %s", (name, form) => {
     const g = new NamedGraph("lookup", [{ name: "ids", dtype: "int64", shape: ["n"] }]);
     const graph = g.outputs(g.op("y", "Gather", [g.constant("table", sines(rows, 32)), "ids"], { axis: int(axis) }));
     inferShapes(graph);
-    expect(tableNodes(graph)).toEqual(rows > 64 && axis === 0 ? ["y"] : []);
+    expect(embeddingNodes(graph)).toEqual(rows > 64 && axis === 0 ? ["y"] : []);
     expect([...quantizeGraph(graph, form()).nodes].map(({ opType }) => opType)).toEqual([operator]);
   });
 });
@@ -158,7 +158,7 @@ describe("quantizeGraph", () => {
 
   it("leaves attention that looks back alone to others than the edge engine", () => {
     const causal = { num_heads: int(4), unidirectional: int(1) };
-    const counts = countOperators(quantizeGraph(drawn("Attention", [[32, 96], [96]], causal), edge(of)));
+    const counts = countOperators(quantizeGraph(drawn("Attention", [[32, 96], [96]], causal), int8Edge(of)));
     expect(counts).toEqual({ DynamicQuantizeMatMul: 1, Split: 1, MultiHeadAttention: 1 });
   });
 

@@ -10,12 +10,12 @@ import type { Graph } from "../graph/graph.ts";
 import { tensor } from "../graph/tensor.ts";
 import { encodeOnnx } from "../onnx/encode-onnx.ts";
 import { inferShapes } from "../shapes/infer-shapes.ts";
-import { type Product, productsOf } from "./products.ts";
+import { observeStatistics } from "./calibration/observe-statistics.ts";
+import { type LinearLayer, linearLayersOf } from "./linear-layers.ts";
 import { quantizeGraph } from "./quantize-graph.ts";
 import { int8Dynamic } from "./schemes/int8-dynamic.ts";
 import { smoothActivations } from "./smooth-activations.ts";
-import { observeProducts } from "./weights/observe.ts";
-import { weights } from "./weights/weights.ts";
+import { weightQuantizer } from "./weights/weight-quantizer.ts";
 
 /** (x / s) · (s ⊙ W) rounds each factor once more than x · W: measured 2e-6 at worst over six seeds, states around 1. */
 const FLOAT32_ROUNDING = 1e-5;
@@ -57,8 +57,8 @@ const zeroInputs = (values: TinyValues, channels: readonly number[]) => {
 };
 
 const int8 = (graph: Graph) => {
-  const improvements = { clipping: false, compensation: false, biasCorrection: false };
-  return quantizeGraph(graph, int8Dynamic(weights(improvements)));
+  const improvements = { clipping: false, gptq: false, biasCorrection: false };
+  return quantizeGraph(graph, int8Dynamic(weightQuantizer(improvements)));
 };
 
 describe("smoothActivations", () => {
@@ -73,7 +73,7 @@ describe("smoothActivations", () => {
   ])("leaves what the float32 graph computes as it is, with %s", async (_, options) => {
     const graph = await fusedTiny(options);
     const smoothed = smoothActivations(graph, "gains");
-    expect(smoothed.calibration).toBeUndefined();
+    expect(smoothed.statistics).toBeUndefined();
     const states = await attendedStates(smoothed.graph, batch);
     expect(largestDifference(states, await attendedStates(graph, batch))).toBeLessThan(FLOAT32_ROUNDING);
   });
@@ -100,11 +100,11 @@ describe("smoothActivations", () => {
   it("evens out every product's inputs by texts, and leaves what is computed as it is", async () => {
     const graph = await fusedTiny({});
     const batches = [calibrationBatch(batch)];
-    const smoothed = smoothActivations(graph, "texts", await observeProducts(graph, batches));
+    const smoothed = smoothActivations(graph, "texts", await observeStatistics(graph, batches));
     const states = await attendedStates(smoothed.graph, batch);
     expect(largestDifference(states, await attendedStates(graph, batch))).toBeLessThan(FLOAT32_ROUNDING);
-    const isEven = ({ x }: Product) => x.producer?.name.endsWith(".smoothed");
-    expect(productsOf(smoothed.graph).map(isEven)).toEqual(Array(8).fill(true));
+    const isEven = ({ x }: LinearLayer) => x.producer?.name.endsWith(".smoothed");
+    expect(linearLayersOf(smoothed.graph).map(isEven)).toEqual(Array(8).fill(true));
   });
 
   it.each(["gains", "texts"] as const)(
@@ -112,13 +112,13 @@ describe("smoothActivations", () => {
     async (by) => {
       const graph = await fusedTiny({});
       const batches = [calibrationBatch(batch)];
-      const smoothed = smoothActivations(graph, by, await observeProducts(graph, batches));
-      const observed = await observeProducts(smoothed.graph, batches);
+      const smoothed = smoothActivations(graph, by, await observeStatistics(graph, batches));
+      const observed = await observeStatistics(smoothed.graph, batches);
       expect(observed.size).toBe(8);
       for (const [name, moments] of observed) {
-        const found = smoothed.calibration?.get(name);
+        const found = smoothed.statistics?.get(name);
         expect(found).toMatchObject({ width: moments.width, tokens: moments.tokens });
-        for (const part of ["sum", "products"] as const) {
+        for (const part of ["sum", "gram"] as const) {
           const largest = Math.max(...moments[part].map(Math.abs));
           moments[part].forEach((value, i) => {
             expect(Math.abs((found?.[part][i] as number) - value)).toBeLessThan(FLOAT32_ROUNDING * largest);
@@ -144,7 +144,9 @@ describe("smoothActivations", () => {
     const two = layer("second", layer("first", "x", g.constant("gain", gain)), "gain");
     const graph = g.outputs(layer("third", two, g.constant("other", other)));
     inferShapes(graph);
-    const [first, second, third] = productsOf(smoothActivations(graph, "gains").graph).map((product) => product.weight);
+    const [first, second, third] = linearLayersOf(smoothActivations(graph, "gains").graph).map(
+      (product) => product.weight,
+    );
     expect(second).toBe(first);
     expect(third).not.toBe(first);
   });

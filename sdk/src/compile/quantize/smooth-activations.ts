@@ -3,89 +3,105 @@ import type { Graph } from "../graph/graph.ts";
 import type { Node, Value } from "../graph/node.ts";
 import { lazyTensor, reading, tensor, toFloat32 } from "../graph/tensor.ts";
 import { inferShapes } from "../shapes/infer-shapes.ts";
-import { productOf } from "./products.ts";
-import { type Moments, meanSquares } from "./weights/moments.ts";
-import type { Calibration } from "./weights/weights.ts";
+import {
+  type ActivationStatistics,
+  type CalibrationStatistics,
+  sumsOfSquares,
+} from "./calibration/activation-statistics.ts";
+import { linearLayerOf } from "./linear-layers.ts";
 
 /**
- * How much of a channel's range moves from the activation into the weight, where the range was observed. Of 0.3, 0.5 and both
- * on some products alone, 0.5 on all was the best for all-MiniLM-L6-v2 and bert-edge-mini-sst2; it is also SmoothQuant's.
+ * Share of a channel's range that moves from the activation into the weight, when the range was observed on texts. 0.5 on
+ * all layers was the best of 0.3, 0.5 and both on some layers, for all-MiniLM-L6-v2 and bert-edge-mini-sst2. SmoothQuant
+ * uses 0.5 too.
  */
-const OBSERVED_ALPHA = 0.5;
+const TEXTS_ALPHA = 0.5;
 
 /**
- * The same after a layer normalization whose results were not observed, and how far from its mean a normalized channel is taken
- * to reach. Of α ∈ {0.3, 0.5, 0.7, 1} × reach ∈ {1, 3, 10} this pair gave the best worst case on the golden texts of both
- * all-MiniLM-L6-v2 (0.974 → 0.985) and bert-edge-mini (0.994 → 0.996).
+ * The same for a layer normalization whose results were not observed, and the assumed peak of a normalized channel in
+ * standard deviations. Of α ∈ {0.3, 0.5, 0.7, 1} × peak ∈ {1, 3, 10} this pair gave the best worst case on the golden texts
+ * of both all-MiniLM-L6-v2 (0.974 → 0.985) and bert-edge-mini (0.994 → 0.996).
  */
-const ALPHA = 0.7;
-const REACH = 10;
+const GAINS_ALPHA = 0.7;
+const NORMALIZED_PEAK = 10;
 
 export interface SmoothedGraph {
   readonly graph: Graph;
-  /** What the smoothed graph's products read; undefined without a calibration of the graph. */
-  readonly calibration: Calibration | undefined;
+  /** Statistics of what the smoothed graph's layers read; undefined without statistics of the original graph. */
+  readonly statistics: CalibrationStatistics | undefined;
 }
 
 /**
- * Evens out the channels that matrix products read, so that one scale for all of them wastes less of its eight bits:
+ * Evens out the channels that linear layers read, so that one scale for all of them wastes less of its eight bits:
  * (x / s) · (s ⊙ W) = x · W with s = range(x)^α / range(W)^(1−α) per channel.
  *
- * SmoothQuant (https://arxiv.org/abs/2211.10438), in two ways to find ranges. By texts: the root of a channel's observed mean
- * square, which is right where every token has a step of its own; a tensor's one step is for its peaks. By gains: after a
- * layer normalization a channel's range follows from gain and offset, |β| + REACH · |γ|, and no texts are needed.
+ * SmoothQuant, https://arxiv.org/abs/2211.10438, with two ways to find the range of a channel:
  *
- * @param calibration what the graph's products read; what is not in it is smoothed by gains
+ * - By texts: the root of the observed mean square. Right where every token has a scale of its own; a scale for the whole
+ *   tensor must cover peaks.
+ * - By gains: |β| + NORMALIZED_PEAK · |γ| of the layer normalization before it. Needs no texts.
+ *
+ * @param statistics of what the graph's layers read; layers that are not in it are smoothed by gains
  */
-export function smoothActivations(fused: Graph, by: "gains" | "texts", calibration?: Calibration): SmoothedGraph {
+export function smoothActivations(
+  fused: Graph,
+  by: "gains" | "texts",
+  statistics?: CalibrationStatistics,
+): SmoothedGraph {
   const graph = copyGraph(fused);
   const known = new Map<string, readonly [inverse: Value, scaled: Value]>();
-  /** Of each scaled weight, the weight that it was and what its inputs are multiplied by. */
+  /** The original weight and the factors of its inputs, by the name of the scaled weight. */
   const origins = new Map<string, readonly [weight: string, factors: Float32Array]>();
   for (const node of graph.sorted()) {
     const [x, weight, ...rest] = node.inputs;
-    const scales = smoothingScales(node, by === "texts" && weight ? calibration?.get(weight.name) : undefined);
+    const scales = smoothingScales(node, by === "texts" && weight ? statistics?.get(weight.name) : undefined);
     if (!scales || !x || !weight) continue;
-    // Layers that share a weight, and what its scales follow from, go on sharing.
+    // Layers that share a weight, and everything that its scales depend on, continue to share it.
     const key = [weight, ...scales.sources].map((value) => value?.name).join(" ");
     const [inverse, scaled] = known.get(key) ?? [
       graph.constant(`${node.name}.smoothing`, tensor("float32", [scales.inverse.length], scales.inverse)),
       graph.constant(`${weight.name}.smoothed`, scales.weight),
     ];
     known.set(key, [inverse, scaled]);
-    const even = graph.add("Mul", [x, inverse], { name: `${node.name}.smoothed` }).output;
-    graph.setInputs(node, [even, scaled, ...rest]);
+    const smoothed = graph.add("Mul", [x, inverse], { name: `${node.name}.smoothed` }).output;
+    graph.setInputs(node, [smoothed, scaled, ...rest]);
     origins.set(scaled.name, [weight.name, scales.inverse]);
   }
   inferShapes(graph);
-  const momentsOf = (name: string): Moments | undefined => {
+  const statisticsOf = (name: string): ActivationStatistics | undefined => {
     const [weight, factors] = origins.get(name) ?? [name];
-    const moments = calibration?.get(weight);
-    return moments && factors ? scaledMoments(moments, factors) : moments;
+    const found = statistics?.get(weight);
+    return found && factors ? scaledStatistics(found, factors) : found;
   };
-  return { graph, calibration: calibration && { get: momentsOf } };
+  return { graph, statistics: statistics && { get: statisticsOf } };
 }
 
-/** Moments of x · factors. */
-function scaledMoments({ width, tokens, sum, products }: Moments, factors: Float32Array): Moments {
+/** Returns the statistics of x · factors. */
+function scaledStatistics(
+  { width, tokens, sum, gram }: ActivationStatistics,
+  factors: Float32Array,
+): ActivationStatistics {
   return {
     width,
     tokens,
     sum: sum.map((value, i) => value * (factors[i] as number)),
-    products: products.map(
+    gram: gram.map(
       (value, at) => value * (factors[Math.floor(at / width)] as number) * (factors[at % width] as number),
     ),
   };
 }
 
-/** 1/s [in] and s ⊙ W [in, out], with what s follows from beside the weight; undefined for nodes that are not smoothed. */
-function smoothingScales(node: Node, moments: Moments | undefined) {
-  const product = productOf(node);
+/**
+ * Computes 1/s [in] and s ⊙ W [in, out], with the constants other than the weight that s depends on; undefined for nodes
+ * that are not smoothed.
+ */
+function smoothingScales(node: Node, statistics: ActivationStatistics | undefined) {
+  const layer = linearLayerOf(node);
   const norm = node.inputs[0]?.producer && gainAndOffset(node.inputs[0].producer);
-  if (!product || !(moments || norm)) return undefined;
-  const weight = product.weight.constant;
-  const alpha = moments ? OBSERVED_ALPHA : ALPHA;
-  const ranges = moments ? observedRanges(moments) : normalizedRanges(norm ?? []);
+  if (!layer || !(statistics || norm)) return undefined;
+  const weight = layer.weight.constant;
+  const alpha = statistics ? TEXTS_ALPHA : GAINS_ALPHA;
+  const ranges = statistics ? rootMeanSquares(statistics) : normalizedRanges(norm ?? []);
   const outputs = weight.shape[1] ?? 0;
   const scalesOf = (values: Float32Array) =>
     ranges.map((range, channel) => {
@@ -97,28 +113,28 @@ function smoothingScales(node: Node, moments: Moments | undefined) {
   const scaled = (values: Float32Array<ArrayBuffer>) =>
     new Uint8Array(values.map((value, at) => value * (scales[Math.floor(at / outputs)] as number)).buffer);
   return {
-    sources: moments ? [] : (norm ?? []),
+    sources: statistics ? [] : (norm ?? []),
     inverse: scales.map((scale) => 1 / scale),
     weight: lazyTensor("float32", weight.shape, () => reading(weight, (read) => scaled(toFloat32(read)))),
   };
 }
 
-const observedRanges = (moments: Moments): Float32Array<ArrayBuffer> =>
-  Float32Array.from(meanSquares(moments), (sum) => Math.sqrt(sum / moments.tokens));
+const rootMeanSquares = (statistics: ActivationStatistics): Float32Array<ArrayBuffer> =>
+  Float32Array.from(sumsOfSquares(statistics), (sum) => Math.sqrt(sum / statistics.tokens));
 
 function normalizedRanges([gamma, beta]: readonly (Value | undefined)[]): Float32Array<ArrayBuffer> {
   const [gains, offsets] = [gamma, beta].map((value) => value?.constant && toFloat32(value.constant));
-  return Float32Array.from(gains ?? [], (gain, i) => Math.abs(offsets?.[i] ?? 0) + REACH * Math.abs(gain));
+  return Float32Array.from(gains ?? [], (gain, i) => Math.abs(offsets?.[i] ?? 0) + NORMALIZED_PEAK * Math.abs(gain));
 }
 
-/** Where layer normalizations keep γ; β is the input after it. */
+/** Index of the input γ of each layer normalization; β is the input after it. */
 const gammaInput: Record<string, number> = {
   EmbedLayerNormalization: 5,
   SkipLayerNormalization: 2,
   LayerNormalization: 1,
 };
 
-/** γ and β, where they are constants; β is undefined where there is none. */
+/** Returns γ and β if they are constants; β is undefined if there is none. */
 function gainAndOffset({ opType, inputs }: Node): readonly [Value, Value | undefined] | undefined {
   const at = gammaInput[opType];
   if (at === undefined) return undefined;

@@ -6,12 +6,12 @@ import { temporaryFolder } from "#test/fixtures/temporary-folder.ts";
 import { tinyBert } from "#test/fixtures/tiny-bert.ts";
 import { tinyModernBert } from "#test/fixtures/tiny-modernbert.ts";
 import { encoderGraph } from "../checkpoint/encoder-graph.ts";
+import { type TokenBatch, tokenBatches } from "../evaluate/token-batches.ts";
 import type { Graph } from "../graph/graph.ts";
 import { tensor } from "../graph/tensor.ts";
-import { beyondHalf } from "../quantize/fp16/beyond-half.ts";
-import { observedRanges } from "../quantize/static/ranges.ts";
-import { type TokenBatch, tokenBatches } from "../quantize/token-batches.ts";
-import { observeProducts } from "../quantize/weights/observe.ts";
+import { observeStatistics } from "../quantize/calibration/observe-statistics.ts";
+import { overflowingNodes } from "../quantize/fp16/overflowing-nodes.ts";
+import { observeRanges } from "../quantize/static/observe-ranges.ts";
 import { inferShapes } from "../shapes/infer-shapes.ts";
 import { type Observations, observeActivations } from "./observe-activations.ts";
 
@@ -30,7 +30,7 @@ describe("observeActivations finds in a subprocess what this process finds:", ()
     const batches = tokenBatches(graph, sequences);
     const folder = await temporaryFolder();
     const { statistics: found } = await observeActivations(graph, batches, { kinds: ["statistics"], folder });
-    const wanted = await observeProducts(graph, batches);
+    const wanted = await observeStatistics(graph, batches);
     expect(wanted.size).toBeGreaterThan(5);
     expect(found.weights).toEqual([...wanted.keys()]);
     for (const [weight, moments] of wanted) expect(found.get(weight)).toEqual(moments);
@@ -42,7 +42,7 @@ describe("observeActivations finds in a subprocess what this process finds:", ()
     const batches = tokenBatches(graph, sequences);
     const found = await observe(graph, batches, "ranges");
     expect(found.size).toBeGreaterThan(5);
-    expect(found).toEqual(await observedRanges(graph, batches, { threads: 1 }));
+    expect(found).toEqual(await observeRanges(graph, batches, { threads: 1 }));
   });
 
   it("ranges of a value that has another name in the file", async () => {
@@ -74,13 +74,13 @@ describe("observeActivations finds in a subprocess what this process finds:", ()
     const batches = tokenBatches(graph, sequences);
     const found = await observe(graph, batches, "overflowing");
     expect(found.size).toBeGreaterThan(0);
-    expect(found).toEqual(await beyondHalf(graph, batches));
+    expect(found).toEqual(await overflowingNodes(graph, batches));
   });
 
   it("why the model does not run on some texts", async () => {
     const graph = await fusedGraph(bert.config, bert.weights);
     const long = tokenBatches(graph, [new Int32Array(bert.config.max_position_embeddings + 1)]);
-    const here = await observeProducts(graph, long).catch((error: unknown) => error);
+    const here = await observeStatistics(graph, long).catch((error: unknown) => error);
     const there = await observe(graph, long, "statistics").catch((error: unknown) => error);
     const { code, message, hint, cause } = here as { code: string; message: string; hint: string; cause: Error };
     expect(code).toBe("calibration_invalid");

@@ -1,23 +1,23 @@
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
+import type { TokenBatch } from "../evaluate/token-batches.ts";
 import type { Graph } from "../graph/graph.ts";
 import type { Value } from "../graph/node.ts";
 import { fromOnnx } from "../onnx/from-onnx.ts";
 import { readOnnx } from "../onnx/read-onnx.ts";
 import { writeOnnx } from "../onnx/write-onnx.ts";
-import { beyondHalf } from "../quantize/fp16/beyond-half.ts";
-import { type ObservedRange, observedRanges } from "../quantize/static/ranges.ts";
-import type { TokenBatch } from "../quantize/token-batches.ts";
-import { momentsIn, type StoredMoments, writeMoments } from "../quantize/weights/moments-file.ts";
-import { observeProducts } from "../quantize/weights/observe.ts";
-import type { Calibration } from "../quantize/weights/weights.ts";
+import type { CalibrationStatistics } from "../quantize/calibration/activation-statistics.ts";
+import { observeStatistics } from "../quantize/calibration/observe-statistics.ts";
+import { type StoredStatistics, storedStatistics, writeStatistics } from "../quantize/calibration/statistics-file.ts";
+import { overflowingNodes } from "../quantize/fp16/overflowing-nodes.ts";
+import { type ObservedRange, observeRanges } from "../quantize/static/observe-ranges.ts";
 import { inferShapes } from "../shapes/infer-shapes.ts";
 import { inSubprocess } from "../subprocess/run-in-subprocess.ts";
 
 /** Everything that can be observed about a graph's activations. */
 export interface Observations {
   /** Statistics of what each weight matrix multiplies. They lie in a file of the folder and are read when asked for. */
-  readonly statistics: Calibration & { readonly weights: readonly string[] };
+  readonly statistics: CalibrationStatistics & { readonly weights: readonly string[] };
   /** Ranges of the inputs of MatMuls. */
   readonly ranges: ReadonlyMap<Value, ObservedRange>;
   /** Names of the nodes whose values do not fit half precision. */
@@ -34,7 +34,7 @@ export interface ObserveOptions<Kind extends keyof Observations> {
 /**
  * Runs a graph on batches of tokens in a subprocess, because a session takes several times the model's memory.
  *
- * @throws BertEdgeError `calibration_failed`, `aborted`, and as `observeProducts`, `observedRanges` and `beyondHalf`
+ * @throws BertEdgeError `calibration_failed`, `aborted`, and as `observeStatistics`, `observeRanges` and `overflowingNodes`
  */
 export async function observeActivations<Kind extends keyof Observations>(
   graph: Graph,
@@ -54,7 +54,10 @@ export async function observeActivations<Kind extends keyof Observations>(
   const values = valuesOf(graph);
   const observations: Partial<Observations> = {
     ...(found.statistics && {
-      statistics: { ...momentsIn(statistics, found.statistics), weights: found.statistics.map(({ weight }) => weight) },
+      statistics: {
+        ...storedStatistics(statistics, found.statistics),
+        weights: found.statistics.map(({ weight }) => weight),
+      },
     }),
     ...(found.ranges && { ranges: new Map(found.ranges.map(([at, range]) => [values[at] as Value, range])) }),
     ...(found.overflowing && { overflowing: found.overflowing }),
@@ -64,7 +67,7 @@ export async function observeActivations<Kind extends keyof Observations>(
 
 /** The observations as a subprocess sends them: statistics by their place in a file, values by position in `valuesOf`. */
 interface SentObservations {
-  statistics?: StoredMoments[];
+  statistics?: StoredStatistics[];
   ranges?: (readonly [value: number, range: ObservedRange])[];
   overflowing?: ReadonlySet<string>;
 }
@@ -84,12 +87,12 @@ export async function observeFile(
   inferShapes(graph);
   const sent: SentObservations = {};
   if (kinds.includes("statistics")) {
-    sent.statistics = await writeMoments(statisticsFile, await observeProducts(graph, batches));
+    sent.statistics = await writeStatistics(statisticsFile, await observeStatistics(graph, batches));
   }
-  if (kinds.includes("overflowing")) sent.overflowing = await beyondHalf(graph, batches);
+  if (kinds.includes("overflowing")) sent.overflowing = await overflowingNodes(graph, batches);
   if (kinds.includes("ranges")) {
     const values = valuesOf(graph);
-    const ranges = await observedRanges(graph, batches, { threads: 1 });
+    const ranges = await observeRanges(graph, batches, { threads: 1 });
     sent.ranges = [...ranges].map(([value, range]) => [values.indexOf(value), range]);
   }
   return sent;

@@ -2,13 +2,13 @@ import { BertEdgeError } from "../../artifact/error.ts";
 import type { TokenIds } from "../../runtime/engine/engine.ts";
 import type { Candidate } from "../accuracy/choose-precision.ts";
 import { probeInputs } from "../accuracy/probe-inputs.ts";
+import { tokenBatches } from "../evaluate/token-batches.ts";
 import type { Graph } from "../graph/graph.ts";
 import { type PrecisionOptions, precisions } from "../quantize/precisions.ts";
 import { quantizableNodes } from "../quantize/quantize-graph.ts";
-import { leastErrorRange, percentileRange, type Range } from "../quantize/static/histogram.ts";
+import { type ActivationRange, minErrorRange, percentileRange } from "../quantize/static/histogram.ts";
 import { quantizeInt8Static } from "../quantize/static/int8-static.ts";
-import type { ObservedRange } from "../quantize/static/ranges.ts";
-import { tokenBatches } from "../quantize/token-batches.ts";
+import type { ObservedRange } from "../quantize/static/observe-ranges.ts";
 import { type Observations, observeActivations } from "./observe-activations.ts";
 
 export type QuantizeMode = "int8-dynamic" | "int8-blocks" | "int8-static" | "fp16";
@@ -55,7 +55,7 @@ export async function quantizeCandidates(
   const observed = batches && (await observeActivations(fused, batches, { kinds: ["statistics"], folder }));
   const precision = mode === "int8-dynamic" ? "int8" : mode;
   const quantize = precisions[precision](fused, {
-    calibration: observed?.statistics,
+    statistics: observed?.statistics,
     ...(tableBits && { tableBits }),
     ...(feedForwardBits && { feedForwardBits }),
   });
@@ -73,8 +73,8 @@ const calibrationMissing = () =>
 
 /** Three ways to choose ranges; docs/accuracy.md shows that none is the best for all models. */
 function staticCandidates(graph: Graph, { ranges }: Pick<Observations, "ranges">): Candidate[] {
-  const ways: Record<string, (range: ObservedRange) => Range> = {
-    "least error": ({ histogram }) => leastErrorRange(histogram),
+  const ways: Record<string, (range: ObservedRange) => ActivationRange> = {
+    "least error": ({ histogram }) => minErrorRange(histogram),
     "min and max": (range) => range,
     "99.999th percentile": ({ histogram }) => percentileRange(histogram, 99.999),
   };

@@ -2,10 +2,10 @@ import { copyGraph } from "../../graph/copy-graph.ts";
 import type { Graph } from "../../graph/graph.ts";
 import type { Node, Value } from "../../graph/node.ts";
 import { inferShapes } from "../../shapes/infer-shapes.ts";
-import { type Borders, bordersOf } from "./borders.ts";
-import { halfOperator } from "./operators.ts";
-import { isSize } from "./plain.ts";
-import { isHalf, isSingle, nodesInHalf } from "./precision.ts";
+import { type Casts, castsFor } from "./casts.ts";
+import { halfOperator } from "./half-operators.ts";
+import { isHalf, isSingle, nodesInHalf } from "./nodes-in-half.ts";
+import { isSize } from "./weight-free-values.ts";
 
 /**
  * Half precision for GPUs: every node that is fast and safe in it is computed in float16, with its weights; all others stay
@@ -22,7 +22,7 @@ export function toFp16(fused: Graph, exempt: ReadonlySet<string> = new Set()): G
   inferShapes(graph);
   dropIdleCasts(graph);
   const halves = nodesInHalf(graph, exempt);
-  const borders = bordersOf(graph, halves);
+  const borders = castsFor(graph, halves);
   const single = graph.outputs.filter(({ value }) => isSingle(value));
   for (const node of graph.sorted()) {
     if (node.is("Cast")) joinCast(graph, node, halves, borders);
@@ -45,7 +45,7 @@ function dropIdleCasts(graph: Graph): void {
   graph.prune();
 }
 
-function readAs(graph: Graph, node: Node, inHalf: boolean, borders: Borders): void {
+function readAs(graph: Graph, node: Node, inHalf: boolean, borders: Casts): void {
   const bias = halfOperator(node)?.bias;
   const inputs = node.inputs.map((input, i) => {
     if (!input || !inHalf) return input && borders.single(input);
@@ -55,7 +55,7 @@ function readAs(graph: Graph, node: Node, inHalf: boolean, borders: Borders): vo
 }
 
 /** Casts of the model between the two precisions become casts of the borders: none is done twice, or there and back. */
-function joinCast(graph: Graph, node: Node, halves: ReadonlySet<Node>, borders: Borders): void {
+function joinCast(graph: Graph, node: Node, halves: ReadonlySet<Node>, borders: Casts): void {
   const [value] = node.inputs;
   if (!value) return;
   const isInHalf = value.dtype === "float16" || isHalf(value, halves);

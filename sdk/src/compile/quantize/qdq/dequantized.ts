@@ -3,7 +3,7 @@ import { elementCount } from "../../graph/tensor.ts";
 import { normalizeAxis } from "../../shapes/shape-rule.ts";
 
 /** 8-bit numbers that stand for scale · (data − zero). */
-export interface Quantized {
+export interface QuantizedTensor {
   /** int8 or uint8 */
   readonly data: Value;
   /** float32: [] or [1], or [columns] of a weight */
@@ -13,7 +13,7 @@ export interface Quantized {
 }
 
 /** What a DequantizeLinear of a computed tensor reads, where one scale is that of all its elements. */
-export function activationOf({ producer }: Value): Quantized | undefined {
+export function activationOf({ producer }: Value): QuantizedTensor | undefined {
   const found = producer && eightBits(producer);
   return found && isSingle(found.scale) ? found : undefined;
 }
@@ -23,7 +23,7 @@ export function activationOf({ producer }: Value): Quantized | undefined {
  *
  * @param transposed the constant is [outputs, inputs]
  */
-export function weightOf({ producer }: Value, transposed = false): Quantized | undefined {
+export function weightOf({ producer }: Value, transposed = false): QuantizedTensor | undefined {
   const found = producer && eightBits(producer);
   if (found?.data.constant?.shape.length !== 2 || !found.scale.constant) return undefined;
   const axis = normalizeAxis(producer?.int("axis") ?? 1, 2);
@@ -40,7 +40,7 @@ export const isSingle = ({ shape }: Value): boolean =>
 
 export const isEightBit = ({ dtype }: Value): boolean => dtype === "int8" || dtype === "uint8";
 
-function eightBits(node: Node): Quantized | undefined {
+function eightBits(node: Node): QuantizedTensor | undefined {
   const [data, scale, zero] = node.inputs;
   if (!node.is("DequantizeLinear") || (node.int("block_size") ?? 0) !== 0 || !data || !scale) return undefined;
   if (!isEightBit(data) || scale.dtype !== "float32" || (zero && !isSameSize(zero, scale))) return undefined;

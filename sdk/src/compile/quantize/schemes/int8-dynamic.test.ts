@@ -15,7 +15,7 @@ import { tensor } from "../../graph/tensor.ts";
 import { encodeOnnx } from "../../onnx/encode-onnx.ts";
 import { quantizeGraph } from "../quantize-graph.ts";
 import { quantizeWeight } from "../weights/quantize-weight.ts";
-import { weights } from "../weights/weights.ts";
+import { weightQuantizer } from "../weights/weight-quantizer.ts";
 import { int8Dynamic } from "./int8-dynamic.ts";
 
 /** Of a state to that of the float32 model. Two layers of random weights measure 0.9993 at worst over six seeds. */
@@ -23,8 +23,8 @@ const LEAST_COSINE = 0.999;
 /** A sum of integers, scaled: rounding of the scales, their product and the result. */
 const FLOAT32_ROUNDING = 2 ** -21;
 
-const plain = { clipping: false, compensation: false, biasCorrection: false };
-const form = () => int8Dynamic(weights(plain));
+const plain = { clipping: false, gptq: false, biasCorrection: false };
+const form = () => int8Dynamic(weightQuantizer(plain));
 const [INPUTS, OUTPUTS] = [40, 18];
 const engines = [
   ["native", runOnnx],
@@ -33,8 +33,8 @@ const engines = [
 
 describe.each(engines)("a product in int8, %s", (_, run) => {
   const weight = randomMatrix(INPUTS, OUTPUTS, 1);
-  const levels = { least: -127, greatest: 127, symmetric: true };
-  const { levels: whole, step } = quantizeWeight(
+  const levels = { min: -127, max: 127, symmetric: true };
+  const { values: whole, scales: step } = quantizeWeight(
     tensor("float32", [INPUTS, OUTPUTS], weight),
     levels,
     plain,
@@ -53,7 +53,7 @@ describe.each(engines)("a product in int8, %s", (_, run) => {
 
   it("is the product of both operands as they are quantized", async () => {
     const random = randomNumbers(3);
-    // Every second number is the least: 0 once quantized, so that no pair saturates 16 bits where a processor adds in these.
+    // Every second number is the min: 0 once quantized, so that no pair saturates 16 bits where a processor adds in these.
     const x = Float32Array.from({ length: 3 * INPUTS }, (_, i) => (i % 2 ? -1 : 2 * random() - 1));
     const high = Math.max(...x, 0);
     const scale = Math.fround((high + 1) / 255);

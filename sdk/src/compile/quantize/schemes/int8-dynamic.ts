@@ -1,43 +1,42 @@
 import { MICROSOFT } from "../../graph/node.ts";
 import { tensor } from "../../graph/tensor.ts";
-import type { Form } from "../quantize-graph.ts";
+import type { QuantizationScheme } from "../quantize-graph.ts";
 import { blockLookup, ortTable } from "../tables/block-lookup.ts";
-import { biasOf } from "../weights/bias.ts";
-import { I8 } from "../weights/grid.ts";
-import { oncePerWeight, type Weights } from "../weights/weights.ts";
+import { INT8_SYMMETRIC } from "../weights/quantization-parameters.ts";
+import { correctedBias, oncePerWeight, type WeightQuantizer } from "../weights/weight-quantizer.ts";
 
 /**
- * What onnxruntime's CPU kernels, native and WebAssembly, run fastest: weights int8 with a scale per output channel,
- * activations uint8 with scale and zero point of the whole tensor found at run time, everything between the matrix products
- * in float32.
+ * The fastest form of onnxruntime's CPU kernels, native and WebAssembly. Weights are int8 with a scale per output channel.
+ * Activations are uint8, with one scale and zero point per tensor, found at run time. Everything between the MatMuls is
+ * float32.
  */
-export function int8Dynamic(weights: Weights): Form {
-  const quantized = oncePerWeight((graph, product) => {
-    const { levels, step, shift } = weights(product, I8);
-    const { name, constant } = product.weight;
+export function int8Dynamic(quantizeWeight: WeightQuantizer): QuantizationScheme {
+  const quantized = oncePerWeight((graph, layer) => {
+    const { values, scales, biasCorrection } = quantizeWeight(layer, INT8_SYMMETRIC);
+    const { name, constant } = layer.weight;
     return {
-      weight: graph.constant(`${name}.int8`, tensor("int8", constant.shape, levels)),
-      scale: graph.constant(`${name}.scale`, tensor("float32", [step.length], step)),
-      shift,
+      weight: graph.constant(`${name}.int8`, tensor("int8", constant.shape, values)),
+      scale: graph.constant(`${name}.scale`, tensor("float32", [scales.length], scales)),
+      biasCorrection,
     };
   });
   return {
-    product(graph, product) {
-      const { weight, scale, shift } = quantized(graph, product);
-      const bias = biasOf(graph, product, shift);
-      const inputs = bias ? [product.x, weight, scale, undefined, bias] : [product.x, weight, scale];
-      return graph.add("DynamicQuantizeMatMul", inputs, { name: product.name, domain: MICROSOFT }).output;
+    linearLayer(graph, layer) {
+      const { weight, scale, biasCorrection } = quantized(graph, layer);
+      const bias = correctedBias(graph, layer, biasCorrection);
+      const inputs = bias ? [layer.x, weight, scale, undefined, bias] : [layer.x, weight, scale];
+      return graph.add("DynamicQuantizeMatMul", inputs, { name: layer.name, domain: MICROSOFT }).output;
     },
-    attention(graph, product, { inputs, attributes }) {
+    packedAttention(graph, layer, { inputs, attributes }) {
       const [, , , mask, , scoreBias] = inputs;
-      const { name, x } = product;
-      if (scoreBias || !product.bias) return undefined;
-      const { weight, scale, shift } = quantized(graph, product);
+      const { name, x } = layer;
+      if (scoreBias || !layer.bias) return undefined;
+      const { weight, scale, biasCorrection } = quantized(graph, layer);
       const outputs = ["uint8", "scale", "zero_point"].map((part) => `${name}.x.${part}`);
       const read = graph.add("DynamicQuantizeLinear", [x], { name: `${name}.x`, outputs }).outputs;
-      const all = [read[0], weight, biasOf(graph, product, shift), read[1], scale, mask, read[2]];
+      const all = [read[0], weight, correctedBias(graph, layer, biasCorrection), read[1], scale, mask, read[2]];
       return graph.add("QAttention", all, { name, domain: MICROSOFT, attributes }).output;
     },
-    lookup: blockLookup(ortTable(8)),
+    embeddingLookup: blockLookup(ortTable(8)),
   };
 }

@@ -5,13 +5,13 @@ import { runWeb } from "#test/oracles/run-web.ts";
 import { tensor } from "../../graph/tensor.ts";
 import { encodeOnnx } from "../../onnx/encode-onnx.ts";
 import { type QuantizedWeight, quantizeWeight } from "../weights/quantize-weight.ts";
-import { weights } from "../weights/weights.ts";
+import { weightQuantizer } from "../weights/weight-quantizer.ts";
 import { matMulNBits } from "./matmul-nbits.ts";
 
 /** Of numbers that are a step times a whole number below 256, in an order of its own: measured 1.5 · 10⁻⁷ of the largest. */
 const FLOAT32_ROUNDING = 5e-7;
 
-const plain = { clipping: false, compensation: false, biasCorrection: false };
+const plain = { clipping: false, gptq: false, biasCorrection: false };
 const OUTPUTS = 18;
 
 const engines = [
@@ -30,7 +30,7 @@ const cases = engines.flatMap(([engine, run]) =>
 );
 
 /** What the levels stand for, [in, out]. */
-function restored({ levels, step, zero }: QuantizedWeight, block: number): number[] {
+function restored({ values: levels, scales: step, zeroPoints: zero }: QuantizedWeight, block: number): number[] {
   const blocks = step.length / OUTPUTS;
   return Array.from(levels, (level, at) => {
     const grid = (at % OUTPUTS) * blocks + Math.floor(Math.floor(at / OUTPUTS) / block);
@@ -44,13 +44,13 @@ describe.each(cases)(
     const weight = randomMatrix(inputs, OUTPUTS, 1).map(
       (value, at) => value + (Math.floor(at / OUTPUTS / block) % 2 ? 0.7 : -0.4),
     );
-    const levels = { least: 0, greatest: 2 ** bits - 1, symmetric: false, block };
+    const levels = { min: 0, max: 2 ** bits - 1, symmetric: false, block };
     const quantized = quantizeWeight(tensor("float32", [inputs, OUTPUTS], weight), levels, plain, undefined);
-    const model = encodeOnnx(oneProduct(matMulNBits(weights(plain), { bits, block }), weight, inputs));
+    const model = encodeOnnx(oneProduct(matMulNBits(weightQuantizer(plain), { bits, block }), weight, inputs));
     const wanted = restored(quantized, block);
 
     it("gives back each weight, as its level, step and zero point have it", async () => {
-      expect(new Set(quantized.zero).size).toBeGreaterThan(2);
+      expect(new Set(quantized.zeroPoints).size).toBeGreaterThan(2);
       const found = resultOf(await run(model, rowsOf(identity(inputs), inputs)), inputs * OUTPUTS);
       const largest = Math.max(...wanted.map(Math.abs));
       found.forEach((value, at) => {

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { refusal } from "#test/fixtures/refusal.ts";
 import { randomNumbers, seeded } from "#test/fixtures/seeded.ts";
-import { binOf, emptyHistogram, type Histogram, leastErrorRange, percentileRange } from "./histogram.ts";
+import { binOf, emptyHistogram, type Histogram, minErrorRange, percentileRange } from "./histogram.ts";
 
 /** A bin of a normal number is this much wider at its upper edge than at its lower one, at most. */
 const BIN = 1 + 2 ** -7;
@@ -26,7 +26,7 @@ describe("percentileRange", () => {
   it("has the share that is asked for inside, and is wider than need be by one bin at most", () => {
     fc.assert(
       fc.property(some, fc.constantFrom(50, 90, 99, 99.99, 100), (numbers, percentile) => {
-        const { least, greatest } = percentileRange(histogramOf(numbers), percentile);
+        const { min: least, max: greatest } = percentileRange(histogramOf(numbers), percentile);
         const sorted = numbers.map(Math.abs).sort();
         const exact = sorted[Math.ceil((sorted.length * percentile) / 100) - 1] as number;
         expect(least).toBe(-greatest);
@@ -60,7 +60,7 @@ describe("leastErrorRange", () => {
     ],
     ["a bell and a few outliers", Float32Array.from({ length: 5000 }, (_, i) => (i < 3 ? 40 : bell()))],
   ])("rounds %s with hardly more error than the best of many ranges", (_, numbers) => {
-    const { least, greatest } = leastErrorRange(histogramOf(numbers));
+    const { min: least, max: greatest } = minErrorRange(histogramOf(numbers));
     expect(least).toBe(-greatest);
     const peak = numbers.reduce((max, x) => Math.max(max, Math.abs(x)), 0);
     const best = Math.min(...Array.from({ length: 400 }, (_, i) => squaredError(numbers, (peak * (i + 1)) / 400)));
@@ -69,6 +69,6 @@ describe("leastErrorRange", () => {
   });
 
   it("is 0 for zeros", () => {
-    expect(leastErrorRange(histogramOf(new Float32Array(3))).greatest).toBe(0);
+    expect(minErrorRange(histogramOf(new Float32Array(3))).max).toBe(0);
   });
 });

@@ -1,38 +1,38 @@
 import { BertEdgeError } from "../../../artifact/error.ts";
-import { symmetricStep } from "../symmetric-step.ts";
+import { symmetricScale } from "../symmetric-scale.ts";
 
-/** The least and the greatest of some numbers. */
-export interface Range {
-  readonly least: number;
-  readonly greatest: number;
+/** Minimum and maximum of an activation. */
+export interface ActivationRange {
+  readonly min: number;
+  readonly max: number;
 }
 
 /**
- * How often magnitudes occur: a bin for every pattern of the upper 16 bits of a float32, sign aside. Bins are at most 2⁻⁷
- * of their magnitude wide, from the smallest normal number to the largest.
+ * Counts of magnitudes: one bin for every pattern of the upper 16 bits of a float32 without its sign. A bin is at most 2⁻⁷
+ * of its magnitude wide, for all normal numbers.
  */
 export type Histogram = Float64Array;
 
-/** Bits of a float32 below those that choose its bin. */
+/** Number of lower bits of a float32 that do not affect its bin. */
 const BELOW = 16;
 
 export const emptyHistogram = (): Histogram => new Float64Array(2 ** (31 - BELOW));
 
-/** @param bits of a float32 */
+/** @param bits the bits of a float32 */
 export const binOf = (bits: number): number => (bits & 0x7fff_ffff) >>> BELOW;
 
 /**
- * The range around 0 that this share of all numbers lies in: what lies outside is rare enough to be cut off, so that the
- * others are rounded less. It is too wide by one bin at most.
+ * Returns the range around 0 that contains this percentage of all numbers. Clipping the rare numbers outside it rounds the
+ * others less. The range is too wide by at most one bin.
  *
  * @param percentile above 0, at most 100
- * @throws BertEdgeError `calibration_invalid` when nothing was counted, or the percentile is none
+ * @throws BertEdgeError `calibration_invalid` when nothing was counted, or the percentile is out of range
  */
-export function percentileRange(histogram: Histogram, percentile: number): Range {
+export function percentileRange(histogram: Histogram, percentile: number): ActivationRange {
   const total = histogram.reduce((sum, count) => sum + count, 0);
   if (!(percentile > 0 && percentile <= 100) || total === 0) {
-    throw new BertEdgeError("calibration_invalid", `There is no ${percentile}th percentile of ${total} numbers.`, {
-      hint: "Percentiles are above 0 and at most 100, as 99.99 is; calibration needs texts.",
+    throw new BertEdgeError("calibration_invalid", `Cannot compute percentile ${percentile} of ${total} numbers.`, {
+      hint: "Use a percentile above 0 and at most 100, for example 99.99, and at least one calibration text.",
     });
   }
   let inside = 0;
@@ -40,33 +40,33 @@ export function percentileRange(histogram: Histogram, percentile: number): Range
     inside += count;
     return inside >= (total * percentile) / 100;
   });
-  return around0(upperEdge(last));
+  return symmetric(upperEdge(last));
 }
 
 /**
- * The range around 0 whose rounding to int8 changes the numbers least, by the sum of squares: a narrower one has smaller
- * steps, and cuts off more. Steps of s change a number by s² / 12 on average, or to 0 below half a step.
+ * Returns the range around 0 with the smallest sum of squared int8 rounding errors. A narrower range has a smaller scale,
+ * and clips more. With a scale of s the mean squared rounding error is s² / 12; numbers below s / 2 become 0.
  *
  * https://arxiv.org/abs/1810.05723, section 3, without its assumption of a distribution
  */
-export function leastErrorRange(histogram: Histogram): Range {
+export function minErrorRange(histogram: Histogram): ActivationRange {
   const bins = [...histogram.entries()].flatMap(([bin, count]) =>
     count > 0 ? [{ limit: upperEdge(bin), middle: floatOf((2 * bin + 1) << (BELOW - 1)), count }] : [],
   );
   const errorOf = (limit: number): number => {
-    const step = symmetricStep(limit);
-    const change = (x: number) => (x > limit ? (x - limit) ** 2 : x < step / 2 ? x ** 2 : step ** 2 / 12);
-    return bins.reduce((sum, { middle, count }) => sum + count * change(middle), 0);
+    const scale = symmetricScale(limit);
+    const squaredError = (x: number) => (x > limit ? (x - limit) ** 2 : x < scale / 2 ? x ** 2 : scale ** 2 / 12);
+    return bins.reduce((sum, { middle, count }) => sum + count * squaredError(middle), 0);
   };
   let best = { limit: 0, error: Number.POSITIVE_INFINITY };
   for (const { limit } of bins) {
     const error = errorOf(limit);
     if (error <= best.error) best = { limit, error };
   }
-  return around0(best.limit);
+  return symmetric(best.limit);
 }
 
-const around0 = (limit: number): Range => ({ least: -limit, greatest: limit });
+const symmetric = (limit: number): ActivationRange => ({ min: -limit, max: limit });
 
 const upperEdge = (bin: number): number => (bin === 0 ? 0 : floatOf((bin + 1) << BELOW));
 

@@ -16,10 +16,10 @@ import { printGraph } from "../../graph/print-graph.ts";
 import { numbersOf, type Tensor } from "../../graph/tensor.ts";
 import { verifyGraph } from "../../graph/verify-graph.ts";
 import { inferShapes } from "../../shapes/infer-shapes.ts";
-import { integerProducts } from "../qdq/integer-products.ts";
-import type { Range } from "./histogram.ts";
+import { integerMatMuls } from "../qdq/integer-matmuls.ts";
+import type { ActivationRange } from "./histogram.ts";
 import { quantizeInt8Static } from "./int8-static.ts";
-import { observedRanges } from "./ranges.ts";
+import { observeRanges } from "./observe-ranges.ts";
 
 /** Of a state to that of the float32 model. Two layers of random weights measure 0.9992 at worst over six seeds. */
 const LEAST_COSINE = 0.999;
@@ -38,7 +38,7 @@ const calibration = Array.from({ length: 12 }, (_, i) => 8 + i).map((seed) =>
   calibrationBatch(randomBatch(masks, 50, seed)),
 );
 
-const calibrated = async (graph: Graph) => quantizeInt8Static(graph, await observedRanges(graph, calibration));
+const calibrated = async (graph: Graph) => quantizeInt8Static(graph, await observeRanges(graph, calibration));
 
 describe("a tiny BERT in static int8", () => {
   it.each([1, 2, 3, 4, 5, 6])("stays close to float32 under every padding, fused or not: weights %i", async (seed) => {
@@ -73,7 +73,7 @@ describe("a tiny BERT in static int8", () => {
   it("is, in onnxruntime's integer operators, the same", async () => {
     const { config, weights } = tinyBert();
     const graph = await calibrated(await fusedGraph(config, weights));
-    const integer = await integerProducts(graph);
+    const integer = await integerMatMuls(graph);
     expect(countOperators(integer)).toMatchObject({ QAttention: 2, MatMulIntegerToFloat: 6 });
     const [wanted, found] = [await attendedStates(graph, batch), await attendedStates(integer, batch)];
     expect(largestDifference(found, wanted)).toBeLessThan(FLOAT32_ROUNDING);
@@ -88,7 +88,7 @@ function expectSymmetric({ inputs: [data, scale, zero] }: Node): void {
 }
 
 /** A sketch with the range of every input of a product. */
-function ranged(draw: (s: Sketch) => void, range: Range = { least: -2, greatest: 1.9 }, opset = 17) {
+function ranged(draw: (s: Sketch) => void, range: ActivationRange = { min: -2, max: 1.9 }, opset = 17) {
   const s = new Sketch(opset);
   draw(s);
   inferShapes(s.graph);
@@ -120,9 +120,9 @@ describe("a product", () => {
   ])("is made of integers that onnxruntime multiplies: %s", async (_, draw) => {
     await fc.assert(
       fc.asyncProperty(fc.constantFrom(0.5, 1.7, 2, 31), async (greatest) => {
-        const { graph, ranges } = ranged(draw, { least: -1, greatest });
+        const { graph, ranges } = ranged(draw, { min: -1, max: greatest });
         const result = quantizeInt8Static(graph, ranges);
-        const integer = await integerProducts(result);
+        const integer = await integerMatMuls(result);
         expect(countOperators(integer)).toEqual({ QuantizeLinear: 1, MatMulIntegerToFloat: 1 });
         await expectSame(integer, result);
       }),
@@ -131,7 +131,7 @@ describe("a product", () => {
   });
 
   it("is rounded in 127 steps from 0 to the farthest number", () => {
-    const { graph, ranges } = ranged(product, { least: -2, greatest: 1.9 });
+    const { graph, ranges } = ranged(product, { min: -2, max: 1.9 });
     expect(stepIn(quantizeInt8Static(graph, ranges))).toBe(Math.fround(2 / 127));
   });
 
@@ -162,7 +162,7 @@ describe("a product", () => {
   });
 
   it("of what was always 0 is rounded to whole numbers", () => {
-    const { graph, ranges } = ranged(product, { least: 0, greatest: 0 });
+    const { graph, ranges } = ranged(product, { min: 0, max: 0 });
     expect(stepIn(quantizeInt8Static(graph, ranges))).toBe(1);
   });
 
@@ -177,9 +177,9 @@ describe("a product", () => {
 });
 
 describe("static int8 is refused", () => {
-  it.each<[string, Range]>([
-    ["NaN", { least: Number.NaN, greatest: 1 }],
-    ["infinite", { least: 0, greatest: Number.POSITIVE_INFINITY }],
+  it.each<[string, ActivationRange]>([
+    ["NaN", { min: Number.NaN, max: 1 }],
+    ["infinite", { min: 0, max: Number.POSITIVE_INFINITY }],
   ])("for a range that is %s", (_, range) => {
     const { graph, ranges } = ranged(product, range);
     expect(refusal(() => quantizeInt8Static(graph, ranges))).toBe("calibration_invalid");

@@ -7,7 +7,7 @@ import { symbolicDim } from "../../graph/dim.ts";
 import { Graph } from "../../graph/graph.ts";
 import { tensor, toFloat32 } from "../../graph/tensor.ts";
 import { encodeOnnx } from "../../onnx/encode-onnx.ts";
-import type { Table } from "../quantize-graph.ts";
+import type { EmbeddingTable } from "../quantize-graph.ts";
 import { blockLookup, ortTable } from "./block-lookup.ts";
 import { quantizeTable, type TablePrecision } from "./quantize-table.ts";
 
@@ -22,7 +22,7 @@ const ids = [2, 0, 1, 2];
 
 /** What a table's values and steps stand for, row after row. */
 function definition(width: number, precision: TablePrecision): number[] {
-  const { values, steps } = quantizeTable(numbersOf(width), precision);
+  const { values, scales: steps } = quantizeTable(numbersOf(width), precision);
   const perByte = 8 / precision.bits;
   return ids.flatMap((id) =>
     Array.from({ length: width }, (_, j) => {
@@ -42,7 +42,7 @@ function lookup(width: number, precision: TablePrecision | undefined): Graph | u
   const graph = new Graph("lookup");
   graph.opsets.set("", 17);
   const input = graph.input("ids", { dtype: "int64", shape: [symbolicDim("n")] });
-  const table = graph.constant("table", numbersOf(width)) as Table;
+  const table = graph.constant("table", numbersOf(width)) as EmbeddingTable;
   const value = blockLookup(() => precision)(graph, "lookup", table, input);
   if (!value) return undefined;
   graph.outputs.push({ name: "y", value, declaration: undefined });

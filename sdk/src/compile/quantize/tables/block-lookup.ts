@@ -1,19 +1,23 @@
 import { int } from "../../graph/attribute.ts";
 import { MICROSOFT } from "../../graph/node.ts";
 import { reading } from "../../graph/tensor.ts";
-import type { Form } from "../quantize-graph.ts";
+import type { QuantizationScheme } from "../quantize-graph.ts";
 import { quantizeTable, type TablePrecision } from "./quantize-table.ts";
 
-/** A table's rows by com.microsoft.GatherBlockQuantized. */
+/**
+ * Looks up rows of an embedding table with com.microsoft.GatherBlockQuantized.
+ *
+ * @param precisionOf chooses the precision by the table's width; undefined leaves the table in float32
+ */
 export const blockLookup =
-  (precisionOf: (width: number) => TablePrecision | undefined): Form["lookup"] =>
+  (precisionOf: (width: number) => TablePrecision | undefined): QuantizationScheme["embeddingLookup"] =>
   (graph, name, table, ids) => {
     const precision = precisionOf(table.constant.shape[1] ?? 0);
     if (!precision) return undefined;
-    const { values, steps } = reading(table.constant, (read) => quantizeTable(read, precision));
+    const { values, scales } = reading(table.constant, (read) => quantizeTable(read, precision));
     const rows = graph.constant(`${table.name}.uint${precision.bits}`, values);
-    const scales = graph.constant(`${table.name}.scales`, steps);
-    return graph.add("GatherBlockQuantized", [rows, ids, scales], {
+    const rowScales = graph.constant(`${table.name}.scales`, scales);
+    return graph.add("GatherBlockQuantized", [rows, ids, rowScales], {
       name,
       domain: MICROSOFT,
       attributes: {
@@ -25,10 +29,10 @@ export const blockLookup =
     }).output;
   };
 
-/** onnxruntime takes powers of two from 16; a smaller block costs bytes, a larger one accuracy. */
+/** onnxruntime supports powers of two, at least 16. A smaller block costs bytes, a larger one accuracy. */
 const blockSizes = { 8: [128, 64, 32, 16], 4: [32, 16] } as const;
 
-/** The largest block that onnxruntime takes and that divides the row; undefined where none does. */
+/** Chooses the largest block size that onnxruntime supports and that divides the row's width; undefined if none does. */
 export const ortTable =
   (bits: 8 | 4) =>
   (width: number): TablePrecision | undefined => {

@@ -7,7 +7,7 @@ import { quantizeTable, type TablePrecision } from "./quantize-table.ts";
 /** Half of a step, and the last bit of the float64 in which the test divides. */
 const HALF_A_STEP = 0.5 * (1 + 1e-12);
 
-/** Numbers of very different size, so that neighbouring blocks differ. */
+/** NodeTensor of very different size, so that neighbouring blocks differ. */
 const number = fc.oneof(
   fc.float({ noNaN: true, noDefaultInfinity: true }),
   fc.float({ noNaN: true, min: -1, max: 1 }),
@@ -24,7 +24,7 @@ const table = (block: number) =>
 
 /** Number by number, step · (value − middle) as [value − middle, step]. */
 function levels(source: Float32Array, { bits, block }: TablePrecision) {
-  const { values, steps } = quantizeTable(tensor("float32", [1, source.length], source), { bits, block });
+  const { values, scales: steps } = quantizeTable(tensor("float32", [1, source.length], source), { bits, block });
   const all = toFloat32(steps);
   return Array.from(source, (_, i) => {
     const byte = values.data[Math.floor((i * bits) / 8)] as number;
@@ -42,7 +42,7 @@ describe("quantizeTable", () => {
     (block) => {
       fc.assert(
         fc.property(table(block), (source) => {
-          const { values, steps } = quantizeTable(source, { bits: 8, block });
+          const { values, scales: steps } = quantizeTable(source, { bits: 8, block });
           expect(values).toMatchObject({ dtype: "uint8", shape: source.shape });
           expect(steps).toMatchObject({ dtype: "float32", shape: [source.shape[0], (source.shape[1] ?? 0) / block] });
           const numbers = toFloat32(source);
@@ -85,7 +85,7 @@ describe("quantizeTable", () => {
 
   it("puts zero at 128, the largest number of a block at 0, and the same with the other sign at 255", () => {
     const numbers = Float32Array.of(0, 1, -3, 0, 0, 0, 0, 5, -2, 2, 2, -2);
-    const { values, steps } = quantizeTable(tensor("float32", [3, 4], numbers), { bits: 8, block: 2 });
+    const { values, scales: steps } = quantizeTable(tensor("float32", [3, 4], numbers), { bits: 8, block: 2 });
     expect([...values.data]).toEqual([128, 0, 0, 128, 128, 128, 128, 0, 0, 255, 0, 255]);
     expect([...toFloat32(steps)].map(Math.sign)).toEqual([-1, 1, 1, -1, 1, -1]);
   });

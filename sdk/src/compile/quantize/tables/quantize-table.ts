@@ -1,73 +1,74 @@
 import { type Tensor, tensor, toFloat32 } from "../../graph/tensor.ts";
-import { packBits } from "../pack-bits.ts";
-import { LEAST_STEP } from "../symmetric-step.ts";
+import { MIN_SCALE } from "../symmetric-scale.ts";
+import { packBits } from "./pack-bits.ts";
 
-/** How a table's numbers are kept. */
+/** How the numbers of an embedding table are stored. */
 export interface TablePrecision {
   readonly bits: 8 | 4;
-  /** Neighbouring numbers of a row that share a step; divides the row. */
+  /** Number of neighbouring numbers of a row that share a scale; divides the row's width. */
   readonly block: number;
 }
 
 export interface QuantizedTable {
   /** uint8 [rows, width · bits / 8]; of two numbers in a byte, the first has the lower bits. */
   readonly values: Tensor;
-  /** float32 [rows, width / block]: number ≈ step · (value − 2^(bits − 1)) */
-  readonly steps: Tensor;
+  /** float32 [rows, width / block]: number ≈ scale · (value − 2^(bits − 1)) */
+  readonly scales: Tensor;
 }
 
 /**
- * Shares of the step that just reaches a block's number of the greatest size. With 16 values, a step that clips it, or
- * leaves room beyond it, is often better; with 256 none is.
+ * Scales to try, as shares of the one that just covers a block's peak. With 16 values, a scale that clips the peak or
+ * leaves room beyond it is often better; with 256 it never is.
  */
-const shares = { 8: [1], 4: Array.from({ length: 13 }, (_, i) => 0.76 + 0.03 * i) };
+const sharesToTry = { 8: [1], 4: Array.from({ length: 13 }, (_, i) => 0.76 + 0.03 * i) };
 
 /**
+ * Quantizes a table for com.microsoft.GatherBlockQuantized.
+ *
  * @param source float32 [rows, width]
- * @returns what com.microsoft.GatherBlockQuantized reads
  */
 export function quantizeTable(source: Tensor, { bits, block }: TablePrecision): QuantizedTable {
   const [rows = 0, width = 0] = source.shape;
   const numbers = toFloat32(source);
   const middle = 2 ** (bits - 1);
-  const steps = new Float32Array(numbers.length / block);
-  for (let index = 0; index < steps.length; index++) {
-    steps[index] = stepOf(numbers.subarray(index * block, (index + 1) * block), middle, shares[bits]);
+  const scales = new Float32Array(numbers.length / block);
+  for (let index = 0; index < scales.length; index++) {
+    scales[index] = minErrorScale(numbers.subarray(index * block, (index + 1) * block), middle, sharesToTry[bits]);
   }
   const values = packBits(
     numbers.length,
     bits,
-    (i) => levelOf(numbers[i] as number, steps[Math.floor(i / block)] as number, middle) + middle,
+    (i) => rounded(numbers[i] as number, scales[Math.floor(i / block)] as number, middle) + middle,
   );
   return {
     values: tensor("uint8", [rows, (width * bits) / 8], values),
-    steps: tensor("float32", [rows, width / block], steps),
+    scales: tensor("float32", [rows, width / block], scales),
   };
 }
 
-/** Nearest of −middle…middle − 1. */
-const levelOf = (number: number, step: number, middle: number): number =>
-  Math.min(Math.max(Math.round(number / step), -middle), middle - 1);
+/** Rounds to the nearest integer of −middle…middle − 1. */
+const rounded = (number: number, scale: number, middle: number): number =>
+  Math.min(Math.max(Math.round(number / scale), -middle), middle - 1);
 
 /**
- * The step of the least squared error. It is negative where the number of the greatest size is positive, because there is
- * one value more below zero than above.
+ * Returns the scale with the smallest squared error. It is negative where the peak is positive, because there is one more
+ * integer below zero than above it.
  */
-function stepOf(numbers: Float32Array, middle: number, candidates: readonly number[]): number {
+function minErrorScale(numbers: Float32Array, middle: number, shares: readonly number[]): number {
   let peak = 0;
   for (let i = 0; i < numbers.length; i++) {
     if (Math.abs(numbers[i] as number) > Math.abs(peak)) peak = numbers[i] as number;
   }
-  let [best, least] = [LEAST_STEP, Number.POSITIVE_INFINITY];
-  for (const share of candidates) {
+  let [best, minError] = [MIN_SCALE, Number.POSITIVE_INFINITY];
+  for (const share of shares) {
     const wanted = (share * peak) / -middle;
-    const step = Math.abs(wanted) < LEAST_STEP ? LEAST_STEP : Math.fround(wanted);
+    const scale = Math.abs(wanted) < MIN_SCALE ? MIN_SCALE : Math.fround(wanted);
     let error = 0;
-    for (let i = 0; i < numbers.length && error < least; i++) {
+    for (let i = 0; i < numbers.length && error < minError; i++) {
       const number = numbers[i] as number;
-      error += (number - step * levelOf(number, step, middle)) ** 2;
+      error += (number - scale * rounded(number, scale, middle)) ** 2;
     }
-    if (error < least) [best, least] = [step, error];
+    if (error < minError) [best, minError] = [scale, error];
   }
   return best;
 }

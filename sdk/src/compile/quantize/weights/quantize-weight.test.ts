@@ -1,18 +1,18 @@
 import { describe, expect, it } from "vitest";
-import { correlatedTokens, damped, factorisation, momentsOf } from "#test/fixtures/moments.ts";
+import { correlatedTokens, damped, factorisation, statisticsOf } from "#test/fixtures/activation-statistics.ts";
 import { randomNumbers } from "#test/fixtures/seeded.ts";
 import { tensor, toFloat32 } from "../../graph/tensor.ts";
-import { type Improvements, type QuantizedWeight, quantizeWeight, type WeightPrecision } from "./quantize-weight.ts";
+import { type QuantizedWeight, quantizeWeight, type RoundingOptions, type WeightPrecision } from "./quantize-weight.ts";
 
 const precisions: [string, WeightPrecision][] = [
-  ["int8", { least: -127, greatest: 127, symmetric: true }],
-  ["uint7", { least: 0, greatest: 127, symmetric: false }],
-  ["uint8 in blocks of 16", { least: 0, greatest: 255, symmetric: false, block: 16 }],
-  ["uint4 in blocks of 32", { least: 0, greatest: 15, symmetric: false, block: 32 }],
+  ["int8", { min: -127, max: 127, symmetric: true }],
+  ["uint7", { min: 0, max: 127, symmetric: false }],
+  ["uint8 in blocks of 16", { min: 0, max: 255, symmetric: false, block: 16 }],
+  ["uint4 in blocks of 32", { min: 0, max: 15, symmetric: false, block: 32 }],
 ];
-const plain: Improvements = { clipping: false, compensation: false, biasCorrection: false };
-const compensated: Improvements = { ...plain, compensation: true };
-const corrected: Improvements = { ...plain, biasCorrection: true };
+const plain: RoundingOptions = { clipping: false, gptq: false, biasCorrection: false };
+const compensated: RoundingOptions = { ...plain, gptq: true };
+const corrected: RoundingOptions = { ...plain, biasCorrection: true };
 
 /** Of the mean squared error with nearest rounding, over eight draws: measured 0.018 to 0.029. */
 const SAVED = 0.05;
@@ -25,11 +25,14 @@ function draw(seed: number) {
   const random = randomNumbers(seed);
   const weight = Float32Array.from({ length: INPUTS * OUTPUTS }, () => 2 * random() - 1);
   const x = correlatedTokens(INPUTS, TOKENS, seed);
-  return { weight: tensor("float32", [INPUTS, OUTPUTS], weight), x, moments: momentsOf(x) };
+  return { weight: tensor("float32", [INPUTS, OUTPUTS], weight), x, moments: statisticsOf(x) };
 }
 
 /** [in, out], what the levels stand for. */
-function restored({ levels, step, zero }: QuantizedWeight, { block = INPUTS }: WeightPrecision): Float64Array {
+function restored(
+  { values: levels, scales: step, zeroPoints: zero }: QuantizedWeight,
+  { block = INPUTS }: WeightPrecision,
+): Float64Array {
   const blocks = Math.ceil(INPUTS / block);
   return Float64Array.from(levels, (level, at) => {
     const grid = (at % OUTPUTS) * blocks + Math.floor(Math.floor(at / OUTPUTS) / block);
@@ -49,7 +52,7 @@ const outputErrors = (x: readonly Float32Array[], weight: Float32Array, q: Float
 const squares = (values: readonly number[]) => values.reduce((sum, value) => sum + value * value, 0);
 
 describe.each(precisions)("quantizeWeight, %s", (_, precision) => {
-  const errorOf = (seed: number, improvements: Improvements) => {
+  const errorOf = (seed: number, improvements: RoundingOptions) => {
     const { weight, x, moments } = draw(seed);
     const q = restored(quantizeWeight(weight, precision, improvements, moments), precision);
     return Array.from({ length: OUTPUTS }, (_, o) => squares(outputErrors(x, toFloat32(weight), q, o))).reduce(
@@ -61,21 +64,21 @@ describe.each(precisions)("quantizeWeight, %s", (_, precision) => {
     const { weight } = draw(1);
     const quantized = quantizeWeight(weight, precision, compensated, undefined);
     const blocks = Math.ceil(INPUTS / (precision.block ?? INPUTS));
-    expect(quantized.step).toHaveLength(OUTPUTS * blocks);
-    expect(quantized.zero).toHaveLength(OUTPUTS * blocks);
-    expect(quantized.shift).toBeUndefined();
+    expect(quantized.scales).toHaveLength(OUTPUTS * blocks);
+    expect(quantized.zeroPoints).toHaveLength(OUTPUTS * blocks);
+    expect(quantized.biasCorrection).toBeUndefined();
     const values = toFloat32(weight);
     restored(quantized, precision).forEach((value, at) => {
       const [input, output] = [Math.floor(at / OUTPUTS), at % OUTPUTS];
-      const step = quantized.step[output * blocks + Math.floor(input / (precision.block ?? INPUTS))] as number;
+      const step = quantized.scales[output * blocks + Math.floor(input / (precision.block ?? INPUTS))] as number;
       expect(Math.abs(value - (values[at] as number))).toBeLessThanOrEqual(step * (0.5 + 255 * 2 ** -23));
-      const level = quantized.levels[at] as number;
-      expect(level >= precision.least && level <= precision.greatest).toBe(true);
+      const level = quantized.values[at] as number;
+      expect(level >= precision.min && level <= precision.max).toBe(true);
     });
   });
 
   it("errs less on the calibration's tokens where later inputs make up for earlier ones", () => {
-    const total = (improvements: Improvements) =>
+    const total = (improvements: RoundingOptions) =>
       Array.from({ length: 8 }, (_, seed) => errorOf(seed + 1, improvements)).reduce((sum, error) => sum + error);
     expect(total(compensated)).toBeLessThan(SAVED * total(plain));
   });
@@ -84,48 +87,48 @@ describe.each(precisions)("quantizeWeight, %s", (_, precision) => {
     const { weight } = draw(2);
     const nearest = quantizeWeight(weight, precision, plain, undefined);
     for (const scale of [0, 1]) {
-      const products = new Float32Array(INPUTS * INPUTS);
-      for (let i = 0; i < INPUTS; i++) products[i * INPUTS + i] = scale * (1 + i);
-      const moments = { width: INPUTS, tokens: 9, sum: new Float32Array(INPUTS), products };
-      expect(quantizeWeight(weight, precision, compensated, moments).levels).toEqual(nearest.levels);
+      const gram = new Float32Array(INPUTS * INPUTS);
+      for (let i = 0; i < INPUTS; i++) gram[i * INPUTS + i] = scale * (1 + i);
+      const moments = { width: INPUTS, tokens: 9, sum: new Float32Array(INPUTS), gram };
+      expect(quantizeWeight(weight, precision, compensated, moments).values).toEqual(nearest.values);
     }
   });
 
   it("keeps the mean of every output with its shift", () => {
-    for (const improvements of [corrected, { ...corrected, compensation: true, clipping: true }]) {
+    for (const improvements of [corrected, { ...corrected, gptq: true, clipping: true }]) {
       const { weight, x, moments } = draw(3);
       const quantized = quantizeWeight(weight, precision, improvements, moments);
       const q = restored(quantized, precision);
-      expect(quantized.shift).toHaveLength(OUTPUTS);
-      quantized.shift?.forEach((shift, o) => {
+      expect(quantized.biasCorrection).toHaveLength(OUTPUTS);
+      quantized.biasCorrection?.forEach((shift, o) => {
         const mean = outputErrors(x, toFloat32(weight), q, o).reduce((sum, error) => sum + error, 0) / TOKENS;
         expect(Math.abs(mean - shift)).toBeLessThan(FLOAT32_ROUNDING);
       });
-      expect(squares([...(quantized.shift ?? [])])).toBeGreaterThan(0);
+      expect(squares([...(quantized.biasCorrection ?? [])])).toBeGreaterThan(0);
     }
   });
 });
 
 describe("quantizeWeight", () => {
   it("stays within Babai's bound, Σ (L[k, k] · step / 2)², where nothing is clipped", () => {
-    const precision: WeightPrecision = { least: -127, greatest: 127, symmetric: true };
+    const precision: WeightPrecision = { min: -127, max: 127, symmetric: true };
     for (let seed = 1; seed <= 8; seed++) {
       const { weight, moments } = draw(seed);
       // A large weight of an input by itself leaves room for what others are moved by.
       const values = toFloat32(weight).fill(3, 0, OUTPUTS);
-      for (let i = 1; i < INPUTS; i++) moments.products[i] = moments.products[i * INPUTS] = 0;
+      for (let i = 1; i < INPUTS; i++) moments.gram[i] = moments.gram[i * INPUTS] = 0;
       const quantized = quantizeWeight(weight, precision, compensated, moments);
       const q = restored(quantized, precision);
       const [h, { pivots }] = [damped(moments), factorisation(moments)];
       for (let o = 0; o < OUTPUTS; o++) {
-        const levels = [...quantized.levels].filter((_, at) => at % OUTPUTS === o);
+        const levels = [...quantized.values].filter((_, at) => at % OUTPUTS === o);
         expect(levels.filter((level) => Math.abs(level) === 127)).toHaveLength(1);
         const lost = Array.from(
           { length: INPUTS },
           (_, i) => (values[i * OUTPUTS + o] as number) - (q[i * OUTPUTS + o] as number),
         );
         const error = lost.reduce((sum, a, i) => lost.reduce((row, b, j) => row + a * h(i, j) * b, sum), 0);
-        const half = (quantized.step[o] as number) / 2;
+        const half = (quantized.scales[o] as number) / 2;
         const bound = pivots.reduce((sum, pivot) => sum + pivot * half * half, 0);
         expect(error).toBeLessThan(bound * (1 + FLOAT32_ROUNDING));
       }

@@ -1,105 +1,116 @@
 import { release } from "../../files/large-buffers.ts";
 import { type Tensor, toFloat32 } from "../../graph/tensor.ts";
-import { type Compensation, compensation } from "./compensation.ts";
-import { bestGrid, fullGrid, type Grid, type Levels, levelOf } from "./grid.ts";
-import { type Moments, meanSquares } from "./moments.ts";
+import { type ActivationStatistics, sumsOfSquares } from "../calibration/activation-statistics.ts";
+import { type GptqFactors, gptqFactors } from "./gptq.ts";
+import {
+  type IntegerRange,
+  minErrorParameters,
+  minMaxParameters,
+  type QuantizationParameters,
+  quantizeNumber,
+} from "./quantization-parameters.ts";
 
 /**
- * A linear map's weight in whole numbers:
- * weight[i, o] ≈ step[o, b] · (levels[i, o] − zero[o, b]) with b the block that input i is in.
+ * A weight matrix as integers: weight[i, o] ≈ scales[o, b] · (values[i, o] − zeroPoints[o, b]), where b is the block of
+ * input i.
  */
 export interface QuantizedWeight {
   /** [in, out] */
-  readonly levels: Int8Array<ArrayBuffer> | Uint8Array<ArrayBuffer>;
+  readonly values: Int8Array<ArrayBuffer> | Uint8Array<ArrayBuffer>;
   /** [out, blocks] */
-  readonly step: Float32Array;
-  readonly zero: Int32Array;
-  /** [out]: what rounding takes from the mean of each output. Undefined without calibration. */
-  readonly shift: Float32Array | undefined;
+  readonly scales: Float32Array;
+  /** [out, blocks] */
+  readonly zeroPoints: Int32Array;
+  /** [out], by how much rounding lowers the mean of each output; to be added to the bias. Undefined unless it was asked for. */
+  readonly biasCorrection: Float32Array | undefined;
 }
 
-export interface WeightPrecision extends Levels {
-  /** Neighbouring inputs that share a step. Default: all. */
+export interface WeightPrecision extends IntegerRange {
+  /** Number of neighbouring inputs that share a scale. Default: all. */
   readonly block?: number;
 }
 
-/** What is done so that rounding costs less. */
-export interface Improvements {
-  /** Steps of the least squared error, which may clip the largest weights. */
+/** Ways to reduce the rounding error. */
+export interface RoundingOptions {
+  /** Choose scales that minimize the squared error; they may clip the largest weights. */
   readonly clipping: boolean;
-  /** Later inputs make up for the rounding of earlier ones. Needs moments. */
-  readonly compensation: boolean;
-  /** What rounding takes from outputs' means is given back. Needs moments. */
+  /** Let later inputs make up for the rounding errors of earlier ones. Needs statistics. */
+  readonly gptq: boolean;
+  /** Compute by how much rounding changes the mean of each output. Needs statistics. */
   readonly biasCorrection: boolean;
 }
 
-export const TO_THE_NEAREST: Improvements = { clipping: false, compensation: false, biasCorrection: false };
+export const ROUND_TO_NEAREST: RoundingOptions = { clipping: false, gptq: false, biasCorrection: false };
 
 /**
+ * Quantizes a weight matrix, one output channel after the other.
+ *
  * @param weight float32 [in, out]
- * @param moments of what the map reads; undefined without calibration
+ * @param statistics of what the layer reads; undefined without calibration
  */
 export function quantizeWeight(
   weight: Tensor,
   precision: WeightPrecision,
-  improvements: Improvements,
-  moments: Moments | undefined,
+  rounding: RoundingOptions,
+  statistics: ActivationStatistics | undefined,
 ): QuantizedWeight {
   const [inputs = 0, outputs = 0] = weight.shape;
   const { block = inputs } = precision;
-  const values = toFloat32(weight);
+  const weights = toFloat32(weight);
   const blocks = Math.ceil(inputs / block);
-  const levels = new (precision.least < 0 ? Int8Array : Uint8Array)(values.length);
-  const step = new Float32Array(outputs * blocks);
-  const zero = new Int32Array(outputs * blocks);
-  const shift = moments && improvements.biasCorrection ? new Float32Array(outputs) : undefined;
-  const importance = moments && meanSquares(moments);
-  const compensated = moments && improvements.compensation ? compensation(moments) : undefined;
+  const values = new (precision.min < 0 ? Int8Array : Uint8Array)(weights.length);
+  const scales = new Float32Array(outputs * blocks);
+  const zeroPoints = new Int32Array(outputs * blocks);
+  const biasCorrection = statistics && rounding.biasCorrection ? new Float32Array(outputs) : undefined;
+  const importance = statistics && sumsOfSquares(statistics);
+  const gptq = statistics && rounding.gptq ? gptqFactors(statistics) : undefined;
 
   const channel = new Float32Array(inputs);
   const errors = new Float32Array(inputs);
   for (let output = 0; output < outputs; output++) {
-    for (let i = 0; i < inputs; i++) channel[i] = values[i * outputs + output] as number;
-    const grids = Array.from({ length: blocks }, (_, b): Grid => {
+    for (let i = 0; i < inputs; i++) channel[i] = weights[i * outputs + output] as number;
+    const parametersByBlock = Array.from({ length: blocks }, (_, b): QuantizationParameters => {
       const part = channel.subarray(b * block, (b + 1) * block);
-      const grid = improvements.clipping
-        ? bestGrid(part, precision, importance?.subarray(b * block, (b + 1) * block))
-        : fullGrid(part, precision);
-      step[output * blocks + b] = grid.step;
-      zero[output * blocks + b] = grid.zero;
-      return grid;
+      const parameters = rounding.clipping
+        ? minErrorParameters(part, precision, importance?.subarray(b * block, (b + 1) * block))
+        : minMaxParameters(part, precision);
+      scales[output * blocks + b] = parameters.scale;
+      zeroPoints[output * blocks + b] = parameters.zeroPoint;
+      return parameters;
     });
-    /** Rounds one weight and returns what is lost of it. */
+    /** Rounds one weight and returns its error. */
     const round = (i: number, weight: number): number => {
-      const grid = grids[Math.floor(i / block)] as Grid;
-      const level = levelOf(weight, grid, precision);
-      levels[i * outputs + output] = level;
-      return (channel[i] as number) - grid.step * (level - grid.zero);
+      const parameters = parametersByBlock[Math.floor(i / block)] as QuantizationParameters;
+      const integer = quantizeNumber(weight, parameters, precision);
+      values[i * outputs + output] = integer;
+      return (channel[i] as number) - parameters.scale * (integer - parameters.zeroPoint);
     };
-    if (compensated) roundInOrder(channel, errors, compensated, round);
+    if (gptq) roundInOrder(channel, errors, gptq, round);
     else for (let i = 0; i < inputs; i++) errors[i] = round(i, channel[i] as number);
-    if (shift && moments) shift[output] = errors.reduce((sum, error, i) => sum + error * meanOf(moments, i), 0);
+    if (biasCorrection && statistics) {
+      biasCorrection[output] = errors.reduce((sum, error, i) => sum + error * meanOf(statistics, i), 0);
+    }
   }
-  if (compensated) release(compensated.factors);
-  return { levels, step, zero, shift };
+  if (gptq) release(gptq.factors);
+  return { values, scales, zeroPoints, biasCorrection };
 }
 
-const meanOf = ({ sum, tokens }: Moments, i: number): number => (sum[i] as number) / tokens;
+const meanOf = ({ sum, tokens }: ActivationStatistics, i: number): number => (sum[i] as number) / tokens;
 
-/** Rounds a channel's weights one after the other, each moved by what those before it have lost. */
+/** Rounds a channel's weights in GPTQ's order, each moved by the errors of those before it. */
 function roundInOrder(
   channel: Float32Array,
   errors: Float32Array,
-  { order, factors }: Compensation,
+  { order, factors }: GptqFactors,
   round: (i: number, weight: number) => number,
 ): void {
   const inOrder = new Float32Array(channel.length);
   for (let k = 0; k < channel.length; k++) {
     const i = order[k] as number;
     const start = k * channel.length;
-    let owed = 0;
-    for (let j = 0; j < k; j++) owed += (factors[start + j] as number) * (inOrder[j] as number);
-    const error = round(i, (channel[i] as number) + owed);
+    let correction = 0;
+    for (let j = 0; j < k; j++) correction += (factors[start + j] as number) * (inOrder[j] as number);
+    const error = round(i, (channel[i] as number) + correction);
     inOrder[k] = error;
     errors[i] = error;
   }

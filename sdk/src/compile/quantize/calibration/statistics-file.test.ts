@@ -1,0 +1,39 @@
+import { appendFile, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { correlatedTokens, statisticsOf } from "#test/fixtures/activation-statistics.ts";
+import { refusal } from "#test/fixtures/refusal.ts";
+import { temporaryFolder } from "#test/fixtures/temporary-folder.ts";
+import type { ActivationStatistics } from "./activation-statistics.ts";
+import { storedStatistics, writeStatistics } from "./statistics-file.ts";
+
+const [narrow, wide] = [statisticsOf(correlatedTokens(3, 20, 1)), statisticsOf(correlatedTokens(200, 30, 2))];
+const all = new Map<string, ActivationStatistics>([
+  ["query", narrow],
+  ["key", narrow],
+  ["output", wide],
+]);
+
+async function written() {
+  const path = join(await temporaryFolder(), "moments");
+  return { path, calibration: storedStatistics(path, await writeStatistics(path, all)) };
+}
+
+describe("moments in a file", () => {
+  it("are those that were written", async () => {
+    const { calibration } = await written();
+    for (const [weight, moments] of all) expect(calibration.get(weight)).toEqual(moments);
+    expect(calibration.get("value")).toBeUndefined();
+  });
+
+  it("that weights share are in it once", async () => {
+    const floats = [3, 200].reduce((sum, width) => sum + width * (1 + width), 0);
+    expect((await stat((await written()).path)).size).toBe(4 * floats);
+  });
+
+  it("are refused once the file is another", async () => {
+    const { path, calibration } = await written();
+    await appendFile(path, "x");
+    expect(refusal(() => calibration.get("output"))).toBe("file_changed");
+  });
+});

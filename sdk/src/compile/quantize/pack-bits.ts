@@ -1,9 +1,0 @@
-/** Small unsigned numbers side by side in bytes; of two in a byte, the first has the lower bits. */
-export function packBits(count: number, bits: 8 | 4, valueAt: (index: number) => number): Uint8Array<ArrayBuffer> {
-  const bytes = new Uint8Array(Math.ceil((count * bits) / 8));
-  for (let i = 0; i < count; i++) {
-    const at = Math.floor((i * bits) / 8);
-    bytes[at] = (bytes[at] as number) | (valueAt(i) << ((i * bits) % 8));
-  }
-  return bytes;
-}

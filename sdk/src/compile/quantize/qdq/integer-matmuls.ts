@@ -1,0 +1,50 @@
+import { copyGraph } from "../../graph/copy-graph.ts";
+import type { Graph } from "../../graph/graph.ts";
+import { mergeCommonSubexpressions } from "../../normalize/common-subexpressions.ts";
+import { applyRules } from "../../rewrite/apply-rules.ts";
+import { Questions } from "../../rewrite/questions.ts";
+import type { Rule } from "../../rewrite/rule.ts";
+import { Trace } from "../../rewrite/trace.ts";
+import { inferShapes } from "../../shapes/infer-shapes.ts";
+import { dynamicMatMul } from "./dynamic-matmul.ts";
+import { dynamicQuantizeMatMul } from "./dynamic-quantize-matmul.ts";
+import { foldQuantizedConstants } from "./fold-quantized-constants.ts";
+import { matMulBias } from "./matmul-bias.ts";
+import { qAttention } from "./q-attention.ts";
+import { quantizedGemm } from "./quantized-gemm.ts";
+import { requantizedMatMul } from "./requantized-matmul.ts";
+import { staticMatMul } from "./static-matmul.ts";
+import { transposedWeight } from "./transposed-weight.ts";
+import { unsignedActivations } from "./unsigned-activations.ts";
+
+const stages: readonly (readonly Rule[])[] = [
+  [unsignedActivations, quantizedGemm],
+  [transposedWeight],
+  [requantizedMatMul],
+  [staticMatMul, dynamicMatMul],
+  [matMulBias],
+  [qAttention],
+  [dynamicQuantizeMatMul],
+];
+
+/**
+ * Folds the scales and integer weights of a model that was quantized elsewhere (QuantizeLinear and DequantizeLinear around
+ * float operators, or DynamicQuantizeLinear and MatMulInteger) into onnxruntime's fused integer operators. Nothing is
+ * quantized anew: weights keep their bytes, activations their scales. Lookups in integer tables, and products of two
+ * computed tensors, stay as they are.
+ *
+ * @param graph as `fuseGraph` leaves it
+ * @returns a copy
+ */
+export async function integerMatMuls(graph: Graph): Promise<Graph> {
+  const result = copyGraph(graph);
+  await foldQuantizedConstants(result);
+  const [trace, questions] = [new Trace(), new Questions()];
+  for (const rules of stages) {
+    applyRules(result, rules, trace, questions);
+    // Layers that share their weights go on sharing them.
+    mergeCommonSubexpressions(result);
+  }
+  inferShapes(result);
+  return result;
+}

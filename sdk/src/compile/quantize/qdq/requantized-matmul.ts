@@ -1,0 +1,44 @@
+import { elementSize, type Tensor } from "../../graph/tensor.ts";
+import { op } from "../../rewrite/pattern.ts";
+import { type Rewrite, type Rule, refuse, rule } from "../../rewrite/rule.ts";
+import { activationOf, isEightBit, isSingle, type QuantizedTensor, weightOf } from "./dequantized.ts";
+import { dequantizedMatMul } from "./static-matmul.ts";
+
+// quantize(s · (x − z) · t ⊙ (W − y), u, v) = QLinearMatMul(x, s, z, W, t, y, u, v)
+//
+// https://onnx.ai/onnx/operators/onnx__QLinearMatMul.html
+
+export const requantizedMatMul: Rule = rule("QLinearMatMul", {
+  roots: ["QuantizeLinear"],
+  pattern: op("QuantizeLinear", [dequantizedMatMul]),
+  shared: ["x", "weight"],
+  rewrite(rewrite) {
+    const { root, value, add } = rewrite;
+    const [x, weight] = [activationOf(value("x")), weightOf(value("weight"))];
+    const [, scale, zero] = root.inputs;
+    if (!x || !weight || !scale || !isSingle(scale) || scale.dtype !== "float32") {
+      return refuse("its input or result has more than one scale, or not 8 bits", root);
+    }
+    if (!isEightBit(root.output) || root.output.dtype !== x.data.dtype) return refuse("its types are mixed", root);
+    if (x.data.dtype === "int8" && weight.data.dtype === "uint8") return refuse("no kernel for int8 by uint8", root);
+    const result: QuantizedTensor = { data: root.output, scale, zero };
+    return add("QLinearMatMul", [
+      ...operand(rewrite, x),
+      ...operand(rewrite, weight),
+      ...operand(rewrite, result).slice(1),
+    ]).output;
+  },
+});
+
+/** The operator wants every zero point. */
+const operand = ({ root, constant }: Rewrite, { data, scale, zero }: QuantizedTensor) => [
+  data,
+  scale,
+  zero ?? constant(`${root.origin}/zero_point`, zeroOf(data.dtype)),
+];
+
+const zeroOf = (dtype: Tensor["dtype"] = "uint8"): Tensor => ({
+  dtype,
+  shape: [],
+  data: new Uint8Array(elementSize[dtype]),
+});

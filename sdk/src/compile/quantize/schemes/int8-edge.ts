@@ -1,0 +1,75 @@
+import { I8, type Range, U7 } from "../../../runtime/engine/wasm/reference/quantize-rows.ts";
+import { int } from "../../graph/attribute.ts";
+import { EDGE } from "../../graph/edge-operators.ts";
+import { tensor } from "../../graph/tensor.ts";
+import type { QuantizationScheme } from "../quantize-graph.ts";
+import { blockLookup } from "../tables/block-lookup.ts";
+import { correctedBias, oncePerWeight, type WeightQuantizer } from "../weights/weight-quantizer.ts";
+
+/** Integer ranges of both operands. The matrix instruction takes one operand of 8 bits and one of 7. */
+export interface OperandRanges {
+  readonly weight: Range;
+  readonly activation: Range;
+}
+
+/** More accurate than 7-bit activations, at the same speed: docs/accuracy.md. */
+export const SEVEN_BIT_WEIGHTS: OperandRanges = { weight: U7, activation: I8 };
+export const SEVEN_BIT_ACTIVATIONS: OperandRanges = { weight: I8, activation: U7 };
+
+/** NodeTensor of a row that share a scale in a 4-bit table. */
+const INT4_BLOCK = 32;
+
+/**
+ * The arithmetic of the edge engine: integer kernels for every MatMul, the two of attention included. Weights have a scale
+ * and zero point per output channel, activations per token. Tables have a scale per row in 8 bits, per 32 numbers in 4.
+ */
+export function int8Edge(
+  quantizeWeight: WeightQuantizer,
+  tableBits: 8 | 4 = 8,
+  operands: OperandRanges = SEVEN_BIT_WEIGHTS,
+): QuantizationScheme {
+  const { weight: range, activation } = operands;
+  const quantized = oncePerWeight((graph, layer) => {
+    const { values, scales, zeroPoints, biasCorrection } = quantizeWeight(layer, {
+      min: range.least,
+      max: range.greatest,
+      symmetric: false,
+    });
+    const { name, constant } = layer.weight;
+    const [inputs = 0, outputs = 0] = constant.shape;
+    const rows = new (range.least < 0 ? Int8Array : Uint8Array)(values.length);
+    for (let at = 0; at < rows.length; at++) {
+      rows[at] = values[(at % inputs) * outputs + Math.floor(at / inputs)] as number;
+    }
+    const dtype = range.least < 0 ? "int8" : "uint8";
+    return {
+      weight: graph.constant(`${name}.${dtype}`, tensor(dtype, [outputs, inputs], rows)),
+      scale: graph.constant(`${name}.scale`, tensor("float32", [outputs], scales)),
+      zeroPoint: graph.constant(`${name}.zero`, tensor("int32", [outputs], zeroPoints)),
+      biasCorrection,
+    };
+  });
+  return {
+    linearLayer(graph, layer) {
+      const { weight, scale, zeroPoint, biasCorrection } = quantized(graph, layer);
+      const inputs = [layer.x, weight, scale, zeroPoint, correctedBias(graph, layer, biasCorrection)];
+      return graph.add("DynamicQuantizeMatMul", inputs, {
+        name: layer.name,
+        domain: EDGE,
+        attributes: { activation_min: int(activation.least), activation_max: int(activation.greatest) },
+      }).output;
+    },
+    attention(graph, { name, attributes }, { query, key, value, bias }) {
+      const { num_heads, scale } = attributes;
+      return graph.add("DynamicQuantizeAttention", [query, key, value, bias], {
+        name,
+        domain: EDGE,
+        attributes: { ...(num_heads && { num_heads }), ...(scale && { scale }) },
+      }).output;
+    },
+    minTableElements: 0,
+    embeddingLookup: blockLookup((width) => (tableBits === 8 ? { bits: 8, block: width } : int4Table(width))),
+  };
+}
+
+const int4Table = (width: number) => (width % INT4_BLOCK === 0 ? ({ bits: 4, block: INT4_BLOCK } as const) : undefined);

@@ -1,0 +1,132 @@
+import { describe, expect, it } from "vitest";
+import { type Setting, Sketch } from "#test/fixtures/sketch.ts";
+import { countOperators, expectSame } from "#test/oracles/rewritten.ts";
+import { MICROSOFT, type Value } from "../../graph/node.ts";
+import { printGraph } from "../../graph/print-graph.ts";
+import { verifyGraph } from "../../graph/verify-graph.ts";
+import { inferShapes } from "../../shapes/infer-shapes.ts";
+import { constantMatMuls, exposeMatMuls } from "./expose-matmuls.ts";
+
+const HIDDEN = 8;
+
+/** The plain form of a sketch, which must compute the same. */
+async function plain(draw: (s: Sketch) => void, sizes = [{ batch: 2, sequence: 5 }]) {
+  const s = new Sketch();
+  draw(s);
+  inferShapes(s.graph);
+  const before = printGraph(s.graph);
+  const { graph, copies: twins } = exposeMatMuls(s.graph);
+  verifyGraph(graph);
+  expect(printGraph(s.graph)).toBe(before);
+  await expectSame(graph, s.graph, { sizes });
+  return { graph, twins, original: s.graph, counts: countOperators(graph) };
+}
+
+const tokens = (s: Sketch) => s.input("x", ["batch", "sequence", HIDDEN]);
+const keys = (s: Sketch) => s.input("mask", ["batch", "sequence"], "int32");
+
+describe("an attention with packed projections", () => {
+  interface Parts {
+    readonly widths?: readonly [number, number, number];
+    readonly mask?: (s: Sketch) => Value | undefined;
+    readonly scoreBias?: boolean;
+    readonly settings?: Record<string, Setting>;
+  }
+  function attention(s: Sketch, { widths, mask = keys, scoreBias = false, settings }: Parts): Value {
+    const width = (widths ?? [HIDDEN, HIDDEN, HIDDEN]).reduce((sum, each) => sum + each);
+    const biases = [undefined, scoreBias ? s.random([1, 2, 5, 5]) : undefined];
+    const inputs = [tokens(s), s.random([HIDDEN, width]), s.random([width]), mask(s), ...biases];
+    const all = { num_heads: 2, ...(widths && { qkv_hidden_sizes: widths }), ...settings };
+    return s.op("Attention", inputs, all, { domain: MICROSOFT });
+  }
+
+  it.each<[string, Parts]>([
+    ["", {}],
+    ["without a mask", { mask: () => undefined }],
+    ["with values of another width", { widths: [8, 8, 4] }],
+    ["with something added to its scores", { scoreBias: true }],
+    [
+      "with a scale and a number for what is masked",
+      { settings: { scale: { float: 0.3 }, mask_filter_value: { float: -9 } } },
+    ],
+    ["of earlier tokens alone", { settings: { unidirectional: 1 } }],
+  ])("becomes three products and one attention %s", async (_, parts) => {
+    const { counts, twins, original, graph } = await plain((s) => s.output(s.op("Relu", [attention(s, parts)])));
+    expect(counts).toMatchObject({ MatMul: 3, MultiHeadAttention: 1 });
+    expect(counts).not.toHaveProperty("Attention");
+    const [context] = [...original.nodes].map(({ output }) => output);
+    expect([...graph.nodes]).toContain(twins.get(context as Value)?.producer);
+  });
+
+  it.each<[string, Parts]>([
+    ["numbers of tokens for a mask", { mask: (s) => s.input("mask", ["batch"], "int32") }],
+    ["a mask for every query", { mask: (s) => s.input("mask", ["batch", 5, 5], "int32") }],
+    ["an attribute that is not known", { settings: { past_present_share_buffer: 0 } }],
+  ])("stays with %s", async (_, parts) => {
+    const { counts } = await plain((s) => s.output(attention(s, parts)));
+    expect(counts).toMatchObject({ Attention: 1 });
+  });
+
+  it("stays when its projections are computed", async () => {
+    const { counts } = await plain((s) => {
+      const inputs = [tokens(s), s.input("w", [HIDDEN, 3 * HIDDEN]), s.random([3 * HIDDEN])];
+      s.output(s.op("Attention", inputs, { num_heads: 2 }, { domain: MICROSOFT }));
+    });
+    expect(counts).toEqual({ Attention: 1 });
+  });
+});
+
+describe("a weight that is transposed as the graph runs", () => {
+  const products: [string, (s: Sketch) => Value][] = [
+    ["MatMul", (s) => s.op("MatMul", [tokens(s), s.op("Transpose", [s.random([5, HIDDEN])], { perm: [1, 0] })])],
+    ["MatMul, by default", (s) => s.op("MatMul", [tokens(s), s.op("Transpose", [s.random([5, HIDDEN])])])],
+    [
+      "MatMul, twice",
+      (s) => {
+        const once = s.op("Transpose", [s.random([HIDDEN, 5])], { perm: [1, 0] });
+        return s.op("MatMul", [tokens(s), s.op("Identity", [s.op("Transpose", [once], { perm: [1, 0] })])]);
+      },
+    ],
+    [
+      "MatMul, not at all",
+      (s) => s.op("MatMul", [tokens(s), s.op("Transpose", [s.random([HIDDEN, 5])], { perm: [0, 1] })]),
+    ],
+    [
+      "Gemm",
+      (s) => s.op("Gemm", [s.input("x", ["batch", HIDDEN]), s.random([5, HIDDEN]), s.random([5])], { transB: 1 }),
+    ],
+    [
+      "Gemm, twice",
+      (s) => {
+        const turned = s.op("Transpose", [s.random([HIDDEN, 5])], { perm: [1, 0] });
+        return s.op("Gemm", [s.input("x", ["batch", HIDDEN]), turned, s.random([5])], {
+          transB: 1,
+          alpha: { float: 0.5 },
+        });
+      },
+    ],
+  ];
+  it.each(products)("is kept as it is read: %s", async (_, draw) => {
+    const { graph } = await plain((s) => s.output(draw(s)));
+    expect(constantMatMuls(graph)).toHaveLength(1);
+    expect(graph.nodes.size).toBe(1);
+  });
+
+  it("is kept once for all that read it", async () => {
+    const { graph } = await plain((s) => {
+      const matrix = s.random([HIDDEN, HIDDEN]);
+      const layer = (x: Value) => s.op("MatMul", [x, s.op("Transpose", [matrix], { perm: [1, 0] })]);
+      s.output(layer(layer(tokens(s))));
+    });
+    expect(graph.constants().size).toBe(1);
+  });
+});
+
+it("products of computed tensors are none", async () => {
+  const { graph } = await plain((s) => {
+    const x = tokens(s);
+    s.output(s.op("MatMul", [x, s.op("Transpose", [x], { perm: [0, 2, 1] })]));
+    s.output(s.op("MatMul", [s.random([3, HIDDEN]), s.input("w", [HIDDEN, 4])]), "constant first");
+  });
+  expect(constantMatMuls(graph)).toEqual([]);
+});

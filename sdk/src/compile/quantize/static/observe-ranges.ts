@@ -1,0 +1,133 @@
+import type * as ort from "onnxruntime-node";
+import { BertEdgeError } from "../../../artifact/error.ts";
+import { ortSession } from "../../evaluate/ort-session.ts";
+import { toOrt } from "../../evaluate/ort-tensor.ts";
+import type { Graph } from "../../graph/graph.ts";
+import type { Node, Value } from "../../graph/node.ts";
+import { numbersOf, type Tensor } from "../../graph/tensor.ts";
+import { constantMatMuls, exposeMatMuls } from "./expose-matmuls.ts";
+import { type ActivationRange, binOf, emptyHistogram, type Histogram } from "./histogram.ts";
+
+/** Range and histogram of a value over all calibration batches. */
+export interface ObservedRange extends ActivationRange {
+  readonly histogram: Histogram;
+}
+
+interface ObserveOptions {
+  /** Default: that of onnxruntime, one per core. */
+  readonly threads?: number;
+}
+
+/** Input that tells tokens from padding: [batch, sequence], 0 for padding. A graph may have none. */
+const MASK = "attention_mask";
+
+/**
+ * Runs a graph on calibration batches and collects the range of every input of a MatMul or Gemm with a constant float32
+ * weight. Padding does not count. Only the activations of one batch are in memory at a time.
+ *
+ * @param graph unfused, or fused by `fuseGraph`
+ * @param batches inputs by name
+ * @returns ranges by value of `graph`
+ * @throws BertEdgeError `calibration_invalid` when the graph does not run on a batch, when an activation is not finite, or
+ *   when a layer gets no tokens
+ */
+export async function observeRanges(
+  graph: Graph,
+  batches: readonly ReadonlyMap<string, Tensor>[],
+  { threads }: ObserveOptions = {},
+): Promise<ReadonlyMap<Value, ObservedRange>> {
+  const { graph: exposed, copies } = exposeMatMuls(graph);
+  const observed = new Map<Value, Accumulator>();
+  for (const matMul of constantMatMuls(exposed)) {
+    const x = matMul.inputs[0] as Value;
+    if (!observed.has(x)) observed.set(x, { matMul, min: 0, max: 0, histogram: emptyHistogram(), count: 0 });
+  }
+  const names = new Map([...observed.keys()].map((value, i) => [value, `observed ${i}`]));
+  exposed.outputs.length = 0;
+  for (const [value, name] of names) exposed.outputs.push({ name, value, declaration: undefined });
+  exposed.prune();
+  if (observed.size === 0) return new Map();
+
+  const session = await ortSession(exposed, {
+    // Optimizations would remove the values to observe.
+    graphOptimizationLevel: "disabled",
+    ...(threads !== undefined && { intraOpNumThreads: threads }),
+  });
+  try {
+    for (const [i, batch] of batches.entries()) {
+      const results = await run(session, batch, i);
+      const mask = batch.get(MASK);
+      for (const [value, accumulator] of observed) {
+        add(accumulator, results[names.get(value) as string] as ort.Tensor, mask);
+      }
+    }
+  } finally {
+    await session.release();
+  }
+  for (const { count, matMul } of observed.values()) if (count === 0) throw noTokens(matMul, batches.length);
+  return new Map(
+    [...copies].flatMap(([original, copy]) => {
+      const found = observed.get(copy);
+      return found ? [[original, { min: found.min, max: found.max, histogram: found.histogram }]] : [];
+    }),
+  );
+}
+
+interface Accumulator {
+  readonly matMul: Node;
+  readonly histogram: Histogram;
+  min: number;
+  max: number;
+  count: number;
+}
+
+async function run(session: ort.InferenceSession, batch: ReadonlyMap<string, Tensor>, index: number) {
+  const feeds = [...batch].filter(([name]) => session.inputNames.includes(name));
+  try {
+    return await session.run(Object.fromEntries(feeds.map(([name, value]) => [name, toOrt(value)])));
+  } catch (cause) {
+    throw new BertEdgeError("calibration_invalid", `The model does not run on calibration batch ${index}.`, {
+      hint: `The model needs the inputs ${session.inputNames.join(", ")}. Texts must not have more tokens than it has positions.`,
+      cause,
+    });
+  }
+}
+
+/** Adds the rows of a result to its range and histogram, except for rows of padding. */
+function add(accumulator: Accumulator, { data, dims }: ort.Tensor, mask: Tensor | undefined): void {
+  const numbers = data as Float32Array;
+  const bits = new Uint32Array(numbers.buffer, numbers.byteOffset, numbers.length);
+  const isToken = mask && hasRowPerToken(dims, mask.shape) ? numbersOf(mask) : undefined;
+  const width = dims.at(-1) ?? 1;
+  const { histogram } = accumulator;
+  for (let start = 0; start < numbers.length; start += width) {
+    if (isToken && isToken[start / width] === 0) continue;
+    for (let i = start; i < start + width; i++) {
+      const number = numbers[i] as number;
+      if (!Number.isFinite(number)) throw notFinite(accumulator.matMul, number);
+      if (number < accumulator.min || accumulator.count === 0) accumulator.min = number;
+      if (number > accumulator.max || accumulator.count === 0) accumulator.max = number;
+      const bin = binOf(bits[i] as number);
+      histogram[bin] = (histogram[bin] as number) + 1;
+      accumulator.count++;
+    }
+  }
+}
+
+/** Whether a value has a row per token: [batch, sequence, width] or [batch · sequence, width]. */
+const hasRowPerToken = (dims: readonly number[], [batch = 0, sequence = 0]: readonly number[]): boolean =>
+  dims.length === 3 ? dims[0] === batch && dims[1] === sequence : dims.length === 2 && dims[0] === batch * sequence;
+
+const notFinite = ({ origin }: Node, number: number) =>
+  new BertEdgeError("calibration_invalid", `Linear layer "${origin}" reads ${number} on the calibration texts.`, {
+    hint: "Check that the weights are finite, and that the model computes finite vectors in float32.",
+  });
+
+const noTokens = ({ origin }: Node, batches: number) =>
+  new BertEdgeError(
+    "calibration_invalid",
+    `Linear layer "${origin}" gets no tokens in ${batches} calibration batches.`,
+    {
+      hint: "Calibrate on at least one text with tokens that are not padding.",
+    },
+  );

@@ -1,0 +1,60 @@
+import { release } from "../../files/large-buffers.ts";
+import { type ActivationStatistics, sumsOfSquares } from "../calibration/activation-statistics.ts";
+
+/**
+ * Rounds inputs one after the other, each moved to make up for the rounding errors of those before it.
+ *
+ * The squared error of a linear layer with Gram matrix H = Σ x xᵀ = LᵀL, L lower triangular, is
+ * |L(w − q)|² = Σₖ (Lₖₖ(wₖ − qₖ) + Σⱼ₍ⱼ﹤ₖ₎ Lₖⱼ(wⱼ − qⱼ))². Each term is made as small as it can be when wₖ is rounded.
+ *
+ * GPTQ, https://arxiv.org/abs/2210.17323, in the form of Babai's nearest plane, https://arxiv.org/abs/2507.18553.
+ */
+export interface GptqFactors {
+  /** The order in which inputs are rounded: those with the largest mean squares first. */
+  readonly order: Uint32Array;
+  /** [in, in]. Row k holds Lₖⱼ / Lₖₖ for j < k, in that order. */
+  readonly factors: Float32Array<ArrayBuffer>;
+}
+
+/** Minimum of a pivot as a share of the damping: rounding errors of the sums may make a pivot smaller than the damping. */
+const MIN_PIVOT = 1e-6;
+
+/** Added to the diagonal, as a share of its mean. Keeps inputs that hardly vary from taking on the errors of all others. */
+const DAMPING = 0.01;
+
+export function gptqFactors({ width: size, gram }: ActivationStatistics): GptqFactors {
+  const diagonal = sumsOfSquares({ width: size, gram });
+  const damping = (DAMPING * diagonal.reduce((sum, value) => sum + value, 0)) / size || 1;
+  const order = Uint32Array.from(diagonal.keys()).sort((a, b) => (diagonal[b] as number) - (diagonal[a] as number));
+  const c = cholesky(gram, order.toReversed(), damping);
+  const factors = new Float32Array(size * size);
+  for (let k = 0; k < size; k++) {
+    const column = size - 1 - k;
+    const pivot = c[column * size + column] as number;
+    for (let j = 0; j < k; j++) factors[k * size + j] = (c[(size - 1 - j) * size + column] as number) / pivot;
+  }
+  release(c);
+  return { order, factors };
+}
+
+/**
+ * Computes C with C Cᵀ = H + damping, rows and columns in the given order. That is the reverse of L's order:
+ * Lₖⱼ is C[n−1−j, n−1−k].
+ */
+function cholesky(gram: Float32Array, order: Uint32Array, damping: number): Float64Array<ArrayBuffer> {
+  const size = order.length;
+  const c = new Float64Array(size * size);
+  for (let row = 0; row < size; row++) {
+    const from = (order[row] as number) * size;
+    const here = c.subarray(row * size, (row + 1) * size);
+    for (let column = 0; column <= row; column++) {
+      const there = c.subarray(column * size, column * size + column);
+      let sum = gram[from + (order[column] as number)] as number;
+      if (column === row) sum += damping;
+      for (let i = 0; i < column; i++) sum -= (here[i] as number) * (there[i] as number);
+      here[column] =
+        column === row ? Math.sqrt(Math.max(sum, MIN_PIVOT * damping)) : sum / (c[column * size + column] as number);
+    }
+  }
+  return c;
+}

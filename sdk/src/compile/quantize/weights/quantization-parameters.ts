@@ -1,0 +1,77 @@
+import { MIN_SCALE } from "../symmetric-scale.ts";
+
+/** The integers that a weight may be rounded to. */
+export interface IntegerRange {
+  readonly min: number;
+  readonly max: number;
+  /** Whether the zero point is 0, for kernels without zero points. */
+  readonly symmetric: boolean;
+}
+
+/** For kernels without zero points. −128 is not used, so that w and −w are equally exact. */
+export const INT8_SYMMETRIC: IntegerRange = { min: -127, max: 127, symmetric: true };
+
+/** How a channel, or a block of one, is quantized: weight ≈ scale · (integer − zeroPoint). */
+export interface QuantizationParameters {
+  readonly scale: number;
+  readonly zeroPoint: number;
+}
+
+/** Covers a channel's weights from minimum to maximum, zero included. */
+export function minMaxParameters(channel: Float32Array, integers: IntegerRange): QuantizationParameters {
+  const [low, high] = rangeOf(channel);
+  return parametersFor(low, high, integers);
+}
+
+/**
+ * Minimizes Σ importance · (weight − quantized weight)² over ranges from all of a channel down to 70 % of it. Clipping the
+ * few largest weights can cost less than a coarser scale for all.
+ *
+ * @param importance [in], Σ x² of each input; undefined when all inputs count the same
+ */
+export function minErrorParameters(
+  channel: Float32Array,
+  integers: IntegerRange,
+  importance?: Float64Array,
+): QuantizationParameters {
+  const [low, high] = rangeOf(channel);
+  let [best, minError] = [parametersFor(low, high, integers), Number.POSITIVE_INFINITY];
+  for (const share of CLIPPING_SHARES) {
+    const parameters = parametersFor(low * share, high * share, integers);
+    let error = 0;
+    for (let i = 0; i < channel.length && error < minError; i++) {
+      const weight = channel[i] as number;
+      const integer = quantizeNumber(weight, parameters, integers);
+      const difference = weight - parameters.scale * (integer - parameters.zeroPoint);
+      error += difference * difference * (importance?.[i] ?? 1);
+    }
+    if (error < minError) [best, minError] = [parameters, error];
+  }
+  return best;
+}
+
+/** 1, 0.98, … 0.7 */
+const CLIPPING_SHARES = Array.from({ length: 16 }, (_, i) => 1 - 0.02 * i);
+
+/** Rounds a weight to the nearest integer of the range. */
+export const quantizeNumber = (
+  weight: number,
+  { scale, zeroPoint }: QuantizationParameters,
+  { min, max }: IntegerRange,
+): number => Math.min(Math.max(Math.round(weight / scale) + zeroPoint, min), max);
+
+function rangeOf(channel: Float32Array): [low: number, high: number] {
+  let [low, high] = [0, 0];
+  for (let i = 0; i < channel.length; i++) {
+    low = Math.min(low, channel[i] as number);
+    high = Math.max(high, channel[i] as number);
+  }
+  return [low, high];
+}
+
+function parametersFor(low: number, high: number, { min, max, symmetric }: IntegerRange): QuantizationParameters {
+  const exact = symmetric ? Math.max(-low, high) / max : (high - low) / (max - min);
+  const scale = Math.fround(Math.max(exact, MIN_SCALE));
+  const zeroPoint = symmetric ? 0 : Math.min(Math.max(Math.round(min - low / scale), min), max);
+  return { scale, zeroPoint };
+}

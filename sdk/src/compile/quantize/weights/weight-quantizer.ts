@@ -1,0 +1,45 @@
+import type { Graph } from "../../graph/graph.ts";
+import type { Value } from "../../graph/node.ts";
+import { reading, tensor, toFloat32 } from "../../graph/tensor.ts";
+import type { CalibrationStatistics } from "../calibration/activation-statistics.ts";
+import type { LinearLayer } from "../linear-layers.ts";
+import { type QuantizedWeight, quantizeWeight, type RoundingOptions, type WeightPrecision } from "./quantize-weight.ts";
+
+/** Quantizes the weight matrix of a linear layer. */
+export type WeightQuantizer = (layer: LinearLayer, precision: WeightPrecision) => QuantizedWeight;
+
+/** Quantizes the weights of one graph. Results that use statistics are kept, because GPTQ takes long. */
+export function weightQuantizer(rounding: RoundingOptions, byWeight?: CalibrationStatistics): WeightQuantizer {
+  const known = new Map<string, QuantizedWeight>();
+  return ({ weight }, precision) => {
+    const key = `${weight.name} ${JSON.stringify(precision)}`;
+    const found = known.get(key);
+    if (found) return found;
+    const statistics = byWeight?.get(weight.name);
+    const quantized = reading(weight.constant, (read) => quantizeWeight(read, precision, rounding, statistics));
+    if (statistics) known.set(key, quantized);
+    return quantized;
+  };
+}
+
+/** Makes something once for each weight matrix, however many layers share it. */
+export function oncePerWeight<T>(make: (graph: Graph, layer: LinearLayer) => T): typeof make {
+  const made = new WeakMap<Value, T>();
+  return (graph, layer) => {
+    const known = made.get(layer.weight) ?? make(graph, layer);
+    made.set(layer.weight, known);
+    return known;
+  };
+}
+
+/** Adds the bias correction of a quantized weight to the layer's bias; undefined when there is neither. */
+export function correctedBias(
+  graph: Graph,
+  { name, bias }: LinearLayer,
+  correction: Float32Array | undefined,
+): Value | undefined {
+  if (!correction || (bias && !bias.constant)) return bias;
+  const before = bias?.constant && toFloat32(bias.constant);
+  const values = correction.map((value, i) => value + (before?.[i] ?? 0));
+  return graph.constant(`${name}.bias`, tensor("float32", [values.length], values as Float32Array<ArrayBuffer>));
+}
