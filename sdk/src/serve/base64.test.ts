@@ -1,45 +1,71 @@
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { decodeFloats, encodeFloats } from "./base64.ts";
 
 const vector = fc.float32Array({ maxLength: 64 }).map((values) => Float32Array.from(values));
 
-describe("encodeFloats", () => {
-  it("writes little-endian float32, as OpenAI does", () => {
-    // 1 is 00 00 80 3f, and -2 is 00 00 00 c0.
-    expect(encodeFloats(Float32Array.of(1, -2))).toBe("AACAPwAAAMA=");
+/** Stands in for the methods of newer runtimes. */
+const standIns = {
+  toBase64(this: Uint8Array) {
+    return Buffer.from(this).toString("base64");
+  },
+  fromBase64(text: string) {
+    const bytes = Uint8Array.from(Buffer.from(text, "base64"));
+    if (Buffer.from(bytes).toString("base64").replace(/=+$/, "") !== text.replace(/=+$/, "")) throw new SyntaxError();
+    return bytes;
+  },
+};
+
+describe.each([
+  ["with the runtime's own base64 methods", standIns],
+  ["without them", { toBase64: undefined, fromBase64: undefined }],
+])("%s", (_, { toBase64, fromBase64 }) => {
+  const before = { toBase64: Uint8Array.prototype.toBase64, fromBase64: Uint8Array.fromBase64 };
+  const define = (methods: { toBase64: unknown; fromBase64: unknown }) => {
+    const common = { configurable: true, writable: true };
+    Object.defineProperty(Uint8Array.prototype, "toBase64", { ...common, value: methods.toBase64 });
+    Object.defineProperty(Uint8Array, "fromBase64", { ...common, value: methods.fromBase64 });
+  };
+  beforeAll(() => define({ toBase64, fromBase64 }));
+  afterAll(() => define(before));
+
+  describe("encodeFloats", () => {
+    it("writes little-endian float32, as OpenAI does", () => {
+      // 1 is 00 00 80 3f, and -2 is 00 00 00 c0.
+      expect(encodeFloats(Float32Array.of(1, -2))).toBe("AACAPwAAAMA=");
+    });
+
+    it("writes only the part of a buffer that a view covers", () => {
+      expect(encodeFloats(Float32Array.of(9, 1, -2, 9).subarray(1, 3))).toBe("AACAPwAAAMA=");
+    });
+
+    it("is reversed by decodeFloats for every float32, including infinities and NaN", () => {
+      fc.assert(
+        fc.property(vector, (values) => {
+          expect(decodeFloats(encodeFloats(values))).toEqual(values);
+        }),
+      );
+    });
+
+    it("agrees with Node's base64", () => {
+      fc.assert(
+        fc.property(vector, (values) => {
+          expect(encodeFloats(values)).toBe(Buffer.from(values.buffer).toString("base64"));
+        }),
+      );
+    });
   });
 
-  it("writes the part of a buffer that a view shows, and no more", () => {
-    expect(encodeFloats(Float32Array.of(9, 1, -2, 9).subarray(1, 3))).toBe("AACAPwAAAMA=");
-  });
+  describe("decodeFloats", () => {
+    it("accepts base64 without padding", () => {
+      expect([...decodeFloats("AACAPw")]).toEqual([1]);
+    });
 
-  it("is undone by decodeFloats for every float32, infinities and NaN included", () => {
-    fc.assert(
-      fc.property(vector, (values) => {
-        expect(decodeFloats(encodeFloats(values))).toEqual(values);
-      }),
-    );
-  });
-
-  it("agrees with Node's own base64", () => {
-    fc.assert(
-      fc.property(vector, (values) => {
-        expect(encodeFloats(values)).toBe(Buffer.from(values.buffer).toString("base64"));
-      }),
-    );
-  });
-});
-
-describe("decodeFloats", () => {
-  it("takes base64 without padding", () => {
-    expect([...decodeFloats("AACAPw")]).toEqual([1]);
-  });
-
-  it.each([
-    ["what is not base64", "not base64!"],
-    ["bytes that are not whole numbers", "AAAA"],
-  ])("throws on %s", (_, text) => {
-    expect(() => decodeFloats(text)).toThrow();
+    it.each([
+      ["text that is not base64", "not base64!"],
+      ["bytes that are not whole numbers", "AAAA"],
+    ])("throws on %s", (_, text) => {
+      expect(() => decodeFloats(text)).toThrow();
+    });
   });
 });

@@ -1,10 +1,17 @@
-/** Little-endian float32 bytes of a vector in base64, as OpenAI's API writes them. */
+// `toBase64` and `fromBase64` are several times faster, but Node 24 and older browsers do not have them.
+
+/** Encodes a vector's little-endian float32 bytes as base64, as OpenAI's API does. */
 export function encodeFloats(vector: Float32Array<ArrayBuffer>): string {
   const bytes = new Uint8Array(vector.buffer, vector.byteOffset, vector.byteLength);
-  return btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""));
+  return bytes.toBase64?.() ?? btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""));
 }
 
-/** @throws DOMException or RangeError when `text` is not base64 of whole float32 numbers */
+/**
+ * Decodes base64 to a vector: the inverse of `encodeFloats`.
+ *
+ * @throws an error when `text` is not base64, or its bytes are not whole float32 numbers
+ */
 export function decodeFloats(text: string): Float32Array<ArrayBuffer> {
-  return new Float32Array(Uint8Array.from(atob(text), (char) => char.charCodeAt(0)).buffer);
+  const bytes = Uint8Array.fromBase64?.(text) ?? Uint8Array.from(atob(text), (char) => char.charCodeAt(0));
+  return new Float32Array(bytes.buffer);
 }

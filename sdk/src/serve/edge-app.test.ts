@@ -45,7 +45,7 @@ describe("createEdgeApp", () => {
     expect(models).toHaveBeenCalledExactlyOnceWith(env);
   });
 
-  it("keeps what it does in the background alive with waitUntil, and answers without it too", async () => {
+  it("keeps background work alive with waitUntil, and works without it too", async () => {
     const region = regionOf(await tinyStore());
     const slow = gate();
     const app = createEdgeApp({
@@ -64,7 +64,7 @@ describe("createEdgeApp", () => {
       "region",
       "edge-cold",
     ]);
-    // The region's probe and the model's load.
+    // The probe of the region, and the load of the model.
     expect(work).toHaveLength(2);
     slow.resolve();
     await Promise.all(work);
@@ -75,7 +75,7 @@ describe("createEdgeApp", () => {
     ]);
   });
 
-  it("turns to the region when its CPU limit or the budget asks for it, and gives the region's body", async () => {
+  it("passes on the region's answer when its CPU limit or the budget requires the region", async () => {
     const store = await tinyStore();
     const options = {
       models: () => store,
@@ -85,7 +85,7 @@ describe("createEdgeApp", () => {
       region: () => regionOf(store),
     };
     const reasonOf = async (app: ReturnType<typeof createEdgeApp>, budget?: string) => {
-      // The first request finds the edge cold.
+      // The first request starts loading the model.
       await app.fetch(embed(), {});
       await vi.waitFor(async () =>
         expect((await app.fetch(new Request("http://edge.test/ready"), {})).status).toBe(200),
@@ -99,9 +99,47 @@ describe("createEdgeApp", () => {
     expect(await reasonOf(createEdgeApp({ ...options }), "90000")).toBe("within-budget");
   });
 
+  it.each(["cold", "warm"])(
+    "refuses invalid requests before it runs the model or asks the region, when %s",
+    async (state) => {
+      const store = await tinyStore();
+      const engine = fakeEngine(state === "cold" ? { onLoad: () => new Promise(() => {}) } : {});
+      const asked: string[] = [];
+      const region = regionTier({
+        url: "http://region.test",
+        key: "region-key",
+        fetch: (async ({ url }: Request) => {
+          asked.push(url);
+          return Response.json({ status: "ok" });
+        }) as typeof fetch,
+      });
+      const keys = () => ["k"];
+      const app = createEdgeApp({ models: () => store, model: () => TINY.name, engine, keys, region: () => region });
+      if (state === "warm") {
+        const ready = async () => (await app.fetch(new Request("http://edge.test/ready"), {})).status;
+        await vi.waitFor(async () => expect(await ready()).toBe(200));
+      }
+      const refusals: [code: string, path: string, json: object, budget?: string][] = [
+        ["input_empty", "/v1/embed", { inputs: [" "] }],
+        ["too_many_inputs", "/v1/embed", { inputs: Array(65).fill("a") }],
+        ["model_unknown", "/v1/embed", { inputs: "a", model: "other" }],
+        ["request_invalid", "/v1/embed", { inputs: "a", encoding_format: "int8" }],
+        ["budget_invalid", "/v1/embed", { inputs: "a" }, "soon"],
+        ["dimensions_unsupported", "/v1/embeddings", { input: "a", model: TINY.name, dimensions: 256 }],
+      ];
+      for (const [code, path, json, budget] of refusals) {
+        const request = new Request(new URL(path, "http://edge.test"), embed(budget ?? "1"));
+        const response = await app.fetch(new Request(request, { body: JSON.stringify(json) }), {});
+        expect(await response.json()).toMatchObject({ error: { code } });
+      }
+      expect(asked.filter((url) => !url.endsWith("/health"))).toEqual([]);
+      expect(engine.sessions.map(({ runs }) => runs)).toEqual(state === "warm" ? [0] : []);
+    },
+  );
+
   it.each<[string, number, string, () => never]>([
     [
-      "names the setting that is missing",
+      "names a missing setting",
       503,
       "setting_invalid",
       () => {
@@ -109,14 +147,14 @@ describe("createEdgeApp", () => {
       },
     ],
     [
-      "hides any other fault of the settings",
+      "hides any other error of the settings",
       500,
       "internal",
       () => {
         throw new TypeError("SECRET is not a URL");
       },
     ],
-  ])("%s, to every request, and stays alive", async (_, status, code, fault) => {
+  ])("%s in every answer, and stays healthy", async (_, status, code, fault) => {
     const log = vi.spyOn(console, "error").mockReturnValue(undefined);
     const app = createEdgeApp({ models: fault, model: () => TINY.name, engine: fakeEngine(), keys: () => ["k"] });
     for (const request of [embed(), embed(), new Request("http://edge.test/ready")]) {
@@ -129,7 +167,7 @@ describe("createEdgeApp", () => {
     log.mockRestore();
   });
 
-  it("takes text-embeddings-inference's limits when it is given none", async () => {
+  it("has the limits of text-embeddings-inference by default", async () => {
     const store = await tinyStore();
     const app = createEdgeApp({ models: () => store, model: () => TINY.name, engine: fakeEngine(), keys: () => ["k"] });
     const post = (inputs: unknown) =>

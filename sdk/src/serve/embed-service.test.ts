@@ -22,7 +22,7 @@ import type { EmbedQuery } from "./service.ts";
 const log = vi.spyOn(console, "error");
 beforeEach(() => void log.mockReset().mockReturnValue(undefined));
 
-/** 4 tokens: 1000 + 4 · 100 ms at the edge, 10 + 4 ms of the region's computation. */
+/** 4 tokens, which cost 1000 + 4 · 100 ms at the edge, and 10 + 4 ms of computation in the region. */
 const TEXT = "to be";
 const EDGE_MS = 1_400;
 const REGION_COMPUTE_MS = 14;
@@ -37,7 +37,7 @@ const query = (changes: Partial<EmbedQuery> & { budget?: string } = {}): EmbedQu
   ...changes,
 });
 
-/** A region that answers at once and predicts 50 ms beyond its computation. */
+/** A region that answers at once, and predicts 50 ms more than its computation. */
 function fakeRegion(changes: Partial<RegionTier> = {}) {
   return {
     usable: vi.fn(() => true),
@@ -92,7 +92,7 @@ describe("an edge on its own", () => {
     });
   });
 
-  it("counts what it computes, without what it waited for of a model that is still coming", async () => {
+  it("reports its computation, without the wait for the rest of the model", async () => {
     const clock = { now: 0 };
     const { embed } = await setUp(undefined, {
       engine: {
@@ -110,12 +110,12 @@ describe("an edge on its own", () => {
     expect(deadline.elapsedMs()).toBe(407);
   });
 
-  it("answers over budget too", async () => {
+  it("answers even if it exceeds the budget", async () => {
     const { embed } = await setUp();
     expect(await embed({ budget: "1" })).toMatchObject({ tier: "edge", reason: "only-tier" });
   });
 
-  it("fails when its model does not load", async () => {
+  it("fails when its model cannot be loaded", async () => {
     const { embed } = await setUp(undefined, {
       engine: {
         onLoad: () => {
@@ -131,7 +131,7 @@ describe("a warm edge with a region", () => {
   it.each([
     ["no-budget", {}],
     ["within-budget", { budget: "1400" }],
-  ])("answers itself: %s", async (reason, changes) => {
+  ])("answers alone: %s", async (reason, changes) => {
     const region = fakeRegion();
     const { embed, warm } = await setUp(region);
     await warm();
@@ -161,7 +161,7 @@ describe("a warm edge with a region", () => {
     expect(engine.sessions[0]?.runs).toBe(0);
   });
 
-  it("tells the region what it expects: the model, its version and width, and what it should cost", async () => {
+  it("tells the region which model, version and vector size it expects, and the predicted cost", async () => {
     const region = fakeRegion();
     const { embed, warm, holder, background } = await setUp(region);
     await warm();
@@ -173,7 +173,7 @@ describe("a warm edge with a region", () => {
     );
   });
 
-  it("answers itself, flagged, when the region fails", async () => {
+  it("answers alone when the region fails, and says so", async () => {
     const region = fakeRegion({ embed: failing });
     const { embed, warm, engine } = await setUp(region);
     await warm();
@@ -187,7 +187,7 @@ describe("a warm edge with a region", () => {
     expect(log).toHaveBeenCalled();
   });
 
-  it("does not ask a region that rests", async () => {
+  it("does not ask a region shortly after a failure", async () => {
     const region = fakeRegion({ usable: () => false });
     const { embed, warm } = await setUp(region);
     await warm();
@@ -195,15 +195,15 @@ describe("a warm edge with a region", () => {
     expect(region.embed).not.toHaveBeenCalled();
   });
 
-  it("passes the region's verdict on the request on", async () => {
-    const verdict = new BertEdgeError("input_too_long", "Too long.");
-    const { embed, warm, engine } = await setUp(fakeRegion({ embed: () => Promise.reject(verdict) }));
+  it("passes on the region's refusal of an invalid request", async () => {
+    const refusal = new BertEdgeError("input_too_long", "Too long.");
+    const { embed, warm, engine } = await setUp(fakeRegion({ embed: () => Promise.reject(refusal) }));
     await warm();
-    await expect(embed({ budget: "100" })).rejects.toBe(verdict);
+    await expect(embed({ budget: "100" })).rejects.toBe(refusal);
     expect(engine.sessions[0]?.runs).toBe(0);
   });
 
-  it("keeps the region measured with every request, also those it answers itself", async () => {
+  it("keeps the region measured with every request, even when it answers alone", async () => {
     const region = fakeRegion();
     const { embed, warm, background } = await setUp(region);
     await warm();
@@ -211,7 +211,7 @@ describe("a warm edge with a region", () => {
     expect(region.keepMeasured).toHaveBeenCalledExactlyOnceWith(background);
   });
 
-  it("finds a too long text itself, and does not ask the region", async () => {
+  it("refuses a text that is too long without asking the region", async () => {
     const region = fakeRegion();
     const { embed, warm } = await setUp(region);
     await warm();
@@ -221,7 +221,7 @@ describe("a warm edge with a region", () => {
     expect(region.embed).not.toHaveBeenCalled();
   });
 
-  it("has the model that started to answer answer, though a newer one comes in between", async () => {
+  it("finishes an answer with the model that began it, although a newer one was loaded meanwhile", async () => {
     const asked = gate();
     const region = fakeRegion({ embed: () => asked.promise.then(failing) });
     const store = await tinyStore();
@@ -295,22 +295,22 @@ describe("a cold edge with a region", () => {
 
   it.each([
     ["fails", fakeRegion({ embed: failing, usable: vi.fn().mockReturnValueOnce(true).mockReturnValue(false) })],
-    ["rests", fakeRegion({ usable: () => false })],
-  ])("waits for its model when the region %s, and says so", async (_, region) => {
+    ["failed shortly before", fakeRegion({ usable: () => false })],
+  ])("waits for its own model when the region %s, and says so", async (_, region) => {
     const { embed, engine } = await setUp(region);
     expect(await embed({ budget: "100" })).toMatchObject({ tier: "edge", reason: "region-down", predictedMs: EDGE_MS });
     expect(engine.sessions).toHaveLength(1);
   });
 
-  it("passes the region's verdict on the request on, and does not wait", async () => {
-    const verdict = new BertEdgeError("input_too_long", "Too long.");
-    const { embed } = await setUp(fakeRegion({ embed: () => Promise.reject(verdict) }), {
+  it("passes on the region's refusal of an invalid request without waiting for its own model", async () => {
+    const refusal = new BertEdgeError("input_too_long", "Too long.");
+    const { embed } = await setUp(fakeRegion({ embed: () => Promise.reject(refusal) }), {
       engine: { onLoad: () => new Promise(() => {}) },
     });
-    await expect(embed()).rejects.toBe(verdict);
+    await expect(embed()).rejects.toBe(refusal);
   });
 
-  it("checks the request before it asks anybody or loads anything", async () => {
+  it("checks the request before it asks the region or loads the model", async () => {
     const region = fakeRegion();
     const { embed, size } = await setUp(region);
     await expect(embed({ texts: [" "] })).rejects.toMatchObject({ code: "input_empty" });
@@ -324,7 +324,7 @@ describe("a cold edge with a region", () => {
 });
 
 describe("ready", () => {
-  it("starts loading, keeps the region measured, and then says what is loaded", async () => {
+  it("starts loading, keeps the region measured, and later names the loaded model", async () => {
     const region = fakeRegion();
     const { service, background, settled, holder } = await setUp(region);
     expect(service.ready(background)).toBeUndefined();
@@ -411,7 +411,7 @@ describe("an edge in front of a real region", () => {
   }
   const budget = "1300";
 
-  it("gives the same vectors from either tier, to the bit", async () => {
+  it("gives bit-identical vectors on both tiers", async () => {
     const { embed } = await tiers("tiny");
     const texts = ["to be", "or not to be", "\ud800 é \0 [SEP]"];
     const here = await embed({ texts });
@@ -420,10 +420,10 @@ describe("an edge in front of a real region", () => {
     expect(there).toMatchObject({ version: here.version, tokens: here.tokens, vectors: here.vectors });
   });
 
-  it("answers itself when the region serves another version, and leaves it alone for a while", async () => {
+  it("answers alone when the region serves another version, and does not ask it again at once", async () => {
     const { embed } = await tiers("other weights");
     expect(await embed({ budget })).toMatchObject({ tier: "edge", reason: "region-down" });
-    expect(log).toHaveBeenCalledWith(expect.stringContaining("the edge tiny@"), "");
+    expect(log).toHaveBeenCalledWith(expect.stringContaining("the edge serves tiny@"), "");
     expect(await embed({ budget })).toMatchObject({ tier: "edge", reason: "region-down" });
     expect(log).toHaveBeenCalledOnce();
   });

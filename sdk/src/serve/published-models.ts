@@ -9,11 +9,11 @@ import type { ObjectStore } from "../storage/store.ts";
 export interface PublishedModelsOptions {
   store: ObjectStore;
   engine: Engine;
-  /** Bytes that all loaded models may have together. */
+  /** Maximum bytes of all loaded models together. */
   limitBytes: number;
 }
 
-/** The models of a store by name, each loaded when it is asked for; of the version that was current then. */
+/** Opens the models of a store by name. Each is loaded on first use, in the version that is current then. */
 export const publishedModels = ({ store, engine, limitBytes }: PublishedModelsOptions): ModelCache =>
   modelCache({
     limitBytes,
@@ -24,7 +24,7 @@ export const publishedModels = ({ store, engine, limitBytes }: PublishedModelsOp
     },
   });
 
-/** What was measured when the artifact was prepared; the model file's size where that is not known. */
+/** Returns the peak memory measured during `prepare`, or the model file's size without a measurement. */
 function expectedBytes({ manifest, measurements }: Artifact, engine: Engine["name"]): number {
   const targets = Object.entries(manifest.targets) as [TargetName, Target][];
   const bytes = targets.map(([name, target]) => {

@@ -15,13 +15,13 @@ httpSurfaceSuite("createRegionApp", "region", ({ store, engine, keys, limits }) 
 });
 
 describe("createRegionApp", () => {
-  it("loads its model before anybody asks", async () => {
+  it("loads its model before the first request", async () => {
     const engine = fakeEngine({ target: "regional-cpu" });
     createRegionApp({ models: await tinyStore(), model: TINY.name, engine, keys: [] });
     await vi.waitFor(() => expect(engine.sessions).toHaveLength(1));
   });
 
-  it("starts although its model cannot be loaded, and is healthy", async () => {
+  it("starts and is healthy even if its model cannot be loaded", async () => {
     const log = vi.spyOn(console, "error").mockReturnValue(undefined);
     const app = createRegionApp({ models: await tinyStore(), model: "other", engine: fakeEngine(), keys: [] });
     await vi.waitFor(() => expect(log).toHaveBeenCalled());

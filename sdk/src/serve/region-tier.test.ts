@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { encodeFloats } from "./base64.ts";
-import { type ExpectedAnswer, type RegionTierOptions, regionTier } from "./region-tier.ts";
+import type { ExpectedAnswer } from "./region-answer.ts";
+import { type RegionTierOptions, regionTier } from "./region-tier.ts";
 import { startDeadline } from "./routing/deadline.ts";
 import type { EmbedQuery } from "./service.ts";
 

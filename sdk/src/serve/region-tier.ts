@@ -1,78 +1,61 @@
-import * as v from "valibot";
 import { BertEdgeError } from "../artifact/error.ts";
-import { parseJson } from "../artifact/parse-json.ts";
-import { decodeFloats } from "./base64.ts";
 import type { EmbedRequest } from "./contract/embed.ts";
-import { errorStatus, type HttpErrorCode } from "./contract/errors.ts";
+import { errorStatus } from "./contract/errors.ts";
 import { BUDGET_HEADER, PROVIDER_HEADER } from "./contract/headers.ts";
+import { type ExpectedAnswer, readAnswer, readRefusal } from "./region-answer.ts";
 import { regionEstimate } from "./routing/region-estimate.ts";
 import { computedMs } from "./server-timing.ts";
 import type { Background, EmbedQuery, TierAnswer } from "./service.ts";
 
 export interface RegionTierOptions {
-  /** Where the regional function is, e.g. `https://region.example.com`. */
+  /** The region's URL, for example `https://region.example.com`. */
   url: string;
-  /** Its API key. */
+  /** The region's API key. */
   key: string;
   /** Network and queue time to assume before the first fetch, in ms. Default 50. */
   priorMs?: number;
-  /** The longest a fetch may take when no budget says less, in ms. Default 10 000. */
+  /** Maximum time of a fetch, in ms. A request's budget can shorten it. Default 10 000. */
   timeoutMs?: number;
-  /** How long the region is left alone after it failed, in ms. Default 5 000. */
+  /** Pause after a failure, in ms. The edge answers alone until it ends. Default 5 000. */
   restMs?: number;
-  /** After how long without a fetch the estimate is refreshed by a probe, in ms. Default 30 000. */
+  /** Age of the last measurement after which a probe refreshes the estimate, in ms. Default 30 000. */
   probeMs?: number;
   fetch?: typeof fetch;
   now?: () => number;
 }
 
-export interface ExpectedAnswer {
-  readonly model: string;
-  /** Of the model that the edge serves; undefined while it is not loaded. */
-  readonly version: string | undefined;
-  readonly dimensions: number | undefined;
-  /** What the region's computation should take by the manifest, in ms. */
-  readonly computeMs: number;
-}
-
-/** The regional function as the edge sees it. */
+/** The region, as the edge sees it. */
 export interface RegionTier {
-  /** False for a while after a failure. */
+  /** Whether the region may be asked. False for `restMs` after a failure. */
   usable(): boolean;
   /**
-   * Probes the region in the background unless it was measured lately: an estimate that is too high would otherwise
-   * never be corrected, for nobody would be sent there.
+   * Probes the region in the background, unless it was measured lately. Without probes, an estimate that is too high would
+   * stay: the region would get no requests that could correct it.
    */
   keepMeasured(background: Background): void;
-  /** @param computeMs what its computation should take by the manifest */
+  /**
+   * Predicts the milliseconds of an answer.
+   *
+   * @param computeMs the region's computation according to the manifest
+   */
   predict(computeMs: number): number;
   /**
-   * @param expected an answer of another version or width is refused, for its vectors could not be compared with the
-   *   edge's
-   * @throws BertEdgeError `region_failed` when the region did not answer well or in time, or the region's own error
-   *   when the request is at fault
+   * Asks the region.
+   *
+   * @throws BertEdgeError `region_failed` when it is unreachable, late, or its answer is not the expected one; the
+   *   region's own error when the request itself is invalid
    */
   embed(query: EmbedQuery, expected: ExpectedAnswer): Promise<TierAnswer>;
 }
 
-/** Shorter waits end at a pause of the scheduler or the garbage collector as easily as at a fault. */
-const MIN_PATIENCE_MS = 100;
+/** Minimum wait for an answer: a pause of the scheduler or the garbage collector can take almost as long. */
+const MIN_WAIT_MS = 100;
 
-const Answer = v.object({
-  model: v.string(),
-  version: v.string(),
-  embeddings: v.array(v.string()),
-  usage: v.object({ tokens: v.number() }),
-});
-const requestFaults = (Object.keys(errorStatus) as HttpErrorCode[]).filter((code) => errorStatus[code] === 400);
-const Refusal = v.object({
-  error: v.object({
-    code: v.picklist(requestFaults),
-    message: v.string(),
-    hint: v.optional(v.string()),
-  }),
-});
-
+/**
+ * Connects the edge to its region, and learns from every answer how long the next one will take.
+ *
+ * @throws BertEdgeError `setting_invalid` when `url` is not a URL
+ */
 export function regionTier(options: RegionTierOptions): RegionTier {
   const {
     url,
@@ -84,13 +67,13 @@ export function regionTier(options: RegionTierOptions): RegionTier {
     now = () => performance.now(),
   } = options;
   if (!URL.canParse(url)) {
-    throw new BertEdgeError("setting_invalid", `The region's URL is not a URL: ${url}`, {
-      hint: "Set REGION_URL to where the region is, e.g. https://region.example.com, or leave it out.",
+    throw new BertEdgeError("setting_invalid", `The region's address is not a URL: ${url}`, {
+      hint: "Set REGION_URL to a URL, for example https://region.example.com, or leave it out.",
     });
   }
   const base = url.endsWith("/") ? url : `${url}/`;
-  const send: typeof fetch = options.fetch ?? ((request, init) => fetch(request, init));
   const endpoint = new URL("v1/embed", base);
+  const send: typeof fetch = options.fetch ?? ((request, init) => fetch(request, init));
   const estimate = regionEstimate(priorMs);
   let restUntil = Number.NEGATIVE_INFINITY;
   let measuredAt = Number.NEGATIVE_INFINITY;
@@ -98,12 +81,11 @@ export function regionTier(options: RegionTierOptions): RegionTier {
   const failed = (what: string, cause?: unknown) =>
     new BertEdgeError("region_failed", `The region at ${endpoint.host} ${what}.`, { cause });
 
-  /** A caller's budget bounds the wait, unless that leaves the region no fair chance: giving up costs more than waiting. */
-  const patience = (remainingMs: number | undefined, predictedMs: number) =>
-    Math.min(
-      timeoutMs,
-      remainingMs === undefined ? timeoutMs : Math.max(remainingMs, 4 * predictedMs, MIN_PATIENCE_MS),
-    );
+  /** Waits as long as the caller does, but long enough for the region to answer: after a failure it gets no requests. */
+  function waitFor(remainingMs: number | undefined, predictedMs: number): number {
+    if (remainingMs === undefined) return timeoutMs;
+    return Math.min(timeoutMs, Math.max(remainingMs, 4 * predictedMs, MIN_WAIT_MS));
+  }
 
   async function ask({ texts, truncate, deadline }: EmbedQuery, model: string, computeMs: number): Promise<Response> {
     const remainingMs = deadline.remainingMs();
@@ -117,8 +99,8 @@ export function regionTier(options: RegionTierOptions): RegionTier {
       },
       body: JSON.stringify(body),
     });
-    // Node takes whole milliseconds only, and forgets a Request's own signal when it collects the Request.
-    const waitMs = Math.ceil(patience(remainingMs, estimate.predict(computeMs)));
+    // Node's timeouts are whole milliseconds. The signal goes to `fetch`, since Node can lose the one of a Request.
+    const waitMs = Math.ceil(waitFor(remainingMs, estimate.predict(computeMs)));
     return send(request, { signal: AbortSignal.timeout(waitMs) });
   }
 
@@ -142,48 +124,32 @@ export function regionTier(options: RegionTierOptions): RegionTier {
       background(probe());
     },
     predict: (computeMs) => estimate.predict(computeMs),
-    async embed(query, { model, version, dimensions, computeMs }) {
+    async embed(query, expected) {
+      const { model, computeMs } = expected;
       const start = now();
       let tooLarge = false;
       try {
         const response = await ask(query, model, computeMs);
-        const text = await response.text();
+        const body = await response.text();
         const totalMs = now() - start;
-        // What one request is too large for says nothing of the others.
         tooLarge = response.status === 413;
-        if (!response.ok) throw refusal(response.status, text) ?? failed(`answered HTTP ${response.status}`);
-        const answer = parseJson(Answer, text, { code: "region_failed", what: "region's answer", hint: "" });
-        if (version !== undefined && answer.version !== version) {
-          throw failed(`serves ${model}@${answer.version}, the edge ${model}@${version}`);
-        }
-        const vectors = answer.embeddings.map(decodeFloats);
-        const width = dimensions ?? vectors[0]?.length;
-        if (vectors.length !== query.texts.length || vectors.some(({ length }) => length === 0 || length !== width)) {
-          throw failed(`answered ${query.texts.length} texts with vectors of the wrong number or width`);
-        }
+        if (!response.ok) throw readRefusal(response.status, body) ?? failed(`answered with HTTP ${response.status}`);
+        const answer = readAnswer(body, query.texts.length, expected);
         const computed = Math.min(totalMs, computedMs(response.headers.get("server-timing")));
         estimate.observe({ totalMs, computedMs: computed, computeMs });
         measuredAt = now();
         return {
-          vectors,
-          tokens: answer.usage.tokens,
+          ...answer,
           model,
-          version: answer.version,
           provider: response.headers.get(PROVIDER_HEADER) ?? "unknown",
           timings: { region: totalMs, "region-compute": computed },
         };
       } catch (error) {
         if (error instanceof BertEdgeError && error.code in errorStatus) throw error;
+        // A request that is too large for the region does not mean that the region is down.
         if (!tooLarge) restUntil = now() + restMs;
         throw error instanceof BertEdgeError ? error : failed("could not be reached or was late", error);
       }
     },
   };
-}
-
-/** The region's own verdict on the request, if the request is at fault: it would be the same anywhere. */
-function refusal(status: number, text: string): BertEdgeError | undefined {
-  if (status !== 400) return undefined;
-  const { error } = parseJson(Refusal, text, { code: "region_failed", what: "region's error", hint: "" });
-  return new BertEdgeError(error.code, error.message, error.hint === undefined ? {} : { hint: error.hint });
 }

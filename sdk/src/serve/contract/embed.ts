@@ -4,14 +4,14 @@ import type { Tier } from "./headers.ts";
 const EncodingFormat = v.picklist(["float", "base64"]);
 export type EncodingFormat = v.InferOutput<typeof EncodingFormat>;
 
-/** `POST /v1/embed` */
+/** The body of `POST /v1/embed`. */
 export const EmbedRequest = v.object({
   inputs: v.union([v.string(), v.array(v.string())], "must be a string or a list of strings"),
-  /** Default: the model that is served. */
+  /** Default: the served model. */
   model: v.optional(v.string()),
-  /** Cut inputs that are too long instead of refusing them. */
+  /** Whether inputs that are too long are cut instead of refused. */
   truncate: v.optional(v.boolean(), false),
-  /** `base64` is each vector's little-endian float32 bytes. */
+  /** `base64` encodes the little-endian float32 bytes of each vector. */
   encoding_format: v.optional(EncodingFormat, "float"),
 });
 export type EmbedRequest = v.InferInput<typeof EmbedRequest>;
@@ -20,14 +20,17 @@ export interface EmbedResponse {
   model: string;
   version: string;
   tier: Tier;
-  /** In the order of the inputs; strings when `encoding_format` is `base64`. */
+  /** One vector per input, in their order; strings when `encoding_format` is `base64`. */
   embeddings: number[][] | string[];
   usage: { tokens: number };
 }
 
-/** OpenAI's `POST /v1/embeddings` */
+/** The body of OpenAI's `POST /v1/embeddings`. */
 export const OpenAiEmbeddingsRequest = v.object({
-  input: v.union([v.string(), v.array(v.string())], "must be a string or a list of strings; token ids are not taken"),
+  input: v.union(
+    [v.string(), v.array(v.string())],
+    "must be a string or a list of strings; token ids are not supported",
+  ),
   model: v.string(),
   encoding_format: v.optional(EncodingFormat, "float"),
   dimensions: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1))),

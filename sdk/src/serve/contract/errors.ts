@@ -1,4 +1,4 @@
-/** Every code a response can carry, and its HTTP status. Codes are stable; messages and hints may change. */
+/** Every error code of a response, with its HTTP status. Codes are stable; messages and hints may change. */
 export const errorStatus = {
   request_invalid: 400,
   input_empty: 400,

@@ -1,15 +1,15 @@
-/** Request: whole milliseconds, or a fraction of them, that the caller can wait. To the region: what remains of it. */
+/** Request: milliseconds that the caller can wait, whole or fractional. The edge sends the region what is left of it. */
 export const BUDGET_HEADER = "x-latency-budget-ms";
 
-/** Response: where the answer was computed, `edge` or `region`. */
+/** Response: the tier that computed the answer, `edge` or `region`. */
 export const TIER_HEADER = "x-bert-edge-tier";
-/** Response: why that tier; see `Reason`. */
+/** Response: why that tier was chosen; see `Reason`. */
 export const REASON_HEADER = "x-bert-edge-reason";
-/** Response: milliseconds the chosen tier was expected to take; absent when nothing is known yet. */
+/** Response: predicted milliseconds of the chosen tier; absent when nothing is known yet. */
 export const PREDICTED_HEADER = "x-bert-edge-predicted-ms";
 /**
- * Response: what was left of the budget when the answer was ready; negative when it was missed. Where the clock stands
- * still during computation, as on deployed Workers, the predicted time counts for it.
+ * Response: milliseconds of the budget that were left when the answer was ready, negative when it was exceeded. Where the
+ * clock stops during computation, as on deployed Workers, the predicted time is subtracted instead.
  */
 export const REMAINING_HEADER = "x-latency-budget-remaining-ms";
 /** Response: `name@version` of the model that answered. */
@@ -21,19 +21,19 @@ export type Tier = "edge" | "region";
 
 /** Why a tier was chosen. */
 export type Reason =
-  /** No budget was given: the edge answers. */
+  /** The request has no budget, so the edge answers. */
   | "no-budget"
   /** The edge is expected to answer in time. */
   | "within-budget"
-  /** The edge is expected to be late, the region in time. */
+  /** Only the region is expected to answer in time. */
   | "edge-over-budget"
-  /** Both are expected to be late: this is the faster one. */
+  /** Both tiers are expected to be late; this one is faster. */
   | "over-budget"
   /** The edge is still loading the model. */
   | "edge-cold"
   /** The edge would exceed its CPU limit. */
   | "edge-cpu-limit"
-  /** Only this tier is configured. */
+  /** The deployment has no other tier. */
   | "only-tier"
-  /** The region was wanted but failed, was late, or serves another version: the edge answered instead. */
+  /** The region was chosen, but it failed, was late, or serves another version. The edge answered. */
   | "region-down";

@@ -13,10 +13,10 @@ import type { Deadline } from "../routing/deadline.ts";
 import { formatServerTiming } from "../server-timing.ts";
 import type { Background, EmbedAnswer } from "../service.ts";
 
-/** float32 needs at most nine decimal digits: https://en.wikipedia.org/wiki/Single-precision_floating-point_format */
+/** Decimal digits that identify every float32: https://en.wikipedia.org/wiki/Single-precision_floating-point_format */
 const FLOAT32_DIGITS = 9;
 
-/** Says in the response's headers what happened. */
+/** Describes an answer in the response's headers. */
 export function describeAnswer(c: Context, answer: EmbedAnswer, deadline: Deadline): void {
   c.header(TIER_HEADER, answer.tier);
   c.header(REASON_HEADER, answer.reason);
@@ -25,26 +25,27 @@ export function describeAnswer(c: Context, answer: EmbedAnswer, deadline: Deadli
   if (answer.predictedMs !== undefined) c.header(PREDICTED_HEADER, answer.predictedMs.toFixed(2));
   const remainingMs = deadline.remainingMs();
   if (remainingMs !== undefined) {
-    // On deployed Workers the clock stands still while the edge computes: what was predicted has to do.
+    // On deployed Workers the clock stops during computation, so the predicted time stands in.
     const unseenMs = answer.timings["compute"] === 0 ? (answer.predictedMs ?? 0) : 0;
     c.header(REMAINING_HEADER, (remainingMs - unseenMs).toFixed(2));
   }
   c.header("server-timing", formatServerTiming({ ...answer.timings, total: deadline.elapsedMs() }));
 }
 
+/** Writes a vector as base64, or as numbers with the digits that float32 has. */
 export function encodeVector(vector: Float32Array<ArrayBuffer>, format: EncodingFormat): number[] | string {
   return format === "base64"
     ? encodeFloats(vector)
     : Array.from(vector, (value) => Number(value.toPrecision(FLOAT32_DIGITS)));
 }
 
-/** `waitUntil` where the platform has it; elsewhere work goes on by itself. */
+/** Returns `waitUntil` where the platform has it. Elsewhere work continues without it. */
 export function backgroundOf(c: Context): Background {
   return (work) => {
     try {
       c.executionCtx.waitUntil(work);
     } catch {
-      // Hono throws where there is no execution context: a server process, which keeps running.
+      // Hono throws without an execution context: this is a server process, which keeps running.
     }
   };
 }

@@ -1,14 +1,16 @@
 import { BertEdgeError } from "../../artifact/error.ts";
 
-/** A request's latency budget, counted from its arrival. */
+/** A request's clock, and its latency budget if it has one. */
 export interface Deadline {
-  /** Milliseconds since the request arrived. On Workers the clock moves only across I/O. */
+  /** Milliseconds since the request arrived. On Workers the clock advances only with I/O. */
   elapsedMs(): number;
-  /** Milliseconds left, negative when over; undefined without a budget. */
+  /** Milliseconds left of the budget, negative when it is exceeded; undefined without a budget. */
   remainingMs(): number | undefined;
 }
 
 /**
+ * Starts the clock of a request that has just arrived.
+ *
  * @param header the value of `x-latency-budget-ms`: a positive decimal number of milliseconds
  * @throws BertEdgeError `budget_invalid`
  */
@@ -22,7 +24,9 @@ export function startDeadline(header: string | undefined, now: () => number = ()
 function parseBudget(header: string): number {
   const value = /^\d{1,9}(\.\d+)?$/.test(header.trim()) ? Number(header) : 0;
   if (value > 0) return value;
-  throw new BertEdgeError("budget_invalid", `x-latency-budget-ms is ${JSON.stringify(header)}.`, {
-    hint: "Send a positive number of milliseconds, e.g. 30 or 12.5, or leave the header out.",
-  });
+  throw new BertEdgeError(
+    "budget_invalid",
+    `The header x-latency-budget-ms is ${JSON.stringify(header)}, which is not a positive number.`,
+    { hint: "Send milliseconds, for example 30 or 12.5, or leave the header out." },
+  );
 }

@@ -1,12 +1,13 @@
 import type { Reason, Tier } from "../contract/headers.ts";
 
-/** All that a decision depends on. Times in milliseconds. */
+/** Everything that a decision depends on. Times are in milliseconds. */
 export interface Situation {
-  /** What is left of the caller's budget; undefined when none was given. */
+  /** What is left of the caller's budget; undefined without a budget. */
   readonly remainingMs: number | undefined;
   readonly edge: {
+    /** Whether the model is loaded. */
     readonly ready: boolean;
-    /** Undefined while the model, and with it its cost, is not loaded. */
+    /** Undefined when the manifest has no measurement, or the model is not loaded. */
     readonly predictedMs: number | undefined;
     readonly cpuLimitMs: number;
   };
@@ -19,7 +20,7 @@ export interface Decision {
   readonly predictedMs: number | undefined;
 }
 
-/** Chooses the tier: the edge whenever it can answer in time, for it costs nothing extra and depends on nobody. */
+/** Chooses the tier: the edge whenever it can answer in time, because it costs nothing extra and needs no network. */
 export function decide({ remainingMs, edge, region }: Situation): Decision {
   const atEdge = (reason: Reason): Decision => ({ tier: "edge", reason, predictedMs: edge.predictedMs });
   if (region === "none") return atEdge("only-tier");

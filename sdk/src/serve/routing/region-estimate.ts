@@ -1,24 +1,26 @@
-/** Weights of a new observation in the mean and in the mean deviation: RFC 6298's, as TCP estimates round trips. */
+/** Weights of a new observation in the mean and in the mean deviation, as TCP estimates round trips: RFC 6298. */
 const MEAN_GAIN = 1 / 8;
 const DEVIATION_GAIN = 1 / 4;
 
-/** A region that was measured while it started is found quick again within a few probes. */
+/** Weight of an observation below the mean: a region measured during its start counts as fast again after a few probes. */
 const RECOVERY_GAIN = 1 / 2;
 
 export interface RegionEstimate {
-  /** @param computeMs what the manifest says the region's computation takes */
+  /** @param computeMs the region's computation according to the manifest */
   predict(computeMs: number): number;
   /**
-   * A fetch took `totalMs`, of which the region says it computed `computedMs` for what was predicted `computeMs`; 0 where
-   * nothing was computed or said.
+   * Learns from a fetch of `totalMs`.
+   *
+   * @param fetch `computedMs` is the time that the region reports, `computeMs` the time that the manifest predicted. Both
+   *   are 0 when nothing was computed or reported.
    */
   observe(fetch: { totalMs: number; computedMs: number; computeMs: number }): void;
 }
 
 /**
- * What a regional answer takes: `overhead + spread + slowdown · computation`. The overhead (network, TLS, queue) and its
- * spread are learned from measured fetches, and the slowdown from what the region reports, for it is another machine
- * than the one that prepared the model.
+ * Estimates the time of a region's answer: `overhead + deviation + slowdown · computation`. The overhead (network, TLS,
+ * queue) and its mean deviation are learned from measured fetches. The slowdown is learned from the times that the region
+ * reports, because the model was measured on another machine.
  *
  * @param priorMs the overhead to assume before the first fetch
  */
@@ -36,7 +38,7 @@ export function regionEstimate(priorMs: number): RegionEstimate {
       if (sample < overhead) deviation = Math.min(deviation, overhead - sample);
       observed = true;
       if (computeMs === 0 || computedMs === 0) {
-        // A region thought slow is sent nothing that could show otherwise: without news it is forgiven, bit by bit.
+        // A region that seems slow gets no work that could show otherwise, so its slowdown fades towards 1.
         if (slowdown !== undefined) slowdown += MEAN_GAIN * (1 - slowdown);
         return;
       }

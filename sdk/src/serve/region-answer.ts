@@ -1,0 +1,72 @@
+import * as v from "valibot";
+import { BertEdgeError } from "../artifact/error.ts";
+import { parseJson } from "../artifact/parse-json.ts";
+import { decodeFloats } from "./base64.ts";
+import { errorStatus, type HttpErrorCode } from "./contract/errors.ts";
+
+export interface ExpectedAnswer {
+  readonly model: string;
+  /** The version that the edge serves; undefined while it is not loaded. */
+  readonly version: string | undefined;
+  /** The size of the edge's vectors; undefined while the model is not loaded. */
+  readonly dimensions: number | undefined;
+  /** Milliseconds of the region's computation according to the manifest. */
+  readonly computeMs: number;
+}
+
+const Answer = v.object({
+  model: v.string(),
+  version: v.string(),
+  embeddings: v.array(v.string()),
+  usage: v.object({ tokens: v.number() }),
+});
+const requestFaults = (Object.keys(errorStatus) as HttpErrorCode[]).filter((code) => errorStatus[code] === 400);
+const Refusal = v.object({
+  error: v.object({
+    code: v.picklist(requestFaults),
+    message: v.string(),
+    hint: v.optional(v.string()),
+  }),
+});
+
+/**
+ * Reads the body of a region's answer to `texts` texts.
+ *
+ * @throws BertEdgeError `region_failed` when it is malformed, or its version or vector size differs from the edge's: such
+ *   vectors could not be compared with the edge's
+ * @throws an error of `decodeFloats`
+ */
+export function readAnswer(
+  body: string,
+  texts: number,
+  { model, version, dimensions }: ExpectedAnswer,
+): { vectors: Float32Array<ArrayBuffer>[]; tokens: number; version: string } {
+  const answer = parseJson(Answer, body, { code: "region_failed", what: "region's answer", hint: "" });
+  if (version !== undefined && answer.version !== version) {
+    throw new BertEdgeError(
+      "region_failed",
+      `The region serves ${model}@${answer.version}, but the edge serves ${model}@${version}.`,
+    );
+  }
+  const vectors = answer.embeddings.map(decodeFloats);
+  const width = dimensions ?? vectors[0]?.length;
+  if (vectors.length !== texts || vectors.some(({ length }) => length === 0 || length !== width)) {
+    throw new BertEdgeError(
+      "region_failed",
+      `The region answered ${texts} texts with vectors of the wrong number or size.`,
+    );
+  }
+  return { vectors, tokens: answer.usage.tokens, version: answer.version };
+}
+
+/**
+ * Reads the region's error when the request itself is invalid: the edge would refuse it too. Returns undefined for any
+ * other status.
+ *
+ * @throws BertEdgeError `region_failed` when the body is malformed
+ */
+export function readRefusal(status: number, body: string): BertEdgeError | undefined {
+  if (status !== 400) return undefined;
+  const { error } = parseJson(Refusal, body, { code: "region_failed", what: "region's error", hint: "" });
+  return new BertEdgeError(error.code, error.message, { hint: error.hint });
+}
