@@ -8,7 +8,7 @@ import type { Manifest } from "#sdk/artifact/manifest.ts";
 import { type ObjectStorage, startObjectStorage } from "#sdk/cli/dev/object-storage.ts";
 import type { OptimizeReport } from "#sdk/compile/commands/optimize.ts";
 import type { PrepareReport } from "#sdk/compile/commands/prepare.ts";
-import { encodeOnnx } from "#sdk/compile/onnx/encode-onnx.ts";
+import { encodeOnnx } from "#sdk/compile/onnx/to-onnx.ts";
 import { cosine } from "#sdk/runtime/tasks/sentence-vector.ts";
 import { assetsFolder } from "#sdk/storage/assets-folder.ts";
 import { openPublished, readPointer } from "#sdk/storage/published-artifact.ts";

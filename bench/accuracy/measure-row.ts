@@ -15,7 +15,7 @@ import type { Graph } from "#sdk/compile/graph/graph.ts";
 import { byteLength } from "#sdk/compile/graph/tensor.ts";
 import { encodeProgram } from "#sdk/compile/lower/encode-program.ts";
 import { readTextModel, type TextModel } from "#sdk/compile/model/text-model.ts";
-import { encodeOnnx } from "#sdk/compile/onnx/encode-onnx.ts";
+import { encodeOnnx } from "#sdk/compile/onnx/to-onnx.ts";
 import { calibrationTexts } from "#sdk/compile/quantize/calibration/calibration-texts.ts";
 import { observeStatistics } from "#sdk/compile/quantize/calibration/observe-statistics.ts";
 import { engineOnThisMachine } from "#sdk/local/engines.ts";

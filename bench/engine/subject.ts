@@ -5,7 +5,7 @@ import type { Graph } from "#sdk/compile/graph/graph.ts";
 import { encodeProgram } from "#sdk/compile/lower/encode-program.ts";
 import { readTextModel, type TextModel } from "#sdk/compile/model/text-model.ts";
 import { normalizeGraph } from "#sdk/compile/normalize/normalize-graph.ts";
-import { encodeOnnx } from "#sdk/compile/onnx/encode-onnx.ts";
+import { encodeOnnx } from "#sdk/compile/onnx/to-onnx.ts";
 import { precisions } from "#sdk/compile/quantize/precisions.ts";
 import { Questions } from "#sdk/compile/rewrite/questions.ts";
 import { Trace } from "#sdk/compile/rewrite/trace.ts";

@@ -9,7 +9,7 @@ import { parity } from "#sdk/compile/accuracy/parity.ts";
 import { readCheckpoint } from "#sdk/compile/checkpoint/checkpoint.ts";
 import { encoderWeights } from "#sdk/compile/checkpoint/encoder-weights.ts";
 import { prepare } from "#sdk/compile/commands/prepare.ts";
-import { encodeOnnx } from "#sdk/compile/onnx/encode-onnx.ts";
+import { encodeOnnx } from "#sdk/compile/onnx/to-onnx.ts";
 import { engineOnThisMachine } from "#sdk/local/engines.ts";
 import { type Engine, oneModel, type TokenIds } from "#sdk/runtime/engine/engine.ts";
 import { ortNodeEngine } from "#sdk/runtime/engine/ort-node/index.ts";

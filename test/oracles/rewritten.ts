@@ -3,7 +3,7 @@ import { toOrt } from "#sdk/compile/evaluate/ort-tensor.ts";
 import { fuseGraph } from "#sdk/compile/fusions/fuse-graph.ts";
 import { substituteSymbols } from "#sdk/compile/graph/dim.ts";
 import type { Graph } from "#sdk/compile/graph/graph.ts";
-import { type DataType, elementCount, type Tensor, tensor } from "#sdk/compile/graph/tensor.ts";
+import { elementCount, tensorFromNumbers } from "#sdk/compile/graph/tensor.ts";
 import { verifyGraph } from "#sdk/compile/graph/verify-graph.ts";
 import { normalizeGraph } from "#sdk/compile/normalize/normalize-graph.ts";
 import { applyRules } from "#sdk/compile/rewrite/apply-rules.ts";
@@ -100,22 +100,7 @@ function inputsFor({ inputs }: Graph, sizes: Sizes, { below, given }: Options, s
         ? () => 4 * random() - 2
         : () => Math.floor((below?.[input.name] ?? 2) * random());
       const values = fixed[input.name] ?? Array.from({ length: count }, draw);
-      return [input.name, toOrt(asTensor(input.dtype, shape, values))];
+      return [input.name, toOrt(tensorFromNumbers(input.dtype ?? "bool", shape, values))];
     }),
   );
-}
-
-function asTensor(dtype: DataType | undefined, shape: readonly number[], values: readonly number[]): Tensor {
-  switch (dtype) {
-    case "int64":
-      return tensor(dtype, shape, BigInt64Array.from(values, BigInt));
-    case "int32":
-      return tensor(dtype, shape, Int32Array.from(values));
-    case "float16":
-      return tensor(dtype, shape, Float16Array.from(values));
-    case "float32":
-      return tensor(dtype, shape, Float32Array.from(values));
-    default:
-      return tensor(dtype ?? "bool", shape, Uint8Array.from(values));
-  }
 }

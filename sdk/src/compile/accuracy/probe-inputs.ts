@@ -1,7 +1,7 @@
 import { substituteSymbols } from "../graph/dim.ts";
 import type { Graph } from "../graph/graph.ts";
 import type { Value } from "../graph/node.ts";
-import { type DataType, elementCount, type Tensor, tensor } from "../graph/tensor.ts";
+import { elementCount, type Tensor, tensorFromNumbers } from "../graph/tensor.ts";
 import { tableRows } from "./table-rows.ts";
 
 /** Inputs of one run of a model, by name. */
@@ -59,7 +59,7 @@ function inputsAt(graph: Graph, { sequence, hidden }: Batch, sizes: ReadonlyMap<
       };
       return [
         input.name,
-        toTensor(
+        tensorFromNumbers(
           input.dtype ?? "int64",
           shape,
           Array.from({ length: count }, (_, i) => at(i)),
@@ -83,19 +83,3 @@ function sizesOf(graph: Graph, { batch, sequence }: Batch, isApart: boolean): Ma
 }
 
 const isMask = ({ name, shape }: Value) => /mask/i.test(name) && shape?.length === 2;
-
-function toTensor(dtype: DataType, shape: readonly number[], values: readonly number[]): Tensor {
-  switch (dtype) {
-    case "int64":
-      return tensor(dtype, shape, BigInt64Array.from(values, BigInt));
-    case "int32":
-      return tensor(dtype, shape, Int32Array.from(values));
-    case "float16":
-      return tensor(dtype, shape, Float16Array.from(values));
-    case "bool":
-    case "uint8":
-      return tensor(dtype, shape, Uint8Array.from(values));
-    default:
-      return tensor("float32", shape, Float32Array.from(values));
-  }
-}

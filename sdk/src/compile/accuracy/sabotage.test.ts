@@ -18,7 +18,7 @@ import type { Value } from "../graph/node.ts";
 import { type Tensor, tensor, toFloat32 } from "../graph/tensor.ts";
 import { readModelSource } from "../model/model-source.ts";
 import { readTextModel } from "../model/text-model.ts";
-import { encodeOnnx } from "../onnx/encode-onnx.ts";
+import { encodeOnnx } from "../onnx/to-onnx.ts";
 import { writeOnnx } from "../onnx/write-onnx.ts";
 import type { QuantizeMode } from "../stages/quantize-candidates.ts";
 import { FP16_LIMIT, INT8_LIMIT } from "./limits.ts";

@@ -1,4 +1,5 @@
 import type { Node, Value } from "../graph/node.ts";
+import { isView } from "../graph/operators.ts";
 
 /** Rows of the smallest table that an input indexes, directly or after arithmetic that keeps it an index. */
 export function tableRows(input: Value): number | undefined {
@@ -16,8 +17,7 @@ export function tableRows(input: Value): number | undefined {
         const position = user.inputs.indexOf(value);
         const shape = user.inputs[position === 0 ? 2 : position === 1 ? 4 : 3]?.shape;
         if (typeof shape?.[0] === "number") rows.push(shape[0]);
-      } else if (/^(Cast|Reshape|Where|Identity|Squeeze|Unsqueeze|Flatten|Expand)$/.test(user.opType))
-        stack.push(user.output);
+      } else if (isView(user) || /^(Cast|Where|Expand)$/.test(user.opType)) stack.push(user.output);
     }
   }
   return rows.length > 0 ? Math.min(...rows) : undefined;

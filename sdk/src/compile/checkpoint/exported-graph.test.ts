@@ -9,7 +9,7 @@ import { largestDifference } from "#test/oracles/run-model.ts";
 import type { Graph } from "../graph/graph.ts";
 import { MICROSOFT, type Value } from "../graph/node.ts";
 import { tensor } from "../graph/tensor.ts";
-import { encodeOnnx } from "../onnx/encode-onnx.ts";
+import { encodeOnnx } from "../onnx/to-onnx.ts";
 import type { EncoderConfig } from "./encoder-config.ts";
 import { exportedGraph, exportOf } from "./exported-graph.ts";
 

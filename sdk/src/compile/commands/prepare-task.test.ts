@@ -14,7 +14,7 @@ import { INT8_LIMIT } from "../accuracy/limits.ts";
 import { probeTexts } from "../accuracy/probe-texts.ts";
 import { topLabel } from "../accuracy/tasks/accuracy.ts";
 import { readTextModel } from "../model/text-model.ts";
-import { encodeOnnx } from "../onnx/encode-onnx.ts";
+import { encodeOnnx } from "../onnx/to-onnx.ts";
 import { type PrepareOptions, prepare } from "./prepare.ts";
 
 const cpu = ["edge", "regional-cpu"] as const satisfies readonly TargetName[];

@@ -1,7 +1,7 @@
 import { isStatic } from "../graph/dim.ts";
 import type { Graph } from "../graph/graph.ts";
 import type { Node, Value } from "../graph/node.ts";
-import { isRandom } from "../graph/random.ts";
+import { isRandom } from "../graph/operators.ts";
 import { byteLength, elementCount, elementSize, type Tensor } from "../graph/tensor.ts";
 import { transposedMatrix } from "../graph/transposed-matrix.ts";
 import { dimsTensor } from "./dims-tensor.ts";

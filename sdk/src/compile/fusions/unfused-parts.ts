@@ -1,5 +1,6 @@
 import type { Graph } from "../graph/graph.ts";
 import type { Node, Value } from "../graph/node.ts";
+import { isView } from "../graph/operators.ts";
 import { uniformValue } from "../graph/uniform-value.ts";
 import type { Trace, UnfusedReason } from "../rewrite/trace.ts";
 import { isFusedAttention } from "./fused-operators.ts";
@@ -43,7 +44,7 @@ function decomposed(node: Node): Leftover | undefined {
     case "Softmax": {
       const after = readers(node, (reader) => !ends.test(reader.opType));
       const products = after.filter(isComputedProduct);
-      const obstacle = after.find(({ opType }) => !ends.test(opType) && !harmless.test(opType));
+      const obstacle = after.find((reader) => !ends.test(reader.opType) && !harmless(reader));
       return products.length > 0 ? { rules: ["Attention"], nodes: products, obstacle } : undefined;
     }
     case "Attention":
@@ -66,7 +67,8 @@ function decomposed(node: Node): Leftover | undefined {
 /** Where probabilities have become something else. */
 const ends = /MatMul|Einsum|Gemm|Conv|Attention|Normalization/;
 /** What may stand between probabilities and their product with values. */
-const harmless = /^(Where|IsNaN|Cast|Reshape|Transpose|Dropout|Identity|Div|ReduceSum)$/;
+const harmless = (node: Node) =>
+  isView(node) || /^(Where|IsNaN|Cast|Transpose|Dropout|Div|ReduceSum)$/.test(node.opType);
 const arithmetic = ({ opType }: Node) => /^(Add|Sub|Mul|Div|Reciprocal|Cast)$/.test(opType);
 
 const isComputedProduct = ({ opType, inputs, outputs: [product] }: Node): boolean =>

@@ -1,7 +1,7 @@
 import type { AttributeProto } from "../proto/onnx-messages.ts";
 import type { Tensor } from "./tensor.ts";
 
-/** A node's constant parameter. The kinds are ONNX's, because 1 and 1.0 are different things in a model file. */
+/** A node's constant parameter. The kinds are those of ONNX: a model file distinguishes 1 from 1.0. */
 export type Attribute =
   | { readonly kind: "int"; readonly value: number }
   | { readonly kind: "float"; readonly value: number }
@@ -9,7 +9,7 @@ export type Attribute =
   | { readonly kind: "ints"; readonly value: readonly number[] }
   | { readonly kind: "floats"; readonly value: readonly number[] }
   | { readonly kind: "tensor"; readonly value: Tensor }
-  /** What no rewrite reads (sub-graphs, types, references to a function's parameters), as the file has it. */
+  /** An attribute that no rewrite reads: a sub-graph, a type or a reference to a function's parameter. Kept unchanged. */
   | { readonly kind: "other"; readonly value: AttributeProto };
 
 export const int = (value: number): Attribute => ({ kind: "int", value });

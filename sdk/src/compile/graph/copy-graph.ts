@@ -1,7 +1,7 @@
 import { Graph } from "./graph.ts";
 import type { Value } from "./node.ts";
 
-/** A graph of its own with the same computation. Tensors are shared: nobody writes into them. */
+/** Copies a graph. The copy shares the tensors, which are never written to. */
 export function copyGraph(graph: Graph): Graph {
   const copy = new Graph(graph.name);
   const copies = new Map<Value, Value>();

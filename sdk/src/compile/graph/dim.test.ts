@@ -22,19 +22,19 @@ import {
   symbolsOf,
 } from "./dim.ts";
 
-/** Far apart, so that different polynomials of small degree and coefficients are different numbers there. */
+/** Values of the symbols, far apart: different polynomials of small degree have different values there. */
 const POINT: Readonly<Record<string, bigint>> = { a: 1_000_003n, b: 2n ** 61n - 1n, seq_len: 2n ** 521n - 1n };
 const NAMES = Object.keys(POINT);
 
-/** Sizes that models are run with: no tensor that is computed with is empty. */
+/** Realistic sizes: at least 1. */
 const sizes = fc.record(Object.fromEntries(NAMES.map((name) => [name, fc.integer({ min: 1, max: 5 })])));
 type Sizes = Readonly<Record<string, number>>;
 
-/** The number that a size is; 0, not -0. */
+/** Evaluates a size to a number; never -0. */
 const at = (dim: Dim, numbers: Sizes): number =>
   Number(substituteSymbols(dim, (name) => numbers[name] ?? Number.NaN)) + 0;
 
-/** A polynomial, and the number that it is at POINT. */
+/** A polynomial and its value at POINT. */
 interface Expression {
   readonly dim: Dim;
   readonly exact: bigint;
@@ -67,7 +67,7 @@ const anyDim = fc.oneof(
 const [a, b] = [symbolicDim("a"), symbolicDim("b")];
 
 describe("sizes", () => {
-  it("obey the laws of a ring, by their keys", () => {
+  it("obey the laws of a ring", () => {
     fc.assert(
       fc.property(polynomial, polynomial, polynomial, (x, y, z) => {
         const same = (left: Dim, right: Dim) => expect(`${left}`).toBe(`${right}`);
@@ -85,7 +85,7 @@ describe("sizes", () => {
     );
   });
 
-  it("are the numbers that they stand for, whatever they are computed with", () => {
+  it("evaluate to the same number as plain arithmetic", () => {
     fc.assert(
       fc.property(anyDim, anyDim, sizes, (x, y, numbers) => {
         const [p, q] = [at(x, numbers), at(y, numbers)];
@@ -100,7 +100,7 @@ describe("sizes", () => {
     );
   });
 
-  it("have equal keys exactly when they are equal polynomials", () => {
+  it("have equal keys if and only if the polynomials are equal", () => {
     fc.assert(
       fc.property(expression, expression, (x, y) => {
         expect(sameDim(x.dim, y.dim)).toBe(x.exact === y.exact);
@@ -110,7 +110,7 @@ describe("sizes", () => {
     );
   });
 
-  it("are said to be non-negative only if they are", () => {
+  it("are reported as non-negative only if they are", () => {
     fc.assert(
       fc.property(anyDim, sizes, (x, numbers) => {
         if (isNonNegative(x)) expect(at(x, numbers)).toBeGreaterThanOrEqual(0);
@@ -129,11 +129,11 @@ describe("sizes", () => {
     [minDim(a, b), true],
     [floorDivDims(subDims(a, 9), 2), false],
     [floorDivDims(addDims(a, 1), 2), true],
-  ])("%s is non-negative for all sizes: %s", (dim, expected) => {
+  ])("isNonNegative(%s) is %s", (dim, expected) => {
     expect(isNonNegative(dim)).toBe(expected);
   });
 
-  it("divide exactly where the quotient is a polynomial", () => {
+  it("divide exactly if the quotient is a polynomial", () => {
     fc.assert(
       fc.property(polynomial, fc.constantFrom<Dim>(1, 3, -2, a, mulDims(a, b), mulDims(2, b)), (x, divisor) => {
         const quotient = divideDimsExactly(mulDims(x, divisor), divisor);
@@ -149,28 +149,28 @@ describe("sizes", () => {
     expect(divideDimsExactly(addDims(a, 1), addDims(a, 1))).toBe(1);
   });
 
-  it("are written as people write them", () => {
+  it("print as readable formulas", () => {
     expect(`${addDims(mulDims(2, mulDims(b, a)), subDims(a, 3))}`).toBe("-3+a+2*a*b");
     expect(`${maxDim(a, subDims(b, 1))}`).toBe("max(-1+b,a)");
     expect(`${floorDivDims(a, 2)}`).toBe("floordiv(a,2)");
     expect(subDims(addDims(a, 2), a)).toBe(2);
   });
 
-  it("take a larger one where that is clear, and a function where it is not", () => {
+  it("have a simple maximum or minimum if it is decidable, and a function otherwise", () => {
     expect(maxDim(addDims(a, 1), a)).toEqual(addDims(a, 1));
     expect(minDim(addDims(a, 1), a)).toEqual(a);
     expect(maxDim(3, 5)).toBe(5);
     expect(`${minDim(a, b)}`).toBe("min(a,b)");
   });
 
-  it("do not grow without end when multiplied", () => {
+  it("stay below a maximum length when multiplied", () => {
     const sums = Array.from({ length: 60 }, (_, i) => addDims(symbolicDim(`x${i}`), symbolicDim(`y${i}`)));
     const all = dimProduct(sums);
     expect(`${all}`.length).toBeLessThan(sums.length * MAX_DIM_KEY_LENGTH);
     expect(substituteSymbols(all, () => 1)).toBe(2 ** 60);
   });
 
-  it("name their symbols", () => {
+  it("list their symbols", () => {
     expect(symbolOf(a)).toBe("a");
     expect([mulDims(2, a), addDims(a, 1), mulDims(a, b), maxDim(a, b), 4, undefined].map(symbolOf)).toEqual(
       Array(6).fill(undefined),
@@ -181,7 +181,7 @@ describe("sizes", () => {
     expect(symbolsOf(7)).toEqual([]);
   });
 
-  it("take other sizes for their symbols", () => {
+  it("can have their symbols replaced", () => {
     const other = (name: string) => (name === "a" ? addDims(b, 1) : symbolicDim(name));
     expect(`${substituteSymbols(mulDims(a, a), other)}`).toBe("1+2*b+b*b");
     expect(`${substituteSymbols(maxDim(a, b), other)}`).toBe("1+b");
@@ -190,7 +190,7 @@ describe("sizes", () => {
 });
 
 describe("shapes", () => {
-  it("are the same when all their sizes are", () => {
+  it("are equal if all their sizes are equal", () => {
     expect(sameShape([a, 2], [symbolicDim("a"), 2])).toBe(true);
     expect(sameShape([a, 2], [a, 3])).toBe(false);
     expect(sameShape([a], [a, 1])).toBe(false);
@@ -200,7 +200,7 @@ describe("shapes", () => {
     expect(sameDim(2, symbolicDim("2"))).toBe(false);
   });
 
-  it("are static when all their sizes are numbers", () => {
+  it("are static if all their sizes are numbers", () => {
     expect([[1, 2], [], [a], undefined].map(isStatic)).toEqual([true, true, false, false]);
   });
 });

@@ -1,13 +1,13 @@
 /**
- * A size that may depend on the batch and the sequence: a number, or a polynomial with integer coefficients over symbols
- * and over the few functions that exporters apply to sizes. Equal polynomials have equal keys, so that sizes which were
- * computed in different ways still compare as one.
+ * A size that may depend on the batch and the sequence: a number, or a polynomial with integer coefficients. Its variables
+ * are symbols and the few functions that exporters apply to sizes. Equal polynomials have equal keys, however they were
+ * computed.
  */
 export type Dim = number | Polynomial;
 
 export type Shape = readonly Dim[];
 
-/** A symbol, or a function of sizes that no polynomial expresses. */
+/** A symbol, or a function of sizes that is not a polynomial. */
 type Atom = { readonly key: string; readonly of?: { readonly name: FunctionName; readonly args: readonly [Dim, Dim] } };
 
 type FunctionName = keyof typeof functions;
@@ -18,7 +18,7 @@ const functions = {
   times: (a: number, b: number) => a * b,
 };
 
-/** Sizes that take longer to write down say nothing that anyone compares with, and could grow without end. */
+/** Maximum length of a polynomial's key. Longer ones are dropped, because they could grow without limit. */
 export const MAX_DIM_KEY_LENGTH = 1024;
 
 interface Term {
@@ -56,7 +56,7 @@ export const sameShape = (a: Shape | undefined, b: Shape | undefined): boolean =
 export const isStatic = (shape: Shape | undefined): shape is readonly number[] =>
   shape?.every((dim) => typeof dim === "number") === true;
 
-/** The symbol's name if the size is exactly one symbol. */
+/** Returns the symbol's name if the size is exactly one symbol. */
 export function symbolOf(dim: Dim | undefined): string | undefined {
   if (dim === undefined || typeof dim === "number" || dim.terms.length !== 1) return undefined;
   const term = dim.terms[0] as Term;
@@ -64,7 +64,7 @@ export function symbolOf(dim: Dim | undefined): string | undefined {
   return term.coefficient === 1 && term.atoms.length === 1 && !atom.of ? atom.key : undefined;
 }
 
-/** True if the size cannot be negative, whatever its symbols are. */
+/** Whether the size is 0 or more for all values of its symbols. */
 export const isNonNegative = (dim: Dim): boolean =>
   typeof dim === "number"
     ? dim >= 0
@@ -94,7 +94,7 @@ export function mulDims(a: Dim, b: Dim): Dim {
   );
 }
 
-/** a / b rounded down; a polynomial wherever b divides a. */
+/** Returns a / b rounded down. The result is a polynomial if b divides a. */
 export function floorDivDims(a: Dim, b: Dim): Dim {
   return divideDimsExactly(a, b) ?? apply("floordiv", a, b);
 }
@@ -106,7 +106,7 @@ export const minDim = (a: Dim, b: Dim): Dim =>
 
 export const dimProduct = (dims: readonly Dim[]): Dim => dims.reduce<Dim>(mulDims, 1);
 
-/** The quotient when b, a single term, divides every term of a; else undefined. */
+/** Returns the quotient if b is a single term that divides every term of a; otherwise undefined. */
 export function divideDimsExactly(a: Dim, b: Dim): Dim | undefined {
   if (sameDim(a, b)) return 1;
   const [divisor, ...rest] = termsOf(b);
@@ -125,7 +125,7 @@ export function divideDimsExactly(a: Dim, b: Dim): Dim | undefined {
   return normalize(quotient);
 }
 
-/** The size with its symbols replaced. */
+/** Replaces the symbols in a size. */
 export function substituteSymbols(dim: Dim, value: (symbol: string) => Dim): Dim {
   if (typeof dim === "number") return dim;
   return dim.terms.reduce<Dim>((sum, { coefficient, atoms }) => {
@@ -138,7 +138,7 @@ export function substituteSymbols(dim: Dim, value: (symbol: string) => Dim): Dim
   }, 0);
 }
 
-/** All symbols in a size. */
+/** Lists the symbols in a size. */
 export function symbolsOf(dim: Dim): string[] {
   if (typeof dim === "number") return [];
   return dim.terms.flatMap(({ atoms }) => atoms.flatMap(({ key, of }) => (of ? of.args.flatMap(symbolsOf) : [key])));
@@ -146,7 +146,7 @@ export function symbolsOf(dim: Dim): string[] {
 
 function apply(name: FunctionName, a: Dim, b: Dim): Dim {
   if (typeof a === "number" && typeof b === "number") return functions[name](a, b);
-  // All but division are the same both ways.
+  // All functions but division are symmetric.
   const args: readonly [Dim, Dim] = name !== "floordiv" && `${b}` < `${a}` ? [b, a] : [a, b];
   return new Polynomial([{ coefficient: 1, atoms: [{ key: `${name}(${args})`, of: { name, args } }] }]);
 }

@@ -1,9 +1,10 @@
 /**
- * The operators of our own engine for the edge that have no equal in ONNX. Their definition is the code in `build/scalar`.
+ * Domain of the edge engine's operators that ONNX does not have. The reference kernels in `runtime/engine/wasm/reference`
+ * define them.
  *
- * - DynamicQuantizeMatMul(x [.., in], weight [out, in] in whole numbers, scale [out], zero point [out], bias? [out])
- *   {activation_min, activation_max} → x · weightᵀ + bias, with x quantized row by row
+ * - DynamicQuantizeMatMul(x [.., in], weight [out, in] as integers, scale [out], zero point [out], bias? [out])
+ *   {activation_min, activation_max} → x · weightᵀ + bias. Each row of x is quantized with its own scale.
  * - DynamicQuantizeAttention(query, key, value, bias?) {num_heads, scale?} → softmax(query · keyᵀ · scale + bias) · value,
- *   of one sequence without padding
+ *   for one sequence without padding.
  */
 export const EDGE = "bert-edge";

@@ -12,7 +12,7 @@ const output = (graph: Graph, value: Value, name = value.name) =>
 const namesOf = (nodes: Iterable<Node>) => [...nodes].map(({ name }) => name);
 
 describe("Graph", () => {
-  it("gives every value and node a name of its own, the wanted one if it is free", () => {
+  it("gives every value and node a unique name, the requested one if it is free", () => {
     const graph = new Graph("g");
     const values = ["x", "x", "x_1", "x"].map((name) => graph.input(name).name);
     expect(values).toEqual(["x", "x_1", "x_1_1", "x_2"]);
@@ -26,13 +26,13 @@ describe("Graph", () => {
     ]);
   });
 
-  it("knows ONNX's own domain by both of its names", () => {
+  it("accepts both names of ONNX's own domain", () => {
     const node = new Graph("g").add("Relu", [], { domain: "ai.onnx" });
     expect(node.is("Relu")).toBe(true);
     expect(node.is("Relu", "com.microsoft")).toBe(false);
   });
 
-  it("gives attributes of the kind that is asked for only", () => {
+  it("returns an attribute only if it has the requested kind", () => {
     const node = new Graph("g").add("Op", [], { attributes: { axis: { kind: "int", value: 1 } } });
     expect([node.int("axis"), node.float("axis"), node.ints("axis"), node.string("axis"), node.int("other")]).toEqual([
       1,
@@ -43,7 +43,7 @@ describe("Graph", () => {
     ]);
   });
 
-  it("lets users of a value, and outputs, read another", () => {
+  it("replaces a value in nodes and outputs", () => {
     const graph = new Graph("g");
     const [x, y] = [graph.input("x"), graph.input("y")];
     const both = graph.add("Add", [x, x]);
@@ -55,7 +55,7 @@ describe("Graph", () => {
     verifyGraph(graph);
   });
 
-  it("keeps a value that a sub-graph reads by its name", () => {
+  it("keeps a value that a sub-graph reads by name", () => {
     const graph = new Graph("g");
     const before = graph.add("Neg", [graph.input("x")]);
     const after = graph.add("Abs", [graph.input("y")]);
@@ -71,7 +71,7 @@ describe("Graph", () => {
     verifyGraph(graph);
   });
 
-  it("replaces a value by itself without harm", () => {
+  it("can replace a value by itself", () => {
     const graph = new Graph("g");
     const x = graph.input("x");
     graph.add("Neg", [x]);
@@ -80,7 +80,7 @@ describe("Graph", () => {
     verifyGraph(graph);
   });
 
-  it("prunes what nothing uses, and what only that used", () => {
+  it("prunes unused nodes, and nodes that only they use", () => {
     const graph = new Graph("g");
     const x = graph.input("x");
     const kept = graph.add("Neg", [x]);
@@ -94,14 +94,14 @@ describe("Graph", () => {
     verifyGraph(graph);
   });
 
-  it("prunes from where it is told", () => {
+  it("prunes only from the given nodes", () => {
     const graph = new Graph("g");
     const [left, right] = [graph.add("Neg", []), graph.add("Abs", [])];
     graph.prune([graph.add("Exp", [left.output])]);
     expect([...graph.nodes]).toEqual([right]);
   });
 
-  it("keeps a node of which one result is used", () => {
+  it("keeps a node if one of its outputs is used", () => {
     const graph = new Graph("g");
     const split = graph.add("Split", [graph.input("x")], { outputs: ["a", "b"] });
     output(graph, split.outputs[1] as Value);
@@ -109,7 +109,7 @@ describe("Graph", () => {
     expect(graph.nodes.has(split)).toBe(true);
   });
 
-  it("finds each constant once: those of nodes, sub-graphs and outputs", () => {
+  it("lists each constant of nodes, sub-graphs and outputs once", () => {
     const graph = new Graph("g");
     const [a, b, c, unused] = ["a", "b", "c", "d"].map((name) => graph.constant(name, float32Scalar(1))) as [
       Value,
@@ -124,7 +124,7 @@ describe("Graph", () => {
   });
 });
 
-/** Nodes with edges from earlier to later ones, added in another order. */
+/** An acyclic graph: edges from earlier to later nodes, which are added in another order. */
 const acyclic = fc
   .array(fc.array(fc.nat(), { maxLength: 4 }), { minLength: 1, maxLength: 15 })
   .chain((edges) => fc.tuple(fc.constant(edges), fc.shuffledSubarray([...edges.keys()], { minLength: edges.length })));
@@ -142,7 +142,7 @@ function scattered([edges, order]: [number[][], number[]]): { graph: Graph; node
 }
 
 describe("sorted", () => {
-  it("puts every node after those it reads from, each once", () => {
+  it("puts every node after the nodes it reads, each once", () => {
     fc.assert(
       fc.property(acyclic, (shape) => {
         const { graph } = scattered(shape);
@@ -157,7 +157,7 @@ describe("sorted", () => {
     );
   });
 
-  it("keeps the order of insertion where that is such an order", () => {
+  it("keeps the order of insertion if it is a valid order", () => {
     fc.assert(
       fc.property(acyclic, ([edges]) => {
         const { graph, nodes } = scattered([edges, [...edges.keys()]]);
@@ -167,7 +167,7 @@ describe("sorted", () => {
     );
   });
 
-  it("puts what a node reads in the order in which it reads it, where no other order is given", () => {
+  it("sorts a node's producers in the order of its inputs", () => {
     const graph = new Graph("g");
     const sum = graph.add("Add", []);
     const [left, right] = [graph.add("Neg", []), graph.add("Abs", [])];
@@ -175,7 +175,7 @@ describe("sorted", () => {
     expect(graph.sorted()).toEqual([right, left, sum]);
   });
 
-  it("refuses nodes in a circle, however long, through inputs as through sub-graphs", () => {
+  it("refuses cycles of any length, through inputs and through sub-graphs", () => {
     fc.assert(
       fc.property(acyclic, fc.nat(), fc.nat(), fc.boolean(), (shape, from, to, isCaptured) => {
         const { graph, nodes } = scattered(shape);
@@ -191,7 +191,7 @@ describe("sorted", () => {
     );
   });
 
-  it("copes with long chains and with wide nodes", () => {
+  it("sorts long chains and nodes with many inputs", () => {
     const graph = new Graph("g");
     let value = graph.input("x");
     const wide: Value[] = [];
@@ -200,7 +200,7 @@ describe("sorted", () => {
       wide.push(value);
     }
     const nodes = [...graph.nodes];
-    // The last comes first, so that all others are found from it.
+    // The last node is added first, so that all others are found from it.
     graph.nodes.clear();
     const concat = graph.add("Concat", wide);
     for (const node of nodes.reverse()) graph.nodes.add(node);
@@ -209,10 +209,10 @@ describe("sorted", () => {
 });
 
 describe("edits", () => {
-  /** What to do, and with which nodes and values by number. */
+  /** The kind of edit, and the indices of the nodes and values that it changes. */
   const edit = fc.tuple(fc.nat(5), fc.nat(), fc.nat(), fc.nat());
 
-  it("of any kind keep all links", () => {
+  it("keep all links consistent", () => {
     fc.assert(
       fc.property(fc.array(edit, { maxLength: 60 }), (edits) => {
         const graph = new Graph("g");
@@ -229,7 +229,7 @@ describe("edits", () => {
           else if (kind === 2) graph.add("Mul", [pick(first), graph.constant("c", float32Scalar(third))]);
           else if (kind === 3) output(graph, pick(first));
           else if (kind === 4 && node) graph.setInputs(node, [pick(second, earlier), undefined, pick(third, earlier)]);
-          // Only by an earlier value: a later one may be computed from it.
+          // Only by an earlier value, because a later one may be computed from it.
           else if (kind === 5 && node) graph.replace(node.output, pick(second, earlier));
           if (first % 4 === 0) graph.prune(node && third % 2 ? [node] : undefined);
           verifyGraph(graph);

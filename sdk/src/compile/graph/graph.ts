@@ -3,7 +3,7 @@ import type { TensorProto, ValueInfoProto } from "../proto/onnx-messages.ts";
 import { Node, type NodeOptions, Value } from "./node.ts";
 import type { Tensor } from "./tensor.ts";
 
-/** One of a graph's results: its public name, and the value that it is now. */
+/** An output of a graph: its public name and the value it has now. */
 export interface Output {
   readonly name: string;
   value: Value;
@@ -11,19 +11,19 @@ export interface Output {
 }
 
 /**
- * A computation in single-assignment form. Nodes keep no order; `sorted` gives one. All edits go through the methods, which
- * keep the links between values and their users.
+ * A computation in single-assignment form. Nodes are unordered; `sorted` orders them. Edit it only through its methods, which
+ * maintain the links between values and their users.
  */
 export class Graph {
   readonly name: string;
   readonly inputs: Value[] = [];
-  /** How the file declares each input. */
+  /** Declarations of the inputs in the file. */
   readonly declarations = new Map<Value, ValueInfoProto>();
-  /** Inputs that have a value when the caller gives none. */
+  /** Default values of inputs that the caller may leave out. */
   readonly defaults = new Map<Value, TensorProto>();
   readonly outputs: Output[] = [];
   readonly nodes = new Set<Node>();
-  /** Version of each domain's operators, ONNX's own under `""`. */
+  /** Operator set version by domain. ONNX's own domain is `""`. */
   readonly opsets = new Map<string, number>();
   readonly #nodeNames = new Map<string, number>();
   readonly #valueNames = new Map<string, number>();
@@ -43,11 +43,12 @@ export class Graph {
     return value;
   }
 
-  /** A constant; it becomes part of the graph when a node reads it. */
+  /** Creates a constant. It becomes part of the graph when a node reads it. */
   constant(name: string, tensor: Tensor): Value {
     return new Value(this.#fresh(this.#valueNames, name), { constant: tensor });
   }
 
+  /** Creates a constant of a type that no rewrite reads. */
   opaque(name: string, proto: TensorProto): Value {
     return new Value(this.#fresh(this.#valueNames, name), { opaque: proto });
   }
@@ -61,7 +62,7 @@ export class Graph {
     return node;
   }
 
-  /** Lets a node read other values. */
+  /** Replaces the inputs of a node. */
   setInputs(node: Node, inputs: readonly (Value | undefined)[], captures = node.captures): void {
     for (const value of readBy(node)) value.users.delete(node);
     node.inputs = inputs;
@@ -70,8 +71,8 @@ export class Graph {
   }
 
   /**
-   * Lets everything that reads `before` read `after`: nodes and outputs. Sub-graphs name what they read, so a value that one
-   * of them reads stays, as an output too.
+   * Makes all readers of `before`, nodes and outputs, read `after` instead. Sub-graphs refer to values by name: if a
+   * sub-graph reads `before`, it keeps doing so, and so do the outputs.
    */
   replace(before: Value, after: Value): void {
     for (const user of [...before.users]) {
@@ -92,13 +93,13 @@ export class Graph {
     return value.users.size > 0 || this.isOutput(value);
   }
 
-  /** Keeps names from being given to new nodes and values: those that sub-graphs use for their own. */
+  /** Reserves names that sub-graphs use, so that new nodes and values get other names. */
   reserve(names: Iterable<string>): void {
     for (const name of names)
       for (const taken of [this.#nodeNames, this.#valueNames]) taken.set(name, taken.get(name) ?? 0);
   }
 
-  /** Removes `from` and what it read, as far as nothing uses it. */
+  /** Removes the nodes of `from`, and the nodes they read, if nothing uses their outputs. */
   prune(from: Iterable<Node> = this.nodes): void {
     const stack = [...from];
     const results = new Set(this.outputs.map(({ value }) => value));
@@ -114,9 +115,9 @@ export class Graph {
   }
 
   /**
-   * Nodes in an order in which every one comes after those it reads from, the order of insertion wherever that is such.
+   * Sorts the nodes so that each comes after the nodes it reads. Otherwise keeps the order of insertion.
    *
-   * @throws BertEdgeError `graph_invalid` when nodes read from each other in a circle
+   * @throws BertEdgeError `graph_invalid` when nodes form a cycle
    */
   sorted(): Node[] {
     const done = new Set<Node>();
@@ -133,9 +134,13 @@ export class Graph {
         const sources = producersOf(node).filter((source) => !done.has(source));
         const circular = sources.find((source) => open.has(source));
         if (circular) {
-          throw new BertEdgeError("graph_invalid", `Node ${circular.name} (${circular.opType}) reads its own result.`, {
-            hint: "A model is a graph without circles; export it again.",
-          });
+          throw new BertEdgeError(
+            "graph_invalid",
+            `Node ${circular.name} (${circular.opType}) reads its own output, directly or through other nodes.`,
+            {
+              hint: "The file is not a valid model; export it again.",
+            },
+          );
         }
         if (sources.length > 0) for (const source of sources.reverse()) stack.push(source);
         else {
@@ -149,7 +154,7 @@ export class Graph {
     return order;
   }
 
-  /** All constants that nodes or outputs read. */
+  /** Returns all constants that nodes or outputs read. */
   constants(): Set<Value> {
     const returned = this.outputs.map(({ value }) => value);
     return new Set([...[...this.nodes].flatMap(readBy), ...returned].filter((value) => value.isConstant));
@@ -162,7 +167,7 @@ export class Graph {
   }
 }
 
-/** The values a node reads, in its sub-graphs too. */
+/** Returns the values that a node and its sub-graphs read. */
 const readBy = (node: Node): Value[] => [...node.inputs, ...node.captures].filter((value) => value !== undefined);
 
 const producersOf = (node: Node): Node[] => readBy(node).flatMap((value) => value.producer ?? []);

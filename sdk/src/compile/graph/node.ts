@@ -3,24 +3,25 @@ import type { Attribute } from "./attribute.ts";
 import type { Dim, Shape } from "./dim.ts";
 import type { DataType, Tensor } from "./tensor.ts";
 
-/** onnxruntime's own operators: https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md */
+/** Domain of onnxruntime's own operators: https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md */
 export const MICROSOFT = "com.microsoft";
 
-/** One tensor of a computation, with the node that makes it and the nodes that read it. */
+/** A tensor in a graph, with the node that produces it and the nodes that read it. */
 export class Value {
   name: string;
-  /** Undefined for a graph's inputs and constants. */
+  /** Undefined for inputs of the graph and constants. */
   readonly producer: Node | undefined;
-  /** Nodes that read the value, in their sub-graphs too. Kept by `Graph`. */
+  /** Nodes that read the value, themselves or in their sub-graphs. Maintained by `Graph`. */
   readonly users = new Set<Node>();
-  /** The value, when it is a constant. */
+  /** The tensor, if the value is a constant. */
   readonly constant: Tensor | undefined;
-  /** A constant of a type that no rewrite reads, as the file has it. */
+  /** A constant of a type that no rewrite reads. Kept unchanged. */
   readonly opaque: TensorProto | undefined;
-  /** What is known of the value, by declaration or inference; undefined where nothing is. */
+  /** Element type, declared or inferred; undefined if unknown. */
   dtype: DataType | undefined;
+  /** Shape, declared or inferred; undefined if unknown. */
   shape: Shape | undefined;
-  /** The elements of an integer scalar or vector that is computed from sizes; booleans are 0 and 1. */
+  /** Elements of an integer scalar or vector that is computed from sizes. Booleans are 0 and 1. */
   content: readonly Dim[] | undefined;
 
   constructor(
@@ -35,32 +36,32 @@ export class Value {
     this.shape = constant?.shape;
   }
 
-  /** True for constants, readable or not: nothing can change the value. */
+  /** Whether the value is a constant, even if its type cannot be read. */
   get isConstant(): boolean {
     return this.constant !== undefined || this.opaque !== undefined;
   }
 }
 
 export interface NodeOptions {
-  /** Default: made from the operator's name. */
+  /** Default: the operator's name and a number. */
   name?: string | undefined;
-  /** `""`, the default, is ONNX's own domain. */
+  /** Default: `""`, ONNX's own domain. */
   domain?: string;
   attributes?: Readonly<Record<string, Attribute>>;
-  /** Names of the outputs, `""` for one that is left out. Default: one, named after the node. */
+  /** Names of the outputs; `""` leaves one out. Default: one output with the node's name. */
   outputs?: readonly string[];
   /** Values of the enclosing graph that the node's sub-graphs read. */
   captures?: readonly Value[];
-  /** The node of the original file that it comes from. Default: itself. */
+  /** Name of the original file's node that it replaces. Default: its own name. */
   origin?: string;
-  /** The node as its file has it, for what is not represented here (documentation, metadata, overload). */
+  /** The node in its file, for fields that are not represented here: documentation, metadata, overload. */
   proto?: NodeProto | undefined;
 }
 
-/** One operator. Its inputs change only through `Graph`. */
+/** A node of a graph. Its inputs change only through `Graph`. */
 export class Node {
   readonly name: string;
-  /** Name of the node of the original file that it stands for: what a user finds in a viewer. */
+  /** Name of the original file's node that it replaces, which a user finds in a model viewer. */
   readonly origin: string;
   readonly opType: string;
   readonly domain: string;
@@ -84,7 +85,7 @@ export class Node {
     );
   }
 
-  /** The first output, which most operators have alone. */
+  /** The first output. Most operators have only one. */
   get output(): Value {
     return this.outputs[0] as Value;
   }

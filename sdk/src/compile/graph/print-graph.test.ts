@@ -5,7 +5,7 @@ import { MICROSOFT } from "./node.ts";
 import { printGraph } from "./print-graph.ts";
 import { int64s, tensor } from "./tensor.ts";
 
-it("prints what a reader can follow", () => {
+it("prints a readable graph", () => {
   const s = new Sketch();
   const ids = s.input("ids", ["batch", "seq"], "int64");
   const rows = s.op("Gather", [s.random([9, 4]), ids], { axis: 0 }, { name: "rows" });
@@ -41,7 +41,7 @@ it("prints what a reader can follow", () => {
   `);
 });
 
-it("prints attributes in an order of their own", () => {
+it("prints attributes sorted by name", () => {
   const text = (settings: Record<string, number>) => {
     const s = new Sketch();
     s.output(s.op("Softmax", [s.input("x", [3])], settings));

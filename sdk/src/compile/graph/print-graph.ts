@@ -3,11 +3,11 @@ import type { Graph } from "./graph.ts";
 import type { Node, Value } from "./node.ts";
 import { elementCount, numbersOf, type Tensor } from "./tensor.ts";
 
-/** Constants of more elements are printed as their type alone. */
+/** Maximum elements of a constant whose values are printed. Larger ones are printed as their type. */
 const MAX_PRINTED = 4;
 
 /**
- * The graph as text, one node a line, the same for equal graphs: what golden tests compare and a reader can follow.
+ * Prints a graph as text, one node per line. Equal graphs give equal text.
  *
  * ```
  * encoder(input_ids: int64[batch, seq]) -> last_hidden_state = embedding: float32[batch, seq, 32]

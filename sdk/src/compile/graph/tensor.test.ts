@@ -17,7 +17,7 @@ import {
 
 const uint16 = fc.nat(0xffff);
 
-/** The number that a 16-bit pattern stands for, written out after IEEE 754 with `mantissa` bits of fraction. */
+/** Decodes a 16-bit pattern by the definition of IEEE 754, with `mantissa` bits of fraction. */
 function decode16(bits: number, mantissa: number): number {
   const exponentBits = 15 - mantissa;
   const bias = 2 ** (exponentBits - 1) - 1;
@@ -37,14 +37,17 @@ describe("tensor", () => {
     expect(data.length).toBe(16);
   });
 
-  it("refuses a shape of another size than its bytes", () => {
+  it("refuses a shape that does not fit the bytes", () => {
     expect(() => tensor("float32", [2, 2], Float32Array.of(1, 2, 3))).toThrow(
-      expect.objectContaining({ code: "tensor_shape", message: "float32[2,2] does not hold 12 bytes." }),
+      expect.objectContaining({
+        code: "tensor_shape",
+        message: "A tensor float32[2,2] takes 16 bytes, but 12 are given.",
+      }),
     );
-    expect(() => tensor("float16", [2], Float32Array.of(1, 2))).toThrow(/float16\[2\] does not hold 8 bytes/);
+    expect(() => tensor("float16", [2], Float32Array.of(1, 2))).toThrow(/float16\[2\] takes 4 bytes/);
   });
 
-  it("counts one element in a scalar and none where a dimension is 0", () => {
+  it("counts one element in a scalar and none if a dimension is 0", () => {
     expect(elementCount([])).toBe(1);
     expect(elementCount([3, 0, 5])).toBe(0);
     expect(float32Scalar(0.5)).toMatchObject({ dtype: "float32", shape: [], data: Uint8Array.of(0, 0, 0, 0x3f) });
@@ -62,7 +65,7 @@ describe("lazyTensor", () => {
     return { value, reads: () => reads };
   };
 
-  it("computes large bytes at each access, and few bytes once", () => {
+  it("computes a large tensor at each access and a small one once", () => {
     const [large, small] = [counted(LARGE_BYTES), counted(LARGE_BYTES - 1)];
     expect([large.reads(), small.reads()]).toEqual([0, 1]);
     expect([large, small].map(({ value }) => [value.data[0], value.data[0]])).toEqual([
@@ -71,7 +74,7 @@ describe("lazyTensor", () => {
     ]);
   });
 
-  it("has a length and other shapes without being computed", () => {
+  it("has a length, and can be reshaped, without being computed", () => {
     const { value, reads } = counted(LARGE_BYTES);
     const halves = reshaped(value, [2, LARGE_BYTES / 2]);
     expect([byteLength(value), byteLength(halves), reads()]).toEqual([LARGE_BYTES, LARGE_BYTES, 0]);
@@ -81,7 +84,7 @@ describe("lazyTensor", () => {
 });
 
 describe("reading", () => {
-  it("gives back what was in memory for it alone, whatever comes of it, and nothing else", () => {
+  it("frees the bytes of a lazy tensor, even if `use` throws, and no others", () => {
     const shared = tensor("uint8", [LARGE_BYTES], new Uint8Array(LARGE_BYTES).fill(7));
     const own = lazyTensor("uint8", [LARGE_BYTES], () => shared.data.slice());
     for (const [value, left] of [
@@ -101,7 +104,7 @@ describe("reading", () => {
 });
 
 describe("toFloat32", () => {
-  it("reads every float16 and bfloat16 as IEEE 754 says", () => {
+  it("reads every float16 and bfloat16 as IEEE 754 defines", () => {
     fc.assert(
       fc.property(fc.array(uint16, { minLength: 1, maxLength: 20 }), (patterns) => {
         const data = new Uint8Array(Uint16Array.from(patterns).buffer);
@@ -113,22 +116,25 @@ describe("toFloat32", () => {
     );
   });
 
-  it.each([0, 1, 2, 3])("reads numbers that begin %d bytes into a file, in a Buffer as in other bytes", (offset) => {
-    const values = Float32Array.of(1.5, -2, 3e38);
-    const file = new Uint8Array(16);
-    file.set(new Uint8Array(values.buffer), offset);
-    for (const bytes of [file, Buffer.from(file.buffer)]) {
-      const data = bytes.subarray(offset, offset + 12);
-      expect(toFloat32({ dtype: "float32", shape: [3], data })).toEqual(values);
-    }
-  });
+  it.each([0, 1, 2, 3])(
+    "reads numbers that begin %d bytes into a file, from a Buffer and from a Uint8Array",
+    (offset) => {
+      const values = Float32Array.of(1.5, -2, 3e38);
+      const file = new Uint8Array(16);
+      file.set(new Uint8Array(values.buffer), offset);
+      for (const bytes of [file, Buffer.from(file.buffer)]) {
+        const data = bytes.subarray(offset, offset + 12);
+        expect(toFloat32({ dtype: "float32", shape: [3], data })).toEqual(values);
+      }
+    },
+  );
 
   it("does not copy float32 that is aligned", () => {
     const values = Float32Array.of(1, 2);
     expect(toFloat32(tensor("float32", [2], values)).buffer).toBe(values.buffer);
   });
 
-  it("refuses types that no network's weights have", () => {
+  it("refuses types other than floats", () => {
     expect(() => toFloat32(int64s(1))).toThrow(
       expect.objectContaining({ code: "tensor_dtype", hint: expect.stringContaining("float32, float16 or bfloat16") }),
     );

@@ -1,7 +1,7 @@
 import { BertEdgeError } from "../../artifact/error.ts";
 import { LARGE_BYTES, release } from "../files/large-buffers.ts";
 
-/** Bytes an element takes, by ONNX's names of the types. */
+/** Bytes per element of each type. */
 export const elementSize = {
   float32: 4,
   float16: 2,
@@ -20,8 +20,8 @@ export const elementSize = {
 export type DataType = keyof typeof elementSize;
 
 /**
- * A constant: row-major little-endian bytes. The bytes are a view wherever possible, or come from a file or a computation at
- * each access (`lazyTensor`); nobody writes into them.
+ * A constant tensor: row-major little-endian bytes, which are never written to. `data` is a view where possible. For a lazy
+ * tensor (`lazyTensor`) each access reads or computes the bytes.
  */
 export interface Tensor {
   readonly dtype: DataType;
@@ -29,13 +29,47 @@ export interface Tensor {
   readonly data: Uint8Array<ArrayBuffer>;
 }
 
-type NumberArray = Float32Array | Float16Array | Int32Array | Int8Array | Uint8Array | BigInt64Array;
+/** Typed array by element type. bfloat16 has none. */
+export const typedArrays = {
+  float32: Float32Array,
+  float64: Float64Array,
+  float16: Float16Array,
+  int64: BigInt64Array,
+  int32: Int32Array,
+  int16: Int16Array,
+  int8: Int8Array,
+  uint64: BigUint64Array,
+  uint32: Uint32Array,
+  uint16: Uint16Array,
+  uint8: Uint8Array,
+  bool: Uint8Array,
+} as const;
 
-/** A tensor over the bytes of `values`, which are not copied. */
+type NumberArray =
+  | Float32Array
+  | Float64Array
+  | Float16Array
+  | Int32Array
+  | Int16Array
+  | Int8Array
+  | Uint32Array
+  | Uint16Array
+  | Uint8Array
+  | BigInt64Array
+  | BigUint64Array;
+
+/**
+ * Wraps the bytes of `values`, without a copy, in a tensor.
+ *
+ * @throws BertEdgeError `tensor_shape`
+ */
 export function tensor(dtype: DataType, shape: readonly number[], values: NumberArray): Tensor {
   const data = new Uint8Array(values.buffer as ArrayBuffer, values.byteOffset, values.byteLength);
   if (data.length !== byteLength({ dtype, shape })) {
-    throw new BertEdgeError("tensor_shape", `${dtype}[${shape}] does not hold ${data.length} bytes.`);
+    throw new BertEdgeError(
+      "tensor_shape",
+      `A tensor ${dtype}[${shape}] takes ${byteLength({ dtype, shape })} bytes, but ${data.length} are given.`,
+    );
   }
   return { dtype, shape, data };
 }
@@ -43,9 +77,9 @@ export function tensor(dtype: DataType, shape: readonly number[], values: Number
 const lazy = new WeakSet<Tensor>();
 
 /**
- * A tensor whose bytes are computed once if they are few; large ones each time they are read, to take up no room in between.
+ * Creates a tensor whose bytes are computed. Small ones are computed once, large ones at each access, to save memory.
  *
- * @param compute gives bytes in a buffer that nothing else has
+ * @param compute returns bytes in a buffer of their own
  */
 export function lazyTensor(dtype: DataType, shape: readonly number[], compute: () => Uint8Array<ArrayBuffer>): Tensor {
   if (byteLength({ dtype, shape }) < LARGE_BYTES) return { dtype, shape, data: compute() };
@@ -60,10 +94,10 @@ export function lazyTensor(dtype: DataType, shape: readonly number[], compute: (
   return value;
 }
 
-/** Whether a tensor's bytes are made for whoever reads them, and theirs. */
+/** Whether each access to a tensor's data returns a new buffer, which belongs to the reader. */
 export const isLazy = (value: Tensor): boolean => lazy.has(value);
 
-/** What `use` makes of a tensor in memory. What is in memory for that alone goes after it, so no view of it may leave. */
+/** Calls `use` with a tensor in memory and returns its result, which must not be a view: a lazy tensor's bytes are freed. */
 export function reading<T>(value: Tensor, use: (inMemory: Tensor) => T): T {
   const { dtype, shape, data } = value;
   try {
@@ -73,24 +107,48 @@ export function reading<T>(value: Tensor, use: (inMemory: Tensor) => T): T {
   }
 }
 
-/** The same elements in the same order in another shape. */
+/** Returns the same elements in the same order with another shape. */
 export const reshaped = (value: Tensor, shape: readonly number[]): Tensor =>
   isLazy(value) ? lazyTensor(value.dtype, shape, () => value.data) : { ...value, shape };
 
 export const elementCount = (shape: readonly number[]): number => shape.reduce((product, n) => product * n, 1);
 
-/** Bytes that a tensor takes; `data.length` would read them. */
+/** Returns the size of a tensor in bytes. Unlike `data.length`, it does not load a lazy tensor. */
 export const byteLength = ({ dtype, shape }: Pick<Tensor, "dtype" | "shape">): number =>
   elementCount(shape) * elementSize[dtype];
+
+/**
+ * Creates a tensor from numbers. Truncates fractions for integer types, and mantissas for bfloat16.
+ *
+ * @throws BertEdgeError `tensor_shape`
+ */
+export function tensorFromNumbers(dtype: DataType, shape: readonly number[], numbers: ArrayLike<number>): Tensor {
+  if (dtype === "bfloat16") {
+    const bits = new Uint32Array(Float32Array.from(numbers).buffer);
+    return tensor(
+      dtype,
+      shape,
+      Uint16Array.from(bits, (word) => word >>> 16),
+    );
+  }
+  if (dtype === "int64" || dtype === "uint64") {
+    return tensor(dtype, shape, typedArrays[dtype].from(Array.from(numbers, BigInt)));
+  }
+  return tensor(dtype, shape, typedArrays[dtype].from(numbers));
+}
 
 export const int64s = (...values: number[]): Tensor =>
   tensor("int64", [values.length], BigInt64Array.from(values, BigInt));
 
 export const float32Scalar = (value: number): Tensor => tensor("float32", [], Float32Array.of(value));
 
-/** The tensor's values as float32: a view when they are (and are aligned), a converted copy when they are halves. */
+/**
+ * Returns the elements as float32: a view if they are float32 and aligned, a converted copy if they are 16-bit floats.
+ *
+ * @throws BertEdgeError `tensor_dtype` for other types
+ */
 export function toFloat32({ dtype, data }: Tensor): Float32Array<ArrayBuffer> {
-  // Not data.slice(): what Node reads from files is a Buffer, whose slice is a view.
+  // Not data.slice(): Node reads files into a Buffer, whose slice is a view.
   const aligned = data.byteOffset % elementSize[dtype] === 0 ? data : new Uint8Array(data);
   const count = data.length / elementSize[dtype];
   switch (dtype) {
@@ -103,7 +161,7 @@ export function toFloat32({ dtype, data }: Tensor): Float32Array<ArrayBuffer> {
       return new Float32Array(Uint32Array.from(upper, (bits) => bits << 16).buffer);
     }
     default:
-      throw new BertEdgeError("tensor_dtype", `Weights of type ${dtype} cannot be read as numbers of a network.`, {
+      throw new BertEdgeError("tensor_dtype", `Weights of type ${dtype} cannot be read as floats.`, {
         hint: "Save the checkpoint in float32, float16 or bfloat16.",
       });
   }
@@ -125,8 +183,8 @@ const readers: { readonly [T in DataType]?: (view: DataView, at: number) => numb
 };
 
 /**
- * The elements of a small tensor of any numeric type, booleans as 0 and 1. 64-bit integers beyond 2⁵³ are rounded, which
- * changes none of the sentinels ("to the end") that they are used as.
+ * Returns the elements of a small tensor of any type as numbers, booleans as 0 and 1. Rounds 64-bit integers beyond 2⁵³.
+ * Exporters use such integers only as sentinels ("to the end"), which keep their meaning.
  */
 export function numbersOf({ dtype, shape, data }: Tensor): number[] {
   const view = new DataView(data.buffer, data.byteOffset, data.byteLength);
@@ -135,5 +193,5 @@ export function numbersOf({ dtype, shape, data }: Tensor): number[] {
   return Array.from({ length: elementCount(shape) }, (_, i) => read(view, i * elementSize[dtype]));
 }
 
-/** True for types whose values are exact whole numbers or truth values. */
+/** Whether a type's elements are integers or booleans. */
 export const isInteger = (dtype: DataType | undefined): boolean => dtype !== undefined && !dtype.includes("float");

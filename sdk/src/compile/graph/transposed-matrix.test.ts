@@ -8,7 +8,7 @@ const size = fc.integer({ min: 1, max: 9 });
 
 const arrays = { int8: Int8Array, float16: Float16Array, float32: Float32Array, int64: BigInt64Array };
 
-it.each(Object.keys(arrays) as (keyof typeof arrays)[])("rows of %s become columns", (dtype) => {
+it.each(Object.keys(arrays) as (keyof typeof arrays)[])("transposes a matrix of %s", (dtype) => {
   fc.assert(
     fc.property(size, size, (rows, columns) => {
       const numbers = Array.from({ length: rows * columns }, (_, i) => i);
@@ -21,7 +21,7 @@ it.each(Object.keys(arrays) as (keyof typeof arrays)[])("rows of %s become colum
   );
 });
 
-it("takes bytes that begin anywhere, and keeps every bit of them", () => {
+it("accepts unaligned bytes and keeps every bit", () => {
   const quiet = [0x01, 0x00, 0xa0, 0x7f];
   const data = Uint8Array.of(9, ...quiet, 1, 2, 3, 4).subarray(1);
   expect([...transposedMatrix({ dtype: "float32", shape: [1, 2], data }).data]).toEqual([...quiet, 1, 2, 3, 4]);

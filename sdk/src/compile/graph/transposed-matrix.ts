@@ -1,14 +1,14 @@
 import { byteLength, elementSize, lazyTensor, reading, type Tensor } from "./tensor.ts";
 
-/** What elements of a size in bytes are moved as; whole numbers, for as floats some NaN would change. */
+/** Array type by bytes per element. Integer types, because moving NaN as a float may change its bits. */
 const arrays = { 1: Uint8Array, 2: Uint16Array, 4: Uint32Array, 8: BigUint64Array };
 
-/** A matrix the other way round. */
+/** Transposes a matrix [rows, columns]. */
 export function transposedMatrix(matrix: Tensor): Tensor {
   const { dtype, shape } = matrix;
   const [rows = 0, columns = 0] = shape;
   const elements = arrays[elementSize[dtype]];
-  const turned = ({ data }: Tensor) => {
+  const transpose = ({ data }: Tensor) => {
     const aligned = data.byteOffset % elements.BYTES_PER_ELEMENT === 0 ? data : new Uint8Array(data);
     const from = new elements(aligned.buffer, aligned.byteOffset, rows * columns);
     const to = new elements(rows * columns);
@@ -19,5 +19,5 @@ export function transposedMatrix(matrix: Tensor): Tensor {
     }
     return new Uint8Array(to.buffer, 0, byteLength(matrix));
   };
-  return lazyTensor(dtype, [columns, rows], () => reading(matrix, turned));
+  return lazyTensor(dtype, [columns, rows], () => reading(matrix, transpose));
 }

@@ -1,6 +1,6 @@
 import type { Graph } from "../graph/graph.ts";
 import type { Node, Value } from "../graph/node.ts";
-import { isRandom } from "../graph/random.ts";
+import { isRandom } from "../graph/operators.ts";
 import { reading, type Tensor } from "../graph/tensor.ts";
 
 /** Equal constants become one, and so do nodes that compute the same from the same. */

@@ -37,7 +37,7 @@ function attributeOf(proto: AttributeProto): Attribute {
 
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-/** Undefined for bytes that are no text: some operators keep data in strings. */
+/** Decodes UTF-8. Undefined for other bytes, because some operators keep data in strings. */
 function textOf(bytes: Uint8Array<ArrayBuffer> | undefined): string | undefined {
   try {
     return utf8.decode(bytes);
@@ -46,7 +46,7 @@ function textOf(bytes: Uint8Array<ArrayBuffer> | undefined): string | undefined 
   }
 }
 
-/** The value of a Constant node, in any of its forms but the rare ones (strings, sparse). */
+/** Returns the value of a Constant node; undefined for strings and sparse tensors. */
 export function constantOf(node: NodeProto): Tensor | undefined {
   const [attribute] = node.attribute;
   if (node.opType !== "Constant" || !["", "ai.onnx"].includes(node.domain ?? "")) return undefined;

@@ -11,7 +11,7 @@ import { bytesOf } from "../files/stored-file.ts";
 import { decodeModel } from "../proto/decode-model.ts";
 import { encodeModel } from "../proto/encode-model.ts";
 import { ProtobufWriter } from "../proto/protobuf-writer.ts";
-import { encodeOnnx } from "./encode-onnx.ts";
+import { encodeOnnx } from "./to-onnx.ts";
 
 const { config, weights } = tinyBert();
 const tiny = encodeOnnx(encoderGraph(config, weights));
@@ -19,13 +19,13 @@ const tiny = encodeOnnx(encoderGraph(config, weights));
 const roundTrip = (bytes: Uint8Array<ArrayBuffer>) => encodeModel(decodeModel(bytes)).finish();
 const isSame = (a: Uint8Array, b: Uint8Array) => Buffer.compare(a, b) === 0;
 
-/** What a damaged file may do: be refused with a code, or be read and written again without harm. */
+/** Decodes a damaged file, which must be refused with a code, or survive encoding. */
 function survives(bytes: Uint8Array<ArrayBuffer>): string {
   return refusal(() => roundTrip(bytes));
 }
 
 describe("decodeModel and encodeModel", () => {
-  it("give back the file, byte for byte", () => {
+  it("reproduce a file byte for byte", () => {
     expect(isSame(roundTrip(tiny), tiny)).toBe(true);
   });
 
@@ -36,7 +36,7 @@ describe("decodeModel and encodeModel", () => {
     expect(encodeModel(model).chunks()).toContain(largest);
   });
 
-  it("keep fields that no schema here knows, wherever they stand", () => {
+  it("keep fields that have no schema", () => {
     const anyField = fc.tuple(fc.integer({ min: 100, max: 2 ** 29 - 1 }), fc.uint8Array({ maxLength: 20 }));
     fc.assert(
       fc.property(fc.array(anyField, { minLength: 1, maxLength: 4 }), (fields) => {
@@ -57,7 +57,7 @@ describe("decodeModel and encodeModel", () => {
     );
   });
 
-  it("read repeated numbers whether packed or not", () => {
+  it("read packed and unpacked repeated numbers", () => {
     const attribute = (write: (writer: ProtobufWriter) => void) =>
       decodeModel(
         new ProtobufWriter().message(7, (graph) => graph.message(1, (node) => node.message(5, write))).finish(),
@@ -73,7 +73,7 @@ describe("decodeModel and encodeModel", () => {
     expect(attribute((writer) => writer.message(8, packed))).toEqual(values);
   });
 
-  it("refuse a file that ends early, at every 1/64 of it", () => {
+  it("refuse a truncated file, cut at every 1/64 of its length", () => {
     const outcomes = new Set<string>();
     for (let part = 1; part < 64; part++) outcomes.add(survives(tiny.slice(0, Math.floor((tiny.length * part) / 64))));
     expect([...outcomes]).toEqual(["onnx_invalid"]);
@@ -81,7 +81,7 @@ describe("decodeModel and encodeModel", () => {
 
   it("neither hang nor crash on flipped bytes", () => {
     const random = randomNumbers(20_261_121);
-    // Weights are two thirds of the file and say nothing about its structure: flip bytes of a file without them.
+    // Without weights, which are two thirds of the file: flipping their bytes would not change its structure.
     const model = decodeModel(tiny);
     for (const tensor of model.graph?.initializer ?? []) tensor.rawData = new Uint8Array(4);
     const structure = encodeModel(model).finish();
@@ -97,7 +97,7 @@ describe("decodeModel and encodeModel", () => {
     expect([...outcomes.keys()].sort()).toEqual(["accepted", "onnx_invalid"]);
   });
 
-  it("refuse arbitrary bytes, or give them back", () => {
+  it("refuse arbitrary bytes or reproduce them", () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {
         expect(["accepted", "onnx_invalid"]).toContain(survives(new Uint8Array(bytes)));
@@ -106,7 +106,7 @@ describe("decodeModel and encodeModel", () => {
     );
   });
 
-  it("refuse messages that nest without end", () => {
+  it("refuse messages that nest too deep", () => {
     const nest = (writer: ProtobufWriter, depth: number): ProtobufWriter =>
       depth === 0
         ? writer
@@ -130,7 +130,7 @@ describe("decodeModel and encodeModel", () => {
 });
 
 describeShared("corpus", "every model of the corpus", (folder) => {
-  it("comes back byte for byte", () => {
+  it("is reproduced byte for byte", () => {
     const models = (readdirSync(folder, { recursive: true }) as string[]).filter((file) => file.endsWith(".onnx"));
     const changed = models.filter((file) => {
       const bytes = new Uint8Array(readFileSync(join(folder, file)));

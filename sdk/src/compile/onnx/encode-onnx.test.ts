@@ -7,24 +7,24 @@ import { messagesOf, readFields, valuesOf } from "#test/oracles/protobuf-reader.
 import { runOnnx } from "#test/oracles/run-onnx.ts";
 import { type Attribute, float, int, ints } from "../graph/attribute.ts";
 import { float32Scalar, int64s, type Tensor, tensor } from "../graph/tensor.ts";
-import { encodeOnnx } from "./encode-onnx.ts";
+import { encodeOnnx } from "./to-onnx.ts";
 
 /**
- * onnxruntime's float32 against float64 here, relative to the largest value. At most 8 nodes of a few roundings of 6e-8
- * measure 1.1e-7 at worst; the rest is room for a CPU that sums in another order.
+ * Tolerance for onnxruntime's float32 against this test's float64, relative to the largest value. Measured: at most 1.1e-7
+ * for 8 nodes. The rest is a margin for CPUs that sum in another order.
  */
 const FLOAT32_ROUNDING = 1e-6;
 
 const string = (value: string): Attribute => ({ kind: "string", value });
 
-/** A matrix as the test's own arithmetic sees it. */
+/** A matrix in the test's own arithmetic. */
 interface Matrix {
   rows: number;
   columns: number;
   at: (row: number, column: number) => number;
 }
 
-/** Values are computed once, so that a chain of operators stays linear. */
+/** Computes a value once, so that a chain of operators takes linear time. */
 function matrix(rows: number, columns: number, at: Matrix["at"]): Matrix {
   const values = Array.from({ length: rows * columns }, (_, i) => at(Math.floor(i / columns), i % columns));
   return { rows, columns, at: (row, column) => values[row * columns + column] as number };
@@ -34,7 +34,7 @@ const valuesIn = ({ rows, columns, at }: Matrix) =>
 const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
 const range = (length: number) => Array.from({ length }, (_, i) => i);
 
-/** One random step of a program: which operator, on which of the values so far, with which numbers. */
+/** One random operation: an operator, the indices of its inputs and its numbers. */
 interface Step {
   op: keyof typeof operators;
   operand: number;
@@ -43,7 +43,7 @@ interface Step {
   size: number;
 }
 
-/** What a step adds to the graph beside what it means; `x` and `y` are values so far, `y` of the shape of `x` or `x`. */
+/** Adds an operation to the graph and returns its meaning. `y` is `x` or another value with the same shape. */
 interface Context {
   g: NamedGraph;
   name: string;
@@ -53,7 +53,7 @@ interface Context {
   constant: (part: string, value: Tensor) => string;
 }
 
-/** Numbers that float32 holds exactly. */
+/** Numbers that float32 represents exactly. */
 const eighth = fc.integer({ min: -8, max: 8 }).map((n) => n / 8);
 const cycle = (numbers: readonly number[], length: number) =>
   range(length).map((i) => numbers[i % numbers.length] as number);
@@ -65,7 +65,7 @@ const elementwise =
     return matrix(x.value.rows, x.value.columns, (i, j) => compute(x.value.at(i, j), y.value.at(i, j)));
   };
 
-/** Every operator's encoding beside its meaning in plain arithmetic. Between them they have every kind of attribute. */
+/** Operators with their meaning in plain arithmetic. Together they use every kind of attribute. */
 const operators = {
   add: elementwise("Add", (a, b) => a + b),
   subtract: elementwise("Sub", (a, b) => a - b),
@@ -164,7 +164,7 @@ const step: fc.Arbitrary<Step> = fc.record({
 });
 
 describe("encodeOnnx", () => {
-  it("writes any graph so that onnxruntime loads it and computes what it means", async () => {
+  it("writes every graph so that onnxruntime computes the expected values", async () => {
     const input = fc
       .record({ rows: fc.integer({ min: 1, max: 4 }), columns: fc.integer({ min: 1, max: 4 }) })
       .chain(({ rows, columns }) =>
@@ -195,7 +195,7 @@ describe("encodeOnnx", () => {
           values.push({ name, value });
         });
         const computed = values.slice(1);
-        // Every value is an output: onnxruntime then neither drops nor fuses any.
+        // Every value is an output, so that onnxruntime neither drops nor fuses any.
         const graph = g.outputs(...computed.map(({ name }) => name));
         const feed = new ort.Tensor("float32", Float32Array.from(valuesIn(x)), [x.rows, x.columns]);
         const outputs = await runOnnx(encodeOnnx(graph), { x: feed });
@@ -233,7 +233,7 @@ describe("encodeOnnx", () => {
     expect(Array.from(y?.data as Float32Array)).toEqual(expected);
   });
 
-  it("writes every kind of attribute with its type, as onnx.proto3 numbers them", () => {
+  it("writes every kind of attribute with its type number from onnx.proto3", () => {
     const g = new NamedGraph("attributes", [{ name: "x", dtype: "float32", shape: [] }]);
     g.op("y", "Anything", ["x"], {
       i: int(-1),
@@ -262,7 +262,7 @@ describe("encodeOnnx", () => {
     ]);
   });
 
-  it("keeps an input that is left out as an empty name at its place", () => {
+  it("writes an omitted input as an empty name", () => {
     const g = new NamedGraph("optional", [{ name: "x", dtype: "float32", shape: [] }]);
     g.op("y", "Clip", ["x", "", "x"]);
     const [graph] = messagesOf(readFields(encodeOnnx(g.outputs())), 7);

@@ -33,7 +33,7 @@ const nodes = (model: ModelProto) =>
 describe("inputs", () => {
   const shapesOf = (model: ModelProto) => fromOnnx(model).inputs.map(({ shape }) => shape && `[${shape}]`);
 
-  it("have the file's names for open sizes, and their own for those without", () => {
+  it("use the file's names of dynamic sizes, and unique names for unnamed ones", () => {
     const input = [
       declarationOf("a", ["batch", 4, undefined]),
       declarationOf("b", ["batch", -1]),
@@ -43,7 +43,7 @@ describe("inputs", () => {
     expect(shapesOf(modelOf({ input }))).toEqual(["[batch,4,a.2]", "[batch,b.1]", undefined, undefined]);
   });
 
-  it("have defaults where the file says so, which a caller may override", async () => {
+  it("keep their default values, which a caller may override", async () => {
     const model = modelOf({
       input: [x, declarationOf("w", [3])],
       initializer: [initializerOf("w", numbers(1, 2, 3))],
@@ -57,7 +57,7 @@ describe("inputs", () => {
     await expectSameResults(model, [{ x: given }, { x: given, w: given }]);
   });
 
-  it("are constants where the format is too old for defaults", async () => {
+  it("are constants in formats without default values", async () => {
     const model = modelOf(
       {
         input: [x, declarationOf("w", [3])],
@@ -87,7 +87,7 @@ describe("Constant nodes", () => {
     ["an integer", [attribute.int("value_int", -3)], tensor("int64", [], BigInt64Array.of(-3n))],
     ["integers", [attribute.ints("value_ints", 1, 2)], int64s(1, 2)],
     ["no integers", [attribute.ints("value_ints")], int64s()],
-  ])("are read as constants: %s", async (_, setting, expected) => {
+  ])("with %s are read as constants", async (_, setting, expected) => {
     expect(constantOf(setting)).toEqual(expected);
     expect(constantOf(setting, { domain: "ai.onnx" })).toEqual(expected);
     await expectSameResults(modelOf({ node: [nodeOf("c = Constant()", setting)], output: [{ name: "c" }] }), [{}]);
@@ -97,18 +97,18 @@ describe("Constant nodes", () => {
     ["a string", [{ name: "value_string", s: textOf("words"), type: 3 }]],
     ["strings", [{ name: "value_strings", strings: [textOf("a"), textOf("b")], type: 8 }]],
     ["a tensor of strings", [{ name: "value", t: { dims: [1n], dataType: 8, stringData: [textOf("a")] }, type: 4 }]],
-  ])("stay nodes: %s", async (_, setting) => {
+  ])("stay nodes if they hold %s", async (_, setting) => {
     expect(constantOf(setting)).toBeUndefined();
     await expectSameResults(modelOf({ node: [nodeOf("c = Constant()", setting)], output: [{ name: "c" }] }), [{}]);
   });
 
-  it("of another domain are that domain's business", () => {
+  it("of another domain stay nodes", () => {
     expect(constantOf([attribute.int("value_int", 1)], { domain: "example.com" })).toBeUndefined();
   });
 });
 
-describe("what no rewrite reads", () => {
-  it("keeps tensors of strings", async () => {
+describe("unknown content", () => {
+  it("includes string tensors, which are kept", async () => {
     const words = { name: "words", dims: [3n], dataType: 8, stringData: ["a", "bé", ""].map(textOf) };
     const model = modelOf({
       input: [declarationOf("i", ["n"], "int64")],
@@ -120,7 +120,7 @@ describe("what no rewrite reads", () => {
     await expectSameResults(model, [{ i: new ort.Tensor("int64", BigInt64Array.of(1n, 0n), [2]) }]);
   });
 
-  it("keeps operators of unknown domains, and their versions", () => {
+  it("includes operators of unknown domains, which are kept with their versions", () => {
     const model = modelOf(
       { input: [x], node: [nodeOf("y, , z = Parse(x, )", [], { domain: "example.com" })], output: [y] },
       {
@@ -142,7 +142,7 @@ describe("what no rewrite reads", () => {
   });
 });
 
-/** A graph whose sub-graph reads what is around it. */
+/** A graph whose sub-graph reads values of the outer graph. */
 const capturing = (branch: PartialMessage<GraphProto>, more: PartialMessage<GraphProto> = {}) =>
   modelOf({
     input: [declarationOf("condition", [], "bool"), x],
@@ -163,7 +163,7 @@ const xs = new ort.Tensor("float32", Float32Array.of(0.5, -1, 2), [3]);
 describe("sub-graphs", () => {
   const branchFeeds = [true, false].map((value) => ({ condition: condition(value), x: xs }));
 
-  it("count as readers of what they take from around them", async () => {
+  it("count as readers of outer values", async () => {
     const model = capturing({ node: [nodeOf("t = Add(outer, x)")], output: [declarationOf("t")] });
     const graph = fromOnnx(model);
     const branch = [...graph.nodes].find((node) => node.is("If"));
@@ -173,7 +173,7 @@ describe("sub-graphs", () => {
     await expectSameResults(model, branchFeeds);
   });
 
-  it("return what is around them only by a node of their own, and may nest", async () => {
+  it("return outer values through a node of their own, and may nest", async () => {
     const inner = [
       attribute.graph("then_branch", { node: [nodeOf("a = Mul(outer, local)")], output: [declarationOf("a")] }),
       attribute.graph("else_branch", { node: [nodeOf("b = Identity(x)")], output: [declarationOf("b")] }),
@@ -188,7 +188,7 @@ describe("sub-graphs", () => {
     await expectSameResults(model, branchFeeds);
   });
 
-  it("of loops know their own inputs", async () => {
+  it("of Loop have their own inputs", async () => {
     const body: PartialMessage<GraphProto> = {
       input: [declarationOf("i", [], "int64"), declarationOf("go", [], "bool"), declarationOf("sum", [3])],
       node: [nodeOf("on = Identity(go)"), nodeOf("next = Add(sum, outer)")],
@@ -205,7 +205,7 @@ describe("sub-graphs", () => {
     await expectSameResults(model, branchFeeds);
   });
 
-  it("of scans as well", async () => {
+  it("of Scan have their own inputs", async () => {
     const body: PartialMessage<GraphProto> = {
       input: [declarationOf("state", []), declarationOf("element", [])],
       node: [nodeOf("next = Add(state, element)"), nodeOf("scaled = Mul(next, factor)")],
@@ -221,7 +221,7 @@ describe("sub-graphs", () => {
     await expectSameResults(model, [{ x: xs }]);
   });
 
-  it("have no name from around them that they define themselves", () => {
+  it("do not capture a name that they define themselves", () => {
     const model = modelOf({
       node: [
         nodeOf("y = If(c)", [
@@ -260,19 +260,19 @@ describe("outputs", () => {
   });
 });
 
-describe("a file that is no sound model", () => {
+describe("an invalid file", () => {
   const cyclic = [nodeOf("a = Neg(b)"), nodeOf("b = Neg(a)")];
   const bytes = (dims: bigint[], length: number) => ({ name: "w", dims, dataType: 1, rawData: new Uint8Array(length) });
 
   it.each<[string, string, PartialMessage<GraphProto>]>([
-    ["nodes in a circle", "graph_invalid", { node: cyclic, output: [{ name: "a" }] }],
-    ["a node that reads its own result", "graph_invalid", { node: [nodeOf("a = Neg(a)")] }],
+    ["a cycle", "graph_invalid", { node: cyclic, output: [{ name: "a" }] }],
+    ["a node that reads its own output", "graph_invalid", { node: [nodeOf("a = Neg(a)")] }],
     [
       "nodes in a circle through a sub-graph",
       "graph_invalid",
       { input: [x], node: [nodeOf("y = If(x)", [attribute.graph("then_branch", { node: [nodeOf("z = Neg(y)")] })])] },
     ],
-    ["an input that nothing defines", "graph_invalid", { node: [nodeOf("a = Neg(nothing)")] }],
+    ["an undefined input", "graph_invalid", { node: [nodeOf("a = Neg(nothing)")] }],
     [
       "a sub-graph that reads what nothing defines",
       "graph_invalid",
@@ -281,22 +281,22 @@ describe("a file that is no sound model", () => {
         node: [nodeOf("y = If(x)", [attribute.graph("then_branch", { node: [nodeOf("z = Neg(nothing)")] })])],
       },
     ],
-    ["an output that nothing defines", "graph_invalid", { output: [y] }],
+    ["an undefined output", "graph_invalid", { output: [y] }],
     ["an output without a name", "graph_invalid", { output: [{}] }],
-    ["two inputs of one name", "graph_invalid", { input: [x, x] }],
-    ["two constants of one name", "graph_invalid", { initializer: [bytes([1n], 4), bytes([1n], 4)] }],
-    ["two nodes with one result", "graph_invalid", { input: [x], node: [nodeOf("y = Neg(x)"), nodeOf("y = Abs(x)")] }],
-    ["a node with one result twice", "graph_invalid", { input: [x], node: [nodeOf("y, y = Split(x)")] }],
-    ["a result named like an input", "graph_invalid", { input: [x], node: [nodeOf("x = Neg(x)")] }],
+    ["two inputs with one name", "graph_invalid", { input: [x, x] }],
+    ["two constants with one name", "graph_invalid", { initializer: [bytes([1n], 4), bytes([1n], 4)] }],
+    ["two nodes with one output", "graph_invalid", { input: [x], node: [nodeOf("y = Neg(x)"), nodeOf("y = Abs(x)")] }],
+    ["a node with the same output twice", "graph_invalid", { input: [x], node: [nodeOf("y, y = Split(x)")] }],
+    ["an output of a node that is named like an input", "graph_invalid", { input: [x], node: [nodeOf("x = Neg(x)")] }],
     [
       "a Constant named like an initializer",
       "graph_invalid",
       { initializer: [bytes([1n], 4)], node: [nodeOf("w = Constant()", [attribute.int("value_int", 1)])] },
     ],
     ["a sparse constant", "graph_invalid", { sparseInitializer: [{ values: bytes([1n], 4), dims: [9n] }] }],
-    ["a constant of too few bytes", "onnx_invalid", { initializer: [bytes([3n], 4)] }],
-    ["a constant of a negative size", "onnx_invalid", { initializer: [bytes([-3n], 4)] }],
-    ["a constant of more than all memory", "onnx_invalid", { initializer: [bytes([2n ** 62n], 4)] }],
+    ["a constant with too few bytes", "onnx_invalid", { initializer: [bytes([3n], 4)] }],
+    ["a constant with a negative size", "onnx_invalid", { initializer: [bytes([-3n], 4)] }],
+    ["a constant larger than any memory", "onnx_invalid", { initializer: [bytes([2n ** 62n], 4)] }],
     [
       "a Constant of too few bytes",
       "onnx_invalid",
@@ -317,7 +317,7 @@ describe("a file that is no sound model", () => {
     expect(refusal(() => fromOnnx(model as ModelProto))).toBe("onnx_invalid");
   });
 
-  it("is accepted when it is empty, or says little", () => {
+  it("may be empty or have few fields: it is then accepted", () => {
     expect(nodes(modelOf({}))).toEqual([]);
     expect(nodes(modelOf({ node: [{}, { output: [""] }, { opType: "Op", attribute: [{}] }] }))).toEqual(["", "", "Op"]);
   });
@@ -333,5 +333,5 @@ describeShared("corpus", "a model as it was exported, by way of the graph", (fol
     await expectSameResults(await readOnnx(join(folder, name, "model.onnx")), feeds);
   });
 
-  it("comes in 150 cases", () => expect(names).toHaveLength(150));
+  it("is tested in 150 cases", () => expect(names).toHaveLength(150));
 });

@@ -9,18 +9,20 @@ import { inlineFunctions } from "./inline-functions.ts";
 import { freeNames, innerNames } from "./sub-graphs.ts";
 import { dataTypeOf, tensorOf } from "./tensor-proto.ts";
 
-/** From this version on, an initializer that is also an input is only its default. */
+/** First version in which an initializer with an input's name is only the default of that input. */
 const IR_VERSION_WITH_DEFAULTS = 4n;
 
 /**
- * A file's graph, ready to be rewritten. Local functions are inlined where that can be done, sub-graphs are kept as they
- * are and count as users of what they read. Weights stay where the file has them.
+ * Converts a decoded ONNX file to a graph. Inlines local functions if possible. Keeps sub-graphs unchanged; they count as
+ * users of the values they read. Weights stay in the file.
  *
- * @throws BertEdgeError `onnx_invalid` or `graph_invalid` when the file is not a sound model
+ * @throws BertEdgeError `onnx_invalid` or `graph_invalid` if the file is not a valid model
  */
 export function fromOnnx(model: ModelProto): Graph {
   if (!model.graph) {
-    throw new BertEdgeError("onnx_invalid", "The file holds no graph.", { hint: "It may not be an ONNX model." });
+    throw new BertEdgeError("onnx_invalid", "The file has no graph.", {
+      hint: "Check that the file is an ONNX model.",
+    });
   }
   const proto = inlineFunctions(model, model.graph);
   const graph = new Graph(proto.name ?? "");
@@ -29,7 +31,7 @@ export function fromOnnx(model: ModelProto): Graph {
   }
   const values = new Map<string, Value>();
   const define = (name: string, value: Value, by: string) => {
-    if (values.has(name)) throw invalid(`${name} is defined a second time by ${by}`);
+    if (values.has(name)) throw invalid(`${by} defines ${name}, which is already defined`);
     values.set(name, value);
   };
 
@@ -42,7 +44,7 @@ export function fromOnnx(model: ModelProto): Graph {
     const dtype = dataTypeOf(declaration.type?.tensorType?.elemType);
     const value = graph.input(name, { dtype, shape: declaredShape(declaration) });
     graph.declarations.set(value, declaration);
-    define(name, value, "the graph's inputs");
+    define(name, value, "The list of inputs");
   }
   for (const tensor of proto.initializer) {
     const name = tensor.name ?? "";
@@ -52,10 +54,10 @@ export function fromOnnx(model: ModelProto): Graph {
       continue;
     }
     const constant = tensorOf(tensor);
-    define(name, constant ? graph.constant(name, constant) : graph.opaque(name, tensor), "an initializer");
+    define(name, constant ? graph.constant(name, constant) : graph.opaque(name, tensor), "An initializer");
   }
   for (const { values: stored } of proto.sparseInitializer) {
-    throw invalid(`${stored?.name ?? "a tensor"} is sparse, which is not supported`);
+    throw invalid(`Tensor ${stored?.name ?? "(without a name)"} is sparse, which is not supported`);
   }
 
   const operators = proto.node.filter((node) => {
@@ -82,7 +84,7 @@ export function fromOnnx(model: ModelProto): Graph {
   const resolve = (name: string, reader: string): Value => {
     const value = values.get(name);
     if (value) return value;
-    throw invalid(`${reader} reads ${name}, which nothing defines`);
+    throw invalid(`${reader} reads ${name}, which is not defined`);
   };
   nodes.forEach((node, i) => {
     const from = operators[i] as NodeProto;
@@ -102,13 +104,13 @@ export function fromOnnx(model: ModelProto): Graph {
 }
 
 const invalid = (what: string) =>
-  new BertEdgeError("graph_invalid", `${what}.`, { hint: "The file is not a sound model; export it again." });
+  new BertEdgeError("graph_invalid", `${what}.`, { hint: "The file is not a valid model; export it again." });
 
-const describe = ({ name, opType, output }: NodeProto) => `${opType} ${name || output[0]}`;
+const describe = ({ name, opType, output }: NodeProto) => `Node ${name || output[0]} (${opType})`;
 
 /**
- * Symbols for what is not fixed: the file's own names, so that equal names are equal sizes. A name that stands twice in one
- * shape ("N", "N") says only that a size is not fixed.
+ * Returns the declared shape of an input. Dynamic sizes become symbols with the file's names, so that equal names mean equal
+ * sizes. A name that occurs twice in one shape ("N", "N") is a placeholder, and is not used.
  */
 function declaredShape({ name, type }: ValueInfoProto): Shape | undefined {
   const dims = type?.tensorType?.shape?.dim;

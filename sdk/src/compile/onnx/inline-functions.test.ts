@@ -18,7 +18,7 @@ const call = (text: string, attributes: Parameters<typeof nodeOf>[1] = [], more:
   nodeOf(text, attributes, { domain: DOMAIN, ...more });
 
 type FunctionDraft = PartialMessage<ModelProto["functions"][number]>;
-/** `functionOf("y = Twice(x)", ["y = Add(x, x)"])`; a node that is text is one of ONNX's own operators. */
+/** `functionOf("y = Twice(x)", ["y = Add(x, x)"])`; a node given as text is one of ONNX's own operators. */
 function functionOf(
   text: string,
   nodes: readonly (string | PartialMessage<NodeProto>)[],
@@ -29,7 +29,7 @@ function functionOf(
   return { name: opType, domain: DOMAIN, input, output, node, opsetImport: OPSETS, ...more };
 }
 
-/** A model of an input x, float32[3], and an output y. */
+/** A model with an input x, float32[3], and an output y. */
 const modelWith = (
   nodes: readonly PartialMessage<NodeProto>[],
   functions: readonly FunctionDraft[],
@@ -46,7 +46,7 @@ const operators = (model: ModelProto) =>
     .sorted()
     .map(({ opType }) => opType);
 
-/** Expects the operators that take the place of calls, and onnxruntime to compute the same with them. */
+/** Expects these operators in place of the calls, and the same results from onnxruntime. */
 async function expectInlined(model: ModelProto, expected: readonly string[]): Promise<void> {
   expect(operators(model)).toEqual(expected);
   await expectSameResults(model, feeds);
@@ -55,7 +55,7 @@ async function expectInlined(model: ModelProto, expected: readonly string[]): Pr
 describe("a call of a local function", () => {
   const twice = functionOf("y = Twice(x)", ["h = Identity(x)", "y = Add(h, x)"]);
 
-  it("gives way to the function's nodes", () =>
+  it("is replaced by the function's nodes", () =>
     expectInlined(modelWith([call("h = Twice(x)"), call("y = Twice(h)")], [twice]), [
       "Identity",
       "Add",
@@ -63,7 +63,7 @@ describe("a call of a local function", () => {
       "Add",
     ]));
 
-  it("does so inside other functions", () =>
+  it("is replaced inside other functions", () =>
     expectInlined(
       modelWith(
         [call("y = Fourfold(x)")],
@@ -72,7 +72,7 @@ describe("a call of a local function", () => {
       ["Identity", "Add", "Identity", "Add"],
     ));
 
-  it("names its nodes after itself", () => {
+  it("gives the nodes names that start with its own", () => {
     const model = modelWith([call("y = Twice(x)", [], { name: "/layer/twice" })], [twice]);
     expect(
       fromOnnx(model)
@@ -81,7 +81,7 @@ describe("a call of a local function", () => {
     ).toEqual(["/layer/twice/h", "/layer/twice/y"]);
   });
 
-  it("passes its attributes on, or the function's defaults, or none", () => {
+  it("passes on its attributes, the function's defaults, or none", () => {
     const leaky = functionOf(
       "y = Leaky(x)",
       [nodeOf("y = LeakyRelu(x)", [attribute.reference("alpha", "slope", FLOAT)])],
@@ -106,7 +106,7 @@ describe("a call of a local function", () => {
     return expectInlined(model, ["LeakyRelu", "LeakyRelu", "Softmax", "Softmax"]);
   });
 
-  it("makes constants of attributes", () => {
+  it("can turn attributes into constants", () => {
     const scale = functionOf(
       "y = Scale(x)",
       [nodeOf("s = Constant()", [attribute.reference("value_float", "by", FLOAT)]), "y = Mul(x, s)"],
@@ -124,12 +124,12 @@ describe("a call of a local function", () => {
     ]);
   });
 
-  it("may leave out results, which the function itself still reads", () => {
+  it("may leave out outputs that the function itself reads", () => {
     const both = functionOf("y, h = Both(x)", ["h = Neg(x)", "y = Exp(h)"]);
     return expectInlined(modelWith([call("y, = Both(x)")], [both]), ["Neg", "Exp"]);
   });
 
-  it("stays where the function has sub-graphs", () => {
+  it("stays if the function has sub-graphs", () => {
     const branch = { node: [nodeOf("z = Neg(x)")], output: [declarationOf("z")] };
     const chosen = functionOf("y = Chosen(x)", [
       nodeOf("c = Constant()", [attribute.tensor("value", { dtype: "bool", shape: [], data: Uint8Array.of(1) })]),
@@ -138,7 +138,7 @@ describe("a call of a local function", () => {
     return expectInlined(modelWith([call("y = Chosen(x)")], [chosen]), ["Chosen"]);
   });
 
-  it("stays where the function was written for other operators", () => {
+  it("stays if the function uses other operator set versions", () => {
     const versions = (version: bigint, domain = "") => ({ opsetImport: [{ domain, version }] });
     const of = (more: FunctionDraft) =>
       operators(modelWith([call("y = F(x)")], [functionOf("y = F(x)", ["y = Neg(x)"], more)]));
@@ -149,7 +149,7 @@ describe("a call of a local function", () => {
     expect(of(versions(1n, "example.com"))).toEqual(["F"]);
   });
 
-  it("goes where the function it is in knows a domain that the model does not", () => {
+  it("is replaced if the outer function imports a domain that the model does not import", () => {
     const outer = functionOf("y = Outer(x)", [nodeOf("y = Inner(x)", [], { domain: "inner" })], {
       opsetImport: [...OPSETS, { domain: "inner", version: 1n }],
     });
@@ -157,7 +157,7 @@ describe("a call of a local function", () => {
     expect(operators(modelWith([call("y = Outer(x)")], [outer, inner]))).toEqual(["Neg"]);
   });
 
-  it("means the function of its domain and overload", () => {
+  it("refers to the function with its domain and overload", () => {
     const of = (overload: string, opType: string) => functionOf("y = F(x)", [`y = ${opType}(x)`], { overload });
     const functions = [of("", "Neg"), of("other", "Abs"), functionOf("y = Exp(x)", ["y = Neg(x)"])];
     const model = modelWith(
@@ -169,10 +169,13 @@ describe("a call of a local function", () => {
   });
 });
 
-describe("functions that call each other without end", () => {
+describe("recursive functions", () => {
   it.each([
     ["one that calls itself", [functionOf("y = F(x)", [call("y = F(x)")])]],
-    ["two in a circle", [functionOf("y = F(x)", [call("y = G(x)")]), functionOf("y = G(x)", [call("y = F(x)")])]],
+    [
+      "two that call each other",
+      [functionOf("y = F(x)", [call("y = G(x)")]), functionOf("y = G(x)", [call("y = F(x)")])],
+    ],
     ["one that calls itself twice", [functionOf("y = F(x)", [call("h = F(x)"), call("y = F(h)")])]],
     [
       "a billion nodes of thirty functions",

@@ -4,17 +4,17 @@ import { freeNames } from "./sub-graphs.ts";
 
 type Functions = ReadonlyMap<string, ModelProto["functions"][number]>;
 
-/** Functions call functions; a file whose calls nest deeper than this calls itself. */
+/** Maximum depth of calls. A function whose calls nest deeper is taken to be recursive. */
 const MAX_DEPTH = 32;
 
-/** Far beyond any encoder; functions that call each other twice grow by powers of two. */
+/** Maximum number of inlined nodes. Functions that call each other twice grow exponentially. */
 const MAX_NODES = 1 << 18;
 
 /**
- * The graph with calls of local functions replaced by the functions' nodes. A call stays when the function has sub-graphs
- * or was written for other operator versions than the model: it then runs as it is and is opaque to rewriting.
+ * Replaces calls of local functions by the functions' nodes. A call stays if the function has sub-graphs, or imports other
+ * operator set versions than the model; no rewrite then looks into it.
  *
- * @throws BertEdgeError `graph_invalid` when functions call each other without end
+ * @throws BertEdgeError `graph_invalid` for recursive functions
  */
 export function inlineFunctions(model: ModelProto, graph: GraphProto): GraphProto {
   const functions: Functions = new Map(
@@ -46,14 +46,18 @@ function expand(call: NodeProto, functions: Functions, depth: number, budget: { 
   if (!fn || freeNames(call).size > 0) return [call];
   budget.nodes -= fn.node.length;
   if (depth > MAX_DEPTH || budget.nodes < 0) {
-    throw new BertEdgeError("graph_invalid", `Function ${fn.name} calls itself, or others without end.`, {
-      hint: "The file is not a sound model; export it again.",
-    });
+    throw new BertEdgeError(
+      "graph_invalid",
+      `Function ${fn.name} is recursive: it calls itself, directly or through others.`,
+      {
+        hint: "The file is not a valid model; export it again.",
+      },
+    );
   }
   const prefix = `${call.name || call.output[0]}/`;
   const names = new Map<string, string>([
     ...fn.input.map((name, i): [string, string] => [name, call.input[i] ?? ""]),
-    // The function itself may read a result that the call leaves out.
+    // The function itself may read an output that the call leaves out.
     ...fn.output.map((name, i): [string, string] => [name, call.output[i] || prefix + name]),
   ]);
   const rename = (name: string) => (name === "" ? "" : (names.get(name) ?? prefix + name));
@@ -69,7 +73,7 @@ function expand(call: NodeProto, functions: Functions, depth: number, budget: { 
     .flatMap((node) => expand(node, functions, depth + 1, budget));
 }
 
-/** An attribute that refers to one of the call's; absent when the call leaves it out. */
+/** Replaces a reference to one of the call's attributes; drops it if the call has no such attribute. */
 function resolve(attribute: AttributeProto, given: ReadonlyMap<string | undefined, AttributeProto>): AttributeProto[] {
   if (!attribute.refAttrName) return [attribute];
   const value = given.get(attribute.refAttrName);

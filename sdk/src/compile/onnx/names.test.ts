@@ -10,22 +10,22 @@ import { encodeModel } from "../proto/encode-model.ts";
 import { fromOnnx } from "./from-onnx.ts";
 import { toOnnx } from "./to-onnx.ts";
 
-/** Fused operators sum in another order. */
+/** Tolerance, because fused operators sum in another order. */
 const FLOAT32_ROUNDING = 1e-5;
 
-it("a name that stands twice in one shape does not make two sizes equal", () => {
+it("does not treat sizes as equal because a name occurs twice in one shape", () => {
   const { inputs } = fromOnnx(modelOf({ input: [declarationOf("x", ["N", "N", "M"])] }));
   const [rows, columns, depth] = inputs[0]?.shape ?? [];
   expect(sameDim(rows, columns)).toBe(false);
   expect(String(depth)).toBe("M");
 });
 
-it("a name in two shapes makes their sizes equal", () => {
+it("treats sizes with one name in two shapes as equal", () => {
   const { inputs } = fromOnnx(modelOf({ input: [declarationOf("x", ["N"]), declarationOf("y", ["N"])] }));
   expect(sameDim(inputs[0]?.shape?.[0], inputs[1]?.shape?.[0])).toBe(true);
 });
 
-/** Attention under a padding mask, and a sub-graph that reads its result and names its own as a rewrite would. */
+/** Attention with a padding mask, and a sub-graph that reads its output and uses names that a rewrite would choose. */
 function withBranch(inner: string) {
   const s = new Sketch();
   const x = s.input("x", ["batch", "sequence", HIDDEN]);
@@ -57,7 +57,7 @@ const feeds = {
   condition: toOrt(tensor("bool", [], Uint8Array.of(1))),
 };
 
-it("names that a rewrite makes differ from those inside sub-graphs", async () => {
+it("gives new nodes names that no sub-graph uses", async () => {
   const original = withBranch("inner");
   const { graph } = await optimized(original);
   expect([...graph.nodes].map(({ opType }) => opType)).toContain("Attention");

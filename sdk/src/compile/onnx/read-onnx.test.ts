@@ -41,7 +41,7 @@ describe("readOnnx", () => {
     expect(tensor).not.toHaveProperty("dataLocation");
   });
 
-  it("reads to the file's end when no length is given, from its start when no offset is", async () => {
+  it("reads from the file's start by default, and to its end", async () => {
     expect((await tensorOf(await modelWith({ location: "weights.bin" })))?.rawData).toEqual(numbers);
     expect((await tensorOf(await modelWith({ location: "weights.bin", offset: "12" })))?.rawData).toEqual(
       numbers.slice(12),
@@ -50,18 +50,18 @@ describe("readOnnx", () => {
 
   it.each<[string, Record<string, string>]>([
     ["above the folder", { location: "../secret.bin" }],
-    ["above it by a detour", { location: "sub/../../secret.bin" }],
+    ["above the folder by a detour", { location: "sub/../../secret.bin" }],
     ["at an absolute path", { location: "/etc/hostname" }],
-    ["nowhere", {}],
+    ["without a location", {}],
     ["in the folder itself", { location: "." }],
-    ["in a file that is not there", { location: "missing.bin" }],
+    ["in a missing file", { location: "missing.bin" }],
     ["beyond the file's end", { location: "weights.bin", offset: "12", length: "8" }],
     ["at an offset beyond the end", { location: "weights.bin", offset: "17" }],
     ["at a negative offset", { location: "weights.bin", offset: "-4", length: "4" }],
-    ["at no number", { location: "weights.bin", offset: "0x4" }],
-    ["in more bytes than there are numbers for", { location: "weights.bin", length: "9".repeat(30) }],
-    ["behind a link that leads out", { location: "link.bin" }],
-  ])("refuses data %s", async (_, externalData) => {
+    ["at an offset that is not a number", { location: "weights.bin", offset: "0x4" }],
+    ["with a length that is too large for a number", { location: "weights.bin", length: "9".repeat(30) }],
+    ["behind a link that leaves the folder", { location: "link.bin" }],
+  ])("refuses external data %s", async (_, externalData) => {
     const path = await modelWith(externalData);
     const secret = join(path, "../../secret.bin");
     await writeFile(secret, numbers);
@@ -73,12 +73,12 @@ describe("readOnnx", () => {
     await expect(readOnnx(await modelWith({ location: "missing.bin" }))).rejects.toThrow(/tensor w in missing\.bin/);
   });
 
-  it("says that a model does not exist", async () => {
+  it("refuses a missing model", async () => {
     expect(await refusalOf(readOnnx(join(await temporaryFolder(), "model.onnx")))).toBe("onnx_missing");
   });
 });
 
-/** A model whose weights are in it or beside it. */
+/** A model with weights inside its file or in a second one. */
 async function largeModel(maxInlineBytes?: number): Promise<string> {
   const path = join(await temporaryFolder(), "model.onnx");
   const g = new NamedGraph("large", [{ name: "x", dtype: "float32", shape: ["n", 1] }]);
@@ -92,7 +92,7 @@ describe.each([
   ["in the file", undefined, "model.onnx"],
   ["beside the file", 0, "model.onnx.data"],
 ])("large weights %s", (_, maxInlineBytes, name) => {
-  it("are not in memory until they are used", async () => {
+  it("stay out of memory until they are used", async () => {
     const path = await largeModel(maxInlineBytes);
     const before = process.memoryUsage().arrayBuffers;
     const weight = await tensorOf(path);
@@ -104,7 +104,7 @@ describe.each([
   it.each<[string, (path: string) => Promise<unknown>]>([
     ["was cut off", (path) => truncate(path, 1000)],
     ["was replaced", (path) => copyFile(path, `${path}.copy`).then(() => rename(`${path}.copy`, path))],
-  ])("are refused where the file %s after it was read", async (_, change) => {
+  ])("are refused if the file %s after it was read", async (_, change) => {
     const path = await largeModel(maxInlineBytes);
     const weight = await tensorOf(path);
     await change(join(path, "..", name));
@@ -113,7 +113,7 @@ describe.each([
 });
 
 describeShared("models/all-MiniLM-L6-v2", "all-MiniLM-L6-v2 as PyTorch exports it", (folder) => {
-  it("has its word table in the safetensors file beside it", async () => {
+  it("has its token embedding table in the safetensors file in its folder", async () => {
     const { graph } = await readOnnx(join(folder, "model.onnx"));
     const table = graph?.initializer.find(({ dims }) => dims.join() === "30522,384");
     const file = await readFile(join(folder, "model.safetensors"));

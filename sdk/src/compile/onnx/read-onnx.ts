@@ -10,11 +10,11 @@ import type { GraphProto, ModelProto, NodeProto, TensorProto } from "../proto/on
 const EXTERNAL = 1;
 
 /**
- * Reads an ONNX file and the external data it names. External tensors come back as if their bytes had been in the file. Large
- * weights stay in their files and are read each time they are used, so the files must not change meanwhile.
+ * Reads an ONNX file and its external data. External tensors are returned as if they were in the file. Large weights stay in
+ * their files and are read at each use, so the files must not change.
  *
- * @throws BertEdgeError `onnx_missing`, `onnx_invalid`, or `external_data_invalid` when a tensor's data is missing, is not
- *   where it is said to be, or lies outside the model's folder; when weights are used, `file_changed`
+ * @throws BertEdgeError `onnx_missing`, `onnx_invalid`, or `external_data_invalid` if a tensor's data is missing, out of range
+ *   or outside the model's folder. Later, when weights are read: `file_changed`.
  */
 export async function readOnnx(path: string): Promise<ModelProto> {
   const file = openModel(path);
@@ -43,21 +43,22 @@ function openModel(path: string): StoredFile {
   try {
     file = storedFile(path);
   } catch (cause) {
-    throw unreadable("", cause);
+    throw unreadable("Check the path and the permissions of the file.", cause);
   }
-  if (file.length >= MAX_PROTOBUF_BYTES) throw unreadable("Files over 2 GB keep their weights as external data.");
+  if (file.length >= MAX_PROTOBUF_BYTES)
+    throw unreadable("The file is over 2 GB, the limit of protobuf. Export the model with external data.");
   return file;
 }
 
 /** https://protobuf.dev/programming-guides/proto-limits */
 const MAX_PROTOBUF_BYTES = 2 ** 31;
 
-/** The files beside a model that hold its external tensors. */
+/** The files with a model's external tensors. */
 class ExternalFiles {
   readonly #folder: string;
   readonly #known = new Map<string, StoredFile>();
 
-  /** @param folder the model's, without symbolic links */
+  /** @param folder the model's folder, with symbolic links resolved */
   constructor(folder: string) {
     this.#folder = folder;
   }
@@ -67,17 +68,23 @@ class ExternalFiles {
     const entries = new Map(tensor.externalData.map(({ key = "", value = "" }) => [key, value]));
     const location = entries.get("location") ?? "";
     const refuse = (what: string, cause?: unknown) =>
-      new BertEdgeError("external_data_invalid", `The data of tensor ${tensor.name} in ${location} ${what}.`, {
-        hint: "Keep the model's files together in one folder, as they were exported.",
-        cause,
-      });
+      new BertEdgeError(
+        "external_data_invalid",
+        `The data of tensor ${tensor.name} in ${location || "an unnamed file"} ${what}.`,
+        {
+          hint: "Keep the model's files together in one folder, as they were exported.",
+          cause,
+        },
+      );
     const file = await this.#file(location).catch((cause: unknown) => {
       throw cause instanceof RangeError ? refuse(cause.message) : refuse("cannot be read", cause);
     });
     const offset = wholeNumber(entries.get("offset") ?? "0");
     const length = wholeNumber(entries.get("length") ?? String(file.length - offset));
     if (!(offset + length <= file.length)) {
-      throw refuse(`is bytes ${entries.get("offset") ?? 0} to ${offset + length} of a file of ${file.length}`);
+      throw refuse(
+        `is at bytes ${entries.get("offset") ?? 0} to ${offset + length}, but the file has ${file.length} bytes`,
+      );
     }
     return partOf(file, offset, offset + length);
   }
@@ -85,7 +92,7 @@ class ExternalFiles {
   async #file(location: string): Promise<StoredFile> {
     const known = this.#known.get(location);
     if (known) return known;
-    // The name is the file's author's, so neither it nor a link behind it may lead out of the folder.
+    // The file is untrusted: neither the name nor a link behind it may leave the folder.
     const named = resolve(this.#folder, location);
     if (location === "" || isAbsolute(location) || !this.#holds(named)) throw new RangeError(OUTSIDE);
     const path = await realpath(named);
@@ -101,12 +108,12 @@ class ExternalFiles {
   }
 }
 
-const OUTSIDE = "lies outside the model's folder";
+const OUTSIDE = "is outside the model's folder";
 
-/** NaN for anything else, which no comparison lets through. */
+/** Parses a non-negative integer. Other text gives NaN, which fails every comparison. */
 const wholeNumber = (text: string): number => (/^\d{1,15}$/.test(text) ? Number(text) : Number.NaN);
 
-/** Every tensor of a model: initializers and attributes, in sub-graphs and functions too. */
+/** Lists every tensor of a model: initializers and attributes, also in sub-graphs and functions. */
 function* tensorsOf(model: ModelProto): Generator<TensorProto> {
   if (model.graph) yield* tensorsOfGraph(model.graph);
   for (const { node } of model.functions) yield* tensorsOfNodes(node);

@@ -1,6 +1,6 @@
 import type { GraphProto, NodeProto } from "../proto/onnx-messages.ts";
 
-/** Names that a node's sub-graphs read from the graphs around them. */
+/** Returns the names that a node's sub-graphs read from the enclosing graphs. */
 export function freeNames(node: NodeProto): Set<string> {
   const free = new Set<string>();
   for (const { g, graphs } of node.attribute) {
@@ -9,7 +9,7 @@ export function freeNames(node: NodeProto): Set<string> {
   return free;
 }
 
-/** Names that a node's sub-graphs give to their own nodes and values. */
+/** Lists the names of the nodes and values inside a node's sub-graphs. */
 export function* innerNames(node: NodeProto): Generator<string> {
   for (const { g, graphs } of node.attribute) {
     for (const graph of g ? [g, ...graphs] : graphs) {

@@ -11,7 +11,7 @@ import { dataTypeOf, dataTypes, tensorOf, toTensorProto } from "./tensor-proto.t
 const types = Object.keys(dataTypes) as DataType[];
 const LARGEST = 2n ** 63n - 1n;
 
-/** The fields in which files keep numbers of each type, with values at both ends of what the type holds. */
+/** Number fields of each type, with the minimum and the maximum of the type. */
 const numbers: Readonly<Record<DataType, PartialMessage<TensorProto>>> = {
   float32: { floatData: [1.5, -0, 3e38] },
   float64: { doubleData: [Math.PI, -1e300, 5e-324] },
@@ -28,7 +28,7 @@ const numbers: Readonly<Record<DataType, PartialMessage<TensorProto>>> = {
   bool: { int32Data: [1, 0, 1] },
 };
 
-/** A tensor as it is read from a file. */
+/** Reads a tensor from a file. */
 function protoOf(draft: PartialMessage<TensorProto>): TensorProto {
   const [read] = modelOf({ initializer: [draft] }).graph?.initializer ?? [];
   return read as TensorProto;
@@ -50,13 +50,13 @@ describe("tensorOf", () => {
     });
   });
 
-  it.each(types)("gives back %s that was written", (dtype) => {
+  it.each(types)("reproduces %s after writing", (dtype) => {
     const tensor = { dtype, shape: [2, 1], data: Uint8Array.from({ length: 2 * elementSize[dtype] }, (_, i) => i) };
     expect(tensorOf(protoOf(toTensorProto("t", tensor)))).toEqual(tensor);
     expect(dataTypeOf(dataTypes[dtype])).toBe(dtype);
   });
 
-  it("reads bfloat16, which is 16 of a float32's bits", () => {
+  it("reads bfloat16 as the upper 16 bits of a float32", () => {
     const draft = { dims: [3n], dataType: dataTypes.bfloat16, ...numbers.bfloat16 };
     expect(tensorOf(protoOf(draft))?.data).toEqual(Uint8Array.of(0x80, 0x3f, 0x7f, 0xff, 1, 0));
   });
@@ -66,21 +66,21 @@ describe("tensorOf", () => {
     expect(tensorOf(proto)?.data).toBe(proto.rawData);
   });
 
-  it.each([0, 8, 14, 15, 17, 22, 99, -1])("does not read type %s", (dataType) => {
+  it.each([0, 8, 14, 15, 17, 22, 99, -1])("returns undefined for type %s", (dataType) => {
     expect(tensorOf(protoOf({ dims: [1n], dataType }))).toBeUndefined();
   });
 
   it.each<[string, PartialMessage<TensorProto>]>([
     ["fewer bytes than its shape", { dims: [3n], rawData: new Uint8Array(8) }],
     ["more bytes than its shape", { dims: [], rawData: new Uint8Array(8) }],
-    ["bytes that are no number of elements", { dims: [1n], rawData: new Uint8Array(5) }],
+    ["a number of bytes that is not a multiple of the element size", { dims: [1n], rawData: new Uint8Array(5) }],
     ["fewer numbers than its shape", { dims: [2n], floatData: [1] }],
     ["numbers in the field of another type", { dims: [1n], doubleData: [1] }],
     ["no data", { dims: [2n] }],
     ["a negative size", { dims: [-1n], rawData: new Uint8Array(4) }],
-    ["negative sizes of a positive product", { dims: [-1n, -1n], rawData: new Uint8Array(4) }],
-    ["sizes beyond any memory", { dims: [2n ** 40n, 2n ** 40n], rawData: new Uint8Array(4) }],
-    ["a size that is rounded", { dims: [2n ** 60n, 0n], rawData: new Uint8Array() }],
+    ["negative sizes with a positive product", { dims: [-1n, -1n], rawData: new Uint8Array(4) }],
+    ["sizes larger than any memory", { dims: [2n ** 40n, 2n ** 40n], rawData: new Uint8Array(4) }],
+    ["a size above 2⁵³", { dims: [2n ** 60n, 0n], rawData: new Uint8Array() }],
     ["data in another file", { dims: [1n], dataLocation: 1, externalData: [{ key: "location", value: "weights" }] }],
   ])("refuses %s", (_, draft) => {
     expect(refusal(() => tensorOf(protoOf({ name: "t", dataType: dataTypes.float32, ...draft })))).toBe("onnx_invalid");

@@ -22,13 +22,13 @@ export const dataTypes: Readonly<Record<DataType, number>> = {
 
 const byNumber = new Map(Object.entries(dataTypes).map(([name, number]) => [number, name as DataType]));
 
-/** Undefined for types that no encoder computes with (strings, complex numbers, 4-bit integers, …). */
+/** Converts a TensorProto.DataType. Undefined for strings, complex numbers, 4-bit integers and other unused types. */
 export const dataTypeOf = (number: number | undefined): DataType | undefined => byNumber.get(number ?? 0);
 
 /**
- * A tensor of a file; its bytes are the file's, in memory or not. Undefined for a type that is not read here.
+ * Converts a tensor of a file, without copying its bytes. Undefined for types that `dataTypeOf` does not know.
  *
- * @throws BertEdgeError `onnx_invalid` when the file's tensor has fewer or more bytes than its shape says
+ * @throws BertEdgeError `onnx_invalid` if the number of bytes does not fit the shape
  */
 export function tensorOf(proto: TensorProto): Tensor | undefined {
   const dtype = dataTypeOf(proto.dataType);
@@ -40,12 +40,12 @@ export function tensorOf(proto: TensorProto): Tensor | undefined {
   }
   throw new BertEdgeError(
     "onnx_invalid",
-    `Tensor ${proto.name || "without a name"} is ${dtype}[${shape}], but the file holds ${data.length} bytes of it.`,
+    `Tensor ${proto.name || "(without a name)"} is ${dtype}[${shape}], but the file has ${data.length} bytes for it.`,
     { hint: "The file is damaged; export the model again." },
   );
 }
 
-/** The values where a file keeps them as numbers rather than bytes. */
+/** Returns the bytes of a tensor that the file stores as a list of numbers. */
 function typedData(proto: TensorProto, dtype: DataType): Uint8Array<ArrayBuffer> {
   const bytes = (values: { buffer: ArrayBufferLike }) => new Uint8Array(values.buffer as ArrayBuffer);
   switch (dtype) {

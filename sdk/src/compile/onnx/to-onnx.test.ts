@@ -18,10 +18,10 @@ const x = declarationOf("x", [2]);
 const xs = new ort.Tensor("float32", Float32Array.of(-1, 2), [2]);
 const feeds = { x: xs };
 
-/** The file of a graph, as it is read again. */
+/** Writes a graph and reads it again. */
 const written = (graph: Graph, envelope?: ModelProto) => decodeModel(encodeModel(toOnnx(graph, envelope)).finish());
 
-/** What a graph computes from x = [-1, 2], by the names of its outputs. */
+/** Runs a graph with x = [-1, 2]. Returns its outputs by name. */
 async function results(graph: Graph, more: Readonly<Record<string, ort.Tensor>> = {}) {
   const [outputs] = await runModel(encodeModel(toOnnx(graph)).finish(), [{ ...feeds, ...more }]);
   return Object.fromEntries(
@@ -30,7 +30,7 @@ async function results(graph: Graph, more: Readonly<Record<string, ort.Tensor>> 
 }
 
 describe("outputs", () => {
-  it("keep their names, whatever value they come to be", async () => {
+  it("keep their names when their values are replaced", async () => {
     const s = new Sketch();
     const input = s.input("x", [2]);
     const neg = s.op("Neg", [input]);
@@ -48,7 +48,7 @@ describe("outputs", () => {
     });
   });
 
-  it("take the name of a value that is something else by now", async () => {
+  it("take their name from a value that is no longer an output", async () => {
     const s = new Sketch();
     const input = s.input("x", [2]);
     const old = s.op("Neg", [input], {}, { outputs: ["y"] });
@@ -57,14 +57,14 @@ describe("outputs", () => {
     expect(await results(s.graph)).toEqual({ y: [1, 2], z: [1, -2] });
   });
 
-  it("take the name of a constant that is something else by now", async () => {
+  it("take their name from a constant that is no longer an output", async () => {
     const s = new Sketch();
     const one = s.graph.constant("y", float32Scalar(1));
     s.output(s.op("Add", [s.input("x", [2]), one]), "y");
     expect(await results(s.graph)).toEqual({ y: [0, 3] });
   });
 
-  it("that are inputs take the name of a result that nobody reads any more", async () => {
+  it("that are inputs keep their name when an unread value has it", async () => {
     const s = new Sketch();
     const input = s.input("x", [2]);
     const parts = s.node("Split", [input], {}, { outputs: ["p", "q"] });
@@ -75,7 +75,7 @@ describe("outputs", () => {
     expect(await results(s.graph)).toEqual({ p: [-1, 2], q: [2] });
   });
 
-  it("need an operator set for the nodes that only name them", async () => {
+  it("that need Identity nodes import ONNX's operator set", async () => {
     const s = new Sketch();
     s.graph.opsets.clear();
     s.output(s.input("x", [2]), "y");
@@ -109,7 +109,7 @@ describe("a value that a sub-graph reads", () => {
     expect(await results(graph, { condition })).toEqual({ b: [1, 2], y: [1, -2] });
   });
 
-  it("stays when it is replaced elsewhere", async () => {
+  it("stays when it is replaced in other readers", async () => {
     const graph = fromOnnx(model);
     const w = [...graph.nodes].find((node) => node.is("Neg"))?.output as Value;
     graph.replace(w, graph.inputs[1] as Value);
@@ -120,7 +120,7 @@ describe("a value that a sub-graph reads", () => {
 });
 
 describe("attributes", () => {
-  /** Attributes after they were read, taken into the graph and written again. */
+  /** Reads attributes into a graph and writes them again. */
   function roundTrip(attributes: readonly PartialMessage<AttributeProto>[]) {
     const model = modelOf({ node: [nodeOf("y = Op(x)", attributes)], input: [x] });
     const before = model.graph?.node[0]?.attribute;
@@ -136,22 +136,22 @@ describe("attributes", () => {
     ["no integers", attribute.ints("a")],
     ["floats", { name: "a", floats: [1, Number.POSITIVE_INFINITY, -0], type: 6 }],
     ["text", { name: "a", s: new TextEncoder().encode("\ufeffbé"), type: 3 }],
-    ["bytes that are no text", { name: "a", s: Uint8Array.of(0xff, 0x00, 0xc3), type: 3 }],
+    ["bytes that are not text", { name: "a", s: Uint8Array.of(0xff, 0x00, 0xc3), type: 3 }],
     ["texts", { name: "a", strings: [Uint8Array.of(0x61), Uint8Array.of(0xff)], type: 8 }],
     ["a tensor", attribute.tensor("a", tensor("float32", [2, 1], Float32Array.of(1, 2)))],
     ["a graph", attribute.graph("a", { node: [nodeOf("z = Neg(x)")], output: [declarationOf("z")] })],
     ["graphs", { name: "a", graphs: [{ name: "one" }, { name: "two" }], type: 10 }],
     ["a type", { name: "a", tp: { tensorType: { elemType: 1 } }, type: 13 }],
     ["a reference", attribute.reference("a", "b", 1)],
-  ])("come back as they were: %s", (_, draft) => {
+  ])("are unchanged after reading and writing: %s", (_, draft) => {
     const { before, after } = roundTrip([draft, attribute.int("other", 2)]);
     const named = before?.map((each) => (each.t ? { ...each, t: { ...each.t, name: "" } } : each));
     expect(after).toEqual(named);
   });
 });
 
-describe("what surrounds nodes", () => {
-  it("comes back: producer, metadata, documentation, functions, overloads", () => {
+describe("a file", () => {
+  it("keeps its producer, metadata, documentation, functions and overloads", () => {
     const more = { key: "k", value: "v" };
     const model = modelOf(
       {
@@ -176,12 +176,12 @@ describe("what surrounds nodes", () => {
     expect(decodeModel(rewrittenFile(model))).toEqual(model);
   });
 
-  it("leaves out what the file said of values in between, which may be gone", () => {
+  it("drops the declared types of intermediate values, which may be gone", () => {
     const model = modelOf({ input: [x], node: [nodeOf("y = Neg(x)")], valueInfo: [declarationOf("h", [9])] });
     expect(decodeModel(rewrittenFile(model)).graph?.valueInfo).toEqual([]);
   });
 
-  it("keeps defaults beside their inputs", () => {
+  it("keeps the default values of inputs", () => {
     const model = modelOf({
       input: [x],
       initializer: [initializerOf("x", tensor("float32", [2], Float32Array.of(1, 2)))],
@@ -189,7 +189,7 @@ describe("what surrounds nodes", () => {
     expect(decodeModel(rewrittenFile(model))).toEqual(model);
   });
 
-  it("writes each constant once, and none that nothing reads", () => {
+  it("has each constant once, and no unread constants", () => {
     const graph = new Graph("g");
     const one = graph.constant("one", float32Scalar(1));
     graph.constant("two", float32Scalar(2));
@@ -198,7 +198,7 @@ describe("what surrounds nodes", () => {
     expect(written(graph).graph?.initializer.map(({ name }) => name)).toEqual(["one"]);
   });
 
-  it("declares the version of every domain that is used", () => {
+  it("declares the version of every domain in use", () => {
     const s = new Sketch(13);
     s.op("Gelu", [s.op("Neg", [s.input("x", [2])])], {}, { domain: MICROSOFT });
     expect(written(s.graph)).toMatchObject({
@@ -210,7 +210,7 @@ describe("what surrounds nodes", () => {
     });
   });
 
-  it("declares inputs and outputs with what is known of them", () => {
+  it("declares the known types and shapes of inputs and outputs", () => {
     const graph = new Graph("g");
     const shape = [symbolicDim("batch"), 3, addDims(symbolicDim("s"), 1)];
     graph.outputs.push({ name: "y", value: graph.input("x", { dtype: "int64", shape }), declaration: undefined });

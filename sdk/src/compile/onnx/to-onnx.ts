@@ -2,18 +2,18 @@ import type { Attribute } from "../graph/attribute.ts";
 import type { Graph } from "../graph/graph.ts";
 import type { Node, Value } from "../graph/node.ts";
 import type { DataType } from "../graph/tensor.ts";
-import type { PartialMessage } from "../proto/encode-model.ts";
+import { encodeModel, type PartialMessage } from "../proto/encode-model.ts";
 import type { AttributeProto, ModelProto, NodeProto, TensorProto, ValueInfoProto } from "../proto/onnx-messages.ts";
 import { attributeTypes } from "./attributes.ts";
 import { dataTypes, toTensorProto } from "./tensor-proto.ts";
 
-/** The first with everything written here; onnxruntime reads it since 1.10. */
+/** First version with all fields written here. onnxruntime reads it since 1.10. */
 const IR_VERSION = 8n;
 
 /**
- * A graph as an ONNX model.
+ * Converts a graph to an ONNX model.
  *
- * @param envelope what surrounds the graph in the file it came from: producer, metadata, functions
+ * @param envelope the model that the graph came from, for its producer, metadata and functions
  */
 export function toOnnx(graph: Graph, envelope: PartialMessage<ModelProto> = {}): PartialMessage<ModelProto> {
   const nodes = graph.sorted();
@@ -42,7 +42,11 @@ export function toOnnx(graph: Graph, envelope: PartialMessage<ModelProto> = {}):
   };
 }
 
-/** What is not rewritten; inferred types of values are left out, for many of the values are gone. */
+/** Encodes a graph as an ONNX file. */
+export const encodeOnnx = (graph: Graph): Uint8Array<ArrayBuffer> =>
+  encodeModel(toOnnx(graph, { producerName: "bert-edge" })).finish();
+
+/** Keeps documentation and metadata. Declared types of intermediate values are dropped: many of the values are gone. */
 const pick = (graph: PartialMessage<ModelProto>["graph"]) => ({
   docString: graph?.docString,
   metadataProps: graph?.metadataProps,
@@ -50,8 +54,8 @@ const pick = (graph: PartialMessage<ModelProto>["graph"]) => ({
 });
 
 /**
- * Values that are outputs take the outputs' names, unless a sub-graph reads them by their own; values that have such a name
- * and are not that output give it up.
+ * Chooses the names in the file. A value that is an output takes the output's name, unless a sub-graph reads the value by its
+ * own name. Another value with that name is renamed.
  */
 function publicNames(graph: Graph, nodes: readonly Node[]): Map<Value, string> {
   const names = new Map<Value, string>();
@@ -75,7 +79,7 @@ function publicNames(graph: Graph, nodes: readonly Node[]): Map<Value, string> {
   return names;
 }
 
-/** Outputs that are inputs, constants, or the same value as another output. */
+/** Adds Identity nodes for outputs that are inputs, constants, or the same value as another output. */
 const aliases = (graph: Graph, nameOf: (value: Value) => string): PartialMessage<NodeProto>[] =>
   graph.outputs
     .filter(({ name, value }) => nameOf(value) !== name)
@@ -115,7 +119,7 @@ function toAttribute(name: string, attribute: Attribute): PartialMessage<Attribu
   }
 }
 
-/** A declaration with what is known of the value; onnxruntime infers the rest. */
+/** Declares the known type and shape of a value; onnxruntime infers the rest. */
 const toValueInfo = (
   name: string,
   { dtype, shape }: { dtype: DataType | undefined; shape: Value["shape"] },

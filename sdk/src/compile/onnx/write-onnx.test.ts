@@ -41,7 +41,7 @@ describe("writeOnnx", () => {
     expect(await compute(join(folder, "model.onnx"))).toEqual(expected);
   });
 
-  it("keeps weights that do not fit beside it, on page boundaries, small ones inside", async () => {
+  it("writes large weights to a second file, aligned to pages, if they do not fit", async () => {
     const folder = await temporaryFolder();
     const path = join(folder, "model.onnx");
     await writeOnnx(path, sums(), {}, { maxInlineBytes: 2000 });

@@ -6,28 +6,27 @@ import type { ModelProto, TensorProto } from "../proto/onnx-messages.ts";
 import { type Chunk, inMemory } from "../proto/protobuf-writer.ts";
 import { toOnnx } from "./to-onnx.ts";
 
-/** A protobuf message ends at 2 GiB; room is left for the graph itself. */
+/** Maximum bytes of weights inside the file: protobuf's limit of 2 GiB less 64 MiB for the graph itself. */
 const MAX_INLINE_BYTES = 2 ** 31 - 2 ** 26;
 
-/** Smaller tensors stay in the file: shapes are read from it before weights are loaded. */
+/** Smaller tensors stay in the file, because readers infer shapes from them before they load weights. */
 const MIN_EXTERNAL_BYTES = 1024;
 
-/** Offsets on page boundaries let readers map the file into memory. */
+/** Page size: readers can map tensors at page boundaries into memory. */
 const ALIGNMENT = 4096;
 
 /** TensorProto.DataLocation */
 const EXTERNAL = 1;
 
 export interface WriteOptions {
-  /** Bytes of weights from which on they go to a file of their own, `<path>.data`. Default: what protobuf can hold. */
+  /** Weights over this many bytes in total go to a second file, `<path>.data`. Default: protobuf's limit. */
   maxInlineBytes?: number;
 }
 
 /**
- * Writes a graph as an ONNX file, one tensor after the other: no more of them are in memory than were. Models over 2 GB get
- * a second file for their weights.
+ * Writes a graph as an ONNX file. Loads one tensor at a time. Models over 2 GB get a second file for their weights.
  *
- * @param path of a file that none of the graph's weights are read from
+ * @param path not a file that the graph's weights are read from
  */
 export async function writeOnnx(
   path: string,
@@ -39,12 +38,12 @@ export async function writeOnnx(
   const tensors = model.graph?.initializer ?? [];
   const bytes = tensors.reduce((sum, { rawData }) => sum + (rawData?.length ?? 0), 0);
   if (bytes <= maxInlineBytes) return writeChunks(path, encodeModel(model).chunks());
-  const { initializer, chunks } = externalise(tensors, `${basename(path)}.data`);
+  const { initializer, chunks } = withExternalData(tensors, `${basename(path)}.data`);
   await writeChunks(`${path}.data`, chunks);
   await writeChunks(path, encodeModel({ ...model, graph: { ...model.graph, initializer } }).chunks());
 }
 
-function externalise(tensors: readonly PartialMessage<TensorProto>[], location: string) {
+function withExternalData(tensors: readonly PartialMessage<TensorProto>[], location: string) {
   const chunks: Chunk[] = [];
   let end = 0;
   const initializer = tensors.map((tensor): PartialMessage<TensorProto> => {

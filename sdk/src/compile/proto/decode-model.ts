@@ -4,43 +4,45 @@ import { type ModelProto, modelSchema } from "./onnx-messages.ts";
 import { FIXED32, FIXED64, LENGTH_DELIMITED, ProtobufReader, VARINT } from "./protobuf-reader.ts";
 import type { AnySchema, FieldSchema, Message, Scalar } from "./schema.ts";
 
-/** Sub-graphs nest through attributes; nobody writes them deeper than a few levels. */
+/** Sub-graphs nest through attributes. Real models nest a few levels deep. */
 const MAX_DEPTH = 64;
 
 type Fields = Message & Record<string, unknown>;
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
-/** What a model has in place of views of its file. */
-interface Kept {
+/** Converts views of the file to the values that the decoded model keeps. */
+interface Conversion {
   readonly bytes: (view: Bytes) => Bytes;
   readonly weights: (view: Bytes) => Bytes | StoredBytes;
 }
 
-const AS_VIEWS: Kept = { bytes: (view) => view, weights: (view) => view };
+const KEEP_VIEWS: Conversion = { bytes: (view) => view, weights: (view) => view };
 
 /**
- * Reads an ONNX file. Fields that are not known here are kept as they are.
+ * Decodes an ONNX file. Fields without a schema are kept as raw bytes.
  *
- * @param kept default: tensor bytes are views of `bytes`
+ * @param conversion default: byte fields are views of `bytes`
  * @throws BertEdgeError `onnx_invalid`
  */
-export function decodeModel(bytes: Bytes, kept = AS_VIEWS): ModelProto {
-  return decodeMessage(bytes, modelSchema, { kept, depth: 0 }) as unknown as ModelProto;
+export function decodeModel(bytes: Bytes, conversion = KEEP_VIEWS): ModelProto {
+  return decodeMessage(bytes, modelSchema, { conversion, depth: 0 }) as unknown as ModelProto;
 }
 
 interface Context {
-  readonly kept: Kept;
+  readonly conversion: Conversion;
   readonly depth: number;
 }
 
 function decodeMessage(bytes: Bytes, schema: AnySchema, context: Context): Fields {
-  const { kept, depth } = context;
+  const { conversion, depth } = context;
   if (depth > MAX_DEPTH) {
-    throw new BertEdgeError("onnx_invalid", `The file nests messages more than ${MAX_DEPTH} deep.`);
+    throw new BertEdgeError("onnx_invalid", `The file nests messages more than ${MAX_DEPTH} levels deep.`, {
+      hint: "The file is damaged; export the model again.",
+    });
   }
-  const { byNumber, empty } = compile(schema);
-  const message: Fields = Object.fromEntries(empty.map((name) => [name, []]));
+  const { byNumber, repeated } = compiledSchema(schema);
+  const message: Fields = Object.fromEntries(repeated.map((name) => [name, []]));
   const reader = new ProtobufReader(bytes);
   while (!reader.done) {
     const start = reader.position;
@@ -51,25 +53,25 @@ function decodeMessage(bytes: Bytes, schema: AnySchema, context: Context): Field
       if (known.field.repeated) (message[known.name] as unknown[]).push(value);
       else message[known.name] = value;
     } else if (known?.field.repeated && wireType === LENGTH_DELIMITED && isPackable(known.field.type)) {
-      readPacked(reader.bytes(), known.field.type, kept, message[known.name] as unknown[]);
+      readPacked(reader.bytes(), known.field.type, conversion, message[known.name] as unknown[]);
     } else {
       reader.skip(wireType);
       message.unknown ??= [];
-      message.unknown.push(kept.bytes(reader.since(start)));
+      message.unknown.push(conversion.bytes(reader.since(start)));
     }
   }
   return message;
 }
 
-function readValue(reader: ProtobufReader, type: FieldSchema["type"], { kept, depth }: Context): unknown {
+function readValue(reader: ProtobufReader, type: FieldSchema["type"], { conversion, depth }: Context): unknown {
   return typeof type === "function"
-    ? decodeMessage(reader.bytes(), type(), { kept, depth: depth + 1 })
-    : readScalar[type](reader, kept);
+    ? decodeMessage(reader.bytes(), type(), { conversion, depth: depth + 1 })
+    : readScalar[type](reader, conversion);
 }
 
-function readPacked(bytes: Bytes, type: Scalar, kept: Kept, into: unknown[]): void {
+function readPacked(bytes: Bytes, type: Scalar, conversion: Conversion, into: unknown[]): void {
   const reader = new ProtobufReader(bytes);
-  while (!reader.done) into.push(readScalar[type](reader, kept));
+  while (!reader.done) into.push(readScalar[type](reader, conversion));
 }
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });
@@ -79,19 +81,22 @@ function readString(reader: ProtobufReader): string {
   try {
     return utf8.decode(bytes);
   } catch (cause) {
-    throw new BertEdgeError("onnx_invalid", "The file has a name that is not UTF-8.", { cause });
+    throw new BertEdgeError("onnx_invalid", "A name in the file is not valid UTF-8.", {
+      hint: "The file is damaged; export the model again.",
+      cause,
+    });
   }
 }
 
-const readScalar: Record<Scalar, (reader: ProtobufReader, kept: Kept) => unknown> = {
+const readScalar: Record<Scalar, (reader: ProtobufReader, conversion: Conversion) => unknown> = {
   int32: (reader) => Number(BigInt.asIntN(32, reader.varint())),
   int64: (reader) => BigInt.asIntN(64, reader.varint()),
   uint64: (reader) => reader.varint(),
   float: (reader) => reader.float(),
   double: (reader) => reader.double(),
   string: readString,
-  bytes: (reader, kept) => kept.bytes(reader.bytes()),
-  weights: (reader, kept) => kept.weights(reader.bytes()),
+  bytes: (reader, conversion) => conversion.bytes(reader.bytes()),
+  weights: (reader, conversion) => conversion.weights(reader.bytes()),
 };
 
 const wireTypes: Record<Scalar, number> = {
@@ -112,18 +117,18 @@ const isPackable = (type: FieldSchema["type"]): type is Scalar =>
 
 interface CompiledSchema {
   byNumber: Map<number, { name: string; field: FieldSchema }>;
-  /** Names of repeated fields. */
-  empty: string[];
+  /** Names of repeated fields, which start as empty lists. */
+  repeated: string[];
 }
 const compiled = new WeakMap<AnySchema, CompiledSchema>();
 
-function compile(schema: AnySchema): CompiledSchema {
+function compiledSchema(schema: AnySchema): CompiledSchema {
   const known = compiled.get(schema);
   if (known) return known;
   const fields = Object.entries(schema).map(([name, field]) => ({ name, field }));
   const result = {
     byNumber: new Map(fields.map((entry) => [entry.field.number, entry])),
-    empty: fields.filter(({ field }) => field.repeated).map(({ name }) => name),
+    repeated: fields.filter(({ field }) => field.repeated).map(({ name }) => name),
   };
   compiled.set(schema, result);
   return result;

@@ -3,7 +3,7 @@ import { type ModelProto, modelSchema } from "./onnx-messages.ts";
 import { type Chunk, ProtobufWriter } from "./protobuf-writer.ts";
 import type { AnySchema, FieldSchema, Message } from "./schema.ts";
 
-/** A message of which anything may be left out. */
+/** A message with any of its fields left out, at every level. */
 export type PartialMessage<M> = M extends Uint8Array | StoredBytes
   ? M
   : M extends readonly (infer Item)[]
@@ -14,10 +14,7 @@ export type PartialMessage<M> = M extends Uint8Array | StoredBytes
 
 type Fields = Message & Readonly<Record<string, unknown>>;
 
-/**
- * Writes an ONNX file as a list of chunks, tensor bytes by reference: end to end they are the file, and no copy of the
- * weights is made.
- */
+/** Encodes an ONNX file as a list of chunks to be written one after another. Weights are referenced, not copied. */
 export function encodeModel(model: PartialMessage<ModelProto>): ProtobufWriter {
   const writer = new ProtobufWriter();
   writeMessage(writer, model as unknown as Fields, modelSchema);
@@ -29,7 +26,7 @@ function writeMessage(writer: ProtobufWriter, message: Fields, schema: AnySchema
     const value = message[name];
     if (value === undefined) continue;
     if (!field.repeated) writeValue(writer, field, value);
-    else if (field.packedRepeated) writePacked(writer, field, value as unknown[]);
+    else if (field.packed) writePacked(writer, field, value as unknown[]);
     else for (const item of value as unknown[]) writeValue(writer, field, item);
   }
   for (const bytes of message.unknown ?? []) writer.raw(bytes);

@@ -1,12 +1,12 @@
 import { BertEdgeError } from "../../artifact/error.ts";
 
-/** Wire types of https://protobuf.dev/programming-guides/encoding; groups (3, 4) are long gone and refused. */
+/** Wire types: https://protobuf.dev/programming-guides/encoding. Groups (3 and 4) are deprecated and refused. */
 export const VARINT = 0;
 export const FIXED64 = 1;
 export const LENGTH_DELIMITED = 2;
 export const FIXED32 = 5;
 
-/** Reads protobuf's wire format from `bytes`. What it returns as bytes are views, never copies. */
+/** Reads the protobuf wire format. Byte values that it returns are views of `bytes`. */
 export class ProtobufReader {
   readonly #bytes: Uint8Array<ArrayBuffer>;
   readonly #view: DataView<ArrayBuffer>;
@@ -25,24 +25,24 @@ export class ProtobufReader {
     return this.#position >= this.#bytes.length;
   }
 
-  /** The next field's number and wire type. */
+  /** Reads the next field's number and wire type. */
   tag(): { field: number; wireType: number } {
     const tag = Number(this.varint());
     const field = Math.floor(tag / 8);
-    if (field === 0 || field > 0x1fff_ffff) throw invalid(`field number ${field} at byte ${this.#position}`);
+    if (field === 0 || field > 0x1fff_ffff) throw invalid(`byte ${this.#position} has field number ${field}`);
     return { field, wireType: tag % 8 };
   }
 
-  /** An unsigned 64-bit number. */
+  /** Reads an unsigned 64-bit number. */
   varint(): bigint {
     let value = 0n;
     for (let shift = 0n; shift < 70n; shift += 7n) {
       const byte = this.#bytes[this.#position++];
-      if (byte === undefined) throw invalid("it ends within a number");
+      if (byte === undefined) throw invalid("the file ends inside a number");
       value |= BigInt(byte & 0x7f) << shift;
       if (byte < 0x80) return BigInt.asUintN(64, value);
     }
-    throw invalid(`a number of more than ten bytes at byte ${this.#position}`);
+    throw invalid(`the number before byte ${this.#position} has more than ten bytes`);
   }
 
   float(): number {
@@ -53,7 +53,7 @@ export class ProtobufReader {
     return this.#view.getFloat64(this.#advance(8), true);
   }
 
-  /** A length-delimited value. */
+  /** Reads a length-delimited value. */
   bytes(): Uint8Array<ArrayBuffer> {
     const length = Number(this.varint());
     const start = this.#advance(length);
@@ -65,10 +65,10 @@ export class ProtobufReader {
     else if (wireType === FIXED64) this.#advance(8);
     else if (wireType === LENGTH_DELIMITED) this.bytes();
     else if (wireType === FIXED32) this.#advance(4);
-    else throw invalid(`wire type ${wireType} at byte ${this.#position}`);
+    else throw invalid(`byte ${this.#position} has the unsupported wire type ${wireType}`);
   }
 
-  /** The bytes from `start` to where the reader stands. */
+  /** Returns the bytes from `start` to the reader's position. */
   since(start: number): Uint8Array<ArrayBuffer> {
     return this.#bytes.subarray(start, this.#position);
   }
@@ -76,7 +76,9 @@ export class ProtobufReader {
   #advance(length: number): number {
     const start = this.#position;
     if (length > this.#bytes.length - start)
-      throw invalid(`it ends ${length} bytes before a value that starts at ${start}`);
+      throw invalid(
+        `a value of ${length} bytes starts at byte ${start}, but the message ends at ${this.#bytes.length}`,
+      );
     this.#position += length;
     return start;
   }
@@ -84,5 +86,5 @@ export class ProtobufReader {
 
 const invalid = (what: string) =>
   new BertEdgeError("onnx_invalid", `The file is not valid protobuf: ${what}.`, {
-    hint: "The download may be incomplete, or a Git LFS pointer instead of the model: fetch it again.",
+    hint: "The download may be incomplete, or a Git LFS pointer instead of the model. Download the model again.",
   });

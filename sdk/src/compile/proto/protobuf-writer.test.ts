@@ -4,7 +4,7 @@ import { seeded } from "#test/fixtures/seeded.ts";
 import { readFields } from "#test/oracles/protobuf-reader.ts";
 import { ProtobufWriter } from "./protobuf-writer.ts";
 
-/** What protobuf allows: https://protobuf.dev/programming-guides/proto3/#assigning */
+/** Field numbers that protobuf allows: https://protobuf.dev/programming-guides/proto3/#assigning */
 const fieldNumber = fc.oneof(fc.integer({ min: 1, max: 20 }), fc.integer({ min: 1, max: 2 ** 29 - 1 }));
 const int64 = fc.oneof(
   fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }),
@@ -52,7 +52,7 @@ function expectToRead(bytes: Uint8Array<ArrayBuffer>, entries: readonly Entry[])
 }
 
 describe("ProtobufWriter", () => {
-  it("writes the example of protobuf's own description", () => {
+  it("writes the example of the protobuf documentation", () => {
     expect([...new ProtobufWriter().integer(1, 150).finish()]).toEqual([0x08, 0x96, 0x01]);
     expect([...new ProtobufWriter().string(2, "testing").finish()]).toEqual([0x12, 0x07, ...Buffer.from("testing")]);
     expect([...new ProtobufWriter().message(3, (inner) => inner.integer(1, 150)).finish()]).toEqual([
@@ -61,7 +61,7 @@ describe("ProtobufWriter", () => {
     expect([...new ProtobufWriter().integer(1, -2).finish()]).toEqual([0x08, 0xfe, ...Array(8).fill(0xff), 0x01]);
   });
 
-  it("writes any 64-bit integer so that another reader reads it", () => {
+  it("writes every 64-bit integer so that an independent reader reads it", () => {
     fc.assert(
       fc.property(fieldNumber, int64, (field, value) => {
         const fields = readFields(new ProtobufWriter().integer(field, value).finish());
@@ -71,7 +71,7 @@ describe("ProtobufWriter", () => {
     );
   });
 
-  it("writes any tree of messages so that another reader reads it", () => {
+  it("writes every tree of messages so that an independent reader reads it", () => {
     fc.assert(
       fc.property(message, (entries) => expectToRead(write(new ProtobufWriter(), entries).finish(), entries)),
       seeded(300),

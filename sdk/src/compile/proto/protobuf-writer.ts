@@ -1,10 +1,10 @@
 import { release } from "../files/large-buffers.ts";
 import { bytesOf, type StoredBytes } from "../files/stored-file.ts";
 
-/** A part of a file; what is stored is read when it is written. */
+/** A part of a file. Stored bytes are read when the chunk is written. */
 export type Chunk = Uint8Array<ArrayBuffer> | StoredBytes;
 
-/** The chunks' bytes, each for as long as the next is not asked for. */
+/** Loads chunks one at a time. Each chunk's bytes are valid until the next one is requested. */
 export function* inMemory(chunks: Iterable<Chunk>): Generator<Uint8Array<ArrayBuffer>> {
   for (const chunk of chunks) {
     const bytes = bytesOf(chunk);
@@ -14,29 +14,29 @@ export function* inMemory(chunks: Iterable<Chunk>): Generator<Uint8Array<ArrayBu
 }
 
 /**
- * Writes protobuf's wire format (https://protobuf.dev/programming-guides/encoding), as far as ONNX uses it.
- * A message is a list of chunks, so that weights are passed on by reference and never copied.
+ * Writes the parts of the protobuf wire format that ONNX uses: https://protobuf.dev/programming-guides/encoding.
+ * A message is a list of chunks, so that weights are referenced and never copied.
  */
 export class ProtobufWriter {
   readonly #chunks: Chunk[] = [];
   #length = 0;
 
-  /** Field of type int32, int64, uint64 or an enum. Negative numbers take ten bytes, as protobuf demands. */
+  /** Writes a field of type int32, int64, uint64 or an enum. Negative numbers take ten bytes, as in protobuf. */
   integer(field: number, value: number | bigint): this {
     return this.#tag(field, 0).varint(value);
   }
 
-  /** Field of type float. */
+  /** Writes a field of type float. */
   float(field: number, value: number): this {
     return this.#tag(field, 5).fixed32(value);
   }
 
-  /** Field of type double. */
+  /** Writes a field of type double. */
   double(field: number, value: number): this {
     return this.#tag(field, 1).fixed64(value);
   }
 
-  /** Field of type bytes. The bytes are not copied. */
+  /** Writes a field of type bytes. The bytes are not copied. */
   bytes(field: number, value: Chunk): this {
     return this.#tag(field, 2).varint(value.length).raw(value);
   }
@@ -45,7 +45,7 @@ export class ProtobufWriter {
     return this.bytes(field, new TextEncoder().encode(value));
   }
 
-  /** Field of a message type, or of packed scalars: `write` gets a writer for its content. */
+  /** Writes a field with a message or packed scalars. `write` gets a writer for its content. */
   message(field: number, write: (writer: ProtobufWriter) => void): this {
     const inner = new ProtobufWriter();
     write(inner);
@@ -54,7 +54,7 @@ export class ProtobufWriter {
     return this;
   }
 
-  /** An integer without a field, as packed fields hold them. */
+  /** Writes an integer without a tag, for packed fields. */
   varint(value: number | bigint): this {
     const bytes: number[] = [];
     let rest = BigInt.asUintN(64, BigInt(value));
@@ -66,29 +66,29 @@ export class ProtobufWriter {
     return this.raw(Uint8Array.from(bytes));
   }
 
-  /** A float without a field. */
+  /** Writes a float without a tag, for packed fields. */
   fixed32(value: number): this {
     return this.raw(new Uint8Array(Float32Array.of(value).buffer));
   }
 
-  /** A double without a field. */
+  /** Writes a double without a tag, for packed fields. */
   fixed64(value: number): this {
     return this.raw(new Uint8Array(Float64Array.of(value).buffer));
   }
 
-  /** Bytes that are wire format already. */
+  /** Writes bytes that are already encoded. */
   raw(chunk: Chunk): this {
     this.#chunks.push(chunk);
     this.#length += chunk.length;
     return this;
   }
 
-  /** Everything written: end to end they are the message. */
+  /** Returns the message as chunks, in order. */
   chunks(): readonly Chunk[] {
     return this.#chunks;
   }
 
-  /** Everything written, in one array: the only copy. */
+  /** Returns the message in one array. */
   finish(): Uint8Array<ArrayBuffer> {
     const all = new Uint8Array(this.#length);
     let offset = 0;

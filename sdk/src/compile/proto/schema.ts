@@ -1,39 +1,66 @@
-/** How a field's value is written: https://protobuf.dev/programming-guides/encoding. Weights are bytes that need not be in memory. */
-export type Scalar = "int32" | "int64" | "uint64" | "float" | "double" | "string" | "bytes" | "weights";
+import type { StoredBytes } from "../files/stored-file.ts";
 
-/** A message's fields by their names here. Lazy where messages contain each other. */
-export type Schema<Message> = { readonly [Name in Exclude<keyof Message, "unknown">]-?: FieldSchema };
+/** TypeScript types of protobuf's scalar types. "weights" are bytes that may still be in their file. */
+interface ScalarTypes {
+  int32: number;
+  /** A bigint: sentinels such as INT64_MAX in slices are not safe integers. */
+  int64: bigint;
+  uint64: bigint;
+  float: number;
+  double: number;
+  string: string;
+  bytes: Uint8Array<ArrayBuffer>;
+  weights: Uint8Array<ArrayBuffer> | StoredBytes;
+}
 
-export interface FieldSchema {
+/** How a field's value is encoded: https://protobuf.dev/programming-guides/encoding. */
+export type Scalar = keyof ScalarTypes;
+
+/** One field of a message. `Item` is the type of one decoded value. */
+export interface FieldSchema<Item = unknown, IsRepeated extends boolean = boolean> {
   readonly number: number;
+  /** Message types are functions, because messages contain each other. */
   readonly type: Scalar | (() => AnySchema);
-  readonly repeated: boolean;
-  /** Whether a repeated scalar is written as one run of values. Both forms are read. */
-  readonly packedRepeated: boolean;
+  readonly repeated: IsRepeated;
+  /** Whether a repeated scalar is written as one run of values. Both encodings are read. */
+  readonly packed: boolean;
+  /** Never set: carries the type. */
+  readonly item?: Item;
 }
 
 export type AnySchema = Readonly<Record<string, FieldSchema>>;
 
-/** What every decoded message may carry: fields that no schema here knows, as they stood in the file. */
+/** Fields that no schema here has, with their tags, as they are in the file. Every decoded message may have some. */
 export interface Message {
   unknown?: Uint8Array<ArrayBuffer>[];
 }
 
-export const optional = (number: number, type: FieldSchema["type"]): FieldSchema => ({
-  number,
-  type,
-  repeated: false,
-  packedRepeated: false,
-});
-export const repeated = (number: number, type: FieldSchema["type"]): FieldSchema => ({
+type RepeatedNames<S extends AnySchema> = {
+  [Name in keyof S]: S[Name] extends FieldSchema<unknown, true> ? Name : never;
+}[keyof S];
+
+type ItemOf<Field> = Field extends FieldSchema<infer Item> ? Item : never;
+
+/** The message that a schema describes: absent repeated fields are empty lists, other absent fields are undefined. */
+export type Decoded<S extends AnySchema> = Message & {
+  -readonly [Name in RepeatedNames<S>]: ItemOf<S[Name]>[];
+} & { -readonly [Name in Exclude<keyof S, RepeatedNames<S>>]?: ItemOf<S[Name]> };
+
+type TypeOf<T> = T extends Scalar ? ScalarTypes[T] : T extends () => AnySchema ? Decoded<ReturnType<T>> : never;
+
+export const optional = <T extends Scalar | (() => AnySchema)>(
+  number: number,
+  type: T,
+): FieldSchema<TypeOf<T>, false> => ({ number, type, repeated: false, packed: false });
+
+export const repeated = <T extends Scalar | (() => AnySchema)>(
+  number: number,
+  type: T,
+): FieldSchema<TypeOf<T>, true> => ({ number, type, repeated: true, packed: false });
+
+export const packedRepeated = <T extends Scalar>(number: number, type: T): FieldSchema<TypeOf<T>, true> => ({
   number,
   type,
   repeated: true,
-  packedRepeated: false,
-});
-export const packed = (number: number, type: Scalar): FieldSchema => ({
-  number,
-  type,
-  repeated: true,
-  packedRepeated: true,
+  packed: true,
 });

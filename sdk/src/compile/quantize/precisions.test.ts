@@ -7,7 +7,7 @@ import { tinyModernBert } from "#test/fixtures/tiny-modernbert.ts";
 import { countOperators } from "#test/oracles/rewritten.ts";
 import { referenceSession } from "../evaluate/interpreter/reference-session.ts";
 import type { Graph } from "../graph/graph.ts";
-import { encodeOnnx } from "../onnx/encode-onnx.ts";
+import { encodeOnnx } from "../onnx/to-onnx.ts";
 import { observeStatistics } from "./calibration/observe-statistics.ts";
 import { feedForwardLayers } from "./linear-layers.ts";
 import { type Precision, precisions } from "./precisions.ts";

@@ -15,7 +15,7 @@ import { MICROSOFT } from "../graph/node.ts";
 import { printGraph } from "../graph/print-graph.ts";
 import { tensor } from "../graph/tensor.ts";
 import { verifyGraph } from "../graph/verify-graph.ts";
-import { encodeOnnx } from "../onnx/encode-onnx.ts";
+import { encodeOnnx } from "../onnx/to-onnx.ts";
 import { inferShapes } from "../shapes/infer-shapes.ts";
 import { embeddingNodes, type QuantizationScheme, quantizableNodes, quantizeGraph } from "./quantize-graph.ts";
 import { int8Dynamic } from "./schemes/int8-dynamic.ts";

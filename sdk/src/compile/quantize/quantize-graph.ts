@@ -2,6 +2,7 @@ import { int } from "../graph/attribute.ts";
 import { copyGraph } from "../graph/copy-graph.ts";
 import type { Graph } from "../graph/graph.ts";
 import { MICROSOFT, type Node, type Value } from "../graph/node.ts";
+import { isView } from "../graph/operators.ts";
 import { elementCount, int64s, type Tensor } from "../graph/tensor.ts";
 import { inferShapes } from "../shapes/infer-shapes.ts";
 import { type LinearLayer, linearLayerOf } from "./linear-layers.ts";
@@ -133,8 +134,7 @@ function embeddingTableOf(node: Node, minElements = MIN_TABLE_ELEMENTS): Embeddi
  */
 const isTokenIds = (value: Value | undefined): boolean =>
   value?.producer
-    ? /^(Cast|Reshape|Squeeze|Unsqueeze|Flatten|Identity)$/.test(value.producer.opType) &&
-      isTokenIds(value.producer.inputs[0])
+    ? (isView(value.producer) || value.producer.is("Cast")) && isTokenIds(value.producer.inputs[0])
     : value?.constant === undefined && value?.name !== "position_ids" && value?.name !== "token_type_ids";
 
 const isTable = (value: Value | undefined): value is EmbeddingTable =>

@@ -8,7 +8,7 @@ import { type TinyOptions, type TinyValues, tinyBert } from "#test/fixtures/tiny
 import { cosine } from "../../runtime/tasks/sentence-vector.ts";
 import type { Graph } from "../graph/graph.ts";
 import { tensor } from "../graph/tensor.ts";
-import { encodeOnnx } from "../onnx/encode-onnx.ts";
+import { encodeOnnx } from "../onnx/to-onnx.ts";
 import { inferShapes } from "../shapes/infer-shapes.ts";
 import { observeStatistics } from "./calibration/observe-statistics.ts";
 import { type LinearLayer, linearLayersOf } from "./linear-layers.ts";

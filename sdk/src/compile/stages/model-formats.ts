@@ -2,7 +2,7 @@ import type { Target } from "../../artifact/manifest.ts";
 import type { Graph } from "../graph/graph.ts";
 import { encodeProgram } from "../lower/encode-program.ts";
 import type { ProgramSize } from "../lower/lower.ts";
-import { encodeOnnx } from "../onnx/encode-onnx.ts";
+import { encodeOnnx } from "../onnx/to-onnx.ts";
 
 type File = Uint8Array<ArrayBuffer>;
 

@@ -2,7 +2,7 @@ import * as ort from "onnxruntime-node";
 import type { Bytes, IntegerProduct } from "../../../runtime/engine/wasm/reference/integer-product.ts";
 import { ints } from "../../graph/attribute.ts";
 import { Graph } from "../../graph/graph.ts";
-import { encodeOnnx } from "../../onnx/encode-onnx.ts";
+import { encodeOnnx } from "../../onnx/to-onnx.ts";
 
 /** What makes signed bytes unsigned; onnxruntime's kernels of two unsigned operands are exact on every processor. */
 const SHIFT = 128;

@@ -9,7 +9,7 @@ import {
 import { symbolOf } from "../../graph/dim.ts";
 import type { Graph } from "../../graph/graph.ts";
 import { MICROSOFT, type Value } from "../../graph/node.ts";
-import { type DataType, numbersOf, type Tensor, tensor } from "../../graph/tensor.ts";
+import { numbersOf, type Tensor, tensorFromNumbers } from "../../graph/tensor.ts";
 import { movedInput } from "../../layout/index-map.ts";
 import type { Question } from "../../rewrite/rule.ts";
 
@@ -82,8 +82,8 @@ async function probeMask(
   const [rows, columns] = [typeof batch === "number" ? batch : 4, typeof keys === "number" ? keys : length];
   if (rows * columns ** 2 > MAX_PROBED_ELEMENTS) return refused(`${input.name} is too large to be probed`);
   const masks = probeMasks(rows, columns);
-  const given = input.dtype && asTensor(input.dtype, [rows, columns], masks.data);
-  if (!given) return refused(`${input.name} is ${input.dtype ?? "of an unknown type"}`);
+  if (!input.dtype) return refused(`the type of ${input.name} is unknown`);
+  const given = tensorFromNumbers(input.dtype, [rows, columns], masks.data);
   // Exporters do not always see that all inputs have one batch: what comes first in any of them is it.
   const batches = graph.inputs.flatMap(({ shape = [] }) => (shape.length > 1 ? (symbolOf(shape[0]) ?? []) : []));
   const known = new Map([...batches.map((name) => [name, rows] as const), [symbolOf(keys) ?? "", columns] as const]);
@@ -169,15 +169,6 @@ function probeMasks(batch: number, sequence: number) {
     }
   }
   return { batch, sequence, data };
-}
-
-function asTensor(dtype: DataType, shape: readonly number[], data: Uint8Array): Tensor | undefined {
-  if (dtype === "int64") return tensor(dtype, shape, BigInt64Array.from(data, BigInt));
-  if (dtype === "int32") return tensor(dtype, shape, Int32Array.from(data));
-  if (dtype === "float32") return tensor(dtype, shape, Float32Array.from(data));
-  if (dtype === "float16") return tensor(dtype, shape, Float16Array.from(data));
-  if (dtype === "bool" || dtype === "uint8") return tensor(dtype, shape, Uint8Array.from(data));
-  return undefined;
 }
 
 /** Reads a mask as if it were broadcast to [batch, heads, queries, keys]. */

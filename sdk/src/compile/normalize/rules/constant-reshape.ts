@@ -1,18 +1,18 @@
+import { reshapeOperators } from "../../graph/operators.ts";
 import { type Rule, rule } from "../../rewrite/rule.ts";
 import { reshapeTarget } from "../reshape-target.ts";
-
-const views = ["Reshape", "Squeeze", "Unsqueeze", "Flatten"];
 
 /**
  * Squeeze, Unsqueeze, Flatten and chains of them become one Reshape to a constant target, wherever the shapes are known:
  * what is left of the arithmetic that computed targets at run time then has no readers.
  */
 export const constantReshapeRule: Rule = rule("reshape", {
-  roots: views,
+  roots: reshapeOperators,
   rewrite({ root, add, constant }) {
     const [x] = root.inputs;
     if (!x) return undefined;
-    const before = x.producer?.domain === "" && views.includes(x.producer.opType) ? x.producer.inputs[0] : undefined;
+    const before =
+      x.producer?.domain === "" && reshapeOperators.includes(x.producer.opType) ? x.producer.inputs[0] : undefined;
     const sources = before ? [before, x] : [x];
     for (const source of sources) {
       if (!source.shape || !root.output.shape) continue;

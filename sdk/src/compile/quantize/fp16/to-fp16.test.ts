@@ -16,7 +16,7 @@ import { readCheckpoint } from "../../checkpoint/checkpoint.ts";
 import { encoderGraph } from "../../checkpoint/encoder-graph.ts";
 import { encoderWeights } from "../../checkpoint/encoder-weights.ts";
 import type { Graph } from "../../graph/graph.ts";
-import { encodeOnnx } from "../../onnx/encode-onnx.ts";
+import { encodeOnnx } from "../../onnx/to-onnx.ts";
 import { toFp16 } from "./to-fp16.ts";
 
 /** Of a state to that of the float32 model. Ten bits of mantissa measure 0.999 998 at worst over six seeds. */

@@ -12,7 +12,7 @@ import { cosine } from "../../../runtime/tasks/sentence-vector.ts";
 import { encoderGraph } from "../../checkpoint/encoder-graph.ts";
 import { toOrt } from "../../evaluate/ort-tensor.ts";
 import { tensor } from "../../graph/tensor.ts";
-import { encodeOnnx } from "../../onnx/encode-onnx.ts";
+import { encodeOnnx } from "../../onnx/to-onnx.ts";
 import { quantizeGraph } from "../quantize-graph.ts";
 import { quantizeWeight } from "../weights/quantize-weight.ts";
 import { weightQuantizer } from "../weights/weight-quantizer.ts";

@@ -3,7 +3,7 @@ import { identity, oneProduct, randomMatrix, resultOf, rowsOf } from "#test/fixt
 import { runOnnx } from "#test/oracles/run-onnx.ts";
 import { runWeb } from "#test/oracles/run-web.ts";
 import { tensor } from "../../graph/tensor.ts";
-import { encodeOnnx } from "../../onnx/encode-onnx.ts";
+import { encodeOnnx } from "../../onnx/to-onnx.ts";
 import { type QuantizedWeight, quantizeWeight } from "../weights/quantize-weight.ts";
 import { weightQuantizer } from "../weights/weight-quantizer.ts";
 import { matMulNBits } from "./matmul-nbits.ts";

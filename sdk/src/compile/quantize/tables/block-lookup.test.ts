@@ -6,7 +6,7 @@ import { runWeb } from "#test/oracles/run-web.ts";
 import { symbolicDim } from "../../graph/dim.ts";
 import { Graph } from "../../graph/graph.ts";
 import { tensor, toFloat32 } from "../../graph/tensor.ts";
-import { encodeOnnx } from "../../onnx/encode-onnx.ts";
+import { encodeOnnx } from "../../onnx/to-onnx.ts";
 import type { EmbeddingTable } from "../quantize-graph.ts";
 import { blockLookup, ortTable } from "./block-lookup.ts";
 import { quantizeTable, type TablePrecision } from "./quantize-table.ts";
