@@ -1,13 +1,7 @@
-import {
-  type EdgeAppOptions,
-  keyPrefix,
-  type R2Bucket,
-  r2Store,
-  regionTier,
-  type S3Env,
-  s3Settings,
-  s3Store,
-} from "bert-edge/serve";
+import { type EdgeAppOptions, regionTier } from "bert-edge/serve";
+import { type R2Bucket, r2Store } from "bert-edge/storage/r2";
+import { s3Store } from "bert-edge/storage/s3";
+import { type S3Env, s3Settings } from "bert-edge/storage/s3-settings";
 
 interface Env extends S3Env {
   MODEL: string;
@@ -22,8 +16,7 @@ interface Env extends S3Env {
 /** All of the edge but its engine. */
 export const settings: Omit<EdgeAppOptions<Env>, "engine"> = {
   model: (env) => env.MODEL,
-  models: (env) =>
-    env.MODELS ? r2Store(env.MODELS, { prefix: keyPrefix(env.S3_PREFIX ?? "") }) : s3Store(s3Settings(env)),
+  models: (env) => (env.MODELS ? r2Store(env.MODELS, { prefix: env.S3_PREFIX ?? "" }) : s3Store(s3Settings(env))),
   keys: (env) => env.API_KEYS?.split(",") ?? [],
   region: (env) => (env.REGION_URL ? regionTier({ url: env.REGION_URL, key: env.REGION_KEY ?? "" }) : undefined),
 };

@@ -1,6 +1,8 @@
 import { serve } from "@hono/node-server";
 import { ortNodeEngine, type Provider } from "bert-edge/engine/ort-node";
-import { createRegionApp, s3Settings, s3Store } from "bert-edge/serve";
+import { createRegionApp } from "bert-edge/serve";
+import { s3Store } from "bert-edge/storage/s3";
+import { s3Settings } from "bert-edge/storage/s3-settings";
 import { handle } from "hono/aws-lambda";
 
 const { MODEL, API_KEYS, PROVIDERS, PORT, AWS_LAMBDA_FUNCTION_NAME, ...env } = process.env;

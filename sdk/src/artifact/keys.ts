@@ -1,16 +1,16 @@
-/** The object's key: its content decides it, so it never changes and may be cached for ever. */
+/** Key of a file, named by its content. The object never changes and may be cached for ever. */
 export const blobKey = (sha256: string): string => `blobs/sha256/${sha256}`;
 
-/** The mutable pointer to a model's current version. */
+/** Key of the pointer to a model's current version: the only object that changes. */
 export const pointerKey = (name: string): string => `models/${name}/current.json`;
 
 /** A model's version: the first 12 digits of its manifest's SHA-256. */
 export const versionOf = (manifestSha256: string): string => manifestSha256.slice(0, 12);
 
-/** A key as the path of a URL: all but its slashes is encoded. */
+/** Encodes a key as the path of a URL. Slashes stay. */
 export const urlPath = (key: string): string => key.split("/").map(encodeURIComponent).join("/");
 
-/** What is put before every key for objects below `path`: `team-a` and `team-a/` are one place, `""` is the top. */
+/** Returns the prefix of all keys in a folder: `team-a/` for `team-a` and for `team-a/`, nothing for the top. */
 export function keyPrefix(path: string): string {
   const trimmed = path.replace(/\/+$/, "");
   return trimmed && `${trimmed}/`;

@@ -2,14 +2,14 @@ import * as v from "valibot";
 import { BertEdgeError } from "./error.ts";
 import type { ErrorCode } from "./error-codes.ts";
 
-/** Keys and values that are quoted in a message may be as long as the document. */
+/** Shortens a key or value for a message: it can be as long as the document. */
 const shorten = (text: string): string => (text.length > 200 ? `${text.slice(0, 200)}…` : text);
 
 /**
- * Parses `text` as JSON of a schema's form.
+ * Parses `text` as JSON and checks it against a schema.
  *
- * @param what names the document, for the message: "manifest at s3(models)/…"
- * @throws BertEdgeError with `code`, naming the key that is wrong
+ * @param what the document's name in the message, e.g. "manifest at s3(models)/…"
+ * @throws BertEdgeError with `code`; the message names the wrong key
  */
 export function parseJson<S extends v.GenericSchema>(
   schema: S,

@@ -1,2 +1,13 @@
+export type { Artifact } from "../artifact/artifact.ts";
+export type { Destination } from "../artifact/fill.ts";
+export type { Manifest, Parity, Target, TargetName, TaskScore } from "../artifact/manifest.ts";
+export type { LatencyFit, Measurements } from "../artifact/measurements.ts";
+export type { ModelParity } from "./accuracy/model-parity.ts";
+export type { TaskFiles } from "./accuracy/task-data.ts";
 export { type OptimizeOptions, type OptimizeReport, optimize } from "./commands/optimize.ts";
 export { type PrepareOptions, type PrepareReport, prepare } from "./commands/prepare.ts";
+export { type QuantizeOptions, type QuantizeReport, quantizeModel } from "./commands/quantize.ts";
+export { type VerifiedTarget, type VerifyReport, verifyArtifact } from "./commands/verify.ts";
+export type { UnfusedReason } from "./rewrite/trace.ts";
+export type { QuantizeChoice, QuantizeMode } from "./stages/quantize-candidates.ts";
+export type { PassedOver } from "./stages/recipes.ts";

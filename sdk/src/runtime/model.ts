@@ -2,7 +2,7 @@ import type { Artifact } from "../artifact/artifact.ts";
 import { BertEdgeError } from "../artifact/error.ts";
 import { type EmbedManifest, type ManifestFile, sentenceEncoder, type TargetName } from "../artifact/manifest.ts";
 import type { Measurements } from "../artifact/measurements.ts";
-import type { Engine, ModelSource, TokenIds } from "./engine/engine.ts";
+import type { Engine, ModelFiles, TokenIds } from "./engine/engine.ts";
 import { loadTokenizer } from "./tokenizer/load-tokenizer.ts";
 import type { Tokenizer } from "./tokenizer/tokenizer.ts";
 
@@ -140,7 +140,7 @@ export async function releaseModel(model: Model): Promise<void> {
  *
  * @throws BertEdgeError (from the returned methods) `target_missing`; `engine_mismatch` for a file of another engine
  */
-export function sourceOf(artifact: Artifact, engine: Engine["name"]): ModelSource {
+export function sourceOf(artifact: Artifact, engine: Engine["name"]): ModelFiles {
   const { name: model, targets, files } = artifact.manifest;
   const fileOf = (name: TargetName): string => {
     const target = targets[name];

@@ -1,4 +1,4 @@
 const codes = new Set(["ENOENT", "EISDIR", "ENOTDIR"]);
 
-/** Whether a file system says that there is no file: nothing is there, or a folder, or a file where a folder is meant. */
+/** Whether a file system error means that there is no such file: the path is free, is a folder, or leads through a file. */
 export const isAbsent = (error: unknown): boolean => codes.has((error as NodeJS.ErrnoException).code ?? "");

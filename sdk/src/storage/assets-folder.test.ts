@@ -12,7 +12,7 @@ it("takes an asset of 25 MiB and refuses one with a byte more, which it does not
   await store.put("largest", new Uint8Array(LIMIT), octets);
   await expect(store.put("blobs/too-large", new Uint8Array(LIMIT + 1), octets)).rejects.toMatchObject({
     code: "asset_too_large",
-    message: `blobs/too-large has ${LIMIT + 1} bytes, and static assets have at most ${LIMIT}.`,
+    message: `blobs/too-large has ${LIMIT + 1} bytes, but Cloudflare takes static assets of at most ${LIMIT}.`,
     hint: expect.stringContaining("--targets edge"),
   });
   expect(await readdir(folder)).toEqual(["largest"]);

@@ -1,14 +1,15 @@
 import { BertEdgeError } from "../artifact/error.ts";
 import { fsStore } from "./fs.ts";
-import type { WritableStore } from "./store.ts";
+import type { ObjectStore, WritableStore } from "./store.ts";
 
-/** https://developers.cloudflare.com/workers/platform/limits/#static-assets */
+export type { ObjectStore, WritableStore };
+
+/** Largest static asset: https://developers.cloudflare.com/workers/platform/limits/#static-assets */
 const ASSET_BYTES = 25 * 1024 * 1024;
 
 /**
- * Objects as files that are deployed with a Worker as its static assets, where `assetsStore` reads them.
- *
- * @throws BertEdgeError `asset_too_large` for an object that Cloudflare would refuse
+ * Keeps objects as files in a folder that is deployed with a Worker as static assets. `assetsStore` reads them there. Its `put`
+ * throws `asset_too_large` for a file that Cloudflare would refuse.
  */
 export function assetsFolder(folder: string): WritableStore {
   const store = fsStore(folder);
@@ -18,8 +19,8 @@ export function assetsFolder(folder: string): WritableStore {
       if (bytes.length <= ASSET_BYTES) return store.put(key, bytes, options);
       throw new BertEdgeError(
         "asset_too_large",
-        `${key} has ${bytes.length} bytes, and static assets have at most ${ASSET_BYTES}.`,
-        { hint: "Prepare the model with --targets edge only, or publish it to a bucket." },
+        `${key} has ${bytes.length} bytes, but Cloudflare takes static assets of at most ${ASSET_BYTES}.`,
+        { hint: "Prepare the model with `--targets edge` only, or publish it to a bucket." },
       );
     },
   };

@@ -13,7 +13,7 @@ afterAll(() => assets?.stop());
 testStore("assetsStore", async () => ({
   store: {
     name: "assets",
-    open: async (key, signal) => assetsStore(await assets.deployed(), { prefix: "team a/" }).open(key, signal),
+    open: async (key, signal) => assetsStore(await assets.deployed(), { prefix: "team a" }).open(key, signal),
   },
   put: (key, bytes) => assets.folder.put(`team a/${key}`, bytes, { contentType: "application/octet-stream" }),
 }));

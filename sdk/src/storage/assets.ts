@@ -1,22 +1,29 @@
-import { urlPath } from "../artifact/keys.ts";
+import { keyPrefix, urlPath } from "../artifact/keys.ts";
 import { httpStore } from "./http.ts";
 import type { ObjectStore } from "./store.ts";
 
-/** The part of a Workers static assets binding that is used. */
+export type { ObjectStore };
+
+/** The part of a Workers static assets binding that `assetsStore` uses. */
 export interface Assets {
   fetch(url: string, init: { signal: AbortSignal }): Promise<Response>;
 }
 
+export interface AssetsOptions {
+  /** Folder of the models among the assets. Default: their top. */
+  prefix?: string;
+  /** Time limit for reading a whole object, in ms. Default 30 000. */
+  timeoutMs?: number;
+}
+
 /**
- * Reads what was published to an `assetsFolder` and deployed with the Worker. Without `run_worker_first = true` among the
- * settings of its assets, Cloudflare serves the model's files to everybody who asks for them.
+ * Reads models that are deployed with the Worker as static assets. `assetsFolder` publishes them there. Set
+ * `run_worker_first = true` in the settings of the assets: otherwise Cloudflare serves the model's files to everybody.
  */
-export function assetsStore(
-  assets: Assets,
-  { prefix = "", timeoutMs }: { prefix?: string; timeoutMs?: number } = {},
-): ObjectStore {
+export function assetsStore(assets: Assets, { prefix: folder = "", timeoutMs }: AssetsOptions = {}): ObjectStore {
+  const prefix = keyPrefix(folder);
   return httpStore(`https://assets/${urlPath(prefix)}`, {
-    // The binding answers for every host.
+    // The binding ignores the host.
     fetch: (url, init) => assets.fetch(url, init),
     name: prefix ? `assets(${prefix})` : "assets",
     timeoutMs,

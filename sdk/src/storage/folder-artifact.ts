@@ -36,13 +36,9 @@ async function openStored(
 ): Promise<PublishableArtifact> {
   const manifestBytes = await readObject(store, MANIFEST_FILE);
   if (!manifestBytes) {
-    throw new BertEdgeError(
-      "artifact_missing",
-      `${pathOf(MANIFEST_FILE)} does not exist: ${where} is not an artifact.`,
-      {
-        hint: "Make one with `bert-edge prepare <model folder> --out <artifact folder>`.",
-      },
-    );
+    throw new BertEdgeError("artifact_missing", `${where} is not an artifact: it has no ${MANIFEST_FILE}.`, {
+      hint: "Make one with `bert-edge prepare <model folder> --out <artifact folder>`.",
+    });
   }
   const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
   const measured = await readObject(store, MEASUREMENTS_FILE);

@@ -2,9 +2,11 @@ import { type FileHandle, mkdir, open, rename, rm, stat, writeFile } from "node:
 import { dirname, join } from "node:path";
 import { isAbsent } from "./absent.ts";
 import { storageError } from "./storage-error.ts";
-import type { WritableStore } from "./store.ts";
+import type { ObjectStore, WritableStore } from "./store.ts";
 
-/** Objects as files below `root`. Writes go to a temporary name first, so a reader never sees half an object. */
+export type { ObjectStore, WritableStore };
+
+/** Keeps objects as files under `root`. Writes go to a temporary name first, so a reader never sees half an object. */
 export function fsStore(root: string): WritableStore {
   const name = `fs(${root})`;
   return {
@@ -44,7 +46,7 @@ export function fsStore(root: string): WritableStore {
   };
 }
 
-/** Reads into its reader's own buffer, which Node's streams of files do not. */
+/** Returns a byte stream that reads into the reader's own buffer. Node's file streams always allocate. */
 function fileStream(handle: FileHandle): ReadableStream<Uint8Array> {
   return new ReadableStream({
     type: "bytes",

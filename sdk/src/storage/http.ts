@@ -3,19 +3,21 @@ import { urlPath } from "../artifact/keys.ts";
 import { storageError } from "./storage-error.ts";
 import type { ObjectStore } from "./store.ts";
 
+export type { ObjectStore };
+
 export interface HttpStoreOptions {
   /** Sent with every request. */
   headers?: Readonly<Record<string, string>>;
-  /** For a whole object, default 30 000. */
+  /** Time limit for reading a whole object, in ms. Default 30 000. */
   timeoutMs?: number | undefined;
   fetch?: (url: string, init: { headers: Readonly<Record<string, string>>; signal: AbortSignal }) => Promise<Response>;
-  /** For messages. Default: the address without what is behind its `?`. */
+  /** Name in error messages. Default: the address without its query. */
   name?: string;
 }
 
 /**
- * Reads what was published to a bucket or folder that a web server shows, each object at `<url>/<key>`. Caches between may
- * show an older model as long as the server lets them keep `models/<name>/current.json`.
+ * Reads models from a bucket or folder that a web server serves, each object at `<url>/<key>`. A cache in between serves an
+ * older model for as long as it may keep `models/<name>/current.json`.
  *
  * @throws BertEdgeError `setting_invalid`
  */
@@ -27,9 +29,9 @@ export function httpStore(
   if (origin === undefined || pathname === undefined || username) {
     throw new BertEdgeError(
       "setting_invalid",
-      `Models cannot be read from the address ${url.replace(/\/\/.*@/, "//…@")}.`,
+      `Cannot read models from ${url.replace(/\/\/.*@/, "//…@")}: it is not a URL without credentials.`,
       {
-        hint: "Give a whole address, https://…, and credentials in headers.",
+        hint: "Give a complete URL, https://…, and put credentials into `headers`.",
       },
     );
   }

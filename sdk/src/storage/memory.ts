@@ -1,6 +1,8 @@
-import type { WritableStore } from "./store.ts";
+import type { ObjectStore, WritableStore } from "./store.ts";
 
-/** Objects in a Map: for tests and for models built in the same process. */
+export type { ObjectStore, WritableStore };
+
+/** Keeps objects in a Map: for tests, and for models that are prepared in the same process. */
 export function memoryStore(objects = new Map<string, Uint8Array<ArrayBuffer>>()): WritableStore {
   return {
     name: "memory",
@@ -8,13 +10,13 @@ export function memoryStore(objects = new Map<string, Uint8Array<ArrayBuffer>>()
       const bytes = objects.get(key);
       return bytes && streamOf(bytes);
     },
-    // Not bytes.slice(): of a Buffer that is a view.
+    // Copies. `slice` of a Node Buffer would be a view.
     put: async (key, bytes) => void objects.set(key, new Uint8Array(bytes)),
     has: async (key) => objects.has(key),
   };
 }
 
-/** A stream of one piece, without a copy. */
+/** Returns a stream that delivers `bytes` as one piece, without a copy. */
 function streamOf(bytes: Uint8Array): ReadableStream<Uint8Array> {
   return new ReadableStream({
     start(controller) {

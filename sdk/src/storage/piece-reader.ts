@@ -1,17 +1,17 @@
-/** Read at a time where a stream takes buffers: from 64 KiB to 1 MiB workerd is equally fast. */
+/** Buffer size for streams that fill a given buffer. workerd is equally fast from 64 KiB to 1 MiB. */
 const PIECE_BYTES = 256 * 1024;
 
 interface PieceReader {
-  /** The next piece, valid until the next call; with `done`, the last one, if any. */
+  /** Reads the next piece, which is valid until the next call. With `done` it is the last one, if any. */
   read(): Promise<{ value?: Uint8Array | undefined; done: boolean }>;
-  /** Gives up, also while a read is under way. */
+  /** Cancels the stream, even during a read. */
   cancel(reason: unknown): Promise<void>;
 }
 
 /**
- * Reads a stream through one buffer that is used again and again, if the stream can: workerd gives new ones of 4 KiB
- * otherwise, which takes more than twice as long (docs/decisions/0008). `min` stays out of it: where less is left in a
- * stream that was closed, reading throws.
+ * Reads a stream through one reused buffer if the stream supports that. Without it, workerd allocates pieces of 4 KiB, which
+ * takes more than twice as long (docs/decisions/0008). The option `min` is not used: reading throws when less is left in a closed
+ * stream.
  */
 export function pieceReader(stream: ReadableStream<Uint8Array>): PieceReader {
   const reader = bufferReader(stream);

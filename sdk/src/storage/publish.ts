@@ -8,9 +8,11 @@ import type { WritableStore } from "./store.ts";
 export interface Published {
   name: string;
   version: string;
-  /** Objects written, and objects that the store had already. */
+  /** Number of objects written. The pointer does not count. */
   uploaded: number;
+  /** Number of objects that the store had already. */
   reused: number;
+  /** Bytes written. */
   bytes: number;
 }
 
@@ -18,7 +20,7 @@ export interface Published {
  * Copies an artifact into a store: files under content-addressed keys, then the manifest, and the pointer last. Readers
  * see the old model or the whole new one. Publishing the same version again only rewrites the pointer and its measurements.
  *
- * @throws BertEdgeError `artifact_corrupt`, `storage_unavailable`; the model that was current stays so
+ * @throws BertEdgeError `artifact_corrupt`, `storage_unavailable`
  */
 export async function publish(
   artifact: PublishableArtifact,

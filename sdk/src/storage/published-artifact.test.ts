@@ -33,7 +33,7 @@ describe("a published artifact", () => {
   it("is not there before it is published: the error names the store, the key and the command", async () => {
     await expect(readPointer(memoryStore(), "small")).rejects.toMatchObject({
       code: "model_not_published",
-      message: "memory holds no model named small (no models/small/current.json).",
+      message: "memory has no model named small: there is no object models/small/current.json.",
       hint: expect.stringContaining("bert-edge publish"),
     });
   });

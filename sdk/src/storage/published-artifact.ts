@@ -17,14 +17,18 @@ export async function readPointer(store: ObjectStore, name: string): Promise<Poi
   const key = pointerKey(name);
   const bytes = await readObject(store, key);
   if (!bytes) {
-    throw new BertEdgeError("model_not_published", `${store.name} holds no model named ${name} (no ${key}).`, {
-      hint: "Run `bert-edge publish <artifact> --to s3://bucket/prefix` to this store, or correct the model's name.",
-    });
+    throw new BertEdgeError(
+      "model_not_published",
+      `${store.name} has no model named ${name}: there is no object ${key}.`,
+      {
+        hint: "Publish the model to this store with `bert-edge publish <artifact> --to …`, or correct its name.",
+      },
+    );
   }
   const pointer = parsePointer(new TextDecoder().decode(bytes), `${store.name}/${key}`);
   if (pointer.name === name) return pointer;
-  throw new BertEdgeError("pointer_invalid", `The pointer at ${store.name}/${key} is to ${pointer.name}.`, {
-    hint: "Objects were copied from one name to another: publish the model under its own.",
+  throw new BertEdgeError("pointer_invalid", `The pointer ${store.name}/${key} names another model: ${pointer.name}.`, {
+    hint: "Pointers cannot be copied from one name to another. Prepare the model with the new --name, and publish it.",
   });
 }
 

@@ -15,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => workerd.dispose());
 
 testStore("r2Store", async () => ({
-  store: r2Store(bucket, { prefix: "team-a/" }),
+  store: r2Store(bucket, { prefix: "team-a" }),
   put: (key, bytes) => testBucketStore(bucket).put(`team-a/${key}`, bytes, { contentType: "application/octet-stream" }),
 }));
 

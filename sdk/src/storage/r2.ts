@@ -1,15 +1,23 @@
+import { keyPrefix } from "../artifact/keys.ts";
 import type { ObjectStore } from "./store.ts";
 
-/** The part of a Workers R2 bucket binding that is used. */
+export type { ObjectStore };
+
+/** The part of a Workers R2 bucket binding that `r2Store` uses. */
 export interface R2Bucket {
   get(key: string): Promise<{ body: ReadableStream<Uint8Array> } | null>;
 }
 
-/** Reads through a Workers R2 binding. `prefix` is put before every key; `timeoutMs` is for a whole object, default 30 000. */
-export function r2Store(
-  bucket: R2Bucket,
-  { prefix = "", timeoutMs }: { prefix?: string; timeoutMs?: number } = {},
-): ObjectStore {
+export interface R2Options {
+  /** Folder of the objects in the bucket, e.g. `team-a`. Default: the bucket's top. */
+  prefix?: string;
+  /** Time limit for reading a whole object, in ms. Default 30 000. */
+  timeoutMs?: number;
+}
+
+/** Reads models from an R2 bucket through a Workers binding. */
+export function r2Store(bucket: R2Bucket, { prefix: folder = "", timeoutMs }: R2Options = {}): ObjectStore {
+  const prefix = keyPrefix(folder);
   return {
     name: prefix ? `r2(${prefix})` : "r2",
     timeoutMs,

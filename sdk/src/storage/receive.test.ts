@@ -81,7 +81,7 @@ describe("receive", () => {
   ])("gives up a store that %s", async (_, { store }) => {
     await expect(receive(store, "models/x", async () => {})).rejects.toMatchObject({
       code: "storage_unavailable",
-      message: "far could not read or write models/x: it was not read to its end within 20 ms",
+      message: "far could not read or write models/x: reading it took longer than 20 ms",
     });
   });
 

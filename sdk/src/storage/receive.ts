@@ -6,8 +6,8 @@ import { storageError } from "./storage-error.ts";
 import type { ObjectStore } from "./store.ts";
 
 /**
- * Hands all bytes of an object to `deliver`, in order; the next ones are read when its promise is settled. The transfer is
- * stopped, and the store told so, when it is late or `deliver` throws; nothing is delivered after that.
+ * Reads an object and hands its bytes to `deliver`, in order. The next piece is read when the promise of `deliver` has settled.
+ * When the store's time limit has passed, or `deliver` throws, the transfer is aborted and nothing more is delivered.
  *
  * @returns false when there is no object under `key`
  * @throws BertEdgeError `storage_unavailable`, and what `deliver` throws
@@ -15,7 +15,7 @@ import type { ObjectStore } from "./store.ts";
 export async function receive(store: ObjectStore, key: string, deliver: Deliver): Promise<boolean> {
   const { name, timeoutMs = 30_000 } = store;
   const controller = new AbortController();
-  const late = () => storageError(name, key, `it was not read to its end within ${timeoutMs} ms`);
+  const late = () => storageError(name, key, `reading it took longer than ${timeoutMs} ms`);
   try {
     return await withDeadline(transfer(store, key, deliver, controller.signal), timeoutMs, late);
   } catch (error) {
@@ -39,7 +39,7 @@ async function transfer(store: ObjectStore, key: string, deliver: Deliver, signa
   }
 }
 
-/** What `work` gives or throws; an error that is not the driver's own is made one that names store and object. */
+/** Awaits `work`, and turns an error of a driver into a BertEdgeError that names store and object. */
 async function reading<T>({ name }: ObjectStore, key: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();

@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => server?.stop());
 
-testWritableStore("s3Publisher", async () => s3Publisher({ ...server.access, prefix: `store ${stores++}/` }));
+testWritableStore("s3Publisher", async () => s3Publisher({ ...server.access, prefix: `store ${stores++}` }));
 
 describe("s3Publisher", () => {
   it("stores the bytes and nothing else, under prefix and key, with their content type", async () => {

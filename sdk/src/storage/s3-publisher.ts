@@ -6,20 +6,24 @@ import {
   PutObjectCommand,
   S3Client,
 } from "@aws-sdk/client-s3";
+import { keyPrefix } from "../artifact/keys.ts";
 import type { S3Options } from "./s3.ts";
 import { storageError } from "./storage-error.ts";
-import type { WritableStore } from "./store.ts";
+import type { ObjectStore, WritableStore } from "./store.ts";
+
+export type { ObjectStore, S3Options, WritableStore };
 
 export type S3PublisherOptions = Omit<S3Options, "fetch" | "accessKeyId" | "secretAccessKey" | "endpoint"> &
   Partial<Pick<S3Options, "accessKeyId" | "secretAccessKey" | "endpoint">>;
 
 /**
- * Reads and writes over the S3 protocol through the AWS SDK. Without keys the SDK looks for credentials where it
- * always does (environment, profile, instance role); without an endpoint it talks to AWS.
+ * Reads and writes over the S3 protocol with the AWS SDK. Without keys, the SDK finds credentials itself (environment, profile,
+ * instance role). Without an endpoint, it talks to AWS.
  */
 export function s3Publisher(options: S3PublisherOptions): WritableStore {
-  const { bucket, prefix = "", endpoint, timeoutMs = 600_000 } = options;
-  // Stores other than AWS's have one region, and the SDK wants a name for it.
+  const { bucket, endpoint, timeoutMs = 600_000 } = options;
+  const prefix = keyPrefix(options.prefix ?? "");
+  // Services other than AWS have one region, but the SDK needs a name for it.
   const region = options.region ?? process.env["AWS_REGION"] ?? (endpoint ? "auto" : undefined);
   const client = new S3Client({
     ...(region && { region }),
@@ -32,7 +36,7 @@ export function s3Publisher(options: S3PublisherOptions): WritableStore {
           ...(options.sessionToken && { sessionToken: options.sessionToken }),
         },
       }),
-    // Servers other than AWS's store the chunk framing of the SDK's default trailing checksums as content.
+    // The SDK's default trailing checksums frame the body in chunks, which services other than AWS store as content.
     requestChecksumCalculation: "WHEN_REQUIRED",
     responseChecksumValidation: "WHEN_REQUIRED",
   });
@@ -72,7 +76,7 @@ export function s3Publisher(options: S3PublisherOptions): WritableStore {
   };
 }
 
-/** With the status: answers without a body, as those to HEAD, say nothing else. */
+/** Describes a failure with its HTTP status: an answer to HEAD has no body, so there is nothing else to show. */
 function reasonOf(error: unknown): string {
   const { httpStatusCode } = Object(Object(error).$metadata) as { httpStatusCode?: number };
   return httpStatusCode === undefined ? String(error) : `HTTP ${httpStatusCode}, ${error}`;

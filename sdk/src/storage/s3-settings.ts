@@ -1,8 +1,9 @@
 import { BertEdgeError } from "../artifact/error.ts";
-import { keyPrefix } from "../artifact/keys.ts";
 import type { S3Options } from "./s3.ts";
 
-/** Environment variables or bindings that say where models are: ours, and those that AWS gives its own functions. */
+export type { S3Options };
+
+/** Environment variables or Worker bindings that locate the models: our own, and those that AWS Lambda sets. */
 export type S3Env = Partial<
   Record<
     | "S3_ENDPOINT"
@@ -19,8 +20,8 @@ export type S3Env = Partial<
 >;
 
 /**
- * Options of `s3Store` from the environment. Without keys of its own (`S3_…`) the function's role is used, without an
- * endpoint AWS's.
+ * Returns the options of `s3Store` that the environment holds. Without `S3_ACCESS_KEY_ID` it uses the role of the AWS function,
+ * and without `S3_ENDPOINT` the endpoint of AWS.
  *
  * @throws BertEdgeError `setting_invalid` naming the variable
  */
@@ -28,15 +29,15 @@ export function s3Settings(env: S3Env): S3Options {
   const need = (name: keyof S3Env): string => {
     const value = env[name];
     if (value) return value;
-    throw new BertEdgeError("setting_invalid", `The setting ${name} is missing, so models cannot be read.`, {
-      hint: "Set S3_BUCKET, and S3_ENDPOINT, S3_ACCESS_KEY_ID and S3_SECRET_ACCESS_KEY where AWS does not give them.",
+    throw new BertEdgeError("setting_invalid", `The setting ${name} is missing, so no model can be read.`, {
+      hint: "Set S3_BUCKET. Outside of AWS also set S3_ENDPOINT, S3_ACCESS_KEY_ID and S3_SECRET_ACCESS_KEY.",
     });
   };
   const place = {
     bucket: need("S3_BUCKET"),
     endpoint: env.S3_ENDPOINT ?? `https://s3.${need("AWS_REGION")}.amazonaws.com`,
     region: env.AWS_REGION ?? "auto",
-    ...(env.S3_PREFIX && { prefix: keyPrefix(env.S3_PREFIX) }),
+    ...(env.S3_PREFIX && { prefix: env.S3_PREFIX }),
   };
   if (env.S3_ACCESS_KEY_ID !== undefined || env.AWS_ACCESS_KEY_ID === undefined) {
     return { ...place, accessKeyId: need("S3_ACCESS_KEY_ID"), secretAccessKey: need("S3_SECRET_ACCESS_KEY") };

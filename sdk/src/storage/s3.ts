@@ -1,27 +1,30 @@
 import { AwsClient } from "aws4fetch";
-import { urlPath } from "../artifact/keys.ts";
+import { keyPrefix, urlPath } from "../artifact/keys.ts";
 import { storageError } from "./storage-error.ts";
 import type { ObjectStore } from "./store.ts";
 
+export type { ObjectStore };
+
 export interface S3Options {
-  /** e.g. `https://<account>.r2.cloudflarestorage.com` or `https://s3.eu-central-1.amazonaws.com` */
+  /** Address of the service, e.g. `https://<account>.r2.cloudflarestorage.com` or `https://s3.eu-central-1.amazonaws.com` */
   endpoint: string;
   bucket: string;
   accessKeyId: string;
   secretAccessKey: string;
   sessionToken?: string;
-  /** Default `auto`, which R2 takes; S3 wants its own region's name. */
+  /** Default `auto`, which R2 accepts. AWS needs the bucket's region, e.g. `eu-central-1`. */
   region?: string;
-  /** Put before every key, e.g. `team-a/`. */
+  /** Folder of the objects in the bucket, e.g. `team-a`. Default: the bucket's top. */
   prefix?: string;
-  /** For the whole object, body included. Default 30 000. */
+  /** Time limit for reading a whole object, in ms. Default 30 000. */
   timeoutMs?: number;
   fetch?: typeof fetch;
 }
 
-/** Reads over the S3 protocol with path-style addresses. 3 KB where the AWS SDK is 85 KB; publishing uses the SDK. */
+/** Reads models over the S3 protocol, with path-style addresses. 3 KB gzipped; `s3Publisher` writes, with the AWS SDK (85 KB). */
 export function s3Store(options: S3Options): ObjectStore {
-  const { endpoint, bucket, prefix = "", region = "auto", timeoutMs } = options;
+  const { endpoint, bucket, region = "auto", timeoutMs } = options;
+  const prefix = keyPrefix(options.prefix ?? "");
   const send: typeof fetch = options.fetch ?? ((request, init) => fetch(request, init));
   const signer = new AwsClient({
     accessKeyId: options.accessKeyId,

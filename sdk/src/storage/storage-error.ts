@@ -1,9 +1,9 @@
 import { BertEdgeError } from "../artifact/error.ts";
 
-/** A store that cannot be reached, refuses or is late. Worth trying again; the request that met it is not lost by itself. */
+/** Makes the error for a store that cannot be reached, refuses access or is too slow. Trying again can help. */
 export function storageError(store: string, key: string, what: string, cause?: unknown): BertEdgeError {
   return new BertEdgeError("storage_unavailable", `${store} could not read or write ${key}: ${what}`, {
-    hint: "Check the store's address, bucket, credentials and reachability.",
+    hint: "Check the store's address, bucket and credentials, and that this machine can reach it.",
     cause,
   });
 }

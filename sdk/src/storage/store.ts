@@ -1,20 +1,20 @@
-/** Where published models are read from, by `receive`. Every driver passes `test/suites/store-suite.ts`. */
+/** A place that published models are read from. Every driver passes `test/suites/store-suite.ts`. */
 export interface ObjectStore {
-  /** For messages: which driver and where, never a secret. */
+  /** Driver and place, for messages. Never contains a secret. */
   readonly name: string;
-  /** Milliseconds after which an object that has not been read to its end is given up. Default 30 000. */
+  /** Time limit for reading a whole object, in ms. Default 30 000. */
   readonly timeoutMs?: number | undefined;
   /**
-   * Begins to read an object. Whatever this or the stream throws, and that either is late, is `storage_unavailable` to
-   * readers.
+   * Starts to read an object. Readers report every error of this call and of its stream, and a timeout, as
+   * `storage_unavailable`.
    *
-   * @param signal aborted when the object is given up
-   * @returns the object's bytes, which readers do not change, or undefined when there is none under `key`
+   * @param signal aborts the transfer
+   * @returns the object's bytes, which readers must not change, or undefined when there is none under `key`
    */
   open(key: string, signal: AbortSignal): Promise<ReadableStream<Uint8Array> | undefined>;
 }
 
-/** A store that models can be published to. */
+/** A store that models can also be published to. */
 export interface WritableStore extends ObjectStore {
   put(key: string, bytes: Uint8Array<ArrayBuffer>, options: { contentType: string }): Promise<void>;
   has(key: string): Promise<boolean>;

@@ -4,7 +4,7 @@ import type { ManifestFile } from "../artifact/manifest.ts";
 import { receive } from "./receive.ts";
 import type { ObjectStore } from "./store.ts";
 
-/** The artifact whose files lie in `store`, each under its name or `keyOf` it. */
+/** Makes an artifact of files in a store. `keyOf` gives the key of a file; by default it is the file's name. */
 export function storedArtifact(
   store: ObjectStore,
   { manifest, version, measurements }: Omit<Artifact, "read" | "readInto">,
@@ -26,7 +26,7 @@ export function storedArtifact(
 }
 
 /**
- * Reads the object that `file` describes.
+ * Reads an object into `destination` and checks it against the hashes in `file`.
  *
  * @throws BertEdgeError `artifact_corrupt`, `storage_unavailable`, `buffer_invalid`
  */

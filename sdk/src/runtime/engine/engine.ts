@@ -5,7 +5,7 @@ import type { Pooling, Target, TargetName } from "../../artifact/manifest.ts";
 export type TokenIds = Int32Array<ArrayBuffer>;
 
 /** The model files of an artifact, by target. Every method throws `target_missing` for a target that it does not have. */
-export interface ModelSource {
+export interface ModelFiles {
   /** Of a target's model file, in bytes. */
   size(target: TargetName): number;
   read(target: TargetName): Promise<Uint8Array<ArrayBuffer>>;
@@ -16,7 +16,7 @@ export interface ModelSource {
 export interface Engine {
   readonly name: Target["engine"];
   /** @throws BertEdgeError `engine_failed` when no file could be loaded, or what reading throws */
-  load(source: ModelSource): Promise<EngineSession>;
+  load(source: ModelFiles): Promise<EngineSession>;
 }
 
 /** How token states become a vector. */
@@ -50,7 +50,7 @@ export interface EngineSession {
 }
 
 /** One file in memory as the model of every target. */
-export const oneModel = (bytes: Uint8Array<ArrayBuffer>): ModelSource => ({
+export const oneModel = (bytes: Uint8Array<ArrayBuffer>): ModelFiles => ({
   size: () => bytes.length,
   read: async () => bytes,
   readInto: async (_, destination) => destination.bytes().set(bytes),

@@ -5,6 +5,10 @@ import { engineFailed } from "../engine-error.ts";
 import { runOneByOne, runPadded } from "../ort-run.ts";
 import { withHead } from "../with-head.ts";
 
+export type { Destination } from "../../../artifact/fill.ts";
+export type { EmbedManifest, Manifest, Pooling, Target, TargetName } from "../../../artifact/manifest.ts";
+export type { Engine, EngineSession, ModelFiles, TokenIds, VectorHead } from "../engine.ts";
+
 /** Execution providers of onnxruntime-node that are of use to encoders. */
 export type Provider = "tensorrt" | "cuda" | "cpu";
 

@@ -5,6 +5,10 @@ import { runOneByOne } from "../ort-run.ts";
 import { withHead } from "../with-head.ts";
 import { ortMemory, placeholder, withCompiledModule } from "./compiled-module.ts";
 
+export type { Destination } from "../../../artifact/fill.ts";
+export type { EmbedManifest, Manifest, Pooling, Target, TargetName } from "../../../artifact/manifest.ts";
+export type { Engine, EngineSession, ModelFiles, TokenIds, VectorHead } from "../engine.ts";
+
 /**
  * onnxruntime-web on the CPU of any runtime with WebAssembly SIMD.
  *

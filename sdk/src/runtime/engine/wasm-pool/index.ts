@@ -2,6 +2,11 @@ import type { Engine } from "../engine.ts";
 import { type PoolEngineOptions, poolEngine } from "./pool-engine.ts";
 import { webThread } from "./web-thread.ts";
 
+export type { Destination } from "../../../artifact/fill.ts";
+export type { EmbedManifest, Manifest, Pooling, Target, TargetName } from "../../../artifact/manifest.ts";
+export type { Engine, EngineSession, ModelFiles, TokenIds, VectorHead } from "../engine.ts";
+export type { KernelModules } from "../wasm/index.ts";
+
 /** The WebAssembly engine on several threads, in runtimes with Web Workers: Deno, Bun, browsers. */
 export const wasmPoolEngine = (options: PoolEngineOptions): Engine => poolEngine(options, webThread);
 

@@ -12,6 +12,10 @@ import { instantiate } from "./run/kernels.ts";
 import { MODEL } from "./run/memory-map.ts";
 import { createSession } from "./run/session.ts";
 
+export type { Destination } from "../../../artifact/fill.ts";
+export type { EmbedManifest, Manifest, Pooling, Target, TargetName } from "../../../artifact/manifest.ts";
+export type { Engine, EngineSession, ModelFiles, TokenIds, VectorHead } from "../engine.ts";
+
 /** The kernels as compiled modules: Workers import WebAssembly so, and refuse to compile bytes. */
 export interface KernelModules {
   /** `bert-edge/kernels/relaxed.wasm`; may be left out. */

@@ -10,7 +10,7 @@ import {
 } from "#test/fixtures/tiny-edge-file.ts";
 import { compiled } from "#test/suites/kernels/builds.ts";
 import { into } from "../../../../artifact/fill.ts";
-import { type Engine, type ModelSource, oneModel, type TokenIds } from "../../engine.ts";
+import { type Engine, type ModelFiles, oneModel, type TokenIds } from "../../engine.ts";
 import { wasmEngine } from "../index.ts";
 import { readModelFile } from "./model-file.ts";
 import { neededBytes } from "./needed-bytes.ts";
@@ -34,8 +34,8 @@ afterEach(() => void vi.useRealTimers());
 function slowly(file: File) {
   const end = Promise.withResolvers<void>();
   let sent = 0;
-  let destination: Parameters<ModelSource["readInto"]>[1] = into(new Uint8Array());
-  const source: ModelSource = {
+  let destination: Parameters<ModelFiles["readInto"]>[1] = into(new Uint8Array());
+  const source: ModelFiles = {
     ...oneModel(file),
     readInto(_, given) {
       destination = given;
