@@ -1,6 +1,6 @@
 /** Statistics of the numbers that a linear layer reads, over the tokens of the calibration texts. */
 export interface ActivationStatistics {
-  /** NodeTensor per token. */
+  /** Numbers per token. */
   readonly width: number;
   readonly tokens: number;
   /** [width], Σ x over the tokens. */

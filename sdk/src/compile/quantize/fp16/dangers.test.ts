@@ -8,7 +8,7 @@ import { MICROSOFT, type Value } from "../../graph/node.ts";
 import { tensor } from "../../graph/tensor.ts";
 import { inferShapes } from "../../shapes/infer-shapes.ts";
 
-/** Of a few sums of products, 0.002 at most of all these; what is masked, centred or scaled wrongly differs by 0.1 and more. */
+/** Largest absolute difference. Rounding gives 0.002 at most here; a wrong mask, mean or scale gives 0.1 and more. */
 const LARGEST_DIFFERENCE = 0.01;
 
 const LOWEST = -3.4028234663852886e38;
@@ -17,14 +17,14 @@ const LENGTH = 5;
 
 type Draw = (s: Sketch, x: Value, mask: Value) => Value;
 
-/** States of a large size, so that what is close to half precision's bounds crosses them. */
+/** Large hidden states, so that numbers near the limits of half precision cross them. */
 const states = (size: number, shape: readonly number[] = [ROWS, LENGTH, HIDDEN]): ort.Tensor => {
   const count = shape.reduce((product, n) => product * n, 1);
   const values = Float32Array.from({ length: count }, (_, i) => size * Math.sin(1 + 3 * i));
   return new ort.Tensor("float32", values, shape);
 };
 
-/** One row without any token, one padded on the right and one on the left. */
+/** One row without tokens, one padded on the right and one padded on the left. */
 const masks = [0, 0, 0, 0, 0, 1, 1, 1, 0, 0, 0, 0, 1, 1, 1];
 
 async function compare(draw: Draw, x: ort.Tensor, maskType: "int64" | "float32" = "int64") {
@@ -39,7 +39,7 @@ async function compare(draw: Draw, x: ort.Tensor, maskType: "int64" | "float32" 
   if (mask.users.size === 0) s.graph.inputs.pop();
   const result = await halved(s.graph, [given]);
   expect(result.difference).toBeLessThan(LARGEST_DIFFERENCE);
-  // Something is in half precision: else this would compare a graph with itself.
+  // Some node must be in half precision. Otherwise a graph would be compared with itself.
   expect([...result.graph.nodes].some(({ output }) => output.dtype === "float16")).toBe(true);
   return result.graph;
 }
@@ -55,14 +55,14 @@ const attention = (masked: (s: Sketch, scores: Value, mask: Value) => Value): Dr
 };
 const last = (s: Sketch, opType: string, x: Value) => s.op(opType, [x], { axes: [-1], keepdims: 1 });
 
-describe("masks that are written out", () => {
+describe("toFp16, for unfused masks", () => {
   it.each<[string, Draw]>([
     [
       "(1 − mask) · lowest, added to scores far below zero",
       attention((s, scores, mask) => s.op("Add", [scores, s.op("Mul", [absent(s, mask), LOWEST])])),
     ],
     [
-      "a choice of 0 or −∞, where a row has a key",
+      "Where selects 0 or −∞, in rows with a key",
       attention((s, scores, mask) => {
         const fill = s.op("Where", [isAbsent(s, mask), Number.NEGATIVE_INFINITY, 0]);
         const probabilities = s.op("Softmax", [s.op("Add", [scores, fill])], { axis: -1 });
@@ -70,11 +70,11 @@ describe("masks that are written out", () => {
       }),
     ],
     [
-      "a choice of scores or lowest",
+      "Where selects scores or the minimum",
       attention((s, scores, mask) => s.op("Where", [isAbsent(s, mask), LOWEST, scores])),
     ],
     [
-      "a sum of two masks",
+      "the sum of two masks",
       attention((s, scores, mask) => {
         const padding = s.op("Mul", [absent(s, mask), -1e38]);
         const causal = s.floats(
@@ -85,14 +85,14 @@ describe("masks that are written out", () => {
       }),
     ],
     [
-      "a stored mask times 0: −∞ · 0 would be NaN",
+      "a constant mask times 0, where −∞ · 0 would be NaN",
       attention((s, scores, mask) => {
         const stored = s.floats([1, 1, 1, LENGTH], Array(LENGTH).fill(-1e9));
         return s.op("Add", [scores, s.op("Mul", [absent(s, mask), stored])]);
       }),
     ],
     [
-      "filled by ConstantOfShape",
+      "a mask from ConstantOfShape",
       attention((s, scores, mask) => {
         const value = { tensor: tensor("float32", [1], Float32Array.of(LOWEST)) };
         const fill = s.op("ConstantOfShape", [s.op("Shape", [isAbsent(s, mask)])], { value });
@@ -103,7 +103,7 @@ describe("masks that are written out", () => {
     await compare(draw, states(12));
   });
 
-  it("mask may be given as float32", async () => {
+  it("accepts a float32 mask", async () => {
     const draw = attention((s, scores, mask) => s.op("Add", [scores, s.op("Mul", [absent(s, mask), -1e9])]));
     await compare(draw, states(12), "float32");
   });
@@ -129,7 +129,7 @@ describe("masks that are written out", () => {
     const graph = await compare((s, x, mask) => {
       const inputs = [x, x, x, undefined, undefined, bias(s, mask)];
       const fused = s.op("MultiHeadAttention", inputs, { num_heads: 2 }, { domain: MICROSOFT });
-      // Rows without any key attend to all by their scores here, and to all alike in float32: they count as 0.
+      // Rows without keys differ: softmax uses the scores here, and gives all keys the same weight in float32. They count as 0.
       const present = s.op("Unsqueeze", [s.op("Cast", [mask], { to: 1 }), [2]]);
       return s.op("Mul", [s.op("Mul", [fused, present]), s.floats([LENGTH, 1], [0, 1, 1, 1, 1])]);
     }, states(1));
@@ -138,7 +138,7 @@ describe("masks that are written out", () => {
   });
 });
 
-describe("statistics that are written out", () => {
+describe("toFp16, for unfused statistics", () => {
   const normalized =
     (square: (s: Sketch, centre: Value) => Value, epsilon = 1e-12): Draw =>
     (s, x) => {
@@ -153,7 +153,7 @@ describe("statistics that are written out", () => {
     ["the variance of large states, by Pow", (s, x) => normalized(power)(s, product(s, x), x)],
     ["the variance of large states, by Mul", (s, x) => normalized(times)(s, product(s, x), x)],
     [
-      "a reciprocal deviation, as TensorFlow has it",
+      "a reciprocal standard deviation, as TensorFlow writes it",
       (s, x) => {
         const y = product(s, x);
         const scale = s.op("Reciprocal", [s.op("Sqrt", [s.op("Add", [last(s, "ReduceMean", times(s, y)), 1e-12])])]);
@@ -164,19 +164,19 @@ describe("statistics that are written out", () => {
     await compare(draw, states(300));
   });
 
-  it("a layer normalization of equal numbers is its offset, not 0 / 0", async () => {
+  it("normalizes equal numbers to the offset, not to 0 / 0", async () => {
     const equal = new ort.Tensor("float32", new Float32Array(ROWS * LENGTH * HIDDEN).fill(0.5), [ROWS, LENGTH, HIDDEN]);
     await compare((s, x) => s.op("Add", [normalized(times)(s, x, x), product(s, x)]), equal);
   });
 
-  it("a vector of zeros divided by its length is 0, not 0 / 0", async () => {
+  it("divides a zero vector by its length without 0 / 0", async () => {
     await compare((s, x) => {
       const y = product(s, x);
       return s.op("Div", [y, s.op("Clip", [last(s, "ReduceL2", y), 1e-12])]);
     }, states(0));
   });
 
-  it("a mean of no tokens is 0, not 0 / 0", async () => {
+  it("takes the mean of no tokens without 0 / 0", async () => {
     await compare((s, x, mask) => {
       const present = s.op("Unsqueeze", [s.op("Cast", [mask], { to: 1 }), [2]]);
       const sum = s.op("ReduceSum", [s.op("Mul", [product(s, x), present]), [1]], { keepdims: 0 });
@@ -185,21 +185,21 @@ describe("statistics that are written out", () => {
     }, states(1));
   });
 
-  it("a sum beyond 65504 is itself once it is divided again", async () => {
+  it("keeps a sum beyond 65504 that is divided afterwards", async () => {
     await compare(
       (s, x) => s.op("Mul", [s.op("ReduceSum", [s.op("Abs", [product(s, x)]), [1]], { keepdims: 0 }), 1e-3]),
       states(20_000),
     );
   });
 
-  it("a softmax of its parts", async () => {
+  it("computes an unfused softmax", async () => {
     await compare((s, x) => {
       const powers = s.op("Exp", [product(s, x)]);
       return s.op("Div", [powers, last(s, "ReduceMean", powers)]);
     }, states(10));
   });
 
-  it("a cube, which the tanh form of GELU has", async () => {
+  it("computes a cube, as in the tanh form of GELU", async () => {
     await compare((s, x) => {
       const y = product(s, x);
       const cube = s.op("Mul", [s.op("Mul", [y, y]), y]);
@@ -208,7 +208,7 @@ describe("statistics that are written out", () => {
   });
 });
 
-describe("numbers that half precision does not have", () => {
+describe("toFp16, for constants outside of half precision's range", () => {
   const column = (scale: number) => Array.from({ length: 2 * HIDDEN }, (_, i) => (i % 2 ? 1 : scale) * Math.cos(i));
   const row = (scale: number) => Array.from({ length: 2 * HIDDEN }, (_, i) => (i < HIDDEN ? scale : 1) * Math.cos(i));
   const restored = (s: Sketch, x: Value, scale: number) => s.op("Mul", [x, s.floats([2], [1 / scale, 1])]);
@@ -218,11 +218,11 @@ describe("numbers that half precision does not have", () => {
     ["a scalar below 6e-8", (s, x) => s.op("Mul", [s.op("Mul", [product(s, x), 1e-9]), 1e9])],
     ["weights beyond 65504", (s, x) => restored(s, s.op("MatMul", [x, s.floats([HIDDEN, 2], column(1e6))]), 1e6)],
     [
-      "a column that would be zero",
+      "a column that would become zero",
       (s, x) => restored(s, s.op("MatMul", [x, s.floats([HIDDEN, 2], column(1e-9))]), 1e-9),
     ],
     [
-      "a row that would be zero, of weights by rows",
+      "a row that would become zero, in a transposed weight",
       (s, x) => {
         const flat = s.op("Reshape", [x, [-1, HIDDEN]]);
         return restored(s, s.op("Gemm", [flat, s.floats([2, HIDDEN], row(1e-9))], { transB: 1 }), 1e-9);
@@ -235,7 +235,7 @@ describe("numbers that half precision does not have", () => {
     }, states(1));
   });
 
-  it("positions beyond 2048 stay apart", async () => {
+  it("tells positions beyond 2048 from their neighbours", async () => {
     const s = new Sketch();
     const x = s.input("x", [1, "length", HIDDEN]);
     const places = s.op("Range", [s.index(0), s.op("Gather", [s.op("Shape", [x]), s.index(1)]), s.index(1)]);

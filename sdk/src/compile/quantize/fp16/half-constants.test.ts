@@ -8,7 +8,7 @@ const matrix = (columns: number, ...values: number[]) =>
   tensor("float32", [values.length / columns, columns], Float32Array.from(values));
 
 describe("survives", () => {
-  it("is true of whatever half precision holds as normal numbers", () => {
+  it("accepts all normal numbers of half precision", () => {
     const magnitude = fc.double({ min: 2 ** -14, max: 65_504, noNaN: true });
     const number = fc.oneof(
       fc.constant(0),
@@ -24,7 +24,7 @@ describe("survives", () => {
     );
   });
 
-  it("is false of a number that becomes infinite, or is, among whatever others", () => {
+  it("refuses a tensor with a number that is or becomes infinite", () => {
     const beyond = fc.constantFrom(
       65_520,
       -7e4,
@@ -43,24 +43,24 @@ describe("survives", () => {
 
   it.each<[string, boolean, number | undefined, number[]]>([
     ["a small number among large ones", true, undefined, [1e-9, 1, 1, 1]],
-    ["a column that would be zero", false, 1, [1e-9, 1, 1e-9, 1]],
+    ["a column that would become zero", false, 1, [1e-9, 1, 1e-9, 1]],
     ["a column that would keep few digits", false, 1, [3e-7, 1, 1e-7, 1]],
     ["a column of zeros", true, 1, [0, 1, 0, 1]],
-    ["a row that would be zero, where columns are channels", true, 1, [1e-9, 1e-9, 1, 1]],
-    ["a row that would be zero, where rows are channels", false, 0, [1e-9, 1e-9, 1, 1]],
+    ["a row that would become zero, when columns are channels", true, 1, [1e-9, 1e-9, 1, 1]],
+    ["a row that would become zero, when rows are channels", false, 0, [1e-9, 1e-9, 1, 1]],
     ["65504, and what is rounded to it", true, undefined, [65_504, 65_519, 0, 0]],
   ])("%s: %s", (_, expected, axis, values) => {
     expect(survives(matrix(2, ...values), axis)).toBe(expected);
   });
 });
 
-it("halves are the nearest", () => {
+it("toHalf rounds to the nearest", () => {
   expect([...toFloat32(toHalf(matrix(3, 1 / 3, -2, 65_504)))]).toEqual([0.333_251_953_125, -2, 65_504]);
 });
 
-it("a bias is never below what a score can be added to", () => {
+it("biasToHalf keeps the sum with a score finite", () => {
   const found = [...toFloat32(biasToHalf(matrix(4, Number.NEGATIVE_INFINITY, -3.4e38, -1e4, 0.5)))];
   expect(found).toEqual([MIN_BIAS, MIN_BIAS, -1e4, 0.5]);
-  // Two of them, and what float16 can hold beside.
+  // The sum of two biases is still a float16.
   expect(Number.isFinite(Math.f16round(2 * MIN_BIAS + 32))).toBe(true);
 });

@@ -3,25 +3,26 @@ import { elementCount, lazyTensor, reading, type Tensor, tensor, toFloat32 } fro
 import type { HalfOperator } from "./half-operators.ts";
 
 /**
- * What rounding may change a channel by, as a part of its largest value: the eight bits of bfloat16, which networks bear.
- * Half precision has eleven down to 6.1e-5, and fewer below.
+ * Maximum rounding error of a channel, relative to its largest value: that of bfloat16 with 8 bits, which networks tolerate.
+ * float16 has 11 bits down to 6.1e-5, and fewer below.
  */
-const LARGEST_ERROR = 2 ** -8;
+const MAX_ERROR = 2 ** -8;
 
 /**
- * The lowest that is added to scores: half of the range, so that a sum with a score, or of two masks, is finite too.
- * float16's lowest is not: −65504 − 16 is −∞ (https://github.com/huggingface/transformers/pull/17306), and a row of −∞ NaN.
+ * Minimum of a bias of attention scores: half of float16's range, so that its sum with a score or another mask is finite.
+ * float16's own minimum would not do: −65504 − 16 is −∞ (https://github.com/huggingface/transformers/pull/17306), and the
+ * softmax of a row of −∞ is NaN.
  */
 export const MIN_BIAS = -(2 ** 15);
 
-/** A float32 tensor in half precision. */
+/** Converts a float32 tensor to half precision when it is read. */
 export const toHalf = (value: Tensor): Tensor =>
   lazyTensor("float16", value.shape, () => {
     const halves = reading(value, (read) => new Float16Array(toFloat32(read)));
     return tensor("float16", value.shape, halves).data;
   });
 
-/** NodeTensor that are added to scores, in half precision. */
+/** Converts a bias of attention scores to half precision; see `MIN_BIAS`. */
 export const biasToHalf = (value: Tensor): Tensor =>
   tensor(
     "float16",
@@ -29,7 +30,7 @@ export const biasToHalf = (value: Tensor): Tensor =>
     Float16Array.from(toFloat32(value), (x) => Math.max(x, MIN_BIAS)),
   );
 
-/** Says of nodes whether all of their float32 constants survive half precision; biases of scores always do. */
+/** Returns a check whether all float32 constants of a node survive half precision. Biases of attention scores always do. */
 export function constantsSurvive(): (node: Node, operator: HalfOperator) => boolean {
   const known = new Map<Tensor, Map<number | undefined, boolean>>();
   const survivesOnce = (value: Tensor, axis: number | undefined): boolean => {
@@ -46,17 +47,17 @@ export function constantsSurvive(): (node: Node, operator: HalfOperator) => bool
     });
 }
 
-/** Where the channels of a node's weights lie: each is a number of its result. A vector is looked at as a whole. */
+/** Returns the axis of a weight's output channels; undefined for vectors, which count as one channel. */
 function channelAxis(node: Node, rank: number): number | undefined {
   if (rank < 2) return undefined;
   return node.is("Conv") || node.int("transB") === 1 ? 0 : rank - 1;
 }
 
 /**
- * Whether a float32 tensor is still itself in half precision: nothing becomes infinite or was, and no channel loses its
- * digits, let alone becomes zero.
+ * Whether a float32 tensor survives half precision: all numbers are finite in both, and no channel loses more than
+ * `MAX_ERROR`.
  *
- * @param axis where channels lie; undefined where the tensor is one channel
+ * @param axis axis of the channels; undefined when the tensor is one channel
  */
 export function survives(value: Tensor, axis: number | undefined): boolean {
   const exact = toFloat32(value);
@@ -72,5 +73,5 @@ export function survives(value: Tensor, axis: number | undefined): boolean {
     if (Math.abs(x) > (largest[channel] as number)) largest[channel] = Math.abs(x);
     if (error > (errors[channel] as number)) errors[channel] = error;
   }
-  return errors.every((error, channel) => error <= LARGEST_ERROR * (largest[channel] as number));
+  return errors.every((error, channel) => error <= MAX_ERROR * (largest[channel] as number));
 }

@@ -3,15 +3,15 @@ import { MICROSOFT, type Node, type Value } from "../../graph/node.ts";
 /** An operator that can be computed in half precision. */
 export interface HalfOperator {
   /**
-   * True where kernels multiply halves and sum in float32, so that half precision is fast and safe whatever is read; false
-   * for cheap operators, which take the precision of what they read rather than have it cast.
+   * True when the kernels multiply in float16 and sum in float32, so that half precision is fast and safe for all inputs.
+   * False for cheap operators: they take the precision of their inputs, because a cast would cost more than it saves.
    */
   readonly heavy: boolean;
-  /** Which input is added to scores before a softmax: far below zero, all of its values mean the same. */
+  /** Index of the input that is added to attention scores. Large negative values there only mean "masked". */
   readonly bias?: number;
-  /** Outputs that are float32 whatever the inputs are. */
+  /** Indices of outputs that are always float32. */
   readonly statistics?: readonly number[];
-  /** True for a use in which half precision loses more than digits. */
+  /** Whether half precision could overflow or underflow for these inputs. */
   readonly isSensitive?: (inputs: readonly (Value | undefined)[]) => boolean;
 }
 
@@ -19,16 +19,20 @@ const heavy: HalfOperator = { heavy: true };
 const light: HalfOperator = { heavy: false };
 
 /**
- * Operators with a float16 kernel for CUDA (https://github.com/microsoft/onnxruntime/blob/main/docs/OperatorKernels.md). All
- * others are computed in float32: those without such a kernel (Range, quantization and all that is unknown), and those of
- * which a step leaves half precision's range or needs its digits (Softmax, Exp, Log, Pow, Sqrt, Reciprocal, reductions,
- * pooling, Sin and Cos of positions, Min, Max and Clip, whose bounds are such numbers). The last are also what
- * https://github.com/microsoft/onnxruntime/blob/main/onnxruntime/python/tools/transformers/float16.py keeps by default, of
- * operators that encoders have: Range, CumSum, Min and Max.
+ * Operators with a float16 CUDA kernel (https://github.com/microsoft/onnxruntime/blob/main/docs/OperatorKernels.md) that are
+ * safe in half precision. All others are computed in float32:
  *
- * The fused kernels add biases to scores and take the softmax in float32 (contrib_ops/cuda/bert/attention_softmax.cu there),
- * and means and variances since https://github.com/microsoft/onnxruntime/pull/28682, which 1.28 has: before it,
- * SkipLayerNormalization and EmbedLayerNormalization summed squares in halves.
+ * - operators without a kernel: Range, quantization and all unknown operators;
+ * - operators that leave float16's range or need more digits: Softmax, Exp, Log, Pow, Sqrt, Reciprocal, reductions,
+ *   pooling, Sin and Cos of positions, and Min, Max and Clip with bounds outside of the range.
+ *
+ * onnxruntime's own tool keeps Range, CumSum, Min and Max, among the operators of encoders:
+ * https://github.com/microsoft/onnxruntime/blob/main/onnxruntime/python/tools/transformers/float16.py
+ *
+ * The fused attention kernels add biases and compute the softmax in float32 (contrib_ops/cuda/bert/attention_softmax.cu).
+ * The fused normalizations compute means and variances in float32 since onnxruntime 1.28,
+ * https://github.com/microsoft/onnxruntime/pull/28682; before, SkipLayerNormalization and EmbedLayerNormalization summed
+ * squares in float16.
  */
 const operators: Readonly<Record<string, Readonly<Record<string, HalfOperator>>>> = {
   "": {
@@ -36,9 +40,9 @@ const operators: Readonly<Record<string, Readonly<Record<string, HalfOperator>>>
     LayerNormalization: { heavy: true, statistics: [1, 2] },
     Attention: { heavy: true, bias: 3 },
     ...each(["Add", "Sub", "Neg", "Abs", "Where", "Relu", "Sigmoid", "Tanh", "Erf"], light),
-    // A square is a variance or the start of a cube.
+    // A square may be part of a variance or of a cube.
     Mul: { heavy: false, isSensitive: ([a, b]) => a === b },
-    // What is divided by may be a sum or a deviation, which are small.
+    // A computed divisor may be a small sum or standard deviation.
     Div: { heavy: false, isSensitive: ([, divisor]) => !divisor?.isConstant },
     ...each(
       ["Identity", "Dropout", "Reshape", "Flatten", "Squeeze", "Unsqueeze", "Transpose", "Expand", "Tile"],
@@ -55,7 +59,7 @@ const operators: Readonly<Record<string, Readonly<Record<string, HalfOperator>>>
   },
 };
 
-/** Undefined for an operator that is computed in float32. */
+/** Returns undefined for an operator that is computed in float32. */
 export const halfOperator = ({ domain, opType }: Node): HalfOperator | undefined => operators[domain]?.[opType];
 
 function each(opTypes: readonly string[], operator: HalfOperator): Record<string, HalfOperator> {

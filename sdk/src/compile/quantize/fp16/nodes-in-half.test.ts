@@ -11,7 +11,7 @@ import { MICROSOFT, type Value } from "../../graph/node.ts";
 import { tensor } from "../../graph/tensor.ts";
 import { fromOnnx } from "../../onnx/from-onnx.ts";
 
-/** Of a few sums of products: 0.002 at most of all these. */
+/** Largest absolute difference: rounding gives 0.002 at most here. */
 const LARGEST_DIFFERENCE = 0.01;
 
 const values = Float32Array.from({ length: 2 * 3 * HIDDEN }, (_, i) => Math.sin(1 + 3 * i));
@@ -27,7 +27,7 @@ const product = (s: Sketch, value: Value) => s.op("MatMul", [value, s.random([HI
 const typesOf = (graph: Graph, opType: string) =>
   [...graph.nodes].filter((node) => node.opType === opType).map(({ output }) => output.dtype);
 
-describe("what sub-graphs read", () => {
+describe("toFp16, for values that sub-graphs read", () => {
   const weights = initializerOf(
     "weights",
     tensor(
@@ -43,7 +43,7 @@ describe("what sub-graphs read", () => {
     rows,
   }));
 
-  it("stays in float32, and is cast for all others", async () => {
+  it("keeps them in float32, and casts them for other readers", async () => {
     const branches = [
       attribute.graph("then_branch", { node: [nodeOf("t = MatMul(outer, weights)")], output: [declarationOf("t")] }),
       attribute.graph("else_branch", { node: [nodeOf("e = Exp(outer)")], output: [declarationOf("e")] }),
@@ -64,7 +64,7 @@ describe("what sub-graphs read", () => {
     expect(typesOf(graph, "MatMul")).toEqual(["float32", "float16"]);
   });
 
-  it("stays in float32 in loops", async () => {
+  it("keeps them in float32 in loops", async () => {
     const body = {
       input: [declarationOf("i", [], "int64"), declarationOf("go", [], "bool"), declarationOf("sum", [3, 3])],
       node: [nodeOf("on = Identity(go)"), nodeOf("next = MatMul(sum, weights)")],
@@ -82,12 +82,12 @@ describe("what sub-graphs read", () => {
     });
     const { graph, difference } = await halved(fromOnnx(model), feeds);
     expect(difference).toBeLessThan(LARGEST_DIFFERENCE);
-    // What a loop returns is of no known type here, and what reads it stays as it is.
+    // The type of a loop's result is unknown here, so the node that reads it stays as it is.
     expect(typesOf(graph, "MatMul")).toEqual(["float16", undefined]);
   });
 });
 
-describe("quantized computations stay as they are", () => {
+describe("toFp16 keeps quantized computations in float32", () => {
   const steps = (s: Sketch, value: Value, zero = s.constant(tensor("uint8", [], Uint8Array.of(128)))) =>
     s.op("DequantizeLinear", [s.op("QuantizeLinear", [value, 0.02, zero]), 0.02, zero]);
   const int8 = (s: Sketch, columns = HIDDEN) => {
@@ -168,7 +168,7 @@ describe("quantized computations stay as they are", () => {
         return s.op("MatMulNBits", [wide, bytes, s.random([4], 1)], settings, { domain: MICROSOFT });
       },
     ],
-  ])("beside products in half precision: %s", async (_, draw) => {
+  ])("next to MatMuls in half precision: %s", async (_, draw) => {
     const { graph, difference } = await compare((s, input) => {
       const flat = s.op("Reshape", [draw(s, input), [-1]]);
       return s.op("Concat", [flat, s.op("Reshape", [product(s, input), [-1]])], { axis: 0 });
@@ -177,7 +177,7 @@ describe("quantized computations stay as they are", () => {
     expect(typesOf(graph, "MatMul")).toEqual(["float16"]);
   });
 
-  it("but weights that are only stored in eight bits are multiplied in half precision", async () => {
+  it("but converts weights that are only stored in 8 bits", async () => {
     const { graph, difference } = await compare((s, input) =>
       s.op("MatMul", [input, s.op("DequantizeLinear", [int8(s), 0.01])]),
     );
@@ -187,8 +187,8 @@ describe("quantized computations stay as they are", () => {
   });
 });
 
-describe("models that are in half precision in part", () => {
-  it("keep their parts, and the casts between them as far as they are needed", async () => {
+describe("toFp16, for models that are partly in half precision", () => {
+  it("keeps the parts in half precision, and only the casts that are needed", async () => {
     const s = new Sketch();
     const input = s.input("x", ["batch", "sequence", HIDDEN], "float16");
     const half = s.constant(
@@ -207,13 +207,13 @@ describe("models that are in half precision in part", () => {
     const { graph, difference } = await halved(s.graph, [{ x: halves }]);
     expect(difference).toBeLessThan(LARGEST_DIFFERENCE);
     expect(typesOf(graph, "LayerNormalization")).toEqual(["float16"]);
-    // To the softmax and from it; the normalization's two are gone.
+    // Only the casts before and after the softmax are left; those of the normalization are gone.
     expect(floatCasts(graph)).toHaveLength(2);
   });
 });
 
-describe("without any cast", () => {
-  it("is a shape read of what is in half precision", async () => {
+describe("toFp16 adds no cast", () => {
+  it("for a node that reads only the shape", async () => {
     const { graph } = await compare((s, input) => {
       const y = product(s, input);
       return s.op("Reshape", [product(s, y), s.op("Shape", [y])]);
@@ -221,7 +221,7 @@ describe("without any cast", () => {
     expect(floatCasts(graph)).toHaveLength(2);
   });
 
-  it("is an operator left of which nothing is known, and all that read it", async () => {
+  it("for an unknown operator and its readers", async () => {
     const { graph, difference } = await compare((s, input) => product(s, s.op("Mean", [input, input])));
     expect(difference).toBe(0);
     expect(floatCasts(graph)).toEqual([]);

@@ -6,22 +6,22 @@ import { nodesNearQuantized } from "./nodes-near-quantized.ts";
 import { weightFreeValues } from "./weight-free-values.ts";
 
 /**
- * The nodes of a graph of known types that are computed in half precision. One is, when its operator can be, its constants
- * survive it, and it is none of:
+ * Returns the nodes of a graph that are computed in half precision. The operator must support it, the constants must
+ * survive it, and the node must not be:
  *
- * - arithmetic on masks, positions and sizes (`plainValues`);
- * - a light operator that reads something in float32: masked scores, or what is compared with a mean, stay so;
- * - part of a quantized computation (`besideQuantized`);
- * - read by name in a sub-graph, which stays in float32 as a whole.
+ * - arithmetic on masks, positions and sizes (`weightFreeValues`);
+ * - a light operator with a float32 input, for example masked scores or a difference from a mean;
+ * - part of a quantized computation (`nodesNearQuantized`);
+ * - read in a sub-graph: sub-graphs stay in float32.
  *
- * What is of unknown type stays as it is, with all that read it.
+ * Values of unknown type, and the nodes that read them, stay as they are.
  *
- * @param exempt names of nodes that are to stay in float32
+ * @param exempt names of nodes to keep in float32
  */
 export function nodesInHalf(graph: Graph, exempt: ReadonlySet<string> = new Set()): ReadonlySet<Node> {
   const order = graph.sorted();
-  const plain = weightFreeValues(graph, order);
-  const quantized = nodesNearQuantized(order, plain);
+  const weightFree = weightFreeValues(graph, order);
+  const quantized = nodesNearQuantized(order, weightFree);
   const captured = new Set(order.flatMap(({ captures }) => captures));
   const survive = constantsSurvive();
   const halves = new Set<Node>();
@@ -30,7 +30,7 @@ export function nodesInHalf(graph: Graph, exempt: ReadonlySet<string> = new Set(
     if (!operator || quantized.has(node) || exempt.has(node.name)) continue;
     const outputs = node.outputs.filter((output) => output !== undefined && graph.isUsed(output)) as Value[];
     const touched = [...node.inputs, ...outputs].filter((value) => value !== undefined);
-    if (outputs.some((output) => plain.has(output) || captured.has(output)) || touched.some(isUnknown)) continue;
+    if (outputs.some((output) => weightFree.has(output) || captured.has(output)) || touched.some(isUnknown)) continue;
     if (!touched.some(isSingle)) continue;
     const staysSingle = (input: Value | undefined) =>
       input !== undefined && !input.isConstant && isSingle(input) && !isHalf(input, halves);
@@ -49,5 +49,5 @@ export function isHalf(value: Value, halves: ReadonlySet<Node>): boolean {
 
 export const isSingle = (value: Value): boolean => value.dtype === "float32";
 
-/** Opaque constants are of types that are no float. */
+/** Opaque constants have no float type, so their exact type does not matter. */
 const isUnknown = (value: Value): boolean => value.dtype === undefined && !value.opaque;

@@ -2,25 +2,25 @@ import type { Node, Value } from "../../graph/node.ts";
 import { halfOperator } from "./half-operators.ts";
 
 /** Types of quantized activations. */
-const STEPS = /^u?int(8|16)$/;
+const QUANTIZED_TYPES = /^u?int(8|16)$/;
 
 /**
- * The nodes next to quantized activations, as far as the next matrix product or fused operator, which counts. In half
- * precision a number near the border of two steps would become the other, and onnxruntime would no longer recognise what it
- * computes with integers: its rules know float32.
+ * Returns the nodes next to quantized activations, up to and including the next MatMul or fused operator. In half precision
+ * a number could be rounded to another integer. onnxruntime would also no longer recognize what it computes with integers,
+ * because its rules match float32.
  *
- * @param plain values that are masks and the like, not activations
+ * @param weightFree values that are masks and positions, not activations
  */
-export function nodesNearQuantized(order: readonly Node[], plain: ReadonlySet<Value>): ReadonlySet<Node> {
-  const isStep = (value: Value | undefined): value is Value =>
-    value !== undefined && !value.isConstant && STEPS.test(value.dtype ?? "") && !plain.has(value);
+export function nodesNearQuantized(order: readonly Node[], weightFree: ReadonlySet<Value>): ReadonlySet<Node> {
+  const isQuantized = (value: Value | undefined): value is Value =>
+    value !== undefined && !value.isConstant && QUANTIZED_TYPES.test(value.dtype ?? "") && !weightFree.has(value);
   const nodes = new Set<Node>();
   const spread = (sequence: readonly Node[], from: Side, to: Side) => {
     const reached = new Set<Value>();
     for (const node of sequence) {
       const isNext = from(node).some((value) => value && reached.has(value));
       if (isNext) nodes.add(node);
-      if (!from(node).some(isStep) && (!isNext || halfOperator(node)?.heavy)) continue;
+      if (!from(node).some(isQuantized) && (!isNext || halfOperator(node)?.heavy)) continue;
       for (const value of to(node)) if (value && !value.isConstant) reached.add(value);
     }
   };

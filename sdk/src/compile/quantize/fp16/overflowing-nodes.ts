@@ -7,25 +7,25 @@ import type { Graph } from "../../graph/graph.ts";
 import type { Node, Value } from "../../graph/node.ts";
 import { isSingle, nodesInHalf } from "./nodes-in-half.ts";
 
-/** Half precision ends at 65504; texts that were not tried reach a few times as far as those that were. */
-const SAFE = 65_504 / 4;
+/** Half precision ends at 65504. The margin of 4 is for texts with larger activations than those that were tried. */
+const MAX_PEAK = 65_504 / 4;
 
 /**
- * Nodes of a float32 graph that would overflow in half precision: those whose results on some texts come near its end, and
- * those that read such. onnxruntime's CPU computes half precision in float32, so running the result there does not show it.
+ * Finds the nodes of a float32 graph that would overflow in half precision: their inputs or results come near its maximum
+ * on some text. Running the fp16 graph on a CPU would not show this, because onnxruntime computes it in float32 there.
  *
- * @param batches inputs by name; those that the graph does not run on are left out
- * @returns names of nodes, for `toFp16`
+ * @param batches inputs by name; batches that the graph cannot run are skipped
+ * @returns names of the nodes, for `toFp16`
  */
 export async function overflowingNodes(fused: Graph, batches: readonly TokenBatch[]): Promise<Set<string>> {
   const graph = copyGraph(fused);
   const halves = [...nodesInHalf(graph)];
-  const peaks = new Map(halves.flatMap(({ outputs }) => outputs.filter(isWorthwhile)).map((value) => [value, 0]));
+  const peaks = new Map(halves.flatMap(({ outputs }) => outputs.filter(isUsedFloat)).map((value) => [value, 0]));
   const values = [...peaks.keys()];
   graph.outputs.length = 0;
   values.forEach((value, i) => {
-    const size = graph.add("Abs", [value]).output;
-    const peak = graph.add("ReduceMax", [size], { attributes: { keepdims: int(0) } }).output;
+    const magnitudes = graph.add("Abs", [value]).output;
+    const peak = graph.add("ReduceMax", [magnitudes], { attributes: { keepdims: int(0) } }).output;
     graph.outputs.push({ name: `peak.${i}`, value: peak, declaration: undefined });
   });
   graph.prune();
@@ -45,12 +45,12 @@ export async function overflowingNodes(fused: Graph, batches: readonly TokenBatc
   } finally {
     await session.release();
   }
-  // NaN is not below it either.
+  // NaN is not safe either.
   const isSafe = (value: Value | undefined) =>
-    value === undefined || !peaks.has(value) || (peaks.get(value) ?? 0) <= SAFE;
+    value === undefined || !peaks.has(value) || (peaks.get(value) ?? 0) <= MAX_PEAK;
   const overflows = ({ inputs, outputs }: Node) => ![...inputs, ...outputs].every(isSafe);
   return new Set(halves.filter(overflows).map(({ name }) => name));
 }
 
-const isWorthwhile = (value: Value | undefined): value is Value =>
+const isUsedFloat = (value: Value | undefined): value is Value =>
   value !== undefined && isSingle(value) && value.users.size > 0;

@@ -16,7 +16,7 @@ export interface OperandRanges {
 export const SEVEN_BIT_WEIGHTS: OperandRanges = { weight: U7, activation: I8 };
 export const SEVEN_BIT_ACTIVATIONS: OperandRanges = { weight: I8, activation: U7 };
 
-/** NodeTensor of a row that share a scale in a 4-bit table. */
+/** Numbers of a row that share a scale in a 4-bit table. */
 const INT4_BLOCK = 32;
 
 /**

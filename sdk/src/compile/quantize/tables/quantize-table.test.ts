@@ -7,7 +7,7 @@ import { quantizeTable, type TablePrecision } from "./quantize-table.ts";
 /** Half of a step, and the last bit of the float64 in which the test divides. */
 const HALF_A_STEP = 0.5 * (1 + 1e-12);
 
-/** NodeTensor of very different size, so that neighbouring blocks differ. */
+/** Numbers of very different size, so that neighbouring blocks differ. */
 const number = fc.oneof(
   fc.float({ noNaN: true, noDefaultInfinity: true }),
   fc.float({ noNaN: true, min: -1, max: 1 }),
