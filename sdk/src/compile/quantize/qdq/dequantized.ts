@@ -2,26 +2,27 @@ import type { Node, Value } from "../../graph/node.ts";
 import { elementCount } from "../../graph/tensor.ts";
 import { normalizeAxis } from "../../shapes/shape-rule.ts";
 
-/** 8-bit numbers that stand for scale · (data − zero). */
+/** An 8-bit tensor: number = scale · (data − zero). */
 export interface QuantizedTensor {
   /** int8 or uint8 */
   readonly data: Value;
-  /** float32: [] or [1], or [columns] of a weight */
+  /** float32: [] or [1]; [columns] for a weight. */
   readonly scale: Value;
-  /** Type of the data, shape of the scale; undefined where it is 0. */
+  /** Has the type of the data and the shape of the scale; undefined for 0. */
   readonly zero: Value | undefined;
 }
 
-/** What a DequantizeLinear of a computed tensor reads, where one scale is that of all its elements. */
+/** Returns what a DequantizeLinear of a computed tensor reads; undefined if the tensor has more than one scale. */
 export function activationOf({ producer }: Value): QuantizedTensor | undefined {
   const found = producer && eightBits(producer);
   return found && isSingle(found.scale) ? found : undefined;
 }
 
 /**
- * What a DequantizeLinear of a constant [inputs, outputs] reads, where a scale is that of the whole or of an output.
+ * Returns what a DequantizeLinear of a constant weight [inputs, outputs] reads; undefined unless its scales are per tensor
+ * or per output.
  *
- * @param transposed the constant is [outputs, inputs]
+ * @param transposed whether the constant is [outputs, inputs]
  */
 export function weightOf({ producer }: Value, transposed = false): QuantizedTensor | undefined {
   const found = producer && eightBits(producer);
@@ -30,11 +31,11 @@ export function weightOf({ producer }: Value, transposed = false): QuantizedTens
   return isSingle(found.scale) || axis === (transposed ? 0 : 1) ? found : undefined;
 }
 
-/** A zero point as operators take it: left out where it is 0 everywhere, which they compute faster. */
+/** Leaves out a zero point that is 0 everywhere: operators are faster without it. */
 export const zeroPoint = (value: Value | undefined): Value | undefined =>
   value?.constant?.data.every((byte) => byte === 0) ? undefined : value;
 
-/** True for a scalar, or a vector of one. */
+/** Whether a value is a scalar or a vector with one element. */
 export const isSingle = ({ shape }: Value): boolean =>
   shape !== undefined && shape.length <= 1 && shape.every((dim) => dim === 1);
 

@@ -28,7 +28,7 @@ function dynamic(s: Sketch, [x, scale, zero]: readonly (Value | undefined)[], pa
   return bias ? s.op("Add", [s.random([OUT]), result]) : result;
 }
 
-describe("a dynamically quantized product", () => {
+describe("a dynamically quantized MatMul", () => {
   it.each<[string, Parts]>([
     ["int8", {}],
     ["uint8", { dtype: "uint8" }],
@@ -42,7 +42,7 @@ describe("a dynamically quantized product", () => {
     expect(node?.inputs[4] !== undefined).toBe(parts.bias ?? true);
   });
 
-  it("shares the quantized input with others that read it", async () => {
+  it("shares its quantized input with other readers", async () => {
     const { counts } = await integerForm((s) => {
       const x = quantize(s, input(s));
       s.output(dynamic(s, x), "a");
@@ -51,7 +51,7 @@ describe("a dynamically quantized product", () => {
     expect(counts).toEqual({ DynamicQuantizeLinear: 1, MatMulIntegerToFloat: 2 });
   });
 
-  it("has a scale that may be another's too", async () => {
+  it("may share a scale with another MatMul", async () => {
     const { counts } = await integerForm((s) => {
       const x = quantize(s, input(s));
       s.output(dynamic(s, x), "a");
@@ -60,14 +60,14 @@ describe("a dynamically quantized product", () => {
     expect(counts).toEqual({ DynamicQuantizeLinear: 1, MatMulIntegerToFloat: 2 });
   });
 
-  it("takes one bias", async () => {
+  it("folds one bias", async () => {
     const { counts } = await integerForm((s) =>
       s.output(s.op("Relu", [s.op("Add", [dynamic(s, quantize(s, input(s))), s.random([OUT])])])),
     );
     expect(counts).toEqual({ DynamicQuantizeMatMul: 1, Add: 1, Relu: 1 });
   });
 
-  it("keeps its bias apart where the sum alone is not what is read", async () => {
+  it("does not fold a bias if its result without bias is also read", async () => {
     const { counts } = await integerForm((s) => {
       const result = dynamic(s, quantize(s, input(s)), { bias: false });
       s.output(s.op("Add", [result, s.random([OUT])]), "sum");
@@ -76,7 +76,7 @@ describe("a dynamically quantized product", () => {
     expect(counts).toEqual({ DynamicQuantizeMatMul: 1, Add: 1 });
   });
 
-  it("is left to the standard operators where its sums are read as well", async () => {
+  it("stays in standard operators if its integer result is also read", async () => {
     const { counts } = await integerForm((s) => {
       s.output(dynamic(s, quantize(s, input(s))));
       const sums = [...s.graph.nodes].find(({ opType }) => opType === "MatMulInteger");
@@ -85,7 +85,7 @@ describe("a dynamically quantized product", () => {
     expect(counts).toMatchObject({ MatMulInteger: 1, Cast: 1, Mul: 2 });
   });
 
-  it("is left where its sums are scaled by numbers of their rows", async () => {
+  it("stays in standard operators if it is scaled per row", async () => {
     const { counts } = await integerForm((s) => {
       const [x, , zero] = quantize(s, input(s));
       s.output(dynamic(s, [x, s.input("scale", ["batch", "sequence", 1]), zero]));

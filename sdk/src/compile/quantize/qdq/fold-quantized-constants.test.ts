@@ -3,7 +3,7 @@ import { IN, input, OUT, quantized, signed } from "#test/fixtures/quantized-sket
 import { integerForm } from "#test/oracles/integer-form.ts";
 import { numbersOf, type Tensor } from "../../graph/tensor.ts";
 
-it("a weight in float32 beside its scales is quantized once, and stays for others who read it", async () => {
+it("quantizes a float32 weight once, and keeps it for other readers", async () => {
   const { graph, counts } = await integerForm((s) => {
     const weight = s.floats([IN, OUT], [-9, -0.5, 0.25, 0.4999, 0.5, 0.75, ...Array(IN * OUT - 6).fill(0.125)]);
     s.output(
@@ -15,11 +15,11 @@ it("a weight in float32 beside its scales is quantized once, and stays for other
   const [weight] = [...graph.constants()].filter(
     ({ constant }) => constant?.dtype === "int8" && constant.shape.length === 2,
   );
-  // 0.125 / 0.01 is 12.5 in float32, a tie that goes to the even number.
+  // 0.125 / 0.01 is 12.5 in float32, which rounds to the even number.
   expect(numbersOf(weight?.constant as Tensor).slice(0, 7)).toEqual([-128, -50, 25, 50, 50, 75, 12]);
 });
 
-it("a table stays in integers", async () => {
+it("keeps a table in integers", async () => {
   const { graph, counts } = await integerForm((s) => {
     const table = quantized(s, s.random([IN, OUT]), { dtype: "uint8", scale: 0.01, zero: 100 });
     s.output(s.op("Gather", [table, s.input("ids", ["batch"], "int64")]));

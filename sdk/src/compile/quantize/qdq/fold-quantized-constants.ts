@@ -4,8 +4,9 @@ import type { Node } from "../../graph/node.ts";
 import { inferShapes } from "../../shapes/infer-shapes.ts";
 
 /**
- * Quantizes the weights that a model keeps in float32 beside their scales, as training with quantization leaves them, and
- * computes the biases that it keeps as integers: each once, by onnxruntime, and so as it does whenever the model runs.
+ * Computes constants that the model would compute at every run: quantizes weights that are stored in float32 with their
+ * scales, which quantization-aware training leaves behind, and dequantizes biases that are stored as integers. onnxruntime
+ * computes them, so the results are the same.
  */
 export async function foldQuantizedConstants(graph: Graph): Promise<void> {
   for (const node of graph.sorted()) {
@@ -21,6 +22,6 @@ const readsConstants = ({ inputs }: Node) => inputs.every((input) => !input || i
 
 const isWeight = (node: Node) => node.is("QuantizeLinear") && readsConstants(node);
 
-/** Tables and matrices stay as small as they are; a vector is a bias, a gain or an offset. */
+/** Whether a node dequantizes a vector: a bias, a gain or an offset. Tables and matrices stay 8-bit, to stay small. */
 const isVector = (node: Node) =>
   node.is("DequantizeLinear") && readsConstants(node) && (node.inputs[0]?.shape?.length ?? 2) <= 1;

@@ -28,12 +28,12 @@ const stages: readonly (readonly Rule[])[] = [
 ];
 
 /**
- * Folds the scales and integer weights of a model that was quantized elsewhere (QuantizeLinear and DequantizeLinear around
- * float operators, or DynamicQuantizeLinear and MatMulInteger) into onnxruntime's fused integer operators. Nothing is
- * quantized anew: weights keep their bytes, activations their scales. Lookups in integer tables, and products of two
- * computed tensors, stay as they are.
+ * Folds the scales and integer weights of a quantized model into onnxruntime's fused integer operators. The model has
+ * QuantizeLinear and DequantizeLinear around float operators (QDQ), or DynamicQuantizeLinear and MatMulInteger. Weights keep
+ * their bytes and activations their scales. Lookups in integer tables, and MatMuls of two computed tensors, stay as they
+ * are.
  *
- * @param graph as `fuseGraph` leaves it
+ * @param graph fused by `fuseGraph`
  * @returns a copy
  */
 export async function integerMatMuls(graph: Graph): Promise<Graph> {
@@ -42,7 +42,7 @@ export async function integerMatMuls(graph: Graph): Promise<Graph> {
   const [trace, questions] = [new Trace(), new Questions()];
   for (const rules of stages) {
     applyRules(result, rules, trace, questions);
-    // Layers that share their weights go on sharing them.
+    // Layers that share their weights continue to share them.
     mergeCommonSubexpressions(result);
   }
   inferShapes(result);

@@ -9,7 +9,7 @@ const columns = Array.from({ length: HIDDEN }, (_, i) => 0.00117 * (i + 1));
 const zeros = Array.from({ length: HIDDEN }, (_, i) => i - 4);
 
 interface Parts {
-  /** Of queries, keys and values. */
+  /** Weights of queries, keys and values. */
   readonly weights?: readonly [Grid, Grid, Grid];
   readonly biased?: readonly [boolean, boolean, boolean];
   readonly x?: Grid;
@@ -17,7 +17,7 @@ interface Parts {
   /** Inputs of MultiHeadAttention after the mask. */
   readonly more?: (s: Sketch) => readonly Value[];
   readonly settings?: Parameters<Sketch["op"]>[2];
-  /** Draws something more with the projections. */
+  /** Adds more nodes that read the projections. */
   readonly beside?: (s: Sketch, projections: readonly Value[]) => void;
 }
 
@@ -45,13 +45,16 @@ describe("QAttention", () => {
     ["one scale each", { weights: [perTensor, { ...perTensor, scale: 0.00371 }, { ...perTensor, scale: 0.00233 }] }],
     ["a scale for every column", { weights: [perColumn, perColumn, perColumn] }],
     ["scales of both kinds", { weights: [perTensor, perColumn, perTensor] }],
-    ["zero points of some", { weights: [{ ...perColumn, zero: zeros }, perTensor, { ...perTensor, zero: 5 }] }],
+    [
+      "zero points for some weights",
+      { weights: [{ ...perColumn, zero: zeros }, perTensor, { ...perTensor, zero: 5 }] },
+    ],
     ["weights of uint8", { weights: [0, 7, 130].map((zero) => ({ ...perTensor, dtype: "uint8", zero })) as never }],
     ["an input of uint8", { x: unsigned }],
-    ["biases of some", { biased: [true, false, true] }],
+    ["biases for some projections", { biased: [true, false, true] }],
     ["no mask", { mask: () => undefined }],
     [
-      "a scale of its scores, and numbers of its own for what is masked",
+      "a scale of the scores and a mask filter value",
       { settings: { scale: { float: 0.3 }, mask_filter_value: { float: -50 } } },
     ],
   ])("takes the place of attention and its three products: %s", async (_, parts) => {
@@ -59,7 +62,7 @@ describe("QAttention", () => {
     expect(counts).toEqual({ QuantizeLinear: 1, QAttention: 1 });
   });
 
-  it("reads what DynamicQuantizeLinear makes", async () => {
+  it("reads the results of DynamicQuantizeLinear", async () => {
     const { counts } = await integerForm((s) => {
       const [data, scale, zero] = s.node(
         "DynamicQuantizeLinear",
@@ -74,7 +77,7 @@ describe("QAttention", () => {
     expect(counts).toEqual({ DynamicQuantizeLinear: 1, QAttention: 1 });
   });
 
-  it("shares its weights between layers that share theirs", async () => {
+  it("shares packed weights between layers that share their weights", async () => {
     const { graph, counts } = await integerForm((s) => {
       const weights = [0, 1, 2].map(() => integerWeight(s, [HIDDEN, HIDDEN], perColumn));
       const layer = (x: Value) => {
@@ -88,16 +91,16 @@ describe("QAttention", () => {
   });
 
   it.each<[string, Parts]>([
-    ["a projection is read by others", { beside: (s, [q]) => s.output(s.op("Relu", [q]), "beside") }],
-    ["something is added to scores", { more: (s) => [s.random([1, HEADS, 5, 5])] }],
+    ["a projection has other readers", { beside: (s, [q]) => s.output(s.op("Relu", [q]), "beside") }],
+    ["a bias is added to the scores", { more: (s) => [s.random([1, HEADS, 5, 5])] }],
     ["weights are of several types", { weights: [perTensor, perTensor, { ...perTensor, dtype: "uint8" }] }],
-    ["every query has a mask of its own", { mask: (s) => s.input("mask", ["batch", 5, 5], "int32") }],
+    ["every query has its own mask", { mask: (s) => s.input("mask", ["batch", 5, 5], "int32") }],
   ])("does not where %s", async (_, parts) => {
     const { counts } = await integerForm((s) => s.output(attention(s, parts)), { sizes: [{ batch: 2, sequence: 5 }] });
     expect(counts).toMatchObject({ MatMulIntegerToFloat: 3, MultiHeadAttention: 1 });
   });
 
-  it("does not where keys are projected from another tensor", async () => {
+  it("is not used if keys are projected from another tensor", async () => {
     const { counts } = await integerForm((s) => {
       const [a, b] = ["a", "b"].map((name) => quantized(s, s.input(name, ["batch", "sequence", HIDDEN]), signed));
       const [q, k, v] = [a, b, b].map((x) => s.op("MatMul", [x, integerWeight(s, [HIDDEN, HIDDEN], perTensor)]));

@@ -14,31 +14,30 @@ export const qAttention: Rule = rule("QAttention", {
   domain: MICROSOFT,
   rewrite({ graph, root, add, constant }) {
     const [q, k, v, bias, mask, ...others] = root.inputs;
-    const products = [q, k, v].flatMap((each) => each?.producer ?? []);
-    const [first] = products;
-    if (products.length < 3 || !products.every((each) => each.is("MatMulIntegerToFloat", MICROSOFT))) return undefined;
-    if (products.some(({ output }) => output.users.size > 1 || graph.isOutput(output))) {
-      return refuse("a projection is read by others as well", root);
+    const matMuls = [q, k, v].flatMap((each) => each?.producer ?? []);
+    const [first] = matMuls;
+    if (matMuls.length < 3 || !matMuls.every((each) => each.is("MatMulIntegerToFloat", MICROSOFT))) return undefined;
+    if (matMuls.some(({ output }) => output.users.size > 1 || graph.isOutput(output))) {
+      return refuse("one of its projections has other readers", root);
     }
-    if (!first || products.some((each) => !isOfOneKind(each, first))) {
-      return refuse("its projections are of several tensors, or of several kinds", root);
+    if (!first || matMuls.some((each) => !haveSameInputs(each, first))) {
+      return refuse("its projections have different inputs or types", root);
     }
     const [x, , scale, , zero] = first.inputs;
-    if (x?.dtype !== "uint8" || x.shape?.length !== 3) return refuse("its input is no uint8 of three axes", root);
-    if (bias || others.some((input) => input))
-      return refuse("QAttention adds nothing to scores, and keeps nothing", root);
-    if (mask && mask.shape?.length !== 2) return refuse("its mask is not one of keys", root);
+    if (x?.dtype !== "uint8" || x.shape?.length !== 3) return refuse("its input is not uint8 with three axes", root);
+    if (bias || others.some((input) => input)) return refuse("QAttention has no bias of scores and no past keys", root);
+    if (mask && mask.shape?.length !== 2) return refuse("its mask is not [batch, keys]", root);
 
     const packed = (input: number, name: string) =>
-      constant(`${root.origin}/qkv_${name}`, sideBySide(products.map((each) => columnsOf(each, input))));
-    const hasZeros = products.some(({ inputs }) => inputs[5]);
+      constant(`${root.origin}/qkv_${name}`, sideBySide(matMuls.map((each) => columnsOf(each, input))));
+    const hasZeros = matMuls.some(({ inputs }) => inputs[5]);
     const [weights, scales, biases] = [packed(1, "weight"), packed(3, "scale"), packed(6, "bias")];
     const inputs = [x, weights, biases, scale, scales, mask, zero, hasZeros ? packed(5, "zero_point") : undefined];
     return add("QAttention", inputs, { domain: MICROSOFT, attributes: root.attributes }).output;
   },
 });
 
-function isOfOneKind({ inputs: [x, weight, scale, , zero] }: Node, { inputs: other }: Node): boolean {
+function haveSameInputs({ inputs: [x, weight, scale, , zero] }: Node, { inputs: other }: Node): boolean {
   return (
     x === other[0] &&
     scale === other[2] &&
@@ -48,7 +47,7 @@ function isOfOneKind({ inputs: [x, weight, scale, , zero] }: Node, { inputs: oth
   );
 }
 
-/** A constant input of a product, spread over its columns if it is one number; absent ones are zeros. */
+/** Returns a constant input of a MatMulIntegerToFloat with one number per column; zeros if the input is absent. */
 function columnsOf({ inputs }: Node, at: number): Tensor {
   const weight = inputs[1]?.constant as Tensor;
   const columns = weight.shape[1] ?? 0;

@@ -3,7 +3,7 @@ import { any, bind, constant, op } from "../../rewrite/pattern.ts";
 import { type Rule, rule, vectorOf } from "../../rewrite/rule.ts";
 import { activationOf, weightOf } from "./dequantized.ts";
 
-/** Gemm(x, W, b) = x · W + b, or x · Wᵀ + b, of quantized x and W. */
+/** Gemm(x, W, b) = x · W + b, or x · Wᵀ + b, for quantized x and W */
 export const quantizedGemm: Rule = rule("quantized gemm", {
   roots: ["Gemm"],
   pattern: op("Gemm", [
@@ -20,7 +20,7 @@ export const quantizedGemm: Rule = rule("quantized gemm", {
     const bias = vectorOf(c, root.output.shape?.at(-1));
     if (c && !bias) return undefined;
     const matrix = isTransposed ? add("Transpose", [weight], { attributes: { perm: ints(1, 0) } }).output : weight;
-    const product = add("MatMul", [x, matrix]).output;
-    return bias ? add("Add", [product, bias]).output : product;
+    const matMul = add("MatMul", [x, matrix]).output;
+    return bias ? add("Add", [matMul, bias]).output : matMul;
   },
 });

@@ -17,7 +17,7 @@ describe("QLinearMatMul", () => {
     expect(counts).toEqual({ QuantizeLinear: 1, QLinearMatMul: 1, DequantizeLinear: 1 });
   });
 
-  it("does not where the product itself is read as well", async () => {
+  it("is not used if the float result is also read", async () => {
     const { counts } = await integerForm((s) => {
       const result = product(s);
       s.output(quantized(s, result, signed), "again");
@@ -26,7 +26,7 @@ describe("QLinearMatMul", () => {
     expect(counts).toEqual({ QuantizeLinear: 2, MatMulIntegerToFloat: 1, DequantizeLinear: 1 });
   });
 
-  it("does not where the result has a scale for every column", async () => {
+  it("is not used if the result has a scale for every column", async () => {
     const { counts } = await integerForm((s) =>
       s.output(
         quantized(s, product(s), {

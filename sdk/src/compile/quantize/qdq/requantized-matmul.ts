@@ -17,10 +17,12 @@ export const requantizedMatMul: Rule = rule("QLinearMatMul", {
     const [x, weight] = [activationOf(value("x")), weightOf(value("weight"))];
     const [, scale, zero] = root.inputs;
     if (!x || !weight || !scale || !isSingle(scale) || scale.dtype !== "float32") {
-      return refuse("its input or result has more than one scale, or not 8 bits", root);
+      return refuse("its input or result has more than one scale, or is not 8-bit", root);
     }
-    if (!isEightBit(root.output) || root.output.dtype !== x.data.dtype) return refuse("its types are mixed", root);
-    if (x.data.dtype === "int8" && weight.data.dtype === "uint8") return refuse("no kernel for int8 by uint8", root);
+    if (!isEightBit(root.output) || root.output.dtype !== x.data.dtype)
+      return refuse("its input and result have different types", root);
+    if (x.data.dtype === "int8" && weight.data.dtype === "uint8")
+      return refuse("there is no kernel for int8 activations and uint8 weights", root);
     const result: QuantizedTensor = { data: root.output, scale, zero };
     return add("QLinearMatMul", [
       ...operand(rewrite, x),
@@ -30,7 +32,7 @@ export const requantizedMatMul: Rule = rule("QLinearMatMul", {
   },
 });
 
-/** The operator wants every zero point. */
+/** Inputs of QLinearMatMul, which needs a zero point for every tensor. */
 const operand = ({ root, constant }: Rewrite, { data, scale, zero }: QuantizedTensor) => [
   data,
   scale,

@@ -37,7 +37,7 @@ const columnGrid = fc.constantFrom<Grid["dtype"]>("int8", "uint8").chain((dtype)
 );
 
 describe("MatMulIntegerToFloat", () => {
-  it("takes the place of a quantized product, whatever its types, scales, zero points and layout", async () => {
+  it("replaces a quantized MatMul of all types, scales, zero points and layouts", async () => {
     await fc.assert(
       fc.asyncProperty(
         tensorGrid,
@@ -59,7 +59,7 @@ describe("MatMulIntegerToFloat", () => {
     );
   });
 
-  it.each([0, 1])("takes the place of a Gemm with its bias, transB %i", async (transB) => {
+  it.each([0, 1])("replaces a Gemm with a bias, transB %i", async (transB) => {
     const { counts } = await integerForm((s) => {
       const matrix = integerWeight(s, transB ? [OUT, IN] : [IN, OUT], {
         dtype: "int8",
@@ -71,7 +71,7 @@ describe("MatMulIntegerToFloat", () => {
     expect(counts).toEqual({ QuantizeLinear: 1, MatMulIntegerToFloat: 1 });
   });
 
-  it("adds a bias that is kept in int32", async () => {
+  it("adds a bias that is stored as int32", async () => {
     const { counts } = await integerForm((s) => {
       const bias = s.constant({
         dtype: "int32",
@@ -84,7 +84,7 @@ describe("MatMulIntegerToFloat", () => {
     expect(counts).toEqual({ QuantizeLinear: 1, MatMulIntegerToFloat: 1 });
   });
 
-  it("shares the quantized input, and the weight, of several products", async () => {
+  it("shares its quantized input and weight with other MatMuls", async () => {
     const { graph, counts } = await integerForm((s) => {
       const [x, w] = [quantized(s, input(s), signed), integerWeight(s, [OUT, IN], small)];
       const turned = s.op("Transpose", [w], { perm: [1, 0] });
@@ -98,7 +98,7 @@ describe("MatMulIntegerToFloat", () => {
   });
 });
 
-describe("a product stays in float32", () => {
+describe("a MatMul stays in float32", () => {
   const inputScales = Array.from({ length: IN }, (_, i) => 0.01 * (i + 1));
   it.each<[string, (s: Sketch) => Value]>([
     [
@@ -114,13 +114,13 @@ describe("a product stays in float32", () => {
       },
     ],
     [
-      "of int8 that is given by uint8",
+      "with int8 activations and uint8 weights",
       (s) => {
         const x = s.op("DequantizeLinear", [s.input("x", ["batch", "sequence", IN], "int8"), s.floats([], [0.1])]);
         return s.op("MatMul", [x, integerWeight(s, [IN, OUT], { ...unsigned, scale: 0.01 })]);
       },
     ],
-    ["with a weight alone quantized", (s) => s.op("MatMul", [input(s), integerWeight(s, [IN, OUT], small)])],
+    ["with only its weight quantized", (s) => s.op("MatMul", [input(s), integerWeight(s, [IN, OUT], small)])],
     [
       "of two computed tensors",
       (s) => {
@@ -129,7 +129,7 @@ describe("a product stays in float32", () => {
       },
     ],
     [
-      "with a Gemm that is scaled",
+      "as a Gemm with alpha and beta",
       (s) => {
         const inputs = [quantized(s, s.input("x", ["batch", IN]), signed), integerWeight(s, [IN, OUT], small)];
         return s.op("Gemm", inputs, { alpha: { float: 0.5 } });
@@ -141,7 +141,7 @@ describe("a product stays in float32", () => {
     expect(counts).not.toHaveProperty("MatMulIntegerToFloat");
   });
 
-  it("while another is not, though both read the same weight", async () => {
+  it("while another MatMul of the same weight does not", async () => {
     const { counts } = await integerForm((s) => {
       const weight = integerWeight(s, [IN, OUT], small);
       s.output(s.op("MatMul", [quantized(s, input(s), signed), weight]), "integer");

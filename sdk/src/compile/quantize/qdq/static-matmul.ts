@@ -18,9 +18,14 @@ export const staticMatMul: Rule = rule("MatMulIntegerToFloat", {
   shared: ["x", "weight"],
   rewrite({ root, value, add }) {
     const [x, weight] = [activationOf(value("x")), weightOf(value("weight"))];
-    if (!x) return refuse("its input has more than one scale, or not 8 bits", value("x").producer);
-    if (!weight) return refuse("its weight has scales of another axis, or not 8 bits", value("weight").producer);
-    if (x.data.dtype === "int8" && weight.data.dtype === "uint8") return refuse("no kernel for int8 by uint8", root);
+    if (!x) return refuse("its input has more than one scale, or is not 8-bit", value("x").producer);
+    if (!weight)
+      return refuse(
+        "the scales of its weight are not per output channel, or it is not 8-bit",
+        value("weight").producer,
+      );
+    if (x.data.dtype === "int8" && weight.data.dtype === "uint8")
+      return refuse("there is no kernel for int8 activations and uint8 weights", root);
     const inputs = [x.data, weight.data, x.scale, weight.scale, x.zero, weight.zero];
     return add("MatMulIntegerToFloat", inputs, { domain: MICROSOFT }).output;
   },

@@ -4,7 +4,7 @@ import { bind, constant, op } from "../../rewrite/pattern.ts";
 import { type Rule, rule } from "../../rewrite/rule.ts";
 import { weightOf } from "./dequantized.ts";
 
-/** dequantize(q)ᵀ = dequantize(qᵀ), with the scales of rows as those of columns. */
+/** dequantize(q)ᵀ = dequantize(qᵀ), where the scales of rows become scales of columns */
 export const transposedWeight: Rule = rule("transposed weight", {
   roots: ["Transpose"],
   pattern: op("Transpose", [bind("weight", op("DequantizeLinear", [constant("data")]))]),
@@ -13,8 +13,8 @@ export const transposedWeight: Rule = rule("transposed weight", {
     const weight = value("weight");
     const found = weightOf(weight, true);
     if (!found?.data.constant) return undefined;
-    const turned = constant(`${found.data.name}/transposed`, transposedMatrix(found.data.constant));
-    return add("DequantizeLinear", [turned, ...(weight.producer?.inputs.slice(1) ?? [])], {
+    const matrix = constant(`${found.data.name}/transposed`, transposedMatrix(found.data.constant));
+    return add("DequantizeLinear", [matrix, ...(weight.producer?.inputs.slice(1) ?? [])], {
       attributes: { axis: int(1) },
     }).output;
   },

@@ -6,7 +6,7 @@ import type { Sketch } from "#test/fixtures/sketch.ts";
 import { only, rewritten } from "#test/oracles/rewritten.ts";
 import { unsignedActivations } from "./unsigned-activations.ts";
 
-it("int8 becomes uint8, of the same numbers, saturated ones included", async () => {
+it("converts int8 activations to uint8 with the same numbers, saturated ones included", async () => {
   await fc.assert(
     fc.asyncProperty(fc.constantFrom(0.003, 0.01, 0.5), fc.integer({ min: -128, max: 127 }), async (scale, zero) => {
       const draw = (s: Sketch) => s.output(quantized(s, s.input("x", ["batch", 64]), { dtype: "int8", scale, zero }));
@@ -17,7 +17,7 @@ it("int8 becomes uint8, of the same numbers, saturated ones included", async () 
   );
 });
 
-it("every channel keeps its zero point", async () => {
+it("keeps the zero point of every channel", async () => {
   const zero = [-128, -1, 0, 127];
   const draw = (s: Sketch) =>
     s.output(
@@ -27,7 +27,7 @@ it("every channel keeps its zero point", async () => {
   expect([...graph.nodes].map(({ output }) => output.dtype)).toEqual(["uint8", "float32"]);
 });
 
-it("a type that is written out gives way to the zero point's", async () => {
+it("replaces output_dtype by the type of the zero point", async () => {
   const INT8 = 3;
   const draw = (s: Sketch) => {
     const scale = s.floats([], [0.01]);
@@ -66,7 +66,7 @@ it.each<[string, (s: Sketch) => void]>([
     },
   ],
   [
-    "every channel has a scale, and none a zero point",
+    "every channel has a scale, but none has a zero point",
     (s) => {
       const INT8 = 3;
       const scale = s.floats([4], [0.1, 0.01, 0.02, 0.03]);
@@ -74,7 +74,7 @@ it.each<[string, (s: Sketch) => void]>([
       s.output(s.op("DequantizeLinear", [data, scale], { axis: 1 }));
     },
   ],
-])("int8 stays where %s", async (_, draw) => {
+])("keeps int8 if %s", async (_, draw) => {
   const { graph } = await rewritten(draw, { optimize: only(unsignedActivations), opset: 21 });
   expect([...graph.nodes].map(({ output }) => output.dtype)).not.toContain("uint8");
 });

@@ -6,8 +6,8 @@ import { isSingle } from "./dequantized.ts";
 
 // dequantize(quantize(x, s, z), s, z) in int8 = dequantize(quantize(x, s, z + 128), s, z + 128) in uint8
 //
-// Rounding and saturation are the same. onnxruntime's kernels for x86 and WebAssembly are those for uint8 activations;
-// QAttention has no other.
+// Rounding and saturation are the same. onnxruntime's fast kernels for x86 and WebAssembly need uint8 activations, and
+// QAttention has no others.
 
 const OFFSET = 128;
 
@@ -21,7 +21,9 @@ export const unsignedActivations: Rule = rule("unsigned activation", {
     if (![root, ...readers].every(hasKnownZero) || !readers.every((reader) => reader.is("DequantizeLinear"))) {
       return undefined;
     }
-    const quantized = add("QuantizeLinear", [x, scale, shifted(rewrite, zero)], { attributes: placement(root) }).output;
+    const quantized = add("QuantizeLinear", [x, scale, shifted(rewrite, zero)], {
+      attributes: attributesOf(root),
+    }).output;
     return readers.map(({ inputs: [, factor, offset], attributes, output, origin }) => {
       const inputs = [quantized, factor, shifted(rewrite, offset)];
       return [output, add("DequantizeLinear", inputs, { name: origin, origin, attributes }).output] as const;
@@ -29,7 +31,7 @@ export const unsignedActivations: Rule = rule("unsigned activation", {
   },
 });
 
-/** A zero point that is left out is one number, and so must the scale be. */
+/** Whether the zero point is known: a constant, or left out next to a scale for the whole tensor. */
 const hasKnownZero = ({ inputs: [, scale, zero] }: Node) =>
   zero ? zero.constant !== undefined : scale !== undefined && isSingle(scale);
 
@@ -39,7 +41,7 @@ function shifted({ root, constant }: Rewrite, zero: Value | undefined): Value {
 
 const NONE: Tensor = tensor("int8", [], Int8Array.of(0));
 
-/** The numbers of an int8 tensor plus 128: the top bit of every byte turned over. */
+/** Adds 128 to the numbers of an int8 tensor, by flipping the top bit of every byte. */
 const unsigned = ({ shape, data }: Tensor): Tensor =>
   tensor(
     "uint8",
@@ -47,7 +49,7 @@ const unsigned = ({ shape, data }: Tensor): Tensor =>
     data.map((byte) => byte ^ OFFSET),
   );
 
-/** The zero point gives the type from now on. */
-function placement({ attributes }: Node): Record<string, Attribute> {
+/** Attributes without output_dtype: the zero point determines the type. */
+function attributesOf({ attributes }: Node): Record<string, Attribute> {
   return Object.fromEntries(Object.entries(attributes).filter(([name]) => name !== "output_dtype"));
 }
