@@ -21,8 +21,9 @@ export function codePointPages(numberOf: (point: number) => number, copies: bool
       pageOf.push(pageOf.at(-1) as number);
       continue;
     }
-    const page = Array.from({ length: PAGE }, (_, i) => numberOf(first + i));
-    pageOf.push(once(known, page.join(), () => pages.push(...page)));
+    const page = new Uint32Array(PAGE);
+    for (let i = 0; i < PAGE; i++) page[i] = numberOf(first + i);
+    pageOf.push(once(known, String.fromCharCode(...new Uint16Array(page.buffer)), () => pages.push(...page)));
   }
   return { pageOf: Uint32Array.from(pageOf), pages: Uint32Array.from(pages) };
 }

@@ -19,22 +19,31 @@ export function normalizedCharacter(normalizer: Normalizer, character: string): 
   if (normalizer.clean_text && classes.removed.has(point)) return [];
   const cleaned = normalizer.clean_text && isWhiteSpace(character) ? " " : character;
   const stripped = stripsAccents(normalizer) ? withoutAccents(cleaned) : [[cleaned, 0] as const];
-  const lowered = stripped.flatMap(([each, bits]) => {
-    const lower = normalizer.lowercase ? each.toLowerCase() : each;
-    return Array.from(lower, (one): Normalized => [one, bits | flagsOf(one)]);
-  });
-  return normalizer.handle_chinese_chars && classes.ideographs.has(point) ? [SPACING, ...lowered, SPACING] : lowered;
+  const lowered = normalizer.lowercase ? stripped.flatMap(lowerCase) : stripped;
+  const flagged = lowered.map(([each, bits]): Normalized => [each, bits | flagsOf(each)]);
+  return normalizer.handle_chinese_chars && classes.ideographs.has(point) ? [SPACING, ...flagged, SPACING] : flagged;
+}
+
+/** The lower case of a character, which can be several characters. */
+function lowerCase(normalized: Normalized): Normalized[] {
+  const [character, bits] = normalized;
+  const lower = character.toLowerCase();
+  return lower === character ? [normalized] : Array.from(lower, (one) => [one, bits]);
 }
 
 /** Decomposed, without nonspacing marks. */
 function withoutAccents(character: string): Normalized[] {
   const point = character.codePointAt(0) as number;
   const decomposed = classes.undecomposed.has(point) ? character : character.normalize("NFD");
-  return Array.from(decomposed).flatMap((each): Normalized[] => {
-    const part = each.codePointAt(0) as number;
-    if (classes.nonspacingStarters.has(part)) return [[each, DROPPED]];
-    return classes.nonspacing.has(part) ? [] : [[each, (combiningClass.get(part) ?? 0) << CLASS_SHIFT]];
-  });
+  if (decomposed === character) return withoutMark(character);
+  return Array.from(decomposed).flatMap(withoutMark);
+}
+
+/** A character that has no decomposition, or nothing if it is a nonspacing mark. */
+function withoutMark(character: string): Normalized[] {
+  const point = character.codePointAt(0) as number;
+  if (classes.nonspacingStarters.has(point)) return [[character, DROPPED]];
+  return classes.nonspacing.has(point) ? [] : [[character, (combiningClass.get(point) ?? 0) << CLASS_SHIFT]];
 }
 
 function flagsOf(character: string): number {
