@@ -6,7 +6,8 @@ export default defineConfig({
     alias: { "#test": new URL("test", import.meta.url).pathname },
   },
   test: {
-    include: ["sdk/src/**/*.test.ts", "functions/**/*.test.ts", "test/**/*.test.ts"],
+    include: ["sdk/src/**/*.test.ts", "test/**/*.test.ts"],
+    globalSetup: ["test/run-folder.ts"],
     testTimeout: 60_000,
     hookTimeout: 120_000,
     // Suites start servers and load models: two at a time are what two cores carry.

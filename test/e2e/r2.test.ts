@@ -8,24 +8,26 @@ import { BertEdge, UnavailableError } from "#sdk/client/index.ts";
 import { prepare } from "#sdk/compile/commands/prepare.ts";
 import { openFolder } from "#sdk/storage/folder-artifact.ts";
 import { publish } from "#sdk/storage/publish.ts";
+import { preparedDefault } from "../fixtures/prepared-default.ts";
 import { type TestBucket, testBucketStore } from "../fixtures/r2.ts";
 import { writePreparableCheckpoint } from "../fixtures/tiny-bert.ts";
 
-/** Heads of two numbers, for which our own engine has no kernel. */
-async function writeOthersModel(folder: string): Promise<string> {
-  const path = join(folder, "checkpoint");
-  await mkdir(path);
-  await writePreparableCheckpoint(path, { config: { num_attention_heads: 8 } });
-  return path;
+/** Prepares a model whose heads have two numbers: our own engine has no kernel for them. */
+async function preparedForOrtWeb(folder: string): Promise<string> {
+  const [checkpoint, out] = [join(folder, "checkpoint"), join(folder, "artifact")];
+  await mkdir(checkpoint);
+  await writePreparableCheckpoint(checkpoint, { config: { num_attention_heads: 8 } });
+  await prepare({ folder: checkpoint, out, name: "bert-edge-mini", targets: ["edge"] });
+  return out;
 }
 
 const workers = [
-  { engine: "wasm", script: [], checkpoint: async () => "models/default" },
-  { engine: "ort-web", script: ["functions/edge-ort-web.ts"], checkpoint: writeOthersModel },
+  { engine: "wasm", script: [], artifact: preparedDefault },
+  { engine: "ort-web", script: ["functions/edge-ort-web.ts"], artifact: preparedForOrtWeb },
 ];
 
 /** Workers of wrangler.toml as they are deployed: in workerd, with their R2 binding, and without a region. */
-describe.each(workers)("the edge with an R2 binding and $engine", ({ engine, script, checkpoint }) => {
+describe.each(workers)("the edge with an R2 binding and $engine", ({ engine, script, artifact }) => {
   let folder: string;
   let worker: Service;
   let edge: BertEdge;
@@ -69,12 +71,10 @@ describe.each(workers)("the edge with an R2 binding and $engine", ({ engine, scr
   });
 
   it("answers once it is published, without a restart", async () => {
-    const artifact = join(folder, "artifact");
-    const from = await checkpoint(folder);
-    const { manifest } = await prepare({ folder: from, out: artifact, name: "bert-edge-mini", targets: ["edge"] });
-    expect(manifest.targets.edge?.engine).toBe(engine);
+    const opened = await openFolder(await artifact(folder));
+    expect(opened.manifest.targets.edge?.engine).toBe(engine);
     const { env, dispose } = await getPlatformProxy<{ MODELS: TestBucket }>({ persist: { path: join(folder, "v3") } });
-    const { version } = await publish(await openFolder(artifact), testBucketStore(env.MODELS));
+    const { version } = await publish(opened, testBucketStore(env.MODELS));
     await dispose();
 
     const answer = await edge.embed(["the model is there", "and answers"], { latencyBudgetMs: 1 });

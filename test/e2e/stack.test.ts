@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { cp, mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import OpenAI from "openai";
@@ -7,9 +7,10 @@ import type { LatencyFit, Measurements } from "#sdk/artifact/measurements.ts";
 import { type Stack, startStack } from "#sdk/cli/dev/stack.ts";
 import { tour } from "#sdk/cli/dev/tour.ts";
 import { AuthenticationError, BertEdge, InvalidRequestError } from "#sdk/client/index.ts";
-import { prepare } from "#sdk/compile/commands/prepare.ts";
 import { writeMeasurements } from "#sdk/compile/pack/write-artifact.ts";
 import { cosine } from "#sdk/runtime/tasks/sentence-vector.ts";
+import { openFolder } from "#sdk/storage/folder-artifact.ts";
+import { preparedDefault } from "../fixtures/prepared-default.ts";
 
 /** Edge and region round to int8 in different ways: measured 0.9989 for a long text, 0.998 for short ones. */
 const TIER_COSINE = 0.995;
@@ -38,7 +39,8 @@ describe("the whole product", () => {
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), "bert-edge-e2e-"));
     const artifact = join(folder, "artifact");
-    const { measurements } = await prepare({ folder: "models/default", out: artifact, name: "bert-edge-mini" });
+    await cp(await preparedDefault(), artifact, { recursive: true });
+    const { measurements } = await openFolder(artifact);
     await writeMeasurements(artifact, slowerAtTheEdge(measurements));
     stack = await startStack({ root: process.cwd(), artifact });
     edge = new BertEdge({ baseURL: stack.edgeURL, apiKey: stack.apiKey });
