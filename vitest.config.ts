@@ -9,7 +9,8 @@ export default defineConfig({
     include: ["sdk/src/**/*.test.ts", "test/**/*.test.ts"],
     globalSetup: ["test/run-folder.ts"],
     testTimeout: 60_000,
-    hookTimeout: 120_000,
+    // The first file that needs the default model prepares it: a minute of a machine that does nothing else.
+    hookTimeout: 300_000,
     // Suites start servers and load models: two at a time are what two cores carry.
     maxWorkers: 2,
   },

@@ -29,11 +29,13 @@ const workers = [
 /** Workers of wrangler.toml as they are deployed: in workerd, with their R2 binding, and without a region. */
 describe.each(workers)("the edge with an R2 binding and $engine", ({ engine, script, artifact }) => {
   let folder: string;
+  let prepared: Awaited<ReturnType<typeof openFolder>>;
   let worker: Service;
   let edge: BertEdge;
 
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), "bert-edge-r2-"));
+    prepared = await openFolder(await artifact(folder));
     const port = await freePort();
     const url = `http://127.0.0.1:${port}`;
     worker = await startService({
@@ -71,10 +73,9 @@ describe.each(workers)("the edge with an R2 binding and $engine", ({ engine, scr
   });
 
   it("answers once it is published, without a restart", async () => {
-    const opened = await openFolder(await artifact(folder));
-    expect(opened.manifest.targets.edge?.engine).toBe(engine);
+    expect(prepared.manifest.targets.edge?.engine).toBe(engine);
     const { env, dispose } = await getPlatformProxy<{ MODELS: TestBucket }>({ persist: { path: join(folder, "v3") } });
-    const { version } = await publish(opened, testBucketStore(env.MODELS));
+    const { version } = await publish(prepared, testBucketStore(env.MODELS));
     await dispose();
 
     const answer = await edge.embed(["the model is there", "and answers"], { latencyBudgetMs: 1 });

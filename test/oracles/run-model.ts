@@ -5,6 +5,7 @@ import { fromOnnx } from "#sdk/compile/onnx/from-onnx.ts";
 import { toOnnx } from "#sdk/compile/onnx/to-onnx.ts";
 import { encodeModel } from "#sdk/compile/proto/encode-model.ts";
 import type { ModelProto } from "#sdk/compile/proto/onnx-messages.ts";
+import type { Trace } from "#sdk/compile/rewrite/trace.ts";
 
 /** Tensors by the names of a model's inputs, or of its outputs. */
 export type Tensors = Readonly<Record<string, ort.Tensor>>;
@@ -35,11 +36,13 @@ export async function runModel(
   }
 }
 
-/** A model after the optimizer: its graph, and its file. */
-export async function optimized(model: ModelProto): Promise<{ graph: Graph; bytes: Uint8Array<ArrayBuffer> }> {
+/** Optimizes a model. Returns its graph, its file and the trace of the rules. */
+export async function optimized(
+  model: ModelProto,
+): Promise<{ graph: Graph; trace: Trace; bytes: Uint8Array<ArrayBuffer> }> {
   const graph = fromOnnx(model);
-  await fuseGraph(graph);
-  return { graph, bytes: encodeModel(toOnnx(graph, model)).finish() };
+  const trace = await fuseGraph(graph);
+  return { graph, trace, bytes: encodeModel(toOnnx(graph, model)).finish() };
 }
 
 /** Operators that stand for a whole sub-layer or activation, in ONNX's domain or onnxruntime's. */
