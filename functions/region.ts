@@ -7,6 +7,7 @@ import { handle } from "hono/aws-lambda";
 
 const { MODEL, API_KEYS, PROVIDERS, PORT, AWS_LAMBDA_FUNCTION_NAME, ...env } = process.env;
 
+/** The region, configured by environment variables: a Hono app. */
 const app = createRegionApp({
   model: MODEL ?? "bert-edge-mini",
   models: s3Store(s3Settings(env)),
@@ -14,13 +15,14 @@ const app = createRegionApp({
   keys: API_KEYS?.split(",") ?? [],
 });
 
-/** For AWS Lambda; everywhere else this is a server. */
+/** The entry of AWS Lambda. */
 export const handler = handle(app);
 
+// Everywhere else, this file starts a server.
 if (!AWS_LAMBDA_FUNCTION_NAME) {
   const server = serve({ fetch: app.fetch, port: Number(PORT ?? 8080) }, ({ port }) =>
     console.log(`region: http://localhost:${port}`),
   );
-  // The first process of a container ignores signals that it does not handle.
+  // A container's first process must handle SIGTERM itself, or it is killed after a timeout.
   process.once("SIGTERM", () => server.close());
 }

@@ -21,7 +21,7 @@ interface Sent {
 }
 type Answering = (init: RequestInit) => Response | Promise<Response>;
 
-/** A client whose fetch is a function, and what it was called with. */
+/** Makes a client with a fake fetch, and records its calls. */
 function clientOf(answer: Answering, options: Partial<BertEdgeOptions> = {}) {
   const sent: Sent[] = [];
   const client = new BertEdge({
@@ -63,7 +63,7 @@ describe("new BertEdge", () => {
     expect(() => new BertEdge({ baseURL: "https://edge.example.com", apiKey: "" })).toThrow("apiKey is empty");
   });
 
-  it("does not show its key when it is printed", () => {
+  it("does not print its key", () => {
     const { client } = clientOf(() => good());
     expect(JSON.stringify(client) + String(client) + Object.keys(client)).not.toContain("secret-key");
   });
@@ -80,13 +80,13 @@ describe("embed", () => {
     expect(JSON.parse(init.body as string)).toEqual({ inputs: ["to be", "or not"], truncate: false });
   });
 
-  it("posts one text as it is, and asks for truncation", async () => {
+  it("posts one text as a string, and asks for truncation", async () => {
     const { client, sent } = clientOf(() => good());
     await client.embed("to be", { truncate: true });
     expect(JSON.parse(sent[0]?.init.body as string)).toEqual({ inputs: "to be", truncate: true });
   });
 
-  it("sends the budget of the call, or else its own, or else none", async () => {
+  it("sends the call's budget, or else the client's, or else none", async () => {
     const { client, sent } = clientOf(() => good(), { latencyBudgetMs: 30 });
     await client.embed("a");
     await client.embed("a", { latencyBudgetMs: 12.5 });
@@ -94,7 +94,7 @@ describe("embed", () => {
     expect(budgets).toEqual(["30", "12.5"]);
   });
 
-  it("gives vectors, and what the headers say in numbers", async () => {
+  it("returns vectors, and the numbers of the headers", async () => {
     const { client } = clientOf(() =>
       good({
         "x-bert-edge-reason": "within-budget",
@@ -114,12 +114,12 @@ describe("embed", () => {
     });
   });
 
-  it("leaves undefined what the headers do not say", async () => {
+  it("returns undefined for headers that are missing", async () => {
     const { client } = clientOf(() => good());
     expect(await client.embed("to be")).toMatchObject({ predictedMs: undefined, remainingMs: undefined });
   });
 
-  it("sends any text so that it arrives as it is", async () => {
+  it("sends any text unchanged", async () => {
     const { client, sent } = clientOf(() => good());
     await fc.assert(
       fc.asyncProperty(fc.string({ unit: fc.nat(0xffff).map((unit) => String.fromCharCode(unit)) }), async (text) => {
@@ -130,7 +130,7 @@ describe("embed", () => {
   });
 });
 
-describe("an error", () => {
+describe("errors", () => {
   const details = { code: "some_code", message: "What.", hint: "How." };
 
   it.each([
@@ -141,7 +141,7 @@ describe("an error", () => {
     [415, InvalidRequestError],
     [500, UnavailableError],
     [503, UnavailableError],
-  ] as const)("of HTTP %d is of its class, with the server's code, message and hint", async (status, Class) => {
+  ] as const)("of HTTP %d have their class, and the server's code, message and hint", async (status, Class) => {
     const { client } = clientOf(() => refused(status, details));
     const error = await failure(client.embed("a"));
     expect(error).toBeInstanceOf(Class);
@@ -149,13 +149,13 @@ describe("an error", () => {
     expect(error).toMatchObject({ ...details, status, name: Class.name });
   });
 
-  it("without a hint has none", async () => {
+  it("may have no hint", async () => {
     const { client } = clientOf(() => refused(400, { code: "input_empty", message: "Empty." }));
     expect(await failure(client.embed("a"))).toMatchObject({ code: "input_empty", hint: undefined });
   });
 
   it.each(["<html>", "", "null", "[]", '{"error": "no"}', '{"error": {"code": 7}}', '{"error": {"code": "x"}}'])(
-    "that is not bert-edge's says so: %j",
+    "say that the response is not from bert-edge: %j",
     async (body) => {
       const { client } = clientOf(() => new Response(body, { status: 502 }));
       const error = await failure(client.embed("a"));
@@ -165,7 +165,7 @@ describe("an error", () => {
   );
 
   it.each(["<html>", "", "null", "[]", "{}", '{"embeddings": []}', '"ok"'])(
-    "is a ConnectionError when the answer is not bert-edge's: %j",
+    "are ConnectionErrors when a success is not from bert-edge: %j",
     async (body) => {
       const { client } = clientOf(() => new Response(body));
       const error = await failure(client.embed("a"));
@@ -174,7 +174,7 @@ describe("an error", () => {
     },
   );
 
-  it("is a ConnectionError when nobody answers, or the body breaks off", async () => {
+  it("are ConnectionErrors when there is no response or the body breaks off", async () => {
     const unreachable = new TypeError("fetch failed");
     const brokenOff = new ReadableStream({ pull: (stream) => stream.error(new TypeError("terminated")) });
     for (const answer of [() => Promise.reject(unreachable), () => new Response(brokenOff)]) {
@@ -184,7 +184,7 @@ describe("an error", () => {
     }
   });
 
-  it("never shows the key", async () => {
+  it("never contain the API key", async () => {
     for (const answer of [
       () => refused(401, details),
       () => Promise.reject(new TypeError("x")),
@@ -196,7 +196,7 @@ describe("an error", () => {
   });
 });
 
-describe("waiting", () => {
+describe("a call", () => {
   const silent: Answering = ({ signal }) =>
     new Promise((_, reject) => {
       const stop = () => reject(signal?.reason);
@@ -204,14 +204,14 @@ describe("waiting", () => {
       signal?.addEventListener("abort", stop);
     });
 
-  it("ends with a TimeoutError at the client's own limit", async () => {
+  it("fails with a TimeoutError after timeoutMs", async () => {
     const { client } = clientOf(silent, { timeoutMs: 0.5 });
     const error = await failure(client.embed("a"));
     expect(error).toBeInstanceOf(TimeoutError);
     expect(error).toMatchObject({ code: "timeout", status: undefined, message: expect.stringContaining("0.5 ms") });
   });
 
-  it("ends with a TimeoutError while the body is read, too", async () => {
+  it("fails with a TimeoutError while the body is read", async () => {
     const { client } = clientOf(
       ({ signal }) =>
         new Response(
@@ -224,7 +224,7 @@ describe("waiting", () => {
     expect(await failure(client.embed("a"))).toBeInstanceOf(TimeoutError);
   });
 
-  it("ends with the caller's own reason when the caller aborts", async () => {
+  it("rejects with the reason of its signal when the caller aborts", async () => {
     const { client, sent } = clientOf(silent);
     const controller = new AbortController();
     const reason = new Error("not needed any more");
@@ -234,14 +234,14 @@ describe("waiting", () => {
     expect(sent[0]?.init.signal?.aborted).toBe(true);
   });
 
-  it("does not begin when the caller has aborted before", async () => {
+  it("is not sent when the signal has already aborted", async () => {
     const { client } = clientOf(silent);
     expect(await failure(client.embed("a", { signal: AbortSignal.abort("before") }))).toBe("before");
   });
 });
 
-describe("its types", () => {
-  it("say what goes in and what comes out", () => {
+describe("the types", () => {
+  it("describe the parameters and the result", () => {
     expectTypeOf<BertEdge["embed"]>().parameter(0).toEqualTypeOf<string | readonly string[]>();
     expectTypeOf<BertEdge["embed"]>().parameter(1).toEqualTypeOf<EmbedOptions | undefined>();
     expectTypeOf<BertEdge["embed"]>().returns.resolves.toEqualTypeOf<Embeddings>();

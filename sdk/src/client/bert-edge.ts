@@ -16,47 +16,50 @@ import { TimeoutError } from "./errors/timeout-error.ts";
 import { UnavailableError } from "./errors/unavailable-error.ts";
 
 export interface BertEdgeOptions {
-  /** Where the edge is deployed, e.g. `https://bert.example.workers.dev`. */
+  /** The URL of the deployment, for example `https://bert.example.workers.dev`. */
   baseURL: string;
+  /** One of the deployment's API keys. */
   apiKey: string;
-  /** Latency budget of every call that does not give its own, in ms. Default: none. */
+  /** Default latency budget of calls, in ms. Default: none. */
   latencyBudgetMs?: number;
-  /** The longest a call may take before it fails, in ms. Default 30 000. */
+  /** Maximum time of a call, in ms. The call fails after it. Default 30 000. */
   timeoutMs?: number;
+  /** Replaces the global `fetch`. */
   fetch?: typeof fetch;
 }
 
 export interface EmbedOptions {
-  /** How long the answer may take, in ms. The service keeps to it where it can and says when it could not. */
+  /** Time within which you need the answer, in ms. The service chooses the tier by it, and answers even when it is late. */
   latencyBudgetMs?: number;
-  /** Cut texts that are too long instead of failing. Default false. */
+  /** Whether to cut texts that are too long instead of failing. Default false. */
   truncate?: boolean;
+  /** Aborts the call. */
   signal?: AbortSignal;
 }
 
 export interface Embeddings {
-  /** One vector a text, in their order. */
+  /** One vector [dimensions] per text, in the order of the texts. */
   embeddings: number[][];
   model: string;
   version: string;
-  /** Where it was computed, and why there. */
+  /** The tier that computed the answer, and why it was chosen. */
   tier: Tier;
   reason: Reason;
-  /** What that tier was expected to take, in ms; undefined when nothing was known yet. */
+  /** Predicted time of that tier, in ms; undefined when nothing was known yet. */
   predictedMs: number | undefined;
-  /** What was left of the budget when the answer was ready, in ms; undefined without a budget. */
+  /** Time that was left of the budget when the answer was ready, in ms; undefined without a budget. */
   remainingMs: number | undefined;
   /** Tokens of all texts together. */
   tokens: number;
 }
 
-// The contract is imported as types only; the types hold these names to it.
+// Only types are imported from the contract, to keep the bundle small. These types check the names.
 const budgetHeader: typeof BUDGET_HEADER = "x-latency-budget-ms";
 const reasonHeader: typeof REASON_HEADER = "x-bert-edge-reason";
 const predictedHeader: typeof PREDICTED_HEADER = "x-bert-edge-predicted-ms";
 const remainingHeader: typeof REMAINING_HEADER = "x-latency-budget-remaining-ms";
 
-/** A client of a bert-edge deployment. */
+/** Calls a bert-edge deployment. */
 export class BertEdge {
   readonly #options: BertEdgeOptions;
 
@@ -67,9 +70,9 @@ export class BertEdge {
   }
 
   /**
-   * Vectors of texts.
+   * Embeds one text or several.
    *
-   * @throws BertEdgeClientError one of its subclasses; an abort through `signal` rejects with the signal's reason
+   * @throws BertEdgeClientError (a subclass of it), or the reason of `signal` when it aborts the call
    */
   async embed(texts: string | readonly string[], options: EmbedOptions = {}): Promise<Embeddings> {
     const { latencyBudgetMs = this.#options.latencyBudgetMs, truncate = false, signal } = options;
@@ -94,7 +97,7 @@ export class BertEdge {
     });
   }
 
-  /** @param read what makes the answer of the response; a TypeError of it means that the response is not bert-edge's */
+  /** @param read makes the answer from the response. Its TypeError means that the response is not from bert-edge. */
   async #post<Answer>(
     path: string,
     body: unknown,
@@ -119,12 +122,12 @@ export class BertEdge {
       if (timeout.aborted) {
         throw new TimeoutError(`${baseURL} did not answer within ${timeoutMs} ms.`, {
           code: "timeout",
-          hint: "Raise timeoutMs, or find out why the service is slow.",
+          hint: "Raise timeoutMs, or check why the service is slow.",
           cause,
         });
       }
       if (cause instanceof TypeError || cause instanceof SyntaxError) {
-        throw new ConnectionError(`${baseURL} could not be reached, or did not answer as bert-edge does.`, {
+        throw new ConnectionError(`${baseURL} could not be reached, or its answer is not from bert-edge.`, {
           code: "connection",
           hint: "Check baseURL and the network.",
           cause,
@@ -138,8 +141,8 @@ export class BertEdge {
 function toError(status: number, text: string): BertEdgeClientError {
   const { code, message, hint } = parseError(text) ?? {
     code: `http_${status}` as const,
-    message: `The service answered HTTP ${status}.`,
-    hint: "The answer is not bert-edge's: check that baseURL is a bert-edge deployment.",
+    message: `The service answered with HTTP ${status}.`,
+    hint: "The answer is not from bert-edge: check that baseURL is a bert-edge deployment.",
   };
   const details = { code, status, hint };
   if (status === 401) return new AuthenticationError(message, details);

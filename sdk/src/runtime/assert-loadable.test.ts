@@ -13,7 +13,7 @@ describe("assertLoadable", () => {
     file = await tinyEdgeFile("bert");
     artifact = await tinyArtifact();
   });
-  /** Of an artifact whose edge has this file. */
+  /** Checks an artifact whose edge target has this model file. */
   const outcome = (model: Uint8Array<ArrayBuffer>) => {
     const edge = { ...artifact.manifest.targets.edge, engine: "wasm", model: "model" };
     const manifest = { ...artifact.manifest, vocabulary: TINY_EDGE.vocabulary, targets: { edge } } as EmbedManifest;
@@ -26,11 +26,11 @@ describe("assertLoadable", () => {
     return new Uint8Array(bytes);
   };
 
-  it("takes what this version can load", async () => {
+  it("accepts an artifact that this version can load", async () => {
     expect(await outcome(file)).toBe("accepted");
   });
 
-  it("refuses a program of another version, and one that is damaged", async () => {
+  it("refuses a program of another version, and a damaged file", async () => {
     expect(await outcome(replaced(`\\"version\\":${PROGRAM_VERSION}`, '\\"version\\":1'))).toBe("model_version");
     expect(await outcome(file.slice(0, -1))).toBe("model_invalid");
   });

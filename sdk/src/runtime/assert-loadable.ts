@@ -4,8 +4,8 @@ import { parseProgram } from "./engine/wasm/load/parse-program.ts";
 import { loadTokenizer } from "./tokenizer/load-tokenizer.ts";
 
 /**
- * Reads those files of an artifact that are of this package's own formats: what this version refuses to load must not take
- * the place of a model that answers.
+ * Reads the files of an artifact that have a format of this package. A file that this version cannot load must not be
+ * published, because it would replace a model that works.
  *
  * @throws BertEdgeError `tokenizer_invalid`, `model_invalid`, `model_version`, or what reading throws
  */

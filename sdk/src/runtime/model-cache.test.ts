@@ -16,7 +16,7 @@ const log = vi.spyOn(console, "error");
 beforeEach(() => void log.mockReset().mockReturnValue(undefined));
 afterEach(() => expect(log).not.toHaveBeenCalled());
 
-/** Models that are nothing but bytes, and which of them are there. */
+/** Makes models that only have a size, and records which of them are loaded. */
 function models() {
   const there = new Map<Model, { name: Name; bytes: number; users: number }>();
   let loads = 0;
@@ -35,10 +35,10 @@ function models() {
   };
   const stateOf = (model: Model) => {
     const state = there.get(model);
-    if (!state) throw new Error("a model is used that is not there");
+    if (!state) throw new Error("a model was used that is not loaded");
     return state;
   };
-  /** As the cache's, and notes who uses what. */
+  /** Calls the cache's `using`, and counts the users of each model. */
   const using = <T>(cache: ModelCache, name: Name, work: (state: ReturnType<typeof stateOf>) => Promise<T>) =>
     cache.using(name, async (model) => {
       const state = stateOf(model);
@@ -58,7 +58,7 @@ const settle = () => new Promise((resolve) => setImmediate(resolve));
 const nothing = async () => {};
 
 describe("modelCache", () => {
-  it("loads once for all who ask, and keeps what fits side by side", async () => {
+  it("loads a model once for all callers, and keeps the models that fit", async () => {
     const { open, using, loaded, loads } = models();
     const cache = modelCache({ limitBytes: LIMIT, load: async (name) => open(name as Name) });
     for (const name of ["a", "b", "c", "a"] as const) {
@@ -68,7 +68,7 @@ describe("modelCache", () => {
     expect(cache.memoryBytes()).toBe(LIMIT);
   });
 
-  it("waits until all of a model has come, and releases it when that fails", async () => {
+  it("waits until a model is complete, and releases it when that fails", async () => {
     const { open, using, loaded } = models();
     const rest = gate();
     const load = async (name: string) => {
@@ -78,19 +78,19 @@ describe("modelCache", () => {
     const waiting = using(cache, "a", nothing);
     await settle();
     expect(loaded()).toEqual(["a"]);
-    rest.reject(new Error("the line is dead"));
-    await expect(waiting).rejects.toThrow("the line is dead");
+    rest.reject(new Error("connection lost"));
+    await expect(waiting).rejects.toThrow("connection lost");
     expect({ loaded: loaded(), bytes: cache.memoryBytes() }).toEqual({ loaded: [], bytes: 0 });
   });
 
-  it("unloads what was asked for least recently, and no more than it must", async () => {
+  it("unloads the least recently used models, and only as many as necessary", async () => {
     const { open, using, loaded } = models();
     const cache = modelCache({ limitBytes: LIMIT, load: async (name) => open(name as Name) });
     for (const name of ["b", "a", "c", "b", "d"] as const) await using(cache, name, nothing);
     expect(loaded()).toEqual(["b", "d"]);
   });
 
-  it("refuses a model that does not fit by itself, and keeps all others", async () => {
+  it("refuses a model that is larger than the limit, and keeps all others", async () => {
     const { open, using, loaded } = models();
     const cache = modelCache({
       limitBytes: LIMIT,
@@ -102,14 +102,14 @@ describe("modelCache", () => {
     await using(cache, "a", nothing);
     await expect(using(cache, "more", nothing)).rejects.toMatchObject({
       code: "memory_full",
-      message: "The model more needs 101 bytes, and the limit is 100.",
+      message: "The model more needs 101 bytes, but the limit is 100.",
     });
     expect(loaded()).toEqual(["a"]);
     await using(cache, "all", nothing);
     expect(loaded()).toEqual(["all"]);
   });
 
-  it("refuses a model for which others in use leave no room, until they are done", async () => {
+  it("refuses a model while the models in use leave no room for it", async () => {
     const { open, using, loaded } = models();
     const cache = modelCache({ limitBytes: LIMIT, load: async (name) => open(name as Name) });
     const { promise, resolve } = gate();
@@ -117,7 +117,7 @@ describe("modelCache", () => {
     await using(cache, "b", nothing);
     await expect(using(cache, "all", nothing)).rejects.toMatchObject({
       code: "memory_full",
-      message: "The model all needs 100 bytes, of 100, and models in use leave too few.",
+      message: "The model all needs 100 of 100 bytes, but the models in use leave too few.",
     });
     expect(loaded()).toEqual(["a", "b"]);
     resolve();
@@ -126,7 +126,7 @@ describe("modelCache", () => {
     expect(loaded()).toEqual(["all"]);
   });
 
-  it("unloads others when a model has grown, and at last itself", async () => {
+  it("unloads other models when one has grown, and the grown one when it exceeds the limit", async () => {
     const { open, using, loaded } = models();
     const cache = modelCache({ limitBytes: LIMIT, load: async (name) => open(name as Name) });
     await using(cache, "b", nothing);
@@ -140,7 +140,7 @@ describe("modelCache", () => {
     expect({ loaded: loaded(), bytes: cache.memoryBytes() }).toEqual({ loaded: [], bytes: 0 });
   });
 
-  it("gives the failure of a load to all who wait, and tries again for those who come later", async () => {
+  it("fails for all who wait for a load, and loads again for later callers", async () => {
     const { open, using, loaded } = models();
     let fails = true;
     const cache = modelCache({
@@ -159,7 +159,7 @@ describe("modelCache", () => {
     expect(loaded()).toEqual(["all"]);
   });
 
-  it("unloads on request, after the last user; who comes meanwhile has a model of their own", async () => {
+  it("unloads on request after the last user, and loads again for callers who come meanwhile", async () => {
     const { open, using, loaded } = models();
     const cache = modelCache({ limitBytes: LIMIT, load: async (name) => open(name as Name) });
     const { promise, resolve } = gate();
@@ -176,7 +176,7 @@ describe("modelCache", () => {
   });
 });
 
-/** What there should be: names with their users, those asked for least recently first. */
+/** A loaded model and its number of users. */
 interface Expected {
   readonly name: Name;
   users: number;
@@ -197,8 +197,8 @@ const command: fc.Arbitrary<Command> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ do: fc.constant("unload"), name }) },
 ) as fc.Arbitrary<Command>;
 
-describe.each([true, false])("modelCache, with room made before loading: %s", (reserves) => {
-  it("has loaded what a plain list says, after any uses, failures and unloadings", async () => {
+describe.each([true, false])("modelCache, with room reserved before loading: %s", (reserves) => {
+  it("agrees with a simple list after any sequence of uses, failures and unloads", async () => {
     const seen = new Set<string>();
     await fc.assert(
       fc.asyncProperty(fc.array(command, { maxLength: 40 }), async (commands) => {
@@ -217,7 +217,7 @@ describe.each([true, false])("modelCache, with room made before loading: %s", (r
         const running: { entry: Expected; end: () => void; done: Promise<string> }[] = [];
         const total = () => [...list, ...leaving].reduce((sum, entry) => sum + SIZES[entry.name], 0);
 
-        /** The list with room for a model, or why there is none. */
+        /** Returns the list after making room for a model; undefined when there is no room. */
         const withRoom = (bytes: number): Expected[] | undefined => {
           const kept = [...list];
           const sum = () => [...kept, ...leaving].reduce((all, entry) => all + SIZES[entry.name], bytes);
@@ -234,7 +234,7 @@ describe.each([true, false])("modelCache, with room made before loading: %s", (r
           const known = list.find((entry) => entry.name === name);
           const kept = known ? list : withRoom(SIZES[name]);
           const first = !known && fails && (!reserves || kept) ? "engine_failed" : kept ? "accepted" : "memory_full";
-          // Room was made for a model before it failed.
+          // Room is made before the load, even if the load then fails.
           if (kept && (first === "accepted" || reserves)) list = kept;
           const done = refusalOf(using(cache, name, () => promise));
           await settle();
@@ -277,7 +277,7 @@ describe.each([true, false])("modelCache, with room made before loading: %s", (r
   });
 });
 
-it("modelCache keeps to its limit while models are loaded at the same time, in any order", async () => {
+it("modelCache stays within its limit while models load at the same time, in any order", async () => {
   const outcomes = new Set<string>();
   await fc.assert(
     fc.asyncProperty(

@@ -3,28 +3,28 @@ import { type Model, releaseModel } from "./model.ts";
 import { releasedAfterUse } from "./released-after-use.ts";
 
 export interface ModelCacheOptions {
-  /** Bytes that all models may have together, by what their sessions say. Use an engine whose sessions share no memory. */
+  /** Maximum bytes of all models together, as `Model.memoryBytes` counts them. The models must not share memory. */
   limitBytes: number;
   /**
    * Loads a model.
    *
-   * @param reserve makes room before the model takes any: to be called as soon as its bytes are known. Without it, or beyond
-   *   what it was told, room is made when the model is there, and the limit is exceeded until then
+   * @param reserve makes room for the model. Call it as soon as the size is known, before the model takes memory. Without
+   *   this call, or when the model turns out larger, room is made only after loading, and the limit is exceeded meanwhile.
    */
   load(name: string, reserve: (bytes: number) => Promise<void>): Promise<Model>;
 }
 
-/** Several models side by side. */
+/** Keeps several models in memory at the same time. */
 export interface ModelCache {
   /**
-   * Runs `work` on a model, which is loaded if it is not there, and not unloaded meanwhile.
+   * Runs `work` on a model. Loads the model first if necessary, and does not unload it before `work` ends.
    *
-   * @throws BertEdgeError `memory_full` when there is no room for it beside those in use, and what `load` and `work` throw
+   * @throws BertEdgeError `memory_full` when the models in use leave no room for it, or what `load` and `work` throw
    */
   using<T>(name: string, work: (model: Model) => Promise<T>): Promise<T>;
-  /** Unloads a model after its last user. Whoever asks for it from now on has it loaded again. */
+  /** Unloads a model after its last user. A later `using` loads it again. */
   unload(name: string): Promise<void>;
-  /** Of all models that are loaded, and of what is reserved for those that are being loaded. */
+  /** Returns the bytes of all loaded models, plus the bytes reserved for models that are being loaded. */
   memoryBytes(): number;
 }
 
@@ -35,9 +35,9 @@ interface Entry {
   reserved: number;
 }
 
-/** Keeps models loaded up to a limit of memory, and unloads those first that were asked for least recently. */
+/** Makes a cache that keeps models loaded up to a memory limit, and unloads the least recently used ones first. */
 export function modelCache({ limitBytes, load }: ModelCacheOptions): ModelCache {
-  /** In the order in which they were last asked for. */
+  /** The least recently used first. */
   const entries = new Map<string, Entry>();
   const uses = releasedAfterUse(release);
 
@@ -51,7 +51,7 @@ export function modelCache({ limitBytes, load }: ModelCacheOptions): ModelCache 
   const bytesOf = ({ model, reserved }: Entry) => model?.memoryBytes() ?? reserved;
   const memoryBytes = () => [...entries.values(), ...uses.retiring()].reduce((sum, entry) => sum + bytesOf(entry), 0);
 
-  /** Those asked for least recently that nobody uses: as many as have so many bytes, or all. */
+  /** Finds unused models, the least recently used first, until they hold `bytes` together. Returns all if they hold less. */
   function idle(bytes: number): Entry[] {
     const found: Entry[] = [];
     let missing = bytes;
@@ -69,7 +69,7 @@ export function modelCache({ limitBytes, load }: ModelCacheOptions): ModelCache 
     await Promise.all(some.map(uses.retire));
   }
 
-  /** Takes room for an entry at once, and resolves when what was there is gone. */
+  /** Reserves room for an entry at once. Resolves when the models that were in its place are unloaded. */
   function reserve(entry: Entry, bytes: number): Promise<void> {
     const excess = memoryBytes() - bytesOf(entry) + bytes - limitBytes;
     const unneeded = idle(excess);
@@ -80,13 +80,13 @@ export function modelCache({ limitBytes, load }: ModelCacheOptions): ModelCache 
 
   const full = ({ name }: Entry, bytes: number): BertEdgeError =>
     bytes > limitBytes
-      ? new BertEdgeError("memory_full", `The model ${name} needs ${bytes} bytes, and the limit is ${limitBytes}.`, {
+      ? new BertEdgeError("memory_full", `The model ${name} needs ${bytes} bytes, but the limit is ${limitBytes}.`, {
           hint: "Raise the limit, or prepare the model with --table int4.",
         })
       : new BertEdgeError(
           "memory_full",
-          `The model ${name} needs ${bytes} bytes, of ${limitBytes}, and models in use leave too few.`,
-          { hint: "Try again when they have answered, or raise the limit." },
+          `The model ${name} needs ${bytes} of ${limitBytes} bytes, but the models in use leave too few.`,
+          { hint: "Try again when these models have answered, or raise the limit." },
         );
 
   function open(name: string): Entry {
@@ -118,7 +118,7 @@ export function modelCache({ limitBytes, load }: ModelCacheOptions): ModelCache 
       try {
         return await uses.using(entry, async ({ loading }) => work(await loading));
       } finally {
-        // Long texts let a model grow.
+        // The model may have grown: longer texts need more memory.
         await unloadAll(idle(memoryBytes() - limitBytes));
       }
     },

@@ -8,14 +8,14 @@ function setUp() {
 }
 
 describe("releasedAfterUse", () => {
-  it("releases what is retired at once when nobody uses it", async () => {
+  it("releases a retired item at once when nobody uses it", async () => {
     const { released, uses } = setUp();
     await uses.retire("a");
     expect(released).toEqual(["a"]);
     expect(uses.retiring()).toEqual([]);
   });
 
-  it("waits for the last user, whether that succeeds or fails, and leaves others alone", async () => {
+  it("releases a retired item after its last user, whether that succeeds or fails, and no other item", async () => {
     const { released, uses } = setUp();
     const [first, last] = [gate(), gate()];
     const works = [first, last].map(({ promise }) => uses.using("a", () => promise));
@@ -34,7 +34,7 @@ describe("releasedAfterUse", () => {
     });
   });
 
-  it("releases nothing twice", async () => {
+  it("releases an item once, even if it is retired twice", async () => {
     const { released, uses } = setUp();
     await uses.using("a", async () => {
       await uses.retire("a");

@@ -1,15 +1,15 @@
-/** What is to be released when nobody uses it any more. */
+/** Counts the users of items, and releases retired items after their last user. */
 export interface ReleasedAfterUse<T> {
   isUsed(item: T): boolean;
   /** Keeps `item` from being released while `work` uses it. */
   using<R>(item: T, work: (item: T) => Promise<R>): Promise<R>;
-  /** Releases `item`, after its last user if it has any. */
+  /** Releases `item`: at once, or after its last user. */
   retire(item: T): Promise<void>;
-  /** What is retired and still in use. */
+  /** Returns the items that are retired but still in use. */
   retiring(): readonly T[];
 }
 
-/** @param release which is called once for everything that is retired */
+/** @param release is called once for every retired item */
 export function releasedAfterUse<T>(release: (item: T) => Promise<void>): ReleasedAfterUse<T> {
   const users = new Map<T, number>();
   const retired = new Set<T>();

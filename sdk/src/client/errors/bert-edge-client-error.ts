@@ -3,13 +3,13 @@ import type { HttpErrorCode } from "../../serve/contract/errors.ts";
 /** The service's code, or the client's own. `http_<status>` stands for an answer without bert-edge's error body. */
 export type ClientErrorCode = HttpErrorCode | "connection" | "timeout" | `http_${number}`;
 
-/** The base of all errors of the client. Branch on the class or on `code`. */
+/** The base class of the client's errors. Branch on the class or on `code`. */
 export class BertEdgeClientError extends Error {
   override readonly name: string = "BertEdgeClientError";
   readonly code: ClientErrorCode;
-  /** The HTTP status; undefined when there was no response. */
+  /** The HTTP status; undefined without a response. */
   readonly status: number | undefined;
-  /** How to fix it, when the server or the client knows. */
+  /** How to fix the error, if known. */
   readonly hint: string | undefined;
 
   constructor(

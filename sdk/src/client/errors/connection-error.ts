@@ -1,6 +1,6 @@
 import { BertEdgeClientError } from "./bert-edge-client-error.ts";
 
-/** No response: the service could not be reached. */
+/** The service could not be reached, or the response is not from bert-edge. */
 export class ConnectionError extends BertEdgeClientError {
   override readonly name = "ConnectionError";
 }

@@ -1,6 +1,6 @@
 import { BertEdgeClientError } from "./bert-edge-client-error.ts";
 
-/** No response within the client's time limit. */
+/** The service did not answer within `timeoutMs`. */
 export class TimeoutError extends BertEdgeClientError {
   override readonly name = "TimeoutError";
 }

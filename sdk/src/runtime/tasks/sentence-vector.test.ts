@@ -2,16 +2,16 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { cosine, sentenceVector } from "./sentence-vector.ts";
 
-/** One rounding to float32 a dimension: 2^-24 relative, and a few of them add up in a norm. */
+/** Rounding to float32 changes each dimension by up to 2^-24 of itself, and a norm adds a few of these errors. */
 const FLOAT32_TOLERANCE = 1e-6;
 
 const plain = { normalize: false } as const;
 const value = fc.float({ min: -1_000, max: 1_000, noNaN: true, noDefaultInfinity: true });
 const dimensions = fc.integer({ min: 1, max: 16 });
-const states = dimensions.chain((width) =>
+const hiddenStates = dimensions.chain((width) =>
   fc.record({
     width: fc.constant(width),
-    states: fc
+    hiddenStates: fc
       .integer({ min: 1, max: 6 })
       .chain((tokens) => fc.array(value, { minLength: tokens * width, maxLength: tokens * width }))
       .map((values) => Float32Array.from(values)),
@@ -27,15 +27,15 @@ const norm = (vector: Float32Array) => Math.hypot(...vector);
 describe("sentenceVector", () => {
   const threeTokens = Float32Array.of(1, -2, 5, 4, 0, -3);
 
-  it("averages the tokens", () => {
+  it("averages the tokens for mean", () => {
     expect([...sentenceVector(threeTokens, 2, { pooling: "mean", ...plain })]).toEqual([2, Math.fround(-1 / 3)]);
   });
 
-  it("takes the first token", () => {
+  it("uses the first token for cls", () => {
     expect([...sentenceVector(threeTokens, 2, { pooling: "cls", ...plain })]).toEqual([1, -2]);
   });
 
-  it("takes each dimension's greatest value", () => {
+  it("uses each dimension's maximum for max", () => {
     expect([...sentenceVector(threeTokens, 2, { pooling: "max", ...plain })]).toEqual([5, 4]);
   });
 
@@ -44,18 +44,18 @@ describe("sentenceVector", () => {
     expect([...sentenceVector(values, 1, { pooling: "mean", ...plain })]).toEqual([Math.fround(4 / 6)]);
   });
 
-  it("leaves a zero vector zero, where a division would make it NaN", () => {
+  it("keeps a zero vector zero instead of dividing by its length", () => {
     for (const kind of ["mean", "cls", "max"] as const) {
       const vector = sentenceVector(new Float32Array(6), 3, { pooling: kind, normalize: true });
       expect([...vector]).toEqual([0, 0, 0]);
     }
   });
 
-  it("gives a vector of length 1 in the direction of the pooled one", () => {
+  it("normalizes to length 1 and keeps the direction", () => {
     fc.assert(
-      fc.property(states, pooling, ({ width, states }, kind) => {
-        const pooled = sentenceVector(states, width, { pooling: kind, normalize: false });
-        const unit = sentenceVector(states, width, { pooling: kind, normalize: true });
+      fc.property(hiddenStates, pooling, ({ width, hiddenStates }, kind) => {
+        const pooled = sentenceVector(hiddenStates, width, { pooling: kind, normalize: false });
+        const unit = sentenceVector(hiddenStates, width, { pooling: kind, normalize: true });
         expect(unit).toHaveLength(width);
         fc.pre(norm(pooled) > 1e-9);
         expect(Math.abs(norm(unit) - 1)).toBeLessThan(FLOAT32_TOLERANCE);
@@ -64,25 +64,25 @@ describe("sentenceVector", () => {
     );
   });
 
-  it("gives one token's state whatever the pooling", () => {
+  it("returns the hidden state of a single token for every pooling", () => {
     fc.assert(
       fc.property(fc.array(value, { minLength: 1, maxLength: 16 }), pooling, (values, kind) => {
-        const state = Float32Array.from(values);
+        const hiddenState = Float32Array.from(values);
         // -0 becomes 0 in a sum.
-        const expected = state.map((x) => x + 0);
-        expect(sentenceVector(state, state.length, { pooling: kind, normalize: false }).map((x) => x + 0)).toEqual(
-          expected,
-        );
+        const expected = hiddenState.map((x) => x + 0);
+        expect(
+          sentenceVector(hiddenState, hiddenState.length, { pooling: kind, normalize: false }).map((x) => x + 0),
+        ).toEqual(expected);
       }),
     );
   });
 
-  it("does not touch the states and does not share their memory", () => {
+  it("neither changes the hidden states nor shares their memory", () => {
     fc.assert(
-      fc.property(states, pooling, fc.boolean(), ({ width, states }, kind, normalize) => {
-        const before = states.slice();
-        sentenceVector(states, width, { pooling: kind, normalize }).fill(7);
-        expect(states).toEqual(before);
+      fc.property(hiddenStates, pooling, fc.boolean(), ({ width, hiddenStates }, kind, normalize) => {
+        const before = hiddenStates.slice();
+        sentenceVector(hiddenStates, width, { pooling: kind, normalize }).fill(7);
+        expect(hiddenStates).toEqual(before);
       }),
     );
   });
@@ -101,7 +101,7 @@ describe("cosine", () => {
     expect(cosine(Float32Array.of(1, Number.NaN), Float32Array.of(1, 2))).toBeNaN();
   });
 
-  it("is symmetric, within [-1, 1], and blind to scale", () => {
+  it("is symmetric, within [-1, 1], and independent of scale", () => {
     fc.assert(
       fc.property(vectorPair, fc.constantFrom(0.25, 2, 1024), ([a, b], scale) => {
         const ab = cosine(a, b);

@@ -1,36 +1,36 @@
 import type { Pooling } from "../../artifact/manifest.ts";
 
-/** Below this the vector counts as zero and stays so; torch.nn.functional.normalize's eps. */
+/** Shorter vectors count as zero and stay unchanged: `eps` of torch.nn.functional.normalize. */
 const MIN_NORM = 1e-12;
 
 /**
- * One vector for a text from its token states.
+ * Pools a text's hidden states to one vector.
  *
- * @param states row-major [tokens, dimensions], every row of a real token
- * @returns [dimensions]; of Euclidean length 1 if `normalize`
+ * @param hiddenStates row-major [tokens, dimensions], without padding
+ * @returns [dimensions], of Euclidean length 1 if `normalize`
  */
 export function sentenceVector(
-  states: Float32Array,
+  hiddenStates: Float32Array,
   dimensions: number,
   { pooling, normalize }: { pooling: Pooling; normalize: boolean },
 ): Float32Array<ArrayBuffer> {
-  const vector = poolers[pooling](states, dimensions);
+  const vector = poolers[pooling](hiddenStates, dimensions);
   return normalize ? unit(vector) : vector;
 }
 
-const poolers: Record<Pooling, (states: Float32Array, dimensions: number) => Float32Array<ArrayBuffer>> = {
-  cls: (states, dimensions) => Float32Array.from(states.subarray(0, dimensions)),
-  mean(states, dimensions) {
+const poolers: Record<Pooling, (hiddenStates: Float32Array, dimensions: number) => Float32Array<ArrayBuffer>> = {
+  cls: (hiddenStates, dimensions) => Float32Array.from(hiddenStates.subarray(0, dimensions)),
+  mean(hiddenStates, dimensions) {
     const sum = new Float64Array(dimensions);
-    states.forEach((value, i) => {
+    hiddenStates.forEach((value, i) => {
       sum[i % dimensions] = (sum[i % dimensions] as number) + value;
     });
-    const tokens = states.length / dimensions;
+    const tokens = hiddenStates.length / dimensions;
     return Float32Array.from(sum, (total) => total / tokens);
   },
-  max(states, dimensions) {
-    const peak = Float32Array.from(states.subarray(0, dimensions));
-    states.forEach((value, i) => {
+  max(hiddenStates, dimensions) {
+    const peak = Float32Array.from(hiddenStates.subarray(0, dimensions));
+    hiddenStates.forEach((value, i) => {
       peak[i % dimensions] = Math.max(peak[i % dimensions] as number, value);
     });
     return peak;
@@ -42,7 +42,7 @@ function unit(vector: Float32Array<ArrayBuffer>): Float32Array<ArrayBuffer> {
   return vector.map((value) => value / norm);
 }
 
-/** Cosine of two vectors of one length; NaN when either holds one, 0 when either is zero. */
+/** Computes the cosine of two vectors of equal length: NaN when either contains NaN, 0 when either is zero. */
 export function cosine(a: Float32Array, b: Float32Array): number {
   let dot = 0;
   let normA = 0;
