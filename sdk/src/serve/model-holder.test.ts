@@ -17,7 +17,7 @@ const log = vi.spyOn(console, "error");
 beforeEach(() => void log.mockReset().mockReturnValue(undefined));
 afterEach(() => void vi.useRealTimers());
 
-/** A holder on a published model, with a clock that the test moves. */
+/** Makes a holder of a published model, with a clock that the test moves. */
 async function setUp(engineOptions: FakeEngineOptions = {}, options: Partial<ModelHolderOptions> = {}) {
   const store = await tinyStore();
   const engine = fakeEngine(engineOptions);
@@ -34,7 +34,7 @@ async function setUp(engineOptions: FakeEngineOptions = {}, options: Partial<Mod
   return { store, engine, clock, holder, background, settled, backgroundSize: size };
 }
 
-/** The store, counting reads and failing while `fault` is set. */
+/** Wraps a store: records its reads, and fails while `fault` is set. */
 function watched(store: WritableStore): ObjectStore & { reads: string[]; fault: Error | undefined } {
   const watching = {
     name: store.name,
@@ -51,7 +51,7 @@ function watched(store: WritableStore): ObjectStore & { reads: string[]; fault: 
 const pointerReads = (reads: readonly string[]) => reads.filter((key) => key.endsWith("current.json")).length;
 
 describe("loading", () => {
-  it("loads once for many who ask at the same time, and never again", async () => {
+  it("loads once for many callers at the same time, and never again", async () => {
     const { holder, engine, background } = await setUp();
     const models = await Promise.all(Array.from({ length: 20 }, () => holder.load(background)));
     expect(new Set(models).size).toBe(1);
@@ -59,7 +59,7 @@ describe("loading", () => {
     expect(engine.sessions).toHaveLength(1);
   });
 
-  it("starts in the background when somebody looks, who gets nothing yet", async () => {
+  it("starts in the background with `current`, which returns nothing yet", async () => {
     const { holder, engine, background, settled, backgroundSize } = await setUp();
     expect(holder.current(background)).toBeUndefined();
     expect(holder.current(background)).toBeUndefined();
@@ -69,14 +69,14 @@ describe("loading", () => {
     expect(engine.sessions).toHaveLength(1);
   });
 
-  it("joins a load that is under way", async () => {
+  it("is joined by `load` when it has already started", async () => {
     const { holder, engine, background } = await setUp();
     holder.current(background);
     await holder.load(background);
     expect(engine.sessions).toHaveLength(1);
   });
 
-  it("fails for all who wait, and not for those who come later", async () => {
+  it("fails for all who wait, but not for later callers", async () => {
     let broken = true;
     const { holder, engine, background } = await setUp({
       onLoad: () => {
@@ -90,7 +90,7 @@ describe("loading", () => {
     expect(engine.sessions).toHaveLength(1);
   });
 
-  it("is not tried again by those who need not wait until a second has passed", async () => {
+  it("is not tried again by `current` before a second has passed", async () => {
     const { store, clock, background } = await setUp();
     const unreliable = watched(store);
     unreliable.fault = new Error("the store is down");
@@ -113,7 +113,7 @@ describe("loading", () => {
     expect(holder.current(background)?.manifest.name).toBe(TINY.name);
   });
 
-  it("logs what a load in the background failed with", async () => {
+  it("logs the error of a load in the background", async () => {
     const { store, background } = await setUp();
     const unreliable = watched(store);
     unreliable.fault = new Error("the store is down");
@@ -127,7 +127,7 @@ describe("loading", () => {
     );
   });
 
-  it("says which model the store does not hold", async () => {
+  it("names the model that is not in the store", async () => {
     const { store, background } = await setUp();
     const holder = modelHolder({ store, name: "other", engine: fakeEngine() });
     await expect(holder.load(background)).rejects.toMatchObject({
@@ -137,8 +137,8 @@ describe("loading", () => {
   });
 });
 
-describe("a model that answers before all of it has come", () => {
-  it("is there for those who wait, and for all others when it is complete", async () => {
+describe("a model that answers before it is complete", () => {
+  it("is returned by `load` at once, and by `current` when it is complete", async () => {
     const rest = gate();
     const { holder, engine, background, settled } = await setUp({ complete: () => rest.promise });
     const early = await holder.load(background);
@@ -152,7 +152,7 @@ describe("a model that answers before all of it has come", () => {
     expect(engine.sessions).toHaveLength(1);
   });
 
-  it("is released after its last user when its rest fails, logged, and loaded again by the next who asks", async () => {
+  it("is released after its last user when its rest fails, and loaded again for the next caller", async () => {
     const [rest, use] = [gate(), gate()];
     let loads = 0;
     const { holder, engine, background, settled } = await setUp({
@@ -163,9 +163,9 @@ describe("a model that answers before all of it has come", () => {
       await use.promise;
       return model.embed(["to be"]);
     });
-    rest.reject(new Error("the line is dead"));
+    rest.reject(new Error("connection lost"));
     await settled();
-    expect(log).toHaveBeenCalledWith(expect.stringContaining("loading"), new Error("the line is dead"));
+    expect(log).toHaveBeenCalledWith(expect.stringContaining("loading"), new Error("connection lost"));
     expect(engine.sessions[0]?.releases).toBe(0);
     expect(await holder.load(background)).not.toBe(early);
     use.resolve();
@@ -173,7 +173,7 @@ describe("a model that answers before all of it has come", () => {
     expect(engine.sessions.map(({ releases }) => releases)).toEqual([1, 0]);
   });
 
-  it("is given up when its rest takes too long, and does not replace the one after it", async () => {
+  it("is given up when its rest takes too long, and does not replace the next one", async () => {
     const rest = gate();
     let loads = 0;
     const { holder, engine, clock, background, settled } = await setUp(
@@ -192,16 +192,22 @@ describe("a model that answers before all of it has come", () => {
     expect(engine.sessions.map(({ releases }) => releases)).toEqual([1, 0]);
   });
 
-  it("of a newer version leaves the old one answering until it is complete", async () => {
-    const rest = gate();
+  it("replaces the old version only when it is complete", async () => {
+    const [usable, rest] = [gate(), gate()];
     const { holder, store, clock, background, settled } = await setUp({
-      complete: (weights) => (weights === "newer" ? rest.promise : undefined),
+      complete(weights) {
+        if (weights !== "newer") return undefined;
+        usable.resolve();
+        return rest.promise;
+      },
     });
     const old = await holder.load(background);
     const version = await publishTiny(store, "newer");
     clock.now += REFRESH_MS;
     holder.current(background);
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    await usable.promise;
+    // Everything that the holder does with a usable model is done after one turn of the event loop.
+    await new Promise((resolve) => setImmediate(resolve));
     expect(holder.current(background)).toBe(old);
     expect(await holder.load(background)).toBe(old);
     rest.resolve();
@@ -210,8 +216,27 @@ describe("a model that answers before all of it has come", () => {
   });
 });
 
+describe("the manifest", () => {
+  it("is there before the weights, and again once the model is loaded", async () => {
+    const weights = gate();
+    const { holder, engine, background, settled } = await setUp({ onLoad: () => weights.promise });
+    expect(await holder.manifest(background)).toMatchObject({ name: TINY.name, dimensions: TINY.dimensions });
+    expect(engine.sessions).toHaveLength(0);
+    weights.resolve();
+    await settled();
+    expect(await holder.manifest(background)).toBe(holder.current(background)?.manifest);
+    expect(engine.sessions).toHaveLength(1);
+  });
+
+  it("fails with the error of the load", async () => {
+    const { store, background } = await setUp();
+    const holder = modelHolder({ store, name: "other", engine: fakeEngine() });
+    await expect(holder.manifest(background)).rejects.toMatchObject({ code: "model_not_published" });
+  });
+});
+
 describe("the load timeout", () => {
-  it("gives up on a load that hangs, and lets the next one try", async () => {
+  it("gives up on a load that hangs, and lets the next caller try again", async () => {
     const store = await tinyStore();
     vi.useFakeTimers();
     const hang = gate();
@@ -230,7 +255,7 @@ describe("the load timeout", () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it("does not wait for a load that died with its request, timers and all", async () => {
+  it("does not wait for a load whose request has ended, with its timers", async () => {
     let loads = 0;
     const dead = new Promise<void>(() => {});
     const { holder, clock, background } = await setUp(
@@ -242,7 +267,7 @@ describe("the load timeout", () => {
     await expect(holder.load(background)).resolves.toMatchObject({ manifest: { name: TINY.name } });
   });
 
-  it("takes a model that came late, when nothing better has come since", async () => {
+  it("accepts a model that is late, when no other one was loaded since", async () => {
     const store = await tinyStore();
     vi.useFakeTimers();
     const slow = gate();
@@ -257,7 +282,7 @@ describe("the load timeout", () => {
     expect(engine.sessions).toHaveLength(1);
   });
 
-  it("does not let a load that was given up on replace the one that came after it", async () => {
+  it("does not let a late model replace one that was loaded after it", async () => {
     const store = await tinyStore();
     vi.useFakeTimers();
     const slow = gate();
@@ -278,7 +303,7 @@ describe("the load timeout", () => {
 });
 
 describe("a newer version", () => {
-  it("is looked for when the refresh interval has passed, not before", async () => {
+  it("is looked for once per refresh interval", async () => {
     const { store, clock } = await setUp();
     const counted = watched(store);
     const { background, settled } = backgroundWork();
@@ -301,7 +326,7 @@ describe("a newer version", () => {
     expect(pointerReads(counted.reads)).toBe(2);
   });
 
-  it("is not loaded again when it is the same", async () => {
+  it("is not loaded when the version is unchanged", async () => {
     const { holder, store, engine, clock, background, settled } = await setUp();
     const model = await holder.load(background);
     await publishTiny(store);
@@ -312,7 +337,7 @@ describe("a newer version", () => {
     expect(engine.sessions).toHaveLength(1);
   });
 
-  it("replaces the old one, which answers until then and is released", async () => {
+  it("replaces the old one, which answers until then and is released afterwards", async () => {
     const { holder, store, engine, clock, background, settled } = await setUp();
     const old = await holder.load(background);
     const version = await publishTiny(store, "newer");
@@ -323,7 +348,7 @@ describe("a newer version", () => {
     expect(engine.sessions.map(({ releases }) => releases)).toEqual([1, 0]);
   });
 
-  it("waits for the old one's last user before that is released, and releases it once", async () => {
+  it("leads to one release of the old one, after its last user", async () => {
     const { holder, store, engine, clock, background, settled } = await setUp();
     const old = await holder.load(background);
     const [first, second] = [gate(), gate()];
@@ -349,7 +374,7 @@ describe("a newer version", () => {
     expect(releases()).toBe(1);
   });
 
-  it("releases the old one too when its last user failed", async () => {
+  it("leads to the release of the old one even if its last user failed", async () => {
     const { holder, store, engine, clock, background, settled } = await setUp();
     const old = await holder.load(background);
     const use = gate();
@@ -363,7 +388,7 @@ describe("a newer version", () => {
     expect(engine.sessions[0]?.releases).toBe(1);
   });
 
-  it("that does not load leaves the old one answering, and is tried again at the next refresh", async () => {
+  it("that cannot be loaded leaves the old one answering, and is tried again at the next refresh", async () => {
     let loadable = false;
     const { holder, store, engine, clock, background, settled } = await setUp({
       onLoad: (weights) => {
@@ -388,7 +413,7 @@ describe("a newer version", () => {
     expect((await refresh())?.version).toBe(version);
   });
 
-  it("with a pointer that is garbage, or a store that is down, leaves the old one answering", async () => {
+  it("with an invalid pointer leaves the old one answering", async () => {
     const { holder, store, clock, background, settled } = await setUp();
     const old = await holder.load(background);
     await store.put(`models/${TINY.name}/current.json`, new TextEncoder().encode("{"), { contentType: "" });
@@ -398,7 +423,7 @@ describe("a newer version", () => {
     expect(holder.current(background)).toBe(old);
   });
 
-  it("stays, and the answers of the old one too, when the old one cannot be released", async () => {
+  it("stays when the old one cannot be released, and the old one still finishes its answers", async () => {
     const { holder, store, clock, background, settled } = await setUp({
       onRelease: () => {
         throw new Error("cannot release");
