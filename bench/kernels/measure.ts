@@ -2,7 +2,7 @@ import { type Build, builds } from "#test/suites/kernels/builds.ts";
 import { commonDrawing } from "#test/suites/kernels/drawing.ts";
 import { type KernelName, kernelTable } from "#test/suites/kernels/index.ts";
 import type { Encoder, KernelCase } from "#test/suites/kernels/kernel-case.ts";
-import { type Machine, place } from "#test/suites/kernels/place.ts";
+import { type KernelMachine, place } from "#test/suites/kernels/place.ts";
 import { median } from "../run-tool.ts";
 import type { Peaks } from "./peak.ts";
 import { sampler } from "./sampler.ts";
@@ -29,7 +29,11 @@ export interface Row {
 }
 
 /** Times every kernel in an encoder's shapes: in each round the machine's peak, then one build after the other. */
-export function measureEncoder(encoder: Encoder, machines: Readonly<Record<Build, Machine>>, peaks: Peaks): Row[] {
+export function measureEncoder(
+  encoder: Encoder,
+  machines: Readonly<Record<Build, KernelMachine>>,
+  peaks: Peaks,
+): Row[] {
   return (Object.keys(kernelTable) as KernelName[]).flatMap((kernel) => {
     const { passes, unit, ...calls } = kernelTable[kernel];
     return passes(encoder).map(({ shape, times }) => {

@@ -8,11 +8,11 @@ interface Shape {
   readonly rows: number;
   readonly width: number;
   readonly stride: number;
-  /** Of sigmoidUnit; others take no notice of it. */
+  /** For swishF32; the others ignore it. */
   readonly alpha: number;
 }
 
-const activation = (of: (alpha: number) => scalar.Activation, isOfBert = false): KernelCase<Shape> => ({
+const activation = (of: (alpha: number) => scalar.ActivationFunction, isOfBert = false): KernelCase<Shape> => ({
   shapes: fc
     .record({ rows: someRows, width: widths, spare, alpha: fc.constantFrom(1, 1.702) })
     .map(({ spare, ...shape }) => ({ ...shape, stride: shape.width + spare })),
@@ -32,9 +32,9 @@ const activation = (of: (alpha: number) => scalar.Activation, isOfBert = false):
   work: ({ rows, width }) => rows * width,
 });
 
-export const gelu = activation(() => scalar.gelu, true);
-export const fastGelu = activation(() => scalar.fastGelu);
-export const relu = activation(() => scalar.relu);
-export const tanh = activation(() => scalar.tanh);
-export const sigmoid = activation(() => scalar.sigmoid);
-export const sigmoidUnit = activation(scalar.sigmoidUnit);
+export const geluF32 = activation(() => scalar.gelu, true);
+export const fastGeluF32 = activation(() => scalar.fastGelu);
+export const reluF32 = activation(() => scalar.relu);
+export const tanhF32 = activation(() => scalar.tanh);
+export const sigmoidF32 = activation(() => scalar.sigmoid);
+export const swishF32 = activation(scalar.swish);

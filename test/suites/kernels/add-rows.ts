@@ -7,11 +7,11 @@ import { unwritten } from "./strided.ts";
 interface Shape {
   readonly rows: number;
   readonly width: number;
-  /** Whether one row is added to all. */
+  /** Whether one row is added to all rows. */
   readonly isRow: boolean;
 }
 
-export const addRows: KernelCase<Shape> = {
+export const addRowsF32: KernelCase<Shape> = {
   shapes: fc.record({ rows: someRows, width: widths, isRow: fc.boolean() }),
   call({ rows, width, isRow }, draw) {
     const x = draw.floats(rows, width);

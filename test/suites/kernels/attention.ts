@@ -10,19 +10,19 @@ import { columnsOf, unwritten, withColumns } from "./strided.ts";
 
 interface Shape {
   readonly tokens: number;
-  /** Of the head. */
+  /** Numbers per head. */
   readonly size: number;
-  /** Of queries, keys and values, which are columns of one matrix. */
+  /** Stride of queries, keys and values, which are columns of one matrix. */
   readonly stride: number;
   readonly outStride: number;
-  /** Of a table of biases by distance; 0 for none. */
+  /** Span of the table of biases by distance; 0 for none. */
   readonly span: number;
 }
 
-/** Products of two of them are float32 numbers. */
-const GREATEST = 1e18;
+/** Products of two numbers up to this are finite in float32. */
+const MAX = 1e18;
 
-export const attention: KernelCase<Shape> = {
+export const attentionInt8: KernelCase<Shape> = {
   shapes: fc
     .record({
       tokens: fc.constantFrom(1, 2, 3, 5, 7, 8, 9, 15, 16, 17, 23, 24, 25, 31, 33, 47, 48, 49, 100),
@@ -39,7 +39,7 @@ export const attention: KernelCase<Shape> = {
       span: beyond === undefined ? 0 : tokens + beyond,
     })),
   call({ tokens, size, stride, outStride, span }, draw) {
-    const x = draw.floats(tokens, stride, GREATEST);
+    const x = draw.floats(tokens, stride, MAX);
     const distances = span ? biases(2 * span - 1, draw) : undefined;
     const out = unwritten(tokens * outStride);
     const scale = 1 / Math.sqrt(size);
@@ -76,14 +76,14 @@ export const attention: KernelCase<Shape> = {
   work: ({ tokens, size }) => 2 * tokens * tokens * size,
 };
 
-/** Some of them hide keys, but none a token from itself. */
+/** Biases by distance. Some hide keys, but none hides a token from itself. */
 function biases(length: number, draw: Drawing): Float32Array<ArrayBuffer> {
   const isHidden = draw.integers(length, 0, 1);
-  const drawn = draw.floats(1, length, GREATEST);
+  const drawn = draw.floats(1, length, MAX);
   return drawn.map((bias, i) => (isHidden[i] === 1 && i !== length >> 1 ? Number.NEGATIVE_INFINITY : bias));
 }
 
-/** [tokens, tokens] of what the table has for each distance. */
+/** Biases [tokens, tokens] from the table by distance. */
 const biasOf = (distances: Float32Array, tokens: number, span: number): Float32Array =>
   Float32Array.from(
     { length: tokens * tokens },

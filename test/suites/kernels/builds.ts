@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { instantiate } from "#sdk/runtime/engine/wasm/run/kernels.ts";
 import { pagesFor } from "#sdk/runtime/engine/wasm/run/memory-map.ts";
-import type { Machine } from "./place.ts";
+import type { KernelMachine } from "./place.ts";
 
 /** With relaxed SIMD, and without. */
 export const builds = ["relaxed", "simd"] as const;
@@ -10,7 +10,7 @@ export type Build = (typeof builds)[number];
 export const compiled = async (build: Build): Promise<WebAssembly.Module> =>
   new WebAssembly.Module(await readFile(new URL(`../../../sdk/dist/kernels/${build}.wasm`, import.meta.url)));
 
-export async function openKernels(build: Build, bytes: number): Promise<Machine> {
+export async function openKernels(build: Build, bytes: number): Promise<KernelMachine> {
   const memory = new WebAssembly.Memory({ initial: pagesFor(bytes) });
   return { memory, kernels: instantiate(await compiled(build), memory) };
 }

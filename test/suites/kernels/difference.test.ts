@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { relu } from "./activations.ts";
+import { reluF32 } from "./activations.ts";
 import { difference } from "./difference.ts";
 import { commonDrawing } from "./drawing.ts";
-import type { Machine } from "./place.ts";
+import type { KernelMachine } from "./place.ts";
 
 const PLACEMENT = { seed: 7, guard: 0xff };
-const call = relu.call({ rows: 2, width: 8, stride: 9, alpha: 1 }, commonDrawing(1));
+const call = reluF32.call({ rows: 2, width: 8, stride: 9, alpha: 1 }, commonDrawing(1));
 
 /** A kernel that is right, but for what `spoil` does to its operands. */
 function spoilt(spoil: (memory: DataView, x: number, out: number) => void): Promise<string | undefined> {
@@ -18,8 +18,8 @@ function spoilt(spoil: (memory: DataView, x: number, out: number) => void): Prom
     }
     spoil(view, x, out);
   }
-  const kernels = { relu: kernel } as unknown as Machine["kernels"];
-  return difference("relu", call, { memory, kernels }, PLACEMENT);
+  const kernels = { reluF32: kernel } as unknown as KernelMachine["kernels"];
+  return difference("reluF32", call, { memory, kernels }, PLACEMENT);
 }
 
 describe("difference", () => {

@@ -1,7 +1,7 @@
-import { KERNEL_DATA, MODEL } from "#sdk/runtime/engine/wasm/run/memory-map.ts";
+import { CALL, KERNEL_DATA } from "#sdk/runtime/engine/wasm/constants/memory.ts";
 import type { KernelName } from "./index.ts";
 import type { Call, Expected, Numbers } from "./kernel-case.ts";
-import { bytesOf, type Machine, type Placement, place } from "./place.ts";
+import { bytesOf, type KernelMachine, type Placement, place } from "./place.ts";
 
 /**
  * Runs a call and compares all of the memory with what the scalar reference says, byte by byte.
@@ -11,7 +11,7 @@ import { bytesOf, type Machine, type Placement, place } from "./place.ts";
 export async function difference(
   name: KernelName,
   call: Call,
-  machine: Machine,
+  machine: KernelMachine,
   placement: Placement,
 ): Promise<string | undefined> {
   const { offsets, run } = place(name, call, machine, placement);
@@ -19,8 +19,8 @@ export async function difference(
   const wanted = memory.slice();
   const results = await call.results();
   run();
-  // The kernels' own constants and buffers.
-  wanted.set(memory.subarray(KERNEL_DATA, MODEL), KERNEL_DATA);
+  // The kernels' own structs and buffers.
+  wanted.set(memory.subarray(CALL, KERNEL_DATA), CALL);
   const arrays: [Numbers, number][] = [];
   for (const [operand, offset] of offsets) {
     if ("scratchBytes" in operand) {

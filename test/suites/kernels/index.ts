@@ -1,19 +1,19 @@
 import type { Kernels } from "#sdk/runtime/engine/wasm/run/kernels.ts";
-import { fastGelu, gelu, relu, sigmoid, sigmoidUnit, tanh } from "./activations.ts";
-import { addRows } from "./add-rows.ts";
-import { attention } from "./attention.ts";
-import { dense } from "./dense.ts";
-import { gate } from "./gate.ts";
+import { fastGeluF32, geluF32, reluF32, sigmoidF32, swishF32, tanhF32 } from "./activations.ts";
+import { addRowsF32 } from "./add-rows.ts";
+import { attentionInt8 } from "./attention.ts";
+import { gemmInt8 } from "./gemm.ts";
+import { gemvF32 } from "./gemv.ts";
 import type { KernelCase } from "./kernel-case.ts";
-import { layerNorm } from "./layer-norm.ts";
+import { layerNormF32 } from "./layer-norm.ts";
 import { lookupInt4, lookupInt8 } from "./lookup.ts";
-import { multiply } from "./multiply.ts";
-import { normalize } from "./normalize.ts";
-import { poolMax, poolMean } from "./pool.ts";
-import { quantizeRows } from "./quantize-rows.ts";
-import { rotate } from "./rotate.ts";
+import { multiplyF32 } from "./multiply.ts";
+import { normalizeF32 } from "./normalize.ts";
+import { poolMaxF32, poolMeanF32 } from "./pool.ts";
+import { quantizeRowsInt8 } from "./quantize-rows.ts";
+import { rotateF32 } from "./rotate.ts";
 
-/** What computes nothing: attention's case asks it for its scratch. */
+/** Computes nothing: returns the bytes of attention's scratch. */
 export const SIZE = "attentionScratch";
 
 export type KernelName = Exclude<keyof Kernels, typeof SIZE>;
@@ -22,21 +22,21 @@ export type KernelName = Exclude<keyof Kernels, typeof SIZE>;
 export const kernelTable: Readonly<Record<KernelName, KernelCase<unknown>>> = {
   lookupInt8,
   lookupInt4,
-  quantizeRows,
-  multiply,
-  layerNorm,
-  addRows,
-  gate,
-  gelu,
-  fastGelu,
-  relu,
-  tanh,
-  sigmoid,
-  sigmoidUnit,
-  rotate,
-  attention,
-  dense,
-  poolMean,
-  poolMax,
-  normalize,
+  quantizeRowsInt8,
+  gemmInt8,
+  layerNormF32,
+  addRowsF32,
+  multiplyF32,
+  geluF32,
+  fastGeluF32,
+  reluF32,
+  tanhF32,
+  sigmoidF32,
+  swishF32,
+  rotateF32,
+  attentionInt8,
+  gemvF32,
+  poolMeanF32,
+  poolMaxF32,
+  normalizeF32,
 };

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { fround } from "#sdk/runtime/engine/wasm/reference/float32.ts";
-import { layerNorm as scalarNorm } from "#sdk/runtime/engine/wasm/reference/layer-norm.ts";
+import { layerNorm } from "#sdk/runtime/engine/wasm/reference/layer-norm.ts";
 import type { Expected, KernelCase, Numbers } from "./kernel-case.ts";
 import { inBlocks, someRows, widths } from "./sizes.ts";
 import { unwritten } from "./strided.ts";
@@ -15,7 +15,7 @@ interface Shape {
   readonly epsilon: number;
 }
 
-export const layerNorm: KernelCase<Shape> = {
+export const layerNormF32: KernelCase<Shape> = {
   shapes: fc.record({
     rows: someRows,
     width: widths,
@@ -37,7 +37,7 @@ export const layerNorm: KernelCase<Shape> = {
         const totals = added ? x.map((value, i) => fround(value + (added[i] as number))) : x;
         const found = new Map<Numbers, Expected>();
         if (added) found.set(sum, { values: totals });
-        return found.set(out, { values: new Float32Array(scalarNorm(totals, gamma, offset, epsilon)) });
+        return found.set(out, { values: new Float32Array(layerNorm(totals, gamma, offset, epsilon)) });
       },
     };
   },

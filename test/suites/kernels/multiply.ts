@@ -1,66 +1,44 @@
 import fc from "fast-check";
-import { tensor } from "#sdk/compile/graph/tensor.ts";
-import { tilePadded, tileWeight } from "#sdk/compile/lower/tile-weight.ts";
-import { integerProduct } from "#sdk/runtime/engine/wasm/reference/integer-product.ts";
-import { quantizedLinear } from "#sdk/runtime/engine/wasm/reference/linear.ts";
-import { I8 } from "#sdk/runtime/engine/wasm/reference/quantize-rows.ts";
 import type { KernelCase } from "./kernel-case.ts";
-import { quantized } from "./quantize-rows.ts";
-import { inBlocks, someRows, spare, widths } from "./sizes.ts";
-import { unwritten, withColumns } from "./strided.ts";
+import { matrix, scalarKernel } from "./scalar-kernel.ts";
+import { elsewhere, someRows, spare, widths } from "./sizes.ts";
+import { columnsOf, unwritten } from "./strided.ts";
 
 interface Shape {
-  readonly m: number;
-  readonly k: number;
-  readonly n: number;
-  readonly stride: number;
+  readonly rows: number;
+  readonly width: number;
+  readonly xStride: number;
+  /** 0 to multiply all rows of x by one row. */
+  readonly yStride: number;
 }
 
-/** Of weights. */
-const LEAST = 0;
-const GREATEST = 127;
-/** Of steps, so that no product of them is infinite. */
-const GREATEST_STEP = 1e15;
-
-export const multiply: KernelCase<Shape> = {
+export const multiplyF32: KernelCase<Shape> = {
   shapes: fc
-    .record({
-      m: someRows,
-      k: fc.oneof({ weight: 9, arbitrary: widths }, { weight: 1, arbitrary: fc.constant(3072) }),
-      n: fc.constantFrom(1, 2, 3, 4, 5, 6, 7, 8, 9, 15, 16, 17, 23),
-      spare,
-    })
-    .map(({ spare, ...shape }) => ({ ...shape, stride: shape.n + spare })),
-  call({ m, k, n, stride }, draw) {
-    const x = draw.floats(m, k, GREATEST_STEP);
-    const { values, params } = quantized(x, k);
-    const weight = Uint8Array.from(draw.integers(n * k, LEAST, GREATEST));
-    const scale = draw.floats(1, n, GREATEST_STEP);
-    const zero = Int32Array.from(draw.integers(n, LEAST, GREATEST));
-    const sum = Int32Array.from({ length: n }, (_, row) =>
-      weight.subarray(row * k, (row + 1) * k).reduce((total, value) => total + value, 0),
-    );
-    const bias = draw.floats(1, n);
-    const tiled = tileWeight(tensor("uint8", [n, k], weight)).data;
-    const columns = [scale, zero, sum, bias].map(tilePadded);
-    const out = unwritten(m * stride);
+    .record({ rows: someRows, width: widths, ofX: spare, ofY: fc.option(spare) })
+    .map(({ rows, width, ofX, ofY }) => ({
+      rows,
+      width,
+      xStride: width + ofX,
+      yStride: ofY === null ? 0 : width + ofY,
+    })),
+  call({ rows, width, xStride, yStride }, draw) {
+    const x = draw.floats(rows, xStride);
+    const y = yStride === 0 ? draw.floats(1, width) : draw.floats(rows, yStride);
+    const out = unwritten(rows * width);
     return {
-      operands: [values, params, m, k, tiled, ...columns, n, out, stride],
+      operands: [x, xStride, y, yStride, rows, width, out],
       async results() {
-        const found = await quantizedLinear(x, { values: weight, scale, zero, sum, bias }, I8, integerProduct);
-        return new Map([[out, { values: withColumns(out, stride, n, found) }]]);
+        const operands = [columnsOf(x, xStride, width), columnsOf(y, yStride || width, width)];
+        const values = await scalarKernel(
+          { opType: "Mul" },
+          operands.map((operand) => matrix(operand, width)),
+        );
+        return new Map([[out, { values }]]);
       },
     };
   },
-  passes({ tokens, layers, hidden, intermediate }) {
-    const products = [
-      [hidden, 3 * hidden],
-      [hidden, hidden],
-      [hidden, intermediate],
-      [intermediate, hidden],
-    ] as const;
-    return products.flatMap(([k, n]) => inBlocks(tokens, layers, (m) => ({ m, k, n, stride: n })));
-  },
-  unit: "integer MAC",
-  work: ({ m, k, n }) => m * k * n,
+  passes: ({ tokens, intermediate }) =>
+    elsewhere(tokens, (rows) => ({ rows, width: intermediate, xStride: 2 * intermediate, yStride: 2 * intermediate })),
+  unit: "number",
+  work: ({ rows, width }) => rows * width,
 };

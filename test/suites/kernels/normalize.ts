@@ -10,7 +10,7 @@ interface Shape {
 
 const GREATEST = 3e38;
 
-export const normalize: KernelCase<Shape> = {
+export const normalizeF32: KernelCase<Shape> = {
   shapes: fc.record({ width: widths }),
   call({ width }, draw) {
     const x = draw.floats(1, width, GREATEST);

@@ -1,11 +1,43 @@
-import type { Kernels } from "#sdk/runtime/engine/wasm/run/kernels.ts";
-import { MODEL } from "#sdk/runtime/engine/wasm/run/memory-map.ts";
+import { MODEL } from "#sdk/runtime/engine/wasm/constants/memory.ts";
+import type { AttentionInt8, GemmInt8, Kernels } from "#sdk/runtime/engine/wasm/run/kernels.ts";
 import { randomNumbers } from "../../fixtures/seeded.ts";
 import type { KernelName } from "./index.ts";
 import type { Call, Numbers, Scratch } from "./kernel-case.ts";
 
-/** Of one build, and the memory that they work in. */
-export interface Machine {
+/** Operands of the kernels that take a struct, in the order of `Call.operands`. */
+const structs: Partial<Record<KernelName, readonly string[]>> = {
+  gemmInt8: [
+    "a",
+    "rowParameters",
+    "m",
+    "k",
+    "weight",
+    "scales",
+    "zeroPoints",
+    "sums",
+    "bias",
+    "n",
+    "out",
+    "stride",
+  ] satisfies (keyof GemmInt8)[],
+  attentionInt8: [
+    "query",
+    "key",
+    "value",
+    "stride",
+    "tokens",
+    "size",
+    "scale",
+    "bias",
+    "span",
+    "out",
+    "outStride",
+    "scratch",
+  ] satisfies (keyof AttentionInt8)[],
+};
+
+/** The kernels of one build, and the memory that they work in. */
+export interface KernelMachine {
   readonly kernels: Kernels;
   readonly memory: WebAssembly.Memory;
 }
@@ -32,7 +64,7 @@ const GUARD = 32;
 export function place(
   name: KernelName,
   { operands }: Call,
-  { kernels, memory }: Machine,
+  { kernels, memory }: KernelMachine,
   { seed, guard, alignment = 1 }: Placement,
 ): Placed {
   const random = randomNumbers(seed);
@@ -57,7 +89,13 @@ export function place(
     if (!("array" in operand)) return offsets.get(operand) as number;
     return (offsets.get(operand.array) as number) + operand.from * operand.array.BYTES_PER_ELEMENT;
   });
-  const kernel = kernels[name] as (...operands: number[]) => void;
+  const names = structs[name];
+  if (names) {
+    const operands = Object.fromEntries(names.map((field, i) => [field, pointers[i]]));
+    const kernel = kernels[name] as (struct: object) => void;
+    return { offsets, run: () => kernel(operands) };
+  }
+  const kernel = kernels[name] as (...parameters: number[]) => void;
   return { offsets, run: () => kernel(...pointers) };
 }
 

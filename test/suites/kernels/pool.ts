@@ -37,5 +37,5 @@ const pool = (pooling: "mean" | "max", times: number): KernelCase<Shape> => ({
   work: ({ rows, width }) => rows * width,
 });
 
-export const poolMean = pool("mean", 1);
-export const poolMax = pool("max", 0);
+export const poolMeanF32 = pool("mean", 1);
+export const poolMaxF32 = pool("max", 0);

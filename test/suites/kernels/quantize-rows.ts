@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { I8, quantizeRows as scalarRows } from "#sdk/runtime/engine/wasm/reference/quantize-rows.ts";
+import { I8, quantizeRows } from "#sdk/runtime/engine/wasm/reference/quantize-rows.ts";
 import type { Expected, KernelCase, Numbers } from "./kernel-case.ts";
 import { inBlocks, someRows, widths } from "./sizes.ts";
 
@@ -13,23 +13,23 @@ interface Shape {
 const GREATEST = 1.6e38;
 
 /**
- * Rows of bytes as `multiply` reads them.
+ * Rows of bytes as gemmInt8 reads them.
  *
  * @returns values, and of each row {scale, zero, Σ values − width · zero, 0}
  */
 export function quantized(x: Float32Array, width: number) {
-  const { values, scale, zero, sum } = scalarRows(x, width, I8);
-  const params = new Float32Array(4 * scale.length);
+  const { values, scales, zeroPoints, sums } = quantizeRows(x, width, I8);
+  const params = new Float32Array(4 * scales.length);
   const integers = new Int32Array(params.buffer);
-  scale.forEach((step, row) => {
-    params[4 * row] = step;
-    integers[4 * row + 1] = zero[row] as number;
-    integers[4 * row + 2] = (sum[row] as number) - width * (zero[row] as number);
+  scales.forEach((scale, row) => {
+    params[4 * row] = scale;
+    integers[4 * row + 1] = zeroPoints[row] as number;
+    integers[4 * row + 2] = (sums[row] as number) - width * (zeroPoints[row] as number);
   });
   return { values: new Int8Array(values), params: new Uint8Array(params.buffer) };
 }
 
-export const quantizeRows: KernelCase<Shape> = {
+export const quantizeRowsInt8: KernelCase<Shape> = {
   shapes: fc.record({ rows: someRows, width: widths, isScaled: fc.boolean() }),
   call({ rows, width, isScaled }, draw) {
     const x = draw.floats(rows, width, isScaled ? Math.sqrt(GREATEST) : GREATEST);

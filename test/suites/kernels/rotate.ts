@@ -13,7 +13,7 @@ interface Shape {
   readonly stride: number;
 }
 
-export const rotate: KernelCase<Shape> = {
+export const rotateF32: KernelCase<Shape> = {
   shapes: fc
     .record({ rows: someRows, heads: fc.constantFrom(1, 2, 3), size: fc.constantFrom(8, 16, 24, 32, 64), spare })
     .map(({ spare, ...shape }) => ({ ...shape, stride: shape.heads * shape.size + spare })),

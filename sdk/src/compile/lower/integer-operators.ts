@@ -1,6 +1,6 @@
+import { MAX_HEAD_SIZE } from "../../runtime/engine/wasm/constants/tiles.ts";
 import { LOG2_E } from "../../runtime/engine/wasm/reference/exp.ts";
 import { I8 } from "../../runtime/engine/wasm/reference/quantize-rows.ts";
-import { MAX_HEAD_SIZE } from "../../runtime/engine/wasm/run/kernels.ts";
 import type { Node } from "../graph/node.ts";
 import { numbersOf, type Tensor, tensor, toFloat32 } from "../graph/tensor.ts";
 import { type Lowering, type Operand, view } from "./lowering.ts";
@@ -32,7 +32,7 @@ export function linear(lowering: Lowering, node: Node): void {
   const [x, weight, scales, zeroPoints, bias] = node.inputs;
   const operand = lowering.operand(x);
   const values = weight?.constant;
-  const isSigned = node.int("activation_min") === I8.least && node.int("activation_max") === I8.greatest;
+  const isSigned = node.int("activation_min") === I8.min && node.int("activation_max") === I8.max;
   const isTiled = isSigned && values?.dtype === "uint8";
   if (!x || !operand) throw unsupported(node, "its input does not depend on the text");
   if (!lowering.isWhole(operand)) throw unsupported(node, `its input "${x.name}" is a slice of a tensor`);

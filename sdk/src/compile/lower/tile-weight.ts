@@ -1,4 +1,4 @@
-import { TILE_OUTPUTS } from "../../runtime/engine/wasm/run/kernels.ts";
+import { TILE_OUTPUTS } from "../../runtime/engine/wasm/constants/tiles.ts";
 import { type Tensor, tensor } from "../graph/tensor.ts";
 
 /** Of a tile, which is two vectors of four sums of four products. */

@@ -1,11 +1,11 @@
 import { BertEdgeError } from "../../../artifact/error.ts";
 import {
-  type Activation,
+  type ActivationFunction,
   fastGelu,
   gelu,
   relu,
   sigmoid,
-  sigmoidUnit,
+  swish,
   tanh,
 } from "../../../runtime/engine/wasm/reference/activation.ts";
 import { fround, sum } from "../../../runtime/engine/wasm/reference/float32.ts";
@@ -24,7 +24,7 @@ export const floatKernels: Readonly<Record<string, NodeKernel>> = {
   [`${MICROSOFT}:Gelu`]: () => activated(gelu),
   [`${MICROSOFT}:BiasGelu`]: () => activated(gelu),
   [`${MICROSOFT}:FastGelu`]: () => activated(fastGelu),
-  [`${MICROSOFT}:QuickGelu`]: (node) => activated(sigmoidUnit(node.float("alpha") ?? 1.702)),
+  [`${MICROSOFT}:QuickGelu`]: (node) => activated(swish(node.float("alpha") ?? 1.702)),
   ":LayerNormalization":
     (node) =>
     ([x, gamma, beta]) =>
@@ -62,7 +62,7 @@ const unsupportedShapes = ({ opType, origin }: Node, ...shapes: readonly (readon
   );
 
 /** An activation, of x + bias where there is a bias. */
-function activated(activation: Activation): (inputs: KernelInputs) => KernelOutputs {
+function activated(activation: ActivationFunction): (inputs: KernelInputs) => KernelOutputs {
   return ([x, bias]) => {
     const offset = bias && floatData(bias);
     const data = floatData(x).map((value, i) =>

@@ -1,7 +1,7 @@
 import { quantizedAttention } from "../../../runtime/engine/wasm/reference/attention.ts";
 import { fround } from "../../../runtime/engine/wasm/reference/float32.ts";
 import type { Bytes, IntegerProduct } from "../../../runtime/engine/wasm/reference/integer-product.ts";
-import { type QuantizedWeight, quantizedLinear } from "../../../runtime/engine/wasm/reference/linear.ts";
+import { type IntegerWeight, quantizedLinear } from "../../../runtime/engine/wasm/reference/linear.ts";
 import { EDGE } from "../../graph/edge-operators.ts";
 import { MICROSOFT, type Node } from "../../graph/node.ts";
 import type { Tensor } from "../../graph/tensor.ts";
@@ -17,15 +17,15 @@ export const integerKernels: Readonly<Record<string, NodeKernel>> = {
 
 function linear(node: Node, product: IntegerProduct): (inputs: KernelInputs) => Promise<KernelOutputs> {
   const weight = weightOf(node);
-  const range = { least: node.int("activation_min") as number, greatest: node.int("activation_max") as number };
+  const range = { min: node.int("activation_min") as number, max: node.int("activation_max") as number };
   return async ([x]) => {
     const data = await quantizedLinear(floatData(x), weight, range, product);
-    return [{ shape: [...(x?.shape.slice(0, -1) ?? []), weight.scale.length], data }];
+    return [{ shape: [...(x?.shape.slice(0, -1) ?? []), weight.scales.length], data }];
   };
 }
 
-function weightOf({ inputs }: Node): QuantizedWeight {
-  const [, values, scale, zero, bias] = inputs.map((input) => input?.constant) as [
+function weightOf({ inputs }: Node): IntegerWeight {
+  const [, values, scales, zeroPoints, bias] = inputs.map((input) => input?.constant) as [
     undefined,
     Tensor,
     Tensor,
@@ -34,16 +34,16 @@ function weightOf({ inputs }: Node): QuantizedWeight {
   ];
   const bytes = bytesOf(values);
   const [outputs, width] = values.shape as [number, number];
-  const sum = new Int32Array(outputs);
+  const sums = new Int32Array(outputs);
   for (let at = 0; at < bytes.length; at++) {
     const row = Math.floor(at / width);
-    sum[row] = (sum[row] as number) + (bytes[at] as number);
+    sums[row] = (sums[row] as number) + (bytes[at] as number);
   }
   return {
     values: bytes,
-    scale: toFloat32(scale),
-    zero: Int32Array.from(numbersOf(zero)),
-    sum,
+    scales: toFloat32(scales),
+    zeroPoints: Int32Array.from(numbersOf(zeroPoints)),
+    sums,
     bias: bias && toFloat32(bias),
   };
 }

@@ -1,5 +1,6 @@
 import { LENGTH_BYTES } from "../../../artifact/safetensors.ts";
 import type { Engine } from "../engine.ts";
+import { MODEL } from "./constants/memory.ts";
 import { answeringEarly } from "./load/answering-early.ts";
 import { arriving } from "./load/arrival.ts";
 import { readModelFile, tensorsBegin } from "./load/model-file.ts";
@@ -9,7 +10,6 @@ import { hasRelaxedSimd } from "./load/relaxed-simd.ts";
 import { releasable } from "./load/releasable.ts";
 import { allocate } from "./run/allocate.ts";
 import { instantiate } from "./run/kernels.ts";
-import { MODEL } from "./run/memory-map.ts";
 import { createSession } from "./run/session.ts";
 
 export type { Destination } from "../../../artifact/fill.ts";

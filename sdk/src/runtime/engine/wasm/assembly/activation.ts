@@ -1,7 +1,7 @@
 import { exp } from "./exp";
 
 /*
- * Element by element; the formulas are those of reference/activation.ts.
+ * Activations, element by element. The formulas are in reference/activation.ts.
  *
  *   x    f32 [rows, stride], `width` numbers of each row, a multiple of 4
  *   out  f32 [rows, width]
@@ -9,22 +9,22 @@ import { exp } from "./exp";
 const RELU: i32 = 0;
 const TANH: i32 = 1;
 const SIGMOID: i32 = 2;
-const SIGMOID_UNIT: i32 = 3;
+const SWISH: i32 = 3;
 
-export function relu(x: usize, stride: i32, rows: i32, width: i32, out: usize): void {
+export function reluF32(x: usize, stride: i32, rows: i32, width: i32, out: usize): void {
   each(RELU, x, stride, rows, width, out, 0);
 }
 
-export function tanh(x: usize, stride: i32, rows: i32, width: i32, out: usize): void {
+export function tanhF32(x: usize, stride: i32, rows: i32, width: i32, out: usize): void {
   each(TANH, x, stride, rows, width, out, 0);
 }
 
-export function sigmoid(x: usize, stride: i32, rows: i32, width: i32, out: usize): void {
+export function sigmoidF32(x: usize, stride: i32, rows: i32, width: i32, out: usize): void {
   each(SIGMOID, x, stride, rows, width, out, 0);
 }
 
-export function sigmoidUnit(x: usize, stride: i32, rows: i32, width: i32, out: usize, alpha: f32): void {
-  each(SIGMOID_UNIT, x, stride, rows, width, out, alpha);
+export function swishF32(x: usize, stride: i32, rows: i32, width: i32, out: usize, alpha: f32): void {
+  each(SWISH, x, stride, rows, width, out, alpha);
 }
 
 // @ts-ignore: decorator
@@ -41,7 +41,7 @@ function each(kind: i32, x: usize, stride: i32, rows: i32, width: i32, out: usiz
 function applied(kind: i32, x: v128, alpha: f32): v128 {
   if (kind == RELU) return f32x4.max(x, f32x4.splat(0));
   if (kind == SIGMOID) return sigmoidOf(x);
-  if (kind == SIGMOID_UNIT) return f32x4.mul(x, sigmoidOf(f32x4.mul(f32x4.splat(alpha), x)));
+  if (kind == SWISH) return f32x4.mul(x, sigmoidOf(f32x4.mul(f32x4.splat(alpha), x)));
   const two = f32x4.splat(2);
   return f32x4.sub(f32x4.mul(two, sigmoidOf(f32x4.mul(two, x))), f32x4.splat(1));
 }

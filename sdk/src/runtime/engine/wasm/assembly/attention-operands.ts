@@ -1,22 +1,17 @@
-import { LEAST_EXTENT } from "./quantize";
-import { greatestOf, narrow, nearestInteger, rounding } from "./simd";
+import { MIN_EXTENT } from "../constants/arithmetic";
+import { CHANNEL_MAX, CHANNEL_MIN } from "../constants/memory";
+import { maxOf, narrow, nearestInteger, rounding } from "./simd";
 
-/** Tokens between which all channels are visited: rows lie so far apart that a cache holds few of a long text's. */
+/** Tokens per chunk. All channels of a chunk are visited before the next: a cache holds few rows of a long text. */
 const CHUNK: i32 = 32;
 
-/** Numbers of a head, at most. */
-export const GREATEST_HEAD: i32 = 256;
-
-/** Each channel's least and greatest. */
-const LEAST: usize = memory.data(4 * GREATEST_HEAD, 16);
-const GREATEST: usize = memory.data(4 * GREATEST_HEAD, 16);
-
 /**
- * Keys as steps above each channel's least, which a softmax does not see, one step for all.
+ * Quantizes keys less each channel's minimum, with one scale for all. A softmax does not see the minima: they add the same to
+ * all scores of a query.
  *
  * @param x f32 [tokens, stride], `size` numbers of each row, a multiple of 4
  * @param out u7 [padded/8, size/4, 8, 4], zeros from `tokens` on
- * @returns the step
+ * @returns the scale
  */
 export function quantizeKeys(x: usize, stride: i32, tokens: i32, padded: i32, size: i32, out: usize): f32 {
   const extent = rangeOf(x, stride << 2, tokens, size);
@@ -27,14 +22,14 @@ export function quantizeKeys(x: usize, stride: i32, tokens: i32, padded: i32, si
   for (let from = 0; from < padded; from += CHUNK) {
     const to = min(from + CHUNK, padded);
     for (let i = 0; i < size; i += 4) {
-      const least = v128.load(LEAST + (i << 2));
+      const low = v128.load(CHANNEL_MIN + (i << 2));
       let p = x + from * bytes + (i << 2);
       for (let token = from; token < to; token += 4, p += bytes << 2) {
         const four = narrow(
-          stepsOf(p, end, least, inverse, by),
-          stepsOf(p + bytes, end, least, inverse, by),
-          stepsOf(p + 2 * bytes, end, least, inverse, by),
-          stepsOf(p + 3 * bytes, end, least, inverse, by),
+          offsetsOf(p, end, low, inverse, by),
+          offsetsOf(p + bytes, end, low, inverse, by),
+          offsetsOf(p + 2 * bytes, end, low, inverse, by),
+          offsetsOf(p + 3 * bytes, end, low, inverse, by),
         );
         v128.store(out + (token >> 3) * (size << 3) + ((token & 4) << 2) + (i << 3), four);
       }
@@ -43,41 +38,41 @@ export function quantizeKeys(x: usize, stride: i32, tokens: i32, padded: i32, si
   return extent / 127;
 }
 
-/** Finds each channel's least; returns the greatest distance of one's greatest from it. */
+/** Finds each channel's minimum and maximum. @returns the largest difference of both */
 function rangeOf(x: usize, bytes: i32, tokens: i32, size: i32): f32 {
-  memory.copy(LEAST, x, size << 2);
-  memory.copy(GREATEST, x, size << 2);
+  memory.copy(CHANNEL_MIN, x, size << 2);
+  memory.copy(CHANNEL_MAX, x, size << 2);
   for (let from = 0; from < tokens; from += CHUNK) {
     const to = min(from + CHUNK, tokens);
     for (let i = 0; i < size << 2; i += 16) {
-      let least = v128.load(LEAST + i);
-      let greatest = v128.load(GREATEST + i);
+      let low = v128.load(CHANNEL_MIN + i);
+      let high = v128.load(CHANNEL_MAX + i);
       const end = x + to * bytes + i;
       for (let p = x + from * bytes + i; p < end; p += bytes) {
         const value = v128.load(p);
-        least = f32x4.pmin(least, value);
-        greatest = f32x4.pmax(greatest, value);
+        low = f32x4.pmin(low, value);
+        high = f32x4.pmax(high, value);
       }
-      v128.store(LEAST + i, least);
-      v128.store(GREATEST + i, greatest);
+      v128.store(CHANNEL_MIN + i, low);
+      v128.store(CHANNEL_MAX + i, high);
     }
   }
-  let extents = f32x4.splat(LEAST_EXTENT);
+  let extents = f32x4.splat(<f32>MIN_EXTENT);
   for (let i = 0; i < size << 2; i += 16) {
-    extents = f32x4.pmax(extents, f32x4.sub(v128.load(GREATEST + i), v128.load(LEAST + i)));
+    extents = f32x4.pmax(extents, f32x4.sub(v128.load(CHANNEL_MAX + i), v128.load(CHANNEL_MIN + i)));
   }
-  return greatestOf(extents);
+  return maxOf(extents);
 }
 
-/** Zeros from `end` on. */
+/** Four keys less the minima, quantized; zeros from `end` on. */
 // @ts-ignore: decorator
 @inline
-function stepsOf(p: usize, end: usize, least: v128, inverse: v128, by: v128): v128 {
-  return p < end ? nearestInteger(f32x4.mul(f32x4.sub(v128.load(p), least), inverse), by) : i32x4.splat(0);
+function offsetsOf(p: usize, end: usize, low: v128, inverse: v128, by: v128): v128 {
+  return p < end ? nearestInteger(f32x4.mul(f32x4.sub(v128.load(p), low), inverse), by) : i32x4.splat(0);
 }
 
 /**
- * Values, symmetric, a scale a channel. NaN is greater than all numbers as integers are compared.
+ * Quantizes values symmetrically, with a scale per channel. Sizes are compared as integers, where NaN is above all numbers.
  *
  * @param x f32 [tokens, stride], `size` numbers of each row, a multiple of 4
  * @param out i8 [size/8, padded/4, 8, 4], zeros from `tokens` on
@@ -96,12 +91,12 @@ export function quantizeValues(
   const by = rounding();
   peaksOf(x, bytes, tokens, size);
   for (let i = 0; i < size; i += 4) {
-    v128.store(scales + (i << 2), f32x4.div(v128.load(GREATEST + (i << 2)), f32x4.splat(127)));
+    v128.store(scales + (i << 2), f32x4.div(v128.load(CHANNEL_MAX + (i << 2)), f32x4.splat(127)));
   }
   for (let from = 0; from < padded; from += CHUNK) {
     const to = min(from + CHUNK, padded);
     for (let i = 0; i < size; i += 4) {
-      const inverse = f32x4.div(f32x4.splat(127), v128.load(GREATEST + (i << 2)));
+      const inverse = f32x4.div(f32x4.splat(127), v128.load(CHANNEL_MAX + (i << 2)));
       let p = x + from * bytes + (i << 2);
       for (let token = from; token < to; token += 4, p += bytes << 2) {
         const four = narrow(
@@ -117,21 +112,21 @@ export function quantizeValues(
   }
 }
 
-/** Finds each channel's greatest size. */
+/** Finds the maximum of each channel's magnitudes. */
 function peaksOf(x: usize, bytes: i32, tokens: i32, size: i32): void {
-  for (let i = 0; i < size << 2; i += 16) v128.store(GREATEST + i, f32x4.splat(LEAST_EXTENT));
+  for (let i = 0; i < size << 2; i += 16) v128.store(CHANNEL_MAX + i, f32x4.splat(<f32>MIN_EXTENT));
   for (let from = 0; from < tokens; from += CHUNK) {
     const to = min(from + CHUNK, tokens);
     for (let i = 0; i < size << 2; i += 16) {
-      let peak = v128.load(GREATEST + i);
+      let peak = v128.load(CHANNEL_MAX + i);
       const end = x + to * bytes + i;
       for (let p = x + from * bytes + i; p < end; p += bytes) peak = i32x4.max_s(peak, f32x4.abs(v128.load(p)));
-      v128.store(GREATEST + i, peak);
+      v128.store(CHANNEL_MAX + i, peak);
     }
   }
 }
 
-/** Zeros from `end` on. */
+/** Four values, quantized; zeros from `end` on. */
 // @ts-ignore: decorator
 @inline
 function wholesOf(p: usize, end: usize, inverse: v128, by: v128): v128 {

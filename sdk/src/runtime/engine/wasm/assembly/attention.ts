@@ -1,62 +1,83 @@
+import {
+  ATTENTION_BIAS,
+  ATTENTION_GEMM,
+  ATTENTION_KEY,
+  ATTENTION_OUT,
+  ATTENTION_OUT_STRIDE,
+  ATTENTION_QUERY,
+  ATTENTION_SCALE,
+  ATTENTION_SCRATCH,
+  ATTENTION_SIZE,
+  ATTENTION_SPAN,
+  ATTENTION_STRIDE,
+  ATTENTION_TOKENS,
+  ATTENTION_VALUE,
+  GEMM_A,
+  GEMM_K,
+  GEMM_M,
+  GEMM_N,
+  GEMM_OUT,
+  GEMM_ROW_PARAMETERS,
+  GEMM_SCALES,
+  GEMM_STRIDE,
+  GEMM_WEIGHT,
+  ROW_PARAMETERS,
+} from "../constants/memory";
+import { QUERY_BLOCK } from "../constants/tiles";
 import { quantizeKeys, quantizeValues } from "./attention-operands";
-import { multiplyContext, multiplyScores } from "./multiply";
-import { quantizeSymmetric } from "./quantize";
-import { softmax } from "./softmax";
-
-/** Queries whose scores are in memory at a time. */
-const BLOCK: i32 = 24;
+import { gemmContext, gemmScores } from "./gemm";
+import { quantizeSymmetricInt8 } from "./quantize";
+import { keysAt, numeratorsAt, paddedTokens, parametersAt, scoresAt, valueScalesAt, valuesAt } from "./scratch";
+import { softmaxInt8 } from "./softmax";
 
 /**
- * softmax(query · keyᵀ · scale + bias) · value of one head of one sequence
+ * softmax(query · keyᵀ · scale + bias) · value of one head of one sequence, in powers of 2
  *
- * @param query f32 [tokens, stride], as are key and value: `size` numbers of each row
- * @param size a multiple of 4
- * @param bias f32 [2 · span − 1], added to the score of key j for query i at j − i + span − 1; 0 for none
- * @param out f32 [tokens, outStride], `size` numbers of each row
- * @param scratch attentionScratch(tokens, size) bytes
+ * @param call the struct of attentionInt8, see constants/memory.ts
  */
-export function attention(
-  query: usize,
-  key: usize,
-  value: usize,
-  stride: i32,
-  tokens: i32,
-  size: i32,
-  scale: f32,
-  bias: usize,
-  span: i32,
-  out: usize,
-  outStride: i32,
-  scratch: usize,
-): void {
-  const padded = (tokens + 15) & ~15;
-  const columns = (size + 7) & ~7;
-  const queries = scratch;
-  const rows = queries + tokens * size;
-  const keys = rows + (tokens << 4);
-  const values = keys + padded * size;
-  const valueScale = values + padded * columns;
-  const scores = valueScale + (columns << 2);
-  const numerators = scores + ((BLOCK * padded) << 2);
+export function attentionInt8(call: usize): void {
+  const stride = load<i32>(call, ATTENTION_STRIDE);
+  const tokens = load<i32>(call, ATTENTION_TOKENS);
+  const size = load<i32>(call, ATTENTION_SIZE);
+  const bias = load<usize>(call, ATTENTION_BIAS);
+  const scratch = load<usize>(call, ATTENTION_SCRATCH);
+  const padded = paddedTokens(tokens);
+  const parameters = parametersAt(scratch, tokens, size);
+  const keys = keysAt(scratch, tokens, size);
+  const values = valuesAt(scratch, tokens, size);
+  const valueScales = valueScalesAt(scratch, tokens, size);
+  const scores = scoresAt(scratch, tokens, size);
+  const numerators = numeratorsAt(scratch, tokens, size);
 
-  const keyScale = quantizeKeys(key, stride, tokens, padded, size, keys) * scale;
-  quantizeSymmetric(query, stride, tokens, size, keyScale, queries, rows);
-  quantizeValues(value, stride, tokens, padded, size, values, valueScale);
-  for (let from = 0; from < tokens; from += BLOCK) {
-    const count = min(BLOCK, tokens - from);
-    const params = rows + (from << 4);
-    multiplyScores(queries + from * size, count, size, keys, padded, scores, padded);
+  const keyScale = quantizeKeys(load<usize>(call, ATTENTION_KEY), stride, tokens, padded, size, keys);
+  const scale = keyScale * load<f32>(call, ATTENTION_SCALE);
+  quantizeSymmetricInt8(load<usize>(call, ATTENTION_QUERY), stride, tokens, size, scale, scratch, parameters);
+  quantizeValues(load<usize>(call, ATTENTION_VALUE), stride, tokens, padded, size, values, valueScales);
+  for (let from = 0; from < tokens; from += QUERY_BLOCK) {
+    const count = min(QUERY_BLOCK, tokens - from);
+    const rows = parameters + from * ROW_PARAMETERS;
+    store<i32>(ATTENTION_GEMM, count, GEMM_M);
+    store<usize>(ATTENTION_GEMM, scratch + from * size, GEMM_A);
+    store<i32>(ATTENTION_GEMM, size, GEMM_K);
+    store<usize>(ATTENTION_GEMM, keys, GEMM_WEIGHT);
+    store<i32>(ATTENTION_GEMM, padded, GEMM_N);
+    store<usize>(ATTENTION_GEMM, scores, GEMM_OUT);
+    store<i32>(ATTENTION_GEMM, padded, GEMM_STRIDE);
+    gemmScores(ATTENTION_GEMM);
     for (let row = 0; row < count; row++) {
-      const distances = bias ? bias + ((span - 1 - from - row) << 2) : 0;
-      softmax(scores + ((row * padded) << 2), tokens, padded, distances, numerators + row * padded, params + (row << 4));
+      const distances = bias ? bias + ((load<i32>(call, ATTENTION_SPAN) - 1 - from - row) << 2) : 0;
+      const rowScores = scores + ((row * padded) << 2);
+      softmaxInt8(rowScores, tokens, padded, distances, numerators + row * padded, rows + row * ROW_PARAMETERS);
     }
-    multiplyContext(numerators, params, count, padded, values, valueScale, size, out + ((from * outStride) << 2), outStride);
+    const outStride = load<i32>(call, ATTENTION_OUT_STRIDE);
+    store<usize>(ATTENTION_GEMM, numerators, GEMM_A);
+    store<usize>(ATTENTION_GEMM, rows, GEMM_ROW_PARAMETERS);
+    store<i32>(ATTENTION_GEMM, padded, GEMM_K);
+    store<usize>(ATTENTION_GEMM, values, GEMM_WEIGHT);
+    store<usize>(ATTENTION_GEMM, valueScales, GEMM_SCALES);
+    store<i32>(ATTENTION_GEMM, size, GEMM_N);
+    store<usize>(ATTENTION_GEMM, load<usize>(call, ATTENTION_OUT) + ((from * outStride) << 2), GEMM_OUT);
+    store<i32>(ATTENTION_GEMM, outStride, GEMM_STRIDE);
+    gemmContext(ATTENTION_GEMM);
   }
-}
-
-/** Bytes that attention needs beside its operands. */
-export function attentionScratch(tokens: i32, size: i32): i32 {
-  const padded = (tokens + 15) & ~15;
-  const columns = (size + 7) & ~7;
-  return tokens * (size + 16) + padded * (size + columns + 5 * BLOCK) + (columns << 2);
 }

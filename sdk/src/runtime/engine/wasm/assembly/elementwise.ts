@@ -2,28 +2,28 @@
  * x + y
  *
  * @param x f32 [rows, width], width a multiple of 4
- * @param y f32, a row for each of x, or one for all
- * @param yStep bytes from one row of y to the next: 0 for one row
+ * @param y f32 [rows or 1, width]
+ * @param yBytes bytes from one row of y to the next; 0 to add one row to all
  * @param out f32 [rows, width]
  */
-export function addRows(x: usize, y: usize, yStep: usize, rows: i32, width: i32, out: usize): void {
+export function addRowsF32(x: usize, y: usize, yBytes: usize, rows: i32, width: i32, out: usize): void {
   const bytes = <usize>width << 2;
   for (let row = 0; row < rows; row++) {
     for (let i: usize = 0; i < bytes; i += 16) v128.store(out + i, f32x4.add(v128.load(x + i), v128.load(y + i)));
     x += bytes;
-    y += yStep;
+    y += yBytes;
     out += bytes;
   }
 }
 
 /**
- * x · y, element by element
+ * x · y, element by element, as in a gated MLP
  *
  * @param x f32 [rows, xStride], `width` numbers of each row, a multiple of 4
- * @param y f32 [rows, yStride]
+ * @param y f32 [rows, yStride]; yStride 0 for one row
  * @param out f32 [rows, width]
  */
-export function gate(x: usize, xStride: usize, y: usize, yStride: usize, rows: i32, width: i32, out: usize): void {
+export function multiplyF32(x: usize, xStride: usize, y: usize, yStride: usize, rows: i32, width: i32, out: usize): void {
   const bytes = <usize>width << 2;
   for (let row = 0; row < rows; row++) {
     for (let i: usize = 0; i < bytes; i += 16) v128.store(out + i, f32x4.mul(v128.load(x + i), v128.load(y + i)));
@@ -34,13 +34,13 @@ export function gate(x: usize, xStride: usize, y: usize, yStride: usize, rows: i
 }
 
 /**
- * Each pair (x[i], x[i + size/2]) of a head turned by the angle of its token's position, in place.
+ * Rotates each pair (x[i], x[i + size/2]) of a head by the angle of its token's position, in place.
  *
  * @param x f32 [rows, stride], `width` numbers of each row: heads of `size`, a multiple of 8
  * @param cosines f32 [rows, size/2]
  * @param sines f32 [rows, size/2]
  */
-export function rotate(
+export function rotateF32(
   x: usize,
   stride: usize,
   rows: i32,

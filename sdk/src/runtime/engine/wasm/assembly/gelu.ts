@@ -1,14 +1,53 @@
+import {
+  FAST_GELU_LIMIT,
+  FAST_GELU_P0,
+  FAST_GELU_P1,
+  FAST_GELU_P2,
+  FAST_GELU_P3,
+  FAST_GELU_P4,
+  FAST_GELU_P5,
+  FAST_GELU_P6,
+  FAST_GELU_P7,
+  FAST_GELU_P8,
+  GELU_LIMIT,
+  GELU_P0,
+  GELU_P1,
+  GELU_P2,
+  GELU_P3,
+  GELU_P4,
+  GELU_P5,
+  GELU_P6,
+  GELU_P7,
+  GELU_P8,
+} from "../constants/arithmetic";
+
 /*
- * max(x, 0) − t · P(t), t = |x| up to a limit: coefficients of P, lowest power first, and the limit are in
- * reference/activation.ts. They are loaded before the loop: as literals they would be made anew each time round.
+ * max(x, 0) − t · P(t) with t = min(|x|, limit). Coefficients and limit are loaded before the loop: as literals they would be
+ * made again for every vector.
  */
 const STANDARD: usize = memory.data<f32>([
-  0.5, -0.39423221349716187, -0.020834000781178474, 0.09897705167531967, -0.020844843238592148, -0.0080620888620615,
-  0.004289180971682072, -0.0007115280022844672, 4.206572339171544e-5, 4.1599955558776855,
+  <f32>GELU_P0,
+  <f32>GELU_P1,
+  <f32>GELU_P2,
+  <f32>GELU_P3,
+  <f32>GELU_P4,
+  <f32>GELU_P5,
+  <f32>GELU_P6,
+  <f32>GELU_P7,
+  <f32>GELU_P8,
+  <f32>GELU_LIMIT,
 ]);
 const FAST: usize = memory.data<f32>([
-  0.5, -0.3950502574443817, -0.017751216888427734, 0.09523866325616837, -0.01841670274734497, -0.009086916223168373,
-  0.004570500925183296, -0.0007554974872618914, 4.495126268011518e-5, 4.0399980545043945,
+  <f32>FAST_GELU_P0,
+  <f32>FAST_GELU_P1,
+  <f32>FAST_GELU_P2,
+  <f32>FAST_GELU_P3,
+  <f32>FAST_GELU_P4,
+  <f32>FAST_GELU_P5,
+  <f32>FAST_GELU_P6,
+  <f32>FAST_GELU_P7,
+  <f32>FAST_GELU_P8,
+  <f32>FAST_GELU_LIMIT,
 ]);
 /** All bits but the sign. */
 const MAGNITUDE: usize = memory.data<u32>([0x7fffffff]);
@@ -19,12 +58,12 @@ const MAGNITUDE: usize = memory.data<u32>([0x7fffffff]);
  * @param x f32 [rows, stride], `width` numbers of each row, a multiple of 4
  * @param out f32 [rows, width]
  */
-export function gelu(x: usize, stride: i32, rows: i32, width: i32, out: usize): void {
+export function geluF32(x: usize, stride: i32, rows: i32, width: i32, out: usize): void {
   each(STANDARD, x, stride, rows, width, out);
 }
 
 /** x · ½ · (1 + tanh(√(2/π) · (x + 0.044715 · x³))), likewise */
-export function fastGelu(x: usize, stride: i32, rows: i32, width: i32, out: usize): void {
+export function fastGeluF32(x: usize, stride: i32, rows: i32, width: i32, out: usize): void {
   each(FAST, x, stride, rows, width, out);
 }
 

@@ -1,14 +1,14 @@
 import { sumOf } from "./simd";
 
 /**
- * (s − mean) / √(variance + epsilon) · γ + β of every row of s = x + skip
+ * (s − mean) / √(variance + epsilon) · γ + β for every row of s = x + skip
  *
  * @param x f32 [rows, width], width a multiple of 4
  * @param skip f32 [rows, width]; 0 for none
  * @param beta 0 for none
- * @param total f32 [rows, width], where s is left; may be out
+ * @param total f32 [rows, width]: receives s; may be out
  */
-export function layerNorm(
+export function layerNormF32(
   x: usize,
   skip: usize,
   gamma: usize,
@@ -54,12 +54,12 @@ function normalizeRow(
   }
 }
 
-/** What is added up of a row: its numbers; these and another row's, kept as `total`; their squared distances from `centre`. */
+/** What rowSum adds: the numbers of x; of x + skip, which it stores as `total`; or their squared distances from `centre`. */
 const PLAIN: i32 = 0;
 const ADDED: i32 = 1;
 const SQUARED: i32 = 2;
 
-/** Sixteen sums side by side, which are then added pairwise, halves first. */
+/** Sums a row: sixteen sums side by side, then added pairwise, halves first. */
 // @ts-ignore: decorator
 @inline
 function rowSum(form: i32, x: usize, bytes: usize, centre: v128, skip: usize, total: usize): f32 {

@@ -1,5 +1,4 @@
-/** torch.nn.functional.normalize's eps */
-const LEAST_NORM: f64 = 1e-12;
+import { MIN_NORM } from "../constants/arithmetic";
 
 /**
  * The mean of all rows.
@@ -7,7 +6,7 @@ const LEAST_NORM: f64 = 1e-12;
  * @param x f32 [rows, width], width a multiple of 4
  * @param out f32 [width]
  */
-export function poolMean(x: usize, rows: i32, width: i32, out: usize): void {
+export function poolMeanF32(x: usize, rows: i32, width: i32, out: usize): void {
   const bytes = <usize>width << 2;
   const count = f32x4.splat(<f32>rows);
   for (let i: usize = 0; i < bytes; i += 16) {
@@ -18,23 +17,23 @@ export function poolMean(x: usize, rows: i32, width: i32, out: usize): void {
   }
 }
 
-/** The greatest of all rows, as poolMean. */
-export function poolMax(x: usize, rows: i32, width: i32, out: usize): void {
+/** The maximum of all rows, like poolMeanF32. */
+export function poolMaxF32(x: usize, rows: i32, width: i32, out: usize): void {
   const bytes = <usize>width << 2;
   for (let i: usize = 0; i < bytes; i += 16) {
     let p = x + i;
-    let greatest = v128.load(p);
-    for (let row = 1; row < rows; row++) greatest = f32x4.max(greatest, v128.load((p += bytes)));
-    v128.store(out + i, greatest);
+    let maximum = v128.load(p);
+    for (let row = 1; row < rows; row++) maximum = f32x4.max(maximum, v128.load((p += bytes)));
+    v128.store(out + i, maximum);
   }
 }
 
 /** x / |x|, in place: f32 [width], a multiple of 2. In float64, where no square is infinite or lost. */
-export function normalize(x: usize, width: i32): void {
+export function normalizeF32(x: usize, width: i32): void {
   const end = x + (<usize>width << 2);
   let sums = f64x2.splat(0);
   for (let p = x; p < end; p += 8) sums = f64x2.add(sums, f64x2.mul(pair(p), pair(p)));
-  const norm = max(sqrt<f64>(f64x2.extract_lane(sums, 0) + f64x2.extract_lane(sums, 1)), LEAST_NORM);
+  const norm = max(sqrt<f64>(f64x2.extract_lane(sums, 0) + f64x2.extract_lane(sums, 1)), <f64>MIN_NORM);
   const divisor = f64x2.splat(norm);
   for (let p = x; p < end; p += 8) v128.store64_lane(p, f32x4.demote_f64x2_zero(f64x2.div(pair(p), divisor)), 0);
 }

@@ -1,23 +1,22 @@
-import { dot, greatestSizeOf, integerSumOf, narrow, NO_FRACTIONS_BITS, nearestInteger, nearestOf, rounding } from "./simd";
-
-/** A row of zeros has no range; any positive scale leaves it zero. 2⁻¹⁰⁰ */
-export const LEAST_EXTENT: f32 = 7.888609052210118e-31;
+import { MIN_EXTENT, NO_FRACTIONS_BITS } from "../constants/arithmetic";
+import { ROW_PARAMETERS, ROW_SCALE, ROW_SUM, ROW_ZERO_POINT } from "../constants/memory";
+import { dot, integerSumOf, maxOfPositives, narrow, nearestInteger, nearestOf, rounding } from "./simd";
 
 /**
- * Rows as signed bytes, one scale and zero point a row; zero is always in the range.
+ * Quantizes rows to signed bytes, with a scale and a zero point per row. Zero is always in the range.
  *
  * @param x f32 [rows, width], width a multiple of 4
  * @param factors f32 [width] that rows are multiplied by first; 0 for none
  * @param out i8 [rows, width]
  * @param params [rows] of {scale: f32, zero: i32, Σ out − width · zero: i32, 0}
  */
-export function quantizeRows(x: usize, factors: usize, rows: i32, width: i32, out: usize, params: usize): void {
+export function quantizeRowsInt8(x: usize, factors: usize, rows: i32, width: i32, out: usize, params: usize): void {
   for (let row = 0; row < rows; row++) {
     if (factors) quantizeRow(true, x, factors, width, out, params);
     else quantizeRow(false, x, 0, width, out, params);
     x += <usize>width << 2;
     out += width;
-    params += 16;
+    params += ROW_PARAMETERS;
   }
 }
 
@@ -25,7 +24,7 @@ export function quantizeRows(x: usize, factors: usize, rows: i32, width: i32, ou
 @inline
 function quantizeRow(isScaled: bool, x: usize, factors: usize, width: i32, out: usize, params: usize): void {
   const end = x + (<usize>width << 2);
-  // As integers, numbers of one sign are ordered by size, and NaN is beyond them.
+  // As integers, numbers of one sign are ordered by magnitude, and NaN is above them.
   let low = i32x4.splat(i32.MIN_VALUE);
   let high = i32x4.splat(0);
   let low1 = low;
@@ -45,25 +44,25 @@ function quantizeRow(isScaled: bool, x: usize, factors: usize, width: i32, out: 
     low = i32x4.max_u(low, a);
     high = i32x4.max_s(high, a);
   }
-  const least = -greatestSizeOf(f32x4.neg(i32x4.max_u(low, low1)));
-  let extent = greatestSizeOf(i32x4.max_s(high, high1)) - least;
-  if (extent < LEAST_EXTENT) extent = LEAST_EXTENT;
+  const lowest = -maxOfPositives(f32x4.neg(i32x4.max_u(low, low1)));
+  let extent = maxOfPositives(i32x4.max_s(high, high1)) - lowest;
+  if (extent < <f32>MIN_EXTENT) extent = <f32>MIN_EXTENT;
   const inverse: f32 = 255 / extent;
-  const zero = nearestOf(-128 - least * inverse);
+  const zero = nearestOf(-128 - lowest * inverse);
   const total = scaleRow(isScaled, x, end, ahead, out, inverse, zero);
-  store<f32>(params, extent / 255);
-  store<i32>(params, zero, 4);
-  store<i32>(params, total - width * zero, 8);
+  store<f32>(params, extent / 255, ROW_SCALE);
+  store<i32>(params, zero, ROW_ZERO_POINT);
+  store<i32>(params, total - width * zero, ROW_SUM);
 }
 
-/** Four numbers of a row at `p`, times their factors, which are `ahead` of them. */
+/** Four numbers of a row at `p`, times their factors, which lie `ahead` bytes further. */
 // @ts-ignore: decorator
 @inline
 function four(isScaled: bool, p: usize, ahead: usize): v128 {
   return isScaled ? f32x4.mul(v128.load(p), v128.load(p + ahead)) : v128.load(p);
 }
 
-/** round(x · factor) + zero, where shift is zero without the bits that rounding adds */
+/** round(x · factor) + zero point. `shift` is the zero point less NO_FRACTIONS_BITS, which rounding adds. */
 // @ts-ignore: decorator
 @inline
 function shifted(x: v128, factor: v128, by: v128, shift: v128): v128 {
@@ -100,14 +99,14 @@ function scaleRow(isScaled: bool, x: usize, end: usize, ahead: usize, out: usize
 }
 
 /**
- * Rows as −127…127, one scale a row.
+ * Quantizes rows to −127…127, with a scale per row.
  *
  * @param x f32 [rows, stride], `width` numbers of each row, a multiple of 4
- * @param factor of the scales
+ * @param factor multiplies the scales
  * @param out i8 [rows, width]
  * @param params [rows] of {scale: f32, nothing}
  */
-export function quantizeSymmetric(
+export function quantizeSymmetricInt8(
   x: usize,
   stride: i32,
   rows: i32,
@@ -119,9 +118,9 @@ export function quantizeSymmetric(
   const whole = width & ~15;
   const by = rounding();
   for (let row = 0; row < rows; row++) {
-    let peaks = f32x4.splat(LEAST_EXTENT);
+    let peaks = f32x4.splat(<f32>MIN_EXTENT);
     for (let i = 0; i < width; i += 4) peaks = i32x4.max_s(peaks, f32x4.abs(v128.load(x + (i << 2))));
-    const peak = greatestSizeOf(peaks);
+    const peak = maxOfPositives(peaks);
     const inverse = f32x4.splat(127 / peak);
     let i = 0;
     for (; i < whole; i += 16) {
@@ -141,6 +140,6 @@ export function quantizeSymmetric(
     store<f32>(params, (peak / 127) * factor);
     x += stride << 2;
     out += width;
-    params += 16;
+    params += ROW_PARAMETERS;
   }
 }

@@ -1,8 +1,6 @@
-/** 1.5 · 2²³: a float32 near it has no fraction, and its lower bits are the number that was added. */
-export const NO_FRACTIONS: f32 = 12582912;
-export const NO_FRACTIONS_BITS: i32 = 0x4b400000;
+import { NO_FRACTIONS, NO_FRACTIONS_BITS } from "../constants/arithmetic";
 
-/** Σ over four neighbouring bytes: signed `a` · `b` of 7 bits, added to `sum`. The same in both builds: nothing saturates. */
+/** Adds Σ a·b over four neighbouring bytes to `sum`: a is signed, b has 7 bits. Nothing saturates, so both builds agree. */
 // @ts-ignore: decorator
 @inline
 export function dot(a: v128, b: v128, sum: v128): v128 {
@@ -14,17 +12,17 @@ export function dot(a: v128, b: v128, sum: v128): v128 {
   return i32x4.add(sum, i32x4.extadd_pairwise_i16x8_s(i16x8.add(even, odd)));
 }
 
-/** Loaded, and not a literal, which would be made anew wherever it is used. */
-const ROUNDING: usize = memory.data<f32>([12582912]);
+/** In memory: as a literal it would be made again wherever it is used. */
+const ROUNDING: usize = memory.data<f32>([<f32>NO_FRACTIONS]);
 
-/** What numbers are rounded by: its bits, as integers, are what it adds to those of a whole number. */
+/** NO_FRACTIONS in every lane: nearestInteger adds it to round. */
 // @ts-ignore: decorator
 @inline
 export function rounding(): v128 {
   return v128.load32_splat(ROUNDING);
 }
 
-/** The nearest whole numbers, ties to even, for |x| < 2²², as integers. */
+/** The nearest integers, ties to even, for |x| < 2²². `by` is rounding(). */
 // @ts-ignore: decorator
 @inline
 export function nearestInteger(x: v128, by: v128): v128 {
@@ -34,10 +32,10 @@ export function nearestInteger(x: v128, by: v128): v128 {
 // @ts-ignore: decorator
 @inline
 export function nearestOf(x: f32): i32 {
-  return reinterpret<i32>(x + NO_FRACTIONS) - NO_FRACTIONS_BITS;
+  return reinterpret<i32>(x + <f32>NO_FRACTIONS) - NO_FRACTIONS_BITS;
 }
 
-/** Sixteen integers as bytes, those beyond −128…127 as these. */
+/** Sixteen integers as bytes, limited to −128…127. */
 // @ts-ignore: decorator
 @inline
 export function narrow(a: v128, b: v128, c: v128, d: v128): v128 {
@@ -59,18 +57,18 @@ export function integerSumOf(x: v128): i32 {
   return i32x4.extract_lane(pairs, 0) + i32x4.extract_lane(pairs, 1);
 }
 
-/** The greatest of four numbers; NaN where one is. */
+/** The maximum of four numbers; NaN when one is NaN. */
 // @ts-ignore: decorator
 @inline
-export function greatestOf(x: v128): f32 {
+export function maxOf(x: v128): f32 {
   const pairs = f32x4.max(x, v128.shuffle<i32>(x, x, 2, 3, 0, 1));
   return f32x4.extract_lane(f32x4.max(pairs, v128.shuffle<i32>(pairs, pairs, 1, 0, 1, 0)), 0);
 }
 
-/** The greatest of four numbers that are not negative; NaN where one is. */
+/** The maximum of four numbers that are not negative; NaN when one is NaN. */
 // @ts-ignore: decorator
 @inline
-export function greatestSizeOf(x: v128): f32 {
+export function maxOfPositives(x: v128): f32 {
   const pairs = i32x4.max_s(x, v128.shuffle<i32>(x, x, 2, 3, 0, 1));
   return f32x4.extract_lane(i32x4.max_s(pairs, v128.shuffle<i32>(pairs, pairs, 1, 0, 1, 0)), 0);
 }

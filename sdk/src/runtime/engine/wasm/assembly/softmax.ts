@@ -1,21 +1,27 @@
-import { dot, fixedProduct, greatestOf, integerSumOf, lookUp, rounding } from "./simd";
+import { SCORE_PARTS, SOFTMAX_P0, SOFTMAX_P1, SOFTMAX_P2, SOFTMAX_P3 } from "../constants/arithmetic";
+import { dot, fixedProduct, maxOf, integerSumOf, lookUp, rounding } from "./simd";
 
-/** Scores that are greater than none. */
+/** Scores below all others. */
 const HIDDEN: f32 = -Infinity;
 const HIDDEN_PRODUCT: i32 = -1 << 28;
 
-/** Of one, in which distances are counted: reference/numerator.ts, which has the coefficients, too. */
-const PARTS: f32 = 4096;
-/** So that the highest four of sixteen bits are 8 to 15, and never zero, which stands for no power. */
-const ABOVE: i32 = 8 * 4096;
-/** Constants are loaded before loops: as literals they would be made anew each time round. */
-const COEFFICIENTS: usize = memory.data<i16>([32510, 22467, 7476, 1264, 0x7fff]);
+const PARTS: f32 = <f32>SCORE_PARTS;
+/** Added to distances: their highest four bits are 8 to 15 then, and never 0, which stands for no power. */
+const ABOVE: i32 = 8 * SCORE_PARTS;
+/** In memory: as literals they would be made again for every vector. */
+const COEFFICIENTS: usize = memory.data<i16>([
+  <i16>SOFTMAX_P0,
+  <i16>SOFTMAX_P1,
+  <i16>SOFTMAX_P2,
+  <i16>SOFTMAX_P3,
+  0x7fff,
+]);
 /** 2⁷⁻ⁿ at 8 + n. */
 const POWERS: usize = memory.data<u8>([0, 0, 0, 0, 0, 0, 0, 0, 128, 64, 32, 16, 8, 4, 2, 1]);
 
 /**
- * round(127 · 2^(score − greatest)) as bytes; one over their sum becomes the row's scale. In two steps, each so short that
- * a processor begins with the next numbers before it is done with some.
+ * round(127 · 2^(score − maximum)) as bytes, and 1 / their sum as the row's scale. Two short passes take less time than a long
+ * one: a processor begins with the next numbers while it waits for others.
  *
  * @param scores i32 [padded], multiples of the row's scale; overwritten
  * @param padded a multiple of 16
@@ -25,19 +31,19 @@ const POWERS: usize = memory.data<u8>([0, 0, 0, 0, 0, 0, 0, 0, 128, 64, 32, 16, 
  */
 // @ts-ignore: decorator
 @inline
-export function softmax(scores: usize, tokens: i32, padded: i32, bias: usize, out: usize, row: usize): void {
+export function softmaxInt8(scores: usize, tokens: i32, padded: i32, bias: usize, out: usize, row: usize): void {
   const end = scores + (padded << 2);
   const scale = load<f32>(row) * PARTS;
-  const greatest = bias ? biased(scores, tokens, end, bias, scale) : greatestProduct(scores, tokens, end) * scale;
-  if (bias) distances(true, scores, padded, f32x4.splat(1), greatest);
-  else distances(false, scores, padded, f32x4.splat(scale), greatest);
-  // Infinite for a row that is NaN, infinite or hidden throughout, which makes its values NaN.
+  const max = bias ? biased(scores, tokens, end, bias, scale) : maxProduct(scores, tokens, end) * scale;
+  if (bias) distances(true, scores, padded, f32x4.splat(1), max);
+  else distances(false, scores, padded, f32x4.splat(scale), max);
+  // A row of NaN or infinite numbers has a sum of 0: its scale is infinite, and its values become NaN.
   store<f32>(row, 1 / <f32>numerators(scores, tokens, padded, out));
 }
 
 // @ts-ignore: decorator
 @inline
-function greatestProduct(scores: usize, tokens: i32, end: usize): f32 {
+function maxProduct(scores: usize, tokens: i32, end: usize): f32 {
   for (let p = scores + (tokens << 2); p < end; p += 4) store<i32>(p, HIDDEN_PRODUCT);
   let a = v128.load(scores);
   let b = a;
@@ -50,7 +56,7 @@ function greatestProduct(scores: usize, tokens: i32, end: usize): f32 {
   return <f32>max(i32x4.extract_lane(a, 0), i32x4.extract_lane(a, 1));
 }
 
-/** Scales products and adds a bias. */
+/** Scales products and adds a bias. @returns the maximum */
 function biased(scores: usize, tokens: i32, end: usize, bias: usize, scale: f32): f32 {
   const factor = f32x4.splat(scale);
   const parts = f32x4.splat(PARTS);
@@ -63,15 +69,15 @@ function biased(scores: usize, tokens: i32, end: usize, bias: usize, scale: f32)
   for (; p < end; p += 4) store<f32>(p, HIDDEN);
   let peaks = v128.load(scores);
   for (p = scores; p < end; p += 16) peaks = f32x4.max(peaks, v128.load(p));
-  return greatestOf(peaks);
+  return maxOf(peaks);
 }
 
-/** Scores as distances from the greatest: u16 [padded], in parts of one, ABOVE added. */
+/** Replaces scores by their distances from the maximum: u16 [padded], in parts of 1/SCORE_PARTS, plus ABOVE. */
 // @ts-ignore: decorator
 @inline
-function distances(areScaled: bool, scores: usize, padded: i32, scale: v128, greatest: f32): void {
+function distances(areScaled: bool, scores: usize, padded: i32, scale: v128, max: f32): void {
   const end = scores + (padded << 2);
-  const peak = f32x4.splat(greatest);
+  const peak = f32x4.splat(max);
   const by = rounding();
   const base = i32x4.sub(by, i32x4.splat(ABOVE));
   let out = scores;
@@ -82,7 +88,7 @@ function distances(areScaled: bool, scores: usize, padded: i32, scale: v128, gre
   }
 }
 
-/** What is too far for 16 bits remains so when it is narrowed, as do ∞ and NaN. */
+/** Distances beyond 16 bits, ∞ and NaN stay beyond when they are narrowed. */
 // @ts-ignore: decorator
 @inline
 function distance(areScaled: bool, x: v128, scale: v128, peak: v128, by: v128, base: v128): v128 {
@@ -118,12 +124,12 @@ function numerators(distances: usize, tokens: i32, padded: i32, out: usize): i32
 
 const ONE: usize = memory.data<u8>([1]);
 
-/** From its n-th byte on, what hides the last n of sixteen. */
+/** A mask from byte n on hides the last n of sixteen bytes. */
 const VISIBLE: usize = memory.data<u8>([
   255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
 ]);
 
-/** round(127 · 2⁻ᵈ) for eight distances: whole numbers by the table, a polynomial in what is left. */
+/** round(127 · 2⁻ᵈ) for eight distances: a table for the integer part, a polynomial for the fraction. */
 // @ts-ignore: decorator
 @inline
 function numerator(d: v128, fractions: v128, powers: v128, c0: v128, c1: v128, c2: v128, c3: v128): v128 {

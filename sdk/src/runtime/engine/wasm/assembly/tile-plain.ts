@@ -1,26 +1,20 @@
-import { finish } from "./finish";
+import { storeColumns } from "./store-tile";
 
 /**
- * `count` rows, at most two, by eight columns, as tileRelaxed without its instruction: bytes become 16-bit numbers, of which
- * neighbours are multiplied and added in pairs; the pairs' sums are added at the end. Numbers of 7 bits have no sign.
+ * Computes `count` rows, at most two, by eight columns, without relaxed SIMD. Bytes become 16-bit numbers. One instruction
+ * multiplies them and adds neighbours; the sums of neighbours are added at the end. The result has tileRelaxed's bits.
  */
 // @ts-ignore: decorator
 @inline
 export function tilePlain(
   form: i32,
   count: i32,
-  a: usize,
-  rows: usize,
+  call: usize,
   row: i32,
-  k: i32,
+  column: i32,
+  a: usize,
   w: usize,
-  scale: usize,
-  zero: usize,
-  sum: usize,
-  bias: usize,
-  out: usize,
-  stride: i32,
-  columns: i32,
+  k: i32,
 ): void {
   let a01 = i32x4.splat(0);
   let a23 = a01;
@@ -30,7 +24,7 @@ export function tilePlain(
   let b23 = a01;
   let b45 = a01;
   let b67 = a01;
-  let p = a + <usize>row * k;
+  let p = a;
   const end = p + k;
   for (let q = w; p < end; p += 4, q += 32) {
     const w01 = v128.load8x8_s(q);
@@ -50,14 +44,15 @@ export function tilePlain(
       b67 = i32x4.add(b67, i32x4.dot_i16x8_s(x, w67));
     }
   }
-  const a0 = pairwise(a01, a23);
-  const a1 = pairwise(a45, a67);
-  const b0 = pairwise(b01, b23);
-  const b1 = pairwise(b45, b67);
-  finish(form, count, a0, a1, b0, b1, a0, a0, a0, a0, a0, a0, a0, a0, rows, row, scale, zero, sum, bias, out, stride, columns);
+  const x0 = pairwise(a01, a23);
+  const y0 = pairwise(b01, b23);
+  storeColumns(form, count, call, row, column, x0, y0, x0, x0, x0, x0);
+  const x1 = pairwise(a45, a67);
+  const y1 = pairwise(b45, b67);
+  storeColumns(form, count, call, row, column + 4, x1, y1, x1, x1, x1, x1);
 }
 
-/** The sums of neighbours. */
+/** Adds neighbours. */
 // @ts-ignore: decorator
 @inline
 function pairwise(a: v128, b: v128): v128 {

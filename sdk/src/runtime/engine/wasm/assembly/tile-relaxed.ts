@@ -1,24 +1,18 @@
-import { CONTEXT, finish } from "./finish";
 import { dot } from "./simd";
+import { CONTEXT, storeColumns } from "./store-tile";
 
-/** `count` rows, at most six, by eight columns: all that sixteen registers hold the sums of. */
+/** Computes `count` rows, at most six, by eight columns. Their sums are the twelve vectors that fit into registers. */
 // @ts-ignore: decorator
 @inline
 export function tileRelaxed(
   form: i32,
   count: i32,
-  a: usize,
-  rows: usize,
+  call: usize,
   row: i32,
-  k: i32,
+  column: i32,
+  a: usize,
   w: usize,
-  scale: usize,
-  zero: usize,
-  sum: usize,
-  bias: usize,
-  out: usize,
-  stride: i32,
-  columns: i32,
+  k: i32,
 ): void {
   let a0 = i32x4.splat(0);
   let a1 = a0;
@@ -36,7 +30,7 @@ export function tileRelaxed(
   const to3 = <usize>k * 3;
   const to4 = <usize>k * 4;
   const to5 = <usize>k * 5;
-  let p = a + <usize>row * k;
+  let p = a;
   const end = p + k;
   for (let q = w; p < end; p += 4, q += 32) {
     const w0 = v128.load(q);
@@ -70,7 +64,8 @@ export function tileRelaxed(
       f1 = product(form, x, w1, f1);
     }
   }
-  finish(form, count, a0, a1, b0, b1, c0, c1, d0, d1, e0, e1, f0, f1, rows, row, scale, zero, sum, bias, out, stride, columns);
+  storeColumns(form, count, call, row, column, a0, b0, c0, d0, e0, f0);
+  storeColumns(form, count, call, row, column + 4, a1, b1, c1, d1, e1, f1);
 }
 
 // @ts-ignore: decorator

@@ -6,8 +6,9 @@ import { type TinyEncoder, tinyEdgeFile, tinyEncoders } from "#test/fixtures/tin
 import { compiled } from "#test/suites/kernels/builds.ts";
 import { BertEdgeError } from "../../../../artifact/error.ts";
 import type { VectorHead } from "../../engine.ts";
+import { CALL, KERNEL_DATA, MODEL } from "../constants/memory.ts";
 import { instantiate } from "../run/kernels.ts";
-import { KERNEL_DATA, MODEL, pagesFor } from "../run/memory-map.ts";
+import { pagesFor } from "../run/memory-map.ts";
 import { roomFor } from "../run/room.ts";
 import { segmentsOf } from "../run/segments.ts";
 import { BATCH_TOKENS, createSession } from "../run/session.ts";
@@ -62,8 +63,8 @@ async function outcomeOf(file: File, memory: WebAssembly.Memory): Promise<"refus
     const { of, width } = program.values[program.output] as (typeof program.values)[number];
     const head = of === "token" && width % 4 === 0 ? HEAD : undefined;
     const outside = [
-      [0, KERNEL_DATA],
-      [MODEL, regions.values],
+      [0, CALL],
+      [KERNEL_DATA, regions.values],
       [regions.end, MEMORY],
     ] as const;
     const results: Buffer[] = [];

@@ -1,5 +1,5 @@
+import { MAX_HEAD_SIZE, TILE_OUTPUTS } from "../constants/tiles.ts";
 import type { CheckedSkip, ColumnView, Operation, TokenTable } from "../run/checked-program.ts";
-import { MAX_HEAD_SIZE, TILE_OUTPUTS } from "../run/kernels.ts";
 import { ACTIVATIONS, type Program } from "../run/program.ts";
 import { type Fields, fieldsOf, numberOf, type OperandReader, ProgramFault, sizeOf } from "./operand-reader.ts";
 

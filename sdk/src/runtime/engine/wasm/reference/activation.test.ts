@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type Activation, fastGelu, gelu, relu, sigmoid, sigmoidUnit, tanh } from "./activation.ts";
+import { type ActivationFunction, fastGelu, gelu, relu, sigmoid, swish, tanh } from "./activation.ts";
 import { fround } from "./float32.ts";
 
 /** Of max(1, |x|): three roundings. */
@@ -29,7 +29,7 @@ const logistic = (x: number) => 1 / (1 + Math.exp(-x));
 const [INFINITY, NAN] = [Number.POSITIVE_INFINITY, Number.NaN];
 
 interface Case {
-  readonly found: Activation;
+  readonly found: ActivationFunction;
   readonly wanted: (x: number) => number;
   readonly bound: (x: number) => number;
   /** At ∞ and −∞. */
@@ -46,9 +46,9 @@ const cases: Record<string, Case> = {
     bound: () => FAST_GELU,
     ends: [INFINITY, 0],
   },
-  SiLU: { found: sigmoidUnit(1), wanted: (x) => x * logistic(x), bound: relative, ends: [INFINITY, -INFINITY] },
+  SiLU: { found: swish(1), wanted: (x) => x * logistic(x), bound: relative, ends: [INFINITY, -INFINITY] },
   "quick GELU": {
-    found: sigmoidUnit(1.702),
+    found: swish(1.702),
     wanted: (x) => x * logistic(1.702 * x),
     bound: relative,
     ends: [INFINITY, -INFINITY],

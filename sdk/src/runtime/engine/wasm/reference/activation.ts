@@ -1,15 +1,12 @@
+import * as c from "../constants/arithmetic.ts";
 import { exp } from "./exp.ts";
 import { fround, polynomial } from "./float32.ts";
 
-/** What becomes of one number. */
-export type Activation = (x: number) => number;
+/** Computes one number from one number. */
+export type ActivationFunction = (x: number) => number;
 
-/**
- * max(x, 0) − t · P(t) of t = min(|x|, limit), where P has degree 8: what a GELU lies below the rectifier is the same for x
- * and −x. P is ½ at 0, as the slope there, and 0 at the limit, to the last bit; the other coefficients, lowest power first,
- * have the least greatest error (Lawson's iteration).
- */
-function belowRectifier(limit: number, coefficients: readonly number[]): Activation {
+/** max(x, 0) − t · P(t) with t = min(|x|, limit). */
+function belowRectifier(limit: number, coefficients: readonly number[]): ActivationFunction {
   const bound = fround(limit);
   const rounded = coefficients.map(fround);
   return (x) => {
@@ -18,33 +15,41 @@ function belowRectifier(limit: number, coefficients: readonly number[]): Activat
   };
 }
 
-/** x · Φ(x) to 9 · 10⁻⁵, https://arxiv.org/abs/1606.08415 */
-export const gelu = belowRectifier(
-  4.1599955558776855,
-  [
-    0.5, -0.39423221349716187, -0.020834000781178474, 0.09897705167531967, -0.020844843238592148, -0.0080620888620615,
-    0.004289180971682072, -0.0007115280022844672, 4.206572339171544e-5,
-  ],
-);
+/** x · Φ(x) to 9 · 10⁻⁵ */
+export const gelu = belowRectifier(c.GELU_LIMIT, [
+  c.GELU_P0,
+  c.GELU_P1,
+  c.GELU_P2,
+  c.GELU_P3,
+  c.GELU_P4,
+  c.GELU_P5,
+  c.GELU_P6,
+  c.GELU_P7,
+  c.GELU_P8,
+]);
 
-/** x · ½ · (1 + tanh(√(2/π) · (x + 0.044715 · x³))) to 7 · 10⁻⁵, ibid. */
-export const fastGelu = belowRectifier(
-  4.0399980545043945,
-  [
-    0.5, -0.3950502574443817, -0.017751216888427734, 0.09523866325616837, -0.01841670274734497, -0.009086916223168373,
-    0.004570500925183296, -0.0007554974872618914, 4.495126268011518e-5,
-  ],
-);
+/** x · ½ · (1 + tanh(√(2/π) · (x + 0.044715 · x³))) to 7 · 10⁻⁵ */
+export const fastGelu = belowRectifier(c.FAST_GELU_LIMIT, [
+  c.FAST_GELU_P0,
+  c.FAST_GELU_P1,
+  c.FAST_GELU_P2,
+  c.FAST_GELU_P3,
+  c.FAST_GELU_P4,
+  c.FAST_GELU_P5,
+  c.FAST_GELU_P6,
+  c.FAST_GELU_P7,
+  c.FAST_GELU_P8,
+]);
 
-export const sigmoid: Activation = (x) => fround(1 / fround(1 + exp(-x)));
+export const sigmoid: ActivationFunction = (x) => fround(1 / fround(1 + exp(-x)));
 
 /** 2 · sigmoid(2x) − 1 */
-export const tanh: Activation = (x) => fround(fround(2 * sigmoid(fround(2 * x))) - 1);
+export const tanh: ActivationFunction = (x) => fround(fround(2 * sigmoid(fround(2 * x))) - 1);
 
-export const relu: Activation = (x) => Math.max(x, 0);
+export const relu: ActivationFunction = (x) => Math.max(x, 0);
 
 /** x · sigmoid(α · x): α = 1 is SiLU, α = 1.702 quick GELU. */
-export const sigmoidUnit =
-  (alpha: number): Activation =>
+export const swish =
+  (alpha: number): ActivationFunction =>
   (x) =>
     fround(x * sigmoid(fround(fround(alpha) * x)));

@@ -1,8 +1,9 @@
+import { MIN_EXTENT, SCORE_PARTS } from "../constants/arithmetic.ts";
 import { LOG2_E } from "./exp.ts";
 import { fround, nearest } from "./float32.ts";
 import type { IntegerProduct } from "./integer-product.ts";
-import { numerator, PARTS } from "./numerator.ts";
-import { LEAST_EXTENT, quantizeRowsSymmetric, U7 } from "./quantize-rows.ts";
+import { numerator } from "./numerator.ts";
+import { quantizeRowsSymmetric, U7 } from "./quantize-rows.ts";
 
 export interface AttentionInputs {
   /** Each [tokens, heads · size]. */
@@ -37,13 +38,13 @@ export async function quantizedAttention(
     const values = quantizeRowsSymmetric(transposed(part(value), size), tokens);
     const products = await product(queries.values, keys.values, size);
     const factor = fround(keys.scale * fround(LOG2_E * scale));
-    const steps = queries.scale.map((step) => step * factor);
+    const scales = queries.scales.map((each) => each * factor);
     const headBias = bias?.subarray((head * tokens * tokens) % bias.length);
-    const { numerators, inverse } = softmax(products, steps, headBias);
+    const { numerators, inverse } = softmax(products, scales, headBias);
     const sums = await product(values.values, numerators, tokens);
     for (let token = 0; token < tokens; token++) {
       for (let i = 0; i < size; i++) {
-        const factor = fround((values.scale[i] as number) * (inverse[token] as number));
+        const factor = fround((values.scales[i] as number) * (inverse[token] as number));
         context[(token * heads + head) * size + i] = fround(sums[i * tokens + token] as number) * factor;
       }
     }
@@ -67,54 +68,54 @@ function transposed(x: Float32Array, width: number): Float32Array {
 }
 
 /**
- * Keys as 0…127 steps above each channel's least, one step for all: what all keys have in common adds the same to all of a
- * query's scores, which a softmax does not see.
+ * Quantizes keys less each channel's minimum to 0…127, with one scale for all. A softmax does not see the minima: they add the
+ * same to all scores of a query.
  *
  * @param x [tokens, size]
  */
 function quantizeKeys(x: Float32Array, size: number): { values: Int8Array; scale: number } {
-  const least = x.slice(0, size);
-  const greatest = x.slice(0, size);
+  const min = x.slice(0, size);
+  const max = x.slice(0, size);
   x.forEach((value, at) => {
-    least[at % size] = Math.min(least[at % size] as number, value);
-    greatest[at % size] = Math.max(greatest[at % size] as number, value);
+    min[at % size] = Math.min(min[at % size] as number, value);
+    max[at % size] = Math.max(max[at % size] as number, value);
   });
-  const extent = greatest.reduce((most, high, i) => Math.max(most, fround(high - (least[i] as number))), LEAST_EXTENT);
-  const inverse = fround(U7.greatest / extent);
+  const extent = max.reduce((highest, high, i) => Math.max(highest, fround(high - (min[i] as number))), MIN_EXTENT);
+  const inverse = fround(U7.max / extent);
   const values = Int8Array.from(x, (value, at) =>
-    Math.min(nearest(fround(fround(value - (least[at % size] as number)) * inverse)), U7.greatest),
+    Math.min(nearest(fround(fround(value - (min[at % size] as number)) * inverse)), U7.max),
   );
-  return { values, scale: fround(extent / U7.greatest) };
+  return { values, scale: fround(extent / U7.max) };
 }
 
 /**
- * Each row's 2^(score − greatest) in 7 bits, and one over the sum of these. Scores are counted in parts.
+ * Each row's 2^(score − maximum) in 7 bits, and 1 / their sum. Scores are counted in parts of 1/SCORE_PARTS.
  *
  * @param products [tokens, tokens]
- * @param steps [tokens], what a row's products are multiples of
+ * @param scales [tokens], the scale of each row of products
  * @param bias [tokens, tokens], added
  */
 function softmax(
   products: Int32Array,
-  steps: Float32Array,
+  scales: Float32Array,
   bias: Float32Array | undefined,
 ): { numerators: Int8Array; inverse: Float32Array } {
-  const tokens = steps.length;
+  const tokens = scales.length;
   const numerators = new Int8Array(products.length);
   const inverse = new Float32Array(tokens);
-  steps.forEach((step, row) => {
+  scales.forEach((scale, row) => {
     const start = row * tokens;
     const scores = Float32Array.from(products.subarray(start, start + tokens), (value, i) => {
-      const score = fround(fround(value) * fround(step * PARTS));
-      return bias ? score + fround(fround((bias[start + i] as number) * LOG2_E) * PARTS) : score;
+      const score = fround(fround(value) * fround(scale * SCORE_PARTS));
+      return bias ? score + fround(fround((bias[start + i] as number) * LOG2_E) * SCORE_PARTS) : score;
     });
-    const greatest = scores.reduce((most, score) => Math.max(most, score));
+    const max = scores.reduce((highest, score) => Math.max(highest, score));
     let sum = 0;
     scores.forEach((score, i) => {
-      numerators[start + i] = numerator(fround(greatest - score));
+      numerators[start + i] = numerator(fround(max - score));
       sum += numerators[start + i] as number;
     });
-    // Infinite where a row is NaN, infinite or hidden throughout, which makes its values NaN.
+    // A row of NaN or infinite numbers has a sum of 0: the inverse is infinite, and its values become NaN.
     inverse[row] = 1 / sum;
   });
   return { numerators, inverse };

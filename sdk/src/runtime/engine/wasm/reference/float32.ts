@@ -1,18 +1,17 @@
+import { NO_FRACTIONS } from "../constants/arithmetic.ts";
+
 /**
- * Arithmetic in float32: the one operation that rounds. Every kernel rounds after each step, in the order written, which
- * is what four-lane SIMD instructions compute.
+ * Rounds to float32. The reference kernels round after every operation, in the order written: SIMD instructions compute the
+ * same bits.
  */
 export const { fround } = Math;
 
-/** 1.5 · 2²³: adding it leaves no bits for fractions. */
-const NO_FRACTIONS = 12_582_912;
-
-/** The nearest whole number, ties to even, for |x| < 2²²: WebAssembly's f32.nearest. */
+/** The nearest integer, ties to even, for |x| < 2²²: the same as WebAssembly's f32.nearest. */
 export const nearest = (x: number): number => fround(fround(x + NO_FRACTIONS) - NO_FRACTIONS);
 
 /**
- * c₀ + c₁x + c₂x² + …, neighbours first, then pairs of them with x², and so on (Estrin's scheme): a processor computes what
- * does not depend on each other at the same time.
+ * c₀ + c₁x + c₂x² + …, neighbours first, then pairs of them with x², and so on (Estrin's scheme). A processor computes
+ * independent parts at the same time.
  */
 export function polynomial(coefficients: readonly number[], x: number): number {
   const [first = 0, ...others] = coefficients;
@@ -25,13 +24,10 @@ export function polynomial(coefficients: readonly number[], x: number): number {
   return polynomial(pairs, fround(x * x));
 }
 
-/** How many sums run side by side: four vectors of four lanes. */
+/** Sums that run side by side: four vectors of four lanes. */
 const LANES = 16;
 
-/**
- * Σ term(i) for i < count, in float32: lane i mod 16 sums its terms in order, and the lanes are added pairwise, halves
- * first.
- */
+/** Σ term(i) for i < count, in float32. Lane i mod 16 adds its terms in order; then lanes are added pairwise, halves first. */
 export function sum(count: number, term: (index: number) => number): number {
   const lanes = new Float32Array(LANES);
   for (let i = 0; i < count; i++) lanes[i % LANES] = (lanes[i % LANES] as number) + fround(term(i));

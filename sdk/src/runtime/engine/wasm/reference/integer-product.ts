@@ -1,8 +1,8 @@
-/** Small whole numbers: signed, or not. */
+/** Signed or unsigned bytes. */
 export type Bytes = Int8Array | Uint8Array;
 
 /**
- * a · bᵀ in 32-bit integers. Nothing overflows: 3,072 products of 8 and 7 bits are below 2²⁷.
+ * a · bᵀ in 32-bit integers. Nothing overflows: a sum of 3,072 products of 8 and 7 bits is below 2²⁷.
  *
  * @param a [m, k]
  * @param b [n, k]

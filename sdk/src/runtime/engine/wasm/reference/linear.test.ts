@@ -2,8 +2,8 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { seeded } from "#test/fixtures/seeded.ts";
 import { integerProduct } from "./integer-product.ts";
-import { type QuantizedWeight, quantizedLinear } from "./linear.ts";
-import { I8, quantizeRows, type Range, U7 } from "./quantize-rows.ts";
+import { type IntegerWeight, quantizedLinear } from "./linear.ts";
+import { I8, type IntegerRange, quantizeRows, U7 } from "./quantize-rows.ts";
 
 /** The whole number, the product of the scales and that of both are rounded once each; so is the sum with the bias. */
 const [OF_PRODUCT, OF_SUM] = [3 * 2 ** -24, 2 ** -24];
@@ -18,20 +18,20 @@ const floats = (length: number, reach: number) =>
     .map((all) => Float32Array.from(all, (value) => value / 100));
 const size = fc.constantFrom(1, 2, 3, 5, 7, 33);
 
-const given = (range: Range) =>
+const given = (range: IntegerRange) =>
   fc.record({ rows: size, inputs: size, outputs: size }).chain(({ rows, inputs, outputs }) => {
     const whole = (length: number) =>
-      fc.array(fc.integer({ min: range.least, max: range.greatest }), { minLength: length, maxLength: length });
+      fc.array(fc.integer({ min: range.min, max: range.max }), { minLength: length, maxLength: length });
     return fc.record({
       x: floats(rows * inputs, 100),
-      values: whole(inputs * outputs).map((all) => (range.least < 0 ? Int8Array.from(all) : Uint8Array.from(all))),
-      zero: whole(outputs).map((all) => Int32Array.from(all)),
-      scale: fc.float32Array({ minLength: outputs, maxLength: outputs, min: Math.fround(1e-6), max: 10, noNaN: true }),
+      values: whole(inputs * outputs).map((all) => (range.min < 0 ? Int8Array.from(all) : Uint8Array.from(all))),
+      zeroPoints: whole(outputs).map((all) => Int32Array.from(all)),
+      scales: fc.float32Array({ minLength: outputs, maxLength: outputs, min: Math.fround(1e-6), max: 10, noNaN: true }),
       bias: fc.option(floats(outputs, 100), { nil: undefined }),
     });
   });
 
-const sums = (values: ArrayLike<number>, width: number) =>
+const sumsOf = (values: ArrayLike<number>, width: number) =>
   Int32Array.from({ length: values.length / width }, (_, row) =>
     Array.from({ length: width }, (_, i) => values[row * width + i] as number).reduce(
       (total, value) => total + value,
@@ -39,15 +39,15 @@ const sums = (values: ArrayLike<number>, width: number) =>
     ),
   );
 
-describe.each<[string, Range, Range]>([
+describe.each<[string, IntegerRange, IntegerRange]>([
   ["weights of seven bits and signed activations", U7, I8],
   ["signed weights and activations of seven bits", I8, U7],
 ])("quantizedLinear, %s", (_, ofWeight, ofActivation) => {
   it("is the product of what both operands stand for, within the rounding of float32", async () => {
     await fc.assert(
-      fc.asyncProperty(given(ofWeight), async ({ x, values, zero, scale, bias }) => {
-        const [outputs, inputs] = [scale.length, values.length / scale.length];
-        const weight: QuantizedWeight = { values, scale, zero, sum: sums(values, inputs), bias };
+      fc.asyncProperty(given(ofWeight), async ({ x, values, zeroPoints, scales, bias }) => {
+        const [outputs, inputs] = [scales.length, values.length / scales.length];
+        const weight: IntegerWeight = { values, scales, zeroPoints, sums: sumsOf(values, inputs), bias };
         const found = await quantizedLinear(x, weight, ofActivation, integerProduct);
         expect(found).toHaveLength((x.length / inputs) * outputs);
         const rows = quantizeRows(x, inputs, ofActivation);
@@ -56,8 +56,10 @@ describe.each<[string, Range, Range]>([
           let [product, size] = [0, 0];
           for (let i = 0; i < inputs; i++) {
             const a =
-              (rows.scale[row] as number) * ((rows.values[row * inputs + i] as number) - (rows.zero[row] as number));
-            const w = (scale[output] as number) * ((values[output * inputs + i] as number) - (zero[output] as number));
+              (rows.scales[row] as number) *
+              ((rows.values[row * inputs + i] as number) - (rows.zeroPoints[row] as number));
+            const w =
+              (scales[output] as number) * ((values[output * inputs + i] as number) - (zeroPoints[output] as number));
             product += a * w;
             size += Math.abs(a * w);
           }
@@ -72,11 +74,11 @@ describe.each<[string, Range, Range]>([
   });
 
   it("makes a row with NaN or infinity useless, and no other", async () => {
-    const weight: QuantizedWeight = {
-      values: ofWeight.least < 0 ? Int8Array.of(1, 2) : Uint8Array.of(1, 2),
-      scale: Float32Array.of(1),
-      zero: Int32Array.of(0),
-      sum: Int32Array.of(3),
+    const weight: IntegerWeight = {
+      values: ofWeight.min < 0 ? Int8Array.of(1, 2) : Uint8Array.of(1, 2),
+      scales: Float32Array.of(1),
+      zeroPoints: Int32Array.of(0),
+      sums: Int32Array.of(3),
       bias: undefined,
     };
     const x = Float32Array.of(Number.NaN, 1, 1, 1, Number.POSITIVE_INFINITY, 1);

@@ -1,16 +1,16 @@
 import { fround } from "./float32.ts";
 import type { Bytes, IntegerProduct } from "./integer-product.ts";
-import { quantizeRows, type Range } from "./quantize-rows.ts";
+import { type IntegerRange, quantizeRows } from "./quantize-rows.ts";
 
-/** A linear map's weight in small whole numbers: weight[o, i] ≈ scale[o] · (values[o, i] − zero[o]). */
-export interface QuantizedWeight {
+/** A linear layer's weight matrix in integers: weight[o, i] ≈ scales[o] · (values[o, i] − zeroPoints[o]). */
+export interface IntegerWeight {
   /** [out, in] */
   readonly values: Bytes;
   /** [out] */
-  readonly scale: Float32Array;
-  readonly zero: Int32Array;
-  /** Σ values of each row. */
-  readonly sum: Int32Array;
+  readonly scales: Float32Array;
+  readonly zeroPoints: Int32Array;
+  /** Σ values of each output. */
+  readonly sums: Int32Array;
   /** [out]; undefined for none. */
   readonly bias: Float32Array | undefined;
 }
@@ -24,21 +24,21 @@ export interface QuantizedWeight {
  */
 export async function quantizedLinear(
   x: Float32Array,
-  weight: QuantizedWeight,
-  range: Range,
+  weight: IntegerWeight,
+  range: IntegerRange,
   product: IntegerProduct,
 ): Promise<Float32Array> {
-  const outputs = weight.scale.length;
+  const outputs = weight.scales.length;
   const inputs = weight.values.length / outputs;
   const rows = quantizeRows(x, inputs, range);
   const products = await product(rows.values, weight.values, inputs);
   const result = new Float32Array(products.length);
   for (let index = 0; index < result.length; index++) {
     const [row, column] = [Math.floor(index / outputs), index % outputs];
-    const zero = rows.zero[row] as number;
-    const ofWeight = zero * (weight.sum[column] as number);
-    const ofRow = (weight.zero[column] as number) * ((rows.sum[row] as number) - inputs * zero);
-    const scale = fround((rows.scale[row] as number) * (weight.scale[column] as number));
+    const zero = rows.zeroPoints[row] as number;
+    const ofWeight = zero * (weight.sums[column] as number);
+    const ofRow = (weight.zeroPoints[column] as number) * ((rows.sums[row] as number) - inputs * zero);
+    const scale = fround((rows.scales[row] as number) * (weight.scales[column] as number));
     const scaled = fround(fround((products[index] as number) - ofWeight - ofRow) * scale);
     result[index] = weight.bias ? scaled + (weight.bias[column] as number) : scaled;
   }

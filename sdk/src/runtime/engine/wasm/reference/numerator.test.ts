@@ -1,15 +1,16 @@
 import { describe, expect, it } from "vitest";
-import { numerator, PARTS } from "./numerator.ts";
+import { SCORE_PARTS } from "../constants/arithmetic.ts";
+import { numerator } from "./numerator.ts";
 
 /** As documented; measured 0.00603 over all parts of one. */
 const OFF = 0.0061;
 
 describe("numerator", () => {
   it("is 127 · 2⁻ᵈ as a whole number, but where that is next to a half", () => {
-    for (let d = 0; d <= 10 * PARTS; d++) {
-      expect(Math.abs(numerator(d) - 127 * 2 ** (-d / PARTS))).toBeLessThanOrEqual(0.5 + OFF);
+    for (let d = 0; d <= 10 * SCORE_PARTS; d++) {
+      expect(Math.abs(numerator(d) - 127 * 2 ** (-d / SCORE_PARTS))).toBeLessThanOrEqual(0.5 + OFF);
     }
-    expect([0, 1, 7, 9].map((d) => numerator(d * PARTS))).toEqual([127, 63, 1, 0]);
+    expect([0, 1, 7, 9].map((d) => numerator(d * SCORE_PARTS))).toEqual([127, 63, 1, 0]);
     expect([0.4, 0.6].map(numerator)).toEqual([numerator(0), numerator(1)]);
   });
 
@@ -18,6 +19,6 @@ describe("numerator", () => {
   });
 
   it("is never greater for what is farther", () => {
-    for (let d = 1; d < 10 * PARTS; d++) expect(numerator(d)).toBeLessThanOrEqual(numerator(d - 1));
+    for (let d = 1; d < 10 * SCORE_PARTS; d++) expect(numerator(d)).toBeLessThanOrEqual(numerator(d - 1));
   });
 });

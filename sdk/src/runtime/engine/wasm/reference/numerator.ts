@@ -1,21 +1,19 @@
+import { SCORE_PARTS, SOFTMAX_P0, SOFTMAX_P1, SOFTMAX_P2, SOFTMAX_P3 } from "../constants/arithmetic.ts";
 import { nearest } from "./float32.ts";
 
-/** Of one, in which scores and their distances are counted. */
-export const PARTS = 4096;
-/** What is as far counts as this: 127 · 2⁻ᵈ rounds to zero by then. */
-const FARTHEST = 8 * PARTS - 1;
-/** 127 · 2⁸ · 2⁻ᶠ for 0 ≤ f < 1, f's lowest power first, signs alternating: Lawson's iteration, then the best near it. */
-const [C0, C1, C2, C3] = [32510, 22467, 7476, 1264] as const;
+/** Maximum distance that counts: 127 · 2⁻ᵈ rounds to zero there. */
+const MAX_DISTANCE = 8 * SCORE_PARTS - 1;
 
 /**
- * 127 · 2⁻ᵈ as a whole number, in 16-bit arithmetic: before it rounds, 0.0061 off at most.
+ * round(127 · 2⁻ᵈ) in 16-bit arithmetic. Before it rounds, the error is at most 0.0061.
  *
- * @param distance d ≥ 0 in parts of one; NaN counts as far
+ * @param distance d ≥ 0 in parts of 1/SCORE_PARTS; NaN counts as the maximum
  */
 export function numerator(distance: number): number {
-  const parts = distance < FARTHEST ? nearest(distance) : FARTHEST;
-  const fraction = (parts % PARTS) << 3;
-  const power = C0 - product(fraction, C1 - product(fraction, C2 - product(fraction, C3)));
+  const parts = distance < MAX_DISTANCE ? nearest(distance) : MAX_DISTANCE;
+  const fraction = (parts % SCORE_PARTS) << 3;
+  const power =
+    SOFTMAX_P0 - product(fraction, SOFTMAX_P1 - product(fraction, SOFTMAX_P2 - product(fraction, SOFTMAX_P3)));
   return product(power, 128 >> (parts >> 12));
 }
 

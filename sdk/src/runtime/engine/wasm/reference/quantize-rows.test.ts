@@ -3,8 +3,8 @@ import { describe, expect, it } from "vitest";
 import { seeded } from "#test/fixtures/seeded.ts";
 import { I8, quantizeRows, quantizeRowsSymmetric, U7 } from "./quantize-rows.ts";
 
-/** Half a step, and the float32 rounding of 1/step, of the product with it and of the step: of up to 255 steps each. */
-const HALF_A_STEP = 0.5 + 3 * 255 * 2 ** -24;
+/** Half a scale, and the float32 rounding of 1/scale, of the product with it and of the scale, up to 255 times each. */
+const HALF_A_SCALE = 0.5 + 3 * 255 * 2 ** -24;
 
 const finite = { noNaN: true, noDefaultInfinity: true } as const;
 const number = fc.oneof(
@@ -25,20 +25,20 @@ describe.each([
   ["signed", I8],
   ["of seven bits", U7],
 ])("quantizeRows, %s", (_, range) => {
-  it("is off by half a step at most, and says what each row adds up to", () => {
+  it("is off by half a scale at most, and says what each row adds up to", () => {
     fc.assert(
       fc.property(rows, ({ x, width }) => {
-        const { values, scale, zero, sum } = quantizeRows(x, width, range);
-        expect([scale.length, zero.length, sum.length]).toEqual(new Array(3).fill(x.length / width));
-        scale.forEach((step, row) => {
-          expect(step).toBeGreaterThan(0);
-          const image = zero[row] as number;
+        const { values, scales, zeroPoints, sums } = quantizeRows(x, width, range);
+        expect([scales.length, zeroPoints.length, sums.length]).toEqual(new Array(3).fill(x.length / width));
+        scales.forEach((scale, row) => {
+          expect(scale).toBeGreaterThan(0);
+          const image = zeroPoints[row] as number;
           const own = [...values.subarray(row * width, (row + 1) * width)];
-          expect(sum[row]).toBe(own.reduce((total, value) => total + value, 0));
+          expect(sums[row]).toBe(own.reduce((total, value) => total + value, 0));
           own.forEach((value, i) => {
-            expect(value >= range.least && value <= range.greatest).toBe(true);
-            const error = Math.abs((x[row * width + i] as number) / step - (value - image));
-            expect(error).toBeLessThanOrEqual(HALF_A_STEP);
+            expect(value >= range.min && value <= range.max).toBe(true);
+            const error = Math.abs((x[row * width + i] as number) / scale - (value - image));
+            expect(error).toBeLessThanOrEqual(HALF_A_SCALE);
           });
         });
       }),
@@ -49,10 +49,10 @@ describe.each([
   it("keeps zero exactly, whatever else is in the row", () => {
     fc.assert(
       fc.property(fc.array(number, { minLength: 1, maxLength: 9 }), (others) => {
-        const { values, zero } = quantizeRows(Float32Array.of(0, ...others), others.length + 1, range);
-        expect(values[0]).toBe(zero[0]);
-        expect(zero[0]).toBeGreaterThanOrEqual(range.least);
-        expect(zero[0]).toBeLessThanOrEqual(range.greatest);
+        const { values, zeroPoints } = quantizeRows(Float32Array.of(0, ...others), others.length + 1, range);
+        expect(values[0]).toBe(zeroPoints[0]);
+        expect(zeroPoints[0]).toBeGreaterThanOrEqual(range.min);
+        expect(zeroPoints[0]).toBeLessThanOrEqual(range.max);
       }),
       seeded(300),
     );
@@ -62,51 +62,51 @@ describe.each([
     fc.assert(
       fc.property(fc.array(fc.float({ ...finite, min: -9, max: 9 }), { minLength: 1, maxLength: 9 }), (others) => {
         const { values } = quantizeRows(Float32Array.of(0, 1, ...others), others.length + 2, range);
-        expect(Math.max(...values) - Math.min(...values)).toBeGreaterThanOrEqual(range.greatest - range.least - 1);
+        expect(Math.max(...values) - Math.min(...values)).toBeGreaterThanOrEqual(range.max - range.min - 1);
       }),
       seeded(300),
     );
   });
 
   it("gives one huge number all of the range", () => {
-    const { values, zero } = quantizeRows(Float32Array.of(1, -1, 1e30, 0.5), 4, range);
-    expect([...values]).toEqual([zero[0], zero[0], range.greatest, zero[0]]);
+    const { values, zeroPoints } = quantizeRows(Float32Array.of(1, -1, 1e30, 0.5), 4, range);
+    expect([...values]).toEqual([zeroPoints[0], zeroPoints[0], range.max, zeroPoints[0]]);
   });
 
   it("leaves rows of zeros and of numbers below 2⁻¹⁰⁰ / 510 zero", () => {
     const tiny = new Float32Array(6).fill(2 ** -149);
-    const { values, scale, zero } = quantizeRows(Float32Array.of(0, 0, 0, ...tiny), 3, range);
-    expect(new Set(values)).toEqual(new Set(zero));
-    expect(scale.every((step) => step > 0 && Number.isFinite(step))).toBe(true);
+    const { values, scales, zeroPoints } = quantizeRows(Float32Array.of(0, 0, 0, ...tiny), 3, range);
+    expect(new Set(values)).toEqual(new Set(zeroPoints));
+    expect(scales.every((scale) => scale > 0 && Number.isFinite(scale))).toBe(true);
   });
 
   it("makes a row with NaN, infinity or a range beyond float32 useless, and no other", () => {
     const good = [1, 2];
     const x = Float32Array.of(Number.NaN, 1, Number.POSITIVE_INFINITY, 1, -3e38, 3e38, ...good);
-    const { scale, values } = quantizeRows(x, 2, range);
-    expect([...scale].map(Number.isFinite)).toEqual([false, false, false, true]);
+    const { scales, values } = quantizeRows(x, 2, range);
+    expect([...scales].map(Number.isFinite)).toEqual([false, false, false, true]);
     expect(values.subarray(6)).toEqual(quantizeRows(Float32Array.from(good), 2, range).values);
   });
 });
 
 describe("quantizeRowsSymmetric", () => {
-  it("is off by half a step at most, reaches ±127 and keeps zero and signs", () => {
+  it("is off by half a scale at most, reaches ±127 and keeps zero and signs", () => {
     fc.assert(
       fc.property(rows, ({ x, width }) => {
-        const { values, scale, sum } = quantizeRowsSymmetric(x, width);
+        const { values, scales, sums } = quantizeRowsSymmetric(x, width);
         const negated = quantizeRowsSymmetric(
           x.map((value) => -value),
           width,
         );
         expect([...negated.values]).toEqual([...values].map((value) => 0 - value));
-        scale.forEach((step, row) => {
+        scales.forEach((scale, row) => {
           const own = values.subarray(row * width, (row + 1) * width);
-          expect(sum[row]).toBe(own.reduce((total, value) => total + value, 0));
+          expect(sums[row]).toBe(own.reduce((total, value) => total + value, 0));
           const given = x.subarray(row * width, (row + 1) * width);
           const peak = Math.max(...given.map(Math.abs));
           if (peak > 2 ** -100) expect(Math.max(...own.map(Math.abs))).toBe(127);
           own.forEach((value, i) => {
-            expect(Math.abs((given[i] as number) / step - value)).toBeLessThanOrEqual(HALF_A_STEP);
+            expect(Math.abs((given[i] as number) / scale - value)).toBeLessThanOrEqual(HALF_A_SCALE);
             if (given[i] === 0) expect(value).toBe(0);
           });
         });
@@ -116,7 +116,7 @@ describe("quantizeRowsSymmetric", () => {
   });
 
   it("makes a row with NaN or infinity useless", () => {
-    const { scale } = quantizeRowsSymmetric(Float32Array.of(Number.NaN, 1, Number.NEGATIVE_INFINITY, 1, 1, 1), 2);
-    expect([...scale].map(Number.isFinite)).toEqual([false, false, true]);
+    const { scales } = quantizeRowsSymmetric(Float32Array.of(Number.NaN, 1, Number.NEGATIVE_INFINITY, 1, 1, 1), 2);
+    expect([...scales].map(Number.isFinite)).toEqual([false, false, true]);
   });
 });

@@ -1,37 +1,35 @@
+import { MIN_EXTENT } from "../constants/arithmetic.ts";
 import { fround, nearest } from "./float32.ts";
 
-/** Least and greatest number that an operand may have: what the matrix instruction takes. */
-export interface Range {
-  readonly least: number;
-  readonly greatest: number;
+/** Minimum and maximum of an operand: the matrix instruction takes no other numbers. */
+export interface IntegerRange {
+  readonly min: number;
+  readonly max: number;
 }
 
-export const I8: Range = { least: -128, greatest: 127 };
-export const U7: Range = { least: 0, greatest: 127 };
+export const I8: IntegerRange = { min: -128, max: 127 };
+export const U7: IntegerRange = { min: 0, max: 127 };
 
-/** Rows of numbers as small whole ones: x[r, i] ≈ scale[r] · (values[r, i] − zero[r]). */
+/** Quantized rows: x[r, i] ≈ scales[r] · (values[r, i] − zeroPoints[r]). */
 export interface QuantizedRows {
   /** [rows, width] */
   readonly values: Int8Array;
   /** [rows] */
-  readonly scale: Float32Array;
-  readonly zero: Int32Array;
-  /** Σ values of each row, which the product needs. */
-  readonly sum: Int32Array;
+  readonly scales: Float32Array;
+  readonly zeroPoints: Int32Array;
+  /** Σ values of each row. */
+  readonly sums: Int32Array;
 }
 
-/** A row of zeros has no range; any positive scale leaves it zero. */
-export const LEAST_EXTENT = 2 ** -100;
-
 /**
- * Asymmetric, one scale a row. Zero is always in the range, so that its image is in it too.
+ * Quantizes rows with a scale and a zero point per row. Zero is always in the range, so the zero point is an integer in it.
  *
  * @param x [rows, width]
  */
-export function quantizeRows(x: Float32Array, width: number, { least, greatest }: Range): QuantizedRows {
+export function quantizeRows(x: Float32Array, width: number, { min, max }: IntegerRange): QuantizedRows {
   const rows = x.length / width;
   const values = new Int8Array(x.length);
-  const [scale, zero, sum] = [new Float32Array(rows), new Int32Array(rows), new Int32Array(rows)];
+  const [scales, zeroPoints, sums] = [new Float32Array(rows), new Int32Array(rows), new Int32Array(rows)];
   for (let row = 0; row < rows; row++) {
     const end = (row + 1) * width;
     let [low, high] = [0, 0];
@@ -39,43 +37,46 @@ export function quantizeRows(x: Float32Array, width: number, { least, greatest }
       low = Math.min(low, x[i] as number);
       high = Math.max(high, x[i] as number);
     }
-    const extent = Math.max(fround(high - low), LEAST_EXTENT);
-    const inverse = fround((greatest - least) / extent);
-    const shift = nearest(fround(least - fround(low * inverse)));
+    const extent = Math.max(fround(high - low), MIN_EXTENT);
+    const inverse = fround((max - min) / extent);
+    const shift = nearest(fround(min - fround(low * inverse)));
     let total = 0;
     for (let i = row * width; i < end; i++) {
-      const value = clamp(nearest(fround((x[i] as number) * inverse)) + shift, least, greatest);
+      const value = clamp(nearest(fround((x[i] as number) * inverse)) + shift, min, max);
       values[i] = value;
       total += value;
     }
-    scale[row] = extent / (greatest - least);
-    zero[row] = shift;
-    sum[row] = total;
+    scales[row] = extent / (max - min);
+    zeroPoints[row] = shift;
+    sums[row] = total;
   }
-  return { values, scale, zero, sum };
+  return { values, scales, zeroPoints, sums };
 }
 
 /**
- * Symmetric, −127…127, one scale a row: x[r, i] ≈ scale[r] · values[r, i].
+ * Quantizes rows to −127…127, with a scale per row: x[r, i] ≈ scales[r] · values[r, i].
  *
  * @param x [rows, width]
  */
-export function quantizeRowsSymmetric(x: Float32Array, width: number): Pick<QuantizedRows, "values" | "scale" | "sum"> {
+export function quantizeRowsSymmetric(
+  x: Float32Array,
+  width: number,
+): Pick<QuantizedRows, "values" | "scales" | "sums"> {
   const rows = x.length / width;
   const values = new Int8Array(x.length);
-  const [scale, sum] = [new Float32Array(rows), new Int32Array(rows)];
+  const [scales, sums] = [new Float32Array(rows), new Int32Array(rows)];
   for (let row = 0; row < rows; row++) {
-    let peak = LEAST_EXTENT;
+    let peak = MIN_EXTENT;
     for (let i = row * width; i < (row + 1) * width; i++) peak = Math.max(peak, Math.abs(x[i] as number));
-    const inverse = fround(I8.greatest / peak);
+    const inverse = fround(I8.max / peak);
     for (let i = row * width; i < (row + 1) * width; i++) {
-      const value = clamp(nearest(fround((x[i] as number) * inverse)), -I8.greatest, I8.greatest);
+      const value = clamp(nearest(fround((x[i] as number) * inverse)), -I8.max, I8.max);
       values[i] = value;
-      sum[row] = (sum[row] as number) + value;
+      sums[row] = (sums[row] as number) + value;
     }
-    scale[row] = peak / I8.greatest;
+    scales[row] = peak / I8.max;
   }
-  return { values, scale, sum };
+  return { values, scales, sums };
 }
 
-const clamp = (x: number, least: number, greatest: number): number => Math.min(Math.max(x, least), greatest);
+const clamp = (x: number, min: number, max: number): number => Math.min(Math.max(x, min), max);

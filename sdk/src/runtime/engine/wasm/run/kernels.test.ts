@@ -1,16 +1,16 @@
 import fc from "fast-check";
 import { beforeAll, describe, expect, it } from "vitest";
 import { seeded } from "#test/fixtures/seeded.ts";
-import { attention } from "#test/suites/kernels/attention.ts";
+import { attentionInt8 } from "#test/suites/kernels/attention.ts";
 import { builds, compiled, openKernels } from "#test/suites/kernels/builds.ts";
 import { difference } from "#test/suites/kernels/difference.ts";
 import { commonDrawing, type Drawing, drawing } from "#test/suites/kernels/drawing.ts";
+import { gemmInt8 } from "#test/suites/kernels/gemm.ts";
 import { type KernelName, kernelTable, SIZE } from "#test/suites/kernels/index.ts";
-import { multiply } from "#test/suites/kernels/multiply.ts";
-import { type Machine, place } from "#test/suites/kernels/place.ts";
+import { type KernelMachine, place } from "#test/suites/kernels/place.ts";
+import { KERNEL_DATA, MODEL } from "../constants/memory.ts";
 import { I8, quantizeRows } from "../reference/quantize-rows.ts";
-import { MAX_HEAD_SIZE, TILE_OUTPUTS } from "./kernels.ts";
-import { MODEL } from "./memory-map.ts";
+import { instantiate } from "./kernels.ts";
 
 const MEMORY = 2 ** 20;
 const RUNS = 100;
@@ -21,7 +21,7 @@ const placement = fc.record({ seed: fc.nat(), guard: fc.constantFrom(0xff, 0x7f,
 const drawings = fc.nat();
 
 describe.each(builds)("the kernels, built for %s", (build) => {
-  let machine: Machine;
+  let machine: KernelMachine;
   beforeAll(async () => {
     machine = await openKernels(build, MEMORY);
   });
@@ -31,10 +31,14 @@ describe.each(builds)("the kernels, built for %s", (build) => {
     expect(exported.map(({ name }) => name).sort()).toEqual([...names, SIZE].sort());
   });
 
-  it("have the sizes that models are written and checked by", () => {
-    const constants = machine.kernels as unknown as Record<string, WebAssembly.Global>;
-    expect(constants.GREATEST_HEAD?.value).toBe(MAX_HEAD_SIZE);
-    expect(constants.COLUMNS?.value).toBe(TILE_OUTPUTS);
+  it("keep their constants between KERNEL_DATA and MODEL", async () => {
+    const memory = new WebAssembly.Memory({ initial: 1 });
+    new Uint8Array(memory.buffer).fill(0xff);
+    instantiate(await compiled(build), memory);
+    const written = new Uint8Array(memory.buffer).findIndex((byte) => byte !== 0xff);
+    const last = new Uint8Array(memory.buffer).findLastIndex((byte) => byte !== 0xff);
+    expect(written).toBeGreaterThanOrEqual(KERNEL_DATA);
+    expect(last).toBeLessThan(MODEL);
   });
 
   it.each(names)("%s leaves what the scalar reference does, and nothing else", async (name) => {
@@ -50,19 +54,19 @@ describe.each(builds)("the kernels, built for %s", (build) => {
   it.each([
     { x: -1, byte: -128 },
     { x: 1, byte: 127 },
-  ])("multiply neither saturates nor overflows where all bytes are $byte and all weights 127", async ({ x, byte }) => {
-    const call = multiply.call({ m: 7, k: 3072, n: 9, stride: 9 }, same(x));
+  ])("gemmInt8 neither saturates nor overflows when all bytes are $byte and all weights 127", async ({ x, byte }) => {
+    const call = gemmInt8.call({ m: 7, k: 3072, n: 9, stride: 9 }, same(x));
     expect(new Set(call.operands[0] as Int8Array)).toEqual(new Set([byte]));
-    expect(await difference("multiply", call, machine, { seed: 1, guard: 0xff })).toBeUndefined();
+    expect(await difference("gemmInt8", call, machine, { seed: 1, guard: 0xff })).toBeUndefined();
   });
 
-  it("multiply takes weights by groups of columns that fit a cache", async () => {
+  it("gemmInt8 takes weights by groups of columns that fit a cache", async () => {
     const large = await openKernels(build, 4 * MEMORY);
-    const call = multiply.call({ m: 7, k: 3072, n: 345, stride: 346 }, drawing(1));
-    expect(await difference("multiply", call, large, { seed: 1, guard: 0xff })).toBeUndefined();
+    const call = gemmInt8.call({ m: 7, k: 3072, n: 345, stride: 346 }, drawing(1));
+    expect(await difference("gemmInt8", call, large, { seed: 1, guard: 0xff })).toBeUndefined();
   });
 
-  it("quantizeRows makes a row with NaN, infinity or a range beyond float32 useless, and no other", () => {
+  it("quantizeRowsInt8 makes a row with NaN, infinity or a range beyond float32 useless, and no other", () => {
     const others = [1, -2, 3, -4];
     const beyond = [
       [Number.NaN, 1, 2, 3],
@@ -74,7 +78,7 @@ describe.each(builds)("the kernels, built for %s", (build) => {
     const x = Float32Array.from([others, ...beyond, others].flat());
     const [rows, width, out, params] = [beyond.length + 2, 4, MODEL + 4096, MODEL + 8192];
     new Float32Array(machine.memory.buffer, MODEL, x.length).set(x);
-    machine.kernels.quantizeRows(MODEL, 0, rows, width, out, params);
+    machine.kernels.quantizeRowsInt8(MODEL, 0, rows, width, out, params);
     const scales = Array.from({ length: rows }, (_, i) => new Float32Array(machine.memory.buffer, params + 16 * i)[0]);
     expect(scales.map(Number.isFinite)).toEqual([true, ...beyond.map(() => false), true]);
     const bytes = (row: number) =>
@@ -83,14 +87,14 @@ describe.each(builds)("the kernels, built for %s", (build) => {
     expect([bytes(0), bytes(rows - 1)]).toEqual([alone, alone]);
   });
 
-  it("attention makes NaN of a row whose query has one, and of a channel whose values have one", async () => {
+  it("attentionInt8 makes NaN of a row whose query has one, and of a channel whose values have one", async () => {
     const [tokens, size] = [19, 8];
     const shape = { tokens, size, stride: 3 * size, outStride: size };
     const at = fc.record({ token: fc.nat(tokens - 1), channel: fc.nat(size - 1), part: fc.constantFrom(0, 2) });
     await fc.assert(
       fc.asyncProperty(at, fc.constantFrom(0, tokens), placement, async ({ token, channel, part }, span, where) => {
-        const call = attention.call({ ...shape, span }, withNaN(token * shape.stride + part * size + channel));
-        expect(await difference("attention", call, machine, where)).toBeUndefined();
+        const call = attentionInt8.call({ ...shape, span }, withNaN(token * shape.stride + part * size + channel));
+        expect(await difference("attentionInt8", call, machine, where)).toBeUndefined();
         const [[, { values }]] = [...(await call.results())] as [[unknown, { values: Float32Array }]];
         expect(values.filter(Number.isNaN)).toHaveLength(part === 0 ? size : tokens);
       }),

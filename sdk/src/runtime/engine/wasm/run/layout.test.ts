@@ -4,11 +4,11 @@ import { checked, randomProgram, TENSORS, VOCABULARY } from "#test/fixtures/rand
 import { seeded } from "#test/fixtures/seeded.ts";
 import { openKernels } from "#test/suites/kernels/builds.ts";
 import { commonDrawing } from "#test/suites/kernels/drawing.ts";
-import type { Machine as Opened } from "#test/suites/kernels/place.ts";
+import type { KernelMachine } from "#test/suites/kernels/place.ts";
+import { MODEL } from "../constants/memory.ts";
 import type { CheckedProgram } from "./checked-program.ts";
 import { BLOCK, type Layout, layoutOf } from "./layout.ts";
 import { run } from "./machine.ts";
-import { MODEL } from "./memory-map.ts";
 import { PROGRAM_VERSION, type Step } from "./program.ts";
 import { type Segment, segmentsOf } from "./segments.ts";
 
@@ -48,7 +48,7 @@ function separate({ values, steps }: CheckedProgram, tokens: number): { layout: 
 }
 
 describe("layoutOf", () => {
-  let opened: Opened;
+  let opened: KernelMachine;
   beforeAll(async () => {
     opened = await openKernels("simd", END);
     const { buffer } = opened.memory;

@@ -1,7 +1,8 @@
+import { MODEL, ROW_PARAMETERS } from "../constants/memory.ts";
 import type { CheckedProgram, CheckedSkip, CheckedStep, ColumnView, PositionRows } from "./checked-program.ts";
 import type { Kernels } from "./kernels.ts";
 import { BLOCK, type Layout } from "./layout.ts";
-import { MODEL, type Regions, ROW_PARAMETERS } from "./memory-map.ts";
+import type { Regions } from "./memory-map.ts";
 import type { ProgramValue } from "./program.ts";
 import type { Segment } from "./segments.ts";
 
@@ -85,37 +86,37 @@ function runStep({ memory, kernels, program }: Machine, batch: Batch, step: Chec
     }
     case "quantize": {
       const { x, out } = step;
-      kernels.quantizeRows(at(x), tensor(step.factors), count, x.width, at(out), parameters(out));
+      kernels.quantizeRowsInt8(at(x), tensor(step.factors), count, x.width, at(out), parameters(out));
       return;
     }
     case "linearInt8": {
       const { x, out } = step;
-      kernels.multiply(
-        at(x),
-        parameters(x),
-        count,
-        x.width,
-        tensor(step.weight),
-        tensor(step.scales),
-        tensor(step.zeroPoints),
-        tensor(step.sums),
-        tensor(step.bias),
-        out.width,
-        at(out),
-        out.width,
-      );
+      kernels.gemmInt8({
+        a: at(x),
+        rowParameters: parameters(x),
+        m: count,
+        k: x.width,
+        weight: tensor(step.weight),
+        scales: tensor(step.scales),
+        zeroPoints: tensor(step.zeroPoints),
+        sums: tensor(step.sums),
+        bias: tensor(step.bias),
+        n: out.width,
+        out: at(out),
+        stride: out.width,
+      });
       return;
     }
     case "linearF32": {
       const { x, weight, bias, out } = step;
-      kernels.dense(at(x), count, x.width, tensor(weight), tensor(bias), out.width, at(out));
+      kernels.gemvF32(at(x), count, x.width, tensor(weight), tensor(bias), out.width, at(out));
       return;
     }
     case "layerNorm": {
       const { x, skip, epsilon, total, out } = step;
       const [gamma, beta] = [tensor(step.gamma), tensor(step.beta)];
       const normalize = (offset: number, rows: number, y: number) =>
-        kernels.layerNorm(
+        kernels.layerNormF32(
           at(x, offset),
           y,
           gamma,
@@ -133,7 +134,7 @@ function runStep({ memory, kernels, program }: Machine, batch: Batch, step: Chec
     case "add": {
       const { x, y, out } = step;
       const add = (offset: number, rows: number, pointer: number, bytes: number) =>
-        kernels.addRows(at(x, offset), pointer, bytes, rows, out.width, at(out, offset));
+        kernels.addRowsF32(at(x, offset), pointer, bytes, rows, out.width, at(out, offset));
       if ("row" in y) add(0, count, tensor(y.row), 0);
       else eachSkip(y, out.width, (offset, rows, pointer) => add(offset, rows, pointer, 4 * out.width));
       return;
@@ -141,12 +142,12 @@ function runStep({ memory, kernels, program }: Machine, batch: Batch, step: Chec
     case "multiply": {
       const { x, y, out } = step;
       const [pointer, yStride] = "row" in y ? [tensor(y.row), 0] : [at(y.view), stride(y.view)];
-      kernels.gate(at(x), stride(x), pointer, yStride, count, out.width, at(out));
+      kernels.multiplyF32(at(x), stride(x), pointer, yStride, count, out.width, at(out));
       return;
     }
     case "activation": {
       const { kind, x, alpha, out } = step;
-      kernels[kind === "swish" ? "sigmoidUnit" : kind](at(x), stride(x), count, out.width, at(out), alpha);
+      kernels[`${kind}F32`](at(x), stride(x), count, out.width, at(out), alpha);
       return;
     }
     case "rotate": {
@@ -154,7 +155,7 @@ function runStep({ memory, kernels, program }: Machine, batch: Batch, step: Chec
       eachSequence((offset, rows, position) => {
         const angles = 4 * position * (size / 2);
         const [cosines, sines] = [tensor(step.cosines) + angles, tensor(step.sines) + angles];
-        kernels.rotate(at(x, offset), stride(x), rows, x.width, size, cosines, sines);
+        kernels.rotateF32(at(x, offset), stride(x), rows, x.width, size, cosines, sines);
       });
       return;
     }
@@ -164,20 +165,20 @@ function runStep({ memory, kernels, program }: Machine, batch: Batch, step: Chec
       eachSequence((offset, tokens) => {
         for (let head = 0; head < heads; head++) {
           const column = 4 * head * size;
-          kernels.attention(
-            at(query, offset) + column,
-            at(key, offset) + column,
-            at(value, offset) + column,
-            stride(query),
+          kernels.attentionInt8({
+            query: at(query, offset) + column,
+            key: at(key, offset) + column,
+            value: at(value, offset) + column,
+            stride: stride(query),
             tokens,
             size,
             scale,
-            bias ? tensor(bias.table) + 4 * (2 * span - 1) * (head % bias.heads) : 0,
+            bias: bias ? tensor(bias.table) + 4 * (2 * span - 1) * (head % bias.heads) : 0,
             span,
-            at(out, offset) + column,
-            stride(out),
-            regions.scratch,
-          );
+            out: at(out, offset) + column,
+            outStride: stride(out),
+            scratch: regions.scratch,
+          });
         }
       });
       return;

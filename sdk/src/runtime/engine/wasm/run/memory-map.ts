@@ -1,25 +1,22 @@
+import { MODEL, ROW_PARAMETERS } from "../constants/memory.ts";
 import type { ProgramValue } from "./program.ts";
 
 /**
- * The engine's memory. This file owns all of its offsets:
+ * The engine's memory. constants/memory.ts has the addresses up to MODEL, which the kernels know too; this file makes all
+ * others:
  *
  *     0        nothing: a pointer of 0 means "none"
- *     1 KiB    the kernels' constants
- *     4 KiB    the model file, unchanged. Its tensors begin at multiples of 64 bytes
+ *     1 KiB    what kernels write: a call's struct, and buffers for one head and for one tile
+ *     3.25 KiB the kernels' constants (KERNEL_DATA)
+ *     4 KiB    the model file, unchanged (MODEL). Its tensors begin at multiples of 64 bytes
  *     values   the program's values (layout.ts says where each one is)
  *     ids      i32 [tokens], the token ids of a batch
  *     vector   f32 [width], a sequence's vector while it is pooled and normalized
- *     scratch  bytes that attention needs beside its operands (assembly/attention.ts)
+ *     scratch  bytes that attention needs beside its operands (assembly/scratch.ts)
  */
-export const KERNEL_DATA = 1024;
-export const MODEL = 4096;
-
 const PAGE = 65_536;
 /** One cache line. */
 const ALIGNMENT = 64;
-
-/** Scale f32, zero point i32, sum i32 and an unused word: what each row of an i8 value has. */
-export const ROW_PARAMETERS = 16;
 
 /** Where the regions behind the model file begin. They end at `end`. */
 export interface Regions {

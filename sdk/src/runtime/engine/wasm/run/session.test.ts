@@ -5,11 +5,12 @@ import { tinyBert } from "#test/fixtures/tiny-bert.ts";
 import { randomSequences } from "#test/fixtures/tiny-edge-file.ts";
 import { compiled } from "#test/suites/kernels/builds.ts";
 import { type EngineSession, oneModel, type TokenIds } from "../../engine.ts";
+import { MODEL } from "../constants/memory.ts";
 import { wasmEngine } from "../index.ts";
 import { readModelFile } from "../load/model-file.ts";
 import { parseProgram } from "../load/parse-program.ts";
 import { instantiate } from "./kernels.ts";
-import { MODEL, pagesFor } from "./memory-map.ts";
+import { pagesFor } from "./memory-map.ts";
 import { createSession } from "./session.ts";
 
 /** More than a session has room for when it is loaded. */

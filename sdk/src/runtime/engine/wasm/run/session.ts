@@ -82,7 +82,7 @@ function poolInto(
   width: number,
   vector: number,
 ): void {
-  if (pooling === "max") kernels.poolMax(x, rows, width, vector);
-  else kernels.poolMean(x, pooling === "cls" ? 1 : rows, width, vector);
-  if (normalize) kernels.normalize(vector, width);
+  if (pooling === "max") kernels.poolMaxF32(x, rows, width, vector);
+  else kernels.poolMeanF32(x, pooling === "cls" ? 1 : rows, width, vector);
+  if (normalize) kernels.normalizeF32(vector, width);
 }

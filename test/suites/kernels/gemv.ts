@@ -10,7 +10,7 @@ interface Shape {
   readonly n: number;
 }
 
-export const dense: KernelCase<Shape> = {
+export const gemvF32: KernelCase<Shape> = {
   shapes: fc.record({ rows: fc.constantFrom(1, 2, 3, 7), k: widths, n: fc.constantFrom(1, 2, 3, 5, 8, 9) }),
   call({ rows, k, n }, draw) {
     const x = draw.floats(rows, k);

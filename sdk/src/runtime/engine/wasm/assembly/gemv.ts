@@ -1,14 +1,14 @@
 import { sumOf } from "./simd";
 
 /**
- * x · wᵀ + bias in float32, for the few outputs of a head.
+ * x · wᵀ + bias in float32, for the few outputs of a classifier.
  *
  * @param x f32 [rows, k], k a multiple of 4
  * @param w f32 [n, k]
  * @param bias f32 [n]
  * @param out f32 [rows, n]
  */
-export function dense(x: usize, rows: i32, k: i32, w: usize, bias: usize, n: i32, out: usize): void {
+export function gemvF32(x: usize, rows: i32, k: i32, w: usize, bias: usize, n: i32, out: usize): void {
   const bytes = <usize>k << 2;
   for (let row = 0; row < rows; row++, x += bytes) {
     let q = w;
@@ -16,7 +16,7 @@ export function dense(x: usize, rows: i32, k: i32, w: usize, bias: usize, n: i32
   }
 }
 
-/** Σ x·y: sixteen sums side by side, which are then added pairwise, halves first. */
+/** Σ x·y: sixteen sums side by side, then added pairwise, halves first. */
 // @ts-ignore: decorator
 @inline
 function product(x: usize, y: usize, bytes: usize): f32 {

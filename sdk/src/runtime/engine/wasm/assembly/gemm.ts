@@ -1,0 +1,101 @@
+import { GEMM_A, GEMM_K, GEMM_M, GEMM_N, GEMM_WEIGHT } from "../constants/memory";
+import { TILE_OUTPUTS, TILE_ROWS } from "../constants/tiles";
+import { CONTEXT, LINEAR, SCORES } from "./store-tile";
+import { tilePlain } from "./tile-plain";
+import { tileRelaxed } from "./tile-relaxed";
+
+/** Rows per tile. */
+const ROWS: i32 = ASC_FEATURE_RELAXED_SIMD ? TILE_ROWS : 2;
+/** Weight bytes per block of columns: half of a 1 MiB L2 cache. The other half is for the rows. */
+const WEIGHT_BLOCK: i32 = 1 << 19;
+
+/**
+ * A linear layer: (Σ a·w − zeroₐ Σ w − zero_w (Σ a − k·zeroₐ)) · scaleₐ · scale_w + bias
+ *
+ * @param call the struct of gemmInt8, see constants/memory.ts
+ */
+export function gemmInt8(call: usize): void {
+  product(LINEAR, call);
+}
+
+/**
+ * Scores: Σ q·k of some queries, without scales
+ *
+ * @param call the struct of gemmInt8: a i8 [m, k] are queries, the weight u7 [n/8, k/4, 8, 4] are keys, out is i32
+ *   [m, stride] and n a multiple of 8. Row parameters, scales, zero points, sums and bias are not read.
+ */
+export function gemmScores(call: usize): void {
+  product(SCORES, call);
+}
+
+/**
+ * Context: Σ p·v · scale_p · scaleᵥ of some queries
+ *
+ * @param call the struct of gemmInt8: a u7 [m, k] are numerators, the weight i8 [n/8, k/4, 8, 4] are values. Zero points,
+ *   sums and bias are not read.
+ */
+export function gemmContext(call: usize): void {
+  product(CONTEXT, call);
+}
+
+/** Runs block by block of columns, so that a block's weights are in the L2 cache when the next rows read them. */
+// @ts-ignore: decorator
+@inline
+function product(form: i32, call: usize): void {
+  const m = load<i32>(call, GEMM_M);
+  const n = load<i32>(call, GEMM_N);
+  const columns = max(TILE_OUTPUTS, (WEIGHT_BLOCK / load<i32>(call, GEMM_K)) & -TILE_OUTPUTS);
+  for (let from = 0; from < n; from += columns) {
+    const to = min(from + columns, n);
+    let row = 0;
+    while (row < m) {
+      const count = rowsOf(m - row);
+      tiles(form, count, call, row, from, to);
+      row += count;
+    }
+  }
+}
+
+/** Runs all tiles of `count` rows, from column `from` to column `to`. Weights are read in the order that they lie in. */
+// @ts-ignore: decorator
+@inline
+function tiles(form: i32, count: i32, call: usize, row: i32, from: i32, to: i32): void {
+  const k = load<i32>(call, GEMM_K);
+  const a = load<usize>(call, GEMM_A) + <usize>row * k;
+  let w = load<usize>(call, GEMM_WEIGHT) + <usize>from * k;
+  for (let column = from; column < to; column += TILE_OUTPUTS, w += TILE_OUTPUTS * k) {
+    switch (count) {
+      case 6:
+        tile(form, 6, call, row, column, a, w, k);
+        break;
+      case 5:
+        tile(form, 5, call, row, column, a, w, k);
+        break;
+      case 4:
+        tile(form, 4, call, row, column, a, w, k);
+        break;
+      case 3:
+        tile(form, 3, call, row, column, a, w, k);
+        break;
+      case 2:
+        tile(form, 2, call, row, column, a, w, k);
+        break;
+      default:
+        tile(form, 1, call, row, column, a, w, k);
+    }
+  }
+}
+
+/** Rows of the next tile when `left` rows are left. The last two tiles are alike: in a small one, sums wait for each other. */
+// @ts-ignore: decorator
+@inline
+function rowsOf(left: i32): i32 {
+  return left <= ROWS ? left : left < 2 * ROWS - 1 && ROWS > 2 ? (left + 1) >> 1 : ROWS;
+}
+
+// @ts-ignore: decorator
+@inline
+function tile(form: i32, count: i32, call: usize, row: i32, column: i32, a: usize, w: usize, k: i32): void {
+  if (ASC_FEATURE_RELAXED_SIMD) tileRelaxed(form, count, call, row, column, a, w, k);
+  else tilePlain(form, count, call, row, column, a, w, k);
+}

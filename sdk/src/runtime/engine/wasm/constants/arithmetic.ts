@@ -1,0 +1,76 @@
+/*
+ * Numbers that define the arithmetic. The scalar reference and the kernels read this file: TypeScript and AssemblyScript
+ * both compile it, so it has plain constants only. In AssemblyScript fractions are f64; kernels cast them to f32.
+ */
+
+/** 1.5 · 2²³: a float32 near it has no fraction, so adding it rounds to the nearest integer, ties to even. */
+export const NO_FRACTIONS = 12582912;
+/** The bits of NO_FRACTIONS: after the addition, the bits less these are the integer. */
+export const NO_FRACTIONS_BITS = 0x4b400000;
+
+/** 2⁻¹⁰⁰, the minimum range of a quantized row: a row of zeros has no range, and any positive scale leaves it zero. */
+export const MIN_EXTENT = 7.888609052210118e-31;
+
+/** 1/ln 2 */
+// biome-ignore lint/suspicious/noApproximativeNumericConstant: AssemblyScript compiles this file too
+export const LOG2_E = 1.4426950408889634;
+
+/*
+ * exp: eˣ = 2ⁿ · eʳ with n = round(x / ln 2) and |r| ≤ ½ ln 2. Cephes' expf, https://www.netlib.org/cephes/
+ */
+/** Between these bounds 2ⁿ is a normal float32. */
+export const EXP_MIN = -87;
+export const EXP_MAX = 88;
+/** ln 2 is the sum of both. EXP_LN2_HIGH has few bits, so its product with n is exact. */
+export const EXP_LN2_HIGH = 0.693359375;
+export const EXP_LN2_LOW = -2.1219444e-4;
+/** EXP_Pi: the coefficient of rⁱ in eʳ. */
+export const EXP_P2 = 5.0000001201e-1;
+export const EXP_P3 = 1.6666665459e-1;
+export const EXP_P4 = 4.1665795894e-2;
+export const EXP_P5 = 8.3334519073e-3;
+export const EXP_P6 = 1.3981999507e-3;
+export const EXP_P7 = 1.98756915e-4;
+
+/*
+ * GELU is max(x, 0) − t · P(t) with t = min(|x|, limit): its distance from the rectifier is the same for x and −x. P has
+ * degree 8, P(0) is ½ like the slope there, and P(limit) is 0 to the last bit. The other coefficients minimize the maximum
+ * error (Lawson's iteration).
+ */
+/** x · Φ(x) to 9 · 10⁻⁵. GELU_Pi is the coefficient of tⁱ. https://arxiv.org/abs/1606.08415 */
+export const GELU_LIMIT = 4.1599955558776855;
+export const GELU_P0 = 0.5;
+export const GELU_P1 = -0.39423221349716187;
+export const GELU_P2 = -0.020834000781178474;
+export const GELU_P3 = 0.09897705167531967;
+export const GELU_P4 = -0.020844843238592148;
+export const GELU_P5 = -0.0080620888620615;
+export const GELU_P6 = 0.004289180971682072;
+export const GELU_P7 = -0.0007115280022844672;
+export const GELU_P8 = 4.206572339171544e-5;
+
+/** x · ½ · (1 + tanh(√(2/π) · (x + 0.044715 · x³))) to 7 · 10⁻⁵, ibid. */
+export const FAST_GELU_LIMIT = 4.0399980545043945;
+export const FAST_GELU_P0 = 0.5;
+export const FAST_GELU_P1 = -0.3950502574443817;
+export const FAST_GELU_P2 = -0.017751216888427734;
+export const FAST_GELU_P3 = 0.09523866325616837;
+export const FAST_GELU_P4 = -0.01841670274734497;
+export const FAST_GELU_P5 = -0.009086916223168373;
+export const FAST_GELU_P6 = 0.004570500925183296;
+export const FAST_GELU_P7 = -0.0007554974872618914;
+export const FAST_GELU_P8 = 4.495126268011518e-5;
+
+/*
+ * Softmax: round(127 · 2⁻ᵈ) of a score's distance d from its row's maximum, in 16-bit fixed-point numbers.
+ */
+/** Fixed-point scale: a distance of 1 counts as 4096. */
+export const SCORE_PARTS = 4096;
+/** 127 · 2⁸ · 2⁻ᶠ for 0 ≤ f < 1 is P0 − f·(P1 − f·(P2 − f·P3)): Lawson's iteration, then the best integers nearby. */
+export const SOFTMAX_P0 = 32510;
+export const SOFTMAX_P1 = 22467;
+export const SOFTMAX_P2 = 7476;
+export const SOFTMAX_P3 = 1264;
+
+/** Minimum norm of a vector: the eps of torch.nn.functional.normalize. */
+export const MIN_NORM = 1e-12;
