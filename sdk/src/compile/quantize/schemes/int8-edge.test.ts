@@ -36,7 +36,7 @@ describe.each([
   ["activations of seven bits", SEVEN_BIT_ACTIVATIONS, "int8"],
 ] as const)("the edge form of a product, %s", (_, operands, dtype) => {
   const weight = randomMatrix(INPUTS, OUTPUTS, 1).map((value) => value + 0.3);
-  const precision = { min: operands.weight.least, max: operands.weight.greatest, symmetric: false };
+  const precision = { min: operands.weight.min, max: operands.weight.max, symmetric: false };
 
   it("keeps what the weight's levels stand for, outputs first", async () => {
     const graph = oneProduct(int8Edge(weightQuantizer(plain), 8, operands), weight, INPUTS);

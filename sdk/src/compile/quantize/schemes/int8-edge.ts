@@ -1,4 +1,4 @@
-import { I8, type Range, U7 } from "../../../runtime/engine/wasm/reference/quantize-rows.ts";
+import { I8, type IntegerRange, U7 } from "../../../runtime/engine/wasm/reference/quantize-rows.ts";
 import { int } from "../../graph/attribute.ts";
 import { EDGE } from "../../graph/edge-operators.ts";
 import { tensor } from "../../graph/tensor.ts";
@@ -8,8 +8,8 @@ import { correctedBias, oncePerWeight, type WeightQuantizer } from "../weights/w
 
 /** Integer ranges of both operands. The matrix instruction takes one operand of 8 bits and one of 7. */
 export interface OperandRanges {
-  readonly weight: Range;
-  readonly activation: Range;
+  readonly weight: IntegerRange;
+  readonly activation: IntegerRange;
 }
 
 /** More accurate than 7-bit activations, at the same speed: docs/accuracy.md. */
@@ -30,18 +30,14 @@ export function int8Edge(
 ): QuantizationScheme {
   const { weight: range, activation } = operands;
   const quantized = oncePerWeight((graph, layer) => {
-    const { values, scales, zeroPoints, biasCorrection } = quantizeWeight(layer, {
-      min: range.least,
-      max: range.greatest,
-      symmetric: false,
-    });
+    const { values, scales, zeroPoints, biasCorrection } = quantizeWeight(layer, { ...range, symmetric: false });
     const { name, constant } = layer.weight;
     const [inputs = 0, outputs = 0] = constant.shape;
-    const rows = new (range.least < 0 ? Int8Array : Uint8Array)(values.length);
+    const rows = new (range.min < 0 ? Int8Array : Uint8Array)(values.length);
     for (let at = 0; at < rows.length; at++) {
       rows[at] = values[(at % inputs) * outputs + Math.floor(at / inputs)] as number;
     }
-    const dtype = range.least < 0 ? "int8" : "uint8";
+    const dtype = range.min < 0 ? "int8" : "uint8";
     return {
       weight: graph.constant(`${name}.${dtype}`, tensor(dtype, [outputs, inputs], rows)),
       scale: graph.constant(`${name}.scale`, tensor("float32", [outputs], scales)),
@@ -56,7 +52,7 @@ export function int8Edge(
       return graph.add("DynamicQuantizeMatMul", inputs, {
         name: layer.name,
         domain: EDGE,
-        attributes: { activation_min: int(activation.least), activation_max: int(activation.greatest) },
+        attributes: { activation_min: int(activation.min), activation_max: int(activation.max) },
       }).output;
     },
     attention(graph, { name, attributes }, { query, key, value, bias }) {
