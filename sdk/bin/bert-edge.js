@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-const oldest = 24;
+const oldest = 22;
 if (Number.parseInt(process.versions.node, 10) < oldest) {
   console.error(`bert-edge needs Node ${oldest} or newer; this is ${process.versions.node}.`);
   console.error("Run it by npx or an npm script where the npm package `node` is installed, or update Node.");

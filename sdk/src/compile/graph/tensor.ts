@@ -1,5 +1,6 @@
 import { BertEdgeError } from "../../artifact/error.ts";
 import { LARGE_BYTES, release } from "../files/large-buffers.ts";
+import { fromHalfBits, toHalfBits } from "./float16.ts";
 
 /** Bytes per element of each type. */
 export const elementSize = {
@@ -29,11 +30,11 @@ export interface Tensor {
   readonly data: Uint8Array<ArrayBuffer>;
 }
 
-/** Typed array by element type. bfloat16 has none. */
+/** Typed array by element type. float16 is handled as its bits. bfloat16 has none. */
 export const typedArrays = {
   float32: Float32Array,
   float64: Float64Array,
-  float16: Float16Array,
+  float16: Uint16Array,
   int64: BigInt64Array,
   int32: Int32Array,
   int16: Int16Array,
@@ -45,25 +46,12 @@ export const typedArrays = {
   bool: Uint8Array,
 } as const;
 
-type NumberArray =
-  | Float32Array
-  | Float64Array
-  | Float16Array
-  | Int32Array
-  | Int16Array
-  | Int8Array
-  | Uint32Array
-  | Uint16Array
-  | Uint8Array
-  | BigInt64Array
-  | BigUint64Array;
-
 /**
  * Wraps the bytes of `values`, without a copy, in a tensor.
  *
  * @throws BertEdgeError `tensor_shape`
  */
-export function tensor(dtype: DataType, shape: readonly number[], values: NumberArray): Tensor {
+export function tensor(dtype: DataType, shape: readonly number[], values: ArrayBufferView): Tensor {
   const data = new Uint8Array(values.buffer as ArrayBuffer, values.byteOffset, values.byteLength);
   if (data.length !== byteLength({ dtype, shape })) {
     throw new BertEdgeError(
@@ -134,7 +122,7 @@ export function tensorFromNumbers(dtype: DataType, shape: readonly number[], num
   if (dtype === "int64" || dtype === "uint64") {
     return tensor(dtype, shape, typedArrays[dtype].from(Array.from(numbers, BigInt)));
   }
-  return tensor(dtype, shape, typedArrays[dtype].from(numbers));
+  return tensor(dtype, shape, dtype === "float16" ? toHalfBits(numbers) : typedArrays[dtype].from(numbers));
 }
 
 export const int64s = (...values: number[]): Tensor =>
@@ -155,7 +143,7 @@ export function toFloat32({ dtype, data }: Tensor): Float32Array<ArrayBuffer> {
     case "float32":
       return new Float32Array(aligned.buffer, aligned.byteOffset, count);
     case "float16":
-      return Float32Array.from(new Float16Array(aligned.buffer, aligned.byteOffset, count));
+      return fromHalfBits(new Uint16Array(aligned.buffer, aligned.byteOffset, count));
     case "bfloat16": {
       const upper = new Uint16Array(aligned.buffer, aligned.byteOffset, count);
       return new Float32Array(Uint32Array.from(upper, (bits) => bits << 16).buffer);
@@ -170,7 +158,6 @@ export function toFloat32({ dtype, data }: Tensor): Float32Array<ArrayBuffer> {
 const readers: { readonly [T in DataType]?: (view: DataView, at: number) => number } = {
   float64: (view, at) => view.getFloat64(at, true),
   float32: (view, at) => view.getFloat32(at, true),
-  float16: (view, at) => view.getFloat16(at, true),
   int64: (view, at) => Number(view.getBigInt64(at, true)),
   uint64: (view, at) => Number(view.getBigUint64(at, true)),
   int32: (view, at) => view.getInt32(at, true),

@@ -1,7 +1,7 @@
 import { int } from "../../graph/attribute.ts";
 import { type Dim, sameDim, symbolOf } from "../../graph/dim.ts";
 import type { Value } from "../../graph/node.ts";
-import { int64s, type Tensor, tensor } from "../../graph/tensor.ts";
+import { int64s, type Tensor, tensorFromNumbers } from "../../graph/tensor.ts";
 import { Refusal, type Rewrite, refuse } from "../../rewrite/rule.ts";
 import { castToInt32 } from "../shared/cast-to-int32.ts";
 import { sumTerms } from "../shared/sum-terms.ts";
@@ -109,11 +109,8 @@ function selectedBias(
   return add("Where", kept === 1 ? [condition, zero, hidden] : [condition, hidden, zero]).output;
 }
 
-function scalar({ dtype }: Value, value: number): Tensor {
-  return dtype === "float16"
-    ? tensor("float16", [], Float16Array.of(value))
-    : tensor("float32", [], Float32Array.of(value));
-}
+const scalar = ({ dtype }: Value, value: number): Tensor =>
+  tensorFromNumbers(dtype === "float16" ? "float16" : "float32", [], [value]);
 
 /** [batch or 1, heads or 1, queries, keys], as the operators want it. */
 function expandedBias(

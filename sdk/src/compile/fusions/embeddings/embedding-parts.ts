@@ -1,6 +1,6 @@
 import { type Dim, type Shape, sameDim } from "../../graph/dim.ts";
 import type { Node, Value } from "../../graph/node.ts";
-import { elementCount, elementSize, numbersOf, type Tensor, tensor } from "../../graph/tensor.ts";
+import { elementCount, elementSize, numbersOf, type Tensor, tensorFromNumbers } from "../../graph/tensor.ts";
 import { type Refusal, type Rewrite, refuse, vectorOf } from "../../rewrite/rule.ts";
 import { embeddingIndices, leadingTableRows } from "./embedding-indices.ts";
 
@@ -102,9 +102,5 @@ export function addRow(table: Tensor, vector: Tensor): Tensor | undefined {
   if (table.dtype !== vector.dtype || (table.dtype !== "float32" && table.dtype !== "float16")) return undefined;
   const added = numbersOf(vector);
   const values = numbersOf(table).map((value, i) => value + (added[i % added.length] as number));
-  return tensor(
-    table.dtype,
-    table.shape,
-    table.dtype === "float32" ? Float32Array.from(values) : Float16Array.from(values),
-  );
+  return tensorFromNumbers(table.dtype, table.shape, values);
 }

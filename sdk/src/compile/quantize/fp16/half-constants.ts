@@ -1,3 +1,4 @@
+import { fromHalfBits, toHalfBits } from "../../graph/float16.ts";
 import type { Node } from "../../graph/node.ts";
 import { elementCount, lazyTensor, reading, type Tensor, tensor, toFloat32 } from "../../graph/tensor.ts";
 import type { HalfOperator } from "./half-operators.ts";
@@ -18,17 +19,13 @@ export const MIN_BIAS = -(2 ** 15);
 /** Converts a float32 tensor to half precision when it is read. */
 export const toHalf = (value: Tensor): Tensor =>
   lazyTensor("float16", value.shape, () => {
-    const halves = reading(value, (read) => new Float16Array(toFloat32(read)));
+    const halves = reading(value, (read) => toHalfBits(toFloat32(read)));
     return tensor("float16", value.shape, halves).data;
   });
 
 /** Converts a bias of attention scores to half precision; see `MIN_BIAS`. */
 export const biasToHalf = (value: Tensor): Tensor =>
-  tensor(
-    "float16",
-    value.shape,
-    Float16Array.from(toFloat32(value), (x) => Math.max(x, MIN_BIAS)),
-  );
+  tensor("float16", value.shape, toHalfBits(toFloat32(value).map((x) => Math.max(x, MIN_BIAS))));
 
 /** Returns a check whether all float32 constants of a node survive half precision. Biases of attention scores always do. */
 export function constantsSurvive(): (node: Node, operator: HalfOperator) => boolean {
@@ -61,7 +58,7 @@ function channelAxis(node: Node, rank: number): number | undefined {
  */
 export function survives(value: Tensor, axis: number | undefined): boolean {
   const exact = toFloat32(value);
-  const rounded = new Float16Array(exact);
+  const rounded = fromHalfBits(toHalfBits(exact));
   const channels = axis === undefined ? 1 : (value.shape[axis] as number);
   const stride = axis === undefined ? 1 : elementCount(value.shape.slice(axis + 1));
   const [largest, errors] = [new Float64Array(channels), new Float64Array(channels)];

@@ -1,0 +1,41 @@
+// Node 22 has no Float16Array, so half-precision numbers are handled as their bits, in a Uint16Array.
+
+const INFINITY = 0x7c00;
+const NAN = 0x7e00;
+const SIGN = 0x8000;
+
+const float64 = new Float64Array(1);
+const words = new Uint32Array(float64.buffer);
+
+/** Distance of neighbouring halves for each exponent from −14, as a factor that makes it 1. */
+const perSpacing = Array.from({ length: 30 }, (_, i) => 2 ** (24 - i));
+
+/** Rounds to half precision, to nearest, ties to even: the bits of the result. */
+function bitsOf(x: number): number {
+  float64[0] = x;
+  const high = words[1] as number;
+  const sign = (high >>> 16) & SIGN;
+  const exponent = Math.max(((high >>> 20) & 0x7ff) - 1023, -14);
+  if (exponent > 15) return Number.isNaN(x) ? NAN : sign | INFINITY;
+  // Adding 2⁵² rounds to a whole number. 2048 of them carry into the exponent.
+  const significand = Math.abs(x) * (perSpacing[exponent + 14] as number) + 2 ** 52 - 2 ** 52;
+  return sign | ((exponent + 14) * 1024 + significand);
+}
+
+function numberOf(bits: number): number {
+  const sign = bits & SIGN ? -1 : 1;
+  const exponent = (bits >>> 10) & 0x1f;
+  const fraction = bits & 0x3ff;
+  if (exponent === 31) return fraction ? Number.NaN : sign * Number.POSITIVE_INFINITY;
+  return sign * (exponent === 0 ? fraction : (fraction + 1024) * 2 ** (exponent - 1)) * 2 ** -24;
+}
+
+/** Rounds numbers to half precision, to nearest, ties to even. */
+export function toHalfBits(numbers: ArrayLike<number>): Uint16Array<ArrayBuffer> {
+  const bits = new Uint16Array(numbers.length);
+  for (let i = 0; i < bits.length; i++) bits[i] = bitsOf(numbers[i] as number);
+  return bits;
+}
+
+/** Converts halves to the same numbers in float32. */
+export const fromHalfBits = (bits: Uint16Array): Float32Array<ArrayBuffer> => Float32Array.from(bits, numberOf);
