@@ -27,7 +27,7 @@ describe("precisions", () => {
     fused = await fusedGraph(config, weights);
   });
 
-  it("finds the products between hidden and intermediate width, and no projections", async () => {
+  it("finds the linear layers of feed-forward blocks, and no projections", async () => {
     const names = (graph: Graph) => feedForwardLayers(graph).map(({ name }) => name);
     expect(names(fused)).toEqual(
       [0, 1].flatMap((i) => [`layer.${i}.intermediate.product`, `layer.${i}.output.product`]),
@@ -39,7 +39,7 @@ describe("precisions", () => {
     );
   });
 
-  it.each(["int8", "int8-blocks"] as const)("takes 4 bits for these products alone, in %s", (precision) => {
+  it.each(["int8", "int8-blocks"] as const)("quantizes only these layers to 4 bits, in %s", (precision) => {
     const nodes = [...precisions[precision](fused, { feedForwardBits: 4 })().nodes];
     const narrow = nodes.filter((node) => node.opType === "MatMulNBits" && node.int("bits") === 4);
     expect(narrow).toHaveLength(4);
@@ -50,14 +50,14 @@ describe("precisions", () => {
     ]);
   });
 
-  it.each(integers)("takes 4 bits for word tables alone, in %s", (precision) => {
+  it.each(integers)("quantizes only embedding tables to 4 bits, in %s", (precision) => {
     const [wide, narrow] = [precisions[precision](fused)(), precisions[precision](fused, { tableBits: 4 })()];
     expect(countOperators(narrow)).toEqual(countOperators(wide));
     const bits = [...narrow.nodes].flatMap((node) => node.int("bits") ?? []);
     expect(bits.filter((value) => value === 4)).toHaveLength(1);
   });
 
-  it.each(integers)("keeps nodes of 8 bits in float32, and those of 4 in 8, in %s", (precision) => {
+  it.each(integers)("keeps 8-bit nodes in float32 and 4-bit nodes in 8 bits, in %s", (precision) => {
     const [table = ""] = embeddingNodes(fused);
     const product = "layer.0.output.product";
     const quantizer = precisions[precision](fused, { tableBits: 4 });
@@ -66,17 +66,17 @@ describe("precisions", () => {
     const kept = quantizer(new Set([table]));
     expect(quantizableNodes(kept)).toEqual([]);
     expect([...kept.nodes].find(({ opType }) => opType === "GatherBlockQuantized")?.int("bits")).toBe(8);
-    // Kept once is not kept for good.
+    // A node that was kept in one call is not kept in the next.
     expect(quantizableNodes(quantizer())).toEqual([]);
   });
 
-  it.each([...integers, "fp16"] as const)("changes nothing in the graph it is given, in %s", (precision) => {
+  it.each([...integers, "fp16"] as const)("does not change the graph it is given, in %s", (precision) => {
     const before = encodeOnnx(fused);
     precisions[precision](fused, { tableBits: 4, feedForwardBits: 4 })();
     expect(Buffer.compare(encodeOnnx(fused), before)).toBe(0);
   });
 
-  it.each(integers)("errs less once calibrated, in %s", async (precision) => {
+  it.each(integers)("has a smaller error with calibration, in %s", async (precision) => {
     const calibration = await observeStatistics(fused, [
       calibrationBatch({ ...batch, types: batch.ids.map((row) => row.map(() => 0)) }),
     ]);

@@ -17,7 +17,7 @@ import { int8Dynamic } from "./schemes/int8-dynamic.ts";
 import { smoothActivations } from "./smooth-activations.ts";
 import { weightQuantizer } from "./weights/weight-quantizer.ts";
 
-/** (x / s) · (s ⊙ W) rounds each factor once more than x · W: measured 2e-6 at worst over six seeds, states around 1. */
+/** (x / s) · (s ⊙ W) rounds each factor once more than x · W: measured 2e-6 at worst over six seeds, hidden states around 1. */
 const FLOAT32_ROUNDING = 1e-5;
 
 const batch = randomBatch(
@@ -38,7 +38,7 @@ const norms = [
   "encoder.layer.0.output.LayerNorm",
 ];
 
-/** Sets channels of the layer normalizations before matrix products. */
+/** Sets channels of the layer normalizations before linear layers. */
 const setChannels = (values: TinyValues, parts: readonly string[], channels: readonly number[], value: number) => {
   for (const norm of norms) {
     for (const part of parts) {
@@ -70,7 +70,7 @@ describe("smoothActivations", () => {
     ["an outlying gain", { edit: (values) => setChannels(values, ["weight"], [3], 30) }],
     ["a negative gain", { edit: (values) => setChannels(values, ["weight"], [3], -1) }],
     ["a tiny gain", { edit: (values) => setChannels(values, ["weight", "bias"], [3], 1e-38) }],
-  ])("leaves what the float32 graph computes as it is, with %s", async (_, options) => {
+  ])("does not change what the float32 graph computes, with %s", async (_, options) => {
     const graph = await fusedTiny(options);
     const smoothed = smoothActivations(graph, "gains");
     expect(smoothed.statistics).toBeUndefined();
@@ -78,7 +78,7 @@ describe("smoothActivations", () => {
     expect(largestDifference(states, await attendedStates(graph, batch))).toBeLessThan(FLOAT32_ROUNDING);
   });
 
-  it("goes before every product of a layer normalization, and no other", async () => {
+  it("smooths every linear layer after a layer normalization, and no other", async () => {
     const smoothed = [...smoothActivations(await fusedTiny({}), "gains").graph.nodes];
     const readers = smoothed.filter(({ inputs }) => inputs[0]?.producer?.name.endsWith(".smoothed"));
     expect(readers.map(({ opType }) => opType).sort()).toEqual(["Attention", "Attention", "MatMul", "MatMul"]);
@@ -87,7 +87,7 @@ describe("smoothActivations", () => {
     }
   });
 
-  it("makes int8 more exact where channels of a layer normalization stand out", async () => {
+  it("makes int8 more exact if channels of a layer normalization are outliers", async () => {
     const graph = await fusedTiny({ edit: (values) => setChannels(values, ["weight"], [3, 17], 20) });
     const expected = await attendedStates(graph, batch);
     const worst = async (states: Promise<Float32Array[]>) =>
@@ -97,7 +97,7 @@ describe("smoothActivations", () => {
     expect(1 - smooth).toBeLessThan((1 - plain) / 2);
   });
 
-  it("evens out every product's inputs by texts, and leaves what is computed as it is", async () => {
+  it("smooths every linear layer by texts, and does not change what is computed", async () => {
     const graph = await fusedTiny({});
     const batches = [calibrationBatch(batch)];
     const smoothed = smoothActivations(graph, "texts", await observeStatistics(graph, batches));
@@ -108,7 +108,7 @@ describe("smoothActivations", () => {
   });
 
   it.each(["gains", "texts"] as const)(
-    "knows what products smoothed by %s read, from what the others did",
+    "derives the statistics of layers smoothed by %s from those of the original layers",
     async (by) => {
       const graph = await fusedTiny({});
       const batches = [calibrationBatch(batch)];
@@ -128,7 +128,7 @@ describe("smoothActivations", () => {
     },
   );
 
-  it("lets layers share what they shared", () => {
+  it("lets layers share weights that they shared before", () => {
     const width = 16;
     const random = randomNumbers(1);
     const numbers = (...shape: number[]) =>
@@ -151,7 +151,7 @@ describe("smoothActivations", () => {
     expect(third).not.toBe(first);
   });
 
-  it("changes nothing in the graph it is given", async () => {
+  it("does not change the graph it is given", async () => {
     const graph = await fusedTiny({});
     const before = encodeOnnx(graph);
     smoothActivations(graph, "gains");

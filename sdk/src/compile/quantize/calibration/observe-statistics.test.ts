@@ -19,7 +19,7 @@ import { linearLayersOf } from "../linear-layers.ts";
 import type { ActivationStatistics } from "./activation-statistics.ts";
 import { observeStatistics } from "./observe-statistics.ts";
 
-/** float32 sums of up to 16 products, of the largest of them: measured 4.0 · 10⁻⁸ at worst. */
+/** Rounding error of float32 sums, relative to their largest term: measured 4.0 · 10⁻⁸ at worst. */
 const FLOAT32_ROUNDING = 2e-7;
 
 const WIDTH = 16;
@@ -33,7 +33,7 @@ const masks = [
 ];
 const batches = masks.map((mask, i) => calibrationBatch(randomBatch(mask, 50, i + 1)));
 
-/** What the products of a graph read of tokens, by the weight's name. */
+/** Rows that the linear layers of a graph read, by the name of the weight. */
 async function tokensRead(graph: Graph, given: readonly TokenBatch[]): Promise<Map<string, Float32Array[]>> {
   const copy = copyGraph(graph);
   const products = linearLayersOf(copy);
@@ -60,7 +60,7 @@ async function tokensRead(graph: Graph, given: readonly TokenBatch[]): Promise<M
   return read;
 }
 
-function expectMoments(found: ActivationStatistics | undefined, rows: readonly Float32Array[]): void {
+function expectStatistics(found: ActivationStatistics | undefined, rows: readonly Float32Array[]): void {
   const wanted = statisticsOf(rows);
   expect(found).toMatchObject({ width: wanted.width, tokens: wanted.tokens });
   for (const part of ["sum", "gram"] as const) {
@@ -76,7 +76,7 @@ async function expectObserved(graph: Graph, given: readonly TokenBatch[]) {
   const calibration = await observeStatistics(graph, given);
   const read = await tokensRead(graph, given);
   expect([...calibration.keys()].sort()).toEqual([...read.keys()].sort());
-  for (const [name, rows] of read) expectMoments(calibration.get(name), rows);
+  for (const [name, rows] of read) expectStatistics(calibration.get(name), rows);
   return calibration;
 }
 
@@ -94,7 +94,7 @@ function matrix(seed: number): Tensor {
   );
 }
 
-/** Graphs of x [batch, sequence, 16] and, unless told otherwise, a mask. */
+/** Draws a graph that reads x [batch, sequence, 16] and, by default, a mask. */
 function drawn(draw: (g: NamedGraph) => string, { masked = true, opset = 17 } = {}): Graph {
   const sizes = ["batch", "sequence"];
   const mask = { name: "attention_mask", dtype: "int64" as const, shape: sizes };
@@ -113,19 +113,19 @@ const drawnBatch = (value = (_: number, random: number) => random): TokenBatch =
   ]);
 };
 
-describe("observeProducts", () => {
-  it("finds the moments of what every product reads, without padding", async () => {
+describe("observeStatistics", () => {
+  it("collects statistics of what every linear layer reads, without padding", async () => {
     const calibration = await expectObserved(await fusedTiny(), batches);
     expect(calibration.size).toBe(8);
     for (const { tokens } of calibration.values()) expect(tokens).toBe(6 + 2 + 3 + 3);
   });
 
-  it("finds the same in as many passes as products", async () => {
+  it("collects the same with one pass per layer", async () => {
     const graph = await fusedTiny();
     expect(await observeStatistics(graph, batches, 4 * 32 * 32)).toEqual(await observeStatistics(graph, batches));
   });
 
-  it("gives products of one input the same moments", async () => {
+  it("gives layers with the same input the same statistics", async () => {
     const { config, weights } = tinyModernBert();
     const graph = await fusedGraph(config, weights);
     const calibration = await expectObserved(graph, batches);
@@ -134,7 +134,7 @@ describe("observeProducts", () => {
     expect([key, value]).toEqual([query, query]);
   });
 
-  it("adds up what all products of a shared weight read", async () => {
+  it("adds up what all layers of a shared weight read", async () => {
     const graph = drawn((g) => {
       const shared = g.constant("shared", matrix(1));
       return g.op("second", "MatMul", [g.op("between", "Tanh", [g.op("first", "MatMul", ["x", shared])]), shared]);
@@ -143,7 +143,7 @@ describe("observeProducts", () => {
     expect([...calibration.values()].map(({ tokens }) => tokens)).toEqual([8]);
   });
 
-  it("counts texts where a product reads a state of each", async () => {
+  it("counts texts if a layer reads one row per text", async () => {
     const graph = drawn((g) => {
       const pooled = g.op("pooled", "Gather", ["x", g.constant("first", tensor("int64", [], BigInt64Array.of(0n)))], {
         axis: int(1),
@@ -154,7 +154,7 @@ describe("observeProducts", () => {
     expect(calibration.get("weight")?.tokens).toBe(4);
   });
 
-  it("counts all tokens of a graph without a mask, whatever their ids", async () => {
+  it("counts all tokens of a graph without a mask", async () => {
     const g = new NamedGraph("ids", [{ name: "input_ids", dtype: "int64", shape: ["batch", "sequence"] }]);
     g.op("words", "Gather", [g.constant("table", matrix(3)), "input_ids"]);
     const graph = g.outputs(g.op("dense", "MatMul", ["words", g.constant("weight", matrix(4))]));

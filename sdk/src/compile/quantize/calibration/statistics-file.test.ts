@@ -15,23 +15,23 @@ const all = new Map<string, ActivationStatistics>([
 ]);
 
 async function written() {
-  const path = join(await temporaryFolder(), "moments");
+  const path = join(await temporaryFolder(), "statistics");
   return { path, calibration: storedStatistics(path, await writeStatistics(path, all)) };
 }
 
-describe("moments in a file", () => {
-  it("are those that were written", async () => {
+describe("a file of statistics", () => {
+  it("gives back what was written", async () => {
     const { calibration } = await written();
-    for (const [weight, moments] of all) expect(calibration.get(weight)).toEqual(moments);
+    for (const [weight, statistics] of all) expect(calibration.get(weight)).toEqual(statistics);
     expect(calibration.get("value")).toBeUndefined();
   });
 
-  it("that weights share are in it once", async () => {
+  it("stores shared statistics once", async () => {
     const floats = [3, 200].reduce((sum, width) => sum + width * (1 + width), 0);
     expect((await stat((await written()).path)).size).toBe(4 * floats);
   });
 
-  it("are refused once the file is another", async () => {
+  it("refuses to be read after the file was replaced", async () => {
     const { path, calibration } = await written();
     await appendFile(path, "x");
     expect(refusal(() => calibration.get("output"))).toBe("file_changed");

@@ -88,7 +88,7 @@ describe("toFp16, for values that sub-graphs read", () => {
 });
 
 describe("toFp16 keeps quantized computations in float32", () => {
-  const steps = (s: Sketch, value: Value, zero = s.constant(tensor("uint8", [], Uint8Array.of(128)))) =>
+  const qdq = (s: Sketch, value: Value, zero = s.constant(tensor("uint8", [], Uint8Array.of(128)))) =>
     s.op("DequantizeLinear", [s.op("QuantizeLinear", [value, 0.02, zero]), 0.02, zero]);
   const int8 = (s: Sketch, columns = HIDDEN) => {
     const length = HIDDEN * columns;
@@ -105,8 +105,8 @@ describe("toFp16 keeps quantized computations in float32", () => {
     [
       "with QuantizeLinear and DequantizeLinear",
       (s, input) => {
-        const sum = s.op("Add", [product(s, steps(s, input)), s.random([HIDDEN])]);
-        return steps(s, s.op("Transpose", [sum], { perm: [0, 2, 1] }));
+        const sum = s.op("Add", [product(s, qdq(s, input)), s.random([HIDDEN])]);
+        return qdq(s, s.op("Transpose", [sum], { perm: [0, 2, 1] }));
       },
     ],
     [

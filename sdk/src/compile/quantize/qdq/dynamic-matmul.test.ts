@@ -7,7 +7,7 @@ import type { Value } from "../../graph/node.ts";
 interface Parts {
   readonly dtype?: Grid["dtype"];
   /** Shape of the weight's scale and zero point. */
-  readonly steps?: readonly number[];
+  readonly scaleShape?: readonly number[];
   readonly bias?: boolean;
   readonly to?: number;
 }
@@ -17,11 +17,11 @@ const quantize = (s: Sketch, x: Value) =>
 
 /** float((x − z) · (W − y)) · (s · t) + b */
 function dynamic(s: Sketch, [x, scale, zero]: readonly (Value | undefined)[], parts: Parts = {}): Value {
-  const { dtype = "int8", steps = [], bias = true, to = CAST.float32 } = parts;
+  const { dtype = "int8", scaleShape = [], bias = true, to = CAST.float32 } = parts;
   const weight = s.constant(randomBytes(s, dtype, [IN, OUT]));
   const [weightScale, weightZero] = [
-    s.floats(steps, steps.length ? columns : [0.0031]),
-    s.constant(randomBytes(s, dtype, steps)),
+    s.floats(scaleShape, scaleShape.length ? columns : [0.0031]),
+    s.constant(randomBytes(s, dtype, scaleShape)),
   ];
   const sums = s.op("MatMulInteger", [x, weight, zero, weightZero]);
   const result = s.op("Mul", [s.op("Cast", [sums], { to }), s.op("Mul", [scale, weightScale])]);
@@ -32,8 +32,8 @@ describe("a dynamically quantized MatMul", () => {
   it.each<[string, Parts]>([
     ["int8", {}],
     ["uint8", { dtype: "uint8" }],
-    ["int8 with a scale and a zero point for every column", { steps: [OUT] }],
-    ["uint8 with a scale and a zero point for every column", { dtype: "uint8", steps: [OUT] }],
+    ["int8 with a scale and a zero point for every column", { scaleShape: [OUT] }],
+    ["uint8 with a scale and a zero point for every column", { dtype: "uint8", scaleShape: [OUT] }],
     ["int8 without a bias", { bias: false }],
   ])("becomes one operator: %s", async (_, parts) => {
     const { graph, counts } = await integerForm((s) => s.output(dynamic(s, quantize(s, input(s)), parts)));
@@ -46,7 +46,7 @@ describe("a dynamically quantized MatMul", () => {
     const { counts } = await integerForm((s) => {
       const x = quantize(s, input(s));
       s.output(dynamic(s, x), "a");
-      s.output(dynamic(s, x, { steps: [OUT] }), "b");
+      s.output(dynamic(s, x, { scaleShape: [OUT] }), "b");
     });
     expect(counts).toEqual({ DynamicQuantizeLinear: 1, MatMulIntegerToFloat: 2 });
   });

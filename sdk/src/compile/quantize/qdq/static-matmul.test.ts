@@ -18,20 +18,20 @@ import type { Sketch } from "#test/fixtures/sketch.ts";
 import { integerForm } from "#test/oracles/integer-form.ts";
 import type { Value } from "../../graph/node.ts";
 
-const step = fc.constantFrom(0.00031, 0.0023, 0.0071);
+const scale = fc.constantFrom(0.00031, 0.0023, 0.0071);
 const zeroOf = (dtype: Grid["dtype"]) =>
   dtype === "int8" ? fc.integer({ min: -20, max: 20 }) : fc.integer({ min: 0, max: 255 });
 const tensorGrid = fc.constantFrom<Grid["dtype"]>("int8", "uint8").chain((dtype) =>
   fc.record({
     dtype: fc.constant(dtype),
-    scale: step,
+    scale,
     zero: fc.option(zeroOf(dtype), { nil: undefined }),
   }),
 );
 const columnGrid = fc.constantFrom<Grid["dtype"]>("int8", "uint8").chain((dtype) =>
   fc.record({
     dtype: fc.constant(dtype),
-    scale: fc.array(step, { minLength: OUT, maxLength: OUT }),
+    scale: fc.array(scale, { minLength: OUT, maxLength: OUT }),
     zero: fc.option(fc.array(zeroOf(dtype), { minLength: OUT, maxLength: OUT }), { nil: undefined }),
   }),
 );

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { calibrationBatch } from "#test/fixtures/calibration-batch.ts";
 import { attendedStates, randomBatch } from "#test/fixtures/encoder-batch.ts";
 import { fusedGraph } from "#test/fixtures/fused-graph.ts";
-import { identity, oneProduct, randomMatrix, resultOf, rowsOf } from "#test/fixtures/one-product.ts";
+import { identity, quantizedLayer, randomMatrix, resultOf, rowsOf } from "#test/fixtures/quantized-layer.ts";
 import { randomNumbers } from "#test/fixtures/seeded.ts";
 import { type TinyOptions, tinyBert } from "#test/fixtures/tiny-bert.ts";
 import { countOperators } from "#test/oracles/rewritten.ts";
@@ -18,32 +18,32 @@ import { quantizeWeight } from "../weights/quantize-weight.ts";
 import { weightQuantizer } from "../weights/weight-quantizer.ts";
 import { int8Dynamic } from "./int8-dynamic.ts";
 
-/** Of a state to that of the float32 model. Two layers of random weights measure 0.9993 at worst over six seeds. */
+/** Minimum cosine of a hidden state with that of the float32 model. Two layers of random weights measure 0.9993 at worst over six seeds. */
 const LEAST_COSINE = 0.999;
-/** A sum of integers, scaled: rounding of the scales, their product and the result. */
+/** Relative rounding error of a scaled integer sum: of the scales, their product and the result. */
 const FLOAT32_ROUNDING = 2 ** -21;
 
-const plain = { clipping: false, gptq: false, biasCorrection: false };
-const form = () => int8Dynamic(weightQuantizer(plain));
+const toNearest = { clipping: false, gptq: false, biasCorrection: false };
+const scheme = () => int8Dynamic(weightQuantizer(toNearest));
 const [INPUTS, OUTPUTS] = [40, 18];
 const engines = [
   ["native", runOnnx],
   ["WebAssembly", runWeb],
 ] as const;
 
-describe.each(engines)("a product in int8, %s", (_, run) => {
+describe.each(engines)("a linear layer in int8, %s", (_, run) => {
   const weight = randomMatrix(INPUTS, OUTPUTS, 1);
-  const levels = { min: -127, max: 127, symmetric: true };
-  const { values: whole, scales: step } = quantizeWeight(
+  const precision = { min: -127, max: 127, symmetric: true };
+  const { values: integers, scales } = quantizeWeight(
     tensor("float32", [INPUTS, OUTPUTS], weight),
-    levels,
-    plain,
+    precision,
+    toNearest,
     undefined,
   );
-  const restored = Array.from(whole, (level, at) => level * (step[at % OUTPUTS] as number));
-  const model = encodeOnnx(oneProduct(form(), weight, INPUTS));
+  const restored = Array.from(integers, (integer, at) => integer * (scales[at % OUTPUTS] as number));
+  const model = encodeOnnx(quantizedLayer(scheme(), weight, INPUTS));
 
-  it("gives back each weight, as its level and step have it", async () => {
+  it("computes with each weight as scale · integer", async () => {
     const found = resultOf(await run(model, rowsOf(identity(INPUTS), INPUTS)), INPUTS * OUTPUTS);
     found.forEach((value, at) => {
       const wanted = restored[at] as number;
@@ -51,9 +51,9 @@ describe.each(engines)("a product in int8, %s", (_, run) => {
     });
   });
 
-  it("is the product of both operands as they are quantized", async () => {
+  it("multiplies both operands as they are quantized", async () => {
     const random = randomNumbers(3);
-    // Every second number is the min: 0 once quantized, so that no pair saturates 16 bits where a processor adds in these.
+    // Every second number is the minimum, quantized to 0. No pair then saturates the 16 bits in which some CPUs add.
     const x = Float32Array.from({ length: 3 * INPUTS }, (_, i) => (i % 2 ? -1 : 2 * random() - 1));
     const high = Math.max(...x, 0);
     const scale = Math.fround((high + 1) / 255);
@@ -92,16 +92,16 @@ describe("a model in int8", () => {
   ])("stays close to the float32 model under every padding, with %s", async (_, options) => {
     const { config, weights: values } = tinyBert(options);
     const expected = await attendedStates(encoderGraph(config, values), batch);
-    const states = await attendedStates(quantizeGraph(await fusedGraph(config, values), form()), batch);
+    const states = await attendedStates(quantizeGraph(await fusedGraph(config, values), scheme()), batch);
     expect(states).toHaveLength(expected.length);
     states.forEach((state, i) => {
       expect(cosine(state, expected[i] as Float32Array)).toBeGreaterThan(LEAST_COSINE);
     });
   });
 
-  it("computes in WebAssembly what it computes natively", async () => {
+  it("computes the same in WebAssembly and natively", async () => {
     const { config, weights: values } = tinyBert();
-    const model = encodeOnnx(quantizeGraph(await fusedGraph(config, values), form()));
+    const model = encodeOnnx(quantizeGraph(await fusedGraph(config, values), scheme()));
     const feeds = Object.fromEntries([...calibrationBatch(batch)].map(([name, value]) => [name, toOrt(value)]));
     const [native, web] = await Promise.all(
       engines.map(async ([, run]) => (await run(model, feeds))["last_hidden_state"]?.data as Float32Array),
@@ -110,19 +110,19 @@ describe("a model in int8", () => {
     expect(cosine(native as Float32Array, web as Float32Array)).toBeGreaterThan(LEAST_COSINE);
   });
 
-  it("leaves no product of weights in float32", async () => {
+  it("leaves no linear layer in float32", async () => {
     const { config, weights: values } = tinyBert();
-    const counts = countOperators(quantizeGraph(await fusedGraph(config, values), form()));
+    const counts = countOperators(quantizeGraph(await fusedGraph(config, values), scheme()));
     expect(counts).toMatchObject({ DynamicQuantizeMatMul: 6, QAttention: 2, GatherBlockQuantized: 1 });
     for (const float of ["MatMul", "Attention", "EmbedLayerNormalization"]) expect(counts).not.toHaveProperty(float);
   });
 
-  it("makes the file of a model whose bytes are weights a quarter as large", async () => {
+  it("makes the file four times smaller if most of it is weights", async () => {
     const { config, weights: values } = tinyBert({
       config: { vocab_size: 2000, hidden_size: 128, intermediate_size: 512 },
     });
     const graph = await fusedGraph(config, values);
-    const ratio = encodeOnnx(quantizeGraph(graph, form())).length / encodeOnnx(graph).length;
+    const ratio = encodeOnnx(quantizeGraph(graph, scheme())).length / encodeOnnx(graph).length;
     expect(ratio).toBeGreaterThan(1 / 4);
     // Scales, biases, position and type tables stay in float32.
     expect(ratio).toBeLessThan(1 / 4 + 0.03);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { correlatedTokens, statisticsOf } from "#test/fixtures/activation-statistics.ts";
-import { identity, oneProduct, randomMatrix } from "#test/fixtures/one-product.ts";
+import { identity, quantizedLayer, randomMatrix } from "#test/fixtures/quantized-layer.ts";
 import { integerProduct } from "../../../runtime/engine/wasm/reference/integer-product.ts";
 import { integerKernels } from "../../evaluate/interpreter/integer-kernels.ts";
 import type { NodeKernel, NodeTensor } from "../../evaluate/interpreter/node-kernel.ts";
@@ -14,13 +14,13 @@ import { quantizeWeight } from "../weights/quantize-weight.ts";
 import { weightQuantizer } from "../weights/weight-quantizer.ts";
 import { int8Edge, SEVEN_BIT_ACTIVATIONS, SEVEN_BIT_WEIGHTS } from "./int8-edge.ts";
 
-/** A sum of integers, scaled: rounding of the scales, their product and the result. */
+/** Relative rounding error of a scaled integer sum: of the scales, their product and the result. */
 const FLOAT32_ROUNDING = 2 ** -21;
 
-const plain = { clipping: false, gptq: false, biasCorrection: false };
+const toNearest = { clipping: false, gptq: false, biasCorrection: false };
 const [INPUTS, OUTPUTS] = [40, 18];
 
-/** What the edge engine's kernel computes of a graph's only node. */
+/** Runs a graph's only node with the edge engine's reference kernel. */
 async function run({ nodes }: Graph, input: NodeTensor): Promise<Float32Array> {
   const [node] = [...nodes] as [Node];
   const kernel = integerKernels[`${node.domain}:${node.opType}`] as NodeKernel;
@@ -32,46 +32,46 @@ async function run({ nodes }: Graph, input: NodeTensor): Promise<Float32Array> {
 const numbersIn = (value: Tensor): NodeTensor => ({ shape: value.shape, data: Float32Array.from(numbersOf(value)) });
 
 describe.each([
-  ["weights of seven bits", SEVEN_BIT_WEIGHTS, "uint8"],
-  ["activations of seven bits", SEVEN_BIT_ACTIVATIONS, "int8"],
-] as const)("the edge form of a product, %s", (_, operands, dtype) => {
+  ["7-bit weights", SEVEN_BIT_WEIGHTS, "uint8"],
+  ["7-bit activations", SEVEN_BIT_ACTIVATIONS, "int8"],
+] as const)("int8Edge, for linear layers, %s", (_, operands, dtype) => {
   const weight = randomMatrix(INPUTS, OUTPUTS, 1).map((value) => value + 0.3);
   const precision = { min: operands.weight.min, max: operands.weight.max, symmetric: false };
 
-  it("keeps what the weight's levels stand for, outputs first", async () => {
-    const graph = oneProduct(int8Edge(weightQuantizer(plain), 8, operands), weight, INPUTS);
+  it("stores the quantized weight with outputs first", async () => {
+    const graph = quantizedLayer(int8Edge(weightQuantizer(toNearest), 8, operands), weight, INPUTS);
     const [node] = [...graph.nodes] as [Node];
     expect(node.inputs[1]?.constant).toMatchObject({ dtype, shape: [OUTPUTS, INPUTS] });
-    const quantized = quantizeWeight(tensor("float32", [INPUTS, OUTPUTS], weight), precision, plain, undefined);
+    const quantized = quantizeWeight(tensor("float32", [INPUTS, OUTPUTS], weight), precision, toNearest, undefined);
     const found = await run(graph, { shape: [INPUTS, INPUTS], data: identity(INPUTS) });
-    quantized.values.forEach((level, at) => {
+    quantized.values.forEach((integer, at) => {
       const output = at % OUTPUTS;
-      const wanted = (quantized.scales[output] as number) * (level - (quantized.zeroPoints[output] as number));
+      const wanted = (quantized.scales[output] as number) * (integer - (quantized.zeroPoints[output] as number));
       expect(Math.abs((found[at] as number) - wanted)).toBeLessThanOrEqual(FLOAT32_ROUNDING * Math.abs(wanted));
     });
   });
 
-  it("gives back, as a bias, what rounding takes from means", async () => {
-    const calibration = new Map([["weight", statisticsOf(correlatedTokens(INPUTS, 50, 1))]]);
-    const corrected = { ...plain, biasCorrection: true };
-    const graph = oneProduct(int8Edge(weightQuantizer(corrected, calibration), 8, operands), weight, INPUTS);
-    const { biasCorrection: shift } = quantizeWeight(
+  it("adds the bias correction to the bias", async () => {
+    const statistics = new Map([["weight", statisticsOf(correlatedTokens(INPUTS, 50, 1))]]);
+    const corrected = { ...toNearest, biasCorrection: true };
+    const graph = quantizedLayer(int8Edge(weightQuantizer(corrected, statistics), 8, operands), weight, INPUTS);
+    const { biasCorrection } = quantizeWeight(
       tensor("float32", [INPUTS, OUTPUTS], weight),
       precision,
       corrected,
-      calibration.get("weight"),
+      statistics.get("weight"),
     );
     const [node] = [...graph.nodes] as [Node];
-    expect([...toFloat32(node.inputs[4]?.constant as Tensor)]).toEqual([...(shift ?? [])]);
+    expect([...toFloat32(node.inputs[4]?.constant as Tensor)]).toEqual([...(biasCorrection ?? [])]);
     const found = await run(graph, { shape: [1, INPUTS], data: new Float32Array(INPUTS) });
-    expect([...found]).toEqual([...(shift ?? [])]);
+    expect([...found]).toEqual([...(biasCorrection ?? [])]);
   });
 });
 
-describe("the edge form of a table", () => {
+describe("int8Edge, for embedding tables", () => {
   it.each([
-    ["in 8 bits, a step a row", 8, 24, { bits: 8, block: 24 }],
-    ["in 4 bits, a step for 32 numbers", 4, 64, { bits: 4, block: 32 }],
+    ["has a scale per row in 8 bits", 8, 24, { bits: 8, block: 24 }],
+    ["has a scale per 32 numbers in 4 bits", 4, 64, { bits: 4, block: 32 }],
   ] as const)("is read as it is defined: %s", async (_, bits, width, precision) => {
     const table = tensor(
       "float32",
@@ -80,7 +80,7 @@ describe("the edge form of a table", () => {
     );
     const graph = new Graph("lookup");
     const ids = graph.input("ids", { dtype: "int64", shape: [symbolicDim("n")] });
-    const value = int8Edge(weightQuantizer(plain), bits).embeddingLookup(
+    const value = int8Edge(weightQuantizer(toNearest), bits).embeddingLookup(
       graph,
       "lookup",
       graph.constant("table", table) as EmbeddingTable,
@@ -88,23 +88,23 @@ describe("the edge form of a table", () => {
     );
     expect(value).toBeDefined();
     const found = await run(graph, { shape: [2], data: Int32Array.of(2, 0) });
-    const { values, scales: steps } = quantizeTable(table, precision);
+    const { values, scales } = quantizeTable(table, precision);
     const wanted = [2, 0].flatMap((row) =>
       Array.from({ length: width }, (_, j) => {
         const at = row * width + j;
         const byte = values.data[Math.floor((at * bits) / 8)] as number;
         const level = (bits === 8 ? byte : (byte >> (at % 2 ? 4 : 0)) & 15) - 2 ** (bits - 1);
-        return Math.fround(level * (toFloat32(steps)[Math.floor(at / precision.block)] as number));
+        return Math.fround(level * (toFloat32(scales)[Math.floor(at / precision.block)] as number));
       }),
     );
     expect([...found]).toEqual(wanted);
   });
 
-  it("stays in float32 where 32 numbers do not divide a row of 4 bits", () => {
+  it("keeps a 4-bit table in float32 if its width is not a multiple of 32", () => {
     const graph = new Graph("lookup");
     const table = graph.constant("table", tensor("float32", [2, 24], new Float32Array(48))) as EmbeddingTable;
     expect(
-      int8Edge(weightQuantizer(plain), 4).embeddingLookup(graph, "lookup", table, graph.input("ids")),
+      int8Edge(weightQuantizer(toNearest), 4).embeddingLookup(graph, "lookup", table, graph.input("ids")),
     ).toBeUndefined();
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { identity, oneProduct, randomMatrix, resultOf, rowsOf } from "#test/fixtures/one-product.ts";
+import { identity, quantizedLayer, randomMatrix, resultOf, rowsOf } from "#test/fixtures/quantized-layer.ts";
 import { runOnnx } from "#test/oracles/run-onnx.ts";
 import { runWeb } from "#test/oracles/run-web.ts";
 import { tensor } from "../../graph/tensor.ts";
@@ -8,10 +8,10 @@ import { type QuantizedWeight, quantizeWeight } from "../weights/quantize-weight
 import { weightQuantizer } from "../weights/weight-quantizer.ts";
 import { matMulNBits } from "./matmul-nbits.ts";
 
-/** Of numbers that are a step times a whole number below 256, in an order of its own: measured 1.5 · 10⁻⁷ of the largest. */
+/** Relative rounding error of sums of scale · integer in another order: measured 1.5 · 10⁻⁷ of the largest number. */
 const FLOAT32_ROUNDING = 5e-7;
 
-const plain = { clipping: false, gptq: false, biasCorrection: false };
+const toNearest = { clipping: false, gptq: false, biasCorrection: false };
 const OUTPUTS = 18;
 
 const engines = [
@@ -29,12 +29,12 @@ const cases = engines.flatMap(([engine, run]) =>
   ),
 );
 
-/** What the levels stand for, [in, out]. */
-function restored({ values: levels, scales: step, zeroPoints: zero }: QuantizedWeight, block: number): number[] {
-  const blocks = step.length / OUTPUTS;
-  return Array.from(levels, (level, at) => {
-    const grid = (at % OUTPUTS) * blocks + Math.floor(Math.floor(at / OUTPUTS) / block);
-    return (step[grid] as number) * (level - (zero[grid] as number));
+/** The dequantized weight, [in, out]. */
+function restored({ values, scales, zeroPoints }: QuantizedWeight, block: number): number[] {
+  const blocks = scales.length / OUTPUTS;
+  return Array.from(values, (integer, at) => {
+    const index = (at % OUTPUTS) * blocks + Math.floor(Math.floor(at / OUTPUTS) / block);
+    return (scales[index] as number) * (integer - (zeroPoints[index] as number));
   });
 }
 
@@ -45,11 +45,11 @@ describe.each(cases)(
       (value, at) => value + (Math.floor(at / OUTPUTS / block) % 2 ? 0.7 : -0.4),
     );
     const levels = { min: 0, max: 2 ** bits - 1, symmetric: false, block };
-    const quantized = quantizeWeight(tensor("float32", [inputs, OUTPUTS], weight), levels, plain, undefined);
-    const model = encodeOnnx(oneProduct(matMulNBits(weightQuantizer(plain), { bits, block }), weight, inputs));
+    const quantized = quantizeWeight(tensor("float32", [inputs, OUTPUTS], weight), levels, toNearest, undefined);
+    const model = encodeOnnx(quantizedLayer(matMulNBits(weightQuantizer(toNearest), { bits, block }), weight, inputs));
     const wanted = restored(quantized, block);
 
-    it("gives back each weight, as its level, step and zero point have it", async () => {
+    it("computes with each weight as scale · (integer − zero point)", async () => {
       expect(new Set(quantized.zeroPoints).size).toBeGreaterThan(2);
       const found = resultOf(await run(model, rowsOf(identity(inputs), inputs)), inputs * OUTPUTS);
       const largest = Math.max(...wanted.map(Math.abs));
@@ -58,7 +58,7 @@ describe.each(cases)(
       });
     });
 
-    it("is off by the rounding of activations at most, half a step of their blocks", async () => {
+    it("differs at most by the rounding of activations: half a scale of their blocks", async () => {
       const x = randomMatrix(inputs, 3, 2);
       const found = resultOf(await run(model, rowsOf(x, inputs)), 3 * OUTPUTS);
       found.forEach((value, at) => {

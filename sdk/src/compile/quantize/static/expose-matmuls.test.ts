@@ -9,23 +9,23 @@ import { constantMatMuls, exposeMatMuls } from "./expose-matmuls.ts";
 
 const HIDDEN = 8;
 
-/** The plain form of a sketch, which must compute the same. */
-async function plain(draw: (s: Sketch) => void, sizes = [{ batch: 2, sequence: 5 }]) {
+/** Exposes the MatMuls of a sketch, which must still compute the same. */
+async function exposed(draw: (s: Sketch) => void, sizes = [{ batch: 2, sequence: 5 }]) {
   const s = new Sketch();
   draw(s);
   inferShapes(s.graph);
   const before = printGraph(s.graph);
-  const { graph, copies: twins } = exposeMatMuls(s.graph);
+  const { graph, copies } = exposeMatMuls(s.graph);
   verifyGraph(graph);
   expect(printGraph(s.graph)).toBe(before);
   await expectSame(graph, s.graph, { sizes });
-  return { graph, twins, original: s.graph, counts: countOperators(graph) };
+  return { graph, copies, original: s.graph, counts: countOperators(graph) };
 }
 
 const tokens = (s: Sketch) => s.input("x", ["batch", "sequence", HIDDEN]);
 const keys = (s: Sketch) => s.input("mask", ["batch", "sequence"], "int32");
 
-describe("an attention with packed projections", () => {
+describe("exposeMatMuls, for attention with packed projections", () => {
   interface Parts {
     readonly widths?: readonly [number, number, number];
     readonly mask?: (s: Sketch) => Value | undefined;
@@ -44,31 +44,28 @@ describe("an attention with packed projections", () => {
     ["", {}],
     ["without a mask", { mask: () => undefined }],
     ["with values of another width", { widths: [8, 8, 4] }],
-    ["with something added to its scores", { scoreBias: true }],
-    [
-      "with a scale and a number for what is masked",
-      { settings: { scale: { float: 0.3 }, mask_filter_value: { float: -9 } } },
-    ],
-    ["of earlier tokens alone", { settings: { unidirectional: 1 } }],
-  ])("becomes three products and one attention %s", async (_, parts) => {
-    const { counts, twins, original, graph } = await plain((s) => s.output(s.op("Relu", [attention(s, parts)])));
+    ["with a bias of its scores", { scoreBias: true }],
+    ["with a scale and a mask filter value", { settings: { scale: { float: 0.3 }, mask_filter_value: { float: -9 } } }],
+    ["with causal attention", { settings: { unidirectional: 1 } }],
+  ])("makes three MatMuls and one attention %s", async (_, parts) => {
+    const { counts, copies, original, graph } = await exposed((s) => s.output(s.op("Relu", [attention(s, parts)])));
     expect(counts).toMatchObject({ MatMul: 3, MultiHeadAttention: 1 });
     expect(counts).not.toHaveProperty("Attention");
     const [context] = [...original.nodes].map(({ output }) => output);
-    expect([...graph.nodes]).toContain(twins.get(context as Value)?.producer);
+    expect([...graph.nodes]).toContain(copies.get(context as Value)?.producer);
   });
 
   it.each<[string, Parts]>([
-    ["numbers of tokens for a mask", { mask: (s) => s.input("mask", ["batch"], "int32") }],
+    ["a mask of token counts", { mask: (s) => s.input("mask", ["batch"], "int32") }],
     ["a mask for every query", { mask: (s) => s.input("mask", ["batch", 5, 5], "int32") }],
-    ["an attribute that is not known", { settings: { past_present_share_buffer: 0 } }],
-  ])("stays with %s", async (_, parts) => {
-    const { counts } = await plain((s) => s.output(attention(s, parts)));
+    ["an unknown attribute", { settings: { past_present_share_buffer: 0 } }],
+  ])("keeps attention with %s", async (_, parts) => {
+    const { counts } = await exposed((s) => s.output(attention(s, parts)));
     expect(counts).toMatchObject({ Attention: 1 });
   });
 
-  it("stays when its projections are computed", async () => {
-    const { counts } = await plain((s) => {
+  it("keeps attention with computed projections", async () => {
+    const { counts } = await exposed((s) => {
       const inputs = [tokens(s), s.input("w", [HIDDEN, 3 * HIDDEN]), s.random([3 * HIDDEN])];
       s.output(s.op("Attention", inputs, { num_heads: 2 }, { domain: MICROSOFT }));
     });
@@ -76,8 +73,8 @@ describe("an attention with packed projections", () => {
   });
 });
 
-describe("a weight that is transposed as the graph runs", () => {
-  const products: [string, (s: Sketch) => Value][] = [
+describe("exposeMatMuls, for weights that are transposed at run time", () => {
+  const layers: [string, (s: Sketch) => Value][] = [
     ["MatMul", (s) => s.op("MatMul", [tokens(s), s.op("Transpose", [s.random([5, HIDDEN])], { perm: [1, 0] })])],
     ["MatMul, by default", (s) => s.op("MatMul", [tokens(s), s.op("Transpose", [s.random([5, HIDDEN])])])],
     [
@@ -98,22 +95,22 @@ describe("a weight that is transposed as the graph runs", () => {
     [
       "Gemm, twice",
       (s) => {
-        const turned = s.op("Transpose", [s.random([HIDDEN, 5])], { perm: [1, 0] });
-        return s.op("Gemm", [s.input("x", ["batch", HIDDEN]), turned, s.random([5])], {
+        const transposed = s.op("Transpose", [s.random([HIDDEN, 5])], { perm: [1, 0] });
+        return s.op("Gemm", [s.input("x", ["batch", HIDDEN]), transposed, s.random([5])], {
           transB: 1,
           alpha: { float: 0.5 },
         });
       },
     ],
   ];
-  it.each(products)("is kept as it is read: %s", async (_, draw) => {
-    const { graph } = await plain((s) => s.output(draw(s)));
+  it.each(layers)("stores the weight as it is read: %s", async (_, draw) => {
+    const { graph } = await exposed((s) => s.output(draw(s)));
     expect(constantMatMuls(graph)).toHaveLength(1);
     expect(graph.nodes.size).toBe(1);
   });
 
-  it("is kept once for all that read it", async () => {
-    const { graph } = await plain((s) => {
+  it("stores the weight once for all readers", async () => {
+    const { graph } = await exposed((s) => {
       const matrix = s.random([HIDDEN, HIDDEN]);
       const layer = (x: Value) => s.op("MatMul", [x, s.op("Transpose", [matrix], { perm: [1, 0] })]);
       s.output(layer(layer(tokens(s))));
@@ -122,8 +119,8 @@ describe("a weight that is transposed as the graph runs", () => {
   });
 });
 
-it("products of computed tensors are none", async () => {
-  const { graph } = await plain((s) => {
+it("constantMatMuls ignores MatMuls of computed tensors", async () => {
+  const { graph } = await exposed((s) => {
     const x = tokens(s);
     s.output(s.op("MatMul", [x, s.op("Transpose", [x], { perm: [0, 2, 1] })]));
     s.output(s.op("MatMul", [s.random([3, HIDDEN]), s.input("w", [HIDDEN, 4])]), "constant first");

@@ -4,7 +4,7 @@ import { refusal } from "#test/fixtures/refusal.ts";
 import { randomNumbers, seeded } from "#test/fixtures/seeded.ts";
 import { binOf, emptyHistogram, type Histogram, minErrorRange, percentileRange } from "./histogram.ts";
 
-/** A bin of a normal number is this much wider at its upper edge than at its lower one, at most. */
+/** Maximum ratio of the upper to the lower edge of a bin. */
 const BIN = 1 + 2 ** -7;
 
 function histogramOf(numbers: Float32Array): Histogram {
@@ -13,25 +13,25 @@ function histogramOf(numbers: Float32Array): Histogram {
   return histogram;
 }
 
-/** Rounds to int8 with the step of a range. */
+/** Rounds to int8 with the scale of a range. */
 function squaredError(numbers: Float32Array, limit: number): number {
-  const step = limit / 127;
-  return numbers.reduce((sum, x) => sum + (x - step * Math.max(-127, Math.min(127, Math.round(x / step)))) ** 2, 0);
+  const scale = limit / 127;
+  return numbers.reduce((sum, x) => sum + (x - scale * Math.max(-127, Math.min(127, Math.round(x / scale)))) ** 2, 0);
 }
 
 const normal = fc.float({ min: -1e6, max: 1e6, noNaN: true }).filter((x) => x === 0 || Math.abs(x) > 1e-30);
 const some = fc.array(normal, { minLength: 1, maxLength: 200 }).map((all) => Float32Array.from(all));
 
 describe("percentileRange", () => {
-  it("has the share that is asked for inside, and is wider than need be by one bin at most", () => {
+  it("contains the percentage asked for, and is too wide by at most one bin", () => {
     fc.assert(
       fc.property(some, fc.constantFrom(50, 90, 99, 99.99, 100), (numbers, percentile) => {
-        const { min: least, max: greatest } = percentileRange(histogramOf(numbers), percentile);
+        const { min, max } = percentileRange(histogramOf(numbers), percentile);
         const sorted = numbers.map(Math.abs).sort();
         const exact = sorted[Math.ceil((sorted.length * percentile) / 100) - 1] as number;
-        expect(least).toBe(-greatest);
-        expect(greatest).toBeGreaterThanOrEqual(exact);
-        expect(greatest).toBeLessThanOrEqual(exact * BIN);
+        expect(min).toBe(-max);
+        expect(max).toBeGreaterThanOrEqual(exact);
+        expect(max).toBeLessThanOrEqual(exact * BIN);
       }),
       seeded(300),
     );
@@ -41,31 +41,31 @@ describe("percentileRange", () => {
     expect(refusal(() => percentileRange(histogramOf(Float32Array.of(1)), percentile))).toBe("calibration_invalid");
   });
 
-  it("refuses a histogram of nothing", () => {
+  it("refuses an empty histogram", () => {
     expect(refusal(() => percentileRange(emptyHistogram(), 99))).toBe("calibration_invalid");
   });
 });
 
-describe("leastErrorRange", () => {
+describe("minErrorRange", () => {
   const random = randomNumbers(3);
-  // A sum of twelve uniform numbers is nearly normal.
+  // The sum of twelve uniform numbers is nearly normally distributed.
   const bell = () => Array.from({ length: 12 }, random).reduce((sum, x) => sum + x, -6);
 
   it.each<[string, Float32Array]>([
-    ["numbers all of one size", Float32Array.from({ length: 5000 }, () => 2 * random() - 1)],
-    ["a bell", Float32Array.from({ length: 5000 }, bell)],
+    ["uniform numbers", Float32Array.from({ length: 5000 }, () => 2 * random() - 1)],
+    ["normal numbers", Float32Array.from({ length: 5000 }, bell)],
     [
       "a few numbers among very small ones",
       Float32Array.from({ length: 200_000 }, (_, i) => (i < 5 ? random() : 1e-4)),
     ],
-    ["a bell and a few outliers", Float32Array.from({ length: 5000 }, (_, i) => (i < 3 ? 40 : bell()))],
-  ])("rounds %s with hardly more error than the best of many ranges", (_, numbers) => {
-    const { min: least, max: greatest } = minErrorRange(histogramOf(numbers));
-    expect(least).toBe(-greatest);
+    ["normal numbers and a few outliers", Float32Array.from({ length: 5000 }, (_, i) => (i < 3 ? 40 : bell()))],
+  ])("rounds %s with an error close to that of the best of many ranges", (_, numbers) => {
+    const { min, max } = minErrorRange(histogramOf(numbers));
+    expect(min).toBe(-max);
     const peak = numbers.reduce((max, x) => Math.max(max, Math.abs(x)), 0);
     const best = Math.min(...Array.from({ length: 400 }, (_, i) => squaredError(numbers, (peak * (i + 1)) / 400)));
-    // Bins and the mean error of a step stand for the numbers themselves: 3 % are measured at worst.
-    expect(squaredError(numbers, greatest)).toBeLessThan(1.05 * best);
+    // The error is estimated from bins and mean rounding errors: 3 % off at worst, measured.
+    expect(squaredError(numbers, max)).toBeLessThan(1.05 * best);
   });
 
   it("is 0 for zeros", () => {

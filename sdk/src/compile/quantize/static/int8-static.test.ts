@@ -21,10 +21,10 @@ import type { ActivationRange } from "./histogram.ts";
 import { quantizeInt8Static } from "./int8-static.ts";
 import { observeRanges } from "./observe-ranges.ts";
 
-/** Of a state to that of the float32 model. Two layers of random weights measure 0.9992 at worst over six seeds. */
+/** Minimum cosine of a hidden state with that of the float32 model. Two layers of random weights measure 0.9992 at worst over six seeds. */
 const LEAST_COSINE = 0.999;
 
-/** The same integers, summed as floats and as integers: some 1e-6 of a state's units. */
+/** The same integers, summed as floats and as integers: about 1e-6 for hidden hiddenStates around 1. */
 const FLOAT32_ROUNDING = 1e-5;
 
 const masks = [
@@ -45,32 +45,32 @@ describe("a tiny BERT in static int8", () => {
     const { config, weights } = tinyBert({ seed });
     const expected = await attendedStates(encoderGraph(config, weights), batch);
     for (const graph of [encoderGraph(config, weights), await fusedGraph(config, weights)]) {
-      const states = await attendedStates(await calibrated(graph), batch);
-      const cosines = states.map((state, i) => cosine(state, expected[i] as Float32Array));
+      const hiddenStates = await attendedStates(await calibrated(graph), batch);
+      const cosines = hiddenStates.map((state, i) => cosine(state, expected[i] as Float32Array));
       expect(cosines).toHaveLength(expected.length);
       expect(Math.min(...cosines)).toBeGreaterThan(LEAST_COSINE);
     }
   });
 
-  it("has a pair of QuantizeLinear and DequantizeLinear for every input, and int8 for every weight", async () => {
+  it("has a QDQ pair for every input and int8 for every weight", async () => {
     const { config, weights } = tinyBert();
     const before = encoderGraph(config, weights);
     const printed = printGraph(before);
     const graph = await calibrated(before);
     verifyGraph(graph);
     expect(printGraph(before)).toBe(printed);
-    // Query, key and value share their input: four inputs and six weights a layer, in two layers.
+    // Query, key and value share their input: four inputs and six weights in each of two layers.
     expect(countOperators(graph)).toMatchObject({ QuantizeLinear: 8, DequantizeLinear: 20 });
     expect([...graph.nodes].every(({ domain }) => domain === "")).toBe(true);
     for (const node of graph.nodes) if (node.is("QuantizeLinear") || node.is("DequantizeLinear")) expectSymmetric(node);
     const float = [...graph.constants()].filter(
       ({ constant }) => constant?.dtype === "float32" && constant.shape.length === 2,
     );
-    // Words, positions and types.
+    // Token, position and type embeddings.
     expect(float).toHaveLength(3);
   });
 
-  it("is, in onnxruntime's integer operators, the same", async () => {
+  it("computes the same in onnxruntime's integer operators", async () => {
     const { config, weights } = tinyBert();
     const graph = await calibrated(await fusedGraph(config, weights));
     const integer = await integerMatMuls(graph);
@@ -87,7 +87,7 @@ function expectSymmetric({ inputs: [data, scale, zero] }: Node): void {
   if (data?.constant) expect(Math.min(...numbersOf(data.constant))).toBeGreaterThanOrEqual(-127);
 }
 
-/** A sketch with the range of every input of a product. */
+/** Draws a sketch, with the range of every input of a linear layer. */
 function ranged(draw: (s: Sketch) => void, range: ActivationRange = { min: -2, max: 1.9 }, opset = 17) {
   const s = new Sketch(opset);
   draw(s);
@@ -97,17 +97,17 @@ function ranged(draw: (s: Sketch) => void, range: ActivationRange = { min: -2, m
 }
 
 const tokens = (s: Sketch) => s.input("x", ["batch", "sequence", 8]);
-const product = (s: Sketch) => s.output(s.op("MatMul", [tokens(s), s.random([8, 6])], {}, { name: "dense" }));
+const layer = (s: Sketch) => s.output(s.op("MatMul", [tokens(s), s.random([8, 6])], {}, { name: "dense" }));
 
-/** Of the one input that is rounded. */
-function stepIn(graph: Graph): number | undefined {
+/** The scale of the only input that is quantized. */
+function inputScaleIn(graph: Graph): number | undefined {
   const rounding = [...graph.nodes].find((node) => node.is("QuantizeLinear"));
   return numbersOf(rounding?.inputs[1]?.constant as Tensor)[0];
 }
 
-describe("a product", () => {
+describe("quantizeInt8Static", () => {
   it.each<[string, (s: Sketch) => void]>([
-    ["MatMul", product],
+    ["MatMul", layer],
     ["Gemm", (s) => s.output(s.op("Gemm", [s.input("x", ["batch", 8]), s.random([8, 6]), s.random([6])]))],
     [
       "Gemm with its weight transposed",
@@ -117,7 +117,7 @@ describe("a product", () => {
       "MatMul with a weight of zeros",
       (s) => s.output(s.op("MatMul", [tokens(s), s.floats([8, 6], new Float32Array(48))])),
     ],
-  ])("is made of integers that onnxruntime multiplies: %s", async (_, draw) => {
+  ])("quantizes to integers that onnxruntime multiplies: %s", async (_, draw) => {
     await fc.assert(
       fc.asyncProperty(fc.constantFrom(0.5, 1.7, 2, 31), async (greatest) => {
         const { graph, ranges } = ranged(draw, { min: -1, max: greatest });
@@ -130,19 +130,19 @@ describe("a product", () => {
     );
   });
 
-  it("is rounded in 127 steps from 0 to the farthest number", () => {
-    const { graph, ranges } = ranged(product, { min: -2, max: 1.9 });
-    expect(stepIn(quantizeInt8Static(graph, ranges))).toBe(Math.fround(2 / 127));
+  it("maps the largest magnitude of a range to 127", () => {
+    const { graph, ranges } = ranged(layer, { min: -2, max: 1.9 });
+    expect(inputScaleIn(quantizeInt8Static(graph, ranges))).toBe(Math.fround(2 / 127));
   });
 
-  it("of computed tensors stays in float32", () => {
+  it("keeps MatMuls of computed tensors in float32", () => {
     const { graph, ranges } = ranged((s) =>
       s.output(s.op("MatMul", [tokens(s), s.input("y", ["batch", 8, "sequence"])])),
     );
     expect(printGraph(quantizeInt8Static(graph, ranges))).toBe(printGraph(graph));
   });
 
-  it("shares weight and input with others", () => {
+  it("shares quantized weights and inputs between layers", () => {
     const { graph, ranges } = ranged((s) => {
       const [x, weight] = [tokens(s), s.random([8, 8])];
       const once = s.op("MatMul", [x, weight]);
@@ -151,7 +151,7 @@ describe("a product", () => {
     expect(countOperators(quantizeInt8Static(graph, ranges))).toMatchObject({ QuantizeLinear: 2, DequantizeLinear: 4 });
   });
 
-  it("has a weight for all attentions that share theirs", () => {
+  it("shares one quantized weight between attentions that share theirs", () => {
     const { graph, ranges } = ranged((s) => {
       const weights = [s.random([8, 24]), s.random([24])];
       const layer = (x: Value) => s.op("Attention", [x, ...weights], { num_heads: 2 }, { domain: MICROSOFT });
@@ -161,12 +161,12 @@ describe("a product", () => {
     expect(countOperators(result)).toMatchObject({ QuantizeLinear: 2, DequantizeLinear: 5, MultiHeadAttention: 2 });
   });
 
-  it("of what was always 0 is rounded to whole numbers", () => {
-    const { graph, ranges } = ranged(product, { min: 0, max: 0 });
-    expect(stepIn(quantizeInt8Static(graph, ranges))).toBe(1);
+  it("uses a scale of 1 for inputs that are always 0", () => {
+    const { graph, ranges } = ranged(layer, { min: 0, max: 0 });
+    expect(inputScaleIn(quantizeInt8Static(graph, ranges))).toBe(1);
   });
 
-  it("keeps its bias", () => {
+  it("keeps the bias in float32", () => {
     const { graph, ranges } = ranged((s) =>
       s.output(s.op("Gemm", [s.input("x", ["batch", 8]), s.random([8, 6]), s.random([6], 7)])),
     );
@@ -176,22 +176,22 @@ describe("a product", () => {
   });
 });
 
-describe("static int8 is refused", () => {
+describe("quantizeInt8Static refuses", () => {
   it.each<[string, ActivationRange]>([
     ["NaN", { min: Number.NaN, max: 1 }],
     ["infinite", { min: 0, max: Number.POSITIVE_INFINITY }],
-  ])("for a range that is %s", (_, range) => {
-    const { graph, ranges } = ranged(product, range);
+  ])("a range that is %s", (_, range) => {
+    const { graph, ranges } = ranged(layer, range);
     expect(refusal(() => quantizeInt8Static(graph, ranges))).toBe("calibration_invalid");
   });
 
-  it("for a product of unknown range, by its name", () => {
-    const { graph } = ranged(product);
+  it("a layer without a range, by its name", () => {
+    const { graph } = ranged(layer);
     expect(() => quantizeInt8Static(graph, new Map())).toThrow("dense");
   });
 
-  it("in a graph whose DequantizeLinear has no axis", () => {
-    const { graph, ranges } = ranged(product, undefined, 12);
+  it("an opset without per-channel DequantizeLinear", () => {
+    const { graph, ranges } = ranged(layer, undefined, 12);
     expect(refusal(() => quantizeInt8Static(graph, ranges))).toBe("quantize_opset");
   });
 });

@@ -17,7 +17,7 @@ const floats = (shape: readonly number[], ...numbers: number[]) => tensor("float
 const maskOf = (shape: readonly number[], ...numbers: number[]) =>
   tensor("int64", shape, BigInt64Array.from(numbers, BigInt));
 
-/** relu(x) · W, of x [batch, sequence, 2]. */
+/** Draws relu(x) · W, of x [batch, sequence, 2]. */
 function sketch(draw = (s: Sketch, x: Value) => s.op("Relu", [x])) {
   const s = new Sketch();
   const x = s.input("x", ["batch", "sequence", 2]);
@@ -29,8 +29,8 @@ function sketch(draw = (s: Sketch, x: Value) => s.op("Relu", [x])) {
 
 const given = (x: Tensor, mask?: Tensor) => new Map([["x", x], ...(mask ? [["attention_mask", mask] as const] : [])]);
 
-describe("observedRanges", () => {
-  it("finds the least and the greatest that a product reads, over all batches", async () => {
+describe("observeRanges", () => {
+  it("finds minimum and maximum of what a layer reads, over all batches", async () => {
     const { graph, read } = sketch((s, x) => s.op("Neg", [x]));
     const batches = [given(floats([1, 2, 2], 1, -2, 3, 0)), given(floats([1, 1, 2], -7, 0.5))];
     const ranges = await observeRanges(graph, batches, { threads: 1 });
@@ -39,7 +39,7 @@ describe("observedRanges", () => {
     expect(ranges.get(read)?.histogram.reduce((sum, count) => sum + count, 0)).toBe(6);
   });
 
-  it("finds ranges that do not reach 0", async () => {
+  it("finds ranges that do not include 0", async () => {
     const { graph, read } = sketch((s, x) => s.op("Neg", [x]));
     const ranges = await observeRanges(graph, [given(floats([1, 1, 2], -5, -3))]);
     expect(ranges.get(read)).toMatchObject({ min: 3, max: 5 });
@@ -47,8 +47,8 @@ describe("observedRanges", () => {
 
   it.each<[string, readonly number[], (s: Sketch, x: Value) => Value]>([
     ["by text and token", [2, 2, 2], (s, x) => s.op("Neg", [x])],
-    ["in one row a token", [2, 2, 2], (s, x) => s.op("Reshape", [x, [-1, 2]])],
-  ])("leaves padding out, whatever it holds: %s", async (_, shape, draw) => {
+    ["one row per token", [2, 2, 2], (s, x) => s.op("Reshape", [x, [-1, 2]])],
+  ])("ignores padding: %s", async (_, shape, draw) => {
     const { graph, read } = sketch(draw);
     const x = floats(shape, 1, -1, 900, Number.NaN, Number.POSITIVE_INFINITY, 900, 2, -2);
     const range = (await observeRanges(graph, [given(x, maskOf([2, 2], 1, 0, 0, 1))])).get(read);
@@ -56,9 +56,9 @@ describe("observedRanges", () => {
   });
 
   it.each<[string, (s: Sketch, x: Value) => Value]>([
-    ["a vector a text", (s, x) => s.op("ReduceMax", [x], { axes: [1], keepdims: 0 })],
+    ["one vector per text", (s, x) => s.op("ReduceMax", [x], { axes: [1], keepdims: 0 })],
     ["three axes of other sizes", (s, x) => s.op("Reshape", [x, [-1, 1, 2]])],
-  ])("counts everything in what is not a row a token: %s", async (_, draw) => {
+  ])("counts all rows of a tensor without one row per token: %s", async (_, draw) => {
     const { graph, read } = sketch(draw);
     const batch = given(floats([1, 2, 2], 3, 4, 5, 9), maskOf([1, 2], 1, 0));
     expect((await observeRanges(graph, [batch])).get(read)).toMatchObject({ max: 9 });
@@ -86,12 +86,12 @@ describe("observedRanges", () => {
         return ranges.map(({ min: least, max: greatest }) => [least.toFixed(3), greatest.toFixed(3)]);
       }),
     );
-    // Input of query, key and value; context; two of the feed-forward part; in two layers.
+    // Inputs of query, key and value, of the attention output, and of two feed-forward layers, in two layers.
     expect(fused).toHaveLength(8);
     expect(fused).toEqual(unfused);
   });
 
-  it("has nothing to say of a graph without products", async () => {
+  it("finds nothing in a graph without linear layers", async () => {
     const s = new Sketch();
     s.output(s.op("Relu", [s.input("x", [2])]));
     inferShapes(s.graph);
@@ -99,19 +99,19 @@ describe("observedRanges", () => {
   });
 });
 
-describe("calibration is refused", () => {
+describe("observeRanges refuses", () => {
   it.each<[string, ReadonlyMap<string, Tensor>[]]>([
-    ["without batches", []],
-    ["on padding alone", [given(floats([1, 1, 2], 1, 2), maskOf([1, 1], 0))]],
-    ["on a number that is none", [given(floats([1, 1, 2], 1, Number.NaN))]],
-    ["on an infinite number", [given(floats([1, 1, 2], 1, Number.NEGATIVE_INFINITY))]],
-  ])("%s, with the product's name", async (_, batches) => {
+    ["no batches", []],
+    ["batches of padding only", [given(floats([1, 1, 2], 1, 2), maskOf([1, 1], 0))]],
+    ["NaN", [given(floats([1, 1, 2], 1, Number.NaN))]],
+    ["an infinite number", [given(floats([1, 1, 2], 1, Number.NEGATIVE_INFINITY))]],
+  ])("%s, with the name of the layer", async (_, batches) => {
     const error = await observeRanges(sketch((s, x) => s.op("Neg", [x])).graph, batches).catch((e: unknown) => e);
     expect(error).toBeInstanceOf(BertEdgeError);
     expect(error).toMatchObject({ code: "calibration_invalid", message: expect.stringContaining("dense") });
   });
 
-  it("on a batch without an input", async () => {
+  it("a batch without an input of the model", async () => {
     expect(await refusalOf(observeRanges(sketch().graph, [new Map()]))).toBe("calibration_invalid");
   });
 });

@@ -20,9 +20,9 @@ const numbersOf = (width: number) =>
   );
 const ids = [2, 0, 1, 2];
 
-/** What a table's values and steps stand for, row after row. */
+/** The dequantized table, row after row. */
 function definition(width: number, precision: TablePrecision): number[] {
-  const { values, scales: steps } = quantizeTable(numbersOf(width), precision);
+  const { values, scales } = quantizeTable(numbersOf(width), precision);
   const perByte = 8 / precision.bits;
   return ids.flatMap((id) =>
     Array.from({ length: width }, (_, j) => {
@@ -31,7 +31,7 @@ function definition(width: number, precision: TablePrecision): number[] {
         ((values.data[Math.floor(at / perByte)] as number) >> ((at % perByte) * precision.bits)) % 2 ** precision.bits;
       return (
         Math.fround(
-          (value - 2 ** (precision.bits - 1)) * (toFloat32(steps)[Math.floor(at / precision.block)] as number),
+          (value - 2 ** (precision.bits - 1)) * (toFloat32(scales)[Math.floor(at / precision.block)] as number),
         ) + 0
       );
     }),
@@ -54,13 +54,13 @@ const engines: [string, (model: Uint8Array, feeds: Tensors) => Promise<Tensors>]
   ["WebAssembly", runWeb],
 ];
 
-describe.each(engines)("a table's rows by onnxruntime, %s", (_, run) => {
+describe.each(engines)("blockLookup in onnxruntime, %s", (_, run) => {
   it.each([
     [8, 128],
     [8, 48],
     [4, 64],
     [4, 48],
-  ] as const)("are what %d bits and steps of a row of %d stand for, to the last bit", async (bits, width) => {
+  ] as const)("gives the dequantized rows bit by bit, with %d bits and a width of %d", async (bits, width) => {
     const precision = ortTable(bits)(width) as TablePrecision;
     const feeds = { ids: new ort.Tensor("int64", BigInt64Array.from(ids, BigInt), [ids.length]) };
     const { y } = await run(encodeOnnx(lookup(width, precision) as Graph), feeds);
@@ -70,12 +70,12 @@ describe.each(engines)("a table's rows by onnxruntime, %s", (_, run) => {
 });
 
 describe("ortTable", () => {
-  it("takes the largest block that divides a row", () => {
+  it("chooses the largest block that divides a row", () => {
     expect([384, 192, 96, 48, 24].map((width) => ortTable(8)(width)?.block)).toEqual([128, 64, 32, 16, undefined]);
     expect([384, 192, 96, 48, 24].map((width) => ortTable(4)(width)?.block)).toEqual([32, 32, 32, 16, undefined]);
   });
 
-  it("leaves tables that it cannot take as they are", () => {
+  it("chooses none for tables that onnxruntime cannot look up", () => {
     expect(lookup(24, ortTable(8)(24))).toBeUndefined();
   });
 });

@@ -18,7 +18,7 @@ describe("packBits", () => {
     );
   });
 
-  it("puts the first of two in the lower bits, and leaves what is missing 0", () => {
+  it("puts the first of two numbers in the lower bits, and fills the last byte with 0", () => {
     expect([...packBits(3, 4, (i) => i + 1)]).toEqual([0x21, 0x03]);
   });
 });

@@ -9,7 +9,7 @@ import {
   quantizeNumber,
 } from "./quantization-parameters.ts";
 
-/** Half a step, and the rounding of the step to float32, of up to 255 of them. */
+/** In scales: half a scale, and the float32 rounding of the scale times up to 255. */
 const HALF_A_STEP = 0.5 + 255 * 2 ** -23;
 
 const channel = fc
@@ -36,32 +36,35 @@ const weighted = channel.chain((weights) => fc.tuple(fc.constant(weights), impor
 
 const cost = (
   weights: Float32Array,
-  grid: QuantizationParameters,
-  levels: IntegerRange,
+  parameters: QuantizationParameters,
+  integers: IntegerRange,
   counts: Float64Array | undefined,
 ) =>
   weights.reduce(
     (sum, weight, i) =>
-      sum + (weight - grid.scale * (quantizeNumber(weight, grid, levels) - grid.zeroPoint)) ** 2 * (counts?.[i] ?? 1),
+      sum +
+      (weight - parameters.scale * (quantizeNumber(weight, parameters, integers) - parameters.zeroPoint)) ** 2 *
+        (counts?.[i] ?? 1),
     0,
   );
 
 describe.each<[string, IntegerRange]>([
   ["signed and symmetric", { min: -127, max: 127, symmetric: true }],
   ["signed", { min: -128, max: 127, symmetric: false }],
-  ["of seven bits", { min: 0, max: 127, symmetric: false }],
-  ["of four bits", { min: 0, max: 15, symmetric: false }],
-])("a grid of levels %s", (_, levels) => {
-  it("is off by half a step at most where it reaches over the whole range, and keeps zero", () => {
+  ["7-bit", { min: 0, max: 127, symmetric: false }],
+  ["4-bit", { min: 0, max: 15, symmetric: false }],
+])("quantization parameters, %s", (_, integers) => {
+  it("differ by at most half a scale if they cover the whole range, and keep zero exact", () => {
     fc.assert(
       fc.property(channel, (weights) => {
-        const grid = minMaxParameters(weights, levels);
-        expect(grid.scale).toBe(Math.fround(grid.scale));
-        expect(grid.scale > 0 && Number.isFinite(grid.scale)).toBe(true);
-        expect(quantizeNumber(0, grid, levels)).toBe(grid.zeroPoint);
-        if (levels.symmetric) expect(grid.zeroPoint).toBe(0);
+        const parameters = minMaxParameters(weights, integers);
+        expect(parameters.scale).toBe(Math.fround(parameters.scale));
+        expect(parameters.scale > 0 && Number.isFinite(parameters.scale)).toBe(true);
+        expect(quantizeNumber(0, parameters, integers)).toBe(parameters.zeroPoint);
+        if (integers.symmetric) expect(parameters.zeroPoint).toBe(0);
         for (const weight of weights) {
-          const error = weight / grid.scale - (quantizeNumber(weight, grid, levels) - grid.zeroPoint);
+          const error =
+            weight / parameters.scale - (quantizeNumber(weight, parameters, integers) - parameters.zeroPoint);
           expect(Math.abs(error)).toBeLessThanOrEqual(HALF_A_STEP);
         }
       }),
@@ -69,42 +72,42 @@ describe.each<[string, IntegerRange]>([
     );
   });
 
-  it("stays within the levels, whatever the weight", () => {
+  it("keep every weight within the integer range", () => {
     fc.assert(
       fc.property(channel, fc.double({ noNaN: true }), (weights, any) => {
-        for (const grid of [minMaxParameters(weights, levels), minErrorParameters(weights, levels)]) {
-          const level = quantizeNumber(any, grid, levels);
-          expect(level >= levels.min && level <= levels.max).toBe(true);
-          expect(Number.isInteger(level) && Number.isInteger(grid.zeroPoint)).toBe(true);
-          expect(grid.zeroPoint >= levels.min && grid.zeroPoint <= levels.max).toBe(true);
+        for (const parameters of [minMaxParameters(weights, integers), minErrorParameters(weights, integers)]) {
+          const integer = quantizeNumber(any, parameters, integers);
+          expect(integer >= integers.min && integer <= integers.max).toBe(true);
+          expect(Number.isInteger(integer) && Number.isInteger(parameters.zeroPoint)).toBe(true);
+          expect(parameters.zeroPoint >= integers.min && parameters.zeroPoint <= integers.max).toBe(true);
         }
       }),
       seeded(300),
     );
   });
 
-  it("is never worse when it may clip, in weighted squares", () => {
+  it("never have a larger weighted squared error with clipping", () => {
     fc.assert(
       fc.property(weighted, ([weights, counts]) => {
-        const best = cost(weights, minErrorParameters(weights, levels, counts), levels, counts);
-        expect(best).toBeLessThanOrEqual(cost(weights, minMaxParameters(weights, levels), levels, counts));
+        const best = cost(weights, minErrorParameters(weights, integers, counts), integers, counts);
+        expect(best).toBeLessThanOrEqual(cost(weights, minMaxParameters(weights, integers), integers, counts));
       }),
       seeded(300),
     );
   });
 });
 
-describe("bestGrid", () => {
-  const levels: IntegerRange = { min: 0, max: 15, symmetric: false };
+describe("minErrorParameters", () => {
+  const integers: IntegerRange = { min: 0, max: 15, symmetric: false };
   const weights = Float32Array.from({ length: 64 }, (_, i) => (i === 0 ? 1.4 : Math.sin(i) ** 3));
 
-  it("clips a weight that stands out, unless its input counts", () => {
-    const full = minMaxParameters(weights, levels);
-    expect(minErrorParameters(weights, levels).scale).toBeLessThan(full.scale);
+  it("clips an outlier unless its input is important", () => {
+    const full = minMaxParameters(weights, integers);
+    expect(minErrorParameters(weights, integers).scale).toBeLessThan(full.scale);
     const counts = Float64Array.from({ length: 64 }, (_, i) => (i === 0 ? 1000 : 0.001));
-    const kept = minErrorParameters(weights, levels, counts);
-    const error = (grid: QuantizationParameters) =>
-      Math.abs(1.4 - grid.scale * (quantizeNumber(1.4, grid, levels) - grid.zeroPoint));
-    expect(error(kept)).toBeLessThan(error(minErrorParameters(weights, levels)));
+    const kept = minErrorParameters(weights, integers, counts);
+    const error = (parameters: QuantizationParameters) =>
+      Math.abs(1.4 - parameters.scale * (quantizeNumber(1.4, parameters, integers) - parameters.zeroPoint));
+    expect(error(kept)).toBeLessThan(error(minErrorParameters(weights, integers)));
   });
 });
