@@ -5,7 +5,7 @@ import { type FakeEngineOptions, fakeEngine, TINY, tinyStore } from "./fixtures/
 
 const inputs = ["to be", "or not to be"];
 
-/** OpenAI's own client, talking to an edge app, and what it sent. */
+/** Connects OpenAI's client to an edge app, and records its requests. */
 async function setUp(options: { apiKey?: string; engine?: FakeEngineOptions } = {}) {
   const store = await tinyStore();
   const app = createEdgeApp({
@@ -29,7 +29,7 @@ async function setUp(options: { apiKey?: string; engine?: FakeEngineOptions } = 
 }
 
 describe("OpenAI's client", () => {
-  it("reads base64, which it asks for by default, and floats as the same float32 numbers", async () => {
+  it("reads the same float32 numbers from base64, its default, and from JSON", async () => {
     const { client, sent } = await setUp();
     const byDefault = await client.embeddings.create({ model: TINY.name, input: inputs });
     const floats = await client.embeddings.create({ model: TINY.name, input: inputs, encoding_format: "float" });
@@ -40,7 +40,7 @@ describe("OpenAI's client", () => {
     );
   });
 
-  it("gets vectors in order, and usage", async () => {
+  it("gets vectors in the order of the texts, and the usage", async () => {
     const { client } = await setUp();
     const list = await client.embeddings.create({ model: TINY.name, input: inputs });
     const [first, second] = await Promise.all(
@@ -54,7 +54,7 @@ describe("OpenAI's client", () => {
     expect(list).toMatchObject({ object: "list", model: TINY.name, usage: { prompt_tokens: 10, total_tokens: 10 } });
   });
 
-  it("takes headers that say what happened", async () => {
+  it("can read our response headers", async () => {
     const { client } = await setUp();
     const { response } = await client.embeddings
       .create({ model: TINY.name, input: "a" }, { headers: { "x-latency-budget-ms": "60000" } })

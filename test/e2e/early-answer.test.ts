@@ -20,13 +20,13 @@ import { publish } from "#sdk/storage/publish.ts";
 import { writePreparableCheckpoint } from "../fixtures/tiny-bert.ts";
 
 const FREQUENT = "Where is the house?";
-/** Its word has one of the last rows. */
+/** A word whose token has one of the last rows of the table. */
 const RARE = "necessitated";
 const BUCKET = "models";
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
-/** What is published, by key. */
+/** The published objects, by key. */
 const objects = new Map<string, Bytes>();
 let model: Model;
 let modelKey: string;
@@ -60,7 +60,7 @@ beforeAll(async () => {
   ];
 });
 
-/** Of every transfer of the model, what sends all after its first chunk. */
+/** One function per transfer of the model. It sends everything after the first chunk. */
 let held: ((change?: (rest: Bytes) => Bytes) => void)[];
 let server: Server;
 let worker: Miniflare;
@@ -101,7 +101,7 @@ afterEach(async () => {
 });
 afterAll(() => model.release());
 
-/** @returns its vector, or what it is refused with */
+/** @returns the vector of `text`, or the code of the error */
 async function ask(text: string): Promise<Float32Array | string> {
   const response = await worker.dispatchFetch("http://edge/v1/embed", {
     method: "POST",
@@ -117,8 +117,8 @@ async function vectorOf(text: string): Promise<Float32Array | undefined> {
   return vector;
 }
 
-describe("the edge in workerd, while the end of its model has not come", () => {
-  it("answers texts of frequent words, and those of rare ones when theirs are there", async () => {
+describe("the edge in workerd, before the end of its model has arrived", () => {
+  it("answers texts with frequent words at once, and texts with rare words when their rows have arrived", async () => {
     expect(await ask(FREQUENT)).toEqual(await vectorOf(FREQUENT));
     const rare = ask(RARE);
     expect(await Promise.race([rare, sleep(200)])).toBeUndefined();
@@ -128,7 +128,7 @@ describe("the edge in workerd, while the end of its model has not come", () => {
     expect(held).toHaveLength(1);
   });
 
-  it("uses nothing of an end that is damaged, and loads the model again", async () => {
+  it("uses no byte of a damaged end, and loads the model again", async () => {
     expect(await ask(FREQUENT)).toEqual(await vectorOf(FREQUENT));
     const rare = ask(RARE);
     held[0]?.((rest) => rest.with(rest.length - 1, 1 ^ (rest.at(-1) as number)));

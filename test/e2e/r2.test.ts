@@ -26,7 +26,7 @@ const workers = [
   { engine: "ort-web", script: ["functions/edge-ort-web.ts"], artifact: preparedForOrtWeb },
 ];
 
-/** Workers of wrangler.toml as they are deployed: in workerd, with their R2 binding, and without a region. */
+/** Runs the Workers of wrangler.toml as deployed: in workerd, with the R2 binding, without a region. */
 describe.each(workers)("the edge with an R2 binding and $engine", ({ engine, script, artifact }) => {
   let folder: string;
   let prepared: Awaited<ReturnType<typeof openFolder>>;
@@ -66,7 +66,7 @@ describe.each(workers)("the edge with an R2 binding and $engine", ({ engine, scr
     await rm(folder, { recursive: true, force: true });
   });
 
-  it("says that the model is not available before it is published", async () => {
+  it("reports that the model is unavailable before it is published", async () => {
     const failure = await edge.embed("too early").catch((error: unknown) => error);
     expect(failure).toBeInstanceOf(UnavailableError);
     expect(failure).toMatchObject({ status: 503, code: "model_unavailable" });

@@ -12,14 +12,14 @@ import { cosine } from "#sdk/runtime/tasks/sentence-vector.ts";
 import { openFolder } from "#sdk/storage/folder-artifact.ts";
 import { preparedDefault } from "../fixtures/prepared-default.ts";
 
-/** Edge and region round to int8 in different ways: measured 0.9989 for a long text, 0.998 for short ones. */
+/** Minimum cosine of edge and region, which round to int8 differently: measured 0.9989 for a long text, 0.998 for short ones. */
 const TIER_COSINE = 0.995;
-/** Dynamic int8 against the float32 vectors of transformers; the gate's own limit. */
+/** Minimum cosine of int8 vectors with the float32 vectors of transformers: the accuracy limit of `prepare`. */
 const GOLDEN_COSINE = 0.975;
 
 const longText = "The wheel still turns whenever the sluice is open. ".repeat(18);
 
-/** So much work that the edge needs seconds for it and the region some tenths of one, however busy the machine is. */
+/** Enough work for seconds on the edge and tenths of a second in the region, even on a busy machine. */
 const manyTexts = Array<string>(40).fill(longText);
 
 /** The region is faster by half only, which a busy machine can hide: what the edge is said to take is what decides. */
@@ -30,7 +30,7 @@ function slowerAtTheEdge(measurements: Measurements): Measurements {
   return slower;
 }
 
-/** The main job on the real model: object storage over the S3 protocol, the edge in workerd, the region in Node. */
+/** Runs everything with the real model: object storage over the S3 protocol, the edge in workerd, the region in Node. */
 describe("the whole product", () => {
   let folder: string;
   let stack: Stack;
@@ -67,7 +67,7 @@ describe("the whole product", () => {
     });
   });
 
-  it("gives the same vector on both tiers, alone or among others", async () => {
+  it("returns the same vector on both tiers, alone or among others", async () => {
     const region = new BertEdge({ baseURL: stack.regionURL, apiKey: stack.regionKey });
     const atEdge = await edge.embed(longText);
     const inRegion = await region.embed(["another text", longText]);
@@ -84,7 +84,7 @@ describe("the whole product", () => {
     expect(answer.embeddings).toHaveLength(manyTexts.length);
   });
 
-  it("says what happened in the response's headers", async () => {
+  it("describes the answer in the response's headers", async () => {
     const response = await post("/v1/embed", { inputs: "hello" }, { "x-latency-budget-ms": "5000" });
     expect(response.status).toBe(200);
     expect(response.headers.get("x-bert-edge-tier")).toBe("edge");
@@ -136,7 +136,7 @@ describe("the whole product", () => {
     ["a text that is too long", 400, "input_too_long", { inputs: "word ".repeat(300) }],
     ["wrong types", 400, "request_invalid", { inputs: 7 }],
     ["a body that is not JSON", 400, "request_invalid", "{"],
-    ["a budget that is no number", 400, "budget_invalid", { inputs: "a" }, { "x-latency-budget-ms": "soon" }],
+    ["a budget that is not a number", 400, "budget_invalid", { inputs: "a" }, { "x-latency-budget-ms": "soon" }],
     ["an unknown model", 404, "model_unknown", { inputs: "a", model: "gpt" }],
     ["a body over the limit", 413, "body_too_large", { inputs: "a".repeat(2_000_001) }],
     ["another content type", 415, "content_type_unsupported", { inputs: "a" }, { "content-type": "text/plain" }],
@@ -150,12 +150,12 @@ describe("the whole product", () => {
     });
   });
 
-  it("cuts a text that is too long when it may", async () => {
+  it("truncates a text that is too long on request", async () => {
     const { tokens } = await edge.embed("word ".repeat(300), { truncate: true });
     expect(tokens).toBe(256);
   });
 
-  it("raises the client's errors by kind", async () => {
+  it("throws the client's error classes", async () => {
     await expect(edge.embed("")).rejects.toBeInstanceOf(InvalidRequestError);
     const stranger = new BertEdge({ baseURL: stack.edgeURL, apiKey: "nonsense" });
     await expect(stranger.embed("a")).rejects.toBeInstanceOf(AuthenticationError);

@@ -14,7 +14,7 @@ interface SurfaceOptions {
   limits: Limits;
 }
 
-/** Opens an app under test; each call opens a new one. */
+/** Makes a new app under test. */
 export type OpenSurface = (options: SurfaceOptions) => (request: Request) => Promise<Response>;
 
 const KEY = "the-key";
@@ -43,7 +43,7 @@ function request(path: string, { method = "POST", json, body, headers = {}, key 
   });
 }
 
-/** What every deployment answers, whichever tier and runtime it is on. */
+/** Tests the HTTP interface that every deployment has, on every tier and runtime. */
 export function httpSurfaceSuite(name: string, tier: "edge" | "region", open: OpenSurface): void {
   const log = vi.spyOn(console, "error");
   beforeEach(() => void log.mockReset().mockReturnValue(undefined));
@@ -52,7 +52,7 @@ export function httpSurfaceSuite(name: string, tier: "edge" | "region", open: Op
     const send = open({ store: await tinyStore(), engine: {}, keys: [KEY], limits: LIMITS, ...options });
     return (path: string, sent?: Sent) => send(request(path, sent));
   }
-  /** One app for all requests that leave nothing behind. */
+  /** One app for all requests that do not change it. */
   let shared: ReturnType<typeof surface> | undefined;
   const ask = async (path: string, sent?: Sent) => {
     shared ??= surface();
@@ -65,7 +65,7 @@ export function httpSurfaceSuite(name: string, tier: "edge" | "region", open: Op
   const embed = async (json: object) => (await (await ask("/v1/embed", { json })).json()) as EmbedResponse;
 
   describe(`${name}: POST /v1/embed`, () => {
-    it("answers one text and a list, in order", async () => {
+    it("answers one text, or a list in its order", async () => {
       const one = await embed({ inputs: "to be" });
       expect(one).toMatchObject({ model: TINY.name, tier, usage: { tokens: 4 } });
       expect(one.version).toMatch(/^[0-9a-f]{12}$/);
@@ -76,7 +76,7 @@ export function httpSurfaceSuite(name: string, tier: "edge" | "region", open: Op
       expect(many.embeddings[0]).not.toEqual(one.embeddings[0]);
     });
 
-    it("says in headers what happened", async () => {
+    it("describes the answer in headers", async () => {
       const { headers } = await ask("/v1/embed", { json: { inputs: "to be" } });
       expect(headers.get("content-type")).toBe("application/json");
       expect(headers.get("x-bert-edge-tier")).toBe(tier);
@@ -88,7 +88,7 @@ export function httpSurfaceSuite(name: string, tier: "edge" | "region", open: Op
       expect(headers.has("x-latency-budget-remaining-ms")).toBe(false);
     });
 
-    it("says what was left of the budget", async () => {
+    it("reports the rest of the budget", async () => {
       const { headers } = await ask("/v1/embed", {
         json: { inputs: "to be" },
         headers: { "x-latency-budget-ms": "90000" },
@@ -97,7 +97,7 @@ export function httpSurfaceSuite(name: string, tier: "edge" | "region", open: Op
       expect(Number(headers.get("x-latency-budget-remaining-ms"))).toBeLessThanOrEqual(90_000);
     });
 
-    it("gives the same float32 numbers as base64 and as JSON", async () => {
+    it("returns the same float32 numbers as base64 and as JSON", async () => {
       const inputs = ["to be", "or not to be"];
       const [float, base64] = [await embed({ inputs }), await embed({ inputs, encoding_format: "base64" })];
       const decoded = (base64.embeddings as string[]).map(decodeFloats);
@@ -105,12 +105,12 @@ export function httpSurfaceSuite(name: string, tier: "edge" | "region", open: Op
       expect(decoded).toEqual((float.embeddings as number[][]).map((vector) => Float32Array.from(vector)));
     });
 
-    it("gives vectors of length 1, within float32's rounding", async () => {
+    it("returns vectors of length 1, within the rounding of float32", async () => {
       const { embeddings } = await embed({ inputs: ["to be", "x"] });
       for (const vector of embeddings as number[][]) expect(Math.abs(Math.hypot(...vector) - 1)).toBeLessThan(1e-6);
     });
 
-    it("cuts a text that is too long when asked to, and only then", async () => {
+    it("truncates a text that is too long only on request", async () => {
       expect(await failure(await ask("/v1/embed", { json: { inputs: ["a", LONG] } }))).toMatchObject({
         status: 400,
         code: "input_too_long",
@@ -126,14 +126,14 @@ export function httpSurfaceSuite(name: string, tier: "edge" | "region", open: Op
       ["special tokens as text", ["[CLS] [SEP] [PAD] [MASK] ##ing"]],
       ["combining marks, joiners and directions", ["e\u0301\u0301\u0301", "\u200d\u200b", "\u202eabc"]],
       ["every plane", ["私", "🎉", "\u{10ffff}", "\ufffe"]],
-      ["what looks like code", ["<script>", "'; DROP TABLE models; --", "{{x}} %s", "__proto__"]],
+      ["text that looks like code", ["<script>", "'; DROP TABLE models; --", "{{x}} %s", "__proto__"]],
     ])("answers %s", async (_, inputs) => {
       const { embeddings } = await embed({ inputs });
       expect(embeddings).toHaveLength(inputs.length);
       for (const vector of embeddings as number[][]) expect(vector.every(Number.isFinite)).toBe(true);
     });
 
-    it("does not mind keys it does not know", async () => {
+    it("ignores unknown keys", async () => {
       const body = '{"inputs": "to be", "__proto__": {"truncate": 1}, "constructor": 1, "extra": [[]]}';
       expect((await ask("/v1/embed", { body })).status).toBe(200);
     });
@@ -151,16 +151,16 @@ export function httpSurfaceSuite(name: string, tier: "edge" | "region", open: Op
       ["inputs of null", '{"inputs": [null]}'],
       ["nested inputs", '{"inputs": [["a"]]}'],
       ["an object as inputs", '{"inputs": {"0": "a", "length": 1}}'],
-      ["a yes that is no boolean", '{"inputs": "a", "truncate": "yes"}'],
+      ["a truncate that is not a boolean", '{"inputs": "a", "truncate": "yes"}'],
       ["an unknown encoding", '{"inputs": "a", "encoding_format": "int8"}'],
-      ["a model that is no name", '{"inputs": "a", "model": 1}'],
-      ["JSON nested a thousand deep", `{"inputs": ${"[".repeat(1_000)}${"]".repeat(1_000)}}`],
-      ["JSON nested a thousand deep and open", '{"a":'.repeat(800)],
+      ["a model that is not a string", '{"inputs": "a", "model": 1}'],
+      ["JSON nested a thousand levels deep", `{"inputs": ${"[".repeat(1_000)}${"]".repeat(1_000)}}`],
+      ["unclosed JSON nested a thousand levels deep", '{"a":'.repeat(800)],
     ])("refuses %s as request_invalid", async (_, body) => {
       expect(await failure(await ask("/v1/embed", { body }))).toMatchObject({ status: 400, code: "request_invalid" });
     });
 
-    it("survives JSON nested as deeply as its size allows", async () => {
+    it("survives JSON nested as deeply as the size limit allows", async () => {
       const roomy = await surface({ limits: { maxInputs: 4, maxBodyBytes: 2_000_000 } });
       for (const body of ["[".repeat(1_900_000), `{"inputs": ${"[".repeat(900_000)}${"]".repeat(900_000)}}`]) {
         expect((await roomy("/v1/embed", { body })).status).toBe(400);
@@ -179,7 +179,7 @@ export function httpSurfaceSuite(name: string, tier: "edge" | "region", open: Op
       });
     });
 
-    it("takes as many inputs as it says, and no more", async () => {
+    it("accepts the maximum number of inputs, and refuses more", async () => {
       expect((await embed({ inputs: Array(LIMITS.maxInputs).fill("a") })).embeddings).toHaveLength(LIMITS.maxInputs);
       expect(await failure(await ask("/v1/embed", { json: { inputs: Array(5).fill("a") } }))).toMatchObject({
         status: 400,
@@ -225,7 +225,7 @@ export function httpSurfaceSuite(name: string, tier: "edge" | "region", open: Op
           headers: { "transfer-encoding": "chunked", "content-length": "5" },
         }),
       ],
-    ])("is limited, when it is %s", async (_, sent) => {
+    ])("is limited when its length is %s", async (_, sent) => {
       expect((await ask("/v1/embed", sent(fits(LIMITS.maxBodyBytes)))).status).toBe(200);
       expect(await failure(await ask("/v1/embed", sent(fits(LIMITS.maxBodyBytes + 1))))).toMatchObject({
         status: 413,
@@ -233,7 +233,7 @@ export function httpSurfaceSuite(name: string, tier: "edge" | "region", open: Op
       });
     });
 
-    it("is not read to its end when it never ends", async () => {
+    it("stops being read at the limit when it is endless", async () => {
       let chunks = 0;
       const endless = new ReadableStream({
         pull: (stream) => {
@@ -245,7 +245,7 @@ export function httpSurfaceSuite(name: string, tier: "edge" | "region", open: Op
       expect(chunks).toBeLessThan(16);
     });
 
-    it("is not read at all without a key", async () => {
+    it("is not read without a key", async () => {
       let chunks = 0;
       const unread = new ReadableStream(
         {
@@ -264,7 +264,7 @@ export function httpSurfaceSuite(name: string, tier: "edge" | "region", open: Op
   describe(`${name}: POST /v1/embeddings`, () => {
     const openai = (json: object) => ask("/v1/embeddings", { json: { model: TINY.name, ...json } });
 
-    it("answers in OpenAI's form, with the vectors of /v1/embed", async () => {
+    it("answers in OpenAI's form with the vectors of /v1/embed", async () => {
       const inputs = ["to be", "or not"];
       const response = await openai({ input: inputs, user: "me" });
       const own = await embed({ inputs });
@@ -277,14 +277,14 @@ export function httpSurfaceSuite(name: string, tier: "edge" | "region", open: Op
       });
     });
 
-    it("gives the same float32 numbers as base64 and as JSON", async () => {
+    it("returns the same float32 numbers as base64 and as JSON", async () => {
       const read = async (json: object) => ((await (await openai(json)).json()) as OpenAiEmbeddingsResponse).data;
       const [float] = await read({ input: "to be", encoding_format: "float" });
       const [base64] = await read({ input: "to be", encoding_format: "base64" });
       expect(decodeFloats(base64?.embedding as string)).toEqual(Float32Array.from(float?.embedding as number[]));
     });
 
-    it("takes the dimensions that it has, and refuses others", async () => {
+    it("accepts the model's own dimensions only", async () => {
       expect((await openai({ input: "a", dimensions: TINY.dimensions })).status).toBe(200);
       expect((await openai({ input: "a", dimensions: 4 })).status).toBe(400);
     });
@@ -310,7 +310,7 @@ export function httpSurfaceSuite(name: string, tier: "edge" | "region", open: Op
       });
     });
 
-    it("refuses what never came to the route in OpenAI's form too", async () => {
+    it("refuses in OpenAI's form before the route runs, too", async () => {
       for (const sent of [{ key: null }, { key: "wrong" }, { body: " ".repeat(5_000) }, { method: "GET" }]) {
         const { error } = (await (await ask("/v1/embeddings", sent)).json()) as OpenAiErrorBody;
         expect(error).toMatchObject({ type: "invalid_request_error", param: null });
@@ -319,7 +319,7 @@ export function httpSurfaceSuite(name: string, tier: "edge" | "region", open: Op
   });
 
   describe(`${name}: routes and methods`, () => {
-    it("is healthy without a key, and ready once its model is loaded", async () => {
+    it("is healthy without a key, and ready when its model is loaded", async () => {
       const open = await surface();
       expect(await (await open("/health", { method: "GET", key: null })).json()).toEqual({ status: "ok" });
       await open("/v1/embed", { json: { inputs: "a" } });
@@ -330,7 +330,7 @@ export function httpSurfaceSuite(name: string, tier: "edge" | "region", open: Op
       ]);
     });
 
-    it("is loading, with 503, until then, and begins to load when it is asked", async () => {
+    it("answers /ready with 503 until then, and starts loading", async () => {
       const loads = { started: 0 };
       const open = await surface({
         engine: {
@@ -345,7 +345,7 @@ export function httpSurfaceSuite(name: string, tier: "edge" | "region", open: Op
       await vi.waitFor(() => expect(loads.started).toBe(1));
     });
 
-    it.each(["/v1/embed", "/v1/embeddings"])("%s knows POST only", async (path) => {
+    it.each(["/v1/embed", "/v1/embeddings"])("%s accepts only POST", async (path) => {
       for (const method of ["GET", "PUT", "DELETE", "PATCH", "OPTIONS"]) {
         const response = await ask(path, { method });
         expect([method, response.status, ((await response.json()) as ErrorBody).error.code]).toEqual([
@@ -358,7 +358,7 @@ export function httpSurfaceSuite(name: string, tier: "edge" | "region", open: Op
       expect([head.status, await head.text()]).toEqual([404, ""]);
     });
 
-    it("asks for a key before it says which routes there are", async () => {
+    it("requires a key before it tells which routes exist", async () => {
       for (const method of ["GET", "HEAD", "OPTIONS", "POST"]) {
         expect((await ask("/v1/anything", { method, key: null })).status).toBe(401);
       }
@@ -375,23 +375,20 @@ export function httpSurfaceSuite(name: string, tier: "edge" | "region", open: Op
       "/v1/%ff",
       "/..%2fetc%2fpasswd",
       "/__proto__",
-    ])("does not know %s", async (path) => {
+    ])("has no route %s", async (path) => {
       expect(await failure(await ask(path, { json: { inputs: "a" } }))).toMatchObject({
         status: 404,
         code: "route_unknown",
       });
     });
 
-    it.each([null, "", "wrong", `${KEY}x`, KEY.slice(1), KEY.toUpperCase()])(
-      "does not let the key %j in",
-      async (key) => {
-        const response = await ask("/v1/embed", { json: { inputs: "a" }, key });
-        expect(response.status).toBe(401);
-        expect(response.headers.get("www-authenticate")).toBe("Bearer");
-      },
-    );
+    it.each([null, "", "wrong", `${KEY}x`, KEY.slice(1), KEY.toUpperCase()])("refuses the key %j", async (key) => {
+      const response = await ask("/v1/embed", { json: { inputs: "a" }, key });
+      expect(response.status).toBe(401);
+      expect(response.headers.get("www-authenticate")).toBe("Bearer");
+    });
 
-    it("lets nobody in when no keys are configured", async () => {
+    it("refuses every request when no keys are configured", async () => {
       const open = await surface({ keys: [] });
       expect(await failure(await open("/v1/embed", { json: { inputs: "a" } }))).toMatchObject({
         status: 503,
@@ -400,7 +397,7 @@ export function httpSurfaceSuite(name: string, tier: "edge" | "region", open: Op
     });
   });
 
-  describe(`${name}: what goes wrong inside`, () => {
+  describe(`${name}: internal faults`, () => {
     const SECRETS = ["AKIA-SECRET", "/srv/private", "private-bucket", KEY, "    at "];
     const inside = (what: string) => Object.assign(new Error(`${what} AKIA-SECRET at /srv/private/model.onnx`));
     const storeThat = (open: ObjectStore["open"]): ObjectStore => ({ name: "s3(private-bucket)", open });
@@ -410,17 +407,21 @@ export function httpSurfaceSuite(name: string, tier: "edge" | "region", open: Op
       ["the engine fails to run", 500, async () => ({ engine: { run: () => Promise.reject(inside("run")) } })],
       [
         // onnxruntime's WebAssembly throws numbers.
-        "the engine throws what is no Error",
+        "the engine throws a value that is not an Error",
         500,
         async () => ({ engine: { run: () => Promise.reject("AKIA-SECRET /srv/private") } }),
       ],
       ["the engine fails to load", 500, async () => ({ engine: { onLoad: () => Promise.reject(inside("load")) } })],
       ["the store fails", 503, async () => ({ store: storeThat(() => Promise.reject(inside("open"))) })],
-      ["the store throws what is no Error", 503, async () => ({ store: storeThat(() => Promise.reject(7)) })],
-      ["the store is empty", 503, async () => ({ store: storeThat(async () => undefined) })],
-      ["the pointer is garbage", 503, async () => ({ store: storeThat(async () => garbage()) })],
       [
-        "the files are not what the manifest lists",
+        "the store throws a value that is not an Error",
+        503,
+        async () => ({ store: storeThat(() => Promise.reject(7)) }),
+      ],
+      ["the store is empty", 503, async () => ({ store: storeThat(async () => undefined) })],
+      ["the pointer is invalid", 503, async () => ({ store: storeThat(async () => garbage()) })],
+      [
+        "the files do not match the manifest",
         503,
         async () => {
           const good = await tinyStore();
@@ -431,7 +432,7 @@ export function httpSurfaceSuite(name: string, tier: "edge" | "region", open: Op
       ],
     ];
 
-    it.each(faults)("is not told to callers: %s", async (_, status, options) => {
+    it.each(faults)("hides the cause from callers when %s", async (_, status, options) => {
       const open = await surface(await options());
       for (const [path, json] of [
         ["/v1/embed", { inputs: "a" }],
@@ -448,7 +449,7 @@ export function httpSurfaceSuite(name: string, tier: "edge" | "region", open: Op
       expect(log).toHaveBeenCalled();
     });
 
-    it("does not end a deployment: the next request is answered", async () => {
+    it("answers the next request after a failure", async () => {
       let broken = true;
       const open = await surface({
         engine: {
@@ -470,7 +471,7 @@ export function httpSurfaceSuite(name: string, tier: "edge" | "region", open: Op
       fc.string({ unit: fc.nat(0xffff).map((unit) => String.fromCharCode(unit)) }),
     );
     const texts = fc.oneof(text, fc.array(text, { maxLength: 6 }), fc.jsonValue());
-    /** Like a request, with some of its keys missing or of any other form. */
+    /** Requests with missing keys, or keys with values of any type. */
     const almostRight = fc.record(
       {
         inputs: texts,
@@ -499,7 +500,7 @@ export function httpSurfaceSuite(name: string, tier: "edge" | "region", open: Op
       { requiredKeys: [] },
     );
 
-    it("is answered, or refused with a reason: never 5xx", async () => {
+    it("is answered, or refused with a reason, never with a status of 5xx", async () => {
       const statuses = new Set<number>();
       await fc.assert(
         fc.asyncProperty(path, anyBody, headers, async (path, body, headers) => {
@@ -519,7 +520,7 @@ export function httpSurfaceSuite(name: string, tier: "edge" | "region", open: Op
         { numRuns: 600 },
       );
       expect(log).not.toHaveBeenCalled();
-      // The property means something only if both kinds of answers came.
+      // The property is meaningful only if both kinds of answers occurred.
       expect([...statuses]).toEqual(expect.arrayContaining([200, 400]));
     });
   });

@@ -21,7 +21,7 @@ async function setUp() {
 }
 
 describe("publishedModels", () => {
-  it("answers with every model, of which as many are loaded as fit", async () => {
+  it("answers with every model, and keeps the models that fit", async () => {
     const { ask, there, models } = await setUp();
     expect(await Promise.all([ask("one"), ask("two")])).toEqual(["one", "two"]);
     expect(there()).toEqual([WEIGHTS.one, WEIGHTS.two]);

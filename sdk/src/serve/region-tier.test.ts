@@ -14,7 +14,7 @@ const expected: ExpectedAnswer = { model: "tiny", version: VERSION, dimensions: 
 
 type Answering = (request: Request, clock: { now: number }) => Response | Promise<Response>;
 
-/** A tier whose region is a function, with a clock that the test moves. */
+/** Makes a tier whose region is a function, with a clock that the test moves. */
 function setUp(answer: Answering, options: Partial<RegionTierOptions> = {}) {
   const clock = { now: 1_000 };
   const requests: Request[] = [];
@@ -25,7 +25,7 @@ function setUp(answer: Answering, options: Partial<RegionTierOptions> = {}) {
     restMs: REST_MS,
     probeMs: PROBE_MS,
     now: () => clock.now,
-    // As fetch does: what is in the init overrides what is in the request.
+    // Like fetch, the init overrides the request.
     fetch: (async (request: Request, init: RequestInit) => {
       requests.push(request.clone());
       return answer(new Request(request, init), clock);
@@ -59,7 +59,7 @@ function good(changes: Record<string, unknown> = {}, headers: Record<string, str
 afterEach(() => void vi.restoreAllMocks());
 
 describe("embed", () => {
-  it("asks for base64 at /v1/embed, with the key, and gives what the region answered", async () => {
+  it("posts to /v1/embed with the key, and returns the region's answer", async () => {
     const { tier, requests, query } = setUp((_, clock) => {
       clock.now += 20;
       return good();
@@ -85,13 +85,13 @@ describe("embed", () => {
     });
   });
 
-  it("keeps the path that the region is below", async () => {
+  it("keeps the path of the region's URL", async () => {
     const { tier, requests, query } = setUp(() => good(), { url: "https://example.com/region" });
     await tier.embed(query(), expected);
     expect(requests.map(({ url }) => url)).toEqual(["https://example.com/region/v1/embed"]);
   });
 
-  it("forwards what remains of the budget, not the budget", async () => {
+  it("forwards what is left of the budget", async () => {
     const { tier, clock, requests, query } = setUp(() => good());
     const started = query({ budget: "100" });
     clock.now += 30.04;
@@ -99,7 +99,7 @@ describe("embed", () => {
     expect(requests[0]?.headers.get("x-latency-budget-ms")).toBe("70.0");
   });
 
-  it("forwards a budget that the region takes, though nothing remains", async () => {
+  it("forwards a valid budget even if nothing is left of it", async () => {
     const { tier, clock, requests, query } = setUp(() => good());
     const started = query({ budget: "10" });
     clock.now += 500;
@@ -108,26 +108,26 @@ describe("embed", () => {
     expect(startDeadline(forwarded, () => 0).remainingMs()).toBe(0.1);
   });
 
-  it("forwards no budget when there is none", async () => {
+  it("forwards no budget without one", async () => {
     const { tier, requests, query } = setUp(() => good());
     await tier.embed(query(), expected);
     expect(requests[0]?.headers.has("x-latency-budget-ms")).toBe(false);
   });
 
-  it("keeps text as it is, lone surrogates and controls included", async () => {
+  it("keeps texts unchanged, including lone surrogates and control characters", async () => {
     const texts = ["\ud800", '\0\u2028"\\'];
     const { tier, requests, query } = setUp(() => good());
     await tier.embed(query({ texts }), expected);
     expect(await requests[0]?.json()).toMatchObject({ inputs: texts });
   });
 
-  it("takes any version and width while the edge has none to compare with", async () => {
+  it("accepts any version while the edge has no model to compare with", async () => {
     const { tier, query } = setUp(() => good({ version: "ffffffffffff" }));
     const answer = await tier.embed(query(), { ...expected, version: undefined, dimensions: undefined });
     expect(answer.version).toBe("ffffffffffff");
   });
 
-  it("takes a single vector of any width while the edge has none to compare with", async () => {
+  it("accepts a vector of any size while the edge has no model to compare with", async () => {
     const { tier, query } = setUp(() => embeddings(Float32Array.of(1, 0, 0)));
     const answer = await tier.embed(query({ texts: ["a"] }), {
       ...expected,
@@ -137,7 +137,7 @@ describe("embed", () => {
     expect(answer.vectors).toEqual([Float32Array.of(1, 0, 0)]);
   });
 
-  it("says that a region that does not name its provider has an unknown one", async () => {
+  it("reports an unknown provider when the region names none", async () => {
     const { tier, query } = setUp(() =>
       Response.json(
         JSON.parse('{"model":"tiny","version":"0123456789ab","embeddings":["AACAPwAAAAA="],"usage":{"tokens":3}}'),
@@ -150,16 +150,16 @@ describe("embed", () => {
   });
 });
 
-describe("how long it waits", () => {
+describe("the wait for an answer", () => {
   const timeouts = () => vi.spyOn(AbortSignal as { timeout(ms: number): AbortSignal }, "timeout");
 
   it.each([
-    ["its own limit, without a budget", undefined, 0, 10_000],
-    ["as long as the caller does", "3000", 0, 3_000],
-    ["as long as the caller does, in the whole milliseconds that Node insists on", "3000.2", 0, 3_001],
-    ["no longer than its own limit", "60000", 0, 10_000],
-    ["four times what it predicts, when the caller would not give it that", "1", 0, 4 * PRIOR_MS],
-    ["four times what it predicts, computation included", "1", 25, 4 * (PRIOR_MS + 25)],
+    ["timeoutMs without a budget", undefined, 0, 10_000],
+    ["the rest of the budget", "3000", 0, 3_000],
+    ["the rest of the budget in whole milliseconds, which Node requires", "3000.2", 0, 3_001],
+    ["at most timeoutMs", "60000", 0, 10_000],
+    ["at least four times the prediction", "1", 0, 4 * PRIOR_MS],
+    ["at least four times the prediction, computation included", "1", 25, 4 * (PRIOR_MS + 25)],
   ])("is %s", async (_, budget, computeMs, ms) => {
     const timeout = timeouts();
     const { tier, query } = setUp(() => good());
@@ -167,7 +167,7 @@ describe("how long it waits", () => {
     expect(timeout).toHaveBeenCalledExactlyOnceWith(ms);
   });
 
-  it("is never so short that a pause of the machine would count as a fault", async () => {
+  it("is never so short that a pause of the machine would count as a failure", async () => {
     const timeout = timeouts();
     const { tier, query } = setUp(() => good(), { priorMs: 1 });
     await tier.embed(query({ budget: "1" }), expected);
@@ -175,15 +175,15 @@ describe("how long it waits", () => {
   });
 });
 
-describe("a request that is at fault", () => {
-  it("gets the region's own verdict, and the region does not rest", async () => {
-    const verdict = { code: "input_too_long", message: "Input 0 has 900 tokens.", hint: "Send shorter texts." };
-    const { tier, query } = setUp(() => Response.json({ error: verdict }, { status: 400 }));
-    await expect(tier.embed(query(), expected)).rejects.toMatchObject(verdict);
+describe("an invalid request", () => {
+  it("gets the region's own error, and the region stays usable", async () => {
+    const refusal = { code: "input_too_long", message: "Input 0 has 900 tokens.", hint: "Send shorter texts." };
+    const { tier, query } = setUp(() => Response.json({ error: refusal }, { status: 400 }));
+    await expect(tier.embed(query(), expected)).rejects.toMatchObject(refusal);
     expect(tier.usable()).toBe(true);
   });
 
-  it("gets a verdict without a hint too", async () => {
+  it("gets the region's error without a hint, too", async () => {
     const { tier, query } = setUp(() =>
       Response.json({ error: { code: "input_empty", message: "Empty." } }, { status: 400 }),
     );
@@ -194,7 +194,7 @@ describe("a request that is at fault", () => {
 const embeddings = (...vectors: Float32Array<ArrayBuffer>[]) => good({ embeddings: vectors.map(encodeFloats) });
 
 describe.each<[string, Answering]>([
-  ["that does not know the key", () => Response.json({ error: { code: "key_wrong", message: "" } }, { status: 401 })],
+  ["that refuses the key", () => Response.json({ error: { code: "key_wrong", message: "" } }, { status: 401 })],
   [
     "that does not serve the model",
     () => Response.json({ error: { code: "model_unknown", message: "" } }, { status: 404 }),
@@ -203,18 +203,18 @@ describe.each<[string, Answering]>([
   ["that failed", () => Response.json({ error: { code: "internal", message: "" } }, { status: 500 })],
   ["behind a broken gateway", () => new Response("<html>", { status: 502 })],
   ["that is loading", () => Response.json({ error: { code: "model_unavailable", message: "" } }, { status: 503 })],
-  ["whose gateway refuses with a page", () => new Response("<html>", { status: 400 })],
+  ["whose gateway refuses with an HTML page", () => new Response("<html>", { status: 400 })],
   [
     "that refuses with an unknown code",
     () => Response.json({ error: { code: "teapot", message: "" } }, { status: 400 }),
   ],
   [
-    "whose refusal would be its own fault",
+    "that refuses with a code for its own faults",
     () => Response.json({ error: { code: "internal", message: "" } }, { status: 400 }),
   ],
   ["that answers 304", () => new Response(null, { status: 304 })],
-  ["that answers no JSON", () => new Response("<html>")],
-  ["that answers nothing", () => new Response("")],
+  ["that does not answer JSON", () => new Response("<html>")],
+  ["that answers an empty body", () => new Response("")],
   ["that answers JSON of another form", () => Response.json({ embeddings: [[0.6, 0.8]] })],
   [
     "that answers numbers instead of base64",
@@ -226,14 +226,14 @@ describe.each<[string, Answering]>([
         ],
       }),
   ],
-  ["that answers no base64", () => good({ embeddings: ["%%%", "%%%"] })],
+  ["that answers text that is not base64", () => good({ embeddings: ["%%%", "%%%"] })],
   ["that answers bytes that are not whole numbers", () => good({ embeddings: ["AAAA", "AAAA"] })],
   ["that serves another version", () => good({ version: "ffffffffffff" })],
   ["that answers fewer vectors than texts", () => embeddings(Float32Array.of(1, 0))],
   ["that answers more vectors than texts", () => embeddings(...VECTORS, Float32Array.of(1, 0))],
   ["that answers no vectors", () => good({ embeddings: [] })],
-  ["that answers vectors of another width", () => embeddings(Float32Array.of(1, 0, 0), Float32Array.of(1, 0, 0))],
-  ["that answers one vector of another width", () => embeddings(Float32Array.of(1, 0), Float32Array.of(1))],
+  ["that answers vectors of another size", () => embeddings(Float32Array.of(1, 0, 0), Float32Array.of(1, 0, 0))],
+  ["that answers one vector of another size", () => embeddings(Float32Array.of(1, 0), Float32Array.of(1))],
   ["that answers an empty vector", () => embeddings(Float32Array.of(1, 0), Float32Array.of())],
   [
     "that cannot be reached",
@@ -251,14 +251,14 @@ describe.each<[string, Answering]>([
       ),
   ],
 ])("a region %s", (_, answer) => {
-  it("is reported as failed, by its host and without its key", async () => {
+  it("is reported as region_failed, without its key", async () => {
     const { tier, query } = setUp(answer);
     const error = await tier.embed(query(), expected).catch((error: unknown) => error);
     expect(error).toMatchObject({ code: "region_failed" });
     expect(String(error)).not.toContain("region-key");
   });
 
-  it("rests for a while, and is usable again after it", async () => {
+  it("is not usable for restMs", async () => {
     const { tier, clock, query } = setUp(answer);
     expect(tier.usable()).toBe(true);
     await tier.embed(query(), expected).catch(() => {});
@@ -269,7 +269,7 @@ describe.each<[string, Answering]>([
     expect(tier.usable()).toBe(true);
   });
 
-  it("teaches the estimate nothing", async () => {
+  it("does not change the estimate", async () => {
     const { tier, clock, query } = setUp((request, time) => {
       time.now += 500;
       return answer(request, clock);
@@ -279,9 +279,9 @@ describe.each<[string, Answering]>([
   });
 });
 
-describe("vectors whose widths cannot be compared with the edge's", () => {
+describe("vectors, while the edge has no model to compare with", () => {
   it.each([
-    ["differ among themselves", embeddings(Float32Array.of(1, 0), Float32Array.of(1))],
+    ["differ in size", embeddings(Float32Array.of(1, 0), Float32Array.of(1))],
     ["are empty", embeddings(Float32Array.of(), Float32Array.of())],
   ])("are refused when they %s", async (_, response) => {
     const { tier, query } = setUp(() => response);
@@ -291,7 +291,7 @@ describe("vectors whose widths cannot be compared with the edge's", () => {
 });
 
 describe("a region that does not answer", () => {
-  it("is given up on by its signal, and rests", async () => {
+  it("is given up after timeoutMs, and is not usable for a while", async () => {
     const silent: Answering = ({ signal }) =>
       new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
     const { tier, query } = setUp(silent, { timeoutMs: 1 });
@@ -311,7 +311,7 @@ describe("the estimate", () => {
     });
     expect(tier.predict(2)).toBe(PRIOR_MS + 2);
     await tier.embed(query(), { ...expected, computeMs: 2 });
-    // 20 ms of which 4 computed, for what should take 2.
+    // The region computed for 4 of the 20 ms, and the manifest predicted 2.
     expect(tier.predict(2)).toBe(16 + 2 * 2);
   });
 
@@ -321,13 +321,13 @@ describe("the estimate", () => {
     ["more digits than a number has", `compute;dur=${"9".repeat(400)}`],
     ["more than the whole fetch", "compute;dur=99999"],
     ["anything else", "garbage"],
-  ])("is not spoilt by a region that reports %s", async (_, timing) => {
+  ])("stays sane when the region reports %s", async (_, timing) => {
     const { tier, query } = setUp((_, clock) => {
       clock.now += 20;
       return good({}, { "server-timing": timing });
     });
     await tier.embed(query(), { ...expected, computeMs: 2 });
-    // 20 ms of overhead, and the manifest's 2 ms where the region has said nothing that could correct them.
+    // The overhead is at most 20 ms, and the manifest's 2 ms stay uncorrected.
     expect(tier.predict(2)).toBeLessThanOrEqual(22);
     await expect(tier.embed(query({ budget: "30" }), expected)).resolves.toMatchObject({ tokens: 8 });
   });
@@ -340,7 +340,7 @@ describe("keepMeasured", () => {
     return { background: (promise: Promise<unknown>) => void work.push(promise), work };
   };
 
-  it("probes /health at first, without the key, and takes its time for the overhead", async () => {
+  it("probes /health without the key, and learns the overhead from it", async () => {
     const { tier, requests } = setUp((_, clock) => {
       clock.now += 12;
       return Response.json({ status: "ok" });
@@ -353,7 +353,7 @@ describe("keepMeasured", () => {
     expect(tier.predict(0)).toBe(12);
   });
 
-  it("probes again only when nothing was measured for a while", async () => {
+  it("probes again only when the last measurement is old", async () => {
     const { tier, clock, requests, query } = setUp(({ url }) =>
       url.endsWith("/health") ? new Response("ok") : good(),
     );
@@ -372,7 +372,7 @@ describe("keepMeasured", () => {
     expect(requests.filter(({ url }) => url.endsWith("/health"))).toHaveLength(2);
   });
 
-  it("leaves the slowdown to fetches that compute", async () => {
+  it("does not learn the slowdown from probes", async () => {
     const { tier, query } = setUp(({ url }, clock) => {
       clock.now += 10;
       return url.endsWith("/health") ? new Response("ok") : good();
@@ -381,14 +381,14 @@ describe("keepMeasured", () => {
     tier.keepMeasured(background);
     await Promise.all(work);
     await tier.embed(query(), { ...expected, computeMs: 40 });
-    // 4 ms computed for what should take 40; the overhead moved half-way from 10 to 6, its spread a quarter of 4.
+    // The region computed 4 ms instead of 40. The overhead moved half-way from 10 to 6, and its deviation by 4 / 4.
     expect(tier.predict(40)).toBe(10 - 4 / 2 + 4 / 4 + 0.1 * 40);
   });
 
   it.each<[string, Answering]>([
     ["answers badly", () => new Response("", { status: 503 })],
     ["cannot be reached", () => Promise.reject(new TypeError("fetch failed"))],
-  ])("lets a region rest that %s, without failing", async (_, answer) => {
+  ])("makes a region unusable for a while that %s, without failing itself", async (_, answer) => {
     const { tier } = setUp(answer);
     const { background, work } = collect();
     tier.keepMeasured(background);
@@ -398,13 +398,13 @@ describe("keepMeasured", () => {
   });
 });
 
-it("does not let a region rest that one request was too large for", async () => {
+it("keeps a region usable that refuses one request as too large", async () => {
   const { tier, query } = setUp(() => new Response("", { status: 413 }));
   await expect(tier.embed(query(), expected)).rejects.toMatchObject({ code: "region_failed" });
   expect(tier.usable()).toBe(true);
 });
 
-it("refuses a URL that is none when it is made, and says which setting it is", () => {
+it("refuses an invalid URL at once, and names the setting", () => {
   expect(() => setUp(() => good(), { url: "region.example.com" })).toThrow(
     expect.objectContaining({ code: "setting_invalid", hint: expect.stringContaining("REGION_URL") }),
   );

@@ -12,7 +12,7 @@ describe("formatServerTiming", () => {
 });
 
 describe("computedMs", () => {
-  it("reads back what the region wrote, wherever it stands in the list", () => {
+  it("reads back what formatServerTiming wrote, at any place in the list", () => {
     fc.assert(
       fc.property(ms, ms, ms, (compute, total, queue) => {
         const read = computedMs(formatServerTiming({ queue, compute, total }));
@@ -37,7 +37,7 @@ describe("computedMs", () => {
     expect(computedMs(header)).toBe(expected);
   });
 
-  it("is a number, never NaN, whatever stands in the header", () => {
+  it("returns a number for any header, never NaN", () => {
     const anyHeader = fc.oneof(
       fc.string(),
       fc.string({ unit: fc.constantFrom(..."0123456789.;=, e-") }).map((rest) => `compute;dur=${rest}`),

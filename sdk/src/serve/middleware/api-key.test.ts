@@ -38,22 +38,22 @@ describe("apiKey", () => {
     ["401 key_wrong", ["one"], "Bearer ONE"],
     ["401 key_wrong", ["one", "two"], "Bearer one,two"],
     ["503 keys_not_configured", [], "Bearer one"],
-  ])("answers %s with the keys %j to %j", async (expected, keys, authorization) => {
+  ])("answers %s when the keys are %j and the header is %j", async (expected, keys, authorization) => {
     expect(await outcome(keys, authorization)).toBe(expected);
   });
 
-  it("is not open, but not configured, when the setting is empty", async () => {
+  it("treats an empty setting as no keys", async () => {
     for (const setting of ["", " ", ",", "\n"]) {
       expect(await outcome(setting.split(","), "Bearer x")).toBe("503 keys_not_configured");
     }
   });
 
-  it("takes keys from a list as people write it", async () => {
+  it("accepts keys from a list with spaces, newlines and a final comma", async () => {
     const keys = "one, two,\nthree\n,".split(",");
     for (const known of ["one", "two", "three"]) expect(await outcome(keys, `Bearer ${known}`)).toBe("in");
   });
 
-  it("lets exactly the configured keys in", async () => {
+  it("accepts exactly the configured keys", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(key, { minLength: 1, maxLength: 4 }), key, async (keys, tried) => {
         expect(await outcome(keys, `Bearer ${tried}`)).toBe(keys.includes(tried) ? "in" : "401 key_wrong");
@@ -63,7 +63,7 @@ describe("apiKey", () => {
     );
   });
 
-  it("tells how to authenticate, and no key", async () => {
+  it("names the authentication scheme, and shows no key", async () => {
     const response = await appWith(["topsecret"]).request("/");
     expect(response.headers.get("www-authenticate")).toBe("Bearer");
     expect(await response.text()).not.toContain("topsecret");

@@ -9,7 +9,7 @@ app.onError(answerError);
 app.post("/", async (c) => c.json(await jsonBody(c, v.object({ inputs: v.array(v.string()) }))));
 
 async function post(body: string | Uint8Array<ArrayBuffer>, type: string | undefined) {
-  // Bytes, because a string would bring a content type of its own.
+  // A string would set a content type, and bytes do not.
   const bytes = typeof body === "string" ? new TextEncoder().encode(body) : body;
   const response = await app.request("/", {
     method: "POST",
@@ -22,7 +22,7 @@ const good = '{"inputs": ["a"]}';
 
 describe("jsonBody", () => {
   it.each(["application/json", "application/json; charset=utf-8", "Application/JSON ;charset=UTF-8"])(
-    "takes %s",
+    "accepts %s",
     async (type) => {
       expect(await post(good, type)).toEqual({ status: 200, json: { inputs: ["a"] } });
     },
@@ -39,14 +39,14 @@ describe("jsonBody", () => {
     expect({ status, json }).toMatchObject({ status: 415, json: { error: { code: "content_type_unsupported" } } });
   });
 
-  it("names the key that is wrong", async () => {
+  it("names the invalid key", async () => {
     const { status, json } = await post('{"inputs": ["a", 1]}', "application/json");
     expect(status).toBe(400);
     expect(json).toMatchObject({ error: { code: "request_invalid", message: expect.stringContaining("inputs.1") } });
   });
 
   it.each(["", " ", "{", "undefined", '{"inputs": ["a"],}', "{'inputs': []}", '{"inputs": ["\u0001"]}'])(
-    "says that %j is not JSON",
+    "reports that %j is not JSON",
     async (body) => {
       const { status, json } = await post(body, "application/json");
       expect({ status, json }).toMatchObject({
@@ -56,7 +56,7 @@ describe("jsonBody", () => {
     },
   );
 
-  it("passes a byte order mark over, and bytes that are not UTF-8 as replacement characters", async () => {
+  it("skips a byte order mark, and replaces bytes that are not UTF-8", async () => {
     expect((await post(`\ufeff${good}`, "application/json")).json).toEqual({ inputs: ["a"] });
     const [before, after] = ['{"inputs": ["', '"]}'].map((text) => [...new TextEncoder().encode(text)]) as [
       number[],

@@ -20,10 +20,10 @@ async function remainingAfter(compute: number, elapsedMs: number): Promise<strin
   return (await app.request("/")).headers.get("x-latency-budget-remaining-ms");
 }
 
-it("says what is left of the budget by the clock", async () => {
+it("reports the rest of the budget by the clock", async () => {
   expect(await remainingAfter(44, 46)).toBe("-26.00");
 });
 
-it("counts the predicted time where the clock stands still during computation", async () => {
+it("subtracts the predicted time when the clock stood still during computation", async () => {
   expect(await remainingAfter(0, 1)).toBe("-26.00");
 });

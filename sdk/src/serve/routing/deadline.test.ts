@@ -14,7 +14,7 @@ const budget = fc
   .filter((text) => Number(text) > 0);
 
 describe("startDeadline", () => {
-  it("has no budget without the header, but still counts", () => {
+  it("has no budget without the header, but measures the time", () => {
     const { clock, now } = clockAt(5);
     const deadline = startDeadline(undefined, now);
     clock.now = 8;
@@ -22,7 +22,7 @@ describe("startDeadline", () => {
     expect(deadline.remainingMs()).toBeUndefined();
   });
 
-  it("counts down from the start, and below zero", () => {
+  it("counts down from the start to below zero", () => {
     const { clock, now } = clockAt(1_000);
     const deadline = startDeadline("30", now);
     expect(deadline.remainingMs()).toBe(30);
@@ -32,7 +32,7 @@ describe("startDeadline", () => {
     expect(deadline.remainingMs()).toBe(-1.5);
   });
 
-  it("takes any positive decimal number, as exactly as a double can", () => {
+  it("accepts any positive decimal number with the precision of a double", () => {
     fc.assert(
       fc.property(budget, (text) => {
         expect(startDeadline(text, () => 0).remainingMs()).toBe(Number(text));
@@ -40,7 +40,7 @@ describe("startDeadline", () => {
     );
   });
 
-  it("takes what JavaScript writes for a difference of two clock readings", () => {
+  it("accepts every number that JavaScript prints for a time difference", () => {
     fc.assert(
       fc.property(fc.double({ min: 0.001, max: 100_000, noNaN: true }), (ms) => {
         expect(startDeadline(String(ms), () => 0).remainingMs()).toBe(ms);
@@ -48,7 +48,7 @@ describe("startDeadline", () => {
     );
   });
 
-  it("takes white space around the number", () => {
+  it("accepts white space around the number", () => {
     expect(startDeadline(" 12.5\t", () => 0).remainingMs()).toBe(12.5);
   });
 
@@ -76,7 +76,7 @@ describe("startDeadline", () => {
     "null",
     "\u0000",
     "٣",
-  ])("refuses %j, and says how to write it", (text) => {
+  ])("refuses %j and explains the format", (text) => {
     expect(() => startDeadline(text)).toThrow(
       expect.objectContaining({
         code: "budget_invalid",
@@ -86,7 +86,7 @@ describe("startDeadline", () => {
     );
   });
 
-  it("refuses every other text, or takes it as a positive finite number", () => {
+  it("reads any text as a positive finite number, or refuses it", () => {
     const mostlyNumbers = fc.string({ unit: fc.constantFrom(..."0123456789.,-+eExX \t") });
     fc.assert(
       fc.property(fc.oneof(fc.string(), mostlyNumbers), (text) => {

@@ -41,7 +41,7 @@ describe("decide", () => {
       { tier: "region", reason: "edge-cold", predictedMs: 90 },
     ],
     [
-      "the region, when the edge would be stopped by its CPU limit, even without a budget",
+      "the region, when the edge would exceed its CPU limit, even without a budget",
       { remainingMs: undefined, edge: warm({ cpuLimitMs: 39 }), region: { predictedMs: 90 } },
       { tier: "region", reason: "edge-cpu-limit", predictedMs: 90 },
     ],
@@ -56,7 +56,7 @@ describe("decide", () => {
       { tier: "edge", reason: "within-budget", predictedMs: 40 },
     ],
     [
-      "the region, when only it is within the budget, exactly",
+      "the region, when only it is exactly within the budget",
       { remainingMs: 39, edge: warm(), region: { predictedMs: 39 } },
       { tier: "region", reason: "edge-over-budget", predictedMs: 39 },
     ],
@@ -71,7 +71,7 @@ describe("decide", () => {
       { tier: "region", reason: "over-budget", predictedMs: 30 },
     ],
     [
-      "the edge, for as long as its cost is unknown",
+      "the edge, while its cost is unknown",
       { remainingMs: 5, edge: warm({ predictedMs: undefined }), region: { predictedMs: 1 } },
       { tier: "edge", reason: "within-budget", predictedMs: undefined },
     ],
@@ -79,7 +79,7 @@ describe("decide", () => {
     expect(decide(given)).toEqual(expected);
   });
 
-  it("never goes to a region that is not there or is down", () => {
+  it("never chooses a region that is missing or down", () => {
     fc.assert(
       fc.property(remaining, edge, fc.constantFrom("none" as const, "down" as const), (remainingMs, edge, region) => {
         expect(decide({ remainingMs, edge, region }).tier).toBe("edge");
@@ -87,7 +87,7 @@ describe("decide", () => {
     );
   });
 
-  it("stays at a warm edge that answers within the budget and its CPU limit, whatever the region promises", () => {
+  it("chooses a warm edge within the budget and the CPU limit, however fast the region is", () => {
     fc.assert(
       fc.property(ms, ms, ms, region, (predictedMs, slack, cpuSlack, region) => {
         const edge = { ready: true, predictedMs, cpuLimitMs: predictedMs + cpuSlack };
@@ -96,7 +96,7 @@ describe("decide", () => {
     );
   });
 
-  it("takes the faster tier when both are over budget", () => {
+  it("chooses the faster tier when both are over budget", () => {
     fc.assert(
       fc.property(ms, ms, fc.double({ min: -1_000, max: 100_000, noNaN: true }), (edgeMs, regionMs, remainingMs) => {
         fc.pre(remainingMs < edgeMs && remainingMs < regionMs);
@@ -110,7 +110,7 @@ describe("decide", () => {
     );
   });
 
-  it("keeps its promise: who is chosen for the budget is predicted within it", () => {
+  it("chooses a tier for the budget only if it is predicted to keep it", () => {
     fc.assert(
       fc.property(situation, (given) => {
         const { reason, predictedMs } = decide(given);
@@ -120,7 +120,7 @@ describe("decide", () => {
     );
   });
 
-  it("is monotone: where the edge is within a budget, more budget does not move the request away", () => {
+  it("is monotone: more budget never moves a request away from an edge that is within it", () => {
     fc.assert(
       fc.property(situation, ms, (given, more) => {
         fc.pre(given.remainingMs !== undefined && decide(given).reason === "within-budget");
@@ -129,7 +129,7 @@ describe("decide", () => {
     );
   });
 
-  it("is monotone: more budget never makes the chosen tier's lateness worse", () => {
+  it("is monotone: more budget never makes the chosen tier later", () => {
     const late = ({ predictedMs }: Decision, remainingMs: number) => Math.max(0, (predictedMs ?? 0) - remainingMs);
     fc.assert(
       fc.property(edge, region, ms, ms, (edge, region, remainingMs, more) => {
@@ -140,7 +140,7 @@ describe("decide", () => {
     );
   });
 
-  it("predicts what the tier it chose takes", () => {
+  it("reports the predicted time of the chosen tier", () => {
     fc.assert(
       fc.property(situation, (given) => {
         const { tier, predictedMs } = decide(given);
@@ -151,7 +151,7 @@ describe("decide", () => {
   });
 });
 
-it("does not blame a region that is down for what the edge does in time anyway", () => {
+it("reports region-down only when the region would have been chosen", () => {
   const edge = { ready: true, predictedMs: 10, cpuLimitMs: 30_000 };
   const reason = (remainingMs: number | undefined) => decide({ remainingMs, edge, region: "down" }).reason;
   expect([undefined, 20, 5].map(reason)).toEqual(["no-budget", "within-budget", "region-down"]);

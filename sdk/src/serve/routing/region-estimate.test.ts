@@ -2,36 +2,36 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { regionEstimate } from "./region-estimate.ts";
 
-/** Averages of doubles: a few roundings. */
+/** Averages of doubles accumulate a few rounding errors. */
 const RELATIVE_TOLERANCE = 1e-9;
 
 const ms = fc.double({ min: 0, max: 60_000, noNaN: true });
-/** What a manifest predicts for one call is nothing, or at least microseconds. */
+/** A manifest predicts 0, or at least microseconds, for one call. */
 const computeMs = fc.oneof(fc.constant(0), fc.double({ min: 0.001, max: 60_000, noNaN: true }));
 const fetches = fc.array(fc.record({ totalMs: ms, computedMs: ms, computeMs }), { maxLength: 50 });
 
 describe("regionEstimate", () => {
-  it("starts at the prior, and takes the region for a machine like the one that prepared the model", () => {
+  it("starts with the prior, and without a slowdown", () => {
     const estimate = regionEstimate(50);
     expect(estimate.predict(0)).toBe(50);
     expect(estimate.predict(20)).toBe(70);
   });
 
-  it("replaces the prior by the first fetch, without any spread", () => {
+  it("replaces the prior with the first fetch, without a deviation", () => {
     const estimate = regionEstimate(50);
     estimate.observe({ totalMs: 14, computedMs: 4, computeMs: 2 });
     expect(estimate.predict(0)).toBe(10);
     expect(estimate.predict(3)).toBe(10 + 2 * 3);
   });
 
-  it("learns the slowdown from the first fetch that computes, though probes came before it", () => {
+  it("learns the slowdown from the first fetch that computes, even after probes", () => {
     const estimate = regionEstimate(50);
     estimate.observe({ totalMs: 10, computedMs: 0, computeMs: 0 });
     estimate.observe({ totalMs: 11, computedMs: 1, computeMs: 20 });
     expect(estimate.predict(100)).toBe(10 + 0.05 * 100);
   });
 
-  it("moves as RFC 6298 says: an eighth of the way, and a quarter of the deviation", () => {
+  it("moves as in RFC 6298: the mean by an eighth, the deviation by a quarter", () => {
     const estimate = regionEstimate(50);
     estimate.observe({ totalMs: 16, computedMs: 0, computeMs: 0 });
     estimate.observe({ totalMs: 32, computedMs: 0, computeMs: 0 });
@@ -40,7 +40,7 @@ describe("regionEstimate", () => {
     expect(estimate.predict(0)).toBe(18 + (4 - 4 / 4));
   });
 
-  it("counts a region that claims to have computed longer than the fetch took as overhead-free", () => {
+  it("assumes no overhead when the region reports more time than the fetch took", () => {
     const estimate = regionEstimate(50);
     estimate.observe({ totalMs: 5, computedMs: 9, computeMs: 0 });
     expect(estimate.predict(0)).toBe(0);
@@ -69,7 +69,7 @@ describe("regionEstimate", () => {
     );
   });
 
-  it("expects more of a region that wavers than of a steady one with the same mean", () => {
+  it("predicts more for a region with varying times than for a steady one with the same mean", () => {
     fc.assert(
       fc.property(
         fc.double({ min: 10, max: 1_000, noNaN: true }),
@@ -87,7 +87,7 @@ describe("regionEstimate", () => {
     );
   });
 
-  it("is a finite, non-negative number after any fetches, and grows with the computation", () => {
+  it("predicts a finite, non-negative number after any fetches, which grows with the computation", () => {
     fc.assert(
       fc.property(ms, fetches, computeMs, computeMs, (prior, past, compute, more) => {
         const estimate = regionEstimate(prior);
@@ -100,8 +100,8 @@ describe("regionEstimate", () => {
   });
 });
 
-describe("a region that was measured while it started", () => {
-  it("is found quick again by a few probes", () => {
+describe("a region that was measured during its start", () => {
+  it("counts as fast again after a few probes", () => {
     const estimate = regionEstimate(50);
     estimate.observe({ totalMs: 20, computedMs: 0, computeMs: 0 });
     estimate.observe({ totalMs: 3_000, computedMs: 0, computeMs: 0 });
@@ -110,7 +110,7 @@ describe("a region that was measured while it started", () => {
     expect(estimate.predict(0)).toBeLessThan(40);
   });
 
-  it("is forgiven a slow first computation by probes alone", () => {
+  it("recovers from a slow first computation by probes alone", () => {
     const estimate = regionEstimate(50);
     estimate.observe({ totalMs: 410, computedMs: 400, computeMs: 8 });
     expect(estimate.predict(8)).toBeGreaterThan(400);
