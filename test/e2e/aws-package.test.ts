@@ -10,10 +10,10 @@ import { type PublishedModel, publishedModel, UNIT_TOLERANCE } from "./published
 
 const exec = promisify(execFile);
 
-/** https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html: the package unzipped, layers included. */
+/** Maximum bytes of the unzipped package: https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html */
 const MAX_UNZIPPED_BYTES = 250 * 1024 * 1024;
 
-/** Loads the handler and calls it as Lambda does, once for each event; prints the results. */
+/** Loads the handler, calls it with each event as Lambda does, and prints the results. */
 const runtime = `
   const [module, name, events] = process.argv.slice(1);
   const handler = (await import(module))[name];
@@ -33,7 +33,7 @@ interface Template {
   };
 }
 
-/** onnxruntime-node's library in the package is built for Lambda's machine: Linux on x64. */
+/** The package contains onnxruntime-node's library for Lambda's platform only: Linux on x64. */
 describe.runIf(process.platform === "linux" && process.arch === "x64")("the region's AWS package", () => {
   const key = crypto.randomUUID();
   let folder: string;
@@ -62,7 +62,7 @@ describe.runIf(process.platform === "linux" && process.arch === "x64")("the regi
     await rm(folder, { recursive: true, force: true });
   });
 
-  /** The results of calling the packaged handler, in an environment of the template's variables and Lambda's own. */
+  /** Calls the packaged handler in an environment with the template's variables and Lambda's own. */
   async function invoke(events: object[], env = {}): Promise<{ statusCode: number; body: string }[]> {
     if (!model) throw new Error("no model is published");
     const { Handler, Environment } = template.Resources.RegionLambdaFunction.Properties;
@@ -91,7 +91,7 @@ describe.runIf(process.platform === "linux" && process.arch === "x64")("the regi
     return JSON.parse(stdout);
   }
 
-  /** https://docs.aws.amazon.com/lambda/latest/dg/urls-invocation.html: what a function URL hands over. */
+  /** Makes the event of a function URL: https://docs.aws.amazon.com/lambda/latest/dg/urls-invocation.html */
   const embedEvent = (bearer: string) => ({
     version: "2.0",
     routeKey: "$default",
@@ -115,7 +115,7 @@ describe.runIf(process.platform === "linux" && process.arch === "x64")("the regi
     expect(JSON.parse(refusal?.body ?? "").error.code).toBe("key_wrong");
   });
 
-  it("holds nothing but the bundle and onnxruntime for Linux on x64, and fits", async () => {
+  it("contains only the bundle and onnxruntime for Linux on x64, within the size limit", async () => {
     const entries = await readdir(unzipped, { recursive: true, withFileTypes: true });
     const files = entries
       .filter((entry) => entry.isFile())
@@ -138,7 +138,7 @@ describe.runIf(process.platform === "linux" && process.arch === "x64")("the regi
     expect(actions).toEqual(["s3:GetObject", "s3:ListBucket"]);
   });
 
-  it("can be packaged without a key, and then lets nobody in", async () => {
+  it("can be packaged without a key, and then refuses every request", async () => {
     const { stdout } = await osls(["print", "--format", "json"], {});
     const { API_KEYS } = JSON.parse(stdout).provider.environment;
     const [refusal] = await invoke([embedEvent(key)], { API_KEYS });

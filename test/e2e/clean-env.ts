@@ -1,6 +1,6 @@
 import { dirname } from "node:path";
 
-/** An environment without what npm, the test runner or the developer's shell have set; this Node is first on the path. */
+/** An environment without the variables of npm, the test runner and the developer's shell. This Node is first in PATH. */
 export const cleanEnv = {
   PATH: [dirname(process.execPath), ...(process.env["PATH"] ?? "").split(":")]
     .filter((folder) => !folder.endsWith("node_modules/.bin"))

@@ -13,9 +13,9 @@ import { type PublishedModel, publishedModel, UNIT_TOLERANCE } from "./published
 const exec = promisify(execFile);
 
 /**
- * Tests have no network. npm itself says whether it could install from the files that the Dockerfile has copied by
- * then; the modules that are already installed here stand in for those it would fetch. Links to the files, not to the
- * folders: a step that removes some must leave ours alone.
+ * Replaces `npm ci`, because tests have no network. npm checks whether it could install from the files that the Dockerfile
+ * has copied so far, and the modules of this machine stand in for the download. Files are linked, not folders, so that a
+ * step that removes some does not remove ours.
  */
 async function substituteInstall(command: string, folder: string): Promise<boolean> {
   if (!command.startsWith("npm ci")) return false;
@@ -25,7 +25,7 @@ async function substituteInstall(command: string, folder: string): Promise<boole
   return true;
 }
 
-/** Hard links where both folders are on one disk. */
+/** Makes hard links when both folders are on one disk. */
 const linkOrCopy = (from: string, to: string) =>
   exec("sh", ["-c", 'cp -al "$1" "$2" || cp -a "$1" "$2"', "sh", from, to]);
 
@@ -94,7 +94,7 @@ describe.runIf(process.platform === "linux")("the region's container image", () 
     expect(Math.abs(Math.hypot(...(embeddings[0] ?? [])) - 1)).toBeLessThan(UNIT_TOLERANCE);
   });
 
-  it("passes its own health check, which fails where nothing answers", async () => {
+  it("passes its own health check, which fails without a server", async () => {
     const [, ...args] = image.healthcheck;
     const check = (PORT: string) => exec(process.execPath, args, { env: { ...cleanEnv, ...image.env, PORT } });
 
@@ -110,7 +110,7 @@ describe.runIf(process.platform === "linux")("the region's container image", () 
     expect(image.env).toMatchObject({ PORT: "8080", PROVIDERS: "cpu" });
   });
 
-  it("holds nothing but the bundle and onnxruntime for this platform", async () => {
+  it("contains only the bundle and onnxruntime for this platform", async () => {
     expect(await readdir(app)).toEqual(["dist", "node_modules"]);
     expect(await readdir(join(app, "node_modules"))).toEqual(["onnxruntime-common", "onnxruntime-node"]);
     const binaries = await readdir(join(app, "node_modules/onnxruntime-node/bin"), { recursive: true });

@@ -5,10 +5,10 @@ import { promisify } from "node:util";
 
 const exec = promisify(execFile);
 
-/** What a Dockerfile makes, laid out in a folder instead of a container. */
+/** The image of a Dockerfile, in a folder instead of a container. */
 export interface Image {
   base: string;
-  /** Stands for the image's `/`. */
+  /** The folder that stands for the image's `/`. */
   root: string;
   workdir: string;
   env: Record<string, string>;
@@ -19,20 +19,20 @@ export interface Image {
 
 interface Replay {
   dockerfile: string;
-  /** The build context; its .dockerignore holds. */
+  /** The build context. Its .dockerignore applies. */
   context: string;
   /** An empty folder for the stages. */
   into: string;
-  /** The environment of RUN steps, under the stage's own. */
+  /** The environment of RUN steps. Variables of the stage override it. */
   env: Record<string, string>;
-  /** Does a RUN step in another way and answers true, or leaves it to the shell. */
+  /** Replaces a RUN step and returns true, or returns false to run it in the shell. */
   substitute(command: string, folder: string): Promise<boolean>;
 }
 
 /**
- * Carries out a Dockerfile without Docker. Base images are not there: the steps run on this machine's Node and shell.
+ * Runs a Dockerfile without Docker. Instead of the base images, the steps use this machine's Node and shell.
  *
- * @throws Error at the first instruction that fails or that is not one of those below
+ * @throws Error at the first instruction that fails or is unknown
  */
 export async function replayDockerfile({ dockerfile, context, into, env, substitute }: Replay): Promise<Image> {
   const isIgnored = await readDockerignore(context);
@@ -108,7 +108,7 @@ const newImage = (base: string, root: string): Image => ({
   command: [],
 });
 
-/** Instructions with their arguments; comments gone, continued lines joined. */
+/** Reads the instructions with their arguments, without comments, and with continued lines joined. */
 function parseDockerfile(text: string): [instruction: string, text: string][] {
   return text
     .replace(/^\s*#.*\n/gm, "")
@@ -121,7 +121,7 @@ function parseDockerfile(text: string): [instruction: string, text: string][] {
     });
 }
 
-/** Docker's rules: a pattern covers what it names and everything below, and the last one that matches decides. */
+/** Applies Docker's rules: a pattern covers a path and everything below it, and the last matching pattern decides. */
 async function readDockerignore(context: string): Promise<(path: string) => boolean> {
   const lines = (await readFile(join(context, ".dockerignore"), "utf8")).split("\n");
   const rules = lines.filter((line) => line && !line.startsWith("#")).map(parseRule);

@@ -5,7 +5,7 @@ import { publish } from "#sdk/storage/publish.ts";
 import { s3Publisher } from "#sdk/storage/s3-publisher.ts";
 import { preparedDefault } from "../fixtures/prepared-default.ts";
 
-/** Its vectors are normalized and sent as float32 values, each rounded to 2^-24 (6e-8) of itself. */
+/** Tolerance for the length of a normalized vector, whose float32 values are each rounded to 2^-24 (6e-8) of themselves. */
 export const UNIT_TOLERANCE = 1e-6;
 
 export interface PublishedModel {

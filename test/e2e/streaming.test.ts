@@ -18,7 +18,7 @@ import { smallArtifact } from "../fixtures/small-artifact.ts";
 const octets = { contentType: "application/octet-stream" };
 const MODEL = "model.int8.onnx";
 
-/** Streams the model of a published artifact into WebAssembly memory and says what has come of it. */
+/** Streams the model of a published artifact into WebAssembly memory, and reports the result. */
 const worker = `
   import { readPointer, openPublished } from "./sdk/src/storage/published-artifact.ts";
   import { sha256Hex } from "./sdk/src/artifact/sha256.ts";
@@ -107,7 +107,7 @@ describe.each([
   });
   afterAll(() => place?.stop?.());
 
-  it("is streamed into WebAssembly memory as it was published", async () => {
+  it("is streamed into WebAssembly memory unchanged", async () => {
     expect(artifact.manifest.files[MODEL]?.chunks).toHaveLength(4);
     expect(await place.loaded()).toEqual({ sha256: model().sha256 });
   });
@@ -134,7 +134,7 @@ describe.each([
   });
 });
 
-it("in workerd, a server that stalls is given up in time, and is told so", async () => {
+it("in workerd, the transfer from a server that stalls is given up in time, and the server notices", async () => {
   const { promise: closed, resolve } = Promise.withResolvers<void>();
   const stalling: RequestListener = (_, response) => {
     response.once("close", resolve);

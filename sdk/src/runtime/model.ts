@@ -1,8 +1,9 @@
 import type { Artifact } from "../artifact/artifact.ts";
 import { BertEdgeError } from "../artifact/error.ts";
-import { type EmbedManifest, type ManifestFile, sentenceEncoder, type TargetName } from "../artifact/manifest.ts";
+import { type EmbedManifest, sentenceEncoder, type TargetName } from "../artifact/manifest.ts";
 import type { Measurements } from "../artifact/measurements.ts";
-import type { Engine, ModelFiles, TokenIds } from "./engine/engine.ts";
+import type { Engine, TokenIds } from "./engine/engine.ts";
+import { modelFilesOf } from "./model-files.ts";
 import { loadTokenizer } from "./tokenizer/load-tokenizer.ts";
 import type { Tokenizer } from "./tokenizer/tokenizer.ts";
 
@@ -73,7 +74,7 @@ export async function startModel(artifact: Artifact, engine: Engine): Promise<Mo
   const { version, measurements } = artifact;
   const manifest = sentenceEncoder(artifact.manifest);
   const { name, maxTokens } = manifest;
-  const loading = engine.load(sourceOf(artifact, engine.name));
+  const loading = engine.load(modelFilesOf(artifact, engine.name));
   const both = Promise.all([loadTokenizer(manifest, artifact.read), loading]);
   const [tokenizer, session] = await both.catch(async (error: unknown) => {
     await loading.then(
@@ -133,32 +134,4 @@ export async function releaseModel(model: Model): Promise<void> {
   } catch (error) {
     console.error(`bert-edge: releasing ${model.manifest.name}@${model.version} failed:`, error);
   }
-}
-
-/**
- * Returns an artifact's model files for one engine.
- *
- * @throws BertEdgeError (from the returned methods) `target_missing`; `engine_mismatch` for a file of another engine
- */
-export function sourceOf(artifact: Artifact, engine: Engine["name"]): ModelFiles {
-  const { name: model, targets, files } = artifact.manifest;
-  const fileOf = (name: TargetName): string => {
-    const target = targets[name];
-    if (!target) {
-      throw new BertEdgeError("target_missing", `The model ${model} was prepared without the target ${name}.`, {
-        hint: `Prepare it again and add ${name} to --targets.`,
-      });
-    }
-    if (target.engine === engine) return target.model;
-    throw new BertEdgeError(
-      "engine_mismatch",
-      `The target ${name} of ${model} is for the engine ${target.engine}, but ${engine} is in use.`,
-      { hint: `Use the engine from bert-edge/engine/${target.engine}. A deployment chooses it in functions/.` },
-    );
-  };
-  return {
-    size: (name) => (files[fileOf(name)] as ManifestFile).size,
-    read: async (name) => artifact.read(fileOf(name)),
-    readInto: async (name, destination) => artifact.readInto(fileOf(name), destination),
-  };
 }

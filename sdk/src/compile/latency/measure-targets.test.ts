@@ -7,7 +7,7 @@ import type { Artifact } from "../../artifact/artifact.ts";
 import type { ManifestFile, Target } from "../../artifact/manifest.ts";
 import { engineOnThisMachine } from "../../local/engines.ts";
 import { ortMemory } from "../../runtime/engine/ort-web/compiled-module.ts";
-import { sourceOf } from "../../runtime/model.ts";
+import { modelFilesOf } from "../../runtime/model-files.ts";
 import { openFolder } from "../../storage/folder-artifact.ts";
 import { bench } from "../commands/bench.ts";
 import { prepare } from "../commands/prepare.ts";
@@ -81,7 +81,7 @@ describe("measureTargets", () => {
   it("measures memory with the longest text, even where a shorter one is timed", async () => {
     const long = { ...artifact, manifest: { ...artifact.manifest, maxTokens: 64 } };
     const { measurements } = await measureTargets(long, { targets: ["edge"], tokens: [3], rounds: 1 });
-    const session = await (await engineOnThisMachine("wasm")).load(sourceOf(artifact, "wasm"));
+    const session = await (await engineOnThisMachine("wasm")).load(modelFilesOf(artifact, "wasm"));
     await session.run([new Int32Array(64).fill(2000)]);
     expect(measurements.edge?.memory?.peak).toBe(session.memoryBytes());
     await session.release();

@@ -3,7 +3,7 @@ import type { Target, TargetName } from "../../artifact/manifest.ts";
 import type { Measurements, MemoryUse } from "../../artifact/measurements.ts";
 import { engineOnThisMachine } from "../../local/engines.ts";
 import type { EngineSession } from "../../runtime/engine/engine.ts";
-import { sourceOf } from "../../runtime/model.ts";
+import { modelFilesOf } from "../../runtime/model-files.ts";
 import { fitLatency, type LatencyPoint } from "./fit-latency.ts";
 import { timeSideBySide } from "./time-side-by-side.ts";
 
@@ -47,7 +47,7 @@ export async function measureTargets(
       const target = manifest.targets[name];
       if (!target) continue;
       const engine = await engineOnThisMachine(target.engine);
-      sessions.set(name, await engine.load(sourceOf(artifact, engine.name)));
+      sessions.set(name, await engine.load(modelFilesOf(artifact, engine.name)));
     }
     const times = await timeSideBySide(sessions, {
       tokens: [...new Set(tokens.map((length) => Math.min(length, manifest.maxTokens)))],
