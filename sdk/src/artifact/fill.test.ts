@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from "node:timers/promises";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import fc from "fast-check";
 import { describe, expect, it, vi } from "vitest";
 import { refusalOf } from "#test/fixtures/refusal.ts";
@@ -219,13 +219,19 @@ describe("fill", () => {
   ])("passes on why a transfer failed after a chunk that %s", async (_, sent) => {
     const unheard = vi.fn();
     process.on("unhandledRejection", unheard);
+    const digest = vi.spyOn(crypto.subtle, "digest");
     const file = await describeFile(content(2 * CHUNK_BYTES));
+    digest.mockClear();
     const filling = fill(into(new Uint8Array(file.size)), file, "x", async (deliver) => {
       await deliver(sent.subarray(0, CHUNK_BYTES + 1));
-      await sleep(50);
+      // The chunk is checked, and whatever is wrong with it has been thrown.
+      await Promise.all(digest.mock.results.map(({ value }) => value));
+      await nextTurn();
       throw new Error("the line is dead");
     });
     await expect(filling).rejects.toThrow("the line is dead");
+    expect(digest).toHaveBeenCalledTimes(1);
+    digest.mockRestore();
     process.off("unhandledRejection", unheard);
     expect(unheard).not.toHaveBeenCalled();
   });
