@@ -7,16 +7,16 @@ import { transposedMatrix } from "../graph/transposed-matrix.ts";
 import { dimsTensor } from "./dims-tensor.ts";
 import { runSubgraph } from "./run-subgraph.ts";
 
-/** Weights are quantized on purpose: computing them in advance would undo it. */
-const kept = new Set(["DequantizeLinear", "QuantizeLinear", "DynamicQuantizeLinear"]);
+/** Folding these would undo the quantization of weights. */
+const quantizationOperators = new Set(["DequantizeLinear", "QuantizeLinear", "DynamicQuantizeLinear"]);
 
-/** A result may be this much larger than what it is computed from; beyond it, a file would grow for little. */
+/** Maximum growth of the file in bytes by folding one node. */
 const MAX_GROWTH_BYTES = 1 << 20;
 
-/** Bytes of constants that go through onnxruntime in one call, to bound memory. */
+/** Bytes of constants that onnxruntime computes in one call. Limits memory. */
 const BATCH_BYTES = 8 << 20;
 
-/** Replaces what depends on constants and fixed sizes alone by its value. */
+/** Replaces values that depend only on constants and fixed sizes by constants. */
 export async function foldConstants(graph: Graph): Promise<void> {
   foldSizes(graph);
   foldTransposes(graph);
@@ -36,7 +36,7 @@ export async function foldConstants(graph: Graph): Promise<void> {
   graph.prune();
 }
 
-/** Shape arithmetic whose result does not depend on batch or sequence. */
+/** Folds shape arithmetic whose result does not depend on batch or sequence. */
 function foldSizes(graph: Graph): void {
   for (const node of graph.nodes) {
     const [value] = node.outputs;
@@ -47,7 +47,7 @@ function foldSizes(graph: Graph): void {
   graph.prune();
 }
 
-/** Weights the other way round, which need not be in memory. */
+/** Folds transposed weight matrices lazily, without loading them. */
 function foldTransposes(graph: Graph): void {
   for (const node of graph.nodes) {
     const matrix = node.is("Transpose") ? node.inputs[0]?.constant : undefined;
@@ -57,7 +57,7 @@ function foldTransposes(graph: Graph): void {
   graph.prune();
 }
 
-/** What onnxruntime cannot compute stays, alone: a failure is narrowed down to it. */
+/** Replaces values by their results. If onnxruntime fails, halves the list to find the values that it cannot compute. */
 async function replaceByResults(graph: Graph, values: readonly Value[]): Promise<void> {
   const results = await runSubgraph(graph, values, new Map());
   const middle = Math.ceil(values.length / 2);
@@ -70,9 +70,9 @@ async function replaceByResults(graph: Graph, values: readonly Value[]): Promise
 }
 
 function isFoldable(node: Node): boolean {
-  if (kept.has(node.opType) || isRandom(node) || node.captures.length > 0) return false;
+  if (quantizationOperators.has(node.opType) || isRandom(node) || node.captures.length > 0) return false;
   if (Object.values(node.attributes).some(({ kind }) => kind === "other")) return false;
-  // A constant that others read as well stays beside the result.
+  // Only constants without other readers are removed from the file.
   const before = node.inputs.reduce(
     (sum, input) => sum + (input?.constant && input.users.size === 1 ? byteLength(input.constant) : 0),
     0,
@@ -81,7 +81,7 @@ function isFoldable(node: Node): boolean {
   return after <= before + MAX_GROWTH_BYTES;
 }
 
-/** Infinite where the size is not known. */
+/** Returns the size of a value in bytes; infinite if unknown. */
 const bytesOf = ({ dtype, shape }: Value): number =>
   dtype && isStatic(shape) ? elementCount(shape) * elementSize[dtype] : Number.POSITIVE_INFINITY;
 

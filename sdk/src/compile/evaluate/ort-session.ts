@@ -3,7 +3,7 @@ import { release } from "../files/large-buffers.ts";
 import type { Graph } from "../graph/graph.ts";
 import { encodeOnnx } from "../onnx/to-onnx.ts";
 
-/** A session that runs a graph. It has the weights from then on; the file that it was made from is gone. */
+/** Creates an onnxruntime session for a graph. The session has its own copy of the weights; the encoded file is freed. */
 export async function ortSession(
   graph: Graph,
   options: ort.InferenceSession.SessionOptions,

@@ -5,24 +5,28 @@ import { elementCount, isInteger, numbersOf, type Tensor } from "../graph/tensor
 import { dimsTensor } from "./dims-tensor.ts";
 import { runSubgraph } from "./run-subgraph.ts";
 
-/** What a value depends on, sizes apart. */
+/** The values that a value is computed from. The search stops at sizes. */
 export interface ValueSources {
   /** Inputs of the graph. */
   readonly inputs: ReadonlySet<Value>;
-  /** Values that are computed from sizes alone, where the search for sources ended. */
+  /** Values that are computed only from sizes. */
   readonly sizes: ReadonlySet<Value>;
   readonly constants: ReadonlySet<Value>;
-  /** What is computed from them, the value itself included. */
+  /** Values that are computed from these sources, including the value itself. */
   readonly computed: ReadonlySet<Value>;
 }
 
-/** Searching through a whole model for the sources of one value is not worth it: what is probed is small. */
+/** Maximum number of values to search. Values worth probing depend on few others. */
 const MAX_NODES = 512;
 
-/** Elements of the largest tensor of a probe. Sizes are chosen small, but a file may fix any of them. */
+/** Maximum elements of a tensor in a probe. Probes use small sizes, but a file may fix large ones. */
 export const MAX_PROBED_ELEMENTS = 1 << 26;
 
-/** @returns undefined when there is more to the value than can be probed */
+/**
+ * Finds the sources of a value.
+ *
+ * @returns undefined if the value depends on too much to be probed
+ */
 export function sourcesOf(value: Value): ValueSources | undefined {
   const [inputs, sizes, constants] = [new Set<Value>(), new Set<Value>(), new Set<Value>()];
   const computed = new Set<Value>();
@@ -47,11 +51,12 @@ const isSizes = ({ content, shape, dtype }: Value): boolean =>
   content !== undefined && (shape?.length ?? 2) <= 1 && isInteger(dtype) && dtype !== "bool";
 
 /**
- * What a value is for inputs of certain sizes. Values that are computed from sizes are given as numbers, so that nothing
- * of the model behind a `Shape` has to run.
+ * Computes a value for given sizes and inputs. Values that are computed from sizes are passed as numbers, so that the part of
+ * the model before a `Shape` need not run.
  *
- * @param symbols the number that each symbol stands for
- * @returns undefined when it cannot be computed from what is given
+ * @param symbols the number for each symbol
+ * @param given tensors for the inputs
+ * @returns undefined if the value cannot be computed
  */
 export async function probe(
   graph: Graph,
@@ -73,11 +78,11 @@ export async function probe(
   return results?.[0];
 }
 
-/** Sizes that nothing is known of count as 1. */
+/** Counts elements. Unknown sizes count as 1. */
 const elementsAt = (shape: Shape | undefined, symbols: ReadonlyMap<string, number>): number =>
   elementCount((shape ?? []).map((dim) => Number(substituteSymbols(dim, (name) => symbols.get(name) ?? 1))));
 
-/** Symbols in the sizes that a value is computed from. */
+/** Returns the symbols in the sizes that a value is computed from. */
 export const symbolsIn = ({ sizes }: ValueSources): Set<string> =>
   new Set([...sizes].flatMap((value) => (value.content ?? []).flatMap(symbolsOf)));
 
@@ -86,19 +91,19 @@ function sizesAt({ content, shape, dtype }: Value, symbols: ReadonlyMap<string, 
   return bound && shape && dimsTensor(dtype, shape.length === 0 ? [] : [bound.length], bound);
 }
 
-/** Operators by which a constant decides how far something reaches, in whatever type positions are. */
+/** Operators that compare positions with a constant, such as a window radius. */
 const comparisons = new Set(["Less", "LessOrEqual", "Greater", "GreaterOrEqual", "Equal", "Min", "Max", "Clip"]);
 
 const isLength = ({ constant, users }: Value): boolean =>
   isInteger(constant?.dtype) || [...users].some(({ opType }) => comparisons.has(opType));
 
-/** Operators by which a constant makes lengths of other numbers. */
+/** Operators that scale positions by a constant. */
 const scalings = new Set(["Mul", "Div"]);
 
-/** Reciprocals beyond this are not lengths, but keep divisors from being 0. */
+/** Larger reciprocals are not lengths: they come from an epsilon that avoids division by 0. */
 const MAX_RECIPROCAL = 4096;
 
-/** What a factor makes of one: positions times 0.01 reach 1 at 100. */
+/** Returns the lengths that scale factors imply: positions times 0.01 reach 1 at length 100. */
 function reciprocals({ constant, users }: Value): number[] {
   if (!constant || elementCount(constant.shape) !== 1 || ![...users].some(({ opType }) => scalings.has(opType)))
     return [];
@@ -107,7 +112,7 @@ function reciprocals({ constant, users }: Value): number[] {
     .filter((length) => length > 1 && length <= MAX_RECIPROCAL);
 }
 
-/** The largest number among small constants that can be a length: what a probe's sizes must exceed to see every effect. */
+/** Returns the largest constant that may be a length. A probe's sizes must exceed it to show every effect. */
 export function largestConstant({ constants }: ValueSources): number {
   const small = [...constants].flatMap((value) => [
     ...(value.constant && isLength(value) && elementCount(value.constant.shape) <= 64 ? numbersOf(value.constant) : []),

@@ -5,15 +5,15 @@ import { numbersOf, type Tensor } from "../graph/tensor.ts";
 import { ortSession } from "./ort-session.ts";
 import { fromOrt, toOrt } from "./ort-tensor.ts";
 
-/** Error: what onnxruntime cannot compute is simply not known; it says nothing of interest to a user. */
+/** onnxruntime's log level for fatal errors only. A failure just means that the value is unknown. */
 const LOG_FATAL = 4;
 
 /**
- * What values of a graph are when others are given, computed by onnxruntime with all its optimization off. Operators are
- * thereby evaluated exactly as they will be when the model runs, and none needs an implementation here.
+ * Computes values of a graph from other values, by onnxruntime with its optimizations off. So operators need no
+ * implementation here, and give the same results as in the model.
  *
- * @param given the values to start from, of known type; whatever `wanted` depends on must be among them or constant
- * @returns undefined when onnxruntime cannot run the nodes in between
+ * @param given values to start from, with known types; everything `wanted` depends on must be given or constant
+ * @returns undefined if onnxruntime cannot run the nodes in between
  */
 export async function runSubgraph(
   graph: Graph,
@@ -41,7 +41,7 @@ export async function runSubgraph(
       copies.set(value, copy);
       return copy;
     }
-    throw new Error(`${value.name} comes before what it depends on`);
+    throw new Error(`${value.name} is sorted before a value that it depends on`);
   };
   for (const node of between) {
     const copy = part.add(
@@ -77,7 +77,7 @@ export async function runSubgraph(
   }
 }
 
-/** onnxruntime divides whole numbers as the CPU does, which ends the process for a divisor of 0, and sometimes of −1. */
+/** Whether an integer division may end the process: onnxruntime does not catch the CPU's trap for divisors 0 and −1. */
 function mayTrap(node: Node, given: ReadonlyMap<Value, Tensor>): boolean {
   const [, divisor] = node.inputs;
   if (!(node.is("Div") || node.is("Mod")) || !divisor || divisor.dtype?.includes("float")) return false;
@@ -85,7 +85,7 @@ function mayTrap(node: Node, given: ReadonlyMap<Value, Tensor>): boolean {
   return !known || numbersOf(known).some((value) => value === 0 || value === -1);
 }
 
-/** The nodes that lead from what is given and constant to what is wanted, in order. */
+/** Returns the nodes that compute `wanted` from `given` and constants, in order. */
 function nodesBetween(graph: Graph, wanted: readonly Value[], given: ReadonlyMap<Value, Tensor>): Node[] {
   const seen = new Set<Node>();
   const stack: (Value | undefined)[] = [...wanted];

@@ -1,7 +1,7 @@
 import type { Graph } from "../graph/graph.ts";
 import { MICROSOFT, type Node } from "../graph/node.ts";
 
-/** Operators that stand for whole sub-layers, by the domains that have them. */
+/** Fused operators, with the domains that have them. */
 const fusedOperators: Readonly<Record<string, readonly string[]>> = {
   EmbedLayerNormalization: [MICROSOFT],
   Attention: [MICROSOFT],
@@ -15,7 +15,7 @@ const fusedOperators: Readonly<Record<string, readonly string[]>> = {
   QuickGelu: [MICROSOFT],
 };
 
-/** How many fused operators of each kind a graph has, those with none left out. */
+/** Counts the fused operators in a graph. Leaves out those with a count of 0. */
 export function countFused(graph: Graph): Record<string, number> {
   const counts: Record<string, number> = {};
   for (const { opType, domain } of graph.nodes) {

@@ -9,7 +9,12 @@ import { quickGeluFusion } from "./rules/quick-gelu.ts";
 import { rotaryEmbeddingFusion, standardRotaryEmbeddingFusion } from "./rules/rotary-embedding.ts";
 import { skipLayerNormalizationFusion } from "./rules/skip-layer-normalization.ts";
 
-/** Stages in order; the rules of one are applied until none of them matches any more. */
+/**
+ * The fusions, in stages. The rules of a stage are applied until none matches; then the graph is normalized again.
+ *
+ * To add a fusion, write a file in `rules/` (a pattern and its replacement; `gelu.ts` is a short example), list its rule in
+ * the first stage in which its inputs exist, and add its operator to `fused-operators.ts`.
+ */
 export const fusions: readonly (readonly Rule[])[] = [
   [
     layerNormalizationFusion,

@@ -6,9 +6,9 @@ import type { Trace, UnfusedReason } from "../rewrite/trace.ts";
 import { isFusedAttention } from "./fused-operators.ts";
 
 /**
- * Why a graph is not completely fused: one reason for every attention, layer normalization and activation of the known
- * forms that is still written out, with what kept its rule from applying. Empty when it is complete. A graph without any
- * attention is not an encoder that is known here, and says so.
+ * Lists the reasons why a graph is not completely fused: one for each attention, layer normalization and activation that
+ * still consists of several nodes. Empty if the graph is completely fused. A graph without any attention also gets a reason,
+ * because it is not a known encoder.
  */
 export function unfusedParts(graph: Graph, trace: Trace): UnfusedReason[] {
   const reasons = [...graph.nodes].flatMap((node) => {
@@ -16,30 +16,34 @@ export function unfusedParts(graph: Graph, trace: Trace): UnfusedReason[] {
     return pattern ? [trace.reasonFor(pattern.rules, pattern.nodes) ?? generic(pattern, node)] : [];
   });
   if (reasons.length === 0 && ![...graph.nodes].some(isFusedAttention)) {
-    reasons.push({ pattern: "Attention", node: "", why: "the graph has no attention of a known form" });
+    reasons.push({ pattern: "Attention", node: "", why: "the graph has no attention that a fusion recognizes" });
   }
   return [...reasons, ...trace.notes];
 }
 
 interface Leftover {
-  /** Rules that should have fused it. */
+  /** Rules that should have fused the nodes. */
   readonly rules: readonly [string, ...string[]];
   /** Nodes at which they may have failed. */
   readonly nodes: readonly Node[];
-  /** What no fused operator computes, when that is plain to see. */
+  /** A node that no fused operator can contain. */
   readonly obstacle?: Node | undefined;
 }
 
 const generic = ({ rules: [pattern], obstacle }: Leftover, node: Node): UnfusedReason =>
   obstacle
-    ? { pattern, node: obstacle.origin, why: `no fused operator computes ${obstacle.opType} in the midst of it` }
-    : { pattern, node: node.origin, why: `${node.opType} is part of one, but not in a known form` };
+    ? { pattern, node: obstacle.origin, why: `no fused operator contains ${obstacle.opType}` }
+    : {
+        pattern,
+        node: node.origin,
+        why: `${node.opType} is part of this pattern, but the nodes around it do not match`,
+      };
 
-/** Recognises what is left of a sub-layer by its most telling node. */
+/** Recognizes an unfused sub-layer by its most characteristic node. */
 function decomposed(node: Node): Leftover | undefined {
   if (node.domain !== "") return undefined;
   switch (node.opType) {
-    // A softmax may be written out as well.
+    // A softmax may also consist of several nodes.
     case "Exp":
     case "Softmax": {
       const after = readers(node, (reader) => !ends.test(reader.opType));
@@ -64,9 +68,9 @@ function decomposed(node: Node): Leftover | undefined {
   }
 }
 
-/** Where probabilities have become something else. */
+/** Operators that end the search for the readers of attention probabilities. */
 const ends = /MatMul|Einsum|Gemm|Conv|Attention|Normalization/;
-/** What may stand between probabilities and their product with values. */
+/** Whether a node may be between attention probabilities and their MatMul with the values. */
 const harmless = (node: Node) =>
   isView(node) || /^(Where|IsNaN|Cast|Transpose|Dropout|Div|ReduceSum)$/.test(node.opType);
 const arithmetic = ({ opType }: Node) => /^(Add|Sub|Mul|Div|Reciprocal|Cast)$/.test(opType);
@@ -78,7 +82,7 @@ const isComputedProduct = ({ opType, inputs, outputs: [product] }: Node): boolea
 
 const isOne = (value: Value | undefined) => value !== undefined && uniformValue(value) === 1;
 
-/** mean((x − mean(x))²) + ε; the mean of x² alone is another normalization, of no form that is fused. */
+/** Whether a value is mean((x − mean(x))²) + ε. Without mean(x) it is an RMS normalization, which is not fused. */
 function isVariance(value: Value | undefined): boolean {
   const { inputs = [] } = value?.producer?.is("Add") ? value.producer : {};
   return (
@@ -97,7 +101,7 @@ function isCentredSquare(value: Value | undefined): boolean {
   return (base?.is("Cast") ? base.inputs[0]?.producer : base)?.is("Sub") === true;
 }
 
-/** Nodes after this one, as far as they are reached through such as satisfy `passes`. */
+/** Returns the nodes after this one. The search continues behind nodes that satisfy `passes`. */
 function readers(node: Node, passes: (node: Node) => boolean): Node[] {
   const found = new Set<Node>();
   const stack = [node];
@@ -111,5 +115,5 @@ function readers(node: Node, passes: (node: Node) => boolean): Node[] {
   return [...found];
 }
 
-/** A sub-layer has fewer nodes than this. */
+/** Maximum nodes to return. A sub-layer has fewer. */
 const MAX_READERS = 64;

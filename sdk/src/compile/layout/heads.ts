@@ -3,22 +3,22 @@ import type { Value } from "../graph/node.ts";
 import { elementCount } from "../graph/tensor.ts";
 import { indexMap, movedInput, movementSources, SampleSizes } from "./index-map.ts";
 
-/** Heads that were cut out of the columns of a tensor [batch, sequence, width]. */
+/** Describes how attention heads were split from the columns of a tensor [batch, sequence, width]. */
 export interface HeadLayout {
   readonly source: Value;
-  /** For head h and its element d, at h · size + d, the column of `source` it is. */
+  /** Column of `source` for element d of head h, at index h · size + d. */
   readonly columns: readonly number[];
   readonly count: number;
-  /** Elements a head. */
+  /** Elements per head. */
   readonly size: number;
-  /** What the elements were multiplied with on their way. */
+  /** Factor by which the elements were multiplied. */
   readonly scale: number;
 }
 
 /**
- * Recognises [batch, heads, sequence, size], or its transpose on the last two axes, as heads of a tensor
- * [batch, sequence, width], however they were split off. Batch and heads may be one axis, which by itself looks like a
- * batch of single heads: so it is the farthest such tensor.
+ * Recognizes how a value [batch, heads, sequence, size], or its transpose on the last two axes, was split from a tensor
+ * [batch, sequence, width]. Batch and heads may be one axis, which looks like a batch of single heads. So the earliest tensor
+ * that fits is returned.
  */
 export function splitHeads(value: Value, transposed: boolean): HeadLayout | undefined {
   const rank = value.shape?.length ?? 0;
@@ -27,7 +27,7 @@ export function splitHeads(value: Value, transposed: boolean): HeadLayout | unde
   for (const source of movementSources(value).reverse()) {
     const width = source.shape?.at(-1);
     if (source.shape?.length !== 3 || typeof width !== "number") continue;
-    // Not at the sizes chosen below alone: a slice of the first tokens is the whole of a short text.
+    // Checked with symbols, not only with the sample sizes: a slice of the first tokens is all of a short text.
     if (!sameDim(value.shape?.at(transposed ? -1 : -2), source.shape[1])) continue;
     const sizes = new SampleSizes();
     const from = sizes.of(source.shape);
@@ -59,9 +59,9 @@ export function splitHeads(value: Value, transposed: boolean): HeadLayout | unde
 }
 
 /**
- * The value that puts heads [batch, heads, sequence, size] back side by side as [batch, sequence, heads · size].
+ * Finds the value that merges heads [batch, heads, sequence, size] into [batch, sequence, heads · size].
  *
- * @param count heads; needed because batch and heads may be one axis
+ * @param count number of heads; needed because batch and heads may be one axis
  */
 export function mergedHeads(context: Value, count: number): Value | undefined {
   const size = context.shape?.at(-1);
@@ -72,7 +72,7 @@ export function mergedHeads(context: Value, count: number): Value | undefined {
       return value;
     for (const user of value.users) if (movedInput(user) === value) next.push(user.output);
   }
-  // A single head may never have had an axis.
+  // A single head may have no axis of its own.
   return count === 1 && isMerged(context, context, count, size) ? context : undefined;
 }
 

@@ -4,21 +4,21 @@ import { elementCount } from "../graph/tensor.ts";
 import { uniformValue } from "../graph/uniform-value.ts";
 import { knownNumbers, normalizeAxis } from "../shapes/shape-rule.ts";
 
-/** Where each element of a value comes from: its flat index in another value, at sizes chosen for the purpose. */
+/** Maps each element of a value to its flat index in another value, for sample sizes. */
 export interface IndexMap {
   readonly shape: readonly number[];
   readonly index: Int32Array;
-  /** What every element was multiplied with on its way. */
+  /** Factor by which every element was multiplied. */
   readonly scale: number;
 }
 
-/** Sizes for symbols, different primes, so that one axis cannot be taken for another. Small ones: what is cut off, shows in symbols alone. */
+/** Sample sizes for symbols: different primes, so that axes cannot be confused. A truncated axis shows only in symbols. */
 const sizes = [2, 3, 5, 7, 11, 13];
 
-/** Beyond this many elements (fixed, long sequences) following single elements is not worth the time. */
+/** Maximum elements to follow. Long fixed sequences would take too much time. */
 const MAX_ELEMENTS = 1 << 22;
 
-/** Numbers in place of symbols, the same for all shapes that are looked at together. */
+/** Replaces symbols by sample sizes, the same in all shapes. */
 export class SampleSizes {
   readonly #bound = new Map<string, number>();
 
@@ -34,11 +34,11 @@ export class SampleSizes {
 }
 
 /**
- * Follows elements through operators that only move them, by moving indices in their stead: whatever an exporter writes to
- * split heads, transpose keys or pick a part of a packed projection, what it does is seen from where the elements end up.
+ * Follows elements through operators that only move them, by moving indices instead. So any way in which an exporter splits
+ * heads, transposes keys or selects a part of a packed projection is recognized by its effect.
  *
- * @param limit elements of any value on the way
- * @returns undefined when anything but movement (and multiplication with a scalar) lies between the two values
+ * @param limit maximum elements of a value on the path
+ * @returns undefined if another operator than a movement (or multiplication by a scalar) is between the two values
  */
 export function indexMap(to: Value, from: Value, at: SampleSizes, limit = MAX_ELEMENTS): IndexMap | undefined {
   const shape = at.of(to.shape);
@@ -52,7 +52,7 @@ export function indexMap(to: Value, from: Value, at: SampleSizes, limit = MAX_EL
   return before && move?.(before, shape, node, to);
 }
 
-/** The input whose elements a node moves; undefined for other operators. */
+/** Returns the input whose elements a node moves; undefined for other operators. */
 export function movedInput(node: Node): Value | undefined {
   if (node.domain !== "" || !(node.opType in movements)) return undefined;
   const [a, b] = node.inputs;
@@ -64,7 +64,7 @@ type Movement = (x: IndexMap, shape: readonly number[], node: Node, to: Value) =
 const view: Movement = ({ index, scale }, shape) =>
   index.length === elementCount(shape) ? { shape, index, scale } : undefined;
 
-/** Takes elements by the position each output position reads from. */
+/** Builds the map of a movement. `position` returns the input position for each output position. */
 function take(x: IndexMap, shape: readonly number[], position: (at: readonly number[]) => readonly number[]): IndexMap {
   const index = new Int32Array(elementCount(shape));
   const at = shape.map(() => 0);
@@ -142,13 +142,13 @@ const movements: Readonly<Record<string, Movement>> = {
       : scaled((value, constant) => value / constant)(x, shape, node, to),
 };
 
-/** Exporters need no more steps than this to arrange heads; following longer chains takes time for nothing. */
-const MAX_STEPS = 16;
+/** Maximum length of a chain of movements. Exporters use shorter ones to arrange heads. */
+const MAX_MOVEMENTS = 16;
 
-/** The values that `value` may be a movement of, nearest first, itself included. */
+/** Returns the values that `value` is moved from, nearest first, starting with itself. */
 export function movementSources(value: Value): Value[] {
   const found = [value];
-  for (let last = value; found.length <= MAX_STEPS; found.push(last)) {
+  for (let last = value; found.length <= MAX_MOVEMENTS; found.push(last)) {
     const source = last.producer && movedInput(last.producer);
     if (!source || source.isConstant) break;
     last = source;

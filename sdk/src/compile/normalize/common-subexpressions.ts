@@ -3,7 +3,7 @@ import type { Node, Value } from "../graph/node.ts";
 import { isRandom } from "../graph/operators.ts";
 import { reading, type Tensor } from "../graph/tensor.ts";
 
-/** Equal constants become one, and so do nodes that compute the same from the same. */
+/** Merges equal constants, and nodes with the same operator, attributes and inputs. */
 export function mergeCommonSubexpressions(graph: Graph): void {
   mergeConstants(graph);
   const numbers = new Map<Value, number>();
@@ -55,12 +55,12 @@ function mergeConstants(graph: Graph): void {
   }
 }
 
-/** Bytes that tell most constants apart before all are compared. */
+/** Bytes to compare first. They differ for most pairs of constants. */
 const SAMPLE = 32;
 
 const samples = new WeakMap<Tensor, string>();
 
-/** Type, shape and first bytes, which are remembered: those of large tensors may have to be computed. */
+/** Returns type, shape and first bytes as a key. Cached, because a lazy tensor must be computed. */
 function sampleOf(tensor: Tensor): string {
   const first = () => reading(tensor, ({ data }) => data.subarray(0, SAMPLE).join());
   const sample = samples.get(tensor) ?? `${tensor.dtype}[${tensor.shape}]${first()}`;

@@ -15,7 +15,11 @@ import { singleTransposeRule } from "./rules/single-transpose.ts";
 import { transposedMatMulRule } from "./rules/transposed-mat-mul.ts";
 import { unflattenRowsRule } from "./rules/unflatten-rows.ts";
 
-/** Rules that bring a graph into the one form that fusions match. For one node, the first rule in the list that applies is used. */
+/**
+ * Rules that bring a graph into the form that fusions match. For each node, the first rule that applies is used.
+ *
+ * To add one, write a file in `rules/` and list its rule here.
+ */
 export const normalizationRules: readonly Rule[] = [
   noOpsRule,
   shapeOfInputsRule,

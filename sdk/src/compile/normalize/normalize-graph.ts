@@ -8,12 +8,12 @@ import { inferShapes } from "../shapes/infer-shapes.ts";
 import { mergeCommonSubexpressions } from "./common-subexpressions.ts";
 import { normalizationRules } from "./index.ts";
 
-/** Three are usual. */
+/** Maximum rounds. Usually three are enough. */
 const MAX_ROUNDS = 16;
 
-/** Takes out what exporters differ in, so that a fusion needs one short pattern instead of one per exporter. */
+/** Removes the differences between exporters, in place. So each fusion needs one short pattern instead of one per exporter. */
 export async function normalizeGraph(graph: Graph, trace: Trace, questions: Questions): Promise<void> {
-  // Known sizes make constants, and constants make more sizes known.
+  // Folding constants makes more sizes known, and known sizes make more constants.
   let before = -1;
   for (let round = 0; round < MAX_ROUNDS && before !== graph.nodes.size; round++) {
     before = graph.nodes.size;

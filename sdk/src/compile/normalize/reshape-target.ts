@@ -2,8 +2,8 @@ import { type Dim, type Shape, sameDim } from "../graph/dim.ts";
 import { int64s, type Tensor } from "../graph/tensor.ts";
 
 /**
- * A constant target for a Reshape: sizes as they are, 0 where a symbolic size stays in place, −1 for one other. Undefined
- * when more than one symbolic size moves.
+ * Makes a constant target for a Reshape: fixed sizes, 0 for a symbolic size that keeps its axis, and −1 for one other.
+ * Undefined if more than one symbolic size changes its axis.
  */
 export function reshapeTarget(from: Shape, to: Shape): Tensor | undefined {
   let open = 0;
@@ -13,6 +13,6 @@ export function reshapeTarget(from: Shape, to: Shape): Tensor | undefined {
     open++;
     return -1;
   });
-  // 0 means "as it was", not "none"; with an open size, −1 beside a copied 0 is still determined.
+  // An actual size of 0 cannot be written, because 0 means "unchanged".
   return open > 1 || to.includes(0) ? undefined : int64s(...target);
 }

@@ -9,14 +9,14 @@ import type { Questions } from "./questions.ts";
 import { Refusal, type Rewrite, type Rule } from "./rule.ts";
 import type { Trace } from "./trace.ts";
 
-/** Rounds over the whole graph after which rules that undo each other are stopped. */
+/** Maximum rounds over the graph. Stops rules that undo each other. */
 const MAX_ROUNDS = 64;
 
 /**
- * Applies rules wherever they match, until none does. Of the rules for one node the first that applies is taken.
+ * Applies rules to a graph until none matches. For each node, the first rule that applies is used.
  *
- * A match is refused when others read a value inside it, which would be lost; `trace` learns of that and of everything
- * else that kept a rule from applying.
+ * Refuses a match if a node outside of it reads an intermediate value, which would be lost. `trace` records why rules did
+ * not apply.
  */
 export function applyRules(graph: Graph, rules: readonly Rule[], trace: Trace, questions: Questions): void {
   const byRoot = new Map<string, Rule[]>();
@@ -40,7 +40,7 @@ export function applyRules(graph: Graph, rules: readonly Rule[], trace: Trace, q
 }
 
 function applyRule(graph: Graph, rule: Rule, root: Node, trace: Trace, questions: Questions): boolean {
-  // A node may be there for another of its outputs: there is nothing to replace then.
+  // The node may exist only for its other outputs. Then there is nothing to replace.
   const [first] = root.outputs;
   if (!first || isCaptured(first) || !graph.isUsed(first)) return false;
   const miss: NearMiss = { depth: 0, node: undefined, why: "" };
@@ -51,7 +51,13 @@ function applyRule(graph: Graph, rule: Rule, root: Node, trace: Trace, questions
   }
   const leak = leakOf(graph, rule, root, found);
   if (leak) {
-    trace.nearMiss(rule, root, leak.producer ?? root, `${leak.name} is read by others as well`, found.nodes.size);
+    trace.nearMiss(
+      rule,
+      root,
+      leak.producer ?? root,
+      `${leak.name} is also read by nodes outside the pattern`,
+      found.nodes.size,
+    );
     return false;
   }
   const added: Node[] = [];
@@ -69,24 +75,25 @@ function applyRule(graph: Graph, rule: Rule, root: Node, trace: Trace, questions
   return true;
 }
 
-/** Sub-graphs name what they read, so such a value cannot be replaced. */
+/** Whether a sub-graph reads the value by name, so that it cannot be replaced. */
 const isCaptured = (value: Value) => [...value.users].some((user) => user.captures.includes(value));
 
 function refusalOf(pairs: readonly (readonly [before: Value, after: Value])[]): Refusal | undefined {
   for (const [before, after] of pairs) {
-    if (isCaptured(before)) return new Refusal(`a sub-graph reads ${before.name}`, before.producer);
-    // Constants of a pattern may have leading axes, which widen the result and are lost with it.
-    if (differs(before.shape, after.shape)) return new Refusal("its result has another shape", before.producer);
+    if (isCaptured(before)) return new Refusal(`a sub-graph reads ${before.name} by name`, before.producer);
+    // Constants in the match may have leading axes, which add axes to the output.
+    if (differs(before.shape, after.shape))
+      return new Refusal("the fused operator has another output shape", before.producer);
   }
   return undefined;
 }
 
-/** Fused operators exist for these types. */
+/** Types that onnxruntime's fused operators support. */
 const fusedTypes: readonly (DataType | undefined)[] = ["float32", "float16"];
 
 function unsupportedType(added: readonly Node[]): Refusal | undefined {
   const node = added.find(({ domain, output }) => domain === MICROSOFT && !fusedTypes.includes(output.dtype));
-  return node && new Refusal(`onnxruntime has no ${node.opType} of ${node.output.dtype ?? "an unknown type"}`, node);
+  return node && new Refusal(`onnxruntime has no ${node.opType} for ${node.output.dtype ?? "an unknown type"}`, node);
 }
 
 const differs = (a: Shape | undefined, b: Shape | undefined) =>
@@ -98,7 +105,7 @@ const isNumber = (dim: Dim | undefined) => typeof dim === "number";
 
 const EMPTY: Match = { values: new Map(), nodes: new Set() };
 
-/** A value inside the match that something outside reads. */
+/** Finds a value inside the match that is read outside of it. */
 function leakOf(graph: Graph, rule: Rule, root: Node, { nodes, values }: Match): Value | undefined {
   const shared = new Set(rule.shared.map((name) => values.get(name)));
   for (const node of nodes) {
@@ -114,7 +121,7 @@ function leakOf(graph: Graph, rule: Rule, root: Node, { nodes, values }: Match):
 function rewriteOf(graph: Graph, root: Node, { values }: Match, added: Node[], questions: Questions): Rewrite {
   const value = (name: string): Value => {
     const found = values.get(name);
-    if (!found) throw new Error(`the pattern binds no ${name}`);
+    if (!found) throw new Error(`The pattern does not bind ${name}`);
     return found;
   };
   return {

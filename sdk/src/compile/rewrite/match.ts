@@ -2,17 +2,17 @@ import type { Node, Value } from "../graph/node.ts";
 import { uniformValue } from "../graph/uniform-value.ts";
 import type { Group, Item, Pattern } from "./pattern.ts";
 
-/** How far, relatively, a constant may be from the number in a pattern: exporters write √2 with four digits at worst. */
+/** Relative tolerance for constants in patterns. Some exporters write √2 with four digits. */
 export const CONSTANT_TOLERANCE = 1e-3;
 
-/** What a pattern has matched so far. Never changed: matching goes back and tries again. */
+/** A partial match. Immutable, because matching backtracks. */
 export interface Match {
   readonly values: ReadonlyMap<string, Value>;
-  /** The nodes that make up the match, which a rewrite replaces. */
+  /** Nodes of the match, which a rewrite replaces. */
   readonly nodes: ReadonlySet<Node>;
 }
 
-/** The attempt that went deepest before it failed. */
+/** The attempt that matched the most nodes before it failed. */
 export interface NearMiss {
   depth: number;
   node: Node | undefined;
@@ -21,7 +21,7 @@ export interface NearMiss {
 
 const NOTHING: Match = { values: new Map(), nodes: new Set() };
 
-/** The first way in which `value` is what the pattern says; `miss` learns how close it came otherwise. */
+/** Returns the first match of a pattern with a value. `miss` records the closest attempt. */
 export function match(pattern: Pattern, value: Value, miss?: NearMiss): Match | undefined {
   for (const found of matches(pattern, value, NOTHING, miss)) return found;
   return undefined;
@@ -31,14 +31,14 @@ function* matches(pattern: Pattern, value: Value, so: Match, miss: NearMiss | un
   if (typeof pattern === "number") {
     const found = uniformValue(value);
     if (found !== undefined && isClose(found, pattern)) yield so;
-    else fail(miss, so, value, `${found ?? describe(value)} stands where ${pattern} is expected`);
+    else fail(miss, so, value, `found ${found ?? describe(value)} instead of ${pattern}`);
     return;
   }
   switch (pattern.kind) {
     case "any": {
       const known = so.values.get(pattern.name);
       if (known ? known !== value : pattern.constant && !value.constant) {
-        fail(miss, so, value, `${describe(value)} stands where ${known ? describe(known) : "a constant"} is expected`);
+        fail(miss, so, value, `found ${describe(value)} instead of ${known ? describe(known) : "a constant"}`);
       } else yield known ? so : bound(so, pattern.name, value);
       return;
     }
@@ -63,7 +63,7 @@ function* matches(pattern: Pattern, value: Value, so: Match, miss: NearMiss | un
     case "op": {
       const node = value.producer;
       if (!node?.is(pattern.opType, pattern.domain) || value !== node.output || !pattern.where(node)) {
-        fail(miss, so, value, `${describe(value)} stands where ${pattern.opType} is expected`);
+        fail(miss, so, value, `found ${describe(value)} instead of ${pattern.opType}`);
         return;
       }
       yield* matchInputs(pattern.inputs, node, 0, including(so, node), miss);
@@ -85,7 +85,7 @@ function* matchInputs(
   }
 }
 
-/** Matches `value` with the items of a sum or product, in every way in which its nodes can be taken apart. */
+/** Matches `value` with the items of a sum or product, for every association and order of the operands. */
 function* matchItems(
   group: Group,
   items: readonly Item[],
@@ -116,10 +116,10 @@ function* matchItems(
         yield* matchItems(group, right, b, second, found, miss);
       }
     }
-  } else if (items.length > 1) fail(miss, so, value, `${describe(value)} stands where ${group.combine} is expected`);
+  } else if (items.length > 1) fail(miss, so, value, `found ${describe(value)} instead of ${group.combine}`);
 }
 
-/** Every item is the same value: x², x³. */
+/** Matches every item with the same value: x², x³. */
 function* matchAll(
   items: readonly Item[],
   value: Value,
@@ -134,7 +134,7 @@ function* matchAll(
   }
 }
 
-/** All ways to give some items to the one operand and the rest to the other. */
+/** Lists all ways to divide the items between the two operands. */
 function* partitions(items: readonly Item[]): Generator<[Item[], Item[]]> {
   for (let chosen = 1; chosen < 2 ** items.length - 1; chosen++) {
     yield [items.filter((_, i) => chosen & (1 << i)), items.filter((_, i) => !(chosen & (1 << i)))];
@@ -149,7 +149,7 @@ const bound = (so: Match, name: string, value: Value): Match => ({
 const including = (so: Match, node: Node): Match => ({ ...so, nodes: new Set(so.nodes).add(node) });
 
 function fail(miss: NearMiss | undefined, so: Match, value: Value, why: string): void {
-  // Another number where one is expected is closer than anything else there.
+  // A wrong number is closer to a match than another node.
   const depth = so.nodes.size + (so.nodes.size > 0 && uniformValue(value) !== undefined ? 0.5 : 0);
   if (!miss || depth <= miss.depth) return;
   miss.depth = depth;

@@ -1,13 +1,13 @@
 import type { Node } from "../graph/node.ts";
 
 /**
- * What a piece of a graph looks like, written as the formula it computes.
+ * A pattern in a graph, written as the formula it computes.
  *
- * - a number: a constant all of whose elements are that number, to the rule's tolerance
- * - `any(x)`: any value; the same name twice must be the same value
+ * - a number: a constant with that number in all elements, to `CONSTANT_TOLERANCE`
+ * - `any(x)`: any value; a name that occurs twice must match one value
  * - `constant(c)`: any constant
  * - `op(type, …inputs)`: a node
- * - `sum`, `product`: any association and order of Add, Sub, Neg, or of Mul, Div, Reciprocal and small powers
+ * - `sum`, `product`: Add, Sub and Neg, or Mul, Div, Reciprocal and Pow, in any order and association
  */
 export type Pattern = number | Any | Operator | Commutative | Bound | OneOf | Through;
 
@@ -27,7 +27,7 @@ interface Operator {
 
 export interface Item {
   readonly pattern: Pattern;
-  /** Subtracted rather than added, or divided by rather than multiplied with. */
+  /** Whether the item is subtracted, or is a divisor. */
   readonly inverted: boolean;
 }
 
@@ -37,12 +37,12 @@ interface Commutative {
   readonly items: readonly Item[];
 }
 
-/** The operators that combine the elements of a sum or a product. */
+/** The operators of a sum or a product. */
 export interface Group {
   readonly combine: string;
   readonly undo: string;
   readonly invert: string;
-  /** The operator of repeated elements: x² is a product of two. */
+  /** Operator for repeated items: x² is x · x. */
   readonly power?: string;
   readonly inverse: (value: number) => number;
 }
@@ -96,14 +96,14 @@ const toItem = (operand: Operand): Item =>
     ? { pattern: operand.inverted, inverted: true }
     : { pattern: operand, inverted: false };
 
-/** a + b + …; `minus(c)` for what is subtracted. */
+/** a + b + …; `minus(c)` subtracts. */
 export const sum = (...operands: readonly Operand[]): Pattern => ({
   kind: "commutative",
   group: addition,
   items: operands.map(toItem),
 });
 
-/** a · b · …; `over(c)` for what is divided by. */
+/** Elementwise a · b · …; `over(c)` divides. */
 export const product = (...operands: readonly Operand[]): Pattern => ({
   kind: "commutative",
   group: multiplication,
@@ -113,12 +113,12 @@ export const product = (...operands: readonly Operand[]): Pattern => ({
 export const minus = (pattern: Pattern): Operand => ({ inverted: pattern });
 export const over = (pattern: Pattern): Operand => ({ inverted: pattern });
 
-/** Gives the value that a pattern matches a name. */
+/** Names the value that a pattern matches. */
 export const bind = (name: string, pattern: Pattern): Pattern => ({ kind: "bound", name, pattern });
 
 export const oneOf = (...patterns: readonly Pattern[]): Pattern => ({ kind: "oneOf", patterns });
 
-/** The pattern behind any number of operators of these types, the first inputs of which are followed. */
+/** Matches a pattern behind any number of operators of these types. Follows their first inputs. */
 export const through = (opTypes: readonly string[], pattern: Pattern): Pattern => ({
   kind: "through",
   opTypes,

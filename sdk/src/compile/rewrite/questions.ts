@@ -2,7 +2,7 @@ import type { Graph } from "../graph/graph.ts";
 import type { Value } from "../graph/node.ts";
 import type { Question } from "./rule.ts";
 
-/** Collects what rules want to know about values, so that rules stay synchronous and every value is probed once. */
+/** Collects the questions that rules ask about values. So rules stay synchronous, and each value is probed once. */
 export class Questions {
   readonly #answers = new Map<Question<unknown>, Map<Value, unknown>>();
   #pending: (readonly [Question<unknown>, Value])[] = [];
@@ -14,7 +14,7 @@ export class Questions {
     return undefined;
   }
 
-  /** Answers what was asked since the last call. Returns whether there was anything. */
+  /** Answers the questions since the last call. Returns false if there were none. */
   async answer(graph: Graph): Promise<boolean> {
     const pending = this.#pending;
     this.#pending = [];

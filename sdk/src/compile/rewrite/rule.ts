@@ -5,7 +5,7 @@ import { elementCount } from "../graph/tensor.ts";
 import { uniformValue } from "../graph/uniform-value.ts";
 import type { Pattern } from "./pattern.ts";
 
-/** Why a rule does not apply, and the node at which that shows. */
+/** The reason why a rule does not apply, and the node that causes it. Users see it in reports. */
 export class Refusal {
   readonly why: string;
   readonly node: Node | undefined;
@@ -18,39 +18,39 @@ export class Refusal {
 
 export const refuse = (why: string, node?: Node): Refusal => new Refusal(why, node);
 
-/** What a rule's rewrite works with: the matched values by name, and a way to add nodes. */
+/** The matched values by name, and functions to add nodes. */
 export interface Rewrite {
   readonly graph: Graph;
-  /** The node that the match is rooted at. */
+  /** The node whose output the pattern matches. */
   readonly root: Node;
   value(name: string): Value;
   maybe(name: string): Value | undefined;
-  /** The number that a matched constant is. */
+  /** Returns the number in all elements of a matched constant; NaN if they differ. */
   number(name: string): number;
-  /** Adds a node, with shapes inferred, and returns its first output. */
+  /** Adds a node and infers its shapes. */
   add(opType: string, inputs: readonly (Value | undefined)[], options?: NodeOptions): Node;
   constant(name: string, tensor: Tensor): Value;
-  /** What a question's probe has found out about a value; undefined until the graph has been probed. */
+  /** Returns the answer to a question about a value; undefined until the value has been probed. */
   ask<T>(question: Question<T>, value: Value): T | undefined;
 }
 
-/** Something to find out about a value by computing it, which takes a moment: rules ask, and are tried again. */
+/** A question that is answered by computing the value. Rules ask it, and are tried again with the answer. */
 export interface Question<T> {
   readonly name: string;
   readonly answer: (graph: Graph, value: Value) => Promise<T>;
 }
 
-/** What takes the place of the root's output, or of several values. */
+/** The value that replaces the root's output, or pairs of values. */
 type Replacement = Value | readonly (readonly [before: Value, after: Value])[];
 
 export interface Rule {
-  /** The operator it makes, or what it does. */
+  /** The operator that the rule creates, or what it does. */
   readonly name: string;
-  /** Operators the pattern can be rooted at. */
+  /** Operators that the pattern can end with. */
   readonly roots: readonly string[];
   readonly domain: string;
   readonly pattern: Pattern | undefined;
-  /** Matched values that may be read by others too, because the rewrite replaces or keeps them. */
+  /** Matched values that other nodes may read too, because the rewrite replaces or keeps them. */
   readonly shared: readonly string[];
   readonly rewrite: (rewrite: Rewrite) => Replacement | Refusal | undefined;
 }
@@ -60,11 +60,11 @@ interface RuleOptions {
   readonly domain?: string;
   readonly pattern?: Pattern;
   readonly shared?: readonly string[];
-  /** @returns a refusal with the reason, undefined when there is nothing to do, or the replacement */
+  /** @returns the replacement, a refusal with its reason, or undefined if there is nothing to do */
   readonly rewrite: Rule["rewrite"];
 }
 
-/** A rule is what to look for, and what to put in its place; only the driver changes the graph. */
+/** Defines a rule: a pattern and the function that replaces it. Only `applyRules` changes the graph. */
 export const rule = (name: string, options: RuleOptions): Rule => ({
   name,
   roots: options.roots,
@@ -74,11 +74,11 @@ export const rule = (name: string, options: RuleOptions): Rule => ({
   rewrite: options.rewrite,
 });
 
-/** A constant vector of this length: undefined unless it is one, leading dimensions of 1 aside. */
+/** Returns the value if it is a constant vector of this length. Leading dimensions of 1 are allowed. */
 export function vectorOf(value: Value | undefined, length: unknown): Value | undefined {
   const shape = value?.constant?.shape;
   return shape && elementCount(shape) === length && (shape.length === 0 || shape.at(-1) === length) ? value : undefined;
 }
 
-/** The number a constant is; NaN when it is no constant. */
+/** Returns the number in all elements of a constant; otherwise NaN. */
 export const uniformNumber = (value: Value | undefined): number => (value && uniformValue(value)) ?? Number.NaN;

@@ -1,10 +1,10 @@
 import type { Node } from "../graph/node.ts";
 import type { Rule } from "./rule.ts";
 
-/** Why something that looks like a known sub-layer was not fused. */
+/** The reason why a known sub-layer was not fused. */
 export interface UnfusedReason {
   readonly pattern: string;
-  /** A node of the original file, as viewers show it. */
+  /** Name of a node in the original file. */
   readonly node: string;
   readonly why: string;
 }
@@ -14,7 +14,7 @@ interface Miss extends UnfusedReason {
   readonly depth: number;
 }
 
-/** What rewriting did, and what it came close to doing. */
+/** Records which rules applied, and why others did not. */
 export class Trace {
   /** How often each rule applied. */
   readonly counts = new Map<string, number>();
@@ -25,7 +25,7 @@ export class Trace {
     this.counts.set(name, (this.counts.get(name) ?? 0) + 1);
   }
 
-  /** Of all attempts of a rule at a node the one that got farthest is kept. */
+  /** Records a failed attempt. Keeps the closest one of each rule at each node. */
   nearMiss(rule: Rule, root: Node, node: Node, why: string, depth: number): void {
     const key = `${rule.name}@${root.name}`;
     const known = this.#misses.get(key);
@@ -34,10 +34,10 @@ export class Trace {
   }
 
   didNotConverge(rounds: number): void {
-    this.#notes.push({ pattern: "rewriting", node: "", why: `rules still applied after ${rounds} rounds` });
+    this.#notes.push({ pattern: "rewriting", node: "", why: `rules still changed the graph after ${rounds} rounds` });
   }
 
-  /** Of the near misses of some rules at some nodes the one that came closest. */
+  /** Returns the closest failed attempt of some rules at some nodes. */
   reasonFor(rules: readonly string[], nodes: readonly Node[]): UnfusedReason | undefined {
     const misses = [...this.#misses.values()].filter(
       (miss) => rules.includes(miss.pattern) && nodes.includes(miss.root),

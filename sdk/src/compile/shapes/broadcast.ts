@@ -2,8 +2,8 @@ import { type Dim, type Shape, sameDim, symbolOf } from "../graph/dim.ts";
 import type { ShapeScope } from "./shape-rule.ts";
 
 /**
- * The shape of an elementwise result. Two different symbols are taken to be one size, because the model adds tensors of
- * those sizes element by element: that they could differ by one being 1 is left to the unoptimized model.
+ * Returns the broadcast shape. Two different symbols are assumed to be equal, because the model combines them element by
+ * element. A model in which one of them is 1 at run time is not supported.
  */
 export function broadcast(shapes: readonly (Shape | undefined)[], scope: ShapeScope): Shape | undefined {
   const known = shapes.filter((shape) => shape !== undefined);
@@ -21,6 +21,6 @@ function broadcastDim(a: Dim, b: Dim, scope: ShapeScope): Dim {
   if (typeof b === "number") return b;
   const [left, right] = [symbolOf(a), symbolOf(b)];
   if (left !== undefined && right !== undefined) return scope.equate(left, right);
-  // One is a function of the other's symbols, such as a length and its clamped twin: the simpler one says more.
+  // Two formulas for one size, such as a length and the same length clamped: keep the simpler one.
   return a.key.length <= b.key.length ? a : b;
 }

@@ -13,22 +13,22 @@ const domains: ReadonlyMap<string, ReadonlyMap<string, ShapeRule>> = new Map([
   [MICROSOFT, new Map(Object.entries(microsoftRules))],
 ]);
 
-/** Sizes are computed in these types alone, and followed as long as they fit: beyond, numbers wrap around or are rounded. */
-const LARGEST: ReadonlyMap<DataType | undefined, number> = new Map([
+/** Types that models compute sizes in, with their maximum. Larger numbers would overflow, so they are not inferred. */
+const MAX_VALUE: ReadonlyMap<DataType | undefined, number> = new Map([
   ["int64", Number.POSITIVE_INFINITY],
   ["int32", 2 ** 31 - 1],
   ["bool", 1],
 ]);
 
 /**
- * Finds types, shapes and, of the small integer vectors that shapes are computed with, the contents, of every value from
- * those of the graph's inputs. What a file says about other values is not believed. Values of operators without a rule
- * stay unknown.
+ * Infers the type and shape of every value from those of the graph's inputs. Also infers the elements (`content`) of small
+ * integer vectors, with which models compute shapes. Ignores what the file declares for other values. Outputs of operators
+ * without a rule stay unknown.
  */
 export function inferShapes(graph: Graph): void {
   const order = graph.sorted();
   for (const value of graph.constants()) readContent(value);
-  // Each round can find that two symbols are one; then everything is found again with one of them.
+  // A round may find that two symbols are equal. Then everything is inferred again with one of them.
   const equal = new Map<string, string>();
   for (let before = -1; before < equal.size; ) {
     before = equal.size;
@@ -38,9 +38,9 @@ export function inferShapes(graph: Graph): void {
 }
 
 /**
- * Finds what is known of one node's results.
+ * Infers the outputs of one node.
  *
- * @param equal takes symbols that turn out to be equal, the later one first
+ * @param equal receives pairs of equal symbols: the later one, and the one that replaces it
  */
 export function inferNode(graph: Graph, node: Node, equal = new Map<string, string>()): void {
   for (const input of node.inputs) if (input?.isConstant) readContent(input);
@@ -68,7 +68,7 @@ const isSize = (dim: Dim) =>
   typeof dim === "number" ? Number.isSafeInteger(dim) && dim >= 0 : dim.key.length <= MAX_DIM_KEY_LENGTH;
 
 function isContent({ dtype, content = [] }: KnownValue = {}): boolean {
-  const largest = LARGEST.get(dtype) ?? -1;
+  const largest = MAX_VALUE.get(dtype) ?? -1;
   return (
     content.length <= MAX_CONTENT &&
     content.every((dim) => (typeof dim === "number" ? Math.abs(dim) <= largest : dim.key.length <= MAX_DIM_KEY_LENGTH))

@@ -2,7 +2,7 @@ import type { Dim, Shape } from "../graph/dim.ts";
 import type { Node, Value } from "../graph/node.ts";
 import type { DataType } from "../graph/tensor.ts";
 
-/** What is known of a node's result. */
+/** The known properties of an output. */
 export interface KnownValue {
   readonly dtype?: DataType | undefined;
   readonly shape?: Shape | undefined;
@@ -12,31 +12,31 @@ export interface KnownValue {
 export interface ShapeScope {
   /** Version of the node's operator set. */
   readonly opset: number;
-  /** A size of which nothing is known, by a name that says whose it is. */
+  /** Creates a symbol for an unknown size, named after the node's output. */
   unknown(): Dim;
-  /** Notes that two symbols must be equal for the node to run, and returns one of them. */
+  /** Records that two symbols must be equal, and returns the one to use. */
   equate(a: string, b: string): Dim;
 }
 
-/** What an operator's results are, from what its inputs are; one entry an output. */
+/** Infers the outputs of a node from its inputs: one entry per output. */
 export type ShapeRule = (node: Node, scope: ShapeScope) => readonly KnownValue[];
 
-/** An operator with one result. */
+/** Makes a shape rule for operators with one output. */
 export const singleOutput =
   (rule: (node: Node, scope: ShapeScope) => KnownValue): ShapeRule =>
   (node, scope) => [rule(node, scope)];
 
-/** `content` of more elements is not followed: it is data, not a shape. */
+/** Maximum elements of `content`. Longer vectors are data, not shapes. */
 export const MAX_CONTENT = 64;
 
 export const normalizeAxis = (axis: number, rank: number): number => (axis < 0 ? axis + rank : axis);
 
-/** The elements of a value that are known as plain numbers. */
+/** Returns the elements of a value if all are known numbers. */
 export function knownNumbers(value: Value | undefined): readonly number[] | undefined {
   const content = value?.content;
   return content?.every((element) => typeof element === "number") ? (content as readonly number[]) : undefined;
 }
 
-/** Axes, which older operator versions take as an attribute and newer ones as an input. */
+/** Returns a node's axes. Older operator versions have them as an attribute, newer ones as an input. */
 export const axesOf = (node: Node, input: number): readonly number[] | undefined =>
   node.ints("axes") ?? knownNumbers(node.inputs[input]);

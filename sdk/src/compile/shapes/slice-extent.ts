@@ -1,24 +1,23 @@
 import { addDims, type Dim, minDim, subDims } from "../graph/dim.ts";
 
-/** Ends beyond any length mean "to the end": exporters write 2⁶³ − 1, 2³¹ − 1 or 10⁹. */
-const FAR = 1 << 20;
+/** Ends from here on mean "to the end". Exporters write 2⁶³ − 1, 2³¹ − 1 or 10⁹. */
+const END = 1 << 20;
 
 /**
- * How many elements a slice along an axis has.
- *
- * A table's slices are taken to lie inside it: what reads positions further than there are rows fails anyway.
+ * Returns the number of elements of a slice along one axis; undefined if unknown. Assumes that a slice of a table is inside
+ * it, because a model that reads positions beyond the table fails anyway.
  */
 export function sliceExtent(size: Dim, start: Dim, end: Dim, step: Dim): Dim | undefined {
   if (typeof step !== "number" || step === 0) return undefined;
-  // "To the end" backwards: nothing by the specification, everything by onnxruntime.
-  if (step < 0 && typeof end === "number" && end >= FAR) return undefined;
+  // Backwards "to the end": empty by the specification, everything in onnxruntime.
+  if (step < 0 && typeof end === "number" && end >= END) return undefined;
   if (typeof size === "number" && typeof start === "number" && typeof end === "number") {
     return sliceIndices(size, start, end, step).count;
   }
   if (step !== 1) return undefined;
-  const from = typeof start === "number" ? (start <= -FAR ? 0 : start < 0 ? addDims(size, start) : start) : start;
+  const from = typeof start === "number" ? (start <= -END ? 0 : start < 0 ? addDims(size, start) : start) : start;
   if (typeof end !== "number") return subDims(typeof size === "number" ? end : minDim(size, end), from);
-  return subDims(end >= FAR ? size : end < 0 ? addDims(size, end) : end === 1 ? 1 : minDim(size, end), from);
+  return subDims(end >= END ? size : end < 0 ? addDims(size, end) : end === 1 ? 1 : minDim(size, end), from);
 }
 
 function sliceIndices(size: number, start: number, end: number, step: number): { from: number; count: number } {
@@ -32,7 +31,7 @@ function sliceIndices(size: number, start: number, end: number, step: number): {
   return { from, count: Math.max(0, Math.ceil((to - from) / step)) };
 }
 
-/** The elements of a sliced vector, where the bounds are known. */
+/** Returns the elements of a sliced vector if the bounds are known. */
 export function sliceContent(content: readonly Dim[], start: Dim, end: Dim, step: Dim): readonly Dim[] | undefined {
   if (typeof start !== "number" || typeof end !== "number" || typeof step !== "number") return undefined;
   const { from, count } = sliceIndices(content.length, start, end, step);

@@ -13,7 +13,7 @@ import { layerNorm } from "../../../runtime/engine/wasm/reference/layer-norm.ts"
 import { MICROSOFT, type Node } from "../../graph/node.ts";
 import { floatData, type KernelInputs, type KernelOutputs, type NodeKernel, type NodeTensor } from "./node-kernel.ts";
 
-/** The operators of fused encoders that work on float32, by domain and name. */
+/** Reference kernels of the float32 operators of fused encoders, by domain and operator. */
 export const floatKernels: Readonly<Record<string, NodeKernel>> = {
   ":Add": (node) => elementwise(node, (a, b) => a + b),
   ":Mul": (node) => elementwise(node, (a, b) => a * b),
@@ -37,7 +37,7 @@ export const floatKernels: Readonly<Record<string, NodeKernel>> = {
   [`${MICROSOFT}:RotaryEmbedding`]: () => rotated,
 };
 
-/** a ∘ b, where b's last dimensions are a's, or the other way round. */
+/** Combines a and b element by element. The shape of one must end with the shape of the other. */
 function elementwise(node: Node, combine: (a: number, b: number) => number): (inputs: KernelInputs) => KernelOutputs {
   return ([a, b]) => {
     const [wide, narrow] = floatData(a).length >= floatData(b).length ? [a, b] : [b, a];
@@ -48,7 +48,7 @@ function elementwise(node: Node, combine: (a: number, b: number) => number): (in
   };
 }
 
-/** A shape from its first dimension on that is not 1. */
+/** Drops the leading dimensions of 1. */
 const withoutOnes = (shape: readonly number[]) => shape.slice([...shape, 0].findIndex((size) => size !== 1));
 
 const endsWith = (shape: readonly number[], end: readonly number[]) =>
@@ -57,11 +57,11 @@ const endsWith = (shape: readonly number[], end: readonly number[]) =>
 const unsupportedShapes = ({ opType, origin }: Node, ...shapes: readonly (readonly number[])[]) =>
   new BertEdgeError(
     "engine_unsupported",
-    `The edge engine has no kernel for ${opType} (${origin}) of ${shapes.map((shape) => `[${shape}]`).join(" and ")}.`,
+    `The edge engine has no kernel for ${opType} (node ${origin}) of shapes ${shapes.map((shape) => `[${shape}]`).join(" and ")}.`,
     { hint: "Use onnxruntime-web for this model." },
   );
 
-/** An activation, of x + bias where there is a bias. */
+/** Applies an activation to x, or to x + bias. */
 function activated(activation: ActivationFunction): (inputs: KernelInputs) => KernelOutputs {
   return ([x, bias]) => {
     const offset = bias && floatData(bias);
@@ -83,7 +83,7 @@ function normalized(
   return [{ shape, data: layerNorm(x, floatData(gamma), beta && floatData(beta), epsilon) }];
 }
 
-/** LayerNorm(x + bias + skip); the sum is the fourth result. */
+/** LayerNorm(x + bias + skip). The sum is the fourth output. */
 function skipLayerNormalization(node: Node): (inputs: KernelInputs) => KernelOutputs {
   return ([x, skip, gamma, beta, bias]) => {
     const [other, offset] = [floatData(skip), bias && floatData(bias)];
@@ -108,7 +108,7 @@ function product([x, w]: KernelInputs): KernelOutputs {
   return [{ shape: [...(x?.shape.slice(0, -1) ?? []), n], data }];
 }
 
-/** Entries of x along an axis, by index. */
+/** Gathers entries of x along an axis. */
 function gather(node: Node): (inputs: KernelInputs) => KernelOutputs {
   return ([x, indices]) => {
     const shape = x?.shape ?? [];
@@ -128,7 +128,7 @@ function gather(node: Node): (inputs: KernelInputs) => KernelOutputs {
   };
 }
 
-/** x between two bounds of each of some axes; bounds count from the end where they are negative. */
+/** Slices x along the given axes. Negative bounds count from the end. */
 function slice([x, starts, ends, axes]: KernelInputs): KernelOutputs {
   const result = Array.from(starts?.data ?? []).reduce((part: NodeTensor, from, i) => {
     const axis = (axes?.data[i] ?? i) as number;
@@ -152,7 +152,7 @@ function between(x: NodeTensor, axis: number, ...bounds: [from: number, to: numb
   return { shape: x.shape.with(at, to - from), data };
 }
 
-/** The last axis in equal parts. */
+/** Splits the last axis into equal parts. */
 function split({ outputs }: Node): (inputs: KernelInputs) => KernelOutputs {
   return ([x]) => {
     const size = (x?.shape.at(-1) ?? 0) / outputs.length;
@@ -160,10 +160,7 @@ function split({ outputs }: Node): (inputs: KernelInputs) => KernelOutputs {
   };
 }
 
-/**
- * Each pair (x[i], x[i + size/2]) of a head turned by the angle of its token's position,
- * https://arxiv.org/abs/2104.09864
- */
+/** Rotates each pair (x[i], x[i + size/2]) of a head by the angle of its token's position: https://arxiv.org/abs/2104.09864 */
 function rotated([x, , cosines, sines]: KernelInputs): KernelOutputs {
   const half = cosines?.shape.at(-1) ?? 0;
   const size = 2 * half;

@@ -8,7 +8,7 @@ import type { Tensor } from "../../graph/tensor.ts";
 import { numbersOf, toFloat32 } from "../../graph/tensor.ts";
 import { floatData, type KernelInputs, type KernelOutputs, type NodeKernel } from "./node-kernel.ts";
 
-/** The operators of the edge engine that work on small whole numbers, by domain and name. */
+/** Reference kernels of the quantized operators, by domain and operator. */
 export const integerKernels: Readonly<Record<string, NodeKernel>> = {
   [`${EDGE}:DynamicQuantizeMatMul`]: linear,
   [`${EDGE}:DynamicQuantizeAttention`]: attention,
@@ -71,7 +71,7 @@ function attention(node: Node, product: IntegerProduct): (inputs: KernelInputs) 
   };
 }
 
-/** Rows of a table of unsigned whole numbers of 8 or 4 bits with a scale per block and zero in the middle. */
+/** Looks up rows of a table with 8-bit or 4-bit unsigned elements, one scale per block, and the zero point in the middle. */
 function lookup(node: Node): (inputs: KernelInputs) => KernelOutputs {
   const [table, , scales] = node.inputs.map((input) => input?.constant) as [Tensor, undefined, Tensor];
   const bits = node.int("bits") as number;

@@ -1,7 +1,7 @@
 import type { IntegerProduct } from "../../../runtime/engine/wasm/reference/integer-product.ts";
 import type { Node } from "../../graph/node.ts";
 
-/** What flows between kernels: row-major, of one sequence, with a first dimension of 1 where the graph has a batch. */
+/** A row-major tensor of one sequence. The batch axis, if the graph has one, is 1. */
 export interface NodeTensor {
   readonly shape: readonly number[];
   readonly data: Float32Array | Int32Array;
@@ -9,14 +9,14 @@ export interface NodeTensor {
 
 export type KernelInputs = readonly (NodeTensor | undefined)[];
 
-/** Prepares a node once, as far as its constants go, for any number of runs. */
+/** Prepares a node's constants once and returns a function that runs the node. */
 export type NodeKernel = (
   node: Node,
   product: IntegerProduct,
 ) => (inputs: KernelInputs) => KernelOutputs | Promise<KernelOutputs>;
 
-/** A node's results by position; undefined for those that it does not have. */
+/** Outputs of a node by position; undefined for omitted ones. */
 export type KernelOutputs = readonly (NodeTensor | undefined)[];
 
-/** The float32 numbers of an input that must be there. */
+/** Returns the float32 data of a required input. */
 export const floatData = (input: NodeTensor | undefined): Float32Array => input?.data as Float32Array;

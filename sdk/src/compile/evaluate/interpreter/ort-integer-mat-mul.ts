@@ -4,11 +4,11 @@ import { ints } from "../../graph/attribute.ts";
 import { Graph } from "../../graph/graph.ts";
 import { encodeOnnx } from "../../onnx/to-onnx.ts";
 
-/** What makes signed bytes unsigned; onnxruntime's kernels of two unsigned operands are exact on every processor. */
+/** Makes signed bytes unsigned. onnxruntime's kernels for two unsigned operands are exact on every CPU. */
 const SHIFT = 128;
 const OPSET = 17;
 
-/** `integerProduct` by onnxruntime's kernels: the same numbers, many times as fast. */
+/** Creates an integer MatMul on onnxruntime's kernels: the same results as the reference kernel, but much faster. */
 export async function ortIntegerMatMul(): Promise<IntegerProduct> {
   const graph = new Graph("product");
   graph.opsets.set("", OPSET);

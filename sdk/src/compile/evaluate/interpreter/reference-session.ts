@@ -10,33 +10,33 @@ import { integerKernels } from "./integer-kernels.ts";
 import { kernelSupports } from "./kernel-supports.ts";
 import type { KernelOutputs, NodeKernel, NodeTensor } from "./node-kernel.ts";
 
-/** Runs a model text by text. */
+/** Runs a graph on the reference kernels, one text at a time. */
 export interface ReferenceSession {
-  /** @returns for every sequence the graph's first output, row-major */
+  /** @returns the graph's first output for each sequence, row-major */
   run(sequences: readonly TokenIds[]): Promise<Float32Array<ArrayBuffer>[]>;
 }
 
 /**
- * The edge engine's arithmetic in plain code, step by step as written in this folder: what every kernel of the engine is
- * tested against, and what a precision's accuracy is measured with. Slow.
+ * Interprets a graph with the reference kernels: the same arithmetic as the edge engine, but slow. Tests compare the engine
+ * with it, and the accuracy of a precision is measured with it.
  *
- * What has no kernel (positions, masks, biases that follow from positions) is left to onnxruntime, as far as it comes before
- * everything that has one.
+ * onnxruntime runs the nodes without a reference kernel (positions, masks, position biases). They must come before all nodes
+ * with a kernel.
  *
- * @param product how integers are multiplied; every way gives the same
- * @throws BertEdgeError `engine_unsupported` when an operator without a kernel works on tokens
+ * @param product multiplies integer matrices; all implementations give the same result
+ * @throws BertEdgeError `engine_unsupported` if a node without a kernel reads the output of a quantized operator
  */
 export function referenceSession(graph: Graph, product: IntegerProduct = integerProduct): ReferenceSession {
   const order = graph.sorted();
-  const front = frontOf(order);
-  const steps = order
-    .filter((node) => !front.has(node))
+  const ortNodes = nodesForOrt(order);
+  const kernelNodes = order
+    .filter((node) => !ortNodes.has(node))
     .map((node) => ({ node, run: kernelOf(node)?.(node, product) }));
   const boundary = [
     ...new Set(
-      steps
+      kernelNodes
         .flatMap(({ node }) => node.inputs.filter((value) => value !== undefined))
-        .filter(({ producer }) => producer && front.has(producer)),
+        .filter(({ producer }) => producer && ortNodes.has(producer)),
     ),
   ];
   const constants = new Map(
@@ -54,7 +54,7 @@ export function referenceSession(graph: Graph, product: IntegerProduct = integer
     boundary.forEach((value, i) => {
       values.set(value, numbersIn(computed?.[i] as Tensor));
     });
-    for (const { node, run } of steps) {
+    for (const { node, run } of kernelNodes) {
       const results = (await run?.(node.inputs.map((input) => input && values.get(input)))) as KernelOutputs;
       node.outputs.forEach((value, i) => {
         const result = results[i];
@@ -77,28 +77,28 @@ const kernelOf = (node: Node): NodeKernel | undefined =>
   integerKernels[`${node.domain}:${node.opType}`] ??
   (kernelSupports(node) ? floatKernels[`${node.domain}:${node.opType}`] : undefined);
 
-/** The nodes that are left to onnxruntime: those without a kernel, and all that they depend on. */
-function frontOf(order: readonly Node[]): Set<Node> {
-  const front = new Set<Node>();
+/** Returns the nodes that onnxruntime runs: those without a kernel, and all that they depend on. */
+function nodesForOrt(order: readonly Node[]): Set<Node> {
+  const found = new Set<Node>();
   for (const node of order.toReversed()) {
     const floats = node.output.dtype === undefined || node.output.dtype === "float32";
-    if (!readerIn(front, node) && floats && kernelOf(node)) continue;
-    if (integerKernels[`${node.domain}:${node.opType}`]) throw unsupported(node, front);
-    front.add(node);
+    if (!readerIn(found, node) && floats && kernelOf(node)) continue;
+    if (integerKernels[`${node.domain}:${node.opType}`]) throw unsupported(node, found);
+    found.add(node);
   }
-  return front;
+  return found;
 }
 
 const readerIn = (nodes: ReadonlySet<Node>, { outputs }: Node): Node | undefined =>
   outputs.flatMap((output) => [...(output?.users ?? [])]).find((user) => nodes.has(user));
 
-/** Names the node without a kernel for which a node that has one would have to be left to onnxruntime. */
-function unsupported(node: Node, front: ReadonlySet<Node>): BertEdgeError {
+/** Reports the node without a kernel that needs the output of `node`, which onnxruntime cannot run. */
+function unsupported(node: Node, ortNodes: ReadonlySet<Node>): BertEdgeError {
   let last = node;
-  for (let reader = readerIn(front, last); reader; reader = readerIn(front, last)) last = reader;
+  for (let reader = readerIn(ortNodes, last); reader; reader = readerIn(ortNodes, last)) last = reader;
   return new BertEdgeError(
     "engine_unsupported",
-    `The edge engine has no kernel for ${last.opType} (${last.origin}), which works on tokens.`,
+    `The edge engine has no kernel for ${last.opType} (node ${last.origin}).`,
     { hint: "Use onnxruntime-web for this model." },
   );
 }
@@ -111,7 +111,7 @@ function inputTensor({ name, dtype }: Value, ids: TokenIds): Tensor {
     : tensor("int64", shape, BigInt64Array.from(values, BigInt));
 }
 
-/** Weights and tables in small whole numbers: their kernels read them from the node. */
+/** Whether a constant is quantized. Kernels read those from the node. */
 const isPacked = (dtype: DataType | undefined): boolean => dtype === "uint8" || dtype === "int8";
 
 const numbersIn = (value: Tensor): NodeTensor => ({
@@ -119,5 +119,5 @@ const numbersIn = (value: Tensor): NodeTensor => ({
   data: value.dtype === "float32" ? toFloat32(value) : Int32Array.from(numbersOf(value), toInt32),
 });
 
-/** The ends of 64-bit integers, which mean "to the end", are the ends of 32-bit ones. */
+/** Clamps 64-bit integers. The sentinels for "to the end" become the limits of int32. */
 const toInt32 = (value: number): number => Math.min(Math.max(value, -(2 ** 31)), 2 ** 31 - 1);

@@ -8,24 +8,24 @@ import { sumTerms } from "../shared/sum-terms.ts";
 import type { AttentionScores, ScoreMask } from "./attention-scores.ts";
 import { paddingMask } from "./padding-mask.ts";
 
-/** What is passed to a fused attention operator besides its projections. */
+/** The mask and bias inputs of a fused attention operator. */
 export interface AttentionMask {
-  /** 1 for keys that are attended [batch, sequence], int32: padding on either side stays padding. */
+  /** Attention mask [batch, sequence], int32: 1 for keys, 0 for padding on either side. */
   readonly keys: Value | undefined;
-  /** What is added to hidden scores. */
+  /** Number that is added to the scores of masked keys. */
   readonly fill: number | undefined;
-  /** Added to scores [batch or 1, heads or 1, sequence, sequence]. */
+  /** Bias added to the scores, [batch or 1, heads or 1, sequence, sequence]. */
   readonly bias: Value | undefined;
 }
 
-/** float32 has nothing below; −∞ would make NaN of rows without any key. */
+/** Minimum float32. −∞ would give NaN for rows without any key. */
 const LOWEST = -3.4028234663852886e38;
 
 /**
- * Sorts what is done to scores into a mask of keys and a bias: padding masks are recognised by what they compute, everything
- * else is added as it is.
+ * Divides the masks on attention scores into a padding mask and a bias. Padding masks are recognized by their values; all
+ * other masks become part of the bias.
  *
- * @param batch of the queries: the operators do not repeat one mask for all texts
+ * @param batch batch size of the queries: fused operators do not broadcast a mask over the batch
  * @returns undefined until the masks have been probed
  */
 export function attentionMask(
@@ -34,34 +34,34 @@ export function attentionMask(
   heads: number,
   batch: Dim | undefined,
 ): AttentionMask | Refusal | undefined {
-  const steps = masking.flatMap((step) => parts(step));
-  const kinds = [...steps, ...zeroing].map((step) => rewrite.ask(paddingMask, subject(step)));
+  const masks = masking.flatMap((mask) => splitTerms(mask));
+  const kinds = [...masks, ...zeroing].map((mask) => rewrite.ask(paddingMask, maskValue(mask)));
   if (kinds.includes(undefined)) return undefined;
   let keys: Value | undefined;
   let fill: number | undefined;
   const biases: Value[] = [];
-  for (const [i, step] of steps.entries()) {
+  for (const [i, mask] of masks.entries()) {
     const kind = kinds[i];
     if (kind?.kind === "none") continue;
     const isOnly = kind?.kind === "padding" && (!keys || keys === kind.input);
-    if (isOnly && isOneSize(kind.input.shape?.[0], batch) && isPadding(step, kind.attended)) {
+    if (isOnly && isOneSize(kind.input.shape?.[0], batch) && isPadding(mask, kind.attended)) {
       keys = kind.input;
-      fill = Math.max(fill ?? LOWEST, LOWEST, step.kind === "add" ? (kind.fill ?? LOWEST) * step.factor : step.fill);
+      fill = Math.max(fill ?? LOWEST, LOWEST, mask.kind === "add" ? (kind.fill ?? LOWEST) * mask.factor : mask.fill);
       continue;
     }
-    const bias = step.kind === "add" ? addedBias(rewrite, step) : selectedBias(rewrite, step);
+    const bias = mask.kind === "add" ? addedBias(rewrite, mask) : selectedBias(rewrite, mask);
     if (bias instanceof Refusal) return bias;
     biases.push(bias);
   }
-  for (const [i, step] of zeroing.entries()) {
-    const kind = kinds[steps.length + i];
-    if (kind?.kind !== "padding" || kind.input !== keys || step.kind !== "select" || step.kept !== kind.attended) {
-      return refuse("probabilities are set to 0 after the softmax where they were not masked before", step.node);
+  for (const [i, mask] of zeroing.entries()) {
+    const kind = kinds[masks.length + i];
+    if (kind?.kind !== "padding" || kind.input !== keys || mask.kind !== "select" || mask.kept !== kind.attended) {
+      return refuse("probabilities are set to 0 after the softmax for keys that are not masked before it", mask.node);
     }
   }
   const lengths: Lengths = { queries: q.shape?.at(-2), keys: k.shape?.at(transposed ? -1 : -2) };
   if (keys && !isOneSize(keys.shape?.[1], lengths.keys)) {
-    return refuse(`${keys.name} is not as long as the keys`, rewrite.root);
+    return refuse(`the mask ${keys.name} and the keys have different lengths`, rewrite.root);
   }
   const [first, ...rest] = biases;
   const total = first && rest.reduce((a, b) => rewrite.add("Add", [a, b]).output, first);
@@ -70,7 +70,7 @@ export function attentionMask(
   return { keys: keys && castToInt32(rewrite, keys), fill: keys && fill, bias };
 }
 
-/** Two symbols may be one size that the exporter did not recognise: they must be, for the mask to fit the scores. */
+/** Whether two sizes are equal or may be: exporters sometimes name one size twice, and the mask must fit the scores. */
 const isOneSize = (a: Dim | undefined, b: Dim | undefined): boolean =>
   sameDim(a, b) || (symbolOf(a) !== undefined && symbolOf(b) !== undefined);
 
@@ -79,26 +79,26 @@ interface Lengths {
   readonly keys: Dim | undefined;
 }
 
-const subject = (step: ScoreMask): Value => (step.kind === "add" ? step.value : step.condition);
+const maskValue = (mask: ScoreMask): Value => (mask.kind === "add" ? mask.value : mask.condition);
 
-/** A sum of masks is looked at term by term: a padding mask may have been added to a relative-position bias. */
-const parts = (step: ScoreMask): ScoreMask[] =>
-  step.kind === "add" ? sumTerms(step.value).map((value) => ({ ...step, value })) : [step];
+/** Splits a sum of masks into its terms, such as a padding mask and a relative-position bias. */
+const splitTerms = (mask: ScoreMask): ScoreMask[] =>
+  mask.kind === "add" ? sumTerms(mask.value).map((value) => ({ ...mask, value })) : [mask];
 
-const isPadding = (step: ScoreMask, attended: number | undefined) =>
-  step.kind === "add" ? attended === undefined : step.kept === attended;
+const isPadding = (mask: ScoreMask, attended: number | undefined) =>
+  mask.kind === "add" ? attended === undefined : mask.kept === attended;
 
 function addedBias(
   { add, constant, root }: Rewrite,
   { value, factor, node }: ScoreMask & { kind: "add" },
 ): Value | Refusal {
   if (value.dtype !== "float32" && value.dtype !== "float16")
-    return refuse("what is added to scores is not a number", node);
+    return refuse("the bias on the scores is not float32 or float16", node);
   if (factor === 1) return value;
   return add("Mul", [value, constant(`${root.origin}/factor`, scalar(value, factor))]).output;
 }
 
-/** Where(condition, scores, fill) = scores + Where(condition, 0, fill), as far as a hidden score's own value is lost. */
+/** Where(condition, scores, fill) ≈ scores + Where(condition, 0, fill), because fill is large enough to hide a score. */
 function selectedBias(
   { add, constant, root }: Rewrite,
   { condition, kept, fill, node }: ScoreMask & { kind: "select" },
@@ -112,7 +112,7 @@ function selectedBias(
 const scalar = ({ dtype }: Value, value: number): Tensor =>
   tensorFromNumbers(dtype === "float16" ? "float16" : "float32", [], [value]);
 
-/** [batch or 1, heads or 1, queries, keys], as the operators want it. */
+/** Expands a bias to [batch or 1, heads or 1, queries, keys], the shape that fused operators require. */
 function expandedBias(
   { add, constant, root }: Rewrite,
   bias: Value,
@@ -120,18 +120,18 @@ function expandedBias(
   { queries, keys }: Lengths,
   q: Value,
 ): Value | Refusal {
-  const unknown = refuse("the shape of what is added to scores is not known", bias.producer ?? root);
+  const unknown = refuse("the shape of the bias on the scores is unknown", bias.producer ?? root);
   const shape = bias.shape;
   if (!shape || shape.length > 4) return unknown;
   const full: Dim[] = [...Array(4 - shape.length).fill(1), ...shape];
   if (full[1] !== 1 && full[1] !== heads) {
-    return refuse("what is added to scores is not per head", bias.producer ?? root);
+    return refuse("the second axis of the bias on the scores is not the heads", bias.producer ?? root);
   }
-  // A target of ones adds the leading axes, and no more.
+  // Expanding to ones only adds leading axes.
   const ones = constant(`${root.origin}/axes`, int64s(1, 1, 1, 1));
   const four = shape.length === 4 ? bias : add("Expand", [bias, ones]).output;
   if (sameDim(full[2], queries) && sameDim(full[3], keys)) return four;
-  // One row for all queries, repeated: only self-attention, whose lengths are both the queries'.
+  // One row for all queries is repeated. Only for self-attention, where the number of keys equals that of queries.
   if (!sameDim(queries, keys) || q.shape?.length !== 4) return unknown;
   const [from, to, one] = [int64s(2), int64s(3), int64s(1, 1)].map((each) => constant(`${root.origin}/square`, each));
   const length = add("Slice", [add("Shape", [q]).output, from, to]).output;

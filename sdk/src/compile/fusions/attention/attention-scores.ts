@@ -3,11 +3,11 @@ import type { Node, Value } from "../../graph/node.ts";
 import { uniformValue } from "../../graph/uniform-value.ts";
 import { Refusal, refuse } from "../../rewrite/rule.ts";
 
-/** One thing that changes scores before the softmax. */
+/** A mask or bias that changes scores before the softmax. */
 export type ScoreMask =
-  /** Added, after multiplication with `factor`. */
+  /** Adds `value` · `factor`. */
   | { readonly kind: "add"; readonly value: Value; readonly factor: number; readonly node: Node }
-  /** Scores stay where `condition` is `kept`; elsewhere they become `fill`. */
+  /** Keeps scores where `condition` is `kept`, and replaces the others by `fill`. */
   | {
       readonly kind: "select";
       readonly condition: Value;
@@ -16,30 +16,30 @@ export type ScoreMask =
       readonly node: Node;
     };
 
-/** softmax(scale · q · kᵀ, masked) · v, taken apart. */
+/** The parts of softmax(mask(scale · q · kᵀ)). */
 export interface AttentionScores {
   readonly q: Value;
   readonly k: Value;
-  /** Whether the keys' last axis is the sequence. */
+  /** Whether the last axis of `k` is the sequence. */
   readonly transposed: boolean;
   readonly scale: number;
   readonly masking: readonly ScoreMask[];
-  /** Conditions that choose between a probability and 0 after the softmax. */
+  /** Masks that set probabilities to 0 after the softmax. */
   readonly zeroing: readonly ScoreMask[];
-  /** Whether NaN, which is what the softmax makes of a row whose scores are all −∞, becomes 0. */
+  /** Whether NaN is replaced by 0. The softmax gives NaN for a row whose scores are all −∞. */
   readonly guarded: boolean;
-  /** Every node from the scores to the probabilities. */
+  /** All nodes from the scores to the probabilities. */
   readonly nodes: readonly Node[];
 }
 
-/** Fills of at least this magnitude are meant to hide. */
-const HIDING = -9000;
+/** Maximum fill value that hides a key. */
+const MAX_HIDDEN = -9000;
 
 /**
- * Takes attention probabilities apart, back to queries and keys.
+ * Analyzes attention probabilities, back to queries and keys.
  *
- * @param opset before 13, a softmax that says nothing else is over all axes but the first
- * @returns undefined when they are none
+ * @param opset before opset 13, the default axis of Softmax is 1
+ * @returns undefined if the value is not attention probabilities
  */
 export function attentionScores(probabilities: Value, opset: number): AttentionScores | Refusal | undefined {
   const nodes: Node[] = [];
@@ -60,22 +60,22 @@ export function attentionScores(probabilities: Value, opset: number): AttentionS
   const softmax = nodes.at(-1) as Node;
   const rank = softmax.inputs[0]?.shape?.length ?? 0;
   const axis = softmax.int("axis") ?? (opset < 13 ? 1 : -1);
-  if (axis !== -1 && axis !== rank - 1) return refuse("its softmax is not over the last axis", softmax);
+  if (axis !== -1 && axis !== rank - 1) return refuse("Softmax is not over the last axis", softmax);
   const masking: ScoreMask[] = [];
-  const product = behindMasking(softmax.inputs[0], 1, masking, nodes);
-  if (!product || product instanceof Refusal) return product;
-  const [q, k] = product.node.inputs;
-  return q && k ? { q, k, transposed: true, scale: product.factor, masking, zeroing, guarded, nodes } : undefined;
+  const matMul = behindMasking(softmax.inputs[0], 1, masking, nodes);
+  if (!matMul || matMul instanceof Refusal) return matMul;
+  const [q, k] = matMul.node.inputs;
+  return q && k ? { q, k, transposed: true, scale: matMul.factor, masking, zeroing, guarded, nodes } : undefined;
 }
 
-/** Where(isNaN(p), 0, p) guards rows without any key. */
+/** Returns p of Where(isNaN(p), 0, p), which guards rows without any key. */
 function behindGuard(node: Node): Value | undefined {
   const [test, yes, no] = node.is("Where") ? node.inputs : [];
   const isGuard = test?.producer?.is("IsNaN") && test.producer.inputs[0] === no && yes && uniformValue(yes) === 0;
   return isGuard ? no : undefined;
 }
 
-/** Where(mask, p, 0) hides again what the softmax has hidden. */
+/** Returns p of Where(mask, p, 0), which masks probabilities a second time. */
 function behindZeroing(node: Node, zeroing: ScoreMask[]): Value | undefined {
   if (!node.is("Where")) return undefined;
   const [condition, yes, no] = node.inputs;
@@ -101,7 +101,7 @@ function behindMasking(
       return { node, factor };
     case "Reshape":
       if (![-1, -2].every((axis) => sameDim(a?.shape?.at(axis), value.shape?.at(axis)))) {
-        return refuse("its scores are reshaped in an unknown way", node);
+        return refuse("Reshape changes the last two axes of the scores", node);
       }
       return behindMasking(a, factor, masking, nodes);
     case "Cast":
@@ -114,37 +114,37 @@ function behindMasking(
       }
       const first = node.opType === "Mul" && a ? uniformValue(a) : undefined;
       if (first !== undefined) return behindMasking(b, factor * first, masking, nodes);
-      return refuse(`scores are combined with ${b?.name} by ${node.opType}`, node);
+      return refuse(`${node.opType} combines the scores with ${b?.name}, which is not a scalar constant`, node);
     }
     case "Add": {
       const [scores, other] = leadsToScores(a) ? [a, b] : [b, a];
       if (!leadsToScores(scores) || !other) return undefined;
-      if (leadsToScores(other)) return refuse("two products are added to scores", node);
+      if (leadsToScores(other)) return refuse("the scores are the sum of two MatMuls", node);
       masking.push({ kind: "add", value: other, factor, node });
       return behindMasking(scores, factor, masking, nodes);
     }
     case "Where": {
       const fills = [b, c].map((branch) => branch && uniformValue(branch));
-      const at = fills.findIndex((fill) => fill !== undefined && fill <= HIDING);
-      if (at < 0 || !a) return refuse("scores are selected by something other than a mask", node);
+      const at = fills.findIndex((fill) => fill !== undefined && fill <= MAX_HIDDEN);
+      if (at < 0 || !a) return refuse("Where does not replace scores by a large negative number", node);
       masking.push({ kind: "select", condition: a, kept: at === 0 ? 0 : 1, fill: fills[at] as number, node });
       return behindMasking(at === 0 ? c : b, factor, masking, nodes);
     }
     default:
-      return refuse(`${node.opType} stands between the product of queries and keys and the softmax`, node);
+      return refuse(`${node.opType} is between the MatMul of queries and keys and the softmax`, node);
   }
 }
 
-/** Steps back from a softmax within which there must be a product. */
-const MAX_STEPS = 64;
+/** Maximum values to search for the MatMul before a softmax. */
+const MAX_VALUES = 64;
 
-/** Whether a product of two computed tensors is among what the value is made of by masking and scaling. */
+/** Whether a value is the MatMul of two computed tensors, masked and scaled. */
 function leadsToScores(value: Value | undefined): boolean {
   const next = [value];
   const seen = new Set<Value>();
   for (let at = next.pop(); next.length > 0 || at; at = next.pop()) {
     const node = at?.producer;
-    if (!at || node?.domain !== "" || seen.has(at) || seen.size > MAX_STEPS) continue;
+    if (!at || node?.domain !== "" || seen.has(at) || seen.size > MAX_VALUES) continue;
     seen.add(at);
     const [a, b, c] = node.inputs;
     const isScaling = (input: Value | undefined) => input !== undefined && uniformValue(input) !== undefined;
@@ -159,5 +159,5 @@ function leadsToScores(value: Value | undefined): boolean {
   return false;
 }
 
-/** A product over an axis of one element, as position tables are computed. */
+/** Whether a MatMul sums over an axis of one element, as in the computation of rotary angles. */
 const isOuterProduct = ({ inputs: [a] }: Node) => a?.shape?.at(-1) === 1;

@@ -5,19 +5,20 @@ import type { HeadLayout } from "../../layout/heads.ts";
 import type { Rewrite } from "../../rewrite/rule.ts";
 import { gatherColumns, linearLayerOf } from "./linear-layer.ts";
 
-/** The heads' columns as a tensor [batch, sequence, heads · size] of their own. */
+/** Returns only the columns of the heads, as a tensor [batch, sequence, heads · size]. */
 export function headColumns(rewrite: Rewrite, { source, columns }: HeadLayout): Value {
   const { root, add, constant } = rewrite;
   if (columns.length === source.shape?.at(-1) && columns.every((column, i) => column === i)) return source;
-  const dense = linearLayerOf(source);
-  if (!dense) {
+  const layer = linearLayerOf(source);
+  if (!layer) {
     const indices = constant(`${root.origin}/columns`, int64s(...columns));
     return add("Gather", [source, indices], { attributes: { axis: int(-1) } }).output;
   }
-  const product = add("MatMul", [
-    dense.x,
-    constant(`${root.origin}/weight`, gatherColumns([{ from: dense.weight, columns }])),
+  const projected = add("MatMul", [
+    layer.x,
+    constant(`${root.origin}/weight`, gatherColumns([{ from: layer.weight, columns }])),
   ]).output;
-  if (!dense.bias) return product;
-  return add("Add", [product, constant(`${root.origin}/bias`, gatherColumns([{ from: dense.bias, columns }]))]).output;
+  if (!layer.bias) return projected;
+  return add("Add", [projected, constant(`${root.origin}/bias`, gatherColumns([{ from: layer.bias, columns }]))])
+    .output;
 }

@@ -2,28 +2,29 @@ import type { Value } from "../../graph/node.ts";
 import { elementCount, elementSize, lazyTensor, reading, type Tensor } from "../../graph/tensor.ts";
 import { vectorOf } from "../../rewrite/rule.ts";
 
-/** x · W + b with constant W [in, out] and b [out]. */
+/** A linear layer: x · W + b with constants W [in, out] and b [out]. */
 export interface LinearLayer {
   readonly x: Value;
   readonly weight: Tensor;
   readonly bias: Tensor | undefined;
 }
 
+/** Recognizes a linear layer; undefined for other values. */
 export function linearLayerOf(value: Value): LinearLayer | undefined {
   const node = value.producer;
   const width = value.shape?.at(-1);
   if (node?.is("Add")) {
     const bias = node.inputs.find((input) => vectorOf(input, width));
-    const product = node.inputs.find((input) => input !== bias);
-    const dense = bias?.constant && product && linearLayerOf(product);
-    return dense && !dense.bias ? { ...dense, bias: bias.constant } : undefined;
+    const matMul = node.inputs.find((input) => input !== bias);
+    const layer = bias?.constant && matMul && linearLayerOf(matMul);
+    return layer && !layer.bias ? { ...layer, bias: bias.constant } : undefined;
   }
   if (!node?.is("MatMul")) return undefined;
   const [x, weight] = node.inputs;
   return x && weight?.constant?.shape.length === 2 ? { x, weight: weight.constant, bias: undefined } : undefined;
 }
 
-/** Columns of constants [rows, …] side by side, as one constant of the same type. A vector is one row. */
+/** Joins columns of constants [rows, …] in one constant [rows, columns]. Vectors are treated as one row. */
 export function gatherColumns(
   parts: readonly { readonly from: Tensor; readonly columns: readonly number[] }[],
 ): Tensor {
@@ -52,7 +53,7 @@ export function gatherColumns(
   return lazyTensor(dtype, shape.length === 2 ? [rows, width] : [width], gathered);
 }
 
-/** Stretches of consecutive columns. */
+/** Finds runs of consecutive columns. */
 function* runs(columns: readonly number[]): Generator<{ start: number; length: number }> {
   for (let i = 0; i < columns.length; ) {
     const start = columns[i] as number;

@@ -13,56 +13,60 @@ import { numbersOf, type Tensor, tensorFromNumbers } from "../../graph/tensor.ts
 import { movedInput } from "../../layout/index-map.ts";
 import type { Question } from "../../rewrite/rule.ts";
 
-/** What a mask does to attention scores, found out by computing it. */
+/** The effect of a mask on attention scores, found by computing the mask. */
 export type MaskKind =
-  /** Nothing, whatever the inputs are. */
+  /** The mask has no effect for any input. */
   | { readonly kind: "none" }
-  /** It hides the keys at which `input` [batch, sequence] is 0, from every query alike. */
+  /** The mask hides the keys for which `input` [batch, sequence] is 0, from every query. */
   | {
       readonly kind: "padding";
       readonly input: Value;
-      /** What is added to hidden scores; undefined for conditions. */
+      /** Number that is added to the scores of hidden keys; undefined for conditions. */
       readonly fill: number | undefined;
-      /** For conditions: what they are where a key is attended. */
+      /** For conditions: the value for attended keys. */
       readonly attended: number | undefined;
     }
   | { readonly kind: "refused"; readonly why: string };
 
 const refused = (why: string): MaskKind => ({ kind: "refused", why });
 
-/** Added to a score of any trained model, this leaves a probability of 0 in float32. */
-const HIDDEN = -9000;
-/** tf2onnx adds 1e-9 to everything. */
-const VISIBLE = 1e-6;
+/** Maximum number that hides a key: added to a score of a trained model, it gives a probability of 0 in float32. */
+const MAX_HIDDEN = -9000;
+/** Maximum magnitude of a number that does not change a score. tf2onnx adds 1e-9 to masks. */
+const MAX_VISIBLE = 1e-6;
 
-/** Longer than most texts: a window that constants make up together shows as well. */
+/** Sequence length of probes: longer than the attention windows that several small constants may define together. */
 const LENGTH = 521;
 
-/** Beyond this a probe of sequence × sequence is too large; a mask with such a constant is not looked at. */
+/** Maximum constant in a mask. Larger ones would need a probe of sequence × sequence that is too large. */
 const MAX_CONSTANT = 1024;
 
 /**
- * Whether a value that is added to scores, or selects among them, is a padding mask: decided by what it is for some masks
- * (full, padded left, padded right, scattered), at a length beyond every constant in its computation, so that a causal
- * mask or a window shows.
+ * Decides whether a value that is added to scores, or selects among them, is a padding mask. Computes it for several masks
+ * (full, left-padded, right-padded, scattered), at a length above every constant in its computation, so that a causal mask
+ * or an attention window shows.
  */
 export const paddingMask: Question<MaskKind> = {
   name: "padding mask",
   async answer(graph: Graph, value: Value): Promise<MaskKind> {
     const sources = sourcesOf(value);
-    if (!sources) return refused("it is computed from more than a mask");
+    if (!sources) return refused("the mask is computed from too many nodes");
     const [input, ...more] = sources.inputs;
-    if (more.length > 0) return refused(`it depends on ${[...sources.inputs].map(({ name }) => name).join(" and ")}`);
-    if (input && isIndex(input)) return refused(`it depends on ${input.name}, which are indices rather than a mask`);
+    if (more.length > 0)
+      return refused(
+        `the mask depends on more than one input: ${[...sources.inputs].map(({ name }) => name).join(" and ")}`,
+      );
+    if (input && isIndex(input))
+      return refused(`the mask depends on ${input.name}, which is an index and not an attention mask`);
     const length = largestConstant(sources);
     if (length > MAX_CONSTANT)
-      return refused(`it has a constant of ${length}, beyond which it would have to be probed`);
+      return refused(`the mask contains the constant ${length}; at most ${MAX_CONSTANT} is supported`);
     const sequence = Math.max(LENGTH, 2 * length + 3);
     return input ? probeMask(graph, value, sources, input, sequence) : probeFixed(graph, value, sources, sequence);
   },
 };
 
-/** Tokens are more than 0 and 1, which is all that a mask is probed with. */
+/** Whether a value indexes a table. Masks are probed with 0 and 1 only, which do not cover indices. */
 const isIndex = (value: Value): boolean =>
   [...value.users].some((user) =>
     user.is("Cast") || movedInput(user) === value
@@ -78,13 +82,14 @@ async function probeMask(
   length: number,
 ): Promise<MaskKind> {
   const [batch, keys] = input.shape ?? [];
-  if (input.shape?.length !== 2) return refused(`${input.name} is not [batch, sequence]`);
+  if (input.shape?.length !== 2) return refused(`the shape of ${input.name} is not [batch, sequence]`);
   const [rows, columns] = [typeof batch === "number" ? batch : 4, typeof keys === "number" ? keys : length];
-  if (rows * columns ** 2 > MAX_PROBED_ELEMENTS) return refused(`${input.name} is too large to be probed`);
+  if (rows * columns ** 2 > MAX_PROBED_ELEMENTS)
+    return refused(`the fixed shape of ${input.name} is too large to be probed`);
   const masks = probeMasks(rows, columns);
   if (!input.dtype) return refused(`the type of ${input.name} is unknown`);
   const given = tensorFromNumbers(input.dtype, [rows, columns], masks.data);
-  // Exporters do not always see that all inputs have one batch: what comes first in any of them is it.
+  // Exporters may give each input its own name for the batch. So the first axis of every input is taken as the batch.
   const batches = graph.inputs.flatMap(({ shape = [] }) => (shape.length > 1 ? (symbolOf(shape[0]) ?? []) : []));
   const known = new Map([...batches.map((name) => [name, rows] as const), [symbolOf(keys) ?? "", columns] as const]);
   return probeTwice(sources, known, columns, async (symbols) => {
@@ -97,14 +102,14 @@ const probeFixed = (graph: Graph, value: Value, sources: ValueSources, length: n
   probeTwice(sources, new Map(), length, async (symbols) => {
     const found = await probe(graph, value, sources, symbols, new Map());
     if (!found) return undefined;
-    if (found.dtype === "bool") return refused("it does not depend on a mask");
-    const nothing = numbersOf(found).every((score) => Math.abs(score) <= VISIBLE);
-    return nothing ? { kind: "none" } : refused("it does not depend on a mask, and hides something");
+    if (found.dtype === "bool") return refused("the mask is a condition that depends on no input");
+    const nothing = numbersOf(found).every((score) => Math.abs(score) <= MAX_VISIBLE);
+    return nothing ? { kind: "none" } : refused("the mask hides keys but depends on no input");
   });
 
 /**
- * Probes with all unknown lengths the same, and with all of them different and shorter, for what looks like one length may
- * be two: of queries and of keys. The latter need not be possible.
+ * Probes twice: with all unknown lengths equal, and with different, shorter ones, because the numbers of queries and keys may
+ * differ. The second probe may be impossible.
  */
 async function probeTwice(
   sources: ValueSources,
@@ -114,9 +119,9 @@ async function probeTwice(
 ): Promise<MaskKind> {
   const open = [...symbolsIn(sources)].filter((name) => !known.has(name));
   const together = await probeAt(new Map([...known, ...open.map((name) => [name, length] as const)]));
-  if (!together) return refused("it cannot be computed on its own");
+  if (!together) return refused("onnxruntime cannot compute the mask separately");
   if (open.length === 0 || together.kind === "refused") return together;
-  // Either may be the longer one.
+  // Either length may be the longer one.
   for (const names of [open, open.toReversed()]) {
     const apart = await probeAt(new Map([...known, ...names.map((name, i) => [name, length - 3 - i] as const)]));
     if (apart?.kind === "refused") return apart;
@@ -126,7 +131,7 @@ async function probeTwice(
 
 function kindOf(found: Tensor, masks: ReturnType<typeof probeMasks>, input: Value): MaskKind {
   const at = readBroadcast(found, masks.batch, masks.sequence);
-  if (!at) return refused(`its shape [${found.shape}] is not that of scores`);
+  if (!at) return refused(`the mask has the shape [${found.shape}], which does not fit the scores`);
   const seen = { shown: [Infinity, -Infinity], hidden: [Infinity, -Infinity] } as Record<
     "shown" | "hidden",
     [number, number]
@@ -142,27 +147,27 @@ function kindOf(found: Tensor, masks: ReturnType<typeof probeMasks>, input: Valu
     }
   }
   const isNumber = found.dtype !== "bool";
-  if (isNumber && seen.shown[0] >= -VISIBLE && seen.shown[1] <= VISIBLE) {
-    if (seen.hidden[1] <= HIDDEN) return { kind: "padding", input, fill: seen.hidden[1], attended: undefined };
-    if (seen.hidden[0] >= -VISIBLE && seen.hidden[1] <= VISIBLE) return { kind: "none" };
+  if (isNumber && seen.shown[0] >= -MAX_VISIBLE && seen.shown[1] <= MAX_VISIBLE) {
+    if (seen.hidden[1] <= MAX_HIDDEN) return { kind: "padding", input, fill: seen.hidden[1], attended: undefined };
+    if (seen.hidden[0] >= -MAX_VISIBLE && seen.hidden[1] <= MAX_VISIBLE) return { kind: "none" };
   }
   const uniformly = seen.shown[0] === seen.shown[1] && seen.hidden[0] === seen.hidden[1];
   if (!isNumber && uniformly && seen.shown[0] !== seen.hidden[0]) {
     return { kind: "padding", input, fill: undefined, attended: seen.shown[0] };
   }
   return refused(
-    `with ${input.name} it does not hide exactly the masked keys (attended: ${seen.shown.join(" to ")}, masked: ${seen.hidden.join(" to ")})`,
+    `the mask does not hide exactly the keys for which ${input.name} is 0 (attended: ${seen.shown.join(" to ")}, masked: ${seen.hidden.join(" to ")})`,
   );
 }
 
-/** Rows in turn: all attended, padded on the right, padded on the left, scattered. */
+/** Makes probe masks. Rows cycle through: all attended, right-padded, left-padded, scattered. */
 function probeMasks(batch: number, sequence: number) {
   const data = new Uint8Array(batch * sequence);
   const third = Math.ceil(sequence / 3);
   for (let row = 0; row < batch; row++) {
     for (let key = 0; key < sequence; key++) {
       const shown = [true, key < sequence - third, key >= third, (key * 7 + row) % 3 !== 1];
-      // A batch of one row shows every kind of padding at once, one of two or three begins with those that hide.
+      // One row combines all kinds of padding. With two or three rows, the kinds that hide keys come first.
       const one =
         batch === 1 ? key >= 1 && (key * 7) % 5 !== 3 && key < sequence - 1 : shown[(row + Number(batch < 4)) % 4];
       data[row * sequence + key] = one ? 1 : 0;
@@ -171,7 +176,7 @@ function probeMasks(batch: number, sequence: number) {
   return { batch, sequence, data };
 }
 
-/** Reads a mask as if it were broadcast to [batch, heads, queries, keys]. */
+/** Returns a function that reads a mask as if it were broadcast to [batch, heads, queries, keys]. */
 function readBroadcast(mask: Tensor, batch: number, sequence: number) {
   const [b = 1, h = 1, q = 1, k = 1] = [...Array(Math.max(0, 4 - mask.shape.length)).fill(1), ...mask.shape];
   if (

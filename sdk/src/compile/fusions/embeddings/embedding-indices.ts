@@ -5,18 +5,18 @@ import type { Value } from "../../graph/node.ts";
 import { isInteger, numbersOf, type Tensor } from "../../graph/tensor.ts";
 import type { Question } from "../../rewrite/rule.ts";
 
-/** What indices into an embedding table are. */
+/** The kind of indices into an embedding table. */
 export type EmbeddingIndices =
-  /** offset, offset + 1, … along the last axis, the same in every row. */
+  /** offset, offset + 1, … along the last axis, in every row. */
   | { readonly kind: "range"; readonly offset: number }
-  /** One index everywhere. */
+  /** The same index everywhere. */
   | { readonly kind: "same"; readonly index: number }
-  /** Anything else: given by the caller, or computed from what is. */
+  /** All others: an input of the graph, or computed from inputs. */
   | { readonly kind: "data" };
 
 /**
- * The table of which a value computed from sizes is the first rows, [rows, width]: positions that were sliced rather than
- * looked up. Null when it is anything else.
+ * Finds the table [rows, width] whose first rows a value is: a position table that is sliced instead of looked up. Null for
+ * other values.
  */
 export const leadingTableRows: Question<Tensor | null> = {
   name: "table rows",
@@ -41,7 +41,7 @@ export const leadingTableRows: Question<Tensor | null> = {
   },
 };
 
-/** Whether a result [batch, length, width] is the table's first rows in every batch. */
+/** Whether a result [batch, length, width] has the table's first rows in every batch. */
 function isRepeated({ data, shape }: Tensor, table: Tensor, length: number): boolean {
   const bytes = (table.data.length / (table.shape[0] ?? 1)) * length;
   if (shape.at(-2) !== length || data.length % bytes !== 0) return false;
@@ -50,22 +50,22 @@ function isRepeated({ data, shape }: Tensor, table: Tensor, length: number): boo
   );
 }
 
-/** Lengths to probe at besides the table's: short enough for any table, and long enough to show steps. */
+/** Sequence lengths to probe, in addition to the table's: short ones for small tables, and a long one. */
 const LENGTHS = [5, 7, 521];
 
-/** Tables of more positions are not probed to their end. */
+/** Maximum rows of a table. Larger ones are not probed. */
 const MAX_ROWS = 1 << 14;
 
 /**
- * How an embedding is indexed, decided by what the indices are at lengths short and long, at that of the table, where they may clamp,
- * and beyond.
+ * Decides how an embedding is indexed. Computes the indices for short and long sequences, for the length of the table, at
+ * which they may be clamped, and for a longer one.
  */
 export const embeddingIndices: Question<EmbeddingIndices> = {
   name: "indices",
   async answer(graph: Graph, value: Value): Promise<EmbeddingIndices> {
     const sources = sourcesOf(value);
     if (!sources || sources.inputs.size > 0 || !isInteger(value.dtype)) return { kind: "data" };
-    const rows = tablesOf(value);
+    const rows = largestTableRows(value);
     if (rows > MAX_ROWS) return { kind: "data" };
     const sequence = symbolOf(value.shape?.at(-1));
     const found = new Set<string>();
@@ -79,8 +79,8 @@ export const embeddingIndices: Question<EmbeddingIndices> = {
   },
 };
 
-/** Rows of the largest table that the value indexes. */
-const tablesOf = (value: Value): number =>
+/** Returns the number of rows of the largest table that the value indexes. */
+const largestTableRows = (value: Value): number =>
   Math.max(1, ...[...value.users].map((user) => (user.is("Gather") ? (user.inputs[0]?.constant?.shape[0] ?? 1) : 1)));
 
 function classify(values: readonly number[], length: number): EmbeddingIndices {

@@ -4,26 +4,26 @@ import { elementCount, elementSize, numbersOf, type Tensor, tensorFromNumbers } 
 import { type Refusal, type Rewrite, refuse, vectorOf } from "../../rewrite/rule.ts";
 import { embeddingIndices, leadingTableRows } from "./embedding-indices.ts";
 
-/** Rows of a constant table [rows, width], by index. */
+/** A lookup of rows in a constant table [rows, width]. */
 export interface Lookup {
   readonly table: Value;
   readonly ids: Value;
 }
 
-/** A sum of embeddings, sorted by what each term is. */
+/** The terms of a sum of embeddings, by kind. */
 interface EmbeddingParts {
-  /** Lookups by what the caller gives, or by what is computed from that. */
+  /** Lookups by inputs of the graph, or by values computed from them. */
   readonly data: readonly Lookup[];
   /** Vectors that are added to every token. */
   readonly rows: readonly Tensor[];
-  /** The table [positions, width] of which every text takes the first rows. */
+  /** Position table [positions, width]. Every text uses its first rows. */
   readonly positions: Tensor | undefined;
 }
 
 /**
- * Sorts the terms of a sum [batch, sequence, width].
+ * Classifies the terms of a sum [batch, sequence, width].
  *
- * @returns undefined until their indices have been probed
+ * @returns undefined until the indices have been probed
  */
 export function embeddingParts(
   { root, ask }: Rewrite,
@@ -34,7 +34,7 @@ export function embeddingParts(
   const rows: Tensor[] = [];
   const positions: Tensor[] = [];
   for (const term of terms) {
-    const unknown = refuse(`${term.name} is not a lookup of words, positions or types`, term.producer ?? root);
+    const unknown = refuse(`${term.name} is not a token, position or type embedding`, term.producer ?? root);
     const lookup = lookupOf(term);
     if (lookup) {
       const kind = ask(embeddingIndices, lookup.ids);
@@ -57,7 +57,7 @@ export function embeddingParts(
       positions.push(found);
     }
   }
-  if (positions.length > 1) return refuse("there are several tables of positions", root);
+  if (positions.length > 1) return refuse("several position tables are added", root);
   return { data, rows, positions: positions[0] };
 }
 
@@ -75,13 +75,13 @@ export const isComputed = ({ ids }: Lookup) => ids.producer !== undefined && !id
 
 export const tableRowsOf = ({ table }: Lookup) => table.constant?.shape[0] ?? 0;
 
-/** Rows of a table from one on. */
+/** Returns the rows of a table from `first` on. */
 function from({ dtype, shape, data }: Tensor, first: number): Tensor {
   const [rows = 0, width = 0] = shape;
   return { dtype, shape: [rows - first, width], data: data.subarray((data.length / rows) * first) };
 }
 
-/** A table [1 or batch, sequence, width] whose batches are equal, as [sequence, width]. */
+/** Returns [sequence, width] of a table [1 or batch, sequence, width] if it is the same in every batch. */
 function oncePerBatch({ dtype, shape, data }: Tensor): Tensor | undefined {
   const [sequence = 0, width = 0] = shape.slice(-2);
   const bytes = sequence * width * elementSize[dtype];
@@ -97,7 +97,7 @@ function row({ dtype, shape, data }: Tensor, index: number): Tensor {
   return { dtype, shape: [width], data: data.subarray(index * bytes, (index + 1) * bytes) };
 }
 
-/** The table with a vector added to every row. */
+/** Adds a vector to every row of a table. Undefined for types other than float32 and float16. */
 export function addRow(table: Tensor, vector: Tensor): Tensor | undefined {
   if (table.dtype !== vector.dtype || (table.dtype !== "float32" && table.dtype !== "float16")) return undefined;
   const added = numbersOf(vector);

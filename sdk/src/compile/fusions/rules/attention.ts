@@ -13,8 +13,8 @@ import { gatherColumns, type LinearLayer, linearLayerOf } from "../attention/lin
 
 // Attention(x) = softmax(scale · q · kᵀ + mask) · v  for every head, with (q, k, v) = x · W + b
 //
-// https://arxiv.org/abs/1706.03762, section 3.2. Where q, k and v are one tensor's projections by constants it becomes
-// Attention with packed weights; elsewhere (rotated, quantized, crossed) MultiHeadAttention.
+// https://arxiv.org/abs/1706.03762, section 3.2. If q, k and v are linear layers on one tensor, the result is Attention with
+// packed weights. Otherwise (rotary, quantized or cross-attention) it is MultiHeadAttention.
 
 export const attentionFusion: Rule = rule("Attention", {
   roots: ["MatMul"],
@@ -27,7 +27,7 @@ export const attentionFusion: Rule = rule("Attention", {
   },
 });
 
-/** Attention of opset 23, on heads [batch, heads, sequence, size]. A query without any key has a result of 0. */
+/** Attention of opset 23 on heads [batch, heads, sequence, size]. It returns 0 for a query without any key. */
 export const standardAttentionFusion: Rule = rule("Attention", {
   roots: ["Attention"],
   rewrite(rewrite) {
@@ -35,10 +35,10 @@ export const standardAttentionFusion: Rule = rule("Attention", {
     const [q, k, v, mask, ...past] = root.inputs;
     const size = q?.shape?.at(-1);
     if (!q || !k || !v || q.shape?.length !== 4 || typeof size !== "number")
-      return refuse("its inputs are not heads of a known size", root);
-    if (root.int("is_causal") === 1) return refuse("it is causal", root);
+      return refuse("the inputs of Attention are not [batch, heads, sequence, size] with a fixed size", root);
+    if (root.int("is_causal") === 1) return refuse("Attention is causal", root);
     if ((root.float("softcap") ?? 0) !== 0 || past.some((input) => input) || root.outputs[1]) {
-      return refuse("it caps scores, or keeps keys and values for later", root);
+      return refuse("Attention uses softcap or past keys and values", root);
     }
     const scale = root.float("scale") ?? 1 / Math.sqrt(size);
     const masking = maskingOf(root, mask);
@@ -46,7 +46,7 @@ export const standardAttentionFusion: Rule = rule("Attention", {
   },
 });
 
-/** A mask of truth values keeps scores; one of numbers is added. */
+/** Converts the mask input. A boolean mask selects scores; a float mask is added to them. */
 function maskingOf(node: Node, mask: Value | undefined): readonly ScoreMask[] {
   if (!mask) return [];
   if (mask.dtype === "bool")
@@ -58,28 +58,28 @@ function fuse(rewrite: Rewrite, scores: AttentionScores, v: Value) {
   const { graph, root } = rewrite;
   const context = root.output;
   const shared = sharedNode(rewrite, scores, context);
-  if (shared) return refuse("its scores or probabilities are read by others as well", shared);
+  if (shared) return refuse("the scores or probabilities are also read by nodes outside the attention", shared);
   const heads = { q: splitHeads(scores.q, false), k: splitHeads(scores.k, scores.transposed), v: splitHeads(v, false) };
   if (!heads.q || !heads.k || !heads.v) {
     const name = !heads.q ? "queries" : !heads.k ? "keys" : "values";
-    return refuse(`${name} are not split into heads in a known way`, root);
+    return refuse(`the ${name} are not split into heads in a supported way`, root);
   }
   const { q, k } = heads;
   if (q.count !== k.count || q.count !== heads.v.count || q.size !== k.size)
-    return refuse("queries, keys and values have different heads", root);
-  if (heads.v.scale !== 1) return refuse("values are scaled", root);
+    return refuse("queries, keys and values have different numbers or sizes of heads", root);
+  if (heads.v.scale !== 1) return refuse("the values are multiplied by a constant", root);
   const merged = mergedHeads(context, q.count);
-  if (!merged) return refuse("its heads are not put back together in a known way", root);
+  if (!merged) return refuse("the heads are not merged in a supported way", root);
   const between = movementSources(merged)
     .slice(1)
     .find((value) => graph.isOutput(value) || value.users.size > 1);
-  if (between) return refuse(`${between.name} is read by others as well`, between.producer);
+  if (between) return refuse(`${between.name} is also read by nodes outside the attention`, between.producer);
   const mask = attentionMask(rewrite, scores, q.count, q.source.shape?.[0]);
   if (!mask || mask instanceof Refusal) return mask;
 
   const scale = scores.scale * q.scale * k.scale;
-  // The operators take 0 for the usual scale.
-  if (!(Math.abs(scale) > 0)) return refuse(`scores are scaled by ${scale}`, root);
+  // Fused operators treat 0 as the default scale.
+  if (!(Math.abs(scale) > 0)) return refuse(`the scores are scaled by ${scale}`, root);
   const projections = [heads.q, heads.k, heads.v].map(({ source }) => linearLayerOf(source));
   const packed = projections.every(
     (dense) => dense !== undefined && dense.x === projections[0]?.x && isActivation(dense.x),
@@ -89,20 +89,20 @@ function fuse(rewrite: Rewrite, scores: AttentionScores, v: Value) {
     : multiHeadAttention(rewrite, [heads.q, heads.k, heads.v], mask, scale);
   const output = scores.guarded && mask.bias ? withoutNan(rewrite, fused) : fused;
   const result = sameShape(output.shape, merged.shape) ? output : reshaped(rewrite, output, merged);
-  if (!result) return refuse("the shape of its result is not known", root);
+  if (!result) return refuse("the output shape of the attention is unknown", root);
   return [[merged, result]] as const;
 }
 
 /**
- * A bias of −∞ for all keys of a query, as windows over padding have it, makes NaN of its row. The fused operator has no
- * place for the guard that probabilities had; on its result it does the same.
+ * Replaces NaN by 0 in the output. A bias of −∞ for all keys of a query, as in an attention window over padding, gives a row
+ * of NaN. The original graph guards the probabilities, which are inside the fused operator.
  */
 function withoutNan({ root, add, constant }: Rewrite, context: Value): Value {
   const zero = constant(`${root.origin}/zero`, zeros(context.dtype, []));
   return add("Where", [add("IsNaN", [context]).output, zero, context]).output;
 }
 
-/** A node between scores and context whose result something else reads too. */
+/** Finds a node between scores and context whose output is read elsewhere too. */
 function sharedNode({ graph }: Rewrite, { nodes }: AttentionScores, context: Value): Node | undefined {
   const own = new Set<Node>([...nodes, ...(context.producer ? [context.producer] : [])]);
   return nodes.find(

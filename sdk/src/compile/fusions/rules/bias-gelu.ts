@@ -3,7 +3,7 @@ import { MICROSOFT, type Node } from "../../graph/node.ts";
 import { any, op, type Pattern, sum } from "../../rewrite/pattern.ts";
 import { type Rewrite, type Rule, rule } from "../../rewrite/rule.ts";
 
-// BiasGelu(x, b) = gelu(x + b), FastGelu(x, b) likewise with the tanh approximation
+// BiasGelu(x, b) = gelu(x + b); FastGelu(x, b) is the same with the tanh approximation
 
 const biased = sum(any("a"), any("b"));
 const exact = (node: Node) => (node.string("approximate") ?? "none") === "none";

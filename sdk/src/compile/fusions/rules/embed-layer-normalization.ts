@@ -8,7 +8,7 @@ import { castToInt32 } from "../shared/cast-to-int32.ts";
 import { whyNotFusable } from "../shared/fusable-normalization.ts";
 import { sumTerms } from "../shared/sum-terms.ts";
 
-// EmbedLayerNormalization = LayerNorm(words[ids] + positions[0 … sequence − 1, or position ids] + types[type ids])
+// EmbedLayerNormalization = LayerNorm(tokens[ids] + positions[0 … sequence − 1, or position ids] + types[type ids])
 
 export const embedLayerNormalizationFusion: Rule = rule("EmbedLayerNormalization", {
   roots: ["LayerNormalization"],
@@ -22,34 +22,34 @@ export const embedLayerNormalizationFusion: Rule = rule("EmbedLayerNormalization
     const unlike = whyNotFusable(root);
     if (unlike) return unlike;
     if (graph.isOutput(total) || total.users.size > 1)
-      return refuse("the sum of the embeddings is read by others as well", total.producer);
+      return refuse("the sum of the embeddings is also read by other nodes", total.producer);
 
     const parts = embeddingParts(rewrite, terms, total.shape);
     if (!parts || parts instanceof Refusal) return parts;
     const { data, rows, positions } = parts;
-    // Which table serves as words and which as types makes no difference to the sum.
+    // The sum does not depend on which table is called tokens and which types.
     const full = data.filter(({ ids }) => sameShape(ids.shape, [batch ?? 0, sequence ?? 0]));
     const byRows = full.toSorted((a, b) => tableRowsOf(b) - tableRowsOf(a));
-    const [words, ...others] = byRows;
-    if (!words) return refuse("no table is indexed by tokens [batch, sequence]", root);
-    // Positions that skip padding are computed from the tokens; or the caller gives them beside the types.
+    const [tokens, ...others] = byRows;
+    if (!tokens) return refuse("no table is indexed by an input [batch, sequence]", root);
+    // Position ids are computed from the token ids (to skip padding), or are an input.
     const given = positions
       ? undefined
-      : (data.find((lookup) => lookup !== words && isComputed(lookup)) ?? (others.length > 1 ? others[0] : undefined));
+      : (data.find((lookup) => lookup !== tokens && isComputed(lookup)) ?? (others.length > 1 ? others[0] : undefined));
     const firstTable = positions ?? given?.table.constant;
-    if (!firstTable) return refuse("there are no positions", root);
-    const used = data.filter((lookup) => lookup !== words && lookup !== given);
+    if (!firstTable) return refuse("there is no position table", root);
+    const used = data.filter((lookup) => lookup !== tokens && lookup !== given);
     const [types, ...more] = used;
     if (more.length > 0 || (types && !full.includes(types)))
-      return refuse("there are more tables than words, positions and types", root);
+      return refuse("there are more tables than for tokens, positions and types", root);
     const table = rows.reduce((sum, each) => sum && addRow(sum, each), firstTable as Tensor | undefined);
-    if (!table) return refuse("a table has a type that cannot be added to", root);
+    if (!table) return refuse("the position table is neither float32 nor float16", root);
 
     const known = data.find(({ table: { constant: original } }) => original === table)?.table;
     const inputs = [
-      castToInt32(rewrite, words.ids),
+      castToInt32(rewrite, tokens.ids),
       types && castToInt32(rewrite, types.ids),
-      words.table,
+      tokens.table,
       known ?? constant(`${root.origin}/positions`, table),
       types?.table,
       gamma,
@@ -59,7 +59,7 @@ export const embedLayerNormalizationFusion: Rule = rule("EmbedLayerNormalization
     return add("EmbedLayerNormalization", inputs, {
       domain: MICROSOFT,
       attributes: { epsilon: float(root.float("epsilon") ?? 1e-5) },
-      // The operator insists on its second output, a count of right padding, which nothing reads.
+      // The operator requires its second output, the count of right padding. Nothing reads it.
       outputs: [root.origin, `${root.origin}/mask_index`],
     }).output;
   },

@@ -22,7 +22,7 @@ import { axesOf, normalizeAxis } from "../../shapes/shape-rule.ts";
 const overLastAxis = (node: Node): boolean => {
   const rank = node.inputs[0]?.shape?.length;
   if (rank === undefined || node.int("keepdims") === 0) return false;
-  // tf2onnx: the average over all axes after the second, which in three dimensions is the last.
+  // tf2onnx: the mean over all axes after the second, which is the last of three axes.
   if (node.opType === "GlobalAveragePool") return rank === 3;
   const axes = axesOf(node, 1)?.map((axis) => normalizeAxis(axis, rank));
   return axes?.length === 1 && axes[0] === rank - 1;
@@ -37,7 +37,7 @@ const centred = cast(sum(x, minus(cast(mean(x)))));
 const square = oneOf(product(centred, centred), product(minusCentred(), minusCentred()));
 const deviation = cast(op("Sqrt", [sum(cast(mean(cast(square))), fixed("epsilon"))]));
 
-/** mean(x) − x, whose square is the same. */
+/** mean(x) − x, which has the same square. */
 function minusCentred(): Pattern {
   return cast(sum(cast(mean(x)), minus(x)));
 }
@@ -65,13 +65,14 @@ export const layerNormalizationFusion: Rule = rule("LayerNormalization", {
         ? constant(each?.name ?? "", reshaped(tensor, [Number(width)]))
         : tensor && each;
     });
-    if (!gamma || (maybe("beta") && !beta)) return refuse("gain or offset is not a vector of the last axis", root);
+    if (!gamma || (maybe("beta") && !beta))
+      return refuse("gamma or beta is not a vector as long as the last axis", root);
     const epsilon = uniformNumber(value("epsilon"));
-    if (!(epsilon > 0)) return refuse("epsilon is not one positive number", root);
-    // A product alone may be the start of the sum with an offset, which is tried when its turn comes.
+    if (!(epsilon > 0)) return refuse("epsilon is not a positive number", root);
+    // The Add of beta may follow. Then the pattern matches there.
     if (!beta && isPartOfSum(root)) return undefined;
     if (x.dtype !== root.output.dtype || x.dtype !== gamma.dtype)
-      return refuse("it changes the type of its input", root);
+      return refuse("input, gamma and output have different types", root);
     const attributes = { axis: int(-1), epsilon: float(epsilon) };
     return add("LayerNormalization", beta ? [x, gamma, beta] : [x, gamma], { attributes }).output;
   },

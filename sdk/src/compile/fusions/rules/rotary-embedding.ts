@@ -25,7 +25,7 @@ export const rotaryEmbeddingFusion: Rule = rule("RotaryEmbedding", {
   rewrite(rewrite) {
     const { root, value } = rewrite;
     const heads = splitHeads(value("x"), false);
-    if (!heads) return refuse("what is rotated is not split into heads in a known way", root);
+    if (!heads) return refuse("the rotated tensor is not split into heads in a supported way", root);
     const half = heads.size / 2;
     const halves = [value("first"), value("second")];
     if (
@@ -33,23 +33,27 @@ export const rotaryEmbeddingFusion: Rule = rule("RotaryEmbedding", {
       startOf(value("second")) !== half ||
       !halves.every(({ shape }) => shape?.at(-1) === half)
     ) {
-      return refuse("it does not rotate the halves of whole heads", root);
+      return refuse("the rotation is not between the two halves of whole heads", root);
     }
     return rotate(rewrite, heads, value("x"), [value("cos"), value("sin")], halvedTable);
   },
 });
 
-/** RotaryEmbedding of opset 23, on heads [batch, heads, sequence, size] with tables [1 or batch, sequence, size / 2]. */
+/** RotaryEmbedding of opset 23 on heads [batch, heads, sequence, size] with tables [1 or batch, sequence, size / 2]. */
 export const standardRotaryEmbeddingFusion: Rule = rule("RotaryEmbedding", {
   roots: ["RotaryEmbedding"],
   rewrite(rewrite) {
     const { root } = rewrite;
     const [x, cos, sin, positions] = root.inputs;
     const heads = x && splitHeads(x, false);
-    if (!x || !cos || !sin || !heads) return refuse("what is rotated is not split into heads in a known way", root);
+    if (!x || !cos || !sin || !heads)
+      return refuse("the rotated tensor is not split into heads in a supported way", root);
     const rotatesPart = (root.int("rotary_embedding_dim") ?? 0) !== 0;
     if (positions || rotatesPart || root.int("interleaved") === 1 || !sameDim(cos.shape?.at(-1), heads.size / 2)) {
-      return refuse("it does not rotate the halves of whole heads by position", root);
+      return refuse(
+        "only rotations of whole heads in halves (not interleaved), without position ids, are supported",
+        root,
+      );
     }
     return rotate(rewrite, heads, x, [cos, sin], table);
   },
@@ -64,23 +68,24 @@ function rotate(
 ): Value | Refusal | undefined {
   const { root, ask, add, constant } = rewrite;
   if (!tables.every(({ shape }) => sameDim(shape?.at(-2), x.shape?.at(-2)))) {
-    return refuse("there is not one angle for each position", root);
+    return refuse("the tables of cos and sin do not have one row per position", root);
   }
   const known = tables.map((each) => ask(kind, each));
   if (known.includes(undefined)) return undefined;
-  if (known.includes(false)) return refuse(`its angles depend on more than the position (${kind.name})`, root);
+  if (known.includes(false)) return refuse(`the tables of cos and sin are not ${kind.name}`, root);
   const [cos, sin] = tables.map((each) => angles(rewrite, each, heads.size / 2));
   const position = constant(`${root.origin}/position`, int64s(0));
   const flat = add("RotaryEmbedding", [headColumns(rewrite, heads), position, cos, sin], { domain: MICROSOFT }).output;
   const target = constant(`${root.origin}/heads`, int64s(0, 0, heads.count, heads.size));
   const split = add("Reshape", [flat, target]).output;
   const moved = add("Transpose", [split], { attributes: { perm: ints(0, 2, 1, 3) } }).output;
-  // What was scaled before it was rotated may as well be scaled afterwards.
-  if (heads.scale === 1 || x.dtype !== "float32") return heads.scale === 1 ? moved : refuse("it is scaled", root);
+  // Scaling before the rotation is the same as scaling after it.
+  if (heads.scale === 1 || x.dtype !== "float32")
+    return heads.scale === 1 ? moved : refuse("the rotated tensor is scaled and not float32", root);
   return add("Mul", [moved, constant(`${root.origin}/scale`, float32Scalar(heads.scale))]).output;
 }
 
-/** Where a slice of the last axis begins. */
+/** Returns the start of a slice along the last axis; undefined for other nodes. */
 function startOf({ producer, shape }: Value): number | undefined {
   const [, starts, , axes, steps] = producer?.inputs ?? [];
   const [start, axis] = [knownNumbers(starts), knownNumbers(axes)];
@@ -89,10 +94,13 @@ function startOf({ producer, shape }: Value): number | undefined {
   return start?.length === 1 && onLast ? start[0] : undefined;
 }
 
-/** Whether a table [1 or batch, …, sequence, size] follows from sizes alone and is the same in every batch. */
-const table = tableQuestion("the same in every batch", 1);
-/** As `table`, with both halves of its last axis the same. */
-const halvedTable = tableQuestion("the same in every batch and in both halves of a head", 2);
+/** Asks whether a table [1 or batch, …, sequence, size] depends only on sizes and is the same in every batch. */
+const table = tableQuestion("computed from positions alone and equal in every batch", 1);
+/** Like `table`, with equal halves of the last axis. */
+const halvedTable = tableQuestion(
+  "computed from positions alone and equal in every batch and in both halves of a head",
+  2,
+);
 
 function tableQuestion(name: string, repeats: number): Question<boolean> {
   return {
@@ -115,7 +123,7 @@ function tableQuestion(name: string, repeats: number): Question<boolean> {
   };
 }
 
-/** The first batch of a table [1 or batch, …, sequence, size] and the first columns of it, as [sequence, half]. */
+/** Returns [sequence, half]: the first batch and the first columns of a table [1 or batch, …, sequence, size]. */
 function angles({ root, add, constant }: Rewrite, table: Value, half: number): Value {
   const bounds = [int64s(0, 0), int64s(1, half), int64s(0, -1)].map((each) => constant(`${root.origin}/half`, each));
   const sliced = add("Slice", [table, ...bounds]).output;

@@ -7,7 +7,7 @@ import { whyNotFusable } from "../shared/fusable-normalization.ts";
 
 // SkipLayerNormalization(x, skip, γ, β, b) = LayerNorm(x + skip + b)
 
-/** The sum is also the operator's fourth output, for layers that normalize before they add. */
+/** The sum is the fourth output. Layers that normalize before they add read it. */
 export const skipLayerNormalizationFusion: Rule = rule("SkipLayerNormalization", {
   roots: ["LayerNormalization"],
   pattern: op("LayerNormalization", [bind("sum", sum(any("a"), any("b")))]),
@@ -21,9 +21,9 @@ export const skipLayerNormalizationFusion: Rule = rule("SkipLayerNormalization",
     const unlike = whyNotFusable(root);
     if (unlike) return unlike;
     if (a.isConstant || b.isConstant || !sameShape(a.shape, shape) || !sameShape(b.shape, shape)) {
-      return refuse("it does not add two tensors of one shape", total.producer);
+      return refuse("the two tensors that are added have different shapes", total.producer);
     }
-    if (shape.length !== 3 && shape.length !== 2) return refuse("its input has neither two nor three axes", root);
+    if (shape.length !== 3 && shape.length !== 2) return refuse("the input does not have two or three axes", root);
     const [x, skip, bias] = withBias(a, b) ?? [...(withBias(b, a) ?? [a, b, undefined])];
     const isShared = graph.isOutput(total) || [...total.users].some((user) => user !== root);
     const names = isShared ? [root.origin, "", "", `${root.origin}/sum`] : [root.origin];
@@ -46,7 +46,7 @@ export const skipLayerNormalizationFusion: Rule = rule("SkipLayerNormalization",
   },
 });
 
-/** x + b of a dense layer, which the operator adds itself; only where nobody else reads it. */
+/** Finds the bias of a linear layer, which the operator can add itself. Not if another node reads the sum. */
 function withBias(x: Value, skip: Value): [Value, Value, Value] | undefined {
   const node = x.producer;
   if (!node?.is("Add") || x.users.size !== 1) return undefined;

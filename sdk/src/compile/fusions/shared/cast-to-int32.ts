@@ -3,7 +3,7 @@ import type { Value } from "../../graph/node.ts";
 import { dataTypes } from "../../onnx/tensor-proto.ts";
 import type { Rewrite } from "../../rewrite/rule.ts";
 
-/** Tokens and masks in the type that fused operators take them in. */
+/** Casts token ids or a mask to int32, the type that fused operators require. */
 export const castToInt32 = ({ add }: Rewrite, value: Value): Value =>
   value.dtype === "int32"
     ? value

@@ -6,9 +6,9 @@ const condition = any("condition");
 /**
  * a · cast(condition) + b · cast(not condition) = Where(condition, a, b)
  *
- * how tf2onnx writes a selection for operator sets that lack it for the type.
+ * tf2onnx writes a selection in this way for operator sets without Where for the type.
  */
-export const arithmeticSelectRule: Rule = rule("select", {
+export const arithmeticSelectRule: Rule = rule("arithmetic select", {
   roots: ["Add"],
   pattern: sum(
     bind("first", product(any("a"), bind("chosen", op("Cast", [condition])))),

@@ -3,7 +3,7 @@ import type { Value } from "../../graph/node.ts";
 import { int64s } from "../../graph/tensor.ts";
 import { type Rewrite, type Rule, rule } from "../../rewrite/rule.ts";
 
-/** Attention of opset 23 on [batch, sequence, heads · size] = the same on heads that are split off before and joined after. */
+/** Attention (opset 23) on [batch, sequence, heads · size] = merge(Attention on split heads [batch, heads, sequence, size]) */
 export const attentionHeadsRule: Rule = rule("attention heads", {
   roots: ["Attention"],
   rewrite(rewrite) {

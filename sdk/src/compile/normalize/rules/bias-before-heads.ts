@@ -9,7 +9,7 @@ import { reshapeTarget } from "../reshape-target.ts";
 /**
  * Reshape(x: […, h · d] → […, h, d]) + b: [h, d]  =  Reshape(x + b: [h · d])
  *
- * Exporters with weights per head add biases per head too.
+ * Some exporters store weights and biases per head.
  */
 export const biasBeforeHeadsRule: Rule = rule("bias before heads", {
   roots: ["Add"],

@@ -3,10 +3,10 @@ import { type Rule, rule } from "../../rewrite/rule.ts";
 import { reshapeTarget } from "../reshape-target.ts";
 
 /**
- * Squeeze, Unsqueeze, Flatten and chains of them become one Reshape to a constant target, wherever the shapes are known:
- * what is left of the arithmetic that computed targets at run time then has no readers.
+ * Replaces Reshape, Squeeze, Unsqueeze, Flatten and chains of them by one Reshape to a constant target, if the shapes are
+ * known. The arithmetic that computed the target is then unused.
  */
-export const constantReshapeRule: Rule = rule("reshape", {
+export const constantReshapeRule: Rule = rule("constant reshape", {
   roots: reshapeOperators,
   rewrite({ root, add, constant }) {
     const [x] = root.inputs;

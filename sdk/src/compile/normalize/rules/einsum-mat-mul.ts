@@ -3,10 +3,10 @@ import type { Value } from "../../graph/node.ts";
 import { type Rewrite, type Rule, rule } from "../../rewrite/rule.ts";
 
 /**
- * Einsum of two tensors with common (batch) letters, one letter summed over and one letter each of their own, is a MatMul
- * between transposes: "bqhd,bkhd->bhqk" = MatMul([b h q d], [b h d k]).
+ * Einsum of two tensors with shared batch letters, one summed letter and one letter of each alone = MatMul of transposes:
+ * "bqhd,bkhd->bhqk" = MatMul([b h q d], [b h d k])
  */
-export const einsumMatMulRule: Rule = rule("einsum product", {
+export const einsumMatMulRule: Rule = rule("einsum MatMul", {
   roots: ["Einsum"],
   rewrite(rewrite) {
     const { root } = rewrite;

@@ -6,9 +6,9 @@ import { reshapeTarget } from "../reshape-target.ts";
 /**
  * Einsum("…k, k n₁ n₂ → … n₁ n₂") with constant weights = Reshape(MatMul(x, W: [k, n₁ · n₂]))
  *
- * The contracted letters end the left term and begin the weight; the others keep their order.
+ * The contracted letters must be the last ones of the left term and the first ones of the weight.
  */
-export const einsumWeightRule: Rule = rule("einsum", {
+export const einsumWeightRule: Rule = rule("einsum weight", {
   roots: ["Einsum"],
   rewrite({ root, add, constant }) {
     const [x, weight] = root.inputs;
@@ -18,7 +18,7 @@ export const einsumWeightRule: Rule = rule("einsum", {
     const contracted = [...a].filter((letter) => b.includes(letter) && !right.includes(letter)).join("");
     const [kept, columns] = [a.slice(0, a.length - contracted.length), b.slice(contracted.length)];
     if (contracted === "" || a !== kept + contracted || b !== contracted + columns || right !== kept + columns) {
-      return refuse(`the equation ${left}->${right} is not a matrix product`, root);
+      return refuse(`the Einsum equation ${left}->${right} is not a MatMul`, root);
     }
     const { shape } = weight.constant;
     const inner = dimProduct(shape.slice(0, contracted.length)) as number;

@@ -2,7 +2,7 @@ import { ints } from "../../graph/attribute.ts";
 import type { Value } from "../../graph/node.ts";
 import { type Rule, rule } from "../../rewrite/rule.ts";
 
-/** Gemm(a, b, c) = a · b + c, or a · bᵀ + c */
+/** Gemm(a, b, c) = MatMul(a, b) + c, or MatMul(a, bᵀ) + c */
 const gemmOf = (applies: (a: Value) => boolean): Rule =>
   rule("gemm", {
     roots: ["Gemm"],
@@ -20,8 +20,8 @@ const gemmOf = (applies: (a: Value) => boolean): Rule =>
 const isRows = ({ producer, shape }: Value) =>
   producer?.is("Reshape") === true && (producer.inputs[0]?.shape?.length ?? 0) > (shape?.length ?? 0);
 
-/** Of the rows of a tensor with batch and sequence. The Gemm of a pooler or a task head works on one row a text and stays. */
+/** Replaces Gemm on the rows of all tokens. Gemm in poolers and task heads, with one row per text, stays. */
 export const gemmRule: Rule = gemmOf(isRows);
 
-/** Of poolers and task heads too. */
+/** Replaces every Gemm, also in poolers and task heads. */
 export const everyGemmRule: Rule = gemmOf(() => true);

@@ -2,7 +2,7 @@ import { int } from "../../graph/attribute.ts";
 import { int64s, numbersOf } from "../../graph/tensor.ts";
 import { type Rule, rule } from "../../rewrite/rule.ts";
 
-/** The last axis is called −1 where a tensor is parted along it. */
+/** Writes the last axis of Split and Slice as −1. */
 export const lastAxisRule: Rule = rule("last axis", {
   roots: ["Split", "Slice"],
   rewrite({ graph, root, add, constant }) {

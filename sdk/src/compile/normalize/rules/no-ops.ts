@@ -9,10 +9,10 @@ const keepsShape = (node: Node) => sameShape(node.inputs[0]?.shape, node.output.
 
 const isIdentityPerm = (perm: readonly number[] | undefined) => perm?.every((axis, i) => axis === i) === true;
 
-/** For each operator, the input that its output equals; undefined where it does something. */
-const passed: Readonly<Record<string, (node: Node) => Value | undefined>> = {
+/** Returns the input that a node's output equals; undefined if the node changes it. */
+const unchangedInput: Readonly<Record<string, (node: Node) => Value | undefined>> = {
   Identity: ({ inputs }) => inputs[0],
-  // At inference; a third input may ask for training.
+  // At inference. The third input may select training.
   Dropout: ({ inputs: [x, , training], outputs: [, mask] }) =>
     mask?.users.size || (training && uniformOf(training) !== 0) ? undefined : x,
   Cast: (node) => {
@@ -50,7 +50,7 @@ const uniformOf = (value: Value | undefined) => value && uniformValue(value);
 const isFromStart = ({ inputs: [, starts, , , steps] }: Node) =>
   uniformOf(starts) === 0 && (!steps || (uniformOf(steps) ?? -1) > 0);
 
-/** Types that have every value of a type, so that a Cast there and back loses nothing. */
+/** Types that can represent every value of a type, so that a Cast to them and back is lossless. */
 const wider: Readonly<Partial<Record<DataType, readonly DataType[]>>> = {
   bool: ["uint8", "int8", "int32", "int64", "float16", "float32", "float64"],
   uint8: ["int32", "int64", "float16", "float32", "float64"],
@@ -64,7 +64,7 @@ const wider: Readonly<Partial<Record<DataType, readonly DataType[]>>> = {
 const holds = (wide: DataType | undefined, narrow: DataType): boolean =>
   wide !== undefined && wider[narrow]?.includes(wide) === true;
 
-/** What was split into exactly the parts that a Concat puts together again. */
+/** Returns the input of a Split whose parts a Concat joins again. */
 function rejoined(node: Node): Value | undefined {
   const split = node.inputs[0]?.producer;
   if (!split?.is("Split") || split.outputs.length !== node.inputs.length) return undefined;
@@ -76,8 +76,8 @@ function rejoined(node: Node): Value | undefined {
 }
 
 /**
- * The other operand, when the one at `places` is exactly the neutral element and does not widen the shape. A vector of them
- * is a weight that happens to be so, as gains and offsets are before training: fused operators take it as it is.
+ * Returns the other operand if one of `places` is the neutral element and does not change the shape. A vector of neutral
+ * elements is kept: it is a weight, such as an untrained gamma or beta, which fused operators need.
  */
 function neutral(node: Node, element: number, places: readonly number[]): Value | undefined {
   const isNeutral = (value: Value | undefined) =>
@@ -88,14 +88,14 @@ function neutral(node: Node, element: number, places: readonly number[]): Value 
 }
 
 /**
- * Operators that pass their input on unchanged: exporters leave many behind. One stays between an output of the graph and
- * a value with other readers, for onnxruntime 1.30 crashes when it fuses some operators whose input is an output as well.
+ * Removes operators that do not change their input. An Identity stays between an output of the graph and a value with other
+ * readers, because onnxruntime 1.30 crashes when it fuses some operators whose input is also an output.
  */
 export const noOpsRule: Rule = rule("no-op", {
-  roots: Object.keys(passed),
+  roots: Object.keys(unchangedInput),
   rewrite({ graph, root }) {
-    const same = passed[root.opType]?.(root);
-    const parts = root.is("Identity") && graph.isOutput(root.output) && (same?.users.size ?? 0) > 1;
-    return parts ? undefined : same;
+    const same = unchangedInput[root.opType]?.(root);
+    const separates = root.is("Identity") && graph.isOutput(root.output) && (same?.users.size ?? 0) > 1;
+    return separates ? undefined : same;
   },
 });

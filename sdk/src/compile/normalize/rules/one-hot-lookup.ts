@@ -4,7 +4,7 @@ import { any, bind, constant, op } from "../../rewrite/pattern.ts";
 import { type Rule, refuse, rule } from "../../rewrite/rule.ts";
 import { knownNumbers, normalizeAxis } from "../../shapes/shape-rule.ts";
 
-/** OneHot(indices) · table = Gather(table, indices): how TensorFlow looks up small tables. */
+/** MatMul(OneHot(indices), table) = Gather(table, indices). TensorFlow looks up small tables in this way. */
 export const oneHotLookupRule: Rule = rule("one-hot lookup", {
   roots: ["MatMul"],
   pattern: op("MatMul", [
@@ -18,7 +18,7 @@ export const oneHotLookupRule: Rule = rule("one-hot lookup", {
     const [off, on] = numbersOf(value("values").constant as NonNullable<ReturnType<typeof value>["constant"]>);
     const isLast = rank > 0 && normalizeAxis(node?.int("axis") ?? -1, rank) === rank - 1;
     if (!isLast || off !== 0 || on !== 1 || knownNumbers(value("depth"))?.[0] !== rows) {
-      return refuse("it does not select rows of the table", root);
+      return refuse("OneHot does not select rows of the table", root);
     }
     return add("Gather", [value("table"), value("indices")], { attributes: { axis: int(0) } }).output;
   },

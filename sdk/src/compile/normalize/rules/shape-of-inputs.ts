@@ -5,10 +5,9 @@ import { int64s } from "../../graph/tensor.ts";
 import { type Rewrite, type Rule, rule } from "../../rewrite/rule.ts";
 
 /**
- * Shape(x) of something computed = the sizes of the graph's inputs that it follows from. Reading a size then no longer
- * counts as reading the tensor, which can be fused away.
+ * Computes Shape(x) from the sizes of the graph's inputs instead of x. Then x has one reader less, and can be fused.
  */
-export const shapeOfInputsRule: Rule = rule("sizes", {
+export const shapeOfInputsRule: Rule = rule("shape of inputs", {
   roots: ["Shape"],
   rewrite(rewrite) {
     const { root, add, constant } = rewrite;
@@ -26,7 +25,7 @@ export const shapeOfInputsRule: Rule = rule("sizes", {
   },
 });
 
-/** The size of an input that the symbol names, as a vector of one element. */
+/** Adds nodes that compute the size with this symbol from an input, as a vector of one element. */
 function inputSize(
   { root, add, constant }: Rewrite,
   inputs: readonly Value[],
@@ -42,7 +41,7 @@ function inputSize(
 
 const isSimple = (dim: Dim) => typeof dim === "number" || symbolOf(dim) !== undefined;
 
-/** The inputs of the graph that a value is computed from: another input may only happen to have a size of the same name. */
+/** Returns the graph's inputs that a value is computed from. Other inputs may have a size of the same name by chance. */
 function inputsOf(value: Value): Value[] {
   const seen = new Set([value]);
   for (const { producer } of seen) for (const input of producer?.inputs ?? []) if (input) seen.add(input);

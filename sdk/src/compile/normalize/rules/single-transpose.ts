@@ -5,10 +5,10 @@ import { type IndexMap, indexMap, movementSources, SampleSizes } from "../../lay
 import { type Rule, rule } from "../../rewrite/rule.ts";
 
 /**
- * A chain of reshapes and transposes that amounts to a single Transpose becomes one: exporters transpose keys by way of
- * three dimensions, for which they compute three shapes.
+ * Replaces a chain of movements (Reshape, Transpose, …) by one Transpose if the effect is the same. Some exporters reshape
+ * keys to three axes, transpose them and reshape them back.
  */
-export const singleTransposeRule: Rule = rule("moved", {
+export const singleTransposeRule: Rule = rule("single transpose", {
   roots: ["Reshape"],
   rewrite({ root, add }) {
     const [, ...sources] = movementSources(root.output);
@@ -22,9 +22,9 @@ export const singleTransposeRule: Rule = rule("moved", {
   },
 });
 
-/** More axes than heads have. */
+/** Maximum axes: permutations of more would take long to try. */
 const MAX_RANK = 6;
-/** Larger ones, of fixed sizes, are left as they are. */
+/** Maximum elements to follow. */
 const MAX_ELEMENTS = 1 << 18;
 
 function permutation(from: Value, to: Value): number[] | undefined {

@@ -3,10 +3,10 @@ import type { Value } from "../../graph/node.ts";
 import { any, bind, op } from "../../rewrite/pattern.ts";
 import { type Rewrite, type Rule, rule } from "../../rewrite/rule.ts";
 
-/** (a · b)ᵀ = bᵀ · aᵀ, for products of computed tensors: scores that were taken keys first. */
-export const transposedMatMulRule: Rule = rule("transposed product", {
+/** MatMul(a, b)ᵀ = MatMul(bᵀ, aᵀ) for computed tensors, such as scores computed as keys · queriesᵀ. */
+export const transposedMatMulRule: Rule = rule("transposed MatMul", {
   roots: ["Transpose"],
-  pattern: op("Transpose", [bind("product", op("MatMul", [any("a"), any("b")]))]),
+  pattern: op("Transpose", [bind("matMul", op("MatMul", [any("a"), any("b")]))]),
   rewrite(rewrite) {
     const { root, value, add } = rewrite;
     const [a, b] = [value("a"), value("b")];

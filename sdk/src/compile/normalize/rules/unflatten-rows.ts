@@ -17,17 +17,17 @@ const unary = [
   "Cast",
   "Softplus",
 ];
-/** Of these, what works along an axis. */
+/** Operators that work along the axis in their attribute. */
 const rowWise = new Set(["Softmax", "LayerNormalization"]);
 const binary = ["Add", "Sub", "Mul", "Div", "Pow"];
 
 /**
  * f(Reshape(x: [batch, sequence, n] → [batch · sequence, n])) = Reshape(f(x))
  *
- * for everything that works row by row. Some exporters run whole layers on rows; the batch and the sequence are visible
- * again once the reshapes have sunk below them and met their inverses.
+ * for every f that works row by row. Some exporters run whole layers on rows. This rule moves the Reshape behind them, where
+ * it meets its inverse and disappears.
  */
-export const unflattenRowsRule: Rule = rule("flattened", {
+export const unflattenRowsRule: Rule = rule("unflatten rows", {
   roots: [...unary, ...binary, "MatMul"],
   rewrite(rewrite) {
     const { root } = rewrite;
@@ -44,14 +44,14 @@ export const unflattenRowsRule: Rule = rule("flattened", {
     const kept = inputs.filter((input, i) => input !== undefined && input === root.inputs[i]);
     const isWeight = root.opType === "MatMul" && inputs[0] !== root.inputs[0];
     if (!isWeight && !kept.every(isRow)) return undefined;
-    // Written out: before opset 13 the axis that Softmax assumes is not the last.
+    // Explicit, because before opset 13 the default axis of Softmax is not the last.
     const attributes = rowWise.has(root.opType) ? { ...root.attributes, axis: int(lead.length) } : root.attributes;
     const { output } = rewrite.add(root.opType, inputs, { attributes });
     return flatten(rewrite, output, root);
   },
 });
 
-/** What a Reshape to rows was made from. */
+/** Returns the input of a Reshape to rows. */
 function unflattened(value: Value | undefined): Value | undefined {
   const node = value?.producer;
   const source = node?.is("Reshape") ? node.inputs[0] : undefined;
@@ -62,7 +62,7 @@ function unflattened(value: Value | undefined): Value | undefined {
 const sameLead = (shape: Shape | undefined, lead: Shape) =>
   shape?.length === lead.length + 1 && lead.every((dim, i) => sameDim(dim, shape[i] as Dim));
 
-/** A constant that is the same for all rows. */
+/** Whether a value is a constant that is the same for all rows. */
 const isRow = (value: Value | undefined) =>
   value?.isConstant === true && value.shape !== undefined && value.shape.slice(0, -1).every((size) => size === 1);
 

@@ -13,7 +13,7 @@ import {
 
 const likeFirst: ShapeRule = singleOutput(({ inputs: [x] }) => ({ dtype: x?.dtype, shape: x?.shape }));
 
-/** Reductions, with their axes as an attribute or, in newer versions, as the second input. */
+/** Reductions. The axes are an attribute or, in newer versions, the second input. */
 const reduce = (dtype?: KnownValue["dtype"]): ShapeRule =>
   singleOutput((node) => {
     const [x] = node.inputs;
@@ -46,14 +46,14 @@ function matMulShape(a: Shape | undefined, b: Shape | undefined, scope: ShapeSco
   return [...batch, ...rows, ...columns];
 }
 
-/** A product of matrices; its type is that of the first unless given. */
+/** Makes the rule of a MatMul. Default type: that of the first input. */
 export const matMul = (dtype?: KnownValue["dtype"]): ShapeRule =>
   singleOutput(({ inputs: [a, b] }, scope) => ({
     dtype: dtype ?? a?.dtype,
     shape: matMulShape(a?.shape, b?.shape, scope),
   }));
 
-/** Each letter of an equation is a size; the result has those of its right side. */
+/** Each letter of the equation is a size. The output has the letters of the right side. */
 function einsum(node: Node): KnownValue {
   const [left = "", right] = (node.string("equation") ?? "").replace(/\s/g, "").split("->");
   const sizes = new Map<string, Dim>();
@@ -127,7 +127,7 @@ export const computeRules: Readonly<Record<string, ShapeRule>> = {
     { dtype: "float32", shape: [] },
     { dtype: "uint8", shape: [] },
   ],
-  // Attention of opset 23, of which only the four-dimensional form is known here.
+  // Attention of opset 23. Only inputs with four axes are supported.
   Attention: singleOutput(({ inputs: [q, , v] }) => ({
     dtype: q?.dtype,
     shape: q?.shape?.length === 4 && v?.shape?.length === 4 ? [...q.shape.slice(0, 3), v.shape[3] as Dim] : undefined,

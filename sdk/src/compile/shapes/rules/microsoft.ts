@@ -4,7 +4,7 @@ import { matMul } from "./mat-mul-and-reduction.ts";
 
 const likeFirst: ShapeRule = singleOutput(({ inputs: [x] }) => ({ dtype: x?.dtype, shape: x?.shape }));
 
-/** Operators of onnxruntime's own domain. */
+/** Shape rules for operators of onnxruntime's own domain. */
 export const microsoftRules: Readonly<Record<string, ShapeRule>> = {
   Gelu: likeFirst,
   BiasGelu: likeFirst,

@@ -14,7 +14,7 @@ import { elementCount, isInteger, numbersOf } from "../../graph/tensor.ts";
 import { axesOf, knownNumbers, MAX_CONTENT, normalizeAxis, type ShapeRule, singleOutput } from "../shape-rule.ts";
 import { sliceContent, sliceExtent } from "../slice-extent.ts";
 
-/** Operators that move elements without computing anything from them. */
+/** Shape rules for operators that move or repeat elements, and for Shape, Size and Range. */
 export const movementRules: Readonly<Record<string, ShapeRule>> = {
   Shape: singleOutput((node) => {
     const shape = node.inputs[0]?.shape;
@@ -171,7 +171,7 @@ export const movementRules: Readonly<Record<string, ShapeRule>> = {
   }),
 };
 
-/** @returns undefined when the target is not known, or does not fit */
+/** @returns undefined if the target is unknown or does not fit */
 function reshaped(from: Shape | undefined, target: readonly Dim[] | undefined, allowZero: boolean): Shape | undefined {
   if (!target) return undefined;
   const dims = target.map((dim, i) => (dim === 0 && !allowZero ? from?.[i] : dim));
@@ -183,7 +183,7 @@ function reshaped(from: Shape | undefined, target: readonly Dim[] | undefined, a
   return size === undefined ? undefined : (dims as Shape).map((dim, i) => (i === open ? size : dim));
 }
 
-/** The rank follows from the length of the target alone. */
+/** Returns a shape of unknown sizes. Its rank is the length of the target. */
 function unknownOfRank({ inputs }: Node, unknown: () => Dim): Shape | undefined {
   const rank = inputs[1]?.shape?.[0];
   return typeof rank === "number" && rank <= MAX_CONTENT && inputs[1]?.shape?.length === 1
@@ -199,7 +199,7 @@ function expanded(from: Shape, target: readonly Dim[]): Shape {
   });
 }
 
-/** Axes of size 1; undefined where that depends on the input. */
+/** Returns the axes of size 1; undefined if a size is dynamic. */
 const onesOf = (shape: Shape): readonly number[] | undefined =>
   isStatic(shape) ? shape.flatMap((size, axis) => (size === 1 ? [axis] : [])) : undefined;
 
