@@ -191,7 +191,7 @@ describe("optimize", () => {
     await writeFile(source, encodeOnnx(g.outputs("y")));
     const refused = await bertEdge(["optimize", source, out, "--json"]);
     expect(refused.code).toBe(1);
-    expect(refused.stderr).toContain("not fused: Attention: the graph has no attention of a known form");
+    expect(refused.stderr).toContain("not fused: Attention: the graph has no attention that a fusion recognizes");
     expect(JSON.parse(refused.stdout)).toMatchObject({ complete: false, reasons: [{ pattern: "Attention" }] });
     expect(await readdir(folder)).not.toContain("partial.onnx");
     expect((await bertEdge(["optimize", source, out, "--allow-partial", "--no-parity"])).code).toBe(0);

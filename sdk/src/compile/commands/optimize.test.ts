@@ -94,7 +94,7 @@ describe("optimize", () => {
     expect(await optimize({ source, out, checkParity: false })).toMatchObject({
       complete: false,
       parity: undefined,
-      reasons: [{ pattern: "Attention", node: "", why: "the graph has no attention of a known form" }],
+      reasons: [{ pattern: "Attention", node: "", why: "the graph has no attention that a fusion recognizes" }],
     });
   });
 

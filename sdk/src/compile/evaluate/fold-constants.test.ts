@@ -13,7 +13,7 @@ import { toOrt } from "./ort-tensor.ts";
 
 const MEBIBYTE = 1 << 20;
 
-/** Folds a sketch whose outputs are the results of `draw`; what onnxruntime computes must be the same bits as before. */
+/** Folds a sketch with the outputs of `draw`. onnxruntime must compute the same bits before and after. */
 async function folded(draw: (s: Sketch) => readonly Value[], opset = 17): Promise<Sketch> {
   const [before, after] = [new Sketch(opset), new Sketch(opset)];
   for (const s of [before, after]) for (const [i, value] of draw(s).entries()) s.output(value, `result${i}`);
@@ -26,7 +26,7 @@ async function folded(draw: (s: Sketch) => readonly Value[], opset = 17): Promis
   return after;
 }
 
-/** Ones, of sizes that differ from run to run. */
+/** A tensor of ones with dynamic sizes. */
 const feedsOf = ({ graph }: Sketch) =>
   [2, 5].map((size) =>
     Object.fromEntries(
@@ -42,7 +42,7 @@ const operators = ({ graph }: Sketch) => graph.sorted().map(({ opType }) => opTy
 const constantOf = ({ graph }: Sketch, i = 0): Tensor => graph.outputs[i]?.value.constant as Tensor;
 
 describe("foldConstants", () => {
-  it("computes what depends on constants alone", async () => {
+  it("computes values that depend only on constants", async () => {
     const s = await folded((s) => {
       const turned = s.op("Transpose", [s.random([3, 4])]);
       const scaled = s.op("Mul", [turned, s.op("Sqrt", [2])]);
@@ -52,7 +52,7 @@ describe("foldConstants", () => {
     expect(s.graph.constants().size).toBe(1);
   });
 
-  it("turns large weights at each use rather than keep them", async () => {
+  it("transposes large weights lazily", async () => {
     const s = await folded((s) => {
       const turned = s.op("Transpose", [s.random([200, 100])], { perm: [1, 0] });
       const unturned = s.op("Transpose", [s.random([100, 200])], { perm: [0, 1] });
@@ -63,13 +63,13 @@ describe("foldConstants", () => {
     expect(turned?.data).not.toBe(turned?.data);
   });
 
-  it("computes every result of a node", async () => {
+  it("computes every output of a node", async () => {
     const parts = { outputs: ["a", "b", "c"] };
     const s = await folded((s) => [...s.node("Split", [s.random([6])], { axis: 0 }, parts).outputs] as Value[]);
     expect(operators(s)).toEqual([]);
   });
 
-  it("knows sizes that do not depend on the input's", async () => {
+  it("folds sizes that do not depend on the input", async () => {
     const s = await folded((s) => {
       const sizes = s.op("Shape", [s.op("Exp", [s.input("x", ["b", 3, 4])])]);
       return [
@@ -84,7 +84,7 @@ describe("foldConstants", () => {
     ]);
   });
 
-  it("leaves sizes that do", async () => {
+  it("keeps sizes that depend on the input", async () => {
     const s = await folded((s) => [s.op("Shape", [s.input("x", ["b", 3])])]);
     expect(operators(s)).toEqual(["Shape"]);
   });
@@ -99,7 +99,7 @@ describe("foldConstants", () => {
       expect(new BigInt64Array(constantOf(s, i).data.slice().buffer)).toEqual(BigInt64Array.of(value));
   });
 
-  it("keeps what a sub-graph reads by its name", async () => {
+  it("keeps a value that a sub-graph reads by name", async () => {
     const branch = { node: [nodeOf("t = Add(w, x)")], output: [declarationOf("t")] };
     const branches = [attribute.graph("then_branch", branch), attribute.graph("else_branch", branch)];
     const graph = fromOnnx(
@@ -121,10 +121,10 @@ describe("foldConstants", () => {
     expect(Object.values(outputs ?? {}).map(({ data }) => [...(data as Float32Array)])).toEqual([[4], [-1]]);
   });
 
-  it("computes what can be computed beside what cannot", async () => {
+  it("folds values even if others fail", async () => {
     const s = new Sketch();
     const mismatch = s.op("Add", [s.floats([2], [1, 2]), s.floats([3], [1, 2, 3])]);
-    // A rank that nothing contradicts before it runs.
+    // An invalid rank that shows only at run time.
     mismatch.shape = [2];
     const sound = [1, 2, 3].map((value) => s.op("Neg", [value]));
     for (const [i, value] of [...sound, mismatch].entries()) s.output(value, `result${i}`);
@@ -143,18 +143,18 @@ describe("foldConstants", () => {
     ["Multinomial", [1], {}],
     ["QuantizeLinear", [1, 1], {}],
     ["DynamicQuantizeLinear", [1], {}],
-  ])("leaves %s alone", async (opType, inputs, settings) => {
+  ])("does not fold %s", async (opType, inputs, settings) => {
     const s = new Sketch();
     const result = s.op(opType, inputs, settings);
     s.output(result);
     inferShapes(s.graph);
-    // Known or not, the result is not to be stored.
+    // Even if its shape is known.
     Object.assign(result, { dtype: "float32", shape: [2] });
     await foldConstants(s.graph);
     expect(operators(s)).toEqual([opType]);
   });
 
-  it("leaves quantized weights, and what is computed from them", async () => {
+  it("keeps quantized weights, and values computed from them", async () => {
     const s = await folded((s) => {
       const weights = s.constant({ dtype: "int8", shape: [2, 2], data: Uint8Array.of(1, 2, 3, 4) });
       const zero = s.constant({ dtype: "int8", shape: [], data: new Uint8Array(1) });
@@ -163,13 +163,13 @@ describe("foldConstants", () => {
     expect(operators(s)).toEqual(["DequantizeLinear", "Transpose"]);
   });
 
-  it("leaves what is much larger than what it is computed from", async () => {
+  it("keeps a node whose output is much larger than its inputs", async () => {
     const expand = (bytes: number) => folded((s) => [s.op("Expand", [s.floats([1], [1]), [bytes / 4]])]);
     expect(operators(await expand(MEBIBYTE))).toEqual([]);
     expect(operators(await expand(MEBIBYTE + 64))).toEqual(["Expand"]);
   });
 
-  it("leaves what would stand beside a large constant that others read", async () => {
+  it("keeps a node whose large constant has other readers", async () => {
     const transposed = (users: number) =>
       folded((s) => {
         const table = s.random([MEBIBYTE / 2, 1]);
@@ -179,7 +179,7 @@ describe("foldConstants", () => {
     expect(operators(await transposed(2))).toEqual(["Transpose", "Transpose"]);
   });
 
-  it("does not take long for what would be as large as all memory", async () => {
+  it("does not compute a tensor that is larger than memory", async () => {
     const s = new Sketch();
     s.output(s.op("ConstantOfShape", [[2 ** 31, 2 ** 31]]), "fill");
     s.output(s.op("Range", [s.index(0), s.index(2 ** 40), s.index(1)]), "range");
@@ -188,7 +188,7 @@ describe("foldConstants", () => {
     expect(operators(s)).toEqual(["ConstantOfShape", "Range"]);
   });
 
-  it("does not store sizes that no model has", async () => {
+  it("does not store invalid sizes", async () => {
     const graph = fromOnnx(
       modelOf({
         input: [{ name: "x", type: { tensorType: { elemType: 1, shape: { dim: [{ dimValue: 2n ** 63n - 1n }] } } } }],
@@ -201,7 +201,7 @@ describe("foldConstants", () => {
     expect(graph.nodes.size).toBe(2);
   });
 
-  it("leaves inputs that have a default, for a caller may give another value", async () => {
+  it("keeps inputs with a default value, which a caller may override", async () => {
     const graph = fromOnnx(
       modelOf({
         input: [declarationOf("w", [1])],

@@ -30,7 +30,7 @@ function masked() {
 }
 
 describe("sourcesOf", () => {
-  it("finds inputs, sizes and constants, and does not look behind sizes", () => {
+  it("finds inputs, sizes and constants, and stops at sizes", () => {
     const { result } = masked();
     const found = sources(result);
     expect(names(found.inputs)).toEqual(["scale"]);
@@ -39,7 +39,7 @@ describe("sourcesOf", () => {
     expect(symbolsIn(found)).toEqual(new Set(["s"]));
   });
 
-  it("takes integers of a comparison for values, not sizes", () => {
+  it("treats compared integers as values, not as sizes", () => {
     const s = new Sketch();
     const equal = s.op("Equal", [s.op("Shape", [s.input("x", ["b", 3])]), [-1]]);
     inferShapes(s.graph);
@@ -47,7 +47,7 @@ describe("sourcesOf", () => {
     expect(names(sources(equal).sizes)).toEqual(["Shape"]);
   });
 
-  it("gives up on what reads a tensor of strings, has sub-graphs, or is large", () => {
+  it("returns undefined for string tensors, sub-graphs and large computations", () => {
     const s = new Sketch();
     const x = s.input("x", [1]);
     const words = s.graph.opaque("words", {
@@ -80,19 +80,19 @@ describe("probe", () => {
   const ask = (graph: Graph, value: Value, symbols: Record<string, number>, given: [Value, Tensor][] = []) =>
     probe(graph, value, sources(value), new Map(Object.entries(symbols)), new Map(given));
 
-  it("computes a value for inputs and sizes, without what is behind the sizes", async () => {
+  it("computes a value from inputs and sizes", async () => {
     const { graph, result, scale } = masked();
     const found = await ask(graph, result, { s: 3 }, [[scale, floats(2)]]);
     expect(found).toEqual(tensor("float32", [3, 2], new Float32Array(6).fill(6)));
   });
 
-  it("runs nothing behind a Shape, be it an operator that nothing can run", async () => {
+  it("does not run nodes before a Shape", async () => {
     const s = new Sketch();
     const unknown = s.op("NoSuchOperator", [s.input("x", ["b"])], {}, { domain: "example.com" });
     const sizes = s.op("Shape", [unknown]);
     const result = s.op("ConstantOfShape", [s.op("Identity", [sizes])]);
     inferShapes(s.graph);
-    // As if there were a rule for the operator.
+    // As if the operator had a shape rule.
     for (const value of [sizes, sizes.users.values().next().value?.output as Value]) {
       Object.assign(value, {
         dtype: "int64",
@@ -103,7 +103,7 @@ describe("probe", () => {
     expect(await ask(s.graph, result, { b: 5 })).toMatchObject({ dtype: "float32", shape: [5, 2] });
   });
 
-  it("feeds scalar sizes as scalars, and of their type", async () => {
+  it("passes scalar sizes as scalars of their type", async () => {
     const s = new Sketch();
     const INT32 = 6;
     const size = s.op("Cast", [s.op("Size", [s.input("x", ["b", 3])])], { to: INT32 });
@@ -116,13 +116,13 @@ describe("probe", () => {
     expect(await ask(s.graph, s.op("Neg", [result]), { b: 2 })).toEqual(tensor("int32", [3], Int32Array.of(0, -2, -4)));
   });
 
-  it("gives constants back as they are", async () => {
+  it("returns constants unchanged", async () => {
     const s = new Sketch();
     const constant = s.constant(float32Scalar(3));
     expect(await ask(s.graph, constant, {})).toBe(constant.constant);
   });
 
-  it("knows nothing without all inputs, or where a size is no number", async () => {
+  it("returns undefined if an input or a size is missing", async () => {
     const { graph, result, scale } = masked();
     expect(await ask(graph, result, { s: 3 })).toBeUndefined();
     const s = new Sketch();
@@ -149,7 +149,7 @@ describe("largestConstant", () => {
     );
   };
 
-  it("is the largest whole number or extent, sentinels apart", () => {
+  it("is the largest integer or size, except sentinels", () => {
     expect(largestIn()).toBe(0);
     expect(largestIn(int64s(3, -7), int64s(5))).toBe(7);
     expect(largestIn(int64s(3, 2 ** 31 - 1), tensor("float32", [1, 9], new Float32Array(9)))).toBe(9);

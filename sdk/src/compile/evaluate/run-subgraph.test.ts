@@ -11,7 +11,7 @@ import { runSubgraph } from "./run-subgraph.ts";
 const floats = (...values: number[]): Tensor => tensor("float32", [values.length], Float32Array.from(values));
 
 describe("runSubgraph", () => {
-  it("computes values from constants and what is given", async () => {
+  it("computes values from constants and given values", async () => {
     const s = new Sketch();
     const x = s.input("x", [2]);
     const sum = s.op("Add", [x, s.floats([2], [10, 20])]);
@@ -20,7 +20,7 @@ describe("runSubgraph", () => {
     expect(results).toEqual([floats(33, 66), int64s(11, 22), floats(1, 2)]);
   });
 
-  it("starts from what is given, before which nothing runs", async () => {
+  it("does not run nodes before the given values", async () => {
     const s = new Sketch();
     const broken = s.op("NoSuchOperator", [s.input("x", [2])], {}, { domain: "example.com" });
     const neg = s.op("Neg", [broken]);
@@ -28,14 +28,14 @@ describe("runSubgraph", () => {
     expect(await runSubgraph(s.graph, [neg], new Map())).toBeUndefined();
   });
 
-  it("takes what is given instead of a constant", async () => {
+  it("prefers a given value to a constant", async () => {
     const s = new Sketch();
     const one = s.constant(float32Scalar(1));
     const neg = s.op("Neg", [one]);
     expect(await runSubgraph(s.graph, [neg], new Map([[one, floats(5)]]))).toEqual([floats(-5)]);
   });
 
-  it("knows nothing where something is missing, or cannot be computed", async () => {
+  it("returns undefined if a value is missing or cannot be computed", async () => {
     const s = new Sketch();
     const sum = s.op("Add", [s.input("x", [2]), 1]);
     const mismatch = s.op("Add", [s.floats([2], [1, 2]), s.floats([3], [1, 2, 3])]);
@@ -45,7 +45,7 @@ describe("runSubgraph", () => {
     }
   });
 
-  it.each([0, -1])("does not let whole numbers be divided by %d, which would end the process", async (divisor) => {
+  it.each([0, -1])("refuses an integer division by %d, which would end the process", async (divisor) => {
     const s = new Sketch();
     const least = s.constant(tensor("int64", [1], BigInt64Array.of(-(2n ** 63n))));
     const quotient = s.op("Div", [least, [divisor]]);
@@ -57,7 +57,7 @@ describe("runSubgraph", () => {
     ]);
   });
 
-  it("runs nodes that leave out inputs and results", async () => {
+  it("runs nodes with omitted inputs and outputs", async () => {
     const s = new Sketch();
     const x = s.input("x", [2]);
     const clipped = s.op("Clip", [x, undefined, 0]);
@@ -69,7 +69,7 @@ describe("runSubgraph", () => {
     expect(results).toEqual([floats(4)]);
   });
 
-  it("runs sub-graphs with what they take from around them", async () => {
+  it("runs sub-graphs with the outer values they read", async () => {
     const branch = (opType: string) => ({ node: [nodeOf(`t = ${opType}(outer)`)], output: [declarationOf("t")] });
     const branches = [attribute.graph("then_branch", branch("Exp")), attribute.graph("else_branch", branch("Neg"))];
     const graph = fromOnnx(
@@ -88,7 +88,7 @@ describe("runSubgraph", () => {
     verifyGraph(graph);
   });
 
-  it("leaves the graph as it was", async () => {
+  it("does not change the graph", async () => {
     const s = new Sketch();
     const x = s.input("x", [1]);
     const y = s.op("Neg", [s.op("Exp", [x])]);
@@ -99,7 +99,7 @@ describe("runSubgraph", () => {
     verifyGraph(s.graph);
   });
 
-  it("copes with long chains", async () => {
+  it("runs long chains", async () => {
     const s = new Sketch();
     let value = s.floats([1], [1]);
     for (let i = 0; i < 15_000; i++) value = s.op("Neg", [value]);

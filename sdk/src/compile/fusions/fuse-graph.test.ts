@@ -5,9 +5,9 @@ import { verifyGraph } from "../graph/verify-graph.ts";
 import { fuseGraph } from "./fuse-graph.ts";
 
 const WIDTH = 8;
-/** More than any stack holds frames of a search through them, and far more than a search of each by each is quick for. */
+/** Length of a chain: too long for recursion, and for a quadratic search. */
 const LONG = 3000;
-/** Seconds on a machine that is busy otherwise: what grows exponentially takes hours. */
+/** Generous for a busy machine. An exponential search would take hours. */
 const TIMEOUT_MS = 30_000;
 
 const normalized = (s: Sketch, x: Value) => s.op("LayerNormalization", [x, s.random([WIDTH], 1), s.random([WIDTH])]);
@@ -64,7 +64,7 @@ it.each<[string, (s: Sketch) => Value]>([
       ),
   ],
 ])(
-  "in seconds the optimizer deals with %s",
+  "fuses within seconds: %s",
   async (_, draw) => {
     const s = new Sketch();
     s.output(draw(s));

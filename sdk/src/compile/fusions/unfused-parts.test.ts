@@ -14,7 +14,7 @@ import { tensor } from "../graph/tensor.ts";
 import { fuseGraph } from "./fuse-graph.ts";
 import { unfusedParts } from "./unfused-parts.ts";
 
-/** Why a graph is incomplete in which something follows an attention that is fused. */
+/** Returns the reasons for a graph with fused attention and the nodes that `draw` adds. */
 async function reasons(draw: (s: Sketch, attended: Value) => Value) {
   const s = new Sketch();
   s.output(draw(s, drawAttention(s, s.input("x", ["batch", "sequence", HIDDEN]))));
@@ -23,13 +23,13 @@ async function reasons(draw: (s: Sketch, attended: Value) => Value) {
   return unfusedParts(s.graph, trace);
 }
 
-/** Probabilities as int8 and back. */
+/** Quantizes and dequantizes probabilities. */
 function requantized(s: Sketch, probabilities: Value): Value {
   const [scale, zero] = [1 / 127, s.constant(tensor("uint8", [], Uint8Array.of(0)))];
   return s.op("DequantizeLinear", [s.op("QuantizeLinear", [probabilities, scale, zero]), scale, zero]);
 }
 
-describe("attention that is written out is reported", () => {
+describe("unfused attention is reported", () => {
   it.each<[string, AttentionParts]>([
     [
       "with Exp, ReduceSum and Div for its softmax",
@@ -41,15 +41,15 @@ describe("attention that is written out is reported", () => {
       },
     ],
     ["with Sin of its probabilities", { probabilities: (s, p) => s.op("Sin", [p]) }],
-    ["with something taken from its probabilities", { probabilities: (s, p) => s.op("Sub", [p, 0.01]) }],
-    ["with probabilities by way of int8", { probabilities: requantized }],
+    ["with a number subtracted from its probabilities", { probabilities: (s, p) => s.op("Sub", [p, 0.01]) }],
+    ["with quantized probabilities", { probabilities: requantized }],
   ])("%s", async (_, parts) => {
     expect(await reasons((s, attended) => drawAttention(s, attended, parts))).toMatchObject([
       { pattern: "Attention", node: expect.stringMatching(/\w/), why: expect.stringMatching(/\w/) },
     ]);
   });
 
-  it.each(["...qk,...kd->...qd", "bhij,bhjm"])("with Einsum %s for its product", async (equation) => {
+  it.each(["...qk,...kd->...qd", "bhij,bhjm"])("with Einsum %s instead of MatMul", async (equation) => {
     const found = await reasons((s, x) => {
       const [q, k, v] = [split(s, dense(s, x)), split(s, dense(s, x)), split(s, dense(s, x))];
       const keys = s.op("Transpose", [k], { perm: [0, 1, 3, 2] });
@@ -62,13 +62,13 @@ describe("attention that is written out is reported", () => {
   it.each<[string, AttentionParts]>([
     ["QuantizeLinear", { probabilities: requantized }],
     ["Sin", { probabilities: (s, p) => s.op("Sin", [p]) }],
-  ])("with the operator in its midst that nothing fused computes: %s", async (opType, parts) => {
+  ])("with the name of an unsupported operator inside it: %s", async (opType, parts) => {
     const [reason] = await reasons((s, attended) => drawAttention(s, attended, parts));
     expect(reason?.why).toContain(opType);
   });
 });
 
-describe("no attention is", () => {
+describe("not reported as attention is", () => {
   it("the softmax of a classifier", async () => {
     expect(
       await reasons((s, attended) => {
@@ -78,7 +78,7 @@ describe("no attention is", () => {
     ).toEqual([]);
   });
 
-  it("the softmax of a classifier whose classes have vectors", async () => {
+  it("the softmax of a classifier, followed by a MatMul", async () => {
     expect(
       await reasons((s, attended) =>
         s.op("MatMul", [s.op("Softmax", [dense(s, attended, 3)], { axis: -1 }), s.random([3, HIDDEN])]),
@@ -87,20 +87,20 @@ describe("no attention is", () => {
   });
 });
 
-describe("a normalization that is written out", () => {
+describe("an unfused normalization", () => {
   const scaled = (s: Sketch, centred: Value, gain: Value) => {
     const variance = s.op("ReduceMean", [s.op("Mul", [centred, centred])], { axes: [-1] });
     return s.op("Mul", [s.op("Div", [centred, s.op("Sqrt", [s.op("Add", [variance, 1e-5])])]), gain]);
   };
 
-  it("is reported when it is a layer normalization, with what keeps it from being fused", async () => {
+  it("is reported with its reason if it is a layer normalization", async () => {
     const [reason] = await reasons((s, x) =>
       scaled(s, s.op("Sub", [x, s.op("ReduceMean", [x], { axes: [-1] })]), s.input("gain", [HIDDEN])),
     );
     expect(reason).toMatchObject({ pattern: "LayerNormalization", why: expect.stringContaining("a constant") });
   });
 
-  it("is not reported when it does not subtract the mean, for no fused operator is known for that", async () => {
+  it("is not reported if it does not subtract the mean, because there is no fused operator for it", async () => {
     expect(await reasons((s, x) => scaled(s, x, s.random([HIDDEN], 1)))).toEqual([]);
   });
 });

@@ -33,11 +33,11 @@ describe("splitHeads", () => {
           s.op("Concat", [[-1], s.op("Slice", [s.op("Shape", [x]), [1], [2]]), [SIZE]], { axis: 0 }),
         ]),
     ],
-  ])("knows %s", (_, draw, transposed) => {
+  ])("recognizes %s", (_, draw, transposed) => {
     expect(splitOf(draw, transposed)).toMatchObject({ count: COUNT, size: SIZE, columns: consecutive, scale: 1 });
   });
 
-  it("knows which columns a part of a packed projection is", () => {
+  it("finds the columns of a part of a packed projection", () => {
     const packed = (s: Sketch, x: Value) => {
       const parts = transpose(s, s.op("Reshape", [x, [0, 0, COUNT, 3, SIZE]]), 3, 0, 2, 1, 4);
       return s.op("Gather", [parts, s.index(1)]);
@@ -45,12 +45,12 @@ describe("splitHeads", () => {
     expect(splitOf(packed, false, 3 * WIDTH)?.columns).toEqual([3, 4, 5, 12, 13, 14]);
   });
 
-  it("knows interleaved heads by their columns", () => {
+  it("finds the columns of interleaved heads", () => {
     const interleaved = (s: Sketch, x: Value) => transpose(s, s.op("Reshape", [x, [0, 0, SIZE, COUNT]]), 0, 3, 1, 2);
     expect(splitOf(interleaved)?.columns).toEqual([0, 2, 4, 1, 3, 5]);
   });
 
-  it("knows what they were scaled with", () => {
+  it("finds the scale of the heads", () => {
     expect(splitOf((s, x) => s.op("Div", [split(s, s.op("Mul", [x, 3]), COUNT, SIZE), 2]))?.scale).toBe(1.5);
   });
 
@@ -66,7 +66,7 @@ describe("splitHeads", () => {
     ],
     ["keys that are not transposed", (s, x) => split(s, x, COUNT, SIZE), true],
     ["two axes", (s, x) => s.op("Reshape", [x, [-1, SIZE]])],
-    ["computed heads", (s, x) => s.op("Tanh", [split(s, x, COUNT, SIZE)])],
+    ["heads behind a computation", (s, x) => s.op("Tanh", [split(s, x, COUNT, SIZE)])],
     ["heads that come first", (s, x) => transpose(s, rows(s, x), 2, 0, 1, 3)],
   ])("refuses %s", (_, draw, transposed) => {
     expect(splitOf(draw, transposed)).toBeUndefined();
@@ -89,7 +89,7 @@ describe("mergedHeads", () => {
   it.each<[string, (s: Sketch, context: Value) => Value, (string | number)[]?]>([
     ["[batch, heads, sequence, size]", merge],
     ["with an axis of one", (s, context) => s.op("Reshape", [transpose(s, context, 0, 2, 1, 3), [0, 0, 1, WIDTH]])],
-  ])("finds the value that puts heads side by side, %s", (_, draw, shape) => {
+  ])("finds the merged value of %s", (_, draw, shape) => {
     const { merged, last } = mergedOf(draw, shape);
     expect(merged).toBe(last);
   });
@@ -105,8 +105,8 @@ describe("mergedHeads", () => {
           s.op("Concat", [s.op("Slice", [s.op("Shape", [context]), [0], [1]]), [-1, WIDTH]], { axis: 0 }),
         ]),
     ],
-    ["a scale on the way", (s, context) => merge(s, s.op("Mul", [context, 2]))],
-    ["a computation on the way", (s, context) => merge(s, s.op("Erf", [context]))],
+    ["a scale in between", (s, context) => merge(s, s.op("Mul", [context, 2]))],
+    ["a computation in between", (s, context) => merge(s, s.op("Erf", [context]))],
   ])("refuses %s", (_, draw) => {
     expect(mergedOf(draw).merged).toBeUndefined();
   });

@@ -9,13 +9,13 @@ import { elementCount, tensor } from "../graph/tensor.ts";
 import { inferShapes } from "../shapes/infer-shapes.ts";
 import { indexMap, movementSources, SampleSizes } from "./index-map.ts";
 
-/** Adds one operator that moves elements of a value of this shape, and says the new shape. */
+/** Adds one operator that moves elements of a value of this shape. Returns the new shape. */
 type Move = (s: Sketch, x: Value, shape: readonly number[]) => [Value, readonly number[]];
 
 const below = (random: number, limit: number) => Math.floor(random * limit);
 const without = (shape: readonly number[], axis: number) => shape.filter((_, i) => i !== axis);
 
-/** Every operator that is followed, with parameters drawn from three numbers in [0, 1). */
+/** All movements, with parameters drawn from three numbers in [0, 1). */
 const moves: Record<string, (a: number, b: number, c: number) => Move> = {
   Transpose: (a, b) => (s, x, shape) => {
     const perm = shape.map((_, i) => i);
@@ -87,7 +87,7 @@ const move = fc
   .map(([name, a, b, c]) => ({ move: moves[name]?.(a, b, c) as Move, name }));
 
 describe("indexMap", () => {
-  it("says where onnxruntime takes every element from", async () => {
+  it("maps every element as onnxruntime does", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(move, { minLength: 1, maxLength: 8 }), async (chain) => {
         const s = new Sketch(13);
@@ -113,7 +113,7 @@ describe("indexMap", () => {
     );
   });
 
-  it("gives every symbol a size of its own, the same in all shapes", () => {
+  it("gives every symbol a unique size, the same in all shapes", () => {
     const s = new Sketch();
     const [x, y] = [s.input("x", ["a", "b", 4]), s.input("y", ["b", "a"])];
     const sizes = new SampleSizes();
@@ -131,7 +131,7 @@ describe("indexMap", () => {
     ["takes every other element", (s, x) => s.op("Slice", [x, [0], [4], [1], [2]])],
     ["gathers by an input", (s, x) => s.op("Gather", [x, s.input("i", [2], "int64")])],
     ["belongs to another domain", (s, x) => s.op("Transpose", [x], {}, { domain: "other" })],
-  ])("does not follow what %s", (_, draw) => {
+  ])("does not follow an operator that %s", (_, draw) => {
     const s = new Sketch();
     const x = s.input("x", ["n", 4]);
     const value = draw(s, x);
@@ -141,8 +141,8 @@ describe("indexMap", () => {
   });
 });
 
-describe("movedFrom", () => {
-  it("goes back through movements, nearest first", () => {
+describe("movementSources", () => {
+  it("lists the sources of movements, nearest first", () => {
     const s = new Sketch();
     const x = s.op("Tanh", [s.input("x", [2, 6])], {}, { name: "tanh" });
     const value = s.op(

@@ -17,12 +17,12 @@ const countsAfter = (draw: (s: Sketch, x: Value) => readonly Value[]) => {
   return s.graph.sorted().map(({ opType }) => opType);
 };
 
-/** A tensor that is not in memory, filled with one number. */
+/** A lazy tensor, filled with one number. */
 const large = (fill: number): Tensor =>
   lazyTensor("uint8", [LARGE_BYTES], () => new Uint8Array(LARGE_BYTES).fill(fill));
 
 describe("mergeCommonSubexpressions", () => {
-  it("merges equal constants that are not in memory", () => {
+  it("merges equal lazy constants", () => {
     const s = new Sketch();
     for (const [i, fill] of [1, 2, 1].entries()) {
       s.output(s.op("Neg", [s.graph.constant(`large ${i}`, large(fill))]), `result ${i}`);
@@ -31,7 +31,7 @@ describe("mergeCommonSubexpressions", () => {
     expect([...s.graph.constants()].map(({ constant }) => constant?.data[0])).toEqual([1, 2]);
   });
 
-  it("computes the same from the same once", async () => {
+  it("merges nodes with the same operator and inputs", async () => {
     const { counts } = await rewritten(
       (s) => {
         const x = s.input("x", ["batch", 4]);
@@ -46,7 +46,7 @@ describe("mergeCommonSubexpressions", () => {
   it.each<[string, (s: Sketch, x: Value) => readonly Value[]]>([
     ["other inputs", (s, x) => [s.op("Add", [x, 1]), s.op("Add", [x, 2])]],
     ["the order of inputs", (s, x) => [s.op("Sub", [x, 1]), s.op("Sub", [1, x])]],
-    ["an input that is left out", (s, x) => [s.op("Clip", [x, undefined, 1]), s.op("Clip", [x, 1, undefined])]],
+    ["the position of an omitted input", (s, x) => [s.op("Clip", [x, undefined, 1]), s.op("Clip", [x, 1, undefined])]],
     ["other attributes", (s, x) => [s.op("Softmax", [x], { axis: 0 }), s.op("Softmax", [x], { axis: 1 })]],
     ["a number of another kind", (s, x) => [s.op("A", [x], { a: 1 }), s.op("A", [x], { a: { float: 1 } })]],
     [
@@ -58,17 +58,17 @@ describe("mergeCommonSubexpressions", () => {
       "constants of another shape",
       (s, x) => [s.op("Add", [x, s.floats([1], [1])]), s.op("Add", [x, s.floats([1, 1], [1])])],
     ],
-    ["chance", (s, x) => [s.op("RandomNormalLike", [x]), s.op("RandomNormalLike", [x])]],
+    ["random numbers", (s, x) => [s.op("RandomNormalLike", [x]), s.op("RandomNormalLike", [x])]],
     [
       "chance in training",
       (s, x) => [s.op("Dropout", [x, 0.5, s.input("a", [], "bool")]), s.op("Dropout", [x, 0.5, s.graph.inputs[1]])],
     ],
     ["sub-graphs", (s, x) => [0, 1].map(() => s.op("If", [x], {}, { captures: [x] }))],
-  ])("keeps nodes apart that differ in %s", (_, draw) => {
+  ])("does not merge nodes that differ in %s", (_, draw) => {
     expect(countsAfter(draw)).toHaveLength(2);
   });
 
-  it("merges constants by their bytes, however they begin", () => {
+  it("compares all bytes of constants", () => {
     const s = new Sketch();
     const x = s.input("x", ["n", 40]);
     const numbers = Array.from({ length: 40 }, (_, i) => i);

@@ -29,7 +29,7 @@ const tanhOfNeg = (shared: readonly string[] = []) =>
     rewrite: ({ value, add }) => add("Sigmoid", [value("x")]).output,
   });
 
-/** tanh(−x), whose inner value something else may read. */
+/** tanh(−x). Another node may read the inner value. */
 function chain(also?: (s: Sketch, inner: ReturnType<Sketch["op"]>) => void) {
   const s = new Sketch();
   const inner = s.op("Neg", [s.input("x", ["n"])], {}, { name: "inner" });
@@ -39,7 +39,7 @@ function chain(also?: (s: Sketch, inner: ReturnType<Sketch["op"]>) => void) {
 }
 
 describe("applyRules", () => {
-  it("puts the replacement in the place of a match, and counts", () => {
+  it("replaces a match and counts it", () => {
     const { operators, trace } = apply(chain(), tanhOfNeg());
     expect(operators).toEqual(["Sigmoid"]);
     expect([...trace.counts]).toEqual([["Merged", 1]]);
@@ -50,16 +50,16 @@ describe("applyRules", () => {
     ["another node", (s, inner) => s.output(s.op("Exp", [inner]), "other")],
     ["the graph's outputs", (s, inner) => s.output(inner, "other")],
     ["a sub-graph", (s, inner) => s.output(s.op("If", [s.input("c", [], "bool")], {}, { captures: [inner] }), "other")],
-  ])("refuses a match inside which %s reads a value", (_, also) => {
+  ])("refuses a match if %s reads an intermediate value", (_, also) => {
     const { operators, why } = apply(chain(also), tanhOfNeg());
     expect(operators).toContain("Tanh");
-    expect(why("Merged")).toMatchObject({ node: "inner", why: "inner is read by others as well" });
+    expect(why("Merged")).toMatchObject({ node: "inner", why: "inner is also read by nodes outside the pattern" });
   });
 
   it.each([
     ["float32", undefined],
     ["float16", undefined],
-    ["float64", "onnxruntime has no Gelu of float64"],
+    ["float64", "onnxruntime has no Gelu for float64"],
   ] as const)("puts a fused operator in the place of a match of %s only where it exists", (dtype, reason) => {
     const s = new Sketch();
     s.output(s.op("Tanh", [s.op("Neg", [s.input("x", ["n"], dtype)])]));
@@ -73,19 +73,19 @@ describe("applyRules", () => {
     expect(why("Fused")?.why).toBe(reason);
   });
 
-  it("lets values be read by others that the rule says are shared", () => {
+  it("accepts other readers of values that the rule shares", () => {
     const sketch = chain((s, inner) => s.output(inner, "other"));
     expect(apply(sketch, tanhOfNeg(["inner"])).operators).toEqual(["Neg", "Sigmoid"]);
   });
 
-  it("leaves alone what a sub-graph reads by name", () => {
+  it("keeps a value that a sub-graph reads by name", () => {
     const s = new Sketch();
     const outer = s.op("Tanh", [s.op("Neg", [s.input("x", ["n"])])]);
     s.output(s.op("If", [s.input("c", [], "bool")], {}, { captures: [outer] }));
     expect(apply(s, tanhOfNeg()).operators).toEqual(["Neg", "Tanh", "If"]);
   });
 
-  it("leaves alone a value further on that a sub-graph reads by name", () => {
+  it("keeps a later value that a sub-graph reads by name", () => {
     const s = new Sketch();
     const neg = s.op("Neg", [s.input("x", ["n"])]);
     const last = s.op("Tanh", [neg]);
@@ -100,7 +100,7 @@ describe("applyRules", () => {
     expect(trace.notes).toEqual([]);
   });
 
-  it("does not rewrite again a node that is left for another of its outputs", () => {
+  it("does not rewrite a node again that stays for its other output", () => {
     const s = new Sketch();
     const norm = s.node("LayerNormalization", [s.input("x", ["n", 4]), s.random([4])], {}, { outputs: ["y", "mean"] });
     s.output(norm.output);
@@ -114,7 +114,7 @@ describe("applyRules", () => {
     expect(trace.notes).toEqual([]);
   });
 
-  it("removes what a refused rewrite has added", () => {
+  it("removes the nodes that a refused rewrite added", () => {
     const refused = rule("Refused", {
       roots: ["Tanh"],
       rewrite: ({ root, add }) => {
@@ -128,15 +128,17 @@ describe("applyRules", () => {
     expect(trace.counts.size).toBe(0);
   });
 
-  it("stops rules that undo each other, and says so", () => {
+  it("stops rules that undo each other, and records it", () => {
     const swap = (name: string, from: string, to: string) =>
       rule(name, { roots: [from], rewrite: ({ root, add }) => add(to, root.inputs).output });
     const { operators, trace } = apply(chain(), swap("there", "Tanh", "Erf"), swap("back", "Erf", "Tanh"));
-    expect(trace.notes).toEqual([{ pattern: "rewriting", node: "", why: "rules still applied after 64 rounds" }]);
+    expect(trace.notes).toEqual([
+      { pattern: "rewriting", node: "", why: "rules still changed the graph after 64 rounds" },
+    ]);
     expect(operators).toHaveLength(2);
   });
 
-  it("takes the first rule that applies to a node", () => {
+  it("uses the first rule that applies to a node", () => {
     const to = (opType: string) =>
       rule(opType, { roots: ["Tanh"], rewrite: ({ root, add }) => add(opType, root.inputs).output });
     const { trace } = apply(chain(), to("Erf"), to("Exp"));
@@ -146,14 +148,14 @@ describe("applyRules", () => {
   it.each([
     ["rank", [3, 1, 1]],
     ["size", [3, 1]],
-  ])("refuses a replacement of another %s", (_, shape) => {
+  ])("refuses a replacement with another %s", (_, shape) => {
     const s = new Sketch();
     s.output(s.op("Mul", [s.input("x", ["n", 4]), s.floats(shape, [1, 1, 1])]));
     const drop = rule("Drop", { roots: ["Mul"], rewrite: ({ root }) => root.inputs[0] });
     expect(apply(s, drop).operators).toEqual(["Mul"]);
   });
 
-  it("names new nodes after the node they stand for, and infers their shapes", () => {
+  it("names new nodes after the replaced node, and infers their shapes", () => {
     const sketch = chain();
     apply(sketch, tanhOfNeg());
     const [node] = sketch.graph.nodes;
@@ -163,7 +165,7 @@ describe("applyRules", () => {
 });
 
 describe("a question", () => {
-  it("is asked once of every value, and the rule is tried again with the answer", async () => {
+  it("is asked once per value, and the rule is tried again with the answer", async () => {
     let asked = 0;
     const isInner: Question<boolean> = {
       name: "is inner",

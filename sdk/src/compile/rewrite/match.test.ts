@@ -57,7 +57,7 @@ describe("a product", () => {
     expect(isMatch(pattern, draw)).toBe(true);
   });
 
-  it("takes small powers apart", () => {
+  it("matches small powers", () => {
     const cube = product(x, x, x);
     expect(isMatch(cube, (s, x) => s.op("Pow", [x, 3]))).toBe(true);
     expect(isMatch(cube, (s, x) => s.op("Mul", [s.op("Mul", [x, x]), x]))).toBe(true);
@@ -67,40 +67,40 @@ describe("a product", () => {
   });
 });
 
-describe("a number", () => {
+describe("a number in a pattern", () => {
   it.each([
-    ["as it is", 1.702, true],
-    ["at the tolerance", 1.702 * (1 + 0.99 * CONSTANT_TOLERANCE), true],
-    ["beyond the tolerance", 1.702 * (1 + 1.01 * CONSTANT_TOLERANCE), false],
-    ["negated", -1.702, false],
-    ["divided by, inverted", 1 / 1.702, false],
+    ["matches itself", 1.702, true],
+    ["matches within the tolerance", 1.702 * (1 + 0.99 * CONSTANT_TOLERANCE), true],
+    ["does not match beyond the tolerance", 1.702 * (1 + 1.01 * CONSTANT_TOLERANCE), false],
+    ["does not match its negative", -1.702, false],
+    ["does not match its inverse", 1 / 1.702, false],
   ])("%s", (_, written, expected) => {
     expect(isMatch(product(1.702, x), (s, x) => s.op("Mul", [x, written]))).toBe(expected);
   });
 
-  it("is the inverse where it is divided by", () => {
+  it("matches its inverse as a divisor", () => {
     expect(isMatch(product(Math.SQRT1_2, x), (s, x) => s.op("Div", [x, Math.SQRT2]))).toBe(true);
     expect(isMatch(product(Math.SQRT1_2, x), (s, x) => s.op("Div", [x, Math.SQRT1_2]))).toBe(false);
   });
 
-  it("is any constant all of whose elements are the number", () => {
+  it("matches a constant with the number in all elements", () => {
     expect(isMatch(sum(x, 2), (s, x) => s.op("Add", [x, s.floats([4], [2, 2, 2, 2])]))).toBe(true);
     expect(isMatch(sum(x, 2), (s, x) => s.op("Add", [x, s.floats([4], [2, 2, 2, 3])]))).toBe(false);
     expect(isMatch(sum(x, 2), (s, x) => s.op("Add", [x, s.floats([0], [])]))).toBe(false);
   });
 
-  it("is exactly 0 where that is meant", () => {
+  it("has no tolerance if it is 0", () => {
     expect(isMatch(op("Add", [x, 0]), (s, x) => s.op("Add", [x, 1e-12]))).toBe(false);
   });
 });
 
 describe("a name", () => {
-  it("is one value wherever it stands", () => {
+  it("matches one value everywhere", () => {
     expect(isMatch(op("Add", [x, x]), (_, x) => binary("Add", x, x)(new Sketch()))).toBe(true);
     expect(isMatch(op("Add", [x, x]), (_, x, y) => binary("Add", x, y)(new Sketch()))).toBe(false);
   });
 
-  it("is found in the other operand when the first does not fit", () => {
+  it("is tried with the other operand if the first does not match", () => {
     const { found, y } = attempt(product(x, op("Sigmoid", [x])), (s, x, y) =>
       s.op("Mul", [s.op("Sigmoid", [s.op("Add", [x, y])]), s.op("Add", [x, y])]),
     );
@@ -110,12 +110,12 @@ describe("a name", () => {
     expect(y.name).toBe("y");
   });
 
-  it("of a constant does not stand for anything else", () => {
+  it("of a constant matches only constants", () => {
     expect(isMatch(op("Add", [x, constant("c")]), (s, x) => s.op("Add", [x, s.random([4])]))).toBe(true);
     expect(isMatch(op("Add", [x, constant("c")]), (s, x, y) => s.op("Add", [x, y]))).toBe(false);
   });
 
-  it("is given to a whole piece by bind", () => {
+  it("can be bound to a sub-pattern", () => {
     const { found } = attempt(op("Tanh", [bind("inner", op("Add", [x, y]))]), (s, x, y) =>
       s.op("Tanh", [s.op("Add", [x, y], {}, { name: "sum" })]),
     );
@@ -124,41 +124,41 @@ describe("a name", () => {
 });
 
 describe("an operator", () => {
-  it("belongs to a domain", () => {
+  it("matches only in its domain", () => {
     const gelu: Draw = (s, x) => s.op("Gelu", [x], {}, { domain: "com.microsoft" });
     expect(isMatch(op("Gelu", [x], { domain: "com.microsoft" }), gelu)).toBe(true);
     expect(isMatch(op("Gelu", [x]), gelu)).toBe(false);
   });
 
-  it("is taken apart as a sum only in ONNX's own domain", () => {
+  it("is part of a sum only in ONNX's own domain", () => {
     expect(isMatch(sum(x, y), (s, x, y) => s.op("Add", [x, y], {}, { domain: "other" }))).toBe(false);
   });
 
-  it("can be asked about its attributes", () => {
+  it("can have a condition on its attributes", () => {
     const pattern = op("Softmax", [x], { where: (node) => node.int("axis") === 1 });
     expect(isMatch(pattern, (s, x) => s.op("Softmax", [x], { axis: 1 }))).toBe(true);
     expect(isMatch(pattern, (s, x) => s.op("Softmax", [x], { axis: 2 }))).toBe(false);
   });
 
-  it("is matched by its first output alone", () => {
+  it("matches only by its first output", () => {
     const second: Draw = (s, x) => s.node("Split", [x], {}, { outputs: ["a", "b"] }).outputs[1] as Value;
     expect(isMatch(op("Split", [x]), second)).toBe(false);
   });
 
-  it("has all inputs that the pattern names", () => {
+  it("must have all inputs of the pattern", () => {
     expect(isMatch(op("Clip", [x, y]), (s, x) => s.op("Clip", [x]))).toBe(false);
   });
 });
 
 describe("alternatives", () => {
-  it("are tried in turn, and given up when the rest does not fit", () => {
+  it("are tried in order, with backtracking", () => {
     const pattern = op("Add", [oneOf(op("Tanh", [x]), op("Tanh", [op("Neg", [x])])), x]);
     expect(isMatch(pattern, (s, x) => s.op("Add", [s.op("Tanh", [x]), x]))).toBe(true);
     expect(isMatch(pattern, (s, x) => s.op("Add", [s.op("Tanh", [s.op("Neg", [x])]), x]))).toBe(true);
     expect(isMatch(pattern, (s, x, y) => s.op("Add", [s.op("Tanh", [y]), x]))).toBe(false);
   });
 
-  it("through: any number of operators may stand before", () => {
+  it("through matches behind any number of operators", () => {
     const pattern = op("Tanh", [through(["Cast"], op("Neg", [z]))]);
     const casts =
       (count: number): Draw =>
@@ -175,15 +175,15 @@ describe("alternatives", () => {
 describe("a near miss", () => {
   const pattern = product(x, op("Sigmoid", [product(1.702, x)]));
 
-  it("says which node stands where, and why it does not fit", () => {
+  it("names the node that does not fit, and the reason", () => {
     const { found, miss } = attempt(pattern, (s, x) =>
       s.op("Mul", [x, s.op("Sigmoid", [s.op("Mul", [x, 1.5], {}, { name: "slope" })])]),
     );
     expect(found).toBeUndefined();
-    expect(miss.why).toBe("1.5 stands where 1.702 is expected");
+    expect(miss.why).toBe("found 1.5 instead of 1.702");
   });
 
-  it("is the attempt that went deepest", () => {
+  it("is the attempt that matched the most nodes", () => {
     const { miss } = attempt(oneOf(op("Mul", [op("Tanh", [x]), y]), pattern), (s, x, y) =>
       s.op("Mul", [s.op("Sigmoid", [s.op("Exp", [y], {}, { name: "wrong" })]), x]),
     );
@@ -191,13 +191,13 @@ describe("a near miss", () => {
     expect(miss.depth).toBe(2);
   });
 
-  it("is not reported of a graph that does not begin like the pattern", () => {
+  it("is not recorded if even the root does not match", () => {
     expect(attempt(pattern, (s, x) => s.op("Tanh", [x])).miss.depth).toBe(0);
   });
 });
 
-describe("uniform", () => {
-  it("is undefined for what is no constant, differs, or is large", () => {
+describe("uniformValue", () => {
+  it("is undefined for values that are not constant, not uniform, or large", () => {
     const s = new Sketch();
     expect(uniformValue(s.input("x", [1]))).toBeUndefined();
     expect(uniformValue(s.floats([2], [1, 2]))).toBeUndefined();

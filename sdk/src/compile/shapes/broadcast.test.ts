@@ -5,12 +5,12 @@ import { Sketch } from "#test/fixtures/sketch.ts";
 import { compareWithOnnxruntime } from "#test/oracles/shape-oracle.ts";
 import { inferShapes } from "./infer-shapes.ts";
 
-/** A shape to broadcast to, and three that do: each is some of its last axes, some of them 1. */
+/** A shape, and three shapes that broadcast to it: some of its last axes, with some sizes 1. */
 const operand = fc.tuple(fc.nat(3), fc.array(fc.boolean(), { minLength: 3, maxLength: 3 }));
 const operands = fc.array(operand, { minLength: 3, maxLength: 3 });
 
 describe("broadcast", () => {
-  it("agrees with onnxruntime on all shapes that fit", async () => {
+  it("agrees with onnxruntime on all compatible shapes", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(operands, { minLength: 20, maxLength: 20 }), async (all) => {
         const draw = (s: Sketch) => {
@@ -28,7 +28,7 @@ describe("broadcast", () => {
     );
   });
 
-  /** The shape of the sum of inputs of these shapes, and the shapes that those are then found to have. */
+  /** Returns the inferred shapes of the sum of two inputs and of the inputs. */
   function sum(...shapes: (string | number)[][]): string[] {
     const s = new Sketch();
     const inputs = shapes.map((shape, i) => s.input(`x${i}`, shape));
@@ -37,16 +37,16 @@ describe("broadcast", () => {
     return [total, ...inputs].map(({ shape }) => `[${shape}]`);
   }
 
-  it("takes an open size beside a number for that number", () => {
+  it("prefers a number to a symbol", () => {
     expect(sum(["b", "s"], [8])[0]).toBe("[b,8]");
   });
 
-  it("takes two open sizes for one, everywhere", () => {
+  it("makes two symbols equal, everywhere", () => {
     expect(sum(["b", "s"], ["batch", "s"])).toEqual(["[b,s]", "[b,s]", "[b,s]"]);
     expect(sum(["a"], ["b"], ["c"], ["a"])).toEqual(Array(5).fill("[a]"));
   });
 
-  it("prefers the size that says more", () => {
+  it("prefers the simpler formula", () => {
     const s = new Sketch();
     const clamped = s.op("Slice", [s.random([1, 9]), [0], s.op("Shape", [s.input("ids", ["s"])]), [1]]);
     const sliced = s.op("Slice", [s.input("x", [1, "n"]), [0], [4], [1]]);

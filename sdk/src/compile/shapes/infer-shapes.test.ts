@@ -16,7 +16,7 @@ import { encodeModel } from "../proto/encode-model.ts";
 import { inferShapes } from "./infer-shapes.ts";
 
 describe("inferShapes", () => {
-  it("does not believe what was known before", () => {
+  it("ignores earlier results", () => {
     const s = new Sketch();
     const y = s.op("Relu", [s.input("x", ["b"])]);
     Object.assign(y, { dtype: "int8", shape: [4], content: [7] });
@@ -31,14 +31,14 @@ describe("inferShapes", () => {
     ["named like a property of objects", "__proto__", ""],
     ["named like a method of objects", "hasOwnProperty", ""],
     ["named like a method of objects", "constructor", MICROSOFT],
-  ])("knows nothing of an operator %s", (_, opType, domain) => {
+  ])("infers nothing for an operator %s", (_, opType, domain) => {
     const s = new Sketch();
     const y = s.op(opType, [s.input("x", ["b"])], {}, { domain });
     inferShapes(s.graph);
     expect(y).toMatchObject({ dtype: undefined, shape: undefined, content: undefined });
   });
 
-  it("ends where unknown sizes turn out to be equal", () => {
+  it("terminates if unknown sizes turn out to be equal", () => {
     const s = new Sketch();
     const open = (name: string) => s.op("Reshape", [s.input(name, ["n"]), s.input(`${name}.to`, [2], "int64")]);
     const [a, b, c] = ["a", "b", "c"].map(open) as [Value, Value, Value];
@@ -47,7 +47,7 @@ describe("inferShapes", () => {
     expect(new Set([a, b, c, ...sums].map(({ shape }) => `${shape}`)).size).toBe(1);
   });
 
-  it("survives a result that is left out", () => {
+  it("accepts an omitted output", () => {
     const s = new Sketch();
     s.node("Reshape", [s.input("x", ["n"]), s.input("to", [2], "int64")], {}, { outputs: [""] });
     s.node("Reshape", [s.input("y", ["n"]), s.input("to", [2], "int64")], {}, { outputs: [] });
@@ -55,10 +55,10 @@ describe("inferShapes", () => {
   });
 
   it.each<[string, (s: Sketch, sizes: Value) => Value]>([
-    ["squared again and again", (s, sizes) => s.op("Mul", [sizes, s.op("Add", [sizes, [1]])])],
-    ["divided by themselves again and again", (s, sizes) => s.op("Div", [sizes, s.op("Add", [sizes, [1]])])],
-    ["compared with themselves again and again", (s, sizes) => s.op("Max", [sizes, s.op("Sub", [[9], sizes])])],
-  ])("gives up on sizes %s", (_, again) => {
+    ["multiplied repeatedly", (s, sizes) => s.op("Mul", [sizes, s.op("Add", [sizes, [1]])])],
+    ["divided repeatedly", (s, sizes) => s.op("Div", [sizes, s.op("Add", [sizes, [1]])])],
+    ["compared repeatedly", (s, sizes) => s.op("Max", [sizes, s.op("Sub", [[9], sizes])])],
+  ])("drops sizes that grow because they are %s", (_, again) => {
     const s = new Sketch();
     let sizes = s.op("Shape", [s.input("x", ["a", "b"])]);
     sizes = s.op("Add", [sizes, s.op("Gather", [sizes, [1, 0]])]);
@@ -100,7 +100,7 @@ describe("inferShapes", () => {
     ["Where", {}],
     ["Gemm", {}],
     ["ConstantOfShape", {}],
-  ])("survives a %s that no runtime accepts", (opType, settings) => {
+  ])("does not throw for an invalid %s", (opType, settings) => {
     const s = new Sketch(11);
     s.op(opType, [s.input("x", ["b", 3])], settings);
     s.op(opType, [undefined, [1, 2, 3], [4]], settings);
@@ -119,7 +119,7 @@ describe("inferShapes", () => {
   });
 });
 
-/** The number that each symbol stands for, by the first value that has exactly this size. */
+/** Finds the number for each symbol by the first value with exactly this size. */
 function sizesOf(values: readonly Value[], actual: Tensors): Record<string, number> {
   const sizes: Record<string, number> = {};
   for (const { name, shape } of values) {
@@ -136,7 +136,7 @@ describeShared("corpus", "every value of a model as it was exported", (folder) =
     ? readdirSync(folder).filter((name) => existsSync(join(folder, name, "case.json")))
     : [];
 
-  it.each(names)("%s has the type, shape and content that inference finds", async (name) => {
+  it.each(names)("%s has the inferred types, shapes and contents", async (name) => {
     const model = await readOnnx(join(folder, name, "model.onnx"));
     const graph = fromOnnx(model);
     inferShapes(graph);

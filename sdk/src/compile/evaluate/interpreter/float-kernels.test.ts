@@ -12,17 +12,17 @@ import { floatKernels } from "./float-kernels.ts";
 import { kernelSupports } from "./kernel-supports.ts";
 import type { KernelOutputs, NodeTensor } from "./node-kernel.ts";
 
-/** Of a result, or of 1: both engines round, in different orders. Measured 1.3 · 10⁻⁶ at worst, of a normalization. */
+/** Tolerance, relative to a result or to 1: both engines round, in different orders. Measured: at most 1.3 · 10⁻⁶. */
 const FLOAT32_ROUNDING = 3e-6;
-/** The polynomial in place of Φ, see activation.ts. */
+/** Tolerance for the polynomial that replaces Φ, see activation.ts. */
 const OF_GELU = 9e-5;
 
-/** Of opset 20, the first with Gelu. */
+/** First opset with Gelu. */
 const OPSET = 20;
 const [TOKENS, WIDTH] = [5, 8];
 const X = [1, TOKENS, WIDTH] as const;
 
-/** A node that reads x [1, tokens, width], and other inputs if it wants them. */
+/** Adds a node that reads x [1, tokens, width] and may have other inputs. */
 type Draw = (s: Sketch, x: Value) => Node;
 const unary =
   (opType: string, domain = "", settings: Record<string, Setting> = {}): Draw =>
@@ -125,7 +125,7 @@ describe("a float kernel", () => {
     });
   });
 
-  it("exists for no operator that is not compared", async () => {
+  it("is compared for every operator that has one", async () => {
     const names = await Promise.all(
       Object.values(cases).map(async (draw) => {
         const { domain, opType } = (await compared(draw)).node;
@@ -136,12 +136,12 @@ describe("a float kernel", () => {
   });
 
   it.each<[string, Draw]>([
-    ["MatMul of two computed values", (s, x) => s.node("MatMul", [x, s.input("y", [1, WIDTH, 3])])],
+    ["MatMul of two computed tensors", (s, x) => s.node("MatMul", [x, s.input("y", [1, WIDTH, 3])])],
     [
       "LayerNormalization over tokens",
       (s, x) => s.node("LayerNormalization", [x, s.random([TOKENS, WIDTH])], { axis: 1 }),
     ],
-    ["Split of other sizes", (s, x) => s.node("Split", [x, sizes(3, 5)], { axis: -1 }, { outputs: ["a", "b"] })],
+    ["Split into unequal parts", (s, x) => s.node("Split", [x, sizes(3, 5)], { axis: -1 }, { outputs: ["a", "b"] })],
     [
       "Split of another axis",
       (s, x) => s.node("Split", [x], { num_outputs: 5 }, { outputs: ["a", "b", "c", "d", "e"] }),
@@ -152,12 +152,12 @@ describe("a float kernel", () => {
     ],
     ["Slice in steps", (s, x) => s.node("Slice", [x, sizes(0), sizes(4), sizes(2), sizes(2)])],
     ["interleaved rotary positions", (s, x) => rotary(s, x, { interleaved: 1 })],
-  ])("has no form for %s", (_, draw) => {
+  ])("does not support %s", (_, draw) => {
     const s = new Sketch(OPSET);
     expect(kernelSupports(draw(s, s.input("x", X)))).toBe(false);
   });
 
-  it("refuses numbers that neither end in the other's shape", () => {
+  it("refuses shapes that do not end with each other", () => {
     const s = new Sketch(OPSET);
     const node = s.node("Mul", [s.input("x", X), s.input("mask", [1, TOKENS, 1])]);
     const of = (...shape: number[]): NodeTensor => ({ shape, data: new Float32Array(elementCount(shape)) });

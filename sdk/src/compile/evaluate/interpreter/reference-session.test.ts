@@ -23,22 +23,22 @@ import { precisions } from "../../quantize/precisions.ts";
 import { ortIntegerMatMul } from "./ort-integer-mat-mul.ts";
 import { referenceSession } from "./reference-session.ts";
 
-/** Of all states of a text to those in float32, random weights. Measured 0.9993 at worst; with gates, 0.9990. */
-const LEAST_COSINE = 0.999;
-const LEAST_GATED_COSINE = 0.998;
-/** The same with a word table of four bits: measured 0.9976. */
-const LEAST_FOUR_BIT_COSINE = 0.995;
-/** Of logits, as a share of the largest: measured 0.018 at worst. */
+/** Minimum cosine of hidden states to float32, for random weights. Measured: at least 0.9993; gated models 0.9990. */
+const MIN_COSINE = 0.999;
+const MIN_GATED_COSINE = 0.998;
+/** The same with a 4-bit token embedding table. Measured: 0.9976. */
+const MIN_FOUR_BIT_COSINE = 0.995;
+/** Tolerance for logits, relative to the largest. Measured: at most 0.018. */
 const LOGITS = 0.03;
-/** Two layers with a polynomial in place of Φ, which is off by 9 · 10⁻⁵ at most: measured 1.3 · 10⁻⁴ of states around 1. */
+/** Tolerance for two layers with a polynomial instead of Φ (error at most 9 · 10⁻⁵). Measured: 1.3 · 10⁻⁴ for values around 1. */
 const APPROXIMATION = 2e-4;
 
-/** Texts without their padding; of 1, 2 and 3 tokens too. */
+/** Token id of padding, which is removed from the texts. */
 const PADDING = 1;
 const sequences = classifierIds.map((ids) => Int32Array.from(ids.filter((id) => id !== PADDING)));
 const texts = [...sequences, ...[1, 2, 3].map((length) => (sequences[0] as Int32Array).slice(0, length))];
 
-/** A graph's first output for each text, in float32 by onnxruntime. */
+/** Runs a float32 graph with onnxruntime. Returns the first output for each text. */
 async function inFloat32(graph: Graph, given: readonly Int32Array[]): Promise<Float32Array[]> {
   const feeds = given.map((ids) => {
     const input = (value: (id: number) => number) =>
@@ -66,7 +66,7 @@ const fusedTiny = () => {
 const ids = [Int32Array.of(2, 7, 30, 41, 3), Int32Array.of(9)];
 const nomic = tinyNomic().current;
 
-/** The tiny model's graph in integers with one more node after it. */
+/** The quantized graph of the tiny model with one more node. */
 async function withLast(opType: string, inputs: readonly (Tensor | undefined)[], attributes = {}): Promise<Graph> {
   const graph = edge(await fusedTiny());
   const output = graph.outputs[0] as Graph["outputs"][number];
@@ -85,7 +85,7 @@ describe.each(classifierCases)("the edge engine's arithmetic on a classifier: $n
     return readClassifier(folder);
   };
 
-  it("gives the encoder's states closely, and the same by onnxruntime's integer products", async () => {
+  it("approximates the encoder's hidden states, identically with onnxruntime's integer MatMul", async () => {
     const classifier = await load();
     const fused = await fusedGraph(classifier.config, encoderWeights(classifier));
     const wanted = await inFloat32(fused, texts);
@@ -94,12 +94,12 @@ describe.each(classifierCases)("the edge engine's arithmetic on a classifier: $n
     const found = await referenceSession(graph).run(texts);
     found.forEach((states, i) => {
       expect(states).toHaveLength(wanted[i]?.length ?? -1);
-      expect(cosine(states, wanted[i] as Float32Array)).toBeGreaterThan(LEAST_COSINE);
+      expect(cosine(states, wanted[i] as Float32Array)).toBeGreaterThan(MIN_COSINE);
     });
     expect(await referenceSession(graph, await ortIntegerMatMul()).run(texts)).toEqual(found);
   });
 
-  it("gives the logits closely, or says which operator it lacks", async () => {
+  it("approximates the logits, or names the missing operator", async () => {
     const classifier = await load();
     const fused = classifierGraph(classifier);
     await fuseGraph(fused);
@@ -120,7 +120,7 @@ describe.each(classifierCases)("the edge engine's arithmetic on a classifier: $n
 });
 
 describe("referenceSession", () => {
-  it("computes what onnxruntime computes where a graph is in float32", async () => {
+  it("computes the same as onnxruntime for a float32 graph", async () => {
     const graph = await fusedTiny();
     const wanted = await inFloat32(graph, ids);
     (await referenceSession(graph).run(ids)).forEach((states, i) => {
@@ -134,7 +134,7 @@ describe("referenceSession", () => {
   it.each([
     ["a window, rotary positions and GeGLU", tinyModernBert],
     ["rotary positions and SwiGLU", () => ({ config: nomic.config, weights: encoderWeights(nomic) })],
-  ])("computes %s closely", async (_, draw) => {
+  ])("approximates %s", async (_, draw) => {
     const { config, weights } = draw();
     const fused = await fusedGraph(config, weights);
     const graph = edge(fused);
@@ -148,19 +148,19 @@ describe("referenceSession", () => {
     const wanted = await inFloat32(fused, [...ids, long]);
     (await referenceSession(graph, await ortIntegerMatMul()).run([...ids, long])).forEach((states, i) => {
       expect(states).toHaveLength(wanted[i]?.length ?? -1);
-      expect(cosine(states, wanted[i] as Float32Array)).toBeGreaterThan(LEAST_GATED_COSINE);
+      expect(cosine(states, wanted[i] as Float32Array)).toBeGreaterThan(MIN_GATED_COSINE);
     });
   });
 
-  it("reads tables of four bits", async () => {
+  it("reads 4-bit tables", async () => {
     const graph = await fusedTiny();
     const wanted = await inFloat32(graph, ids);
     const [eight, four] = [edge(graph), edge(graph, 4)];
     const bits = ({ nodes }: Graph) => [...nodes].find(({ opType }) => opType === "GatherBlockQuantized")?.int("bits");
     expect([bits(eight), bits(four)]).toEqual([8, 4]);
     for (const [graph, least] of [
-      [eight, LEAST_COSINE],
-      [four, LEAST_FOUR_BIT_COSINE],
+      [eight, MIN_COSINE],
+      [four, MIN_FOUR_BIT_COSINE],
     ] as const) {
       (await referenceSession(graph).run(ids)).forEach((states, i) => {
         expect(cosine(states, wanted[i] as Float32Array)).toBeGreaterThan(least);
@@ -168,7 +168,7 @@ describe("referenceSession", () => {
     }
   });
 
-  it("runs each text by itself, and no text", async () => {
+  it("runs each text alone, and accepts no texts", async () => {
     const session = referenceSession(edge(await fusedTiny()));
     const [first, second] = await session.run(ids);
     expect(await session.run(ids.toReversed())).toEqual([second, first]);
@@ -180,25 +180,25 @@ describe("referenceSession", () => {
     ["Slice", [integers(0), integers(4), integers(2), integers(2)], {}],
     ["Split", [integers(8, 24)], { axis: int(-1) }],
     ["MatMul", [tensor("float32", [1, 32, 2], new Float32Array(64))], {}],
-  ])("says that it has no kernel for %s of this form, and where", async (opType, inputs, attributes) => {
+  ])("refuses an unsupported %s and names its node", async (opType, inputs, attributes) => {
     const graph = await withLast(opType, inputs, attributes);
     expect(() => referenceSession(graph)).toThrow(
       expect.objectContaining({ code: "engine_unsupported", message: expect.stringContaining(`${opType} (last)`) }),
     );
   });
 
-  it("says so while it runs, where only then shapes are known", async () => {
+  it("refuses unsupported shapes at run time", async () => {
     const graph = await withLast("Mul", [tensor("float32", [5, 1], new Float32Array(5))]);
     await expect(referenceSession(graph).run(ids)).rejects.toMatchObject({ code: "engine_unsupported" });
   });
 
-  it("takes the largest whole number for the end of a slice", async () => {
+  it("accepts the largest integer as the end of a slice", async () => {
     const whole = await referenceSession(edge(await fusedTiny())).run(ids);
     const graph = await withLast("Slice", [integers(0), integers(2n ** 63n - 1n), integers(1)]);
     expect(await referenceSession(graph).run(ids)).toEqual(whole);
   });
 
-  it("leaves to onnxruntime what comes before everything that it has kernels for", async () => {
+  it("runs nodes before all kernels with onnxruntime", async () => {
     const graph = await fusedTiny();
     const before = (node: Node, value: Value) => graph.setInputs(node, [value, ...node.inputs.slice(1)]);
     const [embedded] = [...graph.nodes].filter(({ opType }) => opType === "EmbedLayerNormalization");
@@ -209,7 +209,7 @@ describe("referenceSession", () => {
     const quantized = precisions["int8-edge"](graph)(new Set([embedded?.name ?? ""]));
     const wanted = await inFloat32(graph, ids);
     (await referenceSession(quantized).run(ids)).forEach((states, i) => {
-      expect(cosine(states, wanted[i] as Float32Array)).toBeGreaterThan(LEAST_COSINE);
+      expect(cosine(states, wanted[i] as Float32Array)).toBeGreaterThan(MIN_COSINE);
     });
   });
 });

@@ -17,7 +17,7 @@ const LOWEST = -3.4028234663852886e38;
 
 type Draw = (s: Sketch, mask: Value) => AttentionParts;
 
-/** Self-attention beside the mask [batch, sequence] of a tokenizer. */
+/** Self-attention with the attention mask [batch, sequence] of a tokenizer. */
 const fuse = (draw: Draw) =>
   rewritten(
     (s) => {
@@ -36,7 +36,7 @@ const fuse = (draw: Draw) =>
 const condition = (s: Sketch, mask: Value) => s.op("Cast", [s.op("Unsqueeze", [mask, [1, 2]])], { to: CAST.bool });
 const additive = (s: Sketch, mask: Value, fill = LOWEST) =>
   s.op("Mul", [s.op("Sub", [1, s.op("Cast", [s.op("Unsqueeze", [mask, [1, 2]])], { to: CAST.float32 })]), fill]);
-/** A bias [1, heads, sequence, sequence] that is looked up by how far apart two positions are. */
+/** A bias [1, heads, sequence, sequence], looked up by relative position. */
 const relative = (s: Sketch, mask: Value) => {
   const length = s.op("Gather", [s.op("Shape", [mask]), s.index(1)]);
   const positions = s.op("Range", [s.index(0), length, s.index(1)]);
@@ -50,7 +50,7 @@ const relative = (s: Sketch, mask: Value) => {
 const nodeOf = ({ graph }: Awaited<ReturnType<typeof fuse>>) =>
   graph.sorted().find(({ opType }) => opType === "Attention");
 
-describe("a mask of keys", () => {
+describe("a padding mask", () => {
   it.each<[string, Draw, number]>([
     ["added", (s, m) => ({ masked: (_, scores) => s.op("Add", [scores, additive(s, m)]) }), LOWEST],
     ["added to, from the left", (s, m) => ({ masked: (_, scores) => s.op("Add", [additive(s, m), scores]) }), LOWEST],
@@ -93,7 +93,7 @@ describe("a mask of keys", () => {
       }),
       LOWEST,
     ],
-  ])("%s is the operator's own", async (_, draw, fill) => {
+  ])("%s becomes the mask input of the operator", async (_, draw, fill) => {
     const found = await fuse(draw);
     expect(found.counts).toEqual({ Attention: 1, Cast: 1 });
     expect(nodeOf(found)?.float("mask_filter_value")).toBeCloseTo(fill);
@@ -101,11 +101,11 @@ describe("a mask of keys", () => {
   });
 });
 
-describe("a mask of keys where batch and heads are one axis", () => {
+describe("a padding mask with batch and heads in one axis", () => {
   it.each<[string, (s: Sketch, scores: Value, mask: Value) => Value]>([
-    ["added to scores that were taken apart", (s, scores, m) => s.op("Add", [scores, additive(s, m)])],
+    ["added to reshaped scores", (s, scores, m) => s.op("Add", [scores, additive(s, m)])],
     ["selected by", (s, scores, m) => s.op("Where", [condition(s, m), scores, LOWEST])],
-  ])("%s is the operator's own", async (_, masked) => {
+  ])("%s becomes the mask input of the operator", async (_, masked) => {
     const found = await fuse((s, m) => {
       const length = s.op("Slice", [s.op("Shape", [m]), [1], [2]]);
       const target = (...parts: (Value | number[])[]) => s.op("Concat", parts, { axis: 0 });
@@ -130,8 +130,8 @@ describe("a mask of keys where batch and heads are one axis", () => {
   });
 });
 
-describe("a mask whose sizes have names of their own", () => {
-  it("is a mask of keys where it has to have the scores' sizes", async () => {
+describe("a mask whose sizes have other names", () => {
+  it("is a padding mask if its sizes must equal those of the scores", async () => {
     const found = await rewritten(
       (s) => {
         const x = s.input("x", ["batch", "sequence", HIDDEN]);
@@ -154,7 +154,7 @@ describe("a mask whose sizes have names of their own", () => {
 });
 
 describe("one mask for all texts", () => {
-  it("is passed on as a bias", async () => {
+  it("becomes a bias", async () => {
     const found = await fuse((s) => ({
       masked: (_, scores) =>
         s.op("Where", [condition(s, s.input("shared", [1, "sequence"], "int64")), scores, -10_000]),
@@ -164,7 +164,7 @@ describe("one mask for all texts", () => {
   });
 });
 
-describe("a bias of scores", () => {
+describe("a bias on the scores", () => {
   it.each<[string, Draw]>([
     ["by relative position", (s, m) => ({ masked: (_, scores) => s.op("Add", [scores, relative(s, m)]) })],
     [
@@ -194,14 +194,14 @@ describe("a bias of scores", () => {
       "scaled with the scores",
       (s, m) => ({ masked: (_, scores) => s.op("Mul", [s.op("Add", [scores, relative(s, m)]), 0.5]) }),
     ],
-  ])("%s is passed on", async (_, draw) => {
+  ])("%s becomes the bias input", async (_, draw) => {
     const found = await fuse(draw);
     expect(found.counts["Softmax"]).toBeUndefined();
     expect(nodeOf(found)?.inputs[3]).toBeUndefined();
     expect(nodeOf(found)?.inputs[5]?.shape).toHaveLength(4);
   });
 
-  it("is separated from the mask it was added to", async () => {
+  it("is separated from a mask in the same sum", async () => {
     const found = await fuse((s, m) => ({
       masked: (_, scores) => s.op("Add", [scores, s.op("Add", [relative(s, m), additive(s, m)])]),
     }));
@@ -209,7 +209,7 @@ describe("a bias of scores", () => {
     expect(nodeOf(found)?.inputs[5]?.shape).toHaveLength(4);
   });
 
-  it("is summed up where there are two", async () => {
+  it("is added to a second bias", async () => {
     const found = await fuse((s, m) => ({
       masked: (_, scores) =>
         s.op("Add", [s.op("Add", [scores, relative(s, m)]), s.input("bias", [1, HEADS, "sequence", "sequence"])]),
@@ -218,22 +218,22 @@ describe("a bias of scores", () => {
   });
 });
 
-describe("a mask that is no such thing", () => {
+describe("an unsupported mask", () => {
   it.each<[string, Draw, string]>([
     [
       "per element of a head",
       (s) => ({ masked: (_, scores) => s.op("Add", [scores, s.input("bias", ["batch", "heads", 1, 1])]) }),
-      "not per head",
+      "is not the heads",
     ],
     [
-      "a selection of something else",
+      "a Where with another fill value",
       (s, m) => ({ masked: (_, scores) => s.op("Where", [condition(s, m), scores, 1]) }),
-      "something other than a mask",
+      "by a large negative number",
     ],
     [
       "only applied after the softmax",
       (s, m) => ({ probabilities: (_, p) => s.op("Where", [condition(s, m), p, 0]) }),
-      "where they were not masked before",
+      "that are not masked before it",
     ],
     [
       "another one applied after the softmax",
@@ -241,7 +241,7 @@ describe("a mask that is no such thing", () => {
         masked: (_, scores) => s.op("Add", [scores, additive(s, m)]),
         probabilities: (_, p) => s.op("Where", [s.input("other", ["batch", 1, 1, "sequence"], "bool"), p, 0]),
       }),
-      "where they were not masked before",
+      "that are not masked before it",
     ],
   ])("%s is left alone", async (_, draw, reason) => {
     const { counts, why } = await fuse(draw);

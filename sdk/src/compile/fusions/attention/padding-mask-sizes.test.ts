@@ -15,7 +15,7 @@ const padding = (s: Sketch, mask: Value) =>
   ]);
 const lengthOf = (s: Sketch, x: Value) => s.op("Gather", [s.op("Shape", [x]), s.index(1)]);
 const range = (s: Sketch, x: Value) => s.op("Range", [s.index(0), lengthOf(s, x), s.index(1)]);
-/** 0 where a condition holds. */
+/** 0 if a condition holds, otherwise a number that hides a key. */
 const filled = (s: Sketch, condition: Value) => s.op("Where", [condition, 0, HIDDEN_SCORE]);
 /** 0 for keys before the length of another input. */
 const within = (s: Sketch, keys: Value, other: Value) =>
@@ -55,7 +55,7 @@ const cases: Case[] = [
   ],
 ];
 
-describe("a mask that differs from padding at some sizes alone", () => {
+describe("a mask that differs from padding only at some sizes", () => {
   it.each(cases)("is refused: %s", async (_, batch, draw) => {
     const s = new Sketch();
     const value = draw(s, s.input("attention_mask", [batch, "sequence"], "int64"));
@@ -64,20 +64,20 @@ describe("a mask that differs from padding at some sizes alone", () => {
     expect((await paddingMask.answer(s.graph, value)).kind).toBe("refused");
   });
 
-  it.each(cases)("still does what it did: %s", async (_, batch, draw, sizes) => {
+  it.each(cases)("still computes the same: %s", async (_, batch, draw, sizes) => {
     const { graph } = await rewritten(
       (s) => {
         const x = s.input("x", [batch, "sequence", HIDDEN]);
         const bias = draw(s, s.input("attention_mask", [batch, "sequence"], "int64"));
         s.output(drawAttention(s, x, { masked: (_, scores) => s.op("Add", [scores, bias]) }));
       },
-      // The first row hides nothing unless the last comes first.
+      // With the rows reversed, the first row hides keys.
       { sizes, given: (each) => ({ attention_mask: paddedRows(each).toReversed() }) },
     );
     expect([...graph.nodes].find(({ opType }) => opType === "Attention")?.inputs[3]).toBeUndefined();
   });
 
-  it("is not taken for none: what the queries are too few for, of keys of their own length", async () => {
+  it("is refused if it hides keys only when there are more keys than queries", async () => {
     const { counts } = await rewritten(
       (s) => {
         const [x, z] = [s.input("x", ["batch", "sequence", HIDDEN]), other(s)];

@@ -6,7 +6,7 @@ import type { Value } from "../../graph/node.ts";
 const HIDDEN = 4;
 const WORDS = 30;
 const ROWS = 128;
-/** Longer than the constants below, and shorter than the table. */
+/** A length above the constants below and below the table's. */
 const SIZES = [
   { batch: 2, sequence: 31 },
   { batch: 2, sequence: 80 },
@@ -33,17 +33,17 @@ async function embedded(terms: Terms, sizes = SIZES) {
   return { node, counts, why: why("EmbedLayerNormalization").join() };
 }
 
-describe("indices that begin like positions", () => {
+describe("indices that start like positions", () => {
   it.each<[string, Terms]>([
     ["stop at 63", (s, at) => [lookup(s, ROWS, s.op("Min", [at, s.index(63)]))]],
-    ["begin anew after 50", (s, at) => [lookup(s, ROWS, s.op("Mod", [at, s.index(50)]))]],
-  ])("are no positions when they %s", async (_, terms) => {
+    ["restart after 50", (s, at) => [lookup(s, ROWS, s.op("Mod", [at, s.index(50)]))]],
+  ])("are not positions if they %s", async (_, terms) => {
     const { node } = await embedded(terms);
-    // The operator may take them as position ids, but not count by itself.
+    // The operator may read them as position ids.
     expect(node === undefined || node.inputs[8] !== undefined).toBe(true);
   });
 
-  it("are not one row when they step once in 32, beside positions", async () => {
+  it("are not one row if they grow once in 32 positions", async () => {
     const { node, counts } = await embedded((s, at) => [
       lookup(s, ROWS, at),
       lookup(s, 4, s.op("Div", [at, s.index(32)])),
@@ -52,7 +52,7 @@ describe("indices that begin like positions", () => {
     expect(counts["Gather"]).toBeGreaterThanOrEqual(3);
   });
 
-  it("are positions where nothing stops them", async () => {
+  it("are positions if they grow without limit", async () => {
     const { node } = await embedded((s, at) => [lookup(s, ROWS, at)]);
     expect(node?.inputs[3]?.shape).toEqual([ROWS, HIDDEN]);
     expect(node?.inputs[8]).toBeUndefined();
@@ -60,21 +60,21 @@ describe("indices that begin like positions", () => {
 });
 
 describe("positions outside their table", () => {
-  it("are left alone before its first row", async () => {
+  it("are not fused before its first row", async () => {
     const { node, why } = await embedded((s, at) => [lookup(s, ROWS, s.op("Sub", [at, s.index(2)]))]);
     expect(node).toBeUndefined();
-    expect(why).toContain("is not a lookup of words, positions or types");
+    expect(why).toContain("is not a token, position or type embedding");
   });
 
-  it("are left alone behind its last row, where no run succeeds", async () => {
+  it("are not fused behind its last row, where every run fails", async () => {
     const { node, why } = await embedded((s, at) => [lookup(s, ROWS, s.op("Add", [at, s.index(200)]))], []);
     expect(node).toBeUndefined();
-    expect(why).toContain("is not a lookup of words, positions or types");
+    expect(why).toContain("is not a token, position or type embedding");
   });
 });
 
 describe("embeddings normalized over two axes", () => {
-  it("with gains for the last alone are left alone", async () => {
+  it("are not fused if gamma covers only the last one", async () => {
     const { counts, why } = await rewritten(
       (s) => {
         const tokens = s.input("input_ids", ["batch", 3], "int64");

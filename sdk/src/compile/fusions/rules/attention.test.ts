@@ -17,7 +17,7 @@ const input = (s: Sketch, name = "x") => s.input(name, ["batch", "sequence", HID
 const fuse = (parts: AttentionParts, opset?: number) =>
   rewritten((s) => s.output(drawAttention(s, input(s), parts)), opset === undefined ? {} : { opset });
 const sizeOf = (s: Sketch, x: Value, axis: number) => s.op("Gather", [s.op("Shape", [x]), s.index(axis)], { axis: 0 });
-/** A target that is computed from the sizes of x, as traced models compute it. */
+/** A Reshape target computed from the sizes of x, as in traced models. */
 const target = (s: Sketch, ...parts: Operand[]) =>
   s.op(
     "Concat",
@@ -61,7 +61,7 @@ describe("attention of one tensor", () => {
       },
     ],
     [
-      "with targets that are computed",
+      "with computed Reshape targets",
       {
         heads: (s, x) => {
           const of = (y: Value) =>
@@ -83,15 +83,15 @@ describe("attention of one tensor", () => {
     ],
     ["with scaled queries", { scores: (s, q, k) => s.op("MatMul", [s.op("Div", [q, Math.sqrt(SIZE)]), k]) }],
     [
-      "with queries and keys scaled half each",
+      "with half of the scale on queries and keys each",
       { scores: (s, q, k) => s.op("MatMul", [s.op("Mul", [q, SIZE ** -0.25]), s.op("Mul", [k, SIZE ** -0.25])]) },
     ],
     [
-      "with a product of scale and scores",
+      "with the scale as the first factor",
       { scores: (s, q, k) => s.op("Mul", [SIZE ** -0.5, s.op("MatMul", [q, k])]) },
     ],
     [
-      "with keys transposed in one go",
+      "with keys split and transposed by one Transpose",
       {
         heads: (s, x) => [
           split(s, dense(s, x)),
@@ -102,7 +102,7 @@ describe("attention of one tensor", () => {
       },
     ],
     [
-      "with keys transposed by way of three dimensions",
+      "with keys transposed on three axes",
       {
         transposed: (s, k) => {
           const [rows, batch, heads, sequence] = [
@@ -117,7 +117,7 @@ describe("attention of one tensor", () => {
       },
     ],
     [
-      "with keys first, transposed after",
+      "with scores computed as keys · queriesᵀ and transposed",
       {
         transposed: (_, k) => k,
         scores: (s, q, k) =>
@@ -177,7 +177,7 @@ describe("attention of one tensor", () => {
     expect([...graph.nodes][0]?.int("num_heads")).toBe(heads);
   });
 
-  it("with values of another size becomes Attention", async () => {
+  it("with values of another head size becomes Attention", async () => {
     const { counts, graph } = await fuse({
       heads: (s, x) => [split(s, dense(s, x)), split(s, dense(s, x)), split(s, dense(s, x, 6), HEADS, 3)],
     });
@@ -190,7 +190,7 @@ describe("attention of one tensor", () => {
     expect([...graph.nodes].map((node) => [node.opType, node.float("scale")])).toEqual([["Attention", 1]]);
   });
 
-  it("as one operator of opset 23 becomes Attention", async () => {
+  it("of opset 23 becomes Attention", async () => {
     const { counts } = await rewritten(
       (s) => {
         const x = input(s);
@@ -209,7 +209,7 @@ describe("attention of one tensor", () => {
     expect(counts).toEqual({ Attention: 1, Cast: 1 });
   });
 
-  it("as one operator of opset 23 on tensors whose heads are not split becomes Attention", async () => {
+  it("of opset 23 on heads that are not split becomes Attention", async () => {
     const { counts } = await rewritten(
       (s) => {
         const x = input(s);
@@ -221,7 +221,7 @@ describe("attention of one tensor", () => {
     expect(counts).toEqual({ Attention: 1 });
   });
 
-  it("of opset 23 has a result of 0 for a query that sees no key", async () => {
+  it("of opset 23 returns 0 for a query without any key", async () => {
     const { counts } = await rewritten(
       (s) => {
         const x = input(s);
@@ -242,23 +242,19 @@ describe("attention of one tensor", () => {
   });
 });
 
-describe("attention is left alone", () => {
+describe("attention is not fused", () => {
   it.each<[string, AttentionParts, string]>([
     ["over another axis", { softmax: (s, scores) => s.op("Softmax", [scores], { axis: 2 }) }, "not over the last axis"],
-    [
-      "after another softmax",
-      { masked: (s, scores) => s.op("Softmax", [scores], { axis: -1 }) },
-      "Softmax stands between",
-    ],
+    ["after another softmax", { masked: (s, scores) => s.op("Softmax", [scores], { axis: -1 }) }, "Softmax is between"],
     [
       "with heads and size swapped",
       { merged: (s, c) => s.op("Reshape", [s.op("Transpose", [c], { perm: [0, 2, 3, 1] }), [0, 0, -1]]) },
-      "not put back together",
+      "heads are not merged",
     ],
     [
       "with scaled values",
       { heads: (s, x) => [split(s, dense(s, x)), split(s, dense(s, x)), s.op("Mul", [split(s, dense(s, x)), 2])] },
-      "values are scaled",
+      "values are multiplied by a constant",
     ],
     [
       "with queries that are not heads",
@@ -268,22 +264,22 @@ describe("attention is left alone", () => {
     [
       "with scores scaled by a tensor",
       { masked: (s, scores) => s.op("Mul", [scores, s.input("gain", [1, HEADS, 1, 1])]) },
-      "combined with gain by Mul",
+      "Mul combines the scores with gain",
     ],
-    ["with capped scores", { masked: (s, scores) => s.op("Tanh", [scores]) }, "Tanh stands between"],
+    ["with capped scores", { masked: (s, scores) => s.op("Tanh", [scores]) }, "Tanh is between"],
   ])("%s", async (_, parts, reason) => {
     const { counts, why } = await fuse(parts);
     expect(counts["Softmax"]).toBeGreaterThan(0);
     expect(why("Attention").join("\n")).toContain(reason);
   });
 
-  it("over all axes but the first, as before opset 13 by default", async () => {
+  it("with a softmax over all axes but the first, the default before opset 13", async () => {
     const softmax = { softmax: (s: Sketch, scores: Value) => s.op("Softmax", [scores]) };
     expect((await fuse(softmax, 12)).why("Attention").join()).toContain("not over the last axis");
     expect((await fuse(softmax, 13)).counts).toEqual({ Attention: 1 });
   });
 
-  it("where its probabilities are an output too", async () => {
+  it("if its probabilities are also an output", async () => {
     const { counts, why } = await fuse({
       probabilities: (s, p) => {
         s.output(p, "probabilities");
@@ -291,6 +287,6 @@ describe("attention is left alone", () => {
       },
     });
     expect(counts["Softmax"]).toBe(1);
-    expect(why("Attention").join()).toContain("scores or probabilities are read by others as well");
+    expect(why("Attention").join()).toContain("scores or probabilities are also read");
   });
 });

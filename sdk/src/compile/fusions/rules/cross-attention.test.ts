@@ -26,7 +26,7 @@ describe("attention of two tensors", () => {
     expect((await crossed()).counts).toEqual({ MatMul: 3, Add: 3, MultiHeadAttention: 1 });
   });
 
-  it("takes a mask as long as the keys", async () => {
+  it("accepts a mask as long as the keys", async () => {
     const { counts } = await crossed((s, scores) => {
       const mask = s.op("Unsqueeze", [s.input("mask", ["batch", "other"], "bool"), [1, 2]]);
       return s.op("Where", [mask, scores, -10_000]);
@@ -34,18 +34,18 @@ describe("attention of two tensors", () => {
     expect(counts).toEqual({ MatMul: 3, Add: 3, Cast: 1, MultiHeadAttention: 1 });
   });
 
-  it("takes a bias from queries to keys", async () => {
+  it("accepts a bias [queries, keys]", async () => {
     const { counts } = await crossed((s, scores) =>
       s.op("Add", [scores, s.input("bias", [1, HEADS, "sequence", "other"])]),
     );
     expect(counts).toMatchObject({ MultiHeadAttention: 1 });
   });
 
-  it("is left alone with a bias that is the same for all queries", async () => {
+  it("is not fused with a bias that is the same for all queries", async () => {
     const { counts, why } = await crossed((s, scores) =>
       s.op("Add", [scores, s.input("bias", ["batch", 1, 1, "other"])]),
     );
     expect(counts["Softmax"]).toBe(1);
-    expect(why("Attention").join()).toContain("the shape of what is added to scores is not known");
+    expect(why("Attention").join()).toContain("the shape of the bias on the scores is unknown");
   });
 });

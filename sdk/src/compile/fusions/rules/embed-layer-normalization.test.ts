@@ -18,7 +18,7 @@ const range = (s: Sketch, tokens: Value, first = 0) => {
 const normalized = (s: Sketch, x: Value) =>
   s.op("LayerNormalization", [x, s.random([HIDDEN], 1), s.random([HIDDEN])], { epsilon: { float: 1e-3 } });
 
-/** @param terms what is added to the embeddings of the tokens */
+/** @param terms returns the embeddings that are added to the token embeddings */
 const fuse = (terms: (s: Sketch, tokens: Value) => readonly Value[], optimize?: Options["optimize"]) =>
   rewritten(
     (s) => {
@@ -35,7 +35,7 @@ const nodeOf = ({ graph }: Awaited<ReturnType<typeof fuse>>) =>
   graph.sorted().find(({ opType }) => opType === "EmbedLayerNormalization");
 
 describe("normalized embeddings", () => {
-  it("keep two tables that are read by the same computed ids", async () => {
+  it("keep two tables with the same computed ids", async () => {
     const found = await fuse((s, tokens) => {
       const places = s.op("Mod", [tokens, s.index(POSITIONS)]);
       return [lookup(s, POSITIONS, places), lookup(s, POSITIONS, places)];
@@ -44,9 +44,9 @@ describe("normalized embeddings", () => {
   });
 
   it.each<[string, Parameters<typeof fuse>[0], number, boolean]>([
-    ["words, types and positions", (s, tokens) => [typed(s), positioned(s, tokens)], POSITIONS, true],
-    ["words, positions and types", (s, tokens) => [positioned(s, tokens), typed(s)], POSITIONS, true],
-    ["words and positions", (s, tokens) => [positioned(s, tokens)], POSITIONS, false],
+    ["tokens, types and positions", (s, tokens) => [typed(s), positioned(s, tokens)], POSITIONS, true],
+    ["tokens, positions and types", (s, tokens) => [positioned(s, tokens), typed(s)], POSITIONS, true],
+    ["tokens and positions", (s, tokens) => [positioned(s, tokens)], POSITIONS, false],
     ["positions from 2 on", (s, tokens) => [positioned(s, tokens, 2), typed(s)], POSITIONS - 2, true],
     [
       "positions sliced from their table",
@@ -75,7 +75,12 @@ describe("normalized embeddings", () => {
       POSITIONS,
       false,
     ],
-    ["a vector beside", (s, tokens) => [positioned(s, tokens), s.random([1, 1, HIDDEN])], POSITIONS, false],
+    [
+      "tokens, positions and a vector",
+      (s, tokens) => [positioned(s, tokens), s.random([1, 1, HIDDEN])],
+      POSITIONS,
+      false,
+    ],
   ])("of %s become one operator", async (_, terms, rows, hasTypes) => {
     const found = await fuse(terms);
     expect(found.counts).toEqual({ EmbedLayerNormalization: 1, Cast: hasTypes ? 2 : 1 });
@@ -88,7 +93,7 @@ describe("normalized embeddings", () => {
 
   it.each<[string, (s: Sketch, tokens: Value) => Value]>([
     [
-      "computed from the tokens, as RoBERTa's",
+      "computed from the token ids, as in RoBERTa",
       (s, tokens) => {
         const isWord = s.op("Cast", [s.op("Not", [s.op("Equal", [tokens, s.index(1)])])], { to: CAST.int64 });
         const counted = s.op("Mul", [s.op("CumSum", [isWord, s.index(1)]), isWord]);
@@ -106,7 +111,7 @@ describe("normalized embeddings", () => {
     expect(nodeOf(found)?.inputs).toHaveLength(9);
   });
 
-  it("have constant positions where the length is fixed", async () => {
+  it("have constant positions if the length is fixed", async () => {
     const found = await rewritten(
       (s) => {
         const tokens = s.input("input_ids", ["batch", 6], "int64");
@@ -118,14 +123,14 @@ describe("normalized embeddings", () => {
   });
 });
 
-describe("normalized embeddings are left alone", () => {
+describe("normalized embeddings are not fused", () => {
   it.each<[string, Parameters<typeof fuse>[0], string]>([
-    ["without positions", (s) => [typed(s)], "there are no positions"],
-    ["of words alone", () => [], "there are no positions"],
+    ["without positions", (s) => [typed(s)], "there is no position table"],
+    ["of tokens only", () => [], "there is no position table"],
     [
       "with positions for each text",
       (s, tokens) => [typed(s), s.op("Tanh", [positioned(s, tokens)]), s.input("x", ["batch", "sequence", HIDDEN])],
-      "is not a lookup",
+      "is not a token, position or type embedding",
     ],
     [
       "with a fourth table",
@@ -138,7 +143,7 @@ describe("normalized embeddings are left alone", () => {
     expect(why("EmbedLayerNormalization").join()).toContain(reason);
   });
 
-  it("where others read the sum", async () => {
+  it("if another node reads the sum", async () => {
     const { counts, why } = await fuse((s, tokens) => {
       const positions = positioned(s, tokens);
       s.output(s.op("Tanh", [positions]), "positions");
@@ -156,10 +161,10 @@ describe("normalized embeddings are left alone", () => {
       { below: { input_ids: WORDS } },
     );
     expect(other.counts["EmbedLayerNormalization"]).toBeUndefined();
-    expect(other.why("EmbedLayerNormalization").join()).toContain("is read by others as well");
+    expect(other.why("EmbedLayerNormalization").join()).toContain("is also read by other nodes");
   });
 
-  it("over more axes than the last", async () => {
+  it("if the normalization is over two axes", async () => {
     const { counts, why } = await rewritten(
       (s) => {
         const tokens = s.input("input_ids", ["batch", 3], "int64");

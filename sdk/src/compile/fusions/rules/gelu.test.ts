@@ -29,16 +29,16 @@ describe("gelu by the error function", () => {
 
   it.each<[string, Draw, string]>([
     ["0.6 instead of ½", (s, x) => mul(s, mul(s, x, 0.6), gate(s, x)), "0.6"],
-    ["1.5 instead of √2", (s, x) => mul(s, mul(s, x, 0.5), gate(s, x, 1.5)), "1.5 stands where 1.414"],
+    ["1.5 instead of √2", (s, x) => mul(s, mul(s, x, 0.5), gate(s, x, 1.5)), "found 1.5 instead of 1.414"],
     ["1 − erf", (s, x) => mul(s, mul(s, x, 0.5), s.op("Sub", [1, s.op("Erf", [s.op("Div", [x, Math.SQRT2])])])), ""],
     ["another value under erf", (s, x) => mul(s, mul(s, x, 0.5), gate(s, s.op("Tanh", [x]))), ""],
-  ])("%s is left alone", async (_, draw, why) => {
+  ])("%s is not fused", async (_, draw, why) => {
     const found = await fuse(draw);
     expect(found.counts["Gelu"]).toBeUndefined();
     expect(found.why("Gelu").join("\n")).toContain(why);
   });
 
-  it("is left alone where ½ widens its result", async () => {
+  it("is not fused if ½ adds an axis", async () => {
     const { counts } = await fuse((s, x) => mul(s, mul(s, x, gate(s, x)), s.floats([2, 1, 1, 1], [0.5, 0.5])));
     expect(counts["Gelu"]).toBeUndefined();
   });
@@ -68,23 +68,23 @@ describe("gelu by tanh", () => {
     ["x² instead of x³", (s, x) => sum(s, x, s.op("Pow", [x, 2]))],
     ["another slope", (s, x) => sum(s, x, s.op("Pow", [x, 3]), 0.9)],
     ["another cubic term", (s, x) => sum(s, x, s.op("Pow", [x, 3]), SLOPE, 0.05)],
-  ])("with %s is left alone", async (_, draw) => {
+  ])("with %s is not fused", async (_, draw) => {
     expect((await fuse(draw)).counts["FastGelu"]).toBeUndefined();
   });
 });
 
 describe("Gelu of opset 20", () => {
-  it("becomes FastGelu where it approximates", async () => {
+  it("becomes FastGelu if it approximates", async () => {
     expect((await fuse((s, x) => s.op("Gelu", [x], { approximate: "tanh" }), 20)).counts).toEqual({ FastGelu: 1 });
   });
 
-  it("stays where it does not", async () => {
+  it("stays if it does not approximate", async () => {
     const { graph } = await fuse((s, x) => s.op("Gelu", [x], { approximate: "none" }), 20);
     expect([...graph.nodes].map(({ opType, domain }) => domain + opType)).toEqual(["Gelu"]);
   });
 });
 
-describe("gelu by the logistic function", () => {
+describe("gelu by the sigmoid function", () => {
   const quick =
     (slope: number): Draw =>
     (s, x) =>
@@ -93,10 +93,10 @@ describe("gelu by the logistic function", () => {
     expect((await fuse(quick(1.702))).counts).toEqual({ QuickGelu: 1 });
   });
 
-  it("is left alone with another slope", async () => {
+  it("is not fused with another slope", async () => {
     const found = await fuse(quick(1.6));
     expect(found.counts["QuickGelu"]).toBeUndefined();
-    expect(found.why("QuickGelu").join()).toContain("stands where 1.702 is expected");
+    expect(found.why("QuickGelu").join()).toContain("instead of 1.702");
   });
 });
 
@@ -109,10 +109,10 @@ describe("a bias before gelu", () => {
   it.each<[string, Draw, string, number?]>([
     ["x + b", (s, x) => exact(s, s.op("Add", [x, bias(s)])), "BiasGelu"],
     ["b + x", (s, x) => exact(s, s.op("Add", [bias(s), x])), "BiasGelu"],
-    ["b given by the caller", (s, x) => exact(s, s.op("Add", [x, s.input("bias", [HIDDEN])])), "BiasGelu"],
+    ["b as an input", (s, x) => exact(s, s.op("Add", [x, s.input("bias", [HIDDEN])])), "BiasGelu"],
     ["x + b, approximated", (s, x) => tanh(s, s.op("Add", [x, bias(s)])), "FastGelu"],
     ["x + b, opset 20", (s, x) => s.op("Gelu", [s.op("Add", [x, bias(s)])]), "BiasGelu", 20],
-  ])("as %s is part of the operator", async (_, draw, opType, opset) => {
+  ])("%s becomes an input of the operator", async (_, draw, opType, opset) => {
     const { counts, graph } = await fuse(draw, opset);
     expect(counts).toEqual({ [opType]: 1 });
     expect([...graph.nodes][0]?.inputs).toHaveLength(2);
@@ -123,12 +123,12 @@ describe("a bias before gelu", () => {
     ["of more axes", (s) => s.random([1, 1, HIDDEN])],
     ["for every token", (s) => s.input("other", ["batch", "sequence", HIDDEN])],
     ["that widens the result", (s) => s.input("wide", ["batch", "batch", "sequence", HIDDEN])],
-  ])("%s stays apart", async (_, bias) => {
+  ])("%s stays a separate Add", async (_, bias) => {
     const { counts } = await fuse((s, x) => exact(s, s.op("Add", [x, bias(s)])));
     expect(counts).toEqual({ Add: 1, Gelu: 1 });
   });
 
-  it("stays apart where others read the sum", async () => {
+  it("stays a separate Add if another node reads the sum", async () => {
     const { counts } = await fuse((s, x) => {
       const sum = s.op("Add", [x, bias(s)]);
       s.output(sum, "sum");

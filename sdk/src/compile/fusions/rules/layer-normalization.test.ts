@@ -20,7 +20,7 @@ interface Parts {
   readonly swapped?: boolean;
 }
 
-/** Layer normalization step by step, as PyTorch exports it unless parts say otherwise. */
+/** Layer normalization in single operators, as PyTorch exports it. `parts` replace some of them. */
 function decomposed(s: Sketch, x: Value, parts: Parts = {}): Value {
   const mean = parts.mean ?? meanOf;
   const commuted = (opType: string, a: Value, b: Operand) => s.op(opType, parts.swapped ? [b, a] : [a, b]);
@@ -89,7 +89,7 @@ describe("layer normalization", () => {
       (s: Sketch, mean: Value, scale: Value) =>
         s.op("Add", [s.op("Mul", [s.op("Neg", [mean]), scale]), s.random([HIDDEN])]),
     ],
-  ])("as TensorFlow has it, %s, becomes one operator", async (_, shift) => {
+  ])("in the form of TensorFlow, %s, becomes one operator", async (_, shift) => {
     const { counts } = await rewritten((s) => {
       const x = input(s);
       const mean = s.op("GlobalAveragePool", [x]);
@@ -102,7 +102,7 @@ describe("layer normalization", () => {
     expect(counts).toEqual({ LayerNormalization: 1 });
   });
 
-  it("that is one operator already stays as it is", async () => {
+  it("that is already one operator stays", async () => {
     const { counts, trace } = await rewritten((s) =>
       s.output(
         s.op("LayerNormalization", [input(s), s.random([HIDDEN], 1), s.random([HIDDEN])], {
@@ -116,30 +116,26 @@ describe("layer normalization", () => {
   });
 
   it.each<[string, Parts, string]>([
-    ["over another axis", { mean: (s, x) => s.op("ReduceMean", [x], { axes: [1] }) }, "stands where"],
-    ["over two axes", { mean: (s, x) => s.op("ReduceMean", [x], { axes: [1, 2] }) }, "stands where"],
-    ["without epsilon", { epsilon: () => undefined }, "stands where"],
+    ["over another axis", { mean: (s, x) => s.op("ReduceMean", [x], { axes: [1] }) }, "instead of"],
+    ["over two axes", { mean: (s, x) => s.op("ReduceMean", [x], { axes: [1, 2] }) }, "instead of"],
+    ["without epsilon", { epsilon: () => undefined }, "instead of"],
     ["without gain", { gain: () => undefined }, ""],
-    ["with a negative epsilon", { epsilon: () => -EPSILON }, "epsilon is not one positive number"],
-    [
-      "with an epsilon for each channel",
-      { epsilon: (s) => s.random([HIDDEN], 1) },
-      "epsilon is not one positive number",
-    ],
+    ["with a negative epsilon", { epsilon: () => -EPSILON }, "epsilon is not a positive number"],
+    ["with an epsilon for each channel", { epsilon: (s) => s.random([HIDDEN], 1) }, "epsilon is not a positive number"],
     [
       "with a gain for each token",
       { gain: (s) => s.input("gain", ["batch", "sequence", HIDDEN]) },
-      "a constant is expected",
+      "instead of a constant",
     ],
-    ["with a gain for the whole", { gain: (s) => s.random([1], 2) }, "not a vector of the last axis"],
-    ["that centres something else", { centred: (s, x) => s.op("Sub", [x, meanOf(s, s.op("Tanh", [x]))]) }, ""],
-  ])("%s is left alone", async (_, parts, why) => {
+    ["with a gain for the whole", { gain: (s) => s.random([1], 2) }, "not a vector as long as the last axis"],
+    ["that subtracts another mean", { centred: (s, x) => s.op("Sub", [x, meanOf(s, s.op("Tanh", [x]))]) }, ""],
+  ])("%s is not fused", async (_, parts, why) => {
     const found = await fuse(parts);
     expect(found.counts["LayerNormalization"]).toBeUndefined();
     if (why) expect(found.why("LayerNormalization").join("\n")).toContain(why);
   });
 
-  it("is left alone where something reads a value inside it", async () => {
+  it("is not fused if another node reads an intermediate value", async () => {
     const { counts, why } = await rewritten((s) => {
       const x = input(s);
       const result = decomposed(s, x);
@@ -148,6 +144,6 @@ describe("layer normalization", () => {
       s.output(unit as Value, "unit");
     });
     expect(counts["LayerNormalization"]).toBeUndefined();
-    expect(why("LayerNormalization").join()).toContain("is read by others as well");
+    expect(why("LayerNormalization").join()).toContain("is also read by nodes outside the pattern");
   });
 });

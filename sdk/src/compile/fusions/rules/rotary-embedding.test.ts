@@ -34,21 +34,21 @@ const fuse = (rotate: (s: Sketch, heads: Value, x: Value) => Value, opset = 17) 
     { opset },
   );
 
-describe("rotary position embedding", () => {
-  it("of whole heads becomes one operator, and the attention one without packed weights", async () => {
+describe("rotary embedding", () => {
+  it("of whole heads becomes one operator, and the attention MultiHeadAttention", async () => {
     const { counts } = await fuse((s, heads, x) => rotated(s, heads, angles(s, range(s, x))));
     expect(counts).toMatchObject({ RotaryEmbedding: 2, MultiHeadAttention: 1 });
     expect(counts["Softmax"]).toBeUndefined();
   });
 
-  it("at positions that start later becomes one operator", async () => {
+  it("with positions that do not start at 0 becomes one operator", async () => {
     const { counts } = await fuse((s, heads, x) =>
       rotated(s, heads, angles(s, s.op("Add", [range(s, x), s.index(3)]))),
     );
     expect(counts["RotaryEmbedding"]).toBe(2);
   });
 
-  it("of heads that are scaled before becomes one operator, and the scale one of the attention", async () => {
+  it("of scaled heads becomes one operator, and the attention gets the scale", async () => {
     const { counts } = await fuse((s, heads, x) => rotated(s, s.op("Mul", [heads, 0.5]), angles(s, range(s, x))));
     expect(counts).toMatchObject({ RotaryEmbedding: 2, MultiHeadAttention: 1 });
     expect(counts["Mul"]).toBe(1);
@@ -65,16 +65,16 @@ describe("rotary position embedding", () => {
         return s.op("RotaryEmbedding", [heads, table("Cos"), table("Sin")], settings);
       }, 23);
 
-    it("becomes onnxruntime's", async () => {
+    it("becomes onnxruntime's operator", async () => {
       expect((await standard({})).counts).toMatchObject({ RotaryEmbedding: 2, MultiHeadAttention: 1 });
     });
 
     it.each([{ interleaved: 1 }, { rotary_embedding_dim: 2 }])(
-      "stays, and with it the attention, with %j",
+      "with %j is not fused, and neither is the attention",
       async (settings) => {
         const { counts, why } = await standard(settings, settings.rotary_embedding_dim ? 1 : HALF);
         expect(counts).toMatchObject({ RotaryEmbedding: 2, Softmax: 1 });
-        expect(why("RotaryEmbedding").join()).toContain("does not rotate the halves of whole heads by position");
+        expect(why("RotaryEmbedding").join()).toContain("only rotations of whole heads in halves");
       },
     );
   });
@@ -88,39 +88,39 @@ describe("rotary position embedding", () => {
           heads,
           angles(s, range(s, x), (half) => s.op("Mul", [half, 2])),
         ),
-      "the same in every batch and in both halves of a head",
+      "equal in every batch and in both halves of a head",
     ],
     [
-      "at positions the caller gives",
+      "at positions from an input",
       (s, heads) => rotated(s, heads, angles(s, s.graph.inputs[1] ?? s.input("positions", ["sequence"], "int64"))),
-      "depend on more than the position",
+      "not computed from positions alone",
     ],
     [
       "by the same angles everywhere",
       (s, heads) => rotated(s, heads, s.floats([1, 1, 1, SIZE], [0.5, 1, 0.5, 1])),
-      "not one angle for each position",
+      "do not have one row per position",
     ],
     [
-      "split elsewhere than in the middle",
+      "split outside the middle",
       (s, heads, x) => rotated(s, heads, angles(s, range(s, x)), 1),
-      "does not rotate the halves",
+      "not between the two halves",
     ],
     [
-      "with halves that are not equally long",
+      "with halves of different sizes",
       (s, heads, x) => {
         const [first, second] = [s.op("Slice", [heads, [0], [3], [3]]), s.op("Slice", [heads, [2], [3], [3]])];
         const turned = s.op("Concat", [s.op("Neg", [second]), first], { axis: -1 });
         const angle = angles(s, range(s, x));
         return s.op("Add", [s.op("Mul", [heads, s.op("Cos", [angle])]), s.op("Mul", [turned, s.op("Sin", [angle])])]);
       },
-      "does not rotate the halves",
+      "not between the two halves",
     ],
     [
-      "of something that is no heads",
+      "of a tensor without heads",
       (s, heads, x) => rotated(s, s.op("Tanh", [heads]), angles(s, range(s, x))),
       "not split into heads",
     ],
-  ])("%s is left alone", async (_, rotate, reason) => {
+  ])("%s is not fused", async (_, rotate, reason) => {
     const { counts, why } = await fuse(rotate);
     expect(counts["RotaryEmbedding"]).toBeUndefined();
     expect(why("RotaryEmbedding").join()).toContain(reason);

@@ -21,7 +21,7 @@ export const skipLayerNormalizationFusion: Rule = rule("SkipLayerNormalization",
     const unlike = whyNotFusable(root);
     if (unlike) return unlike;
     if (a.isConstant || b.isConstant || !sameShape(a.shape, shape) || !sameShape(b.shape, shape)) {
-      return refuse("the two tensors that are added have different shapes", total.producer);
+      return refuse("one of the added tensors is a constant, or their shapes differ", total.producer);
     }
     if (shape.length !== 3 && shape.length !== 2) return refuse("the input does not have two or three axes", root);
     const [x, skip, bias] = withBias(a, b) ?? [...(withBias(b, a) ?? [a, b, undefined])];

@@ -33,17 +33,17 @@ describe("views of a tensor", () => {
       [0, 0, 1, 3, 4],
     ],
     ["Flatten", (s, x) => s.op("Flatten", [x], { axis: 2 }), [-1, 12]],
-  ])("%s: one Reshape to a constant target", async (_, draw, target) => {
+  ])("%s become one Reshape to a constant target", async (_, draw, target) => {
     expect(await targets(draw)).toEqual({ targets: [target], counts: { Erf: 1, Tanh: 1, Reshape: 1 } });
   });
 
-  it("that undo each other are gone", async () => {
+  it("that cancel each other are removed", async () => {
     const back: Draw = (s, x) =>
       s.op("Reshape", [s.op("Reshape", [x, [-1, 12]]), concat(s, size(s, x, 0), size(s, x, 1), [12])]);
     expect((await targets(back)).targets).toEqual([]);
   });
 
-  it("with two sizes that move keep their computed target", async () => {
+  it("keep a computed target if two dynamic sizes change their axes", async () => {
     const swapped: Draw = (s, x) => s.op("Reshape", [x, concat(s, size(s, x, 1), size(s, x, 0), [12])]);
     const { graph } = await canonical(swapped);
     expect(graph.sorted().at(-2)?.inputs[1]?.isConstant).toBe(false);
@@ -51,7 +51,7 @@ describe("views of a tensor", () => {
 });
 
 describe("transposes", () => {
-  it("in a row are one", async () => {
+  it("in a row become one", async () => {
     const { counts, graph } = await canonical((s, x) =>
       s.op("Transpose", [s.op("Transpose", [x], { perm: [1, 2, 0] })], { perm: [0, 2, 1] }),
     );
@@ -59,7 +59,7 @@ describe("transposes", () => {
     expect(graph.sorted()[1]?.ints("perm")).toEqual([1, 0, 2]);
   });
 
-  it("that undo each other are gone, though others read what is between", async () => {
+  it("that cancel each other are removed even if the value in between has other readers", async () => {
     const { counts } = await canonical((s, x) => {
       const between = s.op("Transpose", [x], { perm: [1, 2, 0] });
       s.output(between, "between");
@@ -77,18 +77,18 @@ describe("a chain of movements", () => {
     return s.op("Reshape", [moved, concat(s, size(s, x, 0), [3], [4], size(s, x, 1))]);
   };
 
-  it("that amounts to a single Transpose is one", async () => {
+  it("with the effect of one Transpose becomes one", async () => {
     const { counts } = await canonical((s, x) => chain(s, x, [0, 2, 1]));
     expect(counts).toEqual({ Erf: 1, Reshape: 1, Transpose: 1, Tanh: 1 });
   });
 
-  it("that mixes elements is left alone", async () => {
+  it("with another effect stays", async () => {
     const { counts } = await canonical((s, x) => chain(s, x, [0, 1, 2]));
     expect(counts).toMatchObject({ Reshape: 2, Transpose: 1 });
   });
 });
 
-describe("a size of something computed", () => {
+describe("a size of a computed value", () => {
   it("is read from an input", async () => {
     const { graph } = await canonical((s, x) => {
       const y = s.op("Exp", [s.op("MatMul", [x, s.random([12, 12])])]);
@@ -99,7 +99,7 @@ describe("a size of something computed", () => {
     expect([...graph.nodes].map(({ opType }) => opType)).not.toContain("Exp");
   });
 
-  it("that no input has stays", async () => {
+  it("stays if no input has it", async () => {
     const { graph } = await canonical((s, x) => {
       const present = s.op("NonZero", [x]);
       return s.op("Add", [x, s.op("Cast", [size(s, present, 1)], { to: 1 })]);

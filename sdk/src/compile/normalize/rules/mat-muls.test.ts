@@ -25,11 +25,11 @@ describe("Gemm", () => {
     ["x · w + c", onRows({})],
     ["x · wᵀ + c", onRows({ transB: 1 }, [4, WIDTH])],
     ["with factors of 1", onRows({ alpha: { float: 1 }, beta: { float: 1 } })],
-  ])("of rows, %s, is a product and a sum of the whole", async (_, draw) => {
+  ])("of rows, %s, becomes MatMul and Add", async (_, draw) => {
     expect((await canonical(draw)).counts).toEqual({ MatMul: 1, Add: 1 });
   });
 
-  it("of rows without c is a product", async () => {
+  it("of rows without c becomes MatMul", async () => {
     expect((await canonical(onRows({}, [WIDTH, 4], () => undefined))).counts).toEqual({ MatMul: 1 });
   });
 
@@ -47,14 +47,14 @@ describe("Gemm", () => {
 
 describe("Einsum", () => {
   const HEADS = 2;
-  it("of heads and a weight is a product", async () => {
+  it("of heads and a weight becomes MatMul", async () => {
     const { counts } = await canonical((s, x) =>
       s.op("Einsum", [x, s.random([WIDTH, HEADS, 3])], { equation: "bsk,kne->bsne" }),
     );
     expect(counts).toEqual({ MatMul: 1, Reshape: 1 });
   });
 
-  it("over two axes and a weight is a product", async () => {
+  it("over two axes and a weight becomes MatMul", async () => {
     const { counts } = await canonical((s, x) =>
       s.op("Einsum", [s.op("Reshape", [x, [0, 0, HEADS, 3]]), s.random([HEADS, 3, 4])], { equation: "bsne,nek->bsk" }),
     );
@@ -65,7 +65,7 @@ describe("Einsum", () => {
     ["bqnd,bknd->bnqk", { MatMul: 1, Reshape: 1, Transpose: 2 }],
     ["bqnd,bknd->bnkq", { MatMul: 1, Reshape: 1, Transpose: 2 }],
     ["bqnd , bknd -> bqnk", { MatMul: 1, Reshape: 1, Transpose: 3 }],
-  ])("of two tensors, %s, is a product between transposes", async (equation, counts) => {
+  ])("of two tensors, %s, becomes MatMul of transposes", async (equation, counts) => {
     const found = await canonical((s, x) => {
       const heads = s.op("Reshape", [x, [0, 0, HEADS, 3]]);
       return s.op("Einsum", [heads, heads], { equation });
@@ -83,9 +83,9 @@ describe("Einsum", () => {
   });
 });
 
-describe("a transposed product", () => {
+describe("a transposed MatMul", () => {
   const swap = (s: Sketch, x: Value) => s.op("Transpose", [x], { perm: [0, 2, 1] });
-  it("of computed tensors is a product in the other order", async () => {
+  it("of computed tensors becomes a MatMul in the other order", async () => {
     const { graph } = await canonical((s, x) => swap(s, s.op("MatMul", [x, swap(s, s.op("Tanh", [x]))])));
     expect(graph.sorted().at(-1)?.opType).toBe("MatMul");
   });
@@ -103,34 +103,34 @@ describe("a transposed product", () => {
   });
 });
 
-describe("a bias of heads", () => {
+describe("a bias on heads", () => {
   const heads = (s: Sketch, x: Value) => s.op("Reshape", [x, [0, 0, 2, 3]]);
-  it("is added before they are split", async () => {
+  it("is added before the heads are split", async () => {
     const { graph } = await canonical((s, x) => s.op("Add", [heads(s, x), s.random([2, 3])]));
     expect(graph.sorted().map(({ opType }) => opType)).toEqual(["Add", "Reshape"]);
   });
 
   it.each([
-    ["for each element alone", [3]],
-    ["for each head alone", [2, 1]],
+    ["with one element per head element", [3]],
+    ["with one element per head", [2, 1]],
   ])("%s stays", async (_, shape) => {
     const { graph } = await canonical((s, x) => s.op("Add", [heads(s, x), s.random(shape)]));
     expect(graph.sorted().map(({ opType }) => opType)).toEqual(["Reshape", "Add"]);
   });
 });
 
-describe("a selection by arithmetic", () => {
+describe("an arithmetic selection", () => {
   const draw = (s: Sketch, x: Value, opposite: (c: Value) => Value) => {
     const c = s.input("c", ["batch", "sequence", 1], "bool");
     const [yes, no] = [c, opposite(c)].map((each) => s.op("Cast", [each], { to: 1 })) as [Value, Value];
     return s.op("Add", [s.op("Mul", [yes, x]), s.op("Mul", [-1, no])]);
   };
 
-  it("is Where", async () => {
+  it("becomes Where", async () => {
     expect((await canonical((s, x) => draw(s, x, (c) => s.op("Not", [c])))).counts).toEqual({ Where: 1 });
   });
 
-  it("between two conditions stays", async () => {
+  it("with two conditions stays", async () => {
     const { counts } = await canonical((s, x) =>
       draw(s, x, () => s.op("Not", [s.input("d", ["batch", 1, 1], "bool")])),
     );
@@ -138,7 +138,7 @@ describe("a selection by arithmetic", () => {
   });
 });
 
-describe("work on rows", () => {
+describe("an operator on rows", () => {
   it.each<[string, Draw, Record<string, number>, number?]>([
     [
       "a dense layer",
@@ -156,13 +156,13 @@ describe("work on rows", () => {
       { LayerNormalization: 1 },
     ],
     ["Softmax", (s, x) => back(s, s.op("Softmax", [rowsOf(s, x)], { axis: 1 }), x), { Softmax: 1 }],
-    ["Softmax by its default axis", (s, x) => back(s, s.op("Softmax", [rowsOf(s, x)]), x), { Softmax: 1 }, 12],
+    ["Softmax with its default axis", (s, x) => back(s, s.op("Softmax", [rowsOf(s, x)]), x), { Softmax: 1 }, 12],
     [
       "a residual",
       (s, x) => back(s, s.op("Add", [rowsOf(s, x), rowsOf(s, s.input("y", ["batch", "sequence", WIDTH]))]), x),
       { Add: 1 },
     ],
-  ])("%s is work on the whole", async (_, draw, counts, opset) => {
+  ])("%s runs on the whole tensor", async (_, draw, counts, opset) => {
     const found = await canonical((s, x) => draw(s, s.op("Tanh", [x])), opset);
     expect(found.counts).toEqual({ Tanh: 1, ...counts });
   });
@@ -175,7 +175,7 @@ describe("work on rows", () => {
     expect(graph.sorted().at(-1)?.opType).not.toBe("Reshape");
   });
 
-  it("with a constant for each row stays", async () => {
+  it("with a constant per row stays", async () => {
     const { counts } = await rewritten(
       (s) => s.output(s.op("Add", [s.op("Reshape", [s.input("x", [2, 3, WIDTH]), [6, WIDTH]]), s.random([6, WIDTH])])),
       { optimize: only() },

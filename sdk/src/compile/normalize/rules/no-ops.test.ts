@@ -11,7 +11,7 @@ const shapeOf = (s: Sketch, x: Value) => s.op("Shape", [x]);
 const canonical = (draw: Draw) =>
   rewritten((s) => s.output(s.op("Tanh", [draw(s, s.input("x", ["batch", "sequence", 4]))])), { optimize: only() });
 
-describe("an operator that does nothing is taken out", () => {
+describe("an operator without effect is removed", () => {
   it.each<[string, Draw]>([
     ["Identity", (s, x) => s.op("Identity", [x])],
     ["Dropout", (s, x) => s.op("Dropout", [x, 0.5])],
@@ -49,10 +49,10 @@ describe("an operator that does nothing is taken out", () => {
   });
 });
 
-describe("an operator that does something stays", () => {
+describe("an operator with an effect stays", () => {
   it.each<[string, Draw, string]>([
     ["x + 0 with another axis", (s, x) => s.op("Add", [x, s.floats([1, 1, 1, 1], [0])]), "Add"],
-    ["x + 0 and 1", (s, x) => s.op("Add", [x, s.floats([4], [0, 0, 0, 1])]), "Add"],
+    ["x + a vector of 0 and 1", (s, x) => s.op("Add", [x, s.floats([4], [0, 0, 0, 1])]), "Add"],
     ["0 − x", (s, x) => s.op("Sub", [0, x]), "Sub"],
     ["1 / x", (s, x) => s.op("Div", [1, x]), "Div"],
     ["x + 1e-9", (s, x) => s.op("Add", [x, 1e-9]), "Add"],

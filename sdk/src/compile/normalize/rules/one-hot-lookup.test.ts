@@ -16,14 +16,14 @@ const lookup = (values: readonly number[], { depth = ROWS, axis = -1 } = {}) =>
     { optimize: only() },
   );
 
-describe("a product of one-hot rows and a table", () => {
-  it("is a lookup", async () => {
+describe("a MatMul of one-hot rows and a table", () => {
+  it("becomes Gather", async () => {
     expect((await lookup([0, 1])).counts).toEqual({ Gather: 1 });
   });
 
   it.each<[string, readonly number[], { depth?: number; axis?: number }]>([
     ["with other values than 0 and 1", [0, 2], {}],
-    ["with rows that are all but one", [1, 0], {}],
+    ["with inverted rows", [1, 0], {}],
     ["with hot columns", [0, 1], { axis: 1 }],
   ])("stays %s", async (_, values, options) => {
     expect((await lookup(values, options)).counts).toMatchObject({ OneHot: 1, MatMul: 1 });

@@ -2,8 +2,8 @@ import { describe, expect, it } from "vitest";
 import type { Sketch } from "#test/fixtures/sketch.ts";
 import { only, rewritten } from "#test/oracles/rewritten.ts";
 
-describe("the sizes of something computed", () => {
-  /** Broadcasting suggests that b is as long as a, which may have one element. */
+describe("sizes of a computed value", () => {
+  /** Inference makes a and b equally long, but a may have one element at run time. */
   const added = (names: readonly ("a" | "b")[]) => (s: Sketch) => {
     const inputs = new Map(names.map((name) => [name, s.input(name, [`length of ${name}`])]));
     const computed = s.op("Relu", [inputs.get("a")]);
@@ -12,7 +12,7 @@ describe("the sizes of something computed", () => {
   };
 
   it.each([[["a", "b"] as const], [["b", "a"] as const]])(
-    "are those of the input it is computed from, not of one beside it: inputs %j",
+    "come from an input that the value is computed from: inputs %j",
     async (names) => {
       const { graph } = await rewritten(added(names), {
         optimize: only(),
@@ -26,7 +26,7 @@ describe("the sizes of something computed", () => {
     },
   );
 
-  it("are read from the input, so that the result need not be there", async () => {
+  it("come from the input, so that the value need not exist", async () => {
     const { graph } = await rewritten(
       (s) => s.output(s.op("Shape", [s.op("Relu", [s.input("x", ["batch", "sequence", 4])])])),
       { optimize: only() },

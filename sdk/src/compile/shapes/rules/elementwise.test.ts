@@ -14,7 +14,7 @@ const unary =
   (opType: string): Draw =>
   (s) =>
     s.op(opType, [s.input("x", ["b", 3, "s"])]);
-/** Sizes that broadcast in both directions. */
+/** Shapes that broadcast in both directions. */
 const broadcasting =
   (opType: string, dtype: "float32" | "bool" | "int64" = "float32"): Draw =>
   (s) =>
@@ -48,25 +48,25 @@ describe("elementwise rules", () => {
     expect(await compareWithOnnxruntime(draw, { opset: 20, ...options })).toEqual(AGREES);
   });
 
-  it("are each compared with onnxruntime", () => {
+  it("are all compared with onnxruntime", () => {
     expect(new Set(cases.map(([opType]) => opType))).toEqual(new Set(Object.keys(elementwiseRules)));
   });
 });
 
-/** A vector or, where the length is undefined, a scalar. */
+/** A vector, or a scalar if the length is undefined. */
 interface Operand {
   readonly value: Value;
   readonly length: number | undefined;
 }
 
-/** One step of a computation with sizes: an operator by number, and the operands that it takes of those there are. */
+/** One operation on sizes: the indices of an operator and of its operands. */
 const step = fc.tuple(fc.nat(99), fc.nat(99), fc.nat(99), fc.integer({ min: -9, max: 9 }));
 const steps = fc.array(step, { minLength: 4, maxLength: 14 });
 
 const arithmetic = ["Add", "Sub", "Mul", "Max", "Min"];
 const comparisons = ["Equal", "Less", "Greater", "LessOrEqual", "GreaterOrEqual"];
 
-/** Computes with sizes as exporters do: every intermediate value is a small vector or scalar of int64. */
+/** Adds size arithmetic as exporters write it: all values are small int64 vectors or scalars. */
 function computeSizes(s: Sketch, program: readonly (readonly [number, number, number, number])[]): void {
   const shape = (value: Value, length: number): Operand => ({ value: s.op("Shape", [value]), length });
   const x = s.input("x", ["b", 3, "s"]);
@@ -129,7 +129,7 @@ function computeSizes(s: Sketch, program: readonly (readonly [number, number, nu
 }
 
 describe("contents of size vectors", () => {
-  it("are what onnxruntime computes, whatever is computed from shapes", async () => {
+  it("equal the results of onnxruntime for random size arithmetic", async () => {
     await fc.assert(
       fc.asyncProperty(steps, async (program) => {
         expect(await compareWithOnnxruntime((s) => computeSizes(s, program))).toEqual(AGREES);
@@ -138,7 +138,7 @@ describe("contents of size vectors", () => {
     );
   });
 
-  /** The content inferred for `draw`'s result. */
+  /** Returns the inferred content of the output. */
   function contentOf(draw: (s: Sketch) => Value): string | undefined {
     const s = new Sketch();
     const value = draw(s);
@@ -147,13 +147,13 @@ describe("contents of size vectors", () => {
   }
   const sizesOf = (s: Sketch) => s.op("Shape", [s.input("x", ["b", "s"])]);
 
-  it("are known as polynomials of the sizes of inputs", () => {
+  it("are polynomials of the sizes of inputs", () => {
     expect(contentOf((s) => s.op("Mul", [sizesOf(s), [4]]))).toBe("4*b,4*s");
     expect(contentOf((s) => s.op("Sub", [sizesOf(s), [1]]))).toBe("-1+b,-1+s");
     expect(contentOf((s) => s.op("Div", [s.op("Mul", [sizesOf(s), [8]]), [4]]))).toBe("2*b,2*s");
   });
 
-  it("choose what holds for all sizes, and nothing else", () => {
+  it("include comparisons only if they hold for all sizes", () => {
     const chosen = (condition: (s: Sketch, sizes: Value) => Value) =>
       contentOf((s) => {
         const sizes = sizesOf(s);
@@ -170,24 +170,24 @@ describe("contents of size vectors", () => {
   it.each([
     ["And", "1,0,0,0"],
     ["Or", "1,1,1,0"],
-  ])("of truth values obey %s", (opType, expected) => {
+  ])("of booleans follow %s", (opType, expected) => {
     const truth = (s: Sketch, ...values: number[]) => s.op("Equal", [values, [1]]);
     expect(contentOf((s) => s.op(opType, [truth(s, 1, 1, 0, 0), truth(s, 1, 0, 1, 0)]))).toBe(expected);
   });
 
-  it("are as empty as the vector is", () => {
+  it("are empty for an empty vector", () => {
     expect(contentOf((s) => s.op("Mul", [s.op("Shape", [s.input("x", [])]), s.index(2)]))).toBe("");
   });
 
   const INT64_MAX = tensor("int64", [1], BigInt64Array.of(2n ** 63n - 1n));
 
-  it("pass the largest integer on, but do not compute with what they cannot hold", () => {
+  it("keep the largest integer, but drop results that are not exact", () => {
     expect(contentOf((s) => s.op("Concat", [s.constant(INT64_MAX), [1]], { axis: 0 }))).toBe(`${2 ** 63},1`);
     expect(contentOf((s) => s.op("Sub", [s.constant(INT64_MAX), [1]]))).toBeUndefined();
     expect(contentOf((s) => s.op("Mul", [[2 ** 40], [2 ** 40]]))).toBeUndefined();
   });
 
-  it("end where a narrower type would wrap around", () => {
+  it("are dropped if a narrower type would overflow", () => {
     expect(contentOf((s) => s.op("Cast", [[2 ** 31 - 1]], { to: CAST.int32 }))).toBe(`${2 ** 31 - 1}`);
     expect(contentOf((s) => s.op("Cast", [[2 ** 31]], { to: CAST.int32 }))).toBeUndefined();
     const UINT8 = 2;

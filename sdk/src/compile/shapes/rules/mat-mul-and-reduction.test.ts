@@ -26,7 +26,7 @@ const oneHot = (s: Sketch, settings?: Record<string, Setting>) =>
   s.op("OneHot", [s.input("ids", ["b", "s"], "int64"), s.index(7), s.floats([2], [0, 1])], settings);
 
 const reductions = Object.keys(computeRules).filter((opType) => opType.startsWith("Reduce"));
-/** Operators that took axes as an attribute up to this version. */
+/** Operators with axes as an attribute up to this version. */
 const AXES_ATTRIBUTE: OracleOptions = { opset: 11 };
 const AXES_INPUT: OracleOptions = { opset: 18 };
 
@@ -134,7 +134,7 @@ const cases: Case[] = [
   ],
   [
     "QuantizeLinear",
-    "to the type that is asked for",
+    "to the requested type",
     (s) => s.op("QuantizeLinear", [x3(s), 1], { output_dtype: INT16 }),
     { opset: 21 },
   ],
@@ -155,20 +155,20 @@ const cases: Case[] = [
   ],
 ];
 
-describe("compute rules", () => {
+describe("rules of MatMul and reductions", () => {
   it.each(cases)("%s %s", async (_, __, draw, options) => {
     expect(await compareWithOnnxruntime(draw, options)).toEqual(AGREES);
   });
 
-  it("are each compared with onnxruntime", () => {
+  it("are all compared with onnxruntime", () => {
     expect(new Set(cases.map(([opType]) => opType))).toEqual(new Set(Object.keys(computeRules)));
   });
 
   it.each<[string, (s: Sketch) => Value]>([
-    ["a reduction over axes that are an input", (s) => s.op("ReduceSum", [x3(s), s.input("axes", [1], "int64")])],
+    ["a reduction over axes from an input", (s) => s.op("ReduceSum", [x3(s), s.input("axes", [1], "int64")])],
     ["an equation with an ellipsis", (s) => s.op("Einsum", [s.input("x", ["b", 3])], { equation: "...i->i" })],
     ["an equation without a right side", (s) => s.op("Einsum", [s.input("x", ["b", 3])], { equation: "ij" })],
-    ["a product with a scalar", (s) => s.op("MatMul", [s.input("x", []), s.input("y", [3, 3])])],
+    ["a MatMul with a scalar", (s) => s.op("MatMul", [s.input("x", []), s.input("y", [3, 3])])],
   ])("do not know the shape of %s", (_, draw) => {
     const s = new Sketch(18);
     const value = draw(s);

@@ -45,7 +45,7 @@ const cases: [opType: string, what: string, draw: Draw][] = [
   ],
   [
     "EmbedLayerNormalization",
-    "with all its results",
+    "with all its outputs",
     (s) => {
       const [ids, mask] = ["ids", "mask"].map((name) => s.input(name, ["b", "s"], "int32"));
       const tables = [s.random([9, 8]), s.random([9, 8]), undefined, s.random([8]), s.random([8])];
@@ -94,7 +94,7 @@ describe("rules of onnxruntime's operators", () => {
     expect(await compareWithOnnxruntime(draw)).toEqual({ wrong: [], unknown: [] });
   });
 
-  it("are each compared with onnxruntime", () => {
+  it("are all compared with onnxruntime", () => {
     expect(new Set(cases.map(([opType]) => opType))).toEqual(new Set(Object.keys(microsoftRules)));
   });
 });

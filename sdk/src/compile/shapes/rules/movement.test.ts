@@ -10,7 +10,7 @@ import { movementRules } from "./movement.ts";
 
 const AGREES = { wrong: [], unknown: [] };
 
-/** Tensors of rank 3 and 4 whose sizes are partly known. */
+/** Tensors of rank 3 and 4 with some dynamic sizes. */
 const x3 = (s: Sketch) => s.input("x", ["b", 3, "s"]);
 const x4 = (s: Sketch) => s.input("x", ["b", 1, "s", 6]);
 const fixed = (s: Sketch) => s.input("f", [4, 5, 10]);
@@ -24,7 +24,7 @@ const on =
 const int64 = (...values: bigint[]) => tensor("int64", [values.length], BigInt64Array.from(values));
 const INT64_MAX = 2n ** 63n - 1n;
 const INT64_MIN = -(2n ** 63n);
-/** What exporters write for "to the end". */
+/** Values that exporters write for "to the end". */
 const ENDS = [INT64_MAX, 2n ** 31n - 1n, 1_000_000_000n];
 const shapeOf = (s: Sketch, value: Value, ...axes: number[]) => s.op("Gather", [s.op("Shape", [value]), axes]);
 
@@ -42,7 +42,7 @@ const cases: [opType: string, what: string, draw: Draw, options?: OracleOptions]
   ["Reshape", "to a scalar", (s) => s.op("Reshape", [s.input("x", [1]), s.constant(int64s())])],
   [
     "Reshape",
-    "to sizes that are computed",
+    "to computed sizes",
     (s) => {
       const x = x4(s);
       s.op("Reshape", [x, s.op("Concat", [shapeOf(s, x, 0, 2), [-1, 3]], { axis: 0 })]);
@@ -137,7 +137,7 @@ const cases: [opType: string, what: string, draw: Draw, options?: OracleOptions]
   ["Range", "in steps", (s) => s.op("Range", [s.index(1), s.op("Size", [x3(s)]), s.index(4)])],
 ];
 
-/** Slices of sizes that are not known before the model runs. */
+/** Slices of dynamic sizes. */
 const slices: [what: string, bounds: bigint[][]][] = [
   ...ENDS.map((end): [string, bigint[][]] => [`up to ${end}`, [[1n], [end], [2n]]]),
   ["from far before the first", [[-(2n ** 40n)], [INT64_MAX], [-1n]]],
@@ -177,7 +177,7 @@ describe("movement rules", () => {
     expect(await compareWithOnnxruntime(draw, options)).toEqual(AGREES);
   });
 
-  it("are each compared with onnxruntime", () => {
+  it("are all compared with onnxruntime", () => {
     expect(new Set([...cases.map(([opType]) => opType), "Slice"])).toEqual(new Set(Object.keys(movementRules)));
   });
 });
@@ -208,7 +208,7 @@ describe("Slice", () => {
           for (const [size, start, end, step] of all) {
             const [at, to, by] = [start, end, step].map((value) => s.constant(int64(value)));
             s.op("Slice", [s.input("x", [2, size]), at, to, [-1], by]);
-            // The same of a vector whose elements are followed.
+            // The same slice of a vector with known content.
             if (size > 0) s.op("Slice", [s.op("Shape", [s.input("y", Array(size).fill("b"))]), at, to, [0], by]);
           }
         };
@@ -220,10 +220,10 @@ describe("Slice", () => {
 });
 
 describe("Reshape", () => {
-  /** The axis of the result that each prime factor of the input's elements goes to, and the axis that is left open. */
+  /** The output axis of each prime factor of the number of elements, and the axis that is -1. */
   const target = fc.tuple(fc.array(fc.nat(3), { minLength: 5, maxLength: 5 }), fc.nat(4));
 
-  it("of any shape to any other of as many elements", async () => {
+  it("of any shape to any shape with the same number of elements", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(target, { minLength: 20, maxLength: 20 }), async (targets) => {
         const draw = (s: Sketch) => {
@@ -258,7 +258,7 @@ describe("contents of size vectors", () => {
     ["ConstantOfShape", (s) => s.op("ConstantOfShape", [[3]], { value: { tensor: int64s(7) } }), "7,7,7"],
     ["Range", (s) => s.op("Range", [s.index(2), s.index(9), s.index(3)]), "2,5,8"],
     ["Dropout", (s, sizes) => s.op("Dropout", [sizes]), "b,3,s"],
-  ])("are followed through %s", (_, draw, expected) => {
+  ])("are inferred through %s", (_, draw, expected) => {
     const s = new Sketch();
     const value = draw(s, s.op("Shape", [x3(s)]));
     inferShapes(s.graph);
@@ -266,8 +266,8 @@ describe("contents of size vectors", () => {
   });
 });
 
-describe("what depends on more than sizes", () => {
-  /** The shape inferred for `draw`'s result. */
+describe("a shape that depends on more than sizes", () => {
+  /** Returns the inferred shape of the output. */
   function shapeFor(draw: (s: Sketch) => Value, opset?: number): string | undefined {
     const s = new Sketch(opset);
     const value = draw(s);
@@ -276,35 +276,35 @@ describe("what depends on more than sizes", () => {
   }
 
   it.each<[string, (s: Sketch) => Value, number?]>([
-    ["a slice up to a number that is an input", (s) => s.op("Slice", [x3(s), [0], s.input("end", [1], "int64"), [2]])],
-    ["a slice along an axis that is an input", (s) => s.op("Slice", [x3(s), [0], [1], s.input("axes", [1], "int64")])],
-    ["a slice backwards to what may be either end", (s) => s.op("Slice", [fixed(s), [-1], [2 ** 31 - 1], [2], [-1]])],
-    ["a slice of an open size backwards", (s) => s.op("Slice", [x3(s), [-1], [-99], [2], [-1]])],
-    ["a slice along an axis there is not", (s) => s.op("Slice", [x3(s), [0], [1], [1e9]])],
-    ["a split into parts that are an input", (s) => s.op("Split", [fixed(s), s.input("parts", [1], "int64")])],
-    ["an even split of an open size", (s) => s.op("Split", [x3(s)], { axis: 2 }, parts(2))],
+    ["a slice up to a number from an input", (s) => s.op("Slice", [x3(s), [0], s.input("end", [1], "int64"), [2]])],
+    ["a slice along an axis from an input", (s) => s.op("Slice", [x3(s), [0], [1], s.input("axes", [1], "int64")])],
+    ["a slice backwards to an ambiguous end", (s) => s.op("Slice", [fixed(s), [-1], [2 ** 31 - 1], [2], [-1]])],
+    ["a backward slice of a dynamic size", (s) => s.op("Slice", [x3(s), [-1], [-99], [2], [-1]])],
+    ["a slice along a missing axis", (s) => s.op("Slice", [x3(s), [0], [1], [1e9]])],
+    ["a split into parts from an input", (s) => s.op("Split", [fixed(s), s.input("parts", [1], "int64")])],
+    ["an even split of a dynamic size", (s) => s.op("Split", [x3(s)], { axis: 2 }, parts(2))],
     ["a padding of some axes", (s) => s.op("Pad", [s.input("x", [3, 4]), [1, 2, 1, 2], undefined, [1, 0]]), 18],
-    ["a squeeze of whatever is 1", (s) => s.op("Squeeze", [s.input("x", ["b", 1])])],
-    ["a squeeze of axes that are an input", (s) => s.op("Squeeze", [x4(s), s.input("axes", [1], "int64")])],
+    ["a squeeze of all axes of size 1", (s) => s.op("Squeeze", [s.input("x", ["b", 1])])],
+    ["a squeeze of axes from an input", (s) => s.op("Squeeze", [x4(s), s.input("axes", [1], "int64")])],
     ["a range of floats", (s) => s.op("Range", [s.floats([], [0]), s.input("end", []), s.floats([], [1])])],
     ["a reshape to a target of any rank", (s) => s.op("Reshape", [x3(s), s.input("target", ["n"], "int64")])],
     [
       "a reshape to a target of a rank beyond reason",
       (s) => s.op("Reshape", [x3(s), s.input("target", [1e12], "int64")]),
     ],
-    ["a reshape to sizes that are none", (s) => s.op("Reshape", [x3(s), [-2, -3]])],
+    ["a reshape to invalid sizes", (s) => s.op("Reshape", [x3(s), [-2, -3]])],
     ["a fill of a target of any rank", (s) => s.op("ConstantOfShape", [s.input("target", ["n"], "int64")])],
-    ["slices of before opset 10", (s) => s.op("Slice", [x3(s)], { starts: [0], ends: [1], axes: [2] }), 9],
-  ])("%s is not known", (_, draw, opset) => {
+    ["a slice before opset 10", (s) => s.op("Slice", [x3(s)], { starts: [0], ends: [1], axes: [2] }), 9],
+  ])("is unknown: %s", (_, draw, opset) => {
     expect(shapeFor(draw, opset)).toBeUndefined();
   });
 
-  it("a reshape to a target that is an input is known by its rank", () => {
+  it("has a known rank after a reshape to a target from an input", () => {
     expect(shapeFor((s) => s.op("Reshape", [x3(s), s.input("target", [2], "int64")]))).toBe("[Reshape.0,Reshape.1]");
     expect(shapeFor((s) => s.op("Expand", [x3(s), s.input("target", [4], "int64")]))).toMatch(/^\[Expand.0.*3\]$/);
   });
 
-  it("a fill of more elements than any shape has no content", () => {
+  it("has no content after a fill of too many elements", () => {
     const s = new Sketch();
     const size = s.op("Size", [s.input("x", ["b"])]);
     const fills = [
@@ -316,7 +316,7 @@ describe("what depends on more than sizes", () => {
     expect(fills.map(({ shape, content }) => [`${shape}`, content])).toEqual(Array(3).fill([`${2 ** 40}`, undefined]));
   });
 
-  it("a fill without an element has no content", () => {
+  it("has no content after an invalid fill", () => {
     const s = new Sketch();
     const fill = s.op("ConstantOfShape", [[2]], { value: { tensor: int64s() } });
     expect(() => inferShapes(s.graph)).not.toThrow();
