@@ -183,7 +183,10 @@ describe("referenceSession", () => {
   ])("refuses an unsupported %s and names its node", async (opType, inputs, attributes) => {
     const graph = await withLast(opType, inputs, attributes);
     expect(() => referenceSession(graph)).toThrow(
-      expect.objectContaining({ code: "engine_unsupported", message: expect.stringContaining(`${opType} (node last)`) }),
+      expect.objectContaining({
+        code: "engine_unsupported",
+        message: expect.stringContaining(`${opType} (node last)`),
+      }),
     );
   });
 
