@@ -1,11 +1,11 @@
 /**
- * Measures what every choice of precision costs, and writes docs/accuracy.md:
+ * Measures the accuracy that each precision costs, and writes docs/accuracy.md:
  *
  *     npm run accuracy -- --model all-MiniLM-L6-v2 --sts sts-test.csv --scifact scifact/ \
  *       --classifier bert-edge-mini-sst2 --labelled dev.tsv [row …]
  *
- * Rows are ids in docs/accuracy.json; none means all. Each is measured in a process of its own, as many at once as --jobs
- * says (default 2). What is measured is kept at once, so that an interrupted run goes on where it was.
+ * Rows are ids in docs/accuracy.json. Default: all. Each row is measured in its own process, --jobs of them at a time
+ * (default 2). Results are saved after each row.
  */
 import { fork } from "node:child_process";
 import { readFile, writeFile } from "node:fs/promises";
@@ -44,7 +44,7 @@ const tasks = sections
     ...(classification && data.classifier && data.labelled ? [{ id, what: "classification" }] : []),
     ...(retrieval && data.scifact ? [{ id, what: "retrieval" }] : []),
   ])
-  // The long ones last, so that a first table is there soon.
+  // Retrieval takes longest, so it comes last.
   .sort((a, b) => Number(a.what === "retrieval") - Number(b.what === "retrieval"));
 
 async function work(): Promise<void> {

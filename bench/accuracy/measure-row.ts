@@ -24,12 +24,12 @@ import { ortNodeEngine } from "#sdk/runtime/engine/ort-node/index.ts";
 import { withHead } from "#sdk/runtime/engine/with-head.ts";
 import { type Row, sections } from "./rows.ts";
 
-/** What was measured of a row; what its data were not given for is left out. */
+/** Measurements of a row. Those without data are left out. */
 export interface Result {
   readonly sts?: number;
   readonly meanCosine?: number;
   readonly minCosine?: number;
-  /** Bytes of weights. */
+  /** Size of the weights in bytes. */
   readonly bytes?: number;
   readonly ndcg?: number;
   readonly accuracy?: number;
@@ -79,8 +79,8 @@ async function graphOf(row: Row, model: TextModel): Promise<{ graph: Graph; fuse
   const fused = copyGraph(model.graph);
   await fuseGraph(fused);
   const batches = tokenBatches(fused, model.encode(calibrationTexts));
-  const calibration = await observeStatistics(fused, batches);
-  return { graph: await row.make({ fused, calibration, batches }), fused };
+  const statistics = await observeStatistics(fused, batches);
+  return { graph: await row.make({ fused, statistics, batches }), fused };
 }
 
 async function computer({ engine }: Row, model: TextModel, graph: Graph) {
@@ -90,7 +90,7 @@ async function computer({ engine }: Row, model: TextModel, graph: Graph) {
 
 const ortSession = (graph: Graph) => ortNodeEngine({ threads: 1 }).load(oneModel(encodeOnnx(graph)));
 
-/** The engine itself, which computes what its plain code does to the last bit; that where the engine lacks an operand order. */
+/** Runs on the edge engine. For choices without kernels, runs on its reference kernels, which compute the same bits. */
 async function edgeSession(model: TextModel, graph: Graph) {
   const size = { maxTokens: model.maxTokens, vocabulary: model.config.vocab_size };
   try {

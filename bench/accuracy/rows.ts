@@ -13,19 +13,19 @@ import { type ObservedRange, observeRanges } from "#sdk/compile/quantize/static/
 import { ROUND_TO_NEAREST, type RoundingOptions } from "#sdk/compile/quantize/weights/quantize-weight.ts";
 import { type WeightQuantizer, weightQuantizer } from "#sdk/compile/quantize/weights/weight-quantizer.ts";
 
-/** What a row's graph is made from. */
+/** The model that a row quantizes. */
 interface Subject {
   readonly fused: Graph;
-  readonly calibration: CalibrationStatistics;
+  readonly statistics: CalibrationStatistics;
   readonly batches: readonly TokenBatch[];
 }
 
-/** One choice of precision, and what is measured of it beside STS-B. */
+/** One choice of precision. STS-B is always measured; the other tasks are optional. */
 export interface Row {
-  /** Stable, by which results are kept. */
+  /** Stable key of the result in docs/accuracy.json. */
   readonly id: string;
   readonly title: string;
-  /** `edge` is our own engine, or its plain code in build/scalar where it lacks the kernels. */
+  /** `edge` is the edge engine, or its reference kernels when it has no kernels for the choice. */
   readonly engine: "edge" | "onnxruntime";
   readonly retrieval?: boolean;
   readonly classification?: boolean;
@@ -38,33 +38,33 @@ export interface Section {
   readonly rows: readonly Row[];
 }
 
-const improved = (...names: (keyof RoundingOptions)[]): RoundingOptions => ({
+const withOptions = (...names: (keyof RoundingOptions)[]): RoundingOptions => ({
   ...ROUND_TO_NEAREST,
   ...Object.fromEntries(names.map((name) => [name, true])),
 });
 
-/** A form of the fused graph as it is, its weights improved in some ways. */
-const plain =
-  (form: (weights: WeightQuantizer) => QuantizationScheme, improvements = ROUND_TO_NEAREST): Row["make"] =>
-  ({ fused, calibration }) =>
-    quantizeGraph(fused, form(weightQuantizer(improvements, calibration)));
+/** Quantizes the fused graph by a scheme. */
+const quantized =
+  (scheme: (quantizeWeight: WeightQuantizer) => QuantizationScheme, rounding = ROUND_TO_NEAREST): Row["make"] =>
+  ({ fused, statistics }) =>
+    quantizeGraph(fused, scheme(weightQuantizer(rounding, statistics)));
 
-/** The same of the graph smoothed by what was observed, or by the gains of layer normalizations. */
+/** Smooths the graph by texts or by the gains of layer normalizations, and quantizes it by a scheme. */
 const smoothed =
   (
-    form: (weights: WeightQuantizer) => QuantizationScheme,
-    improvements = ROUND_TO_NEAREST,
+    scheme: (quantizeWeight: WeightQuantizer) => QuantizationScheme,
+    rounding = ROUND_TO_NEAREST,
     by: "texts" | "gains" = "texts",
   ): Row["make"] =>
-  ({ fused, calibration }) => {
-    const smooth = smoothActivations(fused, by, calibration);
-    return quantizeGraph(smooth.graph, form(weightQuantizer(improvements, smooth.statistics)));
+  ({ fused, statistics }) => {
+    const smooth = smoothActivations(fused, by, statistics);
+    return quantizeGraph(smooth.graph, scheme(weightQuantizer(rounding, smooth.statistics)));
   };
 
 const shipped =
   (precision: keyof typeof precisions, options: PrecisionOptions = {}): Row["make"] =>
-  ({ fused, calibration }) =>
-    precisions[precision](fused, { statistics: calibration, ...options })();
+  ({ fused, statistics }) =>
+    precisions[precision](fused, { statistics, ...options })();
 
 const fixed =
   (rangeOf: (range: ObservedRange) => ActivationRange): Row["make"] =>
@@ -75,12 +75,13 @@ const fixed =
 
 const edgeRow = (id: string, title: string, make: Row["make"]): Row => ({ id, title, engine: "edge", make });
 const row = (id: string, title: string, make: Row["make"]): Row => ({ id, title, engine: "onnxruntime", make });
-const blocks = (precision: BlockPrecision) => (of: WeightQuantizer) => matMulNBits(of, precision);
+const blocks = (precision: BlockPrecision) => (quantizeWeight: WeightQuantizer) =>
+  matMulNBits(quantizeWeight, precision);
 
 export const sections: readonly Section[] = [
   {
-    title: "What is shipped",
-    text: "The precisions as `prepare` and `quantize` make them. The edge engine's rows are measured on the engine itself; where it has no kernels for a choice, by its scalar reference, `sdk/src/runtime/engine/wasm/reference`.",
+    title: "Shipped precisions",
+    text: "The precisions that `prepare` and `quantize` make. Rows of the edge engine are measured on the engine itself. For choices without kernels, its reference kernels in `sdk/src/runtime/engine/wasm/reference` are used.",
     rows: [
       { ...row("fp32", "float32", ({ fused }) => fused), retrieval: true, classification: true },
       {
@@ -89,120 +90,124 @@ export const sections: readonly Section[] = [
         classification: true,
       },
       {
-        ...edgeRow("edge-int4-table", "edge engine, int4 word table", shipped("int8-edge", { tableBits: 4 })),
+        ...edgeRow("edge-int4-table", "edge engine, int4 token embeddings", shipped("int8-edge", { tableBits: 4 })),
         retrieval: true,
         classification: true,
       },
-      { ...row("int8", "int8: onnxruntime's fastest form", shipped("int8")), retrieval: true, classification: true },
+      { ...row("int8", "int8: onnxruntime's fastest kernels", shipped("int8")), retrieval: true, classification: true },
       {
         ...row("int8-blocks", "int8-blocks: MatMulNBits, 8 bits", shipped("int8-blocks")),
         retrieval: true,
         classification: true,
       },
       { ...row("fp16", "fp16", shipped("fp16")), retrieval: true, classification: true },
-      row("int8-int4-table", "int8, int4 word table", shipped("int8", { tableBits: 4 })),
+      row("int8-int4-table", "int8, int4 token embeddings", shipped("int8", { tableBits: 4 })),
       row("int8-int4-ffn", "int8, int4 feed-forward weights", shipped("int8", { feedForwardBits: 4 })),
     ],
   },
   {
-    title: "Which operand of the edge engine has 7 bits",
-    text: "The matrix instruction of WebAssembly SIMD multiplies 8 bits by 7. Weights rounded to the nearest, without calibration.",
+    title: "7-bit weights or 7-bit activations (edge engine)",
+    text: "The dot product instruction of WebAssembly SIMD multiplies 8 bits by 7. Here weights are rounded to the nearest, without calibration.",
     rows: [
       edgeRow(
         "edge-weights-7",
         "7-bit weights × 8-bit activations",
-        plain((of) => int8Edge(of)),
+        quantized((quantizeWeight) => int8Edge(quantizeWeight)),
       ),
       edgeRow(
         "edge-activations-7",
         "8-bit weights × 7-bit activations",
-        plain((of) => int8Edge(of, 8, SEVEN_BIT_ACTIVATIONS)),
+        quantized((quantizeWeight) => int8Edge(quantizeWeight, 8, SEVEN_BIT_ACTIVATIONS)),
       ),
     ],
   },
   {
-    title: "What each improvement of rounding is worth, edge engine",
-    text: "Against 7-bit weights rounded to the nearest. _Clipping_: steps of the least squared error. _Compensation_: later weights make up for the rounding of earlier ones (GPTQ). _Bias correction_: what rounding takes from the mean of an output is given back. _Smoothing_: channels evened out before they are rounded, by gains of layer normalizations (SmoothQuant without texts) or by what texts activate.",
+    title: "Rounding options (edge engine)",
+    text: "The baseline is 7-bit weights rounded to the nearest, above. _Clipping_: scales minimize the squared error and may clip the largest weights. _GPTQ_: later weights make up for the rounding errors of earlier ones. _Bias correction_: the bias makes up for the change of each output's mean. _Smoothing_ (SmoothQuant): range moves from activations into weights, by the gains of layer normalizations or by what texts activate.",
     rows: [
       edgeRow(
         "edge-clipping",
         "clipping",
-        plain((of) => int8Edge(of), improved("clipping")),
+        quantized((quantizeWeight) => int8Edge(quantizeWeight), withOptions("clipping")),
       ),
       edgeRow(
         "edge-bias",
         "bias correction",
-        plain((of) => int8Edge(of), improved("biasCorrection")),
+        quantized((quantizeWeight) => int8Edge(quantizeWeight), withOptions("biasCorrection")),
       ),
       edgeRow(
         "edge-compensation",
-        "compensation",
-        plain((of) => int8Edge(of), improved("gptq")),
+        "GPTQ",
+        quantized((quantizeWeight) => int8Edge(quantizeWeight), withOptions("gptq")),
       ),
       edgeRow(
         "edge-all",
         "all three",
-        plain((of) => int8Edge(of), improved("clipping", "gptq", "biasCorrection")),
+        quantized((quantizeWeight) => int8Edge(quantizeWeight), withOptions("clipping", "gptq", "biasCorrection")),
       ),
       edgeRow(
         "edge-smoothing-gains",
         "smoothing by gains",
-        smoothed((of) => int8Edge(of), ROUND_TO_NEAREST, "gains"),
+        smoothed((quantizeWeight) => int8Edge(quantizeWeight), ROUND_TO_NEAREST, "gains"),
       ),
       edgeRow(
         "edge-smoothing",
         "smoothing by texts",
-        smoothed((of) => int8Edge(of)),
+        smoothed((quantizeWeight) => int8Edge(quantizeWeight)),
       ),
       edgeRow(
         "edge-smoothing-compensation",
-        "smoothing by texts, compensation",
-        smoothed((of) => int8Edge(of), improved("gptq")),
+        "smoothing by texts, GPTQ",
+        smoothed((quantizeWeight) => int8Edge(quantizeWeight), withOptions("gptq")),
       ),
     ],
   },
   {
-    title: "The same for onnxruntime's fastest form",
-    text: "One step for a whole tensor of activations, weights int8 per output channel.",
+    title: "Rounding options (int8, onnxruntime)",
+    text: "Activations have one scale per tensor; weights are int8 with one scale per output channel.",
     rows: [
-      row("int8-nearest", "rounded to the nearest", plain(int8Dynamic)),
+      row("int8-nearest", "rounded to the nearest", quantized(int8Dynamic)),
       row("int8-smoothing-gains", "smoothing by gains", smoothed(int8Dynamic, ROUND_TO_NEAREST, "gains")),
       row("int8-smoothing", "smoothing by texts", smoothed(int8Dynamic)),
       row(
         "int8-smoothing-clipping",
         "smoothing by gains, clipping",
-        smoothed(int8Dynamic, improved("clipping"), "gains"),
+        smoothed(int8Dynamic, withOptions("clipping"), "gains"),
       ),
       row(
         "int8-smoothing-bias",
         "smoothing by gains, bias correction",
-        smoothed(int8Dynamic, improved("biasCorrection"), "gains"),
+        smoothed(int8Dynamic, withOptions("biasCorrection"), "gains"),
       ),
       row(
         "int8-smoothing-compensation",
-        "smoothing by gains, compensation",
-        smoothed(int8Dynamic, improved("gptq"), "gains"),
+        "smoothing by gains, GPTQ",
+        smoothed(int8Dynamic, withOptions("gptq"), "gains"),
       ),
     ],
   },
   {
     title: "MatMulNBits",
-    text: "A step and zero point for every block of inputs, activations likewise.",
+    text: "Every block of inputs has a scale and a zero point, for weights and for activations.",
     rows: [
-      row("blocks-8-32", "8 bits, blocks of 32, to the nearest", plain(blocks({ bits: 8, block: 32 }))),
-      row("blocks-8-128", "8 bits, blocks of 128, to the nearest", plain(blocks({ bits: 8, block: 128 }))),
-      row("blocks-4-32", "4 bits, blocks of 32, to the nearest", plain(blocks({ bits: 4, block: 32 }))),
-      row("blocks-4-32-clipping", "4 bits, clipping", plain(blocks({ bits: 4, block: 32 }), improved("clipping"))),
-      row("blocks-4-32-compensation", "4 bits, compensation", plain(blocks({ bits: 4, block: 32 }), improved("gptq"))),
+      row("blocks-8-32", "8 bits, blocks of 32, to the nearest", quantized(blocks({ bits: 8, block: 32 }))),
+      row("blocks-8-128", "8 bits, blocks of 128, to the nearest", quantized(blocks({ bits: 8, block: 128 }))),
+      row("blocks-4-32", "4 bits, blocks of 32, to the nearest", quantized(blocks({ bits: 4, block: 32 }))),
+      row(
+        "blocks-4-32-clipping",
+        "4 bits, clipping",
+        quantized(blocks({ bits: 4, block: 32 }), withOptions("clipping")),
+      ),
+      row("blocks-4-32-compensation", "4 bits, GPTQ", quantized(blocks({ bits: 4, block: 32 }), withOptions("gptq"))),
     ],
   },
   {
     title: "Static int8",
-    text: "QuantizeLinear and DequantizeLinear pairs in standard operators, symmetric, for TensorRT and onnxruntime: one step for every tensor, found before. Models that were not trained for it lose most here; the three ways to find ranges are tried in this order, and the first that reaches the limit is taken.",
+    text: "QuantizeLinear/DequantizeLinear pairs (QDQ) in standard operators, for TensorRT and onnxruntime. Symmetric, with one scale per tensor that is found in advance. Models that were not trained for it lose the most accuracy here. `quantize` tries the first three ways to find ranges, in this order, and takes the first that reaches the accuracy limit.",
     rows: [
       row(
         "static-least-error",
-        "ranges of least error",
+        "ranges with the smallest error",
         fixed(({ histogram }) => minErrorRange(histogram)),
       ),
       row(
@@ -217,7 +222,7 @@ export const sections: readonly Section[] = [
       ),
       row(
         "static-99.99",
-        "99.99th percentile, never taken",
+        "99.99th percentile, not used",
         fixed(({ histogram }) => percentileRange(histogram, 99.99)),
       ),
     ],

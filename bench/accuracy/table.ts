@@ -3,30 +3,30 @@ import { type Row, sections } from "./rows.ts";
 
 export type Results = Readonly<Record<string, Result>>;
 
-/** docs/accuracy.md from what was measured. */
+/** Writes docs/accuracy.md from the measurements. */
 export function document(results: Results, names: { model: string; classifier: string }): string {
   const measured = (key: keyof Result) => Object.values(results).some((result) => result[key] !== undefined);
   const data = [
-    `STS-B test with ${names.model}: Spearman × 100 of cosines, and cosine of sentence vectors to those of float32, over its 2,552 sentences`,
+    `STS-B test with ${names.model}: Spearman × 100 of the cosines, and the cosine between each sentence vector and its float32 vector, over 2,552 sentences`,
     ...(measured("ndcg") ? [`SciFact test with ${names.model}: nDCG@10`] : []),
     ...(measured("accuracy") ? [`SST-2 dev with ${names.classifier}: accuracy`] : []),
   ];
   return [
     "# Accuracy",
     "",
-    "What every choice of precision costs. Measured on",
+    "The accuracy that each precision costs, measured on",
     "",
     ...data.map((line) => `- ${line}.`),
     "",
-    "Calibration is on the lines that come with the package, none of which is from these data sets. They have licences of their",
-    "own and are not part of this repository; with them at hand",
+    "Calibration uses the texts that come with the package; none of them is from these data sets. The data sets have their own",
+    "licences and are not part of this repository. Download them, then run",
     "",
     "```sh",
     "npm run accuracy -- --model all-MiniLM-L6-v2 --sts sts-test.csv --scifact scifact/ --classifier bert-edge-mini-sst2 --labelled dev.tsv",
     "```",
     "",
-    "measures all rows and writes this page: some twenty minutes of two cores, and with SciFact another twenty. Further arguments",
-    "are ids of rows (the keys in [accuracy.json](accuracy.json)), which alone are measured again.",
+    "This measures all rows and writes this page. It takes about 20 minutes on two cores, and 20 more with SciFact. To measure",
+    "only some rows again, add their ids, which are the keys in [accuracy.json](accuracy.json).",
     "",
     ...sections.flatMap(({ title, text, rows }) => [`## ${title}`, "", text, "", ...table(rows, results), ""]),
   ].join("\n");

@@ -4,9 +4,9 @@ import type { Cost } from "./make-results.ts";
 import type { Score } from "./score.ts";
 import type { Times } from "./time.ts";
 
-/** What was measured of a row. */
+/** Measurements of a row. */
 export interface Figures {
-  /** Of all but the original. */
+  /** Undefined for the original model. */
   readonly cost?: Cost;
   readonly score: Score;
   readonly ms?: Times;
@@ -19,7 +19,7 @@ interface Column {
   readonly cell: (figures: Figures) => string | undefined;
 }
 
-/** A table of what was measured of the original and every row. */
+/** Formats a table of the measurements of the original and of every row. */
 export function describe(original: Figures, lines: readonly Line[]): string {
   const all: Line[] = [{ title: "float32", ...original }, ...lines];
   const used = columns(original).filter(({ cell }) => all.some((line) => "score" in line && cell(line) !== undefined));

@@ -7,13 +7,13 @@ import type { Graph } from "#sdk/compile/graph/graph.ts";
 import type { TokenIds } from "#sdk/runtime/engine/engine.ts";
 import { sentenceVector } from "#sdk/runtime/tasks/sentence-vector.ts";
 
-/** Token ids of texts → their vectors, or their logits. */
+/** Computes the vectors, or the logits, of texts from their token ids. */
 export type Encoder = (sequences: readonly TokenIds[]) => Promise<Float32Array[]>;
 
 /**
- * A model file in onnxruntime-node, one thread, one text a call.
+ * Opens a model file in onnxruntime-node, with one thread and one text per call.
  *
- * @param graph of the original, whose inputs and first output are those of the file
+ * @param graph the original graph; the file has the same inputs and first output
  */
 export async function openEncoder(path: string, graph: Graph, pooling: Pooling = "mean"): Promise<Encoder> {
   const session = await ort.InferenceSession.create(path, { intraOpNumThreads: 1, logSeverityLevel: 4 });
@@ -30,7 +30,7 @@ export async function openEncoder(path: string, graph: Graph, pooling: Pooling =
   };
 }
 
-/** Rows of a model's word table; undefined when they are not found. */
+/** Returns the number of rows of a model's token embedding table; undefined if it is not found. */
 export function vocabularyOf(graph: Graph): number | undefined {
   const ids = graph.inputs.find(({ name }) => name === "input_ids");
   return ids && tableRows(ids);

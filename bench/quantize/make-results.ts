@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { type Failure, isRun, median, type Run, runTool } from "../run-tool.ts";
 import { BASELINE, type Row } from "./rows.ts";
 
-/** What making a file cost: medians, and medians over rounds of the ratio to the baseline's. */
+/** Time and memory to make a file: medians over rounds, and medians of the ratio to the baseline. */
 export interface Cost {
   readonly seconds: number;
   readonly peakRssMB: number;
@@ -10,18 +10,18 @@ export interface Cost {
   readonly peakRssRatio?: number;
 }
 
-/** A row's result: a file and its cost, or why there is none. */
+/** A row's result: the file and its cost, or the reason why there is none. */
 export type Result = { readonly row: Row } & (Failure | { readonly file: string; readonly cost: Cost });
 
 export interface MakeOptions {
-  /** Where files are written. */
+  /** Folder for the files. */
   readonly folder: string;
   readonly rounds: number;
-  /** Called as each round begins, from 1 on. */
+  /** Called at the start of each round, counted from 1. */
   readonly onRound: (round: number) => void;
 }
 
-/** Runs every row once a round; one that fails is not tried again. */
+/** Runs every row once per round. A row that fails is not tried again. */
 export async function makeResults(rows: readonly Row[], { folder, rounds, onRound }: MakeOptions): Promise<Result[]> {
   const tried = rows.map((row, i) => ({ row, file: join(folder, `${i}.onnx`), runs: [] as Run[] }));
   const failures = new Map<Row, Failure>();

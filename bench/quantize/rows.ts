@@ -2,9 +2,9 @@ import { spawnSync } from "node:child_process";
 import { bertEdge, python } from "../run-tool.ts";
 
 export interface Subject {
-  /** As given to `bert-edge`: an ONNX file or a model folder. */
+  /** Argument of `bert-edge`: an ONNX file or a model folder. */
   readonly source: string;
-  /** The same in float32 as a file, in a folder that Python may write to. */
+  /** The float32 model as a file, in a folder that Python may write to. */
   readonly original: string;
   /** Folder of tokenizer.json. */
   readonly tokenizer?: string;
@@ -15,18 +15,18 @@ export interface Row {
   readonly title: string;
   readonly command: readonly string[];
   readonly args: (out: string) => string[];
-  /** Not for half precision, which CPUs compute in float32 after a conversion. */
+  /** False for half precision: CPUs convert it to float32. */
   readonly isTimed: boolean;
 }
 
-/** What memory and time of all rows are compared with. */
+/** Title of the row that memory and time of all rows are compared with. */
 export const BASELINE = "Python quantize_dynamic";
 
 const PYTHON_PARTS = "import onnx, onnxruntime.quantization";
 
 export const hasPython = (): boolean => spawnSync("python3", ["-c", PYTHON_PARTS]).status === 0;
 
-/** Without our comparison with the original, as Python's tool makes none; but int8-static chooses its ranges by it. */
+/** Rows of bert-edge, without parity, because Python's tool has none. Only int8-static needs it to choose its ranges. */
 export function bertEdgeRows({ source, tokenizer }: Subject): Row[] {
   const row = (title: string, mode: string, ...options: string[]): Row => ({
     title,

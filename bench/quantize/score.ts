@@ -13,10 +13,10 @@ import { shipTokenizer } from "#sdk/compile/pack/tokenizer/ship-tokenizer.ts";
 import { encodeModel } from "#sdk/compile/proto/encode-model.ts";
 import { openEncoder, vocabularyOf } from "./encoder.ts";
 
-/** What a model file is like, beside the original. */
+/** Size and accuracy of a model file, compared with the original. */
 export interface Score extends Pick<Parity, "meanCosine" | "minCosine"> {
   readonly nodes: number;
-  /** External data included. */
+  /** File size, external data included. */
   readonly bytes: number;
   /** Spearman × 100. */
   readonly sts?: number;
@@ -25,16 +25,16 @@ export interface Score extends Pick<Parity, "meanCosine" | "minCosine"> {
 export interface ScoreTask {
   readonly original: string;
   readonly file: string;
-  /** Folder of tokenizer.json. Without it, random tokens are compared. */
+  /** Folder of tokenizer.json. Without it, the files are compared on random tokens. */
   readonly tokenizer?: string;
-  /** STS-B's file or one like it; needs the tokenizer. */
+  /** A file in the format of STS-B; needs the tokenizer. */
   readonly sts?: string;
 }
 
-/** Of a text; as `bert-edge quantize` cuts them. */
+/** Maximum tokens per text, as in `bert-edge quantize`. */
 const MAX_TOKENS = 128;
 
-/** Scores a file beside the original. */
+/** Scores a file against the original. */
 export async function score({ original, file, tokenizer, sts }: ScoreTask): Promise<Score> {
   const graph = fromOnnx(await readOnnx(original));
   const encode = tokenizer === undefined ? undefined : await encoderFrom(tokenizer, graph);

@@ -6,14 +6,14 @@ import { writeOnnx } from "#sdk/compile/onnx/write-onnx.ts";
 import { decodeModel } from "#sdk/compile/proto/decode-model.ts";
 
 /**
- * Puts a model into a folder as a file; Python's tools write beside it.
+ * Copies a model into a folder as an ONNX file. Python's tools write into the same folder.
  *
  * @returns path of the float32 file
  */
 export async function stage(source: string, folder: string): Promise<string> {
   const { graph, envelope } = await readModelSource(source);
   if ((await stat(source)).isDirectory()) {
-    // Exporters transpose weights in advance, and Python quantizes products with constants alone.
+    // Python quantizes only MatMuls with constant weights, and exporters transpose weights in advance.
     await foldConstants(graph);
     const path = join(folder, "float32.onnx");
     await writeOnnx(path, graph, envelope);

@@ -5,25 +5,25 @@ import type { TokenIds } from "#sdk/runtime/engine/engine.ts";
 import { median } from "../run-tool.ts";
 import { type Encoder, openEncoder, vocabularyOf } from "./encoder.ts";
 
-/** Milliseconds of one text by its tokens. */
+/** Milliseconds per text, by its number of tokens. */
 export type Times = Readonly<Record<number, number>>;
 
 const TOKENS = [16, 128] as const;
 
-/** Enough for the median to settle where something else runs beside it. */
+/** Enough for a stable median while other programs run. */
 const ROUNDS = 31;
 
-/** For models whose word table is not found: every BERT has more words. */
-const LEAST_VOCABULARY = 1000;
+/** Used if the token embedding table is not found. Every BERT has a larger vocabulary. */
+const MIN_VOCABULARY = 1000;
 
 /**
- * Times files side by side; the first is the original.
+ * Times files in turns. The first is the original.
  *
- * @returns times by file, without files that do not run; scoring them says why they do not
+ * @returns times by file, without files that do not run; `score` reports why
  */
 export async function time(files: readonly string[]): Promise<Record<string, Times>> {
   const graph = fromOnnx(await readOnnx(files[0] ?? ""));
-  const vocabulary = vocabularyOf(graph) ?? LEAST_VOCABULARY;
+  const vocabulary = vocabularyOf(graph) ?? MIN_VOCABULARY;
   const texts = TOKENS.map((length) => Int32Array.from({ length }, (_, i) => (i * 7919 + length) % vocabulary));
   const encoders = new Map<string, Encoder>();
   for (const file of files) {
@@ -47,7 +47,7 @@ async function running(file: string, graph: Graph, texts: readonly TokenIds[]): 
   return encode;
 }
 
-/** Of a second run: between the first and the one before it, all other models went through the caches. */
+/** Times a second run. The first one refills the caches, which the other models used in between. */
 async function warmMs(encode: Encoder, text: TokenIds): Promise<number> {
   await encode([text]);
   const start = performance.now();
