@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { refusalOf } from "#test/fixtures/refusal.ts";
 import { seeded } from "#test/fixtures/seeded.ts";
-import { gate } from "#test/fixtures/tiny-model.ts";
+import { latch } from "#test/fixtures/tiny-model.ts";
 import { BertEdgeError } from "../artifact/error.ts";
 import type { Model } from "./model.ts";
 import { type ModelCache, modelCache } from "./model-cache.ts";
@@ -70,7 +70,7 @@ describe("modelCache", () => {
 
   it("waits until a model is complete, and releases it when that fails", async () => {
     const { open, using, loaded } = models();
-    const rest = gate();
+    const rest = latch();
     const load = async (name: string) => {
       return { ...open(name as Name), complete: rest.promise };
     };
@@ -112,7 +112,7 @@ describe("modelCache", () => {
   it("refuses a model while the models in use leave no room for it", async () => {
     const { open, using, loaded } = models();
     const cache = modelCache({ limitBytes: LIMIT, load: async (name) => open(name as Name) });
-    const { promise, resolve } = gate();
+    const { promise, resolve } = latch();
     const busy = using(cache, "a", () => promise);
     await using(cache, "b", nothing);
     await expect(using(cache, "all", nothing)).rejects.toMatchObject({
@@ -162,7 +162,7 @@ describe("modelCache", () => {
   it("unloads on request after the last user, and loads again for callers who come meanwhile", async () => {
     const { open, using, loaded } = models();
     const cache = modelCache({ limitBytes: LIMIT, load: async (name) => open(name as Name) });
-    const { promise, resolve } = gate();
+    const { promise, resolve } = latch();
     const busy = using(cache, "a", () => promise);
     await settle();
     await cache.unload("a");
@@ -230,7 +230,7 @@ describe.each([true, false])("modelCache, with room reserved before loading: %s"
         };
 
         const begin = async (name: Name): Promise<string> => {
-          const { promise, resolve } = gate();
+          const { promise, resolve } = latch();
           const known = list.find((entry) => entry.name === name);
           const kept = known ? list : withRoom(SIZES[name]);
           const first = !known && fails && (!reserves || kept) ? "engine_failed" : kept ? "accepted" : "memory_full";

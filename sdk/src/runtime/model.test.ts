@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { fakeEngine, gate, statesOf, TINY, tinyArtifact } from "#test/fixtures/tiny-model.ts";
+import { fakeEngine, hiddenStatesOf, latch, TINY, tinyArtifact } from "#test/fixtures/tiny-model.ts";
 import type { TokenIds } from "./engine/engine.ts";
 import { startModel } from "./model.ts";
 import { sentenceVector } from "./tasks/sentence-vector.ts";
@@ -16,14 +16,16 @@ describe("Model.embed", () => {
     const model = await tinyModel();
     const sequences = TEXTS.map((text) => model.tokenizer.encode(text, TINY.maxTokens).ids);
     expect(await model.embed(TEXTS)).toEqual(
-      sequences.map((ids) => sentenceVector(statesOf(ids), TINY.dimensions, { pooling: "mean", normalize: true })),
+      sequences.map((ids) =>
+        sentenceVector(hiddenStatesOf(ids), TINY.dimensions, { pooling: "mean", normalize: true }),
+      ),
     );
   });
 
   it("pools and normalizes as the manifest says", async () => {
     const model = await startModel(await tinyArtifact("tiny", { pooling: "cls", normalize: false }), fakeEngine());
     const [ids] = model.tokenize(["to be"]) as [TokenIds];
-    expect(await model.embed(["to be"])).toEqual([statesOf(ids).slice(0, TINY.dimensions)]);
+    expect(await model.embed(["to be"])).toEqual([hiddenStatesOf(ids).slice(0, TINY.dimensions)]);
   });
 
   it("refuses a text that is too long before it computes anything, and names its place", async () => {
@@ -45,7 +47,7 @@ describe("Model.embed", () => {
   });
 
   it.each([Number.NaN, Number.POSITIVE_INFINITY])("fails instead of returning a vector with %d", async (value) => {
-    const run = async (sequences: readonly TokenIds[]) => sequences.map((ids) => statesOf(ids).fill(value, 0, 1));
+    const run = async (sequences: readonly TokenIds[]) => sequences.map((ids) => hiddenStatesOf(ids).fill(value, 0, 1));
     const model = await startModel(await tinyArtifact("tiny", { normalize: false }), fakeEngine({ run }));
     await expect(model.embed(TEXTS)).rejects.toMatchObject({ code: "vector_invalid" });
   });
@@ -60,7 +62,7 @@ describe("Model.embedTokens", () => {
       },
       run: async (sequences) => {
         clock.now += 7;
-        return sequences.map(statesOf);
+        return sequences.map(hiddenStatesOf);
       },
     });
     const { vectors, tokens, computeMs } = await model.embedTokens(model.tokenize(TEXTS), () => clock.now);
@@ -100,7 +102,7 @@ describe("startModel", () => {
   it("releases a session that starts after the tokenizer could not be read", async () => {
     const { manifest, ...artifact } = await tinyArtifact();
     const files = Object.values(manifest.tokenizer);
-    const started = gate();
+    const started = latch();
     const read = async (file: string) => (files.includes(file) ? Promise.reject(new Error("no")) : artifact.read(file));
     const engine = fakeEngine({ onLoad: () => started.promise });
     const starting = startModel({ ...artifact, manifest, read }, engine);

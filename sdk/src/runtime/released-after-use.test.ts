@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { gate } from "#test/fixtures/tiny-model.ts";
+import { latch } from "#test/fixtures/tiny-model.ts";
 import { releasedAfterUse } from "./released-after-use.ts";
 
 function setUp() {
@@ -17,7 +17,7 @@ describe("releasedAfterUse", () => {
 
   it("releases a retired item after its last user, whether that succeeds or fails, and no other item", async () => {
     const { released, uses } = setUp();
-    const [first, last] = [gate(), gate()];
+    const [first, last] = [latch(), latch()];
     const works = [first, last].map(({ promise }) => uses.using("a", () => promise));
     await uses.using("b", async () => {});
     await uses.retire("a");

@@ -1,5 +1,7 @@
+import { Hono } from "hono";
+import { cors } from "hono/cors";
 import { describe, expect, it, vi } from "vitest";
-import { fakeEngine, gate, TINY, tinyStore } from "#test/fixtures/tiny-model.ts";
+import { fakeEngine, latch, TINY, tinyStore } from "#test/fixtures/tiny-model.ts";
 import { httpSurfaceSuite } from "#test/suites/http-surface.ts";
 import { BertEdgeError } from "../artifact/error.ts";
 import { createEdgeApp } from "./edge-app.ts";
@@ -47,7 +49,7 @@ describe("createEdgeApp", () => {
 
   it("keeps background work alive with waitUntil, and works without it too", async () => {
     const region = regionOf(await tinyStore());
-    const slow = gate();
+    const slow = latch();
     const app = createEdgeApp({
       models: () => store,
       model: () => TINY.name,
@@ -165,6 +167,31 @@ describe("createEdgeApp", () => {
     }
     expect((await app.fetch(new Request("http://edge.test/health"), {})).status).toBe(200);
     log.mockRestore();
+  });
+
+  it("can be mounted behind the middleware of another app, whose own routes and errors stay its own", async () => {
+    const store = await tinyStore();
+    const app = new Hono();
+    app.use(cors());
+    app.onError((error, c) => c.text(`mine: ${error.message}`, 500));
+    app.notFound((c) => c.text("my own page", 404));
+    const keys = () => ["k"];
+    app.route("/", createEdgeApp({ models: () => store, model: () => TINY.name, engine: fakeEngine(), keys }));
+    app.get("/v1/own", () => Promise.reject(new Error("inside")));
+
+    const preflight = await app.request("/v1/embed", { method: "OPTIONS" });
+    expect([preflight.status, preflight.headers.get("access-control-allow-origin")]).toEqual([204, "*"]);
+    for (const [request, status] of [
+      [embed(), 200],
+      [embed("soon"), 400],
+      [new Request("http://edge.test/health"), 200],
+    ] as const) {
+      const response = await app.fetch(request);
+      expect([response.status, response.headers.get("access-control-allow-origin")]).toEqual([status, "*"]);
+    }
+    const own = await app.request("/v1/own", { headers: { authorization: "Bearer k" } });
+    expect([own.status, await own.text()]).toEqual([500, "mine: inside"]);
+    expect(await (await app.request("/elsewhere")).text()).toBe("my own page");
   });
 
   it("has the limits of text-embeddings-inference by default", async () => {

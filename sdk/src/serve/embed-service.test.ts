@@ -3,9 +3,9 @@ import {
   backgroundWork,
   type FakeEngineOptions,
   fakeEngine,
-  gate,
+  hiddenStatesOf,
+  latch,
   publishTiny,
-  statesOf,
   TINY,
   tinyStore,
 } from "#test/fixtures/tiny-model.ts";
@@ -80,7 +80,7 @@ describe("an edge on its own", () => {
     const { tokenizer, version } = await holder.load(background);
     const { ids } = tokenizer.encode(TEXT, TINY.maxTokens);
     expect(answer).toEqual({
-      vectors: [sentenceVector(statesOf(ids), TINY.dimensions, { pooling: "mean", normalize: true })],
+      vectors: [sentenceVector(hiddenStatesOf(ids), TINY.dimensions, { pooling: "mean", normalize: true })],
       tokens: 4,
       model: TINY.name,
       version,
@@ -101,7 +101,7 @@ describe("an edge on its own", () => {
         },
         run: async (sequences) => {
           clock.now += 7;
-          return sequences.map(statesOf);
+          return sequences.map(hiddenStatesOf);
         },
       },
     });
@@ -222,7 +222,7 @@ describe("a warm edge with a region", () => {
   });
 
   it("finishes an answer with the model that began it, although a newer one was loaded meanwhile", async () => {
-    const asked = gate();
+    const asked = latch();
     const region = fakeRegion({ embed: () => asked.promise.then(failing) });
     const store = await tinyStore();
     const engine = fakeEngine();
@@ -275,7 +275,7 @@ describe("the vector size that a request asks for", () => {
 
 describe("a cold edge with a region", () => {
   it("lets the region answer while it loads in the background", async () => {
-    const slow = gate();
+    const slow = latch();
     const region = fakeRegion();
     const { embed, service, settled, background, size } = await setUp(region, {
       engine: { onLoad: () => slow.promise },

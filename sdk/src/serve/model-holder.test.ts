@@ -3,7 +3,7 @@ import {
   backgroundWork,
   type FakeEngineOptions,
   fakeEngine,
-  gate,
+  latch,
   publishTiny,
   TINY,
   tinyStore,
@@ -139,7 +139,7 @@ describe("loading", () => {
 
 describe("a model that answers before it is complete", () => {
   it("is returned by `load` at once, and by `current` when it is complete", async () => {
-    const rest = gate();
+    const rest = latch();
     const { holder, engine, background, settled } = await setUp({ complete: () => rest.promise });
     const early = await holder.load(background);
     expect(await holder.using(early, (model) => model.embed(["to be"]))).toHaveLength(1);
@@ -153,7 +153,7 @@ describe("a model that answers before it is complete", () => {
   });
 
   it("is released after its last user when its rest fails, and loaded again for the next caller", async () => {
-    const [rest, use] = [gate(), gate()];
+    const [rest, use] = [latch(), latch()];
     let loads = 0;
     const { holder, engine, background, settled } = await setUp({
       complete: () => (loads++ === 0 ? rest.promise : undefined),
@@ -174,7 +174,7 @@ describe("a model that answers before it is complete", () => {
   });
 
   it("is given up when its rest takes too long, and does not replace the next one", async () => {
-    const rest = gate();
+    const rest = latch();
     let loads = 0;
     const { holder, engine, clock, background, settled } = await setUp(
       { complete: () => (loads++ === 0 ? rest.promise : undefined) },
@@ -193,7 +193,7 @@ describe("a model that answers before it is complete", () => {
   });
 
   it("replaces the old version only when it is complete", async () => {
-    const [usable, rest] = [gate(), gate()];
+    const [usable, rest] = [latch(), latch()];
     const { holder, store, clock, background, settled } = await setUp({
       complete(weights) {
         if (weights !== "newer") return undefined;
@@ -218,7 +218,7 @@ describe("a model that answers before it is complete", () => {
 
 describe("the manifest", () => {
   it("is there before the weights, and again once the model is loaded", async () => {
-    const weights = gate();
+    const weights = latch();
     const { holder, engine, background, settled } = await setUp({ onLoad: () => weights.promise });
     expect(await holder.manifest(background)).toMatchObject({ name: TINY.name, dimensions: TINY.dimensions });
     expect(engine.sessions).toHaveLength(0);
@@ -239,7 +239,7 @@ describe("the load timeout", () => {
   it("gives up on a load that hangs, and lets the next caller try again", async () => {
     const store = await tinyStore();
     vi.useFakeTimers();
-    const hang = gate();
+    const hang = latch();
     let loads = 0;
     const engine = fakeEngine({ onLoad: () => (loads++ === 0 ? hang.promise : undefined) });
     const { background } = backgroundWork();
@@ -270,7 +270,7 @@ describe("the load timeout", () => {
   it("accepts a model that is late, when no other one was loaded since", async () => {
     const store = await tinyStore();
     vi.useFakeTimers();
-    const slow = gate();
+    const slow = latch();
     const engine = fakeEngine({ onLoad: () => slow.promise });
     const { background } = backgroundWork();
     const holder = modelHolder({ store, name: TINY.name, engine, loadTimeoutMs: 500 });
@@ -285,7 +285,7 @@ describe("the load timeout", () => {
   it("does not let a late model replace one that was loaded after it", async () => {
     const store = await tinyStore();
     vi.useFakeTimers();
-    const slow = gate();
+    const slow = latch();
     const engine = fakeEngine({ onLoad: (weights) => (weights === "tiny" ? slow.promise : undefined) });
     const { background } = backgroundWork();
     const holder = modelHolder({ store, name: TINY.name, engine, loadTimeoutMs: 500 });
@@ -351,7 +351,7 @@ describe("a newer version", () => {
   it("leads to one release of the old one, after its last user", async () => {
     const { holder, store, engine, clock, background, settled } = await setUp();
     const old = await holder.load(background);
-    const [first, second] = [gate(), gate()];
+    const [first, second] = [latch(), latch()];
     const uses = [first, second].map(({ promise }) =>
       holder.using(old, async (model) => {
         await promise;
@@ -377,7 +377,7 @@ describe("a newer version", () => {
   it("leads to the release of the old one even if its last user failed", async () => {
     const { holder, store, engine, clock, background, settled } = await setUp();
     const old = await holder.load(background);
-    const use = gate();
+    const use = latch();
     const failing = holder.using(old, () => use.promise);
     await publishTiny(store, "newer");
     clock.now += REFRESH_MS;
@@ -430,7 +430,7 @@ describe("a newer version", () => {
       },
     });
     const old = await holder.load(background);
-    const use = gate();
+    const use = latch();
     const using = holder.using(old, async () => {
       await use.promise;
       return "answer";

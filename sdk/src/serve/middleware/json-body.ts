@@ -17,6 +17,6 @@ export async function jsonBody<S extends v.GenericSchema>(c: Context, schema: S)
   return parseJson(schema, await c.req.text(), {
     code: "request_invalid",
     what: "request body",
-    hint: "The README describes the routes and their bodies.",
+    hint: "docs/http.md describes the routes and their bodies.",
   });
 }
