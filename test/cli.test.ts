@@ -180,6 +180,7 @@ describe("optimize", () => {
       parity: { maxAbs: expect.any(Number), cosine: expect.any(Number), cases: 5 },
       seconds: expect.any(Number),
       peakRssMB: expect.any(Number),
+      stages: expect.any(Array),
     } satisfies OptimizeReport);
     expect((await stat(out)).size).toBeGreaterThan(1000);
   });

@@ -35,7 +35,7 @@ beforeAll(async () => {
   await using folder = await mkdtempDisposable(join(tmpdir(), "bert-edge-early-"));
   const [checkpoint, out] = [join(folder.path, "checkpoint"), join(folder.path, "artifact")];
   await writePreparableCheckpoint(checkpoint, { config: { hidden_size: 96 } });
-  const { manifest } = await prepare({ folder: checkpoint, out, name: "early", targets: ["edge"] });
+  const { manifest } = await prepare({ model: checkpoint, out, name: "early", targets: ["edge"] });
   const artifact = await openFolder(out);
   await publish(artifact, memoryStore(objects));
   model = await startModel(artifact, await engineOnThisMachine("wasm"));

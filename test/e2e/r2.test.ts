@@ -17,7 +17,7 @@ async function preparedForOrtWeb(folder: string): Promise<string> {
   const [checkpoint, out] = [join(folder, "checkpoint"), join(folder, "artifact")];
   await mkdir(checkpoint);
   await writePreparableCheckpoint(checkpoint, { config: { num_attention_heads: 8 } });
-  await prepare({ folder: checkpoint, out, name: "bert-edge-mini", targets: ["edge"] });
+  await prepare({ model: checkpoint, out, name: "bert-edge-mini", targets: ["edge"] });
   return out;
 }
 

@@ -46,7 +46,7 @@ describeShared("models/all-MiniLM-L6-v2", "all-MiniLM-L6-v2", (folder) => {
   testGolden(folder, async () => {
     const out = join(temporary, "artifact");
     // Each text more costs a tenth of a second here; the default model is prepared on all texts.
-    await prepare({ folder, out, name: "golden", calibration: calibrationTexts.slice(0, CALIBRATION_TEXTS) });
+    await prepare({ model: folder, out, name: "golden", calibration: calibrationTexts.slice(0, CALIBRATION_TEXTS) });
     return out;
   });
 });

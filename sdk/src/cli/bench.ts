@@ -2,6 +2,7 @@ import { Command } from "commander";
 import type { Target } from "../artifact/manifest.ts";
 import type { BenchReport } from "../compile/commands/bench.ts";
 import type { TimedTarget } from "../compile/latency/measure-targets.ts";
+import type { Progress } from "../compile/stages/stage.ts";
 import { listOf, positiveInteger, positiveIntegers } from "./options.ts";
 import { printJson, printNote, printResult, table } from "./output.ts";
 
@@ -28,10 +29,10 @@ export const benchCommand = new Command("bench")
   .option("--json", "print figures and fits as JSON")
   .action(async (folder: string, { json, ...options }: Options) => {
     const { bench } = await import("../compile/commands/bench.ts");
-    const onRound = (round: number, rounds: number) => {
-      if (process.stderr.isTTY) process.stderr.write(`\rround ${round} of ${rounds} `);
+    const onProgress = ({ message, fraction = 0 }: Progress) => {
+      if (process.stderr.isTTY) process.stderr.write(`\r${message}: ${Math.round(100 * fraction)} % `);
     };
-    const report = await bench({ artifact: folder, ...options, onRound });
+    const report = await bench({ artifact: folder, ...options, onProgress });
     printNote(
       report.stored
         ? `\nLatencies stored in ${folder}.`

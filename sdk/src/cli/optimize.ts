@@ -18,7 +18,7 @@ export const optimizeCommand = new Command("optimize")
   .action(async (source: string, out: string, { json, allowPartial = false, parity }: Options) => {
     const { optimize } = await import("../compile/commands/optimize.ts");
     const log = stageLog();
-    const report = await optimize({ source, out, allowPartial, checkParity: parity, onStage: log.stage });
+    const report = await optimize({ model: source, out, allowPartial, checkParity: parity, onProgress: log.progress });
     log.done();
     if (json) printJson(report);
     else printResult(describe(report));

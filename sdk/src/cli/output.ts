@@ -6,7 +6,11 @@ export const printResult = (line: string): void => void process.stdout.write(`${
 export const printNote = (line: string): void => void process.stderr.write(`${line}\n`);
 
 /** Prints stages with their times as they end. */
-export function stageLog(): { stage: (name: string) => void; done: () => void } {
+export function stageLog(): {
+  stage: (name: string) => void;
+  progress: (now: { message: string }) => void;
+  done: () => void;
+} {
   let current: { name: string; start: number } | undefined;
   const done = () => {
     if (!current) return;
@@ -14,12 +18,16 @@ export function stageLog(): { stage: (name: string) => void; done: () => void } 
     printNote(`${process.stderr.isTTY ? "\r" : ""}✓ ${current.name.padEnd(46)} ${seconds} s`);
     current = undefined;
   };
+  function stage(name: string): void {
+    done();
+    current = { name, start: performance.now() };
+    if (process.stderr.isTTY) process.stderr.write(`… ${name}`);
+  }
   return {
     done,
-    stage(name) {
-      done();
-      current = { name, start: performance.now() };
-      if (process.stderr.isTTY) process.stderr.write(`… ${name}`);
+    stage,
+    progress({ message }) {
+      if (message !== current?.name) stage(message);
     },
   };
 }

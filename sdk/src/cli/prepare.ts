@@ -40,7 +40,12 @@ export const prepareCommand = new Command("prepare")
   .action(async (folder: string, { json, table: bits, ...options }: Options) => {
     const { prepare } = await import("../compile/commands/prepare.ts");
     const log = stageLog();
-    const report = await prepare({ folder, ...options, tableBits: bits === "int4" ? 4 : 8, onStage: log.stage });
+    const report = await prepare({
+      model: folder,
+      ...options,
+      tableBits: bits === "int4" ? 4 : 8,
+      onProgress: log.progress,
+    });
     log.done();
     if (json) printJson(report);
     else printResult(describe(report));

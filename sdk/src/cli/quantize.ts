@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { Command, Option } from "commander";
 import type { QuantizeReport } from "../compile/commands/quantize.ts";
-import type { QuantizeMode } from "../compile/stages/quantize-candidates.ts";
+import type { QuantizeMode } from "../compile/stages/quantize.ts";
 import { textLines } from "./options.ts";
 import { printJson, printResult, stageLog } from "./output.ts";
 
@@ -40,10 +40,10 @@ export const quantizeCommand = new Command("quantize")
     if (!isInt8 && (options.table === "int4" || options.feedForward)) {
       command.error(`error: --table and --feed-forward are of no use with --mode ${mode}`);
     }
-    const { quantizeModel } = await import("../compile/commands/quantize.ts");
+    const { quantize } = await import("../compile/commands/quantize.ts");
     const log = stageLog();
-    const report = await quantizeModel({
-      source,
+    const report = await quantize({
+      model: source,
       out,
       mode,
       ...(tokenizer !== undefined && { tokenizer }),
@@ -51,7 +51,7 @@ export const quantizeCommand = new Command("quantize")
       tableBits: options.table === "int4" ? 4 : 8,
       ...(options.feedForward && { feedForwardBits: 4 }),
       checkParity: options.parity,
-      onStage: log.stage,
+      onProgress: log.progress,
     });
     log.done();
     if (json) printJson(report);

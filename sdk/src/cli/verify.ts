@@ -16,9 +16,8 @@ export const verifyCommand = new Command("verify")
   .option("--labelled <tsv>", "lines of text, tab, label; for classifiers")
   .option("--json", "print the report as JSON")
   .action(async (folder: string, { json, ...files }: Options) => {
-    const { verifyArtifact } = await import("../compile/commands/verify.ts");
-    const { openFolder } = await import("../storage/folder-artifact.ts");
-    const report = await verifyArtifact(await openFolder(folder), files);
+    const { verify } = await import("../compile/commands/verify.ts");
+    const report = await verify({ artifact: folder, ...files });
     if (json) printJson(report);
     else printResult(describe(report));
     for (const [name, { failure }] of entriesOf(report)) {

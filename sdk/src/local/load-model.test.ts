@@ -21,7 +21,7 @@ describe("loadModel", () => {
     parent = await mkdtemp(join(tmpdir(), "bert-edge-load-"));
     folder = join(parent, "artifact");
     await writePreparableCheckpoint(join(parent, "checkpoint"));
-    await prepare({ folder: join(parent, "checkpoint"), out: folder, name: "tiny", targets: ["edge", "regional-cpu"] });
+    await prepare({ model: join(parent, "checkpoint"), out: folder, name: "tiny", targets: ["edge", "regional-cpu"] });
   });
   afterAll(() => rm(parent, { recursive: true, force: true }));
 

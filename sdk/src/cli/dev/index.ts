@@ -31,7 +31,7 @@ export const devCommand = new Command("dev")
     interrupted.then(() => serving || process.exit(INTERRUPTED));
     const log = stageLog();
     const artifact = resolve(".bert-edge/dev");
-    const report = await prepare({ folder, out: artifact, ...(name && { name }), onStage: log.stage });
+    const report = await prepare({ model: folder, out: artifact, ...(name && { name }), onProgress: log.progress });
     log.done();
     for (const line of passedOver(report)) printNote(line);
     const stack = await startStack({

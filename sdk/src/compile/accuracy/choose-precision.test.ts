@@ -4,7 +4,7 @@ import { seeded } from "#test/fixtures/seeded.ts";
 import type { BertEdgeError } from "../../artifact/error.ts";
 import type { Parity } from "../../artifact/manifest.ts";
 import { Graph } from "../graph/graph.ts";
-import { type Candidate, choosePrecision, type Measures } from "./choose-precision.ts";
+import { type Candidate, type ChoiceContext, choosePrecision, type Measures } from "./choose-precision.ts";
 import { INT8_LIMIT } from "./limits.ts";
 import { parity } from "./parity.ts";
 
@@ -27,8 +27,8 @@ function costing(costs: Readonly<Record<string, number>>) {
   return { candidate, measures, graphs };
 }
 
-const choose = (candidates: readonly Candidate[], measures: Measures, onStage?: (stage: string) => void) =>
-  choosePrecision("It", candidates, INT8_LIMIT, measures, onStage);
+const choose = (candidates: readonly Candidate[], measures: Measures, context?: ChoiceContext) =>
+  choosePrecision("It", candidates, INT8_LIMIT, measures, context);
 const refusalBy = async (candidates: readonly Candidate[], measures: Measures) =>
   choose(candidates, measures).then(
     () => expect.unreachable("it was accepted"),
@@ -71,12 +71,16 @@ describe("choosePrecision", () => {
     );
   });
 
-  it("says that it looks for layers only when it does", async () => {
-    const stages: string[] = [];
+  it("reports progress while it looks for the layers at fault, and only then", async () => {
+    const progress: [string, number | undefined][] = [];
+    const context: ChoiceContext = { progress: (message, fraction) => progress.push([message, fraction]) };
     const { candidate, measures } = costing({ a: 0.05, b: 0 });
-    expect((await choose([candidate], measures, (stage) => stages.push(stage))).kept).toEqual(["a"]);
-    await choose([{ ...candidate, quantize: () => new Graph("a,b") }], measures, (stage) => stages.push(stage));
-    expect(stages).toEqual(["find the layers at fault"]);
+    expect((await choose([candidate], measures, context)).kept).toEqual(["a"]);
+    await choose([{ ...candidate, quantize: () => new Graph("a,b") }], measures, context);
+    expect(progress).toEqual([
+      ["find the layers at fault in It", 0],
+      ["find the layers at fault in It", 0.5],
+    ]);
   });
 
   it("refuses with what is missing and at most eight layers, the worst first and NaN before all", async () => {

@@ -2,6 +2,7 @@ import { BertEdgeError } from "../../artifact/error.ts";
 import type { Accuracy, Parity, TaskScore } from "../../artifact/manifest.ts";
 import type { Graph } from "../graph/graph.ts";
 import type { Quantizer } from "../quantize/precisions.ts";
+import { throwIfAborted } from "../subprocess/aborted.ts";
 import { type Limit, shortfall } from "./limits.ts";
 
 /** A way to make a graph smaller and faster. */
@@ -29,6 +30,12 @@ export interface Measures {
   readonly task?: (graph: Graph) => Promise<TaskScore | undefined>;
 }
 
+/** Where a choice tells how far it is, and what stops it. */
+export interface ChoiceContext {
+  readonly progress?: (message: string, fraction?: number) => void;
+  readonly signal?: AbortSignal | undefined;
+}
+
 /** How close a graph comes to float32 when only this layer of it is quantized. */
 interface Sensitivity {
   readonly layer: string;
@@ -52,9 +59,10 @@ export async function choosePrecision<Label extends string>(
   candidates: readonly Candidate<Label>[],
   limit: Limit,
   measures: Measures,
-  onStage: (stage: string) => void = () => {},
+  { progress = () => {}, signal }: ChoiceContext = {},
 ): Promise<Choice<Label>> {
   const attempt = async ({ label, quantize, always = [] }: Candidate<Label>, found: readonly string[]) => {
+    throwIfAborted(signal);
     const kept = [...new Set([...always, ...found])];
     const graph = quantize(new Set(kept));
     const measured = await measuredOf(graph, measures, limit);
@@ -67,8 +75,10 @@ export async function choosePrecision<Label extends string>(
     missing = found.missing;
   }
   const last = candidates.at(-1) as Candidate<Label>;
-  if (last.layers.length > 0) onStage("find the layers at fault");
-  const layers = await sensitivities(last, measures);
+  const layers = await sensitivities(last, measures, (measured) => {
+    throwIfAborted(signal);
+    progress(`find the layers at fault in ${what}`, measured / last.layers.length);
+  });
   for (const count of countsUpTo(Math.floor(layers.length * MAX_KEPT))) {
     const kept = layers.slice(0, count).map(({ layer }) => layer);
     const found = await attempt(last, kept);
@@ -93,9 +103,11 @@ function countsUpTo(most: number): number[] {
 async function sensitivities(
   { quantize, layers, always = [] }: Candidate,
   { parity }: Measures,
+  onLayer: (measured: number) => void,
 ): Promise<Sensitivity[]> {
   const found: Sensitivity[] = [];
   for (const layer of layers) {
+    onLayer(found.length);
     const others = new Set([...always, ...layers.filter((name) => name !== layer)]);
     const { meanCosine } = await parity(quantize(others));
     found.push({ layer, meanCosine });

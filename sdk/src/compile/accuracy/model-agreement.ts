@@ -44,7 +44,7 @@ export async function modelAgreement(
   const measured = graph.outputs.flatMap(({ name }) => {
     const [wanted, got] = [expected, found].map((runs) => runs.map((run) => rowsOf(quantized, name, run)));
     if (!wanted?.every((rows) => rows !== undefined) || !got?.every((rows) => rows !== undefined)) return [];
-    assertVaries(wanted.flat(), new Map());
+    assertVaries(wanted.flat());
     return parity(wanted.flat(), got.flat(), name === "logits" ? "classify" : "embed");
   });
   const [worst] = measured.toSorted((a, b) => rank(a) - rank(b));

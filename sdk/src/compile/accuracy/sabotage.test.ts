@@ -12,7 +12,7 @@ import { oneModel } from "../../runtime/engine/engine.ts";
 import { ortNodeEngine } from "../../runtime/engine/ort-node/index.ts";
 import { openFolder } from "../../storage/folder-artifact.ts";
 import type { PrepareOptions } from "../commands/prepare.ts";
-import { quantizeModel } from "../commands/quantize.ts";
+import { quantize } from "../commands/quantize.ts";
 import type { Graph } from "../graph/graph.ts";
 import type { Value } from "../graph/node.ts";
 import { type Tensor, tensor, toFloat32 } from "../graph/tensor.ts";
@@ -20,7 +20,7 @@ import { readModelSource } from "../model/model-source.ts";
 import { readTextModel } from "../model/text-model.ts";
 import { encodeOnnx } from "../onnx/to-onnx.ts";
 import { writeOnnx } from "../onnx/write-onnx.ts";
-import type { QuantizeMode } from "../stages/quantize-candidates.ts";
+import type { QuantizeMode } from "../stages/quantize.ts";
 import { FP16_LIMIT, INT8_LIMIT } from "./limits.ts";
 import { probeTexts } from "./probe-texts.ts";
 
@@ -299,7 +299,7 @@ describe("an ONNX file, which no importer has checked,", () => {
     const { path, result, before } = await fileOf(model, broken(name, value));
     for (const mode of modes) {
       for (const more of [{}, { tokenizer: model.folder }, { checkParity: false }]) {
-        await expect(quantizeModel({ source: path, out: result, mode, ...more })).rejects.toMatchObject({
+        await expect(quantize({ model: path, out: result, mode, ...more })).rejects.toMatchObject({
           code: "weights_invalid",
           message: expect.stringContaining(`${name}.broken, which `),
         });
@@ -320,7 +320,7 @@ describe("an ONNX file, which no importer has checked,", () => {
     const model = await sabotaged(edit);
     const { path, result, before } = await fileOf(model);
     for (const source of [path, model.folder]) {
-      const work = quantizeModel({ source, out: result, mode, tokenizer: model.folder });
+      const work = quantize({ model: source, out: result, mode, tokenizer: model.folder });
       await expect(work).rejects.toMatchObject(expected);
     }
     expect(await listing(model.parent)).toEqual(before);
@@ -330,7 +330,7 @@ describe("an ONNX file, which no importer has checked,", () => {
     const edit = scale(`${layer0}.output.dense.weight`, 1e4, "row");
     const model = await sabotaged(edit, { ...wide, num_hidden_layers: 1 });
     const { path, result, before } = await fileOf(model);
-    const work = quantizeModel({ source: path, out: result, mode: "int8-dynamic", tokenizer: model.folder });
+    const work = quantize({ model: path, out: result, mode: "int8-dynamic", tokenizer: model.folder });
     const error = await work.catch((thrown: BertEdgeError) => thrown);
     expect(error).toMatchObject({ code: "accuracy_gate" });
     expect(listed(error as BertEdgeError).slice(0, 3)).toContain("layer.0.output.product");
@@ -343,7 +343,7 @@ describe("an ONNX file, which no importer has checked,", () => {
       num_hidden_layers: 1,
     });
     const { path, result } = await fileOf(model);
-    const report = await quantizeModel({ source: path, out: result, mode: "int8-dynamic", tokenizer: model.folder });
+    const report = await quantize({ model: path, out: result, mode: "int8-dynamic", tokenizer: model.folder });
     expect([[], ["layer.0.output.product"]]).toContainEqual(report.kept);
     expect(report.parity?.minCosine).toBeGreaterThanOrEqual(INT8_LIMIT.minCosine);
   });

@@ -5,7 +5,7 @@ import { assertVaries } from "./varies.ts";
 
 const vector = (...values: number[]) => Float32Array.from(values);
 
-/** Moments of some tokens. */
+/** Statistics of some tokens. */
 function moments(...tokens: readonly (readonly number[])[]): ActivationStatistics {
   const width = tokens[0]?.length ?? 0;
   const total = (of: (token: readonly number[]) => number) => tokens.reduce((sum, token) => sum + of(token), 0);
@@ -16,6 +16,11 @@ function moments(...tokens: readonly (readonly number[])[]): ActivationStatistic
   return { width, tokens: tokens.length, sum: vector(...sum), gram: vector(...products) };
 }
 
+const statistics = (...entries: [string, ActivationStatistics][]) => ({
+  weights: entries.map(([weight]) => weight),
+  get: (weight: string) => new Map(entries).get(weight),
+});
+
 const varying = moments([1, 2], [1, 3]);
 const constant = moments([1, 2], [1, 2], [1, 2]);
 const alike = [vector(1, 2), vector(1, 2)];
@@ -24,8 +29,8 @@ describe("assertVaries", () => {
   it.each([
     ["one number of one text differs", [vector(1, 2), vector(1, 2), vector(1, 2.001)]],
     ["a small number beside a large one differs by more than rounding", [vector(1000, 0), vector(1000, 0.02)]],
-  ])("accepts models of which %s", (_, results) => {
-    expect(refusal(() => assertVaries(results, new Map()))).toBe("accepted");
+  ])("accepts a model when %s", (_, results) => {
+    expect(refusal(() => assertVaries(results, statistics()))).toBe("accepted");
   });
 
   it.each([
@@ -35,26 +40,26 @@ describe("assertVaries", () => {
     ["are one", [vector(1, 2)]],
     ["are none", []],
   ])("refuses models whose results %s", (_, results) => {
-    expect(refusal(() => assertVaries(results, new Map([["weight", varying]])))).toBe("model_constant");
+    expect(refusal(() => assertVaries(results, statistics(["weight", varying])))).toBe("model_constant");
   });
 
-  it("names the first product that reads the same of all tokens, or the last that does not", () => {
+  it("names the first weight matrix whose input is the same for all tokens, or the last one", () => {
     const named =
       (...calibration: [string, ActivationStatistics][]) =>
       () =>
-        assertVaries(alike, new Map(calibration));
+        assertVaries(alike, statistics(...calibration));
     expect(named(["first", varying], ["second", constant], ["third", constant])).toThrow(
-      "The model computes the same for every text: what second multiplies is the same for all tokens.",
+      "The model computes the same for every text: the input of second is the same for all tokens.",
     );
     expect(named(["first", varying], ["last", varying])).toThrow(
-      "The model computes the same for every text: what last multiplies still differs, what follows does not.",
+      "The model computes the same for every text: the input of last still differs, its output does not.",
     );
     expect(named()).toThrow(/for every text\.$/);
   });
 
-  it.each([Number.NaN, Number.POSITIVE_INFINITY])("does not take %d for a difference", (value) => {
-    const work = () => assertVaries([vector(1, 2), vector(value, 2)], new Map([["last", varying]]));
-    expect(work).toThrow("NaN or infinite numbers in float32 already after last.");
+  it.each([Number.NaN, Number.POSITIVE_INFINITY])("does not count %d as a difference", (value) => {
+    const work = () => assertVaries([vector(1, 2), vector(value, 2)], statistics(["last", varying]));
+    expect(work).toThrow("The float32 model computes NaN or infinite numbers after last.");
     expect(refusal(work)).toBe("vector_invalid");
   });
 });

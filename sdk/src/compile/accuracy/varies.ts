@@ -1,44 +1,56 @@
 import { BertEdgeError } from "../../artifact/error.ts";
 import type { ActivationStatistics } from "../quantize/calibration/activation-statistics.ts";
 
-/** Of a vector's largest number: texts of other lengths make 2e-6 of it in a model whose tokens are all alike. */
+/** Share of a vector's largest number: in a model whose tokens are all alike, texts of other lengths differ by 2e-6. */
 const ROUNDING = 1e-5;
 
-/** Of a channel's mean square, which is summed in float32 over all tokens: constant ones measure up to 2e-4. */
+/** Share of a channel's mean square, summed in float32 over all tokens: constant channels measure up to 2e-4. */
 const SUMMED_ROUNDING = 1e-3;
 
+/** Statistics of what each weight matrix multiplies, with the names of the matrices in the order of the graph. */
+interface OrderedStatistics {
+  readonly weights: readonly string[];
+  readonly get: (weight: string) => ActivationStatistics | undefined;
+}
+
 /**
- * A model that answers every text alike passes every comparison with itself.
+ * Refuses a model that computes the same for every text: it would agree with any rewritten form of itself.
  *
  * @param results vectors or logits of different texts
- * @param calibration in the order of the graph, to find where texts stop to differ
- * @throws BertEdgeError `model_constant`; `vector_invalid` for NaN and infinite numbers, which differ from everything
+ * @param statistics used to find the layer after which all texts are the same
+ * @throws BertEdgeError `model_constant`; `vector_invalid` for NaN and infinite numbers
  */
 export function assertVaries(
   results: readonly Float32Array[],
-  calibration: ReadonlyMap<string, ActivationStatistics>,
+  { weights, get }: OrderedStatistics = { weights: [], get: () => undefined },
 ): void {
-  const last = [...calibration.keys()].at(-1);
-  if (!results.every((result) => result.every(Number.isFinite))) {
+  const last = weights.at(-1);
+  if (!allFinite(results)) {
     const where = last === undefined ? "" : ` after ${last}`;
-    throw new BertEdgeError(
-      "vector_invalid",
-      `The model computes NaN or infinite numbers in float32 already${where}.`,
-      {
-        hint: "Check the checkpoint for very large weights.",
-      },
-    );
+    throw new BertEdgeError("vector_invalid", `The float32 model computes NaN or infinite numbers${where}.`, {
+      hint: "Check the checkpoint for very large weights.",
+    });
   }
-  const [first = new Float32Array(), ...others] = results;
-  if (others.some((result) => differs(result, first))) return;
-  const constant = [...calibration].find(([, moments]) => !varies(moments));
+  if (differ(results)) return;
+  const constant = weights.find((weight) => {
+    const moments = get(weight);
+    return moments && !varies(moments);
+  });
   const where = constant
-    ? `: what ${constant[0]} multiplies is the same for all tokens`
-    : last && `: what ${last} multiplies still differs, what follows does not`;
+    ? `: the input of ${constant} is the same for all tokens`
+    : last && `: the input of ${last} still differs, its output does not`;
   throw new BertEdgeError("model_constant", `The model computes the same for every text${where ?? ""}.`, {
-    hint: "The checkpoint is broken at or before that layer: take an earlier one.",
+    hint: "The checkpoint is broken at or before that layer. Use an earlier checkpoint.",
   });
 }
+
+/** Whether results are finite and not all the same, up to rounding. */
+export function differ(results: readonly Float32Array[]): boolean {
+  const [first = new Float32Array(), ...others] = results;
+  return allFinite(results) && others.some((result) => differs(result, first));
+}
+
+const allFinite = (results: readonly Float32Array[]) => results.every((result) => result.every(Number.isFinite));
 
 function differs(a: Float32Array, b: Float32Array): boolean {
   const largest = a.reduce((max, value) => Math.max(max, Math.abs(value)), 0);

@@ -4,8 +4,9 @@ import type { Manifest, Target } from "../../artifact/manifest.ts";
 import { openFolder } from "../../storage/folder-artifact.ts";
 import { measureTargets, type TargetTimes, type TimedTarget, timedTargets } from "../latency/measure-targets.ts";
 import { writeMeasurements } from "../pack/write-artifact.ts";
+import type { RunOptions } from "../stages/stage.ts";
 
-export interface BenchOptions {
+export interface BenchOptions extends RunOptions {
   /** An artifact folder, whose measurements are replaced, or an open artifact, which stays as it is. */
   artifact: string | Artifact;
   /** Engines to time. Default: all that the artifact has a CPU target for. */
@@ -14,9 +15,6 @@ export interface BenchOptions {
   tokens?: readonly number[];
   /** Timed rounds; the median over them counts. Default 15. */
   rounds?: number;
-  /** Called after each round; round 0 warms up. */
-  onRound?: (round: number, rounds: number) => void;
-  signal?: AbortSignal;
 }
 
 export interface BenchReport extends TargetTimes {
@@ -35,11 +33,13 @@ export interface BenchReport extends TargetTimes {
  * @throws BertEdgeError `engine_mismatch` for an engine without a target, `aborted`, and as `openFolder` and `Artifact.read`
  */
 export async function bench(options: BenchOptions): Promise<BenchReport> {
-  const { tokens = [8, 16, 32, 64, 128, 256], rounds = 15, onRound, signal } = options;
+  const { tokens = [8, 16, 32, 64, 128, 256], rounds = 15, onProgress, signal } = options;
   const folder = typeof options.artifact === "string" ? options.artifact : undefined;
   const artifact = typeof options.artifact === "string" ? await openFolder(options.artifact) : options.artifact;
   const { manifest } = artifact;
   const targets = options.engines?.map((engine) => targetOf(manifest, engine));
+  const message = `time ${manifest.name}`;
+  const onRound = (round: number) => onProgress?.({ stage: "time", message, fraction: round / rounds });
   const times = await measureTargets(artifact, { targets, tokens, rounds, onRound, signal });
   const coversLengths =
     new Set(tokens).size >= 3 && Math.min(...tokens) <= 16 && Math.max(...tokens) >= manifest.maxTokens / 2;

@@ -37,7 +37,7 @@ describe("optimize", () => {
   it("writes the fused model and reports what it did", async () => {
     const { folder, source, out } = await written(encoder());
     const stages: string[] = [];
-    const report = await optimize({ source, out, onStage: (stage) => stages.push(stage) });
+    const report = await optimize({ model: source, out, onProgress: ({ message }) => stages.push(message) });
     expect(report).toMatchObject({
       nodes: { before: 93, after: 18 },
       fused: { EmbedLayerNormalization: 1, Attention: 2, SkipLayerNormalization: 4, BiasGelu: 2 },
@@ -49,31 +49,34 @@ describe("optimize", () => {
     expect(report.parity?.cosine).toBeGreaterThan(0.999_999);
     expect(report.seconds).toBeGreaterThan(0);
     expect(report.peakRssMB).toBeGreaterThan(0);
-    expect(stages).toEqual([`read ${source}`, "fuse", `write ${out}`, "compare with the original"]);
+    expect(stages).toEqual([`read ${source}`, "fuse the graph", "write the model", "compare with the original"]);
     expect((await readdir(folder)).sort()).toEqual(["in.onnx", "out.onnx"]);
   });
 
   it("takes a checkpoint's folder as well", async () => {
     const folder = await temporaryFolder();
     await writeTinyCheckpoint(join(folder, "model"), { files: { "tokenizer.json": undefined } });
-    const report = await optimize({ source: join(folder, "model"), out: join(folder, "out.onnx") });
+    const report = await optimize({ model: join(folder, "model"), out: join(folder, "out.onnx") });
     expect(report).toMatchObject({ complete: true, nodes: { before: 93, after: 18 }, fused: { Attention: 2 } });
     expect(report.parity?.cases).toBeGreaterThan(0);
   });
 
   it("writes the same file when it is asked to replace its input", async () => {
     const { source, out } = await written(encoder());
-    await optimize({ source, out });
-    await optimize({ source, out: source });
+    await optimize({ model: source, out });
+    await optimize({ model: source, out: source });
     expect(Buffer.compare(await readFile(source), await readFile(out))).toBe(0);
     // What is fused stays as it is.
-    expect(await optimize({ source, out: source })).toMatchObject({ nodes: { before: 18, after: 18 }, complete: true });
+    expect(await optimize({ model: source, out: source })).toMatchObject({
+      nodes: { before: 18, after: 18 },
+      complete: true,
+    });
   });
 
   it("says what could not be fused, and writes nothing unless that is allowed", async () => {
     const { folder, source, out } = await written(unknownAttention());
     await writeFile(out, "earlier");
-    const report = await optimize({ source, out });
+    const report = await optimize({ model: source, out });
     expect(report).toMatchObject({
       complete: false,
       reasons: [
@@ -82,7 +85,7 @@ describe("optimize", () => {
       parity: { maxAbs: 0 },
     });
     expect(await readFile(out, "utf8")).toBe("earlier");
-    expect((await optimize({ source, out, allowPartial: true })).complete).toBe(false);
+    expect((await optimize({ model: source, out, allowPartial: true })).complete).toBe(false);
     expect(await readFile(out, "utf8")).not.toBe("earlier");
     expect((await readdir(folder)).sort()).toEqual(["in.onnx", "out.onnx"]);
   });
@@ -91,7 +94,7 @@ describe("optimize", () => {
     const g = new NamedGraph("none", [{ name: "x", dtype: "float32", shape: ["batch", 8] }]);
     g.op("y", "Tanh", ["x"]);
     const { source, out } = await written(g.outputs("y"));
-    expect(await optimize({ source, out, checkParity: false })).toMatchObject({
+    expect(await optimize({ model: source, out, checkParity: false })).toMatchObject({
       complete: false,
       parity: undefined,
       reasons: [{ pattern: "Attention", node: "", why: "the graph has no attention that a fusion recognizes" }],
@@ -105,13 +108,15 @@ describe("optimize", () => {
   ])("refuses %s", async (_, code, make) => {
     const folder = await temporaryFolder();
     await make(folder);
-    expect(await refusalOf(optimize({ source: join(folder, "in.onnx"), out: join(folder, "out.onnx") }))).toBe(code);
+    expect(await refusalOf(optimize({ model: join(folder, "in.onnx"), out: join(folder, "out.onnx") }))).toBe(code);
     expect(await readdir(folder)).not.toContain("out.onnx");
   });
 
   it("refuses a place that does not exist before it takes long", async () => {
     const { source, folder } = await written(encoder());
-    expect(await refusalOf(optimize({ source, out: join(folder, "nowhere", "out.onnx") }))).toBe("out_unwritable");
+    expect(await refusalOf(optimize({ model: source, out: join(folder, "nowhere", "out.onnx") }))).toBe(
+      "out_unwritable",
+    );
   });
 
   it.each<[string, (folder: string) => string]>([
@@ -120,7 +125,7 @@ describe("optimize", () => {
   ])("refuses to write to %s before it reads anything", async (_, outIn) => {
     const folder = await temporaryFolder();
     // The source is missing, which would be the answer if it had been read.
-    expect(await refusalOf(optimize({ source: join(folder, "missing.onnx"), out: outIn(folder) }))).toBe(
+    expect(await refusalOf(optimize({ model: join(folder, "missing.onnx"), out: outIn(folder) }))).toBe(
       "out_unwritable",
     );
     expect(await readdir(folder)).toEqual([]);

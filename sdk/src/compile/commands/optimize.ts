@@ -1,88 +1,84 @@
 import { BertEdgeError } from "../../artifact/error.ts";
-import { type ModelParity, modelParityInSubprocess } from "../accuracy/model-parity.ts";
-import { assertWritable, replaceFile } from "../files/replace-file.ts";
-import { fuseGraph } from "../fusions/fuse-graph.ts";
-import { countFused } from "../fusions/fused-operators.ts";
-import { unfusedParts } from "../fusions/unfused-parts.ts";
-import { readModelSource } from "../model/model-source.ts";
-import { writeOnnx } from "../onnx/write-onnx.ts";
+import type { ModelParity } from "../accuracy/model-parity.ts";
+import { assertWritable, withOutputFile } from "../files/output-file.ts";
+import { type ModelInput, modelPath } from "../files/work-folder.ts";
 import type { UnfusedReason } from "../rewrite/trace.ts";
+import { compareFiles } from "../stages/check.ts";
+import { fuse } from "../stages/fuse.ts";
+import { readSource } from "../stages/read.ts";
+import { type RunOptions, type StageReport, startRun } from "../stages/stage.ts";
+import { writeModel } from "../stages/write.ts";
 
-export interface OptimizeOptions {
-  /** An ONNX file, or a Hugging Face model folder with config.json and model.safetensors. */
-  source: string;
-  /** The file to write; an earlier one is replaced. */
-  out: string;
-  /** Write the result even if it is not complete. Default false. */
+export interface OptimizeOptions extends RunOptions {
+  /** An ONNX file or a Hugging Face model folder: its path, or its bytes. */
+  model: ModelInput;
+  /** The file to write; an earlier one is replaced. Default: the report has the result's bytes. */
+  out?: string | undefined;
+  /** Write the result even if it is not fused completely. Default false. */
   allowPartial?: boolean;
-  /** Run original and result on probe batches and refuse when they differ. Default true. */
+  /** Run original and result on probe batches, and refuse the result when they differ. Default true. */
   checkParity?: boolean;
-  /** Called as each stage begins. */
-  onStage?: (stage: string) => void;
 }
 
 export interface OptimizeReport {
-  nodes: { before: number; after: number };
-  /** Fused operators by name, those with none left out. */
-  fused: Record<string, number>;
-  /** Whether no attention, layer normalization or activation of the known forms is left written out. */
-  complete: boolean;
-  reasons: UnfusedReason[];
-  parity: Omit<ModelParity, "ofTolerance"> | undefined;
-  /** Of reading, rewriting and writing. */
-  seconds: number;
-  /** Largest resident set of this process so far. */
-  peakRssMB: number;
+  readonly nodes: { readonly before: number; readonly after: number };
+  /** Fused operators by name, without those that do not occur. */
+  readonly fused: Readonly<Record<string, number>>;
+  /** Whether every attention, layer normalization and activation of a known form is fused. */
+  readonly complete: boolean;
+  /** Why parts of the graph are not fused. */
+  readonly reasons: readonly UnfusedReason[];
+  readonly parity: Omit<ModelParity, "ofTolerance"> | undefined;
+  /** Seconds for reading, fusing and writing. */
+  readonly seconds: number;
+  /** Largest resident set of this process so far, in MB. */
+  readonly peakRssMB: number;
+  readonly stages: readonly StageReport[];
+}
+
+/** A report with the optimized model, for an optimization without `out`. */
+export interface OptimizedModel extends OptimizeReport {
+  /** The bytes of the ONNX file; undefined when the model is not fused completely and that is not allowed. */
+  readonly model: Uint8Array<ArrayBuffer> | undefined;
 }
 
 /**
- * Rewrites a model into fused operators: read → rewrite → write → compare. The result takes its place only when it
- * agrees with the original, and is complete or may be partial.
+ * Fuses a model: read → fuse → write → check. The result takes its place only when it agrees with the original and is
+ * complete, or may be partial.
  *
- * @throws BertEdgeError as `readModelSource` when the model cannot be used, `out_unwritable` when the result cannot be
- *   written, `parity_exceeded` when the results differ, `parity_failed` or `parity_impossible` when they cannot be compared
+ * @throws BertEdgeError as `readModelSource` when the model cannot be used; `out_unwritable` when the result cannot be
+ *   written; `parity_exceeded` when the results differ; `parity_failed`, `parity_impossible` when they cannot be compared;
+ *   `aborted`
  */
-export async function optimize(options: OptimizeOptions): Promise<OptimizeReport> {
-  const { source, out, allowPartial = false, checkParity = true, onStage = () => {} } = options;
+export function optimize(options: OptimizeOptions & { out: string }): Promise<OptimizeReport>;
+export function optimize(options: OptimizeOptions & { out?: undefined }): Promise<OptimizedModel>;
+export function optimize(options: OptimizeOptions): Promise<OptimizeReport | OptimizedModel>;
+export async function optimize(options: OptimizeOptions): Promise<OptimizeReport | OptimizedModel> {
+  const { out, allowPartial = false, checkParity = true } = options;
   const start = performance.now();
   await assertWritable(out);
-  onStage(`read ${source}`);
-  const { graph, envelope, writeOriginal } = await readModelSource(source);
-  const before = graph.nodes.size;
-
-  onStage("fuse");
-  const trace = await fuseGraph(graph);
-  const reasons = unfusedParts(graph, trace);
-  const complete = reasons.length === 0;
-
-  onStage(`write ${out}`);
-  return replaceFile(out, async ({ path, folder, publish }) => {
-    await writeOnnx(path, graph, envelope);
+  return withOutputFile(out, async ({ path, folder, publish }) => {
+    const { run, reports: stages } = startRun(options, folder);
+    const source = await run(readSource, { path: await modelPath(options.model, folder) });
+    const { graph, nodes, fused, reasons } = await run(fuse, { graph: source.graph });
+    await run(writeModel, { path, graph, envelope: source.envelope });
     const seconds = (performance.now() - start) / 1000;
     const peakRssMB = process.resourceUsage().maxRSS / 1024;
 
-    if (checkParity) onStage("compare with the original");
-    const parity = checkParity ? await modelParityInSubprocess(await writeOriginal(folder), path) : undefined;
-    if (parity && !(parity.ofTolerance <= 1)) throw exceeded(parity);
+    const compared = checkParity ? await run(compareFiles, { source, rewritten: path }) : undefined;
+    if (compared && !(compared.ofTolerance <= 1)) throw exceeded(compared);
+    const complete = reasons.length === 0;
+    const model = complete || allowPartial ? await publish() : undefined;
 
-    if (complete || allowPartial) await publish();
-    return {
-      nodes: { before, after: graph.nodes.size },
-      fused: countFused(graph),
-      complete,
-      reasons,
-      parity: parity && { maxAbs: parity.maxAbs, cosine: parity.cosine, cases: parity.cases },
-      seconds,
-      peakRssMB,
-    };
+    const parity = compared && { maxAbs: compared.maxAbs, cosine: compared.cosine, cases: compared.cases };
+    const report = { nodes, fused, complete, reasons, parity, seconds, peakRssMB, stages };
+    return out === undefined ? { ...report, model } : report;
   });
 }
 
 const exceeded = ({ maxAbs, cosine }: ModelParity) =>
   new BertEdgeError(
     "parity_exceeded",
-    `The rewritten model differs from the original by up to ${maxAbs} (cosine ${cosine}).`,
-    {
-      hint: "Nothing was written. Please report it, with the model if you can.",
-    },
+    `The optimized model differs from the original by up to ${maxAbs} (cosine ${cosine}).`,
+    { hint: "Nothing was written. Report it, with the model if you can." },
   );

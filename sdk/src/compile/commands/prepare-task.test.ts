@@ -24,7 +24,12 @@ async function tinyClassifier(labels: readonly string[]) {
   const folder = join(parent, "topics");
   await writePreparableClassifier(folder, labels);
   const out = join(parent, "artifact");
-  return { parent, folder, out, run: (more: Partial<PrepareOptions> = {}) => prepare({ folder, out, ...more }) };
+  return {
+    parent,
+    folder,
+    out,
+    run: (more: Partial<PrepareOptions> = {}) => prepare({ model: folder, out, timingRounds: 1, ...more }),
+  };
 }
 
 /** What a model computes in float32, unfused. */
@@ -130,7 +135,7 @@ it("prepare takes a more accurate precision where a higher cosine is asked for",
   const folder = join(import.meta.dirname, "../../../../models/default");
   const out = join(await temporaryFolder(), "artifact");
   const { manifest } = await prepare({
-    folder,
+    model: folder,
     out,
     name: "mini",
     targets: ["regional-cpu"],

@@ -4,6 +4,7 @@ import { describe, expect, it } from "vitest";
 import { listing, preparable, set } from "#test/fixtures/preparable.ts";
 import type { TinyFolderOptions } from "#test/fixtures/tiny-bert.ts";
 import { describeFile } from "../../artifact/describe-file.ts";
+import { targetNames } from "../../artifact/manifest.ts";
 import { engineOnThisMachine } from "../../local/engines.ts";
 import { startModel } from "../../runtime/model.ts";
 import { cosine } from "../../runtime/tasks/sentence-vector.ts";
@@ -12,6 +13,7 @@ import { FP16_LIMIT } from "../accuracy/limits.ts";
 import { readTensors } from "../checkpoint/read-tensors.ts";
 import { readTextModel } from "../model/text-model.ts";
 import { writeOnnx } from "../onnx/write-onnx.ts";
+import type { Progress } from "../stages/stage.ts";
 import { type PrepareOptions, prepare } from "./prepare.ts";
 
 const ROBERTA = { model_type: "roberta", pad_token_id: 1, type_vocab_size: 1, max_position_embeddings: 64 };
@@ -19,8 +21,8 @@ const ROBERTA = { model_type: "roberta", pad_token_id: 1, type_vocab_size: 1, ma
 describe("prepare", () => {
   it("makes an artifact with every target, checked and timed", async () => {
     const { run, out } = await preparable();
-    const stages: string[] = [];
-    const report = await run({ onStage: (stage) => stages.push(stage) });
+    const seen: Progress[] = [];
+    const report = await run({ onProgress: (progress) => seen.push(progress) });
     const artifact = await openFolder(out);
     expect(artifact.manifest).toEqual(report.manifest);
     expect(artifact.measurements).toEqual(report.measurements);
@@ -44,7 +46,7 @@ describe("prepare", () => {
     }
     expect(report.measurements["regional-gpu"]).toBeUndefined();
     expect(report.measurements.edge?.memory?.fits).toBe(true);
-    expect(report.nodes.fused).toBeLessThan(report.nodes.decomposed / 4);
+    expect(report.nodes.after).toBeLessThan(report.nodes.before / 4);
     // The files are all that there is, and what the manifest says.
     expect((await readdir(out)).sort()).toEqual(
       ["manifest.json", "measurements.json", ...Object.keys(artifact.manifest.files)].sort(),
@@ -52,17 +54,18 @@ describe("prepare", () => {
     for (const [name, file] of Object.entries(artifact.manifest.files)) {
       expect(await describeFile(await artifact.read(name))).toEqual(file);
     }
-    expect(stages).toEqual([
-      "read checkpoint",
-      "build and fuse the graph",
-      "check fusion",
-      "observe activations",
-      "quantize and check edge on wasm",
-      "quantize and check regional-cpu on ort-node",
-      "quantize and check regional-gpu on ort-node",
-      "time the CPU targets",
-      `write ${out}`,
+    expect(report.stages.map(({ stage }) => stage)).toEqual([
+      "read",
+      "fuse",
+      "check",
+      "observe",
+      ...targetNames.flatMap(() => ["quantize", "measure"]),
+      "time",
+      "write",
     ]);
+    expect(report.version).toBe(artifact.version);
+    expect(new Set(seen.map(({ message }) => message))).toEqual(new Set(report.stages.map(({ message }) => message)));
+    expect(seen.flatMap(({ fraction }) => fraction ?? [])).toEqual([0, 1]);
   });
 
   it("makes models that load and agree between the tiers", async () => {
@@ -192,7 +195,12 @@ describe("prepare", () => {
 
   it.each(["my model", "../up", "", "é"])("refuses the name %j before it does anything", async (name) => {
     const stages: string[] = [];
-    const work = prepare({ folder: "/nowhere", out: "/nowhere", name, onStage: (stage) => stages.push(stage) });
+    const work = prepare({
+      model: "/nowhere",
+      out: "/nowhere",
+      name,
+      onProgress: ({ message }) => stages.push(message),
+    });
     await expect(work).rejects.toMatchObject({ code: "name_invalid", hint: expect.stringContaining("--name") });
     expect(stages).toEqual([]);
   });

@@ -15,8 +15,8 @@ import { fromOnnx } from "../onnx/from-onnx.ts";
 import { readOnnx } from "../onnx/read-onnx.ts";
 import { writeOnnx } from "../onnx/write-onnx.ts";
 import { integerMatMuls } from "../quantize/qdq/integer-matmuls.ts";
-import type { QuantizeMode } from "../stages/quantize-candidates.ts";
-import { type QuantizeOptions, quantizeModel } from "./quantize.ts";
+import type { QuantizeMode } from "../stages/quantize.ts";
+import { type QuantizeOptions, quantize } from "./quantize.ts";
 
 /** A tiny model as an ONNX file, with its tokenizer's folder and a place for the result. */
 async function tinyFile(positions = 512) {
@@ -25,9 +25,9 @@ async function tinyFile(positions = 512) {
   const { graph, envelope } = await readModelSource(folder);
   await writeOnnx(path, graph, envelope);
   const out = join(parent, "result.onnx");
-  const quantize = (mode: QuantizeMode, more: Partial<QuantizeOptions> = {}) =>
-    quantizeModel({ source: path, out, mode, ...more });
-  return { parent, folder, path, out, quantize };
+  const run = (mode: QuantizeMode, more: Partial<QuantizeOptions> = {}) =>
+    quantize({ model: path, out, mode, ...more });
+  return { parent, folder, path, out, run };
 }
 
 const operatorsOf = async (path: string) =>
@@ -40,21 +40,21 @@ const modes: readonly (readonly [QuantizeMode, Limit, string])[] = [
   ["fp16", FP16_LIMIT, "Attention"],
 ];
 
-describe("quantizeModel", () => {
+describe("quantize", () => {
   it.each(modes)(
     "%s of a file, compared on texts, agrees; its folder becomes the same",
     async (mode, limit, operator) => {
-      const { folder, out, quantize } = await tinyFile();
+      const { folder, out, run } = await tinyFile();
       const stages: string[] = [];
-      const report = await quantize(mode, { tokenizer: folder, onStage: (stage) => stages.push(stage) });
+      const report = await run(mode, { tokenizer: folder, onProgress: ({ stage }) => stages.push(stage) });
       expect(report).toMatchObject({ mode, kept: [], parity: { cases: probeTexts.length } });
       expect(report.parity?.meanCosine).toBeGreaterThanOrEqual(limit.meanCosine);
       expect(report.parity?.minCosine).toBeGreaterThanOrEqual(limit.minCosine);
       expect(report.bytes.after).toBeLessThan(report.bytes.before);
       expect(report.ranges).toBe(mode === "int8-static" ? "least error" : undefined);
       expect(await operatorsOf(out)).toContain(operator);
-      expect(stages.at(-1)).toBe("compare with the original");
-      const again = await quantize(mode, { source: folder, tokenizer: folder });
+      expect(new Set(report.stages.map(({ stage }) => stage))).toEqual(new Set(stages));
+      const again = await run(mode, { model: folder, tokenizer: folder });
       expect(again.parity).toEqual(report.parity);
     },
   );
@@ -62,34 +62,34 @@ describe("quantizeModel", () => {
   it.each(modes.filter(([mode]) => mode !== "int8-static"))(
     "%s without a tokenizer is compared on random tokens",
     async (mode) => {
-      const { parity } = await (await tinyFile()).quantize(mode);
+      const { parity } = await (await tinyFile()).run(mode);
       expect(parity?.cases).toBeGreaterThan(5);
       expect(parity?.meanCosine).toBeGreaterThanOrEqual(RANDOM_TOKENS_LIMIT.meanCosine);
     },
   );
 
   it("may replace its own source", async () => {
-    const { path, quantize } = await tinyFile();
-    await quantize("int8-blocks", { out: path });
+    const { path, run } = await tinyFile();
+    await run("int8-blocks", { out: path });
     expect(await operatorsOf(path)).toContain("MatMulNBits");
   });
 
   it("takes no more of a text than the model has positions", async () => {
-    const { folder, quantize } = await tinyFile(64);
-    expect((await quantize("int8-dynamic", { tokenizer: folder })).parity?.cases).toBe(probeTexts.length);
+    const { folder, run } = await tinyFile(64);
+    expect((await run("int8-dynamic", { tokenizer: folder })).parity?.cases).toBe(probeTexts.length);
   });
 });
 
-describe("quantizeModel refuses, and leaves what is there,", () => {
+describe("quantize refuses, and leaves what is there,", () => {
   async function expectRefusal(
-    { parent, out, quantize }: Awaited<ReturnType<typeof tinyFile>>,
+    { parent, out, run }: Awaited<ReturnType<typeof tinyFile>>,
     mode: QuantizeMode,
     more: Partial<QuantizeOptions>,
     expected: object,
   ) {
     await writeFile(out, "earlier");
     const before = await listing(parent);
-    await expect(quantize(mode, more)).rejects.toMatchObject(expected);
+    await expect(run(mode, more)).rejects.toMatchObject(expected);
     expect(await listing(parent)).toEqual(before);
   }
 
@@ -130,7 +130,7 @@ describe("quantizeModel refuses, and leaves what is there,", () => {
   it("a source, a tokenizer and a place that are not there", async () => {
     const model = await tinyFile();
     const nowhere = join(model.parent, "nowhere");
-    await expectRefusal(model, "fp16", { source: nowhere }, { code: "onnx_missing" });
+    await expectRefusal(model, "fp16", { model: nowhere }, { code: "onnx_missing" });
     await expectRefusal(model, "fp16", { tokenizer: nowhere }, { code: "checkpoint_missing" });
     await expectRefusal(model, "fp16", { out: join(nowhere, "x.onnx") }, { code: "out_unwritable" });
   });
@@ -154,7 +154,7 @@ describeShared("corpus/qat-bert-pc-eager-l17", "quantizeModel of a model that wa
   it("keeps its integer weights, byte for byte, and its answers", async () => {
     const out = join(await temporaryFolder(), "result.onnx");
     const source = join(folder, "model.onnx");
-    const { parity } = await quantizeModel({ source, out, mode: "int8-dynamic" });
+    const { parity } = await quantize({ model: source, out, mode: "int8-dynamic" });
     expect(parity?.maxAbsDiff).toBeLessThan(FLOAT32_ROUNDING);
     const graph = fromOnnx(await readOnnx(source));
     await fuseGraph(graph);

@@ -1,122 +1,127 @@
 import { access } from "node:fs/promises";
 import { join } from "node:path";
 import type { Parity } from "../../artifact/manifest.ts";
-import { type Candidate, choosePrecision } from "../accuracy/choose-precision.ts";
-import { assertFiniteWeights } from "../accuracy/finite-weights.ts";
+import type { Candidate } from "../accuracy/choose-precision.ts";
 import { FP16_LIMIT, INT8_LIMIT, type Limit, RANDOM_TOKENS_LIMIT, STATIC_LIMIT } from "../accuracy/limits.ts";
 import { modelAgreementInSubprocess } from "../accuracy/model-agreement.ts";
 import { probeTexts } from "../accuracy/probe-texts.ts";
 import { tableRows } from "../accuracy/table-rows.ts";
-import { assertWritable, replaceFile } from "../files/replace-file.ts";
-import { fuseGraph } from "../fusions/fuse-graph.ts";
+import { assertWritable, withOutputFile } from "../files/output-file.ts";
+import { type ModelInput, modelPath } from "../files/work-folder.ts";
 import type { Graph } from "../graph/graph.ts";
 import { byteLength } from "../graph/tensor.ts";
-import { encodeTextsInSubprocess } from "../model/encode-texts.ts";
-import { readModelSource } from "../model/model-source.ts";
 import { writeOnnx } from "../onnx/write-onnx.ts";
 import { calibrationTexts } from "../quantize/calibration/calibration-texts.ts";
-import { integerMatMuls } from "../quantize/qdq/integer-matmuls.ts";
-import { type QuantizeChoice, type QuantizeMode, quantizeCandidates } from "../stages/quantize-candidates.ts";
+import { checkWeights } from "../stages/check.ts";
+import { fuse } from "../stages/fuse.ts";
+import { measure } from "../stages/measure.ts";
+import { observe } from "../stages/observe.ts";
+import { observationsFor, type QuantizeChoice, type QuantizeMode, quantizeInMode } from "../stages/quantize.ts";
+import { readSource, readTexts } from "../stages/read.ts";
+import { type RunOptions, type StageReport, startRun } from "../stages/stage.ts";
+import { writeModel } from "../stages/write.ts";
 
-export interface QuantizeOptions extends QuantizeChoice {
-  /** An ONNX file, or a Hugging Face model folder. */
-  source: string;
-  /** The file to write; an earlier one is replaced. */
-  out: string;
-  /** Folder of the model's tokenizer.json; default: the source, if it is such a folder. Without it, activations are not observed and random tokens compared. */
-  tokenizer?: string;
-  /** What activations are observed on. Default: lines that come with this package. */
-  calibration?: readonly string[];
-  /** Run original and result and refuse when they differ too much. Default true. */
+export interface QuantizeOptions extends QuantizeChoice, RunOptions {
+  /** An ONNX file or a Hugging Face model folder: its path, or its bytes. */
+  model: ModelInput;
+  /** The file to write; an earlier one is replaced. Default: the report has the result's bytes. */
+  out?: string | undefined;
+  /**
+   * Folder of the model's tokenizer.json, or its files. Default: the model, if it is a folder with that file. Without a
+   * tokenizer, no activations are observed and random tokens are compared.
+   */
+  tokenizer?: string | ReadonlyMap<string, Uint8Array> | undefined;
+  /** Texts to observe activations on. Default: texts that come with this package. */
+  calibration?: readonly string[] | undefined;
+  /** Run original and result, and refuse the result when they differ too much. Default true. */
   checkParity?: boolean;
-  /** Called as each stage begins. */
-  onStage?: (stage: string) => void;
 }
 
 export interface QuantizeReport {
-  mode: QuantizeMode;
-  nodes: { before: number; after: number };
-  /** Of weights. */
-  bytes: { before: number; after: number };
-  /** How activation ranges were found; int8-static alone. */
-  ranges: string | undefined;
-  /** Nodes that stay in the next higher precision, because they cost too much accuracy otherwise. */
-  kept: readonly string[];
-  parity: Parity | undefined;
-  /** Of reading, quantizing and writing. */
-  seconds: number;
-  /** Largest resident set of this process until then. */
-  peakRssMB: number;
+  readonly mode: QuantizeMode;
+  readonly nodes: { readonly before: number; readonly after: number };
+  /** Bytes of weights. */
+  readonly bytes: { readonly before: number; readonly after: number };
+  /** How activation ranges were chosen, for int8-static. */
+  readonly ranges: string | undefined;
+  /** Nodes that stay in the next higher precision, because quantizing them costs too much accuracy. */
+  readonly kept: readonly string[];
+  readonly parity: Parity | undefined;
+  /** Seconds until the first result was written. */
+  readonly seconds: number;
+  /** Largest resident set of this process until then, in MB. */
+  readonly peakRssMB: number;
+  readonly stages: readonly StageReport[];
+}
+
+/** A report with the quantized model, for a quantization without `out`. */
+export interface QuantizedModel extends QuantizeReport {
+  /** The bytes of the ONNX file. */
+  readonly model: Uint8Array<ArrayBuffer>;
 }
 
 /**
- * Fuses and quantizes a model: read → fuse → observe → quantize → write → compare. The result takes its place only when it is
- * close enough to the original.
+ * Fuses and quantizes a model: read → check → fuse → observe → quantize → measure → write. The result takes its place only
+ * when it is close enough to the original.
  *
- * Models that were quantized elsewhere keep their scales and integer weights. int8-static is not fused, for runtimes that
- * know standard operators alone.
+ * A model that comes with int8 weights keeps them and their scales. int8-static does not fuse, for runtimes that know only
+ * standard operators.
  *
- * @throws BertEdgeError as `readModelSource`, `file_changed` as long as it runs; `out_unwritable`; `weights_invalid`;
+ * @throws BertEdgeError as `readModelSource`; `file_changed` while it runs; `out_unwritable`; `weights_invalid`;
  *   `texts_not_encoded`, `calibration_missing`, `inputs_unknown`, `calibration_invalid`, `calibration_failed`,
  *   `quantize_opset` when it cannot be calibrated; `model_constant` when there is nothing to compare;
- *   `nothing_to_quantize`; `accuracy_gate` when the result is not close enough; `parity_failed`, `parity_impossible`
+ *   `nothing_to_quantize`; `accuracy_gate` when the result is not close enough; `parity_failed`, `parity_impossible`;
+ *   `aborted`
  */
-export async function quantizeModel(options: QuantizeOptions): Promise<QuantizeReport> {
-  const { source, out, mode, checkParity = true, onStage = () => {} } = options;
+export function quantize(options: QuantizeOptions & { out: string }): Promise<QuantizeReport>;
+export function quantize(options: QuantizeOptions & { out?: undefined }): Promise<QuantizedModel>;
+export function quantize(options: QuantizeOptions): Promise<QuantizeReport | QuantizedModel>;
+export async function quantize(options: QuantizeOptions): Promise<QuantizeReport | QuantizedModel> {
+  const { mode, out, calibration = calibrationTexts, checkParity = true } = options;
   const start = performance.now();
   await assertWritable(out);
-  onStage(`read ${source}`);
-  const { graph, envelope, writeOriginal } = await readModelSource(source);
-  assertFiniteWeights(graph, source);
-  const before = { nodes: graph.nodes.size, bytes: weightBytes(graph) };
-  const tokenizer = options.tokenizer ?? ((await hasTokenizer(source)) ? source : undefined);
-  const vocabulary = vocabularyOf(graph);
+  return withOutputFile(out, async ({ path, folder, publish }) => {
+    const { run, reports: stages } = startRun(options, folder);
+    const source = await run(readSource, { path: await modelPath(options.model, folder) });
+    await run(checkWeights, { graph: source.graph, path: source.path });
+    const fused = mode !== "int8-static" && (await run(fuse, { graph: source.graph, keepIntegers: true }));
+    const graph = fused ? fused.graph : source.graph;
 
-  onStage("fuse");
-  const fused = mode === "int8-static" ? graph : await fuse(graph);
-  return replaceFile(out, async ({ path, folder, publish }) => {
-    if (tokenizer !== undefined) onStage("observe activations");
-    const lines = options.calibration ?? calibrationTexts;
-    const texts = [...lines, ...probeTexts];
-    const ids = tokenizer === undefined ? undefined : await encodeTextsInSubprocess(tokenizer, vocabulary, texts);
-    const candidates = await quantizeCandidates(fused, options, ids ? ids.slice(0, lines.length) : undefined, folder);
+    const tokenizer = await tokenizerPath(options.tokenizer, source.path, folder);
+    const texts = [...calibration, ...probeTexts];
+    const ids =
+      tokenizer === undefined
+        ? undefined
+        : await run(readTexts, { tokenizer, vocabulary: vocabularyOf(source.graph), texts });
+    const wanted = observationsFor(mode, graph, ids?.slice(0, calibration.length));
+    const observed = wanted && (await run(observe, wanted));
+    const quantized = await run(quantizeInMode, { ...options, graph, observed });
 
-    onStage(`quantize and write ${out}`);
-    const writtenAt = { seconds: 0, peakRssMB: 0 };
-    let original: string | undefined;
-    const probes = ids?.slice(lines.length);
-    const write = async (result: Graph) => {
-      await writeOnnx(path, result, envelope);
-      writtenAt.seconds ||= (performance.now() - start) / 1000;
-      writtenAt.peakRssMB ||= process.resourceUsage().maxRSS / 1024;
-    };
-    const parity = async (result: Graph) => {
-      await write(result);
-      original ??= await writeOriginal(folder);
-      return modelAgreementInSubprocess(original, path, probes);
-    };
-    const [first] = candidates as [Candidate];
-    if (checkParity) onStage("compare with the original");
+    let first: WriteCost | undefined;
+    async function parity(candidate: Graph): Promise<Parity> {
+      await writeOnnx(path, candidate, source.envelope);
+      first ??= costSince(start);
+      const original = await source.writeOriginal(folder);
+      return modelAgreementInSubprocess(original, path, ids?.slice(calibration.length), options.signal);
+    }
     const limit = ids || mode === "fp16" ? limits[mode] : RANDOM_TOKENS_LIMIT;
     const choice = checkParity
-      ? await choosePrecision(`${source} in ${mode}`, candidates, limit, { parity }, onStage)
-      : {
-          label: first.label,
-          graph: first.quantize(new Set(first.always)),
-          kept: first.always ?? [],
-          measured: undefined,
-        };
-    await write(choice.graph);
-    await publish();
-    return {
+      ? await run(measure(), { what: `${source.path} in ${mode}`, quantized, limit, measures: { parity } })
+      : unmeasured(quantized.candidates);
+    await run(writeModel, { path, graph: choice.graph, envelope: source.envelope });
+    const model = await publish();
+
+    const report: QuantizeReport = {
       mode,
-      nodes: { before: before.nodes, after: choice.graph.nodes.size },
-      bytes: { before: before.bytes, after: weightBytes(choice.graph) },
+      nodes: { before: source.graph.nodes.size, after: choice.graph.nodes.size },
+      bytes: { before: weightBytes(source.graph), after: weightBytes(choice.graph) },
       ranges: mode === "int8-static" ? choice.label : undefined,
       kept: choice.kept,
       parity: choice.measured?.parity,
-      ...writtenAt,
+      ...(first ?? costSince(start)),
+      stages,
     };
+    return model ? { ...report, model } : report;
   });
 }
 
@@ -127,16 +132,29 @@ const limits: Readonly<Record<QuantizeMode, Limit>> = {
   fp16: FP16_LIMIT,
 };
 
-async function fuse(graph: Graph): Promise<Graph> {
-  await fuseGraph(graph);
-  return integerMatMuls(graph);
+type WriteCost = Pick<QuantizeReport, "seconds" | "peakRssMB">;
+
+const costSince = (start: number): WriteCost => ({
+  seconds: (performance.now() - start) / 1000,
+  peakRssMB: process.resourceUsage().maxRSS / 1024,
+});
+
+function unmeasured([first]: readonly Candidate[]) {
+  const { label, quantize: apply, always = [] } = first as Candidate;
+  return { label, graph: apply(new Set(always)), kept: always, measured: undefined };
 }
 
-const hasTokenizer = (folder: string): Promise<boolean> =>
-  access(join(folder, "tokenizer.json")).then(
-    () => true,
-    () => false,
+async function tokenizerPath(
+  given: QuantizeOptions["tokenizer"],
+  model: string,
+  folder: string,
+): Promise<string | undefined> {
+  if (given !== undefined) return modelPath(given, folder);
+  return access(join(model, "tokenizer.json")).then(
+    () => model,
+    () => undefined,
   );
+}
 
 /** Rows of the table that token ids index; infinite where there is none. */
 function vocabularyOf(graph: Graph): number {

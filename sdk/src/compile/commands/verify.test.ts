@@ -7,7 +7,7 @@ import type { Artifact } from "../../artifact/artifact.ts";
 import type { Target } from "../../artifact/manifest.ts";
 import { openFolder } from "../../storage/folder-artifact.ts";
 import { INT8_LIMIT } from "../accuracy/limits.ts";
-import { verifyArtifact } from "./verify.ts";
+import { verify } from "./verify.ts";
 
 /** Vectors that point elsewhere. */
 const negate: Edit = (values) => {
@@ -23,9 +23,9 @@ async function prepared(options?: Parameters<typeof preparable>[0]): Promise<Art
   return openFolder(out);
 }
 
-describe("verifyArtifact", () => {
+describe("verify", () => {
   it("runs each target on its own file, and compares all with the most precise", async () => {
-    const { "regional-gpu": half, ...others } = await verifyArtifact(await prepared());
+    const { "regional-gpu": half, ...others } = await verify({ artifact: await prepared() });
     expect(half).toMatchObject({ precision: "fp16", agreement: undefined, failure: undefined });
     expect(Object.keys(others).sort()).toEqual(["edge", "regional-cpu"]);
     for (const { agreement, failure } of Object.values(others)) {
@@ -44,7 +44,7 @@ describe("verifyArtifact", () => {
       ...artifact,
       read: (file) => (file === own ? stranger.read(model) : artifact.read(file)),
     };
-    const report = await verifyArtifact(swapped);
+    const report = await verify({ artifact: swapped });
     expect(report["regional-cpu"]?.failure).toMatch(/cosine/);
     expect(report.edge?.failure).toBeUndefined();
   });
@@ -53,7 +53,7 @@ describe("verifyArtifact", () => {
     const sts = join(await temporaryFolder(), "sts.tsv");
     const pairs = ["the mill\ta mill", "the river\ta bridge", "one boat\ttwo boats", "bread\tthe night"];
     await writeFile(sts, pairs.map((pair, i) => `a\tb\tc\td\t${i}\t${pair}`).join("\n"));
-    const report = await verifyArtifact(await prepared(), { sts });
+    const report = await verify({ artifact: await prepared(), sts });
     for (const { task } of Object.values(report)) {
       expect(task).toMatchObject({ metric: "sts" });
       expect(Math.abs(task?.score ?? Number.NaN)).toBeLessThanOrEqual(100);

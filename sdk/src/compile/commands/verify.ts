@@ -3,38 +3,48 @@ import type { Parity, Target, TargetName, TaskScore } from "../../artifact/manif
 import { engineOnThisMachine } from "../../local/engines.ts";
 import { oneModel } from "../../runtime/engine/engine.ts";
 import { loadTokenizer } from "../../runtime/tokenizer/load-tokenizer.ts";
+import { openFiles, openFolder } from "../../storage/folder-artifact.ts";
 import { INT8_LIMIT, shortfall } from "../accuracy/limits.ts";
 import { parity } from "../accuracy/parity.ts";
 import { probeTexts } from "../accuracy/probe-texts.ts";
 import { readTaskData, type TaskFiles } from "../accuracy/task-data.ts";
 import { encoderOf } from "../model/text-encoder.ts";
 import { vectorHead } from "../model/vector-head.ts";
+import type { RunOptions } from "../stages/stage.ts";
+import { throwIfAborted } from "../subprocess/aborted.ts";
+
+export interface VerifyOptions extends TaskFiles, RunOptions {
+  /** An artifact folder, an open artifact, or the files of an artifact folder. */
+  artifact: string | Artifact | ReadonlyMap<string, Uint8Array<ArrayBuffer>>;
+}
 
 export interface VerifiedTarget {
   readonly engine: Target["engine"];
   readonly precision: Target["precision"];
-  /** Agreement with float32, as `prepare` found it. */
+  /** Agreement with float32 as `prepare` measured it. */
   readonly recorded: Parity;
-  /** Agreement with the artifact's most precise target, on this machine now; undefined for that target itself. */
+  /** Agreement with the most precise target, on this machine now; undefined for that target itself. */
   readonly agreement: Parity | undefined;
-  /** On the data given. */
+  /** Score on the given data. */
   readonly task: Pick<TaskScore, "metric" | "score"> | undefined;
-  /** Why it should not be served beside the most precise target; undefined when it may. */
+  /** Why the target must not be served beside the most precise one; undefined when it may. */
   readonly failure: string | undefined;
 }
 
 export type VerifyReport = Partial<Record<TargetName, VerifiedTarget>>;
 
-/** The most precise first. */
+/** Precisions, the most precise first. */
 const byPrecision: readonly Target["precision"][] = ["fp16", "int8-blocks", "int8-edge", "int8"];
 
 /**
- * Runs every target of an artifact on the engine it is for, one after the other: do they agree, and how well do they do? The
- * float32 model is not part of an artifact, so the most precise target has nothing to be compared with.
+ * Runs every target of an artifact on its engine, one after the other, and compares them with the most precise one. That
+ * one has nothing to be compared with, because an artifact holds no float32 model.
  *
- * @throws BertEdgeError `artifact_corrupt`, `tokenizer_invalid`, `engine_failed`, `data_missing`, `data_invalid`, `data_unsuitable`
+ * @throws BertEdgeError `artifact_missing`, `artifact_corrupt`, `tokenizer_invalid`, `engine_failed`, `data_missing`,
+ *   `data_invalid`, `data_unsuitable`, `aborted`
  */
-export async function verifyArtifact(artifact: Artifact, files: TaskFiles = {}): Promise<VerifyReport> {
+export async function verify({ artifact: given, onProgress, signal, ...files }: VerifyOptions): Promise<VerifyReport> {
+  const artifact = await open(given);
   const { manifest } = artifact;
   const data = await readTaskData(manifest, files);
   const tokenizer = await loadTokenizer(manifest, artifact.read);
@@ -44,9 +54,14 @@ export async function verifyArtifact(artifact: Artifact, files: TaskFiles = {}):
   );
   const report: VerifyReport = {};
   let best: { results: Float32Array[]; score: number | undefined } | undefined;
-  for (const [name, { engine, precision, model, parity: recorded }] of targets) {
+  for (const [i, [name, { engine, precision, model, parity: recorded }]] of targets.entries()) {
+    throwIfAborted(signal);
+    onProgress?.({ stage: "measure", message: `measure ${name} on ${engine}`, fraction: i / targets.length });
     const session = await (await engineOnThisMachine(engine)).load(oneModel(await artifact.read(model)));
-    const compute = async (texts: readonly string[]) => session.run(encode(texts), vectorHead(manifest));
+    async function compute(texts: readonly string[]): Promise<Float32Array[]> {
+      throwIfAborted(signal);
+      return session.run(encode(texts), vectorHead(manifest));
+    }
     try {
       const results = await compute(probeTexts);
       const score = await data?.score(compute);
@@ -61,4 +76,9 @@ export async function verifyArtifact(artifact: Artifact, files: TaskFiles = {}):
     }
   }
   return report;
+}
+
+async function open(artifact: VerifyOptions["artifact"]): Promise<Artifact> {
+  if (typeof artifact === "string") return openFolder(artifact);
+  return artifact instanceof Map ? openFiles(artifact) : (artifact as Artifact);
 }

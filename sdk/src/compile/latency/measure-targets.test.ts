@@ -23,7 +23,7 @@ beforeAll(async () => {
   const parent = await mkdtemp(join(tmpdir(), "bert-edge-latency-"));
   await writePreparableCheckpoint(join(parent, "tiny"));
   folder = join(parent, "artifact");
-  await prepare({ folder: join(parent, "tiny"), out: folder, targets: ["edge", "regional-cpu"] });
+  await prepare({ model: join(parent, "tiny"), out: folder, targets: ["edge", "regional-cpu"] });
   artifact = await openFolder(folder);
   return () => rm(parent, { recursive: true, force: true });
 });

@@ -3,7 +3,6 @@ import { join } from "node:path";
 import { headOf } from "../checkpoint/architectures.ts";
 import { readEncoderConfig } from "../checkpoint/checkpoint.ts";
 import { describeClassifier } from "../checkpoint/sequence-classification.ts";
-import { copyGraph } from "../graph/copy-graph.ts";
 import type { Graph } from "../graph/graph.ts";
 import { fromOnnx } from "../onnx/from-onnx.ts";
 import { readOnnx } from "../onnx/read-onnx.ts";
@@ -12,12 +11,14 @@ import type { PartialMessage } from "../proto/encode-model.ts";
 import type { ModelProto } from "../proto/onnx-messages.ts";
 import { graphOfClassifier, graphOfEncoder } from "./folder-graph.ts";
 
+/** A model that was read for its graph. */
 export interface ModelSource {
-  graph: Graph;
-  /** What surrounds the graph in its file. */
-  envelope: PartialMessage<ModelProto>;
-  /** The unchanged model as a file: its own, or one in this folder. */
-  writeOriginal: (folder: string) => Promise<string>;
+  readonly path: string;
+  readonly graph: Graph;
+  /** The fields of the ONNX file around the graph. */
+  readonly envelope: PartialMessage<ModelProto>;
+  /** Returns the path of the model as an ONNX file: its own file, or one that is written to this folder once. */
+  readonly writeOriginal: (folder: string) => Promise<string>;
 }
 
 /**
@@ -33,16 +34,18 @@ export async function readModelSource(source: string): Promise<ModelSource> {
   );
   if (!isFolder) {
     const model = await readOnnx(source);
-    return { graph: fromOnnx(model), envelope: model, writeOriginal: async () => source };
+    return { path: source, graph: fromOnnx(model), envelope: model, writeOriginal: async () => source };
   }
   const graph = await graphOfFolder(source);
-  const original = copyGraph(graph);
-  const writeOriginal = async (folder: string) => {
-    const path = join(folder, "original");
-    await writeOnnx(path, original);
-    return path;
-  };
-  return { graph, envelope: { producerName: "bert-edge" }, writeOriginal };
+  let original: string | undefined;
+  async function writeOriginal(folder: string): Promise<string> {
+    if (original === undefined) {
+      original = join(folder, "original.onnx");
+      await writeOnnx(original, graph);
+    }
+    return original;
+  }
+  return { path: source, graph, envelope: { producerName: "bert-edge" }, writeOriginal };
 }
 
 async function graphOfFolder(folder: string): Promise<Graph> {

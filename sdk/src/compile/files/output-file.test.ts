@@ -3,14 +3,14 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { refusalOf } from "#test/fixtures/refusal.ts";
 import { temporaryFolder } from "#test/fixtures/temporary-folder.ts";
-import { assertWritable, replaceFile } from "./replace-file.ts";
+import { assertWritable, withOutputFile } from "./output-file.ts";
 
-describe("replaceFile", () => {
-  it("puts a draft and its external data in their place, and leaves nothing else", async () => {
+describe("withOutputFile", () => {
+  it("moves a file and its external data to their place, and leaves nothing else", async () => {
     const folder = await temporaryFolder();
     const out = join(folder, "model.onnx");
     await writeFile(out, "earlier");
-    const result = await replaceFile(out, async ({ path, folder: own, publish }) => {
+    const result = await withOutputFile(out, async ({ path, folder: own, publish }) => {
       await writeFile(path, "model");
       await writeFile(`${path}.data`, "weights");
       await writeFile(join(own, "notes"), "whatever");
@@ -31,7 +31,7 @@ describe("replaceFile", () => {
     const folder = await temporaryFolder();
     const out = join(folder, "model.onnx");
     await writeFile(out, "earlier");
-    const work = replaceFile(out, async ({ path }) => {
+    const work = withOutputFile(out, async ({ path }) => {
       await writeFile(path, "draft");
       await end();
     });

@@ -13,15 +13,22 @@ import { observeStatistics } from "../quantize/calibration/observe-statistics.ts
 import { overflowingNodes } from "../quantize/fp16/overflowing-nodes.ts";
 import { observeRanges } from "../quantize/static/observe-ranges.ts";
 import { inferShapes } from "../shapes/infer-shapes.ts";
-import { type Observations, observeActivations } from "./observe-activations.ts";
+import { type Observations, observe } from "./observe.ts";
+import { startRun } from "./stage.ts";
 
 const sequences = [Int32Array.of(1, 7, 8, 2), Int32Array.of(1, 9, 2), Int32Array.of(1, 3, 4, 5, 6, 2)];
 const bert = tinyBert();
 
-const observe = async <Kind extends keyof Observations>(graph: Graph, batches: readonly TokenBatch[], kind: Kind) =>
-  (await observeActivations(graph, batches, { kinds: [kind], folder: await temporaryFolder() }))[kind];
+async function observedIn<Kind extends keyof Observations>(
+  graph: Graph,
+  batches: readonly TokenBatch[],
+  kind: Kind,
+): Promise<Observations[Kind]> {
+  const found = await startRun({}, await temporaryFolder()).run(observe, { graph, batches, kinds: [kind] });
+  return found[kind] as Observations[Kind];
+}
 
-describe("observeActivations finds in a subprocess what this process finds:", () => {
+describe("observe finds in a subprocess what this process finds:", () => {
   it.each([
     ["a BERT", bert],
     ["a ModernBERT, whose weights share inputs", tinyModernBert()],
@@ -29,18 +36,18 @@ describe("observeActivations finds in a subprocess what this process finds:", ()
     const graph = await fusedGraph(config, weights);
     const batches = tokenBatches(graph, sequences);
     const folder = await temporaryFolder();
-    const { statistics: found } = await observeActivations(graph, batches, { kinds: ["statistics"], folder });
+    const { statistics: found } = await startRun({}, folder).run(observe, { graph, batches, kinds: ["statistics"] });
     const wanted = await observeStatistics(graph, batches);
     expect(wanted.size).toBeGreaterThan(5);
-    expect(found.weights).toEqual([...wanted.keys()]);
-    for (const [weight, moments] of wanted) expect(found.get(weight)).toEqual(moments);
+    expect(found?.weights).toEqual([...wanted.keys()]);
+    for (const [weight, moments] of wanted) expect(found?.get(weight)).toEqual(moments);
     expect(await readdir(folder)).toEqual(["statistics"]);
   });
 
   it("ranges", async () => {
     const graph = encoderGraph(bert.config, bert.weights);
     const batches = tokenBatches(graph, sequences);
-    const found = await observe(graph, batches, "ranges");
+    const found = await observedIn(graph, batches, "ranges");
     expect(found.size).toBeGreaterThan(5);
     expect(found).toEqual(await observeRanges(graph, batches, { threads: 1 }));
   });
@@ -63,7 +70,7 @@ describe("observeActivations finds in a subprocess what this process finds:", ()
     if (!states) throw new Error("no states");
     graph.outputs.push({ name: "last_hidden_state", value: states, declaration: undefined });
     inferShapes(graph);
-    const found = await observe(graph, tokenBatches(graph, sequences), "ranges");
+    const found = await observedIn(graph, tokenBatches(graph, sequences), "ranges");
     expect([...found.keys()]).toEqual([states]);
   });
 
@@ -72,7 +79,7 @@ describe("observeActivations finds in a subprocess what this process finds:", ()
     const gamma = tensor("float32", [config.hidden_size], new Float32Array(config.hidden_size).fill(2 ** 20));
     const graph = await fusedGraph(config, { ...bert.weights, norm: { ...bert.weights.norm, gamma } });
     const batches = tokenBatches(graph, sequences);
-    const found = await observe(graph, batches, "overflowing");
+    const found = await observedIn(graph, batches, "overflowing");
     expect(found.size).toBeGreaterThan(0);
     expect(found).toEqual(await overflowingNodes(graph, batches));
   });
@@ -81,7 +88,7 @@ describe("observeActivations finds in a subprocess what this process finds:", ()
     const graph = await fusedGraph(bert.config, bert.weights);
     const long = tokenBatches(graph, [new Int32Array(bert.config.max_position_embeddings + 1)]);
     const here = await observeStatistics(graph, long).catch((error: unknown) => error);
-    const there = await observe(graph, long, "statistics").catch((error: unknown) => error);
+    const there = await observedIn(graph, long, "statistics").catch((error: unknown) => error);
     const { code, message, hint, cause } = here as { code: string; message: string; hint: string; cause: Error };
     expect(code).toBe("calibration_invalid");
     expect(there).toMatchObject({ code, message, hint, cause: { message: cause.message } });

@@ -1,5 +1,6 @@
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
+import { serialize } from "node:v8";
 import type { TokenBatch } from "../evaluate/token-batches.ts";
 import type { Graph } from "../graph/graph.ts";
 import type { Value } from "../graph/node.ts";
@@ -13,8 +14,10 @@ import { overflowingNodes } from "../quantize/fp16/overflowing-nodes.ts";
 import { type ObservedRange, observeRanges } from "../quantize/static/observe-ranges.ts";
 import { inferShapes } from "../shapes/infer-shapes.ts";
 import { inSubprocess } from "../subprocess/run-in-subprocess.ts";
+import { contentKey, graphKey } from "./content-key.ts";
+import type { Stage } from "./stage.ts";
 
-/** Everything that can be observed about a graph's activations. */
+/** Everything that the observe stage can find about a graph's activations. */
 export interface Observations {
   /** Statistics of what each weight matrix multiplies. They lie in a file of the folder and are read when asked for. */
   readonly statistics: CalibrationStatistics & { readonly weights: readonly string[] };
@@ -24,45 +27,61 @@ export interface Observations {
   readonly overflowing: ReadonlySet<string>;
 }
 
-export interface ObserveOptions<Kind extends keyof Observations> {
-  readonly kinds: readonly Kind[];
-  /** Folder for temporary files and for the statistics. */
-  readonly folder: string;
-  readonly signal?: AbortSignal | undefined;
+export interface ObserveInput {
+  readonly graph: Graph;
+  readonly batches: readonly TokenBatch[];
+  readonly kinds: readonly (keyof Observations)[];
+}
+
+/** The observations that were asked for, with the key of the input that they were found with. */
+export interface Observed extends Partial<Observations> {
+  readonly key: () => Promise<string>;
 }
 
 /**
- * Runs a graph on batches of tokens in a subprocess, because a session takes several times the model's memory.
+ * Runs a graph on batches of tokens, in a subprocess: a session takes several times the model's memory.
  *
- * @throws BertEdgeError `calibration_failed`, `aborted`, and as `observeStatistics`, `observeRanges` and `overflowingNodes`
+ * @throws BertEdgeError `calibration_failed`, and as `observeStatistics`, `observeRanges` and `overflowingNodes`
  */
-export async function observeActivations<Kind extends keyof Observations>(
-  graph: Graph,
-  batches: readonly TokenBatch[],
-  { kinds, folder, signal }: ObserveOptions<Kind>,
-): Promise<Pick<Observations, Kind>> {
-  const [model, statistics] = [join(folder, "observed.onnx"), join(folder, "statistics")];
-  await writeOnnx(model, graph);
-  const found = await inSubprocess(import.meta.url, observeFile, {
-    failure: "calibration_failed",
-    what: "Activations could not be observed",
-    // Large models take minutes for hundreds of texts.
-    deadlineMs: 24 * 60 * 60_000,
-    signal,
-  })(model, batches, kinds, statistics);
-  for (const path of [model, `${model}.data`]) await rm(path, { force: true });
+export const observe: Stage<ObserveInput, Observed> = {
+  name: "observe",
+  describe: ({ kinds }) => `observe activations: ${kinds.join(", ")}`,
+  key: observeKey,
+  async run(input, { folder, signal }) {
+    const { graph, batches, kinds } = input;
+    const [model, statistics] = [join(folder, "observed.onnx"), join(folder, "statistics")];
+    await writeOnnx(model, graph);
+    const found = await inSubprocess(import.meta.url, observeFile, {
+      failure: "calibration_failed",
+      what: "Activations could not be observed",
+      // Large models take minutes for hundreds of texts.
+      deadlineMs: 24 * 60 * 60_000,
+      signal,
+    })(model, batches, kinds, statistics);
+    for (const path of [model, `${model}.data`]) await rm(path, { force: true });
+    return { ...received(found, graph, statistics), key: () => observeKey(input) };
+  },
+  report: ({ statistics, ranges, overflowing }) => ({
+    ...(statistics && { matrices: statistics.weights.length }),
+    ...(ranges && { ranges: ranges.size }),
+    ...(overflowing && { overflowing: [...overflowing] }),
+  }),
+};
+
+async function observeKey({ graph, batches, kinds }: ObserveInput): Promise<string> {
+  return contentKey("observe", graphKey(graph), kinds, serialize(batches).toString("base64"));
+}
+
+function received(found: SentObservations, graph: Graph, statisticsFile: string): Partial<Observations> {
   const values = valuesOf(graph);
-  const observations: Partial<Observations> = {
-    ...(found.statistics && {
-      statistics: {
-        ...storedStatistics(statistics, found.statistics),
-        weights: found.statistics.map(({ weight }) => weight),
-      },
+  const { statistics, ranges, overflowing } = found;
+  return {
+    ...(statistics && {
+      statistics: { ...storedStatistics(statisticsFile, statistics), weights: statistics.map(({ weight }) => weight) },
     }),
-    ...(found.ranges && { ranges: new Map(found.ranges.map(([at, range]) => [values[at] as Value, range])) }),
-    ...(found.overflowing && { overflowing: found.overflowing }),
+    ...(ranges && { ranges: new Map(ranges.map(([at, range]) => [values[at] as Value, range])) }),
+    ...(overflowing && { overflowing }),
   };
-  return observations as Pick<Observations, Kind>;
 }
 
 /** The observations as a subprocess sends them: statistics by their place in a file, values by position in `valuesOf`. */

@@ -1,0 +1,68 @@
+import { access, constants, readFile, rename, stat } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { basename, dirname, join, resolve } from "node:path";
+import { BertEdgeError } from "../../artifact/error.ts";
+import { withWorkFolder } from "./work-folder.ts";
+
+/** An ONNX file that is being made. */
+export interface OutputFile {
+  /** Path to write it to. */
+  readonly path: string;
+  /** Folder for other temporary files. */
+  readonly folder: string;
+  /**
+   * Moves the file and its external data to the place where they belong. Without a place, returns the file's bytes.
+   *
+   * @throws BertEdgeError `out_unwritable` for a model without a place whose weights need a second file
+   */
+  publish(): Promise<Uint8Array<ArrayBuffer> | undefined>;
+}
+
+/**
+ * Runs `work` with a file to write. The file at `out` stays as it is until the new one is published.
+ *
+ * @param out path of the result; undefined for a result in memory
+ */
+export async function withOutputFile<T>(out: string | undefined, work: (output: OutputFile) => Promise<T>): Promise<T> {
+  const target = out === undefined ? tmpdir() : dirname(resolve(out));
+  return withWorkFolder(target, (folder) => {
+    const path = join(folder, out === undefined ? "output.onnx" : basename(out));
+    async function publish(): Promise<Uint8Array<ArrayBuffer> | undefined> {
+      if (out === undefined) return bytesOf(path);
+      for (const name of [`${path}.data`, path]) {
+        if (await exists(name)) await rename(name, join(target, basename(name)));
+      }
+      return undefined;
+    }
+    return work({ path, folder, publish });
+  });
+}
+
+async function bytesOf(path: string): Promise<Uint8Array<ArrayBuffer>> {
+  if (!(await exists(`${path}.data`))) return new Uint8Array(await readFile(path));
+  throw new BertEdgeError("out_unwritable", "The model has more than 2 GB of weights, which need a second file.", {
+    hint: "Set `out` to write it to disk.",
+  });
+}
+
+/** @throws BertEdgeError `out_unwritable`, before anything takes long */
+export async function assertWritable(out: string | undefined): Promise<void> {
+  if (out === undefined) return;
+  const folder = dirname(resolve(out));
+  const unwritable = (what: string, cause?: unknown) =>
+    new BertEdgeError("out_unwritable", what, { hint: "Give the path of a file in a folder that exists.", cause });
+  await access(folder, constants.W_OK).catch((cause: unknown) => {
+    throw unwritable(`${folder} cannot be written to.`, cause);
+  });
+  const isFolder = await stat(out).then(
+    (found) => found.isDirectory(),
+    () => out === "",
+  );
+  if (isFolder) throw unwritable(`${out || "An empty path"} is not a file.`);
+}
+
+const exists = (path: string): Promise<boolean> =>
+  stat(path).then(
+    () => true,
+    () => false,
+  );

@@ -1,0 +1,53 @@
+import { rmSync } from "node:fs";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { dirname, join, relative, resolve } from "node:path";
+import { BertEdgeError } from "../../artifact/error.ts";
+
+/** Signals that end a process without running its `finally` blocks. */
+const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+
+/** Runs `work` with a temporary folder in `parent`, and removes the folder however that ends. */
+export async function withWorkFolder<T>(parent: string, work: (folder: string) => Promise<T>): Promise<T> {
+  const folder = await mkdtemp(join(parent, ".bert-edge-"));
+  const interrupted = (signal: NodeJS.Signals) => {
+    rmSync(folder, { recursive: true, force: true });
+    process.removeListener(signal, interrupted);
+    process.kill(process.pid, signal);
+  };
+  for (const signal of SIGNALS) process.once(signal, interrupted);
+  try {
+    return await work(folder);
+  } finally {
+    for (const signal of SIGNALS) process.removeListener(signal, interrupted);
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** A model as a path, as the bytes of an ONNX file, or as the files of a model folder by their paths in it. */
+export type ModelInput = string | Uint8Array | ReadonlyMap<string, Uint8Array>;
+
+/**
+ * Returns the path of a model. A model in memory is written to the folder first.
+ *
+ * @throws BertEdgeError `checkpoint_invalid` for a file whose path leads out of the model folder
+ */
+export async function modelPath(model: ModelInput, folder: string): Promise<string> {
+  if (typeof model === "string") return model;
+  if (model instanceof Uint8Array) {
+    const path = join(folder, "input.onnx");
+    await writeFile(path, model);
+    return path;
+  }
+  const root = await mkdtemp(join(folder, "input-"));
+  for (const [name, bytes] of model) {
+    const path = resolve(root, name);
+    if (relative(root, path).startsWith("..")) {
+      throw new BertEdgeError("checkpoint_invalid", `The file name ${JSON.stringify(name)} leads out of the folder.`, {
+        hint: "Name files by their paths inside the model folder, such as 1_Pooling/config.json.",
+      });
+    }
+    await mkdir(dirname(path), { recursive: true });
+    await writeFile(path, bytes);
+  }
+  return root;
+}

@@ -1,0 +1,76 @@
+import { basename, resolve } from "node:path";
+import * as v from "valibot";
+import { describeFiles } from "../../artifact/describe-file.ts";
+import { BertEdgeError } from "../../artifact/error.ts";
+import { MANIFEST_FORMAT, type Manifest, ModelName, type Target, type TargetName } from "../../artifact/manifest.ts";
+import type { TextModel } from "../model/text-model.ts";
+import type { WrittenArtifact } from "./write-artifact.ts";
+
+type Files = Map<string, Uint8Array<ArrayBuffer>>;
+
+/** A target that is quantized and measured, with its model file. */
+export interface PackedTarget {
+  readonly name: TargetName;
+  readonly target: Omit<Target, "model">;
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  /** Extension of the model file. */
+  readonly extension: string;
+}
+
+/** Puts targets, tokenizer and manifest together. Targets with the same bytes share a file. */
+export async function assembleArtifact(
+  name: string,
+  model: TextModel,
+  packed: readonly PackedTarget[],
+): Promise<Omit<WrittenArtifact, "measurements">> {
+  const files: Files = new Map();
+  const targets: Manifest["targets"] = {};
+  for (const { name: targetName, target, bytes, extension } of packed) {
+    targets[targetName] = { ...target, model: addFile(files, bytes, `${target.precision}.${extension}`) };
+  }
+  for (const [file, bytes] of model.tokenizer.files) files.set(file, bytes);
+  return { manifest: await manifestOf(name, model, files, targets), files };
+}
+
+/** Describes an artifact of these files: the models of the targets and the files of the tokenizer. */
+export const manifestOf = async (
+  name: string,
+  { task, maxTokens, config, tokenizer }: TextModel,
+  files: ReadonlyMap<string, Uint8Array<ArrayBuffer>>,
+  targets: Manifest["targets"],
+): Promise<Manifest> => ({
+  format: MANIFEST_FORMAT,
+  name,
+  ...task,
+  maxTokens,
+  vocabulary: config.vocab_size,
+  tokenizer: tokenizer.manifest,
+  files: await describeFiles(files),
+  targets,
+});
+
+/** Adds a model file, unless its bytes are there already, and returns its name. */
+function addFile(files: Files, bytes: Uint8Array<ArrayBuffer>, name: string): string {
+  const same = [...files].find(([, known]) => Buffer.compare(known, bytes) === 0);
+  if (same) return same[0];
+  const free = [`model.${name}`, `model.2.${name}`].find((each) => !files.has(each)) as string;
+  files.set(free, bytes);
+  return free;
+}
+
+/**
+ * Returns a model's name: the one that is given, or that of its folder.
+ *
+ * @param model path of the folder, or its files
+ * @throws BertEdgeError `name_invalid`
+ */
+export function modelName(given: string | undefined, model: string | ReadonlyMap<string, Uint8Array>): string {
+  const name = given ?? (typeof model === "string" ? basename(resolve(model)) : "");
+  const result = v.safeParse(ModelName, name.toLowerCase());
+  if (result.success) return result.output;
+  throw new BertEdgeError(
+    "name_invalid",
+    `${JSON.stringify(name)} cannot be a model's name: ${result.issues[0].message}.`,
+    { hint: "Give one with --name, or with the option `name`." },
+  );
+}

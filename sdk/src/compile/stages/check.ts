@@ -1,0 +1,98 @@
+import type { Parity } from "../../artifact/manifest.ts";
+import { ortNodeEngine } from "../../runtime/engine/ort-node/index.ts";
+import { assertFiniteWeights } from "../accuracy/finite-weights.ts";
+import { assertLongest } from "../accuracy/longest-text.ts";
+import { type ModelParity, modelParityInSubprocess } from "../accuracy/model-parity.ts";
+import { FP32_LIMIT, gate, parity } from "../accuracy/parity.ts";
+import { probeTexts } from "../accuracy/probe-texts.ts";
+import type { TaskData } from "../accuracy/task-data.ts";
+import { differ } from "../accuracy/varies.ts";
+import type { Graph } from "../graph/graph.ts";
+import type { ModelSource } from "../model/model-source.ts";
+import type { TextModel } from "../model/text-model.ts";
+import { encodeOnnx } from "../onnx/to-onnx.ts";
+import { contentKey, graphKey } from "./content-key.ts";
+import { computeFile, withSession } from "./run-on-engine.ts";
+import type { Stage } from "./stage.ts";
+
+interface CheckFusionInput {
+  readonly model: TextModel;
+  /** The model's graph, fused. */
+  readonly graph: Graph;
+  readonly data: TaskData | undefined;
+}
+
+export interface CheckedFusion {
+  /** Vectors or logits of the probe texts by the unfused graph. */
+  readonly reference: Float32Array[];
+  readonly parity: Parity;
+  /** Score of the fused float32 graph on the user's data. */
+  readonly score: number | undefined;
+}
+
+/**
+ * Runs the fused and the unfused graph on the probe texts.
+ *
+ * @throws BertEdgeError `accuracy_gate` when they differ; `checkpoint_invalid` when the longest text does not run
+ */
+export const checkFusion: Stage<CheckFusionInput, CheckedFusion> = {
+  name: "check",
+  describe: () => "check the fused graph",
+  key: async ({ model, graph }) => contentKey("check", graphKey(model.graph), graphKey(graph), probeTexts),
+  async run({ model, graph, data }) {
+    const engine = ortNodeEngine({ threads: 1 });
+    const fused = encodeOnnx(graph);
+    const results = await withSession(engine, fused, async (session) => {
+      // Rotary embeddings have no position table that could end too early.
+      if (!model.config.rope_theta) await assertLongest(model, session);
+      return model.compute(session, probeTexts);
+    });
+    const unoptimized = ortNodeEngine({ threads: 1, optimize: false });
+    const reference = await computeFile(model, unoptimized, encodeOnnx(model.graph), probeTexts);
+    const found = parity(reference, results, model.task.task);
+    // The observe stage refuses a broken model, and names the layer at fault.
+    if (!differ(reference)) return { reference, parity: found, score: undefined };
+    gate("The fused graph", found, FP32_LIMIT);
+    const score = await data?.score((texts) => computeFile(model, engine, fused, texts));
+    return { reference, parity: found, score };
+  },
+  report: ({ parity: { meanCosine, minCosine, maxAbsDiff }, score }) => ({ meanCosine, minCosine, maxAbsDiff, score }),
+};
+
+interface CheckWeightsInput {
+  readonly graph: Graph;
+  /** The graph's file or folder, for the error. */
+  readonly path: string;
+}
+
+/** @throws BertEdgeError `weights_invalid` for NaN and infinite weights */
+export const checkWeights: Stage<CheckWeightsInput, { readonly weights: number }> = {
+  name: "check",
+  describe: () => "check the weights",
+  key: async ({ graph }) => contentKey("weights", graphKey(graph)),
+  async run({ graph, path }) {
+    assertFiniteWeights(graph, path);
+    return { weights: [...graph.constants()].length };
+  },
+  report: (found) => found,
+};
+
+interface CompareFilesInput {
+  readonly source: ModelSource;
+  /** Path of the rewritten model. */
+  readonly rewritten: string;
+}
+
+/**
+ * Runs a rewritten ONNX file and its original on the same batches, in a subprocess.
+ *
+ * @throws BertEdgeError `parity_failed`, `parity_impossible`
+ */
+export const compareFiles: Stage<CompareFilesInput, ModelParity> = {
+  name: "check",
+  describe: () => "compare with the original",
+  key: async ({ source }) => contentKey("compare", graphKey(source.graph)),
+  run: async ({ source, rewritten }, { folder, signal }) =>
+    modelParityInSubprocess(await source.writeOriginal(folder), rewritten, signal),
+  report: ({ maxAbs, cosine, cases }) => ({ maxAbs, cosine, cases }),
+};

@@ -1,0 +1,58 @@
+import { BertEdgeError } from "../../artifact/error.ts";
+import { fuseGraph } from "../fusions/fuse-graph.ts";
+import { countFused } from "../fusions/fused-operators.ts";
+import { unfusedParts } from "../fusions/unfused-parts.ts";
+import { copyGraph } from "../graph/copy-graph.ts";
+import type { Graph } from "../graph/graph.ts";
+import { integerMatMuls } from "../quantize/qdq/integer-matmuls.ts";
+import type { UnfusedReason } from "../rewrite/trace.ts";
+import { contentKey, graphKey } from "./content-key.ts";
+import type { Stage } from "./stage.ts";
+
+interface FuseInput {
+  readonly graph: Graph;
+  /** Refuses a graph that is not fused completely. Default false. */
+  readonly complete?: boolean;
+  /** Turns MatMuls of a model that comes quantized into integer operators. Default false. */
+  readonly keepIntegers?: boolean;
+}
+
+export interface Fused {
+  readonly graph: Graph;
+  readonly nodes: { readonly before: number; readonly after: number };
+  /** Fused operators by name. */
+  readonly fused: Record<string, number>;
+  /** Why parts of the graph are not fused; empty when all are. */
+  readonly reasons: UnfusedReason[];
+}
+
+/**
+ * Rewrites a copy of a graph into fused operators.
+ *
+ * @throws BertEdgeError `fusion_incomplete` where `complete` is asked for
+ */
+export const fuse: Stage<FuseInput, Fused> = {
+  name: "fuse",
+  describe: () => "fuse the graph",
+  key: async ({ graph, complete = false, keepIntegers = false }) =>
+    contentKey("fuse", graphKey(graph), complete, keepIntegers),
+  async run({ graph: original, complete = false, keepIntegers = false }) {
+    const copy = copyGraph(original);
+    const reasons = unfusedParts(copy, await fuseGraph(copy));
+    if (complete && reasons[0]) throw incomplete(reasons[0]);
+    const graph = keepIntegers ? await integerMatMuls(copy) : copy;
+    const nodes = { before: original.nodes.size, after: graph.nodes.size };
+    return { graph, nodes, fused: countFused(graph), reasons };
+  },
+  report: ({ nodes, fused, reasons }) => ({
+    nodesBefore: nodes.before,
+    nodesAfter: nodes.after,
+    ...fused,
+    unfused: reasons.length,
+  }),
+};
+
+const incomplete = ({ pattern, node, why }: UnfusedReason) =>
+  new BertEdgeError("fusion_incomplete", `${pattern} at ${node} could not be fused: ${why}.`, {
+    hint: "Report it with the model's config.json.",
+  });

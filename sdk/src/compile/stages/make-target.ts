@@ -1,0 +1,117 @@
+import { BertEdgeError } from "../../artifact/error.ts";
+import type { Target, TargetName } from "../../artifact/manifest.ts";
+import type { Measures } from "../accuracy/choose-precision.ts";
+import { FP16_LIMIT, INT8_LIMIT, type Limit } from "../accuracy/limits.ts";
+import { parity } from "../accuracy/parity.ts";
+import { probeTexts } from "../accuracy/probe-texts.ts";
+import type { TaskData } from "../accuracy/task-data.ts";
+import type { Graph } from "../graph/graph.ts";
+import type { TextModel } from "../model/text-model.ts";
+import type { Precision, Quantizer } from "../quantize/precisions.ts";
+import type { CheckedFusion } from "./check.ts";
+import { measure } from "./measure.ts";
+import type { Observed } from "./observe.ts";
+import { quantizeForEngine } from "./quantize.ts";
+import { graphRunner } from "./run-on-engine.ts";
+import type { Run } from "./stage.ts";
+
+interface Recipe {
+  readonly engine: Target["engine"];
+  /** The fastest first; the first that reaches the limit is taken. */
+  readonly precisions: readonly Target["precision"][];
+  readonly limit: Limit;
+}
+
+/** The engines of each target, the fastest first. A model that an engine cannot run, or not accurately, goes to the next. */
+export const recipes: Record<TargetName, readonly Recipe[]> = {
+  edge: [
+    { engine: "wasm", precisions: ["int8-edge"], limit: INT8_LIMIT },
+    { engine: "ort-web", precisions: ["int8"], limit: INT8_LIMIT },
+  ],
+  "regional-cpu": [{ engine: "ort-node", precisions: ["int8", "int8-blocks"], limit: INT8_LIMIT }],
+  "regional-gpu": [{ engine: "ort-node", precisions: ["fp16"], limit: FP16_LIMIT }],
+};
+
+/** What all targets are made from. */
+export interface TargetInput {
+  readonly model: TextModel;
+  /** The fused graph. */
+  readonly graph: Graph;
+  readonly checked: CheckedFusion;
+  readonly observed: Observed;
+  readonly data: TaskData | undefined;
+  readonly tableBits: 8 | 4;
+  /** Minimum mean cosine, where it is higher than the target's own limit. */
+  readonly minCosine: number;
+  /** Quantizers that targets share, by precision. */
+  readonly quantizers: Map<Precision, Quantizer>;
+}
+
+/** An engine that was tried first, and why the target was not made for it. */
+export interface PassedOver {
+  readonly target: TargetName;
+  readonly engine: Target["engine"];
+  readonly why: string;
+}
+
+export interface MadeTarget {
+  readonly name: TargetName;
+  readonly target: Omit<Target, "model">;
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  readonly extension: string;
+  readonly passedOver: readonly PassedOver[];
+}
+
+/**
+ * Quantizes and measures a target on its fastest engine, and on the next one where that refuses the model.
+ *
+ * @throws BertEdgeError of the last engine: `engine_unsupported`, `accuracy_gate`
+ */
+export async function makeTarget(run: Run["run"], name: TargetName, input: TargetInput): Promise<MadeTarget> {
+  const passedOver: PassedOver[] = [];
+  let refused: BertEdgeError | undefined;
+  for (const recipe of recipes[name]) {
+    try {
+      return { ...(await followRecipe(run, name, recipe, input)), passedOver };
+    } catch (error) {
+      if (!(error instanceof BertEdgeError)) throw error;
+      error.cause ??= refused;
+      if (error.code !== "engine_unsupported" && error.code !== "accuracy_gate") throw error;
+      refused = error;
+      passedOver.push({ target: name, engine: recipe.engine, why: error.message });
+    }
+  }
+  throw refused;
+}
+
+async function followRecipe(
+  run: Run["run"],
+  name: TargetName,
+  { engine, precisions, limit }: Recipe,
+  { model, graph, checked, observed, data, tableBits, minCosine, quantizers }: TargetInput,
+): Promise<Omit<MadeTarget, "passedOver">> {
+  const { mixesPrecisions, extension, file, compute } = await graphRunner(model, engine);
+  const label = `${name} on ${engine}`;
+  const quantized = await run(quantizeForEngine, {
+    ...{ graph, precisions, observed, tableBits, mixesPrecisions, quantizers, label },
+  });
+  const measures: Measures = {
+    parity: async (candidate) => parity(checked.reference, await compute(candidate, probeTexts), model.task.task),
+    async task(candidate) {
+      if (!data || checked.score === undefined) return undefined;
+      return {
+        metric: data.metric,
+        score: await data.score((texts) => compute(candidate, texts)),
+        fp32: checked.score,
+      };
+    },
+  };
+  const choice = await run(measure<Precision>(), {
+    what: `Target ${label}`,
+    quantized,
+    limit: { ...limit, meanCosine: Math.max(limit.meanCosine, minCosine) },
+    measures,
+  });
+  const target = { engine, precision: choice.label, kept: [...choice.kept], ...choice.measured };
+  return { name, target, bytes: await file(choice.graph), extension };
+}

@@ -1,0 +1,33 @@
+import { type Choice, choosePrecision, type Measures } from "../accuracy/choose-precision.ts";
+import type { Limit } from "../accuracy/limits.ts";
+import { contentKey } from "./content-key.ts";
+import type { Quantized } from "./quantize.ts";
+import type { Stage } from "./stage.ts";
+
+export interface MeasureInput<Label extends string> {
+  /** The subject of error messages, such as "Target edge on wasm". */
+  readonly what: string;
+  readonly quantized: Quantized<Label>;
+  readonly limit: Limit;
+  readonly measures: Measures;
+}
+
+/**
+ * Returns the stage that measures candidates in turn and chooses the first that reaches the limit.
+ *
+ * @throws BertEdgeError (the stage) `accuracy_gate` when none does
+ */
+export const measure = <Label extends string>(): Stage<MeasureInput<Label>, Choice<Label>> => ({
+  name: "measure",
+  describe: ({ what }) => `measure: ${what}`,
+  key: async ({ what, quantized, limit }) => contentKey("measure", what, limit, await quantized.key()),
+  run: ({ what, quantized, limit, measures }, context) =>
+    choosePrecision(what, quantized.candidates, limit, measures, context),
+  report: ({ label, kept, measured: { parity, task } }) => ({
+    chosen: label,
+    kept,
+    meanCosine: parity.meanCosine,
+    minCosine: parity.minCosine,
+    ...(task && { [task.metric]: task.score, fp32: task.fp32 }),
+  }),
+});

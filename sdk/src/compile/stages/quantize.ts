@@ -1,0 +1,150 @@
+import { BertEdgeError } from "../../artifact/error.ts";
+import type { TokenIds } from "../../runtime/engine/engine.ts";
+import type { Candidate } from "../accuracy/choose-precision.ts";
+import { probeInputs } from "../accuracy/probe-inputs.ts";
+import { tokenBatches } from "../evaluate/token-batches.ts";
+import type { Graph } from "../graph/graph.ts";
+import { type Precision, type PrecisionOptions, precisions, type Quantizer } from "../quantize/precisions.ts";
+import { quantizableNodes } from "../quantize/quantize-graph.ts";
+import { type ActivationRange, minErrorRange, percentileRange } from "../quantize/static/histogram.ts";
+import { quantizeInt8Static } from "../quantize/static/int8-static.ts";
+import type { ObservedRange } from "../quantize/static/observe-ranges.ts";
+import { contentKey, graphKey } from "./content-key.ts";
+import type { Observations, Observed, ObserveInput } from "./observe.ts";
+import type { Stage } from "./stage.ts";
+
+/** Quantized forms of a graph, made when they are measured. The first is the fastest. */
+export interface Quantized<Label extends string = string> {
+  readonly candidates: readonly Candidate<Label>[];
+  /** Key of the input that they are made of. */
+  readonly key: () => Promise<string>;
+}
+
+interface QuantizeForEngineInput {
+  readonly graph: Graph;
+  readonly precisions: readonly Precision[];
+  readonly observed: Observed;
+  /** Bits of token embedding tables. */
+  readonly tableBits: 8 | 4;
+  /** Whether the engine's file can hold nodes in a higher precision. */
+  readonly mixesPrecisions: boolean;
+  /** Quantizers that targets share, by precision. */
+  readonly quantizers: Map<Precision, Quantizer>;
+  /** The target and the engine, for people. */
+  readonly label: string;
+}
+
+/** Prepares a fused graph's quantization in the precisions that an engine can run. */
+export const quantizeForEngine: Stage<QuantizeForEngineInput, Quantized<Precision>> = {
+  name: "quantize",
+  describe: ({ label }) => `quantize for ${label}`,
+  key: quantizeKey,
+  async run(input) {
+    const { graph, observed, tableBits, mixesPrecisions, quantizers } = input;
+    const layers = mixesPrecisions ? quantizableNodes(graph) : [];
+    const candidates = input.precisions.map((label) => {
+      const options = { statistics: observed.statistics, tableBits };
+      const quantize = quantizers.get(label) ?? precisions[label](graph, options);
+      quantizers.set(label, quantize);
+      return { label, quantize, layers, always: label === "fp16" ? [...(observed.overflowing ?? [])] : [] };
+    });
+    return { candidates, key: () => quantizeKey(input) };
+  },
+  report: ({ candidates }) => ({ candidates: candidates.map(({ label }) => label) }),
+};
+
+async function quantizeKey({ graph, precisions: names, observed, tableBits }: QuantizeForEngineInput): Promise<string> {
+  return contentKey("quantize", graphKey(graph), names, tableBits, await observed.key());
+}
+
+export type QuantizeMode = "int8-dynamic" | "int8-blocks" | "int8-static" | "fp16";
+
+export interface QuantizeChoice extends Pick<PrecisionOptions, "tableBits" | "feedForwardBits"> {
+  mode: QuantizeMode;
+}
+
+/**
+ * Returns the input of the observe stage that a mode needs; undefined for none.
+ *
+ * @param sequences token ids of calibration texts; undefined without a tokenizer
+ * @throws BertEdgeError `calibration_missing`, `inputs_unknown`, `nothing_to_quantize`
+ */
+export function observationsFor(
+  mode: QuantizeMode,
+  graph: Graph,
+  sequences: readonly TokenIds[] | undefined,
+): ObserveInput | undefined {
+  const batches = sequences && tokenBatches(graph, sequences);
+  if (mode === "int8-static") {
+    if (!batches) throw calibrationMissing();
+    return { graph, batches, kinds: ["ranges"] };
+  }
+  if (mode === "fp16") {
+    const inputs = batches ?? probeInputs(graph).flatMap(([first]) => first ?? []);
+    return { graph, batches: inputs, kinds: ["overflowing"] };
+  }
+  if (isQuantized(graph)) return undefined;
+  if (quantizableNodes(graph).length === 0) throw nothingToQuantize();
+  return batches && { graph, batches, kinds: ["statistics"] };
+}
+
+interface QuantizeInModeInput extends QuantizeChoice {
+  readonly graph: Graph;
+  readonly observed: Observed | undefined;
+}
+
+/** Prepares a fused graph's quantization in one of the modes of `quantize`. */
+export const quantizeInMode: Stage<QuantizeInModeInput, Quantized> = {
+  name: "quantize",
+  describe: ({ mode }) => `quantize in ${mode}`,
+  key: modeKey,
+  run: async (input) => ({ candidates: candidatesOf(input), key: () => modeKey(input) }),
+  report: ({ candidates }) => ({ candidates: candidates.map(({ label }) => label) }),
+};
+
+async function modeKey({ graph, observed, mode, tableBits, feedForwardBits }: QuantizeInModeInput): Promise<string> {
+  return contentKey("quantize", graphKey(graph), mode, tableBits ?? 8, feedForwardBits ?? 8, await observed?.key());
+}
+
+function candidatesOf({ graph, observed, mode, tableBits, feedForwardBits }: QuantizeInModeInput): Candidate[] {
+  if (mode === "int8-static") return staticCandidates(graph, observed?.ranges ?? new Map());
+  const layers = quantizableNodes(graph);
+  if (mode === "fp16") {
+    return [{ label: mode, quantize: precisions.fp16(graph), layers, always: [...(observed?.overflowing ?? [])] }];
+  }
+  if (isQuantized(graph)) return [{ label: mode, quantize: () => graph, layers: [] }];
+  const quantize = precisions[mode === "int8-dynamic" ? "int8" : mode](graph, {
+    statistics: observed?.statistics,
+    ...(tableBits && { tableBits }),
+    ...(feedForwardBits && { feedForwardBits }),
+  });
+  return [{ label: mode, quantize, layers }];
+}
+
+/** Whether a model comes with int8 weights. It then keeps them as they are. */
+const isQuantized = (graph: Graph): boolean =>
+  [...graph.constants()].some(({ dtype, shape }) => (dtype === "int8" || dtype === "uint8") && shape?.length === 2);
+
+/** Three ways to choose ranges; docs/accuracy.md shows that none is the best for all models. */
+function staticCandidates(graph: Graph, ranges: Observations["ranges"]): Candidate[] {
+  const ways: Record<string, (range: ObservedRange) => ActivationRange> = {
+    "least error": ({ histogram }) => minErrorRange(histogram),
+    "min and max": (range) => range,
+    "99.999th percentile": ({ histogram }) => percentileRange(histogram, 99.999),
+  };
+  return Object.entries(ways).map(([label, rangeOf]) => ({
+    label,
+    quantize: () => quantizeInt8Static(graph, new Map([...ranges].map(([value, range]) => [value, rangeOf(range)]))),
+    layers: [],
+  }));
+}
+
+const calibrationMissing = () =>
+  new BertEdgeError("calibration_missing", "int8-static cannot find activation ranges without texts.", {
+    hint: "Give the folder of the model's tokenizer.json with --tokenizer.",
+  });
+
+const nothingToQuantize = () =>
+  new BertEdgeError("nothing_to_quantize", "No MatMul or table lookup of the model reads a float32 weight.", {
+    hint: "Quantize the float32 export. Models in half precision, or from unusual tools, may have no such weights.",
+  });

@@ -1,0 +1,54 @@
+import { stat } from "node:fs/promises";
+import type { TokenIds } from "../../runtime/engine/engine.ts";
+import { encodeTextsInSubprocess } from "../model/encode-texts.ts";
+import { type ModelSource, readModelSource } from "../model/model-source.ts";
+import { readTextModel, type TextModel } from "../model/text-model.ts";
+import { fromOnnx } from "../onnx/from-onnx.ts";
+import { readOnnx } from "../onnx/read-onnx.ts";
+import { contentKey, folderKey, graphKey } from "./content-key.ts";
+import type { Stage } from "./stage.ts";
+
+/** Path of a model: a Hugging Face folder or an ONNX file. */
+interface ModelPath {
+  readonly path: string;
+}
+
+/** Reads a Hugging Face folder as a model of texts: graph, tokenizer and task. */
+export const readCheckpoint: Stage<ModelPath, TextModel> = {
+  name: "read",
+  describe: ({ path }) => `read ${path}`,
+  key: async ({ path }) => contentKey("read", await folderKey(path)),
+  run: ({ path }) => readTextModel(path),
+  report: ({ task, maxTokens, graph }) => ({ task: task.task, maxTokens, nodes: graph.nodes.size }),
+};
+
+/** Reads an ONNX file or a Hugging Face folder as a graph alone. */
+export const readSource: Stage<ModelPath, ModelSource> = {
+  name: "read",
+  describe: ({ path }) => `read ${path}`,
+  async key({ path }) {
+    const isFolder = await stat(path).then((found) => found.isDirectory());
+    // External data may lie in any file, so that the key of an ONNX file is the key of its graph.
+    return contentKey("read", isFolder ? await folderKey(path) : graphKey(fromOnnx(await readOnnx(path))));
+  },
+  run: ({ path }) => readModelSource(path),
+  report: ({ graph }) => ({ nodes: graph.nodes.size }),
+};
+
+interface TextsInput {
+  /** Folder of tokenizer.json. */
+  readonly tokenizer: string;
+  /** Rows of the model's token embedding table. */
+  readonly vocabulary: number;
+  readonly texts: readonly string[];
+}
+
+/** Encodes texts with a folder's tokenizer, in a subprocess. */
+export const readTexts: Stage<TextsInput, TokenIds[]> = {
+  name: "read",
+  describe: ({ texts, tokenizer }) => `encode ${texts.length} texts with the tokenizer of ${tokenizer}`,
+  key: async ({ tokenizer, vocabulary, texts }) =>
+    contentKey("texts", await folderKey(tokenizer), `${vocabulary}`, texts),
+  run: ({ tokenizer, vocabulary, texts }, { signal }) => encodeTextsInSubprocess(tokenizer, vocabulary, texts, signal),
+  report: (sequences) => ({ texts: sequences.length, tokens: sequences.reduce((sum, { length }) => sum + length, 0) }),
+};

@@ -1,0 +1,32 @@
+import type { Artifact } from "../../artifact/artifact.ts";
+import type { Measurements } from "../../artifact/measurements.ts";
+import { measureTargets, type TargetTimes } from "../latency/measure-targets.ts";
+import { contentKey } from "./content-key.ts";
+import type { Stage } from "./stage.ts";
+
+interface TimeInput {
+  readonly artifact: Artifact;
+  readonly rounds?: number | undefined;
+}
+
+/** Times an artifact's CPU targets on this machine. */
+export const time: Stage<TimeInput, TargetTimes> = {
+  name: "time",
+  describe: () => "time the CPU targets",
+  key: async ({ artifact, rounds }) => contentKey("time", artifact.manifest, `${rounds}`),
+  run: ({ artifact, rounds }, { signal, progress }) =>
+    measureTargets(artifact, {
+      rounds,
+      signal,
+      onRound: (round, all) => progress("time the CPU targets", round / all),
+    }),
+  report: ({ measurements }) => findingsOf(measurements),
+};
+
+const findingsOf = (measurements: Measurements) =>
+  Object.fromEntries(
+    Object.entries(measurements).flatMap(([target, found]) => [
+      ...(found?.latency ? [[`${target}: ms per token`, found.latency.perToken]] : []),
+      ...(found?.memory ? [[`${target}: peak bytes`, found.memory.peak]] : []),
+    ]),
+  );
