@@ -11,7 +11,7 @@
 import { parseArgs } from "node:util";
 import { printJson, printResult, stageLog } from "#sdk/cli/output.ts";
 import { openKernels } from "#test/suites/kernels/builds.ts";
-import { describe } from "./kernels/describe.ts";
+import { describeKernels } from "./kernels/describe.ts";
 import { encoders } from "./kernels/encoders.ts";
 import { measureEncoder, ROUNDS } from "./kernels/measure.ts";
 import { openPeaks } from "./kernels/peak.ts";
@@ -38,5 +38,5 @@ if (values.json) printJson({ rounds: ROUNDS, peakGigaMacs: gigaMacs, encoders: r
 else {
   const peak = Object.entries(gigaMacs).map(([unit, rate]) => `${rate.toFixed(1)} G ${unit}/s`);
   printResult(`peak: ${peak.join(", ")}; median of ${ROUNDS} rounds`);
-  for (const { name, rows } of results) printResult(`\n${name}\n\n${describe(rows)}`);
+  for (const { name, rows } of results) printResult(`\n${name}\n\n${describeKernels(rows)}`);
 }

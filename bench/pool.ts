@@ -14,7 +14,7 @@ import { precisions } from "#sdk/compile/quantize/precisions.ts";
 import { type EngineSession, oneModel } from "#sdk/runtime/engine/engine.ts";
 import { wasmEngine } from "#sdk/runtime/engine/wasm/index.ts";
 import { wasmPoolEngine } from "#sdk/runtime/engine/wasm-pool/node/index.ts";
-import { compiled } from "#test/suites/kernels/builds.ts";
+import { compiledKernels } from "#test/suites/kernels/builds.ts";
 import { median } from "./run-tool.ts";
 
 const ROUNDS = 25;
@@ -23,7 +23,7 @@ const { graph, config, maxTokens, encode } = await readTextModel("models/default
 await fuseGraph(graph);
 const size = { maxTokens, vocabulary: config.vocab_size };
 const model = oneModel(await encodeProgram(precisions["int8-edge"](graph)(), size));
-const kernels = { relaxed: await compiled("relaxed"), simd: await compiled("simd") };
+const kernels = { relaxed: await compiledKernels("relaxed"), simd: await compiledKernels("simd") };
 
 const threads = availableParallelism();
 const alone = await wasmEngine(kernels).load(model);

@@ -1,9 +1,9 @@
 import { table } from "#sdk/cli/output.ts";
 import { type Build, builds } from "#test/suites/kernels/builds.ts";
-import type { Row } from "./measure.ts";
+import type { KernelRow } from "./measure.ts";
 
 /** A table of an encoder's kernels, and what a forward pass adds up to. */
-export function describe(rows: readonly Row[]): string {
+export function describeKernels(rows: readonly KernelRow[]): string {
   const headings = ["kernel", "", "calls", ...builds.flatMap((build) => [build, "rate", "of peak", "share"])];
   const lines = rows.map((row) => [
     row.kernel,
@@ -15,7 +15,7 @@ export function describe(rows: readonly Row[]): string {
   return `${table(headings, lines)}\nkernels of a forward pass: ${totals.join(", ")}`;
 }
 
-function cellsOf({ timings, work, unit, times }: Row, build: Build, forward: number): string[] {
+function cellsOf({ timings, work, unit, times }: KernelRow, build: Build, forward: number): string[] {
   const { seconds, ofPeak } = timings[build];
   return [
     `${(1e6 * seconds).toFixed(1)} µs`,
@@ -25,7 +25,7 @@ function cellsOf({ timings, work, unit, times }: Row, build: Build, forward: num
   ];
 }
 
-const forwardSeconds = (rows: readonly Row[], build: Build): number =>
+const forwardSeconds = (rows: readonly KernelRow[], build: Build): number =>
   rows.reduce((sum, { timings, times }) => sum + times * timings[build].seconds, 0);
 
 /** The first sizes of a shape, which others follow from. */

@@ -1,10 +1,10 @@
-import type { Encoder } from "#test/suites/kernels/kernel-case.ts";
+import type { EncoderSizes } from "#test/suites/kernels/kernel-case.ts";
 
 // Sizes as in their config.json on Hugging Face.
 const miniLm = { layers: 6, hidden: 384, heads: 12, intermediate: 1536 };
 const bertBase = { layers: 12, hidden: 768, heads: 12, intermediate: 3072 };
 
-export const encoders: Readonly<Record<string, Encoder>> = {
+export const encoders: Readonly<Record<string, EncoderSizes>> = {
   "all-MiniLM-L6-v2, 16 tokens": { ...miniLm, tokens: 16 },
   "all-MiniLM-L6-v2, 128 tokens": { ...miniLm, tokens: 128 },
   "all-MiniLM-L6-v2, 512 tokens": { ...miniLm, tokens: 512 },

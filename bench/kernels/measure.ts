@@ -1,7 +1,7 @@
 import { type Build, builds } from "#test/suites/kernels/builds.ts";
 import { commonDrawing } from "#test/suites/kernels/drawing.ts";
 import { type KernelName, kernelTable } from "#test/suites/kernels/index.ts";
-import type { Encoder, KernelCase } from "#test/suites/kernels/kernel-case.ts";
+import type { EncoderSizes, KernelCase } from "#test/suites/kernels/kernel-case.ts";
 import { type KernelMachine, place } from "#test/suites/kernels/place.ts";
 import { median } from "../run-tool.ts";
 import type { Peaks } from "./peak.ts";
@@ -17,7 +17,7 @@ interface Timing {
 }
 
 /** A kernel's calls of one shape. */
-export interface Row {
+export interface KernelRow {
   readonly kernel: KernelName;
   readonly shape: object;
   /** Calls in one forward pass. */
@@ -30,10 +30,10 @@ export interface Row {
 
 /** Times every kernel in an encoder's shapes: in each round the machine's peak, then one build after the other. */
 export function measureEncoder(
-  encoder: Encoder,
+  encoder: EncoderSizes,
   machines: Readonly<Record<Build, KernelMachine>>,
   peaks: Peaks,
-): Row[] {
+): KernelRow[] {
   return (Object.keys(kernelTable) as KernelName[]).flatMap((kernel) => {
     const { passes, unit, ...calls } = kernelTable[kernel];
     return passes(encoder).map(({ shape, times }) => {

@@ -1,10 +1,10 @@
 import { answering } from "#sdk/runtime/engine/wasm-pool/answering.ts";
-import type { Task } from "#sdk/runtime/engine/wasm-pool/thread.ts";
+import type { ThreadTask } from "#sdk/runtime/engine/wasm-pool/thread.ts";
 import { CRASHING } from "./crash-outcomes.ts";
 
 const answer = answering((message, buffers) => self.postMessage(message, { transfer: buffers }));
 
-self.onmessage = ({ data }: { data: Task }) => {
+self.onmessage = ({ data }: { data: ThreadTask }) => {
   if ("sequences" in data && data.sequences.some((ids) => ids[0] === CRASHING)) throw new RangeError("as wanted");
   return answer(data);
 };

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { quantizedAttention } from "#sdk/runtime/engine/wasm/reference/attention.ts";
-import { LOG2_E } from "#sdk/runtime/engine/wasm/reference/exp.ts";
+import { LOG2_E_F32 } from "#sdk/runtime/engine/wasm/reference/exp.ts";
 import { integerProduct } from "#sdk/runtime/engine/wasm/reference/integer-product.ts";
 import type { Kernels } from "#sdk/runtime/engine/wasm/run/kernels.ts";
 import type { Drawing } from "./drawing.ts";
@@ -45,7 +45,7 @@ export const attentionInt8: KernelCase<Shape> = {
     const scale = 1 / Math.sqrt(size);
     const [query, key, value] = [0, 1, 2].map((part) => ({ array: x, from: part * size })) as [From, From, From];
     const scratch = { scratchBytes: (kernels: Kernels) => kernels.attentionScratch(tokens, size) };
-    const [factor, bias] = [Math.fround(LOG2_E * scale), distances?.map((distance) => distance * LOG2_E) ?? 0];
+    const [factor, bias] = [Math.fround(LOG2_E_F32 * scale), distances?.map((distance) => distance * LOG2_E_F32) ?? 0];
     return {
       operands: [query, key, value, stride, tokens, size, factor, bias, span, out, outStride, scratch],
       async results() {

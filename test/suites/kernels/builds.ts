@@ -7,10 +7,10 @@ import type { KernelMachine } from "./place.ts";
 export const builds = ["relaxed", "simd"] as const;
 export type Build = (typeof builds)[number];
 
-export const compiled = async (build: Build): Promise<WebAssembly.Module> =>
+export const compiledKernels = async (build: Build): Promise<WebAssembly.Module> =>
   new WebAssembly.Module(await readFile(new URL(`../../../sdk/dist/kernels/${build}.wasm`, import.meta.url)));
 
 export async function openKernels(build: Build, bytes: number): Promise<KernelMachine> {
   const memory = new WebAssembly.Memory({ initial: pagesFor(bytes) });
-  return { memory, kernels: instantiate(await compiled(build), memory) };
+  return { memory, kernels: instantiate(await compiledKernels(build), memory) };
 }

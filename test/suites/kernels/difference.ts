@@ -1,16 +1,16 @@
 import { CALL, KERNEL_DATA } from "#sdk/runtime/engine/wasm/constants/memory.ts";
 import type { KernelName } from "./index.ts";
-import type { Call, Expected, Numbers } from "./kernel-case.ts";
-import { bytesOf, type KernelMachine, type Placement, place } from "./place.ts";
+import type { Expected, KernelCall, OperandArray } from "./kernel-case.ts";
+import { bytesOfArray, type KernelMachine, type Placement, place } from "./place.ts";
 
 /**
- * Runs a call and compares all of the memory with what the scalar reference says, byte by byte.
+ * Runs a call and compares the whole memory with the scalar reference, byte by byte.
  *
- * @returns where they differ first; undefined where they do not
+ * @returns the first difference; undefined when there is none
  */
 export async function difference(
   name: KernelName,
-  call: Call,
+  call: KernelCall,
   machine: KernelMachine,
   placement: Placement,
 ): Promise<string | undefined> {
@@ -21,7 +21,7 @@ export async function difference(
   run();
   // The kernels' own structs and buffers.
   wanted.set(memory.subarray(CALL, KERNEL_DATA), CALL);
-  const arrays: [Numbers, number][] = [];
+  const arrays: [OperandArray, number][] = [];
   for (const [operand, offset] of offsets) {
     if ("scratchBytes" in operand) {
       const end = offset + operand.scratchBytes(machine.kernels);
@@ -30,7 +30,7 @@ export async function difference(
     }
     arrays.push([operand, offset]);
     const expected = results.get(operand);
-    if (expected) wanted.set(bytesOf(accepted(foundIn(memory, operand, offset), expected)), offset);
+    if (expected) wanted.set(bytesOfArray(accepted(foundIn(memory, operand, offset), expected)), offset);
   }
   if (Buffer.compare(memory, wanted) === 0) return undefined;
   const at = wanted.findIndex((byte, i) => byte !== memory[i]);
@@ -42,18 +42,18 @@ export async function difference(
   return `operand ${call.operands.indexOf(array)}, number ${index}: ${found} instead of ${right}`;
 }
 
-/** What an array of the same kind holds at an offset. */
-function foundIn(memory: Uint8Array, like: Numbers, offset: number): Numbers {
+/** Reads an array of the same type from memory. */
+function foundIn(memory: Uint8Array, like: OperandArray, offset: number): OperandArray {
   const found = like.slice();
-  bytesOf(found).set(memory.subarray(offset, offset + like.byteLength));
+  bytesOfArray(found).set(memory.subarray(offset, offset + like.byteLength));
   return found;
 }
 
-/** Expected numbers; in their place those found that are as good: NaN has many forms. */
-function accepted(found: Numbers, { values, within }: Expected): Numbers {
+/** Expected numbers. A found number within the tolerance replaces its expected one, and so does any form of NaN. */
+function accepted(found: OperandArray, { values, within }: Expected): OperandArray {
   return values.map((value, i) => {
     const other = found[i] as number;
     const isClose = within && Math.abs(other - value) <= (within[i] as number);
     return isClose || (Number.isNaN(value) && Number.isNaN(other)) ? other : value;
-  }) as Numbers;
+  }) as OperandArray;
 }

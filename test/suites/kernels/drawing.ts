@@ -6,12 +6,12 @@ const EXTREMES = [Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY
 
 type Random = () => number;
 
-/** What makes the numbers of one row. */
+/** Makes the numbers of one row. */
 type Kind = (random: Random) => Random;
 
 const kinds: readonly Kind[] = [
   (random) => () => 8 * random() - 4,
-  // Every other one is as far from one whole number as from the next.
+  // Half of them are midway between two integers.
   (random) => () => Math.round(48 * random() - 24) / 2,
   (random) => () => 2 ** Math.round(120 * random() - 60) * (random() - 0.5),
   (random) => () => DENORMAL * Math.round(200 * random() - 100),
@@ -32,15 +32,15 @@ const extremes: Kind = (random) => () => oneOf(EXTREMES, random);
 
 const oneOf = <T>(items: readonly T[], random: Random): T => items[Math.floor(items.length * random())] as T;
 
-/** What operands are made of. */
+/** Draws operands. */
 export interface Drawing {
-  /** [rows, width], each row of another kind; without a `greatest`, some are not finite. */
+  /** Draws [rows, width], each row of another kind, up to `greatest` in magnitude. Without it some are not finite. */
   floats(rows: number, width: number, greatest?: number): Float32Array<ArrayBuffer>;
-  /** Whole numbers, both bounds included: all of them one of the bounds, or each, or any. */
+  /** Draws integers, both bounds included: all equal to one bound, each equal to a bound, or any. */
   integers(length: number, least: number, greatest: number): number[];
 }
 
-/** The same for the same seed. */
+/** The same seed draws the same operands. */
 export function drawing(seed: number): Drawing {
   const random = randomNumbers(seed);
   return {
@@ -60,7 +60,7 @@ export function drawing(seed: number): Drawing {
   };
 }
 
-/** Operands without extremes, as models have them. */
+/** Draws operands without extremes, like those of models. */
 export function commonDrawing(seed: number): Drawing {
   const random = randomNumbers(seed);
   return {

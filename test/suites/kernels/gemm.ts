@@ -5,7 +5,7 @@ import { integerProduct } from "#sdk/runtime/engine/wasm/reference/integer-produ
 import { quantizedLinear } from "#sdk/runtime/engine/wasm/reference/linear.ts";
 import { I8 } from "#sdk/runtime/engine/wasm/reference/quantize-rows.ts";
 import type { KernelCase } from "./kernel-case.ts";
-import { quantized } from "./quantize-rows.ts";
+import { quantizedRows } from "./quantize-rows.ts";
 import { inBlocks, someRows, spare, widths } from "./sizes.ts";
 import { unwritten, withColumns } from "./strided.ts";
 
@@ -33,7 +33,7 @@ export const gemmInt8: KernelCase<Shape> = {
     .map(({ spare, ...shape }) => ({ ...shape, stride: shape.n + spare })),
   call({ m, k, n, stride }, draw) {
     const x = draw.floats(m, k, MAX_SCALE);
-    const { values, params } = quantized(x, k);
+    const { values, params } = quantizedRows(x, k);
     const weight = Uint8Array.from(draw.integers(n * k, MIN_WEIGHT, MAX_WEIGHT));
     const scales = draw.floats(1, n, MAX_SCALE);
     const zeroPoints = Int32Array.from(draw.integers(n, MIN_WEIGHT, MAX_WEIGHT));

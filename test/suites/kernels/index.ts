@@ -14,9 +14,9 @@ import { quantizeRowsInt8 } from "./quantize-rows.ts";
 import { rotateF32 } from "./rotate.ts";
 
 /** Computes nothing: returns the bytes of attention's scratch. */
-export const SIZE = "attentionScratch";
+export const SCRATCH_SIZE = "attentionScratch";
 
-export type KernelName = Exclude<keyof Kernels, typeof SIZE>;
+export type KernelName = Exclude<keyof Kernels, typeof SCRATCH_SIZE>;
 
 /** Every kernel, once: tests and benchmarks go through this table. */
 export const kernelTable: Readonly<Record<KernelName, KernelCase<unknown>>> = {

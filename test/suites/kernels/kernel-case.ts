@@ -2,40 +2,40 @@ import type fc from "fast-check";
 import type { Kernels } from "#sdk/runtime/engine/wasm/run/kernels.ts";
 import type { Drawing } from "./drawing.ts";
 
-export type Numbers =
+export type OperandArray =
   | Float32Array<ArrayBuffer>
   | Int32Array<ArrayBuffer>
   | Int8Array<ArrayBuffer>
   | Uint8Array<ArrayBuffer>;
 
-/** An array from one of its elements on. */
+/** A pointer to an element of an array. */
 export interface From {
-  readonly array: Numbers;
+  readonly array: OperandArray;
   readonly from: number;
 }
 
-/** Bytes that a kernel may leave anything in. */
+/** Bytes that a kernel may write anything to. */
 export interface Scratch {
   scratchBytes(kernels: Kernels): number;
 }
 
-/** What an array holds after a call. */
+/** Contents of an array after a call. */
 export interface Expected {
-  readonly values: Numbers;
-  /** By how much each may be off; not by a bit where this is left out. */
+  readonly values: OperandArray;
+  /** Tolerance of each number. Default: none, every bit must be equal. */
   readonly within?: readonly number[];
 }
 
 /** One call of a kernel. */
-export interface Call {
-  /** In the kernel's order: arrays are in memory when it is called. */
-  readonly operands: readonly (number | Numbers | From | Scratch)[];
-  /** What the scalar reference leaves in arrays; all others stay as they are. */
-  results(): Promise<ReadonlyMap<Numbers, Expected>>;
+export interface KernelCall {
+  /** In the order of the kernel's parameters, or of its struct. Arrays are in memory when the kernel is called. */
+  readonly operands: readonly (number | OperandArray | From | Scratch)[];
+  /** Arrays that the kernel changes, as the scalar reference computes them. */
+  results(): Promise<ReadonlyMap<OperandArray, Expected>>;
 }
 
-/** Sizes of a text encoder that takes so many tokens. */
-export interface Encoder {
+/** Sizes of a text encoder, and the tokens of a text. */
+export interface EncoderSizes {
   readonly tokens: number;
   readonly layers: number;
   readonly hidden: number;
@@ -43,19 +43,19 @@ export interface Encoder {
   readonly intermediate: number;
 }
 
-/** How often a text's way through an encoder has calls of one shape; never, for shapes of other families. */
+/** Number of calls of one shape in a forward pass; 0 for shapes of other model families. */
 export interface Pass<Shape> {
   readonly shape: Shape;
   readonly times: number;
 }
 
-/** What tests and benchmarks need to know of a kernel. */
+/** A kernel, for tests and benchmarks. */
 export interface KernelCase<Shape> {
-  /** Small and odd ones. */
+  /** Small and odd shapes. */
   readonly shapes: fc.Arbitrary<Shape>;
-  call(shape: Shape, draw: Drawing): Call;
-  passes(encoder: Encoder): readonly Pass<Shape>[];
-  /** What `work` counts: multiply–adds of integers, of floats, or numbers that are written. */
+  call(shape: Shape, draw: Drawing): KernelCall;
+  passes(encoder: EncoderSizes): readonly Pass<Shape>[];
+  /** The unit of `work`: multiply–adds of integers or of floats, or numbers that are written. */
   readonly unit: "integer MAC" | "float MAC" | "number";
   work(shape: Shape): number;
 }

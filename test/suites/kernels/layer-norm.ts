@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { fround } from "#sdk/runtime/engine/wasm/reference/float32.ts";
-import { layerNorm } from "#sdk/runtime/engine/wasm/reference/layer-norm.ts";
-import type { Expected, KernelCase, Numbers } from "./kernel-case.ts";
+import { layerNormRows } from "#sdk/runtime/engine/wasm/reference/layer-norm.ts";
+import type { Expected, KernelCase, OperandArray } from "./kernel-case.ts";
 import { inBlocks, someRows, widths } from "./sizes.ts";
 import { unwritten } from "./strided.ts";
 
@@ -35,9 +35,9 @@ export const layerNormF32: KernelCase<Shape> = {
       operands: [x, added ?? 0, gamma, offset ?? 0, rows, width, epsilon, sum, out],
       async results() {
         const totals = added ? x.map((value, i) => fround(value + (added[i] as number))) : x;
-        const found = new Map<Numbers, Expected>();
+        const found = new Map<OperandArray, Expected>();
         if (added) found.set(sum, { values: totals });
-        return found.set(out, { values: new Float32Array(layerNorm(totals, gamma, offset, epsilon)) });
+        return found.set(out, { values: new Float32Array(layerNormRows(totals, gamma, offset, epsilon)) });
       },
     };
   },

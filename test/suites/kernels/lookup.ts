@@ -11,17 +11,17 @@ interface Shape {
   readonly tokens: number;
   readonly entries: number;
   readonly width: number;
-  /** Numbers that share a step. */
+  /** Numbers that share a scale. */
   readonly block: number;
 }
 
-/** More than the nearest caches hold. */
+/** Entries of a table that does not fit the L1 and L2 caches. */
 const BENCH_ENTRIES = 8192;
 
-/** Rows of a table of so many bits. */
+/** Operands of a lookup in a table of `bits` bits. */
 function operandsOf({ tokens, entries, width, block }: Shape, bits: 8 | 4, draw: Drawing) {
   const table = Uint8Array.from(draw.integers((entries * width * bits) / 8, 0, 255));
-  const steps = draw.floats(entries, width / block);
+  const scales = draw.floats(entries, width / block);
   const ids = Int32Array.from(draw.integers(tokens, 0, entries - 1));
   const out = unwritten(tokens * width);
   const results = async () => {
@@ -33,14 +33,14 @@ function operandsOf({ tokens, entries, width, block }: Shape, bits: 8 | 4, draw:
         constants: (sketch) => [
           sketch.constant(tensor("uint8", [entries, (width * bits) / 8], table)),
           undefined,
-          sketch.floats([entries, width / block], steps),
+          sketch.floats([entries, width / block], scales),
         ],
       },
       [undefined, { shape: [tokens], data: ids }],
     );
     return new Map([[out, { values }]]);
   };
-  return { table, steps, ids, out, results };
+  return { table, scales, ids, out, results };
 }
 
 const entries = fc.constantFrom(1, 2, 7, 30);
@@ -50,8 +50,8 @@ export const lookupInt8: KernelCase<Shape> = {
     .record({ tokens: someRows, entries, width: widths })
     .map(({ width, ...others }) => ({ ...others, width, block: width })),
   call(shape, draw) {
-    const { table, steps, ids, out, results } = operandsOf(shape, 8, draw);
-    return { operands: [table, steps, ids, shape.tokens, shape.width, out], results };
+    const { table, scales, ids, out, results } = operandsOf(shape, 8, draw);
+    return { operands: [table, scales, ids, shape.tokens, shape.width, out], results };
   },
   passes: ({ tokens, hidden }) =>
     inBlocks(tokens, 1, (rows) => ({ tokens: rows, entries: BENCH_ENTRIES, width: hidden, block: hidden })),
@@ -64,8 +64,8 @@ export const lookupInt4: KernelCase<Shape> = {
     .record({ tokens: someRows, entries, block: fc.constantFrom(4, 8, 12, 32), blocks: fc.constantFrom(1, 2, 3, 5) })
     .map(({ block, blocks, ...others }) => ({ ...others, width: block * blocks, block })),
   call(shape, draw) {
-    const { table, steps, ids, out, results } = operandsOf(shape, 4, draw);
-    return { operands: [table, steps, ids, shape.tokens, shape.width, shape.block, out], results };
+    const { table, scales, ids, out, results } = operandsOf(shape, 4, draw);
+    return { operands: [table, scales, ids, shape.tokens, shape.width, shape.block, out], results };
   },
   passes: ({ tokens, hidden }) =>
     elsewhere(tokens, (rows) => ({ tokens: rows, entries: BENCH_ENTRIES, width: hidden, block: 32 })),

@@ -18,7 +18,7 @@ export const normalizeF32: KernelCase<Shape> = {
       operands: [x, width],
       async results() {
         const values = sentenceVector(x, width, { pooling: "cls", normalize: true });
-        // Both sum squares in float64, in different orders: the quotient may be rounded to the next float32.
+        // Both sum squares in float64, but in different orders, so that the quotient may round to the next float32.
         const within = Array.from(values, (value) => 2 * ROUNDING * Math.abs(value) + LEAST);
         return new Map([[x, { values, within }]]);
       },

@@ -2,7 +2,7 @@ import { MODEL } from "#sdk/runtime/engine/wasm/constants/memory.ts";
 import type { AttentionInt8, GemmInt8, Kernels } from "#sdk/runtime/engine/wasm/run/kernels.ts";
 import { randomNumbers } from "../../fixtures/seeded.ts";
 import type { KernelName } from "./index.ts";
-import type { Call, Numbers, Scratch } from "./kernel-case.ts";
+import type { KernelCall, OperandArray, Scratch } from "./kernel-case.ts";
 
 /** Operands of the kernels that take a struct, in the order of `Call.operands`. */
 const structs: Partial<Record<KernelName, readonly string[]>> = {
@@ -43,40 +43,40 @@ export interface KernelMachine {
 }
 
 export interface Placement {
-  /** Of order and offsets. */
+  /** Seed of the order and the offsets. */
   readonly seed: number;
-  /** The byte that is around operands. */
+  /** The byte between operands. */
   readonly guard: number;
-  /** Of offsets; default: any, and one operand ends where the memory does. */
+  /** Alignment of offsets. Default: none, and one operand ends where the memory ends. */
   readonly alignment?: number;
 }
 
 /** A call whose operands are in memory. */
 export interface Placed {
-  readonly offsets: ReadonlyMap<Numbers | Scratch, number>;
+  readonly offsets: ReadonlyMap<OperandArray | Scratch, number>;
   run(): void;
 }
 
-/** Bytes between operands; at most 63 more are drawn, so that all alignments are met. */
+/** Minimum bytes between operands. Up to 63 more are drawn, which gives all alignments. */
 const GUARD = 32;
 
-/** Puts a call's operands into memory, in any order at any offsets: one ends where the memory does. */
+/** Puts a call's operands into memory, in any order, at any offsets. One operand ends where the memory ends. */
 export function place(
   name: KernelName,
-  { operands }: Call,
+  { operands }: KernelCall,
   { kernels, memory }: KernelMachine,
   { seed, guard, alignment = 1 }: Placement,
 ): Placed {
   const random = randomNumbers(seed);
   const bytes = new Uint8Array(memory.buffer).fill(guard, MODEL);
-  const offsets = new Map<Numbers | Scratch, number>();
+  const offsets = new Map<OperandArray | Scratch, number>();
   const kept = operands.flatMap((operand) => {
     if (typeof operand === "number") return [];
     return "array" in operand ? operand.array : operand;
   });
   let end = bytes.length;
   for (const operand of shuffled([...new Set(kept)], random)) {
-    const content = "scratchBytes" in operand ? undefined : bytesOf(operand);
+    const content = "scratchBytes" in operand ? undefined : bytesOfArray(operand);
     const size = content?.length ?? (operand as Scratch).scratchBytes(kernels);
     const offset = alignment * Math.floor((end - size) / alignment);
     if (offset < MODEL + GUARD) throw new RangeError(`${name} needs more than ${bytes.length} bytes`);
@@ -99,7 +99,7 @@ export function place(
   return { offsets, run: () => kernel(...pointers) };
 }
 
-export const bytesOf = ({ buffer, byteOffset, byteLength }: Numbers): Uint8Array<ArrayBuffer> =>
+export const bytesOfArray = ({ buffer, byteOffset, byteLength }: OperandArray): Uint8Array<ArrayBuffer> =>
   new Uint8Array(buffer, byteOffset, byteLength);
 
 function shuffled<T>(items: readonly T[], random: () => number): T[] {

@@ -10,25 +10,27 @@ interface Shape {
   readonly width: number;
 }
 
-/** The sum of all rows is a float32. */
+/** Sums of all rows up to this are finite. */
 const GREATEST = 1e30;
 
-/** Where the reference sums in float64, each of the additions and the division may be half a unit off. */
-function roundingOfMean(states: Float32Array, rows: number, width: number): number[] {
-  const magnitudes = sentenceVector(states.map(Math.abs), width, { pooling: "mean", normalize: false });
+/** The reference sums in float64; each float32 addition and the division may be half a unit off. */
+function roundingOfMean(hiddenStates: Float32Array, rows: number, width: number): number[] {
+  const magnitudes = sentenceVector(hiddenStates.map(Math.abs), width, { pooling: "mean", normalize: false });
   return Array.from(magnitudes, (magnitude) => ROUNDING * (rows + 1) * magnitude + LEAST);
 }
 
 const pool = (pooling: "mean" | "max", times: number): KernelCase<Shape> => ({
   shapes: fc.record({ rows: someRows, width: widths }),
   call({ rows, width }, draw) {
-    const states = draw.floats(rows, width, GREATEST);
+    const hiddenStates = draw.floats(rows, width, GREATEST);
     const out = unwritten(width);
     return {
-      operands: [states, rows, width, out],
+      operands: [hiddenStates, rows, width, out],
       async results() {
-        const values = sentenceVector(states, width, { pooling, normalize: false });
-        return new Map([[out, { values, ...(pooling === "mean" && { within: roundingOfMean(states, rows, width) }) }]]);
+        const values = sentenceVector(hiddenStates, width, { pooling, normalize: false });
+        return new Map([
+          [out, { values, ...(pooling === "mean" && { within: roundingOfMean(hiddenStates, rows, width) }) }],
+        ]);
       },
     };
   },

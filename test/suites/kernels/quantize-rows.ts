@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { I8, quantizeRows } from "#sdk/runtime/engine/wasm/reference/quantize-rows.ts";
-import type { Expected, KernelCase, Numbers } from "./kernel-case.ts";
+import type { Expected, KernelCase, OperandArray } from "./kernel-case.ts";
 import { inBlocks, someRows, widths } from "./sizes.ts";
 
 interface Shape {
@@ -9,7 +9,7 @@ interface Shape {
   readonly isScaled: boolean;
 }
 
-/** Of numbers whose difference is a float32. */
+/** Differences of two numbers up to this are finite. */
 const GREATEST = 1.6e38;
 
 /**
@@ -17,7 +17,7 @@ const GREATEST = 1.6e38;
  *
  * @returns values, and of each row {scale, zero, Σ values − width · zero, 0}
  */
-export function quantized(x: Float32Array, width: number) {
+export function quantizedRows(x: Float32Array, width: number) {
   const { values, scales, zeroPoints, sums } = quantizeRows(x, width, I8);
   const params = new Float32Array(4 * scales.length);
   const integers = new Int32Array(params.buffer);
@@ -35,13 +35,13 @@ export const quantizeRowsInt8: KernelCase<Shape> = {
     const x = draw.floats(rows, width, isScaled ? Math.sqrt(GREATEST) : GREATEST);
     const factors = isScaled ? draw.floats(1, width, Math.sqrt(GREATEST)) : 0;
     const out = new Int8Array(rows * width).fill(-86);
-    // The last of a row's four numbers stays as it is.
+    // The kernel does not write the last of a row's four words.
     const params = new Uint8Array(rows * 16);
     return {
       operands: [x, factors, rows, width, out, params],
       async results() {
-        const found = quantized(factors ? x.map((value, i) => value * (factors[i % width] as number)) : x, width);
-        return new Map<Numbers, Expected>([
+        const found = quantizedRows(factors ? x.map((value, i) => value * (factors[i % width] as number)) : x, width);
+        return new Map<OperandArray, Expected>([
           [out, { values: found.values }],
           [params, { values: found.params }],
         ]);

@@ -1,5 +1,5 @@
-/** Half a unit in the last place of a float32, of its size. */
+/** Half a unit in the last place of a float32, relative to its value. */
 export const ROUNDING = 2 ** -24;
 
-/** The least float32 above zero: smaller results are off by half of it. */
+/** The smallest float32 above zero. */
 export const LEAST = 2 ** -149;

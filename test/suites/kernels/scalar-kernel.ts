@@ -9,11 +9,11 @@ interface Operator {
   readonly opType: string;
   readonly domain?: string;
   readonly settings?: Record<string, Setting>;
-  /** Those inputs that the operator's kernel reads once, from its node. */
+  /** Inputs that are constants of the node. */
   constants?(sketch: Sketch): readonly (Value | undefined)[];
 }
 
-/** The first result of an operator in plain code. */
+/** Computes the first output of an operator with the reference kernels. */
 export async function scalarKernel(
   { opType, domain = "", settings = {}, constants = () => [] }: Operator,
   inputs: KernelInputs,
@@ -25,5 +25,5 @@ export async function scalarKernel(
   return results?.[0]?.data as Float32Array<ArrayBuffer>;
 }
 
-/** A matrix as operators read it. */
+/** A matrix as an input of an operator. */
 export const matrix = (data: Float32Array, width: number) => ({ shape: [data.length / width, width], data });

@@ -2,16 +2,16 @@ import fc from "fast-check";
 import { BLOCK } from "#sdk/runtime/engine/wasm/run/layout.ts";
 import type { Pass } from "./kernel-case.ts";
 
-/** On both sides of every tile and block that kernels have. */
+/** Row counts just below, at and above the size of every tile and block. */
 export const someRows = fc.constantFrom(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 17, 23, 24, 25, 47, 49);
 
-/** Multiples of four, which all widths are. */
+/** Widths: multiples of four. */
 export const widths = fc.constantFrom(1, 2, 3, 4, 5, 7, 8, 9, 12, 15, 16, 17, 23, 25).map((fours) => 4 * fours);
 
-/** How many more columns a matrix has than those that are wanted. */
+/** Columns of a matrix that the kernel must skip. */
 export const spare = fc.constantFrom(0, 1, 4, 7, 12);
 
-/** A text's tokens as the engine takes them: a block of rows after the other. */
+/** The passes of a text: the engine runs one block of rows after the other. */
 export function inBlocks<Shape>(tokens: number, times: number, shapeOf: (rows: number) => Shape): Pass<Shape>[] {
   const passes = [
     { shape: shapeOf(BLOCK), times: times * Math.floor(tokens / BLOCK) },
@@ -20,7 +20,7 @@ export function inBlocks<Shape>(tokens: number, times: number, shapeOf: (rows: n
   return passes.filter((pass) => pass.times > 0);
 }
 
-/** A shape that BERT has no use for. */
+/** The pass of a kernel that BERT does not use. */
 export const elsewhere = <Shape>(tokens: number, shapeOf: (rows: number) => Shape): Pass<Shape>[] => [
   { shape: shapeOf(Math.min(tokens, BLOCK)), times: 0 },
 ];

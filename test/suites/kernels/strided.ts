@@ -1,14 +1,14 @@
-/** An array that a kernel is to write: its numbers are none that kernels compute. */
+/** An array for results, filled with a number that no kernel computes. */
 export const unwritten = (length: number): Float32Array<ArrayBuffer> => new Float32Array(length).fill(-98_765.4);
 
-/** `width` numbers of each of a matrix's rows, from `column` on. */
+/** Copies `width` numbers of each row, from `column` on. */
 export const columnsOf = (matrix: Float32Array, stride: number, width: number, column = 0): Float32Array<ArrayBuffer> =>
   Float32Array.from(
     { length: (matrix.length / stride) * width },
     (_, at) => matrix[Math.floor(at / width) * stride + column + (at % width)] as number,
   );
 
-/** A copy of a matrix with other numbers at the beginning of each row. */
+/** Copies a matrix and replaces the first numbers of each row. */
 export function withColumns(
   matrix: Float32Array<ArrayBuffer>,
   stride: number,

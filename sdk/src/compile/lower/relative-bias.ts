@@ -1,4 +1,4 @@
-import { LOG2_E } from "../../runtime/engine/wasm/reference/exp.ts";
+import { LOG2_E_F32 } from "../../runtime/engine/wasm/reference/exp.ts";
 import type { Value } from "../graph/node.ts";
 import { type Tensor, toFloat32 } from "../graph/tensor.ts";
 import type { Lowering } from "./lowering.ts";
@@ -17,7 +17,7 @@ export function relativeBias(lowering: Lowering, bias: Value): { table: string; 
   return {
     table: lowering.floats(
       `${bias.name}.distances`,
-      rows.map((distance) => distance * LOG2_E),
+      rows.map((distance) => distance * LOG2_E_F32),
       [heads, width],
     ),
     heads,

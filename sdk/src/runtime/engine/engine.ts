@@ -4,25 +4,25 @@ import type { Pooling, Target, TargetName } from "../../artifact/manifest.ts";
 /** Token ids of one text, special tokens included. */
 export type TokenIds = Int32Array<ArrayBuffer>;
 
-/** The model files of an artifact, by target. Every method throws `target_missing` for a target that it does not have. */
+/** Reads the model files of an artifact, by target. Every method throws `target_missing` when the artifact has no such target. */
 export interface ModelFiles {
-  /** Of a target's model file, in bytes. */
+  /** @returns the bytes of the target's model file */
   size(target: TargetName): number;
   read(target: TargetName): Promise<Uint8Array<ArrayBuffer>>;
   readInto(target: TargetName, destination: Destination): Promise<void>;
 }
 
-/** Turns a model file into something that computes. */
+/** Loads model files. */
 export interface Engine {
   readonly name: Target["engine"];
-  /** @throws BertEdgeError `engine_failed` when no file could be loaded, or what reading throws */
+  /** @throws BertEdgeError `engine_failed` when no file can be loaded, and the errors of reading */
   load(source: ModelFiles): Promise<EngineSession>;
 }
 
-/** How token states become a vector. */
+/** How hidden states become a vector. */
 export interface VectorHead {
   readonly pooling: Pooling;
-  /** To Euclidean length 1. */
+  /** Whether the vector is divided by its Euclidean norm. */
   readonly normalize: boolean;
 }
 
@@ -31,25 +31,27 @@ export interface EngineSession {
   readonly provider: string;
   readonly target: TargetName;
   /**
-   * @throws BertEdgeError of the engine, and what reading failed with where it has not come to an end
-   * @param head default: none, and results are what the model computes
-   * @returns for every sequence its vector; without a head its token states, row-major [tokens, hidden], or a classifier's
-   *   logits [labels]
+   * Runs the model.
+   *
+   * @param head default: none, which returns the model's own output
+   * @returns with a head one vector [hidden] per sequence; without a head its hidden states [tokens, hidden], or the logits
+   *   [labels] of a classifier
+   * @throws BertEdgeError of the engine; while the model is still loading also the errors of reading
    */
   run(sequences: readonly TokenIds[], head?: VectorHead): Promise<Float32Array<ArrayBuffer>[]>;
   /**
-   * Resolves when all of the model has come, until when `run` waits for what its sequences need; undefined for engines that
-   * load a model as a whole. Where it rejects, with what reading failed with, the session is to be released.
+   * Resolves when the whole model is loaded. `run` works earlier: it waits for the bytes that its sequences need. Undefined for
+   * engines that load a model as a whole. When it rejects, with the error of reading, release the session.
    */
   readonly complete?: Promise<void> | undefined;
-  /** Resolves when all that these sequences need has come, for those who time `run`. */
+  /** Resolves when the bytes that these sequences need are loaded. Callers that time `run` await it first. */
   readonly ready?: ((sequences: readonly TokenIds[]) => Promise<void>) | undefined;
-  /** Bytes of WebAssembly memory in use, for engines that have such. */
+  /** Bytes of WebAssembly memory in use; undefined for engines without it. */
   memoryBytes(): number | undefined;
   release(): Promise<void>;
 }
 
-/** One file in memory as the model of every target. */
+/** Model files that are the same bytes for every target. */
 export const oneModel = (bytes: Uint8Array<ArrayBuffer>): ModelFiles => ({
   size: () => bytes.length,
   read: async () => bytes,

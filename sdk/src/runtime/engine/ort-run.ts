@@ -2,8 +2,8 @@ import type { InferenceSession, Tensor as OrtTensor, TensorConstructor } from "o
 import type { TokenIds } from "./engine.ts";
 
 /**
- * Runs an encoder graph on onnxruntime: `input_ids`, `attention_mask`, for some `token_type_ids` → token states
- * [batch, sequence, hidden], or logits [batch, labels].
+ * An encoder graph on onnxruntime. Inputs: `input_ids`, `attention_mask` and, for some families, `token_type_ids`. Output:
+ * hidden states [batch, sequence, hidden], or logits [batch, labels].
  */
 export interface OrtEncoder {
   session: InferenceSession;
@@ -11,19 +11,19 @@ export interface OrtEncoder {
 }
 
 /**
- * One call per sequence. On a CPU padding costs more than calls do, and because dynamic quantization finds its scales
- * per call, a text's vector must not depend on what else is in the request.
+ * Runs one call per sequence, for CPUs, where padding takes more time than calls. Dynamic quantization makes its scales per
+ * call, so this also keeps a text's vector independent of the other texts.
  */
 export async function runOneByOne(
   encoder: OrtEncoder,
   sequences: readonly TokenIds[],
 ): Promise<Float32Array<ArrayBuffer>[]> {
-  const states: Float32Array<ArrayBuffer>[] = [];
-  for (const sequence of sequences) states.push(...(await runPadded(encoder, [sequence])));
-  return states;
+  const outputs: Float32Array<ArrayBuffer>[] = [];
+  for (const sequence of sequences) outputs.push(...(await runPadded(encoder, [sequence])));
+  return outputs;
 }
 
-/** One call for all, padded on the right to the longest. For GPUs. */
+/** Runs one call for all sequences, padded on the right to the longest. For GPUs. */
 export async function runPadded(
   { session, Tensor }: OrtEncoder,
   sequences: readonly TokenIds[],
@@ -42,7 +42,7 @@ export async function runPadded(
     input_ids: new Tensor("int64", ids, shape),
     attention_mask: new Tensor("int64", mask, shape),
   };
-  // Half of the families have no token types, and no input for them.
+  // Half of the families have no input for token types.
   if (session.inputNames.includes("token_type_ids")) {
     feeds["token_type_ids"] = new Tensor("int64", new BigInt64Array(ids.length), shape);
   }

@@ -8,8 +8,8 @@ import {
   swish,
   tanh,
 } from "../../../runtime/engine/wasm/reference/activation.ts";
-import { fround, sum } from "../../../runtime/engine/wasm/reference/float32.ts";
-import { layerNorm } from "../../../runtime/engine/wasm/reference/layer-norm.ts";
+import { fround, sumInLanes } from "../../../runtime/engine/wasm/reference/float32.ts";
+import { layerNormRows } from "../../../runtime/engine/wasm/reference/layer-norm.ts";
 import { MICROSOFT, type Node } from "../../graph/node.ts";
 import { floatData, type KernelInputs, type KernelOutputs, type NodeKernel, type NodeTensor } from "./node-kernel.ts";
 
@@ -80,7 +80,7 @@ function normalized(
   shape: readonly number[] = [],
 ): KernelOutputs {
   const epsilon = node.float("epsilon") ?? 1e-5;
-  return [{ shape, data: layerNorm(x, floatData(gamma), beta && floatData(beta), epsilon) }];
+  return [{ shape, data: layerNormRows(x, floatData(gamma), beta && floatData(beta), epsilon) }];
 }
 
 /** LayerNorm(x + bias + skip). The sum is the fourth output. */
@@ -103,7 +103,7 @@ function product([x, w]: KernelInputs): KernelOutputs {
   const data = new Float32Array((a.length / k) * n);
   for (let at = 0; at < data.length; at++) {
     const [row, column] = [Math.floor(at / n) * k, at % n];
-    data[at] = sum(k, (i) => (a[row + i] as number) * (b[i * n + column] as number));
+    data[at] = sumInLanes(k, (i) => (a[row + i] as number) * (b[i * n + column] as number));
   }
   return [{ shape: [...(x?.shape.slice(0, -1) ?? []), n], data }];
 }

@@ -1,4 +1,4 @@
-import { I8, type IntegerRange, U7 } from "../../../runtime/engine/wasm/reference/quantize-rows.ts";
+import { I8, type OperandRange, U7 } from "../../../runtime/engine/wasm/reference/quantize-rows.ts";
 import { int } from "../../graph/attribute.ts";
 import { EDGE } from "../../graph/edge-operators.ts";
 import { tensor } from "../../graph/tensor.ts";
@@ -8,8 +8,8 @@ import { correctedBias, oncePerWeight, type WeightQuantizer } from "../weights/w
 
 /** Integer ranges of both operands. The matrix instruction takes one operand of 8 bits and one of 7. */
 export interface OperandRanges {
-  readonly weight: IntegerRange;
-  readonly activation: IntegerRange;
+  readonly weight: OperandRange;
+  readonly activation: OperandRange;
 }
 
 /** More accurate than 7-bit activations, at the same speed: docs/accuracy.md. */

@@ -9,19 +9,19 @@ export type { Destination } from "../../../artifact/fill.ts";
 export type { EmbedManifest, Manifest, Pooling, Target, TargetName } from "../../../artifact/manifest.ts";
 export type { Engine, EngineSession, ModelFiles, TokenIds, VectorHead } from "../engine.ts";
 
-/** Execution providers of onnxruntime-node that are of use to encoders. */
+/** Execution providers of onnxruntime-node that encoders can use. */
 export type Provider = "tensorrt" | "cuda" | "cpu";
 
 export interface OrtNodeOptions {
-  /** Tried in this order; the first that loads the model is used. Default `["cpu"]`. */
+  /** The first provider that loads the model is used. Default `["cpu"]`. */
   providers?: readonly Provider[];
-  /** Threads one call may use on the CPU. Default: onnxruntime's, one a core. */
+  /** CPU threads per call. Default: one per core. */
   threads?: number;
-  /** Whether onnxruntime may rewrite the graph. Default true; false for a reference that must stay as written. */
+  /** Whether onnxruntime may rewrite the graph. Default true. Set false to run the graph exactly as written. */
   optimize?: boolean;
 }
 
-/** onnxruntime's native build on Node: `regional-cpu` on the CPU, `regional-gpu` on the others. */
+/** onnxruntime's native build on Node. It loads `regional-cpu` on the CPU and `regional-gpu` on other providers. */
 export function ortNodeEngine({ providers = ["cpu"], threads, optimize = true }: OrtNodeOptions = {}): Engine {
   return {
     name: "ort-node",

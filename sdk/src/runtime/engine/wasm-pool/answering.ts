@@ -1,17 +1,19 @@
 import { BertEdgeError } from "../../../artifact/error.ts";
 import type { EngineSession } from "../engine.ts";
 import { wasmEngine } from "../wasm/index.ts";
-import type { Answer, ErrorParts, Task } from "./thread.ts";
+import type { ErrorParts, ThreadAnswer, ThreadTask } from "./thread.ts";
 
 /**
- * What a thread does with the tasks that it is given.
+ * Performs the tasks of a thread.
  *
- * @param post sends an answer, with the buffers that it gives away
+ * @param post sends an answer and transfers the buffers
  */
-export function answering(post: (answer: Answer, buffers: ArrayBuffer[]) => void): (task: Task) => Promise<void> {
+export function answering(
+  post: (answer: ThreadAnswer, buffers: ArrayBuffer[]) => void,
+): (task: ThreadTask) => Promise<void> {
   let session: EngineSession | undefined;
 
-  async function perform(task: Task): Promise<Float32Array<ArrayBuffer>[]> {
+  async function perform(task: ThreadTask): Promise<Float32Array<ArrayBuffer>[]> {
     if ("model" in task) session = await load(task);
     return "sequences" in task && session ? session.run(task.sequences, task.head) : [];
   }
@@ -29,7 +31,7 @@ export function answering(post: (answer: Answer, buffers: ArrayBuffer[]) => void
   };
 }
 
-const load = ({ kernels, model }: Extract<Task, { model: Uint8Array }>): Promise<EngineSession> =>
+const load = ({ kernels, model }: Extract<ThreadTask, { model: Uint8Array }>): Promise<EngineSession> =>
   wasmEngine(kernels).load({
     size: () => model.length,
     read: async () => Uint8Array.from(model),

@@ -7,13 +7,13 @@ import type { Spawn } from "./thread.ts";
 import { threadSession } from "./thread-session.ts";
 
 export interface PoolEngineOptions extends KernelModules {
-  /** Each has the model in a memory of its own. Default: one a core. */
+  /** Number of threads. Each has its own copy of the model. Default: one per core. */
   threads?: number;
 }
 
 /**
- * The WebAssembly engine on several threads. The model file is read once, into memory that all threads copy theirs from and
- * that stays for those that replace others. Where a browser shares no memory, every thread is sent a copy.
+ * The WebAssembly engine on several threads. The model file is read once; every thread copies it, also a thread that replaces
+ * another later. Where a browser has no shared memory, every thread is sent a copy.
  */
 export function poolEngine(
   { threads = navigator.hardwareConcurrency, ...kernels }: PoolEngineOptions,
@@ -30,7 +30,7 @@ export function poolEngine(
   };
 }
 
-/** Sharing spares each thread a copy beside the one in its memory. Hashes are not computed of shared bytes, hence not read so. */
+/** Copies the file to shared memory, which threads read without a copy of their own. Hashes cannot read shared bytes. */
 function shared(bytes: Uint8Array<ArrayBuffer>): Uint8Array {
   if (typeof SharedArrayBuffer === "undefined") return bytes;
   const copy = new Uint8Array(new SharedArrayBuffer(bytes.length));

@@ -5,8 +5,8 @@ import type { Program } from "../wasm/run/program.ts";
 import { BATCH_TOKENS } from "../wasm/run/session.ts";
 import type { ThreadSession } from "./thread-session.ts";
 
-/** Fewer tokens than this are not worth another thread. */
-const LEAST_TOKENS = 32;
+/** Minimum tokens per batch: fewer are not worth another thread. */
+const MIN_TOKENS = 32;
 
 export interface PoolOptions {
   readonly size: number;
@@ -15,17 +15,17 @@ export interface PoolOptions {
 }
 
 interface Job extends PromiseWithResolvers<Float32Array<ArrayBuffer>[]> {
-  /** What it is a part of. */
+  /** The request that the batch is a part of. */
   readonly request: readonly TokenIds[];
   readonly batch: readonly TokenIds[];
   readonly head: VectorHead | undefined;
 }
 
 /**
- * Sessions of one model as one: every request is cut into batches, which idle sessions take in the order in which they came.
- * A session whose thread has ended is replaced when it is needed again.
+ * Combines several sessions of one model. Every request is split into batches; idle sessions take them in order. A session
+ * whose thread has ended is replaced when it is needed again.
  *
- * @throws BertEdgeError what opening a session throws
+ * @throws BertEdgeError the errors of opening a session
  */
 export async function openPool({ size, open, program }: PoolOptions): Promise<EngineSession> {
   const members = new Set<ThreadSession>();
@@ -51,7 +51,7 @@ export async function openPool({ size, open, program }: PoolOptions): Promise<En
     await Promise.all([...members].map((member) => member.release()));
   }
 
-  /** One that is idle; a new one where it has ended meanwhile. */
+  /** Takes an idle session. If its thread has ended, opens a new one. */
   async function take(): Promise<ThreadSession> {
     const member = idle.pop();
     if (member?.isAlive()) return member;
@@ -70,7 +70,7 @@ export async function openPool({ size, open, program }: PoolOptions): Promise<En
       }
     } catch (error) {
       reject(error);
-      // Nobody waits for the rest.
+      // The request has failed, so its other batches are not needed.
       waiting = waiting.filter((job) => job.request !== request);
     }
   }
@@ -103,7 +103,7 @@ export async function openPool({ size, open, program }: PoolOptions): Promise<En
     async run(sequences, head) {
       checkSequences(sequences, program);
       const total = sequences.reduce((sum, { length }) => sum + length, 0);
-      const tokens = Math.min(Math.max(Math.ceil(total / size), LEAST_TOKENS), BATCH_TOKENS);
+      const tokens = Math.min(Math.max(Math.ceil(total / size), MIN_TOKENS), BATCH_TOKENS);
       const jobs = batchesOf(sequences, tokens).map(
         (batch): Job => ({ request: sequences, batch, head, ...Promise.withResolvers() }),
       );

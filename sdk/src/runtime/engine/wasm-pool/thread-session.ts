@@ -1,16 +1,16 @@
 import { BertEdgeError } from "../../../artifact/error.ts";
 import type { EngineSession } from "../engine.ts";
 import { sessionReleased } from "../wasm/load/releasable.ts";
-import type { Answer, Spawn, Task } from "./thread.ts";
+import type { Spawn, ThreadAnswer, ThreadTask } from "./thread.ts";
 
-/** A session in a thread of its own, which runs one request at a time. */
+/** A session in its own thread. It runs one request at a time. */
 export interface ThreadSession extends EngineSession {
   isAlive(): boolean;
 }
 
-/** @throws BertEdgeError `worker_failed` when the thread ends before it has loaded the model, and what loading throws */
-export async function threadSession(spawn: Spawn, load: Task): Promise<ThreadSession> {
-  let waiting: PromiseWithResolvers<Answer> | undefined;
+/** @throws BertEdgeError `worker_failed` when the thread ends before the model is loaded, and the errors of loading */
+export async function threadSession(spawn: Spawn, load: ThreadTask): Promise<ThreadSession> {
+  let waiting: PromiseWithResolvers<ThreadAnswer> | undefined;
   let memoryBytes: number | undefined;
   let end: BertEdgeError | undefined;
 
@@ -22,12 +22,12 @@ export async function threadSession(spawn: Spawn, load: Task): Promise<ThreadSes
     answered: (answer) => waiting?.resolve(answer),
     ended(cause) {
       ended(workerFailed(cause));
-      // In browsers an error that nobody catches does not end a worker.
+      // In browsers an uncaught error does not end a worker.
       void thread.end();
     },
   });
 
-  async function ask(task: Task): Promise<Float32Array<ArrayBuffer>[]> {
+  async function ask(task: ThreadTask): Promise<Float32Array<ArrayBuffer>[]> {
     if (end) throw end;
     waiting = Promise.withResolvers();
     thread.post(task);
@@ -43,7 +43,7 @@ export async function threadSession(spawn: Spawn, load: Task): Promise<ThreadSes
   const session: ThreadSession = {
     provider: "wasm",
     target: "edge",
-    // A view would take its whole buffer along.
+    // Copies the ids: posting a view would copy its whole buffer.
     run: (sequences, head) => ask({ sequences: sequences.map((ids) => ids.slice()), head }),
     memoryBytes: () => memoryBytes,
     isAlive: () => end === undefined,
@@ -62,7 +62,7 @@ export async function threadSession(spawn: Spawn, load: Task): Promise<ThreadSes
 }
 
 const workerFailed = (cause: unknown): BertEdgeError =>
-  new BertEdgeError("worker_failed", `A worker of the engine ended while it was needed: ${cause}.`, {
-    hint: "Others go on, and this one is replaced. If it happens again, look for what the request has in common.",
+  new BertEdgeError("worker_failed", `A worker thread of the engine ended during a request: ${cause}.`, {
+    hint: "The engine replaces the thread. Send the request again; if it fails again, report the text that it fails with.",
     cause,
   });

@@ -2,17 +2,17 @@ import type { ErrorCode } from "../../../artifact/error-codes.ts";
 import type { TokenIds, VectorHead } from "../engine.ts";
 import type { KernelModules } from "../wasm/index.ts";
 
-/** What a thread is asked for: first a model file to load, then sequences to run, one task at a time. */
-export type Task =
+/** A task of a thread: first a model file to load, then sequences to run, one task at a time. */
+export type ThreadTask =
   | { readonly kernels: KernelModules; readonly model: Uint8Array }
   | { readonly sequences: readonly TokenIds[]; readonly head: VectorHead | undefined };
 
-/** What it says to each. */
-export type Answer =
+/** The answer to a task. */
+export type ThreadAnswer =
   | { readonly results: readonly Float32Array<ArrayBuffer>[]; readonly memoryBytes: number | undefined }
   | { readonly error: ErrorParts };
 
-/** Classes do not cross threads. */
+/** An error without its class: classes cannot cross threads. */
 export interface ErrorParts {
   readonly code: ErrorCode;
   readonly message: string;
@@ -20,13 +20,13 @@ export interface ErrorParts {
 }
 
 interface Thread {
-  post(task: Task): void;
+  post(task: ThreadTask): void;
   end(): Promise<void>;
 }
 
 interface Listener {
-  answered(answer: Answer): void;
-  /** It has ended, and says no more. */
+  answered(answer: ThreadAnswer): void;
+  /** The thread has ended and sends nothing more. */
   ended(cause: unknown): void;
 }
 

@@ -1,6 +1,6 @@
 import type { Spawn } from "./thread.ts";
 
-/** A Web Worker. One that closes itself is not noticed: the standard has no event for that. */
+/** Starts a Web Worker. A worker that closes itself goes unnoticed: the standard has no event for it. */
 export const webThread: Spawn = ({ answered, ended }) => {
   const worker = new Worker(new URL("./worker.js", import.meta.url), { type: "module" });
   worker.onmessage = ({ data }) => answered(data);

@@ -6,7 +6,7 @@ import {
   tinyEdgeFile,
   tinyEncoders,
 } from "#test/fixtures/tiny-edge-file.ts";
-import { compiled } from "#test/suites/kernels/builds.ts";
+import { compiledKernels } from "#test/suites/kernels/builds.ts";
 import { type Engine, oneModel } from "../engine.ts";
 import { wasmEngine } from "./index.ts";
 import { PROGRAM_VERSION } from "./run/program.ts";
@@ -16,7 +16,7 @@ const files = new Map<TinyEncoder, Uint8Array<ArrayBuffer>>();
 const sequences = randomSequences(TINY_EDGE);
 let engine: Engine;
 beforeAll(async () => {
-  engine = wasmEngine({ simd: await compiled("simd") });
+  engine = wasmEngine({ simd: await compiledKernels("simd") });
   for (const name of names) files.set(name, await tinyEdgeFile(name));
 });
 const fileOf = (name: TinyEncoder) => files.get(name) as Uint8Array<ArrayBuffer>;
@@ -33,7 +33,7 @@ describe("an engine that refuses a model", () => {
       "model_version",
     ],
     ["has a wider value", () => replaced("bert", '\\"width\\":32', '\\"width\\":48'), "model_invalid"],
-    ["has other words", () => replaced("bert", '\\"vocabulary\\":50', '\\"vocabulary\\":51'), "model_invalid"],
+    ["has a larger vocabulary", () => replaced("bert", '\\"vocabulary\\":50', '\\"vocabulary\\":51'), "model_invalid"],
   ])("because it %s, loads a sound one afterwards", async (_, damaged, code) => {
     await expect(engine.load(oneModel(damaged()))).rejects.toMatchObject({ code, hint: expect.any(String) });
     const session = await engine.load(oneModel(fileOf("bert")));

@@ -16,22 +16,22 @@ export type { Destination } from "../../../artifact/fill.ts";
 export type { EmbedManifest, Manifest, Pooling, Target, TargetName } from "../../../artifact/manifest.ts";
 export type { Engine, EngineSession, ModelFiles, TokenIds, VectorHead } from "../engine.ts";
 
-/** The kernels as compiled modules: Workers import WebAssembly so, and refuse to compile bytes. */
+/** The kernels as compiled modules. Workers import WebAssembly as modules and refuse to compile bytes. */
 export interface KernelModules {
-  /** `bert-edge/kernels/relaxed.wasm`; may be left out. */
+  /** `bert-edge/kernels/relaxed.wasm`, for runtimes with relaxed SIMD. Optional. */
   readonly relaxed?: WebAssembly.Module;
-  /** `bert-edge/kernels/simd.wasm`, for runtimes without relaxed SIMD: the same results, more slowly. */
+  /** `bert-edge/kernels/simd.wasm`, for all other runtimes: the same results, but slower. */
   readonly simd: WebAssembly.Module;
 }
 
 /**
- * Our own engine: BERT-family encoders in integers, on the CPU of any runtime with WebAssembly SIMD. Its sessions answer
- * before the last of their model has come: rows of rare words are at the end of the file.
+ * bert-edge's own engine: runs BERT-family encoders in integers, on the CPU of any runtime with WebAssembly SIMD. Its sessions
+ * answer before the whole model is loaded: the end of the file has the token embeddings of rare words.
  */
 export function wasmEngine({ relaxed, simd }: KernelModules): Engine {
   return {
     name: "wasm",
-    /** @throws BertEdgeError `memory_full`, `model_invalid`, `model_version`, or what reading throws */
+    /** @throws BertEdgeError `memory_full`, `model_invalid`, `model_version`, and the errors of reading */
     async load(source) {
       const size = source.size("edge");
       const memory = allocate(MODEL + size);

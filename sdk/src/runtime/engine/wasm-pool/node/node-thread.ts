@@ -2,7 +2,7 @@ import { extname } from "node:path";
 import { Worker } from "node:worker_threads";
 import type { Spawn } from "../thread.ts";
 
-/** A thread of Node, which does not keep the process alive unless it has a task. */
+/** Starts a Node thread. It keeps the process alive only while it has a task. */
 export const nodeThread =
   (script = new URL(`./worker${extname(import.meta.url)}`, import.meta.url)): Spawn =>
   ({ answered, ended }) => {

@@ -3,11 +3,11 @@ import { afterEach, beforeAll, describe, expect, it } from "vitest";
 import { CRASH } from "#test/fixtures/crashing-worker.ts";
 import { seeded } from "#test/fixtures/seeded.ts";
 import { TINY_EDGE, tinyEdgeFile } from "#test/fixtures/tiny-edge-file.ts";
-import { compiled } from "#test/suites/kernels/builds.ts";
+import { compiledKernels } from "#test/suites/kernels/builds.ts";
 import { type EngineSession, oneModel, type TokenIds, type VectorHead } from "../../engine.ts";
 import { type KernelModules, wasmEngine } from "../../wasm/index.ts";
 import { poolEngine } from "../pool-engine.ts";
-import type { Spawn, Task } from "../thread.ts";
+import type { Spawn, ThreadTask } from "../thread.ts";
 import { wasmPoolEngine } from "./index.ts";
 import { nodeThread } from "./node-thread.ts";
 
@@ -15,7 +15,7 @@ let kernels: KernelModules;
 let file: Uint8Array<ArrayBuffer>;
 let alone: EngineSession;
 beforeAll(async () => {
-  kernels = { simd: await compiled("simd") };
+  kernels = { simd: await compiledKernels("simd") };
   file = await tinyEdgeFile("bert");
   alone = await wasmEngine(kernels).load(oneModel(file));
 });
@@ -38,7 +38,8 @@ async function openPool(threads: number, thread: Spawn = nodeThread()) {
       listener.ended(cause);
     };
     const { post, end } = thread({ ...listener, ended });
-    const tokens = (task: Task) => ("sequences" in task ? task.sequences.reduce((sum, ids) => sum + ids.length, 0) : 0);
+    const tokens = (task: ThreadTask) =>
+      "sequences" in task ? task.sequences.reduce((sum, ids) => sum + ids.length, 0) : 0;
     return {
       post(task) {
         noted.push(tokens(task));

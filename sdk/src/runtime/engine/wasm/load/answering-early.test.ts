@@ -8,7 +8,7 @@ import {
   tinyEdgeFile,
   tinyEncoders,
 } from "#test/fixtures/tiny-edge-file.ts";
-import { compiled } from "#test/suites/kernels/builds.ts";
+import { compiledKernels } from "#test/suites/kernels/builds.ts";
 import { into } from "../../../../artifact/fill.ts";
 import { type Engine, type ModelFiles, oneModel, type TokenIds } from "../../engine.ts";
 import { wasmEngine } from "../index.ts";
@@ -25,7 +25,7 @@ const lastWord = Int32Array.of(TINY_EDGE.vocabulary - 1);
 const files = new Map<TinyEncoder, File>();
 let engine: Engine;
 beforeAll(async () => {
-  engine = wasmEngine({ simd: await compiled("simd") });
+  engine = wasmEngine({ simd: await compiledKernels("simd") });
   for (const name of names) files.set(name, await tinyEdgeFile(name));
 });
 afterEach(() => void vi.useRealTimers());

@@ -7,13 +7,13 @@ import type { Arrival } from "./arrival.ts";
 import { neededBytes } from "./needed-bytes.ts";
 import { sessionReleased } from "./releasable.ts";
 
-/** On Workers a transfer ends with the request that began it, and tells nobody. */
+/** Maximum wait for the rest of a model. On Workers a transfer ends silently with the request that started it. */
 const LATE_MS = 30_000;
 
-/** What an answer takes to leave the isolate, which has one thread for that and the transfer. */
+/** Pause of the transfer after an answer, so that the answer leaves first: an isolate has one thread for both. */
 const ANSWER_MS = 10;
 
-/** A session whose model is still coming: it runs sequences as soon as what they need is there. */
+/** Returns a session of a model that is still loading: `run` waits only for the bytes that its sequences need. */
 export function answeringEarly(session: EngineSession, arrival: Arrival, program: CheckedProgram): EngineSession {
   let isComplete = false;
   arrival.complete.then(
@@ -31,7 +31,7 @@ export function answeringEarly(session: EngineSession, arrival: Arrival, program
     ...session,
     complete: arrival.complete,
     ready,
-    /** @throws BertEdgeError `model_unavailable`, what the transfer failed with, and as the session */
+    /** @throws BertEdgeError `model_unavailable`, the error of the transfer, and the errors of the session */
     async run(sequences, head) {
       await ready(sequences);
       const results = await session.run(sequences, head);
@@ -46,6 +46,6 @@ export function answeringEarly(session: EngineSession, arrival: Arrival, program
 }
 
 const late = () =>
-  new BertEdgeError("model_unavailable", `The rest of the model did not come within ${LATE_MS} ms.`, {
-    hint: "Try again shortly; if it stays so, check the object store.",
+  new BertEdgeError("model_unavailable", `The rest of the model did not arrive within ${LATE_MS} ms.`, {
+    hint: "Send the request again. If this happens again, check the object store.",
   });

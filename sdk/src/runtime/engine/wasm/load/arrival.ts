@@ -1,24 +1,24 @@
-/** How a transfer and those who wait for it speak. */
+/** What a transfer tells those who wait for it. */
 export interface Progress {
-  /** Told how many bytes have come, whenever there are more. What it throws stops the transfer. */
+  /** Called with the number of bytes that have arrived and are checked. When it throws, the transfer stops. */
   checked(count: number): void;
-  /** Awaited after every piece. */
+  /** The transfer awaits this after every piece. */
   turn(): Promise<void> | undefined;
 }
 
-/** A file on its way. */
+/** A file that is being transferred. */
 export interface Arrival {
-  /** Resolves when all of it has come. */
+  /** Resolves when the whole file has arrived. */
   readonly complete: Promise<void>;
   /**
-   * Waits until so many bytes, from the first one on, have come, or all that there are.
+   * Waits until the first `bytes` bytes of the file have arrived, or all of it.
    *
-   * @throws what the transfer failed with, if that was before them
+   * @throws the transfer's error, if it failed before
    */
   reach(bytes: number): Promise<void>;
-  /** Lets what is still to come wait, since the thread has something better to do: once for every time that more has come. */
+  /** Pauses the transfer after its next piece, at most once per piece, so that the thread can do something else first. */
   pause(ms: number): void;
-  /** Lets a transfer that is under way fail with `reason` when more has come, and those who wait for that at once. */
+  /** Stops the transfer: those who wait fail with `reason` at once, the transfer itself with its next piece. */
   stop(reason: unknown): void;
 }
 
@@ -36,7 +36,7 @@ export function arriving(transfer: (progress: Progress) => Promise<void>): Arriv
     more.resolve();
     more = Promise.withResolvers();
   };
-  // Only here, since on Workers a timer ends with the request that started it.
+  // The timer starts here: on Workers a timer ends with the request that started it.
   const turn = () => {
     if (pauseMs === 0) return undefined;
     const pause = new Promise<void>((resolve) => setTimeout(resolve, pauseMs));
@@ -44,7 +44,7 @@ export function arriving(transfer: (progress: Progress) => Promise<void>): Arriv
     return pause;
   };
   const complete = transfer({ checked, turn }).then(() => checked(Number.POSITIVE_INFINITY));
-  // Those who wait for bytes hear of both.
+  // `reach` reports both rejections.
   complete.catch(() => {});
   stopping.promise.catch(() => {});
   return {

@@ -3,7 +3,7 @@ import { damagedProgram } from "#test/fixtures/damaged-program.ts";
 import { randomProgramFile } from "#test/fixtures/random-program/file.ts";
 import { randomNumbers } from "#test/fixtures/seeded.ts";
 import { type TinyEncoder, tinyEdgeFile, tinyEncoders } from "#test/fixtures/tiny-edge-file.ts";
-import { compiled } from "#test/suites/kernels/builds.ts";
+import { compiledKernels } from "#test/suites/kernels/builds.ts";
 import { BertEdgeError } from "../../../../artifact/error.ts";
 import type { VectorHead } from "../../engine.ts";
 import { CALL, KERNEL_DATA, MODEL } from "../constants/memory.ts";
@@ -27,7 +27,7 @@ const HEAD: VectorHead = { pooling: "mean", normalize: true };
 let simd: WebAssembly.Module;
 let sound: File[];
 beforeAll(async () => {
-  simd = await compiled("simd");
+  simd = await compiledKernels("simd");
   const encoders = await Promise.all((Object.keys(tinyEncoders) as TinyEncoder[]).map(tinyEdgeFile));
   const drawn = Array.from({ length: RANDOM_PROGRAMS }, (_, seed) => randomProgramFile(seed, 2 + (seed % 13)));
   sound = [...encoders, ...drawn];

@@ -135,7 +135,7 @@ export class OperandReader {
 }
 
 /** A finite float32 number. */
-export function numberOf(number: unknown, name: string): number {
+export function finiteNumber(number: unknown, name: string): number {
   if (typeof number === "number" && Number.isFinite(Math.fround(number))) return number;
   throw new ProgramFault(`${name} is ${shown(number)}, not a number`);
 }

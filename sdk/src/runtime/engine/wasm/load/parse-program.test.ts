@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { checked, randomProgram } from "#test/fixtures/random-program/index.ts";
+import { checkedProgram, randomProgram } from "#test/fixtures/random-program/index.ts";
 import { seeded } from "#test/fixtures/seeded.ts";
 import { PROGRAM_VERSION, type Program, type Step } from "../run/program.ts";
 
@@ -48,7 +48,7 @@ describe("parseProgram", () => {
     fc.assert(
       fc.property(programs, ({ seed, length }) => {
         const { program, touched } = randomProgram(seed, length);
-        checked(program).steps.forEach(({ op, reads, writes }, at) => {
+        checkedProgram(program).steps.forEach(({ op, reads, writes }, at) => {
           ops.add(op);
           expect(new Set([...reads, ...writes])).toEqual(new Set(touched[at]));
         });
@@ -60,7 +60,7 @@ describe("parseProgram", () => {
 
   describe.each(Object.entries(stepsWithViews))("the view %s", (_, stepOf) => {
     it("is accepted with a column inside the value", () => {
-      expect(checked(withStep(stepOf({}))).steps).toHaveLength(2);
+      expect(checkedProgram(withStep(stepOf({}))).steps).toHaveLength(2);
     });
 
     it.each([
@@ -75,7 +75,7 @@ describe("parseProgram", () => {
       ["a value that no earlier step writes", { value: 1, column: 0 }],
       ["no value", { value: undefined }],
     ])("is refused with %s", (__, changed) => {
-      expect(() => checked(withStep(stepOf(changed)))).toThrow(invalid(/ step 1: /));
+      expect(() => checkedProgram(withStep(stepOf(changed)))).toThrow(invalid(/ step 1: /));
     });
   });
 
@@ -84,13 +84,13 @@ describe("parseProgram", () => {
     const last = { op: "activation", kind: "relu", x: view, out: 1 };
     const program = { ...withStep(rotate as Step), steps: [...withStep(rotate as Step).steps, last as Step] };
     const isInside = column === 4;
-    if (isInside) expect(checked(program).steps).toHaveLength(3);
-    else expect(() => checked(program)).toThrow(invalid(/step 1: x has no 8 columns/));
+    if (isInside) expect(checkedProgram(program).steps).toHaveLength(3);
+    else expect(() => checkedProgram(program)).toThrow(invalid(/step 1: x has no 8 columns/));
   });
 
   it("refuses values that no step writes, since nothing bounds their size", () => {
     const program = withStep({ op: "activation", kind: "relu", x: view, out: 1 });
     const values = [...program.values, { width: 4, of: "token", type: "f32" } as const];
-    expect(() => checked({ ...program, values })).toThrow(invalid(/no step writes value 2/));
+    expect(() => checkedProgram({ ...program, values })).toThrow(invalid(/no step writes value 2/));
   });
 });

@@ -1,7 +1,7 @@
 import { MAX_HEAD_SIZE, TILE_OUTPUTS } from "../constants/tiles.ts";
 import type { CheckedSkip, ColumnView, Operation, TokenTable } from "../run/checked-program.ts";
 import { ACTIVATIONS, type Program } from "../run/program.ts";
-import { type Fields, fieldsOf, numberOf, type OperandReader, ProgramFault, sizeOf } from "./operand-reader.ts";
+import { type Fields, fieldsOf, finiteNumber, type OperandReader, ProgramFault, sizeOf } from "./operand-reader.ts";
 
 type Sizes = Pick<Program, "maxTokens" | "vocabulary">;
 
@@ -72,7 +72,7 @@ const operations: { readonly [Op in Operation["op"]]: Parse } = {
       skip,
       gamma: read.floats(step["gamma"], "gamma", width),
       beta: read.optionalFloats(step["beta"], "beta", width),
-      epsilon: numberOf(step["epsilon"], "epsilon"),
+      epsilon: finiteNumber(step["epsilon"], "epsilon"),
       total: step["total"] === undefined ? undefined : read.out(step["total"], "total", width),
       out: read.out(step["out"], "out", width),
     };
@@ -103,7 +103,7 @@ const operations: { readonly [Op in Operation["op"]]: Parse } = {
     return {
       op: "activation",
       kind,
-      alpha: numberOf(step["alpha"] ?? 0, "alpha"),
+      alpha: finiteNumber(step["alpha"] ?? 0, "alpha"),
       x: read.columns(step["x"], "x", width),
       out: read.out(step["out"], "out", width),
     };
@@ -127,7 +127,7 @@ const operations: { readonly [Op in Operation["op"]]: Parse } = {
     ) as [ColumnView, ColumnView, ColumnView];
     const strides = [query, key, value].map((view) => read.widthOf(view.value, "a value"));
     if (new Set(strides).size > 1) throw new ProgramFault("query, key and value lie in rows of different widths");
-    const scale = numberOf(step["scale"], "scale");
+    const scale = finiteNumber(step["scale"], "scale");
     // The kernel takes a row's maximum before it scales.
     if (!(scale > 0)) throw new ProgramFault("its scale is not positive");
     const bias = step["bias"] === undefined ? undefined : biasOf(fieldsOf(step["bias"], "bias"), read, maxTokens);
@@ -161,7 +161,7 @@ export function parseStep(step: Fields, read: OperandReader, sizes: Sizes): Pars
 function skipOf(skip: Fields, read: OperandReader, width: number, { maxTokens }: Sizes): CheckedSkip {
   if (skip["value"] !== undefined) return { view: read.whole(skip["value"], "the added value", "f32", width) };
   read.rows("token");
-  const padding = skip["padding"] === undefined ? undefined : numberOf(skip["padding"], "padding");
+  const padding = skip["padding"] === undefined ? undefined : finiteNumber(skip["padding"], "padding");
   const rows = maxTokens + (padding === undefined ? 0 : 1);
   return { positions: read.floats(skip["positions"], "positions", rows * width), padding };
 }

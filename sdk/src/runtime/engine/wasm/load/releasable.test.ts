@@ -3,14 +3,14 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { randomSequences, TINY_EDGE, tinyEdgeFile } from "#test/fixtures/tiny-edge-file.ts";
-import { compiled } from "#test/suites/kernels/builds.ts";
+import { compiledKernels } from "#test/suites/kernels/builds.ts";
 import { type EngineSession, oneModel } from "../../engine.ts";
 import { wasmEngine } from "../index.ts";
 
 const sequences = randomSequences(TINY_EDGE);
 let load: () => Promise<EngineSession>;
 beforeAll(async () => {
-  const engine = wasmEngine({ simd: await compiled("simd") });
+  const engine = wasmEngine({ simd: await compiledKernels("simd") });
   const file = await tinyEdgeFile("bert");
   load = () => engine.load(oneModel(file));
 });

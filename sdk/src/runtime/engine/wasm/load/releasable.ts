@@ -2,8 +2,8 @@ import { BertEdgeError } from "../../../../artifact/error.ts";
 import type { EngineSession } from "../../engine.ts";
 
 /**
- * A session that forgets `opened` when it is released. WebAssembly memory is given back once nothing refers to it, however
- * long the session itself is kept.
+ * Returns a session that drops its reference to `opened` when it is released. WebAssembly memory is freed when nothing refers
+ * to it, even if the caller keeps the session.
  */
 export function releasable(opened: EngineSession): EngineSession {
   const { provider, target, complete } = opened;
@@ -13,7 +13,7 @@ export function releasable(opened: EngineSession): EngineSession {
     target,
     complete,
     ready: async (sequences) => session?.ready?.(sequences),
-    /** @throws BertEdgeError `session_released`, and as the session */
+    /** @throws BertEdgeError `session_released`, and the errors of the session */
     async run(sequences, head) {
       if (session) return session.run(sequences, head);
       throw sessionReleased();
@@ -28,6 +28,6 @@ export function releasable(opened: EngineSession): EngineSession {
 }
 
 export const sessionReleased = (): BertEdgeError =>
-  new BertEdgeError("session_released", "The session was released, and its model is gone.", {
-    hint: "Load the model again, or release it after its last use.",
+  new BertEdgeError("session_released", "Cannot run the model: its session was released.", {
+    hint: "Load the model again, or release it later.",
   });

@@ -1,5 +1,5 @@
 import { MIN_EXTENT, SCORE_PARTS } from "../constants/arithmetic.ts";
-import { LOG2_E } from "./exp.ts";
+import { LOG2_E_F32 } from "./exp.ts";
 import { fround, nearest } from "./float32.ts";
 import type { IntegerProduct } from "./integer-product.ts";
 import { numerator } from "./numerator.ts";
@@ -37,7 +37,7 @@ export async function quantizedAttention(
     const keys = quantizeKeys(part(key), size);
     const values = quantizeRowsSymmetric(transposed(part(value), size), tokens);
     const products = await product(queries.values, keys.values, size);
-    const factor = fround(keys.scale * fround(LOG2_E * scale));
+    const factor = fround(keys.scale * fround(LOG2_E_F32 * scale));
     const scales = queries.scales.map((each) => each * factor);
     const headBias = bias?.subarray((head * tokens * tokens) % bias.length);
     const { numerators, inverse } = softmax(products, scales, headBias);
@@ -107,7 +107,7 @@ function softmax(
     const start = row * tokens;
     const scores = Float32Array.from(products.subarray(start, start + tokens), (value, i) => {
       const score = fround(fround(value) * fround(scale * SCORE_PARTS));
-      return bias ? score + fround(fround((bias[start + i] as number) * LOG2_E) * SCORE_PARTS) : score;
+      return bias ? score + fround(fround((bias[start + i] as number) * LOG2_E_F32) * SCORE_PARTS) : score;
     });
     const max = scores.reduce((highest, score) => Math.max(highest, score));
     let sum = 0;

@@ -28,7 +28,7 @@ export function polynomial(coefficients: readonly number[], x: number): number {
 const LANES = 16;
 
 /** Σ term(i) for i < count, in float32. Lane i mod 16 adds its terms in order; then lanes are added pairwise, halves first. */
-export function sum(count: number, term: (index: number) => number): number {
+export function sumInLanes(count: number, term: (index: number) => number): number {
   const lanes = new Float32Array(LANES);
   for (let i = 0; i < count; i++) lanes[i % LANES] = (lanes[i % LANES] as number) + fround(term(i));
   for (let half = LANES / 2; half >= 1; half /= 2) {

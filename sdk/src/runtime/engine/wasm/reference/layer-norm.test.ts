@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { seeded } from "#test/fixtures/seeded.ts";
-import { layerNorm } from "./layer-norm.ts";
+import { layerNormRows } from "./layer-norm.ts";
 
 const EPSILON = 1e-5;
 /** Roundings, each 2⁻²⁴ of |γ| · (|x̂| + greatest |x| / σ) + |β|. Measured 2.3 at worst. */
@@ -28,7 +28,7 @@ describe("layerNorm", () => {
     fc.assert(
       fc.property(inputs, ({ x, gamma, beta }) => {
         const width = gamma.length;
-        const found = layerNorm(x, gamma, beta, EPSILON);
+        const found = layerNormRows(x, gamma, beta, EPSILON);
         for (let start = 0; start < x.length; start += width) {
           const row = [...x.subarray(start, start + width)];
           const mean = row.reduce((total, value) => total + value, 0) / width;
@@ -50,14 +50,14 @@ describe("layerNorm", () => {
 
   it("is β for a row of equal numbers", () => {
     const beta = Float32Array.of(1, -2, 3);
-    expect(layerNorm(new Float32Array(3).fill(0.1), Float32Array.of(5, 5, 5), beta, EPSILON)).toEqual(beta);
+    expect(layerNormRows(new Float32Array(3).fill(0.1), Float32Array.of(5, 5, 5), beta, EPSILON)).toEqual(beta);
   });
 
   it("makes NaN of rows with NaN or infinity, and of no others", () => {
     const x = Float32Array.of(1, 2, Number.NaN, 1, 2, 3, Number.POSITIVE_INFINITY, 2, 3);
     const [gamma, beta] = [new Float32Array(3).fill(1), new Float32Array(3)];
-    const found = layerNorm(x, gamma, beta, EPSILON);
+    const found = layerNormRows(x, gamma, beta, EPSILON);
     expect([...found].map(Number.isNaN)).toEqual([true, true, true, false, false, false, true, true, true]);
-    expect(found.subarray(3, 6)).toEqual(layerNorm(x.subarray(3, 6), gamma, beta, EPSILON));
+    expect(found.subarray(3, 6)).toEqual(layerNormRows(x.subarray(3, 6), gamma, beta, EPSILON));
   });
 });

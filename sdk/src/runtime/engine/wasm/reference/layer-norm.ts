@@ -1,4 +1,4 @@
-import { fround, sum } from "./float32.ts";
+import { fround, sumInLanes } from "./float32.ts";
 
 /**
  * (x − mean) / √(variance + epsilon) · γ + β of every row, https://arxiv.org/abs/1607.06450
@@ -8,7 +8,7 @@ import { fround, sum } from "./float32.ts";
  * @param beta [width]; undefined for none
  * @returns [rows, width]
  */
-export function layerNorm(
+export function layerNormRows(
   x: Float32Array,
   gamma: Float32Array,
   beta: Float32Array | undefined,
@@ -17,9 +17,9 @@ export function layerNorm(
   const width = gamma.length;
   const result = new Float32Array(x.length);
   for (let start = 0; start < x.length; start += width) {
-    const mean = fround(sum(width, (i) => x[start + i] as number) / width);
+    const mean = fround(sumInLanes(width, (i) => x[start + i] as number) / width);
     const centred = (i: number) => fround((x[start + i] as number) - mean);
-    const variance = fround(sum(width, (i) => centred(i) * centred(i)) / width);
+    const variance = fround(sumInLanes(width, (i) => centred(i) * centred(i)) / width);
     const inverse = fround(1 / fround(Math.sqrt(fround(variance + fround(epsilon)))));
     for (let i = 0; i < width; i++) {
       const scaled = fround(fround(centred(i) * inverse) * (gamma[i] as number));

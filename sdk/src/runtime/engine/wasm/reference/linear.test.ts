@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { seeded } from "#test/fixtures/seeded.ts";
 import { integerProduct } from "./integer-product.ts";
 import { type IntegerWeight, quantizedLinear } from "./linear.ts";
-import { I8, type IntegerRange, quantizeRows, U7 } from "./quantize-rows.ts";
+import { I8, type OperandRange, quantizeRows, U7 } from "./quantize-rows.ts";
 
 /** The whole number, the product of the scales and that of both are rounded once each; so is the sum with the bias. */
 const [OF_PRODUCT, OF_SUM] = [3 * 2 ** -24, 2 ** -24];
@@ -18,7 +18,7 @@ const floats = (length: number, reach: number) =>
     .map((all) => Float32Array.from(all, (value) => value / 100));
 const size = fc.constantFrom(1, 2, 3, 5, 7, 33);
 
-const given = (range: IntegerRange) =>
+const given = (range: OperandRange) =>
   fc.record({ rows: size, inputs: size, outputs: size }).chain(({ rows, inputs, outputs }) => {
     const whole = (length: number) =>
       fc.array(fc.integer({ min: range.min, max: range.max }), { minLength: length, maxLength: length });
@@ -39,7 +39,7 @@ const sumsOf = (values: ArrayLike<number>, width: number) =>
     ),
   );
 
-describe.each<[string, IntegerRange, IntegerRange]>([
+describe.each<[string, OperandRange, OperandRange]>([
   ["weights of seven bits and signed activations", U7, I8],
   ["signed weights and activations of seven bits", I8, U7],
 ])("quantizedLinear, %s", (_, ofWeight, ofActivation) => {

@@ -1,6 +1,6 @@
 import { fround } from "./float32.ts";
 import type { Bytes, IntegerProduct } from "./integer-product.ts";
-import { type IntegerRange, quantizeRows } from "./quantize-rows.ts";
+import { type OperandRange, quantizeRows } from "./quantize-rows.ts";
 
 /** A linear layer's weight matrix in integers: weight[o, i] ≈ scales[o] · (values[o, i] − zeroPoints[o]). */
 export interface IntegerWeight {
@@ -25,7 +25,7 @@ export interface IntegerWeight {
 export async function quantizedLinear(
   x: Float32Array,
   weight: IntegerWeight,
-  range: IntegerRange,
+  range: OperandRange,
   product: IntegerProduct,
 ): Promise<Float32Array> {
   const outputs = weight.scales.length;

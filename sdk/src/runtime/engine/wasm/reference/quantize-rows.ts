@@ -2,13 +2,13 @@ import { MIN_EXTENT } from "../constants/arithmetic.ts";
 import { fround, nearest } from "./float32.ts";
 
 /** Minimum and maximum of an operand: the matrix instruction takes no other numbers. */
-export interface IntegerRange {
+export interface OperandRange {
   readonly min: number;
   readonly max: number;
 }
 
-export const I8: IntegerRange = { min: -128, max: 127 };
-export const U7: IntegerRange = { min: 0, max: 127 };
+export const I8: OperandRange = { min: -128, max: 127 };
+export const U7: OperandRange = { min: 0, max: 127 };
 
 /** Quantized rows: x[r, i] ≈ scales[r] · (values[r, i] − zeroPoints[r]). */
 export interface QuantizedRows {
@@ -26,7 +26,7 @@ export interface QuantizedRows {
  *
  * @param x [rows, width]
  */
-export function quantizeRows(x: Float32Array, width: number, { min, max }: IntegerRange): QuantizedRows {
+export function quantizeRows(x: Float32Array, width: number, { min, max }: OperandRange): QuantizedRows {
   const rows = x.length / width;
   const values = new Int8Array(x.length);
   const [scales, zeroPoints, sums] = [new Float32Array(rows), new Int32Array(rows), new Int32Array(rows)];

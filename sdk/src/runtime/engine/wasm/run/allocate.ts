@@ -1,18 +1,18 @@
 import { BertEdgeError } from "../../../../artifact/error.ts";
 import { pagesFor } from "./memory-map.ts";
 
-/** Of a memory with 32-bit pointers. */
+/** Maximum of a memory with 32-bit pointers. */
 const MAX_PAGES = 65_536;
 
-/** @throws BertEdgeError `memory_full` */
+/** Makes a memory of at least `bytes` bytes. @throws BertEdgeError `memory_full` */
 export function allocate(bytes: number): WebAssembly.Memory {
   return attempt(bytes, () => new WebAssembly.Memory({ initial: pagesFor(bytes), maximum: MAX_PAGES }));
 }
 
 /**
- * Lets a memory have at least so many bytes. Views of it are void afterwards.
+ * Grows a memory to at least `bytes` bytes. Growing detaches all views of it.
  *
- * @throws BertEdgeError `memory_full`, and the memory is as it was
+ * @throws BertEdgeError `memory_full`; the memory is unchanged then
  */
 export function ensure(memory: WebAssembly.Memory, bytes: number): void {
   const missing = pagesFor(bytes) - pagesFor(memory.buffer.byteLength);
@@ -23,13 +23,9 @@ function attempt<T>(bytes: number, get: () => T): T {
   try {
     return get();
   } catch (cause) {
-    throw new BertEdgeError(
-      "memory_full",
-      `There is no room for ${Math.ceil(bytes / 2 ** 20)} MiB of WebAssembly memory.`,
-      {
-        hint: "Send shorter texts, prepare the model with --table int4, or serve it from the region alone.",
-        cause,
-      },
-    );
+    throw new BertEdgeError("memory_full", `Cannot allocate ${Math.ceil(bytes / 2 ** 20)} MiB of WebAssembly memory.`, {
+      hint: "Send shorter texts, prepare the model with --table int4, or serve it from the region alone.",
+      cause,
+    });
   }
 }

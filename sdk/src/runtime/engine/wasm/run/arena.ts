@@ -1,6 +1,6 @@
 import { aligned } from "./memory-map.ts";
 
-/** Bytes that are needed from the first of some steps to the last. */
+/** Bytes that are in use from step `first` to step `last`. */
 export interface Lifetime {
   readonly bytes: number;
   readonly first: number;
@@ -8,9 +8,10 @@ export interface Lifetime {
 }
 
 /**
- * Places for all, of which none overlap that are needed at the same time: the largest first, each as low as it fits.
+ * Places lifetimes so that none overlap that are in use at the same time. The largest comes first; each goes to the lowest
+ * offset where it fits.
  *
- * @returns an offset for each, and the bytes that all take
+ * @returns an offset per lifetime, and the bytes of all
  */
 export function arrange(lifetimes: readonly Lifetime[]): { offsets: number[]; bytes: number } {
   const offsets: number[] = new Array(lifetimes.length).fill(0);

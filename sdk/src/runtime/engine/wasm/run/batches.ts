@@ -3,8 +3,8 @@ import type { TokenIds } from "../../engine.ts";
 import type { Program } from "./program.ts";
 
 /**
- * @throws BertEdgeError `input_invalid` for a sequence that is empty, longer than the model's positions, or has an id that
- *   the model has no word for
+ * @throws BertEdgeError `input_invalid` for a sequence that is empty, longer than `maxTokens`, or has a token id outside the
+ *   vocabulary
  */
 export function checkSequences(
   sequences: readonly TokenIds[],
@@ -13,19 +13,19 @@ export function checkSequences(
   sequences.forEach((sequence, index) => {
     const fault =
       sequence.length === 0 || sequence.length > maxTokens
-        ? `has ${sequence.length} tokens, and the model takes 1 to ${maxTokens}`
+        ? `has ${sequence.length} tokens; the model takes 1 to ${maxTokens}`
         : sequence.some((id) => id < 0 || id >= vocabulary)
-          ? `has ids beyond the model's ${vocabulary} words`
+          ? `has a token id outside the model's vocabulary of ${vocabulary}`
           : undefined;
     if (fault) {
       throw new BertEdgeError("input_invalid", `Sequence ${index} ${fault}.`, {
-        hint: "Tokenize texts with the model's own tokenizer, and cut them to its length.",
+        hint: "Tokenize texts with the model's own tokenizer, and truncate them to its maximum length.",
       });
     }
   });
 }
 
-/** Sequences in their order, as many together as have so many tokens; a longer one alone. */
+/** Splits sequences into batches of up to `tokens` tokens, in their order. A longer sequence is a batch of its own. */
 export function batchesOf(sequences: readonly TokenIds[], tokens: number): TokenIds[][] {
   const batches: TokenIds[][] = [];
   let room = 0;

@@ -2,11 +2,11 @@ import fc from "fast-check";
 import { beforeAll, describe, expect, it } from "vitest";
 import { seeded } from "#test/fixtures/seeded.ts";
 import { attentionInt8 } from "#test/suites/kernels/attention.ts";
-import { builds, compiled, openKernels } from "#test/suites/kernels/builds.ts";
+import { builds, compiledKernels, openKernels } from "#test/suites/kernels/builds.ts";
 import { difference } from "#test/suites/kernels/difference.ts";
 import { commonDrawing, type Drawing, drawing } from "#test/suites/kernels/drawing.ts";
 import { gemmInt8 } from "#test/suites/kernels/gemm.ts";
-import { type KernelName, kernelTable, SIZE } from "#test/suites/kernels/index.ts";
+import { type KernelName, kernelTable, SCRATCH_SIZE } from "#test/suites/kernels/index.ts";
 import { type KernelMachine, place } from "#test/suites/kernels/place.ts";
 import { KERNEL_DATA, MODEL } from "../constants/memory.ts";
 import { I8, quantizeRows } from "../reference/quantize-rows.ts";
@@ -16,7 +16,7 @@ const MEMORY = 2 ** 20;
 const RUNS = 100;
 
 const names = Object.keys(kernelTable) as KernelName[];
-/** NaN, nearly the greatest float32, and zero. */
+/** Guard bytes: as float32 they are NaN, nearly the maximum, and zero. */
 const placement = fc.record({ seed: fc.nat(), guard: fc.constantFrom(0xff, 0x7f, 0) });
 const drawings = fc.nat();
 
@@ -27,21 +27,21 @@ describe.each(builds)("the kernels, built for %s", (build) => {
   });
 
   it("are those of the table", async () => {
-    const exported = WebAssembly.Module.exports(await compiled(build)).filter(({ kind }) => kind === "function");
-    expect(exported.map(({ name }) => name).sort()).toEqual([...names, SIZE].sort());
+    const exported = WebAssembly.Module.exports(await compiledKernels(build)).filter(({ kind }) => kind === "function");
+    expect(exported.map(({ name }) => name).sort()).toEqual([...names, SCRATCH_SIZE].sort());
   });
 
   it("keep their constants between KERNEL_DATA and MODEL", async () => {
     const memory = new WebAssembly.Memory({ initial: 1 });
     new Uint8Array(memory.buffer).fill(0xff);
-    instantiate(await compiled(build), memory);
+    instantiate(await compiledKernels(build), memory);
     const written = new Uint8Array(memory.buffer).findIndex((byte) => byte !== 0xff);
     const last = new Uint8Array(memory.buffer).findLastIndex((byte) => byte !== 0xff);
     expect(written).toBeGreaterThanOrEqual(KERNEL_DATA);
     expect(last).toBeLessThan(MODEL);
   });
 
-  it.each(names)("%s leaves what the scalar reference does, and nothing else", async (name) => {
+  it.each(names)("%s writes what the scalar reference computes, and nothing else", async (name) => {
     const { shapes, call } = kernelTable[name];
     await fc.assert(
       fc.asyncProperty(shapes, drawings, placement, async (shape, seed, where) => {
@@ -60,7 +60,7 @@ describe.each(builds)("the kernels, built for %s", (build) => {
     expect(await difference("gemmInt8", call, machine, { seed: 1, guard: 0xff })).toBeUndefined();
   });
 
-  it("gemmInt8 takes weights by groups of columns that fit a cache", async () => {
+  it("gemmInt8 computes matrices whose weights do not fit one block", async () => {
     const large = await openKernels(build, 4 * MEMORY);
     const call = gemmInt8.call({ m: 7, k: 3072, n: 345, stride: 346 }, drawing(1));
     expect(await difference("gemmInt8", call, large, { seed: 1, guard: 0xff })).toBeUndefined();
@@ -120,13 +120,13 @@ describe("both builds", () => {
   });
 });
 
-/** One number in all floats, and the greatest whole number everywhere. */
+/** Draws one number for all floats, and the maximum for all integers. */
 const same = (x: number): Drawing => ({
   floats: (rows, width) => new Float32Array(rows * width).fill(x),
   integers: (length, _, greatest) => new Array(length).fill(greatest),
 });
 
-/** NaN at one place of matrices. */
+/** Draws common numbers, with NaN at one place of every matrix. */
 const withNaN = (at: number): Drawing => {
   const drawn = commonDrawing(1);
   const numbers = (rows: number, width: number) => drawn.floats(rows, width);

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { beforeAll, describe, expect, it } from "vitest";
-import { checked, randomProgram, TENSORS, VOCABULARY } from "#test/fixtures/random-program/index.ts";
+import { checkedProgram, PROGRAM_VOCABULARY, randomProgram, TENSORS } from "#test/fixtures/random-program/index.ts";
 import { seeded } from "#test/fixtures/seeded.ts";
 import { openKernels } from "#test/suites/kernels/builds.ts";
 import { commonDrawing } from "#test/suites/kernels/drawing.ts";
@@ -26,11 +26,11 @@ const cases = fc.record({
     minLength: 1,
     maxLength: 3,
   }),
-  /** For how many more tokens there is room. */
+  /** Tokens that the layout has room for beyond those of the batch. */
   room: fc.constantFrom(0, 1, 100),
 });
 
-/** Each value for itself, and each step for all tokens before the next. */
+/** Places every value apart, and runs every step for all tokens before the next step. */
 function separate({ values, steps }: CheckedProgram, tokens: number): { layout: Layout; segments: Segment[] } {
   const offsets = values.map((_, i) => i * tokens * 128);
   return {
@@ -56,10 +56,10 @@ describe("layoutOf", () => {
     new Float32Array(buffer, pointer("floats"), 2 ** 14).set(draw.floats(1, 2 ** 14));
     new Uint8Array(buffer, pointer("bytes"), 2 ** 14).set(draw.integers(2 ** 14, 0, 127));
     new Int32Array(buffer, pointer("integers"), 2 ** 8).set(draw.integers(2 ** 8, 0, 127));
-    new Int32Array(buffer, IDS, 2 ** 10).set(draw.integers(2 ** 10, 0, VOCABULARY - 1));
+    new Int32Array(buffer, IDS, 2 ** 10).set(draw.integers(2 ** 10, 0, PROGRAM_VOCABULARY - 1));
   });
 
-  /** What a program leaves where its result is, and all of memory from the values on. */
+  /** Runs a program. @returns the bytes of its result. Fails when bytes behind the values have changed. */
   function resultOf(program: CheckedProgram, segments: readonly Segment[], layout: Layout, starts: readonly number[]) {
     const { kernels, memory } = opened;
     const bytes = new Uint8Array(memory.buffer).fill(0xff, SCRATCH);
@@ -78,7 +78,7 @@ describe("layoutOf", () => {
     let blocks = 0;
     fc.assert(
       fc.property(cases, ({ seed, length, lengths, room }) => {
-        const program = checked(randomProgram(seed, length).program);
+        const program = checkedProgram(randomProgram(seed, length).program);
         const starts = [0];
         for (const count of lengths) starts.push((starts.at(-1) as number) + count);
         const tokens = (starts.at(-1) as number) + room;
@@ -95,7 +95,7 @@ describe("layoutOf", () => {
     expect(Math.min(shared, blocks)).toBeGreaterThan(50);
   });
 
-  it("gives the places of what attention has read to the steps after it", () => {
+  it("reuses the place of values that attention has read", () => {
     const view = (value: number) => ({ value, column: 0 });
     const attention = (x: number, out: number): Step => {
       const [query, key, value] = [view(x), view(x), view(x)];
@@ -108,13 +108,13 @@ describe("layoutOf", () => {
       attention(2, 3),
     ];
     const values = steps.map(() => ({ width: 64, of: "token", type: "f32" }) as const);
-    const program = checked({
+    const program = checkedProgram({
       version: PROGRAM_VERSION,
       values,
       steps,
       output: 3,
       maxTokens: 512,
-      vocabulary: VOCABULARY,
+      vocabulary: PROGRAM_VOCABULARY,
     });
     const tokens = 2 * BLOCK;
     expect(layoutOf(program, segmentsOf(program), tokens).bytes).toBe(2 * tokens * 64 * 4);

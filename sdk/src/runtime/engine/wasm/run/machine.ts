@@ -15,7 +15,7 @@ export interface Machine {
 }
 
 /** A batch whose token ids are in memory. */
-export interface Batch {
+export interface TokenBatch {
   readonly layout: Layout;
   readonly regions: Pick<Regions, "values" | "ids" | "scratch">;
   /** Index of each sequence's first token. One more entry at the end: the number of tokens. */
@@ -23,7 +23,7 @@ export interface Batch {
 }
 
 /** Computes a program's values for a batch. */
-export function run(machine: Machine, batch: Batch): void {
+export function run(machine: Machine, batch: TokenBatch): void {
   const tokens = batch.starts.at(-1) as number;
   for (const { kind, from, to } of machine.segments) {
     const steps = machine.program.steps.slice(from, to);
@@ -36,7 +36,13 @@ export function run(machine: Machine, batch: Batch): void {
 }
 
 /** Runs one step for `count` rows from row `from` on. */
-function runStep({ memory, kernels, program }: Machine, batch: Batch, step: CheckedStep, from: number, count: number) {
+function runStep(
+  { memory, kernels, program }: Machine,
+  batch: TokenBatch,
+  step: CheckedStep,
+  from: number,
+  count: number,
+) {
   const { layout, regions, starts } = batch;
   const shapeOf = (view: ColumnView) => program.values[view.value] as ProgramValue;
   const firstRow = (view: ColumnView) => (layout.isWhole[view.value] ? from : 0);

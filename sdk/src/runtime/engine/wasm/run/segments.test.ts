@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { checked, randomProgram } from "#test/fixtures/random-program/index.ts";
+import { checkedProgram, randomProgram } from "#test/fixtures/random-program/index.ts";
 import { seeded } from "#test/fixtures/seeded.ts";
 import type { CheckedStep } from "./checked-program.ts";
 import { segmentsOf } from "./segments.ts";
@@ -8,10 +8,10 @@ import { segmentsOf } from "./segments.ts";
 const programs = fc.record({ seed: fc.nat(), length: fc.integer({ min: 1, max: 14 }) });
 
 describe("segmentsOf", () => {
-  it("has every step once, in order, in as few segments as there are changes of kind", () => {
+  it("contains every step once, in order, and begins a segment only when the kind changes", () => {
     fc.assert(
       fc.property(programs, ({ seed, length }) => {
-        const program = checked(randomProgram(seed, length).program);
+        const program = checkedProgram(randomProgram(seed, length).program);
         const segments = segmentsOf(program);
         const bounds = segments.flatMap(({ from, to }) => [from, to]);
         expect(bounds).toEqual([0, ...segments.slice(1).flatMap(({ from }) => [from, from]), program.steps.length]);
@@ -24,10 +24,10 @@ describe("segmentsOf", () => {
     );
   });
 
-  it("computes attention alone, values of sequences when all tokens are done, and all else in rows", () => {
+  it("runs attention by sequence, values of sequences after all tokens, and everything else in rows", () => {
     fc.assert(
       fc.property(programs, ({ seed, length }) => {
-        const program = checked(randomProgram(seed, length).program);
+        const program = checkedProgram(randomProgram(seed, length).program);
         for (const { kind, from, to } of segmentsOf(program)) {
           for (let at = from; at < to; at++) {
             const { op, writes } = program.steps[at] as CheckedStep;

@@ -3,7 +3,7 @@ import { edgeFile } from "#test/fixtures/edge-file.ts";
 import { fusedGraph } from "#test/fixtures/fused-graph.ts";
 import { tinyBert } from "#test/fixtures/tiny-bert.ts";
 import { randomSequences } from "#test/fixtures/tiny-edge-file.ts";
-import { compiled } from "#test/suites/kernels/builds.ts";
+import { compiledKernels } from "#test/suites/kernels/builds.ts";
 import { type EngineSession, oneModel, type TokenIds } from "../../engine.ts";
 import { MODEL } from "../constants/memory.ts";
 import { wasmEngine } from "../index.ts";
@@ -13,7 +13,7 @@ import { instantiate } from "./kernels.ts";
 import { pagesFor } from "./memory-map.ts";
 import { createSession } from "./session.ts";
 
-/** More than a session has room for when it is loaded. */
+/** Longer than the texts that a new session has room for. */
 const MAX_TOKENS = 600;
 const VOCABULARY = 50;
 
@@ -22,14 +22,14 @@ let simd: WebAssembly.Module;
 beforeAll(async () => {
   const { config, weights } = tinyBert({ config: { max_position_embeddings: MAX_TOKENS } });
   bytes = await edgeFile(await fusedGraph(config, weights), { maxTokens: MAX_TOKENS, vocabulary: VOCABULARY });
-  simd = await compiled("simd");
+  simd = await compiledKernels("simd");
 });
 
 const short = randomSequences({ maxTokens: 9, vocabulary: VOCABULARY });
 const ids = (length: number, id = 7): TokenIds => new Int32Array(length).fill(id);
 const load = () => wasmEngine({ simd }).load(oneModel(bytes));
 
-/** Demands that a session refuses `sequences`, and then computes what a new one does, in as much memory as before. */
+/** Expects that a session refuses `sequences`, and then gives the results of a new session, in the same memory. */
 async function expectUnharmed(session: EngineSession, sequences: readonly TokenIds[], error: object): Promise<void> {
   const wanted = await (await load()).run(short);
   const before = session.memoryBytes();
@@ -45,9 +45,9 @@ describe("a session that refuses a request stays as it was", () => {
   it.each([
     ["is longer than the model's positions", ids(MAX_TOKENS + 1), `has ${MAX_TOKENS + 1} tokens`],
     ["is empty", ids(0), "has 0 tokens"],
-    ["has a negative id", ids(3, -1), `${VOCABULARY} words`],
-    ["has the first id beyond the vocabulary", ids(3, VOCABULARY), `${VOCABULARY} words`],
-    ["has the greatest id that there is", ids(3, 2 ** 31 - 1), `${VOCABULARY} words`],
+    ["has a negative id", ids(3, -1), `vocabulary of ${VOCABULARY}`],
+    ["has the first id beyond the vocabulary", ids(3, VOCABULARY), `vocabulary of ${VOCABULARY}`],
+    ["has the largest id of an Int32Array", ids(3, 2 ** 31 - 1), `vocabulary of ${VOCABULARY}`],
   ])("when a sequence %s", async (_, sequence, message) => {
     const error = { code: "input_invalid", message: expect.stringMatching(`^Sequence 1 .*${message}`) };
     await expectUnharmed(await load(), [ids(3), sequence, ids(3)], error);
@@ -62,7 +62,7 @@ describe("a session that refuses a request stays as it was", () => {
   });
 });
 
-it("a session takes more memory for its longest text, once", async () => {
+it("a session grows once for its longest text", async () => {
   const session = await load();
   const atFirst = session.memoryBytes() ?? 0;
   await session.run([ids(MAX_TOKENS)]);
@@ -73,7 +73,7 @@ it("a session takes more memory for its longest text, once", async () => {
   expect(await session.run(short)).toEqual(await (await load()).run(short));
 });
 
-/** A session in a memory that grows to so many pages. */
+/** Opens a session in a memory of at most `maximum` pages. */
 function open(end: number, maximum: number) {
   const memory = new WebAssembly.Memory({ initial: pagesFor(end), maximum });
   new Uint8Array(memory.buffer, MODEL).set(bytes);
@@ -82,7 +82,7 @@ function open(end: number, maximum: number) {
 }
 
 describe("a request of several batches", () => {
-  it("lets others have their turn between them, and gives every text the vector that it has alone", async () => {
+  it("lets other requests run between its batches, and gives every text the vector that it has alone", async () => {
     const session = await load();
     const texts = [1, 2, 3, 4].map((id) => ids(200, id));
     const turns: string[] = [];
