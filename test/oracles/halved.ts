@@ -9,22 +9,22 @@ import { roundedToHalf } from "./rounded-to-half.ts";
 import { runGraph } from "./run-graph.ts";
 import { rewritings, runModel, type Tensors } from "./run-model.ts";
 
-/** How far a model in half precision is from the model it was made from. */
+/** Distance of an fp16 model from the original. */
 interface Distance {
-  /** Of the least similar output of any run. */
+  /** Minimum cosine over all outputs of all runs. */
   readonly cosine: number;
-  /** The largest of any two numbers, as a part of their output's largest. */
+  /** Maximum difference of two elements, relative to the largest element of the output. */
   readonly difference: number;
 }
 
-/** Which elements of an output count; the indices are of its first axes. Default: all. */
+/** Selects the elements of an output to compare, by its first axes. Default: all. */
 export type Counts = (run: number, row: number, token: number) => boolean;
 
 /**
- * A graph in half precision, which must be sound, have the inputs and outputs of the original and no cast too many, and
- * must be finite wherever the original is.
+ * Converts a graph to fp16. Expects it to be valid, to have the original's inputs and outputs, no unnecessary casts, and
+ * finite values wherever the original has them.
  *
- * @param feeds what both run on, with and without onnxruntime's own optimization, and with every half rounded
+ * @param feeds inputs of both graphs, which run with and without onnxruntime's optimizations, and with all values rounded
  */
 export async function halved(graph: Graph, feeds: readonly Tensors[], counts: Counts = () => true) {
   const half = toFp16(graph);
@@ -60,7 +60,7 @@ export const floatCasts = (graph: Graph): Node[] =>
       node.is("Cast") && [node.inputs[0], node.output].every((value) => /^float(16|32)$/.test(value?.dtype ?? "")),
   );
 
-/** Casts of casts, casts of constants and casts that were made already. */
+/** Returns unnecessary casts: of casts, of constants, and repeated ones. */
 function needlessCasts(graph: Graph): string[] {
   const casts = floatCasts(graph);
   const first = new Map(casts.toReversed().map((node) => [`${node.inputs[0]?.name} as ${node.output.dtype}`, node]));
@@ -70,7 +70,7 @@ function needlessCasts(graph: Graph): string[] {
     .map(({ name }) => name);
 }
 
-/** Inputs and outputs as a file has them; outputs that no file declares by their names. */
+/** Returns the declarations of inputs and outputs. Undeclared outputs have only a name. */
 function declared(graph: Graph) {
   const { input } = toOnnx(graph).graph ?? {};
   return { input, output: graph.outputs.map(({ name, declaration }) => declaration ?? name) };
@@ -92,7 +92,7 @@ function distance(found: readonly number[], wanted: readonly number[], at: strin
   for (const [i, y] of wanted.entries()) {
     const x = found[i] as number;
     if (!Number.isFinite(y)) continue;
-    if (!Number.isFinite(x)) throw new RangeError(`${x} instead of ${y} at ${i} in ${at}`);
+    if (!Number.isFinite(x)) throw new RangeError(`Element ${i} of ${at} is ${x} instead of ${y}.`);
     if (!counts(i)) continue;
     sums.both += x * y;
     sums.found += x * x;

@@ -6,7 +6,7 @@ import { integerMatMuls } from "#sdk/compile/quantize/qdq/integer-matmuls.ts";
 import { Sketch } from "../fixtures/sketch.ts";
 import { countOperators, expectSame, type Options, only } from "./rewritten.ts";
 
-/** What `integerMatMuls` makes of a sketch: it must be sound and compute the same, and leave the sketch as it was. */
+/** Applies `integerMatMuls` to a copy of a sketch. Expects a valid graph that computes the same, and an unchanged sketch. */
 export async function integerForm(
   draw: (sketch: Sketch) => void,
   options: Options = {},

@@ -1,6 +1,6 @@
 import { numbersOf, type Tensor, tensor } from "#sdk/compile/graph/tensor.ts";
 
-/** nomic-ai's own code has rows of feed-forward maps in multiples of this. */
+/** nomic-ai's code pads the rows of feed-forward weights to a multiple of this. */
 const MULTIPLE = 256;
 
 const renamed: readonly (readonly [RegExp, string])[] = [
@@ -14,7 +14,7 @@ const renamed: readonly (readonly [RegExp, string])[] = [
   [/post_mlp_layernorm/, "norm2"],
 ];
 
-/** A NomicBERT checkpoint with transformers' names as nomic-ai's own code keeps it: other names, packed, padded with zeros. */
+/** Converts a NomicBERT checkpoint from transformers' format to nomic-ai's: other names, packed and zero-padded weights. */
 export function originalNomic(weights: ReadonlyMap<string, Tensor>): Map<string, Tensor> {
   const original = new Map<string, Tensor>();
   for (const [name, value] of weights) {

@@ -5,10 +5,10 @@ export interface Field {
 }
 
 /**
- * Reads the protobuf wire format (https://protobuf.dev/programming-guides/encoding), without knowing the schema and
- * without sharing anything with the writer that it checks.
+ * Reads the protobuf wire format (https://protobuf.dev/programming-guides/encoding) without a schema. Shares no code with the
+ * writer that it checks.
  *
- * @throws RangeError where the bytes are no message
+ * @throws RangeError if the bytes are not a message
  */
 export function readFields(bytes: Uint8Array<ArrayBuffer>): Field[] {
   const fields: Field[] = [];
@@ -21,7 +21,7 @@ export function readFields(bytes: Uint8Array<ArrayBuffer>): Field[] {
       value |= BigInt(byte & 0x7f) << shift;
       if (byte < 0x80) return value;
     }
-    throw new RangeError("a varint of more than ten bytes");
+    throw new RangeError("A varint has more than ten bytes.");
   };
   while (at < bytes.length) {
     const tag = varint();
@@ -33,18 +33,18 @@ export function readFields(bytes: Uint8Array<ArrayBuffer>): Field[] {
       at += 4;
     } else if (wireType === 2) {
       const length = Number(varint());
-      if (at + length > bytes.length) throw new RangeError("a field that is longer than its message");
+      if (at + length > bytes.length) throw new RangeError("A field is longer than its message.");
       fields.push({ field, value: bytes.slice(at, at + length) });
       at += length;
-    } else throw new RangeError(`wire type ${wireType}`);
+    } else throw new RangeError(`Wire type ${wireType} is not supported.`);
   }
   return fields;
 }
 
-/** The values of a message's field, in order. */
+/** Returns the values of a field, in order. */
 export const valuesOf = (fields: readonly Field[], field: number): Field["value"][] =>
   fields.filter((entry) => entry.field === field).map(({ value }) => value);
 
-/** The messages in a message's field, in order. */
+/** Returns the messages in a field, in order. */
 export const messagesOf = (fields: readonly Field[], field: number): Field[][] =>
   valuesOf(fields, field).map((value) => readFields(value as Uint8Array<ArrayBuffer>));

@@ -6,13 +6,13 @@ import type { Tensors } from "./run-model.ts";
 
 export interface FeedOptions {
   readonly random: () => number;
-  /** The size of a dimension that the file leaves open, by its name. */
+  /** Returns the size for a dynamic dimension, by name. */
   readonly sizeOf: (name: string) => number;
-  /** Whole numbers are drawn from 0 to this, exclusively. */
+  /** Integers are drawn from 0 to this, exclusive. */
   readonly below: number;
 }
 
-/** Random values for every input a model must be given, of the types and shapes that it declares. */
+/** Draws random values for every required input, with its declared type and shape. */
 export function randomFeeds(graph: GraphProto, options: FeedOptions): Tensors {
   const initialized = new Set(graph.initializer.map(({ name }) => name));
   const required = graph.input.filter(({ name }) => !initialized.has(name));
@@ -41,6 +41,6 @@ function randomTensor({ name, type }: ValueInfoProto, { random, sizeOf, below }:
         BigInt64Array.from({ length }, () => BigInt(whole())),
       );
     default:
-      throw new RangeError(`input ${name} has a type that is not made up here`);
+      throw new RangeError(`Cannot draw values for input ${name}: its type is not supported.`);
   }
 }

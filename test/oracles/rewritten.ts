@@ -15,10 +15,10 @@ import { Sketch } from "../fixtures/sketch.ts";
 import { runGraph } from "./run-graph.ts";
 import { largestDifference } from "./run-model.ts";
 
-/** Fused operators sum in another order: some units in the last place of numbers around 1, over a few layers. */
+/** Tolerance: fused operators sum in another order. A few units in the last place of numbers around 1. */
 const FLOAT32_ROUNDING = 1e-5;
 
-/** Two batches, so that neither batch nor length can be taken for a constant. */
+/** Two sizes each, so that neither batch nor sequence can be confused with a constant. */
 const SIZES = [
   { batch: 2, sequence: 5 },
   { batch: 3, sequence: 8 },
@@ -30,9 +30,9 @@ export interface Options {
   readonly opset?: number;
   readonly optimize?: (graph: Graph) => Promise<Trace>;
   readonly sizes?: readonly Sizes[];
-  /** Inputs of integers are below this, default 2: masks. */
+  /** Exclusive maximum of integer inputs. Default: 2, for masks. */
   readonly below?: Readonly<Record<string, number>>;
-  /** Inputs that are not random. */
+  /** Returns values for inputs that are not random. */
   readonly given?: (sizes: Sizes) => Readonly<Record<string, readonly number[]>>;
 }
 
@@ -41,11 +41,11 @@ export interface Rewritten {
   readonly trace: Trace;
   readonly nodesBefore: number;
   readonly counts: Readonly<Record<string, number>>;
-  /** Near misses of one rule, as a user reads them. */
+  /** Returns the reasons why a rule did not apply, as in a report. */
   readonly why: (pattern: string) => string[];
 }
 
-/** Optimizes a sketch, after which it must be sound and compute what it did before. */
+/** Rewrites a sketch. Expects a valid graph that computes the same as before. */
 export async function rewritten(draw: (sketch: Sketch) => void, options: Options = {}): Promise<Rewritten> {
   const [before, after] = [new Sketch(options.opset), new Sketch(options.opset)];
   for (const sketch of [before, after]) draw(sketch);
@@ -62,23 +62,23 @@ export async function rewritten(draw: (sketch: Sketch) => void, options: Options
   return { graph: after.graph, trace, nodesBefore, counts: countOperators(after.graph), why };
 }
 
-/** Expects a graph to compute what another does, on random inputs. */
+/** Expects two graphs to compute the same on random inputs. */
 export async function expectSame(found: Graph, wanted: Graph, options: Options = {}): Promise<void> {
   const feeds = (options.sizes ?? SIZES).map((sizes, seed) => inputsFor(wanted, sizes, options, seed));
   const [ours, theirs] = [await runGraph(found, feeds), await runGraph(wanted, feeds)];
   for (const [i, outputs] of theirs.entries()) {
-    expect(largestDifference(ours[i] ?? {}, outputs), `difference of run ${i}`).toBeLessThan(FLOAT32_ROUNDING);
+    expect(largestDifference(ours[i] ?? {}, outputs), `largest difference in run ${i}`).toBeLessThan(FLOAT32_ROUNDING);
   }
 }
 
-/** Operators by how often they occur; those of onnxruntime by their name alone. */
+/** Counts the operators of a graph by name, in all domains. */
 export function countOperators({ nodes }: Graph): Record<string, number> {
   const counts: Record<string, number> = {};
   for (const { opType } of nodes) counts[opType] = (counts[opType] ?? 0) + 1;
   return counts;
 }
 
-/** Brings a graph into its canonical form, and applies these rules alone. */
+/** Returns a function that normalizes a graph and applies only these rules. */
 export const only =
   (...rules: readonly Rule[]) =>
   async (graph: Graph): Promise<Trace> => {

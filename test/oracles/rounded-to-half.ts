@@ -7,9 +7,9 @@ import { inferShapes } from "#sdk/compile/shapes/infer-shapes.ts";
 import { CAST } from "../fixtures/sketch.ts";
 
 /**
- * A graph of float32 operators that computes what a GPU does of one with halves: each operator in float32, as kernels
- * accumulate, and each of its float16 results rounded. onnxruntime's CPU kernels do not tell: where it has none for float16
- * it casts, and leaves out all casts between two such nodes, so that nothing overflows from one to the next.
+ * Converts an fp16 graph to a float32 graph with the results of a GPU: operators compute in float32, and their float16
+ * outputs are rounded. onnxruntime's CPU kernels would not show overflows: it runs operators without a float16 kernel in
+ * float32, and removes the casts between two of them.
  */
 export function roundedToHalf(half: Graph): Graph {
   const graph = copyGraph(half);
@@ -39,7 +39,7 @@ export function roundedToHalf(half: Graph): Graph {
   return graph;
 }
 
-/** Puts the rounding of a node's result between it and its readers. */
+/** Inserts the rounding of an output between a node and its readers. */
 function round(graph: Graph, node: Node, output: Value): Value {
   const readers = [...output.users];
   const returned = graph.outputs.filter(({ value }) => value === output);

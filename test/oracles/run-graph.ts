@@ -3,6 +3,6 @@ import { toOnnx } from "#sdk/compile/onnx/to-onnx.ts";
 import { encodeModel } from "#sdk/compile/proto/encode-model.ts";
 import { runModel, type Tensors } from "./run-model.ts";
 
-/** What a graph computes from each of `feeds` in turn, by onnxruntime with its own optimization off. */
+/** Runs a graph on each of `feeds` with onnxruntime, with its optimizations off. */
 export const runGraph = (graph: Graph, feeds: readonly Tensors[]): Promise<Tensors[]> =>
   runModel(encodeModel(toOnnx(graph)).finish(), feeds);

@@ -10,14 +10,14 @@ import type { Trace } from "#sdk/compile/rewrite/trace.ts";
 /** Tensors by the names of a model's inputs, or of its outputs. */
 export type Tensors = Readonly<Record<string, ort.Tensor>>;
 
-/** How much onnxruntime rewrites a model by itself before it runs it. */
+/** onnxruntime's own graph optimization level. */
 export type Rewriting = "disabled" | "all";
 export const rewritings: readonly Rewriting[] = ["disabled", "all"];
 
-/** Nothing below: what a test provokes on purpose need not be logged as well. */
+/** onnxruntime's log level for fatal errors only: tests provoke other errors on purpose. */
 const LOG_FATAL = 4;
 
-/** What a model, as bytes or as the path of its file, computes from each of `feeds` in turn. */
+/** Runs a model, given as bytes or as a path, on each of `feeds`. */
 export async function runModel(
   model: Uint8Array | string,
   feeds: readonly Tensors[],
@@ -45,7 +45,7 @@ export async function optimized(
   return { graph, trace, bytes: encodeModel(toOnnx(graph, model)).finish() };
 }
 
-/** Operators that stand for a whole sub-layer or activation, in ONNX's domain or onnxruntime's. */
+/** Fused operators, in ONNX's or onnxruntime's domain. */
 const fusedOperators = [
   "EmbedLayerNormalization",
   "Attention",
@@ -59,7 +59,7 @@ const fusedOperators = [
   "QuickGelu",
 ];
 
-/** How many of each fused operator there are; absent means none. */
+/** Counts fused operators. Leaves out those with a count of 0. */
 export function fusedCounts(nodes: Iterable<{ readonly opType?: string | undefined }>): Record<string, number> {
   const counts: Record<string, number> = {};
   for (const { opType = "" } of nodes) if (fusedOperators.includes(opType)) counts[opType] = (counts[opType] ?? 0) + 1;
@@ -67,9 +67,9 @@ export function fusedCounts(nodes: Iterable<{ readonly opType?: string | undefin
 }
 
 /**
- * The largest difference of elements at the same place. Infinite where one is NaN and the other is not.
+ * Returns the largest difference of two elements at the same index. Infinite if only one of them is NaN.
  *
- * @throws RangeError when the outputs have other names, types or shapes
+ * @throws RangeError if the outputs have different names, types or shapes
  */
 export function largestDifference(found: Tensors, wanted: Tensors): number {
   const signature = (tensors: Tensors) =>
@@ -78,7 +78,7 @@ export function largestDifference(found: Tensors, wanted: Tensors): number {
       .sort()
       .join();
   if (signature(found) !== signature(wanted)) {
-    throw new RangeError(`outputs are ${signature(found)} rather than ${signature(wanted)}`);
+    throw new RangeError(`The outputs are ${signature(found)} instead of ${signature(wanted)}.`);
   }
   return Math.max(
     0,

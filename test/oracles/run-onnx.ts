@@ -1,6 +1,6 @@
 import * as ort from "onnxruntime-node";
 
-/** What a model file computes from `feeds`, by onnxruntime's native build. */
+/** Runs a model file on `feeds` with onnxruntime's native build. */
 export async function runOnnx(
   model: Uint8Array,
   feeds: Readonly<Record<string, ort.Tensor>>,

@@ -4,7 +4,7 @@ import * as ort from "onnxruntime-web/wasm";
 import { placeholder, withCompiledModule } from "#sdk/runtime/engine/ort-web/compiled-module.ts";
 import type { Tensors } from "./run-model.ts";
 
-/** What a model file computes from `feeds`, by onnxruntime's WebAssembly build. */
+/** Runs a model file on `feeds` with onnxruntime's WebAssembly build. */
 export async function runWeb(model: Uint8Array, feeds: Tensors): Promise<Tensors> {
   const path = createRequire(import.meta.url).resolve("onnxruntime-web/ort-wasm-simd-threaded.wasm");
   ort.env.wasm.numThreads = 1;

@@ -17,20 +17,20 @@ export interface OracleOptions {
   readonly sizes?: readonly Sizes[];
 }
 
-/** What inference says that onnxruntime's results contradict, and what it says nothing about. */
+/** Inferred properties that contradict onnxruntime's results, and values with unknown properties. */
 export interface Findings {
   readonly wrong: readonly string[];
   readonly unknown: readonly string[];
 }
 
-/** Two sizes of everything, so that none can be taken for a constant, and sizes that are all 1. */
+/** Several sizes each, so that none can be confused with a constant, and a batch of 1. */
 const SIZES: readonly Sizes[] = [
   { b: 2, s: 5 },
   { b: 3, s: 8 },
   { b: 1, s: 6 },
 ];
 
-/** Types, shapes and contents as inferred, against those of what onnxruntime computes, for every value of a sketch. */
+/** Compares the inferred type, shape and content of every value of a sketch with onnxruntime's results. */
 export async function compareWithOnnxruntime(
   draw: Draw,
   { opset = 17, sizes = SIZES }: OracleOptions = {},
@@ -40,7 +40,7 @@ export async function compareWithOnnxruntime(
   draw(sketch);
   const values = [...graph.nodes].flatMap(({ outputs }) => outputs).filter((value) => value !== undefined);
   for (const value of values) sketch.output(value, value.name);
-  // Before anything is inferred: onnxruntime must find types and shapes by itself.
+  // Encoded before the inference, so that the file has no inferred types and shapes.
   const model = encodeModel(toOnnx(graph)).finish();
   const feeds = sizes.map((at) =>
     Object.fromEntries(graph.inputs.map((input) => [input.name, toOrt(inputTensor(input, at))])),
@@ -55,7 +55,7 @@ export async function compareWithOnnxruntime(
   };
 }
 
-/** Zeros, which are valid indices, masks and numbers alike. */
+/** Makes a tensor of zeros, which are valid indices, masks and numbers. */
 function inputTensor({ dtype = "float32", shape = [] }: Value, sizes: Sizes): Tensor {
   const concrete = shape.map((dim) => Number(at(dim, sizes)));
   return { dtype, shape: concrete, data: new Uint8Array(elementCount(concrete) * elementSize[dtype]) };

@@ -3,13 +3,13 @@ import type { Value } from "../../graph/node.ts";
 import { int64s } from "../../graph/tensor.ts";
 import type { HeadLayout } from "../../layout/heads.ts";
 import type { Rewrite } from "../../rewrite/rule.ts";
-import { gatherColumns, linearLayerOf } from "./linear-layer.ts";
+import { gatherColumns, projectionOf } from "./projection.ts";
 
 /** Returns only the columns of the heads, as a tensor [batch, sequence, heads · size]. */
 export function headColumns(rewrite: Rewrite, { source, columns }: HeadLayout): Value {
   const { root, add, constant } = rewrite;
   if (columns.length === source.shape?.at(-1) && columns.every((column, i) => column === i)) return source;
-  const layer = linearLayerOf(source);
+  const layer = projectionOf(source);
   if (!layer) {
     const indices = constant(`${root.origin}/columns`, int64s(...columns));
     return add("Gather", [source, indices], { attributes: { axis: int(-1) } }).output;

@@ -9,7 +9,7 @@ import { Refusal, type Rewrite, type Rule, refuse, rule } from "../../rewrite/ru
 import { type AttentionMask, attentionMask } from "../attention/attention-mask.ts";
 import { type AttentionScores, attentionScores, type ScoreMask } from "../attention/attention-scores.ts";
 import { headColumns } from "../attention/head-columns.ts";
-import { gatherColumns, type LinearLayer, linearLayerOf } from "../attention/linear-layer.ts";
+import { gatherColumns, type Projection, projectionOf } from "../attention/projection.ts";
 
 // Attention(x) = softmax(scale · q · kᵀ + mask) · v  for every head, with (q, k, v) = x · W + b
 //
@@ -80,12 +80,12 @@ function fuse(rewrite: Rewrite, scores: AttentionScores, v: Value) {
   const scale = scores.scale * q.scale * k.scale;
   // Fused operators treat 0 as the default scale.
   if (!(Math.abs(scale) > 0)) return refuse(`the scores are scaled by ${scale}`, root);
-  const projections = [heads.q, heads.k, heads.v].map(({ source }) => linearLayerOf(source));
+  const projections = [heads.q, heads.k, heads.v].map(({ source }) => projectionOf(source));
   const packed = projections.every(
     (dense) => dense !== undefined && dense.x === projections[0]?.x && isActivation(dense.x),
   );
   const fused = packed
-    ? packedAttention(rewrite, [heads.q, heads.k, heads.v], projections as LinearLayer[], mask, scale)
+    ? packedAttention(rewrite, [heads.q, heads.k, heads.v], projections as Projection[], mask, scale)
     : multiHeadAttention(rewrite, [heads.q, heads.k, heads.v], mask, scale);
   const output = scores.guarded && mask.bias ? withoutNan(rewrite, fused) : fused;
   const result = sameShape(output.shape, merged.shape) ? output : reshaped(rewrite, output, merged);
@@ -128,16 +128,16 @@ function attributesOf(heads: HeadLayout, mask: AttentionMask, scale: number): Re
 function packedAttention(
   rewrite: Rewrite,
   heads: readonly HeadLayout[],
-  dense: readonly LinearLayer[],
+  projections: readonly Projection[],
   mask: AttentionMask,
   scale: number,
 ): Value {
   const { root, add, constant } = rewrite;
   const [first] = heads as [HeadLayout, ...HeadLayout[]];
-  const x = (dense[0] as LinearLayer).x;
-  const weight = gatherColumns(dense.map(({ weight: from }, i) => ({ from, columns: heads[i]?.columns ?? [] })));
+  const x = (projections[0] as Projection).x;
+  const weight = gatherColumns(projections.map(({ weight: from }, i) => ({ from, columns: heads[i]?.columns ?? [] })));
   const bias = gatherColumns(
-    dense.map((each, i) => ({
+    projections.map((each, i) => ({
       from: each.bias ?? zeros(each.weight.dtype, [each.weight.shape[1] ?? 0]),
       columns: heads[i]?.columns ?? [],
     })),

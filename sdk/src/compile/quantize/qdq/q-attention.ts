@@ -1,4 +1,4 @@
-import { gatherColumns } from "../../fusions/attention/linear-layer.ts";
+import { gatherColumns } from "../../fusions/attention/projection.ts";
 import { sameShape } from "../../graph/dim.ts";
 import { MICROSOFT, type Node } from "../../graph/node.ts";
 import { elementCount, elementSize, type Tensor } from "../../graph/tensor.ts";

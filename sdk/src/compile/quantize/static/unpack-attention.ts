@@ -1,4 +1,4 @@
-import { gatherColumns } from "../../fusions/attention/linear-layer.ts";
+import { gatherColumns } from "../../fusions/attention/projection.ts";
 import type { Graph } from "../../graph/graph.ts";
 import { MICROSOFT, type Node, type Value } from "../../graph/node.ts";
 

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { LARGE_BYTES } from "../../files/large-buffers.ts";
 import { numbersOf, tensor } from "../../graph/tensor.ts";
-import { gatherColumns } from "./linear-layer.ts";
+import { gatherColumns } from "./projection.ts";
 
 const range = (length: number, from = 0) => Array.from({ length }, (_, i) => from + i);
 

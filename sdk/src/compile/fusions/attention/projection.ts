@@ -3,20 +3,20 @@ import { elementCount, elementSize, lazyTensor, reading, type Tensor } from "../
 import { vectorOf } from "../../rewrite/rule.ts";
 
 /** A linear layer: x · W + b with constants W [in, out] and b [out]. */
-export interface LinearLayer {
+export interface Projection {
   readonly x: Value;
   readonly weight: Tensor;
   readonly bias: Tensor | undefined;
 }
 
 /** Recognizes a linear layer; undefined for other values. */
-export function linearLayerOf(value: Value): LinearLayer | undefined {
+export function projectionOf(value: Value): Projection | undefined {
   const node = value.producer;
   const width = value.shape?.at(-1);
   if (node?.is("Add")) {
     const bias = node.inputs.find((input) => vectorOf(input, width));
     const matMul = node.inputs.find((input) => input !== bias);
-    const layer = bias?.constant && matMul && linearLayerOf(matMul);
+    const layer = bias?.constant && matMul && projectionOf(matMul);
     return layer && !layer.bias ? { ...layer, bias: bias.constant } : undefined;
   }
   if (!node?.is("MatMul")) return undefined;
