@@ -17,8 +17,8 @@ export interface EmbeddingsOptions<Env extends object> {
   model: Setting<Env, string>;
   engine: Engine;
   /**
-   * The API keys that may call the routes; an empty list refuses every request. `false` turns the check off: do this only
-   * behind an authentication of your own.
+   * The API keys that may call the routes. An empty list refuses every request. `false` turns the check off: use it only
+   * behind your own authentication.
    */
   keys: Setting<Env, readonly string[]> | false;
   /** The region to ask when this deployment cannot answer in time. Default: none. */
@@ -26,7 +26,7 @@ export interface EmbeddingsOptions<Env extends object> {
   limits?: Partial<Limits>;
   /** CPU time that the platform allows a request, in ms. Default 30 000, Cloudflare's default on paid plans. */
   cpuLimitMs?: number;
-  /** The tier that answers say they come from. Default `edge`. */
+  /** The tier that answers name as theirs. Default `edge`. */
   tier?: Tier;
 }
 

@@ -51,7 +51,7 @@ export function embedService({ holder, tier, region, limits, cpuLimitMs }: Embed
     return (await askRegion(query, choice)) ?? runHere(query, choice, model, sequences);
   }
 
-  /** Without a model, decides for a deployment that is still loading it. */
+  /** Chooses the tier. Without `model`, this deployment is still loading it. */
   function choose(query: EmbedQuery, model?: Model, sequences: readonly TokenIds[] = []): Decision & ExpectedAnswer {
     const computeMs = (model && predictMs(model.measurements, "regional-cpu", sequences)) ?? 0;
     const decision = decide({

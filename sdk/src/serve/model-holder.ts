@@ -16,14 +16,14 @@ export interface ModelHolderOptions {
   /** How often to look for a newer version, in ms. Default 60 000. */
   refreshMs?: number;
   /**
-   * A load that takes longer counts as failed, and the next request starts another one. In ms; default 25 000, because
-   * Workers stop background work 30 s after the response.
+   * Maximum time of a load, in ms. A slower load counts as failed, and the next request starts another one. Default 25 000,
+   * because Workers stop background work 30 s after the response.
    */
   loadTimeoutMs?: number;
   now?: () => number;
 }
 
-/** Pause after a failed load, before a request that does not wait for the model starts another one. */
+/** Pause after a failed load before `current` starts another one. `load` does not pause. */
 const RETRY_MS = 1_000;
 
 export interface ModelHolder {
@@ -108,7 +108,7 @@ export function modelHolder(options: ModelHolderOptions): ModelHolder {
         usable.reject(error);
       },
     );
-    // Perhaps nobody waits for these two.
+    // Nobody may be waiting for these, and an unhandled rejection would end a Node process.
     for (const { promise } of [manifest, usable]) promise.catch(() => {});
     background(whole.catch((error: unknown) => console.error(`bert-edge: loading ${name} failed:`, error)));
     return current;

@@ -30,7 +30,7 @@ describe("publishedModels", () => {
     expect(there()).toEqual([WEIGHTS.two, WEIGHTS.three]);
   });
 
-  it("makes room by what was measured when the artifact was prepared", async () => {
+  it("makes room for the memory that was measured during prepare", async () => {
     const { store, ask, there } = await setUp();
     await ask("one");
     const measured = { peak: LIMIT + 1, limit: LIMIT, fits: false };
@@ -42,7 +42,7 @@ describe("publishedModels", () => {
     expect(there()).toEqual([WEIGHTS.one]);
   });
 
-  it("takes the newest version of a model when that is loaded again", async () => {
+  it("loads the newest version of a model that was unloaded", async () => {
     const { store, models, ask, there } = await setUp();
     await ask("one");
     await publishTiny(store, "newer", { name: "one" });
@@ -53,7 +53,7 @@ describe("publishedModels", () => {
     expect(there()).toEqual(["newer"]);
   });
 
-  it("says which model the store does not hold", async () => {
+  it("names a model that is not in the store", async () => {
     const { ask } = await setUp();
     await expect(ask("other")).rejects.toMatchObject({ code: "model_not_published" });
   });

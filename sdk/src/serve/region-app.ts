@@ -16,7 +16,7 @@ export interface RegionAppOptions {
   limits?: Partial<Limits>;
 }
 
-/** A forwarded body is at most 4 times larger than the one that the edge received: one invalid UTF-8 byte becomes three. */
+/** Maximum growth of a body that the edge forwards: each invalid UTF-8 byte becomes three, and fields are added. */
 const FORWARDED_GROWTH = 4;
 
 /** Makes the app of the region, with the same routes as the edge. It starts loading the model at once. */

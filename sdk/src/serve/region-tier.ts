@@ -81,7 +81,7 @@ export function regionTier(options: RegionTierOptions): RegionTier {
   const failed = (what: string, cause?: unknown) =>
     new BertEdgeError("region_failed", `The region at ${endpoint.host} ${what}.`, { cause });
 
-  /** Waits as long as the caller does, but long enough for the region to answer: after a failure it gets no requests. */
+  /** Maximum wait: the caller's, but never too short for the region to answer, because a timeout counts as a failure. */
   function waitFor(remainingMs: number | undefined, predictedMs: number): number {
     if (remainingMs === undefined) return timeoutMs;
     return Math.min(timeoutMs, Math.max(remainingMs, 4 * predictedMs, MIN_WAIT_MS));
@@ -99,7 +99,7 @@ export function regionTier(options: RegionTierOptions): RegionTier {
       },
       body: JSON.stringify(body),
     });
-    // Node's timeouts are whole milliseconds. The signal goes to `fetch`, since Node can lose the one of a Request.
+    // Node's timeouts are whole milliseconds. The signal goes to `fetch`, since Node can lose a Request's own signal.
     const waitMs = Math.ceil(waitFor(remainingMs, estimate.predict(computeMs)));
     return send(request, { signal: AbortSignal.timeout(waitMs) });
   }

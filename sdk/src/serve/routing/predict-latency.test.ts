@@ -15,11 +15,11 @@ describe("predictLatency", () => {
     expect(predictLatency({ base: 2, perToken: 0.5, perSquare: 0.25 }, [4])).toBe(2 + 2 + 4);
   });
 
-  it("is nothing for nothing", () => {
+  it("is 0 for no sequences", () => {
     expect(predictLatency({ base: 2, perToken: 1, perSquare: 1 }, [])).toBe(0);
   });
 
-  it("adds up over sequences, for they run one after another", () => {
+  it("adds up over sequences, which run one after another", () => {
     fc.assert(
       fc.property(cost, lengths, lengths, (cost, some, others) => {
         const together = predictLatency(cost, [...some, ...others]);
