@@ -30,11 +30,11 @@ export const floatKernels: Readonly<Record<string, NodeKernel>> = {
     ([x, gamma, beta]) =>
       normalized(node, floatData(x), gamma, beta, x?.shape),
   [`${MICROSOFT}:SkipLayerNormalization`]: skipLayerNormalization,
-  ":MatMul": () => product,
+  ":MatMul": () => matMul,
   ":Gather": gather,
   ":Slice": () => slice,
   ":Split": split,
-  [`${MICROSOFT}:RotaryEmbedding`]: () => rotated,
+  [`${MICROSOFT}:RotaryEmbedding`]: () => rotate,
 };
 
 /** Combines a and b element by element. The shape of one must end with the shape of the other. */
@@ -97,7 +97,7 @@ function skipLayerNormalization(node: Node): (inputs: KernelInputs) => KernelOut
 }
 
 /** x [.., k] · w [k, n] */
-function product([x, w]: KernelInputs): KernelOutputs {
+function matMul([x, w]: KernelInputs): KernelOutputs {
   const [k = 0, n = 0] = w?.shape ?? [];
   const [a, b] = [floatData(x), floatData(w)];
   const data = new Float32Array((a.length / k) * n);
@@ -161,7 +161,7 @@ function split({ outputs }: Node): (inputs: KernelInputs) => KernelOutputs {
 }
 
 /** Rotates each pair (x[i], x[i + size/2]) of a head by the angle of its token's position: https://arxiv.org/abs/2104.09864 */
-function rotated([x, , cosines, sines]: KernelInputs): KernelOutputs {
+function rotate([x, , cosines, sines]: KernelInputs): KernelOutputs {
   const half = cosines?.shape.at(-1) ?? 0;
   const size = 2 * half;
   const width = x?.shape.at(-1) ?? 0;
@@ -171,8 +171,8 @@ function rotated([x, , cosines, sines]: KernelInputs): KernelOutputs {
     const i = at % size;
     const angle = token * half + (i % half);
     const other = values[i < half ? at + half : at - half] as number;
-    const turned = fround(other * (sin[angle] as number));
-    return fround(value * (cos[angle] as number)) + (i < half ? -turned : turned);
+    const rotated = fround(other * (sin[angle] as number));
+    return fround(value * (cos[angle] as number)) + (i < half ? -rotated : rotated);
   });
   return [{ shape: x?.shape ?? [], data }];
 }

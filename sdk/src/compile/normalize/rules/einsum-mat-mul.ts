@@ -22,11 +22,11 @@ export const einsumMatMulRule: Rule = rule("einsum MatMul", {
     );
     if (summed.length !== 1 || own?.length !== 1 || other?.length !== 1) return undefined;
     if (a.length !== batch.length + 2 || b.length !== batch.length + 2) return undefined;
-    const product = rewrite.add("MatMul", [
+    const matMul = rewrite.add("MatMul", [
       transposed(rewrite, left, a, batch + own + summed),
       transposed(rewrite, right, b, batch + summed + other),
     ]).output;
-    return transposed(rewrite, product, batch + own + other, result);
+    return transposed(rewrite, matMul, batch + own + other, result);
   },
 });
 

@@ -12,8 +12,8 @@ const gemmOf = (applies: (a: Value) => boolean): Rule =>
       if (!a || !applies(a)) return undefined;
       if (scaled || root.int("transA") === 1 || !b?.shape) return undefined;
       const weight = root.int("transB") === 1 ? add("Transpose", [b], { attributes: { perm: ints(1, 0) } }).output : b;
-      const product = add("MatMul", [a, weight]).output;
-      return c ? add("Add", [product, c]).output : product;
+      const matMul = add("MatMul", [a, weight]).output;
+      return c ? add("Add", [matMul, c]).output : matMul;
     },
   });
 
