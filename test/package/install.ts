@@ -1,0 +1,80 @@
+import { execFile } from "node:child_process";
+import { existsSync } from "node:fs";
+import { mkdir, mkdtemp, readFile, rename, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { promisify } from "node:util";
+import project from "../../package.json" with { type: "json" };
+import manifest from "../../sdk/package.json" with { type: "json" };
+
+const exec = promisify(execFile);
+const root = join(import.meta.dirname, "../..");
+
+/** Packs the sdk as `npm publish` would. Needs `npm run build`. */
+export async function packSdk(destination: string): Promise<string> {
+  const args = ["pack", join(root, "sdk"), "--pack-destination", destination, "--ignore-scripts", "--json"];
+  const { stdout } = await exec("npm", args, { cwd: destination });
+  const packed = JSON.parse(stdout) as { filename: string }[] | Record<string, { filename: string }>;
+  return join(destination, Object.values(packed)[0]?.filename ?? "");
+}
+
+/**
+ * Makes an empty project with the packed sdk in its node_modules, without the network: dependencies are links to the
+ * repository's.
+ *
+ * @param peers also link the packages that are optional for users, and those that examples import
+ */
+export async function installedProject({ peers }: { peers: boolean }): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), "bert-edge-package-"));
+  const modules = join(folder, "node_modules");
+  await mkdir(modules);
+  await exec("tar", ["-xzf", await packSdk(folder), "-C", modules]);
+  await rename(join(modules, "package"), join(modules, manifest.name));
+  const linked = new Set(Object.keys(manifest.dependencies));
+  if (peers) {
+    const others = { ...manifest.peerDependencies, ...project.dependencies, ...project.devDependencies };
+    for (const name of Object.keys(others)) if (name !== manifest.name) linked.add(name);
+  }
+  for (const name of linked) {
+    await mkdir(dirname(join(modules, name)), { recursive: true });
+    const own = join(root, "sdk/node_modules", name);
+    await symlink(existsSync(own) ? own : join(root, "node_modules", name), join(modules, name));
+  }
+  await writeFile(join(folder, "package.json"), JSON.stringify({ type: "module", private: true }));
+  return folder;
+}
+
+/** Runs a script of a project with Node. */
+export async function runNode(folder: string, args: readonly string[], node = process.execPath): Promise<string> {
+  const { stdout } = await exec(node, [...args], { cwd: folder });
+  return stdout;
+}
+
+/** Type-checks all .ts files of a project, strictly, as a user's nodenext project would. Throws with tsc's messages. */
+export async function checkTypes(folder: string): Promise<void> {
+  const config = {
+    compilerOptions: {
+      ...{ noEmit: true, strict: true, module: "nodenext", target: "esnext", lib: ["esnext", "webworker"] },
+      ...{ types: ["node"], typeRoots: [join(root, "node_modules/@types")], skipLibCheck: true },
+      ...{ allowImportingTsExtensions: true, allowJs: true, checkJs: false },
+    },
+    include: ["*.ts", "*.js"],
+  };
+  await writeFile(join(folder, "tsconfig.json"), JSON.stringify(config));
+  const tsc = join(root, "node_modules/typescript/bin/tsc");
+  await exec(process.execPath, [tsc, "-p", folder]).catch((error: { stdout: string }) => {
+    throw new Error(error.stdout);
+  });
+}
+
+/** The import paths of the package that lead to JavaScript. */
+export const entries = Object.keys(manifest.exports)
+  .filter((path) => !/\.(wasm|json)$/.test(path))
+  .map((path) => path.replace(".", manifest.name));
+
+/** The example of the README, in a file of its own. */
+export async function threeLineExample(): Promise<string> {
+  const readme = await readFile(join(root, "README.md"), "utf8");
+  const [example = ""] = /(?<=```ts\n)import \{ loadModel \}[^`]*/.exec(readme) ?? [];
+  return `${example}\nconsole.log(vectors.map((vector) => vector.length).join());\n`;
+}

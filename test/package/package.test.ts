@@ -1,0 +1,62 @@
+import { cp, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { prepare } from "#sdk/compile/commands/prepare.ts";
+import { writePreparableCheckpoint } from "../fixtures/tiny-bert.ts";
+import { checkTypes, entries, installedProject, runNode, threeLineExample } from "./install.ts";
+
+/** Entries that import a package that users install only when they need it. */
+const WITH_PEERS = [
+  "bert-edge/compile",
+  "bert-edge/storage/s3-publisher",
+  "bert-edge/engine/ort-node",
+  "bert-edge/engine/ort-web",
+];
+
+const importing = (paths: readonly string[]): string[] => [
+  "--input-type=module",
+  "--eval",
+  paths.map((path) => `if (Object.keys(await import("${path}")).length === 0) throw new Error("${path}");`).join("\n"),
+];
+
+describe("the packed package in an empty project", () => {
+  let alone: string;
+  let complete: string;
+  beforeAll(async () => {
+    [alone, complete] = await Promise.all([installedProject({ peers: false }), installedProject({ peers: true })]);
+    await writePreparableCheckpoint(join(alone, "checkpoint"));
+    await prepare({ folder: join(alone, "checkpoint"), out: join(alone, "artifact"), name: "tiny", targets: ["edge"] });
+  });
+  afterAll(async () => {
+    for (const folder of [alone, complete]) if (folder) await rm(folder, { recursive: true, force: true });
+  });
+
+  it("runs the three-line example without any optional package", async () => {
+    await writeFile(join(alone, "example.mjs"), await threeLineExample());
+    expect(await runNode(alone, ["example.mjs"])).toBe("16,16\n");
+  });
+
+  it("imports every entry that needs no optional package", async () => {
+    await runNode(alone, importing(entries.filter((path) => !WITH_PEERS.includes(path))));
+  });
+
+  it("imports every entry with the optional packages", async () => {
+    await runNode(complete, importing(entries));
+  });
+
+  it("has types for every entry, and for the kernels", async () => {
+    const paths = [...entries, "bert-edge/kernels/relaxed.wasm", "bert-edge/kernels/simd.wasm"];
+    await writeFile(
+      join(complete, "all.ts"),
+      paths.map((path, i) => `import * as m${i} from "${path}";\nm${i};`).join("\n"),
+    );
+    await checkTypes(complete);
+  });
+
+  it("has the command, which runs without the project's sources", async () => {
+    await cp(join(alone, "artifact"), join(complete, "artifact"), { recursive: true });
+    const command = "node_modules/bert-edge/bin/bert-edge.js";
+    expect(await runNode(complete, [command, "--version"])).toMatch(/^\d+\.\d+\.\d+\n$/);
+    expect(await runNode(complete, [command, "verify", "artifact"])).toContain("wasm");
+  });
+});
