@@ -13,7 +13,7 @@ try {
   await writeFile(join(folder, "package.json"), JSON.stringify({ type: "module", private: true }));
   npm("install", await packSdk(folder));
   await writePreparableCheckpoint(join(folder, "checkpoint"));
-  await prepare({ folder: join(folder, "checkpoint"), out: join(folder, "artifact"), name: "tiny", targets: ["edge"] });
+  await prepare({ model: join(folder, "checkpoint"), out: join(folder, "artifact"), name: "tiny", targets: ["edge"] });
   await writeFile(join(folder, "example.mjs"), await threeLineExample());
   for (const version of [22, 24]) {
     const name = `node-${process.platform}-${process.arch}`;

@@ -25,7 +25,7 @@ describe("the packed package in an empty project", () => {
   beforeAll(async () => {
     [alone, complete] = await Promise.all([installedProject({ peers: false }), installedProject({ peers: true })]);
     await writePreparableCheckpoint(join(alone, "checkpoint"));
-    await prepare({ folder: join(alone, "checkpoint"), out: join(alone, "artifact"), name: "tiny", targets: ["edge"] });
+    await prepare({ model: join(alone, "checkpoint"), out: join(alone, "artifact"), name: "tiny", targets: ["edge"] });
   });
   afterAll(async () => {
     for (const folder of [alone, complete]) if (folder) await rm(folder, { recursive: true, force: true });
