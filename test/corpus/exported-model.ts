@@ -2,7 +2,7 @@ import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "vitest";
 import { type Claim, type ExportCase, toTensors } from "../fixtures/export-case.ts";
-import { largestDifference, type Rewriting, runModel, type Tensors } from "../oracles/run-model.ts";
+import { largestOutputDifference, type Rewriting, runModel, type Tensors } from "../oracles/run-model.ts";
 
 /** Exports of small models with random weights: `make_exports.py` beside this file has written them. */
 export const EXPORTS = join(import.meta.dirname, "exports");
@@ -32,7 +32,7 @@ export async function expectStoredOutputs(
   const found = await runModel(model, stored.inputs.map(toTensors), rewriting);
   for (const [i, outputs] of stored.outputs.map(toTensors).entries()) {
     const tolerance = stored.dtype === "float16" ? FLOAT16_UNITS * float16Unit(outputs) : FLOAT32_TOLERANCE;
-    const difference = largestDifference(found[i] ?? {}, outputs);
+    const difference = largestOutputDifference(found[i] ?? {}, outputs);
     expect(difference, `input set ${i}, onnxruntime's own optimization: ${rewriting}`).toBeLessThan(tolerance);
   }
 }

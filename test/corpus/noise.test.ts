@@ -8,7 +8,7 @@ import { type EncoderPlan, encoderPlan, expectedCounts } from "../fixtures/rando
 import { encoderBatches } from "../fixtures/random-encoder/run.ts";
 import { seeded } from "../fixtures/seeded.ts";
 import { runGraph } from "../oracles/run-graph.ts";
-import { fusedCounts, largestDifference } from "../oracles/run-model.ts";
+import { fusedCounts, largestOutputDifference } from "../oracles/run-model.ts";
 
 /** States are normalized, so about 1; three layers in another order of summation differ by 1e-5 at most. */
 const TOLERANCE = 1e-4;
@@ -29,7 +29,7 @@ const noisy = (plan: EncoderPlan, all: readonly Noise[]): Graph => {
 async function difference(found: Graph, wanted: Graph): Promise<number> {
   const feeds = encoderBatches(wanted, 1);
   const [ours, theirs] = [await runGraph(found, feeds), await runGraph(wanted, feeds)];
-  return Math.max(...theirs.map((outputs, i) => largestDifference(ours[i] ?? {}, outputs)));
+  return Math.max(...theirs.map((outputs, i) => largestOutputDifference(ours[i] ?? {}, outputs)));
 }
 
 describe("an encoder of BERT's sub-layers, each written in any of many ways,", () => {

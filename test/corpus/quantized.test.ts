@@ -13,7 +13,7 @@ import { integerMatMuls } from "#sdk/compile/quantize/qdq/integer-matmuls.ts";
 import { readExportCase, toTensors } from "../fixtures/export-case.ts";
 import { describeShared } from "../fixtures/shared.ts";
 import { countOperators } from "../oracles/rewritten.ts";
-import { largestDifference, rewritings, runModel } from "../oracles/run-model.ts";
+import { largestOutputDifference, rewritings, runModel } from "../oracles/run-model.ts";
 
 /**
  * Outputs are normalized states of a few units; float32 sums in another order make 1.4e-6 of them at most, in all cases. A
@@ -59,7 +59,7 @@ describeShared("corpus", "a model that was quantized elsewhere", (folder) => {
     for (const rewriting of rewritings) {
       const found = await runModel(encodeOnnx(result), stored.inputs.map(toTensors), rewriting);
       for (const [i, outputs] of wanted.entries()) {
-        const difference = largestDifference(found[i] ?? {}, outputs);
+        const difference = largestOutputDifference(found[i] ?? {}, outputs);
         expect(difference, `input set ${i}, onnxruntime's own optimization: ${rewriting}`).toBeLessThan(TOLERANCE);
       }
     }

@@ -13,7 +13,7 @@ import { Trace } from "#sdk/compile/rewrite/trace.ts";
 import { randomNumbers } from "../fixtures/seeded.ts";
 import { Sketch } from "../fixtures/sketch.ts";
 import { runGraph } from "./run-graph.ts";
-import { largestDifference } from "./run-model.ts";
+import { largestOutputDifference } from "./run-model.ts";
 
 /** Tolerance: fused operators sum in another order. A few units in the last place of numbers around 1. */
 const FLOAT32_ROUNDING = 1e-5;
@@ -67,7 +67,9 @@ export async function expectSame(found: Graph, wanted: Graph, options: Options =
   const feeds = (options.sizes ?? SIZES).map((sizes, seed) => inputsFor(wanted, sizes, options, seed));
   const [ours, theirs] = [await runGraph(found, feeds), await runGraph(wanted, feeds)];
   for (const [i, outputs] of theirs.entries()) {
-    expect(largestDifference(ours[i] ?? {}, outputs), `largest difference in run ${i}`).toBeLessThan(FLOAT32_ROUNDING);
+    expect(largestOutputDifference(ours[i] ?? {}, outputs), `largest difference in run ${i}`).toBeLessThan(
+      FLOAT32_ROUNDING,
+    );
   }
 }
 

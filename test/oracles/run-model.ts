@@ -71,7 +71,7 @@ export function fusedCounts(nodes: Iterable<{ readonly opType?: string | undefin
  *
  * @throws RangeError if the outputs have different names, types or shapes
  */
-export function largestDifference(found: Tensors, wanted: Tensors): number {
+export function largestOutputDifference(found: Tensors, wanted: Tensors): number {
   const signature = (tensors: Tensors) =>
     Object.entries(tensors)
       .map(([name, { type, dims }]) => `${name}: ${type}[${dims}]`)

@@ -3,12 +3,12 @@ import { integerKernels } from "#sdk/compile/evaluate/interpreter/integer-kernel
 import type { KernelInputs } from "#sdk/compile/evaluate/interpreter/node-kernel.ts";
 import type { Value } from "#sdk/compile/graph/node.ts";
 import { integerProduct } from "#sdk/runtime/engine/wasm/reference/integer-product.ts";
-import { type Setting, Sketch } from "../../fixtures/sketch.ts";
+import { Sketch, type SketchAttribute } from "../../fixtures/sketch.ts";
 
 interface Operator {
   readonly opType: string;
   readonly domain?: string;
-  readonly settings?: Record<string, Setting>;
+  readonly settings?: Record<string, SketchAttribute>;
   /** Inputs that are constants of the node. */
   constants?(sketch: Sketch): readonly (Value | undefined)[];
 }

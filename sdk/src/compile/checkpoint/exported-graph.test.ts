@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import { Sketch } from "#test/fixtures/sketch.ts";
 import { temporaryFolder } from "#test/fixtures/temporary-folder.ts";
 import { runGraph } from "#test/oracles/run-graph.ts";
-import { largestDifference } from "#test/oracles/run-model.ts";
+import { largestOutputDifference } from "#test/oracles/run-model.ts";
 import type { Graph } from "../graph/graph.ts";
 import { MICROSOFT, type Value } from "../graph/node.ts";
 import { tensor } from "../graph/tensor.ts";
@@ -74,7 +74,7 @@ describe("exportedGraph", () => {
     }, logits);
     expect([...graph.nodes].map(({ opType }) => opType)).not.toContain("Gemm");
     const [found, wanted] = [await runGraph(graph, feeds), await runGraph(original as Graph, feeds)];
-    expect(largestDifference(found[0] ?? {}, wanted[0] ?? {})).toBeLessThan(1e-6);
+    expect(largestOutputDifference(found[0] ?? {}, wanted[0] ?? {})).toBeLessThan(1e-6);
   });
 
   it.each<[string, Parameters<typeof read>, string]>([

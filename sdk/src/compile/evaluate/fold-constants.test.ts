@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { attribute, declarationOf, modelOf, nodeOf } from "#test/fixtures/onnx-file.ts";
-import { CAST, type Operand, type Setting, Sketch } from "#test/fixtures/sketch.ts";
+import { CAST, Sketch, type SketchAttribute, type SketchOperand } from "#test/fixtures/sketch.ts";
 import { runGraph } from "#test/oracles/run-graph.ts";
-import { largestDifference } from "#test/oracles/run-model.ts";
+import { largestOutputDifference } from "#test/oracles/run-model.ts";
 import type { Value } from "../graph/node.ts";
 import { numbersOf, type Tensor, tensor } from "../graph/tensor.ts";
 import { verifyGraph } from "../graph/verify-graph.ts";
@@ -22,7 +22,7 @@ async function folded(draw: (s: Sketch) => readonly Value[], opset = 17): Promis
   await foldConstants(after.graph);
   verifyGraph(after.graph);
   const found = await runGraph(after.graph, feedsOf(after));
-  expect(found.map((outputs, i) => largestDifference(outputs, wanted[i] ?? {}))).toEqual([0, 0]);
+  expect(found.map((outputs, i) => largestOutputDifference(outputs, wanted[i] ?? {}))).toEqual([0, 0]);
   return after;
 }
 
@@ -134,7 +134,7 @@ describe("foldConstants", () => {
     expect([0, 1, 2].map((i) => numbersOf(constantOf(s, i)))).toEqual([[-1], [-2], [-3]]);
   });
 
-  it.each<[string, readonly Operand[], Record<string, Setting>]>([
+  it.each<[string, readonly SketchOperand[], Record<string, SketchAttribute>]>([
     ["RandomNormal", [], { shape: [2] }],
     ["RandomUniform", [], { shape: [2] }],
     ["RandomNormalLike", [1], {}],

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { CAST, type Operand, Sketch } from "#test/fixtures/sketch.ts";
+import { CAST, Sketch, type SketchOperand } from "#test/fixtures/sketch.ts";
 import type { Value } from "../graph/node.ts";
 import { uniformValue } from "../graph/uniform-value.ts";
 import { CONSTANT_TOLERANCE, match, type NearMiss } from "./match.ts";
@@ -16,7 +16,7 @@ function attempt(pattern: Pattern, draw: Draw) {
   return { found: match(pattern, value, miss), miss, x, y };
 }
 const isMatch = (pattern: Pattern, draw: Draw) => attempt(pattern, draw).found !== undefined;
-const binary = (opType: string, a: Operand, b: Operand) => (s: Sketch) => s.op(opType, [a, b]);
+const binary = (opType: string, a: SketchOperand, b: SketchOperand) => (s: Sketch) => s.op(opType, [a, b]);
 
 const [x, y, z] = [any("x"), any("y"), any("z")];
 

@@ -4,7 +4,7 @@ import type * as ort from "onnxruntime-node";
 import { describe, expect, it } from "vitest";
 import { readExportCase, toTensors } from "#test/fixtures/export-case.ts";
 import { describeShared } from "#test/fixtures/shared.ts";
-import { type Setting, Sketch } from "#test/fixtures/sketch.ts";
+import { Sketch, type SketchAttribute } from "#test/fixtures/sketch.ts";
 import { runModel, type Tensors } from "#test/oracles/run-model.ts";
 import { contradictions } from "#test/oracles/shape-oracle.ts";
 import { symbolOf } from "../graph/dim.ts";
@@ -78,7 +78,7 @@ describe("inferShapes", () => {
     expect(all.content?.join().length ?? 0).toBeLessThan(2_000);
   });
 
-  it.each<[string, Record<string, Setting>]>([
+  it.each<[string, Record<string, SketchAttribute>]>([
     ["Unsqueeze", { axes: [99, -99] }],
     ["Squeeze", { axes: [99, -99] }],
     ["Transpose", { perm: [7, -7, 0] }],

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { refusal } from "#test/fixtures/refusal.ts";
 import { randomNumbers } from "#test/fixtures/seeded.ts";
-import { type Setting, Sketch } from "#test/fixtures/sketch.ts";
+import { Sketch, type SketchAttribute } from "#test/fixtures/sketch.ts";
 import { runGraph } from "#test/oracles/run-graph.ts";
 import type { Tensors } from "#test/oracles/run-model.ts";
 import { integerProduct } from "../../../runtime/engine/wasm/reference/integer-product.ts";
@@ -25,7 +25,7 @@ const X = [1, TOKENS, WIDTH] as const;
 /** Adds a node that reads x [1, tokens, width] and may have other inputs. */
 type Draw = (s: Sketch, x: Value) => Node;
 const unary =
-  (opType: string, domain = "", settings: Record<string, Setting> = {}): Draw =>
+  (opType: string, domain = "", settings: Record<string, SketchAttribute> = {}): Draw =>
   (s, x) =>
     s.node(opType, [x], settings, { domain });
 const withBias =
@@ -34,7 +34,7 @@ const withBias =
     s.node(opType, [x, s.random([WIDTH])], {}, { domain: MICROSOFT });
 const other = (s: Sketch) => s.input("other", X);
 const sizes = (...all: number[]) => all;
-const rotary = (s: Sketch, x: Value, settings: Record<string, Setting> = {}) =>
+const rotary = (s: Sketch, x: Value, settings: Record<string, SketchAttribute> = {}) =>
   s.node(
     "RotaryEmbedding",
     [x, sizes(0), s.random([TOKENS, 2]), s.random([TOKENS, 2])],

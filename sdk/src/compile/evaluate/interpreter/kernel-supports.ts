@@ -7,10 +7,10 @@ interface Form {
   readonly supported: string;
 }
 
-/** Whether a float kernel computes a node as its operator is defined. Kernels have the forms that fused encoders use. */
+/** Whether the reference kernels support a node. They support the forms of operators that fused encoders use. */
 export const kernelSupports = (node: Node): boolean => formOf(node)?.isKnown(node) ?? true;
 
-/** Describes the forms of a node's operator that the kernels have; undefined when they have all. */
+/** Describes the forms of a node's operator that the kernels have; undefined if they have all. */
 export const supportedForms = (node: Node): string | undefined => formOf(node)?.supported;
 
 const formOf = ({ domain, opType }: Node): Form | undefined => forms[`${domain}:${opType}`];

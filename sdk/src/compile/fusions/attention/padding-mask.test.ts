@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { drawAttention, HIDDEN, paddedRows } from "#test/fixtures/draw-attention.ts";
-import { CAST, type Operand, Sketch } from "#test/fixtures/sketch.ts";
+import { CAST, Sketch, type SketchOperand } from "#test/fixtures/sketch.ts";
 import { rewritten } from "#test/oracles/rewritten.ts";
 import type { Value } from "../../graph/node.ts";
 import type { DataType } from "../../graph/tensor.ts";
@@ -9,7 +9,7 @@ import { type MaskKind, paddingMask } from "./padding-mask.ts";
 
 const LOWEST = -3.4028234663852886e38;
 
-const cast = (s: Sketch, x: Operand, to: keyof typeof CAST) => s.op("Cast", [x], { to: CAST[to] });
+const cast = (s: Sketch, x: SketchOperand, to: keyof typeof CAST) => s.op("Cast", [x], { to: CAST[to] });
 const unsqueezed = (s: Sketch, mask: Value) => s.op("Unsqueeze", [mask, [1, 2]]);
 /** The mask as floats [batch, 1, 1, sequence]. */
 const floats = (s: Sketch, mask: Value) => cast(s, unsqueezed(s, mask), "float32");

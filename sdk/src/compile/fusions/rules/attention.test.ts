@@ -9,7 +9,7 @@ import {
   SIZE,
   split,
 } from "#test/fixtures/draw-attention.ts";
-import type { Operand, Sketch } from "#test/fixtures/sketch.ts";
+import type { Sketch, SketchOperand } from "#test/fixtures/sketch.ts";
 import { rewritten } from "#test/oracles/rewritten.ts";
 import type { Value } from "../../graph/node.ts";
 
@@ -18,7 +18,7 @@ const fuse = (parts: AttentionParts, opset?: number) =>
   rewritten((s) => s.output(drawAttention(s, input(s), parts)), opset === undefined ? {} : { opset });
 const sizeOf = (s: Sketch, x: Value, axis: number) => s.op("Gather", [s.op("Shape", [x]), s.index(axis)], { axis: 0 });
 /** A Reshape target computed from the sizes of x, as in traced models. */
-const target = (s: Sketch, ...parts: Operand[]) =>
+const target = (s: Sketch, ...parts: SketchOperand[]) =>
   s.op(
     "Concat",
     parts.map((part) => (Array.isArray(part) ? part : s.op("Unsqueeze", [part, [0]]))),
@@ -148,7 +148,10 @@ describe("attention of one tensor", () => {
     const { counts } = await rewritten((s) => {
       const x = input(s);
       const rows = (y: Value) =>
-        s.op("Reshape", [split(s, y), [-1, 0, SIZE]].with(1, target(s, [-1], sizeOf(s, x, 1), [SIZE])) as Operand[]);
+        s.op(
+          "Reshape",
+          [split(s, y), [-1, 0, SIZE]].with(1, target(s, [-1], sizeOf(s, x, 1), [SIZE])) as SketchOperand[],
+        );
       const [q, k, v] = [rows(s.op("Mul", [dense(s, x), SIZE ** -0.5])), rows(dense(s, x)), rows(dense(s, x))];
       const scores = s.op("MatMul", [q, s.op("Transpose", [k], { perm: [0, 2, 1] })]);
       const context = s.op("MatMul", [s.op("Softmax", [scores], { axis: -1 }), v]);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { CAST, type Operand, type Sketch } from "#test/fixtures/sketch.ts";
+import { CAST, type Sketch, type SketchOperand } from "#test/fixtures/sketch.ts";
 import { rewritten } from "#test/oracles/rewritten.ts";
 import type { Value } from "../../graph/node.ts";
 
@@ -12,7 +12,7 @@ const fuse = (draw: Draw, opset = 17) => rewritten((s) => s.output(draw(s, input
 
 const gate = (s: Sketch, x: Value, constant = Math.SQRT2) =>
   s.op("Add", [s.op("Erf", [s.op("Div", [x, constant])]), 1]);
-const mul = (s: Sketch, a: Operand, b: Operand) => s.op("Mul", [a, b]);
+const mul = (s: Sketch, a: SketchOperand, b: SketchOperand) => s.op("Mul", [a, b]);
 
 describe("gelu by the error function", () => {
   it.each<[string, Draw]>([

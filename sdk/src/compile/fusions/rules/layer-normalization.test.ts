@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { CAST, type Operand, type Sketch } from "#test/fixtures/sketch.ts";
+import { CAST, type Sketch, type SketchOperand } from "#test/fixtures/sketch.ts";
 import { rewritten } from "#test/oracles/rewritten.ts";
 import type { Value } from "../../graph/node.ts";
 
@@ -13,7 +13,7 @@ interface Parts {
   readonly centred?: (s: Sketch, x: Value) => Value;
   readonly square?: (s: Sketch, centred: Value) => Value;
   readonly mean?: (s: Sketch, x: Value) => Value;
-  readonly epsilon?: (s: Sketch) => Operand;
+  readonly epsilon?: (s: Sketch) => SketchOperand;
   readonly quotient?: (s: Sketch, centred: Value, deviation: Value) => Value;
   readonly gain?: (s: Sketch) => Value | undefined;
   readonly offset?: (s: Sketch) => Value | undefined;
@@ -23,7 +23,7 @@ interface Parts {
 /** Layer normalization in single operators, as PyTorch exports it. `parts` replace some of them. */
 function decomposed(s: Sketch, x: Value, parts: Parts = {}): Value {
   const mean = parts.mean ?? meanOf;
-  const commuted = (opType: string, a: Value, b: Operand) => s.op(opType, parts.swapped ? [b, a] : [a, b]);
+  const commuted = (opType: string, a: Value, b: SketchOperand) => s.op(opType, parts.swapped ? [b, a] : [a, b]);
   const centred = parts.centred?.(s, x) ?? s.op("Sub", [x, mean(s, x)]);
   const square = parts.square?.(s, centred) ?? s.op("Pow", [centred, 2]);
   const variance = mean(s, square);

@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { type Setting, Sketch } from "#test/fixtures/sketch.ts";
+import { Sketch, type SketchAttribute } from "#test/fixtures/sketch.ts";
 import { rewritten } from "#test/oracles/rewritten.ts";
 import type { Value } from "../../graph/node.ts";
 
 const HIDDEN = 8;
 const shape = ["batch", "sequence", HIDDEN];
-const normalized = (s: Sketch, x: Value, settings: Record<string, Setting> = {}) =>
+const normalized = (s: Sketch, x: Value, settings: Record<string, SketchAttribute> = {}) =>
   s.op("LayerNormalization", [x, s.random([HIDDEN], 1), s.random([HIDDEN])], settings);
 const dense = (s: Sketch, x: Value) =>
   s.op("Add", [s.op("MatMul", [x, s.random([HIDDEN, HIDDEN])]), s.random([HIDDEN])]);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Setting, Sketch } from "#test/fixtures/sketch.ts";
+import type { Sketch, SketchAttribute } from "#test/fixtures/sketch.ts";
 import { only, rewritten } from "#test/oracles/rewritten.ts";
 import type { Value } from "../../graph/node.ts";
 
@@ -14,7 +14,7 @@ const back = (s: Sketch, rows: Value, x: Value) =>
 describe("Gemm", () => {
   const onRows =
     (
-      settings: Record<string, Setting>,
+      settings: Record<string, SketchAttribute>,
       weight = [WIDTH, 4],
       c: (s: Sketch) => Value | undefined = (s) => s.random([4]),
     ): Draw =>

@@ -1,7 +1,7 @@
 import * as ort from "onnxruntime-node";
 import { describe, expect, it } from "vitest";
 import { drawAttention, HIDDEN } from "#test/fixtures/draw-attention.ts";
-import { type Operand, Sketch } from "#test/fixtures/sketch.ts";
+import { Sketch, type SketchOperand } from "#test/fixtures/sketch.ts";
 import { halved } from "#test/oracles/halved.ts";
 import type { Tensors } from "#test/oracles/run-model.ts";
 import { MICROSOFT, type Value } from "../../graph/node.ts";
@@ -108,7 +108,7 @@ describe("toFp16, for unfused masks", () => {
     await compare(draw, states(12), "float32");
   });
 
-  it.each<[string, (s: Sketch, mask: Value) => Operand]>([
+  it.each<[string, (s: Sketch, mask: Value) => SketchOperand]>([
     [
       "computed",
       (s, mask) => {

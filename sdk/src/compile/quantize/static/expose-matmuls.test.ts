@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type Setting, Sketch } from "#test/fixtures/sketch.ts";
+import { Sketch, type SketchAttribute } from "#test/fixtures/sketch.ts";
 import { countOperators, expectSame } from "#test/oracles/rewritten.ts";
 import { MICROSOFT, type Value } from "../../graph/node.ts";
 import { printGraph } from "../../graph/print-graph.ts";
@@ -30,7 +30,7 @@ describe("exposeMatMuls, for attention with packed projections", () => {
     readonly widths?: readonly [number, number, number];
     readonly mask?: (s: Sketch) => Value | undefined;
     readonly scoreBias?: boolean;
-    readonly settings?: Record<string, Setting>;
+    readonly settings?: Record<string, SketchAttribute>;
   }
   function attention(s: Sketch, { widths, mask = keys, scoreBias = false, settings }: Parts): Value {
     const width = (widths ?? [HIDDEN, HIDDEN, HIDDEN]).reduce((sum, each) => sum + each);

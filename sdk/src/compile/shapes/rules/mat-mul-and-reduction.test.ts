@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type Setting, Sketch } from "#test/fixtures/sketch.ts";
+import { Sketch, type SketchAttribute } from "#test/fixtures/sketch.ts";
 import { compareWithOnnxruntime, type Draw, type OracleOptions } from "#test/oracles/shape-oracle.ts";
 import type { Value } from "../../graph/node.ts";
 import { tensor } from "../../graph/tensor.ts";
@@ -10,7 +10,7 @@ const AGREES = { wrong: [], unknown: [] };
 
 const x3 = (s: Sketch) => s.input("x", ["b", 3, "s"]);
 const on =
-  (opType: string, more: readonly number[][] = [], settings?: Record<string, Setting>): Draw =>
+  (opType: string, more: readonly number[][] = [], settings?: Record<string, SketchAttribute>): Draw =>
   (s) =>
     s.op(opType, [x3(s), ...more], settings);
 const equation =
@@ -22,7 +22,7 @@ const equation =
 
 const bytes = (s: Sketch, ...values: number[]) => s.constant(tensor("uint8", [], Uint8Array.from(values)));
 
-const oneHot = (s: Sketch, settings?: Record<string, Setting>) =>
+const oneHot = (s: Sketch, settings?: Record<string, SketchAttribute>) =>
   s.op("OneHot", [s.input("ids", ["b", "s"], "int64"), s.index(7), s.floats([2], [0, 1])], settings);
 
 const reductions = Object.keys(computeRules).filter((opType) => opType.startsWith("Reduce"));

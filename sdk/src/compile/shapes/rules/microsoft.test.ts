@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Operand, Setting, Sketch } from "#test/fixtures/sketch.ts";
+import type { Sketch, SketchAttribute, SketchOperand } from "#test/fixtures/sketch.ts";
 import { compareWithOnnxruntime, type Draw } from "#test/oracles/shape-oracle.ts";
 import { MICROSOFT } from "../../graph/node.ts";
 import { elementCount, tensor } from "../../graph/tensor.ts";
@@ -17,8 +17,8 @@ const bytes = (s: Sketch, shape: readonly number[]) =>
 const add = (
   s: Sketch,
   opType: string,
-  inputs: readonly Operand[],
-  settings?: Record<string, Setting>,
+  inputs: readonly SketchOperand[],
+  settings?: Record<string, SketchAttribute>,
   outputs = [opType],
 ) => s.node(opType, inputs, settings, { domain: MICROSOFT, outputs });
 

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { seeded } from "#test/fixtures/seeded.ts";
-import { type Setting, Sketch } from "#test/fixtures/sketch.ts";
+import { Sketch, type SketchAttribute } from "#test/fixtures/sketch.ts";
 import { compareWithOnnxruntime, type Draw, type OracleOptions } from "#test/oracles/shape-oracle.ts";
 import type { Value } from "../../graph/node.ts";
 import { int64s, tensor } from "../../graph/tensor.ts";
@@ -17,7 +17,12 @@ const fixed = (s: Sketch) => s.input("f", [4, 5, 10]);
 
 /** An operator on one tensor, with constants as its other inputs. */
 const on =
-  (input: (s: Sketch) => Value, opType: string, more: readonly number[][] = [], settings?: Record<string, Setting>) =>
+  (
+    input: (s: Sketch) => Value,
+    opType: string,
+    more: readonly number[][] = [],
+    settings?: Record<string, SketchAttribute>,
+  ) =>
   (s: Sketch) =>
     s.op(opType, [input(s), ...more], settings);
 
