@@ -13,19 +13,19 @@ import { precisions } from "../quantize/precisions.ts";
 import { encodeProgram } from "./encode-program.ts";
 
 const [WIDTH, VOCABULARY] = [16, 60];
-/** One text crosses a block. */
+/** The longest text is longer than one block. */
 const LENGTHS = [1, 5, 17, BLOCK + 12];
 const size = { maxTokens: BLOCK + 16, vocabulary: VOCABULARY };
 const texts = LENGTHS.map((length) => Int32Array.from({ length }, (_, i) => (7 * i + length) % VOCABULARY));
 
-/** A value with a row for every token, or with one for every text. */
+/** A value with one row per token, or one per text. */
 interface Drawn {
   readonly value: Value;
   readonly width: number;
   readonly isOfTexts?: boolean;
 }
 
-/** Nodes in any order over whatever there is by then: values are read twice, in parts, and after they were activated. */
+/** Draws nodes that read any earlier value: twice, in parts, and after activations. */
 function drawnGraph(seed: number): Graph {
   const random = randomNumbers(seed);
   const pick = <T>(items: readonly T[]): T => items[Math.floor(items.length * random())] as T;
@@ -92,7 +92,7 @@ function drawnGraph(seed: number): Graph {
   return s.graph;
 }
 
-/** Undefined where a form of the graph has no integers, or the engine no kernel. */
+/** Returns undefined if the graph has nothing to quantize or the engine cannot run it. */
 const unlessRefused = <T>(work: Promise<T>): Promise<T | undefined> =>
   work.catch((error: unknown) => {
     if (error instanceof BertEdgeError && ["engine_unsupported", "nothing_to_quantize"].includes(error.code))
@@ -106,7 +106,7 @@ describe("a program of any graph", () => {
     engine = await engineOnThisMachine("wasm");
   });
 
-  it("computes what the plain code does, to the last bit, unless it is refused", async () => {
+  it("computes the same bits as the reference kernels, unless it is refused", async () => {
     let ran = 0;
     await fc.assert(
       fc.asyncProperty(fc.nat(), async (seed) => {

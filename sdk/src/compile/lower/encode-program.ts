@@ -1,11 +1,35 @@
+import { type Dtype, writeSafetensors } from "../../artifact/safetensors.ts";
 import type { Graph } from "../graph/graph.ts";
-import { lower, type ProgramSize } from "./lower.ts";
-import { writeModel } from "./write-model.ts";
+import type { DataType, Tensor } from "../graph/tensor.ts";
+import { type Lowered, lowerGraph, type ProgramSize } from "./lower-graph.ts";
+
+/** Types that the engine's kernels read. */
+const dtypes: Partial<Record<DataType, Dtype>> = { float32: "F32", int32: "I32", uint8: "U8" };
+
+/** Bytes of a cache line. */
+const ALIGNMENT = 64;
 
 /**
- * A graph of the edge form as the file that the WebAssembly engine reads.
+ * Encodes a graph with int8-edge operators as a model file of the edge engine.
  *
  * @throws BertEdgeError `engine_unsupported`
  */
 export const encodeProgram = async (graph: Graph, size: ProgramSize): Promise<Uint8Array<ArrayBuffer>> =>
-  writeModel(await lower(graph, size));
+  writeModel(await lowerGraph(graph, size));
+
+/**
+ * Writes the engine's model file: safetensors with the program as its metadata. The order of the tensors:
+ *
+ * 1. tensors that fill whole cache lines, so that each begins at one
+ * 2. other tensors
+ * 3. embedding tables: a session runs before the rows of rare tokens, which are at the end, have arrived
+ */
+export function writeModel({ program, tensors }: Lowered): Uint8Array<ArrayBuffer> {
+  const tables = new Set(program.steps.map((step) => (step.op === "lookup" ? step.table : undefined)));
+  const place = ([name, { data }]: [string, Tensor]) => (tables.has(name) ? 2 : Number(data.length % ALIGNMENT !== 0));
+  const ordered = [...tensors].sort((a, b) => place(a) - place(b));
+  return writeSafetensors(
+    ordered.map(([name, { dtype, shape, data }]) => [name, { dtype: dtypes[dtype] as Dtype, shape, data }]),
+    { metadata: { format: "bert-edge", program: JSON.stringify(program) }, alignment: ALIGNMENT },
+  );
+}

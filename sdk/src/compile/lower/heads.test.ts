@@ -41,7 +41,7 @@ const drawn = (...shape: number[]): Tensor => {
 const map = (g: GraphWriter, name: string, x: Value, outputs: number, weight = drawn(outputs, hidden)): Value =>
   linear(g, name, x, { weight, bias: drawn(outputs) });
 
-/** Of the last axis, called as exporters do. */
+/** Slices the last axis, in the form of exporters. */
 const columns = (g: GraphWriter, x: Value, from: number, to: number, axis: number): Value =>
   g.op("columns", "Slice", [x, ...[from, to, axis].map((number) => axes(g, number))]);
 
@@ -49,7 +49,7 @@ const columns = (g: GraphWriter, x: Value, from: number, to: number, axis: numbe
 const heads: Record<string, { width: number; write: (g: GraphWriter, states: Value) => Value }> = {
   "token classification": { width: 9, write: (g, states) => map(g, "classifier", states, 9) },
   "the span of an answer": { width: 2, write: (g, states) => map(g, "qa_outputs", states, 2) },
-  "halves that gate each other": {
+  "a gated half": {
     width: hidden / 2,
     write: (g, states) =>
       g.op("gate", "Mul", [
@@ -57,14 +57,14 @@ const heads: Record<string, { width: number; write: (g: GraphWriter, states: Val
         columns(g, states, hidden / 2, 2 ** 40, -1),
       ]),
   },
-  "parts of the last axis by its number": {
+  "a split of the last axis by its positive number": {
     width: hidden / 2,
     write(g, states) {
       const parts = g.graph.add("Split", [states], { outputs: ["first", "second"], attributes: { axis: int(2) } });
       return g.op("gate", "Mul", parts.outputs as [Value, Value]);
     },
   },
-  "masked words": {
+  "masked tokens": {
     width: vocabulary,
     write(g, states) {
       const transformed = activation.gelu(g, "transform.act", map(g, "transform.dense", states, hidden));

@@ -3,12 +3,12 @@ import { refusal } from "#test/fixtures/refusal.ts";
 import { Sketch } from "#test/fixtures/sketch.ts";
 import { EDGE } from "../graph/edge-operators.ts";
 import { attention } from "./integer-operators.ts";
-import { Lowering } from "./lowering.ts";
+import { LoweringContext } from "./lowering-context.ts";
 
-/** Attention of heads of a size, whose queries, keys and values lie in rows of these widths. */
+/** Attention with this head size, whose queries, keys and values are columns of rows of these widths. */
 function lowered(size: number, widths: readonly [number, number, number]): () => void {
   const sketch = new Sketch();
-  const lowering = new Lowering({ tables: new Map(), paddings: new Map() }, 8);
+  const lowering = new LoweringContext({ tables: new Map(), paddings: new Map() }, 8);
   const inputs = widths.map((width) => {
     const input = sketch.input("x", [1, "n", size]);
     const value = lowering.add({ width, of: "token", type: "f32" });
@@ -22,8 +22,8 @@ function lowered(size: number, widths: readonly [number, number, number]): () =>
 describe("attention", () => {
   it.each<[string, number, [number, number, number], string]>([
     ["heads of 256", 256, [256, 256, 256], "accepted"],
-    ["greater heads", 260, [260, 260, 260], "engine_unsupported"],
-    ["heads that are no whole vectors", 6, [6, 6, 6], "engine_unsupported"],
+    ["heads larger than 256", 260, [260, 260, 260], "engine_unsupported"],
+    ["heads that are not a multiple of 4", 6, [6, 6, 6], "engine_unsupported"],
     ["columns of rows of one width", 8, [24, 24, 24], "accepted"],
     ["columns of rows of different widths", 8, [8, 16, 16], "engine_unsupported"],
   ])("of %s", (_, size, widths, outcome) => {

@@ -3,13 +3,13 @@ import { LOG2_E_F32 } from "../../runtime/engine/wasm/reference/exp.ts";
 import { I8 } from "../../runtime/engine/wasm/reference/quantize-rows.ts";
 import type { Node } from "../graph/node.ts";
 import { numbersOf, type Tensor, tensor, toFloat32 } from "../graph/tensor.ts";
-import { type Lowering, type Operand, view } from "./lowering.ts";
+import { type LoweringContext, type Operand, view } from "./lowering-context.ts";
 import { relativeBias } from "./relative-bias.ts";
 import { tilePadded, tileWeight } from "./tile-weight.ts";
 import { notInFours, unsupported } from "./unsupported.ts";
 
 /** Rows of a token embedding table: one scale per row in 8 bits, one scale per block in 4 bits. */
-export function lookup(lowering: Lowering, node: Node): void {
+export function lookup(lowering: LoweringContext, node: Node): void {
   const [values, scales] = [node.inputs[0]?.constant, node.inputs[2]?.constant] as [Tensor, Tensor];
   const bits = node.int("bits") === 4 ? 4 : 8;
   const width = ((values.shape[1] ?? 0) * 8) / bits;
@@ -28,7 +28,7 @@ export function lookup(lowering: Lowering, node: Node): void {
   });
 }
 
-export function linear(lowering: Lowering, node: Node): void {
+export function linearInt8(lowering: LoweringContext, node: Node): void {
   const [x, weight, scales, zeroPoints, bias] = node.inputs;
   const operand = lowering.operand(x);
   const values = weight?.constant;
@@ -52,10 +52,10 @@ export function linear(lowering: Lowering, node: Node): void {
     out: lowering.result(node.output, outputs, lowering.rowsOf(operand)),
   };
   lowering.steps.push(step);
-  if (!given) lowering.unbiased(node.output, step);
+  if (!given) lowering.addWithoutBias(node.output, step);
 }
 
-function integers(lowering: Lowering, name: string, values: Int32Array): string {
+function integers(lowering: LoweringContext, name: string, values: Int32Array): string {
   const padded = tilePadded(values);
   return lowering.tensor(name, tensor("int32", [padded.length], padded as Int32Array<ArrayBuffer>));
 }
@@ -68,7 +68,7 @@ function rowSums(values: Uint8Array, width: number, rows: number): Int32Array {
   return sums;
 }
 
-export function attention(lowering: Lowering, node: Node): void {
+export function attention(lowering: LoweringContext, node: Node): void {
   const [query, key, value] = node.inputs.slice(0, 3).map((input) => lowering.operand(input)) as (
     | Operand
     | undefined
@@ -76,7 +76,7 @@ export function attention(lowering: Lowering, node: Node): void {
   const bias = node.inputs[3];
   const heads = node.int("num_heads") ?? 0;
   const size = (query?.width ?? 0) / heads;
-  // Powers of two are what the engine computes.
+  // The engine's softmax uses powers of 2, so scores are multiplied by log₂ e.
   const scale = Math.fround(LOG2_E_F32 * (node.float("scale") ?? 1 / Math.sqrt(size)));
   if (!query || !key || !value) throw unsupported(node, "queries, keys and values must depend on the text");
   if (size % 4 !== 0) throw unsupported(node, notInFours("its head size", size));

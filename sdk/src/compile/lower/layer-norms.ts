@@ -1,22 +1,22 @@
 import type { Skip } from "../../runtime/engine/wasm/run/program.ts";
 import type { Node, Value } from "../graph/node.ts";
 import { type Tensor, toFloat32 } from "../graph/tensor.ts";
-import type { Lowering, Operand } from "./lowering.ts";
+import type { LoweringContext, Operand } from "./lowering-context.ts";
 import { addendOf, isRow, whole } from "./operands.ts";
 import { notInFours, unsupported } from "./unsupported.ts";
 
-export function skipLayerNormalization(lowering: Lowering, node: Node): void {
+export function skipLayerNormalization(lowering: LoweringContext, node: Node): void {
   const [x, other, gamma, beta, bias] = node.inputs;
   const [read, added] = lowering.operand(x) ? [x, other] : [other, x];
   let operand = whole(lowering, node, node.inputs.indexOf(read));
   if (bias) {
     if (read !== x || !isRow(bias, operand.width)) throw unsupported(node, "its bias is not a constant row");
-    operand = lowering.plusRow(operand, bias.constant, node);
+    operand = lowering.addRow(operand, bias.constant, node);
   }
   const total = node.outputs[3];
-  // The kernel adds a row of its own to every row.
+  // The kernel adds another row to each row; one row for all rows needs a step of its own.
   if (isRow(added, operand.width)) {
-    operand = lowering.plusRow(operand, added.constant, node);
+    operand = lowering.addRow(operand, added.constant, node);
     lowering.define(total, operand);
     normalize(lowering, node, { operand, gamma, beta });
     return;
@@ -26,7 +26,7 @@ export function skipLayerNormalization(lowering: Lowering, node: Node): void {
   normalize(lowering, node, { operand, gamma, beta, skip, total: sum });
 }
 
-export function layerNormalization(lowering: Lowering, node: Node): void {
+export function layerNormalization(lowering: LoweringContext, node: Node): void {
   const [, gamma, beta] = node.inputs;
   normalize(lowering, node, { operand: whole(lowering, node), gamma, beta });
 }
@@ -39,7 +39,7 @@ interface Normalized {
   total?: number | undefined;
 }
 
-function normalize(lowering: Lowering, node: Node, { operand, gamma, beta, skip, total }: Normalized): void {
+function normalize(lowering: LoweringContext, node: Node, { operand, gamma, beta, skip, total }: Normalized): void {
   if (operand.width % 4 !== 0) throw unsupported(node, notInFours("the width of its input", operand.width));
   if (!isRow(gamma, operand.width) || (beta && !isRow(beta, operand.width))) {
     throw unsupported(node, "gamma and beta must be constant float32 rows as wide as its input");

@@ -1,17 +1,21 @@
 import type { PositionTable, Skip } from "../../runtime/engine/wasm/run/program.ts";
 import type { Node, Value } from "../graph/node.ts";
 import { type Tensor, toFloat32 } from "../graph/tensor.ts";
-import type { Lowering, Operand } from "./lowering.ts";
+import type { LoweringContext, Operand } from "./lowering-context.ts";
 import { unsupported } from "./unsupported.ts";
 
-/** One row of float32 numbers, whatever is before its last axis. */
+/** Whether a value is a constant float32 row of this width, with any leading axes of size 1. */
 export const isRow = (value: Value | undefined, width: number): value is Value & { constant: Tensor } =>
   value?.constant?.dtype === "float32" &&
   value.constant.data.length === 4 * width &&
   value.constant.shape.at(-1) === width;
 
-/** What is read in the engine, all its columns. */
-export function whole(lowering: Lowering, node: Node, index = 0): Operand {
+/**
+ * Returns an input of a node, which must be a whole engine value.
+ *
+ * @throws BertEdgeError `engine_unsupported`
+ */
+export function whole(lowering: LoweringContext, node: Node, index = 0): Operand {
   const operand = lowering.operand(node.inputs[index]);
   if (operand && lowering.isWhole(operand)) return operand;
   const name = node.inputs[index]?.name ?? `${index}`;
@@ -21,11 +25,16 @@ export function whole(lowering: Lowering, node: Node, index = 0): Operand {
   throw unsupported(node, `its input "${name}" ${reason}`);
 }
 
-/** Both have a row a token, or both one a sequence. */
-export const haveSameRows = (lowering: Lowering, a: Operand, b: Operand) => lowering.rowsOf(a) === lowering.rowsOf(b);
+/** Whether both operands have one row per token, or both one per sequence. */
+export const haveSameRows = (lowering: LoweringContext, a: Operand, b: Operand) =>
+  lowering.rowsOf(a) === lowering.rowsOf(b);
 
-/** What is added to `operand` and is not one row for all: another value, or a row for each position. */
-export function addendOf(lowering: Lowering, node: Node, value: Value | undefined, operand: Operand): Skip {
+/**
+ * Returns what a node adds to `operand`: another engine value, or a table with one row for each position.
+ *
+ * @throws BertEdgeError `engine_unsupported`
+ */
+export function addendOf(lowering: LoweringContext, node: Node, value: Value | undefined, operand: Operand): Skip {
   const other = value && lowering.operand(value);
   if (other && haveSameRows(lowering, other, operand)) {
     return { value: whole(lowering, node, node.inputs.indexOf(value)).value };
@@ -40,7 +49,7 @@ export function addendOf(lowering: Lowering, node: Node, value: Value | undefine
   );
 }
 
-function positionsOf(lowering: Lowering, node: Node, value: Value, table: Float32Array): PositionTable {
+function positionsOf(lowering: LoweringContext, node: Node, value: Value, table: Float32Array): PositionTable {
   const padding = lowering.paddings.get(value);
   const rows = padding ? joined(padding.row, table) : table;
   const width = table.length / lowering.maxTokens;

@@ -2,27 +2,27 @@ import type { ActivationKind } from "../../runtime/engine/wasm/run/program.ts";
 import { EDGE } from "../graph/edge-operators.ts";
 import { MICROSOFT, type Node } from "../graph/node.ts";
 import { numbersOf, type Tensor, toFloat32 } from "../graph/tensor.ts";
-import { attention, linear, lookup } from "./integer-operators.ts";
+import { attention, linearInt8, lookup } from "./integer-operators.ts";
 import { layerNormalization, skipLayerNormalization } from "./layer-norms.ts";
-import { type Lower, type Lowering, view } from "./lowering.ts";
+import { type LoweringContext, type LowerNode, view } from "./lowering-context.ts";
 import { addendOf, haveSameRows, isRow, whole } from "./operands.ts";
 import { notInFours, unsupported } from "./unsupported.ts";
 
-/** How each operator becomes steps, by domain and name. */
-export const lowerings: Readonly<Record<string, Lower>> = {
+/** Functions that lower a node to steps, by domain and operator. */
+export const lowerings: Readonly<Record<string, LowerNode>> = {
   [`${MICROSOFT}:GatherBlockQuantized`]: lookup,
-  [`${EDGE}:DynamicQuantizeMatMul`]: linear,
+  [`${EDGE}:DynamicQuantizeMatMul`]: linearInt8,
   [`${EDGE}:DynamicQuantizeAttention`]: attention,
   [`${MICROSOFT}:SkipLayerNormalization`]: skipLayerNormalization,
   ":LayerNormalization": layerNormalization,
   ":Add": add,
-  ":Mul": gate,
-  ":MatMul": dense,
+  ":Mul": multiply,
+  ":MatMul": linearF32,
   ":Split": split,
-  ":Slice": columns,
+  ":Slice": slice,
   ":IsNaN": () => {},
   ":Where": withoutNaN,
-  ":Gather": cls,
+  ":Gather": firstToken,
   ":Relu": (lowering, node) => activation(lowering, node, "relu"),
   ":Tanh": (lowering, node) => activation(lowering, node, "tanh"),
   ":Sigmoid": (lowering, node) => activation(lowering, node, "sigmoid"),
@@ -34,13 +34,13 @@ export const lowerings: Readonly<Record<string, Lower>> = {
   [`${MICROSOFT}:RotaryEmbedding`]: rotate,
 };
 
-function add(lowering: Lowering, node: Node): void {
+function add(lowering: LoweringContext, node: Node): void {
   const [a, b] = node.inputs;
   const [read, added] = lowering.operand(a) ? [a, b] : [b, a];
   const operand = whole(lowering, node, node.inputs.indexOf(read));
   if (isRow(added, operand.width)) {
-    const sum = lowering.plusRow(operand, added.constant, node);
-    if (sum === operand) lowering.rename(node, node.output, operand);
+    const sum = lowering.addRow(operand, added.constant, node);
+    if (sum === operand) lowering.alias(node, node.output, operand);
     else lowering.define(node.output, sum);
     return;
   }
@@ -50,15 +50,15 @@ function add(lowering: Lowering, node: Node): void {
   lowering.steps.push({ op: "add", x: operand.value, y, out });
 }
 
-function gate(lowering: Lowering, node: Node): void {
+function multiply(lowering: LoweringContext, node: Node): void {
   const [a, b] = node.inputs;
   const [read, factor] = lowering.operand(a) ? [a, b] : [b, a];
   const [x, y] = [lowering.operand(read), lowering.operand(factor)];
   if (!x) throw unsupported(node, "neither input depends on the text");
   if (x.width % 4 !== 0) throw unsupported(node, notInFours("the width of its input", x.width));
   const row = isRow(factor, x.width) && { row: lowering.floats(`${node.name}.row`, toFloat32(factor.constant)) };
-  if (row && lowering.isWhole(x) && lowering.isQuantized(node.output)) {
-    lowering.multiply(node, x, row.row);
+  if (row && lowering.isWhole(x) && lowering.isOnlyQuantized(node.output)) {
+    lowering.scaleWhenQuantized(node, x, row.row);
     return;
   }
   const other = y?.width === x.width && haveSameRows(lowering, x, y) ? view(y) : row;
@@ -71,23 +71,23 @@ function gate(lowering: Lowering, node: Node): void {
   });
 }
 
-/** Over what it reads, where nothing else reads that. */
-function activation(lowering: Lowering, node: Node, kind: ActivationKind, alpha?: number): void {
+/** Writes over its input if nothing else reads it. */
+function activation(lowering: LoweringContext, node: Node, kind: ActivationKind, alpha?: number): void {
   const [input, bias] = node.inputs;
   let operand = lowering.operand(input);
   if (!operand) throw unsupported(node, "its input does not depend on the text");
   if (operand.width % 4 !== 0) throw unsupported(node, notInFours("the width of its input", operand.width));
   if (bias) {
     if (!isRow(bias, operand.width)) throw unsupported(node, "its bias is not a constant row");
-    operand = lowering.plusRow(whole(lowering, node), bias.constant, node);
+    operand = lowering.addRow(whole(lowering, node), bias.constant, node);
   }
-  const isOver = lowering.isWhole(operand) && lowering.claim(operand, node) === undefined;
-  const out = isOver ? operand.value : lowering.result(node.output, operand.width, lowering.rowsOf(operand));
-  if (isOver) lowering.rename(node, node.output, operand);
+  const isInPlace = lowering.isWhole(operand) && lowering.claim(operand, node) === undefined;
+  const out = isInPlace ? operand.value : lowering.result(node.output, operand.width, lowering.rowsOf(operand));
+  if (isInPlace) lowering.alias(node, node.output, operand);
   lowering.steps.push({ op: "activation", kind, ...(alpha !== undefined && { alpha }), x: view(operand), out });
 }
 
-function dense(lowering: Lowering, node: Node): void {
+function linearF32(lowering: LoweringContext, node: Node): void {
   const weight = node.inputs[1]?.constant;
   const operand = whole(lowering, node);
   if (weight?.shape.length !== 2) throw unsupported(node, "its weight is not a constant matrix");
@@ -107,21 +107,21 @@ function dense(lowering: Lowering, node: Node): void {
     out,
   };
   lowering.steps.push(step);
-  lowering.unbiased(node.output, step);
+  lowering.addWithoutBias(node.output, step);
 }
 
-/** The last axis in equal parts: columns of one value. */
-function split(lowering: Lowering, node: Node): void {
+/** Splits the last axis into equal parts: columns of one value, without a step. */
+function split(lowering: LoweringContext, node: Node): void {
   const operand = lowering.operand(node.inputs[0]);
   if (!operand) throw unsupported(node, "its input does not depend on the text");
   const width = operand.width / node.outputs.length;
   node.outputs.forEach((output, part) => {
-    lowering.rename(node, output, { ...operand, column: operand.column + part * width, width });
+    lowering.alias(node, output, { ...operand, column: operand.column + part * width, width });
   });
 }
 
-/** Some of the last axis: columns of one value. */
-function columns(lowering: Lowering, node: Node): void {
+/** Slices the last axis: columns of one value, without a step. */
+function slice(lowering: LoweringContext, node: Node): void {
   const [x, ...bounds] = node.inputs;
   const operand = lowering.operand(x);
   const [start = -1, end = -1, axis] = bounds.map((value) =>
@@ -132,30 +132,33 @@ function columns(lowering: Lowering, node: Node): void {
   if (!operand || areTwo || axis !== -1 || start < 0 || end < 0 || width <= 0) {
     throw unsupported(node, "only a constant range of the last axis can be sliced, with a step of 1");
   }
-  lowering.rename(node, node.output, { ...operand, column: operand.column + start, width });
+  lowering.alias(node, node.output, { ...operand, column: operand.column + start, width });
 }
 
-/** Where(IsNaN(x), 0, x) of attention, whose results have no NaN where every token sees itself. */
-function withoutNaN(lowering: Lowering, node: Node): void {
+/** Where(IsNaN(x), 0, x) after attention. The engine's attention gives no NaN if every token attends to itself. */
+function withoutNaN(lowering: LoweringContext, node: Node): void {
   const [condition, other, x] = node.inputs;
   const operand = whole(lowering, node, 2);
   const asked = condition?.producer?.is("IsNaN") ? condition.producer.inputs[0] : undefined;
   const isZero = other?.constant?.data.every((byte) => byte === 0);
   const step = lowering.steps.findLast((each) => each.op === "attention" && each.out === operand.value);
-  if (asked !== x || !isZero || step?.op !== "attention" || !seesItself(lowering, step.bias)) {
+  if (asked !== x || !isZero || step?.op !== "attention" || !attendsToItself(lowering, step.bias)) {
     throw unsupported(node, "it is supported only as Where(IsNaN(x), 0, x) after attention");
   }
-  lowering.rename(node, node.output, operand);
+  lowering.alias(node, node.output, operand);
 }
 
-function seesItself({ tensors, maxTokens }: Lowering, bias: { table: string; heads: number } | undefined): boolean {
+function attendsToItself(
+  { tensors, maxTokens }: LoweringContext,
+  bias: { table: string; heads: number } | undefined,
+): boolean {
   const distances = bias && toFloat32(tensors.get(bias.table) as Tensor);
   const own = (head: number) => distances?.[head * (2 * maxTokens - 1) + maxTokens - 1];
   return Array.from({ length: bias?.heads ?? 0 }, (_, head) => own(head)).every(Number.isFinite);
 }
 
 /** The first token of every sequence. */
-function cls(lowering: Lowering, node: Node): void {
+function firstToken(lowering: LoweringContext, node: Node): void {
   const operand = whole(lowering, node);
   const index = node.inputs[1]?.constant;
   const isFirst = node.int("axis") === 1 && index?.data.every((byte) => byte === 0) && index.shape.length === 0;
@@ -165,8 +168,8 @@ function cls(lowering: Lowering, node: Node): void {
   lowering.steps.push({ op: "cls", x: operand.value, out: lowering.result(node.output, operand.width, "sequence") });
 }
 
-/** Turned in place. */
-function rotate(lowering: Lowering, node: Node): void {
+/** Rotates queries or keys in place. */
+function rotate(lowering: LoweringContext, node: Node): void {
   const [x, , cosines, sines] = node.inputs;
   const operand = lowering.operand(x);
   const [cos, sin] = [cosines, sines].map((value) => value?.constant ?? (value && lowering.tables.get(value)));
@@ -189,5 +192,5 @@ function rotate(lowering: Lowering, node: Node): void {
     cosines: table(`${cosines?.name}.cosines`, cos),
     sines: table(`${sines?.name}.sines`, sin),
   });
-  lowering.rename(node, node.output, operand);
+  lowering.alias(node, node.output, operand);
 }

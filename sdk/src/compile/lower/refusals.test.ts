@@ -4,7 +4,7 @@ import { Sketch } from "#test/fixtures/sketch.ts";
 import { MICROSOFT, type Value } from "../graph/node.ts";
 import { int64s } from "../graph/tensor.ts";
 import { precisions } from "../quantize/precisions.ts";
-import { lower } from "./lower.ts";
+import { lowerGraph } from "./lower-graph.ts";
 
 const WIDTH = 16;
 const TOKENS = 8;
@@ -51,7 +51,9 @@ type Draw = (s: EmbeddingsSketch) => Value | readonly Value[];
 function outcome(draw: Draw): Promise<string> {
   const sketch = new EmbeddingsSketch();
   for (const [i, value] of [draw(sketch)].flat().entries()) sketch.output(value as Value, `result${i}`);
-  return refusalMessage(lower(precisions["int8-edge"](sketch.graph)(), { maxTokens: TOKENS, vocabulary: VOCABULARY }));
+  return refusalMessage(
+    lowerGraph(precisions["int8-edge"](sketch.graph)(), { maxTokens: TOKENS, vocabulary: VOCABULARY }),
+  );
 }
 
 describe("lower, for tables by position", () => {
@@ -168,7 +170,7 @@ describe("lower, for a bias that follows a linear layer", () => {
     const sketch = new EmbeddingsSketch();
     for (const [i, value] of draw(sketch).entries()) sketch.output(value, `result${i}`);
     const graph = precisions["int8-edge"](sketch.graph)();
-    const { program } = await lower(graph, { maxTokens: TOKENS, vocabulary: VOCABULARY });
+    const { program } = await lowerGraph(graph, { maxTokens: TOKENS, vocabulary: VOCABULARY });
     return program.steps.filter(({ op }) => op === "add").length;
   };
 

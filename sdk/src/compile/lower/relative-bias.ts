@@ -1,14 +1,14 @@
 import { LOG2_E_F32 } from "../../runtime/engine/wasm/reference/exp.ts";
 import type { Value } from "../graph/node.ts";
 import { type Tensor, toFloat32 } from "../graph/tensor.ts";
-import type { Lowering } from "./lowering.ts";
+import type { LoweringContext } from "./lowering-context.ts";
 
 /**
- * A bias of scores as a row of distances a head: bias[h, i, j] = row[h, j − i + maxTokens − 1].
+ * Stores a bias of attention scores as one row of distances per head: bias[h, i, j] = row[h, j − i + maxTokens − 1].
  *
  * @returns undefined when the bias depends on more than the distance
  */
-export function relativeBias(lowering: Lowering, bias: Value): { table: string; heads: number } | undefined {
+export function relativeBias(lowering: LoweringContext, bias: Value): { table: string; heads: number } | undefined {
   const found = bias.constant ?? lowering.tables.get(bias);
   const rows = found && distances(found, lowering.maxTokens);
   if (!rows) return undefined;

@@ -1,17 +1,17 @@
 import { TILE_OUTPUTS } from "../../runtime/engine/wasm/constants/tiles.ts";
 import { type Tensor, tensor } from "../graph/tensor.ts";
 
-/** Of a tile, which is two vectors of four sums of four products. */
+/** Size of a tile: two vectors of four sums, each of four products. */
 const OUTPUTS = TILE_OUTPUTS;
 const INPUTS = 4;
 
 const whole = (count: number, size: number): number => Math.ceil(count / size) * size;
 
 /**
- * A linear map's weight as the engine's `multiply` reads it, from one end to the other.
+ * Arranges a weight matrix in the order in which the engine's int8 GEMM kernel reads it.
  *
  * @param weight u8 [out, in]
- * @returns u8 [out/8, in/4, 8, 4], filled up with zeros
+ * @returns u8 [out/8, in/4, 8, 4], padded with zeros
  */
 export function tileWeight({ shape: [outputs = 0, inputs = 0], data }: Tensor): Tensor {
   const [tiles, quads] = [whole(outputs, OUTPUTS) / OUTPUTS, whole(inputs, INPUTS) / INPUTS];
@@ -26,7 +26,7 @@ export function tileWeight({ shape: [outputs = 0, inputs = 0], data }: Tensor): 
   return tensor("uint8", [tiles, quads, OUTPUTS, INPUTS], tiled);
 }
 
-/** One number for each output, in whole tiles. */
+/** Pads numbers with zeros to whole tiles of outputs. */
 export function tilePadded<T extends Float32Array | Int32Array>(values: T): T {
   const padded = new (values.constructor as new (length: number) => T)(whole(values.length, OUTPUTS));
   padded.set(values);

@@ -11,7 +11,7 @@ import { encodeProgram } from "./encode-program.ts";
 const { config, weights } = tinyEncoders.bert();
 const sequences = randomSequences(TINY_EDGE);
 
-/** Every attention's result is read through Where(IsNaN(result), other, result), as that of masks with −∞ is. */
+/** Guards the result of every attention with Where(IsNaN(result), other, result), as exporters do for masks with −∞. */
 async function guarded(other: number): Promise<Graph> {
   const graph = precisions["int8-edge"](await fusedGraph(config, weights))();
   for (const node of [...graph.nodes].filter(({ opType }) => opType === "DynamicQuantizeAttention")) {
@@ -29,8 +29,8 @@ async function guarded(other: number): Promise<Graph> {
   return graph;
 }
 
-describe("attention whose NaN become another number", () => {
-  it("is attention, which has none in the engine", async () => {
+describe("attention guarded against NaN", () => {
+  it("computes the same as without the guard", async () => {
     const engine = await engineOnThisMachine("wasm");
     const file = await encodeProgram(await guarded(0), TINY_EDGE);
     const [session, plain] = [
@@ -40,7 +40,7 @@ describe("attention whose NaN become another number", () => {
     expect(await session.run(sequences)).toEqual(await plain.run(sequences));
   });
 
-  it("is refused where that number is not 0", async () => {
+  it("is refused if NaN becomes a number other than 0", async () => {
     await expect(encodeProgram(await guarded(1), TINY_EDGE)).rejects.toMatchObject({ code: "engine_unsupported" });
   });
 });

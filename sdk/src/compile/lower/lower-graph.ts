@@ -3,15 +3,15 @@ import { kernelSupports, supportedForms } from "../evaluate/interpreter/kernel-s
 import type { Graph } from "../graph/graph.ts";
 import type { Node, Value } from "../graph/node.ts";
 import type { Tensor } from "../graph/tensor.ts";
-import { Lowering } from "./lowering.ts";
+import { LoweringContext } from "./lowering-context.ts";
 import { lowerings } from "./operators.ts";
 import { positionValues } from "./position-values.ts";
 import { unsupported, unsupportedModel } from "./unsupported.ts";
 
 export interface ProgramSize {
-  /** The longest sequence that it will run. */
+  /** Maximum number of tokens of a text. */
   readonly maxTokens: number;
-  /** Ids that there are. */
+  /** Vocabulary size. */
   readonly vocabulary: number;
 }
 
@@ -21,13 +21,13 @@ export interface Lowered {
 }
 
 /**
- * A graph of the edge form as a program of the WebAssembly engine.
+ * Lowers a graph with int8-edge operators to a program of the edge engine.
  *
- * @throws BertEdgeError `engine_unsupported` naming the node that the engine has no kernel for
+ * @throws BertEdgeError `engine_unsupported` naming the node that the engine cannot run, and why
  */
-export async function lower(graph: Graph, { maxTokens, vocabulary }: ProgramSize): Promise<Lowered> {
+export async function lowerGraph(graph: Graph, { maxTokens, vocabulary }: ProgramSize): Promise<Lowered> {
   const known = await positionValues(graph, maxTokens);
-  const lowering = new Lowering(known, maxTokens, new Set(graph.outputs.map(({ value }) => value)));
+  const lowering = new LoweringContext(known, maxTokens, new Set(graph.outputs.map(({ value }) => value)));
   for (const node of known.nodes) {
     const lowerNode = lowerings[`${node.domain}:${node.opType}`];
     if (!lowerNode) throw unsupported(node, "there is no kernel for this operator");

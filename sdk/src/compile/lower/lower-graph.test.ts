@@ -17,18 +17,18 @@ import { fuseGraph } from "../fusions/fuse-graph.ts";
 import type { Graph } from "../graph/graph.ts";
 import { precisions } from "../quantize/precisions.ts";
 import { encodeProgram } from "./encode-program.ts";
-import { lower } from "./lower.ts";
+import { lowerGraph } from "./lower-graph.ts";
 
 const PADDING = 1;
 const sequences = classifierIds.map((ids) => Int32Array.from(ids.filter((id) => id !== PADDING)));
-/** Texts of one to three tokens, and with ids of padding that somebody has written. */
+/** Texts of one to three tokens, and texts that contain the id of padding. */
 const texts: TokenIds[] = [
   ...sequences,
   Int32Array.of(5, 6, PADDING, 8, 9),
   Int32Array.of(PADDING, PADDING, 7, PADDING),
   ...[1, 2, 3].map((length) => (sequences[0] as TokenIds).slice(0, length)),
 ];
-/** But for its layers, whose number nothing of this depends on. */
+/** RoBERTa base with one layer: the number of layers does not matter here. */
 const ROBERTA_BASE = {
   model_type: "roberta",
   pad_token_id: PADDING,
@@ -70,13 +70,13 @@ describe.each(classifierCases)("a program of $name", (stored) => {
   const isRefused = ({ config, head }: Awaited<ReturnType<typeof load>>, pools = false) =>
     config.rope_theta !== undefined || (pools && head.pooling === "mean");
 
-  it("computes the encoder's states as the plain code does, or is refused", async () => {
+  it("computes the encoder's states as the reference kernels do, or is refused", async () => {
     const classifier = await load();
     const fused = await fusedGraph(classifier.config, encoderWeights(classifier));
     await (isRefused(classifier) ? expectRefused(fused, classifier.config) : expectSame(fused, classifier.config));
   });
 
-  it("computes the classifier's logits as the plain code does, or is refused", async () => {
+  it("computes the classifier's logits as the reference kernels do, or is refused", async () => {
     const classifier = await load();
     const fused = classifierGraph(classifier);
     await fuseGraph(fused);
@@ -86,16 +86,16 @@ describe.each(classifierCases)("a program of $name", (stored) => {
   });
 });
 
-it("writes activations over what they read", async () => {
+it("writes activations over their input", async () => {
   const { config, weights } = tinyBert();
   const graph = precisions["int8-edge"](await fusedGraph(config, weights))();
-  const { program } = await lower(graph, { maxTokens, vocabulary: config.vocab_size });
+  const { program } = await lowerGraph(graph, { maxTokens, vocabulary: config.vocab_size });
   const activations = program.steps.filter((step) => step.op === "activation");
   expect(activations).toHaveLength(config.num_hidden_layers);
   for (const { x, out } of activations) expect(x).toEqual({ value: out, column: 0 });
 });
 
-it("takes as many positions, and as wide ones, as RoBERTa has", async () => {
+it("supports the 512 positions of RoBERTa base", async () => {
   const { config, weights } = tinyBert({ config: ROBERTA_BASE });
   const graph = precisions["int8-edge"](await fusedGraph(config, weights))();
   const size = { maxTokens: maxTokensOf(config), vocabulary: config.vocab_size };
@@ -115,7 +115,7 @@ describe.each([
   ["ModernBERT", tinyModernBert],
   ["Nomic", () => ({ config: nomic.config, weights: encoderWeights(nomic) })],
 ] as const)("a program of %s", (_, draw) => {
-  it("computes what the plain code does", async () => {
+  it("computes the same bits as the reference kernels", async () => {
     const { config, weights } = draw();
     await expectSame(await fusedGraph(config, weights), config);
   });

@@ -6,17 +6,17 @@ import type { PositionValues } from "./position-values.ts";
 import { tilePadded } from "./tile-weight.ts";
 import { notInFours, unsupported } from "./unsupported.ts";
 
-/** Where a value of the graph is while the engine runs. */
+/** Columns of an engine value that hold a value of the graph. */
 export interface Operand extends View {
   readonly width: number;
 }
 
-type Linear = Extract<Step, { op: "linearInt8" | "linearF32" }>;
+type LinearStep = Extract<Step, { op: "linearInt8" | "linearF32" }>;
 
 export const view = ({ value, column }: Operand): View => ({ value, column });
 
-/** A program as far as it is written. */
-export class Lowering {
+/** The engine program under construction, and where it holds the values of the graph. */
+export class LoweringContext {
   readonly values: ProgramValue[] = [];
   readonly steps: Step[] = [];
   readonly tensors = new Map<string, Tensor>();
@@ -27,12 +27,12 @@ export class Lowering {
   readonly #operands = new Map<Value, Operand>();
   readonly #quantized = new Map<string, number>();
   readonly #factors = new Map<Value, string>();
-  /** Products without a bias whose result has one reader: it may have one for them. */
-  readonly #unbiased = new Map<number, Linear>();
-  /** Nodes whose results are columns of what they read. */
-  readonly #renaming = new Set<Node>();
+  /** Linear layers without bias whose result has one reader. A following Add can be folded into them. */
+  readonly #withoutBias = new Map<number, LinearStep>();
+  /** Nodes whose results are columns of their input, so that they need no step. */
+  readonly #aliasing = new Set<Node>();
 
-  /** @param results of the graph, which are read when all steps are done */
+  /** @param results outputs of the graph, which are read after the last step */
   constructor(
     { tables, paddings }: Pick<PositionValues, "tables" | "paddings">,
     maxTokens: number,
@@ -48,18 +48,18 @@ export class Lowering {
     return value && this.#operands.get(value);
   }
 
-  /** Lets a value of the graph be these columns. */
+  /** Records that a value of the graph is held by these columns. */
   define(value: Value | undefined, operand: Operand): void {
     if (value) this.#operands.set(value, operand);
   }
 
-  /** Lets a node's result be these columns of what it reads. */
-  rename(node: Node, value: Value | undefined, operand: Operand): void {
-    this.#renaming.add(node);
+  /** Records that a node's result is held by columns of its input. */
+  alias(node: Node, value: Value | undefined, operand: Operand): void {
+    this.#aliasing.add(node);
     this.define(value, operand);
   }
 
-  /** Whether an operand is all columns of its value. */
+  /** Whether an operand is all columns of its engine value. */
   isWhole({ value, column, width }: Operand): boolean {
     return column === 0 && this.values[value]?.width === width;
   }
@@ -75,14 +75,18 @@ export class Lowering {
     for (const [known, operand] of this.#operands) {
       if (!overlaps(operand)) continue;
       if (this.#results.has(known)) return "they are also an output of the model";
-      const reader = [...known.users].find((user) => user !== node && !this.#renaming.has(user));
+      const reader = [...known.users].find((user) => user !== node && !this.#aliasing.has(user));
       if (reader) return `they are also read by node "${reader.origin}" (${reader.opType})`;
     }
-    this.#unbiased.delete(value);
+    this.#withoutBias.delete(value);
     return undefined;
   }
 
-  /** A new value for a result; `of` says whether it has a row a token or a sequence. */
+  /**
+   * Adds an engine value for a result of the graph.
+   *
+   * @param of whether it has one row per token or per sequence
+   */
   result(value: Value | undefined, width: number, of: ProgramValue["of"]): number {
     const index = this.add({ width, of, type: "f32" });
     this.define(value, { value: index, column: 0, width });
@@ -97,13 +101,13 @@ export class Lowering {
     return (this.values[operand.value] as ProgramValue).of;
   }
 
-  /** Lets a node's result be what it reads times a row of factors, for readers that quantize it. */
-  multiply(node: Node, operand: Operand, factors: string): void {
-    this.rename(node, node.output, operand);
+  /** Records that a node multiplies its input with a row of factors. The steps that quantize the result multiply it. */
+  scaleWhenQuantized(node: Node, operand: Operand, factors: string): void {
+    this.alias(node, node.output, operand);
     this.#factors.set(node.output, factors);
   }
 
-  /** A value of the graph as bytes, quantized once for all that read it. */
+  /** Returns the quantized form of a value of the graph, which is made once for all readers. */
   quantized(value: Value, operand: Operand): number {
     const factors = this.#factors.get(value);
     const key = `${operand.value} ${factors ?? ""}`;
@@ -115,8 +119,8 @@ export class Lowering {
     return out;
   }
 
-  /** Whether every reader of a value of the graph quantizes it first. */
-  isQuantized(value: Value): boolean {
+  /** Whether all readers of a value of the graph quantize it first. */
+  isOnlyQuantized(value: Value): boolean {
     return (
       !this.#results.has(value) &&
       [...value.users].every((user) => user.is("DynamicQuantizeMatMul", EDGE) && user.inputs.lastIndexOf(value) === 0)
@@ -132,26 +136,26 @@ export class Lowering {
     return name;
   }
 
-  /** Notes that a product of `value` has no bias. */
-  unbiased(value: Value, step: Linear): void {
+  /** Records that the linear layer that computes `value` has no bias. */
+  addWithoutBias(value: Value, step: LinearStep): void {
     const operand = this.#operands.get(value);
     const readers = [...value.users].flatMap(({ inputs }) => inputs.filter((input) => input === value));
-    if (operand && readers.length === 1 && !this.#results.has(value)) this.#unbiased.set(operand.value, step);
+    if (operand && readers.length === 1 && !this.#results.has(value)) this.#withoutBias.set(operand.value, step);
   }
 
-  /** Gives the product that made `operand` a bias, where it has none and nothing else reads it. */
-  #takeBias(operand: Operand, bias: Float32Array): boolean {
-    const step = this.#unbiased.get(operand.value);
+  /** Folds a bias into the linear layer that computes `operand`, if it has none and there is no other reader. */
+  #foldBias(operand: Operand, bias: Float32Array): boolean {
+    const step = this.#withoutBias.get(operand.value);
     if (!step || bias.length !== operand.width) return false;
-    this.#unbiased.delete(operand.value);
+    this.#withoutBias.delete(operand.value);
     this.tensors.set(step.bias as string, tensor("float32", [tilePadded(bias).length], tilePadded(bias)));
     return true;
   }
 
-  /** `operand` plus the same row everywhere: the operand itself, where its product has taken the row for a bias. */
-  plusRow(operand: Operand, row: Tensor, node: Node): Operand {
+  /** Adds one row to all rows of `operand`. Returns `operand` itself if the row became the bias of its linear layer. */
+  addRow(operand: Operand, row: Tensor, node: Node): Operand {
     const values = toFloat32(row);
-    if (this.#takeBias(operand, values)) return operand;
+    if (this.#foldBias(operand, values)) return operand;
     if (operand.width % 4 !== 0) throw unsupported(node, notInFours("the width of its input", operand.width));
     const out = this.add({ width: operand.width, of: this.rowsOf(operand), type: "f32" });
     const y = { row: this.floats(`${node.name}.row.${out}`, values) };
@@ -160,4 +164,5 @@ export class Lowering {
   }
 }
 
-export type Lower = (lowering: Lowering, node: Node) => void;
+/** Adds the steps of one node to the program. */
+export type LowerNode = (lowering: LoweringContext, node: Node) => void;
