@@ -73,6 +73,38 @@ describe("optimize", () => {
     });
   });
 
+  it("takes the bytes of a file, or the files of a folder, and returns the bytes that it would write", async () => {
+    const { folder, source, out } = await written(encoder());
+    await optimize({ model: source, out });
+    const file = new Uint8Array(await readFile(out));
+    const { model, complete, stages } = await optimize({ model: new Uint8Array(await readFile(source)) });
+    expect(complete).toBe(true);
+    expect(model).toEqual(file);
+    expect(stages.map(({ stage }) => stage)).toEqual(["read", "fuse", "write", "check"]);
+
+    await writeTinyCheckpoint(join(folder, "model"), { files: { "tokenizer.json": undefined } });
+    const names = ["config.json", "model.safetensors"];
+    const files = new Map(
+      await Promise.all(names.map(async (name) => [name, await readFile(join(folder, "model", name))] as const)),
+    );
+    const fromFiles = await optimize({ model: files, checkParity: false });
+    expect(fromFiles).toMatchObject({ complete: true, model: expect.any(Uint8Array) });
+    const outside = new Map([["../config.json", Uint8Array.of()]]);
+    expect(await refusalOf(optimize({ model: outside }))).toBe("checkpoint_invalid");
+  });
+
+  it("stops when the signal aborts, and leaves what is there", async () => {
+    const { folder, source, out } = await written(encoder());
+    await writeFile(out, "earlier");
+    for (const stage of ["fuse", "check"]) {
+      const abort = new AbortController();
+      const onProgress = (now: { stage: string }) => now.stage === stage && abort.abort();
+      expect(await refusalOf(optimize({ model: source, out, onProgress, signal: abort.signal }))).toBe("aborted");
+    }
+    expect(await readFile(out, "utf8")).toBe("earlier");
+    expect((await readdir(folder)).sort()).toEqual(["in.onnx", "out.onnx"]);
+  });
+
   it("says what could not be fused, and writes nothing unless that is allowed", async () => {
     const { folder, source, out } = await written(unknownAttention());
     await writeFile(out, "earlier");

@@ -1,4 +1,4 @@
-import { writeFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { NamedGraph } from "#test/fixtures/named-graph.ts";
@@ -67,6 +67,33 @@ describe("quantize", () => {
       expect(parity?.meanCosine).toBeGreaterThanOrEqual(RANDOM_TOKENS_LIMIT.meanCosine);
     },
   );
+
+  it("takes bytes and returns bytes: the same as from a file", async () => {
+    const { folder, path, out, run } = await tinyFile();
+    const calibration = ["a few words", "and some more"];
+    const { parity } = await run("int8-blocks", { tokenizer: folder, calibration });
+    const names = ["config.json", "tokenizer.json", "tokenizer_config.json"];
+    const tokenizer = new Map(
+      await Promise.all(names.map(async (name) => [name, await readFile(join(folder, name))] as const)),
+    );
+    const model = new Uint8Array(await readFile(path));
+    const inMemory = await quantize({ model, mode: "int8-blocks", tokenizer, calibration });
+    expect(inMemory.parity).toEqual(parity);
+    expect(inMemory.model).toEqual(new Uint8Array(await readFile(out)));
+  });
+
+  it("stops when the signal aborts, and leaves what is there", async () => {
+    const { parent, folder, out, run } = await tinyFile();
+    await writeFile(out, "earlier");
+    const before = await listing(parent);
+    for (const stage of ["observe", "measure"]) {
+      const abort = new AbortController();
+      const onProgress = (now: { stage: string }) => now.stage === stage && abort.abort();
+      const work = run("int8-blocks", { tokenizer: folder, onProgress, signal: abort.signal });
+      await expect(work).rejects.toMatchObject({ code: "aborted" });
+    }
+    expect(await listing(parent)).toEqual(before);
+  });
 
   it("may replace its own source", async () => {
     const { path, run } = await tinyFile();
