@@ -1,17 +1,17 @@
-import { BertEdgeError } from "../../artifact/error.ts";
+import type { BertEdgeError } from "../../artifact/error.ts";
 import type { Accuracy, Parity, TaskScore } from "../../artifact/manifest.ts";
 import type { Graph } from "../graph/graph.ts";
 import type { Quantizer } from "../quantize/precisions.ts";
 import { throwIfAborted } from "../subprocess/aborted.ts";
-import { type Limit, shortfall } from "./limits.ts";
+import { accuracyError, type Limit, shortfall } from "./limits.ts";
 
-/** A way to make a graph smaller and faster. */
+/** A way to quantize a graph. */
 export interface Candidate<Label extends string = string> {
   readonly label: Label;
   readonly quantize: Quantizer;
-  /** Nodes that it can leave in the next higher precision. */
+  /** Nodes that can stay in the next higher precision. */
   readonly layers: readonly string[];
-  /** Nodes that it has to leave there in any case. Default: none. */
+  /** Nodes that always stay there. Default: none. */
   readonly always?: readonly string[];
 }
 
@@ -26,7 +26,7 @@ export interface Choice<Label extends string = string> {
 /** How graphs are measured. */
 export interface Measures {
   readonly parity: (graph: Graph) => Promise<Parity>;
-  /** Takes longer, and cannot be had of NaN: asked for only where parity suffices. */
+  /** Takes longer than parity and fails for NaN, so that it is called only after parity reached its limit. */
   readonly task?: (graph: Graph) => Promise<TaskScore | undefined>;
 }
 
@@ -42,14 +42,14 @@ interface Sensitivity {
   readonly meanCosine: number;
 }
 
-/** With more than this it is hardly that precision any more. */
+/** Largest share of layers to keep. Beyond it the model hardly has that precision. */
 const MAX_KEPT = 1 / 2;
 /** Layers that an error lists. */
 const LISTED = 8;
 
 /**
- * The first candidate that reaches the limit. When none does, the layers of the last one at fault are found, by quantizing
- * each alone, and stay in the next higher precision: first the worst of them, then two, four, … and half.
+ * Returns the first candidate that reaches the limit. When none does, each layer of the last candidate is quantized alone to
+ * find the worst ones. These stay in the next higher precision: first one, then two, four, … up to half.
  *
  * @param candidates the fastest first
  * @throws BertEdgeError `accuracy_gate` with what each layer costs, when that is not enough
@@ -93,13 +93,13 @@ async function measuredOf(graph: Graph, { parity, task }: Measures, limit: Limit
   return score ? { ...measured, task: score } : measured;
 }
 
-/** 1, 2, 4, … and the most. */
+/** Returns 1, 2, 4, … and finally `most`. */
 function countsUpTo(most: number): number[] {
   const powers = Array.from({ length: Math.ceil(Math.log2(Math.max(most, 1))) }, (_, i) => 2 ** i);
   return most > 0 ? [...powers, most] : [];
 }
 
-/** What each layer costs when it alone is quantized, the worst first. */
+/** Measures each layer quantized alone, and returns them with the worst first. */
 async function sensitivities(
   { quantize, layers, always = [] }: Candidate,
   { parity }: Measures,
@@ -120,16 +120,13 @@ async function sensitivities(
 function refusal(what: string, missing: string, layers: readonly Sensitivity[]): BertEdgeError {
   const rows = layers.slice(0, LISTED).map(({ layer, meanCosine }) => `\n  ${meanCosine.toFixed(5)}  ${layer}`);
   const table =
-    rows.length > 0 &&
-    " Keeping up to half of its layers in a higher precision does not mend it. Mean cosine with one layer alone quantized, the worst " +
-      `first:${rows.join("")}`;
-  return new BertEdgeError(
-    "accuracy_gate",
-    `${what} differs too much from the float32 model: ${missing}.${table || ""}`,
-    {
-      hint:
-        "Nothing was written. If the checkpoint itself is sound, take another precision or leave this target out, or " +
-        "calibrate on texts like those it was trained on with --calibration.",
-    },
+    " Keeping up to half of its layers in a higher precision does not help. Mean cosine with a single layer quantized, the " +
+    `worst first:${rows.join("")}`;
+  return accuracyError(
+    what,
+    missing,
+    "If the checkpoint is sound, use another precision, drop this target, or give --calibration texts like those that the " +
+      "model was trained on.",
+    rows.length > 0 ? table : "",
   );
 }

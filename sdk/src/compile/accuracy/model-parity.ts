@@ -5,6 +5,7 @@ import { numbersOf } from "../graph/tensor.ts";
 import { fromOnnx } from "../onnx/from-onnx.ts";
 import { readOnnx } from "../onnx/read-onnx.ts";
 import { inSubprocess } from "../subprocess/run-in-subprocess.ts";
+import { compareNumbers, type Tolerance } from "./compare-numbers.ts";
 import { COMPARISON } from "./comparison.ts";
 import { probeInputs } from "./probe-inputs.ts";
 import { runFirst } from "./run-first.ts";
@@ -22,14 +23,15 @@ export interface ModelParity {
 }
 
 /**
- * Sums in another order differ by some 1e-6 of their terms; layers add these up. Half precision keeps 11 bits, of which an
- * unfused model, which rounds after every operator, loses two or three.
+ * Sums in another order differ by about 1e-6 of their terms, and layers add these differences up. Half precision keeps 11
+ * bits. An unfused model rounds after every operator, which costs two or three of them.
  */
-const tolerances: Readonly<Record<string, { readonly absolute: number; readonly relative: number }>> = {
+const tolerances: Readonly<Record<string, Tolerance>> = {
   float32: { absolute: 1e-4, relative: 1e-4 },
   float16: { absolute: 1e-2, relative: 1e-2 },
 };
-const EXACT = { absolute: 0.5, relative: 0 };
+/** Integers and booleans must be equal. */
+const EXACT: Tolerance = { absolute: 0.5, relative: 0 };
 
 /**
  * Runs two ONNX files on the same probe batches, the first as written, the second as it will be served.
@@ -57,7 +59,8 @@ export async function modelParity(original: string, rewritten: string): Promise<
           "parity_impossible",
           `The rewritten model does not compute ${name} where the original does.`,
         );
-      const difference = compare(value, other);
+      const [a, b] = [numbersOf(fromOrt(value)), numbersOf(fromOrt(other))];
+      const difference = compareNumbers(a, b, tolerances[value.type] ?? EXACT);
       maxAbs = Math.max(maxAbs, difference.maxAbs);
       ofTolerance = Math.max(ofTolerance, difference.ofTolerance);
       cosine = Math.min(cosine, difference.cosine);
@@ -81,26 +84,3 @@ export const modelParityInSubprocess = (
   rewritten: string,
   signal?: AbortSignal,
 ): Promise<ModelParity> => inSubprocess(import.meta.url, modelParity, { ...COMPARISON, signal })(original, rewritten);
-
-function compare(reference: ort.Tensor, other: ort.Tensor) {
-  const [a, b] = [numbersOf(fromOrt(reference)), numbersOf(fromOrt(other))];
-  const { absolute, relative } = tolerances[reference.type] ?? EXACT;
-  let [maxAbs, ofTolerance, dot, squareA, squareB] = [0, 0, 0, 0, 0];
-  if (a.length !== b.length)
-    return { maxAbs: Number.POSITIVE_INFINITY, ofTolerance: Number.POSITIVE_INFINITY, cosine: 0 };
-  for (const [i, x] of a.entries()) {
-    const y = b[i] as number;
-    const difference = Object.is(x, y) ? 0 : Math.abs(x - y);
-    // Not Math.max alone: NaN against a number is the largest difference there is.
-    maxAbs = difference <= maxAbs ? maxAbs : Number.isNaN(difference) ? Number.POSITIVE_INFINITY : difference;
-    ofTolerance = Math.max(
-      ofTolerance,
-      Number.isNaN(difference) ? Number.POSITIVE_INFINITY : difference / (absolute + relative * Math.abs(x)),
-    );
-    dot += x * y;
-    squareA += x * x;
-    squareB += y * y;
-  }
-  const norm = Math.sqrt(squareA * squareB);
-  return { maxAbs, ofTolerance, cosine: norm === 0 ? 1 : dot / norm };
-}

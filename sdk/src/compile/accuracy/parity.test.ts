@@ -2,8 +2,8 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { refusal } from "#test/fixtures/refusal.ts";
 import { seeded } from "#test/fixtures/seeded.ts";
-import { FP16_LIMIT, INT8_LIMIT } from "./limits.ts";
-import { FP32_LIMIT, gate, type ParityLimit, parity } from "./parity.ts";
+import { assertWithin, FP16_LIMIT, FP32_LIMIT, INT8_LIMIT, type Limit } from "./limits.ts";
+import { parity } from "./parity.ts";
 import { probeTexts } from "./probe-texts.ts";
 
 const vector = (...values: number[]) => Float32Array.from(values);
@@ -85,10 +85,10 @@ describe("parity", () => {
   });
 });
 
-describe("gate", () => {
+describe("assertWithin", () => {
   const measured = (meanCosine: number, minCosine: number) => ({ meanCosine, minCosine, maxAbsDiff: 0, cases: 3 });
-  const codeOf = (mean: number, min: number, limit: ParityLimit = INT8_LIMIT) =>
-    refusal(() => gate("It", measured(mean, min), limit));
+  const codeOf = (mean: number, min: number, limit: Limit = INT8_LIMIT) =>
+    refusal(() => assertWithin("It", { parity: measured(mean, min) }, limit));
 
   it.each(Object.entries(limits))("lets pass what reaches %s exactly, and nothing below", (_, limit) => {
     expect(codeOf(limit.meanCosine, limit.minCosine, limit)).toBe("accepted");
@@ -99,7 +99,7 @@ describe("gate", () => {
   it.each(Object.entries(limits))("never lets NaN pass %s, nor a comparison of no texts", (_, limit) => {
     expect(codeOf(Number.NaN, 1, limit)).toBe("accuracy_gate");
     expect(codeOf(1, Number.NaN, limit)).toBe("accuracy_gate");
-    expect(refusal(() => gate("It", parity([], []), limit))).toBe("accuracy_gate");
+    expect(refusal(() => assertWithin("It", { parity: parity([], []) }, limit))).toBe("accuracy_gate");
   });
 
   it("asks more of a precision that has more", () => {
@@ -110,11 +110,11 @@ describe("gate", () => {
   });
 
   it("says what was compared, what was measured, what is asked, and what to do", () => {
-    expect(() => gate("The fused graph", measured(0.95, Number.NaN), INT8_LIMIT)).toThrow(
+    expect(() => assertWithin("The fused graph", { parity: measured(0.95, Number.NaN) }, INT8_LIMIT)).toThrow(
       expect.objectContaining({
         message:
-          "The fused graph differs too much from the float32 model: cosine mean 0.95000 and worst NaN over 3 texts; " +
-          "at least 0.99 and 0.965 are asked.",
+          "The fused graph differs too much from the float32 model: mean cosine 0.95000 (at least 0.99), " +
+          "worst cosine NaN (at least 0.965) over 3 texts.",
         hint: expect.stringContaining("fault of the fusion"),
       }),
     );

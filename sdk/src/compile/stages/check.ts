@@ -1,9 +1,10 @@
 import type { Parity } from "../../artifact/manifest.ts";
 import { ortNodeEngine } from "../../runtime/engine/ort-node/index.ts";
 import { assertFiniteWeights } from "../accuracy/finite-weights.ts";
+import { assertWithin, FP32_LIMIT } from "../accuracy/limits.ts";
 import { assertLongest } from "../accuracy/longest-text.ts";
 import { type ModelParity, modelParityInSubprocess } from "../accuracy/model-parity.ts";
-import { FP32_LIMIT, gate, parity } from "../accuracy/parity.ts";
+import { parity } from "../accuracy/parity.ts";
 import { probeTexts } from "../accuracy/probe-texts.ts";
 import type { TaskData } from "../accuracy/task-data.ts";
 import { differ } from "../accuracy/varies.ts";
@@ -52,7 +53,7 @@ export const checkFusion: Stage<CheckFusionInput, CheckedFusion> = {
     const found = parity(reference, results, model.task.task);
     // The observe stage refuses a broken model, and names the layer at fault.
     if (!differ(reference)) return { reference, parity: found, score: undefined };
-    gate("The fused graph", found, FP32_LIMIT);
+    assertWithin("The fused graph", { parity: found }, FP32_LIMIT);
     const score = await data?.score((texts) => computeFile(model, engine, fused, texts));
     return { reference, parity: found, score };
   },

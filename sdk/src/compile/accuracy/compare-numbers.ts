@@ -1,0 +1,50 @@
+/** How far numbers may be from the originals: `absolute + relative · |original|`. */
+export interface Tolerance {
+  readonly absolute: number;
+  readonly relative: number;
+}
+
+export interface NumbersComparison {
+  /** Largest absolute difference. A NaN beside a number counts as infinite. */
+  readonly maxAbs: number;
+  /** Largest share of the tolerance that a difference uses up, where 1 is all of it. */
+  readonly ofTolerance: number;
+  /** Cosine of the two vectors: NaN when either contains NaN, 1 when both are zero, 0 when one is. */
+  readonly cosine: number;
+}
+
+/** The difference of vectors of different lengths. */
+const INCOMPARABLE: NumbersComparison = {
+  maxAbs: Number.POSITIVE_INFINITY,
+  ofTolerance: Number.POSITIVE_INFINITY,
+  cosine: Number.NaN,
+};
+
+/** Compares a vector with the original one. Every comparison of models is made of these. */
+export function compareNumbers(
+  original: ArrayLike<number>,
+  found: ArrayLike<number>,
+  { absolute, relative }: Tolerance,
+): NumbersComparison {
+  if (original.length !== found.length) return INCOMPARABLE;
+  let [maxAbs, ofTolerance, dot, squares, foundSquares] = [0, 0, 0, 0, 0];
+  for (let i = 0; i < original.length; i++) {
+    const [x, y] = [original[i] as number, found[i] as number];
+    const distance = Object.is(x, y) ? 0 : Math.abs(x - y);
+    const difference = Number.isNaN(distance) ? Number.POSITIVE_INFINITY : distance;
+    maxAbs = Math.max(maxAbs, difference);
+    // Infinite numbers that differ would give ∞ / ∞.
+    const share =
+      difference === Number.POSITIVE_INFINITY ? difference : difference / (absolute + relative * Math.abs(x));
+    ofTolerance = Math.max(ofTolerance, share);
+    dot += x * y;
+    squares += x * x;
+    foundSquares += y * y;
+  }
+  return { maxAbs, ofTolerance, cosine: cosineOf(dot, squares, foundSquares) };
+}
+
+function cosineOf(dot: number, squares: number, foundSquares: number): number {
+  if (squares === 0 && foundSquares === 0) return 1;
+  return squares === 0 || foundSquares === 0 ? 0 : dot / Math.sqrt(squares * foundSquares);
+}
