@@ -1,11 +1,11 @@
-import { WORD } from "../../../runtime/tokenizer/packed/character.ts";
+import { SPACE, WORD } from "../../../runtime/tokenizer/packed/character.ts";
 import { type Characters, HANGUL_RESULT } from "../../../runtime/tokenizer/packed/characters.ts";
 import type { Normalizer } from "./bert-tokenizer.ts";
 import { codePointPages, isEmpty } from "./code-point-pages.ts";
-import { normalizedCharacter, stripsAccents } from "./normalized-character.ts";
+import { bitsOfUnchanged, isSpaced, normalizedCharacter, stripsAccents } from "./normalized-character.ts";
 import { once } from "./once.ts";
 
-const REPLACEMENT = "\ufffd";
+const REPLACEMENT = 0xfffd;
 
 /**
  * The table of `runtime/tokenizer/packed/characters.ts`.
@@ -22,12 +22,18 @@ export function characterTable(
   const symbols: number[] = [];
   const resultStart = [0];
   const results = new Map<string, number>([["Hangul", HANGUL_RESULT]]);
+  const symbolOf = (character: string, bits: number) => ((codes.get(character) ?? 0) | (bits & kept)) >>> 0;
+  const spacing = symbolOf(" ", SPACE);
+  const symbolsOf = (point: number): number[] => {
+    const character = String.fromCodePoint(point);
+    const bits = bitsOfUnchanged(point);
+    if (bits === undefined) return normalizedCharacter(normalizer, character).map((each) => symbolOf(...each));
+    const symbol = symbolOf(character, bits);
+    return isSpaced(normalizer, point) ? [spacing, symbol, spacing] : [symbol];
+  };
   const resultOf = (point: number): number => {
     if (isSyllable(point) && stripsAccents(normalizer)) return HANGUL_RESULT;
-    const character = isSurrogate(point) ? REPLACEMENT : String.fromCodePoint(point);
-    const result = normalizedCharacter(normalizer, character).map(
-      ([each, bits]) => ((codes.get(each) ?? 0) | (bits & kept)) >>> 0,
-    );
+    const result = symbolsOf(isSurrogate(point) ? REPLACEMENT : point);
     return once(results, result.join(), () => {
       resultStart.push(symbols.length);
       symbols.push(...result);
