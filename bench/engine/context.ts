@@ -6,7 +6,7 @@ import { openSubject, type Subject } from "./subject.ts";
 
 export type ModelName = "given" | "base";
 
-/** What rows share: models, and a folder. */
+/** Models and a folder that all rows use. */
 export interface Context {
   readonly folder: string;
   /** The checkpoint that was given, or the random one of BERT-base's size. */

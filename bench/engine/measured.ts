@@ -1,10 +1,10 @@
-/** What a row's measurement gives. */
+/** The result of a row's measurement. */
 export interface Measured {
-  /** What is compared with what is asked: a ratio, or an amount. */
+  /** The figure that the row's limit is compared with: a ratio or an amount. */
   readonly figure: number;
   readonly ours: string;
   readonly other?: string;
-  /** What else was seen on the way. */
+  /** Other observations of the measurement. */
   readonly details: Readonly<Record<string, unknown>>;
 }
 

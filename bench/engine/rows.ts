@@ -11,7 +11,7 @@ export type Asked = ({ readonly least: number } | { readonly most: number }) & {
 
 /** A figure that is asked of the engine. */
 export interface Row {
-  /** What it is chosen by. */
+  /** Name that selects the row. */
   readonly name: string;
   readonly what: string;
   readonly against: string;
@@ -20,7 +20,7 @@ export interface Row {
   measure(context: Context): Promise<Measured>;
 }
 
-/** Of Cloudflare's isolates. */
+/** Memory limit of Cloudflare's isolates. */
 const ISOLATE_MB = 128;
 
 /** 32 texts of 8 to 256 tokens, evenly spread, long and short ones mixed. */

@@ -1,6 +1,6 @@
 import { median } from "../run-tool.ts";
 
-/** As many as there is time for, within these. */
+/** Bounds of the number of rounds; the time decides between them. */
 const ROUNDS = { least: 5, most: 21 };
 const BUDGET_MS = 30_000;
 
@@ -9,7 +9,7 @@ const WARM_UP_MS = 1000;
 /** Enough for the clock. */
 const SAMPLE_MS = 30;
 
-/** Those who take so many times as long as the fastest are not in the rounds. */
+/** Engines that take this many times as long as the fastest are left out of the rounds. */
 const HOPELESS = 1.5;
 
 /** One way to compute the same. */
@@ -26,7 +26,7 @@ export interface Times {
   readonly rivals: ReadonlyMap<Contender, Samples>;
 }
 
-/** Of all threads of this process, of which only one works: what else runs on the machine takes none of them. */
+/** CPU time of this process, where only one thread works. Other processes on the machine do not count. */
 function milliseconds(): number {
   const { user, system } = process.cpuUsage();
   return (user + system) / 1000;
@@ -68,5 +68,5 @@ async function timed({ run }: Contender, repeats: number): Promise<number> {
   return (milliseconds() - start) / repeats;
 }
 
-/** How many times as long `a` took as `b`, of runs in the same round. */
+/** Ratio of the times of `a` and `b` in the same round. */
 export const ratio = (a: Samples, b: Samples): number => median(a.map((ms, round) => ms / (b[round] as number)));

@@ -12,7 +12,7 @@ import { Trace } from "#sdk/compile/rewrite/trace.ts";
 
 type File = Uint8Array<ArrayBuffer>;
 
-/** What a model becomes for an engine. Weights are rounded without a calibration, which no time depends on. */
+/** Prepares a model for an engine. Weights are rounded without calibration: it has no effect on time. */
 const forms = {
   wasm: ({ model, fused }: Graphs) => packed(model, precisions["int8-edge"](fused)()),
   "wasm, int4 table": ({ model, fused }: Graphs) => packed(model, precisions["int8-edge"](fused, { tableBits: 4 })()),
@@ -52,6 +52,6 @@ export async function openSubject(folder: string): Promise<Subject> {
   };
 }
 
-/** As long as its positions reach: sentence-transformers' files allow less. */
+/** Maximum length by the model's positions. sentence-transformers' files allow less. */
 const packed = ({ config }: TextModel, graph: Graph): Promise<File> =>
   encodeProgram(graph, { maxTokens: maxTokensOf(config), vocabulary: config.vocab_size });

@@ -9,10 +9,10 @@ import { sampler } from "./sampler.ts";
 
 export const ROUNDS = 21;
 
-/** Of one call; medians of all rounds. */
+/** Timing of one call: medians of all rounds. */
 interface Timing {
   readonly seconds: number;
-  /** Of what the machine's instructions do in the time; undefined where nothing is multiplied and added. */
+  /** Share of the machine's peak; undefined for kernels without multiply–adds. */
   readonly ofPeak: number | undefined;
 }
 

@@ -13,14 +13,14 @@ interface Exports {
   floatPeak(rounds: number): number;
 }
 
-/** As many multiply–adds as the machine's instructions do when they wait for nothing. */
+/** Multiply–adds of instructions that never wait. */
 interface Peak {
   readonly macs: number;
   /** @returns the seconds that they take */
   sample(): number;
 }
 
-/** Of integers by the relaxed dot product; of floats by a multiplication and an addition. */
+/** Peak of integers with the relaxed dot product; peak of floats with a multiplication and an addition. */
 export type Peaks = Partial<Record<KernelCase<unknown>["unit"], Peak>>;
 
 export async function openPeaks(): Promise<Peaks> {

@@ -1,6 +1,6 @@
-/** Enough for the clock, too little for the machine to change its pace in. */
+/** Long enough for the clock, short enough that the machine keeps its clock rate. */
 const SAMPLE_MS = 1;
-/** By then V8 has compiled what is called for speed. */
+/** Enough for V8 to compile with optimizations. */
 const WARM_UP_MS = 50;
 
 /** Warms `run` up. @returns what takes a sample: the seconds of one call */

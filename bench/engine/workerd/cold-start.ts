@@ -23,7 +23,7 @@ const cases = {
 type Case = keyof typeof cases;
 const names = Object.keys(cases) as Case[];
 
-/** Each after every other equally often, and first as often: what a process leaves to do when it ends is done beside the next one. */
+/** Orders in which every subject follows every other equally often: a process that ends slows the next one down. */
 const orders = [
   ["none", "wasm", "ort-web", "wasm, rare word"],
   ["wasm", "wasm, rare word", "none", "ort-web"],
@@ -33,9 +33,9 @@ const orders = [
 
 /** Milliseconds of one start, from outside: clocks of Workers stand still while they compute. */
 interface Start {
-  /** Of the process, until it takes requests: Workers are evaluated by then. */
+  /** Start of the process until it takes requests. Workers are evaluated by then. */
   readonly ready: number;
-  /** From the first request to its answer. */
+  /** Time from the first request to its answer. */
   readonly request: number;
 }
 

@@ -12,7 +12,7 @@ export interface IsolateMemory {
   readonly largestBuffer: number;
 }
 
-/** Of one question; the snapshot of a large heap takes seconds. */
+/** Timeout of one request: the snapshot of a large heap takes seconds. */
 const DEADLINE_MS = 60_000;
 
 interface HeapUsage {

@@ -8,13 +8,13 @@ import { startWorker, vectorsOf } from "./running-worker.ts";
 import { workerModules } from "./worker-modules.ts";
 
 const SHORT = "Where is the mill?";
-/** More tokens than any model takes, of which it computes as many as it takes. */
+/** More tokens than any model takes; the text is truncated to the model's maximum. */
 const LONG = SHORT.repeat(200);
 
 export interface Load {
   readonly model: ModelName;
   readonly form: Form;
-  /** What the bytes in use leave of so many megabytes is the figure; without it, they are. */
+  /** Memory limit in MB. With it the figure is the memory that is left; without it, the memory in use. */
   readonly limit?: number;
 }
 

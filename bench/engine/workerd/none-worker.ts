@@ -1,2 +1,2 @@
-/** What starting workerd and asking it takes without a model. */
+/** A Worker without a model: measures what workerd itself takes. */
 export default { fetch: (): Response => new Response() };

@@ -18,7 +18,7 @@ const MODEL = "model.bin";
 export interface Publication extends Pick<Target, "engine" | "precision"> {
   readonly subject: Subject;
   readonly form: Form;
-  /** Of the model in the bucket. */
+  /** Name of the model in the bucket. */
   readonly name: string;
 }
 

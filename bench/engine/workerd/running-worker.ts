@@ -7,11 +7,11 @@ const API_KEY = "key";
 const NAME = "edge";
 
 export interface RunningWorker {
-  /** Where models are published. */
+  /** Folder that models are published to. */
   bucket(): Promise<WritableStore>;
   ask(texts: readonly string[]): Promise<Response>;
   health(): Promise<void>;
-  /** Of its isolate, for the Chrome DevTools Protocol. */
+  /** Address of the isolate for the Chrome DevTools Protocol. */
   inspector(): Promise<string>;
   stop(): Promise<void>;
 }
@@ -20,7 +20,7 @@ export interface WorkerOptions {
   readonly modules: V4ModuleDefinition[];
   /** The model's name in the bucket. */
   readonly model: string;
-  /** What is in its bucket stays here. */
+  /** Folder that keeps the contents of the bucket. */
   readonly folder: string;
 }
 

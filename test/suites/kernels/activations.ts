@@ -8,7 +8,7 @@ interface Shape {
   readonly rows: number;
   readonly width: number;
   readonly stride: number;
-  /** For swishF32; the others ignore it. */
+  /** Parameter of swishF32; the other kernels ignore it. */
   readonly alpha: number;
 }
 

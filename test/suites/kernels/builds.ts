@@ -3,7 +3,7 @@ import { instantiate } from "#sdk/runtime/engine/wasm/run/kernels.ts";
 import { pagesFor } from "#sdk/runtime/engine/wasm/run/memory-map.ts";
 import type { KernelMachine } from "./place.ts";
 
-/** With relaxed SIMD, and without. */
+/** The two builds: with relaxed SIMD, and without. */
 export const builds = ["relaxed", "simd"] as const;
 export type Build = (typeof builds)[number];
 

@@ -8,7 +8,7 @@ import { columnsOf, withColumns } from "./strided.ts";
 interface Shape {
   readonly rows: number;
   readonly heads: number;
-  /** Of a head. */
+  /** Numbers per head. */
   readonly size: number;
   readonly stride: number;
 }

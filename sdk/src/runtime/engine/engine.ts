@@ -19,7 +19,7 @@ export interface Engine {
   load(source: ModelFiles): Promise<EngineSession>;
 }
 
-/** How hidden states become a vector. */
+/** Pooling and normalization that turn hidden states into a vector. */
 export interface VectorHead {
   readonly pooling: Pooling;
   /** Whether the vector is divided by its Euclidean norm. */

@@ -13,7 +13,7 @@ interface Call {
   types: number[];
 }
 
-/** An encoder whose states are `10 · id + dimension` where attended and NaN where padded. */
+/** An encoder whose hidden states are `10 · id + dimension` where attended and NaN where padded. */
 function echoEncoder(output = "last_hidden_state", hasTypes = true): OrtEncoder & { calls: Call[] } {
   const calls: Call[] = [];
   const numbers = (tensor: Tensor) => Array.from(tensor.data as BigInt64Array, Number);
@@ -42,24 +42,24 @@ const sequence = fc
   .array(fc.integer({ min: 0, max: 1_000 }), { minLength: 1, maxLength: 9 })
   .map((ids): TokenIds => Int32Array.from(ids));
 const batch = fc.array(sequence, { minLength: 1, maxLength: 6 });
-const statesOf = (ids: TokenIds) => [...ids].flatMap((id) => [10 * id, 10 * id + 1, 10 * id + 2]);
+const hiddenStatesOf = (ids: TokenIds) => [...ids].flatMap((id) => [10 * id, 10 * id + 1, 10 * id + 2]);
 
 describe.each([
   ["runOneByOne", runOneByOne],
   ["runPadded", runPadded],
 ])("%s", (_, run) => {
-  it("gives every sequence the states of its own tokens and of no padding", async () => {
+  it("returns the hidden states of every sequence without padding", async () => {
     await fc.assert(
       fc.asyncProperty(batch, async (sequences) => {
-        const states = await run(echoEncoder(), sequences);
-        expect(states.map((rows) => [...rows])).toEqual(sequences.map(statesOf));
+        const found = await run(echoEncoder(), sequences);
+        expect(found.map((rows) => [...rows])).toEqual(sequences.map(hiddenStatesOf));
       }),
     );
   });
 
   it("takes the graph's first output, whatever it is named", async () => {
-    const [states] = await run(echoEncoder("hidden"), [Int32Array.of(4)]);
-    expect([...(states ?? [])]).toEqual(statesOf(Int32Array.of(4)));
+    const [found] = await run(echoEncoder("hidden"), [Int32Array.of(4)]);
+    expect([...(found ?? [])]).toEqual(hiddenStatesOf(Int32Array.of(4)));
   });
 });
 
@@ -77,7 +77,9 @@ describe("runOneByOne", () => {
 describe("runPadded", () => {
   it("gives no token types to encoders that have none", async () => {
     const encoder = echoEncoder("last_hidden_state", false);
-    expect(await runPadded(encoder, [Int32Array.of(1, 2)])).toEqual([Float32Array.from(statesOf(Int32Array.of(1, 2)))]);
+    expect(await runPadded(encoder, [Int32Array.of(1, 2)])).toEqual([
+      Float32Array.from(hiddenStatesOf(Int32Array.of(1, 2))),
+    ]);
     expect(encoder.calls).toHaveLength(1);
   });
 

@@ -4,7 +4,7 @@ import type { TargetName } from "../../../artifact/manifest.ts";
 import { oneModel } from "../engine.ts";
 import { ortNodeEngine } from "./index.ts";
 
-/** Of an artifact with these targets, whose files are no models. */
+/** Model files of an artifact with these targets. The files are no models. */
 const sourceWith = (...targets: TargetName[]) => ({
   ...oneModel(new Uint8Array(9)),
   async read(target: TargetName) {

@@ -62,7 +62,7 @@ const importsMemory = Uint8Array.of(
   1,
 );
 
-/** What onnxruntime-web does with `env.wasm.wasmBinary`. */
+/** Does what onnxruntime-web does with `env.wasm.wasmBinary`. */
 const instantiatePlaceholder = (imports: WebAssembly.Imports = {}) =>
   WebAssembly.instantiate(new Uint8Array(placeholder), imports);
 

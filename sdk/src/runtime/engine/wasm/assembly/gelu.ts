@@ -62,7 +62,7 @@ export function geluF32(x: usize, stride: i32, rows: i32, width: i32, out: usize
   each(STANDARD, x, stride, rows, width, out);
 }
 
-/** x · ½ · (1 + tanh(√(2/π) · (x + 0.044715 · x³))), likewise */
+/** x · ½ · (1 + tanh(√(2/π) · (x + 0.044715 · x³))), with the same parameters */
 export function fastGeluF32(x: usize, stride: i32, rows: i32, width: i32, out: usize): void {
   each(FAST, x, stride, rows, width, out);
 }

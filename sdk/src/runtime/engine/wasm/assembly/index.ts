@@ -1,4 +1,4 @@
-/* All kernels. Their names say the operation and the type of its operands. Shapes and formulas are beside each kernel. */
+/* All kernels. Their names say the operation and the type of its operands. Shapes and formulas are in the comment of each kernel. */
 export { reluF32, sigmoidF32, swishF32, tanhF32 } from "./activation";
 export { attentionInt8 } from "./attention";
 export { addRowsF32, multiplyF32, rotateF32 } from "./elementwise";

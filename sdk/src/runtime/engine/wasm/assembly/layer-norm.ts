@@ -54,7 +54,7 @@ function normalizeRow(
   }
 }
 
-/** What rowSum adds: the numbers of x; of x + skip, which it stores as `total`; or their squared distances from `centre`. */
+/** Terms of rowSum: x; x + skip, which it stores as `total`; or squared distances from `centre`. */
 const PLAIN: i32 = 0;
 const ADDED: i32 = 1;
 const SQUARED: i32 = 2;

@@ -14,7 +14,7 @@ import {
   TILE_TAIL,
 } from "../constants/memory";
 
-/** What a GEMM stores for its integer sums: a linear layer's result, the sums themselves, or scaled sums. See `scaled`. */
+/** Forms of a GEMM's result: a linear layer's output, integer sums, or scaled sums. See `scaled`. */
 export const LINEAR: i32 = 0;
 export const SCORES: i32 = 1;
 export const CONTEXT: i32 = 2;

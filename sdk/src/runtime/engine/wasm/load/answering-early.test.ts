@@ -30,7 +30,7 @@ beforeAll(async () => {
 });
 afterEach(() => void vi.useRealTimers());
 
-/** A source whose file comes as far as the test says. */
+/** A source whose file arrives as far as the test says. */
 function slowly(file: File) {
   const end = Promise.withResolvers<void>();
   let sent = 0;

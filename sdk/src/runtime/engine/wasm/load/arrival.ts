@@ -1,4 +1,4 @@
-/** What a transfer tells those who wait for it. */
+/** Callbacks of a transfer. */
 export interface Progress {
   /** Called with the number of bytes that have arrived and are checked. When it throws, the transfer stops. */
   checked(count: number): void;

@@ -3,7 +3,7 @@ import { randomNumbers } from "#test/fixtures/seeded.ts";
 import { type AttentionInputs, quantizedAttention } from "./attention.ts";
 import { integerProduct } from "./integer-product.ts";
 
-/** Of the largest value. Measured 0.0257 at worst, over 64 draws of every shape below. */
+/** Relative to the largest value. Measured: at most 0.0257, over 64 draws of every shape below. */
 const QUANTIZATION = 0.03;
 /** Rounding of the two scales, their product and the result: measured half of it. */
 const FLOAT32_ROUNDING = 2 ** -22;

@@ -13,9 +13,9 @@ export interface AttentionInputs {
   /** Added to scores, [heads or 1, tokens, tokens]; undefined for none. */
   readonly bias: Float32Array | undefined;
   readonly heads: number;
-  /** Of a head. */
+  /** Numbers per head. */
   readonly size: number;
-  /** Of scores, usually 1/√size. */
+  /** Scale of the scores, usually 1/√size. */
   readonly scale: number;
 }
 

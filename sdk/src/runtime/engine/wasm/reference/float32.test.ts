@@ -5,7 +5,7 @@ import { fround, nearest, polynomial, sumInLanes } from "./float32.ts";
 
 /** Half of the last bit: what one operation in float32 may be off, as a share of its result. */
 const ROUNDING = 2 ** -24;
-/** What is lost below the normal numbers. */
+/** Rounding error of numbers below the normal ones. */
 const LEAST = 2 ** -150;
 
 describe("nearest", () => {

@@ -5,10 +5,10 @@ import { integerProduct } from "./integer-product.ts";
 import { type IntegerWeight, quantizedLinear } from "./linear.ts";
 import { I8, type OperandRange, quantizeRows, U7 } from "./quantize-rows.ts";
 
-/** The whole number, the product of the scales and that of both are rounded once each; so is the sum with the bias. */
+/** Four roundings: the integer, the product of the scales, the product of both, and the sum with the bias. */
 const [OF_PRODUCT, OF_SUM] = [3 * 2 ** -24, 2 ** -24];
 const SECOND_ORDER = 1 + 2 ** -20;
-/** What the sum that the test itself makes may be off. */
+/** Rounding error of the sum that the test computes. */
 const FLOAT64_ROUNDING = 2 ** -46;
 
 /** Hundredths: their steps are normal numbers. */

@@ -114,7 +114,7 @@ export interface CheckedProgram {
   readonly output: number;
   readonly maxTokens: number;
   readonly vocabulary: number;
-  /** Where the last tensor ends of which every text needs all bytes, in the model file. */
+  /** End of the last tensor that every text needs, in the model file. Token embedding tables do not count. */
   readonly tensorsEnd: number;
   /** Token embedding tables: a text needs the rows of its token ids. */
   readonly tables: readonly TokenTable[];

@@ -18,7 +18,7 @@ export interface GemmInt8 {
   readonly stride: number;
 }
 
-/** Operands of attentionInt8, likewise. */
+/** Operands of attentionInt8: a struct in memory, too. */
 export interface AttentionInt8 {
   readonly query: Pointer;
   readonly key: Pointer;

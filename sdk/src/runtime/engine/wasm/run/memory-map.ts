@@ -12,7 +12,7 @@ import type { ProgramValue } from "./program.ts";
  *     values   the program's values (layout.ts says where each one is)
  *     ids      i32 [tokens], the token ids of a batch
  *     vector   f32 [width], a sequence's vector while it is pooled and normalized
- *     scratch  bytes that attention needs beside its operands (assembly/scratch.ts)
+ *     scratch  bytes that attention needs in addition to its operands (assembly/scratch.ts)
  */
 const PAGE = 65_536;
 /** One cache line. */
