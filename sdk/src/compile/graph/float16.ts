@@ -31,11 +31,19 @@ function numberOf(bits: number): number {
 }
 
 /** Rounds numbers to half precision, to nearest, ties to even. */
-export function toHalfBits(numbers: ArrayLike<number>): Uint16Array<ArrayBuffer> {
-  const bits = new Uint16Array(numbers.length);
-  for (let i = 0; i < bits.length; i++) bits[i] = bitsOf(numbers[i] as number);
+export function toHalfBits(values: ArrayLike<number>): Uint16Array<ArrayBuffer> {
+  const bits = new Uint16Array(values.length);
+  for (let i = 0; i < bits.length; i++) bits[i] = bitsOf(values[i] as number);
   return bits;
 }
 
+/** The number of each of the 65,536 halves: models have millions of them. */
+const numbers = new Float32Array(1 << 16);
+for (let bits = 0; bits < numbers.length; bits++) numbers[bits] = numberOf(bits);
+
 /** Converts halves to the same numbers in float32. */
-export const fromHalfBits = (bits: Uint16Array): Float32Array<ArrayBuffer> => Float32Array.from(bits, numberOf);
+export function fromHalfBits(bits: Uint16Array): Float32Array<ArrayBuffer> {
+  const converted = new Float32Array(bits.length);
+  for (let i = 0; i < bits.length; i++) converted[i] = numbers[bits[i] as number] as number;
+  return converted;
+}

@@ -177,7 +177,10 @@ export function numbersOf({ dtype, shape, data }: Tensor): number[] {
   const view = new DataView(data.buffer, data.byteOffset, data.byteLength);
   const read = readers[dtype];
   if (!read) return [...toFloat32({ dtype, shape, data })];
-  return Array.from({ length: elementCount(shape) }, (_, i) => read(view, i * elementSize[dtype]));
+  const [count, size] = [elementCount(shape), elementSize[dtype]];
+  const numbers = new Array<number>(count);
+  for (let i = 0; i < count; i++) numbers[i] = read(view, i * size);
+  return numbers;
 }
 
 /** Whether a type's elements are integers or booleans. */
