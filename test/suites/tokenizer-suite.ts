@@ -16,13 +16,13 @@ const VOCABULARY = 30_522;
 
 const anyText = fc.oneof(
   fc.string({ unit: "grapheme" }),
-  // UTF-16 code units on their own: half of them are lone surrogates.
+  // Any UTF-16 units, lone surrogates among them.
   fc.string({ unit: fc.nat(0xffff).map((unit) => String.fromCharCode(unit)) }),
   fc.string({ unit: fc.constantFrom("[CLS]", "[SEP]", "##", " ", "\0", "\u0301", "私", "é", "\u200d", "🎉", "word") }),
 );
 const anyMaxTokens = fc.integer({ min: 3, max: 40 });
 
-/** What every tokenizer does, whatever it is read from: `open` makes one of tokenizer.json. */
+/** Tests that every tokenizer must pass. `open` creates one from tokenizer.json. */
 export function testTokenizer(name: string, open: (json: object, config: object) => Tokenizer): void {
   describe(name, () => tests(open));
 }
@@ -31,7 +31,7 @@ function tests(open: (json: object, config: object) => Tokenizer): void {
   const tokenizer = open(model("tokenizer.json"), model("tokenizer_config.json"));
   const idsOf = (text: string, maxTokens: number) => [...tokenizer.encode(text, maxTokens).ids];
 
-  it("knows 90 golden cases", () => {
+  it("has 90 golden cases", () => {
     expect(golden).toHaveLength(90);
   });
 
@@ -39,7 +39,7 @@ function tests(open: (json: object, config: object) => Tokenizer): void {
     expect(idsOf(text, GOLDEN_MAX_TOKENS)).toEqual(input_ids);
   });
 
-  it("counts what there would be uncut", () => {
+  it("counts the tokens of the uncut text", () => {
     const text = "to be or not to be";
     expect(tokenizer.encode(text, 256)).toEqual({
       ids: Int32Array.of(CLS, 2000, 2022, 2030, 2025, 2000, 2022, SEP),
@@ -52,7 +52,7 @@ function tests(open: (json: object, config: object) => Tokenizer): void {
     expect(idsOf("to be or not to be", 3)).toEqual([CLS, 2000, SEP]);
   });
 
-  it("gives a text too long to be read whole the ids of its beginning, wherever it stops reading", () => {
+  it("gives a very long text the ids of its beginning, wherever it stops reading", () => {
     const anyWord = fc.oneof(
       fc.string({ unit: fc.constantFrom("a", "b", "é", "私", "🎉", "\u0301"), minLength: 1, maxLength: 150 }),
       fc.nat(400).map((length) => " ".repeat(length)),
@@ -69,7 +69,7 @@ function tests(open: (json: object, config: object) => Tokenizer): void {
     );
   });
 
-  it("finds the special tokens of tokenizers that put others, or none, around a text", () => {
+  it("finds the special tokens of tokenizers that put other tokens, or none, around a text", () => {
     const json = model("tokenizer.json");
     const roberta = structuredClone(json);
     roberta.post_processor.single = [
@@ -84,11 +84,11 @@ function tests(open: (json: object, config: object) => Tokenizer): void {
     expect([...open(bare, {}).encode("to be or not", 3).ids]).toEqual([2000, 2022, 2030]);
   });
 
-  it("answers the empty text, and text of control characters only, with the special tokens alone", () => {
+  it("gives empty texts, and texts of control characters, the special tokens alone", () => {
     for (const text of ["", " \t\n", "\0\u0001"]) expect(idsOf(text, 16)).toEqual([CLS, SEP]);
   });
 
-  it("gives ids of the vocabulary between [CLS] and [SEP] for any text, never more than asked", () => {
+  it("gives any text ids below the vocabulary size between [CLS] and [SEP], and not more than asked for", () => {
     fc.assert(
       fc.property(anyText, anyMaxTokens, (text, maxTokens) => {
         const { ids, tokens } = tokenizer.encode(text, maxTokens);
@@ -100,7 +100,7 @@ function tests(open: (json: object, config: object) => Tokenizer): void {
     );
   });
 
-  it("cuts to the beginning of the uncut ids", () => {
+  it("cuts ids at their end", () => {
     fc.assert(
       fc.property(anyText, anyMaxTokens, (text, maxTokens) => {
         const whole = idsOf(text, 10_000);
@@ -111,7 +111,7 @@ function tests(open: (json: object, config: object) => Tokenizer): void {
     );
   });
 
-  it("remembers nothing between texts", () => {
+  it("keeps no state between texts", () => {
     fc.assert(
       fc.property(anyText, anyText, (text, other) => {
         const before = idsOf(text, 40);

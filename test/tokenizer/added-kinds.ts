@@ -1,6 +1,6 @@
 import { addedContents } from "./characters.ts";
 
-/** Added tokens of all sixteen kinds, every one with another content. */
+/** Added tokens with all sixteen combinations of flags, each with its own content. */
 export const allKinds = addedContents.concat("xy", "yx").map((content, i) => ({
   id: 40_000 + i,
   content,

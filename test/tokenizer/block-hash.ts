@@ -1,6 +1,6 @@
 import { sha256Hex } from "#sdk/artifact/sha256.ts";
 
-/** What stands for the ids of a block's texts: the first 16 digits of the SHA-256 of each text's number of ids and ids, as int32. */
+/** Hashes the ids of a block's texts: 16 digits of the SHA-256 of, for each text, its number of ids and its ids, as int32. */
 export async function blockHash(ids: readonly ArrayLike<number>[]): Promise<string> {
   const numbers = new Int32Array(ids.reduce((sum, { length }) => sum + 1 + length, 0));
   let end = 0;

@@ -1,4 +1,4 @@
-import { byteCharacters } from "#sdk/compile/pack/tokenizer/byte-level/byte-characters.ts";
+import { byteCharacters } from "#sdk/compile/pack/tokenizer/byte-level/merge-table.ts";
 import { calibrationTexts } from "#sdk/compile/quantize/calibration/calibration-texts.ts";
 import { randomNumbers } from "../fixtures/seeded.ts";
 import { allKinds } from "./added-kinds.ts";
@@ -13,7 +13,7 @@ const specials = robertaSpecials((content) => content !== "<mask>");
 
 const asBytes = (word: string) => Array.from(new TextEncoder().encode(word), (byte) => byteCharacters[byte] as string);
 
-/** Merges of the pairs that are the most frequent in the calibration texts, and some that lead to the same tokens. */
+/** Learns merges of the most frequent pairs in the calibration texts, and adds some that lead to the same tokens. */
 function train(): { vocab: Record<string, number>; merges: string[] } {
   let words = calibrationTexts.flatMap((line) => line.match(/ ?\S+/g) ?? []).map(asBytes);
   const merges: string[] = [];
@@ -85,7 +85,7 @@ const roberta = () => ({
   },
 });
 
-/** Tokenizers of RoBERTa's kind, in all that it may differ in. */
+/** Makes byte-level tokenizers, by name: one for each setting. */
 export const byteLevelVariants: Record<string, () => ReturnType<typeof roberta>> = {
   "byte-level": roberta,
   "byte-level, composed, a space before, nothing around, added tokens": () => {

@@ -1,6 +1,6 @@
 import { either, oneOf, within } from "./parts.ts";
 
-// Characters by what tokenizers do with them, and pieces of text that they know.
+// Characters by their treatment in tokenizers, and texts that tokenizers know.
 
 export const lower = within([0x61, 0x7a]);
 export const space = either(
@@ -105,7 +105,7 @@ export const special = oneOf(
   "</s>",
   "<mask>",
 );
-/** What the variants have for added tokens, and what is nearly one. */
+/** Added tokens of the variants. */
 export const addedContents = [
   "mill",
   "to be",
@@ -122,6 +122,7 @@ export const addedContents = [
   "-x-",
   "ǆ",
 ];
+/** Added tokens, and texts that nearly are one. */
 export const added = oneOf(
   ...addedContents,
   "MILL",
@@ -164,7 +165,7 @@ export const emoji = either(
   oneOf("\u200d", "\ufe0f", "\u20e3", "👩‍👩‍👧‍👦", "🏳️‍🌈", "🇨🇭", "👍🏽", "1️⃣", "❤️"),
   within([0x1f3fb, 0x1f3ff], [0x1f1e6, 0x1f1ff]),
 );
-/** What graphemes are made of, and what has a result in a charsmap, alone or with what follows. */
+/** Parts of graphemes, and keys of charsmaps, of one character or two. */
 export const graphemePart = either(
   oneOf("\u1100", "\u1161", "\u11a8", "\uac00", "\uac01", "\u1112\u1161\u11ab"),
   oneOf("\u0915", "\u0958", "\u0916", "\u1780"),

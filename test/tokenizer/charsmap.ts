@@ -1,8 +1,8 @@
-import { setOf } from "#sdk/compile/pack/tokenizer/code-point-classes.ts";
+import { codePointSet } from "#sdk/compile/pack/tokenizer/code-point-classes.ts";
 
 /**
- * A charsmap as SentencePiece writes it: a double array of the keys' bytes, and the results, each ended by a zero. `readCharsmap`
- * has the format.
+ * Builds a charsmap as SentencePiece does: a double array of the keys' bytes, and the results, each ended by a zero. See
+ * `readCharsmap` for the format.
  */
 export function charsmap(results: ReadonlyMap<string, string>): Uint8Array<ArrayBuffer> {
   const encoder = new TextEncoder();
@@ -46,7 +46,7 @@ export function charsmap(results: ReadonlyMap<string, string>): Uint8Array<Array
   return bytes;
 }
 
-/** Blocks in which no version of Unicode will decompose more. */
+/** Blocks in which no newer version of Unicode will add decompositions. */
 const BLOCKS = [
   [0xa0, 0x24f],
   [0x340, 0x4ff],
@@ -62,10 +62,10 @@ const BLOCKS = [
   [0xff01, 0xffee],
   [0x1d400, 0x1d7ff],
 ] as const;
-const REMOVED = setOf("1-8 b e-1f 7f 8f 9f");
-const BLANK = setOf("9-a c-d 61c 1680 200b-200c 200e-200f 2028-2029 2581 feff fffd");
+const REMOVED = codePointSet("1-8 b e-1f 7f 8f 9f");
+const BLANK = codePointSet("9-a c-d 61c 1680 200b-200c 200e-200f 2028-2029 2581 feff fffd");
 
-/** What SentencePiece's nmt_nfkc maps in some blocks: compatible, composed, controls removed; with `fold`, in lower case too. */
+/** Returns SentencePiece's nmt_nfkc for some blocks: NFKC with controls removed, and with `fold` in lower case too. */
 export function nmtNfkc(fold = false): Map<string, string> {
   const results = new Map<string, string>();
   for (let point = 1; point < 0x20000; point++) {

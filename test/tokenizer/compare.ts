@@ -1,10 +1,10 @@
 /**
- * Compares the packed tokenizer with Hugging Face's Rust tokenizers on every fuzzed text, and writes rust-ids.json, what the
- * suite compares with.
+ * Compares the packed tokenizer with Hugging Face's Rust tokenizers on every fuzzed text, and writes rust-ids.json, which
+ * rust-ids.test.ts compares with.
  *
- *     pip install tokenizers && node test/tokenizer/compare.ts [tokenizer.json or file of lines …]
+ *     pip install tokenizers && node test/tokenizer/compare.ts [tokenizer.json or text file …]
  *
- * Tokenizers and lines of the files given are compared too, but not written.
+ * Given tokenizers, and the lines of given text files, are compared too, but not written.
  */
 import { execFileSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
@@ -12,41 +12,50 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createPackedTokenizer } from "#sdk/runtime/tokenizer/packed/packed-tokenizer.ts";
+import type { Tokenizer } from "#sdk/runtime/tokenizer/tokenizer.ts";
 import { packed } from "../fixtures/packed-tokenizers.ts";
 import { blockHash } from "./block-hash.ts";
-import { fuzzedTexts } from "./fuzzed-texts.ts";
+import { type Block, fuzzedTexts } from "./fuzzed-texts.ts";
 import { variants } from "./variants.ts";
 
 const MAX_BYTES = 2 ** 30;
 const here = import.meta.dirname;
-const blocks = fuzzedTexts();
+const sets = { suite: fuzzedTexts("suite"), all: fuzzedTexts("all") };
 const isTokenizer = (name: string) => name.endsWith(".json");
 const names = process.argv.slice(2);
-const given = names
+const givenTexts = names
   .filter((name) => !isTokenizer(name))
-  .map((name) => ({ name, texts: readFileSync(name, "utf8").split("\n") }));
-const tokenizers = names
+  .map((name): Block => ({ name, texts: readFileSync(name, "utf8").split("\n") }));
+const givenTokenizers = names
   .filter(isTokenizer)
   .map((name) => [name, () => JSON.parse(readFileSync(name, "utf8"))] as const);
 
 const folder = await mkdtemp(join(tmpdir(), "tokenizer-"));
-const hashes: Record<string, Record<string, string>> = {};
-for (const [variant, tokenizer] of [...Object.entries(variants), ...tokenizers]) {
+const file = join(folder, "tokenizer.json");
+type Hashes = Record<string, Record<string, string>>;
+const rustIds: Record<keyof typeof sets, Hashes> = { suite: {}, all: {} };
+
+/** Compares the ids of a block's texts. @returns the hash of Rust's ids */
+async function compare(variant: string, { encode }: Tokenizer, { name, texts }: Block): Promise<string> {
+  const options = { input: JSON.stringify(texts), maxBuffer: MAX_BYTES };
+  const rust: number[][] = JSON.parse(execFileSync("python3", [join(here, "rust_ids.py"), file], options).toString());
+  const differing = texts.filter((text, i) => encode(text, MAX_BYTES).ids.join() !== rust[i]?.join());
+  console.log(`${variant} · ${name}: ${differing.length} of ${texts.length} texts differ`);
+  for (const text of differing.slice(0, 3)) console.log(`  ${JSON.stringify(text)}`);
+  if (differing.length > 0) process.exitCode = 1;
+  return blockHash(rust);
+}
+
+for (const [variant, tokenizer] of [...Object.entries(variants), ...givenTokenizers]) {
   const json = tokenizer();
-  const file = join(folder, "tokenizer.json");
   writeFileSync(file, JSON.stringify(json));
-  const { encode } = createPackedTokenizer(packed(json), Number.POSITIVE_INFINITY);
-  const hashesOfBlocks: Record<string, string> = {};
-  for (const { name, texts } of [...blocks, ...given]) {
-    const options = { input: JSON.stringify(texts), maxBuffer: MAX_BYTES };
-    const rust: number[][] = JSON.parse(execFileSync("python3", [join(here, "rust_ids.py"), file], options).toString());
-    const differing = texts.filter((text, i) => encode(text, MAX_BYTES).ids.join() !== rust[i]?.join());
-    console.log(`${variant} · ${name}: ${differing.length} of ${texts.length} texts differ`);
-    for (const text of differing.slice(0, 3)) console.log(`  ${JSON.stringify(text)}`);
-    if (blocks.some((block) => block.name === name)) hashesOfBlocks[name] = await blockHash(rust);
-    if (differing.length > 0) process.exitCode = 1;
+  const packedTokenizer = createPackedTokenizer(packed(json), Number.POSITIVE_INFINITY);
+  for (const set of ["suite", "all"] as const) {
+    const hashes: Record<string, string> = {};
+    for (const block of sets[set]) hashes[block.name] = await compare(variant, packedTokenizer, block);
+    if (variant in variants) rustIds[set][variant] = hashes;
   }
-  if (variant in variants) hashes[variant] = hashesOfBlocks;
+  for (const block of givenTexts) await compare(variant, packedTokenizer, block);
 }
 await rm(folder, { recursive: true });
-writeFileSync(join(here, "rust-ids.json"), `${JSON.stringify(hashes, null, 2)}\n`);
+writeFileSync(join(here, "rust-ids.json"), `${JSON.stringify(rustIds, null, 2)}\n`);

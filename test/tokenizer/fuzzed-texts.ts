@@ -21,19 +21,26 @@ import {
 } from "./characters.ts";
 import { either, from, many, oneOf, type Part, point } from "./parts.ts";
 
-/** Texts of one kind, the same every time. */
+/** Texts of one kind. They are the same in every run. */
 export interface Block {
   readonly name: string;
   readonly texts: readonly string[];
 }
 
-const RANDOM_TEXTS = 4000;
-/** Of long words, which take as long to compare as all other random texts. */
-const LONG_TEXTS = 500;
-const POINTS_A_TEXT = 64;
+/** Numbers of texts: `suite` runs with the other tests, `all` by `npm run fuzz:tokenizer`. */
+const counts = {
+  suite: { random: 1000, longWords: 100, sampling: 127 },
+  // Texts of long words take as long to compare as all other random texts.
+  all: { random: 4000, longWords: 500, sampling: 1 },
+} as const;
+export type TextSet = keyof typeof counts;
 
-/** Everything but surrogates, which Rust's strings cannot hold. */
+const POINTS_PER_TEXT = 64;
+
+/** All code points but surrogates, which Rust's strings cannot hold. */
 const codePoints = Array.from({ length: 0x110000 }, (_, i) => i).filter((each) => each < 0xd800 || each > 0xdfff);
+/** Whether a code point is in a plane without characters, or with private ones only: planes 4 to 13, 15 and 16. */
+const isInUniformPlane = (each: number) => (each >= 0x40000 && each < 0xe0000) || each >= 0xf0000;
 
 const words = (letter: Part): Part =>
   many((random) => many(letter, 1, 8)(random) + either(space, space, punctuation)(random), 1, 10);
@@ -56,10 +63,12 @@ const kinds: Record<string, Part> = {
   "any code point": many((random) => point(from(random, codePoints)), 1, 40),
 };
 
-/** Tens of thousands of texts, among them every code point twice. */
-export function fuzzedTexts(): Block[] {
-  const perText = Array.from({ length: Math.ceil(codePoints.length / POINTS_A_TEXT) }, (_, i) =>
-    codePoints.slice(i * POINTS_A_TEXT, (i + 1) * POINTS_A_TEXT).map((each) => point(each)),
+/** Texts of every kind, among them every code point twice; the suite samples planes whose code points are all alike. */
+export function fuzzedTexts(set: TextSet): Block[] {
+  const { random: randomTexts, longWords, sampling } = counts[set];
+  const points = codePoints.filter((each) => !isInUniformPlane(each) || each % sampling === 0);
+  const perText = Array.from({ length: Math.ceil(points.length / POINTS_PER_TEXT) }, (_, i) =>
+    points.slice(i * POINTS_PER_TEXT, (i + 1) * POINTS_PER_TEXT).map((each) => point(each)),
   );
   return [
     { name: "every code point", texts: perText.map((characters) => characters.join("")) },
@@ -67,7 +76,7 @@ export function fuzzedTexts(): Block[] {
     { name: "sentences", texts: [...probeTexts, ...calibrationTexts] },
     ...Object.entries(kinds).map(([name, text], seed) => {
       const random = randomNumbers(seed);
-      const length = name === "long words" ? LONG_TEXTS : RANDOM_TEXTS;
+      const length = name === "long words" ? longWords : randomTexts;
       return { name, texts: Array.from({ length }, () => text(random)) };
     }),
   ];

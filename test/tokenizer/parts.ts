@@ -1,4 +1,4 @@
-// Random texts put together of parts.
+// Builders of random texts.
 
 export const point = String.fromCodePoint;
 
@@ -17,11 +17,11 @@ export const within =
     const [first, last] = from(random, ranges);
     return point(first + below(random, last - first + 1));
   };
-/** `least` to `most` of a part, one after the other. */
+/** Repeats a part `min` to `max` times, drawn anew each time. */
 export const many =
-  (part: Part, least: number, most: number): Part =>
+  (part: Part, min: number, max: number): Part =>
   (random) =>
-    Array.from({ length: least + below(random, most - least + 1) }, () => part(random)).join("");
+    Array.from({ length: min + below(random, max - min + 1) }, () => part(random)).join("");
 export const either =
   (...parts: readonly Part[]): Part =>
   (random) =>

@@ -1,4 +1,4 @@
-/** The added tokens of RoBERTa's kind and of XLM-R's, which differ in what is normalized. */
+/** The added tokens of RoBERTa and XLM-RoBERTa, which differ in the tokens that are normalized. */
 export const robertaSpecials = (isNormalized: (content: string) => boolean) =>
   ["<s>", "<pad>", "</s>", "<unk>", "<mask>"].map((content, id) => ({
     id,

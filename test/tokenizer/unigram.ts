@@ -10,7 +10,7 @@ type Piece = readonly [piece: string, score: number];
 
 const specials = robertaSpecials((content) => content === "<mask>");
 
-/** The parts of words that are the most frequent in the calibration texts; scores are float32, as SentencePiece's are. */
+/** Returns the most frequent parts of words in the calibration texts; scores are float32, as SentencePiece's are. */
 function train(): Piece[] {
   const counts = new Map<string, number>();
   for (const word of calibrationTexts.flatMap((line) => line.match(/\S+/g) ?? [])) {
@@ -27,7 +27,7 @@ function train(): Piece[] {
   return frequent.map(([part, count]) => [part, Math.fround(Math.log(count / total))]);
 }
 
-/** Pieces that lead to sums that are the same, to unknown characters between known ones, and to what is nearly unknown. */
+/** Pieces that lead to equal sums, to unknown characters between known ones, and to scores near the unknown one's. */
 const odd: readonly Piece[] = [
   ["", -1],
   ["▁▁", -9.25],
@@ -60,15 +60,18 @@ const trained = [
   ["<mask>", 0],
 ] as const;
 
-const base64 = (results: ReadonlyMap<string, string>) => Buffer.from(charsmap(results)).toString("base64");
-const precompiled = (results: ReadonlyMap<string, string>) => ({
-  type: "Precompiled",
-  precompiled_charsmap: base64(results),
-});
+/** A Precompiled normalizer; its charsmap is built once, which takes a quarter of a second. */
+function precompiled(results: () => ReadonlyMap<string, string>): () => object {
+  let base64: string | undefined;
+  return () => {
+    base64 ??= Buffer.from(charsmap(results())).toString("base64");
+    return { type: "Precompiled", precompiled_charsmap: base64 };
+  };
+}
 const metaspace = { type: "Metaspace", replacement: "▁", add_prefix_space: true };
 const collapse = (content: string) => ({ type: "Replace", pattern: { Regex: " {2,}" }, content });
 
-/** Keys that show where graphemes of every kind begin. */
+/** Keys whose results show where graphemes of every class begin. */
 const oddKeys = new Map([
   ["\u0600", "<p>"],
   ["\u0605", ""],
@@ -87,12 +90,16 @@ const oddKeys = new Map([
   ["\u200d", "+"],
 ]);
 
+const nmtNfkcMap = precompiled(() => nmtNfkc());
+const foldingMap = precompiled(() => nmtNfkc(true));
+const oddMap = precompiled(() => new Map([...nmtNfkc(), ...oddKeys]));
+
 const xlmRoberta = () => ({
   version: "1.0",
   truncation: null,
   padding: null,
   added_tokens: specials as object[],
-  normalizer: precompiled(nmtNfkc()) as object | null,
+  normalizer: nmtNfkcMap() as object | null,
   pre_tokenizer: { type: "Sequence", pretokenizers: [{ type: "WhitespaceSplit" }, metaspace] } as object,
   post_processor: {
     type: "TemplateProcessing",
@@ -117,7 +124,7 @@ const bytePieces = Array.from(
 );
 const manyPieces = Array.from({ length: 70_000 }, (_, i): Piece => [(7919 * i).toString(36), -12 - i / 7]);
 
-/** Tokenizers of XLM-RoBERTa's kind, in all that it may differ in. */
+/** Makes Unigram tokenizers, by name: one for each setting. */
 export const unigramVariants: Record<string, () => ReturnType<typeof xlmRoberta>> = {
   unigram: xlmRoberta,
   "unigram, whole texts, blanks at the end and side by side, added tokens": () => {
@@ -127,11 +134,7 @@ export const unigramVariants: Record<string, () => ReturnType<typeof xlmRoberta>
       added_tokens: [...json.added_tokens, ...allKinds],
       normalizer: {
         type: "Sequence",
-        normalizers: [
-          precompiled(nmtNfkc(true)),
-          { type: "Strip", strip_left: false, strip_right: true },
-          collapse("▁"),
-        ],
+        normalizers: [foldingMap(), { type: "Strip", strip_left: false, strip_right: true }, collapse("▁")],
       },
       pre_tokenizer: { ...metaspace, prepend_scheme: "always", split: true },
     };
@@ -159,11 +162,7 @@ export const unigramVariants: Record<string, () => ReturnType<typeof xlmRoberta>
       ...json,
       normalizer: {
         type: "Sequence",
-        normalizers: [
-          { type: "Strip", strip_left: true, strip_right: true },
-          precompiled(new Map([...nmtNfkc(), ...oddKeys])),
-          collapse(" "),
-        ],
+        normalizers: [{ type: "Strip", strip_left: true, strip_right: true }, oddMap(), collapse(" ")],
       },
       pre_tokenizer: {
         type: "Sequence",

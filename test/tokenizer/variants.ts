@@ -10,15 +10,15 @@ interface BertJson {
   model: { vocab: Record<string, number>; continuing_subword_prefix: string; max_input_chars_per_word: number };
 }
 
-/** Digits and letters, half of them after ##, with ids beyond 16 bits. */
-const moreWords = () =>
+/** Tokens of digits and letters, half of them after ##, with ids beyond 16 bits. */
+const moreTokens = () =>
   Object.fromEntries(
     Array.from({ length: 50_000 }, (_, i) => [`${i % 2 ? "##" : ""}${(7919 * i).toString(36)}`, 100_000 + i]),
   );
 
 const normalized = (change: object) => (json: BertJson) => ({ ...json, normalizer: { ...json.normalizer, ...change } });
 
-/** What differs from bert-base-uncased's, in all that BERT's kind may differ in. */
+/** Changes to the tokenizer of bert-base-uncased, one for each setting of WordPiece tokenizers. */
 const changes: Record<string, (json: BertJson) => object> = {
   "as it is": (json) => json,
   cased: normalized({ lowercase: false }),
@@ -43,7 +43,7 @@ const changes: Record<string, (json: BertJson) => object> = {
   }),
   "more words than 16 bits count": (json) => ({
     ...json,
-    model: { ...json.model, vocab: { ...moreWords(), ...json.model.vocab } },
+    model: { ...json.model, vocab: { ...moreTokens(), ...json.model.vocab } },
   }),
   "no prefix, BERT's post-processor": (json) => ({
     ...json,
@@ -52,7 +52,7 @@ const changes: Record<string, (json: BertJson) => object> = {
   }),
 };
 
-/** Tokenizers of every kind that is packed, each as tokenizer.json. */
+/** Makes tokenizer.json for tokenizers of every kind that is packed, by name. */
 export const variants: Readonly<Record<string, () => object>> = {
   ...Object.fromEntries(
     Object.entries(changes).map(([name, change]) => [name, () => change(defaultTokenizerJson())] as const),

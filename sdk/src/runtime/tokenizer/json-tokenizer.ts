@@ -1,10 +1,10 @@
 import { Tokenizer as HuggingFaceTokenizer } from "@huggingface/tokenizers";
 import { type Tokenizer, tokenizerOf } from "./tokenizer.ts";
 
-/** WordPiece takes time quadratic in a word's length; longer words are one unknown token at once. */
+/** WordPiece takes time quadratic in a word's length, so longer words are one unknown token. */
 const LONGEST_WORD = 100;
 
-/** A tokenizer of any kind, from the contents of tokenizer.json and tokenizer_config.json. */
+/** Creates a tokenizer of any kind from tokenizer.json and tokenizer_config.json. */
 export function createJsonTokenizer(json: object, config: object): Tokenizer {
   const tokenizer = new HuggingFaceTokenizer(json, config);
   return tokenizerOf({
@@ -14,7 +14,7 @@ export function createJsonTokenizer(json: object, config: object): Tokenizer {
   });
 }
 
-/** The ids put before and after every text, found on a text of one character. */
+/** Returns the ids before and after every text, found by encoding a text of one character. */
 function specialTokens(tokenizer: HuggingFaceTokenizer): { prefix: number[]; suffix: number[] } {
   const content: number[] = tokenizer.encode("a", { add_special_tokens: false }).ids;
   const whole: number[] = tokenizer.encode("a").ids;

@@ -3,10 +3,10 @@ import { createPackedTokenizer } from "./packed/packed-tokenizer.ts";
 import type { Tokenizer } from "./tokenizer.ts";
 
 /**
- * The tokenizer of an artifact. What reads tokenizer.json is loaded for artifacts that have one only.
+ * Loads the tokenizer of an artifact. @huggingface/tokenizers is imported only for artifacts with a tokenizer.json.
  *
- * @param read the artifact's files
- * @throws BertEdgeError `tokenizer_invalid`, or what `read` throws
+ * @param read reads a file of the artifact
+ * @throws BertEdgeError `tokenizer_invalid`, and whatever `read` throws
  */
 export async function loadTokenizer(
   { tokenizer, vocabulary }: Pick<Manifest, "tokenizer" | "vocabulary">,

@@ -2,27 +2,27 @@ import type { TokenIds } from "../engine/engine.ts";
 
 export interface Tokenizer {
   /**
-   * @param maxTokens the longest result, special tokens included; content beyond it is cut off
-   * @returns `ids`, and `tokens`: how many there would be uncut; of a text far too long, a number that is too large
-   *   already
+   * @param maxTokens maximum number of ids, special tokens included; content beyond it is cut off
+   * @returns `ids`, and `tokens`, their number without the cut. Very long texts are not read to their end; then `tokens` is
+   *   only some number above `maxTokens`.
    */
   encode(text: string, maxTokens: number): { ids: TokenIds; tokens: number };
 }
 
-/** What tokenizers differ in. */
+/** The parts in which tokenizers differ. */
 export interface TokenizerParts {
-  /** Ids put before and after every text: [CLS] and [SEP], or <s> and </s>. */
+  /** Ids before and after every text: [CLS] and [SEP], or <s> and </s>. */
   readonly prefix: readonly number[];
   readonly suffix: readonly number[];
-  /** Characters of the longest word that is split; longer ones are one unknown token. */
+  /** Characters of the longest word that is split; longer words are one unknown token. */
   readonly longestWord: number;
-  /** A text's ids, uncut and without special tokens around them, in time linear in the text's length. */
+  /** Returns a text's ids, uncut and without special tokens around them, in time linear in the text's length. */
   contentOf(text: string): number[];
 }
 
 /**
- * A word has at most as many tokens as characters. So a text is not read to its end when its beginning gives more tokens
- * than there is room for, and one cut word's more.
+ * Creates a tokenizer that reads no more of a text than it needs. A word has at most one token per character, so a beginning
+ * is enough if it has more tokens than fit, even without those of a word that is cut at its end.
  */
 export function tokenizerOf({ prefix, suffix, longestWord, contentOf }: TokenizerParts): Tokenizer {
   const specials = prefix.length + suffix.length;

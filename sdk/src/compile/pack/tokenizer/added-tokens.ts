@@ -1,14 +1,15 @@
-import type { AddedToken } from "../../../runtime/tokenizer/packed/packed-header.ts";
-import type { Common } from "./tokenizer-json.ts";
+import type { AddedToken } from "../../../runtime/tokenizer/packed/packed-settings.ts";
+import type { CommonJson } from "./tokenizer-json.ts";
 
 /**
- * Added tokens with the ids that `add_tokens` gives them, whatever the file says: the vocabulary's, or the next free one.
+ * Returns the added tokens with the ids that Rust's `add_tokens` gives them, which ignores the file's: the vocabulary's id of
+ * a token, or the next free one.
  * https://github.com/huggingface/tokenizers/blob/main/tokenizers/src/tokenizer/added_vocabulary.rs
  *
- * @param size of the vocabulary: more than its words where one is in it twice
+ * @param size of the vocabulary; larger than the map where a token is in the file twice
  */
 export function addedTokens(
-  { added_tokens }: Pick<Common, "added_tokens">,
+  { added_tokens }: Pick<CommonJson, "added_tokens">,
   vocabulary: ReadonlyMap<string, number>,
   size = vocabulary.size,
 ): AddedToken[] {
@@ -24,6 +25,6 @@ export function addedTokens(
   return [...byId.values()];
 }
 
-/** Rust's tokenizers do not load with added tokens that are nothing, or the same as another, once they are normalized. */
+/** Whether Rust's tokenizers load these added tokens: normalized, none may be empty or equal to another. */
 export const areUsable = (normalized: readonly string[]): boolean =>
   !normalized.includes("") && new Set(normalized).size === normalized.length;

@@ -1,3 +1,4 @@
+import { CODE_POINTS } from "../../../runtime/tokenizer/packed/code-points.ts";
 import {
   apart,
   combining,
@@ -11,30 +12,45 @@ import {
   undecomposed,
 } from "./rust-unicode.ts";
 
-/** What Hugging Face's Rust tokenizers take code points for, whatever Unicode this Node.js has. */
+/** A set of code points. */
+export interface CodePointSet {
+  has(point: number): boolean;
+}
+
+/** Classes of code points in Hugging Face's Rust tokenizers, whichever Unicode version this Node.js has. */
 export const classes = {
-  removed: setOf(removed),
-  punctuation: setOf(punctuation),
-  ideographs: setOf(ideographs),
-  nonspacing: setOf(nonspacing),
-  nonspacingStarters: setOf(nonspacingStarters),
-  undecomposed: setOf(undecomposed),
-  apart: setOf(apart),
-  letters: setOf(letters),
-  numbers: setOf(numbers),
+  removed: codePointSet(removed),
+  punctuation: codePointSet(punctuation),
+  ideographs: codePointSet(ideographs),
+  nonspacing: codePointSet(nonspacing),
+  nonspacingStarters: codePointSet(nonspacingStarters),
+  undecomposed: codePointSet(undecomposed),
+  apart: codePointSet(apart),
+  letters: codePointSet(letters),
+  numbers: codePointSet(numbers),
 } as const;
 
-/** Canonical combining classes of characters without a decomposition; 0 for those that are not in it. */
-export const combiningClass: ReadonlyMap<number, number> = new Map(
-  Object.entries(combining).flatMap(([of, ranges]) => [...setOf(ranges)].map((point) => [point, Number(of)] as const)),
+const combiningClasses = codePointNumbers(
+  Object.entries(combining).map(([combiningClass, ranges]) => [Number(combiningClass), ranges]),
 );
 
-/** The code points of "61-63 ff": hexadecimal ranges and single ones. */
-export function setOf(ranges: string): ReadonlySet<number> {
-  const set = new Set<number>();
-  for (const range of ranges.trim().split(/\s+/)) {
-    const [first, last = first] = range.split("-").map((digits) => Number.parseInt(digits, 16)) as [number, number?];
-    for (let point = first; point <= last; point++) set.add(point);
+/** Returns the canonical combining class of a character without a decomposition. */
+export const combiningClassOf = (point: number): number => combiningClasses[point] as number;
+
+/** Returns the set of the code points in "61-63 ff": hexadecimal ranges and single ones. */
+export function codePointSet(ranges: string): CodePointSet {
+  const isIn = codePointNumbers([[1, ranges]]);
+  return { has: (point) => isIn[point] === 1 };
+}
+
+/** Returns a number from 0 to 255 for each code point: that of its ranges, 0 outside all ranges. */
+export function codePointNumbers(entries: Iterable<readonly [number: number, ranges: string]>): Uint8Array {
+  const numbers = new Uint8Array(CODE_POINTS);
+  for (const [number, ranges] of entries) {
+    for (const range of ranges.trim().split(/\s+/)) {
+      const [first, last = first] = range.split("-").map((digits) => Number.parseInt(digits, 16)) as [number, number?];
+      numbers.fill(number, first, last + 1);
+    }
   }
-  return set;
+  return numbers;
 }

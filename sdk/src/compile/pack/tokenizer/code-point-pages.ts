@@ -1,29 +1,39 @@
-import { CODE_POINTS, type CodePoints, PAGE_BITS } from "../../../runtime/tokenizer/packed/code-points.ts";
-import { once } from "./once.ts";
+import { CODE_POINTS, type CodePointTable, PAGE_BITS } from "../../../runtime/tokenizer/packed/code-points.ts";
 
 const PAGE = 1 << PAGE_BITS;
-/** Planes 4 to 13, in which there is no character. */
+/** Planes 4 to 13, which have no characters. */
 const EMPTY = { first: 0x40000, end: 0xe0000 } as const;
 
-export const isEmpty = (point: number): boolean => point > EMPTY.first && point < EMPTY.end;
+/** Whether a code point is in a plane without characters. */
+export const isInEmptyPlane = (point: number): boolean => point > EMPTY.first && point < EMPTY.end;
 
 /**
- * The table of `runtime/tokenizer/packed/code-points.ts`: pages that are the same are one.
+ * Builds the table of `runtime/tokenizer/packed/code-points.ts`. Equal pages are stored once.
  *
- * @param copies whether all pages of planes without characters are that before them
+ * @param areEmptyPlanesAlike whether all code points of planes without characters have the same number
  */
-export function codePointPages(numberOf: (point: number) => number, copies: boolean): CodePoints {
+export function codePointPages(numberOf: (point: number) => number, areEmptyPlanesAlike: boolean): CodePointTable {
   const pages: number[] = [];
   const pageOf: number[] = [];
   const known = new Map<string, number>();
   for (let first = 0; first < CODE_POINTS; first += PAGE) {
-    if (copies && isEmpty(first)) {
+    if (areEmptyPlanesAlike && isInEmptyPlane(first)) {
       pageOf.push(pageOf.at(-1) as number);
       continue;
     }
     const page = new Uint32Array(PAGE);
     for (let i = 0; i < PAGE; i++) page[i] = numberOf(first + i);
-    pageOf.push(once(known, String.fromCharCode(...new Uint16Array(page.buffer)), () => pages.push(...page)));
+    const key = String.fromCharCode(...new Uint16Array(page.buffer));
+    pageOf.push(numberOfKey(known, key, () => pages.push(...page)));
   }
   return { pageOf: Uint32Array.from(pageOf), pages: Uint32Array.from(pages) };
+}
+
+/** Numbers keys in the order in which they first come; calls `onNew` for a new key. */
+export function numberOfKey(known: Map<string, number>, key: string, onNew: () => void): number {
+  const number = known.get(key);
+  if (number !== undefined) return number;
+  onNew();
+  known.set(key, known.size);
+  return known.size - 1;
 }

@@ -1,7 +1,7 @@
 import type { Automaton } from "../../../runtime/tokenizer/packed/automaton.ts";
 
-/** A word as the codes of its characters, and its id. */
-export interface Word {
+/** A token as the codes of its characters, and its id. */
+export interface EncodedToken {
   readonly codes: readonly number[];
   readonly id: number;
 }
@@ -14,18 +14,18 @@ interface State {
 }
 
 /**
- * The automaton of `runtime/tokenizer/packed/automaton.ts`: states from which the same endings are read are one.
+ * Builds the automaton of `runtime/tokenizer/packed/automaton.ts`. States from which the same endings are read are one state.
  *
- * @param words all different
+ * @param tokens all different
  */
-export function minimalAutomaton(words: readonly Word[]): AutomatonArrays {
-  const sorted = words.toSorted((a, b) => compare(a.codes, b.codes));
+export function minimalAutomaton(tokens: readonly EncodedToken[]): AutomatonArrays {
+  const sorted = tokens.toSorted((a, b) => compare(a.codes, b.codes));
   const states: State[] = [];
   const known = new Map<string, number>();
 
-  /** The state from which the endings of words [low, high), which have the same first `depth` codes, are read. */
+  /** Returns the state that reads the endings of the sorted tokens [low, high), whose first `depth` codes are the same. */
   function stateOf(low: number, high: number, depth: number): number {
-    const code = (at: number) => (sorted[at] as Word).codes[depth];
+    const code = (at: number) => (sorted[at] as EncodedToken).codes[depth];
     const accepts = low < high && code(low) === undefined ? 1 : 0;
     const edges: [number, number][] = [];
     for (let begin = low + accepts; begin < high; ) {
@@ -44,7 +44,7 @@ export function minimalAutomaton(words: readonly Word[]): AutomatonArrays {
 
   const last = stateOf(0, sorted.length, 0);
   const arrays: AutomatonArrays = { edgeStart: [0], labels: [], targets: [], accepts: [], ids: [] };
-  // A state is made after those that follow it; it is written before them.
+  // A state is made after the states that it leads to, and written before them.
   for (const { accepts, edges } of states.toReversed()) {
     for (const [label, target] of edges) {
       arrays.labels.push(label);
@@ -55,6 +55,12 @@ export function minimalAutomaton(words: readonly Word[]): AutomatonArrays {
   }
   arrays.ids = sorted.map(({ id }) => id);
   return arrays;
+}
+
+/** Numbers the characters of texts from 1 on. */
+export function codesOfCharacters(texts: readonly string[]): Map<string, number> {
+  const characters = new Set(texts.flatMap((text) => Array.from(text)));
+  return new Map([...characters].sort().map((character, i) => [character, i + 1]));
 }
 
 function compare(a: readonly number[], b: readonly number[]): number {

@@ -1,11 +1,11 @@
 import { packByteLevel } from "./byte-level/pack-byte-level.ts";
-import { packWordPiece } from "./pack-word-piece.ts";
 import { packUnigram } from "./unigram/pack-unigram.ts";
+import { packWordPiece } from "./word-piece/pack-word-piece.ts";
 
 /**
- * A tokenizer.json as one file that `createPackedTokenizer` reads in place.
+ * Packs a tokenizer.json into the file that `createPackedTokenizer` reads.
  *
- * @returns undefined for tokenizers of other kinds than `BertTokenizer`, `ByteLevelTokenizer` and `UnigramTokenizer`
+ * @returns undefined unless it is a `WordPieceJson`, `ByteLevelJson` or `UnigramJson`
  */
 export const packTokenizer = (json: object): Uint8Array<ArrayBuffer> | undefined =>
   packWordPiece(json) ?? packByteLevel(json) ?? packUnigram(json);

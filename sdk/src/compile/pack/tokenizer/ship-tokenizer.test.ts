@@ -29,9 +29,9 @@ const addedToken = (content: string, more: object = {}) => ({
 });
 
 describe("shipTokenizer", () => {
-  it("packs a tokenizer of BERT's kind into one file", async () => {
+  it("packs a WordPiece tokenizer into one file", async () => {
     const { kind, files, load } = await shipped({});
-    expect({ kind, files }).toEqual({ kind: "packed", files: ["tokenizer.bin"] });
+    expect({ kind, files }).toEqual({ kind: "packed", files: ["tokenizer.safetensors"] });
     expect([...(await load()).encode("to be", 9).ids]).toEqual([101, 2000, 2022, 102]);
   });
 
@@ -42,30 +42,30 @@ describe("shipTokenizer", () => {
     ["no normalizer", { normalizer: null }],
     ["a template that names an unknown token", { post_processor: { ...json.post_processor, single } }],
     ["the text twice", { post_processor: { ...json.post_processor, single: [single[1], single[1]] } }],
-  ])("leaves a tokenizer with %s as it is", async (_, changes) => {
+  ])("ships a tokenizer with %s as JSON", async (_, changes) => {
     const { kind, files } = await shipped(changes);
     expect({ kind, files }).toEqual({ kind: "json", files: ["tokenizer.json", "tokenizer_config.json"] });
   });
 
-  it("leaves what Rust's tokenizers do not load as it is: added tokens that are the same, or nothing, when normalized", async () => {
+  it("ships as JSON what Rust's tokenizers refuse: added tokens that are equal, or empty, when normalized", async () => {
     expect((await shipped({ added_tokens: [addedToken("Mill"), addedToken("mill")] })).kind).toBe("json");
     expect((await shipped({ added_tokens: [addedToken("\u0301")] })).kind).toBe("json");
     expect((await shipped({ added_tokens: [addedToken("Mill"), addedToken("mills")] })).kind).toBe("packed");
   });
 
-  it("ships other kinds so that they load", async () => {
+  it("ships other kinds as JSON that can be loaded", async () => {
     const { kind, load } = await shipped({ normalizer: { type: "Lowercase" } });
     expect(kind).toBe("json");
     expect([...(await load()).encode("To be", 9).ids]).toEqual([101, 2000, 2022, 102]);
   });
 
-  it("gives added tokens the next free id, whatever the file says, and a word of the vocabulary its own", async () => {
+  it("ignores the ids of added tokens: new ones get the next free id, known ones keep theirs", async () => {
     const added_tokens = [addedToken("zzqx", { id: 7 }), addedToken("mill", { id: 8 }), addedToken("")];
     const { load } = await shipped({ added_tokens });
     expect([...(await load()).encode("zzqx mill", 9).ids]).toEqual([101, 30_522, json.model.vocab.mill, 102]);
   });
 
-  it("packs a tokenizer of RoBERTa's kind", async () => {
+  it("packs a byte-level tokenizer", async () => {
     expect((await shippedJson(byteLevel)).kind).toBe("packed");
   });
 
@@ -73,22 +73,22 @@ describe("shipTokenizer", () => {
   const { "!": _, ...oneByteLess } = model.vocab;
   it.each<[string, object]>([
     ["another normalizer", { normalizer: { type: "NFKC" } }],
-    ["words of its own", { pre_tokenizer: { ...pre_tokenizer, use_regex: false } }],
+    ["another way to find words", { pre_tokenizer: { ...pre_tokenizer, use_regex: false } }],
     ["dropout", { model: { ...model, dropout: 0.1 } }],
-    ["words that are not merged", { model: { ...model, ignore_merges: true } }],
+    ["merges that whole words ignore", { model: { ...model, ignore_merges: true } }],
     ["a prefix inside words", { model: { ...model, continuing_subword_prefix: "##" } }],
     ["a byte that is no token", { model: { ...model, vocab: oneByteLess } }],
     ["one id for two tokens", { model: { ...model, vocab: { ...model.vocab, "!!!": 9 } } }],
     ["merges of what is no token", { model: { ...model, merges: [...model.merges, "a zzq"] } }],
     ["merges of three tokens", { model: { ...model, merges: [...model.merges, "a b c"] } }],
-  ])("leaves a byte-level tokenizer with %s as it is", async (_, changes) => {
+  ])("ships a byte-level tokenizer with %s as JSON", async (_, changes) => {
     expect((await shippedJson({ ...byteLevel, ...changes })).kind).toBe("json");
   });
 
   const xlmRoberta = unigramVariants.unigram?.() as ReturnType<(typeof unigramVariants)[string]>;
-  it("packs a tokenizer of XLM-RoBERTa's kind into one file", async () => {
+  it("packs a Unigram tokenizer into one file", async () => {
     const { kind, files, load } = await shippedJson(xlmRoberta);
-    expect({ kind, files }).toEqual({ kind: "packed", files: ["tokenizer.bin"] });
+    expect({ kind, files }).toEqual({ kind: "packed", files: ["tokenizer.safetensors"] });
     const ids = [...(await load()).encode("to be", 99).ids];
     expect([ids[0], ids.at(-1)]).toEqual([0, 2]);
     expect(
@@ -102,20 +102,23 @@ describe("shipTokenizer", () => {
   const metaspace = { type: "Metaspace", replacement: "▁" };
   it.each<[string, object]>([
     ["another normalizer", { normalizer: { type: "NFKC" } }],
-    ["a charsmap that is damaged", { normalizer: { type: "Precompiled", precompiled_charsmap: "AAAAAA==" } }],
+    ["a damaged charsmap", { normalizer: { type: "Precompiled", precompiled_charsmap: "AAAAAA==" } }],
     [
       "two charsmaps",
       { normalizer: { type: "Sequence", normalizers: [xlmRoberta.normalizer, xlmRoberta.normalizer] } },
     ],
     ["another pattern", { normalizer: { type: "Replace", pattern: { String: "``" }, content: '"' } }],
     ["no pre-tokenizer", { pre_tokenizer: null }],
-    ["another mark", { pre_tokenizer: { ...metaspace, replacement: "_" } }],
+    ["another mark of blanks", { pre_tokenizer: { ...metaspace, replacement: "_" } }],
     ["a blank before the first word only", { pre_tokenizer: { ...metaspace, prepend_scheme: "first" } }],
-    ["blanks before words, and not", { pre_tokenizer: { ...metaspace, add_prefix_space: false } }],
+    [
+      "settings that contradict each other on blanks before words",
+      { pre_tokenizer: { ...metaspace, add_prefix_space: false } },
+    ],
     ["no unknown token", { model: { ...xlmRoberta.model, unk_id: null } }],
     ["an unknown token that is not there", { model: { ...xlmRoberta.model, unk_id: 1e6 } }],
     ["bytes that are no pieces", { model: { ...xlmRoberta.model, byte_fallback: true } }],
-  ])("leaves a Unigram tokenizer with %s as it is", async (_, changes) => {
+  ])("ships a Unigram tokenizer with %s as JSON", async (_, changes) => {
     expect((await shippedJson({ ...xlmRoberta, ...changes })).kind).toBe("json");
   });
 });

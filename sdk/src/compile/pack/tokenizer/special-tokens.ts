@@ -1,9 +1,9 @@
-import type { Common } from "./tokenizer-json.ts";
+import type { CommonJson } from "./tokenizer-json.ts";
 
-/** The ids before and after every text; undefined where the text itself comes not exactly once. */
+/** Returns the ids before and after every text; undefined for templates without the text or with unknown tokens. */
 export function specialTokens({
   post_processor: processor,
-}: Pick<Common, "post_processor">): { prefix: number[]; suffix: number[] } | undefined {
+}: Pick<CommonJson, "post_processor">): { prefix: number[]; suffix: number[] } | undefined {
   if (!processor) return { prefix: [], suffix: [] };
   if (processor.type !== "TemplateProcessing") return { prefix: [processor.cls[1]], suffix: [processor.sep[1]] };
   const { single, special_tokens } = processor;

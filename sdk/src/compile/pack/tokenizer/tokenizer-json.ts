@@ -1,10 +1,10 @@
 import * as v from "valibot";
 
-// What tokenizer.json has of every kind of tokenizer.
+// Parts of tokenizer.json that all kinds of tokenizers share.
 
 const Id = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
 
-/** Tokens may have any name, "constructor" too. */
+/** Ids by token. Any name is allowed, even "constructor"; v.record would drop some. */
 export const Vocabulary = v.custom<Record<string, number>>(
   (value) => typeof value === "object" && value !== null && Object.values(value).every((id) => v.is(Id, id)),
 );
@@ -40,5 +40,5 @@ export const common = {
   post_processor: PostProcessor,
 } as const;
 
-const Common = v.object(common);
-export type Common = v.InferOutput<typeof Common>;
+const CommonJson = v.object(common);
+export type CommonJson = v.InferOutput<typeof CommonJson>;

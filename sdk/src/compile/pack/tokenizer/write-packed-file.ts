@@ -1,52 +1,31 @@
-import { FORMAT, MAGIC, PREAMBLE_BYTES } from "../../../runtime/tokenizer/packed/packed-file.ts";
-import { ALIGNMENT, type ArrayType, arrayTypes, type Header } from "../../../runtime/tokenizer/packed/packed-header.ts";
+import { dtypeBytes, type TensorToWrite, writeSafetensors } from "../../../artifact/safetensors.ts";
+import { integerTypes, type TokenizerArrays } from "../../../runtime/tokenizer/packed/packed-arrays.ts";
+import { FORMAT } from "../../../runtime/tokenizer/packed/packed-file.ts";
+import type { TokenizerSettings } from "../../../runtime/tokenizer/packed/packed-settings.ts";
 
-/** Writes what `readPackedFile` reads; whole numbers of a section in the fewest bytes that hold its largest. */
-export function writePackedFile<H extends Header>(
-  settings: Omit<H, "sections">,
-  sections: Record<keyof H["sections"] & string, ArrayLike<number>>,
+/**
+ * Writes the file that `readPackedFile` reads. Integers get the fewest bytes that hold the largest of an array; arrays with
+ * wider elements come first, so that all are aligned.
+ */
+export function writePackedFile<S extends TokenizerSettings>(
+  settings: S,
+  arrays: Record<keyof TokenizerArrays<S["kind"]> & string, ArrayLike<number>>,
 ): Uint8Array<ArrayBuffer> {
-  const layout = Object.entries<ArrayLike<number>>(sections).map(([name, numbers]) => {
-    const type = smallestType(numbers);
-    return { name, type, numbers, length: numbers.length, bytes: numbers.length * arrayTypes[type].BYTES_PER_ELEMENT };
-  });
-  // The header says where sections lie, and is as long as that makes it: more room is found until it fits.
-  const headerAt = (first: number) => {
-    let offset = first;
-    const placed = layout.map((section) => {
-      const at = { ...section, offset: align(offset, arrayTypes[section.type].BYTES_PER_ELEMENT) };
-      offset = align(at.offset + section.bytes);
-      return at;
-    });
-    const entries = placed.map(({ name, type, offset, length }) => [name, { type, offset, length }]);
-    const header = { ...settings, sections: Object.fromEntries(entries) };
-    return { placed, json: new TextEncoder().encode(JSON.stringify(header)), end: offset };
-  };
-  let first = PREAMBLE_BYTES;
-  while (headerAt(first).json.length > first - PREAMBLE_BYTES)
-    first = align(PREAMBLE_BYTES + headerAt(first).json.length);
-  const { placed, json, end } = headerAt(first);
-
-  const file = new Uint8Array(end);
-  file.set(new TextEncoder().encode(MAGIC));
-  const view = new DataView(file.buffer);
-  view.setUint32(8, FORMAT, true);
-  view.setUint32(12, json.length, true);
-  file.set(json, PREAMBLE_BYTES);
-  for (const { type, offset, length, numbers } of placed) {
-    new arrayTypes[type](file.buffer, offset, length).set(numbers);
-  }
-  return file;
+  const tensors = Object.entries<ArrayLike<number>>(arrays).map(
+    ([name, numbers]) => [name, tensorOf(numbers)] as const,
+  );
+  tensors.sort(([, a], [, b]) => dtypeBytes[b.dtype] - dtypeBytes[a.dtype]);
+  return writeSafetensors(tensors, { metadata: { format: FORMAT, settings: JSON.stringify(settings) } });
 }
 
-function align(offset: number, bytes = ALIGNMENT): number {
-  const multiple = Math.max(ALIGNMENT, bytes);
-  return Math.ceil(offset / multiple) * multiple;
-}
-
-function smallestType(numbers: ArrayLike<number>): ArrayType {
-  if (numbers instanceof Float64Array) return "f64";
+function tensorOf(numbers: ArrayLike<number>): TensorToWrite {
+  const shape = [numbers.length];
+  if (numbers instanceof Float64Array) return { dtype: "F64", shape, data: bytesOf(numbers) };
   let largest = 0;
   for (let i = 0; i < numbers.length; i++) largest = Math.max(largest, numbers[i] as number);
-  return largest < 2 ** 8 ? "u8" : largest < 2 ** 16 ? "u16" : "u32";
+  const dtype = largest < 2 ** 8 ? "U8" : largest < 2 ** 16 ? "U16" : "U32";
+  return { dtype, shape, data: bytesOf(integerTypes[dtype].from(numbers)) };
 }
+
+const bytesOf = ({ buffer, byteOffset, byteLength }: ArrayBufferView): Uint8Array =>
+  new Uint8Array(buffer, byteOffset, byteLength);

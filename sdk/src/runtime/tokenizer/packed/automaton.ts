@@ -1,49 +1,52 @@
-import { type Character, CODE_MASK } from "./character.ts";
+import type { IntegerArray } from "./packed-arrays.ts";
 import { checkIds, invalid } from "./packed-file.ts";
-import type { Numbers } from "./packed-header.ts";
-import { placeOf } from "./place-of.ts";
 
 /**
- * The vocabulary as the smallest automaton that accepts its words and no others; a word's place among all of them, in the
- * order of their codes, is the sum of what its edges skip. State 0 is the first.
+ * The vocabulary as a minimal acyclic automaton over codes of characters. It accepts the vocabulary's tokens and nothing
+ * else; state 0 is the first. A token's rank, its position among all tokens in the order of their codes, is the sum of the
+ * skips along its path.
  */
 export interface Automaton {
-  /** [states + 1]: where the edges of each state begin. */
-  readonly edgeStart: Numbers;
-  /** [edges]: the code that is read; ascending within a state. */
-  readonly labels: Numbers;
-  /** [edges]: the state that follows, after its own. */
-  readonly targets: Numbers;
-  /** [states]: 1 where a word may end. */
-  readonly accepts: Numbers;
-  /** [words]: the id of each word. */
-  readonly ids: Numbers;
-  /** [edges]: words of the state that come before those through this edge; not in the file. */
-  readonly skips: Numbers;
+  /** [states + 1]: index of the first edge of each state. */
+  readonly edgeStart: IntegerArray;
+  /** [edges]: the code that an edge reads; ascending within a state. */
+  readonly labels: IntegerArray;
+  /** [edges]: the state that an edge leads to; larger than its own. */
+  readonly targets: IntegerArray;
+  /** [states]: 1 where a token may end. */
+  readonly accepts: IntegerArray;
+  /** [tokens]: the id of each token, by rank. */
+  readonly ids: IntegerArray;
+  /** [edges]: number of the state's tokens that come before those through this edge. Computed, not in the file. */
+  readonly skips: IntegerArray;
 }
 
-/** A place in the automaton: what was read so far, and the words skipped on the way. */
-export interface Place {
+/** Bits of a symbol that are its code; others are ignored. */
+export const CODE_MASK = 0xffff;
+
+/** A state, and the sum of the skips on the way to it. */
+export interface AutomatonPosition {
   readonly state: number;
   readonly skipped: number;
 }
 
-export const START: Place = { state: 0, skipped: 0 };
+export const START: AutomatonPosition = { state: 0, skipped: 0 };
 
 /**
- * Checks that every path ends, and at an id within the vocabulary.
+ * Checks that every path ends, and at an id below the vocabulary size.
  *
  * @throws BertEdgeError `tokenizer_invalid`
  */
 export function openAutomaton(
   { edgeStart, labels, targets, accepts, ids }: Omit<Automaton, "skips">,
-  vocabulary: number,
+  vocabularySize: number,
 ): Automaton {
   const [states, edges] = [accepts.length, labels.length];
   const sizes = edgeStart.length === states + 1 && targets.length === edges;
   if (!sizes || states === 0 || edgeStart[0] !== 0 || edgeStart[states] !== edges) throw damaged();
   const Counts = ids.length > 0xffff ? Uint32Array : Uint16Array;
-  const [words, skips] = [new Counts(states), new Counts(edges)];
+  const [tokenCounts, skips] = [new Counts(states), new Counts(edges)];
+  // Targets are larger than their states, so that one pass from the last state counts the tokens of all.
   for (let state = states - 1; state >= 0; state--) {
     const begin = edgeStart[state] as number;
     const end = edgeStart[state + 1] as number;
@@ -54,55 +57,68 @@ export function openAutomaton(
       if (label <= last || target <= state || target >= states) throw damaged();
       last = label;
       skips[edge] = count;
-      count += words[target] as number;
+      count += tokenCounts[target] as number;
     }
     if (begin > end || count > ids.length) throw damaged();
-    words[state] = count;
+    tokenCounts[state] = count;
   }
-  if (words[0] !== ids.length) throw damaged();
-  checkIds(ids, vocabulary);
+  if (tokenCounts[0] !== ids.length) throw damaged();
+  checkIds(ids, vocabularySize);
   return { edgeStart, labels, targets, accepts, ids, skips };
 }
 
-const damaged = () => invalid("has a vocabulary that is damaged");
+const damaged = () => invalid("has a damaged vocabulary");
 
-/** Where an edge with this code leads; undefined where there is none. */
+/** Follows the edge with this code; undefined where there is none. */
 export function follow(
   { edgeStart, labels, targets, skips }: Automaton,
-  place: Place,
+  { state, skipped }: AutomatonPosition,
   code: number,
-): Place | undefined {
-  const edge = edgeOf(edgeStart, labels, place.state, code);
-  return edge < 0 ? undefined : { state: targets[edge] as number, skipped: place.skipped + (skips[edge] as number) };
+): AutomatonPosition | undefined {
+  const edge = edgeOf(edgeStart, labels, state, code);
+  return edge < 0 ? undefined : { state: targets[edge] as number, skipped: skipped + (skips[edge] as number) };
 }
 
-/** The longest word, from `place` on, that symbols at `at` and before `end` begin with. */
-export function longestWord(
+/** Finds the longest token, from a position on, that the symbols from `at` to before `end` begin with. */
+export function longestToken(
   { edgeStart, labels, targets, skips, accepts, ids }: Automaton,
-  place: Place,
-  symbols: ArrayLike<Character>,
+  position: AutomatonPosition,
+  symbols: ArrayLike<number>,
   at: number,
   end: number,
 ): { id: number; end: number } | undefined {
-  let { state, skipped } = place;
-  let [word, wordEnd] = [-1, at];
+  let { state, skipped } = position;
+  let [rank, tokenEnd] = [-1, at];
   for (let i = at; i < end; i++) {
-    const edge = edgeOf(edgeStart, labels, state, (symbols[i] as Character) & CODE_MASK);
+    const edge = edgeOf(edgeStart, labels, state, (symbols[i] as number) & CODE_MASK);
     if (edge < 0) break;
     state = targets[edge] as number;
     skipped += skips[edge] as number;
-    if (accepts[state] === 1) [word, wordEnd] = [skipped, i + 1];
+    if (accepts[state] === 1) [rank, tokenEnd] = [skipped, i + 1];
   }
-  return word < 0 ? undefined : { id: ids[word] as number, end: wordEnd };
+  return rank < 0 ? undefined : { id: ids[rank] as number, end: tokenEnd };
 }
 
-/** The edge of a state with this code; -1 where there is none. */
-export function edgeOf(edgeStart: Numbers, labels: Numbers, state: number, code: number): number {
+/** Returns the index of a state's edge with this code; -1 where there is none. */
+export function edgeOf(edgeStart: IntegerArray, labels: IntegerArray, state: number, code: number): number {
   const first = edgeStart[state] as number;
   const last = (edgeStart[state + 1] as number) - 1;
   if (first > last) return -1;
-  // An edge is no farther from the first and the last than its label is from theirs: many labels have hardly any gaps.
+  // Labels ascend by 1 at least, which narrows the search: many states have labels with hardly any gaps.
   const low = Math.max(first, last - ((labels[last] as number) - code));
   const high = Math.min(last, first + code - (labels[first] as number));
-  return placeOf(labels, code, low, high);
+  return indexOfSorted(labels, code, low, high);
+}
+
+/** Returns the index of a value among ascending numbers from index `low` to `high`; -1 where it is missing. */
+export function indexOfSorted(numbers: IntegerArray, value: number, low: number, high: number): number {
+  let [first, last] = [low, high];
+  while (first <= last) {
+    const middle = (first + last) >> 1;
+    const at = numbers[middle] as number;
+    if (at === value) return middle;
+    if (at < value) first = middle + 1;
+    else last = middle - 1;
+  }
+  return -1;
 }

@@ -1,12 +1,12 @@
+import type { IntegerArray } from "./packed-arrays.ts";
 import { invalid } from "./packed-file.ts";
-import type { Numbers } from "./packed-header.ts";
 
-/** A number for each code point, found through pages of 2^PAGE_BITS code points. */
-export interface CodePoints {
-  /** [code points / page]: the page. */
-  readonly pageOf: Numbers;
-  /** [pages · page]: the number of each code point. */
-  readonly pages: Numbers;
+/** A number for each code point, in pages of 2^PAGE_BITS code points. */
+export interface CodePointTable {
+  /** [code points / page size]: the page of each range of code points. */
+  readonly pageOf: IntegerArray;
+  /** [pages · page size]: the number of each code point. */
+  readonly pages: IntegerArray;
 }
 
 export const PAGE_BITS = 7;
@@ -14,15 +14,15 @@ export const CODE_POINTS = 0x110000;
 
 const PAGE_MASK = (1 << PAGE_BITS) - 1;
 
-export const damagedTable = () => invalid("has a table of characters that is damaged");
+export const damagedTable = () => invalid("has a damaged table of characters");
 
-/** @throws BertEdgeError `tokenizer_invalid` */
-export function openCodePoints({ pageOf, pages }: CodePoints): CodePoints {
+/** @throws BertEdgeError `tokenizer_invalid` unless every page exists */
+export function openCodePoints({ pageOf, pages }: CodePointTable): CodePointTable {
   const count = pages.length >> PAGE_BITS;
   if (pageOf.length !== CODE_POINTS >> PAGE_BITS || !pageOf.every((page) => page < count)) throw damagedTable();
   return { pageOf, pages };
 }
 
-/** The number of a code point: lone surrogates have one too. */
-export const numberOf = ({ pageOf, pages }: CodePoints, codePoint: number): number =>
+/** Returns the number of a code point; lone surrogates have one too. */
+export const numberOf = ({ pageOf, pages }: CodePointTable, codePoint: number): number =>
   pages[((pageOf[codePoint >> PAGE_BITS] as number) << PAGE_BITS) | (codePoint & PAGE_MASK)] as number;

@@ -1,70 +1,80 @@
 import { BertEdgeError } from "../../../artifact/error.ts";
 import { parseJson } from "../../../artifact/parse-json.ts";
-import { arrayTypes, Header, type Numbers } from "./packed-header.ts";
+import { dtypeBytes, readSafetensors, type StoredTensor } from "../../../artifact/safetensors.ts";
+import { floatArrays, type IntegerArray, integerArrays, integerTypes, type TokenizerArrays } from "./packed-arrays.ts";
+import { TokenizerSettings } from "./packed-settings.ts";
 
-// A packed tokenizer, little-endian:
-//
-//     "bert-tok"        8 bytes
-//     format            u32
-//     header length     u32, bytes
-//     header            JSON: kind, settings, and where each section lies
-//     sections          arrays of numbers, each at a multiple of a number's bytes, read in place
+// A packed tokenizer is a safetensors file. Its metadata has `format`, FORMAT, and `settings`, JSON; its tensors are
+// arrays of numbers, which are read in place.
 
-export const MAGIC = "bert-tok";
 /** Raised whenever a reader could misread what a newer writer wrote. */
-export const FORMAT = 2;
-export const PREAMBLE_BYTES = 16;
-/** Of the largest number. */
-const ALIGNMENT = Float64Array.BYTES_PER_ELEMENT;
+export const FORMAT = "bert-edge-tokenizer/3";
 
-/** The sections of a header, as arrays. */
-export type Sections<H extends Header = Header> = H extends Header
-  ? { readonly [name in keyof H["sections"]]: H["sections"][name] extends { type: "f64" } ? Float64Array : Numbers }
-  : never;
-/** A header and its sections, of any kind. */
-export type PackedFile<H extends Header = Header> = H extends Header
-  ? { readonly kind: H["kind"]; readonly header: H; readonly sections: Sections<H> }
+type Bytes = Uint8Array<ArrayBuffer>;
+
+/** A tokenizer's settings and arrays. */
+export type PackedFile<S extends TokenizerSettings = TokenizerSettings> = S extends TokenizerSettings
+  ? { readonly kind: S["kind"]; readonly settings: S; readonly arrays: TokenizerArrays<S["kind"]> }
   : never;
 
 const hint = "Run `bert-edge prepare` and `bert-edge publish` again with this version of bert-edge.";
 
-/** What reading a packed tokenizer throws. */
-export const invalid = (what: string): BertEdgeError =>
-  new BertEdgeError("tokenizer_invalid", `The packed tokenizer ${what}.`, { hint });
+/** Makes the error of a packed tokenizer that cannot be read: "the packed tokenizer <fault>". */
+export const invalid = (fault: string, cause?: unknown): BertEdgeError =>
+  new BertEdgeError("tokenizer_invalid", `The packed tokenizer ${fault}.`, { hint, cause });
 
-/** @throws BertEdgeError `tokenizer_invalid` unless the model has all of these tokens */
-export function checkIds(ids: ArrayLike<number>, vocabulary: number): void {
+/** @throws BertEdgeError `tokenizer_invalid` unless all ids are below the vocabulary size */
+export function checkIds(ids: ArrayLike<number>, vocabularySize: number): void {
   for (let i = 0; i < ids.length; i++) {
     const id = ids[i] as number;
-    if (id >= vocabulary) throw invalid(`has the token ${id}, but the model has ${vocabulary} words`);
+    if (id >= vocabularySize)
+      throw invalid(`has the token id ${id}, but the model's vocabulary size is ${vocabularySize}`);
   }
 }
 
 /**
- * @returns the sections as views of `bytes`, or of a copy where these do not begin at a multiple of ALIGNMENT bytes
+ * Reads a packed tokenizer.
+ *
+ * @returns arrays that are views of `bytes`, or of a copy where `bytes` are not aligned for float64
  * @throws BertEdgeError `tokenizer_invalid`
  */
 export function readPackedFile(bytes: Uint8Array<ArrayBuffer>): PackedFile {
-  const aligned = bytes.byteOffset % ALIGNMENT === 0 ? bytes : bytes.slice();
-  const { buffer, byteOffset, length } = aligned;
-  const magic = new TextDecoder().decode(aligned.subarray(0, MAGIC.length));
-  if (length < PREAMBLE_BYTES || magic !== MAGIC) throw invalid("does not begin as one");
-  const view = new DataView(buffer, byteOffset);
-  const format = view.getUint32(8, true);
-  if (format !== FORMAT) throw invalid(`has the format ${format}; this version reads ${FORMAT}`);
-  const headerEnd = PREAMBLE_BYTES + view.getUint32(12, true);
-  if (headerEnd > length) throw invalid(`ends at byte ${length}, inside its header`);
-  const header = parseJson(Header, new TextDecoder().decode(aligned.subarray(PREAMBLE_BYTES, headerEnd)), {
+  const aligned = bytes.byteOffset % dtypeBytes.F64 === 0 ? bytes : bytes.slice();
+  const { metadata, tensors } = readSafetensors(aligned, (fault, cause) =>
+    invalid(`is not a valid safetensors file: ${fault}`, cause),
+  );
+  const format = metadata.get("format");
+  if (format !== FORMAT) throw invalid(`has the format ${format ?? "(none)"}; this version reads ${FORMAT}`);
+  const settings = parseJson(TokenizerSettings, metadata.get("settings") ?? "", {
     code: "tokenizer_invalid",
-    what: "packed tokenizer's header",
+    what: "packed tokenizer's settings",
     hint,
   });
-  const sections = Object.entries(header.sections).map(([name, { type, offset, length: count }]) => {
-    const numbers = arrayTypes[type];
-    if (offset < headerEnd || offset + count * numbers.BYTES_PER_ELEMENT > length) {
-      throw invalid(`of ${length} bytes has no room for its section ${name}`);
-    }
-    return [name, new numbers(buffer, byteOffset + offset, count)] as const;
-  });
-  return { kind: header.kind, header, sections: Object.fromEntries(sections) } as unknown as PackedFile;
+  const { kind } = settings;
+  const tensor = (name: string): StoredTensor => {
+    const found = tensors.get(name);
+    if (!found) throw invalid(`lacks the tensor ${name}`);
+    const { dtype, begin } = found;
+    if (begin % dtypeBytes[dtype] !== 0) throw invalid(`has the tensor ${name} at byte ${begin}, which is not aligned`);
+    return found;
+  };
+  const arrays = [
+    ...integerArrays[kind].map((name) => [name, integersOf(aligned, name, tensor(name))]),
+    ...floatArrays[kind].map((name) => [name, floatsOf(aligned, name, tensor(name))]),
+  ];
+  return { kind, settings, arrays: Object.fromEntries(arrays) } as unknown as PackedFile;
+}
+
+const lengthOf = ({ dtype, begin, end }: StoredTensor): number => (end - begin) / dtypeBytes[dtype];
+
+function integersOf({ buffer, byteOffset }: Bytes, name: string, tensor: StoredTensor): IntegerArray {
+  const { dtype, begin } = tensor;
+  if (dtype !== "U8" && dtype !== "U16" && dtype !== "U32") throw invalid(`has no integers in the tensor ${name}`);
+  return new integerTypes[dtype](buffer, byteOffset + begin, lengthOf(tensor));
+}
+
+function floatsOf({ buffer, byteOffset }: Bytes, name: string, tensor: StoredTensor): Float64Array {
+  const { dtype, begin } = tensor;
+  if (dtype !== "F64") throw invalid(`has no float64 numbers in the tensor ${name}`);
+  return new Float64Array(buffer, byteOffset + begin, lengthOf(tensor));
 }

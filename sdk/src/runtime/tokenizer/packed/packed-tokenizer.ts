@@ -1,44 +1,43 @@
 import { type Tokenizer, tokenizerOf } from "../tokenizer.ts";
+import { contentFinder, splitAtAdded, stringText } from "./added-tokens.ts";
+import type { TokenizerAlgorithm } from "./algorithm.ts";
 import { createByteLevel } from "./byte-level/byte-level.ts";
-import { contentFinder, stringText } from "./find-added.ts";
-import type { Kind } from "./kind.ts";
 import { checkIds, readPackedFile } from "./packed-file.ts";
-import type { Header } from "./packed-header.ts";
-import { splitAdded } from "./split-added.ts";
+import type { TokenizerSettings } from "./packed-settings.ts";
 import { createUnigram } from "./unigram/unigram.ts";
-import { createWordPiece } from "./word-piece.ts";
+import { createWordPiece } from "./word-piece/word-piece.ts";
 
 /**
- * A tokenizer that reads its file in place: what `packTokenizer` wrote, with the ids of Hugging Face's Rust tokenizers.
+ * Creates a tokenizer that reads its file in place, with the ids of Hugging Face's Rust tokenizers.
  *
- * @param bytes kept, and never written to
- * @param vocabulary words of the model: every id is smaller
+ * @param bytes written by `packTokenizer`; kept, and never written to
+ * @param vocabularySize of the model: every id is smaller
  * @throws BertEdgeError `tokenizer_invalid`
  */
-export function createPackedTokenizer(bytes: Uint8Array<ArrayBuffer>, vocabulary: number): Tokenizer {
+export function createPackedTokenizer(bytes: Uint8Array<ArrayBuffer>, vocabularySize: number): Tokenizer {
   const file = readPackedFile(bytes);
-  const { prefix, suffix, added } = file.header;
-  checkIds([...prefix, ...suffix, ...added.map(({ id }) => id)], vocabulary);
+  const { prefix, suffix, added } = file.settings;
+  checkIds([...prefix, ...suffix, ...added.map(({ id }) => id)], vocabularySize);
   switch (file.kind) {
     case "wordpiece":
-      return tokenizerOfKind(file.header, createWordPiece(file, vocabulary));
+      return tokenizerFor(createWordPiece(file, vocabularySize), file.settings);
     case "byte-level":
-      return tokenizerOfKind(file.header, createByteLevel(file, vocabulary));
+      return tokenizerFor(createByteLevel(file, vocabularySize), file.settings);
     case "unigram":
-      return tokenizerOfKind(file.header, createUnigram(file, vocabulary));
+      return tokenizerFor(createUnigram(file, vocabularySize), file.settings);
   }
 }
 
-function tokenizerOfKind<T>(
-  { prefix, suffix, added }: Header,
-  { longestWord, normalize, textOf, findAdded, addIds }: Kind<T>,
+function tokenizerFor<T>(
+  { longestWord, normalize, textOf, findAdded, addIds }: TokenizerAlgorithm<T>,
+  { prefix, suffix, added }: TokenizerSettings,
 ): Tokenizer {
   const findRaw = contentFinder(added.filter(({ normalized }) => !normalized));
 
-  /** Of a text without added tokens that are not normalized. */
+  /** Appends the ids of a text that has no added tokens but normalized ones. */
   function addContent(text: string, ids: number[]): void {
     const normalized = normalize(text);
-    splitAdded(
+    splitAtAdded(
       textOf(normalized),
       findAdded?.(normalized) ?? [],
       (start, end) => addIds(normalized, start, end, ids),
@@ -52,7 +51,7 @@ function tokenizerOfKind<T>(
     longestWord,
     contentOf(text) {
       const ids: number[] = [];
-      splitAdded(
+      splitAtAdded(
         stringText(text),
         findRaw?.(text) ?? [],
         (start, end) => addContent(text.slice(start, end), ids),

@@ -1,9 +1,25 @@
 import { type Merges, UNMERGED } from "../../../../runtime/tokenizer/packed/byte-level/merges.ts";
-import { areKnown } from "../are-known.ts";
-import { byteCharacters } from "./byte-characters.ts";
 
-/** Larger ids would make a large table: it has a row for each. */
-const LARGEST_ID = 2 ** 22;
+/** The table has a row for each id, so larger ids would make it too large. */
+const MAX_ID = 2 ** 22;
+
+/** Bytes that are printed as the character of their number; GPT-2 prints the others as characters from U+0100 on. */
+const PRINTED = [
+  [0x21, 0x7e],
+  [0xa1, 0xac],
+  [0xae, 0xff],
+] as const;
+
+/** The characters that tokens have for the bytes 0 to 255. */
+export const byteCharacters: readonly string[] = (() => {
+  let next = 0x100;
+  return Array.from({ length: 256 }, (_, byte) => {
+    const printed = PRINTED.some(([first, last]) => byte >= first && byte <= last);
+    return String.fromCharCode(printed ? byte : next++);
+  });
+})();
+
+const isId = (id: number | undefined): id is number => id !== undefined;
 
 interface Pair {
   readonly left: number;
@@ -12,11 +28,10 @@ interface Pair {
 }
 
 /**
- * The merges of `runtime/tokenizer/packed/byte-level/merges.ts`; of the same pair twice, the last counts.
+ * Builds the merges of `runtime/tokenizer/packed/byte-level/merges.ts`. The last of equal pairs counts.
  *
  * @param merges by rank
- * @returns undefined when the vocabulary lacks a byte, or a token that is merged or made: Rust's tokenizers do not load with
- *   such merges
+ * @returns undefined when the vocabulary lacks a byte, or a token that is merged or made; Rust's tokenizers do not load either
  */
 export function mergeTable(
   vocabulary: ReadonlyMap<string, number>,
@@ -26,9 +41,8 @@ export function mergeTable(
   const merged = merges.map(([left, right]) => vocabulary.get(left + right));
   const ends = merges.flat().map((token) => vocabulary.get(token));
   const largest = [...vocabulary.values()].reduce((a, b) => Math.max(a, b), 0);
-  const fits =
-    new Set(vocabulary.values()).size === vocabulary.size && largest <= LARGEST_ID && merges.length < UNMERGED;
-  if (!fits || !areKnown(byteIds) || !areKnown(merged) || !areKnown(ends)) return undefined;
+  const fits = new Set(vocabulary.values()).size === vocabulary.size && largest <= MAX_ID && merges.length < UNMERGED;
+  if (!fits || !byteIds.every(isId) || !merged.every(isId) || !ends.every(isId)) return undefined;
 
   const pairs = new Map<string, Pair>();
   for (let rank = 0; rank < merges.length; rank++) {

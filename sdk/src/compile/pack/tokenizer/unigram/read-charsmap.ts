@@ -1,12 +1,12 @@
-/** What SentencePiece normalizes with: keys of one character and of two, and what replaces each. */
-export type CharsmapFile = ReadonlyMap<string, string>;
+/** Replacements of one character, or of two, in SentencePiece's normalization. */
+export type CharsmapEntries = ReadonlyMap<string, string>;
 
-/** Bytes of the longest grapheme that is looked up as a whole. */
-const LONGEST_KEY = 5;
+/** Maximum bytes of a grapheme that is looked up as a whole. */
+const MAX_KEY_BYTES = 5;
 
 /**
- * The keys of a charsmap that Hugging Face's tokenizers come to: they take the shortest that a grapheme of at most five bytes, or
- * a character, begins with.
+ * Reads the keys of a charsmap that Hugging Face's tokenizers use: for a grapheme of at most five bytes, or a character, they
+ * take the shortest key that it begins with.
  *
  *     bytes of units     u32, little-endian
  *     units              u32 each: a double array of the keys' bytes
@@ -15,9 +15,9 @@ const LONGEST_KEY = 5;
  * https://github.com/huggingface/spm_precompiled/blob/main/src/lib.rs,
  * https://github.com/s-yata/darts-clone/blob/master/include/darts.h
  *
- * @returns undefined where it is damaged, or such keys have three characters, or one beyond U+FFFF and another
+ * @returns undefined when the charsmap is damaged, or a key is neither one character nor two up to U+FFFF
  */
-export function readCharsmap(bytes: Uint8Array<ArrayBuffer>): CharsmapFile | undefined {
+export function readCharsmap(bytes: Uint8Array<ArrayBuffer>): CharsmapEntries | undefined {
   if (bytes.length < 4) return undefined;
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
   const count = view.getUint32(0, true) >> 2;
@@ -30,7 +30,7 @@ export function readCharsmap(bytes: Uint8Array<ArrayBuffer>): CharsmapFile | und
   const results = new Map<string, string>();
   const key: number[] = [];
   let nodes = 0;
-  /** Of a trie, there are no more nodes than units. */
+  /** Adds the keys below a node. Returns false for a damaged trie, which has more nodes than units. */
   const collect = (node: number): boolean => {
     const unit = units[node] as number;
     const children = node ^ ((unit >>> 10) << ((unit & 0x200) >> 6));
@@ -41,7 +41,7 @@ export function readCharsmap(bytes: Uint8Array<ArrayBuffer>): CharsmapFile | und
       results.set(decoder.decode(Uint8Array.from(key)), decoder.decode(result));
       return true;
     }
-    if (key.length === LONGEST_KEY) return true;
+    if (key.length === MAX_KEY_BYTES) return true;
     for (let byte = 1; byte < 256; byte++) {
       const child = children ^ byte;
       if (((units[child] ?? 0) & 0x800000ff) !== byte) continue;
@@ -53,11 +53,11 @@ export function readCharsmap(bytes: Uint8Array<ArrayBuffer>): CharsmapFile | und
   };
   try {
     decoder.decode(blob);
-    return collect(0) && [...results.keys()].every(isKnown) ? results : undefined;
+    return collect(0) && [...results.keys()].every(isSupported) ? results : undefined;
   } catch {
     return undefined;
   }
 }
 
-/** One character, or two of 16 bits. */
-const isKnown = (key: string): boolean => Array.from(key).length === 1 || key.length === 2;
+/** Whether a key is one character, or two of 16 bits. */
+const isSupported = (key: string): boolean => Array.from(key).length === 1 || key.length === 2;

@@ -1,11 +1,11 @@
-/** The largest power of ten that is a number. */
-const LARGEST = 308;
+/** The largest exponent of a power of ten in float64. */
+const MAX_EXPONENT = 308;
 const ten = (power: number): number => Number(`1e${power}`);
 
 /**
- * What serde_json reads of a number that JSON has with as few digits as tell it from others: its digits as a whole number, rounded,
- * and then multiplied or divided by a power of ten. That is the number, or one next to it. It decides between the same pieces in
- * another order, whose sums would be equal.
+ * Returns the number that serde_json reads from a number's shortest JSON: its digits as a rounded whole number, multiplied or
+ * divided by a power of ten. That is the number itself or one next to it. The difference decides between splits of a word whose
+ * scores have the same sum.
  *
  * https://github.com/serde-rs/json/blob/master/src/de.rs, `f64_from_parts`
  */
@@ -15,5 +15,5 @@ export function rustNumber(value: number): number {
   const significand = Number(whole + fraction);
   const power = Number(exponent) - fraction.length;
   if (power >= 0) return significand * ten(power);
-  return significand / ten(Math.min(-power, LARGEST)) / ten(Math.max(-power - LARGEST, 0));
+  return significand / ten(Math.min(-power, MAX_EXPONENT)) / ten(Math.max(-power - MAX_EXPONENT, 0));
 }

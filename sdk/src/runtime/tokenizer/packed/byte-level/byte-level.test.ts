@@ -21,7 +21,7 @@ describe("a packed byte-level tokenizer", () => {
     expect(idsOf("\udc00\ud800")).toEqual(idsOf("\ufffd\ufffd"));
   });
 
-  it("composes texts, and leaves marks newer than its tables where they are", () => {
+  it("composes texts, and does not move marks that are newer than its tables", () => {
     const ids = (text: string) => [...composing.encode(text, 100).ids];
     expect(ids("cafe\u0301 \u1112\u1161\u11ab")).toEqual(ids("caf\u00e9 \ud55c"));
     expect(ids("\u0f40\u0f80\u0f73")).toEqual(ids("\u0f40\u0f71\u0f80\u0f72"));
@@ -52,7 +52,7 @@ describe("a packed byte-level tokenizer", () => {
     "각",
   ]);
 
-  it("is refused with a vocabulary that is too small", () => {
+  it("refuses a vocabulary that is too small", () => {
     expect(refusal(() => createPackedTokenizer(file, 1000))).toBe("tokenizer_invalid");
   });
 

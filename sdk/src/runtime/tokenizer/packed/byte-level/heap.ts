@@ -1,4 +1,4 @@
-/** Numbers of which the smallest comes out first. */
+/** IntegerArray of which the smallest comes out first. */
 export interface Heap {
   push(key: number): void;
   pop(): number | undefined;

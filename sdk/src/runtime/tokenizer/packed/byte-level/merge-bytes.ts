@@ -1,28 +1,28 @@
 import { createHeap } from "./heap.ts";
 import { type Merges, rankOf, UNMERGED } from "./merges.ts";
 
-/** A key is a rank and, below it, a position. */
+/** A key of the heap is rank · POSITIONS + position. */
 const POSITIONS = 2 ** 32;
-/** Nothing on this side. */
+/** Stands for a missing neighbour. */
 const NONE = -1;
 
-/** Appends the ids of the word that the first `length` bytes are. */
+/** Appends the ids of a word: the first `length` of `bytes`. */
 export type ByteMerger = (bytes: Uint8Array, length: number, ids: number[]) => void;
 
 /**
- * Merges the tokens of bytes, the pair of the smallest rank first and the leftmost of these, until none is left; as
- * `merge_all` does in https://github.com/huggingface/tokenizers/blob/main/tokenizers/src/models/bpe/word.rs
+ * Creates a function that merges a word's bytes to tokens: the pair of the smallest rank first, the leftmost of equal ones,
+ * until no pair has a rank. `merge_all` does the same in https://github.com/huggingface/tokenizers/blob/main/tokenizers/src/models/bpe/word.rs
  */
 export function createByteMerger(merges: Merges): ByteMerger {
   const { byteIds, merged } = merges;
   const heap = createHeap();
-  // Of the token that begins at each byte: its id, its neighbours, and its rank with the one on its right.
+  // By the byte at which a token begins: its id, its neighbours, and its rank with the token on its right.
   const tokens: number[] = [];
   const before: number[] = [];
   const after: number[] = [];
   const ranks: number[] = [];
 
-  /** Looks up the pair that begins at `at`. A key of the heap holds while its rank is that of its position. */
+  /** Looks up the rank of the pair at `at`. A key in the heap is outdated once its position has another rank. */
   const pair = (at: number) => {
     const next = after[at] as number;
     const rank = next === NONE ? UNMERGED : rankOf(merges, tokens[at] as number, tokens[next] as number);

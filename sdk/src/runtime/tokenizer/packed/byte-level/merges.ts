@@ -1,34 +1,34 @@
-import { checkIds, invalid, type Sections } from "../packed-file.ts";
-import type { ByteLevelHeader, Numbers } from "../packed-header.ts";
-import { placeOf } from "../place-of.ts";
+import { indexOfSorted } from "../automaton.ts";
+import type { IntegerArray, TokenizerArrays } from "../packed-arrays.ts";
+import { checkIds, invalid } from "../packed-file.ts";
 
-/** Which two tokens become one, and which two do first. */
+/** Pairs of tokens that merge into one, and their ranks. */
 export interface Merges {
-  /** [256]: the token of each byte. */
-  readonly byteIds: Numbers;
-  /** [tokens on the left + 1]: where the pairs of each begin. */
-  readonly rightStart: Numbers;
-  /** [pairs]: the token on the right; ascending within those of one on the left. */
-  readonly rights: Numbers;
-  /** [pairs]: the pair's rank: the smallest is merged first. */
-  readonly ranks: Numbers;
-  /** [ranks]: the token that a pair becomes. */
-  readonly merged: Numbers;
+  /** [256]: the token id of each byte. */
+  readonly byteIds: IntegerArray;
+  /** [left token ids + 1]: index of the first pair of each left token. */
+  readonly rightStart: IntegerArray;
+  /** [pairs]: the right token; ascending within the pairs of a left token. */
+  readonly rights: IntegerArray;
+  /** [pairs]: the rank; the smallest is merged first. */
+  readonly ranks: IntegerArray;
+  /** [ranks]: the token that the pair of a rank becomes. */
+  readonly merged: IntegerArray;
 }
 
-/** The rank of two tokens that stay two: larger than all others. */
+/** Rank of two tokens that do not merge: larger than all others. */
 export const UNMERGED = 2 ** 21;
 
-const damaged = () => invalid("has merges that are damaged");
+const damaged = () => invalid("has damaged merges");
 
 /**
- * Checks that every byte and every pair has a token of the vocabulary.
+ * Checks that every byte and every merged pair has an id below the vocabulary size.
  *
  * @throws BertEdgeError `tokenizer_invalid`
  */
-export function openMerges(sections: Sections<ByteLevelHeader>, vocabulary: number): Merges {
-  const { byteIds, rightStart, rights, ranks, merged } = sections;
-  for (const ids of [byteIds, merged]) checkIds(ids, vocabulary);
+export function openMerges(arrays: TokenizerArrays<"byte-level">, vocabularySize: number): Merges {
+  const { byteIds, rightStart, rights, ranks, merged } = arrays;
+  for (const ids of [byteIds, merged]) checkIds(ids, vocabularySize);
   const pairs = rights.length;
   if (
     byteIds.length !== 256 ||
@@ -41,8 +41,8 @@ export function openMerges(sections: Sections<ByteLevelHeader>, vocabulary: numb
   return { byteIds, rightStart, rights, ranks, merged };
 }
 
-/** The rank of two tokens next to each other. */
+/** Returns the rank of two neighbouring tokens. */
 export function rankOf({ rightStart, rights, ranks }: Merges, left: number, right: number): number {
-  const at = placeOf(rights, right, rightStart[left] ?? 0, (rightStart[left + 1] ?? 0) - 1);
+  const at = indexOfSorted(rights, right, rightStart[left] ?? 0, (rightStart[left + 1] ?? 0) - 1);
   return at < 0 ? UNMERGED : (ranks[at] as number);
 }

@@ -1,25 +1,32 @@
-import { edgeOf, longestWord, START } from "../automaton.ts";
+import { edgeOf, longestToken, START } from "../automaton.ts";
 import { numberOf } from "../code-points.ts";
-import type { Pieces } from "./pieces.ts";
+import type { UnigramVocabulary } from "./vocabulary.ts";
 
-/** Appends the ids of the first `length` code points. */
-export type BestPieces = (points: readonly number[], length: number, ids: number[]) => void;
+/** Appends the ids of a word: the first `length` of `points`. */
+export type PieceSplitter = (points: readonly number[], length: number, ids: number[]) => void;
 
-/** Nothing leads to this place. */
+/** Start of the last piece where no pieces lead to a position. */
 const NONE = -1;
-/** Code points of words for which there is always room; what longer ones need is not kept. */
+/** Code points of the longest word for which buffers are kept. */
 const KEPT = 1024;
 
 /**
- * Cuts code points into the pieces whose scores have the largest sum; of equal ones, those whose last piece is the longest.
- * Unknown code points side by side are one. As `encode_optimized` does in
+ * Creates a function that splits a word into the pieces whose scores have the largest sum; of equal sums, it takes the one
+ * with the longest last piece. Neighbouring unknown code points are one token. `encode_optimized` does the same in
  * https://github.com/huggingface/tokenizers/blob/main/tokenizers/src/models/unigram/model.rs
  */
-export function createBestPieces({ codes, automaton, scores, unknown, unknownScore, byteIds }: Pieces): BestPieces {
+export function createPieceSplitter({
+  codes,
+  automaton,
+  scores,
+  unknown,
+  unknownScore,
+  byteIds,
+}: UnigramVocabulary): PieceSplitter {
   const { edgeStart, labels, targets, skips, accepts, ids: pieceIds } = automaton;
   const encoder = new TextEncoder();
   let symbols: Int32Array;
-  // Of the best pieces up to each place: their score, where the last of them begins, and its id.
+  // By position, for the best pieces up to it: the sum of their scores, and the start and id of the last one.
   let best: Float64Array;
   let starts: Int32Array;
   let lasts: Int32Array;
@@ -38,7 +45,7 @@ export function createBestPieces({ codes, automaton, scores, unknown, unknownSco
     lasts[end] = id;
   };
 
-  /** Follows the automaton from `start` on. */
+  /** Adds all pieces that begin at `start`. */
   const extend = (start: number, length: number): void => {
     const score = best[start] as number;
     let [state, skipped, isPiece] = [0, 0, false];
@@ -56,7 +63,7 @@ export function createBestPieces({ codes, automaton, scores, unknown, unknownSco
   };
 
   const addUnknown = (points: readonly number[], start: number, end: number, ids: number[]): void => {
-    const piece = longestWord(automaton, START, symbols, start, end);
+    const piece = longestToken(automaton, START, symbols, start, end);
     if (piece?.end === end) ids.push(piece.id);
     else if (byteIds.length === 0) ids.push(unknown);
     else {
@@ -76,7 +83,7 @@ export function createBestPieces({ codes, automaton, scores, unknown, unknownSco
     starts.fill(NONE, 1, length + 1);
     for (let at = 0; at < length; at++) extend(at, length);
 
-    // Links are turned round, to go through them from the beginning.
+    // Reverses the links, which lead from the end to the beginning.
     for (let end = length, next = NONE; end !== NONE; ) {
       const start = end > 0 ? (starts[end] as number) : NONE;
       starts[end] = next;

@@ -1,26 +1,25 @@
-import { type CodePoints, damagedTable, numberOf, openCodePoints } from "../code-points.ts";
-import type { Sections } from "../packed-file.ts";
-import type { Numbers, UnigramHeader } from "../packed-header.ts";
-import { placeOf } from "../place-of.ts";
+import { indexOfSorted } from "../automaton.ts";
+import { type CodePointTable, damagedTable, numberOf, openCodePoints } from "../code-points.ts";
+import type { IntegerArray, TokenizerArrays } from "../packed-arrays.ts";
 import { CLASS_BITS, CLASS_MASK, graphemeClasses } from "./grapheme-classes.ts";
-import { goesOn, stateAfter } from "./graphemes.ts";
+import { continues, stateAfter } from "./graphemes.ts";
 
-/** What code points, and graphemes of several, are replaced by. */
+/** Replacements of code points, and of graphemes that begin with two given code points. */
 export interface Charsmap {
-  /** Of each code point: its result, above its class. */
-  readonly points: CodePoints;
-  /** [pairs]: two code points of which the first has no result, 16 bits each; ascending. */
-  readonly pairs: Numbers;
-  /** [pairs]: the result of each. */
-  readonly pairResults: Numbers;
-  /** What is put in the place; the first stands for no result. */
+  /** Number of each code point: the index of its result, and below it, in CLASS_BITS, its grapheme class. */
+  readonly points: CodePointTable;
+  /** [pairs]: two code points of 16 bits each, the first without a result of its own; ascending. */
+  readonly pairs: IntegerArray;
+  /** [pairs]: index of the result of each pair. */
+  readonly pairResults: IntegerArray;
+  /** Replacements; the first stands for no result. */
   readonly results: readonly string[];
 }
 
 export const NO_RESULT = 0;
-/** Between results. */
+/** Separates results in the file. */
 export const SEPARATOR = "\0";
-/** A longer grapheme is replaced code point by code point. */
+/** Bytes of the longest grapheme that is replaced as a whole; longer ones are replaced code point by code point. */
 const LONGEST = 5;
 
 /** @throws BertEdgeError `tokenizer_invalid` */
@@ -30,20 +29,20 @@ export function openCharsmap({
   pairs,
   pairResults,
   results,
-}: Pick<Sections<UnigramHeader>, "pageOf" | "pages" | "pairs" | "pairResults" | "results">): Charsmap {
+}: Pick<TokenizerArrays<"unigram">, "pageOf" | "pages" | "pairs" | "pairResults" | "results">): Charsmap {
   if (pairs.length !== pairResults.length) throw damagedTable();
   const text = new TextDecoder("utf-8", { ignoreBOM: true }).decode(results);
   return { points: openCodePoints({ pageOf, pages }), pairs, pairResults, results: text.split(SEPARATOR) };
 }
 
 /**
- * The text with a short grapheme replaced as a whole, whatever is in it after what has a result, and others code point by code
- * point; as https://github.com/huggingface/tokenizers/blob/main/tokenizers/src/normalizers/precompiled.rs does.
+ * Replaces short graphemes by the result of their beginning, which drops the rest of the grapheme, and others code point by
+ * code point. https://github.com/huggingface/tokenizers/blob/main/tokenizers/src/normalizers/precompiled.rs does the same.
  *
  * @param text without lone surrogates
- * @throws BertEdgeError `tokenizer_invalid` when there is no such result
+ * @throws BertEdgeError `tokenizer_invalid` when a result is missing
  */
-export function mapped({ points, pairs, pairResults, results }: Charsmap, text: string): string {
+export function applyCharsmap({ points, pairs, pairResults, results }: Charsmap, text: string): string {
   let replaced = "";
   let copied = 0;
   const replace = (start: number, end: number, result: number): void => {
@@ -62,7 +61,7 @@ export function mapped({ points, pairs, pairResults, results }: Charsmap, text: 
     for (let state = stateAfter(graphemeClasses.OTHER, number & CLASS_MASK); end < text.length; ) {
       const point = text.codePointAt(end) as number;
       const kind = numberOf(points, point) & CLASS_MASK;
-      if (!goesOn(state, kind)) break;
+      if (!continues(state, kind)) break;
       state = stateAfter(state, kind);
       bytes += bytesOf(point);
       end += unitsOf(point);
@@ -70,7 +69,8 @@ export function mapped({ points, pairs, pairResults, results }: Charsmap, text: 
 
     let result = number >> CLASS_BITS;
     if (result === NO_RESULT && end > second && bytes <= LONGEST) {
-      result = pairResults[placeOf(pairs, first * 2 ** 16 + text.charCodeAt(second), 0, pairs.length - 1)] ?? NO_RESULT;
+      result =
+        pairResults[indexOfSorted(pairs, first * 2 ** 16 + text.charCodeAt(second), 0, pairs.length - 1)] ?? NO_RESULT;
     }
     if (end === second || (bytes <= LONGEST && result !== NO_RESULT)) {
       if (result !== NO_RESULT) replace(start, end, result);

@@ -1,6 +1,6 @@
 /**
- * What a code point is for the graphemes that it is in; https://www.unicode.org/reports/tr29/#Grapheme_Cluster_Boundary_Rules.
- * A regional indicator is of no class of its own: it only joins others of four bytes.
+ * Classes of code points for grapheme boundaries: https://www.unicode.org/reports/tr29/#Grapheme_Cluster_Boundary_Rules.
+ * Regional indicators need no class: they only join each other, and two are longer than any key of a charsmap.
  */
 export const graphemeClasses = {
   OTHER: 0,
@@ -23,6 +23,6 @@ export const graphemeClasses = {
   ZWJ: 16,
 } as const;
 
-/** Of a number in `charsmap.ts`: the class, below the result. */
+/** Low bits of a code point's number in a charsmap: its class. The result is above them. */
 export const CLASS_BITS = 5;
 export const CLASS_MASK = (1 << CLASS_BITS) - 1;

@@ -6,7 +6,7 @@ const { CONSONANT, PICTOGRAPHIC, SPACING_MARK, EXTEND, EXTEND_APART, LINKER, ZWJ
 const setOf = (...classes: number[]): number => classes.reduce((set, each) => set | (1 << each), 0);
 
 const EXTENDING = setOf(SPACING_MARK, EXTEND, EXTEND_APART, LINKER, ZWJ);
-/** The classes that go on with a grapheme, by what it has come to. */
+/** The classes that continue a grapheme, by its state. */
 const FOLLOWING = Array.from({ length: ZWJ + 1 }, () => EXTENDING);
 FOLLOWING[CONTROL] = 0;
 FOLLOWING[CR] = setOf(LF);
@@ -18,12 +18,15 @@ FOLLOWING[T] = FOLLOWING[LVT] = EXTENDING | setOf(T);
 FOLLOWING[LINKER] = EXTENDING | setOf(CONSONANT);
 FOLLOWING[ZWJ] = EXTENDING | setOf(PICTOGRAPHIC);
 
-/** Whether a code point of this class goes on with a grapheme. */
-export const goesOn = (state: number, kind: number): boolean => (((FOLLOWING[state] ?? 0) >> kind) & 1) === 1;
+/** Whether a code point of this class continues a grapheme that is in this state. */
+export const continues = (state: number, kind: number): boolean => (((FOLLOWING[state] ?? 0) >> kind) & 1) === 1;
 
 /**
- * What a grapheme has come to: the class of its last code point; `CONSONANT` and `PICTOGRAPHIC` with what extends them too;
- * `LINKER` is a consonant linked to what follows, and `ZWJ` a pictograph joined to it.
+ * Returns a grapheme's state after a code point of a class. The state is the class of the last code point, with exceptions:
+ *
+ * - `CONSONANT` and `PICTOGRAPHIC` stay when they are extended
+ * - `LINKER` is a consonant that a linker follows
+ * - `ZWJ` is a pictograph that a joiner follows
  */
 export function stateAfter(state: number, kind: number): number {
   if (kind < SPACING_MARK) return kind;

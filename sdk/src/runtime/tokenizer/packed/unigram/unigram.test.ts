@@ -4,7 +4,7 @@ import { refusal } from "#test/fixtures/refusal.ts";
 import { testDamage, testLongTexts } from "#test/suites/packed-file-suite.ts";
 import { unigramVariants } from "#test/tokenizer/unigram.ts";
 import { type PackedFile, readPackedFile } from "../packed-file.ts";
-import type { UnigramHeader } from "../packed-header.ts";
+import type { UnigramSettings } from "../packed-settings.ts";
 import { createPackedTokenizer } from "../packed-tokenizer.ts";
 
 const VOCABULARY = 80_000;
@@ -16,7 +16,7 @@ const notSplit = variant(
 const { encode } = createPackedTokenizer(file, VOCABULARY);
 const idsOf = (text: string) => [...encode(text, 1000).ids];
 
-/** A tokenizer of these pieces only, <unk> first, that neither normalizes nor adds anything. */
+/** Creates a tokenizer of these pieces after <unk>. It does not normalize, and adds no special tokens. */
 const ofPieces = (...vocab: [piece: string, score: number][]) => {
   const json = {
     ...unigramVariants.unigram?.(),
@@ -31,7 +31,7 @@ const ofPieces = (...vocab: [piece: string, score: number][]) => {
 };
 
 describe("a packed Unigram tokenizer", () => {
-  it("takes the pieces whose scores have the largest sum, of equal ones those with the longest last piece", () => {
+  it("chooses the pieces with the largest sum of scores, and of equal sums the one with the longest last piece", () => {
     const ids = ofPieces(["a", -1], ["b", -1], ["ab", -3], ["ba", -2], ["bab", -2.5]);
     expect(ids("ab")).toEqual([1, 2]);
     expect(ids("ba")).toEqual([4]);
@@ -39,15 +39,15 @@ describe("a packed Unigram tokenizer", () => {
     expect(ids("aba")).toEqual([1, 4]);
   });
 
-  it("takes unknown characters side by side for one", () => {
+  it("has one token for neighbouring unknown characters", () => {
     const ids = ofPieces(["a", -1], ["▁", -1]);
     expect(ids("xyazz z")).toEqual([0, 1, 0, 2, 0]);
   });
 
-  it("replaces a short grapheme by what its beginning has for a result", () => {
+  it("replaces a short grapheme by the result of its beginning", () => {
     expect(idsOf("ﬁ\u0301ne")).toEqual(idsOf("fine"));
     expect(idsOf("cafe\u0301")).toEqual(idsOf("café"));
-    // Of six bytes: character by character.
+    // This grapheme has six bytes, so it is replaced character by character.
     expect(idsOf("ﬁ\u0301\u0301ne")).not.toEqual(idsOf("fine"));
     expect(idsOf("a\r\nb")).toEqual(idsOf("a b"));
   });
@@ -64,7 +64,7 @@ describe("a packed Unigram tokenizer", () => {
     expect(idsOf(" \n\u3000")).toEqual([0, 2]);
   });
 
-  it("reads a file that begins at a multiple of four bytes only", () => {
+  it("reads a file that does not begin at a multiple of eight bytes", () => {
     const shifted = new Uint8Array(file.length + 4);
     shifted.set(file, 4);
     expect(createPackedTokenizer(shifted.subarray(4), VOCABULARY).encode("to be", 9).ids).toEqual(
@@ -82,11 +82,11 @@ describe("a packed Unigram tokenizer refuses", () => {
   });
 
   it.each([
-    ["results that are not there", "pages", 0xffff],
+    ["missing results", "pages", 0xffff],
     ["pairs without a result", "pairResults", 0xffff],
-  ] as const)("%s", (_, section, value) => {
+  ] as const)("%s", (_, array, value) => {
     const copy = file.slice();
-    (readPackedFile(copy) as PackedFile<UnigramHeader>).sections[section].fill(value);
+    (readPackedFile(copy) as PackedFile<UnigramSettings>).arrays[array].fill(value);
     expect(refusal(() => createPackedTokenizer(copy, VOCABULARY).encode("cafe\u0301", 9))).toBe("tokenizer_invalid");
   });
 });

@@ -1,30 +1,30 @@
+import { contentFinder, stringText } from "../added-tokens.ts";
+import type { TokenizerAlgorithm } from "../algorithm.ts";
 import { isWhiteSpace } from "../character-classes.ts";
-import { contentFinder, stringText } from "../find-added.ts";
-import type { Kind } from "../kind.ts";
 import type { PackedFile } from "../packed-file.ts";
-import type { UnigramHeader } from "../packed-header.ts";
-import { createBestPieces } from "./best-pieces.ts";
+import type { UnigramSettings } from "../packed-settings.ts";
+import { createPieceSplitter } from "./best-pieces.ts";
 import { openCharsmap } from "./charsmap.ts";
-import { normalized } from "./normalized.ts";
-import { openPieces } from "./pieces.ts";
+import { normalizeText } from "./normalize-text.ts";
+import { openVocabulary } from "./vocabulary.ts";
 
 const BLANK = 0x20;
-/** ▁, which stands for a blank. */
+/** ▁, which pieces have for a blank. */
 const MARKED_BLANK = 0x2581;
 
 /**
- * XLM-R's kind: words cut into the most probable pieces.
+ * Creates Unigram, the algorithm of XLM-RoBERTa: splits words into the most probable pieces.
  *
  * @throws BertEdgeError `tokenizer_invalid`
  */
-export function createUnigram(file: PackedFile<UnigramHeader>, vocabulary: number): Kind<string> {
-  const { steps, added, separates, prefixSpace, splits } = file.header;
-  const charsmap = openCharsmap(file.sections);
-  const addPieces = createBestPieces(openPieces(file, vocabulary));
+export function createUnigram(file: PackedFile<UnigramSettings>, vocabularySize: number): TokenizerAlgorithm<string> {
+  const { normalizers, added, separates, prefixSpace, splits } = file.settings;
+  const charsmap = openCharsmap(file.arrays);
+  const addPieces = createPieceSplitter(openVocabulary(file, vocabularySize));
 
   return {
     longestWord: Number.POSITIVE_INFINITY,
-    normalize: (text) => normalized(steps, charsmap, text),
+    normalize: (text) => normalizeText(normalizers, charsmap, text),
     textOf: stringText,
     findAdded: contentFinder(added.filter(({ normalized }) => normalized)),
     addIds(text, start, end, ids) {

@@ -1,11 +1,14 @@
-import { type CodePoints, numberOf } from "../code-points.ts";
-import { APART, CLASS_SHIFT } from "./classes.ts";
+import { type CodePointTable, numberOf } from "../code-points.ts";
+import { COMBINING_SHIFT, IS_APART } from "./code-point-flags.ts";
 
-/** Texts without any are composed. */
+/** Characters that composing may change; a text without any is in NFC already. */
 const MAY_COMPOSE = /[\u0300-\uffff]/;
 
-/** A text in NFC; code points that are apart stay between what is before and after them, whatever Unicode this machine has. */
-export function composed(classes: CodePoints, text: string): string {
+/**
+ * Brings a text into NFC. Code points that are `IS_APART` stay between their neighbours, whichever Unicode version the runtime
+ * has.
+ */
+export function compose(classes: CodePointTable, text: string): string {
   if (!MAY_COMPOSE.test(text)) return text;
   let result = "";
   let part = "";
@@ -13,16 +16,16 @@ export function composed(classes: CodePoints, text: string): string {
   const numberOfCharacter = (character: string) => numberOf(classes, character.codePointAt(0) as number);
   for (const character of text) {
     const number = numberOfCharacter(character);
-    if (number >> CLASS_SHIFT > 0) {
-      // Parts of one mark may be of different classes.
+    if (number >> COMBINING_SHIFT > 0) {
+      // A mark may decompose into marks of different classes.
       for (const mark of character.normalize("NFD")) {
-        marks.push({ character: mark, combining: numberOfCharacter(mark) >> CLASS_SHIFT });
+        marks.push({ character: mark, combining: numberOfCharacter(mark) >> COMBINING_SHIFT });
       }
       continue;
     }
     part += inOrder(marks);
     marks = [];
-    if ((number & APART) !== 0) {
+    if ((number & IS_APART) !== 0) {
       result += part.normalize("NFC") + character;
       part = "";
     } else part += character;
@@ -35,7 +38,7 @@ interface Mark {
   readonly combining: number;
 }
 
-/** `normalize` orders marks too, in time quadratic in their number. */
+/** Sorts marks by their class. `normalize` does so too, but in time quadratic in their number. */
 const inOrder = (marks: Mark[]): string =>
   marks
     .sort((a, b) => a.combining - b.combining)

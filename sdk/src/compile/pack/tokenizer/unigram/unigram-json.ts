@@ -8,12 +8,12 @@ const Replace = v.object({
   pattern: v.strictObject({ Regex: v.literal(" {2,}") }),
   content: v.string(),
 });
-const NormalizerStep = v.variant("type", [Precompiled, Strip, Replace]);
+const NormalizerJson = v.variant("type", [Precompiled, Strip, Replace]);
 const Normalizer = v.variant("type", [
   Precompiled,
   Strip,
   Replace,
-  v.object({ type: v.literal("Sequence"), normalizers: v.array(NormalizerStep) }),
+  v.object({ type: v.literal("Sequence"), normalizers: v.array(NormalizerJson) }),
 ]);
 
 const schemes = { replacement: v.literal("▁"), split: v.nullish(v.boolean(), true) } as const;
@@ -32,8 +32,8 @@ const Metaspace = v.union([
   }),
 ]);
 
-/** A tokenizer.json as XLM-RoBERTa, multilingual E5, BGE-M3 and T5 have it. */
-export const UnigramTokenizer = v.object({
+/** The tokenizer.json of XLM-RoBERTa, multilingual E5, BGE-M3 and T5. */
+export const UnigramJson = v.object({
   ...common,
   normalizer: v.nullish(Normalizer),
   pre_tokenizer: v.union([
@@ -51,5 +51,5 @@ export const UnigramTokenizer = v.object({
   }),
 });
 
-export type UnigramTokenizer = v.InferOutput<typeof UnigramTokenizer>;
-export type NormalizerStep = v.InferOutput<typeof NormalizerStep>;
+export type UnigramJson = v.InferOutput<typeof UnigramJson>;
+export type NormalizerJson = v.InferOutput<typeof NormalizerJson>;

@@ -1,16 +1,16 @@
+import { type CodePointTable, damagedTable, numberOf, openCodePoints } from "../code-points.ts";
+import type { IntegerArray, TokenizerArrays } from "../packed-arrays.ts";
 import { type Character, CLASS_SHIFT, DROPPED } from "./character.ts";
-import { type CodePoints, damagedTable, numberOf, openCodePoints } from "./code-points.ts";
-import type { Sections } from "./packed-file.ts";
-import type { Numbers, WordPieceHeader } from "./packed-header.ts";
 
-/** What each code point becomes: its number is its result. */
-export interface Characters extends CodePoints {
-  /** [results + 1]: where the symbols of each result begin. */
-  readonly resultStart: Numbers;
-  readonly symbols: Numbers;
+/** The characters that each code point is normalized to. Its number in the table is the index of its result. */
+export interface CharacterTable extends CodePointTable {
+  /** [results + 1]: index of the first character of each result. */
+  readonly resultStart: IntegerArray;
+  /** The characters of all results. */
+  readonly symbols: IntegerArray;
 }
 
-/** The result of a Hangul syllable that is decomposed. */
+/** The result of Hangul syllables, which are decomposed by arithmetic. */
 export const HANGUL_RESULT = 0;
 
 // https://www.unicode.org/versions/Unicode16.0.0/core-spec/chapter-3/#G56669
@@ -23,28 +23,28 @@ const TRAILING_COUNT = 28;
 const VOWEL_AND_TRAILING_COUNT = 588;
 
 /** @throws BertEdgeError `tokenizer_invalid` */
-export function openCharacters(sections: Sections<WordPieceHeader>): Characters {
-  const { resultStart, symbols } = sections;
+export function openCharacters(arrays: TokenizerArrays<"wordpiece">): CharacterTable {
+  const { resultStart, symbols } = arrays;
   const ascending = resultStart.every((start, i) => i === 0 || start >= (resultStart[i - 1] as number));
   if (!ascending || resultStart[resultStart.length - 1] !== symbols.length) throw damagedTable();
-  return { ...openCodePoints(sections), resultStart, symbols };
+  return { ...openCodePoints(arrays), resultStart, symbols };
 }
 
 /**
- * The normalized text: cleaned, decomposed, in canonical order, without accents, in lower case, as far as the tokenizer
- * asks for each. Lone surrogates are read as U+FFFD.
+ * Normalizes a text: cleans it, decomposes it, sorts and strips its marks, and lowers its case, each if the tokenizer does.
+ * Lone surrogates are read as U+FFFD.
  *
- * @throws BertEdgeError `tokenizer_invalid` when the table has no such result: to look at all of them beforehand
- *   would take longer than a text does
+ * @throws BertEdgeError `tokenizer_invalid` when a result is missing; checking all results on opening would take longer than
+ *   a text does
  */
-export function normalize(characters: Characters, text: string): Character[] {
-  const { resultStart, symbols } = characters;
+export function normalize(table: CharacterTable, text: string): Character[] {
+  const { resultStart, symbols } = table;
   const normalized: Character[] = [];
-  // Where marks after the last character of combining class 0 begin, and whether they are out of order.
+  // Index of the first mark after the last character of combining class 0, and whether the marks from there are unsorted.
   let marks = 0;
   let disordered = false;
   const add = (codePoint: number): void => {
-    const result = numberOf(characters, codePoint);
+    const result = numberOf(table, codePoint);
     if (result === HANGUL_RESULT) {
       for (const letter of lettersOf(codePoint)) add(letter);
       return;
@@ -59,7 +59,7 @@ export function normalize(characters: Characters, text: string): Character[] {
         if (last >>> CLASS_SHIFT > combining) disordered = true;
         normalized.push(symbol);
       } else {
-        if (disordered) order(normalized, marks);
+        if (disordered) sortMarks(normalized, marks);
         disordered = false;
         if ((symbol & DROPPED) === 0) normalized.push(symbol);
         marks = normalized.length;
@@ -71,11 +71,11 @@ export function normalize(characters: Characters, text: string): Character[] {
     if (codePoint > 0xffff) at++;
     add(codePoint);
   }
-  if (disordered) order(normalized, marks);
+  if (disordered) sortMarks(normalized, marks);
   return normalized;
 }
 
-/** The two or three letters of a syllable. */
+/** Returns the two or three letters of a Hangul syllable. */
 function lettersOf(codePoint: number): number[] {
   if (codePoint < SYLLABLES || codePoint > LAST_SYLLABLE) throw damagedTable();
   const syllable = codePoint - SYLLABLES;
@@ -85,8 +85,8 @@ function lettersOf(codePoint: number): number[] {
   return trailing > 0 ? [leading, vowel, TRAILING + trailing] : [leading, vowel];
 }
 
-/** The marks at the end in canonical order; those of the same class keep theirs. */
-function order(normalized: Character[], from: number): void {
+/** Sorts the marks from `from` on by combining class; marks of one class keep their order. */
+function sortMarks(normalized: Character[], from: number): void {
   const marks = normalized.splice(from);
   for (const mark of marks.sort((a, b) => (a >>> CLASS_SHIFT) - (b >>> CLASS_SHIFT))) normalized.push(mark);
 }

@@ -2,7 +2,7 @@ import * as v from "valibot";
 import { common, Vocabulary } from "../tokenizer-json.ts";
 
 const Pair = v.strictTuple([v.string(), v.string()]);
-/** "a b", or ["a", "b"]. */
+/** A merge is "a b" or ["a", "b"]. */
 const Merge = v.union([
   v.pipe(
     v.string(),
@@ -12,8 +12,8 @@ const Merge = v.union([
   Pair,
 ]);
 
-/** A tokenizer.json as RoBERTa, DistilRoBERTa and ModernBERT have it. */
-export const ByteLevelTokenizer = v.object({
+/** The tokenizer.json of RoBERTa, DistilRoBERTa and ModernBERT. */
+export const ByteLevelJson = v.object({
   ...common,
   normalizer: v.nullish(v.object({ type: v.literal("NFC") })),
   pre_tokenizer: v.object({

@@ -1,19 +1,19 @@
 import * as v from "valibot";
-import { common, Vocabulary } from "./tokenizer-json.ts";
+import { common, Vocabulary } from "../tokenizer-json.ts";
 
-const Normalizer = v.object({
+const BertNormalizer = v.object({
   type: v.literal("BertNormalizer"),
   clean_text: v.boolean(),
   handle_chinese_chars: v.boolean(),
-  /** Not said: as `lowercase`. */
+  /** Defaults to `lowercase`. */
   strip_accents: v.nullish(v.boolean()),
   lowercase: v.boolean(),
 });
 
-/** A tokenizer.json as BERT, DistilBERT, ELECTRA, MPNet and most sentence encoders have it. */
-export const BertTokenizer = v.object({
+/** The tokenizer.json of BERT, DistilBERT, ELECTRA, MPNet and most sentence encoders. */
+export const WordPieceJson = v.object({
   ...common,
-  normalizer: Normalizer,
+  normalizer: BertNormalizer,
   pre_tokenizer: v.object({ type: v.literal("BertPreTokenizer") }),
   model: v.object({
     type: v.literal("WordPiece"),
@@ -24,4 +24,4 @@ export const BertTokenizer = v.object({
   }),
 });
 
-export type Normalizer = v.InferOutput<typeof Normalizer>;
+export type BertNormalizer = v.InferOutput<typeof BertNormalizer>;

@@ -1,0 +1,36 @@
+import { CODE_MASK } from "../../../../runtime/tokenizer/packed/automaton.ts";
+import { codePointPages, isInEmptyPlane } from "../code-point-pages.ts";
+import { codesOfCharacters, minimalAutomaton } from "../minimal-automaton.ts";
+import { rustNumber } from "./rust-number.ts";
+import type { UnigramJson } from "./unigram-json.ts";
+
+/** Difference between the smallest score and that of an unknown character, as in SentencePiece. */
+const UNKNOWN_PENALTY = 10;
+const bytePieces = Array.from({ length: 256 }, (_, byte) => `<0x${byte.toString(16).toUpperCase().padStart(2, "0")}>`);
+
+/**
+ * Builds the arrays of `runtime/tokenizer/packed/unigram/vocabulary.ts`. The last of equal pieces counts.
+ *
+ * @returns undefined when the unknown piece or a byte's piece is missing, or there are more characters than codes
+ */
+export function vocabularyTable({ vocab, unk_id, byte_fallback }: UnigramJson["model"]) {
+  const vocabulary = new Map(vocab.map(([piece], id) => [piece, id]));
+  const codes = codesOfCharacters([...vocabulary.keys()]);
+  const byteIds = byte_fallback ? bytePieces.map((piece) => vocabulary.get(piece)) : [];
+  if (unk_id >= vocab.length || codes.size > CODE_MASK || !byteIds.every((id) => id !== undefined)) return undefined;
+
+  const scores = Float64Array.from(vocab, ([, score]) => rustNumber(score));
+  const areEmptyPlanesAlike = ![...codes.keys()].some((character) =>
+    isInEmptyPlane(character.codePointAt(0) as number),
+  );
+  const { pageOf, pages } = codePointPages((point) => codes.get(String.fromCodePoint(point)) ?? 0, areEmptyPlanesAlike);
+  const tokens = Array.from(vocabulary, ([piece, id]) => ({
+    codes: Array.from(piece, (character) => codes.get(character) as number),
+    id,
+  }));
+  return {
+    vocabulary,
+    unknownScore: scores.reduce((a, b) => Math.min(a, b)) - UNKNOWN_PENALTY,
+    arrays: { ...minimalAutomaton(tokens), codePageOf: pageOf, codePages: pages, byteIds, scores },
+  };
+}

@@ -1,0 +1,46 @@
+import { type CharacterTable, HANGUL_RESULT } from "../../../../runtime/tokenizer/packed/word-piece/characters.ts";
+import { codePointPages, isInEmptyPlane, numberOfKey } from "../code-point-pages.ts";
+import { createNormalizer, type NormalizerOptions, stripsAccents } from "./normalize-character.ts";
+import type { BertNormalizer } from "./word-piece-json.ts";
+
+const REPLACEMENT = "\ufffd";
+
+/**
+ * Builds the table of `runtime/tokenizer/packed/word-piece/characters.ts`.
+ *
+ * @param codes codes of the vocabulary's characters
+ */
+export function characterTable(
+  normalizer: BertNormalizer,
+  codes: ReadonlyMap<string, number>,
+  options: NormalizerOptions,
+): CharacterTable {
+  const normalize = createNormalizer(normalizer, options);
+  const decomposesHangul = stripsAccents(normalizer);
+  const symbols: number[] = [];
+  const resultStart = [0];
+  const results = new Map<string, number>([["Hangul", HANGUL_RESULT]]);
+  const resultOf = (point: number): number => {
+    if (decomposesHangul && isHangulSyllable(point)) return HANGUL_RESULT;
+    const character = isSurrogate(point) ? REPLACEMENT : String.fromCodePoint(point);
+    const result = normalize(character).map(([each, bits]) => ((codes.get(each) ?? 0) | bits) >>> 0);
+    return numberOfKey(results, result.join(), () => {
+      resultStart.push(symbols.length);
+      symbols.push(...result);
+    });
+  };
+
+  const areEmptyPlanesAlike = ![...codes.keys()].some((character) =>
+    isInEmptyPlane(character.codePointAt(0) as number),
+  );
+  const points = codePointPages(resultOf, areEmptyPlanesAlike);
+  resultStart.push(symbols.length);
+  return {
+    ...points,
+    resultStart: Uint32Array.from(resultStart),
+    symbols: Uint32Array.from(symbols),
+  };
+}
+
+const isSurrogate = (point: number): boolean => point >= 0xd800 && point <= 0xdfff;
+const isHangulSyllable = (point: number): boolean => point >= 0xac00 && point <= 0xd7a3;

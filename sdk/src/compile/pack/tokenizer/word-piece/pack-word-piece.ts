@@ -1,0 +1,56 @@
+import * as v from "valibot";
+import { CODE_MASK } from "../../../../runtime/tokenizer/packed/automaton.ts";
+import type { WordPieceSettings } from "../../../../runtime/tokenizer/packed/packed-settings.ts";
+import { normalize } from "../../../../runtime/tokenizer/packed/word-piece/characters.ts";
+import { addedTokens, areUsable } from "../added-tokens.ts";
+import { codesOfCharacters, type EncodedToken, minimalAutomaton } from "../minimal-automaton.ts";
+import { specialTokens } from "../special-tokens.ts";
+import { writePackedFile } from "../write-packed-file.ts";
+import { characterTable } from "./character-table.ts";
+import { createNormalizer } from "./normalize-character.ts";
+import { WordPieceJson } from "./word-piece-json.ts";
+
+/** Packs the file that `createWordPiece` reads; undefined unless tokenizer.json is a `WordPieceJson`. */
+export function packWordPiece(json: object): Uint8Array<ArrayBuffer> | undefined {
+  const parsed = v.safeParse(WordPieceJson, json);
+  if (!parsed.success) return undefined;
+  const { normalizer, model } = parsed.output;
+  const vocabulary = new Map(Object.entries(model.vocab));
+  const unknown = vocabulary.get(model.unk_token);
+  const specials = specialTokens(parsed.output);
+  const added = addedTokens(parsed.output, vocabulary);
+  const normalizedTokens = added.filter(({ normalized }) => normalized);
+  const options = { marksWords: normalizedTokens.some(({ singleWord }) => singleWord) };
+
+  const normalizeCharacter = createNormalizer(normalizer, options);
+  const codes = codesOfCharacters([
+    ...vocabulary.keys(),
+    ...normalizedTokens.flatMap(({ content }) =>
+      Array.from(content).flatMap((each) => normalizeCharacter(each).map(([character]) => character)),
+    ),
+  ]);
+  const codesOf = (text: string) => Array.from(text, (character) => codes.get(character) ?? 0);
+  const addedCode = codes.size + 1;
+  if (unknown === undefined || specials === undefined || addedCode > CODE_MASK) return undefined;
+
+  const characters = characterTable(normalizer, codes, options);
+  const tokens = Array.from(vocabulary, ([token, id]): EncodedToken => ({ codes: codesOf(token), id }));
+  const patterns = normalizedTokens.map(({ content, id }): EncodedToken => {
+    const symbols = normalize(characters, content);
+    return { codes: [addedCode, ...symbols.map((symbol) => symbol & CODE_MASK)], id };
+  });
+  if (!areUsable(patterns.map(({ codes }) => codes.slice(1).join()))) return undefined;
+
+  return writePackedFile<WordPieceSettings>(
+    {
+      kind: "wordpiece",
+      unknown,
+      longestWord: model.max_input_chars_per_word,
+      ...specials,
+      continuation: codesOf(model.continuing_subword_prefix),
+      addedCode,
+      added,
+    },
+    { ...characters, ...minimalAutomaton([...tokens, ...patterns]) },
+  );
+}

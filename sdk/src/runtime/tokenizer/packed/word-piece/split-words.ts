@@ -1,0 +1,50 @@
+import { type Automaton, type AutomatonPosition, follow, longestToken, START } from "../automaton.ts";
+import type { WordPieceSettings } from "../packed-settings.ts";
+import { type Character, ISOLATED, SPACE } from "./character.ts";
+
+/** Appends the ids of a part of a normalized text. */
+export type WordSplitter = (characters: readonly Character[], start: number, end: number, ids: number[]) => void;
+
+/**
+ * Creates a function that splits a text at white space and around punctuation, and each word into tokens: again and again
+ * the longest token that the rest of the word begins with.
+ */
+export function createWordSplitter(
+  { continuation, longestWord, unknown }: WordPieceSettings,
+  automaton: Automaton,
+): WordSplitter {
+  /** The automaton's position after "##"; undefined where no token begins so. */
+  const inside = continuation.reduce<AutomatonPosition | undefined>(
+    (position, code) => position && follow(automaton, position, code),
+    START,
+  );
+
+  const splitWord = (characters: readonly Character[], start: number, end: number, ids: number[]) => {
+    const before = ids.length;
+    let position: AutomatonPosition | undefined = START;
+    for (let at = start; at < end; ) {
+      const isShort = end - start <= longestWord;
+      const token = isShort && position ? longestToken(automaton, position, characters, at, end) : undefined;
+      if (!token) {
+        ids.length = before;
+        ids.push(unknown);
+        return;
+      }
+      ids.push(token.id);
+      at = token.end;
+      position = inside;
+    }
+  };
+
+  return (characters, start, end, ids) => {
+    let wordStart = start;
+    for (let at = start; at < end; at++) {
+      const character = characters[at] as Character;
+      if ((character & (SPACE | ISOLATED)) === 0) continue;
+      splitWord(characters, wordStart, at, ids);
+      if ((character & ISOLATED) !== 0) splitWord(characters, at, at + 1, ids);
+      wordStart = at + 1;
+    }
+    splitWord(characters, wordStart, end, ids);
+  };
+}

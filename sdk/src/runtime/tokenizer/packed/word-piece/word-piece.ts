@@ -1,0 +1,57 @@
+import type { AddedTokenFinder, SplittableText } from "../added-tokens.ts";
+import type { TokenizerAlgorithm } from "../algorithm.ts";
+import { type Automaton, follow, longestToken, openAutomaton, START } from "../automaton.ts";
+import { checkIds, type PackedFile } from "../packed-file.ts";
+import type { WordPieceSettings } from "../packed-settings.ts";
+import { type Character, SPACE, WORD } from "./character.ts";
+import { normalize, openCharacters } from "./characters.ts";
+import { createWordSplitter } from "./split-words.ts";
+
+/**
+ * Creates WordPiece, the algorithm of BERT: normalizes character by character, and splits words into the longest tokens.
+ *
+ * @throws BertEdgeError `tokenizer_invalid`
+ */
+export function createWordPiece(
+  { settings, arrays }: PackedFile<WordPieceSettings>,
+  vocabularySize: number,
+): TokenizerAlgorithm<readonly Character[]> {
+  checkIds([settings.unknown], vocabularySize);
+  const characters = openCharacters(arrays);
+  const automaton = openAutomaton(arrays, vocabularySize);
+  return {
+    longestWord: settings.longestWord,
+    normalize: (text) => normalize(characters, text),
+    textOf: charactersText,
+    findAdded: automatonFinder(settings, automaton),
+    addIds: createWordSplitter(settings, automaton),
+  };
+}
+
+function charactersText(characters: readonly Character[]): SplittableText {
+  const has = (at: number, flag: number) => ((characters[at] ?? 0) & flag) !== 0;
+  return {
+    length: characters.length,
+    isSpace: (at) => has(at, SPACE),
+    isWordAt: (at) => has(at, WORD),
+    isWordBefore: (at) => has(at - 1, WORD),
+  };
+}
+
+/** Finds the added tokens that are in the automaton, behind `addedCode`; undefined where there are none. */
+function automatonFinder(
+  { added, addedCode }: WordPieceSettings,
+  automaton: Automaton,
+): AddedTokenFinder<readonly Character[]> | undefined {
+  const first = follow(automaton, START, addedCode);
+  if (!first) return undefined;
+  const tokens = new Map(added.map((token) => [token.id, token]));
+  return function* (characters) {
+    for (let at = 0; at < characters.length; ) {
+      const match = longestToken(automaton, first, characters, at, characters.length);
+      const token = match && tokens.get(match.id);
+      if (token) yield { token, start: at, end: match.end };
+      at = match?.end ?? at + 1;
+    }
+  };
+}
