@@ -92,7 +92,7 @@ const ortSession = (graph: Graph) => ortNodeEngine({ threads: 1 }).load(oneModel
 
 /** Runs on the edge engine. For choices without kernels, runs on its reference kernels, which compute the same bits. */
 async function edgeSession(model: TextModel, graph: Graph) {
-  const size = { maxTokens: model.maxTokens, vocabulary: model.config.vocab_size };
+  const size = { maxTokens: model.maxTokens, vocabulary: model.config.vocabularySize };
   try {
     return await (await engineOnThisMachine("wasm")).load(oneModel(await encodeProgram(graph, size)));
   } catch (error) {

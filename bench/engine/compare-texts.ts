@@ -21,7 +21,7 @@ export const compareTexts =
   ({ model, tokens, rival, over }: Comparison) =>
   async (context: Context): Promise<Measured> => {
     const subject = await context.subject(model);
-    const texts = tokens.map((length, i) => text(length, i, subject.model.config.vocab_size));
+    const texts = tokens.map((length, i) => text(length, i, subject.model.config.vocabularySize));
     const [own] = (await openAll(ours, subject)) as [Encoder];
     const others = await openAll(rival, subject);
     try {

@@ -54,4 +54,4 @@ export async function openSubject(folder: string): Promise<Subject> {
 
 /** Maximum length by the model's positions. sentence-transformers' files allow less. */
 const packed = ({ config }: TextModel, graph: Graph): Promise<File> =>
-  encodeProgram(graph, { maxTokens: maxTokensOf(config), vocabulary: config.vocab_size });
+  encodeProgram(graph, { maxTokens: maxTokensOf(config), vocabulary: config.vocabularySize });

@@ -63,10 +63,10 @@ function atEdge(folder: string, name: string, { vocabulary, hidden, positions }:
     ? { names: ["logits"], shape: [undefined, labels.at(-1)] }
     : { names: ["last_hidden_state", "token_embeddings"], shape: [undefined, undefined, hidden] };
   const config = {
-    vocab_size: vocabulary,
-    hidden_size: hidden,
-    max_position_embeddings: positions,
-    rope_theta: /modernbert|nomic/.test(name) ? [1] : undefined,
+    vocabularySize: vocabulary,
+    hiddenSize: hidden,
+    maxPositions: positions,
+    rotaryTheta: /modernbert|nomic/.test(name) ? [1] : undefined,
   } as EncoderConfig;
   const reading = exportedGraph(join(folder, name, "model.onnx"), config, result);
   const program = async () => {

@@ -32,7 +32,7 @@ export async function writeCases(folder: string): Promise<void> {
   }
   const { graph, config, maxTokens, encode } = await readTextModel(join(root, "models/default"));
   await fuseGraph(graph);
-  await add("default", await edgeFile(graph, { maxTokens, vocabulary: config.vocab_size }), encode(probeTexts));
+  await add("default", await edgeFile(graph, { maxTokens, vocabulary: config.vocabularySize }), encode(probeTexts));
 
   await writeFile(join(folder, "cases.json"), JSON.stringify(cases));
   for (const kernels of ["relaxed.wasm", "simd.wasm"]) {

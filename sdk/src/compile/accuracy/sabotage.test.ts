@@ -51,7 +51,7 @@ async function expectLimitsReached({ folder, out }: Preparable): Promise<Manifes
     const session = await engine.load(oneModel(bytes));
     const states = await session.run(model.encode(probeTexts));
     await session.release();
-    return states.map((rows) => meanOf(rows, model.config.hidden_size));
+    return states.map((rows) => meanOf(rows, model.config.hiddenSize));
   };
   const wanted = await vectors(undefined, encodeOnnx(model.graph));
   for (const [name, target] of Object.entries(manifest.targets) as [TargetName, Target][]) {

@@ -1,6 +1,6 @@
 import type { Value } from "../graph/node.ts";
 import { float32Scalar } from "../graph/tensor.ts";
-import type { Activation } from "./config-keys.ts";
+import type { ActivationName } from "./config-keys.ts";
 import type { GraphWriter } from "./graph-writer.ts";
 
 type Formula = (g: GraphWriter, name: string, x: Value) => Value;
@@ -38,8 +38,8 @@ const sigmoidUnit =
 
 const relu: Formula = (g, name, x) => g.op(name, "Relu", [x]);
 
-/** By transformers' names (ACT2FN). */
-export const activation: Readonly<Record<Activation, Formula>> = {
+/** Formulas by transformers' names (ACT2FN). */
+export const activationFormulas: Readonly<Record<ActivationName, Formula>> = {
   gelu,
   gelu_new: tanhGelu,
   gelu_pytorch_tanh: tanhGelu,

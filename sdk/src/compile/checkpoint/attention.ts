@@ -4,15 +4,15 @@ import { float32Scalar, int64s } from "../graph/tensor.ts";
 import type { EncoderConfig } from "./encoder-config.ts";
 import type { EncoderLayer } from "./encoder-weights.ts";
 import type { GraphWriter } from "./graph-writer.ts";
-import { linear } from "./layers.ts";
-import { type Rotation, rotated } from "./rotary-positions.ts";
-import type { Linear } from "./take-weights.ts";
+import { writeLinear } from "./layers.ts";
+import { type Rotation, writeRotated } from "./rotary-positions.ts";
+import type { LinearWeights } from "./take-weights.ts";
 
-/** What positions do to attention. */
+/** Values by which positions change attention. */
 export interface AttentionPositions {
-  /** Added to scores, each [batch or 1, heads or 1, sequence or 1, sequence]. */
+  /** Biases of scores, each [batch or 1, heads or 1, sequence or 1, sequence]. */
   readonly biases: readonly Value[];
-  /** Turns queries and keys; undefined where positions are in the embeddings. */
+  /** Rotates queries and keys; undefined for position tables. */
   readonly rotation: Rotation | undefined;
 }
 
@@ -20,35 +20,32 @@ export interface AttentionPositions {
  * softmax(q · kᵀ / √size + biases) · v per head, https://arxiv.org/abs/1706.03762, section 3.2
  *
  * @param x [batch, sequence, hidden]
- * @returns [batch, sequence, hidden], before the output's linear map
+ * @returns [batch, sequence, hidden], before the output's linear layer
  */
-export function attention(
+export function writeAttention(
   g: GraphWriter,
   name: string,
   x: Value,
   layer: Pick<EncoderLayer, "query" | "key" | "value">,
-  { num_attention_heads: heads, hidden_size: hidden }: EncoderConfig,
+  { heads, hiddenSize: hidden }: EncoderConfig,
   { biases, rotation }: AttentionPositions,
 ): Value {
   const size = hidden / heads;
   const split = g.constant("split_heads", int64s(0, 0, heads, size));
-  const projected = (part: string, weights: Linear, perm: number[]) => {
-    const perHead = g.op(`${name}.${part}.heads`, "Reshape", [linear(g, `${name}.${part}`, x, weights), split]);
+  const projected = (part: string, weights: LinearWeights, perm: number[]) => {
+    const perHead = g.op(`${name}.${part}.heads`, "Reshape", [writeLinear(g, `${name}.${part}`, x, weights), split]);
     return g.op(`${name}.${part}.moved`, "Transpose", [perHead], { perm: ints(...perm) });
   };
-  const turned = (part: string, weights: Linear, by: Rotation) =>
-    rotated(g, `${name}.${part}.rotated`, projected(part, weights, [0, 2, 1, 3]), size, by);
+  const rotate = (part: string, weights: LinearWeights, by: Rotation) =>
+    writeRotated(g, `${name}.${part}.rotated`, projected(part, weights, [0, 2, 1, 3]), size, by);
 
-  const query = rotation ? turned("query", layer.query, rotation) : projected("query", layer.query, [0, 2, 1, 3]);
+  const query = rotation ? rotate("query", layer.query, rotation) : projected("query", layer.query, [0, 2, 1, 3]);
   const key = rotation
-    ? g.op(`${name}.key.transposed`, "Transpose", [turned("key", layer.key, rotation)], { perm: ints(0, 1, 3, 2) })
+    ? g.op(`${name}.key.transposed`, "Transpose", [rotate("key", layer.key, rotation)], { perm: ints(0, 1, 3, 2) })
     : projected("key", layer.key, [0, 2, 3, 1]);
   const value = projected("value", layer.value, [0, 2, 1, 3]);
-  const products = g.op(`${name}.products`, "MatMul", [query, key]);
-  const scaled = g.op(`${name}.scaled`, "Div", [
-    products,
-    g.constant("sqrt_head_size", float32Scalar(Math.sqrt(size))),
-  ]);
+  const scores = g.op(`${name}.scores`, "MatMul", [query, key]);
+  const scaled = g.op(`${name}.scaled`, "Div", [scores, g.constant("sqrt_head_size", float32Scalar(Math.sqrt(size)))]);
   const masked = biases.reduce((scores, bias, i) => g.op(`${name}.masked.${i}`, "Add", [scores, bias]), scaled);
   const probabilities = g.op(`${name}.softmax`, "Softmax", [masked], { axis: int(-1) });
   const context = g.op(`${name}.context`, "MatMul", [probabilities, value]);

@@ -26,23 +26,23 @@ describe("readCheckpoint", () => {
     const checkpoint = await readCheckpoint(folder);
     expect(checkpoint).toMatchObject({
       folder,
-      config: { hidden_size: 32, num_hidden_layers: 2, hidden_act: "gelu" },
+      config: { hiddenSize: 32, layers: 2, activation: "gelu" },
       tokenizer: { json: tokenizer, config: { do_lower_case: true } },
     });
     expect(checkpoint.weights.get("embeddings.LayerNorm.bias")).toMatchObject({ dtype: "float32", shape: [32] });
   });
 
-  it("takes what old configurations leave out as transformers does", async () => {
+  it("has transformers' defaults for keys that old configurations lack", async () => {
     const folder = await tinyFolder();
     const { type_vocab_size, layer_norm_eps, ...config } = JSON.parse(await configOf(folder));
     await writeFile(join(folder, "config.json"), JSON.stringify(config));
     expect((await readCheckpoint(folder)).config).toMatchObject({
-      type_vocab_size: 2,
-      layer_norm_eps: 1e-12,
+      tokenTypes: 2,
+      layerNormEpsilon: 1e-12,
     });
   });
 
-  it("reads weights wherever in the file they begin", async () => {
+  it("reads weights that are not aligned in the file", async () => {
     for (const padding of ["", " ", "  ", "   "]) {
       const folder = await tinyFolder({ files: { "model.safetensors": undefined } });
       const tensors = { [`odd${padding}`]: float32Tensor([2], [1.5, -2]) };

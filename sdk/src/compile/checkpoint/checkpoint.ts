@@ -1,10 +1,11 @@
 import type { Tensor } from "../graph/tensor.ts";
 import { expectHead } from "./architectures.ts";
-import { EncoderConfig } from "./encoder-config.ts";
+import type { EncoderConfig } from "./encoder-config.ts";
+import { EncoderConfigJson } from "./encoder-config-json.ts";
 import { readConfig, readTokenizer, readWeights, type TokenizerFiles } from "./model-folder.ts";
 import { readSentenceHead, type SentenceHead } from "./sentence-transformers.ts";
 
-/** What of a model folder decides its computation. */
+/** The parts of a model folder that decide its computation. */
 export interface Encoder {
   readonly folder: string;
   readonly config: EncoderConfig;
@@ -40,12 +41,12 @@ export async function describeCheckpoint(folder: string): Promise<Omit<Checkpoin
 }
 
 /**
- * Reads config.json of a folder with an encoder alone.
+ * Reads config.json of a folder whose model is an encoder without a task head.
  *
  * @throws BertEdgeError as `readCheckpoint`
  */
 export async function readEncoderConfig(folder: string): Promise<EncoderConfig> {
-  const config = await readConfig(folder, EncoderConfig);
+  const config = await readConfig(folder, EncoderConfigJson);
   await expectHead(folder, "none");
   return config;
 }

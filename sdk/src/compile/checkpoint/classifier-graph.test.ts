@@ -125,7 +125,7 @@ describeShared("models/bert-edge-mini-sst2", "bert-edge-mini-sst2", (folder) => 
     const { labels, tokenizer, ...classifier } = await readClassifier(folder);
     const graph = classifierGraph({ ...classifier, labels, tokenizer });
     const { encode } = createJsonTokenizer(tokenizer.json, tokenizer.config);
-    const encoded = (text: string): Rows => [[...encode(text, classifier.config.max_position_embeddings).ids]];
+    const encoded = (text: string): Rows => [[...encode(text, classifier.config.maxPositions).ids]];
     return { graph, labels, encoded, ...(await fusedOf(graph)) };
   };
 

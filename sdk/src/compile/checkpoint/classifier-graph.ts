@@ -2,25 +2,25 @@ import { int } from "../graph/attribute.ts";
 import type { Graph } from "../graph/graph.ts";
 import type { Value } from "../graph/node.ts";
 import { inferShapes } from "../shapes/infer-shapes.ts";
-import { activation } from "./activation.ts";
+import { activationFormulas } from "./activation.ts";
 import { writeEncoder } from "./encoder-graph.ts";
 import { encoderWeights } from "./encoder-weights.ts";
 import { GraphWriter } from "./graph-writer.ts";
-import { layerNorm, linear } from "./layers.ts";
+import { writeLayerNorm, writeLinear } from "./layers.ts";
 import { axes, int64 } from "./positions.ts";
 import { asFloat } from "./score-biases.ts";
 import { type Classifier, headWeights } from "./sequence-classification.ts";
 
 /**
- * A classifier written out in standard operators, as `encoderGraph` writes an encoder. Its output is `logits`
- * [batch, labels], named and typed as in transformers' own ONNX exports.
+ * Writes a classifier in standard operators, as `encoderGraph` writes an encoder. Its output is `logits` [batch, labels], with
+ * the name and type of transformers' own ONNX exports.
  *
- * @throws BertEdgeError `checkpoint_invalid` for tensors that are missing, of another shape, or not finite
+ * @throws BertEdgeError `checkpoint_invalid` for tensors that are missing, have another shape, or have NaN or infinite numbers
  */
 export function classifierGraph(classifier: Classifier): Graph {
-  const g = new GraphWriter(classifier.config.model_type);
-  const { states, mask } = writeEncoder(g, classifier.config, encoderWeights(classifier));
-  const pooled = classifier.head.pooling === "cls" ? clsState(g, states) : meanState(g, states, mask);
+  const g = new GraphWriter(classifier.config.modelType);
+  const { hiddenStates, mask } = writeEncoder(g, classifier.config, encoderWeights(classifier));
+  const pooled = classifier.head.pooling === "cls" ? clsState(g, hiddenStates) : meanState(g, hiddenStates, mask);
   const logits = headLogits(g, pooled, classifier);
   g.graph.outputs.push({ name: "logits", value: logits, declaration: undefined });
   inferShapes(g.graph);
@@ -28,18 +28,18 @@ export function classifierGraph(classifier: Classifier): Graph {
 }
 
 /** [batch, sequence, hidden] → [batch, hidden] */
-const clsState = (g: GraphWriter, states: Value): Value =>
-  g.op("pooled", "Gather", [states, int64(g, 0)], { axis: int(1) });
+const clsState = (g: GraphWriter, hiddenStates: Value): Value =>
+  g.op("pooled", "Gather", [hiddenStates, int64(g, 0)], { axis: int(1) });
 
 /**
- * The mean of the states that the mask shows, [batch, sequence, hidden] → [batch, hidden]. Divided before it is summed:
- * sums over long texts are beyond half precision.
+ * The mean of the hidden states of all tokens but padding, [batch, sequence, hidden] → [batch, hidden]. It divides before it
+ * sums, because sums over long texts are too large for half precision.
  */
-function meanState(g: GraphWriter, states: Value, mask: Value): Value {
+function meanState(g: GraphWriter, hiddenStates: Value, mask: Value): Value {
   const shown = asFloat(g, "pooled.shown", mask);
   const count = g.op("pooled.count", "ReduceSum", [shown, axes(g, 1)], { keepdims: int(1) });
   const share = g.op("pooled.share", "Unsqueeze", [g.op("pooled.part", "Div", [shown, count]), axes(g, 2)]);
-  const parts = g.op("pooled.parts", "Mul", [states, share]);
+  const parts = g.op("pooled.parts", "Mul", [hiddenStates, share]);
   return g.op("pooled", "ReduceSum", [parts, axes(g, 1)], { keepdims: int(0) });
 }
 
@@ -47,11 +47,11 @@ function meanState(g: GraphWriter, states: Value, mask: Value): Value {
 function headLogits(g: GraphWriter, pooled: Value, classifier: Classifier): Value {
   const { head, config } = classifier;
   const { dense, norm, output } = headWeights(classifier);
-  const projected = linear(g, "head.dense", pooled, dense);
+  const projected = writeLinear(g, "head.dense", pooled, dense);
   const activated =
     head.activation === "tanh"
       ? g.op("head.activation", "Tanh", [projected])
-      : activation[head.activation](g, "head.activation", projected);
-  const normalized = norm ? layerNorm(g, "head.norm", activated, norm, config.layer_norm_eps) : activated;
-  return linear(g, "head.output", normalized, output);
+      : activationFormulas[head.activation](g, "head.activation", projected);
+  const normalized = norm ? writeLayerNorm(g, "head.norm", activated, norm, config.layerNormEpsilon) : activated;
+  return writeLinear(g, "head.output", normalized, output);
 }

@@ -3,7 +3,8 @@ import * as v from "valibot";
 import { expect, it } from "vitest";
 import { seeded } from "#test/fixtures/seeded.ts";
 import { originalNomicKeys } from "#test/fixtures/tiny-nomic.ts";
-import { EncoderConfig, maxTokensOf } from "./encoder-config.ts";
+import { maxTokensOf } from "./encoder-config.ts";
+import { EncoderConfigJson } from "./encoder-config-json.ts";
 import { families } from "./families/index.ts";
 
 const sizes = {
@@ -21,26 +22,25 @@ const usual = Object.keys(families)
 const distilBert = { ...sizes, model_type: "distilbert", dim: 32, n_layers: 2, n_heads: 4, hidden_dim: 64 };
 const complete: Record<string, unknown>[] = [...usual, distilBert, originalNomicKeys(sizes)];
 
-it.each(complete)("takes the sizes of $model_type for what they are", (keys) => {
-  const config = v.parse(EncoderConfig, keys);
-  const { model_type, intermediate_size, ...others } = config;
-  expect(others).toMatchObject({ vocab_size: 100, hidden_size: 32, num_hidden_layers: 2, num_attention_heads: 4 });
-  expect(intermediate_size).toBeGreaterThanOrEqual(64);
+it.each(complete)("reads the sizes of $model_type", (keys) => {
+  const config = v.parse(EncoderConfigJson, keys);
+  expect(config).toMatchObject({ vocabularySize: 100, hiddenSize: 32, layers: 2, heads: 4 });
+  expect(config.intermediateSize).toBeGreaterThanOrEqual(64);
   expect(maxTokensOf(config)).toBeLessThanOrEqual(40);
 });
 
-it("wants positions for three tokens after padding's own", () => {
+it("requires three positions after the padding's", () => {
   const roberta = (pad_token_id: number) => ({
     ...sizes,
     model_type: "roberta",
     max_position_embeddings: 40,
     pad_token_id,
   });
-  expect(v.safeParse(EncoderConfig, roberta(36)).success).toBe(true);
-  expect(v.safeParse(EncoderConfig, roberta(37)).success).toBe(false);
+  expect(v.safeParse(EncoderConfigJson, roberta(36)).success).toBe(true);
+  expect(v.safeParse(EncoderConfigJson, roberta(37)).success).toBe(false);
 });
 
-it("answers any keys with a configuration or with issues, and in little memory", () => {
+it("gives a configuration or issues for any keys, and needs little memory", () => {
   const names = [...new Set(complete.flatMap(Object.keys)), "layer_types", "rope_parameters", "local_attention"];
   const value = fc.oneof(fc.jsonValue(), fc.nat(64), fc.constantFrom(1e9, 2 ** 31 - 1, 2 ** 53, 1e300, -1, 0.5, null));
   const changed = fc
@@ -49,7 +49,7 @@ it("answers any keys with a configuration or with issues, and in little memory",
   const outcomes = new Set<boolean>();
   fc.assert(
     fc.property(fc.oneof({ weight: 4, arbitrary: changed }, fc.jsonValue()), (keys) => {
-      outcomes.add(v.safeParse(EncoderConfig, keys).success);
+      outcomes.add(v.safeParse(EncoderConfigJson, keys).success);
     }),
     seeded(1000),
   );

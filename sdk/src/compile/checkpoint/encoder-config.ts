@@ -1,77 +1,78 @@
-import * as v from "valibot";
-import type { Activation } from "./config-keys.ts";
-import type { Family } from "./families/family.ts";
-import { families } from "./families/index.ts";
+import type { ActivationName, BertSizes } from "./config-keys.ts";
 
-/** What decides an encoder's computation, under transformers' keys, whatever its family calls them. */
+/** An encoder's architecture, the same for all families. Each family translates the keys of its config.json. */
 export interface EncoderConfig {
-  readonly model_type: string;
-  readonly vocab_size: number;
-  readonly hidden_size: number;
+  /** transformers' name of the family. */
+  readonly modelType: string;
+  readonly vocabularySize: number;
+  readonly hiddenSize: number;
   /** Width of the embedding tables. */
-  readonly embedding_size: number;
-  /** Whether a linear map leads from the embeddings to `hidden_size`. */
-  readonly embedding_projection: boolean;
-  readonly num_hidden_layers: number;
-  /** Sets of weights that the layers share between them, in order; as many as layers where none is shared. */
-  readonly num_hidden_groups: number;
-  readonly num_attention_heads: number;
-  readonly intermediate_size: number;
-  /** Rows of the position table; tokens of the longest text where positions are rotary. */
-  readonly max_position_embeddings: number;
-  /** 0 for encoders without token types. */
-  readonly type_vocab_size: number;
-  readonly layer_norm_eps: number;
-  readonly hidden_act: Activation;
-  /** Where positions count from the row after it, over tokens that are not it; undefined where they count from 0. */
-  readonly position_padding_id: number | undefined;
-  /** Buckets of the relative positions that bias scores; undefined without. */
-  readonly relative_attention_num_buckets: number | undefined;
-  /** Base of each layer's rotary positions, which take the position table's place; undefined without. */
-  readonly rope_theta: readonly number[] | undefined;
-  /** How many tokens on either side each layer's attention sees, undefined for all; undefined where all see all. */
-  readonly attention_reach: readonly (number | undefined)[] | undefined;
-  /** Whether layers normalize what they read, and the encoder its result; otherwise layers normalize what they return. */
-  readonly norm_first: boolean;
-  /** Whether a second linear map multiplies the activation. */
-  readonly gated: boolean;
-  /** Whether layer normalizations, the attention's linear maps and the feed-forward ones have a bias. */
-  readonly norm_bias: boolean;
-  readonly attention_bias: boolean;
-  readonly mlp_bias: boolean;
+  readonly embeddingSize: number;
+  /** Whether a linear layer maps the embeddings to `hiddenSize`. */
+  readonly hasEmbeddingProjection: boolean;
+  readonly layers: number;
+  /** Number of different sets of layer weights; consecutive layers share one. Equals `layers` where none is shared. */
+  readonly layerGroups: number;
+  readonly heads: number;
+  readonly intermediateSize: number;
+  /** Rows of the position table; for rotary positions, tokens of the longest text. */
+  readonly maxPositions: number;
+  /** Rows of the token type table; 0 for encoders without token types. */
+  readonly tokenTypes: number;
+  readonly layerNormEpsilon: number;
+  readonly activation: ActivationName;
+  /**
+   * Token id of padding for families that count positions from `positionPaddingId + 1`, padding left out; undefined for
+   * families that count all tokens from 0.
+   */
+  readonly positionPaddingId: number | undefined;
+  /** Buckets of relative position biases; undefined for encoders without. */
+  readonly relativePositionBuckets: number | undefined;
+  /** Base of each layer's rotary embedding; undefined for encoders with a position table. */
+  readonly rotaryTheta: readonly number[] | undefined;
+  /** Tokens on either side that each layer attends to, undefined for all; undefined for encoders without windows. */
+  readonly windowRadius: readonly (number | undefined)[] | undefined;
+  /** Whether layers normalize their input, and the encoder its output; otherwise layers normalize their output. */
+  readonly normalizesFirst: boolean;
+  /** Whether the activation is multiplied by an up projection. */
+  readonly isGated: boolean;
+  /** Whether layer normalizations have a bias. */
+  readonly hasNormBias: boolean;
+  /** Whether the linear layers of attention have a bias. */
+  readonly hasAttentionBias: boolean;
+  /** Whether the linear layers of the feed-forward part have a bias. */
+  readonly hasFeedForwardBias: boolean;
 }
 
-/** Of the longest text that a model must take: a word between two special tokens. */
-export const LEAST_TOKENS = 3;
+/** Minimum of the longest text that a model must take: one token between two special tokens. */
+export const MIN_TOKENS = 3;
 
-const modelTypes = Object.keys(families);
-const Keys = v.looseObject({
-  model_type: v.picklist(modelTypes, `only these families are supported so far: ${modelTypes.join(", ")}`),
+/** Returns the configuration of a BERT of these sizes, with which other families begin. */
+export const bertConfig = (keys: BertSizes): EncoderConfig => ({
+  modelType: keys.model_type,
+  vocabularySize: keys.vocab_size,
+  hiddenSize: keys.hidden_size,
+  embeddingSize: keys.hidden_size,
+  hasEmbeddingProjection: false,
+  layers: keys.num_hidden_layers,
+  layerGroups: keys.num_hidden_layers,
+  heads: keys.num_attention_heads,
+  intermediateSize: keys.intermediate_size,
+  maxPositions: keys.max_position_embeddings,
+  tokenTypes: keys.type_vocab_size,
+  layerNormEpsilon: keys.layer_norm_eps,
+  activation: keys.hidden_act,
+  positionPaddingId: undefined,
+  relativePositionBuckets: undefined,
+  rotaryTheta: undefined,
+  windowRadius: undefined,
+  normalizesFirst: false,
+  isGated: false,
+  hasNormBias: true,
+  hasAttentionBias: true,
+  hasFeedForwardBias: true,
 });
 
-/** config.json of every family that can be imported. */
-export const EncoderConfig = v.pipe(
-  Keys,
-  v.transform((keys): unknown => keys),
-  v.lazy((keys) => (families[(keys as v.InferOutput<typeof Keys>).model_type] as Family).config),
-  v.check(
-    (config) => config.hidden_size % config.num_attention_heads === 0,
-    "hidden_size must be a multiple of num_attention_heads",
-  ),
-  v.check(
-    (config) => config.num_hidden_layers % config.num_hidden_groups === 0,
-    "num_hidden_layers must be a multiple of num_hidden_groups",
-  ),
-  v.check(
-    (config) => config.rope_theta === undefined || config.hidden_size % (2 * config.num_attention_heads) === 0,
-    "rotary positions need heads of an even size",
-  ),
-  v.check(
-    (config) => maxTokensOf(config) >= LEAST_TOKENS,
-    "max_position_embeddings must leave room for three tokens after pad_token_id",
-  ),
-);
-
-/** The longest text: as many tokens as positions, less those before the first. */
-export const maxTokensOf = ({ max_position_embeddings, position_padding_id }: EncoderConfig): number =>
-  max_position_embeddings - (position_padding_id === undefined ? 0 : position_padding_id + 1);
+/** Returns the number of tokens of the longest text: all positions but those before the first token's. */
+export const maxTokensOf = ({ maxPositions, positionPaddingId }: EncoderConfig): number =>
+  maxPositions - (positionPaddingId === undefined ? 0 : positionPaddingId + 1);

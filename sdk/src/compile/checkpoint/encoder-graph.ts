@@ -2,34 +2,33 @@ import { symbolicDim } from "../graph/dim.ts";
 import type { Graph } from "../graph/graph.ts";
 import type { Value } from "../graph/node.ts";
 import { inferShapes } from "../shapes/infer-shapes.ts";
-import { embeddings } from "./embeddings.ts";
+import { writeEmbeddings } from "./embeddings.ts";
 import { type EncoderConfig, maxTokensOf } from "./encoder-config.ts";
 import { postNormLayer, preNormLayer } from "./encoder-layer.ts";
 import type { EncoderWeights } from "./encoder-weights.ts";
 import { GraphWriter } from "./graph-writer.ts";
-import { layerNorm } from "./layers.ts";
-import { rotation } from "./rotary-positions.ts";
+import { writeLayerNorm } from "./layers.ts";
+import { writeRotation } from "./rotary-positions.ts";
 import { maskBias, relativeBias, windowBias } from "./score-biases.ts";
 
-/** What a part of a graph that follows an encoder reads. */
+/** Values that a head behind an encoder reads. */
 export interface EncoderValues {
   /** [batch, sequence, hidden] */
-  readonly states: Value;
+  readonly hiddenStates: Value;
   /** The input, [batch, sequence], int64. */
   readonly mask: Value;
 }
 
 /**
- * An encoder written out in standard operators, formula by formula, from the checkpoint's tensors as they are. Inputs and
- * output are named and typed as transformers' own ONNX exports are.
+ * Writes an encoder in standard operators, formula by formula, with the checkpoint's tensors. Inputs and output have the names
+ * and types of transformers' own ONNX exports.
  *
- * Transformer encoder, Devlin et al. 2018 (https://arxiv.org/abs/1810.04805); what other families change in it is said
- * where it is done.
+ * The architecture is BERT's (https://arxiv.org/abs/1810.04805). Comments say where other families differ.
  */
 export function encoderGraph(config: EncoderConfig, weights: EncoderWeights): Graph {
-  const g = new GraphWriter(config.model_type);
-  const { states } = writeEncoder(g, config, weights);
-  g.graph.outputs.push({ name: "last_hidden_state", value: states, declaration: undefined });
+  const g = new GraphWriter(config.modelType);
+  const { hiddenStates } = writeEncoder(g, config, weights);
+  g.graph.outputs.push({ name: "last_hidden_state", value: hiddenStates, declaration: undefined });
   inferShapes(g.graph);
   return g.graph;
 }
@@ -40,19 +39,19 @@ export function writeEncoder(g: GraphWriter, config: EncoderConfig, weights: Enc
     g.graph.input(name, { dtype: "int64", shape: [symbolicDim("batch"), symbolicDim("sequence")] });
   const ids = input("input_ids");
   const mask = input("attention_mask");
-  const types = config.type_vocab_size > 1 ? input("token_type_ids") : undefined;
+  const types = config.tokenTypes > 1 ? input("token_type_ids") : undefined;
 
-  let x = embeddings(g, config, weights, ids, types);
+  let x = writeEmbeddings(g, config, weights, ids, types);
   const positions = layerPositions(g, config, weights, ids, mask);
-  const encoderLayer = config.norm_first ? preNormLayer : postNormLayer;
+  const encoderLayer = config.normalizesFirst ? preNormLayer : postNormLayer;
   weights.layers.forEach((layer, index) => {
     x = encoderLayer(g, `layer.${index}`, x, layer, config, positions(index));
   });
-  if (weights.finalNorm) x = layerNorm(g, "norm", x, weights.finalNorm, config.layer_norm_eps);
-  return { states: x, mask };
+  if (weights.finalNorm) x = writeLayerNorm(g, "norm", x, weights.finalNorm, config.layerNormEpsilon);
+  return { hiddenStates: x, mask };
 }
 
-/** What positions do to the attention of each layer; layers that agree share it. */
+/** Returns a function that gives the positions of each layer's attention; layers with equal settings share values. */
 function layerPositions(
   g: GraphWriter,
   config: EncoderConfig,
@@ -61,16 +60,16 @@ function layerPositions(
   mask: Value,
 ) {
   const maxTokens = maxTokensOf(config);
-  const headSize = config.hidden_size / config.num_attention_heads;
+  const headSize = config.hiddenSize / config.heads;
   const everywhere = [maskBias(g, mask)];
   if (relativePosition) everywhere.push(relativeBias(g, relativePosition, maxTokens, ids));
-  const windows = once((reach: number) => windowBias(g, reach, ids));
-  const rotations = once((theta: number) => rotation(g, theta, headSize, maxTokens, ids));
+  const windows = once((radius: number) => windowBias(g, radius, ids));
+  const rotations = once((theta: number) => writeRotation(g, theta, headSize, maxTokens, ids));
   return (index: number) => {
-    const reach = config.attention_reach?.[index];
-    const theta = config.rope_theta?.[index];
+    const radius = config.windowRadius?.[index];
+    const theta = config.rotaryTheta?.[index];
     return {
-      biases: reach === undefined ? everywhere : [...everywhere, windows(reach)],
+      biases: radius === undefined ? everywhere : [...everywhere, windows(radius)],
       rotation: theta === undefined ? undefined : rotations(theta),
     };
   };

@@ -1,13 +1,13 @@
 import type { Value } from "../graph/node.ts";
-import { activation } from "./activation.ts";
-import { type AttentionPositions, attention } from "./attention.ts";
+import { activationFormulas } from "./activation.ts";
+import { type AttentionPositions, writeAttention } from "./attention.ts";
 import type { EncoderConfig } from "./encoder-config.ts";
 import type { EncoderLayer } from "./encoder-weights.ts";
 import type { GraphWriter } from "./graph-writer.ts";
-import { layerNorm, linear } from "./layers.ts";
-import type { LayerNorm } from "./take-weights.ts";
+import { writeLayerNorm, writeLinear } from "./layers.ts";
+import type { LayerNormWeights } from "./take-weights.ts";
 
-/** One layer of an encoder, [batch, sequence, hidden] → [batch, sequence, hidden]. */
+/** Writes one layer of an encoder, [batch, sequence, hidden] → [batch, sequence, hidden]. */
 type LayerFormula = (
   g: GraphWriter,
   name: string,
@@ -37,24 +37,27 @@ export const preNormLayer: LayerFormula = (g, name, x, layer, config, positions)
   return g.op(`${name}.residual`, "Add", [output, attended]);
 };
 
-/** A layer's normalizations; undefined is none. */
+/** Returns a function that writes a layer's normalizations; undefined weights stand for none. */
 const normalizer =
-  (g: GraphWriter, name: string, { layer_norm_eps }: EncoderConfig) =>
-  (part: string, x: Value, norm: LayerNorm | undefined): Value =>
-    norm ? layerNorm(g, `${name}.${part}`, x, norm, layer_norm_eps) : x;
+  (g: GraphWriter, name: string, { layerNormEpsilon: layer_norm_eps }: EncoderConfig) =>
+  (part: string, x: Value, norm: LayerNormWeights | undefined): Value =>
+    norm ? writeLayerNorm(g, `${name}.${part}`, x, norm, layer_norm_eps) : x;
 
 const selfAttention: LayerFormula = (g, name, x, layer, config, positions) =>
-  linear(g, `${name}.output`, attention(g, name, x, layer, config, positions), layer.attentionOutput);
+  writeLinear(g, `${name}.output`, writeAttention(g, name, x, layer, config, positions), layer.attentionOutput);
 
-/** activation(x · W + b) · V + c, or with gates (activation(x · W + b) ⊗ (x · U + a)) · V + c, https://arxiv.org/abs/2002.05202 */
+/** activation(x · W + b) · V + c, or gated: (activation(x · W + b) ⊗ (x · U + a)) · V + c, https://arxiv.org/abs/2002.05202 */
 function feedForward(
   g: GraphWriter,
   name: string,
   x: Value,
-  { intermediate, factor, output }: EncoderLayer,
-  { hidden_act }: EncoderConfig,
+  { intermediate, upProjection, output }: EncoderLayer,
+  { activation }: EncoderConfig,
 ): Value {
-  const activated = activation[hidden_act](g, `${name}.activation`, linear(g, `${name}.intermediate`, x, intermediate));
-  const gated = factor ? g.op(`${name}.gated`, "Mul", [activated, linear(g, `${name}.factor`, x, factor)]) : activated;
-  return linear(g, `${name}.output`, gated, output);
+  const inner = writeLinear(g, `${name}.intermediate`, x, intermediate);
+  const activated = activationFormulas[activation](g, `${name}.activation`, inner);
+  const gated = upProjection
+    ? g.op(`${name}.gated`, "Mul", [activated, writeLinear(g, `${name}.up`, x, upProjection)])
+    : activated;
+  return writeLinear(g, `${name}.output`, gated, output);
 }

@@ -1,14 +1,14 @@
-/** One of several linear maps that are kept one below the other in one tensor. */
-interface PackedName {
+/** One of several linear layers whose weights are stacked in one tensor. */
+interface StackedName {
   readonly name: string;
   readonly part: number;
   readonly parts: number;
 }
 
-/** A linear map's name; `.weight` and `.bias` follow. */
-export type LinearName = string | PackedName;
+/** Name of a linear layer, without `.weight` and `.bias`. */
+export type LinearName = string | StackedName;
 
-/** Where a family keeps a layer's tensors; EncoderLayer says what each is. */
+/** Names of a layer's tensors; `EncoderLayer` describes them. */
 export interface LayerNames {
   readonly query: LinearName;
   readonly key: LinearName;
@@ -16,16 +16,17 @@ export interface LayerNames {
   readonly attentionOutput: LinearName;
   readonly attentionNorm: string | undefined;
   readonly intermediate: LinearName;
-  readonly factor?: LinearName;
+  readonly upProjection?: LinearName;
   readonly output: LinearName;
   readonly feedForwardNorm: string;
 }
 
-/** Where a family keeps an encoder's tensors; `.weight` and `.bias` follow. */
+/** Names of an encoder's tensors, without `.weight` and `.bias`. */
 export interface EncoderNames {
-  /** Put before every name by models with a task head. */
+  /** In front of every name in models with a task head. */
   readonly prefix: string;
-  readonly words: string;
+  /** The token embedding table. */
+  readonly tokens: string;
   readonly norm: string;
   readonly projection?: string;
   readonly finalNorm?: string;

@@ -17,7 +17,7 @@ describe("encoderWeights", () => {
     });
     expect(weights.layers).toHaveLength(2);
     expect(toFloat32(weights.layers[1]?.query.weight as never)).toEqual(expected);
-    expect(weights.word.shape).toEqual([50, 32]);
+    expect(weights.tokens.shape).toEqual([50, 32]);
     expect(weights.layers[0]?.intermediate.weight.shape).toEqual([64, 32]);
   });
 
@@ -41,7 +41,7 @@ describe("encoderWeights", () => {
   it("names the tensor of another shape, and both shapes", () => {
     refused(
       (values) => values.set(query, { shape: [32, 16], values: new Float32Array(512) }),
-      `tiny-bert should have ${query} of shape [32,32], not [32,16].`,
+      `tiny-bert should have ${query} of shape [32,32], but the shape is [32,16].`,
     );
   });
 
@@ -49,7 +49,7 @@ describe("encoderWeights", () => {
     refused(
       (values) =>
         values.set("encoder.layer.0.intermediate.dense.weight", { shape: [32, 64], values: new Float32Array(2048) }),
-      "encoder.layer.0.intermediate.dense.weight of shape [64,32], not [32,64]",
+      "encoder.layer.0.intermediate.dense.weight of shape [64,32], but the shape is [32,64]",
     );
   });
 

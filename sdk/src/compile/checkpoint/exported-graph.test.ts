@@ -14,7 +14,7 @@ import type { EncoderConfig } from "./encoder-config.ts";
 import { exportedGraph, exportOf } from "./exported-graph.ts";
 
 const [WORDS, POSITIONS, HIDDEN, LABELS] = [7, 5, 4, 3];
-const config = { vocab_size: WORDS, hidden_size: HIDDEN, max_position_embeddings: POSITIONS } as EncoderConfig;
+const config = { vocabularySize: WORDS, hiddenSize: HIDDEN, maxPositions: POSITIONS } as EncoderConfig;
 const NAME = "last_hidden_state";
 const states = { names: [NAME], shape: [undefined, undefined, HIDDEN] };
 const logits = { names: ["logits"], shape: [undefined, LABELS] };

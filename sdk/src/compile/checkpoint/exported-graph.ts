@@ -101,7 +101,11 @@ function faultOf(graph: Graph, config: EncoderConfig, { shape }: ExportedResult)
 }
 
 /** Tables of embeddings that an encoder cannot do without. */
-const tablesOf = ({ vocab_size, max_position_embeddings, rope_theta }: EncoderConfig): [rows: number, of: string][] => [
+const tablesOf = ({
+  vocabularySize: vocab_size,
+  maxPositions: max_position_embeddings,
+  rotaryTheta: rope_theta,
+}: EncoderConfig): [rows: number, of: string][] => [
   [vocab_size, "words"],
   ...(rope_theta ? [] : [[max_position_embeddings, "positions"] as [number, string]]),
 ];

@@ -124,9 +124,9 @@ describeShared("corpus", "a checkpoint's graph", (corpus) => {
         expect(worst(found[i] as Float32Array, wanted)).toBeLessThan(FLOAT32_ROUNDING);
       });
     }
-    const layers = config.num_hidden_layers;
+    const layers = config.layers;
     expect(countFused(fused)).toMatchObject(
-      config.rope_theta
+      config.rotaryTheta
         ? { MultiHeadAttention: layers, RotaryEmbedding: 2 * layers }
         : { EmbedLayerNormalization: 1, Attention: layers, SkipLayerNormalization: 2 * layers },
     );
@@ -139,12 +139,12 @@ describeShared("corpus", "a checkpoint's graph", (corpus) => {
     expect(without).toContainEqual(countFused(fused));
   });
 
-  it.each(modernBerts)("needs the window and both bases of rotary positions: %s", async (name) => {
+  it.each(modernBerts)("needs the attention window and both bases of the rotary embedding: %s", async (name) => {
     const { checkpoint, config, feeds, expected } = await load(name);
     const others: EncoderConfig[] = [
-      { ...config, attention_reach: undefined },
-      { ...config, attention_reach: config.attention_reach?.map((reach) => reach && reach - 1) },
-      { ...config, rope_theta: config.rope_theta?.toReversed() },
+      { ...config, windowRadius: undefined },
+      { ...config, windowRadius: config.windowRadius?.map((radius) => radius && radius - 1) },
+      { ...config, rotaryTheta: config.rotaryTheta?.toReversed() },
     ];
     for (const other of others) {
       const found = await states(encoderGraph(other, encoderWeights(checkpoint)), feeds);
@@ -156,7 +156,14 @@ describeShared("corpus", "a checkpoint's graph", (corpus) => {
 
   it.each(nomicBerts)("reads nomic-ai's own names and keys as well: %s", async (name) => {
     const { checkpoint, config, feeds, expected } = await load(name);
-    const keys = originalNomicKeys(config);
+    const keys = originalNomicKeys({
+      vocab_size: config.vocabularySize,
+      hidden_size: config.hiddenSize,
+      num_hidden_layers: config.layers,
+      num_attention_heads: config.heads,
+      intermediate_size: config.intermediateSize,
+      max_position_embeddings: config.maxPositions,
+    });
     const original = { folder: name, config: parsedConfig(keys), weights: originalNomic(checkpoint.weights) };
     const found = await states(encoderGraph(original.config, encoderWeights(original)), feeds);
     expected.forEach((wanted, i) => {
@@ -194,7 +201,7 @@ describeShared("corpus", "a checkpoint's graph", (corpus) => {
   it("keeps the weights that ALBERT's layers share in one place", async () => {
     const { fused, config } = await load("t213-albert-eager-dyn");
     const attentions = [...fused.nodes].filter(({ opType }) => opType === "Attention");
-    expect(attentions).toHaveLength(config.num_hidden_layers);
+    expect(attentions).toHaveLength(config.layers);
     expect(new Set(attentions.map(({ inputs }) => inputs[1]?.constant)).size).toBe(1);
   });
 });

@@ -1,22 +1,22 @@
 import * as v from "valibot";
-import type { Activation } from "./config-keys.ts";
+import type { ActivationName } from "./config-keys.ts";
 
 /**
- * How a family computes logits from an encoder's states, and where it keeps the tensors; `.weight` and `.bias` follow:
- * output(norm(activation(dense(pooled states)))).
+ * A family's classification head, which computes output(norm(activation(dense(pooled hidden states)))), and the names of its
+ * tensors, without `.weight` and `.bias`.
  */
 export interface HeadFormula {
-  /** What is read of a text: the state of its first token, or the mean of all that its mask shows. */
+  /** The hidden state that the head reads: that of the first token, or the mean of all tokens but padding. */
   readonly pooling: "cls" | "mean";
-  /** @param prefix of the encoder's tensors: some families count the map among them */
+  /** @param prefix of the encoder's tensors, which include this layer in some families */
   readonly dense: (prefix: string) => string;
   readonly denseBias: boolean;
-  readonly activation: Activation | "tanh";
+  readonly activation: ActivationName | "tanh";
   readonly norm: string | undefined;
   readonly output: string;
 }
 
-/** A formula that no key of config.json changes: two linear maps of the first token's state. */
+/** A head on the first token that no key of config.json changes: two linear layers. */
 export const clsHead = (
   parts: Pick<HeadFormula, "dense" | "activation" | "output">,
 ): v.GenericSchema<unknown, HeadFormula> =>
@@ -25,14 +25,14 @@ export const clsHead = (
     v.transform((): HeadFormula => ({ pooling: "cls", denseBias: true, norm: undefined, ...parts })),
   );
 
-/** BERT's: https://arxiv.org/abs/1810.04805, section 4.1, with the pooler of its implementation. */
+/** BERT's head: https://arxiv.org/abs/1810.04805, section 4.1, with the pooler of its implementation. */
 export const bertHead = clsHead({
   dense: (prefix) => `${prefix}pooler.dense`,
   activation: "tanh",
   output: "classifier",
 });
 
-/** RoBERTa's: BERT's under other names. */
+/** RoBERTa's head: BERT's under other names. */
 export const robertaHead = clsHead({
   dense: () => "classifier.dense",
   activation: "tanh",

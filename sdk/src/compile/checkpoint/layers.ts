@@ -1,16 +1,22 @@
 import { float, int, ints } from "../graph/attribute.ts";
 import type { Value } from "../graph/node.ts";
 import type { GraphWriter } from "./graph-writer.ts";
-import type { LayerNorm, Linear } from "./take-weights.ts";
+import type { LayerNormWeights, LinearWeights } from "./take-weights.ts";
 
 /** (x − mean) / √(variance + epsilon) · γ + β over the last axis, https://arxiv.org/abs/1607.06450 */
-export function layerNorm(g: GraphWriter, name: string, x: Value, { gamma, beta }: LayerNorm, epsilon: number): Value {
+export function writeLayerNorm(
+  g: GraphWriter,
+  name: string,
+  x: Value,
+  { gamma, beta }: LayerNormWeights,
+  epsilon: number,
+): Value {
   const parameters = [g.constant(`${name}.gamma`, gamma), ...(beta ? [g.constant(`${name}.beta`, beta)] : [])];
   return g.op(name, "LayerNormalization", [x, ...parameters], { epsilon: float(epsilon), axis: int(-1) });
 }
 
 /** x · weightᵀ + bias */
-export function linear(g: GraphWriter, name: string, x: Value, { weight, bias }: Linear): Value {
+export function writeLinear(g: GraphWriter, name: string, x: Value, { weight, bias }: LinearWeights): Value {
   const transposed = g.op(`${name}.transposed`, "Transpose", [g.constant(`${name}.weight`, weight)], {
     perm: ints(1, 0),
   });

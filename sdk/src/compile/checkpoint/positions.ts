@@ -10,25 +10,25 @@ export const int64 = (g: GraphWriter, value: number): Value =>
 export const axes = (g: GraphWriter, ...values: number[]): Value =>
   g.constant(`axes${values.join("")}`, int64s(...values));
 
-/** 0, 1, …, one for each of the tokens [batch, sequence]: [sequence] */
-export function range(g: GraphWriter, name: string, ids: Value): Value {
+/** 0, 1, … up to the length of `ids` [batch, sequence]: [sequence] */
+export function writeRange(g: GraphWriter, name: string, ids: Value): Value {
   const length = g.op(`${name}.length`, "Gather", [g.op(`${name}.shape`, "Shape", [ids]), int64(g, 1)]);
   return g.op(name, "Range", [int64(g, 0), length, int64(g, 1)]);
 }
 
-/** Positions of the keys less those of the queries: [sequence, sequence] */
-export function offsets(g: GraphWriter, name: string, ids: Value): Value {
-  const positions = range(g, `${name}.positions`, ids);
+/** Position of each key minus that of each query: [sequence, sequence] */
+export function writeOffsets(g: GraphWriter, name: string, ids: Value): Value {
+  const positions = writeRange(g, `${name}.positions`, ids);
   const keys = g.op(`${name}.keys`, "Unsqueeze", [positions, axes(g, 0)]);
   const queries = g.op(`${name}.queries`, "Unsqueeze", [positions, axes(g, 1)]);
   return g.op(name, "Sub", [keys, queries]);
 }
 
 /**
- * Positions as RoBERTa counts (https://github.com/facebookresearch/fairseq, make_positions): tokens that are not padding
- * from the padding id on, padding itself at that id. [batch, sequence]
+ * Positions as RoBERTa counts them (https://github.com/facebookresearch/fairseq, make_positions): padding has its own id as
+ * position, and the other tokens count from the next number on. [batch, sequence]
  */
-export function positionsBesidePadding(g: GraphWriter, name: string, ids: Value, padding: number): Value {
+export function writePositionsAfterPadding(g: GraphWriter, name: string, ids: Value, padding: number): Value {
   const isPadding = g.op("is_padding", "Equal", [ids, int64(g, padding)]);
   const isToken = g.op("is_token", "Cast", [g.op("is_not_padding", "Not", [isPadding])], { to: int(dataTypes.int64) });
   const count = g.op("token_count", "CumSum", [isToken, int64(g, 1)]);

@@ -1,13 +1,14 @@
 import { type Tensor, tensor, toFloat32 } from "../graph/tensor.ts";
 
-/** Distances from here on share the last bucket; transformers fixes it in MPNetEncoder.relative_position_bucket. */
+/** Larger distances share the last bucket. The value is fixed in transformers: MPNetEncoder.relative_position_bucket. */
 const MAX_DISTANCE = 128;
 
 /**
- * T5's buckets (https://arxiv.org/abs/1910.10683, section 2.1): half for keys before the query and half for keys after it,
- * of each half one a distance for the near ones and logarithmically wider ones beyond. In float32, as transformers has it.
+ * Returns T5's bucket of an offset (https://arxiv.org/abs/1910.10683, section 2.1). Half of the buckets are for keys before the
+ * query, half for keys after it. In each half, near distances have a bucket each, and farther ones share buckets of
+ * logarithmically growing width. Computed in float32, as in transformers.
  *
- * @param offset position of the key less that of the query
+ * @param offset position of the key minus that of the query
  */
 function bucketOf(offset: number, buckets: number): number {
   const half = buckets / 2;
@@ -21,7 +22,8 @@ function bucketOf(offset: number, buckets: number): number {
 }
 
 /**
- * What is added to scores by offset, for all offsets between two of `positions` positions: row offset + positions − 1.
+ * Returns the biases of scores by offset, for all offsets between two of `positions` positions. The row is
+ * offset + positions − 1.
  *
  * @param table [buckets, heads]
  * @returns [2 · positions − 1, heads]

@@ -5,7 +5,7 @@ import { runGraph } from "#test/oracles/run-graph.ts";
 import { symbolicDim } from "../graph/dim.ts";
 import { inferShapes } from "../shapes/infer-shapes.ts";
 import { GraphWriter } from "./graph-writer.ts";
-import { rotated, rotation } from "./rotary-positions.ts";
+import { writeRotated, writeRotation } from "./rotary-positions.ts";
 
 /** Angles of up to 500 are off by half a unit in float32's last place, 1.6e-5. */
 const FLOAT32_ANGLES = 3e-5;
@@ -22,7 +22,7 @@ it.each([
     dtype: "float32",
     shape: [symbolicDim("batch"), heads, symbolicDim("sequence"), size],
   });
-  const value = rotated(g, "y", x, size, rotation(g, theta, size, 512, ids));
+  const value = writeRotated(g, "y", x, size, writeRotation(g, theta, size, 512, ids));
   g.graph.outputs.push({ name: "y", value, declaration: undefined });
   inferShapes(g.graph);
 

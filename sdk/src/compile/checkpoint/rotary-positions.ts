@@ -2,7 +2,7 @@ import { int } from "../graph/attribute.ts";
 import type { Value } from "../graph/node.ts";
 import { int64s, type Tensor, tensor } from "../graph/tensor.ts";
 import type { GraphWriter } from "./graph-writer.ts";
-import { axes, range } from "./positions.ts";
+import { axes, writeRange } from "./positions.ts";
 
 /** cos and sin of each position's angles, [1, 1, sequence, size], the same in both halves of the last axis. */
 export interface Rotation {
@@ -11,16 +11,16 @@ export interface Rotation {
 }
 
 /**
- * Angles of rotary positions (https://arxiv.org/abs/2104.09864, section 3.4.2): position · theta^(−2i / size), in float32 as
- * transformers has them. They are tables, because half precision, in which the rest of the graph may come to run, could not
- * compute them: its numbers near 1000 are half a radian apart.
+ * Writes the cos and sin of a rotary embedding's angles (https://arxiv.org/abs/2104.09864, section 3.4.2): position ·
+ * theta^(−2i / size), in float32 as in transformers. They are tables, because the graph may be converted to half precision, whose
+ * numbers near 1000 are half a radian apart.
  *
  * @param size elements of a head
  * @param positions rows of the tables
  * @param ids tokens [batch, sequence]
  */
-export function rotation(g: GraphWriter, theta: number, size: number, positions: number, ids: Value): Rotation {
-  const rows = range(g, `rotary.${theta}.positions`, ids);
+export function writeRotation(g: GraphWriter, theta: number, size: number, positions: number, ids: Value): Rotation {
+  const rows = writeRange(g, `rotary.${theta}.positions`, ids);
   const table = (name: string, of: (angle: number) => number) => {
     const half = g.op(`${name}.half`, "Gather", [
       g.constant(`${name}.table`, angles(theta, size, positions, of)),
@@ -44,16 +44,18 @@ function angles(theta: number, size: number, positions: number, of: (angle: numb
 }
 
 /**
- * x · cos + rotate(x) · sin with rotate([a b]) = [−b a] for the halves of each head, ibid.
+ * x · cos + rotate(x) · sin with rotate([a b]) = [−b a] for the halves of each head (as above)
  *
  * @param x heads [batch, heads, sequence, size]
  */
-export function rotated(g: GraphWriter, name: string, x: Value, size: number, { cos, sin }: Rotation): Value {
+export function writeRotated(g: GraphWriter, name: string, x: Value, size: number, { cos, sin }: Rotation): Value {
   const bounds = [0, size / 2, size].map((at) => g.constant(`head_${at}`, int64s(at)));
   const slice = (part: string, at: number) =>
     g.op(`${name}.${part}`, "Slice", [x, bounds[at] as Value, bounds[at + 1] as Value, g.constant("last", int64s(-1))]);
   const [first, second] = [slice("first", 0), slice("second", 1)];
-  const turned = g.op(`${name}.turned`, "Concat", [g.op(`${name}.negated`, "Neg", [second]), first], { axis: int(-1) });
+  const rotated = g.op(`${name}.rotated`, "Concat", [g.op(`${name}.negated`, "Neg", [second]), first], {
+    axis: int(-1),
+  });
   const along = g.op(`${name}.cos`, "Mul", [x, cos]);
-  return g.op(name, "Add", [along, g.op(`${name}.sin`, "Mul", [turned, sin])]);
+  return g.op(name, "Add", [along, g.op(`${name}.sin`, "Mul", [rotated, sin])]);
 }

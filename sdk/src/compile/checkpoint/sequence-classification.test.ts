@@ -49,7 +49,7 @@ describe("readClassifier", () => {
     await writeFile(join(folder, "tokenizer.json"), '{"version":"1.0"}');
     expect(await readClassifier(folder)).toMatchObject({
       folder,
-      config: { model_type: "bert", hidden_size: 8 },
+      config: { modelType: "bert", hiddenSize: 8 },
       head: { pooling: "cls", activation: "tanh", output: "classifier" },
       labels: ["no", "maybe", "yes"],
       problemType: "single_label_classification",
@@ -129,7 +129,7 @@ describe("headWeights", () => {
 
   it("says that there are fewer labels than rows of weights", async () => {
     const keys = { id2label: { 0: "no", 1: "yes" } };
-    await refused(bert, { keys }, "should have classifier.weight of shape [2,8], not [3,8]");
+    await refused(bert, { keys }, "should have classifier.weight of shape [2,8], but the shape is [3,8]");
   });
 
   it("refuses NaN", async () => {

@@ -1,13 +1,13 @@
 import { expectHead } from "./architectures.ts";
 import type { Encoder } from "./checkpoint.ts";
-import { EncoderConfig } from "./encoder-config.ts";
+import { EncoderConfigJson } from "./encoder-config-json.ts";
 import { namesOf } from "./encoder-weights.ts";
 import type { Family } from "./families/family.ts";
 import { families } from "./families/index.ts";
 import type { HeadFormula } from "./head-formula.ts";
 import { Labels } from "./labels.ts";
 import { readConfig, readTokenizer, readWeights, type TokenizerFiles } from "./model-folder.ts";
-import { type LayerNorm, type Linear, taker } from "./take-weights.ts";
+import { type LayerNormWeights, type LinearWeights, weightTaker } from "./take-weights.ts";
 
 /** A classifier of texts (...ForSequenceClassification in transformers) in memory. */
 export interface Classifier extends Encoder, Labels {
@@ -15,12 +15,12 @@ export interface Classifier extends Encoder, Labels {
   readonly tokenizer: TokenizerFiles;
 }
 
-/** What a classifier has after its encoder; HeadFormula says what each is. */
+/** Weights of a classifier's head; `HeadFormula` describes them. */
 export interface HeadWeights {
-  readonly dense: Linear;
-  readonly norm: LayerNorm | undefined;
-  /** To as many numbers as labels. */
-  readonly output: Linear;
+  readonly dense: LinearWeights;
+  readonly norm: LayerNormWeights | undefined;
+  /** Maps to one logit per label. */
+  readonly output: LinearWeights;
 }
 
 /**
@@ -40,9 +40,9 @@ export const readClassifier = async (folder: string): Promise<Classifier> => ({
  * @throws BertEdgeError as `readClassifier`
  */
 export async function describeClassifier(folder: string): Promise<Omit<Classifier, "weights">> {
-  const config = await readConfig(folder, EncoderConfig);
+  const config = await readConfig(folder, EncoderConfigJson);
   await expectHead(folder, "sequence-classification");
-  const head = await readConfig(folder, (families[config.model_type] as Family).head);
+  const head = await readConfig(folder, (families[config.modelType] as Family).head);
   const labels = await readConfig(folder, Labels);
   const tokenizer = await readTokenizer(folder);
   return { folder, config, head, ...labels, tokenizer };
@@ -55,11 +55,11 @@ export async function describeClassifier(folder: string): Promise<Omit<Classifie
  */
 export function headWeights(classifier: Classifier): HeadWeights {
   const { config, head, labels } = classifier;
-  const { hidden_size: hidden } = config;
-  const take = taker(classifier, "");
+  const { hiddenSize: hidden } = config;
+  const take = weightTaker(classifier, "");
   return {
     dense: take.linear(head.dense(namesOf(classifier).prefix), hidden, hidden, head.denseBias),
-    norm: head.norm === undefined ? undefined : take.layerNorm(head.norm, hidden, config.norm_bias),
+    norm: head.norm === undefined ? undefined : take.layerNorm(head.norm, hidden, config.hasNormBias),
     output: take.linear(head.output, labels.length, hidden, true),
   };
 }

@@ -3,30 +3,32 @@ import { elementCount, lazyTensor, reading, type Tensor, tensor, toFloat32 } fro
 import type { Encoder } from "./checkpoint.ts";
 import type { LinearName } from "./encoder-names.ts";
 
-/** y = x · weightᵀ + bias, as torch.nn.Linear keeps it: weight [out, in], bias [out] if any, float32. */
-export interface Linear {
+/** A linear layer y = x · weightᵀ + bias, as torch.nn.Linear stores it: weight [out, in], bias [out], float32. */
+export interface LinearWeights {
   readonly weight: Tensor;
   readonly bias: Tensor | undefined;
 }
 
-/** Gain and, if any, offset of a layer normalization, each of the width that it normalizes, float32. */
-export interface LayerNorm {
+/** Gain and offset of a layer normalization, each [width], float32. */
+export interface LayerNormWeights {
   readonly gamma: Tensor;
   readonly beta: Tensor | undefined;
 }
 
-/** Picks a checkpoint's tensors by name, of the shapes that config.json gives them, in float32. */
-export interface Taker {
+/** Picks a checkpoint's tensors by name, checks their shapes, and converts them to float32. */
+export interface WeightTaker {
   tensor(name: string, ...shape: number[]): Tensor;
-  linear(name: LinearName, outputs: number, inputs: number, hasBias: boolean): Linear;
-  layerNorm(name: string, width: number, hasBias: boolean): LayerNorm;
+  linear(name: LinearName, outputs: number, inputs: number, hasBias: boolean): LinearWeights;
+  layerNorm(name: string, width: number, hasBias: boolean): LayerNormWeights;
 }
 
 /**
+ * Creates a taker. Its methods throw `checkpoint_invalid` and name a tensor that is missing, has another shape, or has NaN or
+ * infinite numbers.
+ *
  * @param prefix of every tensor's name
- * @throws BertEdgeError (the taker) `checkpoint_invalid` naming the tensor that is missing, of another shape, or not finite
  */
-export function taker({ folder, weights }: Encoder, prefix: string): Taker {
+export function weightTaker({ folder, weights }: Encoder, prefix: string): WeightTaker {
   const taken = new Map<string, Tensor>();
   const read = (name: string, shape: number[]): Tensor => {
     const found = weights.get(prefix + name);
@@ -34,7 +36,11 @@ export function taker({ folder, weights }: Encoder, prefix: string): Taker {
     const hint = "config.json and model.safetensors must come from the same model.";
     if (!found) throw new BertEdgeError("checkpoint_invalid", `${folder} has no tensor ${wants}.`, { hint });
     if (found.shape.join() !== shape.join()) {
-      throw new BertEdgeError("checkpoint_invalid", `${folder} should have ${wants}, not [${found.shape}].`, { hint });
+      throw new BertEdgeError(
+        "checkpoint_invalid",
+        `${folder} should have ${wants}, but the shape is [${found.shape}].`,
+        { hint },
+      );
     }
     if (!reading(found, (read) => toFloat32(read).every(Number.isFinite))) {
       throw new BertEdgeError("checkpoint_invalid", `${folder}: ${prefix}${name} holds NaN or infinite numbers.`, {
@@ -49,7 +55,7 @@ export function taker({ folder, weights }: Encoder, prefix: string): Taker {
     taken.set(name, value);
     return value;
   };
-  /** Weight or bias of a linear map, from a tensor of its own or from its rows of a packed one. */
+  /** Takes the weight or bias of a linear layer, from its own tensor or from its rows of a stacked one. */
   const part = (name: LinearName, kind: "weight" | "bias", shape: [number, ...number[]]): Tensor => {
     if (typeof name === "string") return take(`${name}.${kind}`, ...shape);
     const [rows, ...columns] = shape;

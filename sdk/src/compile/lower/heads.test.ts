@@ -3,10 +3,10 @@ import { randomNumbers } from "#test/fixtures/seeded.ts";
 import { tinyBert } from "#test/fixtures/tiny-bert.ts";
 import { engineOnThisMachine } from "../../local/engines.ts";
 import { oneModel } from "../../runtime/engine/engine.ts";
-import { activation } from "../checkpoint/activation.ts";
+import { activationFormulas } from "../checkpoint/activation.ts";
 import { writeEncoder } from "../checkpoint/encoder-graph.ts";
 import { GraphWriter } from "../checkpoint/graph-writer.ts";
-import { layerNorm, linear } from "../checkpoint/layers.ts";
+import { writeLayerNorm, writeLinear } from "../checkpoint/layers.ts";
 import { axes } from "../checkpoint/positions.ts";
 import { referenceSession } from "../evaluate/interpreter/reference-session.ts";
 import { fuseGraph } from "../fusions/fuse-graph.ts";
@@ -18,7 +18,7 @@ import { inferShapes } from "../shapes/infer-shapes.ts";
 import { encodeProgram } from "./encode-program.ts";
 
 const { config, weights } = tinyBert();
-const { hidden_size: hidden, vocab_size: vocabulary } = config;
+const { hiddenSize: hidden, vocabularySize: vocabulary } = config;
 const texts = [
   [2, 9, 14, 7, 3],
   [2, 31, 3],
@@ -39,7 +39,7 @@ const drawn = (...shape: number[]): Tensor => {
   );
 };
 const map = (g: GraphWriter, name: string, x: Value, outputs: number, weight = drawn(outputs, hidden)): Value =>
-  linear(g, name, x, { weight, bias: drawn(outputs) });
+  writeLinear(g, name, x, { weight, bias: drawn(outputs) });
 
 /** Slices the last axis, in the form of exporters. */
 const columns = (g: GraphWriter, x: Value, from: number, to: number, axis: number): Value =>
@@ -53,7 +53,7 @@ const heads: Record<string, { width: number; write: (g: GraphWriter, states: Val
     width: hidden / 2,
     write: (g, states) =>
       g.op("gate", "Mul", [
-        activation.gelu(g, "gate.act", columns(g, states, 0, hidden / 2, 2)),
+        activationFormulas.gelu(g, "gate.act", columns(g, states, 0, hidden / 2, 2)),
         columns(g, states, hidden / 2, 2 ** 40, -1),
       ]),
   },
@@ -67,10 +67,10 @@ const heads: Record<string, { width: number; write: (g: GraphWriter, states: Val
   "masked tokens": {
     width: vocabulary,
     write(g, states) {
-      const transformed = activation.gelu(g, "transform.act", map(g, "transform.dense", states, hidden));
+      const transformed = activationFormulas.gelu(g, "transform.act", map(g, "transform.dense", states, hidden));
       const norm = { gamma: drawn(hidden), beta: drawn(hidden) };
-      const normalized = layerNorm(g, "transform.norm", transformed, norm, config.layer_norm_eps);
-      return map(g, "decoder", normalized, vocabulary, weights.word);
+      const normalized = writeLayerNorm(g, "transform.norm", transformed, norm, config.layerNormEpsilon);
+      return map(g, "decoder", normalized, vocabulary, weights.tokens);
     },
   },
 };
@@ -78,8 +78,8 @@ const heads: Record<string, { width: number; write: (g: GraphWriter, states: Val
 describe.each(Object.entries(heads))("a head for %s", (_, { width, write }) => {
   it("has logits for every token, as the plain code computes them", async () => {
     const g = new GraphWriter("head");
-    const { states } = writeEncoder(g, config, weights);
-    g.graph.outputs.push({ name: "logits", value: write(g, states), declaration: undefined });
+    const { hiddenStates } = writeEncoder(g, config, weights);
+    g.graph.outputs.push({ name: "logits", value: write(g, hiddenStates), declaration: undefined });
     inferShapes(g.graph);
     await fuseGraph(g.graph);
     const graph = precisions["int8-edge"](g.graph)();

@@ -46,7 +46,7 @@ beforeAll(async () => {
 });
 
 /** Demands of the engine what the plain code computes, to the last bit, for texts alone and together. */
-async function expectSame(fused: Graph, { vocab_size: vocabulary }: EncoderConfig): Promise<void> {
+async function expectSame(fused: Graph, { vocabularySize: vocabulary }: EncoderConfig): Promise<void> {
   const graph = precisions["int8-edge"](fused)();
   const session = await engine.load(oneModel(await encodeProgram(graph, { maxTokens, vocabulary })));
   const wanted = await referenceSession(graph).run(texts);
@@ -54,7 +54,7 @@ async function expectSame(fused: Graph, { vocab_size: vocabulary }: EncoderConfi
   for (const [i, text] of texts.entries()) expect(await session.run([text])).toEqual([wanted[i]]);
 }
 
-const expectRefused = (fused: Graph, { vocab_size: vocabulary }: EncoderConfig) =>
+const expectRefused = (fused: Graph, { vocabularySize: vocabulary }: EncoderConfig) =>
   expect(encodeProgram(precisions["int8-edge"](fused)(), { maxTokens, vocabulary })).rejects.toMatchObject({
     code: "engine_unsupported",
   });
@@ -68,7 +68,7 @@ describe.each(classifierCases)("a program of $name", (stored) => {
 
   /** Their heads have four numbers, of which a kernel would turn two at a time; and pooling has a kernel of its own. */
   const isRefused = ({ config, head }: Awaited<ReturnType<typeof load>>, pools = false) =>
-    config.rope_theta !== undefined || (pools && head.pooling === "mean");
+    config.rotaryTheta !== undefined || (pools && head.pooling === "mean");
 
   it("computes the encoder's states as the reference kernels do, or is refused", async () => {
     const classifier = await load();
@@ -89,16 +89,16 @@ describe.each(classifierCases)("a program of $name", (stored) => {
 it("writes activations over their input", async () => {
   const { config, weights } = tinyBert();
   const graph = precisions["int8-edge"](await fusedGraph(config, weights))();
-  const { program } = await lowerGraph(graph, { maxTokens, vocabulary: config.vocab_size });
+  const { program } = await lowerGraph(graph, { maxTokens, vocabulary: config.vocabularySize });
   const activations = program.steps.filter((step) => step.op === "activation");
-  expect(activations).toHaveLength(config.num_hidden_layers);
+  expect(activations).toHaveLength(config.layers);
   for (const { x, out } of activations) expect(x).toEqual({ value: out, column: 0 });
 });
 
 it("supports the 512 positions of RoBERTa base", async () => {
   const { config, weights } = tinyBert({ config: ROBERTA_BASE });
   const graph = precisions["int8-edge"](await fusedGraph(config, weights))();
-  const size = { maxTokens: maxTokensOf(config), vocabulary: config.vocab_size };
+  const size = { maxTokens: maxTokensOf(config), vocabulary: config.vocabularySize };
   expect(size.maxTokens).toBe(512);
   const session = await engine.load(oneModel(await encodeProgram(graph, size)));
   const longest = Int32Array.from({ length: 512 }, (_, i) => (i % 7 === 3 ? PADDING : i % 50));

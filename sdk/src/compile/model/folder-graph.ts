@@ -11,7 +11,7 @@ import type { Graph } from "../graph/graph.ts";
 export const graphOfEncoder = (encoder: Omit<Encoder, "weights">): Promise<Graph> =>
   graphOf(
     encoder,
-    { names: ["last_hidden_state", "token_embeddings"], shape: [undefined, undefined, encoder.config.hidden_size] },
+    { names: ["last_hidden_state", "token_embeddings"], shape: [undefined, undefined, encoder.config.hiddenSize] },
     (weights) => encoderGraph(encoder.config, encoderWeights({ ...encoder, weights })),
   );
 

@@ -3,7 +3,7 @@ import { BertEdgeError } from "../../artifact/error.ts";
 import type { TokenIds } from "../../runtime/engine/engine.ts";
 import { loadTokenizer } from "../../runtime/tokenizer/load-tokenizer.ts";
 import type { Tokenizer } from "../../runtime/tokenizer/tokenizer.ts";
-import { LEAST_TOKENS } from "../checkpoint/encoder-config.ts";
+import { MIN_TOKENS } from "../checkpoint/encoder-config.ts";
 import type { ShippedTokenizer } from "../pack/tokenizer/ship-tokenizer.ts";
 
 /** Token ids of each text, special tokens included. */
@@ -24,7 +24,7 @@ export async function openTokenizer(
   const read = async (file: string) => files.get(file) as Uint8Array<ArrayBuffer>;
   try {
     const tokenizer = await loadTokenizer({ tokenizer: manifest, vocabulary }, read);
-    tokenizer.encode("a", LEAST_TOKENS);
+    tokenizer.encode("a", MIN_TOKENS);
     return tokenizer;
   } catch (cause) {
     const why = cause instanceof BertEdgeError ? `: ${cause.message}` : ".";

@@ -37,9 +37,9 @@ export async function readTextModel(folder: string): Promise<TextModel> {
   const tokenizer = shipTokenizer(files);
   const encode = encoderOf(
     folder,
-    await openTokenizer(folder, tokenizer, config.vocab_size),
+    await openTokenizer(folder, tokenizer, config.vocabularySize),
     maxTokens,
-    config.vocab_size,
+    config.vocabularySize,
   );
   return {
     config,
@@ -68,7 +68,7 @@ async function readParts(folder: string): Promise<Parts> {
   return {
     config,
     files: tokenizer,
-    task: { task: "embed", pooling, normalize, dimensions: config.hidden_size },
+    task: { task: "embed", pooling, normalize, dimensions: config.hiddenSize },
     maxTokens: Math.min(head.maxTokens ?? Number.POSITIVE_INFINITY, maxTokensOf(config)),
     graph: await graphOfEncoder(checkpoint),
   };

@@ -76,7 +76,7 @@ describe("observe finds in a subprocess what this process finds:", () => {
 
   it("nodes that half precision does not hold", async () => {
     const { config } = bert;
-    const gamma = tensor("float32", [config.hidden_size], new Float32Array(config.hidden_size).fill(2 ** 20));
+    const gamma = tensor("float32", [config.hiddenSize], new Float32Array(config.hiddenSize).fill(2 ** 20));
     const graph = await fusedGraph(config, { ...bert.weights, norm: { ...bert.weights.norm, gamma } });
     const batches = tokenBatches(graph, sequences);
     const found = await observedIn(graph, batches, "overflowing");
@@ -86,7 +86,7 @@ describe("observe finds in a subprocess what this process finds:", () => {
 
   it("why the model does not run on some texts", async () => {
     const graph = await fusedGraph(bert.config, bert.weights);
-    const long = tokenBatches(graph, [new Int32Array(bert.config.max_position_embeddings + 1)]);
+    const long = tokenBatches(graph, [new Int32Array(bert.config.maxPositions + 1)]);
     const here = await observeStatistics(graph, long).catch((error: unknown) => error);
     const there = await observedIn(graph, long, "statistics").catch((error: unknown) => error);
     const { code, message, hint, cause } = here as { code: string; message: string; hint: string; cause: Error };

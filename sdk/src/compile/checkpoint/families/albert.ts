@@ -1,5 +1,6 @@
 import * as v from "valibot";
-import { Activation, Count, likeBert } from "../config-keys.ts";
+import { ActivationName, Count } from "../config-keys.ts";
+import { bertConfig, type EncoderConfig } from "../encoder-config.ts";
 import type { EncoderNames, LayerNames } from "../encoder-names.ts";
 import { clsHead } from "../head-formula.ts";
 import { bertKeys, bertNames } from "./bert.ts";
@@ -12,17 +13,19 @@ const config = v.pipe(
     ...bertKeys,
     model_type: v.literal("albert"),
     embedding_size: v.optional(Count, 128),
-    hidden_act: v.optional(Activation, "gelu_new"),
+    hidden_act: v.optional(ActivationName, "gelu_new"),
     num_hidden_groups: v.optional(Count, 1),
     inner_group_num: v.optional(v.literal(1, "only one layer a group is supported so far"), 1),
   }),
-  v.transform((config) => ({
-    ...likeBert(config),
-    embedding_size: config.embedding_size,
-    // Even to the same width.
-    embedding_projection: true,
-    num_hidden_groups: config.num_hidden_groups,
-  })),
+  v.transform(
+    (config): EncoderConfig => ({
+      ...bertConfig(config),
+      embeddingSize: config.embedding_size,
+      // ALBERT projects even between equal widths.
+      hasEmbeddingProjection: true,
+      layerGroups: config.num_hidden_groups,
+    }),
+  ),
 );
 
 const layer = (group: number): LayerNames => {

@@ -1,5 +1,6 @@
 import * as v from "valibot";
-import { Activation, Count, encoderKeys, likeBert, Positive, sizeKeys } from "../config-keys.ts";
+import { ActivationName, Count, encoderKeys, Positive, sizeKeys } from "../config-keys.ts";
+import { bertConfig } from "../encoder-config.ts";
 import type { EncoderNames, LayerNames } from "../encoder-names.ts";
 import { bertHead } from "../head-formula.ts";
 import type { Family } from "./family.ts";
@@ -11,7 +12,7 @@ export const bertKeys = {
   ...sizeKeys,
   type_vocab_size: v.optional(Count, 2),
   layer_norm_eps: v.optional(Positive, 1e-12),
-  hidden_act: v.optional(Activation, "gelu"),
+  hidden_act: v.optional(ActivationName, "gelu"),
   position_embedding_type: v.optional(
     v.literal("absolute", "only absolute position embeddings are supported so far"),
     "absolute",
@@ -20,7 +21,7 @@ export const bertKeys = {
 
 const config = v.pipe(
   v.object({ ...bertKeys, model_type: v.literal("bert") }),
-  v.transform((config) => likeBert(config)),
+  v.transform((config) => bertConfig(config)),
 );
 
 export const bertLayer = (index: number): LayerNames => {
@@ -39,7 +40,7 @@ export const bertLayer = (index: number): LayerNames => {
 
 export const bertNames: EncoderNames = {
   prefix: "bert.",
-  words: "embeddings.word_embeddings",
+  tokens: "embeddings.word_embeddings",
   norm: "embeddings.LayerNorm",
   layer: bertLayer,
 };

@@ -1,5 +1,6 @@
 import * as v from "valibot";
-import { Activation, Count, encoderKeys, likeBert, Positions } from "../config-keys.ts";
+import { ActivationName, Count, encoderKeys, MaxPositions } from "../config-keys.ts";
+import { bertConfig } from "../encoder-config.ts";
 import type { EncoderNames, LayerNames } from "../encoder-names.ts";
 import { clsHead } from "../head-formula.ts";
 import { bertNames } from "./bert.ts";
@@ -15,11 +16,11 @@ const config = v.pipe(
     n_layers: Count,
     n_heads: Count,
     hidden_dim: Count,
-    max_position_embeddings: Positions,
-    activation: v.optional(Activation, "gelu"),
+    max_position_embeddings: MaxPositions,
+    activation: v.optional(ActivationName, "gelu"),
   }),
   v.transform((config) =>
-    likeBert({
+    bertConfig({
       ...config,
       hidden_size: config.dim,
       num_hidden_layers: config.n_layers,

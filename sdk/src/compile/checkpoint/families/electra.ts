@@ -1,24 +1,27 @@
 import * as v from "valibot";
-import { Count, likeBert } from "../config-keys.ts";
+import { Count } from "../config-keys.ts";
+import { bertConfig, type EncoderConfig } from "../encoder-config.ts";
 import type { EncoderNames } from "../encoder-names.ts";
 import { clsHead } from "../head-formula.ts";
 import { bertKeys, bertNames } from "./bert.ts";
 import type { Family } from "./family.ts";
 
-// ELECTRA: BERT with embeddings of a width of their own                            https://arxiv.org/abs/2003.10555
+// ELECTRA: BERT with embeddings of another width                                   https://arxiv.org/abs/2003.10555
 
 const config = v.pipe(
   v.object({ ...bertKeys, model_type: v.literal("electra"), embedding_size: v.optional(Count, 128) }),
-  v.transform((config) => ({
-    ...likeBert(config),
-    embedding_size: config.embedding_size,
-    embedding_projection: config.embedding_size !== config.hidden_size,
-  })),
+  v.transform(
+    (config): EncoderConfig => ({
+      ...bertConfig(config),
+      embeddingSize: config.embedding_size,
+      hasEmbeddingProjection: config.embedding_size !== config.hidden_size,
+    }),
+  ),
 );
 
 const names: EncoderNames = { ...bertNames, prefix: "electra.", projection: "embeddings_project" };
 
-/** RoBERTa's with another activation. */
+/** RoBERTa's head with another activation. */
 const head = clsHead({ dense: () => "classifier.dense", activation: "gelu", output: "classifier.out_proj" });
 
 export const electra: Family = { config, names: [names], head };

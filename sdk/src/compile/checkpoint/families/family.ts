@@ -3,12 +3,12 @@ import type { EncoderConfig } from "../encoder-config.ts";
 import type { EncoderNames } from "../encoder-names.ts";
 import type { HeadFormula } from "../head-formula.ts";
 
-/** What a family of encoders has of its own: how it says what it computes, and where it keeps its tensors. */
+/** A family of encoders: its config.json, its classification head, and the names of its tensors. */
 export interface Family {
-  /** Its config.json. */
+  /** Translates its config.json. */
   readonly config: v.GenericSchema<unknown, EncoderConfig>;
-  /** Every way in which its checkpoints name their tensors. */
+  /** The names of tensors in its checkpoints; several for families that renamed them. */
   readonly names: readonly [EncoderNames, ...EncoderNames[]];
-  /** How its classifiers of texts compute logits, as config.json has it. */
+  /** Translates the keys of config.json that decide how its classifiers compute logits. */
   readonly head: v.GenericSchema<unknown, HeadFormula>;
 }

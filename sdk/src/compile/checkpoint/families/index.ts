@@ -8,7 +8,7 @@ import { mpnet } from "./mpnet.ts";
 import { nomicBert } from "./nomic-bert.ts";
 import { roberta } from "./roberta.ts";
 
-/** Every family that can be imported, by model_type. */
+/** All families that can be imported, by model_type. */
 export const families: Readonly<Record<string, Family>> = {
   bert,
   electra,

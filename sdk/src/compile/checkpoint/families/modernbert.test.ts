@@ -24,22 +24,22 @@ const keys = {
 const parsed = (change: object) => parsedConfig({ ...keys, ...change });
 
 describe("a ModernBERT's configuration", () => {
-  it("takes what is not said as transformers does", () => {
+  it("has transformers' defaults for missing keys", () => {
     expect(parsed({})).toMatchObject({
-      rope_theta: [160_000, 10_000, 10_000, 160_000],
-      attention_reach: [undefined, 64, 64, undefined],
-      layer_norm_eps: 1e-5,
-      hidden_act: "gelu",
-      norm_bias: false,
-      attention_bias: false,
-      mlp_bias: false,
-      type_vocab_size: 0,
+      rotaryTheta: [160_000, 10_000, 10_000, 160_000],
+      windowRadius: [undefined, 64, 64, undefined],
+      layerNormEpsilon: 1e-5,
+      activation: "gelu",
+      hasNormBias: false,
+      hasAttentionBias: false,
+      hasFeedForwardBias: false,
+      tokenTypes: 0,
     });
   });
 
   it.each<[string, object, (number | undefined)[], number[]]>([
     [
-      "every second layer global, thetas of their own",
+      "every second layer global, other thetas",
       { global_attn_every_n_layers: 2, local_attention: 9, global_rope_theta: 80, local_rope_theta: 20 },
       [undefined, 4, undefined, 4],
       [80, 20, 80, 20],
@@ -51,7 +51,7 @@ describe("a ModernBERT's configuration", () => {
       [160_000, 160_000, 160_000, 160_000],
     ],
     [
-      "layer by layer, as transformers 5 has it",
+      "layer by layer, in the keys of transformers 5",
       {
         layer_types: ["sliding_attention", "full_attention", "sliding_attention", "sliding_attention"],
         rope_parameters: {
@@ -62,8 +62,8 @@ describe("a ModernBERT's configuration", () => {
       [64, undefined, 64, 64],
       [30, 300, 30, 30],
     ],
-  ])("says which layers see how far: %s", (_, change, attention_reach, rope_theta) => {
-    expect(parsed(change)).toMatchObject({ attention_reach, rope_theta });
+  ])("gives each layer its attention window and theta: %s", (_, change, windowRadius, rotaryTheta) => {
+    expect(parsed(change)).toMatchObject({ windowRadius, rotaryTheta });
   });
 
   it.each<[string, object, string]>([

@@ -1,20 +1,20 @@
 import * as v from "valibot";
 import {
-  Activation,
+  ActivationName,
   Count,
   encoderKeys,
   ListedLayers,
-  likeBert,
   Positive,
   RopeParameters,
   sizeKeys,
 } from "../config-keys.ts";
+import { bertConfig, type EncoderConfig } from "../encoder-config.ts";
 import type { EncoderNames, LayerNames } from "../encoder-names.ts";
 import type { HeadFormula } from "../head-formula.ts";
 import type { Family } from "./family.ts";
 
-// ModernBERT: layers that normalize first, rotary positions, attention that is local in most layers, gated activations,
-// few biases                                                                       https://arxiv.org/abs/2412.13663
+// ModernBERT: layers that normalize first, rotary embedding, attention windows in most layers, gated activations, few
+// biases                                                                           https://arxiv.org/abs/2412.13663
 
 /** transformers' defaults. */
 const GLOBAL_THETA = 160_000;
@@ -27,18 +27,18 @@ const config = v.pipe(
     model_type: v.literal("modernbert"),
     num_hidden_layers: ListedLayers,
     norm_eps: v.optional(Positive, 1e-5),
-    hidden_activation: v.optional(Activation, "gelu"),
+    hidden_activation: v.optional(ActivationName, "gelu"),
     norm_bias: v.optional(v.boolean(), false),
     attention_bias: v.optional(v.boolean(), false),
     mlp_bias: v.optional(v.boolean(), false),
-    /** Tokens of the whole window: half of them, rounded down, lie on either side. */
+    /** Tokens of the attention window: half of them, rounded down, on either side. */
     local_attention: v.optional(Count, 128),
-    /** Said by transformers before version 5, … */
+    // The next four keys are written by transformers before version 5,
     global_attn_every_n_layers: v.optional(Count, 3),
     global_rope_theta: v.optional(Positive, GLOBAL_THETA),
     local_rope_theta: v.nullish(Positive),
     rope_scaling: v.optional(v.null_("scaled rotary positions are not supported so far")),
-    /** … and since. */
+    // and these two since.
     layer_types: v.nullish(v.array(v.picklist(["full_attention", "sliding_attention"]))),
     rope_parameters: v.nullish(
       v.object({
@@ -55,31 +55,32 @@ const config = v.pipe(
     const { rope_parameters: rope, local_rope_theta: local } = config;
     const theta = {
       full_attention: rope?.full_attention?.rope_theta ?? config.global_rope_theta,
-      // null says that the layers do not differ; that the key is missing says nothing.
+      // null means that the layers do not differ; a missing key means the default.
       sliding_attention:
         rope?.sliding_attention?.rope_theta ?? (local === null ? config.global_rope_theta : (local ?? LOCAL_THETA)),
     };
-    const reach = { full_attention: undefined, sliding_attention: Math.floor(config.local_attention / 2) };
+    const radius = { full_attention: undefined, sliding_attention: Math.floor(config.local_attention / 2) };
     const types =
       config.layer_types ??
       Array.from({ length: config.num_hidden_layers }, (_, i) =>
         i % config.global_attn_every_n_layers === 0 ? "full_attention" : "sliding_attention",
       );
-    return {
-      ...likeBert({
+    const encoder: EncoderConfig = {
+      ...bertConfig({
         ...config,
         type_vocab_size: 0,
         layer_norm_eps: config.norm_eps,
         hidden_act: config.hidden_activation,
       }),
-      rope_theta: types.map((type) => theta[type]),
-      attention_reach: types.map((type) => reach[type]),
-      norm_first: true,
-      gated: true,
-      norm_bias: config.norm_bias,
-      attention_bias: config.attention_bias,
-      mlp_bias: config.mlp_bias,
+      rotaryTheta: types.map((type) => theta[type]),
+      windowRadius: types.map((type) => radius[type]),
+      normalizesFirst: true,
+      isGated: true,
+      hasNormBias: config.norm_bias,
+      hasAttentionBias: config.attention_bias,
+      hasFeedForwardBias: config.mlp_bias,
     };
+    return encoder;
   }),
 );
 
@@ -91,10 +92,10 @@ const layer = (index: number): LayerNames => {
     key: { name: qkv, part: 1, parts: 3 },
     value: { name: qkv, part: 2, parts: 3 },
     attentionOutput: `${name}.attn.Wo`,
-    // The embeddings are normalized already.
+    // The embeddings are already normalized.
     attentionNorm: index === 0 ? undefined : `${name}.attn_norm`,
     intermediate: { name: wi, part: 0, parts: 2 },
-    factor: { name: wi, part: 1, parts: 2 },
+    upProjection: { name: wi, part: 1, parts: 2 },
     output: `${name}.mlp.Wo`,
     feedForwardNorm: `${name}.mlp_norm`,
   };
@@ -102,7 +103,7 @@ const layer = (index: number): LayerNames => {
 
 const names: EncoderNames = {
   prefix: "model.",
-  words: "embeddings.tok_embeddings",
+  tokens: "embeddings.tok_embeddings",
   norm: "embeddings.norm",
   finalNorm: "final_norm",
   layer,
@@ -112,7 +113,7 @@ const head = v.pipe(
   v.object({
     classifier_pooling: v.optional(v.picklist(["cls", "mean"]), "cls"),
     classifier_bias: v.optional(v.boolean(), false),
-    classifier_activation: v.optional(Activation, "gelu"),
+    classifier_activation: v.optional(ActivationName, "gelu"),
   }),
   v.transform(
     ({ classifier_pooling, classifier_bias, classifier_activation }): HeadFormula => ({

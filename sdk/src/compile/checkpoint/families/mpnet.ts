@@ -1,11 +1,12 @@
 import * as v from "valibot";
-import { Activation, Count, encoderKeys, likeBert, Positive, sizeKeys } from "../config-keys.ts";
+import { ActivationName, Count, encoderKeys, Positive, sizeKeys } from "../config-keys.ts";
+import { bertConfig, type EncoderConfig } from "../encoder-config.ts";
 import type { EncoderNames, LayerNames } from "../encoder-names.ts";
 import { robertaHead } from "../head-formula.ts";
 import { bertLayer, bertNames } from "./bert.ts";
 import type { Family } from "./family.ts";
 
-// MPNet: BERT without token types, with relative positions added to scores         https://arxiv.org/abs/2004.09297
+// MPNet: BERT without token types, with relative position biases added to scores   https://arxiv.org/abs/2004.09297
 
 const config = v.pipe(
   v.object({
@@ -13,15 +14,17 @@ const config = v.pipe(
     ...sizeKeys,
     model_type: v.literal("mpnet"),
     layer_norm_eps: v.optional(Positive, 1e-12),
-    hidden_act: v.optional(Activation, "gelu"),
+    hidden_act: v.optional(ActivationName, "gelu"),
     relative_attention_num_buckets: v.optional(v.pipe(Count, v.multipleOf(2)), 32),
   }),
-  v.transform((config) => ({
-    ...likeBert({ ...config, type_vocab_size: 0 }),
-    relative_attention_num_buckets: config.relative_attention_num_buckets,
-    // transformers fixes it, whatever pad_token_id says.
-    position_padding_id: 1,
-  })),
+  v.transform(
+    (config): EncoderConfig => ({
+      ...bertConfig({ ...config, type_vocab_size: 0 }),
+      relativePositionBuckets: config.relative_attention_num_buckets,
+      // transformers ignores pad_token_id here.
+      positionPaddingId: 1,
+    }),
+  ),
 );
 
 const layer = (index: number): LayerNames => {

@@ -53,23 +53,23 @@ const current = {
 };
 
 describe("a NomicBERT's configuration", () => {
-  it("says the same in both forms", () => {
+  it("is the same from both kinds of keys", () => {
     expect(parsedConfig(original)).toEqual(parsedConfig(current));
     expect(parsedConfig(original)).toMatchObject({
-      rope_theta: [1000, 1000],
-      gated: true,
-      norm_first: false,
-      mlp_bias: false,
+      rotaryTheta: [1000, 1000],
+      isGated: true,
+      normalizesFirst: false,
+      hasFeedForwardBias: false,
     });
   });
 
   it("rounds sizes up as nomic-ai's code does", () => {
-    expect(parsedConfig({ ...original, vocab_size: 30_522 }).vocab_size).toBe(30_528);
-    expect(parsedConfig({ ...original, n_inner: 2000 }).intermediate_size).toBe(2048);
-    expect(parsedConfig({ ...original, n_inner: null }).intermediate_size).toBe(2048);
+    expect(parsedConfig({ ...original, vocab_size: 30_522 }).vocabularySize).toBe(30_528);
+    expect(parsedConfig({ ...original, n_inner: 2000 }).intermediateSize).toBe(2048);
+    expect(parsedConfig({ ...original, n_inner: null }).intermediateSize).toBe(2048);
   });
 
-  it("takes texts only as long as positions are those of training, where they are scaled", () => {
+  it("limits texts with scaled positions to the length of training", () => {
     expect(maxTokensOf(parsedConfig(original))).toBe(8192);
     expect(maxTokensOf(parsedConfig({ ...original, rotary_scaling_factor: 2 }))).toBe(2048);
   });
@@ -99,7 +99,7 @@ describe("a NomicBERT's graph", () => {
     50,
   );
 
-  it("is the same from both forms of its checkpoint, decomposed and fused", async () => {
+  it("is the same from both kinds of checkpoints, decomposed and fused", async () => {
     const { current, original } = tinyNomic();
     const states = await attendedStates(encoderGraph(current.config, encoderWeights(current)), batch);
     for (const encoder of [current, original]) {

@@ -1,30 +1,30 @@
 import * as v from "valibot";
 import {
-  Activation,
+  ActivationName,
   Count,
   encoderKeys,
   ListedLayers,
-  likeBert,
-  Positions,
+  MaxPositions,
   Positive,
   RopeParameters,
   sizeKeys,
 } from "../config-keys.ts";
+import { bertConfig, type EncoderConfig } from "../encoder-config.ts";
 import type { LayerNames } from "../encoder-names.ts";
 import { bertHead } from "../head-formula.ts";
 import { bertNames } from "./bert.ts";
 import type { Family } from "./family.ts";
 
-// NomicBERT: BERT with rotary positions and gated activations                      https://arxiv.org/abs/2402.01613
+// NomicBERT: BERT with a rotary embedding and gated activations                    https://arxiv.org/abs/2402.01613
 //
-// Its checkpoints come in two forms: with the keys and names of nomic-ai's own code (https://github.com/nomic-ai/contrastors),
-// which follow GPT-2's, and with those of transformers 5.
+// Checkpoints have the keys and names of nomic-ai's own code (https://github.com/nomic-ai/contrastors), which follow GPT-2, or
+// those of transformers 5.
 
 const THETA = 1000;
 const WHOLE_HEADS = "only rotary positions of whole heads are supported so far";
 /** Gated activations by nomic-ai's names. */
 const gatedActivations = { swiglu: "silu", geglu: "gelu" } as const;
-/** Rows of its feed-forward maps come in multiples of this. */
+/** nomic-ai's code rounds the intermediate size up to a multiple of this. */
 const INTERMEDIATE_MULTIPLE = 256;
 
 const TypeCount = v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(2 ** 31 - 1));
@@ -40,7 +40,7 @@ const original = v.pipe(
     n_layer: ListedLayers,
     n_head: Count,
     n_inner: v.nullish(Count),
-    n_positions: Positions,
+    n_positions: MaxPositions,
     layer_norm_epsilon: v.optional(Positive, 1e-5),
     pad_vocab_size_multiple: v.optional(Count, 1),
     activation_function: v.picklist(
@@ -55,7 +55,7 @@ const original = v.pipe(
     ),
     rotary_emb_scale_base: v.nullish(v.never("rotary positions with a decay are not supported so far")),
     rotary_scaling_factor: v.nullish(v.number()),
-    max_trained_positions: v.optional(Positions, 2048),
+    max_trained_positions: v.optional(MaxPositions, 2048),
     qkv_proj_bias: v.optional(v.boolean(), true),
     mlp_fc1_bias: v.optional(v.boolean(), true),
     mlp_fc2_bias: v.optional(v.boolean(), true),
@@ -71,7 +71,7 @@ const original = v.pipe(
     num_hidden_layers: config.n_layer,
     num_attention_heads: config.n_head,
     intermediate_size: roundedUp(config.n_inner ?? Math.floor((8 * config.n_embd) / 3), INTERMEDIATE_MULTIPLE),
-    // Scaled positions are those of training up to its length, and differ with every length beyond it.
+    // Up to the length of training, scaled positions equal unscaled ones; beyond it, they change with every length.
     max_position_embeddings: config.rotary_scaling_factor
       ? Math.min(config.n_positions, config.max_trained_positions)
       : config.n_positions,
@@ -90,7 +90,7 @@ const current = v.pipe(
     ...sizeKeys,
     num_hidden_layers: ListedLayers,
     layer_norm_eps: v.optional(Positive, 1e-12),
-    hidden_act: v.optional(Activation, "silu"),
+    hidden_act: v.optional(ActivationName, "silu"),
     rope_parameters: v.nullish(RopeParameters),
   }),
   v.transform(({ rope_parameters, ...config }) => ({
@@ -105,13 +105,15 @@ type Sizes = v.InferOutput<typeof original> | v.InferOutput<typeof current>;
 
 const config = v.pipe(
   v.lazy((keys): v.GenericSchema<unknown, Sizes> => (Object(keys).n_embd === undefined ? current : original)),
-  v.transform(({ theta, attention_bias, mlp_bias, ...sizes }) => ({
-    ...likeBert(sizes),
-    rope_theta: Array<number>(sizes.num_hidden_layers).fill(theta),
-    gated: true,
-    attention_bias,
-    mlp_bias,
-  })),
+  v.transform(
+    ({ theta, attention_bias, mlp_bias, ...sizes }): EncoderConfig => ({
+      ...bertConfig(sizes),
+      rotaryTheta: Array<number>(sizes.num_hidden_layers).fill(theta),
+      isGated: true,
+      hasAttentionBias: attention_bias,
+      hasFeedForwardBias: mlp_bias,
+    }),
+  ),
 );
 
 const originalLayer = (index: number): LayerNames => {
@@ -123,9 +125,9 @@ const originalLayer = (index: number): LayerNames => {
     value: { name: qkv, part: 2, parts: 3 },
     attentionOutput: `${name}.attn.out_proj`,
     attentionNorm: `${name}.norm1`,
-    // The first of the two is not the activated one.
+    // The second of the two is activated.
     intermediate: `${name}.mlp.fc12`,
-    factor: `${name}.mlp.fc11`,
+    upProjection: `${name}.mlp.fc11`,
     output: `${name}.mlp.fc2`,
     feedForwardNorm: `${name}.norm2`,
   };
@@ -140,13 +142,13 @@ const currentLayer = (index: number): LayerNames => {
     attentionOutput: `${name}.self_attn.o_proj`,
     attentionNorm: `${name}.post_attention_layernorm`,
     intermediate: `${name}.mlp.gate_proj`,
-    factor: `${name}.mlp.up_proj`,
+    upProjection: `${name}.mlp.up_proj`,
     output: `${name}.mlp.down_proj`,
     feedForwardNorm: `${name}.post_mlp_layernorm`,
   };
 };
 
-/** Either form of config.json may come with either form of names. */
+/** Both forms of config.json occur with both forms of names. */
 const names: Family["names"] = [
   { ...bertNames, norm: "emb_ln", layer: originalLayer },
   { ...bertNames, prefix: "nomic_bert.", layer: currentLayer },

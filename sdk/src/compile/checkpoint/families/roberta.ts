@@ -1,11 +1,11 @@
 import * as v from "valibot";
-import { likeBert } from "../config-keys.ts";
+import { bertConfig, type EncoderConfig } from "../encoder-config.ts";
 import type { EncoderNames } from "../encoder-names.ts";
 import { robertaHead } from "../head-formula.ts";
 import { bertKeys, bertNames } from "./bert.ts";
 import type { Family } from "./family.ts";
 
-// RoBERTa and its translations: BERT with positions that count from the padding's id on
+// RoBERTa and its variants for other languages: BERT with positions counted from the padding's id on
 //                                                                                  https://arxiv.org/abs/1907.11692
 
 const config = v.pipe(
@@ -14,7 +14,7 @@ const config = v.pipe(
     model_type: v.picklist(["roberta", "xlm-roberta", "camembert"]),
     pad_token_id: v.optional(v.pipe(v.number(), v.integer(), v.minValue(0)), 1),
   }),
-  v.transform((config) => ({ ...likeBert(config), position_padding_id: config.pad_token_id })),
+  v.transform((config): EncoderConfig => ({ ...bertConfig(config), positionPaddingId: config.pad_token_id })),
 );
 
 const names: EncoderNames = { ...bertNames, prefix: "roberta." };

@@ -90,7 +90,7 @@ describe.each(classifierCases)("the edge engine's arithmetic on a classifier: $n
     const fused = await fusedGraph(classifier.config, encoderWeights(classifier));
     const wanted = await inFloat32(fused, texts);
     const graph = edge(fused);
-    expect(countOperators(graph)["DynamicQuantizeAttention"]).toBe(classifier.config.num_hidden_layers);
+    expect(countOperators(graph)["DynamicQuantizeAttention"]).toBe(classifier.config.layers);
     const found = await referenceSession(graph).run(texts);
     found.forEach((states, i) => {
       expect(states).toHaveLength(wanted[i]?.length ?? -1);
@@ -138,7 +138,7 @@ describe("referenceSession", () => {
     const { config, weights } = draw();
     const fused = await fusedGraph(config, weights);
     const graph = edge(fused);
-    const layers = config.num_hidden_layers;
+    const layers = config.layers;
     expect(countOperators(graph)).toMatchObject({
       DynamicQuantizeMatMul: 7 * layers,
       DynamicQuantizeAttention: layers,

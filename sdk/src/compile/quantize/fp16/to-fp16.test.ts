@@ -61,7 +61,7 @@ describe("toFp16", () => {
     const graph = toFp16(fused);
     const inHalf = [...graph.nodes].filter(({ output }) => output.dtype === "float16");
     expect(fusedCounts(inHalf)).toEqual(fusedCounts(fused.nodes));
-    expect(fusedCounts(inHalf)["Attention"]).toBe(config.num_hidden_layers);
+    expect(fusedCounts(inHalf)["Attention"]).toBe(config.layers);
     expect(floatCasts(graph).map(({ output }) => output)).toEqual(graph.outputs.map(({ value }) => value));
   });
 
@@ -135,7 +135,7 @@ describeShared("models/all-MiniLM-L6-v2", "all-MiniLM-L6-v2 in half precision", 
     const session = await ortNodeEngine({ threads: 1 }).load(oneModel(model));
     try {
       const states = await session.run(cases.map(({ input_ids }) => Int32Array.from(input_ids)));
-      const vectors = states.map((rows) => sentenceVector(rows, checkpoint.config.hidden_size, checkpoint.head));
+      const vectors = states.map((rows) => sentenceVector(rows, checkpoint.config.hiddenSize, checkpoint.head));
       const { meanCosine, minCosine } = parity(
         cases.map(({ embedding }) => Float32Array.from(embedding)),
         vectors,
