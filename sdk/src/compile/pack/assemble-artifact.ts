@@ -43,7 +43,7 @@ export const manifestOf = async (
   name,
   ...task,
   maxTokens,
-  vocabulary: config.vocab_size,
+  vocabulary: config.vocabularySize,
   tokenizer: tokenizer.manifest,
   files: await describeFiles(files),
   targets,

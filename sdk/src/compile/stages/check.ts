@@ -45,7 +45,7 @@ export const checkFusion: Stage<CheckFusionInput, CheckedFusion> = {
     const fused = encodeOnnx(graph);
     const results = await withSession(engine, fused, async (session) => {
       // Rotary embeddings have no position table that could end too early.
-      if (!model.config.rope_theta) await assertLongest(model, session);
+      if (!model.config.rotaryTheta) await assertLongest(model, session);
       return model.compute(session, probeTexts);
     });
     const unoptimized = ortNodeEngine({ threads: 1, optimize: false });

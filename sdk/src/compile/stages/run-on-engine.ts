@@ -22,7 +22,7 @@ export interface GraphRunner {
 /** @throws BertEdgeError (its methods) `engine_unsupported`, `engine_failed` */
 export async function graphRunner(model: TextModel, engineName: Target["engine"]): Promise<GraphRunner> {
   const engine = await engineOnThisMachine(engineName);
-  const size = { maxTokens: model.maxTokens, vocabulary: model.config.vocab_size };
+  const size = { maxTokens: model.maxTokens, vocabulary: model.config.vocabularySize };
   const isProgram = engineName === "wasm";
   let last: { readonly graph: Graph; readonly file: Promise<ModelBytes> } | undefined;
   function file(graph: Graph): Promise<ModelBytes> {
