@@ -106,7 +106,7 @@ describe("prepare", () => {
     const { run } = await preparable();
     const { manifest } = await run({ targets: ["regional-gpu"] });
     expect(Object.keys(manifest.targets)).toEqual(["regional-gpu"]);
-    expect(Object.keys(manifest.files).sort()).toEqual(["model.fp16.onnx", "tokenizer.bin"]);
+    expect(Object.keys(manifest.files).sort()).toEqual(["model.fp16.onnx", "tokenizer.safetensors"]);
   });
 
   it("keeps in float32 what half precision does not hold, and says so", async () => {
