@@ -57,14 +57,14 @@ describe.each([
     );
   });
 
-  it("takes the graph's first output, whatever it is named", async () => {
+  it("returns the graph's first output, whatever its name", async () => {
     const [found] = await run(echoEncoder("hidden"), [Int32Array.of(4)]);
     expect([...(found ?? [])]).toEqual(hiddenStatesOf(Int32Array.of(4)));
   });
 });
 
 describe("runOneByOne", () => {
-  it("makes a call for every sequence, so that none depends on another", async () => {
+  it("makes one call per sequence, so that no sequence depends on another", async () => {
     const encoder = echoEncoder();
     await runOneByOne(encoder, [Int32Array.of(1, 2, 3), Int32Array.of(4)]);
     expect(encoder.calls).toEqual([
@@ -92,7 +92,7 @@ describe("runPadded", () => {
   });
 });
 
-it("a classifier gives every sequence its own logits, of which none is a token's", async () => {
+it("returns one row of logits per sequence for a classifier", async () => {
   const session = {
     inputNames: ["input_ids", "attention_mask"],
     outputNames: ["logits"],

@@ -16,11 +16,11 @@ const sourceWith = (...targets: TargetName[]) => ({
 describe("ortNodeEngine", () => {
   const engine = ortNodeEngine({ providers: ["cuda", "cpu"] });
 
-  it("says that targets are missing where no other reason keeps it from loading", async () => {
+  it("reports missing targets when that is the only reason why it cannot load", async () => {
     await expect(engine.load(sourceWith("edge"))).rejects.toMatchObject({ code: "target_missing" });
   });
 
-  it("says why it could not load what is there", async () => {
+  it("reports why it could not load the files that exist", async () => {
     await expect(engine.load(sourceWith("regional-cpu"))).rejects.toMatchObject({
       code: "engine_failed",
       cause: { errors: [{ code: "target_missing" }, expect.any(Error)] },

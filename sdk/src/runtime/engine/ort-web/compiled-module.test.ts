@@ -84,7 +84,7 @@ describe("withCompiledModule", () => {
     expect(result.module).toBe(module);
   });
 
-  it("finds the memory that the module exports, or is given", async () => {
+  it("finds the memory that the module exports or imports", async () => {
     const exported = await withCompiledModule(new WebAssembly.Module(exportsMemory), () => instantiatePlaceholder());
     expect(ortMemory()).toBe(exported.instance.exports["memory"]);
 
@@ -101,13 +101,13 @@ describe("withCompiledModule", () => {
     });
   });
 
-  it("takes the substitution away when the start fails, and passes the failure on", async () => {
+  it("removes the substitution when the start fails, and throws its error", async () => {
     const module = new WebAssembly.Module(empty);
     await expect(withCompiledModule(module, () => Promise.reject(new Error("no")))).rejects.toThrow("no");
     expect(WebAssembly.instantiate).toBe(platform);
   });
 
-  it("stays in place until the last of overlapping starts has ended, in whichever order they end", async () => {
+  it("stays in place until the last of overlapping starts has ended", async () => {
     for (const order of [
       [0, 1],
       [1, 0],

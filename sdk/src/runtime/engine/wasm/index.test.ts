@@ -40,7 +40,7 @@ describe("an engine that refuses a model", () => {
     expect(await session.run(sequences)).toHaveLength(sequences.length);
   });
 
-  it("because there is no memory for it, loads a smaller one afterwards", async () => {
+  it("because it does not fit into memory, loads a smaller one afterwards", async () => {
     const source = { ...oneModel(fileOf("bert")), size: () => 2 ** 33 };
     await expect(engine.load(source)).rejects.toMatchObject({
       code: "memory_full",
@@ -49,7 +49,7 @@ describe("an engine that refuses a model", () => {
     expect(await (await engine.load(oneModel(fileOf("bert")))).run(sequences)).toHaveLength(sequences.length);
   });
 
-  it("because reading fails, fails with what that failed with", async () => {
+  it("because reading fails, throws the error of reading", async () => {
     const source = { ...oneModel(fileOf("bert")), readInto: () => Promise.reject(new Error("the network is gone")) };
     await expect(engine.load(source)).rejects.toThrow("the network is gone");
   });

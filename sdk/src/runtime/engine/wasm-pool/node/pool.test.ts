@@ -64,7 +64,7 @@ const ids = (length: number, first = 1): TokenIds => new Int32Array(length).fill
 const requestOf = (first: number) => [ids(3, first)];
 
 describe.each([1, 2, 3])("a pool of %d threads", (threads) => {
-  it("computes what one session does, byte by byte and in order, for many requests at once", async () => {
+  it("returns the results of a single session, in order, for many requests at once", async () => {
     const { session, tasks } = await openPool(threads);
     const requests = fc.array(fc.record({ sequences: fc.array(sequence, { maxLength: 30 }), head }), { maxLength: 5 });
     await fc.assert(
@@ -92,7 +92,7 @@ describe("a pool", () => {
     expect(tasks.flatMap((noted) => noted.slice(2))).toEqual([20]);
   });
 
-  it("takes one memory for each thread, and runs views without their buffers", async () => {
+  it("uses one memory per thread, and copies no buffers of views", async () => {
     const { session } = await openPool(3);
     const { memoryBytes } = await wasmEngine(kernels).load(oneModel(file));
     expect(session.memoryBytes()).toBe(3 * (memoryBytes() ?? 0));
@@ -102,7 +102,7 @@ describe("a pool", () => {
     expect(buffer).toHaveLength(100);
   });
 
-  it("refuses what a session refuses, by the same number of the sequence", async () => {
+  it("refuses what a session refuses, with the same sequence number", async () => {
     const { session } = await openPool(2);
     const request = [ids(8), ids(8), ids(8), ids(8), ids(TINY_EDGE.maxTokens + 1)];
     const refused = { code: "input_invalid", message: expect.stringContaining("Sequence 4 has 17 tokens") };
@@ -140,7 +140,7 @@ describe("a pool", () => {
     expect(alive.size).toBe(1);
   });
 
-  it("does not go on with a request that has failed", async () => {
+  it("stops a request that has failed", async () => {
     const { session, tasks } = await openPool(1, crashing);
     const long = Array.from({ length: 500 }, () => ids(16));
     await expect(session.run([ids(16, CRASH.exits), ...long])).rejects.toMatchObject({ code: "worker_failed" });
@@ -175,7 +175,7 @@ describe("a pool", () => {
     await expect.poll(() => alive.size).toBe(0);
   });
 
-  it("that is released ends its threads, and refuses what is under way and what comes", async () => {
+  it("ends its threads when it is released, and refuses running and new requests", async () => {
     const { session, alive } = await openPool(2);
     const running = Promise.allSettled(
       Array.from({ length: 8 }, () => session.run(Array.from({ length: 64 }, () => ids(16)))),
@@ -189,7 +189,7 @@ describe("a pool", () => {
   });
 });
 
-it("the engine's default is a thread for each core", async () => {
+it("starts one thread per core by default", async () => {
   const session = await wasmPoolEngine(kernels).load(oneModel(file));
   opened.push(session);
   const { memoryBytes } = await wasmEngine(kernels).load(oneModel(file));

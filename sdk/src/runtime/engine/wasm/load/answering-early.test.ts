@@ -68,7 +68,7 @@ async function early(name: TinyEncoder = "bert") {
 }
 
 describe.each(names)("a model of %s that is still coming", (name) => {
-  it("needs the less the more frequent its words are, and all of its file for the last word", () => {
+  it("needs fewer bytes for frequent tokens, and the whole file for the last token", () => {
     const needed = neededOf(fileOf(name));
     const [none, frequent, rare] = [needed([]), needed([Int32Array.of(0)]), needed([first, lastWord])];
     expect(none).toBeLessThan(frequent);
@@ -76,7 +76,7 @@ describe.each(names)("a model of %s that is still coming", (name) => {
     expect(rare).toBe(fileOf(name).length);
   });
 
-  it("is ready for sequences when their words are there", async () => {
+  it("is ready for sequences when the rows of their tokens have arrived", async () => {
     const { session, upTo, file, needed } = await early(name);
     const done: TokenIds[] = [];
     for (const ids of [first, lastWord]) session.ready?.([ids]).then(() => done.push(ids));
@@ -88,7 +88,7 @@ describe.each(names)("a model of %s that is still coming", (name) => {
     expect(done).toEqual([first, lastWord]);
   });
 
-  it("has the answers of one that has come, each as soon as its words are there, whatever the order", async () => {
+  it("gives the answers of a loaded model, each as soon as its rows have arrived, in any order", async () => {
     const whole = await engine.load(oneModel(fileOf(name)));
     const expected = await Promise.all(sequences.map((ids) => whole.run([ids])));
     const count = fc.array(fc.nat(fileOf(name).length), { maxLength: 4 }).map((some) => some.sort((a, b) => a - b));
@@ -114,7 +114,7 @@ describe.each(names)("a model of %s that is still coming", (name) => {
 });
 
 describe("a model whose rest does not come", () => {
-  it("answers what it can, and fails otherwise with what reading failed with", async () => {
+  it("answers what it can, and otherwise throws the error of reading", async () => {
     const { session, end } = await early();
     const waiting = session.run([lastWord]);
     end.reject(new Error("the line is dead"));
@@ -124,7 +124,7 @@ describe("a model whose rest does not come", () => {
     await expect(session.run([])).resolves.toEqual([]);
   });
 
-  it("lets nobody wait for ever where a transfer has died without a word", async () => {
+  it("ends the wait when a transfer has died silently", async () => {
     const { session } = await early();
     vi.useFakeTimers();
     const waiting = expect(session.run([lastWord])).rejects.toMatchObject({
@@ -135,26 +135,26 @@ describe("a model whose rest does not come", () => {
     await waiting;
   });
 
-  it("refuses what it could never run, and does not wait for that", async () => {
+  it("refuses invalid sequences without waiting", async () => {
     const { session } = await early();
     const unknown = Int32Array.of(TINY_EDGE.vocabulary);
     await expect(session.run([unknown])).rejects.toMatchObject({ code: "input_invalid" });
   });
 
-  it("lets nobody wait for what will not come once it is released", async () => {
+  it("ends the wait when it is released", async () => {
     const { session } = await early();
     const waiting = expect(session.run([lastWord])).rejects.toMatchObject({ code: "session_released" });
     await session.release();
     await waiting;
   });
 
-  it("is not asked for more once it is released", async () => {
+  it("stops its transfer when it is released", async () => {
     const { session, upTo, file } = await early();
     await session.release();
     expect(() => upTo(file.length)).toThrow(expect.objectContaining({ code: "session_released" }));
   });
 
-  it("is not asked for more when its beginning is refused", async () => {
+  it("stops its transfer when its header is refused", async () => {
     const file = Uint8Array.from(fileOf("bert"));
     file.fill(0x20, 8, 40);
     const { source, upTo } = slowly(file);
@@ -165,7 +165,7 @@ describe("a model whose rest does not come", () => {
   });
 });
 
-it("a transfer waits a while after an answer, which the thread is needed for", async () => {
+it("pauses its transfer after an answer", async () => {
   const file = fileOf("bert");
   let pause: Promise<void> | undefined;
   const session = await engine.load({

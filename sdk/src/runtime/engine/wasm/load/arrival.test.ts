@@ -16,7 +16,7 @@ function transfer(): { arrival: Arrival; progress: Progress; end: PromiseWithRes
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
 describe("arriving", () => {
-  it("lets everybody wait for as much as they need, and no longer", async () => {
+  it("resolves every wait as soon as its bytes have arrived", async () => {
     const counts = fc
       .array(fc.integer({ min: 1, max: 100 }), { maxLength: 8 })
       .map((some) => some.sort((a, b) => a - b));
@@ -39,7 +39,7 @@ describe("arriving", () => {
     );
   });
 
-  it("tells those who wait, and nobody else, what a transfer failed with", async () => {
+  it("rejects those who wait with the transfer's error, and nobody else", async () => {
     const { arrival, progress, end } = transfer();
     progress.checked(10);
     const waiting = [arrival.reach(11), arrival.reach(99), arrival.complete].map((each) => each.catch(String));
@@ -49,7 +49,7 @@ describe("arriving", () => {
     await expect(arrival.reach(10)).resolves.toBeUndefined();
   });
 
-  it("stops a transfer when more comes, and those who wait at once, with the first reason", async () => {
+  it("stops a transfer with its next piece, and those who wait at once, with the first reason", async () => {
     const { arrival, progress } = transfer();
     const waiting = arrival.reach(1);
     arrival.stop(new Error("no longer needed"));
@@ -58,7 +58,7 @@ describe("arriving", () => {
     expect(() => progress.checked(1)).toThrow("no longer needed");
   });
 
-  it("lets a transfer wait for a pause to end", async () => {
+  it("continues a transfer after a pause", async () => {
     const { arrival, progress } = transfer();
     expect(progress.turn()).toBeUndefined();
     const start = performance.now();
@@ -68,7 +68,7 @@ describe("arriving", () => {
     expect(progress.turn()).toBeUndefined();
   });
 
-  it("pauses once for every time that more has come, however many ask for it", () => {
+  it("pauses at most once per piece", () => {
     const { arrival, progress } = transfer();
     let pauses = 0;
     for (let piece = 1; piece <= 12; piece++) {

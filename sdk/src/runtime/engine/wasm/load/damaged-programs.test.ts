@@ -86,7 +86,7 @@ async function outcomeOf(file: File, memory: WebAssembly.Memory): Promise<"refus
   }
 }
 
-it("a damaged program is refused, or it changes nothing but its own values and gives the same result twice", {
+it("refuses a damaged program, or runs it without a change outside of its values and with the same result twice", {
   timeout: TIMEOUT_MS,
 }, async () => {
   const memory = new WebAssembly.Memory({ initial: pagesFor(MEMORY) });

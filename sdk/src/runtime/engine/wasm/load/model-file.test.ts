@@ -43,7 +43,7 @@ describe("readModelFile", () => {
     }
   });
 
-  it.each([0, PROGRAM_VERSION + 1, "1", null])("refuses version %j, and says which it knows", (version) => {
+  it.each([0, PROGRAM_VERSION + 1, "1", null])("refuses version %j, and names its own version", (version) => {
     const read = () => readModelFile(fileOf({ version: version as number }));
     expect(refusal(read)).toBe("model_version");
     expect(read).toThrow(`version ${PROGRAM_VERSION}.`);
@@ -73,7 +73,7 @@ describe("readModelFile", () => {
     expect(() => readModelFile(sound).tensor("constructor")).toThrow("it has no tensor constructor");
   });
 
-  it("reads a damaged file or says that it is none", () => {
+  it("reads or refuses a damaged file", () => {
     const damage = fc.array(fc.record({ at: fc.nat(sound.length - 1), byte: fc.nat(255) }), {
       minLength: 1,
       maxLength: 4,

@@ -79,7 +79,7 @@ describe("parseProgram", () => {
     });
   });
 
-  it.each([undefined, null, "8", 4, 12, -8])("refuses to rotate from column %j on", (column) => {
+  it.each([undefined, null, "8", 4, 12, -8])("rotates columns inside the value only (column %j)", (column) => {
     const rotate = { op: "rotate", x: { value: 0, column }, width: 8, size: 8, cosines: "floats", sines: "floats" };
     const last = { op: "activation", kind: "relu", x: view, out: 1 };
     const program = { ...withStep(rotate as Step), steps: [...withStep(rotate as Step).steps, last as Step] };

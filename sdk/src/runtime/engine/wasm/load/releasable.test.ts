@@ -30,7 +30,7 @@ describe("a session that is released", () => {
     await expect(session.release()).resolves.toBeUndefined();
   });
 
-  it("still gives what it was asked for before, and leaves others as they are", async () => {
+  it("finishes requests that are running, and leaves other sessions unchanged", async () => {
     const [session, other] = [await load(), await load()];
     const wanted = await other.run(sequences);
     const running = session.run(sequences);
@@ -39,7 +39,7 @@ describe("a session that is released", () => {
     expect(await other.run(sequences)).toEqual(wanted);
   });
 
-  it("lets its memory go, however long it is kept itself", async () => {
+  it("frees its memory even if the session object is kept", async () => {
     const memories: WeakRef<WebAssembly.Memory>[] = [];
     const { Memory } = WebAssembly;
     // A spy would keep what it returns.

@@ -59,7 +59,7 @@ const cases: Record<string, Case> = {
 };
 
 describe.each(Object.entries(cases))("%s", (_, { found, wanted, bound, ends }) => {
-  it.each([1e-6, 1, 12, 100, 1e4])("is its formula, up to ±%d", (reach) => {
+  it.each([1e-6, 1, 12, 100, 1e4])("computes its formula, up to ±%d", (reach) => {
     const steps = 20_000;
     for (let i = 0; i <= steps; i++) {
       const x = fround(reach * ((2 * i) / steps - 1));
@@ -82,7 +82,7 @@ describe.each([
   ["gelu", gelu, 4.1599955558776855],
   ["fastGelu", fastGelu, 4.0399980545043945],
 ] as const)("%s of a large number", (_, activation, limit) => {
-  it("is that number, or nothing", () => {
+  it("returns its operand or zero", () => {
     for (const x of [limit, 20, 1e5, 1e19, 1e38].map(fround)) {
       expect(activation(x)).toBe(x);
       expect(activation(-x) + 0).toBe(0);

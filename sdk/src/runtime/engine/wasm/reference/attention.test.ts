@@ -66,14 +66,14 @@ describe.each(shapes)("quantizedAttention of $tokens tokens, $heads heads of $si
     }
   });
 
-  it("has weights that add up to 1", async () => {
+  it("uses weights that sum to 1", async () => {
     const inputs = draw(shape, 1);
     for (const found of await run({ ...inputs, value: inputs.value.map(() => 1) })) {
       expect(Math.abs(found - 1)).toBeLessThan(FLOAT32_ROUNDING);
     }
   });
 
-  it("does not know the order of keys and their values", async () => {
+  it("does not depend on the order of keys and values", async () => {
     const inputs = draw(shape, 2, shape.heads);
     const [tokens, width] = [tokensOf(inputs), shape.heads * shape.size];
     const turned = (at: number) => (at + 1) % tokens;
@@ -83,7 +83,7 @@ describe.each(shapes)("quantizedAttention of $tokens tokens, $heads heads of $si
     expect(await run({ ...inputs, key: rows(inputs.key), value: rows(inputs.value), bias })).toEqual(await run(inputs));
   });
 
-  it("computes each head by itself", async () => {
+  it("computes each head alone", async () => {
     const inputs = draw(shape, 3, shape.heads);
     const { heads, size } = shape;
     const tokens = tokensOf(inputs);
@@ -113,7 +113,7 @@ describe("quantizedAttention", () => {
     });
   });
 
-  it("reads nothing of keys that a bias hides", async () => {
+  it("ignores keys that a bias hides", async () => {
     const [tokens, heads, size] = [5, 2, 4];
     const isHidden = (token: number) => token === 1 || token === 4;
     const drawn = draw({ tokens, heads, size }, 4);
@@ -131,7 +131,7 @@ describe("quantizedAttention", () => {
     expect(await run({ ...inputs, key, value })).not.toEqual(found);
   });
 
-  it("makes NaN of a row of scores that is NaN or −∞ throughout, and of no other", async () => {
+  it("returns NaN for rows of scores that are all NaN or −∞, and for no others", async () => {
     const inputs = draw({ tokens: 3, heads: 1, size: 4 }, 5);
     for (const hidden of [Number.NaN, Number.NEGATIVE_INFINITY]) {
       const bias = new Float32Array(9).fill(hidden, 3, 6);

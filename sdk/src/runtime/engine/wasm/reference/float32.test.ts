@@ -9,7 +9,7 @@ const ROUNDING = 2 ** -24;
 const LEAST = 2 ** -150;
 
 describe("nearest", () => {
-  it("is the nearest whole number, ties to even, for all below 2²²", () => {
+  it("returns the nearest integer, ties to even, below 2²²", () => {
     const toEven = (x: number) => {
       const below = Math.floor(x);
       if (x - below !== 0.5) return Math.round(x);
@@ -39,7 +39,7 @@ describe("nearest", () => {
 });
 
 describe("polynomial", () => {
-  it("is off by two roundings a power at most", () => {
+  it("has an error of at most two roundings per power", () => {
     const small = fc.float({ min: -1, max: 1, noNaN: true });
     fc.assert(
       fc.property(fc.array(small, { maxLength: 8 }), small, (coefficients, x) => {
@@ -81,7 +81,7 @@ describe("sum", () => {
     expect(sumInLanes(3, () => third)).toBe(fround(fround(fround(third) + fround(third)) + fround(third)));
   });
 
-  it("is 0 for no terms, and NaN where one is", () => {
+  it("is 0 without terms, and NaN when a term is NaN", () => {
     expect(sumInLanes(0, () => 1)).toBe(0);
     expect(sumInLanes(20, (i) => (i === 17 ? Number.NaN : 1))).toBeNaN();
   });

@@ -49,7 +49,7 @@ describe.each<[string, () => Promise<IntegerProduct>]>([
     );
   });
 
-  it("does not overflow with 3,072 products of the greatest size", async () => {
+  it("does not overflow with 3,072 products of maximum size", async () => {
     const product = await make();
     const k = 3072;
     const [a, b] = [new Int8Array(k).fill(-128), new Uint8Array(k).fill(255)];

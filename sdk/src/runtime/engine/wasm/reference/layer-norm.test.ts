@@ -24,7 +24,7 @@ const inputs = sizes.chain(({ rows, width }) =>
 );
 
 describe("layerNorm", () => {
-  it("is its formula, within the rounding of float32", () => {
+  it("computes its formula, within the rounding of float32", () => {
     fc.assert(
       fc.property(inputs, ({ x, gamma, beta }) => {
         const width = gamma.length;
@@ -53,7 +53,7 @@ describe("layerNorm", () => {
     expect(layerNormRows(new Float32Array(3).fill(0.1), Float32Array.of(5, 5, 5), beta, EPSILON)).toEqual(beta);
   });
 
-  it("makes NaN of rows with NaN or infinity, and of no others", () => {
+  it("returns NaN for rows with NaN or infinity, and for no others", () => {
     const x = Float32Array.of(1, 2, Number.NaN, 1, 2, 3, Number.POSITIVE_INFINITY, 2, 3);
     const [gamma, beta] = [new Float32Array(3).fill(1), new Float32Array(3)];
     const found = layerNormRows(x, gamma, beta, EPSILON);

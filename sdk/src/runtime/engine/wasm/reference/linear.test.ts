@@ -43,7 +43,7 @@ describe.each<[string, OperandRange, OperandRange]>([
   ["weights of seven bits and signed activations", U7, I8],
   ["signed weights and activations of seven bits", I8, U7],
 ])("quantizedLinear, %s", (_, ofWeight, ofActivation) => {
-  it("is the product of what both operands stand for, within the rounding of float32", async () => {
+  it("computes the product of the dequantized operands, within the rounding of float32", async () => {
     await fc.assert(
       fc.asyncProperty(given(ofWeight), async ({ x, values, zeroPoints, scales, bias }) => {
         const [outputs, inputs] = [scales.length, values.length / scales.length];
@@ -73,7 +73,7 @@ describe.each<[string, OperandRange, OperandRange]>([
     );
   });
 
-  it("makes a row with NaN or infinity useless, and no other", async () => {
+  it("makes only rows with NaN or infinity NaN", async () => {
     const weight: IntegerWeight = {
       values: ofWeight.min < 0 ? Int8Array.of(1, 2) : Uint8Array.of(1, 2),
       scales: Float32Array.of(1),

@@ -6,7 +6,7 @@ import { numerator } from "./numerator.ts";
 const OFF = 0.0061;
 
 describe("numerator", () => {
-  it("is 127 · 2⁻ᵈ as a whole number, but where that is next to a half", () => {
+  it("rounds 127 · 2⁻ᵈ, except next to a half", () => {
     for (let d = 0; d <= 10 * SCORE_PARTS; d++) {
       expect(Math.abs(numerator(d) - 127 * 2 ** (-d / SCORE_PARTS))).toBeLessThanOrEqual(0.5 + OFF);
     }
@@ -18,7 +18,7 @@ describe("numerator", () => {
     expect([1e30, Number.POSITIVE_INFINITY, Number.NaN].map(numerator)).toEqual([0, 0, 0]);
   });
 
-  it("is never greater for what is farther", () => {
+  it("never grows with the distance", () => {
     for (let d = 1; d < 10 * SCORE_PARTS; d++) expect(numerator(d)).toBeLessThanOrEqual(numerator(d - 1));
   });
 });

@@ -25,7 +25,7 @@ describe.each([
   ["signed", I8],
   ["of seven bits", U7],
 ])("quantizeRows, %s", (_, range) => {
-  it("is off by half a scale at most, and says what each row adds up to", () => {
+  it("has an error of at most half a scale, and returns the sum of each row", () => {
     fc.assert(
       fc.property(rows, ({ x, width }) => {
         const { values, scales, zeroPoints, sums } = quantizeRows(x, width, range);
@@ -68,12 +68,12 @@ describe.each([
     );
   });
 
-  it("gives one huge number all of the range", () => {
+  it("uses the whole range for one huge number", () => {
     const { values, zeroPoints } = quantizeRows(Float32Array.of(1, -1, 1e30, 0.5), 4, range);
     expect([...values]).toEqual([zeroPoints[0], zeroPoints[0], range.max, zeroPoints[0]]);
   });
 
-  it("leaves rows of zeros and of numbers below 2⁻¹⁰⁰ / 510 zero", () => {
+  it("keeps rows of zeros, and of numbers below 2⁻¹⁰⁰ / 510, zero", () => {
     const tiny = new Float32Array(6).fill(2 ** -149);
     const { values, scales, zeroPoints } = quantizeRows(Float32Array.of(0, 0, 0, ...tiny), 3, range);
     expect(new Set(values)).toEqual(new Set(zeroPoints));
@@ -90,7 +90,7 @@ describe.each([
 });
 
 describe("quantizeRowsSymmetric", () => {
-  it("is off by half a scale at most, reaches ±127 and keeps zero and signs", () => {
+  it("has an error of at most half a scale, reaches ±127 and keeps zero and signs", () => {
     fc.assert(
       fc.property(rows, ({ x, width }) => {
         const { values, scales, sums } = quantizeRowsSymmetric(x, width);

@@ -26,7 +26,7 @@ describe.each(builds)("the kernels, built for %s", (build) => {
     machine = await openKernels(build, MEMORY);
   });
 
-  it("are those of the table", async () => {
+  it("are exactly the kernels of the table", async () => {
     const exported = WebAssembly.Module.exports(await compiledKernels(build)).filter(({ kind }) => kind === "function");
     expect(exported.map(({ name }) => name).sort()).toEqual([...names, SCRATCH_SIZE].sort());
   });
@@ -87,7 +87,7 @@ describe.each(builds)("the kernels, built for %s", (build) => {
     expect([bytes(0), bytes(rows - 1)]).toEqual([alone, alone]);
   });
 
-  it("attentionInt8 makes NaN of a row whose query has one, and of a channel whose values have one", async () => {
+  it("attentionInt8 returns NaN for a row whose query has NaN, and for a channel whose values have NaN", async () => {
     const [tokens, size] = [19, 8];
     const shape = { tokens, size, stride: 3 * size, outStride: size };
     const at = fc.record({ token: fc.nat(tokens - 1), channel: fc.nat(size - 1), part: fc.constantFrom(0, 2) });
@@ -104,7 +104,7 @@ describe.each(builds)("the kernels, built for %s", (build) => {
 });
 
 describe("both builds", () => {
-  it.each(names)("leave the same after %s, to the last bit", async (name) => {
+  it.each(names)("leave the same bits after %s", async (name) => {
     const machines = await Promise.all(builds.map((build) => openKernels(build, MEMORY)));
     const { shapes, call } = kernelTable[name];
     fc.assert(

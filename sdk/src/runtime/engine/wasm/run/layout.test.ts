@@ -73,7 +73,7 @@ describe("layoutOf", () => {
     return Buffer.from(bytes.slice(begin, begin + rows * width * (type === "i8" ? 1 : 4)));
   }
 
-  it("places values without a change of any result, block by block or step by step", () => {
+  it("places values without changing a result, block by block or step by step", () => {
     let shared = 0;
     let blocks = 0;
     fc.assert(
