@@ -70,22 +70,22 @@ describe("wrong usage", () => {
     ["an unknown target", ["prepare", "x", "--out", "y", "--targets", "edge,moon"]],
     ["an unknown engine", ["embed", "x", "--engine", "moon"]],
     ["an unknown engine in a list", ["bench", "x", "--engines", "ort-web,moon"]],
-    ["lengths that are no numbers", ["bench", "x", "--tokens", "8,many"]],
+    ["lengths that are not numbers", ["bench", "x", "--tokens", "8,many"]],
     ["no rounds", ["bench", "x", "--rounds", "0"]],
-    ["a mode that is not known", ["quantize", "x", "y.onnx", "--mode", "int2"]],
+    ["an unknown mode", ["quantize", "x", "y.onnx", "--mode", "int2"]],
     ["no mode", ["quantize", "x", "y.onnx"]],
     [
       "calibration without a tokenizer",
       ["quantize", "x", "y.onnx", "--mode", "fp16", "--calibration", import.meta.filename],
     ],
-    ["calibration on a file that is not there", ["prepare", "x", "--out", "y", "--calibration", "nowhere.txt"]],
+    ["calibration on a missing file", ["prepare", "x", "--out", "y", "--calibration", "nowhere.txt"]],
     [
       "calibration on an empty file",
       ["quantize", "x", "y", "--mode", "fp16", "--tokenizer", "x", "--calibration", "/dev/null"],
     ],
-    ["a cosine that is none", ["prepare", "x", "--out", "y", "--min-cosine", "1.5"]],
-    ["a bucket that is no s3 URL", ["publish", "x", "--to", "https://bucket"]],
-  ])("is exit 2, with the reason on stderr and nothing on stdout: %s", async (_, args) => {
+    ["a cosine above 1", ["prepare", "x", "--out", "y", "--min-cosine", "1.5"]],
+    ["a bucket that is not an s3 URL", ["publish", "x", "--to", "https://bucket"]],
+  ])("exits with 2, the reason on stderr and nothing on stdout: %s", async (_, args) => {
     const { code, stdout, stderr } = await bertEdge(args);
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
     expect(stderr).toMatch(/error: |Usage: bert-edge/);
@@ -95,7 +95,7 @@ describe("wrong usage", () => {
 
 describe("asking for help", () => {
   it.each([[["--help"]], [["help"]], [["prepare", "--help"]], [["--version"]]])(
-    "is exit 0 and answered on stdout: %j",
+    "exits with 0 and answers on stdout: %j",
     async (args) => {
       const { code, stdout, stderr } = await bertEdge(args);
       expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
@@ -112,20 +112,20 @@ describe("work that fails", () => {
     ["artifact_missing", ["embed", nowhere]],
     ["artifact_missing", ["bench", nowhere, "--json"]],
     ["artifact_missing", ["publish", nowhere, "--to", "s3://bucket", "--json"]],
-  ])("is exit 1, with %s and how to fix it on stderr and nothing on stdout: %j", async (error, args) => {
+  ])("exits with 1, %s with a hint on stderr and nothing on stdout: %j", async (error, args) => {
     const { code, stdout, stderr } = await bertEdge(args);
     expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
     expect(stderr).toMatch(new RegExp(`^Error ${error}: .+\n {2}\\S`, "m"));
     expect(stderr).not.toContain("    at ");
   });
 
-  it("is exit 1 for a name that a model cannot have, before anything is read", async () => {
+  it("exits with 1 for an invalid model name, before it reads anything", async () => {
     const { code, stdout, stderr } = await bertEdge(["prepare", nowhere, "--out", nowhere, "--name", "No Name"]);
     expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
     expect(stderr).toContain("Error name_invalid");
   });
 
-  it("leaves a folder alone that holds something else than an artifact", async () => {
+  it("does not touch an output folder that is not an artifact", async () => {
     const before = await readdir(checkpoint);
     const { code, stdout, stderr } = await bertEdge(["prepare", checkpoint, "--out", checkpoint, "--targets", "edge"]);
     expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
@@ -133,7 +133,7 @@ describe("work that fails", () => {
     expect(await readdir(checkpoint)).toEqual(before);
   });
 
-  it("is exit 1 when the object store cannot be reached", async () => {
+  it("exits with 1 when the object store cannot be reached", async () => {
     const { code, stdout, stderr } = await bertEdge(
       ["publish", artifact, "--to", "s3://bucket", "--endpoint", "http://127.0.0.1:1", "--json"],
       {
@@ -157,7 +157,7 @@ describe("prepare", () => {
     const report = JSON.parse(prepared.stdout) as PrepareReport;
     expect(report.manifest.name).toBe("tiny");
     expect(Object.keys(report.manifest.targets)).toEqual(["edge", "regional-cpu"]);
-    expect(prepared.stderr).toContain("✓ read checkpoint");
+    expect(prepared.stderr).toContain("✓ read ");
   });
 
   it("writes an artifact whose manifest is the report's", async () => {
@@ -185,7 +185,7 @@ describe("optimize", () => {
     expect((await stat(out)).size).toBeGreaterThan(1000);
   });
 
-  it("is exit 1 with the reasons when not everything is fused, unless that is allowed", async () => {
+  it("exits with 1 and the reasons when not everything is fused, unless that is allowed", async () => {
     const g = new NamedGraph("plain", [{ name: "x", dtype: "float32", shape: ["batch", 4] }]);
     g.op("y", "Tanh", ["x"]);
     const [source, out] = [join(folder, "plain.onnx"), join(folder, "partial.onnx")];
@@ -207,7 +207,7 @@ describe("quantize", () => {
     const { code, stdout, stderr } = await bertEdge(args);
     expect(code).toBe(0);
     expect(JSON.parse(stdout)).toMatchObject({ mode: "int8-blocks", kept: [], parity: { cases: 21 } });
-    expect(stderr).toContain("✓ compare with the original");
+    expect(stderr).toContain("✓ measure");
     expect((await stat(out)).size).toBeGreaterThan(1000);
   });
 });
@@ -228,7 +228,7 @@ describe("embed", () => {
     for (const vector of vectors(stdout)) expect(Math.abs(Math.hypot(...vector) - 1)).toBeLessThan(1e-6);
   });
 
-  it("takes the edge's engine for an artifact that has no other", async () => {
+  it("uses the edge engine for an artifact that has no other", async () => {
     const copy = join(folder, "edge-alone");
     await cp(artifact, copy, { recursive: true });
     const { targets, ...rest } = JSON.parse(await readFile(join(copy, "manifest.json"), "utf8")) as Manifest;
@@ -237,7 +237,7 @@ describe("embed", () => {
     expect(await bertEdge(["embed", copy], { stdin })).toMatchObject({ code: 0, stdout: wanted.stdout });
   });
 
-  it("gives a line the vector that it has alone, with or without a newline at its end", async () => {
+  it("gives a line the same vector alone, with or without a newline at its end", async () => {
     const [all, alone] = await Promise.all([
       bertEdge(["embed", artifact], { stdin }),
       bertEdge(["embed", artifact], { stdin: lines[2] as string }),
@@ -247,7 +247,7 @@ describe("embed", () => {
     expect(cosine(first, third)).toBeLessThan(0.999);
   });
 
-  it("ends in peace when its reader has seen enough", async () => {
+  it("ends without an error when its reader closes the pipe", async () => {
     const child = spawn(process.execPath, [join(root, "sdk/bin/bert-edge.js"), "embed", artifact], { stdio: "pipe" });
     const closed = new Promise<number | null>((resolve) => child.once("close", resolve));
     const stderr = text(child.stderr);
@@ -257,12 +257,12 @@ describe("embed", () => {
     expect([await closed, await stderr]).toEqual([0, ""]);
   });
 
-  it("names the engine that a target is for, where it is another one", async () => {
+  it("names the engine of a target that --engine does not fit", async () => {
     const { code, stderr } = await bertEdge(["embed", artifact, "--engine", "ort-web"], { stdin });
     expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringMatching(/is for the engine wasm.*ort-web/s) });
   });
 
-  it("prints nothing for nothing", async () => {
+  it("prints nothing for empty input", async () => {
     expect(await bertEdge(["embed", artifact])).toMatchObject({ code: 0, stdout: "" });
   });
 });

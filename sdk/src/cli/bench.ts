@@ -21,12 +21,12 @@ export const benchCommand = new Command("bench")
   .argument("<artifact>", "artifact folder")
   .option(
     "--engines <list>",
-    `comma-separated: ${engines.join(", ")} (default: those that the artifact is for)`,
+    `comma-separated: ${engines.join(", ")} (default: the engines of the artifact)`,
     listOf(engines),
   )
-  .option("--tokens <list>", "sequence lengths", positiveIntegers, [8, 16, 32, 64, 128, 256])
-  .option("--rounds <n>", "timed rounds; the median of them counts", positiveInteger, 15)
-  .option("--json", "print figures and fits as JSON")
+  .option("--tokens <list>", "comma-separated sequence lengths", positiveIntegers, [8, 16, 32, 64, 128, 256])
+  .option("--rounds <n>", "number of timed rounds; the median counts", positiveInteger, 15)
+  .option("--json", "print the report as JSON")
   .action(async (folder: string, { json, ...options }: Options) => {
     const { bench } = await import("../compile/commands/bench.ts");
     const onProgress = ({ message, fraction = 0 }: Progress) => {

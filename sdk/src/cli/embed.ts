@@ -6,10 +6,13 @@ import { printNote, printResult } from "./output.ts";
 const engines = ["wasm", "ort-web", "ort-node"] as const satisfies readonly Target["engine"][];
 
 export const embedCommand = new Command("embed")
-  .description("embed one text a line from stdin; print one JSON array a line")
+  .description("embed each line of stdin; print each vector as a JSON array on a line")
   .argument("<artifact>", "artifact folder")
   .addOption(
-    new Option("--engine <engine>", "default: the region's on the CPU, the edge's without one").choices(engines),
+    new Option(
+      "--engine <engine>",
+      "default: the engine of regional-cpu, or of edge if the artifact has no regional-cpu",
+    ).choices(engines),
   )
   .action(async (folder: string, { engine }: { engine?: Target["engine"] }) => {
     const { engineOnThisMachine } = await import("../local/engines.ts");
@@ -22,7 +25,7 @@ export const embedCommand = new Command("embed")
     for await (const line of createInterface({ input: process.stdin })) {
       const { maxTokens } = model.manifest;
       const { ids, tokens } = model.tokenizer.encode(line, maxTokens);
-      if (tokens > maxTokens) printNote(`at least ${tokens} tokens, cut to ${maxTokens}: ${line.slice(0, 40)}…`);
+      if (tokens > maxTokens) printNote(`Cut to ${maxTokens} of at least ${tokens} tokens: ${line.slice(0, 40)}…`);
       const [vector] = (await model.embedTokens([ids])).vectors;
       printResult(JSON.stringify([...(vector ?? [])]));
     }

@@ -10,7 +10,7 @@ import { publishCommand } from "./publish.ts";
 import { quantizeCommand } from "./quantize.ts";
 import { verifyCommand } from "./verify.ts";
 
-/** 0 done, 1 the work failed or a gate refused, 2 wrong usage. */
+/** Exit codes. 0: done. 1: the work failed, or a check refused the result. 2: wrong usage. */
 const FAILED = 1;
 const WRONG_USAGE = 2;
 
@@ -37,7 +37,7 @@ for (const command of commands) {
 }
 
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {
-  // Whoever reads has seen enough: `bert-edge embed … | head`.
+  // The reader closed the pipe, as in `bert-edge embed … | head`.
   if (error.code === "EPIPE") process.exit(0);
   throw error;
 });

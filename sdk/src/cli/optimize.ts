@@ -9,11 +9,11 @@ interface Options {
 }
 
 export const optimizeCommand = new Command("optimize")
-  .description("fuse a model's graph into single operators, check it, and say what could not be fused")
-  .argument("<model>", "an .onnx file, with its external data beside it, or a Hugging Face model folder")
+  .description("fuse the operators of a model, check the result, and list what could not be fused")
+  .argument("<model>", "an .onnx file, with its external data in the same folder, or a Hugging Face model folder")
   .argument("<out.onnx>", "file to write")
-  .option("--allow-partial", "write the result even if something could not be fused")
-  .option("--no-parity", "do not run original and result to compare them")
+  .option("--allow-partial", "write the result even when something could not be fused")
+  .option("--no-parity", "skip the comparison of the original with the result")
   .option("--json", "print the report as JSON")
   .action(async (source: string, out: string, { json, allowPartial = false, parity }: Options) => {
     const { optimize } = await import("../compile/commands/optimize.ts");
@@ -26,7 +26,7 @@ export const optimizeCommand = new Command("optimize")
       printNote(`not fused: ${pattern}${node && ` at ${node}`}: ${why}`);
     }
     if (report.complete || allowPartial) return;
-    printNote(`${out} was not written, because not everything was fused; --allow-partial writes it all the same.`);
+    printNote(`${out} was not written because not everything could be fused. Use --allow-partial to write it anyway.`);
     process.exitCode = 1;
   });
 

@@ -2,13 +2,13 @@ import { readFileSync } from "node:fs";
 import { InvalidArgumentError } from "commander";
 import { keyPrefix } from "../artifact/keys.ts";
 
-/** An option's value as a list of known words: `edge,regional-cpu`. */
+/** Makes a parser for comma-separated lists of known words, such as `edge,regional-cpu`. */
 export function listOf<Word extends string>(words: readonly Word[]): (value: string) => Word[] {
   return (value) => {
     const chosen = value.split(",").map((word) => word.trim());
     const unknown = chosen.filter((word) => !words.some((known) => known === word));
     if (unknown.length > 0) {
-      throw new InvalidArgumentError(`${unknown.join(", ")} is not one of ${words.join(", ")}.`);
+      throw new InvalidArgumentError(`${unknown.join(", ")} is not one of: ${words.join(", ")}.`);
     }
     return chosen as Word[];
   };
@@ -25,7 +25,7 @@ export function positiveInteger(value: string): number {
   return number;
 }
 
-/** A number from 0 to 1. */
+/** Parses a number from 0 to 1. */
 export function share(value: string): number {
   const number = Number(value);
   if (value.trim() === "" || !(number >= 0 && number <= 1)) {
@@ -34,7 +34,7 @@ export function share(value: string): number {
   return number;
 }
 
-/** The lines of a text file that are not empty. */
+/** Reads the lines of a text file, without empty ones. */
 export function textLines(path: string): string[] {
   let text: string;
   try {
@@ -49,14 +49,14 @@ export function textLines(path: string): string[] {
 
 interface S3Url {
   bucket: string;
-  /** Put before every key: empty, or with a slash at its end. */
+  /** Prefix of every key: empty, or ends with a slash. */
   prefix: string;
 }
 
-/** A bucket, or a folder that is deployed as static assets. */
+/** A bucket, or a folder of static assets. */
 export type PublishPlace = S3Url | { folder: string };
 
-/** `s3://bucket/prefix` or `assets:folder`. */
+/** Parses `s3://bucket/prefix` or `assets:folder`. */
 export function publishPlace(value: string): PublishPlace {
   const folder = /^assets:(.+)$/.exec(value)?.[1];
   return folder ? { folder } : s3Url(value);
@@ -66,7 +66,7 @@ function s3Url(value: string): S3Url {
   const match = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/(.*))?$/.exec(value);
   if (!match) {
     throw new InvalidArgumentError(
-      `${value} is not s3://bucket, s3://bucket/prefix, where the bucket's name is 3-63 of a-z 0-9 . -, or assets:folder`,
+      `${value} is not s3://bucket, s3://bucket/prefix or assets:folder. Bucket names have 3 to 63 of a-z 0-9 . -`,
     );
   }
   const [, bucket = "", path = ""] = match;

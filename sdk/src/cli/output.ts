@@ -1,11 +1,11 @@
 import { BertEdgeError } from "../artifact/error.ts";
 
-/** stdout carries the result and nothing else; everything a person reads on the way goes to stderr. */
+/** stdout carries only the result. Progress and notes go to stderr. */
 export const printJson = (value: unknown): void => void process.stdout.write(`${JSON.stringify(value, null, 2)}\n`);
 export const printResult = (line: string): void => void process.stdout.write(`${line}\n`);
 export const printNote = (line: string): void => void process.stderr.write(`${line}\n`);
 
-/** Prints stages with their times as they end. */
+/** Prints each stage with its time when it ends. */
 export function stageLog(): {
   stage: (name: string) => void;
   progress: (now: { message: string }) => void;
@@ -32,7 +32,7 @@ export function stageLog(): {
   };
 }
 
-/** What the user can act on for our own errors; the whole trace for anything else, which is a fault of ours. */
+/** Prints code, message and hint of a BertEdgeError. Prints the whole stack of any other error, which is a bug. */
 export function printError(error: unknown): void {
   if (!(error instanceof BertEdgeError)) {
     printNote(`\n${error instanceof Error ? error.stack : String(error)}`);

@@ -1,8 +1,8 @@
 import type { PrepareReport } from "../compile/commands/prepare.ts";
 
-/** What a user has to change for targets that a faster engine could not take, and why: a line or two each. */
+/** Lists targets that the preferred engine could not run: why, and what to deploy instead. */
 export const passedOver = ({ manifest: { targets }, passedOver: engines }: PrepareReport): string[] =>
   engines.map(({ target, engine, why }) => {
     const taken = targets[target]?.engine;
-    return `${target} is for ${taken}, not for ${engine}: ${why}\n  Deploy functions/${target}-${taken}.ts for it.`;
+    return `${target} uses ${taken} instead of ${engine}: ${why}\n  Deploy functions/${target}-${taken}.ts for it.`;
   });

@@ -18,22 +18,26 @@ interface Options {
 }
 
 export const prepareCommand = new Command("prepare")
-  .description("make an artifact from a Hugging Face model folder: fuse, quantize, check, time")
+  .description("turn a Hugging Face model folder into an artifact: fuse, quantize, check, measure")
   .argument("<folder>", "folder with config.json, tokenizer.json and model.safetensors or model.onnx")
-  .requiredOption("--out <dir>", "folder for the artifact; an earlier artifact there is replaced")
+  .requiredOption("--out <dir>", "folder for the artifact; replaces an artifact that is there")
   .option("--name <name>", "the model's name in keys, URLs and headers (default: the folder's name)")
   .option("--targets <list>", `comma-separated: ${targetNames.join(", ")}`, listOf(targetNames), [...targetNames])
   .option(
-    "--calibration <lines>",
-    "text file; weights are rounded by what its lines activate (default: ours)",
+    "--calibration <texts>",
+    "text file, one text per line, to observe activations on (default: texts of the package)",
     textLines,
   )
-  .option("--sts <tsv>", "scored pairs of sentences, as STS-B's files; no target may lose 0.5 points on them")
-  .option("--labelled <tsv>", "lines of text, tab, label; no target of a classifier may lose 0.5 points on them")
-  .addOption(new Option("--table <bits>", "word table of int8 targets").choices(["int8", "int4"]).default("int8"))
+  .option("--sts <tsv>", "scored sentence pairs in the format of STS-B; no target may lose 0.5 points")
+  .option("--labelled <tsv>", "lines of text, tab, label, for classifiers; no target may lose 0.5 points")
+  .addOption(
+    new Option("--table <bits>", "bits of the token embedding table in int8 targets")
+      .choices(["int8", "int4"])
+      .default("int8"),
+  )
   .option(
     "--min-cosine <number>",
-    "ask for a higher mean cosine with float32 than 0.99 (int8) and 0.9999 (fp16)",
+    "minimum mean cosine with float32; raises the default limits (int8 0.99, fp16 0.9999)",
     share,
   )
   .option("--json", "print the report as JSON")
@@ -70,12 +74,14 @@ function describe(report: PrepareReport): string {
   });
   const heading = ["target", "engine", "precision", "size", "cosine", "worst", "task", "memory"];
   const kept = targets.flatMap(([name, target]) =>
-    (target.kept ?? []).map((layer) => `${name} keeps ${layer} in a higher precision`),
+    (target.kept ?? []).map((layer) => `${name}: ${layer} stays in a higher precision`),
   );
   const summary = `${manifest.name}: ${computes(manifest)}, ${manifest.maxTokens} tokens`;
   const tokenizer =
     manifest.tokenizer.kind === "json"
-      ? ["The tokenizer is of a kind that is not packed: it ships as JSON, of which every isolate parses all."]
+      ? [
+          "This tokenizer has no packed form: tokenizer.json is shipped instead (slower cold start, up to 143 MB of memory).",
+        ]
       : [];
   return [summary, table(heading, rows), ...kept, ...passedOver(report), ...tokenizer].join("\n");
 }

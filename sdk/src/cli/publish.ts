@@ -14,10 +14,10 @@ export const publishCommand = new Command("publish")
   .description("copy an artifact to object storage and make it the current version")
   .argument("<artifact>", "artifact folder")
   .requiredOption("--to <place>", "s3://bucket, s3://bucket/prefix, or assets:folder for static assets", publishPlace)
-  .option("--endpoint <url>", "S3 endpoint other than AWS's, e.g. R2's (default: $AWS_ENDPOINT_URL_S3)")
-  .option("--region <region>", "default: $AWS_REGION, or the AWS profile's")
+  .option("--endpoint <url>", "S3 endpoint, e.g. of R2 (default: $AWS_ENDPOINT_URL_S3, or AWS)")
+  .option("--region <region>", "AWS region (default: $AWS_REGION, or the AWS profile's)")
   .option("--json", "print the result as JSON")
-  .addHelpText("after", "\nCredentials are found as the AWS SDK does: environment, profile, instance role.")
+  .addHelpText("after", "\nThe AWS SDK finds the credentials: environment, profile or instance role.")
   .action(async (folder: string, { json, ...place }: Options) => {
     const { openFolder } = await import("../storage/folder-artifact.ts");
     const { publish } = await import("../storage/publish.ts");

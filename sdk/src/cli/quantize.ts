@@ -19,18 +19,30 @@ interface Options {
 const modes = ["int8-dynamic", "int8-blocks", "int8-static", "fp16"] as const satisfies readonly QuantizeMode[];
 
 export const quantizeCommand = new Command("quantize")
-  .description("fuse and quantize a model, and refuse when its answers change too much")
-  .argument("<model>", "an .onnx file, with its external data beside it, or a Hugging Face model folder")
+  .description("fuse and quantize a model; refuse a result that is not accurate enough")
+  .argument("<model>", "an .onnx file, with its external data in the same folder, or a Hugging Face model folder")
   .argument("<out.onnx>", "file to write")
-  .addOption(new Option("--mode <mode>", "int8-static makes QuantizeLinear pairs").choices(modes).makeOptionMandatory())
+  .addOption(
+    new Option("--mode <mode>", "int8-static writes QuantizeLinear/DequantizeLinear pairs")
+      .choices(modes)
+      .makeOptionMandatory(),
+  )
   .option(
     "--tokenizer <folder>",
-    "folder of tokenizer.json (default: the model, if it is a folder); observes activations and compares on texts",
+    "folder with tokenizer.json (default: the model folder); needed to observe and compare on texts",
   )
-  .option("--calibration <lines>", "text file to observe activations on (default: our lines)", textLines)
-  .addOption(new Option("--table <bits>", "word table").choices(["int8", "int4"]).default("int8"))
-  .addOption(new Option("--feed-forward <bits>", "weights of the feed-forward layers").choices(["int4"]))
-  .option("--no-parity", "do not run original and result to compare them")
+  .option(
+    "--calibration <texts>",
+    "text file, one text per line, to observe activations on (default: texts of the package)",
+    textLines,
+  )
+  .addOption(
+    new Option("--table <bits>", "bits of the token embedding table").choices(["int8", "int4"]).default("int8"),
+  )
+  .addOption(
+    new Option("--feed-forward <bits>", "bits of the weights in feed-forward layers (default: int8)").choices(["int4"]),
+  )
+  .option("--no-parity", "skip the comparison of the original with the result")
   .option("--json", "print the report as JSON")
   .action(async (source: string, out: string, options: Options, command: Command) => {
     const { mode, calibration, tokenizer, json } = options;
@@ -38,7 +50,7 @@ export const quantizeCommand = new Command("quantize")
       command.error("error: --calibration needs --tokenizer <folder>");
     const isInt8 = mode === "int8-dynamic" || mode === "int8-blocks";
     if (!isInt8 && (options.table === "int4" || options.feedForward)) {
-      command.error(`error: --table and --feed-forward are of no use with --mode ${mode}`);
+      command.error(`error: --table and --feed-forward have no effect with --mode ${mode}`);
     }
     const { quantize } = await import("../compile/commands/quantize.ts");
     const log = stageLog();

@@ -10,10 +10,10 @@ interface Options {
 }
 
 export const verifyCommand = new Command("verify")
-  .description("run every target of an artifact: do they agree, and how well do they do on your data?")
+  .description("run every target of an artifact, compare their vectors, and score them on your data")
   .argument("<artifact>", "artifact folder")
-  .option("--sts <tsv>", "scored pairs of sentences, as STS-B's files")
-  .option("--labelled <tsv>", "lines of text, tab, label; for classifiers")
+  .option("--sts <tsv>", "scored sentence pairs in the format of STS-B")
+  .option("--labelled <tsv>", "lines of text, tab, label, for classifiers")
   .option("--json", "print the report as JSON")
   .action(async (folder: string, { json, ...files }: Options) => {
     const { verify } = await import("../compile/commands/verify.ts");

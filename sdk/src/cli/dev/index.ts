@@ -5,7 +5,7 @@ import { positiveInteger } from "../options.ts";
 import { printNote, printResult, stageLog } from "../output.ts";
 import { passedOver } from "../passed-over.ts";
 
-/** What a shell reports of a process ended by Ctrl-C. */
+/** Exit code of a process that Ctrl-C ended. */
 const INTERRUPTED = 130;
 
 interface Options {
@@ -16,12 +16,12 @@ interface Options {
 }
 
 export const devCommand = new Command("dev")
-  .description("prepare a model and run everything on this machine: object storage, edge (workerd) and region (Node)")
+  .description("prepare a model and run the whole system here: object storage, edge (workerd) and region (Node)")
   .argument("<folder>", "Hugging Face model folder")
   .option("--name <name>", "the model's name (default: the folder's name)")
-  .option("--port <n>", "the edge's port; another one if it is taken", positiveInteger, 8787)
-  .option("--once", "show a table of requests and exit")
-  .option("--verbose", "show what the services print")
+  .option("--port <n>", "port of the edge; another one is chosen if it is in use", positiveInteger, 8787)
+  .option("--once", "print a table of requests and exit")
+  .option("--verbose", "print the output of the services")
   .action(async (folder: string, { name, port, once: onlyOnce, verbose }: Options) => {
     const { prepare } = await import("../../compile/commands/prepare.ts");
     const { startStack } = await import("./stack.ts");

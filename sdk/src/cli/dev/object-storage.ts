@@ -5,19 +5,19 @@ import { join } from "node:path";
 import type { S3Options } from "../../storage/s3.ts";
 import { freePort, packageFile, type Service, startService } from "./process.ts";
 
-/** The one account that s3rver knows. */
+/** The only account that s3rver has. */
 const S3RVER_KEY = "S3RVER";
 const START_MS = 60_000;
 
 export interface ObjectStorage extends Service {
-  /** An empty bucket, and the keys to it. */
+  /** An empty bucket and its keys. */
   readonly access: Required<Pick<S3Options, "endpoint" | "bucket" | "region" | "accessKeyId" | "secretAccessKey">>;
 }
 
 /**
- * A process on this machine that speaks the S3 protocol. Its objects go with it.
+ * Starts a process that speaks the S3 protocol. Its objects are deleted when it stops.
  *
- * @param root where node_modules/s3rver is found
+ * @param root folder with node_modules/s3rver
  * @throws BertEdgeError `service_failed`, `package_missing`
  */
 export async function startObjectStorage(root: string): Promise<ObjectStorage> {

@@ -8,7 +8,7 @@ import { BertEdgeError } from "../../artifact/error.ts";
 const STOP_MS = 5_000;
 const POLL_MS = 100;
 
-/** A child process and whatever it starts, stopped together. */
+/** A process and everything that it starts, stopped together. */
 export interface Service {
   readonly name: string;
   stop(): Promise<void>;
@@ -16,21 +16,21 @@ export interface Service {
 
 export interface ServiceOptions {
   name: string;
-  /** A JavaScript or TypeScript file, run with this process's Node. */
+  /** A JavaScript or TypeScript file to run with the Node of this process. */
   script: string;
   args?: readonly string[];
   cwd: string;
   env?: Readonly<Record<string, string>>;
-  /** Any HTTP answer here, of `status` if that is given, means that the service has started. */
+  /** The service has started when this URL answers, with `status` if that is given. */
   ready: { url: string; status?: number; withinMs: number };
-  /** Receives the service's output as it comes. */
+  /** Called with the output of the service as it comes. */
   onOutput?: (text: string) => void;
 }
 
 /**
  * Starts a process and waits until it answers.
  *
- * @throws BertEdgeError `service_failed` with the end of its output when it exits or does not answer in time
+ * @throws BertEdgeError `service_failed`, with the end of its output, when it exits or does not answer in time
  */
 export async function startService(options: ServiceOptions): Promise<Service> {
   const { name, script, args = [], cwd, env = {}, ready, onOutput = () => {} } = options;
@@ -38,7 +38,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     cwd,
     env: { ...process.env, ...env },
     stdio: ["ignore", "pipe", "pipe"],
-    // Its own process group: wrangler's workerd has to go with it.
+    // A process group of its own, so that wrangler's workerd stops with it.
     detached: true,
   });
   let output = "";
@@ -48,7 +48,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       onOutput(text);
     });
   }
-  // However this process ends, short of SIGKILL, nothing it started outlives it.
+  // When this process ends (except by SIGKILL), everything it started ends too.
   const endGroup = () => signalGroup(child, "SIGKILL");
   process.once("exit", endGroup);
   const stop = async () => {
@@ -90,7 +90,7 @@ async function stopGroup(child: ChildProcess): Promise<void> {
     await exit;
     clearTimeout(timer);
   }
-  // Its first process may end before the others, or by itself.
+  // The other processes of the group may still run.
   signalGroup(child, "SIGKILL");
 }
 
@@ -103,7 +103,7 @@ function signalGroup({ pid }: ChildProcess, signal: NodeJS.Signals): void {
   }
 }
 
-/** `preferred` if nobody listens there, else any free port of this machine. */
+/** Returns `preferred` if the port is free, otherwise any free port. */
 export async function freePort(preferred = 0): Promise<number> {
   const server = createServer().listen(preferred, "127.0.0.1");
   try {
@@ -119,7 +119,7 @@ export async function freePort(preferred = 0): Promise<number> {
 }
 
 /**
- * A file of an installed package, looked for as Node does from `root` upward.
+ * Finds a file of an installed package in `root` or a folder above it, as Node does.
  *
  * @throws BertEdgeError `package_missing`
  */

@@ -8,11 +8,11 @@ import { freePort, packageFile, type Service, startService } from "./process.ts"
 const START_MS = 60_000;
 
 export interface StackOptions {
-  /** The project: functions/, infra/ and node_modules/ are found from here. */
+  /** The project folder, with functions/, infra/ and node_modules/. */
   root: string;
   /** The artifact folder to publish and serve. */
   artifact: string;
-  /** The edge's port, if it is free. Default: any. */
+  /** Port of the edge, if it is free. Default: any. */
   port?: number;
   onStage?: (stage: string) => void;
   onOutput?: (service: string, text: string) => void;
@@ -25,15 +25,15 @@ export interface Stack {
   readonly regionKey: string;
   readonly published: Published;
   readonly services: { readonly region: Service; readonly edge: Service };
-  /** Stops everything; what was published goes with it. */
+  /** Stops everything and deletes what was published. */
   stop(): Promise<void>;
 }
 
 /**
- * The whole product on this machine: a process that speaks the S3 protocol, the artifact published to it, the region in
- * Node and the edge in workerd, both reading from there.
+ * Starts the whole system on this machine: an S3 server with the published artifact, the region in Node and the edge in
+ * workerd. Stops everything again when a part fails.
  *
- * @throws BertEdgeError `service_failed`, `package_missing`, or what publishing throws; what had started is stopped
+ * @throws BertEdgeError `service_failed`, `package_missing`, and the errors of `publish`
  */
 export async function startStack(options: StackOptions): Promise<Stack> {
   const { root, artifact, port, onStage = () => {}, onOutput = () => {} } = options;

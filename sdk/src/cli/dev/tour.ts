@@ -8,22 +8,22 @@ const paragraph =
   "whenever the sluice is open, and on summer evenings people walk up from the village to listen to it. The miller's " +
   "granddaughter keeps bees in the orchard behind the house and sells the honey at the gate. ";
 
-/** From a few tokens to nearly as many as the default model takes. */
+/** Texts from a few tokens to nearly the maximum of the default model. */
 const texts = ["Where is the mill?", paragraph.slice(0, 120), paragraph, paragraph.repeat(3)];
 const budgets = [undefined, 200, 20, 4];
 
 /**
- * Asks for every text under every budget, through the typed client as an application would.
+ * Embeds each text under each budget with the typed client, as an application would.
  *
- * @returns a table: tokens, budget, tier, reason, predicted and measured ms, and the cosine of the edge's and the
- *   region's vector of the text
+ * @returns a table: tokens, budget, tier, reason, predicted and measured ms, and the cosine between the vectors of edge and
+ *   region
  */
 export async function tour({ edgeURL, apiKey, regionURL, regionKey }: Stack): Promise<string> {
   const edge = new BertEdge({ baseURL: edgeURL, apiKey });
   const region = new BertEdge({ baseURL: regionURL, apiKey: regionKey });
   const rows: string[][] = [];
   for (const text of texts) {
-    // Without a budget the edge answers itself; the region is asked past the edge.
+    // Without a budget the edge answers itself. The region is asked directly.
     const agreement = cosine(vector(await edge.embed(text)), vector(await region.embed(text)));
     for (const latencyBudgetMs of budgets) {
       const start = performance.now();
