@@ -10,6 +10,8 @@ export { type PreparedArtifact, type PrepareOptions, type PrepareReport, prepare
 export { type QuantizedModel, type QuantizeOptions, type QuantizeReport, quantize } from "./commands/quantize.ts";
 export { type VerifiedTarget, type VerifyOptions, type VerifyReport, verify } from "./commands/verify.ts";
 export type { ModelInput } from "./files/work-folder.ts";
+export type { LatencyPoint } from "./latency/fit-latency.ts";
+export type { TargetTimes, TimedTarget } from "./latency/measure-targets.ts";
 export type { UnfusedReason } from "./rewrite/trace.ts";
 export type { PassedOver } from "./stages/make-target.ts";
 export type { QuantizeChoice, QuantizeMode } from "./stages/quantize.ts";
