@@ -1,9 +1,5 @@
-import { TILE_OUTPUTS } from "../../runtime/engine/wasm/constants/tiles.ts";
+import { TILE_INPUTS as INPUTS, TILE_OUTPUTS as OUTPUTS } from "../../runtime/engine/wasm/constants/tiles.ts";
 import { type Tensor, tensor } from "../graph/tensor.ts";
-
-/** Size of a tile: two vectors of four sums, each of four products. */
-const OUTPUTS = TILE_OUTPUTS;
-const INPUTS = 4;
 
 const whole = (count: number, size: number): number => Math.ceil(count / size) * size;
 
