@@ -13,10 +13,14 @@ const clientCodes = {
   ],
 } satisfies Record<Exclude<ClientErrorCode, HttpErrorCode | `http_${number}`> | "http_<status>", [string, string]>;
 
-const row = (cells: readonly string[]): string => `| ${cells.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`;
-
-const table = (heads: readonly string[], rows: readonly (readonly string[])[]): string =>
-  [row(heads), row(heads.map(() => "---")), ...rows.map(row)].join("\n");
+/** A Markdown table, aligned as biome formats it. */
+function table(heads: readonly string[], rows: readonly (readonly string[])[]): string {
+  const cells = [heads, ...rows].map((row) => row.map((cell) => cell.replaceAll("|", "\\|")));
+  const widths = heads.map((_, i) => Math.max(...cells.map((row) => row[i]?.length ?? 0)));
+  const line = (row: readonly string[]) => `| ${row.map((cell, i) => cell.padEnd(widths[i] ?? 0)).join(" | ")} |`;
+  const [head = [], ...body] = cells;
+  return [line(head), line(widths.map((width) => "-".repeat(width))), ...body.map(line)].join("\n");
+}
 
 const withHttpStatus = codes.filter((code) => code in errorStatus);
 
