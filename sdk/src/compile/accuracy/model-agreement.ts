@@ -12,7 +12,7 @@ import { inSubprocess } from "../subprocess/run-in-subprocess.ts";
 import { COMPARISON } from "./comparison.ts";
 import { parity } from "./parity.ts";
 import { probeInputs } from "./probe-inputs.ts";
-import { type Run, runFirst } from "./run-first.ts";
+import { type ModelRun, runFirst } from "./run-first.ts";
 import { assertVaries } from "./varies.ts";
 
 /**
@@ -80,7 +80,7 @@ const sessionOf = (path: string, graphOptimizationLevel: "disabled" | "all") =>
  *
  * @throws BertEdgeError `parity_impossible` when there was no run
  */
-function rowsOf(path: string, name: string, run: Run | undefined): Float32Array[] | undefined {
+function rowsOf(path: string, name: string, run: ModelRun | undefined): Float32Array[] | undefined {
   if (!run) throw new BertEdgeError("parity_impossible", `${path} does not run where the original does.`);
   const output = run.outputs[name];
   if (!output?.type.startsWith("float") || output.dims.length < 2 || output.dims.length > 3) return undefined;

@@ -3,7 +3,7 @@ import { toOrt } from "../evaluate/ort-tensor.ts";
 import type { ProbeInputs } from "./probe-inputs.ts";
 
 /** One run of a model. */
-export interface Run {
+export interface ModelRun {
   readonly inputs: ProbeInputs;
   readonly outputs: Record<string, ort.Tensor>;
 }
@@ -15,11 +15,11 @@ export interface Run {
 export async function runFirst(
   session: ort.InferenceSession,
   cases: readonly (readonly ProbeInputs[])[],
-): Promise<(Run | undefined)[]> {
-  const runs: (Run | undefined)[] = [];
+): Promise<(ModelRun | undefined)[]> {
+  const runs: (ModelRun | undefined)[] = [];
   try {
     for (const ways of cases) {
-      let run: Run | undefined;
+      let run: ModelRun | undefined;
       for (const inputs of ways) run ??= await runOn(session, inputs);
       runs.push(run);
     }
@@ -29,7 +29,7 @@ export async function runFirst(
   return runs;
 }
 
-async function runOn(session: ort.InferenceSession, inputs: ProbeInputs): Promise<Run | undefined> {
+async function runOn(session: ort.InferenceSession, inputs: ProbeInputs): Promise<ModelRun | undefined> {
   const feeds = Object.fromEntries([...inputs].map(([name, value]) => [name, toOrt(value)]));
   const outputs = await session.run(feeds).catch(() => undefined);
   return outputs && { inputs, outputs: outputs as Record<string, ort.Tensor> };

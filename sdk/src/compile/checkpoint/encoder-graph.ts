@@ -9,7 +9,7 @@ import type { EncoderWeights } from "./encoder-weights.ts";
 import { GraphWriter } from "./graph-writer.ts";
 import { writeLayerNorm } from "./layers.ts";
 import { writeRotation } from "./rotary-positions.ts";
-import { maskBias, relativeBias, windowBias } from "./score-biases.ts";
+import { maskBias, windowBias, writeRelativeBias } from "./score-biases.ts";
 
 /** Values that a head behind an encoder reads. */
 export interface EncoderValues {
@@ -62,7 +62,7 @@ function layerPositions(
   const maxTokens = maxTokensOf(config);
   const headSize = config.hiddenSize / config.heads;
   const everywhere = [maskBias(g, mask)];
-  if (relativePosition) everywhere.push(relativeBias(g, relativePosition, maxTokens, ids));
+  if (relativePosition) everywhere.push(writeRelativeBias(g, relativePosition, maxTokens, ids));
   const windows = once((radius: number) => windowBias(g, radius, ids));
   const rotations = once((theta: number) => writeRotation(g, theta, headSize, maxTokens, ids));
   return (index: number) => {

@@ -46,7 +46,7 @@ export function windowBias(g: GraphWriter, radius: number, ids: Value): Value {
  * @param positions tokens of the longest text
  * @returns [1, heads, sequence, sequence]
  */
-export function relativeBias(g: GraphWriter, table: Tensor, positions: number, ids: Value): Value {
+export function writeRelativeBias(g: GraphWriter, table: Tensor, positions: number, ids: Value): Value {
   const row = g.op("offset_row", "Add", [writeOffsets(g, "offset", ids), int64(g, positions - 1)]);
   const perPair = g.op("relative", "Gather", [g.constant("bias_by_offset", biasByOffset(table, positions)), row]);
   const perHead = g.op("relative.heads", "Transpose", [perPair], { perm: ints(2, 0, 1) });

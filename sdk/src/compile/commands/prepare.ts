@@ -14,7 +14,7 @@ import { checkFusion } from "../stages/check.ts";
 import { fuse } from "../stages/fuse.ts";
 import { type MadeTarget, makeTarget, type PassedOver, recipes } from "../stages/make-target.ts";
 import { observe } from "../stages/observe.ts";
-import { readCheckpoint } from "../stages/read.ts";
+import { readFolder } from "../stages/read.ts";
 import { type RunOptions, type StageReport, startRun } from "../stages/stage.ts";
 import { time } from "../stages/time.ts";
 import { writeFolder } from "../stages/write.ts";
@@ -74,7 +74,7 @@ export async function prepare(options: PrepareOptions): Promise<PrepareReport | 
   if (out !== undefined) await assertReplaceable(out);
   return withWorkFolder(tmpdir(), async (folder) => {
     const { run, reports: stages } = startRun(options, folder);
-    const model = await run(readCheckpoint, { path: await modelPath(options.model, folder) });
+    const model = await run(readFolder, { path: await modelPath(options.model, folder) });
     const data = await readTaskData(model.task, options);
     const { graph, nodes } = await run(fuse, { graph: model.graph, complete: true });
     const checked = await run(checkFusion, { model, graph, data });

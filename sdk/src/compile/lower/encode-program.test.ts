@@ -5,7 +5,7 @@ import { readModelFile } from "../../runtime/engine/wasm/load/model-file.ts";
 import { PROGRAM_VERSION, type Program } from "../../runtime/engine/wasm/run/program.ts";
 import { readTensors } from "../checkpoint/read-tensors.ts";
 import { elementSize, type Tensor } from "../graph/tensor.ts";
-import { writeModel } from "./encode-program.ts";
+import { writeModelFile } from "./encode-program.ts";
 
 const CACHE_LINE = 64;
 
@@ -29,7 +29,7 @@ describe("writeModel", () => {
   it("writes a safetensors file from which the tensors come back", () => {
     fc.assert(
       fc.property(program, tensors, (written, given) => {
-        const found = readTensors(writeModel({ program: written, tensors: given }), "model");
+        const found = readTensors(writeModelFile({ program: written, tensors: given }), "model");
         expect(new Map([...found].sort())).toEqual(new Map([...given].sort()));
       }),
       seeded(300),
@@ -39,7 +39,7 @@ describe("writeModel", () => {
   it("writes what the engine reads: the program, and each tensor's bytes where it looks for them", () => {
     fc.assert(
       fc.property(program, tensors, (written, given) => {
-        const file = writeModel({ program: written, tensors: given });
+        const file = writeModelFile({ program: written, tensors: given });
         const read = readModelFile(file);
         expect(read.program).toEqual(written);
         for (const [name, { data }] of given) {
@@ -57,7 +57,7 @@ describe("writeModel", () => {
         const table = [...given.keys()][seed % given.size];
         fc.pre(table !== undefined);
         const lookup = { op: "lookup", table, scales: "", bits: 8, block: 4, out: 0 } as const;
-        const file = writeModel({ program: { ...written, steps: [lookup] }, tensors: given });
+        const file = writeModelFile({ program: { ...written, steps: [lookup] }, tensors: given });
         const read = readModelFile(file);
         expect(read.tensor(table) + (read.size(table) as number)).toBe(file.length);
         for (const name of given.keys()) expect(read.tensor(name)).toBeLessThanOrEqual(read.tensor(table));
@@ -69,7 +69,7 @@ describe("writeModel", () => {
   it("begins tensors at cache lines, and after them those that do not fill theirs", () => {
     fc.assert(
       fc.property(program, tensors, (written, given) => {
-        const file = writeModel({ program: written, tensors: given });
+        const file = writeModelFile({ program: written, tensors: given });
         const read = readModelFile(file);
         const isWhole = ({ data }: Tensor) => data.length % CACHE_LINE === 0;
         const offsets = (some: (tensor: Tensor) => boolean) =>

@@ -15,7 +15,7 @@ const ALIGNMENT = 64;
  * @throws BertEdgeError `engine_unsupported`
  */
 export const encodeProgram = async (graph: Graph, size: ProgramSize): Promise<Uint8Array<ArrayBuffer>> =>
-  writeModel(await lowerGraph(graph, size));
+  writeModelFile(await lowerGraph(graph, size));
 
 /**
  * Writes the engine's model file: safetensors with the program as its metadata. The order of the tensors:
@@ -24,7 +24,7 @@ export const encodeProgram = async (graph: Graph, size: ProgramSize): Promise<Ui
  * 2. other tensors
  * 3. embedding tables: a session runs before the rows of rare tokens, which are at the end, have arrived
  */
-export function writeModel({ program, tensors }: Lowered): Uint8Array<ArrayBuffer> {
+export function writeModelFile({ program, tensors }: Lowered): Uint8Array<ArrayBuffer> {
   const tables = new Set(program.steps.map((step) => (step.op === "lookup" ? step.table : undefined)));
   const place = ([name, { data }]: [string, Tensor]) => (tables.has(name) ? 2 : Number(data.length % ALIGNMENT !== 0));
   const ordered = [...tensors].sort((a, b) => place(a) - place(b));

@@ -4,7 +4,7 @@ import { I8 } from "../../runtime/engine/wasm/reference/quantize-rows.ts";
 import type { Node } from "../graph/node.ts";
 import { numbersOf, type Tensor, tensor, toFloat32 } from "../graph/tensor.ts";
 import { type LoweringContext, type Operand, view } from "./lowering-context.ts";
-import { relativeBias } from "./relative-bias.ts";
+import { lowerRelativeBias } from "./relative-bias.ts";
 import { tilePadded, tileWeight } from "./tile-weight.ts";
 import { notInFours, unsupported } from "./unsupported.ts";
 
@@ -86,7 +86,7 @@ export function attention(lowering: LoweringContext, node: Node): void {
   if (new Set(widths).size > 1) {
     throw unsupported(node, "queries, keys and values are slices of tensors of different widths");
   }
-  const table = bias && relativeBias(lowering, bias);
+  const table = bias && lowerRelativeBias(lowering, bias);
   if (bias && !table) {
     throw unsupported(
       node,

@@ -8,7 +8,10 @@ import type { LoweringContext } from "./lowering-context.ts";
  *
  * @returns undefined when the bias depends on more than the distance
  */
-export function relativeBias(lowering: LoweringContext, bias: Value): { table: string; heads: number } | undefined {
+export function lowerRelativeBias(
+  lowering: LoweringContext,
+  bias: Value,
+): { table: string; heads: number } | undefined {
   const found = bias.constant ?? lowering.tables.get(bias);
   const rows = found && distances(found, lowering.maxTokens);
   if (!rows) return undefined;

@@ -13,7 +13,7 @@ import { measure } from "./measure.ts";
 import type { Observed } from "./observe.ts";
 import { quantizeForEngine } from "./quantize.ts";
 import { graphRunner } from "./run-on-engine.ts";
-import type { Run } from "./stage.ts";
+import type { StageRun } from "./stage.ts";
 
 interface Recipe {
   readonly engine: Target["engine"];
@@ -67,7 +67,7 @@ export interface MadeTarget {
  *
  * @throws BertEdgeError of the last engine: `engine_unsupported`, `accuracy_gate`
  */
-export async function makeTarget(run: Run["run"], name: TargetName, input: TargetInput): Promise<MadeTarget> {
+export async function makeTarget(run: StageRun["run"], name: TargetName, input: TargetInput): Promise<MadeTarget> {
   const passedOver: PassedOver[] = [];
   let refused: BertEdgeError | undefined;
   for (const recipe of recipes[name]) {
@@ -85,7 +85,7 @@ export async function makeTarget(run: Run["run"], name: TargetName, input: Targe
 }
 
 async function followRecipe(
-  run: Run["run"],
+  run: StageRun["run"],
   name: TargetName,
   { engine, precisions, limit }: Recipe,
   { model, graph, checked, observed, data, tableBits, minCosine, quantizers }: TargetInput,

@@ -14,7 +14,7 @@ interface ModelPath {
 }
 
 /** Reads a Hugging Face folder as a model of texts: graph, tokenizer and task. */
-export const readCheckpoint: Stage<ModelPath, TextModel> = {
+export const readFolder: Stage<ModelPath, TextModel> = {
   name: "read",
   describe: ({ path }) => `read ${path}`,
   key: async ({ path }) => contentKey("read", await folderKey(path)),

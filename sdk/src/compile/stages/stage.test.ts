@@ -9,7 +9,7 @@ import { checkFusion } from "./check.ts";
 import { fuse } from "./fuse.ts";
 import { observe } from "./observe.ts";
 import { quantizeForEngine } from "./quantize.ts";
-import { readCheckpoint, readSource } from "./read.ts";
+import { readFolder, readSource } from "./read.ts";
 import { graphRunner } from "./run-on-engine.ts";
 import { type Progress, type Stage, startRun } from "./stage.ts";
 
@@ -61,7 +61,7 @@ describe("a stage's key", () => {
   /** Keys of the stages of a checkpoint up to its quantization. */
   async function keysOf(path: string, calibration: readonly string[], tableBits: 4 | 8 = 8) {
     const context = { folder: await temporaryFolder(), progress: () => {} };
-    const model = await readCheckpoint.run({ path }, context);
+    const model = await readFolder.run({ path }, context);
     const fuseInput = { graph: model.graph, complete: true };
     const { graph } = await fuse.run(fuseInput, context);
     const observeInput = {
@@ -72,7 +72,7 @@ describe("a stage's key", () => {
     const observed = { key: () => observe.key(observeInput) };
     const quantizeInput = { graph, observed, tableBits, precisions: ["int8"] as const, mixesPrecisions: true };
     return {
-      read: await readCheckpoint.key({ path }),
+      read: await readFolder.key({ path }),
       fuse: await fuse.key(fuseInput),
       check: await checkFusion.key({ model, graph, data: undefined }),
       observe: await observe.key(observeInput),
@@ -115,7 +115,7 @@ describe("a stage's key", () => {
 
 it("graphRunner encodes a graph once, until it encodes another", async () => {
   const { folder } = await preparable();
-  const model = await readCheckpoint.run({ path: folder }, { folder, progress: () => {} });
+  const model = await readFolder.run({ path: folder }, { folder, progress: () => {} });
   const { file, extension, mixesPrecisions } = await graphRunner(model, "ort-node");
   expect({ extension, mixesPrecisions }).toEqual({ extension: "onnx", mixesPrecisions: true });
   const first = await file(model.graph);

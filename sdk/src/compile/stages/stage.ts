@@ -50,14 +50,14 @@ export interface RunOptions {
 }
 
 /** A command's run: calls stages in turn and collects their reports. */
-export interface Run {
+export interface StageRun {
   readonly reports: readonly StageReport[];
   /** @throws BertEdgeError `aborted`, and as the stage */
   readonly run: <Input, Output>(stage: Stage<Input, Output>, input: Input) => Promise<Output>;
 }
 
 /** @param folder for temporary files of the stages */
-export function startRun({ onProgress, signal }: RunOptions, folder: string): Run {
+export function startRun({ onProgress, signal }: RunOptions, folder: string): StageRun {
   const reports: StageReport[] = [];
   return {
     reports,

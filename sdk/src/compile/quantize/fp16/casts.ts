@@ -4,7 +4,7 @@ import type { Node, Value } from "../../graph/node.ts";
 import { float32Scalar, type Tensor } from "../../graph/tensor.ts";
 import { dataTypes } from "../../onnx/tensor-proto.ts";
 import { biasToHalf, MIN_BIAS, toHalf } from "./half-constants.ts";
-import { isHalf, isSingle } from "./nodes-in-half.ts";
+import { isFloat32, isHalf } from "./nodes-in-half.ts";
 
 /** Casts values where float16 and float32 nodes meet. Each cast and each converted constant is made once. */
 export interface Casts {
@@ -36,7 +36,7 @@ export function castsFor(graph: Graph, halves: ReadonlySet<Node>): Casts {
     return output;
   };
   const constant = (value: Value, tensor: Tensor) => graph.constant(`${value.name}/float16`, tensor);
-  const isReady = (value: Value) => !isSingle(value) || isHalf(value, halves);
+  const isReady = (value: Value) => !isFloat32(value) || isHalf(value, halves);
   // onnxruntime's LayerNormFusion drops a cast before an unfused layer normalization. The fused node then has inputs of two
   // types, and the model does not load. A Sum of one input prevents this:
   // onnxruntime/core/optimizer/layer_norm_fusion.cc, has_leading_cast.

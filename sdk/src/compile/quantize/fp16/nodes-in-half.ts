@@ -31,9 +31,9 @@ export function nodesInHalf(graph: Graph, exempt: ReadonlySet<string> = new Set(
     const outputs = node.outputs.filter((output) => output !== undefined && graph.isUsed(output)) as Value[];
     const touched = [...node.inputs, ...outputs].filter((value) => value !== undefined);
     if (outputs.some((output) => weightFree.has(output) || captured.has(output)) || touched.some(isUnknown)) continue;
-    if (!touched.some(isSingle)) continue;
+    if (!touched.some(isFloat32)) continue;
     const staysSingle = (input: Value | undefined) =>
-      input !== undefined && !input.isConstant && isSingle(input) && !isHalf(input, halves);
+      input !== undefined && !input.isConstant && isFloat32(input) && !isHalf(input, halves);
     if (!operator.heavy && (operator.isSensitive?.(node.inputs) || node.inputs.some(staysSingle))) continue;
     if (survive(node, operator)) halves.add(node);
   }
@@ -43,11 +43,11 @@ export function nodesInHalf(graph: Graph, exempt: ReadonlySet<string> = new Set(
 /** Whether a value that was float32 is computed in half precision. */
 export function isHalf(value: Value, halves: ReadonlySet<Node>): boolean {
   const { producer } = value;
-  if (!producer || !isSingle(value) || !halves.has(producer)) return false;
+  if (!producer || !isFloat32(value) || !halves.has(producer)) return false;
   return !halfOperator(producer)?.statistics?.includes(producer.outputs.indexOf(value));
 }
 
-export const isSingle = (value: Value): boolean => value.dtype === "float32";
+export const isFloat32 = (value: Value): boolean => value.dtype === "float32";
 
 /** Opaque constants have no float type, so their exact type does not matter. */
 const isUnknown = (value: Value): boolean => value.dtype === undefined && !value.opaque;

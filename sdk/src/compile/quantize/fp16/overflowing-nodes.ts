@@ -5,7 +5,7 @@ import { int } from "../../graph/attribute.ts";
 import { copyGraph } from "../../graph/copy-graph.ts";
 import type { Graph } from "../../graph/graph.ts";
 import type { Node, Value } from "../../graph/node.ts";
-import { isSingle, nodesInHalf } from "./nodes-in-half.ts";
+import { isFloat32, nodesInHalf } from "./nodes-in-half.ts";
 
 /** Half precision ends at 65504. The margin of 4 is for texts with larger activations than those that were tried. */
 const MAX_PEAK = 65_504 / 4;
@@ -53,4 +53,4 @@ export async function overflowingNodes(fused: Graph, batches: readonly TokenBatc
 }
 
 const isUsedFloat = (value: Value | undefined): value is Value =>
-  value !== undefined && isSingle(value) && value.users.size > 0;
+  value !== undefined && isFloat32(value) && value.users.size > 0;

@@ -4,7 +4,7 @@ import type { Node, Value } from "../../graph/node.ts";
 import { inferShapes } from "../../shapes/infer-shapes.ts";
 import { type Casts, castsFor } from "./casts.ts";
 import { halfOperator } from "./half-operators.ts";
-import { isHalf, isSingle, nodesInHalf } from "./nodes-in-half.ts";
+import { isFloat32, isHalf, nodesInHalf } from "./nodes-in-half.ts";
 import { isSize } from "./weight-free-values.ts";
 
 /**
@@ -23,7 +23,7 @@ export function toFp16(fused: Graph, exempt: ReadonlySet<string> = new Set()): G
   removeIdleCasts(graph);
   const halves = nodesInHalf(graph, exempt);
   const casts = castsFor(graph, halves);
-  const single = graph.outputs.filter(({ value }) => isSingle(value));
+  const single = graph.outputs.filter(({ value }) => isFloat32(value));
   for (const node of graph.sorted()) {
     if (node.is("Cast")) mergeCast(graph, node, halves, casts);
     else if (!isSize(node)) castInputs(graph, node, halves.has(node), casts);
@@ -40,7 +40,7 @@ export function toFp16(fused: Graph, exempt: ReadonlySet<string> = new Set()): G
 function removeIdleCasts(graph: Graph): void {
   for (const node of graph.nodes) {
     const [value] = node.inputs;
-    if (node.is("Cast") && value && isSingle(value) && isSingle(node.output)) graph.replace(node.output, value);
+    if (node.is("Cast") && value && isFloat32(value) && isFloat32(node.output)) graph.replace(node.output, value);
   }
   graph.prune();
 }
@@ -59,8 +59,8 @@ function mergeCast(graph: Graph, node: Node, halves: ReadonlySet<Node>, casts: C
   const [value] = node.inputs;
   if (!value) return;
   const isInHalf = value.dtype === "float16" || isHalf(value, halves);
-  if (isSingle(node.output) && isInHalf) casts.register(node.output, value);
-  else if (node.output.dtype === "float16" && isSingle(value)) {
+  if (isFloat32(node.output) && isInHalf) casts.register(node.output, value);
+  else if (node.output.dtype === "float16" && isFloat32(value)) {
     if (!isInHalf) casts.register(value, node.output);
     const half = casts.toHalf(value);
     if (half !== node.output) graph.replace(node.output, half);

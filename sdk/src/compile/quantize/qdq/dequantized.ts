@@ -15,7 +15,7 @@ export interface QuantizedTensor {
 /** Returns what a DequantizeLinear of a computed tensor reads; undefined if the tensor has more than one scale. */
 export function activationOf({ producer }: Value): QuantizedTensor | undefined {
   const found = producer && eightBits(producer);
-  return found && isSingle(found.scale) ? found : undefined;
+  return found && hasOneElement(found.scale) ? found : undefined;
 }
 
 /**
@@ -28,7 +28,7 @@ export function weightOf({ producer }: Value, transposed = false): QuantizedTens
   const found = producer && eightBits(producer);
   if (found?.data.constant?.shape.length !== 2 || !found.scale.constant) return undefined;
   const axis = normalizeAxis(producer?.int("axis") ?? 1, 2);
-  return isSingle(found.scale) || axis === (transposed ? 0 : 1) ? found : undefined;
+  return hasOneElement(found.scale) || axis === (transposed ? 0 : 1) ? found : undefined;
 }
 
 /** Leaves out a zero point that is 0 everywhere: operators are faster without it. */
@@ -36,7 +36,7 @@ export const zeroPoint = (value: Value | undefined): Value | undefined =>
   value?.constant?.data.every((byte) => byte === 0) ? undefined : value;
 
 /** Whether a value is a scalar or a vector with one element. */
-export const isSingle = ({ shape }: Value): boolean =>
+export const hasOneElement = ({ shape }: Value): boolean =>
   shape !== undefined && shape.length <= 1 && shape.every((dim) => dim === 1);
 
 export const isEightBit = ({ dtype }: Value): boolean => dtype === "int8" || dtype === "uint8";
@@ -51,4 +51,4 @@ function eightBits(node: Node): QuantizedTensor | undefined {
 const isSameSize = (a: Value, b: Value) =>
   a.constant && b.constant
     ? elementCount(a.constant.shape) === elementCount(b.constant.shape)
-    : isSingle(a) && isSingle(b);
+    : hasOneElement(a) && hasOneElement(b);

@@ -2,7 +2,7 @@ import { sameDim } from "../../graph/dim.ts";
 import { MICROSOFT, type Value } from "../../graph/node.ts";
 import { any, bind, constant, op, product } from "../../rewrite/pattern.ts";
 import { type Rule, refuse, rule } from "../../rewrite/rule.ts";
-import { isSingle, zeroPoint } from "./dequantized.ts";
+import { hasOneElement, zeroPoint } from "./dequantized.ts";
 
 // float((x − z) · (W − y)) · (s · t) = MatMulIntegerToFloat(x, W, s, t, z, y)
 //
@@ -20,9 +20,10 @@ export const dynamicMatMul: Rule = rule("MatMulIntegerToFloat", {
     const [, , zero, weightZero] = value("matMul").producer?.inputs ?? [];
     if (!x || !weight || !scale || !weightScale || weight.shape?.length !== 2) return undefined;
     const isPerColumn = (each: Value) =>
-      isSingle(each) || (each.shape?.length === 1 && sameDim(each.shape[0], weight.shape?.[1]));
+      hasOneElement(each) || (each.shape?.length === 1 && sameDim(each.shape[0], weight.shape?.[1]));
     if (root.output.dtype !== "float32") return refuse("its result is not float32", root);
-    if (!isSingle(scale) || (zero && !isSingle(zero))) return refuse("its input has more than one scale", root);
+    if (!hasOneElement(scale) || (zero && !hasOneElement(zero)))
+      return refuse("its input has more than one scale", root);
     if (![weightScale, weightZero].every((each) => !each || isPerColumn(each))) {
       return refuse("the scales of its weight are not per output channel", root);
     }

@@ -1,7 +1,7 @@
 import { elementSize, type Tensor } from "../../graph/tensor.ts";
 import { op } from "../../rewrite/pattern.ts";
 import { type Rewrite, type Rule, refuse, rule } from "../../rewrite/rule.ts";
-import { activationOf, isEightBit, isSingle, type QuantizedTensor, weightOf } from "./dequantized.ts";
+import { activationOf, hasOneElement, isEightBit, type QuantizedTensor, weightOf } from "./dequantized.ts";
 import { dequantizedMatMul } from "./static-matmul.ts";
 
 // quantize(s · (x − z) · t ⊙ (W − y), u, v) = QLinearMatMul(x, s, z, W, t, y, u, v)
@@ -16,7 +16,7 @@ export const requantizedMatMul: Rule = rule("QLinearMatMul", {
     const { root, value, add } = rewrite;
     const [x, weight] = [activationOf(value("x")), weightOf(value("weight"))];
     const [, scale, zero] = root.inputs;
-    if (!x || !weight || !scale || !isSingle(scale) || scale.dtype !== "float32") {
+    if (!x || !weight || !scale || !hasOneElement(scale) || scale.dtype !== "float32") {
       return refuse("its input or result has more than one scale, or is not 8-bit", root);
     }
     if (!isEightBit(root.output) || root.output.dtype !== x.data.dtype)

@@ -2,7 +2,7 @@ import type { Attribute } from "../../graph/attribute.ts";
 import type { Node, Value } from "../../graph/node.ts";
 import { type Tensor, tensor } from "../../graph/tensor.ts";
 import { type Rewrite, type Rule, rule } from "../../rewrite/rule.ts";
-import { isSingle } from "./dequantized.ts";
+import { hasOneElement } from "./dequantized.ts";
 
 // dequantize(quantize(x, s, z), s, z) in int8 = dequantize(quantize(x, s, z + 128), s, z + 128) in uint8
 //
@@ -33,7 +33,7 @@ export const unsignedActivations: Rule = rule("unsigned activation", {
 
 /** Whether the zero point is known: a constant, or left out next to a scale for the whole tensor. */
 const hasKnownZero = ({ inputs: [, scale, zero] }: Node) =>
-  zero ? zero.constant !== undefined : scale !== undefined && isSingle(scale);
+  zero ? zero.constant !== undefined : scale !== undefined && hasOneElement(scale);
 
 function shifted({ root, constant }: Rewrite, zero: Value | undefined): Value {
   return constant(`${root.origin}/zero_point`, unsigned(zero?.constant ?? NONE));

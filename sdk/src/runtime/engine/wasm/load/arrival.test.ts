@@ -1,17 +1,17 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { seeded } from "#test/fixtures/seeded.ts";
-import { type Arrival, arriving, type Progress } from "./arrival.ts";
+import { type Arrival, arriving, type TransferCallbacks } from "./arrival.ts";
 
 /** A file whose bytes come when the test says so. */
-function transfer(): { arrival: Arrival; progress: Progress; end: PromiseWithResolvers<void> } {
+function transfer(): { arrival: Arrival; progress: TransferCallbacks; end: PromiseWithResolvers<void> } {
   const end = Promise.withResolvers<void>();
-  let progress: Progress | undefined;
+  let progress: TransferCallbacks | undefined;
   const arrival = arriving((given) => {
     progress = given;
     return end.promise;
   });
-  return { arrival, progress: progress as unknown as Progress, end };
+  return { arrival, progress: progress as unknown as TransferCallbacks, end };
 }
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 

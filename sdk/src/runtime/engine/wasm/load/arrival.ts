@@ -1,5 +1,5 @@
 /** Callbacks of a transfer. */
-export interface Progress {
+export interface TransferCallbacks {
   /** Called with the number of bytes that have arrived and are checked. When it throws, the transfer stops. */
   checked(count: number): void;
   /** The transfer awaits this after every piece. */
@@ -22,7 +22,7 @@ export interface Arrival {
   stop(reason: unknown): void;
 }
 
-export function arriving(transfer: (progress: Progress) => Promise<void>): Arrival {
+export function arriving(transfer: (progress: TransferCallbacks) => Promise<void>): Arrival {
   let count = 0;
   let pauseMs = 0;
   let mayPause = true;

@@ -15,7 +15,7 @@ export interface Machine {
 }
 
 /** A batch whose token ids are in memory. */
-export interface TokenBatch {
+export interface PlacedBatch {
   readonly layout: Layout;
   readonly regions: Pick<Regions, "values" | "ids" | "scratch">;
   /** Index of each sequence's first token. One more entry at the end: the number of tokens. */
@@ -23,7 +23,7 @@ export interface TokenBatch {
 }
 
 /** Computes a program's values for a batch. */
-export function run(machine: Machine, batch: TokenBatch): void {
+export function run(machine: Machine, batch: PlacedBatch): void {
   const tokens = batch.starts.at(-1) as number;
   for (const { kind, from, to } of machine.segments) {
     const steps = machine.program.steps.slice(from, to);
@@ -38,7 +38,7 @@ export function run(machine: Machine, batch: TokenBatch): void {
 /** Runs one step for `count` rows from row `from` on. */
 function runStep(
   { memory, kernels, program }: Machine,
-  batch: TokenBatch,
+  batch: PlacedBatch,
   step: CheckedStep,
   from: number,
   count: number,
