@@ -1,7 +1,8 @@
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { parseSource, readSources, type SourceFile } from "./imports.ts";
-import { backwardImports, circles, crowdedWing, misplacedBuiltIns, sharedNames } from "./violations.ts";
+import { layers } from "./layers.ts";
+import { backwardImports, circles, crowdedWing, misplacedBuiltIns, roomOf, sharedNames } from "./violations.ts";
 
 const file = (path: string, text = ""): SourceFile => parseSource(path, text);
 
@@ -34,6 +35,7 @@ export { e } from "./e.ts";`;
     const paths = readSources(join(import.meta.dirname, "../../sdk/src")).map(({ path }) => path);
     expect(paths).toContain("runtime/model.ts");
     expect(paths.length).toBeGreaterThan(300);
+    for (const room of layers) expect(paths.some((path) => roomOf(path) === room)).toBe(true);
   });
 });
 
