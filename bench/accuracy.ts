@@ -4,8 +4,8 @@
  *     npm run accuracy -- --model all-MiniLM-L6-v2 --sts sts-test.csv --scifact scifact/ \
  *       --classifier bert-edge-mini-sst2 --labelled dev.tsv [row …]
  *
- * Rows are ids in docs/accuracy.json. Default: all. Each row is measured in its own process, --jobs of them at a time
- * (default 2). Results are saved after each row.
+ * Rows are ids in docs/accuracy.json (default: all). Each row is measured in a subprocess. --jobs sets how many run at
+ * the same time (default 2). Results are saved after each row.
  */
 import { fork } from "node:child_process";
 import { readFile, writeFile } from "node:fs/promises";
@@ -62,7 +62,9 @@ function inProcess(args: readonly string[]): Promise<Result> {
   return new Promise((resolve, reject) => {
     const child = fork(join(import.meta.dirname, "accuracy/child.ts"), args);
     child.once("message", (result) => resolve(result as Result));
-    child.once("exit", (code) => reject(new Error(`${args[0]} ended with ${code}`)));
+    child.once("exit", (code) =>
+      reject(new Error(`${args[0]} stopped with exit code ${code} before it sent a result.`)),
+    );
   });
 }
 

@@ -1,11 +1,11 @@
 /**
- * The edge's own engine beside onnxruntime, and what it needs in workerd, against what is asked of it:
+ * Compares the edge engine with onnxruntime, and measures its startup and memory in workerd. Every result has a target:
  *
  *     npm run bench -- engine --model <checkpoint folder> [--only <row,row …>] [--json]
  *
- * One thread each. Texts are timed in one process by rounds that visit every engine; milliseconds are medians of the
- * process's own time, figures medians of the ratios within rounds. Of the forms in which onnxruntime-web takes a model in
- * int8, the fastest counts. BERT-base has random weights. Starts of workerd are timed from outside, by the wall's clock.
+ * Every engine uses one thread. All engines encode the same texts in one process, in interleaved rounds. Times are
+ * medians of CPU time; ratios are medians of the ratios within a round. For onnxruntime-web, the fastest int8 model
+ * counts. BERT-base has random weights. Startup in workerd is measured from outside, in wall-clock time.
  */
 import { cpus, loadavg } from "node:os";
 import { parseArgs } from "node:util";

@@ -1,5 +1,5 @@
 /**
- * Benchmarks by name, each with arguments of its own, which it says when it gets none that it can use:
+ * Runs a benchmark by name. Each prints its usage if its arguments are wrong:
  *
  *     npm run bench -- <name> …
  */

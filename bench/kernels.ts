@@ -1,12 +1,13 @@
 /**
- * Every kernel of the WebAssembly engine in the shapes of some encoders, both builds side by side:
+ * Times every kernel of the WebAssembly engine in the shapes of some encoders, for both builds:
  *
  *     npm run bench:kernels -- [--json]
  *
- * Times are of one call, medians of interleaved rounds; what else the machine does slows calls of several milliseconds most.
- * Operands are in the nearest caches that hold them, which in a forward pass weights are not. Rates are of multiply–adds,
- * or of numbers written. Shares are of the multiply–adds that the machine's instructions did in the same round when they
- * waited for nothing, and of a forward pass's time.
+ * - Times are medians of one call, over interleaved rounds. Other programs slow calls of several milliseconds most.
+ * - Operands stay in the caches. In a forward pass, weights do not.
+ * - Rates are multiply–adds, or written numbers, per nanosecond.
+ * - "of peak" is the share of the machine's peak rate of multiply–adds in the same round.
+ * - "share" is the share of a forward pass's time.
  */
 import { parseArgs } from "node:util";
 import { printJson, printResult, stageLog } from "#sdk/cli/output.ts";

@@ -1,9 +1,10 @@
 /**
- * `bert-edge optimize` beside onnxruntime's Python optimizer, whole processes, interleaved, on the same files:
+ * Compares `bert-edge optimize` with onnxruntime's Python optimizer on the same files, in whole processes and
+ * interleaved rounds:
  *
  *     npm run bench:optimize -- model.onnx [more.onnx …]
  *
- * Seconds are medians. Python's columns stay empty where `python3` has no onnxruntime.
+ * Seconds are medians. Python's rows say "did not run" if `python3` has no onnxruntime.
  */
 import { mkdtemp, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";

@@ -1,9 +1,9 @@
 /**
- * The WebAssembly engine on one thread and on several, side by side in one process, on the embedded model:
+ * Compares the WebAssembly engine on one thread and on several threads, in one process, with the embedded model:
  *
  *     npm run bench:pool
  *
- * Medians of rounds in turn. What else runs on the machine's cores is taken from the pool, so that the load is printed too.
+ * Times are medians of interleaved rounds. Other programs take cores from the pool, so the machine's load is printed.
  */
 import { availableParallelism, loadavg } from "node:os";
 import { probeTexts } from "#sdk/compile/accuracy/probe-texts.ts";
@@ -33,7 +33,7 @@ const texts = encode(probeTexts);
 const requests = {
   "one of 20 tokens": texts.slice(3, 4),
   "all probe texts": texts,
-  "four times these": [texts, texts, texts, texts].flat(),
+  "all probe texts, four times": [texts, texts, texts, texts].flat(),
 };
 
 async function timed({ run }: EngineSession, request: (typeof requests)[keyof typeof requests]): Promise<number> {

@@ -1,12 +1,13 @@
 /**
- * `bert-edge quantize` beside onnxruntime's `quantize_dynamic` in Python, whole processes, interleaved, on the same model:
+ * Compares `bert-edge quantize` with onnxruntime's `quantize_dynamic` in Python on the same model, in whole processes
+ * and interleaved rounds:
  *
  *     npm run bench:quantize -- <model.onnx or folder> [--tokenizer <folder> [--sts <tsv>]] [--json]
  *
- * Python gets a Hugging Face folder as a float32 file. Seconds and memory are medians, beside them the median of their
- * ratio to Python's default in the same round. Cosines are to the float32 model, on texts where a tokenizer is given and on
- * random tokens where none is. Milliseconds are of one text on onnxruntime-node with one thread, beside them how many times
- * as fast as float32 that is.
+ * - Python gets a Hugging Face folder as a float32 file.
+ * - Seconds and memory are medians, each followed by the median ratio to Python's default in the same round.
+ * - Cosines compare with the float32 model, on texts if there is a tokenizer and on random tokens if not.
+ * - Milliseconds are for one text on onnxruntime-node with one thread, followed by the speedup over float32.
  */
 import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -35,9 +36,10 @@ if (source === undefined || positionals.length > 1 || (texts.sts !== undefined &
   printNote("usage: npm run bench:quantize -- <model.onnx or folder> [--tokenizer <folder> [--sts <tsv>]] [--json]");
   process.exit(2);
 }
-if (texts.tokenizer === undefined) printNote("No --tokenizer: nothing is calibrated, and random tokens are compared.");
+if (texts.tokenizer === undefined)
+  printNote("Without --tokenizer, there is no calibration, and models are compared on random tokens.");
 const withPython = hasPython();
-if (!withPython) printNote("No rows of Python's: python3 with onnx and onnxruntime is not installed.");
+if (!withPython) printNote("Rows of Python are left out: python3 with onnx and onnxruntime is not installed.");
 const log = stageLog();
 const folder = await mkdtemp(join(tmpdir(), "bert-edge-bench-"));
 try {
@@ -56,7 +58,7 @@ async function measure(model: string): Promise<{ original: Figures; lines: Line[
   await mkdir(staged);
   const original = await subprocess<string>("stage", [model, staged]);
   const scoreOf = (file: string) => subprocess<Score>("score", [{ original, file, ...texts } satisfies ScoreTask]);
-  log.stage("score float32"); // before anything takes long: it fails where the tokenizer or the pairs are not usable
+  log.stage("score float32"); // comes first, because it fails fast if the tokenizer or the pairs are not usable
   const score = await scoreOf(original);
 
   const subject = { source: model, original, ...texts };
@@ -68,7 +70,7 @@ async function measure(model: string): Promise<{ original: Figures; lines: Line[
   const timed = results.flatMap((result) => ("file" in result && result.row.isTimed ? [result.file] : []));
   const times = await subprocess<Record<string, Times>>("time", [[original, ...timed]]);
   const msOf = (file: string) => times[file] && { ms: times[file] };
-  if (!times[original]) printNote("No times of texts: the model does not run on texts of the lengths that are timed.");
+  if (!times[original]) printNote("Times are left out: the model does not run on texts of the timed lengths.");
 
   const lines: Line[] = [];
   for (const { row, ...result } of results) {
@@ -90,7 +92,10 @@ function failureOf(error: unknown): Failure {
   throw error;
 }
 
-/** Runs the function of a module in ./quantize: `runTool` says why this process loads no models itself. */
+/**
+ * Runs the function of a module in ./quantize in a subprocess. This process loads no models, because their memory would
+ * count for `runTool`.
+ */
 function subprocess<T>(name: "stage" | "score" | "time", args: readonly unknown[]): Promise<T> {
   const module = new URL(`./quantize/${name}.ts`, import.meta.url).href;
   return runInSubprocess<T>({ module, name, args }, COMPARISON);

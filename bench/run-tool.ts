@@ -2,36 +2,36 @@ import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 
-/** A command that ended well. */
+/** The result of a command that succeeded. */
 export interface Run {
-  /** Of the whole process. */
+  /** Time of the whole process. */
   readonly seconds: number;
   readonly peakRssMB: number;
-  /** The JSON that it printed. */
+  /** JSON output of the command. */
   // biome-ignore lint/suspicious/noExplicitAny: every tool has a report of its own
   readonly report: any;
 }
 
-/** First line of what a command said when it failed. */
+/** First line of a failed command's error message. */
 export interface Failure {
   readonly failure: string;
 }
 
 export const isRun = (outcome: Run | Failure): outcome is Run => "report" in outcome;
 
-/** A command of the built `bert-edge`. */
+/** Returns the command line for a command of the built `bert-edge`. */
 export const bertEdge = (name: string): string[] => [
   process.execPath,
   join(import.meta.dirname, "../sdk/bin/bert-edge.js"),
   name,
 ];
 
-/** A script in this folder. */
+/** Returns the command line for a script in this folder. */
 export const python = (script: string): string[] => ["python3", "-B", join(import.meta.dirname, script)];
 
 /**
- * Runs a command that prints a JSON object with its `peakRssMB` at the end of its output. Linux counts what the caller holds
- * at that moment as the command's, so callers keep models in processes of their own.
+ * Runs a command that prints a JSON object with `peakRssMB` at the end of its output. Linux includes the caller's
+ * memory at that moment, so callers keep models in subprocesses.
  */
 export async function runTool(command: readonly string[], args: readonly string[]): Promise<Run | Failure> {
   const [program = "", ...first] = command;
@@ -48,7 +48,9 @@ export async function runTool(command: readonly string[], args: readonly string[
   return { seconds, peakRssMB: report.peakRssMB, report };
 }
 
-/** What both tools' scripts say of a failure; of any other, the last line, where Python puts it. */
+/**
+ * Returns the error line that both tools print. If there is none, returns the last line, where Python puts its message.
+ */
 const errorIn = (stderr: string): string | undefined =>
   /^Error .*/m.exec(stderr)?.[0] || stderr.trimEnd().split("\n").at(-1) || undefined;
 

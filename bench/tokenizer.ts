@@ -1,10 +1,13 @@
 /**
- * The packed tokenizer beside @huggingface/tokenizers, in one run:
+ * Compares the packed tokenizer with @huggingface/tokenizers:
  *
  *     npm run build && node bench/tokenizer.ts [folder]
  *
- * Bytes of the files; of fresh processes, medians of the milliseconds that loading the code takes, and then from bytes to
- * the first ids, and of the memory kept; texts a second, of the calibration texts and of these joined to 512 tokens.
+ * - Size of the files in bytes, plain and gzipped.
+ * - Startup: medians over new processes. "code" is the time to load the code, "first ids" the time from bytes to token
+ * ids.
+ * - Memory that is still in use after the first ids.
+ * - Speed: texts per second, for the calibration texts and for long texts of 512 tokens.
  */
 import { execFileSync } from "node:child_process";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
@@ -26,7 +29,7 @@ const LINES_A_TEXT = 40;
 const folder = process.argv[2] ?? join(import.meta.dirname, "../models/default");
 const { json, config } = await readTokenizer(folder);
 const packed = packTokenizer(json);
-if (!packed) throw new Error(`The tokenizer of ${folder} cannot be packed.`);
+if (!packed) throw new Error(`The tokenizer of ${folder} cannot be packed. Choose a folder with another tokenizer.`);
 const encoded = [json, config].map((value) => new TextEncoder().encode(JSON.stringify(value)));
 const kinds = {
   packed: { files: [packed], tokenizer: createPackedTokenizer(packed, Number.POSITIVE_INFINITY) },
@@ -36,7 +39,7 @@ const names = ["packed", "json"] as const;
 
 const median = (numbers: readonly number[]): number => numbers.toSorted((a, b) => a - b)[numbers.length >> 1] as number;
 const sum = (numbers: readonly number[]): number => numbers.reduce((a, b) => a + b, 0);
-/** Medians of what each kind gives, the kinds in turn. */
+/** Measures both kinds in interleaved rounds, and returns the medians. */
 const inTurn = (rounds: number, measure: (name: (typeof names)[number]) => number[]) => {
   const all = Array.from({ length: rounds }, () => names.map(measure));
   return names.map(

@@ -24,7 +24,7 @@ import { ortNodeEngine } from "#sdk/runtime/engine/ort-node/index.ts";
 import { withHead } from "#sdk/runtime/engine/with-head.ts";
 import { type Row, sections } from "./rows.ts";
 
-/** Measurements of a row. Those without data are left out. */
+/** Measurements of a row. A measurement without data is absent. */
 export interface Result {
   readonly sts?: number;
   readonly meanCosine?: number;
@@ -90,7 +90,10 @@ async function computer({ engine }: Row, model: TextModel, graph: Graph) {
 
 const ortSession = (graph: Graph) => ortNodeEngine({ threads: 1 }).load(oneModel(encodeOnnx(graph)));
 
-/** Runs on the edge engine. For choices without kernels, runs on its reference kernels, which compute the same bits. */
+/**
+ * Opens a session on the edge engine. If the engine has no kernels for the graph, opens one on the reference kernels,
+ * which compute the same bits.
+ */
 async function edgeSession(model: TextModel, graph: Graph) {
   const size = { maxTokens: model.maxTokens, vocabulary: model.config.vocabularySize };
   try {

@@ -13,7 +13,7 @@ import { type ObservedRange, observeRanges } from "#sdk/compile/quantize/static/
 import { ROUND_TO_NEAREST, type RoundingOptions } from "#sdk/compile/quantize/weights/quantize-weight.ts";
 import { type WeightQuantizer, weightQuantizer } from "#sdk/compile/quantize/weights/weight-quantizer.ts";
 
-/** The model that a row quantizes. */
+/** Inputs of a row: the fused graph, its activation statistics and the calibration batches. */
 interface Subject {
   readonly fused: Graph;
   readonly statistics: CalibrationStatistics;
@@ -25,7 +25,7 @@ export interface Row {
   /** Stable key of the result in docs/accuracy.json. */
   readonly id: string;
   readonly title: string;
-  /** `edge` is the edge engine, or its reference kernels when it has no kernels for the choice. */
+  /** `edge` is the edge engine, or its reference kernels if the engine has no kernels for this precision. */
   readonly engine: "edge" | "onnxruntime";
   readonly retrieval?: boolean;
   readonly classification?: boolean;
@@ -43,13 +43,16 @@ const withOptions = (...names: (keyof RoundingOptions)[]): RoundingOptions => ({
   ...Object.fromEntries(names.map((name) => [name, true])),
 });
 
-/** Quantizes the fused graph by a scheme. */
+/** Quantizes the fused graph with a scheme. */
 const quantized =
   (scheme: (quantizeWeight: WeightQuantizer) => QuantizationScheme, rounding = ROUND_TO_NEAREST): Row["make"] =>
   ({ fused, statistics }) =>
     quantizeGraph(fused, scheme(weightQuantizer(rounding, statistics)));
 
-/** Smooths the graph by texts or by the gains of layer normalizations, and quantizes it by a scheme. */
+/**
+ * Smooths the activations with statistics of texts or with layer normalization gains, and quantizes the graph with a
+ * scheme.
+ */
 const smoothed =
   (
     scheme: (quantizeWeight: WeightQuantizer) => QuantizationScheme,

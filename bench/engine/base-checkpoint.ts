@@ -1,6 +1,6 @@
 import { writePreparableCheckpoint } from "#test/fixtures/tiny-bert.ts";
 
-/** Writes a BERT of the base size and random weights as a model folder: 110 M parameters. */
+/** Writes a model folder with a BERT-base of random weights (110 M parameters). */
 export const writeBaseCheckpoint = (folder: string): Promise<void> =>
   writePreparableCheckpoint(folder, {
     config: {

@@ -9,14 +9,17 @@ const head: VectorHead = { pooling: "mean", normalize: true };
 
 export interface Comparison {
   readonly model: ModelName;
-  /** Tokens of each text; all texts are given at once. */
+  /** Number of tokens of each text. All texts are one request. */
   readonly tokens: readonly number[];
   readonly rival: Rival;
-  /** Whose time is divided by the other's. */
+  /** The engine whose time is the numerator of the ratio. */
   readonly over: "ours" | "rival";
 }
 
-/** A batch of texts on our engine and on another in the form that it runs fastest. */
+/**
+ * Compares our engine with another engine on one batch of texts. Uses the model form that the other engine runs
+ * fastest.
+ */
 export const compareTexts =
   ({ model, tokens, rival, over }: Comparison) =>
   async (context: Context): Promise<Measured> => {
@@ -38,7 +41,7 @@ export const compareTexts =
           rounds: fastest.length,
           ms: median(times.ours),
           others: Object.fromEntries(byTime.map(([{ name }, samples]) => [name, median(samples)])),
-          leastCosine: leastCosine(await own.run(texts, head), vectors ?? []),
+          minCosine: minCosine(await own.run(texts, head), vectors ?? []),
         },
       };
     } finally {
@@ -46,9 +49,12 @@ export const compareTexts =
     }
   };
 
-/** Ids spread over the vocabulary: what they mean does not matter to the time, that they differ does to caches. */
+/**
+ * Makes token ids that are spread over the vocabulary. Their meaning does not affect the time, but repeated ids would
+ * stay in the caches.
+ */
 const text = (length: number, index: number, vocabulary: number): TokenIds =>
   Int32Array.from({ length }, (_, i) => ((i + index) * 7919 + length) % vocabulary);
 
-const leastCosine = (some: readonly Float32Array[], others: readonly Float32Array[]): number =>
+const minCosine = (some: readonly Float32Array[], others: readonly Float32Array[]): number =>
   Math.min(...some.map((a, i) => a.reduce((sum, value, at) => sum + value * (others[i]?.[at] ?? 0), 0)));

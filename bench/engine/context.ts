@@ -6,10 +6,10 @@ import { openSubject, type Subject } from "./subject.ts";
 
 export type ModelName = "given" | "base";
 
-/** Models and a folder that all rows use. */
+/** Models and a temporary folder that all rows share. */
 export interface Context {
   readonly folder: string;
-  /** The checkpoint that was given, or the random one of BERT-base's size. */
+  /** Opens the checkpoint from the command line, or a BERT-base with random weights. */
   subject(name: ModelName): Promise<Subject>;
   close(): Promise<void>;
 }

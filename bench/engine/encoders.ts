@@ -3,12 +3,12 @@ import { type EngineSession, oneModel } from "#sdk/runtime/engine/engine.ts";
 import { openPadded } from "./padded.ts";
 import type { Form, Subject } from "./subject.ts";
 
-/** A model that is open on an engine, one thread. */
+/** A model that is loaded in an engine, on one thread. */
 export interface Encoder extends Pick<EngineSession, "run" | "release"> {
   readonly name: string;
 }
 
-/** An engine, how it is called, and the forms of a model that it may run fastest in. */
+/** An engine, and the model forms that it may run fastest. */
 export interface Rival {
   readonly name: string;
   readonly forms: readonly Form[];

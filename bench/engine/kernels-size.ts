@@ -2,7 +2,7 @@ import { stat } from "node:fs/promises";
 import { builds } from "#test/suites/kernels/builds.ts";
 import type { Measured } from "./measured.ts";
 
-/** Both builds, as every Worker has them. */
+/** Adds up the sizes of both kernel builds. Every Worker contains both. */
 export async function kernelsSize(): Promise<Measured> {
   const sizes = await Promise.all(
     builds.map(async (build) => {

@@ -1,10 +1,10 @@
-/** The result of a row's measurement. */
+/** The measurements of a row. */
 export interface Measured {
-  /** The figure that the row's limit is compared with: a ratio or an amount. */
+  /** The number that is compared with the target: a ratio or a size. */
   readonly figure: number;
   readonly ours: string;
   readonly other?: string;
-  /** Other observations of the measurement. */
+  /** Further measurements, for the JSON output. */
   readonly details: Readonly<Record<string, unknown>>;
 }
 

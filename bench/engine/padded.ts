@@ -4,9 +4,9 @@ import { type EngineSession, oneModel } from "#sdk/runtime/engine/engine.ts";
 import { runPadded } from "#sdk/runtime/engine/ort-run.ts";
 import { withHead } from "#sdk/runtime/engine/with-head.ts";
 
-/** A model in onnxruntime-web that computes all texts in one call, as long as the longest of them. */
+/** Opens a model in onnxruntime-web that computes all texts in one call, padded to the longest text. */
 export async function openPadded(file: Uint8Array<ArrayBuffer>): Promise<Pick<EngineSession, "run" | "release">> {
-  // It starts once a process, which the engine knows how to do without a file to fetch.
+  // Loads and releases the model once, because our engine initializes onnxruntime's WebAssembly without a download.
   await (await (await engineOnThisMachine("ort-web")).load(oneModel(file))).release();
   const session = await ort.InferenceSession.create(file, { executionProviders: ["wasm"] });
   return {

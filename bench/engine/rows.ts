@@ -6,12 +6,12 @@ import type { Measured } from "./measured.ts";
 import { coldStart } from "./workerd/cold-start.ts";
 import { memoryInUse } from "./workerd/memory-in-use.ts";
 
-/** A limit, and what is hoped for beyond it. */
+/** A limit, and optionally a stricter goal. */
 export type Asked = ({ readonly least: number } | { readonly most: number }) & { readonly aim?: number };
 
-/** A figure that is asked of the engine. */
+/** A measurement of the engine, and its target. */
 export interface Row {
-  /** Name that selects the row. */
+  /** Name for --only. */
   readonly name: string;
   readonly what: string;
   readonly against: string;
@@ -23,7 +23,7 @@ export interface Row {
 /** Memory limit of Cloudflare's isolates. */
 const ISOLATE_MB = 128;
 
-/** 32 texts of 8 to 256 tokens, evenly spread, long and short ones mixed. */
+/** Lengths of 32 texts from 8 to 256 tokens: evenly spread, in mixed order. */
 const mixed = Array.from({ length: 32 }, (_, i) => 8 * (1 + ((11 * i) % 32)));
 
 const faster = { unit: "times as fast", over: "rival", model: "given" } as const;

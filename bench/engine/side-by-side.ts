@@ -1,24 +1,24 @@
 import { median } from "../run-tool.ts";
 
-/** Bounds of the number of rounds; the time decides between them. */
-const ROUNDS = { least: 5, most: 21 };
+/** Range of the number of rounds. The time budget decides within it. */
+const ROUNDS = { min: 5, max: 21 };
 const BUDGET_MS = 30_000;
 
-/** Until V8 has compiled for speed what is called. */
+/** Time in which V8 compiles the code with its optimizing compiler. */
 const WARM_UP_MS = 1000;
-/** Enough for the clock. */
+/** Minimum time of a sample, so that the clock is precise enough. */
 const SAMPLE_MS = 30;
 
-/** Engines that take this many times as long as the fastest are left out of the rounds. */
-const HOPELESS = 1.5;
+/** Rivals that take this many times as long as the fastest rival are left out of the rounds. */
+const MAX_SLOWDOWN = 1.5;
 
-/** One way to compute the same. */
+/** One of the implementations that are compared. */
 export interface Contender {
   readonly name: string;
   run(): Promise<unknown>;
 }
 
-/** Milliseconds of one run, by round. */
+/** Milliseconds per run, one number per round. */
 export type Samples = readonly number[];
 
 export interface Times {
@@ -26,24 +26,27 @@ export interface Times {
   readonly rivals: ReadonlyMap<Contender, Samples>;
 }
 
-/** CPU time of this process, where only one thread works. Other processes on the machine do not count. */
+/** Returns the CPU time of this process. It has one busy thread, and other programs on the machine do not count. */
 function milliseconds(): number {
   const { user, system } = process.cpuUsage();
   return (user + system) / 1000;
 }
 
-/** Rounds in which each runs once more, first untimed: the others went through its caches. */
+/**
+ * Times all contenders in interleaved rounds. Each runs once untimed first, because the others have replaced its data
+ * in the caches.
+ */
 export async function timeSideBySide(ours: Contender, rivals: readonly Contender[]): Promise<Times> {
   const all = [ours, ...rivals];
   for (const contender of all) await warmUp(contender);
   const guesses = new Map<Contender, number>();
   for (const contender of all) guesses.set(contender, await timed(contender, 1));
   const guess = (contender: Contender) => guesses.get(contender) as number;
-  const least = Math.min(...rivals.map(guess));
-  const running = [ours, ...rivals.filter((rival) => guess(rival) < HOPELESS * least)];
+  const fastest = Math.min(...rivals.map(guess));
+  const running = [ours, ...rivals.filter((rival) => guess(rival) < MAX_SLOWDOWN * fastest)];
   const repeats = (contender: Contender) => Math.ceil(SAMPLE_MS / guess(contender));
   const roundMs = running.reduce((sum, each) => sum + (1 + repeats(each)) * guess(each), 0);
-  const rounds = Math.max(ROUNDS.least, Math.min(ROUNDS.most, Math.floor(BUDGET_MS / roundMs)));
+  const rounds = Math.max(ROUNDS.min, Math.min(ROUNDS.max, Math.floor(BUDGET_MS / roundMs)));
   const samples = new Map(running.map((contender) => [contender, [] as number[]]));
   for (let round = 0; round < rounds; round++) {
     for (const [contender, ms] of samples) {
@@ -68,5 +71,5 @@ async function timed({ run }: Contender, repeats: number): Promise<number> {
   return (milliseconds() - start) / repeats;
 }
 
-/** Ratio of the times of `a` and `b` in the same round. */
+/** Returns the median of a / b over the rounds. */
 export const ratio = (a: Samples, b: Samples): number => median(a.map((ms, round) => ms / (b[round] as number)));

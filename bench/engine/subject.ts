@@ -12,7 +12,10 @@ import { Trace } from "#sdk/compile/rewrite/trace.ts";
 
 type File = Uint8Array<ArrayBuffer>;
 
-/** Prepares a model for an engine. Weights are rounded without calibration: it has no effect on time. */
+/**
+ * Encodes a model for an engine, in each form. Weights are quantized without calibration, which does not change the
+ * time.
+ */
 const forms = {
   wasm: ({ model, fused }: Graphs) => packed(model, precisions["int8-edge"](fused)()),
   "wasm, int4 table": ({ model, fused }: Graphs) => packed(model, precisions["int8-edge"](fused, { tableBits: 4 })()),
@@ -26,11 +29,11 @@ export type Form = keyof typeof forms;
 interface Graphs {
   readonly model: TextModel;
   readonly fused: Graph;
-  /** Standard operators, as fusions find them. */
+  /** The normalized graph before fusion, with standard operators only. */
   readonly plain: Graph;
 }
 
-/** A model in all forms, each made when it is first asked for. */
+/** A model in all forms. A form is made when it is first requested. */
 export interface Subject {
   readonly model: TextModel;
   file(form: Form): Promise<File>;
@@ -52,6 +55,6 @@ export async function openSubject(folder: string): Promise<Subject> {
   };
 }
 
-/** Maximum length by the model's positions. sentence-transformers' files allow less. */
+/** Encodes a program for the maximum length of the position table. sentence-transformers' files set lower maxima. */
 const packed = ({ config }: TextModel, graph: Graph): Promise<File> =>
-  encodeProgram(graph, { maxTokens: maxTokensOf(config), vocabulary: config.vocabularySize });
+  encodeProgram(graph, { maxTokens: maxTokensOf(config), vocabulary: config.vocab_size });

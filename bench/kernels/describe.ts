@@ -2,7 +2,7 @@ import { table } from "#sdk/cli/output.ts";
 import { type Build, builds } from "#test/suites/kernels/builds.ts";
 import type { KernelRow } from "./measure.ts";
 
-/** A table of an encoder's kernels, and what a forward pass adds up to. */
+/** Formats a table of an encoder's kernels, and the total time of a forward pass. */
 export function describeKernels(rows: readonly KernelRow[]): string {
   const headings = ["kernel", "", "calls", ...builds.flatMap((build) => [build, "rate", "of peak", "share"])];
   const lines = rows.map((row) => [
@@ -28,7 +28,7 @@ function cellsOf({ timings, work, unit, times }: KernelRow, build: Build, forwar
 const forwardSeconds = (rows: readonly KernelRow[], build: Build): number =>
   rows.reduce((sum, { timings, times }) => sum + times * timings[build].seconds, 0);
 
-/** The first sizes of a shape, which others follow from. */
+/** Formats the first three sizes of a shape. The others follow from them. */
 const sizesOf = (shape: object): string =>
   Object.entries(shape)
     .filter(([, value]) => Number.isInteger(value))

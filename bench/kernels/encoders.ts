@@ -1,6 +1,6 @@
 import type { EncoderSizes } from "#test/suites/kernels/kernel-case.ts";
 
-// Sizes as in their config.json on Hugging Face.
+// Sizes from each model's config.json on Hugging Face.
 const miniLm = { layers: 6, hidden: 384, heads: 12, intermediate: 1536 };
 const bertBase = { layers: 12, hidden: 768, heads: 12, intermediate: 3072 };
 

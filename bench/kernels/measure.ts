@@ -9,26 +9,26 @@ import { sampler } from "./sampler.ts";
 
 export const ROUNDS = 21;
 
-/** Timing of one call: medians of all rounds. */
+/** Time of one call: medians over all rounds. */
 interface Timing {
   readonly seconds: number;
-  /** Share of the machine's peak; undefined for kernels without multiply–adds. */
+  /** Share of the machine's peak rate; undefined for kernels without multiply–adds. */
   readonly ofPeak: number | undefined;
 }
 
-/** A kernel's calls of one shape. */
+/** The calls of a kernel with one shape. */
 export interface KernelRow {
   readonly kernel: KernelName;
   readonly shape: object;
-  /** Calls in one forward pass. */
+  /** Number of calls in one forward pass. */
   readonly times: number;
   readonly unit: KernelCase<unknown>["unit"];
-  /** Multiply–adds of one call, or numbers that it writes. */
+  /** Multiply–adds, or written numbers, of one call. */
   readonly work: number;
   readonly timings: Readonly<Record<Build, Timing>>;
 }
 
-/** Times every kernel in an encoder's shapes: in each round the machine's peak, then one build after the other. */
+/** Times every kernel in an encoder's shapes. Each round measures the machine's peak rate, then both builds in turn. */
 export function measureEncoder(
   encoder: EncoderSizes,
   machines: Readonly<Record<Build, KernelMachine>>,

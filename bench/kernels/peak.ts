@@ -13,14 +13,14 @@ interface Exports {
   floatPeak(rounds: number): number;
 }
 
-/** Multiply–adds of instructions that never wait. */
+/** A loop of multiply–adds that never wait for memory or for each other. */
 interface Peak {
   readonly macs: number;
-  /** @returns the seconds that they take */
+  /** @returns the seconds of one run of the loop */
   sample(): number;
 }
 
-/** Peak of integers with the relaxed dot product; peak of floats with a multiplication and an addition. */
+/** Peak loops: integers with the relaxed dot product, floats with a multiplication and an addition. */
 export type Peaks = Partial<Record<KernelCase<unknown>["unit"], Peak>>;
 
 export async function openPeaks(): Promise<Peaks> {
@@ -30,7 +30,7 @@ export async function openPeaks(): Promise<Peaks> {
       binary = contents as Uint8Array<ArrayBuffer>;
     },
   });
-  if (error || !binary) throw new Error(`${SOURCE} cannot be compiled: ${stderr}`, { cause: error });
+  if (error || !binary) throw new Error(`${SOURCE} does not compile: ${stderr}`, { cause: error });
   const { instance } = await WebAssembly.instantiate(binary, {});
   const kernels = instance.exports as unknown as Exports;
   return {

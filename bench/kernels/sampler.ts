@@ -1,9 +1,12 @@
-/** Long enough for the clock, short enough that the machine keeps its clock rate. */
+/** Duration of a sample: long enough for the clock, too short for the CPU to change its frequency. */
 const SAMPLE_MS = 1;
-/** Enough for V8 to compile with optimizations. */
+/** Time in which V8 compiles the code with its optimizing compiler. */
 const WARM_UP_MS = 50;
 
-/** Warms `run` up. @returns what takes a sample: the seconds of one call */
+/**
+ * Warms `run` up.
+ * @returns a function that takes a sample: the seconds of one call
+ */
 export function sampler(run: () => void): () => number {
   const begin = performance.now();
   let calls = 0;

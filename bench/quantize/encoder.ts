@@ -30,7 +30,7 @@ export async function openEncoder(path: string, graph: Graph, pooling: Pooling =
   };
 }
 
-/** Returns the number of rows of a model's token embedding table; undefined if it is not found. */
+/** Returns the number of rows of a model's token embedding table; undefined if the table is not found. */
 export function vocabularyOf(graph: Graph): number | undefined {
   const ids = graph.inputs.find(({ name }) => name === "input_ids");
   return ids && tableRows(ids);

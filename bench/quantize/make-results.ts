@@ -17,7 +17,7 @@ export interface MakeOptions {
   /** Folder for the files. */
   readonly folder: string;
   readonly rounds: number;
-  /** Called at the start of each round, counted from 1. */
+  /** Called at the start of each round. Rounds count from 1. */
   readonly onRound: (round: number) => void;
 }
 

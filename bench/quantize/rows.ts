@@ -19,14 +19,16 @@ export interface Row {
   readonly isTimed: boolean;
 }
 
-/** Title of the row that memory and time of all rows are compared with. */
+/** Title of the row to which the memory and time of all rows are compared. */
 export const BASELINE = "Python quantize_dynamic";
 
 const PYTHON_PARTS = "import onnx, onnxruntime.quantization";
 
 export const hasPython = (): boolean => spawnSync("python3", ["-c", PYTHON_PARTS]).status === 0;
 
-/** Rows of bert-edge, without parity, because Python's tool has none. Only int8-static needs it to choose its ranges. */
+/**
+ * Rows of bert-edge. They skip parity, which Python's tool does not have; int8-static needs it to choose its ranges.
+ */
 export function bertEdgeRows({ source, tokenizer }: Subject): Row[] {
   const row = (title: string, mode: string, ...options: string[]): Row => ({
     title,

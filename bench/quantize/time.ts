@@ -10,14 +10,14 @@ export type Times = Readonly<Record<number, number>>;
 
 const TOKENS = [16, 128] as const;
 
-/** Enough for a stable median while other programs run. */
+/** Enough rounds for a stable median while other programs run. */
 const ROUNDS = 31;
 
 /** Used if the token embedding table is not found. Every BERT has a larger vocabulary. */
 const MIN_VOCABULARY = 1000;
 
 /**
- * Times files in turns. The first is the original.
+ * Times files in interleaved rounds. The first file is the original.
  *
  * @returns times by file, without files that do not run; `score` reports why
  */
@@ -47,7 +47,7 @@ async function running(file: string, graph: Graph, texts: readonly TokenIds[]): 
   return encode;
 }
 
-/** Times a second run. The first one refills the caches, which the other models used in between. */
+/** Times the second of two runs. The first run refills the caches, which the other models used in between. */
 async function warmMs(encode: Encoder, text: TokenIds): Promise<number> {
   await encode([text]);
   const start = performance.now();

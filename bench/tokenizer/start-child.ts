@@ -1,13 +1,13 @@
 import { readFile } from "node:fs/promises";
 import type { Manifest } from "#sdk/artifact/manifest.ts";
 
-/** Of one process that starts. */
+/** Startup of one process. */
 export interface Start {
   /** Milliseconds to load the code. */
   readonly load: number;
-  /** Milliseconds from the files' bytes to the ids of a first text. */
+  /** Milliseconds from the files' bytes to the ids of the first text. */
   readonly firstIds: number;
-  /** Bytes kept: JavaScript's heap, and array buffers with the files where these are read in place. */
+  /** Bytes still in use: `heap` is JavaScript's heap; `buffers` includes files that the tokenizer reads in place. */
   readonly heap: number;
   readonly buffers: number;
 }
@@ -24,7 +24,7 @@ collect();
 const before = process.memoryUsage();
 let contents = await Promise.all(files.map(async (file) => new Uint8Array(await readFile(file))));
 const start = performance.now();
-// The built code: Node.js would strip types otherwise.
+// Imports the built code, because Node.js would otherwise spend time on stripping types.
 const { loadTokenizer } = await import("../../sdk/dist/runtime/tokenizer/load-tokenizer.js");
 const loaded = performance.now();
 const tokenizer = await loadTokenizer(manifest, async (file) => contents[Number(file)] as Uint8Array<ArrayBuffer>);
@@ -39,5 +39,5 @@ const report: Start = {
   heap: heapUsed - before.heapUsed,
   buffers: arrayBuffers - before.arrayBuffers,
 };
-// Used here, so that it is not collected above.
+// Use the tokenizer here, so that it is not garbage-collected before the measurement.
 console.log(JSON.stringify({ ...report, tokens: tokenizer.encode("To be or not", 512).tokens }));

@@ -6,12 +6,15 @@ import { publishForm } from "./publish-form.ts";
 import { startWorker, vectorsOf, type WorkerOptions } from "./running-worker.ts";
 import { type WorkerName, workerModules } from "./worker-modules.ts";
 
-/** Every order equally often. */
+/** A multiple of the number of orders, so that each order runs equally often. */
 const ROUNDS = 24;
 
-/** Our engine answers when the rows of a text's words have come: half of STS-B's sentences have rarer ones than this. */
+/**
+ * Has frequent words only, because our engine answers when the embeddings of a text's tokens have arrived. In STS-B,
+ * half of the sentences have a rarer word.
+ */
 const TYPICAL = "Is the shepherd in the driveway?";
-/** A word of one of the last rows. */
+/** A word whose embedding is in one of the last rows of the table. */
 const RARE = "Necessitated";
 
 const cases = {
@@ -23,7 +26,10 @@ const cases = {
 type Case = keyof typeof cases;
 const names = Object.keys(cases) as Case[];
 
-/** Orders in which every subject follows every other equally often: a process that ends slows the next one down. */
+/**
+ * Latin square: each case follows every other case equally often, and comes first equally often. The previous process
+ * may still be shutting down.
+ */
 const orders = [
   ["none", "wasm", "ort-web", "wasm, rare word"],
   ["wasm", "wasm, rare word", "none", "ort-web"],
@@ -31,16 +37,16 @@ const orders = [
   ["ort-web", "none", "wasm, rare word", "wasm"],
 ] as const satisfies readonly (readonly Case[])[];
 
-/** Milliseconds of one start, from outside: clocks of Workers stand still while they compute. */
+/** Milliseconds of one start, measured from outside: inside a Worker, the clock stands still during computation. */
 interface Start {
-  /** Start of the process until it takes requests. Workers are evaluated by then. */
+  /** From the start of the process until it accepts requests. The Worker's code has been evaluated by then. */
   readonly ready: number;
-  /** Time from the first request to its answer. */
+  /** From the first request to its answer. */
   readonly request: number;
 }
 
 /**
- * The first vector of a Worker in a new process: from the process's start, less what the Worker without a model takes.
+ * Measures the time to the first vector of a Worker in a new process. Subtracts the time of a Worker without a model.
  */
 export async function coldStart(context: Context): Promise<Measured> {
   const subject = await context.subject("given");

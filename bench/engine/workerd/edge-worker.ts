@@ -9,7 +9,7 @@ interface Env {
   API_KEY: string;
 }
 
-/** The edge as it is deployed, with its model in R2 and without a region. */
+/** The edge app as deployed, with its model in R2 and without a region. */
 export const edgeWorker = (engine: Engine): Hono<{ Bindings: Env }> =>
   createEdgeApp<Env>({
     model: ({ MODEL }) => MODEL,

@@ -1,18 +1,18 @@
 import { once } from "node:events";
 import type { RunningWorker } from "./running-worker.ts";
 
-/** Bytes of an isolate after its garbage is collected. */
+/** Bytes of an isolate after garbage collection. */
 export interface IsolateMemory {
-  /** JavaScript's heap as it is reserved, and what workerd keeps for its objects. */
+  /** Reserved size of JavaScript's heap. `embedder` is the memory that workerd keeps for its objects. */
   readonly heap: number;
   readonly embedder: number;
-  /** Contents of all array buffers, among them WebAssembly's memory. */
+  /** Size of all array buffers, including WebAssembly memory. */
   readonly buffers: number;
-  /** The largest of these. */
+  /** Size of the largest array buffer. */
   readonly largestBuffer: number;
 }
 
-/** Timeout of one request: the snapshot of a large heap takes seconds. */
+/** Maximum time per command: the snapshot of a large heap takes seconds. */
 const DEADLINE_MS = 60_000;
 
 interface HeapUsage {
@@ -21,8 +21,8 @@ interface HeapUsage {
 }
 
 /**
- * Asks the inspector. Its `Runtime.getHeapUsage` counts no WebAssembly memory, so that buffers are taken from a snapshot of
- * the heap, which has them all.
+ * Reads the memory of an isolate from the inspector. Its `Runtime.getHeapUsage` does not include WebAssembly memory, so
+ * the array buffers are taken from a heap snapshot.
  */
 export async function isolateMemory(worker: RunningWorker): Promise<IsolateMemory> {
   const socket = new WebSocket(await worker.inspector());
@@ -41,7 +41,7 @@ export async function isolateMemory(worker: RunningWorker): Promise<IsolateMemor
     socket.send(JSON.stringify({ id, method, params }));
     const late = Promise.withResolvers<never>();
     const timer = setTimeout(
-      () => late.reject(new Error(`${method} was not answered within ${DEADLINE_MS} ms`)),
+      () => late.reject(new Error(`${method} was not answered within ${DEADLINE_MS} ms.`)),
       DEADLINE_MS,
     );
     try {
@@ -49,7 +49,8 @@ export async function isolateMemory(worker: RunningWorker): Promise<IsolateMemor
       const waiting = answered.finally(() => {
         isAnswered = true;
       });
-      // A task of the isolate has its turn with a request, of which one may be too early for it.
+      // Keep sending requests: the isolate runs inspector commands during a request, and one request may come too
+      // early.
       while (!isAnswered) await Promise.race([waiting, worker.health(), late.promise]);
       return await answered;
     } finally {
@@ -78,7 +79,7 @@ interface Snapshot {
   readonly strings: readonly string[];
 }
 
-/** Sizes of all array buffers in a snapshot, in bytes. */
+/** Returns the sizes of all array buffers in a snapshot, in bytes. */
 function buffersIn(text: string): number[] {
   const { snapshot, nodes, strings } = JSON.parse(text) as Snapshot;
   const { node_fields: fields } = snapshot.meta;

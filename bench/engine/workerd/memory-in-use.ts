@@ -8,17 +8,17 @@ import { startWorker, vectorsOf } from "./running-worker.ts";
 import { workerModules } from "./worker-modules.ts";
 
 const SHORT = "Where is the mill?";
-/** More tokens than any model takes; the text is truncated to the model's maximum. */
+/** Exceeds the maximum length of every model. The Worker truncates it. */
 const LONG = SHORT.repeat(200);
 
 export interface Load {
   readonly model: ModelName;
   readonly form: Form;
-  /** Memory limit in MB. With it the figure is the memory that is left; without it, the memory in use. */
+  /** Limit in MB. The figure is the free memory below it; without a limit, the used memory. */
   readonly limit?: number;
 }
 
-/** Bytes of an isolate that has computed a short text, the longest one, and several at once. */
+/** Measures the memory of an isolate that has encoded a short text, a text of maximum length, and a batch. */
 export const memoryInUse =
   ({ model, form, limit }: Load) =>
   async (context: Context): Promise<Measured> => {

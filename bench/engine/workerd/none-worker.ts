@@ -1,2 +1,2 @@
-/** A Worker without a model: measures what workerd itself takes. */
+/** A Worker without a model: the cost of workerd and of a request. */
 export default { fetch: (): Response => new Response() };

@@ -22,7 +22,10 @@ export interface Publication extends Pick<Target, "engine" | "precision"> {
   readonly name: string;
 }
 
-/** Publishes a form of a model to the bucket in a folder, as what its edge runs. @returns its agreement with float32 */
+/**
+ * Publishes one form of a model to the bucket in a folder, as the model of an edge target.
+ * @returns its parity with float32
+ */
 export async function publishForm(publication: Publication, folder: string): Promise<Parity> {
   const { subject, form, name, engine, precision } = publication;
   const { model } = subject;

@@ -7,11 +7,11 @@ const API_KEY = "key";
 const NAME = "edge";
 
 export interface RunningWorker {
-  /** Folder that models are published to. */
+  /** Returns the bucket to which models are published. */
   bucket(): Promise<WritableStore>;
   ask(texts: readonly string[]): Promise<Response>;
   health(): Promise<void>;
-  /** Address of the isolate for the Chrome DevTools Protocol. */
+  /** Returns the URL of the isolate's inspector (Chrome DevTools Protocol). */
   inspector(): Promise<string>;
   stop(): Promise<void>;
 }
@@ -20,11 +20,11 @@ export interface WorkerOptions {
   readonly modules: V4ModuleDefinition[];
   /** The model's name in the bucket. */
   readonly model: string;
-  /** Folder that keeps the contents of the bucket. */
+  /** Folder in which the bucket is kept. */
   readonly folder: string;
 }
 
-/** A Worker in a workerd of its own, which has started and was not asked yet. */
+/** Starts a Worker in its own workerd process. Resolves before the first request. */
 export async function startWorker({ modules, model, folder }: WorkerOptions): Promise<RunningWorker> {
   const workerd = new Miniflare(
     convertV4MiniflareOptions({
@@ -53,7 +53,10 @@ export async function startWorker({ modules, model, folder }: WorkerOptions): Pr
   };
 }
 
-/** @throws Error unless every text has a vector of finite numbers */
+/**
+ * Reads the vectors of a response.
+ * @throws Error unless the status is 200
+ */
 export async function vectorsOf(response: Response): Promise<number[][]> {
   if (!response.ok) throw new Error(`The Worker answered ${response.status}: ${await response.text()}`);
   return ((await response.json()) as EmbedResponse).embeddings as number[][];

@@ -4,10 +4,10 @@ import { join } from "node:path";
 import { build } from "esbuild";
 import type { V4ModuleDefinition } from "miniflare";
 
-/** The Workers of this folder, by their engine; `none` answers without one. */
+/** The Workers in this folder, by their engine; `none` has no engine. */
 export type WorkerName = "wasm" | "ort-web" | "none";
 
-/** A Worker in one file, as wrangler bundles it, and the WebAssembly that it imports. */
+/** Bundles a Worker into one module, like wrangler, and adds the WebAssembly modules that it imports. */
 export async function workerModules(name: WorkerName): Promise<V4ModuleDefinition[]> {
   const { outputFiles, metafile } = await build({
     entryPoints: [join(import.meta.dirname, `${name}-worker.ts`)],

@@ -3,11 +3,11 @@
  * operands are what 16 registers hold; they begin unlike each other, so that none is computed for another.
  */
 
-/** Multiply–adds of a round. */
+/** Multiply–adds per round. */
 export const INTEGER_MACS: i32 = 12 * 16;
 export const FLOAT_MACS: i32 = 12 * 4;
 
-/** Dot products of signed bytes and bytes of 7 bits, added. */
+/** Adds dot products of signed bytes and 7-bit bytes. */
 export function integerPeak(rounds: i32): i32 {
   let a = i32x4.splat(1);
   let b = i32x4.splat(2);
@@ -42,7 +42,7 @@ export function integerPeak(rounds: i32): i32 {
   return i32x4.extract_lane(i32x4.add(half, other), 0);
 }
 
-/** Products of floats and their sums, rounded each. */
+/** Multiplies and adds floats, with two roundings per multiply–add. */
 export function floatPeak(rounds: i32): f32 {
   let a = f32x4.splat(1);
   let b = f32x4.splat(2);
