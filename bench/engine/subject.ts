@@ -57,4 +57,4 @@ export async function openSubject(folder: string): Promise<Subject> {
 
 /** Encodes a program for the maximum length of the position table. sentence-transformers' files set lower maxima. */
 const packed = ({ config }: TextModel, graph: Graph): Promise<File> =>
-  encodeProgram(graph, { maxTokens: maxTokensOf(config), vocabulary: config.vocab_size });
+  encodeProgram(graph, { maxTokens: maxTokensOf(config), vocabulary: config.vocabularySize });
