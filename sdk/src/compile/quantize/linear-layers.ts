@@ -2,21 +2,20 @@ import type { Graph } from "../graph/graph.ts";
 import { MICROSOFT, type Node, type Value } from "../graph/node.ts";
 import type { Tensor } from "../graph/tensor.ts";
 
-/** Layers with fewer outputs stay in float32: they are small and fast, and often compute a task's final result. */
+/** Minimum outputs of a layer to quantize. Smaller layers cost little time, and often compute a task's final result. */
 const MIN_OUTPUTS = 16;
 
 /** A linear layer: x · weight + bias, with a constant weight matrix. */
 export interface LinearLayer {
-  /** The node's name. */
   readonly name: string;
   readonly x: Value;
-  /** A constant, float32 [in, out]. */
+  /** Constant float32 [in, out]. */
   readonly weight: Value & { readonly constant: Tensor };
   /** [out] */
   readonly bias: Value | undefined;
 }
 
-/** Returns the linear layer that a node computes, or that an Attention starts with; undefined for other nodes. */
+/** Returns the linear layer of a MatMul, or the projections of an Attention as one layer; undefined for other nodes. */
 export function linearLayerOf(node: Node): LinearLayer | undefined {
   const isAttention = node.is("Attention", MICROSOFT);
   const [x, weight, bias, , past] = node.inputs;

@@ -27,7 +27,7 @@ describe("precisions", () => {
     fused = await fusedGraph(config, weights);
   });
 
-  it("finds the linear layers of feed-forward blocks, and no projections", async () => {
+  it("finds the linear layers of feed-forward blocks, and not those of attention", async () => {
     const names = (graph: Graph) => feedForwardLayers(graph).map(({ name }) => name);
     expect(names(fused)).toEqual(
       [0, 1].flatMap((i) => [`layer.${i}.intermediate.product`, `layer.${i}.output.product`]),
@@ -39,7 +39,7 @@ describe("precisions", () => {
     );
   });
 
-  it.each(["int8", "int8-blocks"] as const)("quantizes only these layers to 4 bits, in %s", (precision) => {
+  it.each(["int8", "int8-blocks"] as const)("quantizes only feed-forward layers to 4 bits, in %s", (precision) => {
     const nodes = [...precisions[precision](fused, { feedForwardBits: 4 })().nodes];
     const narrow = nodes.filter((node) => node.opType === "MatMulNBits" && node.int("bits") === 4);
     expect(narrow).toHaveLength(4);
@@ -57,18 +57,21 @@ describe("precisions", () => {
     expect(bits.filter((value) => value === 4)).toHaveLength(1);
   });
 
-  it.each(integers)("keeps 8-bit nodes in float32 and 4-bit nodes in 8 bits, in %s", (precision) => {
-    const [table = ""] = embeddingNodes(fused);
-    const product = "layer.0.output.product";
-    const quantizer = precisions[precision](fused, { tableBits: 4 });
-    expect(quantizableNodes(quantizer())).toEqual([]);
-    expect(quantizableNodes(quantizer(new Set([product])))).toEqual([product]);
-    const kept = quantizer(new Set([table]));
-    expect(quantizableNodes(kept)).toEqual([]);
-    expect([...kept.nodes].find(({ opType }) => opType === "GatherBlockQuantized")?.int("bits")).toBe(8);
-    // A node that was kept in one call is not kept in the next.
-    expect(quantizableNodes(quantizer())).toEqual([]);
-  });
+  it.each(integers)(
+    "keeps nodes in the next higher precision: 8-bit in float32, 4-bit in 8 bits, in %s",
+    (precision) => {
+      const [table = ""] = embeddingNodes(fused);
+      const layer = "layer.0.output.product";
+      const quantizer = precisions[precision](fused, { tableBits: 4 });
+      expect(quantizableNodes(quantizer())).toEqual([]);
+      expect(quantizableNodes(quantizer(new Set([layer])))).toEqual([layer]);
+      const kept = quantizer(new Set([table]));
+      expect(quantizableNodes(kept)).toEqual([]);
+      expect([...kept.nodes].find(({ opType }) => opType === "GatherBlockQuantized")?.int("bits")).toBe(8);
+      // The kept nodes of one call do not affect the next call.
+      expect(quantizableNodes(quantizer())).toEqual([]);
+    },
+  );
 
   it.each([...integers, "fp16"] as const)("does not change the graph it is given, in %s", (precision) => {
     const before = encodeOnnx(fused);
@@ -76,19 +79,19 @@ describe("precisions", () => {
     expect(Buffer.compare(encodeOnnx(fused), before)).toBe(0);
   });
 
-  it.each(integers)("has a smaller error with calibration, in %s", async (precision) => {
+  it.each(integers)("has a smaller error with activation statistics, in %s", async (precision) => {
     const calibration = await observeStatistics(fused, [
       calibrationBatch({ ...batch, types: batch.ids.map((row) => row.map(() => 0)) }),
     ]);
     const texts = { ...randomBatch(batch.mask, 50, 4), types: batch.ids.map((row) => row.map(() => 0)) };
-    const statesOf = async (graph: Graph) =>
+    const hiddenStatesOf = async (graph: Graph) =>
       precision === "int8-edge"
         ? referenceSession(graph).run(texts.ids.map((row) => Int32Array.from(row)))
         : attendedStates(graph, texts);
-    const flat = (states: readonly Float32Array[]) => states.flatMap((state) => [...state]);
+    const flat = (hiddenStates: readonly Float32Array[]) => hiddenStates.flatMap((state) => [...state]);
     const wanted = flat(await attendedStates(fused, texts));
     const errorOf = async (graph: Graph) =>
-      flat(await statesOf(graph)).reduce((sum, value, i) => sum + (value - (wanted[i] as number)) ** 2, 0);
+      flat(await hiddenStatesOf(graph)).reduce((sum, value, i) => sum + (value - (wanted[i] as number)) ** 2, 0);
     const options = { feedForwardBits: 4 } as const;
     const calibrated = await errorOf(precisions[precision](fused, { ...options, statistics: calibration })());
     expect(calibrated).toBeLessThan(await errorOf(precisions[precision](fused, options)()));

@@ -7,33 +7,33 @@ import { elementCount, int64s, type Tensor } from "../graph/tensor.ts";
 import { inferShapes } from "../shapes/infer-shapes.ts";
 import { type LinearLayer, linearLayerOf } from "./linear-layers.ts";
 
-/** Minimum number of elements for onnxruntime to gain from a quantized embedding table. */
+/** Minimum number of elements of an embedding table from which quantizing pays off in onnxruntime. */
 const MIN_TABLE_ELEMENTS = 1 << 18;
 
-/** How one kind of engine computes a quantized graph. Every function adds nodes to `graph` and returns their result. */
+/** Writes quantized nodes for one kind of engine. Every function adds nodes to `graph` and returns their result. */
 export interface QuantizationScheme {
   readonly linearLayer: (graph: Graph, layer: LinearLayer) => Value;
-  /** Attention together with its projections; undefined when the scheme has no operator for this one. */
+  /** Adds attention together with its projections. Returns undefined if the scheme has no operator for this node. */
   readonly packedAttention?: (graph: Graph, layer: LinearLayer, node: Node) => Value | undefined;
-  /** Attention of projected queries, keys and values, in place of `node`. Default: MultiHeadAttention in float32. */
+  /** Adds attention for projected queries, keys and values, to replace `node`. Default: float32 MultiHeadAttention. */
   readonly attention?: (graph: Graph, node: Node, inputs: AttentionInputs) => Value;
-  /** Rows of an embedding table, by token id; undefined when the scheme cannot quantize this table. */
+  /** Adds a lookup of table rows by token id. Returns undefined if the scheme cannot quantize this table. */
   readonly embeddingLookup: (graph: Graph, name: string, table: EmbeddingTable, ids: Value) => Value | undefined;
-  /** Minimum number of elements of a table that is worth quantizing. Default: where onnxruntime starts to gain. */
+  /** Minimum number of elements of a table to quantize. Default: `MIN_TABLE_ELEMENTS`. */
   readonly minTableElements?: number;
 }
 
-/** A constant, float32 [rows, width]. */
+/** Constant float32 [rows, width]. */
 export type EmbeddingTable = Value & { readonly constant: Tensor };
 
 interface AttentionInputs {
-  /** [batch, sequence, hidden], as are key and value. */
+  /** [batch, sequence, hidden], like key and value. */
   readonly query: Value | undefined;
   readonly key: Value | undefined;
   readonly value: Value | undefined;
-  /** [batch, sequence], 1 for tokens. */
+  /** Attention mask [batch, sequence], 1 for tokens. */
   readonly mask: Value | undefined;
-  /** Added to the scores. */
+  /** Bias that is added to the attention scores. */
   readonly bias: Value | undefined;
 }
 
@@ -41,7 +41,7 @@ interface AttentionInputs {
  * Copies a fused graph and quantizes its linear layers and large embedding tables. Nodes whose weights are not constants
  * stay in float32.
  *
- * @param isChosen whether to quantize the node of this name. Default: all
+ * @param isChosen returns whether to quantize the node with this name. Default: all nodes
  */
 export function quantizeGraph(
   fused: Graph,
@@ -109,7 +109,7 @@ function multiHeadAttention(graph: Graph, node: Node, scheme: QuantizationScheme
   return attention(graph, node, { query, key, value, mask, bias });
 }
 
-/** A scheme's own attention sees all keys; causal attention stays in float32. */
+/** Returns the scheme's attention; undefined for causal attention, which schemes do not support. */
 const attentionOf = ({ attention }: QuantizationScheme, node: Node): QuantizationScheme["attention"] =>
   node.int("unidirectional") ? undefined : attention;
 
@@ -129,8 +129,8 @@ function embeddingTableOf(node: Node, minElements = MIN_TABLE_ELEMENTS): Embeddi
 }
 
 /**
- * Whether a value is the graph's input of token ids, in any type and shape. Position ids are computed and token types are
- * few, so their tables are not worth quantizing.
+ * Whether a value is the graph's input of token ids, possibly cast or reshaped. Tables of positions and token types are
+ * small, so they are not worth quantizing.
  */
 const isTokenIds = (value: Value | undefined): boolean =>
   value?.producer
@@ -140,7 +140,7 @@ const isTokenIds = (value: Value | undefined): boolean =>
 const isTable = (value: Value | undefined): value is EmbeddingTable =>
   value?.constant?.dtype === "float32" && value.constant.shape.length === 2;
 
-/** LayerNorm(token embeddings + type embeddings + position embeddings), with a quantized token embedding table. */
+/** Adds LayerNorm(token + type + position embeddings) with a quantized token embedding table. */
 function embeddings(graph: Graph, node: Node, scheme: QuantizationScheme): Value | undefined {
   const { name, inputs, attributes } = node;
   const [ids, types, , positionTable, typeTable, gamma, beta, , positionIds] = inputs;
@@ -158,7 +158,7 @@ function embeddings(graph: Graph, node: Node, scheme: QuantizationScheme): Value
   return graph.add("SkipLayerNormalization", [tokens, added, gamma, beta], options).output;
 }
 
-/** Returns the first rows of the position table, one for each token: [sequence, hidden]. */
+/** Returns the first rows of the position table, one per token: [sequence, hidden]. */
 function firstRows(graph: Graph, name: string, table: Value, ids: Value): Value {
   const shape = graph.add("Shape", [ids], { name: `${name}.shape` }).output;
   const [axis0, axis1] = [int64s(0), int64s(1)].map((axis, i) => graph.constant(`${name}.axis${i}`, axis));

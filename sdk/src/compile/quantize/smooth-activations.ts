@@ -11,37 +11,36 @@ import {
 import { linearLayerOf } from "./linear-layers.ts";
 
 /**
- * Share of a channel's range that moves from the activation into the weight, when the range was observed on texts. 0.5 on
- * all layers was the best of 0.3, 0.5 and both on some layers, for all-MiniLM-L6-v2 and bert-edge-mini-sst2. SmoothQuant
- * uses 0.5 too.
+ * α for ranges observed on texts: the share of a channel's range that moves from the activation into the weight. 0.5 was
+ * better than 0.3 and than a mix of both, for all-MiniLM-L6-v2 and bert-edge-mini-sst2. SmoothQuant uses 0.5 too.
  */
 const TEXTS_ALPHA = 0.5;
 
 /**
- * The same for a layer normalization whose results were not observed, and the assumed peak of a normalized channel in
- * standard deviations. Of α ∈ {0.3, 0.5, 0.7, 1} × peak ∈ {1, 3, 10} this pair gave the best worst case on the golden texts
- * of both all-MiniLM-L6-v2 (0.974 → 0.985) and bert-edge-mini (0.994 → 0.996).
+ * α for ranges derived from the gains of a layer normalization, and the assumed peak of a normalized channel in standard
+ * deviations. Of α ∈ {0.3, 0.5, 0.7, 1} × peak ∈ {1, 3, 10}, this pair gave the highest minimum cosine on the golden texts
+ * of all-MiniLM-L6-v2 (0.974 → 0.985) and of bert-edge-mini (0.994 → 0.996).
  */
 const GAINS_ALPHA = 0.7;
 const NORMALIZED_PEAK = 10;
 
 export interface SmoothedGraph {
   readonly graph: Graph;
-  /** Statistics of what the smoothed graph's layers read; undefined without statistics of the original graph. */
+  /** Activation statistics of the smoothed graph's layers; undefined without statistics of the original graph. */
   readonly statistics: CalibrationStatistics | undefined;
 }
 
 /**
- * Evens out the channels that linear layers read, so that one scale for all of them wastes less of its eight bits:
+ * Makes the ranges of a linear layer's input channels more equal, so that one scale fits all of them better:
  * (x / s) · (s ⊙ W) = x · W with s = range(x)^α / range(W)^(1−α) per channel.
  *
  * SmoothQuant, https://arxiv.org/abs/2211.10438, with two ways to find the range of a channel:
  *
- * - By texts: the root of the observed mean square. Right where every token has a scale of its own; a scale for the whole
- *   tensor must cover peaks.
- * - By gains: |β| + NORMALIZED_PEAK · |γ| of the layer normalization before it. Needs no texts.
+ * - By texts: the observed root mean square. This suits activations with one scale per token. With one scale per tensor,
+ *   the scale must cover peaks instead.
+ * - By gains: |β| + NORMALIZED_PEAK · |γ| of the layer normalization before the layer. This needs no texts.
  *
- * @param statistics of what the graph's layers read; layers that are not in it are smoothed by gains
+ * @param statistics activation statistics of the graph's layers. Layers without statistics are smoothed by gains.
  */
 export function smoothActivations(
   fused: Graph,
@@ -50,13 +49,13 @@ export function smoothActivations(
 ): SmoothedGraph {
   const graph = copyGraph(fused);
   const known = new Map<string, readonly [inverse: Value, scaled: Value]>();
-  /** The original weight and the factors of its inputs, by the name of the scaled weight. */
+  /** Original weight and 1/s [in], by name of the scaled weight. */
   const origins = new Map<string, readonly [weight: string, factors: Float32Array]>();
   for (const node of graph.sorted()) {
     const [x, weight, ...rest] = node.inputs;
     const scales = smoothingScales(node, by === "texts" && weight ? statistics?.get(weight.name) : undefined);
     if (!scales || !x || !weight) continue;
-    // Layers that share a weight, and everything that its scales depend on, continue to share it.
+    // Layers continue to share a weight if everything that determines their scales is the same.
     const key = [weight, ...scales.sources].map((value) => value?.name).join(" ");
     const [inverse, scaled] = known.get(key) ?? [
       graph.constant(`${node.name}.smoothing`, tensor("float32", [scales.inverse.length], scales.inverse)),
@@ -76,7 +75,7 @@ export function smoothActivations(
   return { graph, statistics: statistics && { get: statisticsOf } };
 }
 
-/** Returns the statistics of x · factors. */
+/** Returns the statistics of x ⊙ factors. */
 function scaledStatistics(
   { width, tokens, sum, gram }: ActivationStatistics,
   factors: Float32Array,
@@ -92,8 +91,8 @@ function scaledStatistics(
 }
 
 /**
- * Computes 1/s [in] and s ⊙ W [in, out], with the constants other than the weight that s depends on; undefined for nodes
- * that are not smoothed.
+ * Computes 1/s [in] and s ⊙ W [in, out], and lists the constants (without the weight) that determine s. Returns undefined
+ * for nodes that are not smoothed.
  */
 function smoothingScales(node: Node, statistics: ActivationStatistics | undefined) {
   const layer = linearLayerOf(node);
@@ -127,7 +126,7 @@ function normalizedRanges([gamma, beta]: readonly (Value | undefined)[]): Float3
   return Float32Array.from(gains ?? [], (gain, i) => Math.abs(offsets?.[i] ?? 0) + NORMALIZED_PEAK * Math.abs(gain));
 }
 
-/** Index of the input γ of each layer normalization; β is the input after it. */
+/** Index of the input γ, by operator. β is the input after it. */
 const gammaInput: Record<string, number> = {
   EmbedLayerNormalization: 5,
   SkipLayerNormalization: 2,

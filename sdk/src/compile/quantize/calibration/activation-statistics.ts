@@ -1,15 +1,15 @@
-/** Statistics of the numbers that a linear layer reads, over the tokens of the calibration texts. */
+/** Statistics of a linear layer's input x, summed over all tokens of the calibration texts. */
 export interface ActivationStatistics {
-  /** Numbers per token. */
+  /** Length of x: input channels of the layer. */
   readonly width: number;
   readonly tokens: number;
-  /** [width], Σ x over the tokens. */
+  /** Σ x, [width]. */
   readonly sum: Float32Array;
-  /** Gram matrix [width, width], Σ x xᵀ over the tokens. */
+  /** Gram matrix Σ x xᵀ, [width, width]. */
   readonly gram: Float32Array;
 }
 
-/** Statistics by the name of the layer's weight matrix; a map, or a file that is read on demand. */
+/** Looks up statistics by the name of the layer's weight matrix, in memory or in a file. */
 export type CalibrationStatistics = Pick<ReadonlyMap<string, ActivationStatistics>, "get">;
 
 /** Σ x² of every input channel: the diagonal of the Gram matrix, [width]. */

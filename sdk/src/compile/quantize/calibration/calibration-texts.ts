@@ -1,4 +1,4 @@
-/** What quantization is calibrated on when the user gives no lines of their own. Written for this project. */
+/** Default calibration texts, used when the user provides none. Written for this project. */
 export const calibrationTexts: readonly string[] = [
   "descale kettle without vinegar smell",
   "Pedí la bicicleta hace tres semanas y todavía no sé cuándo llegará; el vendedor ni siquiera contesta a mis mensajes.",

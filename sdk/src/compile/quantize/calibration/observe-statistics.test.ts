@@ -33,12 +33,12 @@ const masks = [
 ];
 const batches = masks.map((mask, i) => calibrationBatch(randomBatch(mask, 50, i + 1)));
 
-/** Rows that the linear layers of a graph read, by the name of the weight. */
+/** Returns the input rows of each linear layer, without padding, by name of the weight matrix. */
 async function tokensRead(graph: Graph, given: readonly TokenBatch[]): Promise<Map<string, Float32Array[]>> {
   const copy = copyGraph(graph);
-  const products = linearLayersOf(copy);
+  const layers = linearLayersOf(copy);
   copy.outputs.length = 0;
-  products.forEach(({ x }, i) => {
+  layers.forEach(({ x }, i) => {
     copy.outputs.push({ name: `x.${i}`, value: x, declaration: undefined });
   });
   const names = new Set(copy.inputs.map(({ name }) => name));
@@ -49,7 +49,7 @@ async function tokensRead(graph: Graph, given: readonly TokenBatch[]): Promise<M
   (await runGraph(copy, feeds)).forEach((outputs, at) => {
     const mask = given[at]?.get("attention_mask");
     const isToken = mask && numbersOf(mask);
-    products.forEach(({ weight }, i) => {
+    layers.forEach(({ weight }, i) => {
       const { data, dims } = outputs[`x.${i}`] as { data: Float32Array; dims: readonly number[] };
       const width = dims.at(-1) as number;
       const rows = Array.from({ length: data.length / width }, (_, row) => data.slice(row * width, (row + 1) * width));
@@ -114,7 +114,7 @@ const drawnBatch = (value = (_: number, random: number) => random): TokenBatch =
 };
 
 describe("observeStatistics", () => {
-  it("collects statistics of what every linear layer reads, without padding", async () => {
+  it("collects statistics of every linear layer's input, without padding", async () => {
     const calibration = await expectObserved(await fusedTiny(), batches);
     expect(calibration.size).toBe(8);
     for (const { tokens } of calibration.values()) expect(tokens).toBe(6 + 2 + 3 + 3);
@@ -134,7 +134,7 @@ describe("observeStatistics", () => {
     expect([key, value]).toEqual([query, query]);
   });
 
-  it("adds up what all layers of a shared weight read", async () => {
+  it("adds up the statistics of all layers that share a weight", async () => {
     const graph = drawn((g) => {
       const shared = g.constant("shared", matrix(1));
       return g.op("second", "MatMul", [g.op("between", "Tanh", [g.op("first", "MatMul", ["x", shared])]), shared]);
@@ -156,8 +156,8 @@ describe("observeStatistics", () => {
 
   it("counts all tokens of a graph without a mask", async () => {
     const g = new NamedGraph("ids", [{ name: "input_ids", dtype: "int64", shape: ["batch", "sequence"] }]);
-    g.op("words", "Gather", [g.constant("table", matrix(3)), "input_ids"]);
-    const graph = g.outputs(g.op("dense", "MatMul", ["words", g.constant("weight", matrix(4))]));
+    g.op("embeddings", "Gather", [g.constant("table", matrix(3)), "input_ids"]);
+    const graph = g.outputs(g.op("dense", "MatMul", ["embeddings", g.constant("weight", matrix(4))]));
     inferShapes(graph);
     const calibration = await expectObserved(graph, [
       new Map([["input_ids", tensor("int64", [1, 3], BigInt64Array.of(0n, 5n, 0n))]]),
@@ -185,7 +185,7 @@ describe("observeStatistics", () => {
     });
   });
 
-  it("does not count a reshaped input's sizes as tokens", async () => {
+  it("counts the rows of a reshaped input as tokens", async () => {
     const graph = drawn(
       (g) =>
         g.op("dense", "MatMul", [

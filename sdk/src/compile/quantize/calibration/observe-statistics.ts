@@ -11,16 +11,16 @@ import { dataTypes } from "../../onnx/tensor-proto.ts";
 import { type LinearLayer, linearLayersOf } from "../linear-layers.ts";
 import type { ActivationStatistics } from "./activation-statistics.ts";
 
-/** Bytes of Gram matrices that one pass collects: little next to an encoder's weights and activations. */
+/** Bytes of Gram matrices that one pass collects: few compared with an encoder's weights and activations. */
 const PASS_BYTES = 32 << 20;
 const ONE: Attribute = { kind: "tensor", value: tensor("float32", [1], Float32Array.of(1)) };
 
 /**
- * Collects statistics of what the linear layers of a float32 graph read, over the tokens of the calibration texts. Padding
- * does not count. onnxruntime computes the sums, as additional outputs of the graph, for a few layers at a time.
+ * Collects activation statistics of the linear layers of a float32 graph over the calibration texts. Padding tokens do not
+ * count. onnxruntime computes the sums as additional outputs of the graph, for a few layers per pass.
  *
  * @param passBytes bytes of Gram matrices that one pass over the batches collects
- * @returns statistics by the name of the weight matrix
+ * @returns statistics by name of the weight matrix
  * @throws BertEdgeError `calibration_invalid` when the graph does not run on the batches, or when a layer reads NaN or
  *   infinite numbers
  */
@@ -101,8 +101,8 @@ async function observe(
 }
 
 /**
- * Copies the part of a graph that computes the values x, with Σ x xᵀ, Σ x and the number of tokens of each as outputs.
- * The operators used are the same in every opset from 9 on.
+ * Copies the part of a graph that computes `values`. The copy outputs Σ x xᵀ, Σ x and the number of tokens of each value x.
+ * The added operators behave the same in every opset since 9.
  */
 function withStatistics(source: Graph, values: readonly Value[]): Graph {
   const graph = copyGraph(source);
@@ -118,7 +118,7 @@ function withStatistics(source: Graph, values: readonly Value[]): Graph {
     const x = copies.get(value.name) as Value;
     const rows = add("Reshape", [x, sizes(-1, widthOf(value))]);
     const all = () => add("ConstantOfShape", [add("Gather", [add("Shape", [rows]), sizes(0)])], { value: ONE });
-    // A value with one row per text, for example a pooled one, has no rows of padding.
+    // A value with one row per text, for example after pooling, has no padding rows.
     const counted = x.shape?.length === 3 && isToken ? isToken : all();
     const columns = add("Mul", [add("Transpose", [rows], { perm: ints(1, 0) }), counted]);
     const results = {

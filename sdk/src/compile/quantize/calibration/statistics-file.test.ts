@@ -20,7 +20,7 @@ async function written() {
 }
 
 describe("a file of statistics", () => {
-  it("gives back what was written", async () => {
+  it("returns the statistics that were written", async () => {
     const { calibration } = await written();
     for (const [weight, statistics] of all) expect(calibration.get(weight)).toEqual(statistics);
     expect(calibration.get("value")).toBeUndefined();

@@ -2,7 +2,7 @@ import { open } from "node:fs/promises";
 import { storedFile } from "../../files/stored-file.ts";
 import type { ActivationStatistics, CalibrationStatistics } from "./activation-statistics.ts";
 
-/** Where a file holds the statistics of one weight matrix: Σ x, then Σ x xᵀ, both float32. */
+/** Location of one weight matrix's statistics in the file: Σ x, then Σ x xᵀ, both float32. */
 export interface StoredStatistics extends Pick<ActivationStatistics, "width" | "tokens"> {
   /** Name of the weight matrix. */
   readonly weight: string;
@@ -10,7 +10,7 @@ export interface StoredStatistics extends Pick<ActivationStatistics, "width" | "
   readonly offset: number;
 }
 
-/** Writes statistics to a file. Weights that share their statistics share one entry. */
+/** Writes statistics to a file. Weights with the same statistics object share one copy in the file. */
 export async function writeStatistics(
   path: string,
   byWeight: ReadonlyMap<string, ActivationStatistics>,
@@ -36,7 +36,7 @@ export async function writeStatistics(
   });
 }
 
-/** Opens a file of statistics. Each entry is read when it is asked for. */
+/** Opens a statistics file. `get` reads one entry from the file on each call. */
 export function storedStatistics(path: string, stored: readonly StoredStatistics[]): CalibrationStatistics {
   const file = storedFile(path);
   const byWeight = new Map(stored.map((each) => [each.weight, each]));

@@ -6,15 +6,15 @@ import { dataTypes } from "../../onnx/tensor-proto.ts";
 import { biasToHalf, MIN_BIAS, toHalf } from "./half-constants.ts";
 import { isFloat32, isHalf } from "./nodes-in-half.ts";
 
-/** Casts values where float16 and float32 nodes meet. Each cast and each converted constant is made once. */
+/** Adds casts between float16 and float32 nodes. Each value is cast, and each constant converted, only once. */
 export interface Casts {
-  /** The value in float16. */
+  /** Returns the value in float16. */
   toHalf(value: Value): Value;
-  /** The value in float32. */
+  /** Returns the value in float32. */
   toSingle(value: Value): Value;
-  /** A bias of attention scores in float16. Values too low for float16 stay finite. */
+  /** Returns a bias of attention scores in float16. Values below the range of float16 stay finite. */
   biasToHalf(value: Value): Value;
-  /** Registers a float16 version of a value that the graph has already. */
+  /** Records that the graph already contains `value` in float16, as `half`. */
   register(value: Value, half: Value): void;
 }
 
@@ -37,9 +37,9 @@ export function castsFor(graph: Graph, halves: ReadonlySet<Node>): Casts {
   };
   const constant = (value: Value, tensor: Tensor) => graph.constant(`${value.name}/float16`, tensor);
   const isReady = (value: Value) => !isFloat32(value) || isHalf(value, halves);
-  // onnxruntime's LayerNormFusion drops a cast before an unfused layer normalization. The fused node then has inputs of two
-  // types, and the model does not load. A Sum of one input prevents this:
-  // onnxruntime/core/optimizer/layer_norm_fusion.cc, has_leading_cast.
+  // onnxruntime's LayerNormFusion drops a cast before an unfused layer normalization. The fused node then mixes two input
+  // types, and the model does not load. A Sum with one input after the cast prevents this. See has_leading_cast in
+  // onnxruntime/core/optimizer/layer_norm_fusion.cc.
   const wouldLoseCast = (value: Value) =>
     (graph.opsets.get("") ?? 1) >= OPSET_OF_LAYER_NORMALIZATION &&
     [...value.users].some((user) => user.is("ReduceMean"));

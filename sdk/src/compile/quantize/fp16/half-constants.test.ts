@@ -8,7 +8,7 @@ const matrix = (columns: number, ...values: number[]) =>
   tensor("float32", [values.length / columns, columns], Float32Array.from(values));
 
 describe("survives", () => {
-  it("accepts all normal numbers of half precision", () => {
+  it("accepts all numbers in float16's normal range", () => {
     const magnitude = fc.double({ min: 2 ** -14, max: 65_504, noNaN: true });
     const number = fc.oneof(
       fc.constant(0),
@@ -24,7 +24,7 @@ describe("survives", () => {
     );
   });
 
-  it("refuses a tensor with a number that is or becomes infinite", () => {
+  it("refuses a tensor with a number that is not finite in float16", () => {
     const beyond = fc.constantFrom(
       65_520,
       -7e4,
@@ -48,7 +48,7 @@ describe("survives", () => {
     ["a column of zeros", true, 1, [0, 1, 0, 1]],
     ["a row that would become zero, when columns are channels", true, 1, [1e-9, 1e-9, 1, 1]],
     ["a row that would become zero, when rows are channels", false, 0, [1e-9, 1e-9, 1, 1]],
-    ["65504, and what is rounded to it", true, undefined, [65_504, 65_519, 0, 0]],
+    ["65504, and 65519, which rounds to it", true, undefined, [65_504, 65_519, 0, 0]],
   ])("%s: %s", (_, expected, axis, values) => {
     expect(survives(matrix(2, ...values), axis)).toBe(expected);
   });
@@ -61,6 +61,6 @@ it("toHalf rounds to the nearest", () => {
 it("biasToHalf keeps the sum with a score finite", () => {
   const found = [...toFloat32(biasToHalf(matrix(4, Number.NEGATIVE_INFINITY, -3.4e38, -1e4, 0.5)))];
   expect(found).toEqual([MIN_BIAS, MIN_BIAS, -1e4, 0.5]);
-  // The sum of two biases is still a float16.
+  // The sum of two biases and a score is still finite.
   expect(Number.isFinite(Math.f16round(2 * MIN_BIAS + 32))).toBe(true);
 });

@@ -4,30 +4,30 @@ import { elementCount, lazyTensor, reading, type Tensor, tensor, toFloat32 } fro
 import type { HalfOperator } from "./half-operators.ts";
 
 /**
- * Maximum rounding error of a channel, relative to its largest value: that of bfloat16 with 8 bits, which networks tolerate.
- * float16 has 11 bits down to 6.1e-5, and fewer below.
+ * Maximum rounding error of a channel, relative to its largest value. It equals the error of bfloat16 (8 significant bits),
+ * which networks tolerate. float16 has 11 significant bits down to 6.1e-5, and fewer below.
  */
 const MAX_ERROR = 2 ** -8;
 
 /**
- * Minimum of a bias of attention scores: half of float16's range, so that its sum with a score or another mask is finite.
- * float16's own minimum would not do: −65504 − 16 is −∞ (https://github.com/huggingface/transformers/pull/17306), and the
+ * Minimum of a bias of attention scores: half of float16's range, so that its sum with a score or another mask stays finite.
+ * With float16's own minimum, −65504 − 16 would be −∞ (https://github.com/huggingface/transformers/pull/17306), and the
  * softmax of a row of −∞ is NaN.
  */
 export const MIN_BIAS = -(2 ** 15);
 
-/** Converts a float32 tensor to half precision when it is read. */
+/** Converts a float32 tensor to float16. The conversion runs only when the result is read. */
 export const toHalf = (value: Tensor): Tensor =>
   lazyTensor("float16", value.shape, () => {
     const halves = reading(value, (read) => toHalfBits(toFloat32(read)));
     return tensor("float16", value.shape, halves).data;
   });
 
-/** Converts a bias of attention scores to half precision; see `MIN_BIAS`. */
+/** Converts a bias of attention scores to float16, and raises values below `MIN_BIAS` to it. */
 export const biasToHalf = (value: Tensor): Tensor =>
   tensor("float16", value.shape, toHalfBits(toFloat32(value).map((x) => Math.max(x, MIN_BIAS))));
 
-/** Returns a check whether all float32 constants of a node survive half precision. Biases of attention scores always do. */
+/** Returns a function that checks whether all float32 constants of a node survive float16. Attention biases always do. */
 export function constantsSurvive(): (node: Node, operator: HalfOperator) => boolean {
   const known = new Map<Tensor, Map<number | undefined, boolean>>();
   const survivesOnce = (value: Tensor, axis: number | undefined): boolean => {
@@ -51,8 +51,8 @@ function channelAxis(node: Node, rank: number): number | undefined {
 }
 
 /**
- * Whether a float32 tensor survives half precision: all numbers are finite in both, and no channel loses more than
- * `MAX_ERROR`.
+ * Whether a float32 tensor survives float16: all numbers are finite before and after, and no channel's rounding error
+ * exceeds `MAX_ERROR`.
  *
  * @param axis axis of the channels; undefined when the tensor is one channel
  */

@@ -3,11 +3,11 @@ import { MICROSOFT, type Node, type Value } from "../../graph/node.ts";
 /** An operator that can be computed in half precision. */
 export interface HalfOperator {
   /**
-   * True when the kernels multiply in float16 and sum in float32, so that half precision is fast and safe for all inputs.
-   * False for cheap operators: they take the precision of their inputs, because a cast would cost more than it saves.
+   * True for operators that are fast and safe in half precision: the kernels multiply in float16 and sum in float32.
+   * False for cheap operators. They keep the precision of their inputs, because a cast would cost more than it saves.
    */
   readonly heavy: boolean;
-  /** Index of the input that is added to attention scores. Large negative values there only mean "masked". */
+  /** Index of the input that is added to attention scores. Its large negative values only mean "masked". */
   readonly bias?: number;
   /** Indices of outputs that are always float32. */
   readonly statistics?: readonly number[];
@@ -24,15 +24,15 @@ const light: HalfOperator = { heavy: false };
  *
  * - operators without a kernel: Range, quantization and all unknown operators;
  * - operators that leave float16's range or need more digits: Softmax, Exp, Log, Pow, Sqrt, Reciprocal, reductions,
- *   pooling, Sin and Cos of positions, and Min, Max and Clip with bounds outside of the range.
+ *   pooling, Sin and Cos of positions, and Min, Max and Clip with bounds outside the range.
  *
- * onnxruntime's own tool keeps Range, CumSum, Min and Max, among the operators of encoders:
+ * For comparison, onnxruntime's own tool keeps only Range, CumSum, Min and Max in float32, of the operators in encoders:
  * https://github.com/microsoft/onnxruntime/blob/main/onnxruntime/python/tools/transformers/float16.py
  *
  * The fused attention kernels add biases and compute the softmax in float32 (contrib_ops/cuda/bert/attention_softmax.cu).
- * The fused normalizations compute means and variances in float32 since onnxruntime 1.28,
- * https://github.com/microsoft/onnxruntime/pull/28682; before, SkipLayerNormalization and EmbedLayerNormalization summed
- * squares in float16.
+ * The fused normalizations compute means and variances in float32 since onnxruntime 1.28
+ * (https://github.com/microsoft/onnxruntime/pull/28682). Older versions summed the squares of SkipLayerNormalization and
+ * EmbedLayerNormalization in float16.
  */
 const operators: Readonly<Record<string, Readonly<Record<string, HalfOperator>>>> = {
   "": {
@@ -40,9 +40,9 @@ const operators: Readonly<Record<string, Readonly<Record<string, HalfOperator>>>
     LayerNormalization: { heavy: true, statistics: [1, 2] },
     Attention: { heavy: true, bias: 3 },
     ...each(["Add", "Sub", "Neg", "Abs", "Where", "Relu", "Sigmoid", "Tanh", "Erf"], light),
-    // A square may be part of a variance or of a cube.
+    // x · x can overflow. It may be part of a variance or a cube.
     Mul: { heavy: false, isSensitive: ([a, b]) => a === b },
-    // A computed divisor may be a small sum or standard deviation.
+    // A computed divisor can be a sum or standard deviation that becomes 0 in float16.
     Div: { heavy: false, isSensitive: ([, divisor]) => !divisor?.isConstant },
     ...each(
       ["Identity", "Dropout", "Reshape", "Flatten", "Squeeze", "Unsqueeze", "Transpose", "Expand", "Tile"],

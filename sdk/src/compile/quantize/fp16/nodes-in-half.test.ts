@@ -11,8 +11,8 @@ import { MICROSOFT, type Value } from "../../graph/node.ts";
 import { tensor } from "../../graph/tensor.ts";
 import { fromOnnx } from "../../onnx/from-onnx.ts";
 
-/** Largest absolute difference: rounding gives 0.002 at most here. */
-const LARGEST_DIFFERENCE = 0.01;
+/** Maximum absolute difference from float32. Rounding causes at most 0.002 here. */
+const MAX_DIFFERENCE = 0.01;
 
 const values = Float32Array.from({ length: 2 * 3 * HIDDEN }, (_, i) => Math.sin(1 + 3 * i));
 const x = new ort.Tensor("float32", values, [2, 3, HIDDEN]);
@@ -23,7 +23,7 @@ async function compare(draw: (s: Sketch, x: Value) => Value) {
   return halved(s.graph, [{ x }]);
 }
 
-const product = (s: Sketch, value: Value) => s.op("MatMul", [value, s.random([HIDDEN, HIDDEN])]);
+const linear = (s: Sketch, value: Value) => s.op("MatMul", [value, s.random([HIDDEN, HIDDEN])]);
 const typesOf = (graph: Graph, opType: string) =>
   [...graph.nodes].filter((node) => node.opType === opType).map(({ output }) => output.dtype);
 
@@ -60,7 +60,7 @@ describe("toFp16, for values that sub-graphs read", () => {
       output: [declarationOf("y", [3, 3])],
     });
     const { graph, difference } = await halved(fromOnnx(model), feeds);
-    expect(difference).toBeLessThan(LARGEST_DIFFERENCE);
+    expect(difference).toBeLessThan(MAX_DIFFERENCE);
     expect(typesOf(graph, "MatMul")).toEqual(["float32", "float16"]);
   });
 
@@ -81,8 +81,8 @@ describe("toFp16, for values that sub-graphs read", () => {
       output: [declarationOf("y", [3, 3])],
     });
     const { graph, difference } = await halved(fromOnnx(model), feeds);
-    expect(difference).toBeLessThan(LARGEST_DIFFERENCE);
-    // The type of a loop's result is unknown here, so the node that reads it stays as it is.
+    expect(difference).toBeLessThan(MAX_DIFFERENCE);
+    // Shape inference does not know the type of a loop's result, so the MatMul that reads it is not converted.
     expect(typesOf(graph, "MatMul")).toEqual(["float16", undefined]);
   });
 });
@@ -105,7 +105,7 @@ describe("toFp16 keeps quantized computations in float32", () => {
     [
       "with QuantizeLinear and DequantizeLinear",
       (s, input) => {
-        const sum = s.op("Add", [product(s, qdq(s, input)), s.random([HIDDEN])]);
+        const sum = s.op("Add", [linear(s, qdq(s, input)), s.random([HIDDEN])]);
         return qdq(s, s.op("Transpose", [sum], { perm: [0, 2, 1] }));
       },
     ],
@@ -171,24 +171,24 @@ describe("toFp16 keeps quantized computations in float32", () => {
   ])("next to MatMuls in half precision: %s", async (_, draw) => {
     const { graph, difference } = await compare((s, input) => {
       const flat = s.op("Reshape", [draw(s, input), [-1]]);
-      return s.op("Concat", [flat, s.op("Reshape", [product(s, input), [-1]])], { axis: 0 });
+      return s.op("Concat", [flat, s.op("Reshape", [linear(s, input), [-1]])], { axis: 0 });
     });
-    expect(difference).toBeLessThan(LARGEST_DIFFERENCE);
+    expect(difference).toBeLessThan(MAX_DIFFERENCE);
     expect(typesOf(graph, "MatMul")).toEqual(["float16"]);
   });
 
-  it("but converts weights that are only stored in 8 bits", async () => {
+  it("except MatMuls whose weights are only stored in 8 bits", async () => {
     const { graph, difference } = await compare((s, input) =>
       s.op("MatMul", [input, s.op("DequantizeLinear", [int8(s), 0.01])]),
     );
-    expect(difference).toBeLessThan(LARGEST_DIFFERENCE);
+    expect(difference).toBeLessThan(MAX_DIFFERENCE);
     expect(typesOf(graph, "MatMul")).toEqual(["float16"]);
     expect(typesOf(graph, "DequantizeLinear")).toEqual(["float32"]);
   });
 });
 
 describe("toFp16, for models that are partly in half precision", () => {
-  it("keeps the parts in half precision, and only the casts that are needed", async () => {
+  it("keeps float16 nodes in float16, and only the necessary casts", async () => {
     const s = new Sketch();
     const input = s.input("x", ["batch", "sequence", HIDDEN], "float16");
     const half = s.constant(
@@ -205,9 +205,9 @@ describe("toFp16, for models that are partly in half precision", () => {
     s.output(s.op("Cast", [normal], { to: CAST.float16 }), "normal");
     const halves = toOrt(tensor("float16", [2, 3, HIDDEN], Float16Array.from(values)));
     const { graph, difference } = await halved(s.graph, [{ x: halves }]);
-    expect(difference).toBeLessThan(LARGEST_DIFFERENCE);
+    expect(difference).toBeLessThan(MAX_DIFFERENCE);
     expect(typesOf(graph, "LayerNormalization")).toEqual(["float16"]);
-    // Only the casts before and after the softmax are left; those of the normalization are gone.
+    // The casts around the softmax remain. The casts around the normalization are removed.
     expect(floatCasts(graph)).toHaveLength(2);
   });
 });
@@ -215,14 +215,14 @@ describe("toFp16, for models that are partly in half precision", () => {
 describe("toFp16 adds no cast", () => {
   it("for a node that reads only the shape", async () => {
     const { graph } = await compare((s, input) => {
-      const y = product(s, input);
-      return s.op("Reshape", [product(s, y), s.op("Shape", [y])]);
+      const y = linear(s, input);
+      return s.op("Reshape", [linear(s, y), s.op("Shape", [y])]);
     });
     expect(floatCasts(graph)).toHaveLength(2);
   });
 
   it("for an unknown operator and its readers", async () => {
-    const { graph, difference } = await compare((s, input) => product(s, s.op("Mean", [input, input])));
+    const { graph, difference } = await compare((s, input) => linear(s, s.op("Mean", [input, input])));
     expect(difference).toBe(0);
     expect(floatCasts(graph)).toEqual([]);
   });

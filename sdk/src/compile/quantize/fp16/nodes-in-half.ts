@@ -6,13 +6,13 @@ import { nodesNearQuantized } from "./nodes-near-quantized.ts";
 import { weightFreeValues } from "./weight-free-values.ts";
 
 /**
- * Returns the nodes of a graph that are computed in half precision. The operator must support it, the constants must
- * survive it, and the node must not be:
+ * Returns the nodes of a graph that can be computed in half precision. Their operator must support it and their constants
+ * must survive it. These nodes stay in float32:
  *
  * - arithmetic on masks, positions and sizes (`weightFreeValues`);
- * - a light operator with a float32 input, for example masked scores or a difference from a mean;
- * - part of a quantized computation (`nodesNearQuantized`);
- * - read in a sub-graph: sub-graphs stay in float32.
+ * - light operators with a float32 input, for example masked scores or a difference from a mean;
+ * - nodes of a quantized computation (`nodesNearQuantized`);
+ * - nodes whose result a sub-graph reads, because sub-graphs stay in float32.
  *
  * Values of unknown type, and the nodes that read them, stay as they are.
  *
@@ -40,7 +40,7 @@ export function nodesInHalf(graph: Graph, exempt: ReadonlySet<string> = new Set(
   return halves;
 }
 
-/** Whether a value that was float32 is computed in half precision. */
+/** Whether a value, float32 in the original graph, will be computed in half precision. */
 export function isHalf(value: Value, halves: ReadonlySet<Node>): boolean {
   const { producer } = value;
   if (!producer || !isFloat32(value) || !halves.has(producer)) return false;
@@ -49,5 +49,5 @@ export function isHalf(value: Value, halves: ReadonlySet<Node>): boolean {
 
 export const isFloat32 = (value: Value): boolean => value.dtype === "float32";
 
-/** Opaque constants have no float type, so their exact type does not matter. */
+/** Opaque constants are never of a float type, so they do not count as unknown. */
 const isUnknown = (value: Value): boolean => value.dtype === undefined && !value.opaque;

@@ -5,9 +5,9 @@ import { halfOperator } from "./half-operators.ts";
 const QUANTIZED_TYPES = /^u?int(8|16)$/;
 
 /**
- * Returns the nodes next to quantized activations, up to and including the next MatMul or fused operator. In half precision
- * a number could be rounded to another integer. onnxruntime would also no longer recognize what it computes with integers,
- * because its rules match float32.
+ * Returns the nodes before and after quantized activations, up to and including the next MatMul or fused operator. In half
+ * precision, a number near them could round to another integer. onnxruntime would also miss its integer fusions, because
+ * they match float32 nodes only.
  *
  * @param weightFree values that are masks and positions, not activations
  */

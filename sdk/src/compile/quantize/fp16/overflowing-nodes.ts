@@ -7,12 +7,12 @@ import type { Graph } from "../../graph/graph.ts";
 import type { Node, Value } from "../../graph/node.ts";
 import { isFloat32, nodesInHalf } from "./nodes-in-half.ts";
 
-/** Half precision ends at 65504. The margin of 4 is for texts with larger activations than those that were tried. */
+/** Maximum magnitude in float16 is 65504. The factor of 4 leaves room for texts with larger activations than ours. */
 const MAX_PEAK = 65_504 / 4;
 
 /**
- * Finds the nodes of a float32 graph that would overflow in half precision: their inputs or results come near its maximum
- * on some text. Running the fp16 graph on a CPU would not show this, because onnxruntime computes it in float32 there.
+ * Finds the nodes of a float32 graph that could overflow in half precision: an input or result exceeds `MAX_PEAK` on some
+ * text. Running the fp16 graph on a CPU would not show this, because onnxruntime computes it in float32 there.
  *
  * @param batches inputs by name; batches that the graph cannot run are skipped
  * @returns names of the nodes, for `toFp16`
@@ -45,7 +45,7 @@ export async function overflowingNodes(fused: Graph, batches: readonly TokenBatc
   } finally {
     await session.release();
   }
-  // NaN is not safe either.
+  // The comparison is false for NaN, so NaN counts as an overflow.
   const isSafe = (value: Value | undefined) =>
     value === undefined || !peaks.has(value) || (peaks.get(value) ?? 0) <= MAX_PEAK;
   const overflows = ({ inputs, outputs }: Node) => ![...inputs, ...outputs].every(isSafe);

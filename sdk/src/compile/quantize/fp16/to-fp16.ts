@@ -9,11 +9,11 @@ import { isSize } from "./weight-free-values.ts";
 
 /**
  * Converts a graph to half precision for GPUs. Nodes that are fast and safe in float16 (`nodesInHalf`), and their weights,
- * become float16. All others stay float32, with casts where the two meet. Inputs and outputs keep their types. In a
- * completely fused graph everything but the output's cast is half precision.
+ * become float16. All others stay float32, with casts in between. Inputs and outputs keep their types. A completely fused
+ * graph needs only one cast, at its output.
  *
- * Sub-graphs (If, Loop, Scan) stay in float32. Activations beyond 65504 become infinite; `overflowingNodes` finds those
- * nodes on texts.
+ * Sub-graphs (If, Loop, Scan) stay in float32. Activations above 65504 become infinite: use `overflowingNodes` to find the
+ * nodes where this happens, and exempt them.
  *
  * @param exempt names of nodes to keep in float32
  */
@@ -31,12 +31,12 @@ export function toFp16(fused: Graph, exempt: ReadonlySet<string> = new Set()): G
   for (const output of single) output.value = casts.toSingle(output.value);
   graph.prune();
   inferShapes(graph);
-  // Shape inference may have unified two sizes of the inputs. Their declarations must not change for that.
+  // Shape inference may have found that two input sizes are equal. The declared input shapes must not change.
   for (const [i, { shape }] of fused.inputs.entries()) (graph.inputs[i] as Value).shape = shape;
   return graph;
 }
 
-/** Removes casts from float32 to float32, which exporters leave behind. They must not become casts of half precision. */
+/** Removes casts from float32 to float32, which exporters leave behind. They would turn into casts from float16. */
 function removeIdleCasts(graph: Graph): void {
   for (const node of graph.nodes) {
     const [value] = node.inputs;
@@ -54,7 +54,7 @@ function castInputs(graph: Graph, node: Node, inHalf: boolean, casts: Casts): vo
   graph.setInputs(node, inputs);
 }
 
-/** Merges a cast of the model with those that are added, so that nothing is cast twice or back and forth. */
+/** Merges the model's own casts with the added ones, so that nothing is cast twice or back and forth. */
 function mergeCast(graph: Graph, node: Node, halves: ReadonlySet<Node>, casts: Casts): void {
   const [value] = node.inputs;
   if (!value) return;

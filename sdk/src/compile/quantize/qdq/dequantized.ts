@@ -8,19 +8,19 @@ export interface QuantizedTensor {
   readonly data: Value;
   /** float32: [] or [1]; [columns] for a weight. */
   readonly scale: Value;
-  /** Has the type of the data and the shape of the scale; undefined for 0. */
+  /** Zero point, with the data's type and the scale's shape; undefined for 0. */
   readonly zero: Value | undefined;
 }
 
-/** Returns what a DequantizeLinear of a computed tensor reads; undefined if the tensor has more than one scale. */
+/** Returns the quantized form of an activation; undefined unless a DequantizeLinear with a single scale computes it. */
 export function activationOf({ producer }: Value): QuantizedTensor | undefined {
   const found = producer && eightBits(producer);
   return found && hasOneElement(found.scale) ? found : undefined;
 }
 
 /**
- * Returns what a DequantizeLinear of a constant weight [inputs, outputs] reads; undefined unless its scales are per tensor
- * or per output.
+ * Returns the quantized form of a constant weight matrix [inputs, outputs]. Returns undefined unless a DequantizeLinear
+ * computes it, with one scale per tensor or per output.
  *
  * @param transposed whether the constant is [outputs, inputs]
  */
@@ -31,7 +31,7 @@ export function weightOf({ producer }: Value, transposed = false): QuantizedTens
   return hasOneElement(found.scale) || axis === (transposed ? 0 : 1) ? found : undefined;
 }
 
-/** Leaves out a zero point that is 0 everywhere: operators are faster without it. */
+/** Returns undefined for a zero point that is 0 everywhere, because operators are faster without one. */
 export const zeroPoint = (value: Value | undefined): Value | undefined =>
   value?.constant?.data.every((byte) => byte === 0) ? undefined : value;
 

@@ -15,7 +15,7 @@ interface Parts {
 const quantize = (s: Sketch, x: Value) =>
   s.node("DynamicQuantizeLinear", [x], {}, { outputs: ["data", "scale", "zero"] }).outputs as Value[];
 
-/** float((x − z) · (W − y)) · (s · t) + b */
+/** Draws float((x − z) · (W − y)) · (s · t) + b, as onnxruntime's quantize_dynamic writes it. */
 function dynamic(s: Sketch, [x, scale, zero]: readonly (Value | undefined)[], parts: Parts = {}): Value {
   const { dtype = "int8", scaleShape = [], bias = true, to = CAST.float32 } = parts;
   const weight = s.constant(randomBytes(s, dtype, [IN, OUT]));
@@ -28,21 +28,21 @@ function dynamic(s: Sketch, [x, scale, zero]: readonly (Value | undefined)[], pa
   return bias ? s.op("Add", [s.random([OUT]), result]) : result;
 }
 
-describe("a dynamically quantized MatMul", () => {
+describe("the fusion of a dynamically quantized MatMul", () => {
   it.each<[string, Parts]>([
     ["int8", {}],
     ["uint8", { dtype: "uint8" }],
     ["int8 with a scale and a zero point for every column", { scaleShape: [OUT] }],
     ["uint8 with a scale and a zero point for every column", { dtype: "uint8", scaleShape: [OUT] }],
     ["int8 without a bias", { bias: false }],
-  ])("becomes one operator: %s", async (_, parts) => {
+  ])("makes one operator of %s", async (_, parts) => {
     const { graph, counts } = await integerForm((s) => s.output(dynamic(s, quantize(s, input(s)), parts)));
     expect(counts).toEqual({ DynamicQuantizeMatMul: 1 });
     const [node] = graph.nodes;
     expect(node?.inputs[4] !== undefined).toBe(parts.bias ?? true);
   });
 
-  it("shares its quantized input with other readers", async () => {
+  it("quantizes an input once for two MatMuls with different scales", async () => {
     const { counts } = await integerForm((s) => {
       const x = quantize(s, input(s));
       s.output(dynamic(s, x), "a");
@@ -51,7 +51,7 @@ describe("a dynamically quantized MatMul", () => {
     expect(counts).toEqual({ DynamicQuantizeLinear: 1, MatMulIntegerToFloat: 2 });
   });
 
-  it("may share a scale with another MatMul", async () => {
+  it("quantizes an input once for two MatMuls with equal scales", async () => {
     const { counts } = await integerForm((s) => {
       const x = quantize(s, input(s));
       s.output(dynamic(s, x), "a");
@@ -67,16 +67,16 @@ describe("a dynamically quantized MatMul", () => {
     expect(counts).toEqual({ DynamicQuantizeMatMul: 1, Add: 1, Relu: 1 });
   });
 
-  it("does not fold a bias if its result without bias is also read", async () => {
+  it("does not fold a bias if the result without bias is also read", async () => {
     const { counts } = await integerForm((s) => {
       const result = dynamic(s, quantize(s, input(s)), { bias: false });
       s.output(s.op("Add", [result, s.random([OUT])]), "sum");
-      s.output(result, "product");
+      s.output(result, "without bias");
     });
     expect(counts).toEqual({ DynamicQuantizeMatMul: 1, Add: 1 });
   });
 
-  it("stays in standard operators if its integer result is also read", async () => {
+  it("keeps standard operators if the integer result is also read", async () => {
     const { counts } = await integerForm((s) => {
       s.output(dynamic(s, quantize(s, input(s))));
       const sums = [...s.graph.nodes].find(({ opType }) => opType === "MatMulInteger");
@@ -85,7 +85,7 @@ describe("a dynamically quantized MatMul", () => {
     expect(counts).toMatchObject({ MatMulInteger: 1, Cast: 1, Mul: 2 });
   });
 
-  it("stays in standard operators if it is scaled per row", async () => {
+  it("keeps standard operators if the input has a scale per row", async () => {
     const { counts } = await integerForm((s) => {
       const [x, , zero] = quantize(s, input(s));
       s.output(dynamic(s, [x, s.input("scale", ["batch", "sequence", 1]), zero]));

@@ -6,7 +6,7 @@ import { hasOneElement, zeroPoint } from "./dequantized.ts";
 
 // float((x − z) · (W − y)) · (s · t) = MatMulIntegerToFloat(x, W, s, t, z, y)
 //
-// onnxruntime's quantize_dynamic writes the left side, where x, s and z are the results of DynamicQuantizeLinear.
+// onnxruntime's quantize_dynamic writes the left side. x, s and z are the results of DynamicQuantizeLinear.
 
 export const dynamicMatMul: Rule = rule("MatMulIntegerToFloat", {
   roots: ["Mul"],

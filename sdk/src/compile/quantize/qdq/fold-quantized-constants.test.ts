@@ -3,7 +3,7 @@ import { IN, input, OUT, quantized, signed } from "#test/fixtures/quantized-sket
 import { integerForm } from "#test/oracles/integer-form.ts";
 import { numbersOf, type Tensor } from "../../graph/tensor.ts";
 
-it("quantizes a float32 weight once, and keeps it for other readers", async () => {
+it("quantizes a float32 weight at build time, and keeps the float32 weight for other readers", async () => {
   const { graph, counts } = await integerForm((s) => {
     const weight = s.floats([IN, OUT], [-9, -0.5, 0.25, 0.4999, 0.5, 0.75, ...Array(IN * OUT - 6).fill(0.125)]);
     s.output(
@@ -19,7 +19,7 @@ it("quantizes a float32 weight once, and keeps it for other readers", async () =
   expect(numbersOf(weight?.constant as Tensor).slice(0, 7)).toEqual([-128, -50, 25, 50, 50, 75, 12]);
 });
 
-it("keeps a table in integers", async () => {
+it("keeps an integer table in integers", async () => {
   const { graph, counts } = await integerForm((s) => {
     const table = quantized(s, s.random([IN, OUT]), { dtype: "uint8", scale: 0.01, zero: 100 });
     s.output(s.op("Gather", [table, s.input("ids", ["batch"], "int64")]));

@@ -4,9 +4,9 @@ import type { Node } from "../../graph/node.ts";
 import { inferShapes } from "../../shapes/infer-shapes.ts";
 
 /**
- * Computes constants that the model would compute at every run: quantizes weights that are stored in float32 with their
- * scales, which quantization-aware training leaves behind, and dequantizes biases that are stored as integers. onnxruntime
- * computes them, so the results are the same.
+ * Computes constants now that the model would compute on every run. It quantizes float32 weights that a QuantizeLinear
+ * reads, which quantization-aware training leaves behind, and dequantizes biases that are stored as integers. onnxruntime
+ * does the computation, so the results are the same.
  */
 export async function foldQuantizedConstants(graph: Graph): Promise<void> {
   for (const node of graph.sorted()) {
@@ -22,6 +22,6 @@ const readsConstants = ({ inputs }: Node) => inputs.every((input) => !input || i
 
 const isWeight = (node: Node) => node.is("QuantizeLinear") && readsConstants(node);
 
-/** Whether a node dequantizes a vector: a bias, a gain or an offset. Tables and matrices stay 8-bit, to stay small. */
+/** Whether a node dequantizes a vector: a bias, a gain or an offset. Tables and matrices stay in 8 bits to save memory. */
 const isVector = (node: Node) =>
   node.is("DequantizeLinear") && readsConstants(node) && (node.inputs[0]?.shape?.length ?? 2) <= 1;

@@ -28,10 +28,10 @@ const stages: readonly (readonly Rule[])[] = [
 ];
 
 /**
- * Folds the scales and integer weights of a quantized model into onnxruntime's fused integer operators. The model has
- * QuantizeLinear and DequantizeLinear around float operators (QDQ), or DynamicQuantizeLinear and MatMulInteger. Weights keep
- * their bytes and activations their scales. Lookups in integer tables, and MatMuls of two computed tensors, stay as they
- * are.
+ * Replaces the linear layers of a quantized model with onnxruntime's fused integer operators. The model may be static (QDQ:
+ * QuantizeLinear and DequantizeLinear around float operators) or dynamic (DynamicQuantizeLinear and MatMulInteger). The
+ * quantized weights and the scales do not change. Lookups in integer tables, and MatMuls of two computed tensors, stay as
+ * they are.
  *
  * @param graph fused by `fuseGraph`
  * @returns a copy
@@ -42,7 +42,7 @@ export async function integerMatMuls(graph: Graph): Promise<Graph> {
   const [trace, questions] = [new Trace(), new Questions()];
   for (const rules of stages) {
     applyRules(result, rules, trace, questions);
-    // Layers that share their weights continue to share them.
+    // The rules copy constants. This merges the copies, so that layers continue to share weights.
     mergeCommonSubexpressions(result);
   }
   inferShapes(result);

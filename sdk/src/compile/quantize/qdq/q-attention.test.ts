@@ -14,11 +14,11 @@ interface Parts {
   readonly biased?: readonly [boolean, boolean, boolean];
   readonly x?: Grid;
   readonly mask?: (s: Sketch) => Value | undefined;
-  /** Inputs of MultiHeadAttention after the mask. */
+  /** Adds inputs of MultiHeadAttention after the mask. */
   readonly more?: (s: Sketch) => readonly Value[];
   readonly settings?: Parameters<Sketch["op"]>[2];
   /** Adds more nodes that read the projections. */
-  readonly beside?: (s: Sketch, projections: readonly Value[]) => void;
+  readonly otherReaders?: (s: Sketch, projections: readonly Value[]) => void;
 }
 
 const perTensor: Grid = { dtype: "int8", scale: 0.00531, zero: 0 };
@@ -30,10 +30,10 @@ function attention(s: Sketch, parts: Parts = {}): Value {
   const { weights = [perTensor, perTensor, perTensor], biased = [true, true, true], x = signed, mask = keys } = parts;
   const read = quantized(s, s.input("x", ["batch", "sequence", HIDDEN]), x);
   const projections = weights.map((grid, i) => {
-    const product = s.op("MatMul", [read, integerWeight(s, [HIDDEN, HIDDEN], grid)]);
-    return biased[i] ? s.op("Add", [product, s.random([HIDDEN])]) : product;
+    const projected = s.op("MatMul", [read, integerWeight(s, [HIDDEN, HIDDEN], grid)]);
+    return biased[i] ? s.op("Add", [projected, s.random([HIDDEN])]) : projected;
   });
-  parts.beside?.(s, projections);
+  parts.otherReaders?.(s, projections);
   const inputs = [...projections, undefined, mask(s), ...(parts.more?.(s) ?? [])];
   return s.op("MultiHeadAttention", inputs, { num_heads: HEADS, ...parts.settings }, { domain: MICROSOFT });
 }
@@ -42,9 +42,12 @@ const formOf = (parts: Parts) => integerForm((s) => s.output(attention(s, parts)
 
 describe("QAttention", () => {
   it.each<[string, Parts]>([
-    ["one scale each", { weights: [perTensor, { ...perTensor, scale: 0.00371 }, { ...perTensor, scale: 0.00233 }] }],
+    [
+      "one scale per weight matrix",
+      { weights: [perTensor, { ...perTensor, scale: 0.00371 }, { ...perTensor, scale: 0.00233 }] },
+    ],
     ["a scale for every column", { weights: [perColumn, perColumn, perColumn] }],
-    ["scales of both kinds", { weights: [perTensor, perColumn, perTensor] }],
+    ["scales per matrix and per column", { weights: [perTensor, perColumn, perTensor] }],
     [
       "zero points for some weights",
       { weights: [{ ...perColumn, zero: zeros }, perTensor, { ...perTensor, zero: 5 }] },
@@ -57,7 +60,7 @@ describe("QAttention", () => {
       "a scale of the scores and a mask filter value",
       { settings: { scale: { float: 0.3 }, mask_filter_value: { float: -50 } } },
     ],
-  ])("takes the place of attention and its three products: %s", async (_, parts) => {
+  ])("replaces attention and its three projections, with %s", async (_, parts) => {
     const { counts } = await formOf(parts);
     expect(counts).toEqual({ QuantizeLinear: 1, QAttention: 1 });
   });
@@ -91,7 +94,7 @@ describe("QAttention", () => {
   });
 
   it.each<[string, Parts]>([
-    ["a projection has other readers", { beside: (s, [q]) => s.output(s.op("Relu", [q]), "beside") }],
+    ["a projection has other readers", { otherReaders: (s, [q]) => s.output(s.op("Relu", [q]), "other") }],
     ["a bias is added to the scores", { more: (s) => [s.random([1, HEADS, 5, 5])] }],
     ["weights are of several types", { weights: [perTensor, perTensor, { ...perTensor, dtype: "uint8" }] }],
     ["every query has its own mask", { mask: (s) => s.input("mask", ["batch", 5, 5], "int32") }],

@@ -12,7 +12,7 @@ describe("QLinearMatMul", () => {
       signed,
       { dtype: "int8", scale: columns, zero: [1, 2, 3, 4, 5, 6], axis: 1 },
     ],
-  ])("takes the place of a product that is quantized again: %s", async (_, x, weight) => {
+  ])("replaces a MatMul whose result is quantized again: %s", async (_, x, weight) => {
     const { counts } = await integerForm((s) => s.output(quantized(s, product(s, x, weight), { ...x, scale: 0.0531 })));
     expect(counts).toEqual({ QuantizeLinear: 1, QLinearMatMul: 1, DequantizeLinear: 1 });
   });

@@ -32,7 +32,7 @@ export const requantizedMatMul: Rule = rule("QLinearMatMul", {
   },
 });
 
-/** Inputs of QLinearMatMul, which needs a zero point for every tensor. */
+/** Returns the three inputs of QLinearMatMul for one tensor. The operator always needs a zero point. */
 const operand = ({ root, constant }: Rewrite, { data, scale, zero }: QuantizedTensor) => [
   data,
   scale,

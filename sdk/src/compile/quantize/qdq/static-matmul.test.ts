@@ -37,7 +37,7 @@ const columnGrid = fc.constantFrom<Grid["dtype"]>("int8", "uint8").chain((dtype)
 );
 
 describe("MatMulIntegerToFloat", () => {
-  it("replaces a quantized MatMul of all types, scales, zero points and layouts", async () => {
+  it("replaces a quantized MatMul with any types, scales, zero points and layout", async () => {
     await fc.assert(
       fc.asyncProperty(
         tensorGrid,
@@ -84,13 +84,13 @@ describe("MatMulIntegerToFloat", () => {
     expect(counts).toEqual({ QuantizeLinear: 1, MatMulIntegerToFloat: 1 });
   });
 
-  it("shares its quantized input and weight with other MatMuls", async () => {
+  it("stores a weight once and quantizes an input once for several MatMuls", async () => {
     const { graph, counts } = await integerForm((s) => {
       const [x, w] = [quantized(s, input(s), signed), integerWeight(s, [OUT, IN], small)];
-      const turned = s.op("Transpose", [w], { perm: [1, 0] });
-      s.output(s.op("MatMul", [x, turned]), "a");
-      s.output(s.op("Relu", [s.op("MatMul", [x, turned])]), "b");
-      s.output(s.op("MatMul", [quantized(s, s.op("Neg", [s.graph.inputs[0] as Value]), signed), turned]), "c");
+      const transposed = s.op("Transpose", [w], { perm: [1, 0] });
+      s.output(s.op("MatMul", [x, transposed]), "a");
+      s.output(s.op("Relu", [s.op("MatMul", [x, transposed])]), "b");
+      s.output(s.op("MatMul", [quantized(s, s.op("Neg", [s.graph.inputs[0] as Value]), signed), transposed]), "c");
     });
     expect(counts).toMatchObject({ QuantizeLinear: 2, MatMulIntegerToFloat: 2 });
     const weights = [...graph.constants()].filter(({ constant }) => constant?.shape.length === 2);
@@ -102,12 +102,12 @@ describe("a MatMul stays in float32", () => {
   const inputScales = Array.from({ length: IN }, (_, i) => 0.01 * (i + 1));
   it.each<[string, (s: Sketch) => Value]>([
     [
-      "with a scale for every channel of its input",
+      "with a scale per input channel",
       (s) => product(s, { dtype: "uint8", scale: inputScales, zero: inputScales.map(() => 9), axis: 2 }),
     ],
-    ["with scales of the weight's inputs", (s) => product(s, signed, { dtype: "int8", scale: inputScales, axis: 0 })],
+    ["with a scale per row of its weight", (s) => product(s, signed, { dtype: "int8", scale: inputScales, axis: 0 })],
     [
-      "with scales of the weight's inputs, transposed",
+      "with a scale per row of its transposed weight",
       (s) => {
         const weight = integerWeight(s, [OUT, IN], { dtype: "int8", scale: inputScales, axis: 1 });
         return s.op("MatMul", [quantized(s, input(s), signed), s.op("Transpose", [weight], { perm: [1, 0] })]);
@@ -141,7 +141,7 @@ describe("a MatMul stays in float32", () => {
     expect(counts).not.toHaveProperty("MatMulIntegerToFloat");
   });
 
-  it("while another MatMul of the same weight does not", async () => {
+  it("while another MatMul with the same weight becomes an integer operator", async () => {
     const { counts } = await integerForm((s) => {
       const weight = integerWeight(s, [IN, OUT], small);
       s.output(s.op("MatMul", [quantized(s, input(s), signed), weight]), "integer");

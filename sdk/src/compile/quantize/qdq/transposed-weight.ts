@@ -4,7 +4,7 @@ import { bind, constant, op } from "../../rewrite/pattern.ts";
 import { type Rule, rule } from "../../rewrite/rule.ts";
 import { weightOf } from "./dequantized.ts";
 
-/** dequantize(q)ᵀ = dequantize(qᵀ), where the scales of rows become scales of columns */
+/** dequantize(q)ᵀ = dequantize(qᵀ). Scales per row become scales per column. */
 export const transposedWeight: Rule = rule("transposed weight", {
   roots: ["Transpose"],
   pattern: op("Transpose", [bind("weight", op("DequantizeLinear", [constant("data")]))]),

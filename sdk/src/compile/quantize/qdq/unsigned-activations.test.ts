@@ -6,7 +6,7 @@ import type { Sketch } from "#test/fixtures/sketch.ts";
 import { only, rewritten } from "#test/oracles/rewritten.ts";
 import { unsignedActivations } from "./unsigned-activations.ts";
 
-it("converts int8 activations to uint8 with the same numbers, saturated ones included", async () => {
+it("converts int8 activations to uint8 without changing results, also where they saturate", async () => {
   await fc.assert(
     fc.asyncProperty(fc.constantFrom(0.003, 0.01, 0.5), fc.integer({ min: -128, max: 127 }), async (scale, zero) => {
       const draw = (s: Sketch) => s.output(quantized(s, s.input("x", ["batch", 64]), { dtype: "int8", scale, zero }));
@@ -17,7 +17,7 @@ it("converts int8 activations to uint8 with the same numbers, saturated ones inc
   );
 });
 
-it("keeps the zero point of every channel", async () => {
+it("converts a zero point per channel", async () => {
   const zero = [-128, -1, 0, 127];
   const draw = (s: Sketch) =>
     s.output(
@@ -40,7 +40,7 @@ it("replaces output_dtype by the type of the zero point", async () => {
 
 it.each<[string, (s: Sketch) => void]>([
   [
-    "another operator reads them",
+    "another operator reads the integers",
     (s) => {
       const scale = s.floats([], [0.01]);
       const data = s.op("QuantizeLinear", [s.input("x", ["batch", 8]), scale, s.constant(bytes("int8", [], [3]))]);
@@ -49,7 +49,7 @@ it.each<[string, (s: Sketch) => void]>([
     },
   ],
   [
-    "they are an output",
+    "the integers are an output of the graph",
     (s) => {
       const [scale, zero] = [s.floats([], [0.01]), s.constant(bytes("int8", [], [3]))];
       const data = s.op("QuantizeLinear", [s.input("x", ["batch", 8]), scale, zero]);
@@ -66,7 +66,7 @@ it.each<[string, (s: Sketch) => void]>([
     },
   ],
   [
-    "every channel has a scale, but none has a zero point",
+    "there is a scale per channel, but no zero point",
     (s) => {
       const INT8 = 3;
       const scale = s.floats([4], [0.1, 0.01, 0.02, 0.03]);

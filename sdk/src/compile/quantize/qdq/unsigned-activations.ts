@@ -31,7 +31,7 @@ export const unsignedActivations: Rule = rule("unsigned activation", {
   },
 });
 
-/** Whether the zero point is known: a constant, or left out next to a scale for the whole tensor. */
+/** Whether the zero point is known: a constant, or absent next to a single scale. */
 const hasKnownZero = ({ inputs: [, scale, zero] }: Node) =>
   zero ? zero.constant !== undefined : scale !== undefined && hasOneElement(scale);
 
@@ -41,7 +41,7 @@ function shifted({ root, constant }: Rewrite, zero: Value | undefined): Value {
 
 const NONE: Tensor = tensor("int8", [], Int8Array.of(0));
 
-/** Adds 128 to the numbers of an int8 tensor, by flipping the top bit of every byte. */
+/** Adds 128 to every number of an int8 tensor by flipping the top bit of its byte. */
 const unsigned = ({ shape, data }: Tensor): Tensor =>
   tensor(
     "uint8",
@@ -49,7 +49,7 @@ const unsigned = ({ shape, data }: Tensor): Tensor =>
     data.map((byte) => byte ^ OFFSET),
   );
 
-/** Attributes without output_dtype: the zero point determines the type. */
+/** Returns the attributes without output_dtype, because the zero point determines the type. */
 function attributesOf({ attributes }: Node): Record<string, Attribute> {
   return Object.fromEntries(Object.entries(attributes).filter(([name]) => name !== "output_dtype"));
 }

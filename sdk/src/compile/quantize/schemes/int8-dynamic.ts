@@ -6,9 +6,9 @@ import { INT8_SYMMETRIC } from "../weights/quantization-parameters.ts";
 import { correctedBias, oncePerWeight, type WeightQuantizer } from "../weights/weight-quantizer.ts";
 
 /**
- * The fastest form of onnxruntime's CPU kernels, native and WebAssembly. Weights are int8 with a scale per output channel.
- * Activations are uint8, with one scale and zero point per tensor, found at run time. Everything between the MatMuls is
- * float32.
+ * Makes the scheme of onnxruntime's fastest CPU kernels, native and WebAssembly. Weights are int8 with a scale per output
+ * channel. Activations are uint8 with one scale and zero point per tensor, computed at run time. Everything between the
+ * MatMuls is float32.
  */
 export function int8Dynamic(quantizeWeight: WeightQuantizer): QuantizationScheme {
   const quantized = oncePerWeight((graph, layer) => {

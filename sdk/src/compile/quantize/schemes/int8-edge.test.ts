@@ -14,7 +14,7 @@ import { quantizeWeight } from "../weights/quantize-weight.ts";
 import { weightQuantizer } from "../weights/weight-quantizer.ts";
 import { int8Edge, SEVEN_BIT_ACTIVATIONS, SEVEN_BIT_WEIGHTS } from "./int8-edge.ts";
 
-/** Relative rounding error of a scaled integer sum: of the scales, their product and the result. */
+/** Relative error of a scaled integer sum: float32 rounds both scales, their product and the result. */
 const FLOAT32_ROUNDING = 2 ** -21;
 
 const toNearest = { clipping: false, gptq: false, biasCorrection: false };
@@ -38,7 +38,7 @@ describe.each([
   const weight = randomMatrix(INPUTS, OUTPUTS, 1).map((value) => value + 0.3);
   const precision = { min: operands.weight.min, max: operands.weight.max, symmetric: false };
 
-  it("stores the quantized weight with outputs first", async () => {
+  it("stores the quantized weight as [outputs, inputs]", async () => {
     const graph = quantizedLayer(int8Edge(weightQuantizer(toNearest), 8, operands), weight, INPUTS);
     const [node] = [...graph.nodes] as [Node];
     expect(node.inputs[1]?.constant).toMatchObject({ dtype, shape: [OUTPUTS, INPUTS] });
@@ -70,9 +70,9 @@ describe.each([
 
 describe("int8Edge, for embedding tables", () => {
   it.each([
-    ["has a scale per row in 8 bits", 8, 24, { bits: 8, block: 24 }],
-    ["has a scale per 32 numbers in 4 bits", 4, 64, { bits: 4, block: 32 }],
-  ] as const)("is read as it is defined: %s", async (_, bits, width, precision) => {
+    ["8 bits with a scale per row", 8, 24, { bits: 8, block: 24 }],
+    ["4 bits with a scale per 32 numbers", 4, 64, { bits: 4, block: 32 }],
+  ] as const)("returns the dequantized rows: %s", async (_, bits, width, precision) => {
     const table = tensor(
       "float32",
       [3, width],

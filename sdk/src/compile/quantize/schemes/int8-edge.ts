@@ -6,22 +6,23 @@ import type { QuantizationScheme } from "../quantize-graph.ts";
 import { blockLookup } from "../tables/block-lookup.ts";
 import { correctedBias, oncePerWeight, type WeightQuantizer } from "../weights/weight-quantizer.ts";
 
-/** Integer ranges of both operands. The matrix instruction takes one operand of 8 bits and one of 7. */
+/** Integer ranges of both operands. The dot-product instruction of relaxed SIMD takes one 8-bit and one 7-bit operand. */
 export interface OperandRanges {
   readonly weight: OperandRange;
   readonly activation: OperandRange;
 }
 
-/** More accurate than 7-bit activations, at the same speed: docs/accuracy.md. */
+/** Default. More accurate than 7-bit activations at the same speed (docs/accuracy.md). */
 export const SEVEN_BIT_WEIGHTS: OperandRanges = { weight: U7, activation: I8 };
 export const SEVEN_BIT_ACTIVATIONS: OperandRanges = { weight: I8, activation: U7 };
 
-/** Numbers of a row that share a scale in a 4-bit table. */
+/** Block size of a 4-bit table: numbers of a row that share a scale. */
 const INT4_BLOCK = 32;
 
 /**
- * The arithmetic of the edge engine: integer kernels for every MatMul, the two of attention included. Weights have a scale
- * and zero point per output channel, activations per token. Tables have a scale per row in 8 bits, per 32 numbers in 4.
+ * Makes the scheme of the edge engine. It has integer kernels for every MatMul, including the two of attention. Weights have
+ * a scale and zero point per output channel, activations per token. Tables have a scale per row in 8 bits, and per 32
+ * numbers in 4 bits.
  */
 export function int8Edge(
   quantizeWeight: WeightQuantizer,

@@ -17,8 +17,9 @@ export interface BlockPrecision {
 }
 
 /**
- * onnxruntime's MatMulNBits: weights of 8 or 4 bits with a scale and zero point per block of inputs, and int8 activations
- * with a scale per block. More accurate than one scale per tensor, and slower. WebAssembly has no fast kernel for it.
+ * Makes the scheme of onnxruntime's MatMulNBits. Weights have 8 or 4 bits, with a scale and zero point per block of inputs.
+ * Activations are int8 with a scale per block. This is more accurate than one scale per tensor, but slower, and WebAssembly
+ * has no fast kernel for it.
  */
 export function matMulNBits(quantizeWeight: WeightQuantizer, { bits, block }: BlockPrecision): QuantizationScheme {
   const precision = { min: 0, max: 2 ** bits - 1, symmetric: false, block };
@@ -28,7 +29,7 @@ export function matMulNBits(quantizeWeight: WeightQuantizer, { bits, block }: Bl
     const [inputs = 0, outputs = 0] = layer.weight.constant.shape;
     const blocks = Math.ceil(inputs / block);
     const weight = packed(found, [outputs, blocks, block], bits);
-    // The zero points of every output start at a byte of their own.
+    // The zero points of every output start at a new byte.
     const zeroPoints = Array.from({ length: outputs }, (_, output) =>
       packBits(blocks, bits, (b) => found.zeroPoints[output * blocks + b] as number),
     );

@@ -9,7 +9,7 @@ import { constantMatMuls, exposeMatMuls } from "./expose-matmuls.ts";
 
 const HIDDEN = 8;
 
-/** Exposes the MatMuls of a sketch, which must still compute the same. */
+/** Exposes the MatMuls of a sketch, and checks that the result computes the same. */
 async function exposed(draw: (s: Sketch) => void, sizes = [{ batch: 2, sequence: 5 }]) {
   const s = new Sketch();
   draw(s);
@@ -43,8 +43,8 @@ describe("exposeMatMuls, for attention with packed projections", () => {
   it.each<[string, Parts]>([
     ["", {}],
     ["without a mask", { mask: () => undefined }],
-    ["with values of another width", { widths: [8, 8, 4] }],
-    ["with a bias of its scores", { scoreBias: true }],
+    ["with values narrower than keys", { widths: [8, 8, 4] }],
+    ["with a bias of the scores", { scoreBias: true }],
     ["with a scale and a mask filter value", { settings: { scale: { float: 0.3 }, mask_filter_value: { float: -9 } } }],
     ["with causal attention", { settings: { unidirectional: 1 } }],
   ])("makes three MatMuls and one attention %s", async (_, parts) => {
@@ -64,7 +64,7 @@ describe("exposeMatMuls, for attention with packed projections", () => {
     expect(counts).toMatchObject({ Attention: 1 });
   });
 
-  it("keeps attention with computed projections", async () => {
+  it("keeps attention with computed weights", async () => {
     const { counts } = await exposed((s) => {
       const inputs = [tokens(s), s.input("w", [HIDDEN, 3 * HIDDEN]), s.random([3 * HIDDEN])];
       s.output(s.op("Attention", inputs, { num_heads: 2 }, { domain: MICROSOFT }));
@@ -103,13 +103,13 @@ describe("exposeMatMuls, for weights that are transposed at run time", () => {
       },
     ],
   ];
-  it.each(layers)("stores the weight as it is read: %s", async (_, draw) => {
+  it.each(layers)("stores the weight as [in, out]: %s", async (_, draw) => {
     const { graph } = await exposed((s) => s.output(draw(s)));
     expect(constantMatMuls(graph)).toHaveLength(1);
     expect(graph.nodes.size).toBe(1);
   });
 
-  it("stores the weight once for all readers", async () => {
+  it("stores a weight once that several layers read", async () => {
     const { graph } = await exposed((s) => {
       const matrix = s.random([HIDDEN, HIDDEN]);
       const layer = (x: Value) => s.op("MatMul", [x, s.op("Transpose", [matrix], { perm: [1, 0] })]);

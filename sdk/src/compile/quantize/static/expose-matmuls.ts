@@ -8,14 +8,14 @@ import { unpackAttention } from "./unpack-attention.ts";
 
 export interface ExposedMatMuls {
   readonly graph: Graph;
-  /** Values of the copy by the original graph's value: its inputs, and the results of its nodes. */
+  /** Maps inputs and results of the original graph to the values of the copy. */
   readonly copies: ReadonlyMap<Value, Value>;
 }
 
 /**
- * Copies a graph so that its linear layers are MatMul or Gemm nodes with constant weights [in, out]. Weights that are
- * transposed at run time are transposed now, and the projections of Attention become MatMuls. Attention with unusual inputs
- * stays as it is.
+ * Copies a graph so that its linear layers are MatMul or Gemm nodes with constant weights [in, out]. It transposes weights
+ * now that the model would transpose at run time, and turns the projections of Attention into MatMuls. Attention that
+ * `unpackAttention` does not support stays as it is.
  */
 export function exposeMatMuls(original: Graph): ExposedMatMuls {
   const graph = copyGraph(original);
@@ -46,9 +46,9 @@ export const constantMatMuls = (graph: Graph): Node[] =>
   });
 
 /**
- * x · Wᵀ = x · V with constant V
+ * Replaces x · Wᵀ with x · V, where V is constant.
  *
- * @param transposedBefore transposed matrices by the original: layers that share a weight continue to share it
+ * @param transposedBefore transposed matrices by original matrix, so that layers continue to share weights
  * @returns undefined when there is nothing to transpose
  */
 function untransposed(graph: Graph, node: Node, transposedBefore: Map<Value, Value>): Value | undefined {
@@ -72,7 +72,7 @@ function transposedOf(graph: Graph, matrix: Value, transposedBefore: Map<Value, 
   return result;
 }
 
-/** Finds the constant behind a weight. Unfused graphs transpose weights at run time. */
+/** Finds the constant matrix behind Transpose and Identity nodes. Unfused graphs transpose weights at run time. */
 function constantMatrix(value: Value): { matrix: Value; isTransposed: boolean } | undefined {
   if (isMatrix(value)) return { matrix: value, isTransposed: false };
   const { producer } = value;

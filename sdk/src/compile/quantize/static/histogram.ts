@@ -8,22 +8,22 @@ export interface ActivationRange {
 }
 
 /**
- * Counts of magnitudes: one bin for every pattern of the upper 16 bits of a float32 without its sign. A bin is at most 2⁻⁷
- * of its magnitude wide, for all normal numbers.
+ * Counts of magnitudes. The bin of a float32 is its upper 16 bits without the sign bit. For normal numbers, the width of a
+ * bin is at most 2⁻⁷ of its lower edge.
  */
 export type Histogram = Float64Array;
 
-/** Number of lower bits of a float32 that do not affect its bin. */
+/** Number of low bits of a float32 that do not affect its bin. */
 const BELOW = 16;
 
 export const emptyHistogram = (): Histogram => new Float64Array(2 ** (31 - BELOW));
 
-/** @param bits the bits of a float32 */
+/** @param bits bit pattern of a float32 */
 export const binOf = (bits: number): number => (bits & 0x7fff_ffff) >>> BELOW;
 
 /**
- * Returns the range around 0 that contains this percentage of all numbers. Clipping the rare numbers outside it rounds the
- * others less. The range is too wide by at most one bin.
+ * Returns the range around 0 that contains `percentile` percent of all numbers. Clipping the rare numbers outside it reduces
+ * the rounding error of the others. The range is too wide by at most one bin.
  *
  * @param percentile above 0, at most 100
  * @throws BertEdgeError `calibration_invalid` when nothing was counted, or the percentile is out of range
@@ -45,9 +45,9 @@ export function percentileRange(histogram: Histogram, percentile: number): Activ
 
 /**
  * Returns the range around 0 with the smallest sum of squared int8 rounding errors. A narrower range has a smaller scale,
- * and clips more. With a scale of s the mean squared rounding error is s² / 12; numbers below s / 2 become 0.
+ * but clips more. With scale s the mean squared rounding error is s² / 12; numbers below s / 2 become 0.
  *
- * https://arxiv.org/abs/1810.05723, section 3, without its assumption of a distribution
+ * https://arxiv.org/abs/1810.05723, section 3, with the observed distribution instead of an assumed one
  */
 export function minErrorRange(histogram: Histogram): ActivationRange {
   const bins = [...histogram.entries()].flatMap(([bin, count]) =>

@@ -14,13 +14,13 @@ import type { ActivationRange } from "./histogram.ts";
 /** The first opset with per-channel DequantizeLinear: https://onnx.ai/onnx/operators/onnx__DequantizeLinear.html */
 const MIN_OPSET = 13;
 
-/** Scale of activations that are always 0, where any scale is right. onnxruntime's own tool uses 1. */
+/** Scale of activations that are always 0. Any scale works; onnxruntime's own tool also uses 1. */
 const SCALE_OF_ZEROS = 1;
 
 /**
  * Quantizes a graph to static int8 in standard operators (QDQ), for TensorRT and onnxruntime. The input of every MatMul and
- * Gemm with a constant float32 weight goes through QuantizeLinear and DequantizeLinear, with one scale for the tensor. The
- * weight is int8 with a scale per output channel. Zero points are 0, because TensorRT needs that:
+ * Gemm with a constant float32 weight passes through QuantizeLinear and DequantizeLinear, with one scale for the tensor. The
+ * weight is int8 with a scale per output channel. Zero points are 0, because TensorRT requires it:
  * https://docs.nvidia.com/deeplearning/tensorrt/latest/inference-library/work-quantized-types.html
  *
  * The projections of onnxruntime's Attention become MatMuls, followed by MultiHeadAttention. Attention with past keys, or
@@ -42,7 +42,7 @@ export function quantizeInt8Static(graph: Graph, ranges: ReadonlyMap<Value, Acti
     weights.set(weight, matrix);
     result.setInputs(node, [input, matrix, ...(bias ? [bias] : [])]);
   }
-  // Layers with the same input, and attentions that share packed weights, continue to share them.
+  // Merges equal nodes, so that layers with the same input, and attentions with the same weight, share the quantized one.
   mergeCommonSubexpressions(result);
   inferShapes(result);
   return result;
@@ -75,7 +75,7 @@ function scaleOf({ origin }: Node, range: ActivationRange | undefined): number {
   if (peak !== undefined && Number.isFinite(peak)) return peak === 0 ? SCALE_OF_ZEROS : symmetricScale(peak);
   const problem = range ? `is not finite: ${range.min} to ${range.max}` : "was not observed";
   throw new BertEdgeError("calibration_invalid", `The input range of linear layer "${origin}" ${problem}.`, {
-    hint: "Observe the graph that is to be quantized, on texts for which it computes finite numbers.",
+    hint: "Run observeRanges on the same graph, with texts for which it computes finite numbers.",
   });
 }
 

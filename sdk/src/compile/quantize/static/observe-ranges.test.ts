@@ -17,7 +17,7 @@ const floats = (shape: readonly number[], ...numbers: number[]) => tensor("float
 const maskOf = (shape: readonly number[], ...numbers: number[]) =>
   tensor("int64", shape, BigInt64Array.from(numbers, BigInt));
 
-/** Draws relu(x) · W, of x [batch, sequence, 2]. */
+/** Draws draw(x) · W for x [batch, sequence, 2]. Default: relu(x) · W. */
 function sketch(draw = (s: Sketch, x: Value) => s.op("Relu", [x])) {
   const s = new Sketch();
   const x = s.input("x", ["batch", "sequence", 2]);
@@ -30,7 +30,7 @@ function sketch(draw = (s: Sketch, x: Value) => s.op("Relu", [x])) {
 const given = (x: Tensor, mask?: Tensor) => new Map([["x", x], ...(mask ? [["attention_mask", mask] as const] : [])]);
 
 describe("observeRanges", () => {
-  it("finds minimum and maximum of what a layer reads, over all batches", async () => {
+  it("finds the minimum and maximum of a layer's input over all batches", async () => {
     const { graph, read } = sketch((s, x) => s.op("Neg", [x]));
     const batches = [given(floats([1, 2, 2], 1, -2, 3, 0)), given(floats([1, 1, 2], -7, 0.5))];
     const ranges = await observeRanges(graph, batches, { threads: 1 });
@@ -39,15 +39,15 @@ describe("observeRanges", () => {
     expect(ranges.get(read)?.histogram.reduce((sum, count) => sum + count, 0)).toBe(6);
   });
 
-  it("finds ranges that do not include 0", async () => {
+  it("does not extend a range to 0", async () => {
     const { graph, read } = sketch((s, x) => s.op("Neg", [x]));
     const ranges = await observeRanges(graph, [given(floats([1, 1, 2], -5, -3))]);
     expect(ranges.get(read)).toMatchObject({ min: 3, max: 5 });
   });
 
   it.each<[string, readonly number[], (s: Sketch, x: Value) => Value]>([
-    ["by text and token", [2, 2, 2], (s, x) => s.op("Neg", [x])],
-    ["one row per token", [2, 2, 2], (s, x) => s.op("Reshape", [x, [-1, 2]])],
+    ["[batch, sequence, width]", [2, 2, 2], (s, x) => s.op("Neg", [x])],
+    ["[batch · sequence, width]", [2, 2, 2], (s, x) => s.op("Reshape", [x, [-1, 2]])],
   ])("ignores padding: %s", async (_, shape, draw) => {
     const { graph, read } = sketch(draw);
     const x = floats(shape, 1, -1, 900, Number.NaN, Number.POSITIVE_INFINITY, 900, 2, -2);
@@ -64,7 +64,7 @@ describe("observeRanges", () => {
     expect((await observeRanges(graph, [batch])).get(read)).toMatchObject({ max: 9 });
   });
 
-  it("finds the same in a graph and in its fused form", async () => {
+  it("finds the same ranges before and after fusion", async () => {
     const { config, weights } = tinyBert();
     const batches = [
       calibrationBatch(
@@ -83,10 +83,10 @@ describe("observeRanges", () => {
         const before = printGraph(graph);
         const ranges = [...(await observeRanges(graph, batches)).values()];
         expect(printGraph(graph)).toBe(before);
-        return ranges.map(({ min: least, max: greatest }) => [least.toFixed(3), greatest.toFixed(3)]);
+        return ranges.map(({ min, max }) => [min.toFixed(3), max.toFixed(3)]);
       }),
     );
-    // Inputs of query, key and value, of the attention output, and of two feed-forward layers, in two layers.
+    // Two layers, each with four inputs: of the projections, of the attention output, and of two feed-forward layers.
     expect(fused).toHaveLength(8);
     expect(fused).toEqual(unfused);
   });
@@ -102,10 +102,10 @@ describe("observeRanges", () => {
 describe("observeRanges refuses", () => {
   it.each<[string, ReadonlyMap<string, Tensor>[]]>([
     ["no batches", []],
-    ["batches of padding only", [given(floats([1, 1, 2], 1, 2), maskOf([1, 1], 0))]],
+    ["batches with only padding", [given(floats([1, 1, 2], 1, 2), maskOf([1, 1], 0))]],
     ["NaN", [given(floats([1, 1, 2], 1, Number.NaN))]],
     ["an infinite number", [given(floats([1, 1, 2], 1, Number.NEGATIVE_INFINITY))]],
-  ])("%s, with the name of the layer", async (_, batches) => {
+  ])("%s, and names the layer", async (_, batches) => {
     const error = await observeRanges(sketch((s, x) => s.op("Neg", [x])).graph, batches).catch((e: unknown) => e);
     expect(error).toBeInstanceOf(BertEdgeError);
     expect(error).toMatchObject({ code: "calibration_invalid", message: expect.stringContaining("dense") });

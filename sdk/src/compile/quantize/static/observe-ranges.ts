@@ -18,11 +18,11 @@ interface ObserveOptions {
   readonly threads?: number;
 }
 
-/** Input that tells tokens from padding: [batch, sequence], 0 for padding. A graph may have none. */
+/** Name of the attention mask input: [batch, sequence], 0 for padding. A graph may have none. */
 const MASK = "attention_mask";
 
 /**
- * Runs a graph on calibration batches and collects the range of every input of a MatMul or Gemm with a constant float32
+ * Runs a graph on calibration batches and collects the range of the input of every MatMul or Gemm with a constant float32
  * weight. Padding does not count. Only the activations of one batch are in memory at a time.
  *
  * @param graph unfused, or fused by `fuseGraph`
@@ -49,7 +49,7 @@ export async function observeRanges(
   if (observed.size === 0) return new Map();
 
   const session = await ortSession(exposed, {
-    // Optimizations would remove the values to observe.
+    // Optimizations could remove the values to observe.
     graphOptimizationLevel: "disabled",
     ...(threads !== undefined && { intraOpNumThreads: threads }),
   });
@@ -93,7 +93,7 @@ async function run(session: ort.InferenceSession, batch: ReadonlyMap<string, Ten
   }
 }
 
-/** Adds the rows of a result to its range and histogram, except for rows of padding. */
+/** Adds the rows of a result to its range and histogram, without padding rows. */
 function add(accumulator: Accumulator, { data, dims }: ort.Tensor, mask: Tensor | undefined): void {
   const numbers = data as Float32Array;
   const bits = new Uint32Array(numbers.buffer, numbers.byteOffset, numbers.length);

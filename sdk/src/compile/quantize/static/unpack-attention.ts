@@ -2,11 +2,11 @@ import { gatherColumns } from "../../fusions/attention/projection.ts";
 import type { Graph } from "../../graph/graph.ts";
 import { MICROSOFT, type Node, type Value } from "../../graph/node.ts";
 
-/** Attributes of Attention that MultiHeadAttention has too, and qkv_hidden_sizes, which the slices replace. */
+/** Supported attributes of Attention. MultiHeadAttention has them too, except qkv_hidden_sizes, which becomes slices. */
 const supported = new Set(["num_heads", "scale", "mask_filter_value", "unidirectional", "qkv_hidden_sizes"]);
 
 /**
- * Attention(x, [Wq Wk Wv], [bq bk bv], mask) = MultiHeadAttention(x · Wq + bq, x · Wk + bk, x · Wv + bv, mask)
+ * Rewrites Attention(x, [Wq Wk Wv], [bq bk bv], mask) as MultiHeadAttention(x · Wq + bq, x · Wk + bk, x · Wv + bv, mask).
  *
  * @returns undefined for attention with computed weights, without bias, with past keys, or with a mask that is not
  *   [batch, keys]
@@ -14,9 +14,9 @@ const supported = new Set(["num_heads", "scale", "mask_filter_value", "unidirect
 export function unpackAttention(graph: Graph, { name, inputs, outputs, attributes }: Node): Value | undefined {
   const [x, weight, bias, mask, past, scoreBias, ...others] = inputs;
   const [matrix, vector] = [weight?.constant, bias?.constant];
-  const isUsual = !past && !others.some((input) => input) && !outputs[1] && (!mask || mask.shape?.length === 2);
+  const isSupported = !past && !others.some((input) => input) && !outputs[1] && (!mask || mask.shape?.length === 2);
   const isKnown = Object.keys(attributes).every((attribute) => supported.has(attribute));
-  if (matrix?.dtype !== "float32" || matrix.shape.length !== 2 || !vector || !isUsual || !isKnown) return undefined;
+  if (matrix?.dtype !== "float32" || matrix.shape.length !== 2 || !vector || !isSupported || !isKnown) return undefined;
 
   const { qkv_hidden_sizes: sizes, ...shared } = attributes;
   const third = (matrix.shape[1] ?? 0) / 3;

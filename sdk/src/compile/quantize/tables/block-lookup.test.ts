@@ -20,8 +20,8 @@ const numbersOf = (width: number) =>
   );
 const ids = [2, 0, 1, 2];
 
-/** The dequantized table, row after row. */
-function definition(width: number, precision: TablePrecision): number[] {
+/** Returns the dequantized rows of `ids`, one after the other. */
+function dequantizedRows(width: number, precision: TablePrecision): number[] {
   const { values, scales } = quantizeTable(numbersOf(width), precision);
   const perByte = 8 / precision.bits;
   return ids.flatMap((id) =>
@@ -60,12 +60,12 @@ describe.each(engines)("blockLookup in onnxruntime, %s", (_, run) => {
     [8, 48],
     [4, 64],
     [4, 48],
-  ] as const)("gives the dequantized rows bit by bit, with %d bits and a width of %d", async (bits, width) => {
+  ] as const)("returns exactly the dequantized rows, with %d bits and a width of %d", async (bits, width) => {
     const precision = ortTable(bits)(width) as TablePrecision;
     const feeds = { ids: new ort.Tensor("int64", BigInt64Array.from(ids, BigInt), [ids.length]) };
     const { y } = await run(encodeOnnx(lookup(width, precision) as Graph), feeds);
     expect(y?.dims).toEqual([ids.length, width]);
-    expect(Array.from(y?.data as Float32Array, (value) => value + 0)).toEqual(definition(width, precision));
+    expect(Array.from(y?.data as Float32Array, (value) => value + 0)).toEqual(dequantizedRows(width, precision));
   });
 });
 
@@ -75,7 +75,7 @@ describe("ortTable", () => {
     expect([384, 192, 96, 48, 24].map((width) => ortTable(4)(width)?.block)).toEqual([32, 32, 32, 16, undefined]);
   });
 
-  it("chooses none for tables that onnxruntime cannot look up", () => {
+  it("leaves tables in float32 that onnxruntime cannot look up in blocks", () => {
     expect(lookup(24, ortTable(8)(24))).toBeUndefined();
   });
 });

@@ -7,7 +7,7 @@ import { quantizeTable, type TablePrecision } from "./quantize-table.ts";
 /**
  * Looks up rows of an embedding table with com.microsoft.GatherBlockQuantized.
  *
- * @param precisionOf chooses the precision by the table's width; undefined leaves the table in float32
+ * @param precisionOf returns the precision for a table's width; undefined leaves the table in float32
  */
 export const blockLookup =
   (precisionOf: (width: number) => TablePrecision | undefined): QuantizationScheme["embeddingLookup"] =>
@@ -29,10 +29,10 @@ export const blockLookup =
     }).output;
   };
 
-/** onnxruntime supports powers of two, at least 16. A smaller block costs bytes, a larger one accuracy. */
+/** Block sizes to try, by bits. onnxruntime supports powers of two from 16. Larger blocks save bytes but cost accuracy. */
 const blockSizes = { 8: [128, 64, 32, 16], 4: [32, 16] } as const;
 
-/** Chooses the largest block size that onnxruntime supports and that divides the row's width; undefined if none does. */
+/** Returns a function that chooses the largest block size that divides the table's width; undefined if none does. */
 export const ortTable =
   (bits: 8 | 4) =>
   (width: number): TablePrecision | undefined => {

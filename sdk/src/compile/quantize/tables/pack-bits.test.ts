@@ -4,7 +4,7 @@ import { seeded } from "#test/fixtures/seeded.ts";
 import { packBits } from "./pack-bits.ts";
 
 describe("packBits", () => {
-  it.each([8, 4] as const)("keeps every number of %d bits", (bits) => {
+  it.each([8, 4] as const)("stores every number of %d bits", (bits) => {
     const numbers = fc.array(fc.integer({ min: 0, max: 2 ** bits - 1 }), { maxLength: 20 });
     fc.assert(
       fc.property(numbers, (all) => {

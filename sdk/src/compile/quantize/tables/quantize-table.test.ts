@@ -4,10 +4,10 @@ import { seeded } from "#test/fixtures/seeded.ts";
 import { tensor, toFloat32 } from "../../graph/tensor.ts";
 import { quantizeTable, type TablePrecision } from "./quantize-table.ts";
 
-/** Half of a scale, and the last bit of the float64 in which the test divides. */
+/** Maximum rounding error in scales: a half, plus the rounding of this test's float64 division. */
 const HALF_A_SCALE = 0.5 * (1 + 1e-12);
 
-/** Numbers of very different magnitude, so that neighbouring blocks differ. */
+/** Numbers of very different magnitudes, so that neighbouring blocks get different scales. */
 const number = fc.oneof(
   fc.float({ noNaN: true, noDefaultInfinity: true }),
   fc.float({ noNaN: true, min: -1, max: 1 }),
@@ -22,7 +22,7 @@ const table = (block: number) =>
         .map((values) => tensor("float32", [rows, blocks * block], Float32Array.from(values))),
     );
 
-/** For every number: [value − middle, scale]; their product is the dequantized number. */
+/** Returns [integer, scale] for every number. The dequantized number is integer · scale. */
 function dequantized(source: Float32Array, { bits, block }: TablePrecision) {
   const { values, scales } = quantizeTable(tensor("float32", [1, source.length], source), { bits, block });
   const all = toFloat32(scales);
@@ -38,7 +38,7 @@ const squaredError = (source: Float32Array, found: readonly (readonly [number, n
 
 describe("quantizeTable", () => {
   it.each([1, 4, 16])(
-    "differs by at most half a scale in 8 bits, and by one scale at the shorter end, with blocks of %d",
+    "has an error of at most half a scale in 8 bits, or one scale at integer 127, with blocks of %d",
     (block) => {
       fc.assert(
         fc.property(table(block), (source) => {
@@ -57,30 +57,30 @@ describe("quantizeTable", () => {
     },
   );
 
-  it("never has a larger error in 4 bits than with the scale that just covers the peak", () => {
+  it("never has a larger error in 4 bits than the scale that maps the peak to −8", () => {
     fc.assert(
       fc.property(fc.array(fc.float({ noNaN: true, min: -9, max: 9 }), { minLength: 16, maxLength: 16 }), (values) => {
         const source = Float32Array.from(values);
-        const peak = source.reduce((most, value) => (Math.abs(value) > Math.abs(most) ? value : most), 0);
+        const peak = source.reduce((max, value) => (Math.abs(value) > Math.abs(max) ? value : max), 0);
         const scale = Math.fround(peak / -8) || 1;
-        const reaching = Array.from(
+        const unclipped = Array.from(
           source,
           (value) => [Math.min(Math.max(Math.round(value / scale), -8), 7), scale] as const,
         );
         const found = squaredError(source, dequantized(source, { bits: 4, block: 16 }));
-        expect(found).toBeLessThanOrEqual(squaredError(source, reaching) * (1 + 1e-12));
+        expect(found).toBeLessThanOrEqual(squaredError(source, unclipped) * (1 + 1e-12));
       }),
       seeded(300),
     );
   });
 
   it("clips an outlier in 4 bits if all other numbers become exact", () => {
-    // The other numbers are 2.5 scales; with a scale of ⅚ they are 3.
+    // With scale 1, which covers the outlier 8, the other numbers are 2.5 scales. With scale 5/6 they are exactly 3.
     const source = Float32Array.from({ length: 32 }, (_, i) => (i === 0 ? 8 : 2.5 * (-1) ** i));
-    const reaching = Array.from(source, (value) => [Math.round(-value), -1] as const);
+    const unclipped = Array.from(source, (value) => [Math.round(-value), -1] as const);
     const found = dequantized(source, { bits: 4, block: 32 });
     expect(Math.abs(found[0]?.[1] ?? 1)).toBeLessThan(0.9);
-    expect(squaredError(source, found)).toBeLessThan(squaredError(source, reaching) / 2);
+    expect(squaredError(source, found)).toBeLessThan(squaredError(source, unclipped) / 2);
   });
 
   it("stores zero as 128, the peak of a block as 0, and its negative as 255", () => {

@@ -2,23 +2,23 @@ import { type Tensor, tensor, toFloat32 } from "../../graph/tensor.ts";
 import { MIN_SCALE } from "../symmetric-scale.ts";
 import { packBits } from "./pack-bits.ts";
 
-/** How the numbers of an embedding table are stored. */
+/** Format of a quantized embedding table. */
 export interface TablePrecision {
   readonly bits: 8 | 4;
-  /** Number of neighbouring numbers of a row that share a scale; divides the row's width. */
+  /** Block size: neighbouring numbers of a row that share a scale. It divides the row's width. */
   readonly block: number;
 }
 
 export interface QuantizedTable {
-  /** uint8 [rows, width · bits / 8]; of two numbers in a byte, the first has the lower bits. */
+  /** uint8 [rows, width · bits / 8], packed by `packBits`. */
   readonly values: Tensor;
   /** float32 [rows, width / block]: number ≈ scale · (value − 2^(bits − 1)) */
   readonly scales: Tensor;
 }
 
 /**
- * Scales to try, as shares of the one that just covers a block's peak. With 16 values, a scale that clips the peak or
- * leaves room beyond it is often better; with 256 it never is.
+ * Scales to try, relative to the scale that maps a block's peak to the last integer. With 4 bits, a smaller scale (which
+ * clips the peak) or a larger one is often better. With 8 bits it never is.
  */
 const sharesToTry = { 8: [1], 4: Array.from({ length: 13 }, (_, i) => 0.76 + 0.03 * i) };
 
@@ -46,13 +46,13 @@ export function quantizeTable(source: Tensor, { bits, block }: TablePrecision): 
   };
 }
 
-/** Rounds to the nearest integer of −middle…middle − 1. */
+/** Rounds number / scale to the nearest integer in −middle…middle − 1. */
 const rounded = (number: number, scale: number, middle: number): number =>
   Math.min(Math.max(Math.round(number / scale), -middle), middle - 1);
 
 /**
- * Returns the scale with the smallest squared error. It is negative where the peak is positive, because there is one more
- * integer below zero than above it.
+ * Returns the scale with the smallest squared error. It is negative if the peak is positive. The peak then maps to
+ * −middle, and the integers have one more value below zero than above it.
  */
 function minErrorScale(numbers: Float32Array, middle: number, shares: readonly number[]): number {
   let peak = 0;

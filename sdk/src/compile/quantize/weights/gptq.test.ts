@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { correlatedTokens, factorization, statisticsOf } from "#test/fixtures/activation-statistics.ts";
 import { gptqFactors } from "./gptq.ts";
 
-/** Largest error relative to the Gram matrix: factors are stored in float32. Measured 5.0 · 10⁻⁸ at worst. */
+/** Maximum error relative to the Gram matrix, because factors are stored in float32. Measured: 5.0 · 10⁻⁸ at worst. */
 const FLOAT32_ROUNDING = 2e-7;
 
 const edited = (width: number, tokens: number, edit: (value: number, i: number) => number) =>
@@ -20,13 +20,13 @@ describe("gptqFactors", () => {
     ["a huge input", edited(9, 40, (value, i) => (i === 2 ? 1e4 * value : value))],
     ["very small inputs", edited(9, 40, (value) => 1e-12 * value)],
     ["inputs that are always zero", edited(9, 40, () => 0)],
-  ])("factors the damped Gram matrix of %s", (_, statistics) => {
+  ])("factorizes the damped Gram matrix of %s", (_, statistics) => {
     const { pivots, difference } = factorization(statistics);
     expect(Math.min(...pivots)).toBeGreaterThan(0);
     expect(difference).toBeLessThan(FLOAT32_ROUNDING);
   });
 
-  it("starts with the largest inputs, and has each input once", () => {
+  it("orders inputs by falling mean square, each once", () => {
     const statistics = statisticsOf(correlatedTokens(33, 100, 9));
     const { order } = gptqFactors(statistics);
     expect([...order].sort((a, b) => a - b)).toEqual(Array.from({ length: 33 }, (_, i) => i));
@@ -34,7 +34,7 @@ describe("gptqFactors", () => {
     expect(squares).toEqual(squares.toSorted((a, b) => b - a));
   });
 
-  it("has factors of zero if inputs are uncorrelated or zero", () => {
+  it("returns zero factors if inputs are uncorrelated or zero", () => {
     const width = 6;
     for (const scale of [0, 1]) {
       const gram = new Float32Array(width * width);

@@ -2,24 +2,24 @@ import { release } from "../../files/large-buffers.ts";
 import { type ActivationStatistics, sumsOfSquares } from "../calibration/activation-statistics.ts";
 
 /**
- * Rounds inputs one after the other, each moved to make up for the rounding errors of those before it.
+ * Factors for GPTQ (https://arxiv.org/abs/2210.17323), written as Babai's nearest plane (https://arxiv.org/abs/2507.18553).
+ * GPTQ rounds the weights of an output one after the other. Before it rounds a weight, it adds a correction for the rounding
+ * errors of the weights before.
  *
- * The squared error of a linear layer with Gram matrix H = Σ x xᵀ = LᵀL, L lower triangular, is
- * |L(w − q)|² = Σₖ (Lₖₖ(wₖ − qₖ) + Σⱼ₍ⱼ﹤ₖ₎ Lₖⱼ(wⱼ − qⱼ))². Each term is made as small as it can be when wₖ is rounded.
- *
- * GPTQ, https://arxiv.org/abs/2210.17323, in the form of Babai's nearest plane, https://arxiv.org/abs/2507.18553.
+ * The Gram matrix is H = Σ x xᵀ = LᵀL with L lower triangular. The squared error of a linear layer is
+ * |L(w − q)|² = Σₖ (Lₖₖ(wₖ − qₖ) + Σⱼ₍ⱼ﹤ₖ₎ Lₖⱼ(wⱼ − qⱼ))². Rounding wₖ plus its correction minimizes the k-th term.
  */
 export interface GptqFactors {
-  /** The order in which inputs are rounded: those with the largest mean squares first. */
+  /** Order in which the weights of the inputs are rounded: inputs with the largest mean square first. */
   readonly order: Uint32Array;
-  /** [in, in]. Row k holds Lₖⱼ / Lₖₖ for j < k, in that order. */
+  /** [in, in]. Row k holds Lₖⱼ / Lₖₖ for j < k; rows and columns are in `order`. */
   readonly factors: Float32Array<ArrayBuffer>;
 }
 
-/** Minimum of a pivot as a share of the damping: rounding errors of the sums may make a pivot smaller than the damping. */
+/** Minimum pivot relative to the damping. Rounding errors could make a pivot zero or negative. */
 const MIN_PIVOT = 1e-6;
 
-/** Added to the diagonal, as a share of its mean. Keeps inputs that hardly vary from taking on the errors of all others. */
+/** Damping relative to the mean of the diagonal. It keeps inputs near zero from compensating the errors of all others. */
 const DAMPING = 0.01;
 
 export function gptqFactors({ width: size, gram }: ActivationStatistics): GptqFactors {
@@ -38,8 +38,8 @@ export function gptqFactors({ width: size, gram }: ActivationStatistics): GptqFa
 }
 
 /**
- * Computes C with C Cᵀ = H + damping, rows and columns in the given order. That is the reverse of L's order:
- * Lₖⱼ is C[n−1−j, n−1−k].
+ * Computes C with C Cᵀ = H + damping · I, with rows and columns of H in the given order. L has the reverse order:
+ * Lₖⱼ = C[n−1−j, n−1−k].
  */
 function cholesky(gram: Float32Array, order: Uint32Array, damping: number): Float64Array<ArrayBuffer> {
   const size = order.length;

@@ -9,8 +9,8 @@ import {
   quantizeNumber,
 } from "./quantization-parameters.ts";
 
-/** In scales: half a scale, and the float32 rounding of the scale times up to 255. */
-const HALF_A_STEP = 0.5 + 255 * 2 ** -23;
+/** Maximum rounding error in scales: a half, plus the float32 rounding of the scale times up to 255. */
+const HALF_A_SCALE = 0.5 + 255 * 2 ** -23;
 
 const channel = fc
   .array(
@@ -54,7 +54,7 @@ describe.each<[string, IntegerRange]>([
   ["7-bit", { min: 0, max: 127, symmetric: false }],
   ["4-bit", { min: 0, max: 15, symmetric: false }],
 ])("quantization parameters, %s", (_, integers) => {
-  it("differ by at most half a scale if they cover the whole range, and keep zero exact", () => {
+  it("have an error of at most half a scale without clipping, and represent zero exactly", () => {
     fc.assert(
       fc.property(channel, (weights) => {
         const parameters = minMaxParameters(weights, integers);
@@ -65,14 +65,14 @@ describe.each<[string, IntegerRange]>([
         for (const weight of weights) {
           const error =
             weight / parameters.scale - (quantizeNumber(weight, parameters, integers) - parameters.zeroPoint);
-          expect(Math.abs(error)).toBeLessThanOrEqual(HALF_A_STEP);
+          expect(Math.abs(error)).toBeLessThanOrEqual(HALF_A_SCALE);
         }
       }),
       seeded(300),
     );
   });
 
-  it("keep every weight within the integer range", () => {
+  it("map every number to an integer of the range", () => {
     fc.assert(
       fc.property(channel, fc.double({ noNaN: true }), (weights, any) => {
         for (const parameters of [minMaxParameters(weights, integers), minErrorParameters(weights, integers)]) {

@@ -1,6 +1,6 @@
 import { MIN_SCALE } from "../symmetric-scale.ts";
 
-/** The integers that a weight may be rounded to. */
+/** Range of integers that weights are rounded to. */
 export interface IntegerRange {
   readonly min: number;
   readonly max: number;
@@ -8,24 +8,24 @@ export interface IntegerRange {
   readonly symmetric: boolean;
 }
 
-/** For kernels without zero points. −128 is not used, so that w and −w are equally exact. */
+/** For kernels without zero points. −128 is not used, so that w and −w have the same rounding error. */
 export const INT8_SYMMETRIC: IntegerRange = { min: -127, max: 127, symmetric: true };
 
-/** How a channel, or a block of one, is quantized: weight ≈ scale · (integer − zeroPoint). */
+/** Parameters of a channel or a block: weight ≈ scale · (integer − zeroPoint). */
 export interface QuantizationParameters {
   readonly scale: number;
   readonly zeroPoint: number;
 }
 
-/** Covers a channel's weights from minimum to maximum, zero included. */
+/** Returns parameters that cover all weights of a channel, and zero. */
 export function minMaxParameters(channel: Float32Array, integers: IntegerRange): QuantizationParameters {
   const [low, high] = rangeOf(channel);
   return parametersFor(low, high, integers);
 }
 
 /**
- * Minimizes Σ importance · (weight − quantized weight)² over ranges from all of a channel down to 70 % of it. Clipping the
- * few largest weights can cost less than a coarser scale for all.
+ * Returns the parameters that minimize Σ importance · (weight − quantized weight)². It tries ranges from 100 % of a
+ * channel's range down to 70 %, because clipping a few large weights can cost less than a larger scale for all.
  *
  * @param importance [in], Σ x² of each input; undefined when all inputs count the same
  */
@@ -50,7 +50,7 @@ export function minErrorParameters(
   return best;
 }
 
-/** 1, 0.98, … 0.7 */
+/** Shares of a channel's range to try: 1, 0.98, … 0.7. */
 const CLIPPING_SHARES = Array.from({ length: 16 }, (_, i) => 1 - 0.02 * i);
 
 /** Rounds a weight to the nearest integer of the range. */

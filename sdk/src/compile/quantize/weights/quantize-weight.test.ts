@@ -14,9 +14,9 @@ const toNearest: RoundingOptions = { clipping: false, gptq: false, biasCorrectio
 const gptq: RoundingOptions = { ...toNearest, gptq: true };
 const corrected: RoundingOptions = { ...toNearest, biasCorrection: true };
 
-/** Maximum squared error of GPTQ, as a share of that with nearest rounding. Measured: 0.018 to 0.029 over eight draws. */
+/** Maximum squared error of GPTQ relative to rounding to nearest. Measured: 0.018 to 0.029 over eight draws. */
 const MAX_SHARE = 0.05;
-/** Rounding error of sums of numbers around 1: measured 1.1 · 10⁻⁸ at worst. */
+/** Rounding error of sums of numbers around 1. Measured: 1.1 · 10⁻⁸ at worst. */
 const FLOAT32_ROUNDING = 1e-7;
 
 const [INPUTS, OUTPUTS, TOKENS] = [40, 6, 200];
@@ -28,7 +28,7 @@ function draw(seed: number) {
   return { weight: tensor("float32", [INPUTS, OUTPUTS], weight), x, statistics: statisticsOf(x) };
 }
 
-/** The dequantized weight, [in, out]. */
+/** Returns the dequantized weight, [in, out]. */
 function restored({ values, scales, zeroPoints }: QuantizedWeight, { block = INPUTS }: WeightPrecision): Float64Array {
   const blocks = Math.ceil(INPUTS / block);
   return Float64Array.from(values, (integer, at) => {
@@ -37,7 +37,7 @@ function restored({ values, scales, zeroPoints }: QuantizedWeight, { block = INP
   });
 }
 
-/** Errors of output `o`: x · (w − q) for each token. */
+/** Returns the errors of output `o`: x · (w − q) for each token x. */
 const outputErrors = (x: readonly Float32Array[], weight: Float32Array, q: Float64Array, o: number) =>
   x.map((row) =>
     row.reduce(
@@ -57,7 +57,7 @@ describe.each(precisions)("quantizeWeight, %s", (_, precision) => {
     );
   };
 
-  it("rounds each weight to the nearest integer without calibration", () => {
+  it("rounds each weight to the nearest integer without activation statistics", () => {
     const { weight } = draw(1);
     const quantized = quantizeWeight(weight, precision, gptq, undefined);
     const blocks = Math.ceil(INPUTS / (precision.block ?? INPUTS));
@@ -80,7 +80,7 @@ describe.each(precisions)("quantizeWeight, %s", (_, precision) => {
     expect(total(gptq)).toBeLessThan(MAX_SHARE * total(toNearest));
   });
 
-  it("rounds to the nearest with GPTQ if inputs are uncorrelated or zero", () => {
+  it("rounds to nearest, even with GPTQ, if inputs are uncorrelated or zero", () => {
     const { weight } = draw(2);
     const nearest = quantizeWeight(weight, precision, toNearest, undefined);
     for (const scale of [0, 1]) {
@@ -111,7 +111,7 @@ describe("quantizeWeight", () => {
     const precision: WeightPrecision = { min: -127, max: 127, symmetric: true };
     for (let seed = 1; seed <= 8; seed++) {
       const { weight, statistics } = draw(seed);
-      // A large weight of an uncorrelated input leaves room for the corrections of the others.
+      // The large weights of the first input, which is uncorrelated, widen the range. Corrected weights then stay in it.
       const values = toFloat32(weight).fill(3, 0, OUTPUTS);
       for (let i = 1; i < INPUTS; i++) statistics.gram[i] = statistics.gram[i * INPUTS] = 0;
       const quantized = quantizeWeight(weight, precision, gptq, statistics);

@@ -11,7 +11,7 @@ import {
 } from "./quantization-parameters.ts";
 
 /**
- * A weight matrix as integers: weight[i, o] ≈ scales[o, b] · (values[i, o] − zeroPoints[o, b]), where b is the block of
+ * A quantized weight matrix: weight[i, o] ≈ scales[o, b] · (values[i, o] − zeroPoints[o, b]), where b is the block of
  * input i.
  */
 export interface QuantizedWeight {
@@ -21,22 +21,22 @@ export interface QuantizedWeight {
   readonly scales: Float32Array;
   /** [out, blocks] */
   readonly zeroPoints: Int32Array;
-  /** [out], by how much rounding lowers the mean of each output; to be added to the bias. Undefined unless it was asked for. */
+  /** [out], the mean decrease of each output caused by rounding. Add it to the bias. Undefined if it was not requested. */
   readonly biasCorrection: Float32Array | undefined;
 }
 
 export interface WeightPrecision extends IntegerRange {
-  /** Number of neighbouring inputs that share a scale. Default: all. */
+  /** Block size: neighbouring inputs that share a scale. Default: all inputs. */
   readonly block?: number;
 }
 
 /** Ways to reduce the rounding error. */
 export interface RoundingOptions {
-  /** Choose scales that minimize the squared error; they may clip the largest weights. */
+  /** Whether to choose scales that minimize the squared error. They may clip the largest weights. */
   readonly clipping: boolean;
-  /** Let later inputs make up for the rounding errors of earlier ones. Needs statistics. */
+  /** Whether to correct each weight for the rounding errors of the weights before it (GPTQ). Needs statistics. */
   readonly gptq: boolean;
-  /** Compute by how much rounding changes the mean of each output. Needs statistics. */
+  /** Whether to compute `biasCorrection`. Needs statistics. */
   readonly biasCorrection: boolean;
 }
 
@@ -46,7 +46,7 @@ export const ROUND_TO_NEAREST: RoundingOptions = { clipping: false, gptq: false,
  * Quantizes a weight matrix, one output channel after the other.
  *
  * @param weight float32 [in, out]
- * @param statistics of what the layer reads; undefined without calibration
+ * @param statistics activation statistics of the layer; undefined without calibration
  */
 export function quantizeWeight(
   weight: Tensor,
@@ -97,7 +97,7 @@ export function quantizeWeight(
 
 const meanOf = ({ sum, tokens }: ActivationStatistics, i: number): number => (sum[i] as number) / tokens;
 
-/** Rounds a channel's weights in GPTQ's order, each moved by the errors of those before it. */
+/** Rounds a channel's weights in GPTQ's order. Each is corrected for the rounding errors of the weights before it. */
 function roundInOrder(
   channel: Float32Array,
   errors: Float32Array,

@@ -43,7 +43,7 @@ describe("correctedBias", () => {
   });
   const correction = Float32Array.of(0.5, -0.25);
 
-  it("returns the layer's bias if there is no correction, or if the bias is computed", () => {
+  it("returns the layer's bias unchanged if there is no correction, or if the bias is not constant", () => {
     for (const bias of [undefined, constant, computed]) {
       expect(correctedBias(graph, layerWith(bias), undefined)).toBe(bias);
     }

@@ -8,7 +8,7 @@ import { type QuantizedWeight, quantizeWeight, type RoundingOptions, type Weight
 /** Quantizes the weight matrix of a linear layer. */
 export type WeightQuantizer = (layer: LinearLayer, precision: WeightPrecision) => QuantizedWeight;
 
-/** Quantizes the weights of one graph. Results that use statistics are kept, because GPTQ takes long. */
+/** Makes a quantizer for the weights of one graph. It caches results that use statistics, because GPTQ is slow. */
 export function weightQuantizer(rounding: RoundingOptions, byWeight?: CalibrationStatistics): WeightQuantizer {
   const known = new Map<string, QuantizedWeight>();
   return ({ weight }, precision) => {
@@ -22,7 +22,7 @@ export function weightQuantizer(rounding: RoundingOptions, byWeight?: Calibratio
   };
 }
 
-/** Makes something once for each weight matrix, however many layers share it. */
+/** Caches the results of `make` by weight matrix, so that layers with the same weight share one result. */
 export function oncePerWeight<T>(make: (graph: Graph, layer: LinearLayer) => T): typeof make {
   const made = new WeakMap<Value, T>();
   return (graph, layer) => {
@@ -32,7 +32,7 @@ export function oncePerWeight<T>(make: (graph: Graph, layer: LinearLayer) => T):
   };
 }
 
-/** Adds the bias correction of a quantized weight to the layer's bias; undefined when there is neither. */
+/** Returns the layer's bias plus the bias correction of its quantized weight; undefined if there is neither. */
 export function correctedBias(
   graph: Graph,
   { name, bias }: LinearLayer,
