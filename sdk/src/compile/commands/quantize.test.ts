@@ -164,7 +164,7 @@ describe("quantize refuses, and leaves what is there,", () => {
 });
 
 function shortenWords(graph: Graph): void {
-  const [words] = [...graph.constants()].filter(({ name }) => name === "word_table");
+  const [words] = [...graph.constants()].filter(({ name }) => name === "token_table");
   if (!words?.constant) throw new Error("no word table");
   const { shape, data } = words.constant;
   const width = shape[1] ?? 0;

@@ -31,7 +31,7 @@ describe("decodeModel and encodeModel", () => {
 
   it("read weights as views of the file, and write them by reference", () => {
     const model = decodeModel(tiny);
-    const largest = model.graph?.initializer.find(({ name }) => name === "word_table")?.rawData;
+    const largest = model.graph?.initializer.find(({ name }) => name === "token_table")?.rawData;
     expect(largest && bytesOf(largest).buffer).toBe(tiny.buffer);
     expect(encodeModel(model).chunks()).toContain(largest);
   });
