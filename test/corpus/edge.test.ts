@@ -16,9 +16,9 @@ import { cosine } from "#sdk/runtime/tasks/sentence-vector.ts";
 import { describeShared } from "../fixtures/shared.ts";
 import { casesIn, EXPORTS } from "./exported-model.ts";
 
-/** Vectors of 32 random channels after two layers. The lowest cosine of all cases is 0.9998. */
+/** Limit for vectors of 32 random channels after two layers. The lowest measured cosine is 0.9998. */
 const MIN_COSINE = 0.9995;
-/** Vectors of 16 channels, from larger weights. The lowest cosine is 0.9993. */
+/** Limit for vectors of 16 channels with larger weights. The lowest measured cosine is 0.9993. */
 const MIN_COSINE_16 = 0.999;
 const MAX_TOKENS = 12;
 
@@ -27,7 +27,7 @@ const texts = [
   [2, 17, 20, 11, 6, 7, 8, 3],
 ].map((ids) => Int32Array.from(ids));
 
-/** Exports that are not a float32 encoder or classifier with open sizes, and the reason that is given. */
+/** Exports that are not a float32 encoder or classifier with dynamic sizes, and the expected reason. */
 const refused: readonly (readonly [RegExp, RegExp])[] = [
   [/^khub-/, /none of the results|an input padding_mask/],
   [/^(t213-bert-fixed-|tf215-bert-fixed-|optonnx-bert-static)/, /of a fixed size/],
@@ -40,7 +40,7 @@ const refused: readonly (readonly [RegExp, RegExp])[] = [
   [/mobilebert-eager-l17/, /of a shape that is not known/],
 ];
 
-/** The engine has no operators for bottlenecks, and for the way in which Keras takes the first token. */
+/** The engine has no operators for bottlenecks, or for Keras's selection of the first token. */
 const unsupported = /mobilebert|tf215-.*-seq-cls/;
 
 interface EdgeCase {
@@ -48,14 +48,14 @@ interface EdgeCase {
   readonly outputs: readonly Readonly<Record<string, { readonly shape: readonly number[] }>>[];
 }
 
-/** The sizes that a model's config.json would give; the large corpus has names of its own for them. */
+/** Sizes that a model's config.json would contain. The large corpus has its own names for them. */
 interface Sizes {
   readonly vocabulary: number;
   readonly hidden: number;
   readonly positions: number;
 }
 
-/** A case's graph in float32, and its program for the edge; either can be refused. */
+/** Reads the float32 graph of a case and makes its program for the edge engine. Either can be refused. */
 function atEdge(folder: string, name: string, { vocabulary, hidden, positions }: Sizes) {
   const { outputs } = readCase(folder, name);
   const labels = outputs[0]?.["logits"]?.shape;
@@ -85,7 +85,7 @@ beforeAll(async () => {
   edge = await engineOnThisMachine("wasm");
 });
 
-/** Expects the edge's program to compute vectors that have the direction of the graph's. */
+/** Expects the vectors of an edge program and of its graph to have nearly the same direction. */
 async function expectClose(graph: Graph, program: Uint8Array<ArrayBuffer>, minCosine: number): Promise<void> {
   const session = await edge.load(oneModel(program));
   const reference = await ortNodeEngine({ threads: 1, optimize: false }).load(oneModel(encodeOnnx(graph)));
@@ -119,7 +119,7 @@ describeShared("corpus", "an export of the large corpus, on the WebAssembly engi
   let computed = 0;
   afterAll(() => expect(computed).toBeGreaterThanOrEqual(110));
 
-  it.each(casesIn(folder))("%s computes nearly the same, or says why it cannot", async (name) => {
+  it.each(casesIn(folder))("%s computes nearly the same, or is refused with a reason", async (name) => {
     const { vocab, hidden, max_pos } = readCase(folder, name).config;
     const { reading, program } = atEdge(folder, name, {
       vocabulary: vocab as number,

@@ -4,22 +4,23 @@ import { expect } from "vitest";
 import { type Claim, type ExportCase, toTensors } from "../fixtures/export-case.ts";
 import { largestOutputDifference, type Rewriting, runModel, type Tensors } from "../oracles/run-model.ts";
 
-/** Exports of small models with random weights: `make_exports.py` beside this file has written them. */
+/** Folder of small exported models with random weights, written by `make_exports.py`. */
 export const EXPORTS = join(import.meta.dirname, "exports");
 
-/** Names of the cases in a folder; none if it does not exist. */
+/** Returns the names of the cases in a folder; empty if the folder does not exist. */
 export const casesIn = (folder: string): string[] =>
   existsSync(folder) ? readdirSync(folder).filter((name) => existsSync(join(folder, name, "case.json"))) : [];
 
 /**
- * Outputs are normalized hidden states or logits of a few units. Summing in another order changes float32 by about 1e-6
- * there (3e-6 is the largest difference of all cases). A wrong mask, scale or axis changes them by more than 1e-2.
+ * Outputs are normalized hidden states or logits, with magnitudes of a few units. Another order of summation changes
+ * float32 results by about 1e-6 (the maximum of all cases is 3e-6). A wrong mask, scale or axis changes them by more
+ * than 1e-2.
  */
 const FLOAT32_TOLERANCE = 1e-4;
 
 /**
- * Units in the last place of the largest output. Fused operators keep float32 where the model rounds to float16 after every
- * operator. Both are right to about one unit per layer, and the models have two layers.
+ * Tolerance in units in the last place of the largest output. The model rounds to float16 after every operator, fused
+ * operators do not. Each is accurate to about one unit per layer, and the models have two layers.
  */
 const FLOAT16_UNITS = 4;
 
@@ -37,19 +38,22 @@ export async function expectStoredOutputs(
   }
 }
 
-/** The unit in the last place of float16, at the largest magnitude of any output. */
+/** Returns float16's unit in the last place at the largest magnitude of any output. */
 function float16Unit(outputs: Tensors): number {
   const magnitudes = Object.values(outputs).flatMap(({ data }) => Array.from(data as Float32Array, Math.abs));
   return 2 ** (Math.floor(Math.log2(Math.max(...magnitudes))) - 10);
 }
 
-/** Operators that are fused instead of others where those do not apply. A claim leaves both open if it leaves one open. */
+/**
+ * Operators that are fused where the first one does not apply. A claim that leaves one of the two open leaves both
+ * open.
+ */
 const substitutes: Readonly<Record<string, string>> = {
   EmbedLayerNormalization: "LayerNormalization",
   Attention: "MultiHeadAttention",
 };
 
-/** Whether a graph has the fused operators that a claim counts, and no others. */
+/** Checks that a graph has exactly the fused operators that a claim counts. */
 export function meets(counts: Readonly<Record<string, number>>, claim: Claim): boolean {
   const unclaimed = Object.keys(claim).filter((name) => claim[name] === null);
   const open = new Set(unclaimed.flatMap((name) => [name, ...(name in substitutes ? [substitutes[name]] : [])]));

@@ -11,7 +11,7 @@ import { casesIn, EXPORTS, expectStoredOutputs, meets } from "./exported-model.t
 /** An entry of claims.json. */
 interface Expected {
   readonly fused: Claim;
-  /** Part of the reason why not everything is fused. Absent when everything is. */
+  /** Part of the reason for an incomplete fusion. Absent if everything is fused. */
   readonly incomplete?: string;
 }
 
@@ -34,7 +34,7 @@ describe("an export in this repository", () => {
   });
 });
 
-/** Cases that are deliberately fused less than they could be. */
+/** Cases that are deliberately fused less than possible. */
 const exceptions: Readonly<Record<string, { readonly fused: Claim; readonly why: string }>> = Object.fromEntries(
   ["q-bert-dynamic-l17", "q-bert-dynamic-pc-sdpa-dyn", "q-bert-dynamic-u8-l14"].map((name) => [
     name,
@@ -53,12 +53,12 @@ const claimsOf = ({ expected_fused, expected_alt = [] }: ExportCase): readonly C
 describeShared("corpus", "an export of the large corpus", (folder) => {
   const cases = casesIn(folder);
 
-  it("comes in 150 cases", () => {
+  it("is one of 150 cases", () => {
     expect(cases).toHaveLength(150);
     expect(cases).toEqual(expect.arrayContaining(Object.keys(exceptions)));
   });
 
-  it.each(cases)("%s is fused as far as it can be, and computes the same", async (name) => {
+  it.each(cases)("%s is fused as far as possible, and computes the same", async (name) => {
     const stored = readExportCase(join(folder, name));
     const { graph, bytes } = await optimized(await readOnnx(join(folder, name, "model.onnx")));
 
@@ -67,9 +67,9 @@ describeShared("corpus", "an export of the large corpus", (folder) => {
     const claims = claimsOf(stored);
     const isMet = claims.length === 0 || claims.some((claim) => meets(counts, claim));
     if (exception) {
-      expect(isMet, `${name} need not be an exception any more: ${exception.why}`).toBe(false);
+      expect(isMet, `${name} does not need to be an exception: ${exception.why}`).toBe(false);
       expect(meets(counts, exception.fused), JSON.stringify(counts)).toBe(true);
-    } else expect(isMet, `${JSON.stringify(counts)} is none of ${JSON.stringify(claims)}`).toBe(true);
+    } else expect(isMet, `${JSON.stringify(counts)} matches none of ${JSON.stringify(claims)}`).toBe(true);
 
     for (const rewriting of rewritings) await expectStoredOutputs(stored, bytes, rewriting);
   });

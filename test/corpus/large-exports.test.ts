@@ -14,10 +14,13 @@ import {
   type Tensors,
 } from "../oracles/run-model.ts";
 
-/** States and logits are some units; float32 sums of 24 layers in another order differ by 1e-5 at most. */
+/**
+ * Hidden states and logits have magnitudes of a few units. Another order of summation over 24 layers changes them by
+ * 1e-5 at most.
+ */
 const TOLERANCE = 1e-4;
 
-/** Masks by the tokens of each row: attended ones are `#`. */
+/** Attention masks, one string per row: `#` is attended, `.` is padding. */
 const batchesOf = (length: number): Readonly<Record<string, readonly string[]>> => ({
   "right-padded": ["#".repeat(length), "#".repeat(3).padEnd(length, "."), "#".repeat(length - 1).padEnd(length, ".")],
   "left-padded": [
@@ -41,7 +44,10 @@ function feedsOf(rows: readonly string[], dtype: "int32" | "int64", vocabulary: 
   };
 }
 
-/** Optimizes the model at a path and compares it with itself on batches of every kind of padding. */
+/**
+ * Optimizes the model at a path, and expects the same results for every kind of padding.
+ * @returns the nodes of the optimized graph
+ */
 async function nodesAfter(path: string, feeds: readonly Tensors[]): Promise<readonly { readonly opType: string }[]> {
   const { graph, bytes } = await optimized(await readOnnx(path));
   const wanted = await runModel(path, feeds);
@@ -55,10 +61,10 @@ async function nodesAfter(path: string, feeds: readonly Tensors[]): Promise<read
 }
 
 describeShared("corpus", "BERT of 24 layers, exported from TensorFlow as 3,836 nodes", (folder) => {
-  it("is fused whole, and computes the same", async () => {
+  it("is fused completely, and computes the same", async () => {
     const path = join(folder, "TFBertForQuestionAnswering.onnx");
     expect((await readOnnx(path)).graph?.node).toHaveLength(3_836);
-    // The file fixes the length at 7 and has 20 words.
+    // The file fixes the length at 7 and has a vocabulary of 20.
     const feeds = Object.values(batchesOf(7)).map((rows) => feedsOf(rows, "int32", 20));
     expect(fusedCounts(await nodesAfter(path, feeds))).toEqual({
       EmbedLayerNormalization: 1,
@@ -70,7 +76,7 @@ describeShared("corpus", "BERT of 24 layers, exported from TensorFlow as 3,836 n
 });
 
 describeShared("models/all-MiniLM-L6-v2", "all-MiniLM-L6-v2 with its real weights, some of them external", (folder) => {
-  it("is fused whole into at most 50 nodes, and computes the same", async () => {
+  it("is fused completely into at most 50 nodes, and computes the same", async () => {
     const lengths = [5, 16, 40].flatMap((length) => Object.values(batchesOf(length)));
     const nodes = await nodesAfter(
       join(folder, "model.onnx"),

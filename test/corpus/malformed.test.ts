@@ -11,14 +11,14 @@ import { fuzz } from "../fixtures/malformed/fuzz.ts";
 import { temporaryFolder } from "../fixtures/temporary-folder.ts";
 import { fusedCounts } from "../oracles/run-model.ts";
 
-/** How many damaged models: `npm run fuzz:onnx` tries 10,000. */
+/** Number of damaged models. `npm run fuzz:onnx` tries 10,000. */
 const RUNS = Number(process.env["FUZZ_RUNS"] ?? 300);
 
-/** Each takes some 8 ms. */
+/** A model takes about 8 ms on an idle machine. */
 const TIMEOUT_MS = 60_000 + 200 * RUNS;
 
-/** Sound graphs that lost or swapped something small may still be sound; those with bytes missing are not. */
-const LEAST_SHARE = 0.1;
+/** Minimum share of each expected outcome. Small damage may leave a graph valid; missing bytes may not. */
+const MIN_SHARE = 0.1;
 
 async function attemptOf(model: ModelProto | Uint8Array): Promise<string> {
   const path = join(await temporaryFolder(), "model.onnx");
@@ -26,7 +26,7 @@ async function attemptOf(model: ModelProto | Uint8Array): Promise<string> {
   return attempt(path);
 }
 
-/** What becomes of a sound model after a change. */
+/** Returns the outcome for a valid model after a change. */
 async function changed(change: (graph: GraphProto, model: ModelProto) => void): Promise<string> {
   const model = soundModel();
   change(model.graph as GraphProto, model);
@@ -35,12 +35,12 @@ async function changed(change: (graph: GraphProto, model: ModelProto) => void): 
 
 const node = (graph: GraphProto, opType: string) => {
   const found = graph.node.find((each) => each.opType === opType);
-  if (!found) throw new RangeError(`the model has no ${opType}`);
+  if (!found) throw new RangeError(`The model has no ${opType}.`);
   return found;
 };
 
 describe("a damaged model", () => {
-  it("is taken or refused, and never ends the process, hangs or fails in another way", {
+  it("is accepted or refused, and never crashes, hangs or causes another error", {
     timeout: TIMEOUT_MS,
   }, async () => {
     const outcomes = await fuzz(await temporaryFolder(), 0, RUNS);
@@ -48,12 +48,12 @@ describe("a damaged model", () => {
     expect(outcomes).toHaveLength(RUNS);
     const shareOf = (wanted: string) => outcomes.filter(({ outcome }) => outcome === wanted).length / RUNS;
     for (const outcome of ["accepted", "onnx_invalid", "graph_invalid"]) {
-      expect(shareOf(outcome), outcome).toBeGreaterThan(LEAST_SHARE);
+      expect(shareOf(outcome), outcome).toBeGreaterThan(MIN_SHARE);
     }
     console.info(`${RUNS} damaged models: ${[...new Set(outcomes.map(({ outcome }) => outcome))].sort().join(", ")}`);
   });
 
-  it("is refused when its file ends early, at every 1/64 of it", async () => {
+  it("is refused if it is truncated to any multiple of 1/64 of its length", async () => {
     const bytes = encodeModel(soundModel()).finish();
     for (let part = 0; part < 64; part++) {
       expect(await attemptOf(bytes.slice(0, Math.floor((bytes.length * part) / 64))), `at ${part}/64`).toBe(
@@ -73,7 +73,7 @@ describe("a damaged model", () => {
       },
     ],
     [
-      "whose nodes read each other in a large circle",
+      "whose nodes form a large circle",
       "graph_invalid",
       (graph) => {
         node(graph, "Gather").input[0] = graph.output[0]?.name as string;
@@ -115,7 +115,7 @@ describe("a damaged model", () => {
       },
     ],
     [
-      "whose constant has a size beyond all numbers",
+      "whose constant has a size that overflows",
       "onnx_invalid",
       (graph) => {
         if (graph.initializer[0]) graph.initializer[0].dims = [2n ** 63n - 1n, 2n ** 63n - 1n];
@@ -133,10 +133,10 @@ describe("a damaged model", () => {
   });
 });
 
-describe("a model that lies about shapes", () => {
+describe("a model with wrong shapes", () => {
   const LIE = { dim: [{ dimValue: 3n }, { dimValue: 5n }, { dimParam: "nonsense" }] };
 
-  it("is not believed about values between its nodes", async () => {
+  it("is fused by inferred shapes, not by its declared ones", async () => {
     const [honest, lying] = [soundModel(), soundModel()];
     for (const name of lying.graph?.node.flatMap(({ output }) => output) ?? []) {
       lying.graph?.valueInfo.push({ name, type: { tensorType: { elemType: 6, shape: LIE } }, metadataProps: [] });
@@ -148,7 +148,7 @@ describe("a model that lies about shapes", () => {
     expect(found).toEqual(wanted);
   });
 
-  it.each([0, 1, 2])("about its input %d is taken as it says or refused", async (index) => {
+  it.each([0, 1, 2])("for input %d is accepted with these shapes or refused", async (index) => {
     for (const dims of [[], [3n], [0n, 0n], [1n, 2n, 3n], [-1n, -1n], [2n ** 62n, 2n ** 62n]]) {
       const outcome = await changed(({ input }) => {
         const type = input[index]?.type?.tensorType;
@@ -191,8 +191,8 @@ describe("a model with external data", () => {
     externalData: Object.entries(entries).map(([key, value]) => ({ key, value })),
   });
 
-  /** A folder with a secret beside it, and links to that inside. */
-  async function folderBesideSecret(): Promise<{ folder: string; secret: string }> {
+  /** Makes a folder with links to a secret file outside it. */
+  async function folderNextToSecret(): Promise<{ folder: string; secret: string }> {
     const parent = await temporaryFolder();
     const [folder, secret] = [join(parent, "model"), join(parent, "secret.bin")];
     await mkdir(folder);
@@ -204,7 +204,7 @@ describe("a model with external data", () => {
   }
 
   it.each(Object.keys(places))("in %s reads nothing outside its folder", async (where) => {
-    const { folder, secret } = await folderBesideSecret();
+    const { folder, secret } = await folderNextToSecret();
     const path = join(folder, "model.onnx");
     const outcomeOf = async (entries: Readonly<Record<string, string>>) => {
       const model = soundModel();

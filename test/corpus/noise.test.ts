@@ -10,13 +10,16 @@ import { seeded } from "../fixtures/seeded.ts";
 import { runGraph } from "../oracles/run-graph.ts";
 import { fusedCounts, largestOutputDifference } from "../oracles/run-model.ts";
 
-/** States are normalized, so about 1; three layers in another order of summation differ by 1e-5 at most. */
+/**
+ * Hidden states are normalized, so their magnitude is about 1. Another order of summation over three layers changes
+ * them by 1e-5 at most.
+ */
 const TOLERANCE = 1e-4;
 
-/** How many graphs are drawn: `NOISE_RUNS=10000 npx vitest run test/corpus/noise.test.ts` for a long look. */
+/** Number of random graphs. For a long run: `NOISE_RUNS=10000 npx vitest run test/corpus/noise.test.ts`. */
 const RUNS = Number(process.env["NOISE_RUNS"] ?? 60);
 
-/** What a machine that does nothing else takes for a graph is some 30 ms. */
+/** A graph takes about 30 ms on an idle machine. */
 const TIMEOUT_MS = 60_000 + 1_000 * RUNS;
 
 const noisy = (plan: EncoderPlan, all: readonly Noise[]): Graph => {
@@ -25,15 +28,15 @@ const noisy = (plan: EncoderPlan, all: readonly Noise[]): Graph => {
   return sketch.graph;
 };
 
-/** Of what two graphs compute from the same batches. */
+/** Returns the largest difference between the outputs of two graphs for the same batches. */
 async function difference(found: Graph, wanted: Graph): Promise<number> {
   const feeds = encoderBatches(wanted, 1);
   const [ours, theirs] = [await runGraph(found, feeds), await runGraph(wanted, feeds)];
   return Math.max(...theirs.map((outputs, i) => largestOutputDifference(ours[i] ?? {}, outputs)));
 }
 
-describe("an encoder of BERT's sub-layers, each written in any of many ways,", () => {
-  it("is fused whole, and computes the same", { timeout: TIMEOUT_MS }, async () => {
+describe("an encoder of BERT's sub-layers, each in a random form,", () => {
+  it("is fused completely, and computes the same", { timeout: TIMEOUT_MS }, async () => {
     await fc.assert(
       fc.asyncProperty(encoderPlan, async (plan) => {
         const { graph } = drawEncoder(plan);
@@ -45,11 +48,11 @@ describe("an encoder of BERT's sub-layers, each written in any of many ways,", (
     );
   });
 
-  it("is fused no less when operators that do nothing stand in it", { timeout: TIMEOUT_MS }, async () => {
+  it("is fused completely with inserted operators that change nothing", { timeout: TIMEOUT_MS }, async () => {
     await fc.assert(
       fc.asyncProperty(encoderPlan, noise, async (plan, all) => {
         const original = drawEncoder(plan).graph;
-        // The noise itself must do nothing, or the comparison says nothing of the optimizer.
+        // The inserted operators must change nothing; otherwise the comparison does not test the optimizer.
         expect(await difference(noisy(plan, all), original)).toBeLessThan(TOLERANCE);
         const graph = noisy(plan, all);
         await fuseGraph(graph);

@@ -16,27 +16,30 @@ import {
 } from "../oracles/run-model.ts";
 
 type Counts = Readonly<Record<string, number>>;
-/** Operators before and after onnxruntime's own optimizer. */
+/** Operator counts before and after onnxruntime's own optimizer. */
 type Expected = Readonly<Record<string, { readonly before: Counts; readonly after_ort_extended_cpu: Counts }>>;
 
-/** Files that onnxruntime's tests of these fusions use; the others are about rewrites that are not made here. */
+/** Files of onnxruntime's tests for these fusions. The other files test rewrites that bert-edge does not make. */
 const FUSIONS =
   /^(gelu|fast_gelu|bias_gelu|bias_onnx_|layer_norm|skip_layer_norm|embed_layer_norm|attention_)[^/]*\.onnx$/;
 
-/** Inputs are within ±1, so outputs are some units; float32 sums of them in another order differ by 1e-5 at most. */
+/**
+ * Inputs are within ±1, and outputs have magnitudes of a few units. Another order of summation changes them by 1e-5 at
+ * most.
+ */
 const TOLERANCE = 1e-4;
 
-/** Inputs of each file: one is luck. */
+/** Number of random input sets per file. */
 const BATCHES = 4;
 
-/** Operators that do what another does and more: where they stand, it counts as fused. */
+/** Operators that include the work of another one. They count as its fusion. */
 const subsumedBy: Readonly<Record<string, readonly string[]>> = {
   LayerNormalization: ["SkipLayerNormalization", "EmbedLayerNormalization"],
   SkipLayerNormalization: ["EmbedLayerNormalization"],
   Gelu: ["BiasGelu"],
 };
 
-/** Graphs that are only meant to be looked at: onnxruntime refuses to run them as they are, whatever the input. */
+/** Graphs that onnxruntime refuses to run with any input. Its tests only inspect them. */
 const neverRun: Readonly<Record<string, string>> = {
   "attention_distilbert.onnx": "a Reshape to another number of elements",
   "embed_layer_norm_format1.onnx": "a lookup of row 39 in a table of one",
@@ -51,7 +54,7 @@ const neverRun: Readonly<Record<string, string>> = {
   "reshape_fusion_multiple_values_in_initializer_tensor_1.onnx": "a Reshape to another number of elements",
 };
 
-/** What is tried in turn until a graph runs: tables in these files have few rows. */
+/** Dimensions and index limits, tried in turn until a graph runs: tables in these files have few rows. */
 const attempts = [
   { smallest: 3, below: 8 },
   { smallest: 3, below: 2 },
@@ -64,13 +67,13 @@ interface Run {
   readonly outputs: readonly Tensors[];
 }
 
-/** Random inputs on which a model runs, and what it computes of them; undefined when there are none. */
+/** Returns the first random inputs on which a model runs, and its outputs; undefined if it runs on none. */
 async function firstRun(path: string, { graph }: ModelProto): Promise<Run | undefined> {
   for (const { smallest, below } of attempts) {
     const random = randomNumbers(20_261_121);
     const sizes = new Map<string, number>();
     const sizeOf = (name: string) => {
-      // Sizes differ, so that none can be taken for another.
+      // Sizes differ, so that two dimensions cannot be confused.
       if (!sizes.has(name)) sizes.set(name, smallest === 1 ? 1 : smallest + sizes.size);
       return sizes.get(name) as number;
     };
@@ -89,7 +92,7 @@ const fusedByOrt = (after: Counts): Record<string, number> => {
   return fusedCounts(nodes);
 };
 
-/** How many there are of an operator, and of those that do its work and more. */
+/** Counts an operator and those that include its work. */
 const atLeast = (counts: Counts, name: string): number =>
   [name, ...(subsumedBy[name] ?? [])].reduce((sum, each) => sum + (counts[each] ?? 0), 0);
 
@@ -97,17 +100,17 @@ describeShared("corpus/ort-units", "a graph of onnxruntime's own tests", (folder
   const files = existsSync(folder) ? readdirSync(folder).filter((name) => name.endsWith(".onnx")) : [];
   const expectedOf = () => JSON.parse(readFileSync(join(folder, "expected.json"), "utf8")) as Expected;
 
-  it("is one of a hundred", () => {
+  it("is one of the expected files", () => {
     expect(files).toHaveLength(Object.keys(expectedOf()).length);
     expect(files).toEqual(expect.arrayContaining(Object.keys(neverRun)));
   });
 
-  describe("is fused at least as far as by onnxruntime:", () => {
+  describe("is fused at least as far as onnxruntime fuses it:", () => {
     it.each(files.filter((name) => FUSIONS.test(name)))("%s", async (name) => {
       const { graph } = await optimized(await readOnnx(join(folder, name)));
       const [ours, theirs] = [fusedCounts(graph.nodes), fusedByOrt(expectedOf()[name]?.after_ort_extended_cpu ?? {})];
       const behind = Object.keys(theirs).filter((kind) => atLeast(ours, kind) < atLeast(theirs, kind));
-      expect(behind, `${JSON.stringify(ours)} beside ${JSON.stringify(theirs)}`).toEqual([]);
+      expect(behind, `${JSON.stringify(ours)} instead of ${JSON.stringify(theirs)}`).toEqual([]);
     });
   });
 
@@ -116,7 +119,9 @@ describeShared("corpus/ort-units", "a graph of onnxruntime's own tests", (folder
       const path = join(folder, name);
       const model = await readOnnx(path);
       const run = await firstRun(path, model);
-      expect(run === undefined, neverRun[name] ?? "the original runs on none of the inputs").toBe(name in neverRun);
+      expect(run === undefined, neverRun[name] ?? "The original runs on none of the random inputs.").toBe(
+        name in neverRun,
+      );
       const { bytes } = await optimized(model);
       if (!run) return;
       for (const rewriting of rewritings) {

@@ -16,26 +16,26 @@ import { countOperators } from "../oracles/rewritten.ts";
 import { largestOutputDifference, rewritings, runModel } from "../oracles/run-model.ts";
 
 /**
- * Outputs are normalized states of a few units; float32 sums in another order make 1.4e-6 of them at most, in all cases. A
- * step of an activation that is rounded the other way makes 7e-3 (onnxruntime itself does so once, with its optimization on
- * qat-bert-pt-eager-l17 as exported); none is.
+ * Outputs are normalized hidden states of a few units. Another order of summation changes them by 1.4e-6 at most. A
+ * quantized activation that rounds the other way would change them by 7e-3, and must not occur. (It occurs in
+ * onnxruntime's own optimization of qat-bert-pt-eager-l17.)
  */
 const TOLERANCE = 1e-5;
 
-/** Products of two layers, six each, by what they have become. */
+/** Expected integer operators for the MatMuls of two layers, six with constant weights per layer. */
 const forms: readonly (readonly [cases: RegExp, counts: Readonly<Record<string, number>>])[] = [
   [/^q-bert-dynamic/, { QAttention: 2, DynamicQuantizeLinear: 2, DynamicQuantizeMatMul: 6 }],
-  // Scores, and their products with values, are of two computed tensors.
+  // Attention has two MatMuls per layer without a constant operand. They stay in float.
   [/^q-.*-qdq/, { QLinearMatMul: 12, MatMul: 4 }],
   [/^q-bert-qop/, { QLinearMatMul: 16 }],
   [/^qat/, { QAttention: 2, MatMulIntegerToFloat: 6 }],
 ];
-const products = /^(QAttention|DynamicQuantizeLinear|DynamicQuantizeMatMul|QLinearMatMul|MatMul\w*|Gemm)$/;
+const matMuls = /^(QAttention|DynamicQuantizeLinear|DynamicQuantizeMatMul|QLinearMatMul|MatMul\w*|Gemm)$/;
 
 describeShared("corpus", "a model that was quantized elsewhere", (folder) => {
   const cases = existsSync(folder) ? readdirSync(folder).filter((name) => /^(q|qat)-/.test(name)) : [];
 
-  it("comes in 13 cases", () => {
+  it("is one of 13 cases", () => {
     expect(cases).toHaveLength(13);
   });
 
@@ -47,10 +47,10 @@ describeShared("corpus", "a model that was quantized elsewhere", (folder) => {
     const result = await integerMatMuls(graph);
     verifyGraph(result);
 
-    const counts = Object.entries(countOperators(result)).filter(([opType]) => products.test(opType));
+    const counts = Object.entries(countOperators(result)).filter(([opType]) => matMuls.test(opType));
     expect(Object.fromEntries(counts)).toEqual(forms.find(([names]) => names.test(name))?.[1]);
 
-    // Twelve matrices: those of the file, no byte changed, whichever way round they are kept.
+    // The twelve weight matrices are those of the file, byte for byte, transposed or not.
     const kept = [...result.nodes].flatMap(keptWeights);
     expect(kept).toHaveLength(12);
     expect(kept.map(fingerprint).sort()).toEqual(original.map(fingerprint).sort());
@@ -72,7 +72,7 @@ interface Matrix {
   readonly at: (row: number, column: number) => number;
 }
 
-/** The same for a matrix and its transpose. */
+/** Returns the same string for a matrix and its transpose. */
 function fingerprint({ rows, columns, at }: Matrix): string {
   const list = (n: number, m: number, get: (i: number, j: number) => number) =>
     `${n}×${m}: ${Array.from({ length: n * m }, (_, i) => get(Math.floor(i / m), i % m))}`;
@@ -85,7 +85,7 @@ const matrix = ({ shape: [rows = 0, columns = 0] }: Tensor, numbers: readonly nu
   at: (row, column) => numbers[row * columns + column] as number,
 });
 
-/** The integer weights of products in a file, or those that its float weights are quantized to. */
+/** Returns the integer weight matrices of a file, and quantizes its float weight matrices by definition. */
 function weightsOf(graph: Graph): Matrix[] {
   const isWeight = ({ constant, users }: Value, types: readonly string[]) =>
     constant?.shape.length === 2 && types.includes(constant.dtype) && ![...users].some((user) => user.is("Gather"));
@@ -99,11 +99,13 @@ function weightsOf(graph: Graph): Matrix[] {
   ];
 }
 
-/** Exporters put operators between constants and what reads them. */
+/** Skips Identity nodes, which exporters put between constants and their readers. */
 const original = (value: Value): Value =>
   value.producer?.is("Identity") && value.producer.inputs[0] ? original(value.producer.inputs[0]) : value;
 
-/** saturate(round(w / scale) + zero), halves to even: https://onnx.ai/onnx/operators/onnx__QuantizeLinear.html */
+/**
+ * Computes saturate(round(w / scale) + zero), halves to even: https://onnx.ai/onnx/operators/onnx__QuantizeLinear.html
+ */
 function quantizedByDefinition(node: Node): Matrix {
   const [weight, scale, zero] = node.inputs.map((input) => numbersOf(constantOf(input as Value)));
   const tensor = constantOf(node.inputs[0] as Value);
@@ -123,16 +125,16 @@ function constantOf(value: Value): Tensor {
   const found = original(value);
   const attribute = found.producer?.attributes["value"];
   const constant = found.constant ?? (attribute?.kind === "tensor" ? attribute.value : undefined);
-  if (!constant) throw new Error(`${value.name} is no constant`);
+  if (!constant) throw new Error(`${value.name} is not constant.`);
   return constant;
 }
 
 const halfToEven = (value: number) => (Math.abs(value % 1) === 0.5 ? 2 * Math.round(value / 2) : Math.round(value));
 
-/** The weights of one product, or of the three of an attention. */
+/** Returns the weight matrix of a MatMul, or the three of an attention. */
 function keptWeights(node: Node): Matrix[] {
   const weight = node.inputs[node.opType === "QLinearMatMul" ? 3 : 1]?.constant;
-  if (!weight || !products.test(node.opType)) return [];
+  if (!weight || !matMuls.test(node.opType)) return [];
   const whole = matrix(weight, numbersOf(weight));
   const count = node.opType === "QAttention" ? 3 : 1;
   const columns = whole.columns / count;

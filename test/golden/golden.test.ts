@@ -22,13 +22,13 @@ import { type GoldenCase, readGolden } from "../fixtures/golden.ts";
 import { defaultModel, preparedDefault } from "../fixtures/prepared-default.ts";
 import { describeShared } from "../fixtures/shared.ts";
 
-/** A quarter of the texts that come with the package. */
+/** A quarter of the built-in calibration texts. */
 const CALIBRATION_TEXTS = 100;
 
-/** golden.json rounds to six decimals, and transformers sums in another order. */
-const LEAST_FP32_COSINE = 0.999_99;
-/** The gate's own limits, here against transformers' vectors of texts that the gate does not know. */
-const leastCosine: Record<TargetName, { mean: number; worst: number }> = {
+/** golden.json is rounded to six decimals, and transformers sums in another order. */
+const MIN_FP32_COSINE = 0.999_99;
+/** Accuracy limits of `prepare`, applied to transformers' vectors of texts that `prepare` does not see. */
+const minCosines: Record<TargetName, { mean: number; worst: number }> = {
   edge: { mean: 0.99, worst: 0.975 },
   "regional-cpu": { mean: 0.99, worst: 0.975 },
   "regional-gpu": { mean: 0.9999, worst: 0.9995 },
@@ -45,13 +45,13 @@ describeShared("models/all-MiniLM-L6-v2", "all-MiniLM-L6-v2", (folder) => {
 
   testGolden(folder, async () => {
     const out = join(temporary, "artifact");
-    // Each text more costs a tenth of a second here; the default model is prepared on all texts.
+    // Each calibration text costs 0.1 s here. The default model is prepared with all of them.
     await prepare({ model: folder, out, name: "golden", calibration: calibrationTexts.slice(0, CALIBRATION_TEXTS) });
     return out;
   });
 });
 
-/** Compares an artifact with the vectors that transformers computes from the same folder. */
+/** Tests an artifact against the vectors that transformers computes from the same model folder. */
 function testGolden(folder: string, prepared: () => Promise<string>, count?: number): void {
   let artifact: Artifact;
   let cases: GoldenCase[];
@@ -66,7 +66,7 @@ function testGolden(folder: string, prepared: () => Promise<string>, count?: num
     sequences = cases.map(({ text }) => encode(text, artifact.manifest.maxTokens).ids);
   });
 
-  /** The golden texts' vectors from a model file on an engine. */
+  /** Computes the golden texts' vectors with a model file on an engine. */
   async function vectors(engine: Engine, model: Uint8Array<ArrayBuffer>): Promise<Float32Array[]> {
     const session = await engine.load(oneModel(model));
     try {
@@ -83,14 +83,14 @@ function testGolden(folder: string, prepared: () => Promise<string>, count?: num
     expect(sequences.map((ids) => [...ids])).toEqual(cases.map(({ input_ids }) => input_ids));
   });
 
-  it("has transformers' vectors as a fused float32 graph", async () => {
+  it("has transformers' vectors in the fused float32 graph", async () => {
     const checkpoint = await readCheckpoint(folder);
     const model = encodeOnnx(await fusedGraph(checkpoint.config, encoderWeights(checkpoint)));
     const { minCosine } = parity(reference, await vectors(ortNodeEngine({ threads: 1 }), model));
-    expect(minCosine).toBeGreaterThanOrEqual(LEAST_FP32_COSINE);
+    expect(minCosine).toBeGreaterThanOrEqual(MIN_FP32_COSINE);
   });
 
-  it.each(Object.entries(leastCosine) as [TargetName, { mean: number; worst: number }][])(
+  it.each(Object.entries(minCosines) as [TargetName, { mean: number; worst: number }][])(
     "stays close to transformers' vectors as %s",
     async (target, { mean, worst }) => {
       const { engine, model } = artifact.manifest.targets[target] as Target;

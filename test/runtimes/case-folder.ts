@@ -18,8 +18,8 @@ import type { Cases } from "./digests.ts";
 const root = join(import.meta.dirname, "../..");
 
 /**
- * What all runtimes are given: model files, `cases.json`, the kernels, and bundles: `digests.mjs` for all of them,
- * and in `pool/` the engine on several Web Workers, in `crash/` on some that end.
+ * Writes the files for all runtimes: models, `cases.json`, kernels and bundles. `digests.mjs` runs everywhere; `pool/`
+ * has the engine on several Web Workers, `crash/` the same with workers that crash.
  */
 export async function writeCases(folder: string): Promise<void> {
   const cases: Record<string, Cases[string]> = {};

@@ -18,7 +18,7 @@ const page = (expression: string) => `<!doctype html><script type="module">
 </script>`;
 
 /**
- * What an expression is in a page of a browser without a window.
+ * Evaluates an expression on a page in a headless browser.
  *
  * @param expression may use `read`, `compiled` and `digests`
  */
@@ -28,7 +28,7 @@ export async function inChromium(browser: string, folder: string, expression: st
     const file = request.url?.slice(1) ?? "";
     if (request.method === "POST") {
       const outcome = JSON.parse(await text(request)) as { value: unknown } | { stack: string };
-      if ("stack" in outcome) reject(new Error(`the page failed: ${outcome.stack}`));
+      if ("stack" in outcome) reject(new Error(`The page failed: ${outcome.stack}`));
       else resolve(outcome.value);
       response.end();
     } else if (file === "") response.setHeader("content-type", "text/html").end(page(expression));
@@ -43,13 +43,15 @@ export async function inChromium(browser: string, folder: string, expression: st
   const args = ["--headless", "--no-sandbox", "--disable-gpu", `--user-data-dir=${profile}`, "--no-first-run"];
   const child = spawn(browser, [...args, `http://127.0.0.1:${port}/`], { stdio: "ignore", detached: true });
   child.once("error", reject);
-  child.once("exit", (code) => reject(new Error(`${browser} ended with ${code} before its page was done`)));
-  const deadline = setTimeout(() => reject(new Error(`the page took more than ${DEADLINE_MS} ms`)), DEADLINE_MS);
+  child.once("exit", (code) =>
+    reject(new Error(`${browser} stopped with exit code ${code} before its page was done.`)),
+  );
+  const deadline = setTimeout(() => reject(new Error(`The page took more than ${DEADLINE_MS} ms.`)), DEADLINE_MS);
   try {
     return await promise;
   } finally {
     clearTimeout(deadline);
-    // Its whole group: a browser is many processes.
+    // Kill the process group, because a browser has many processes.
     if (child.pid !== undefined && child.exitCode === null) {
       const ended = once(child, "exit");
       process.kill(-child.pid, "SIGKILL");

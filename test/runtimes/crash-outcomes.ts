@@ -2,18 +2,21 @@ import { type EngineSession, oneModel } from "#sdk/runtime/engine/engine.ts";
 import type { KernelModules } from "#sdk/runtime/engine/wasm/index.ts";
 import { wasmPoolEngine } from "#sdk/runtime/engine/wasm-pool/index.ts";
 
-/** The first token of sequences at which a worker ends. */
+/** A worker crashes on sequences that start with this token id. */
 export const CRASHING = 42;
 
 export interface CrashOutcomes {
-  /** Of requests together of which the second and the fourth crash a worker: "computed", or an error's code. */
+  /**
+   * Outcomes of five concurrent requests, of which the second and the fourth crash a worker: "computed" or an error
+   * code.
+   */
   readonly meanwhile: readonly string[];
   readonly afterwards: readonly string[];
-  /** Memory of the pool before, and at last. */
+  /** Memory of the pool before and after all requests. */
   readonly bytes: readonly (number | undefined)[];
 }
 
-/** Lets workers of a pool crash: those of the bundle that this is in. */
+/** Crashes workers of a pool. The bundle that contains this file has workers that can crash. */
 export async function crashOutcomes(kernels: KernelModules, model: Uint8Array<ArrayBuffer>): Promise<CrashOutcomes> {
   const session = await wasmPoolEngine({ ...kernels, threads: 2 }).load(oneModel(model));
   const before = session.memoryBytes();

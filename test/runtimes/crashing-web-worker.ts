@@ -5,6 +5,7 @@ import { CRASHING } from "./crash-outcomes.ts";
 const answer = answering((message, buffers) => self.postMessage(message, { transfer: buffers }));
 
 self.onmessage = ({ data }: { data: ThreadTask }) => {
-  if ("sequences" in data && data.sequences.some((ids) => ids[0] === CRASHING)) throw new RangeError("as wanted");
+  if ("sequences" in data && data.sequences.some((ids) => ids[0] === CRASHING))
+    throw new RangeError("A crash on purpose.");
   return answer(data);
 };

@@ -2,16 +2,16 @@ import { sha256Hex } from "#sdk/artifact/sha256.ts";
 import { type Engine, oneModel, type TokenIds, type VectorHead } from "#sdk/runtime/engine/engine.ts";
 import { hasRelaxedSimd, type KernelModules, wasmEngine } from "#sdk/runtime/engine/wasm/index.ts";
 
-/** Token ids by the model file that is to compute them: what `cases.json` holds. */
+/** Token ids of the test sequences, by model file: the content of `cases.json`. */
 export type Cases = Readonly<Record<string, readonly (readonly number[])[]>>;
 export type Read = (file: string) => Promise<Uint8Array<ArrayBuffer>>;
 
-/** What one runtime computes. */
+/** The results of one runtime. */
 export interface Digests {
-  /** By which a runtime names itself. */
+  /** The runtime's `navigator.userAgent`. */
   readonly agent: string;
   readonly hasRelaxedSimd: boolean;
-  /** SHA-256 of all results of a model, by model, kernels and head. */
+  /** SHA-256 of a model's results, by model, kernels and head. */
   readonly results: Readonly<Record<string, string>>;
 }
 
@@ -22,14 +22,14 @@ const heads: Readonly<Record<string, VectorHead | undefined>> = {
   max: { pooling: "max", normalize: true },
 };
 
-/** For runtimes that compile bytes. */
+/** Compiles the kernels, in runtimes that can compile from bytes. */
 export async function compiled(read: Read): Promise<KernelModules> {
   const compile = async (build: string) => WebAssembly.compile(await read(`${build}.wasm`));
   const simd = await compile("simd");
   return hasRelaxedSimd() ? { relaxed: await compile("relaxed"), simd } : { simd };
 }
 
-/** Runs every case with the faster kernels, where the runtime has them, and with the plain ones. */
+/** Runs every case with both kernel builds; without relaxed SIMD, with one. */
 export async function digests(
   { relaxed, simd }: KernelModules,
   read: Read,

@@ -1,7 +1,7 @@
 import { accessSync, constants } from "node:fs";
 import { delimiter, join } from "node:path";
 
-/** The first of some programs that is installed here: where PATH says, npm's own folder included. */
+/** Finds the first of some programs that is installed, in npm's folder or in PATH. */
 export function executable(...names: readonly string[]): string | undefined {
   const folders = [
     join(import.meta.dirname, "../../node_modules/.bin"),

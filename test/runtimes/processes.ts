@@ -7,7 +7,7 @@ import { cleanEnv } from "../e2e/clean-env.ts";
 const exec = promisify(execFile);
 const DEADLINE_MS = 50_000;
 
-/** Node's modules for files, which Deno and Bun have too. */
+/** Uses Node's file module, which Deno and Bun also have. */
 const script = (expression: string) => `
   import { readFile } from "node:fs/promises";
   import { compiled, digests } from "./digests.mjs";
@@ -16,9 +16,9 @@ const script = (expression: string) => `
   console.log(JSON.stringify(await ${expression}));`;
 
 /**
- * What an expression is in a process of another runtime.
+ * Evaluates an expression in a process of another runtime.
  *
- * @param command which is given the script to run
+ * @param command receives the path of the script as its last argument
  * @param expression may use `read`, `compiled` and `digests`
  */
 export async function inProcess(

@@ -18,11 +18,11 @@ const CRASH = `import("./crash/index.js").then(async ({ crashOutcomes }) =>
 
 interface Runtime {
   readonly name: string;
-  /** In what it calls itself. */
+  /** Part of the runtime's user agent. */
   readonly agent: string;
-  /** Any of these has to be installed. */
+  /** Names of the program; one of them must be installed. */
   readonly programs?: readonly string[];
-  /** Node's threads are others, and have tests of their own. */
+  /** False for Node, whose worker threads have tests of their own, and for workerd. */
   readonly hasWebWorkers: boolean;
   run(program: string, folder: string, expression: string): Promise<unknown>;
 }
@@ -64,7 +64,7 @@ const runtimes: readonly Runtime[] = [
   },
 ];
 
-describe("the same bytes everywhere:", () => {
+describe("every runtime computes the same bytes:", () => {
   let folder: string;
   let reference: Digests;
   beforeAll(async () => {
@@ -75,7 +75,7 @@ describe("the same bytes everywhere:", () => {
   });
   afterAll(() => rm(folder, { recursive: true, force: true }));
 
-  it("the engine computes the same with relaxed SIMD and without, and something else for every model and head", () => {
+  it("the engine computes the same with and without relaxed SIMD, and different results for every model and head", () => {
     const plain = Object.keys(reference.results).filter((name) => name.includes(" simd "));
     expect(plain).toHaveLength(16);
     for (const name of plain) {
@@ -88,21 +88,21 @@ describe("the same bytes everywhere:", () => {
     const program = programs ? executable(...programs) : "";
     const itRuns = (property: string, test: (program: string) => Promise<void>) => {
       if (program !== undefined) return it(property, () => test(program));
-      const reason = `no ${programs?.join(" or ")} is installed`;
+      const reason = `${programs?.join(" or ")} is not installed`;
       console.warn(`Skipped: ${property} (${reason})`);
       it.skip(`${property} (skipped: ${reason})`);
     };
 
-    itRuns(`${name} computes what is computed here`, async (program) => {
+    itRuns(`${name} computes the same bytes`, async (program) => {
       expect(await run(program, folder, ENGINE)).toEqual({ ...reference, agent: expect.stringContaining(agent) });
     });
     if (!hasWebWorkers) continue;
 
-    itRuns(`a pool of two threads in ${name} computes what is computed here`, async (program) => {
+    itRuns(`a pool of two threads in ${name} computes the same bytes`, async (program) => {
       expect(await run(program, folder, POOL)).toEqual({ ...reference, agent: expect.stringContaining(agent) });
     });
 
-    itRuns(`a pool in ${name} replaces workers that crash, and only the requests in them fail`, async (program) => {
+    itRuns(`a pool in ${name} replaces workers that crash, and only their requests fail`, async (program) => {
       const { meanwhile, afterwards, bytes } = (await run(program, folder, CRASH)) as CrashOutcomes;
       expect(meanwhile).toEqual(["computed", "worker_failed", "computed", "worker_failed", "computed"]);
       expect(afterwards).toEqual(["computed", "computed"]);

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { convertV4MiniflareOptions, Miniflare } from "miniflare";
 import type { Cases, Digests } from "./digests.ts";
 
-/** A Worker compiles no bytes: kernels come as modules, and so do its files. */
+/** A Worker cannot compile bytes, so the kernels and all files are modules. */
 const script = (files: readonly string[]) => `
   import { digests } from "./digests.mjs";
   import relaxed from "./relaxed.wasm";

@@ -1,14 +1,14 @@
 import { globSync, readFileSync } from "node:fs";
 import { dirname, join, posix } from "node:path";
 
-/** A source file: what it imports and what it exports. Paths are relative to `sdk/src`. */
+/** A source file with its imports and exports. Paths are relative to `sdk/src`. */
 export interface SourceFile {
   readonly path: string;
-  /** Files of the SDK, types included. */
+  /** Imported files of the SDK, including type imports. */
   readonly imports: readonly string[];
-  /** Built-ins of Node, such as `node:fs`. */
+  /** Imported Node built-ins, such as `node:fs`. */
   readonly builtIns: readonly string[];
-  /** Names declared and exported here; re-exports do not count. */
+  /** Names that the file declares and exports, without re-exports. */
   readonly declares: readonly string[];
 }
 
@@ -28,7 +28,7 @@ export function parseSource(path: string, text: string): SourceFile {
   };
 }
 
-/** Reads every product file of the SDK: tests and AssemblyScript are left out. */
+/** Reads every source file of the SDK, without tests and AssemblyScript. */
 export function readSources(root: string): SourceFile[] {
   return globSync("**/*.ts", { cwd: root })
     .filter((path) => !/\.test(-d)?\.ts$/.test(path) && !path.includes("/assembly/"))

@@ -36,24 +36,24 @@ export const layers: readonly string[] = [
   "cli",
 ];
 
-/** Rooms that import even less than their place in `layers` allows. */
+/** Rooms that may import less than their place in `layers` allows. */
 export const narrower: Readonly<Record<string, readonly string[]>> = {
-  // Browsers load the client: it shares types with the server and nothing else.
+  // Browsers load the client, so it shares only types with the server.
   client: ["serve/contract"],
 };
 
-/** Pairs of wings that do not know each other, whatever their order. */
-export const strangers: readonly (readonly [wing: string, other: string])[] = [
+/** Pairs of rooms that must not import each other, in either direction. */
+export const strangers: readonly (readonly [room: string, other: string])[] = [
   ["compile", "serve"],
   ["compile", "client"],
-  // Models in this process, for Node: a server gets its engine from outside.
+  // A server gets its engine from outside; `local` runs models in this process, on Node.
   ["serve", "local"],
 ];
 
-/** Wings that run in Workers, browsers and every other web-standard runtime, and so import no Node built-in. */
+/** Rooms that run in Workers, browsers and other web-standard runtimes. They import no Node built-in. */
 export const webStandard: readonly string[] = ["artifact", "storage", "runtime", "serve", "client"];
 
-/** The parts of those wings that are entries for Node alone. */
+/** Node-only parts of those rooms. */
 export const nodeOnly: readonly string[] = [
   "storage/fs.ts",
   "storage/folder-artifact.ts",

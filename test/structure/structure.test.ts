@@ -7,7 +7,7 @@ import { backwardImports, circles, crowdedWing, misplacedBuiltIns, roomOf, share
 const file = (path: string, text = ""): SourceFile => parseSource(path, text);
 
 describe("parseSource", () => {
-  it("finds static, dynamic, type and side-effect imports, and names that are declared and exported", () => {
+  it("finds static, dynamic, type and side-effect imports, and exported declarations", () => {
     const text = `import { a } from "../graph/graph.ts";
       import type { B } from "../onnx/proto.ts";
 import "./polyfill.ts";
@@ -39,7 +39,7 @@ export { e } from "./e.ts";`;
   });
 });
 
-describe("planted violations are found", () => {
+describe("the checks find", () => {
   it("an import of a higher room, also as a type", () => {
     const files = [file("compile/graph/node.ts", 'import type { X } from "../fusions/index.ts";')];
     expect(backwardImports(files)).toEqual([
@@ -47,13 +47,13 @@ describe("planted violations are found", () => {
     ]);
   });
 
-  it("an import of the compile wing by the runtime", () => {
+  it("an import of the compiler by the runtime", () => {
     expect(backwardImports([file("runtime/model.ts", 'import { x } from "../compile/graph/graph.ts";')])).toHaveLength(
       1,
     );
   });
 
-  it("the compile wing and the server import each other in neither direction", () => {
+  it("an import of the server by the compiler", () => {
     expect(backwardImports([file("compile/index.ts", 'export { x } from "../serve/app.ts";')])).toHaveLength(1);
   });
 
@@ -70,7 +70,7 @@ describe("planted violations are found", () => {
     expect(misplacedBuiltIns([file("storage/fs.ts", text), file("compile/files/a.ts", text)])).toEqual([]);
   });
 
-  it("a circle of files, and no circle where two paths lead to one file", () => {
+  it("a circle of files, but not two paths to one file", () => {
     const files = [
       file("serve/a.ts", 'import { b } from "./b.ts";'),
       file("serve/b.ts", 'import type { c } from "./c.ts"; import { d } from "./d.ts";'),
@@ -80,14 +80,14 @@ describe("planted violations are found", () => {
     expect(circles(files)).toEqual(["circle of 3: serve/a.ts, serve/b.ts, serve/c.ts"]);
   });
 
-  it("one name for two things, unless the allow-list gives a reason that still holds", () => {
+  it("a name with two meanings, unless the allow-list gives a reason that still applies", () => {
     const files = [file("serve/a.ts", "export type Range = 1;"), file("storage/b.ts", "export const Range = 2;")];
     expect(sharedNames(files, {})).toEqual(["Range is exported by serve/a.ts and storage/b.ts"]);
     expect(sharedNames(files, { Range: "a reason" })).toEqual([]);
     expect(sharedNames([], { Range: "a reason" })).toHaveLength(1);
   });
 
-  it("a crowded wing", () => {
+  it("a compiler with too many rooms", () => {
     const files = Array.from({ length: 21 }, (_, i) => file(`compile/room-${i}/a.ts`));
     expect(crowdedWing(files)).toHaveLength(1);
     expect(crowdedWing(files.slice(1))).toEqual([]);

@@ -14,22 +14,25 @@ export function backwardImports(files: readonly SourceFile[]): string[] {
   return eachImport(files, (from, to) => {
     const [own, other] = [roomOf(from), roomOf(to)];
     const isNarrow = own in narrower && own !== other && !narrower[own]?.includes(other);
-    const areStrangers = strangers.some(([wing, apart]) => isIn(from, wing) && isIn(to, apart));
+    const areStrangers = strangers.some(([room, apart]) => isIn(from, room) && isIn(to, apart));
     if (layers.indexOf(other) <= layers.indexOf(own) && !isNarrow && !areStrangers) return undefined;
     return `${from} imports ${to}: ${own || "the root"} must not know ${other || "the root"}`;
   });
 }
 
-/** Lists Node built-ins in code that has to run everywhere. */
+/** Lists Node built-ins in code that must run on every runtime. */
 export function misplacedBuiltIns(files: readonly SourceFile[]): string[] {
   return files
     .filter(
-      ({ path }) => webStandard.some((wing) => isIn(path, wing)) && !nodeOnly.some((node) => path.startsWith(node)),
+      ({ path }) => webStandard.some((room) => isIn(path, room)) && !nodeOnly.some((node) => path.startsWith(node)),
     )
     .flatMap(({ path, builtIns }) => builtIns.map((name) => `${path} imports ${name}, but also runs outside of Node`));
 }
 
-/** Lists circles of files that import each other, types included: the strongly connected components (Tarjan, 1972). */
+/**
+ * Lists circles of files that import each other, including type imports: the strongly connected components (Tarjan,
+ * 1972).
+ */
 export function circles(files: readonly SourceFile[]): string[] {
   const byPath = new Map(files.map((file) => [file.path, file]));
   const index = new Map<string, number>();
@@ -67,7 +70,7 @@ export function sharedNames(files: readonly SourceFile[], allowed: Readonly<Reco
   ];
 }
 
-/** Lists rooms of the compile wing beyond the twenty that a reader can keep in mind. */
+/** Lists the compiler's rooms beyond the twenty that a reader can remember. */
 export function crowdedWing(files: readonly SourceFile[], limit = 20): string[] {
   const rooms = new Set(files.flatMap(({ path }) => /^compile\/([^/]+)\//.exec(path)?.[1] ?? []));
   return rooms.size > limit ? [`compile/ has ${rooms.size} folders, at most ${limit} are allowed`] : [];
