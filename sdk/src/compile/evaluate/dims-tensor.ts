@@ -1,7 +1,10 @@
 import type { Dim } from "../graph/dim.ts";
 import { type DataType, elementCount, type Tensor, tensorFromNumbers } from "../graph/tensor.ts";
 
-/** Converts sizes to a tensor of a type that models compute sizes in. Undefined unless all are integers below 2⁵³. */
+/**
+ * Converts sizes to an int64, int32 or boolean tensor. Returns undefined for other types, and unless all sizes are
+ * integers below 2⁵³.
+ */
 export function dimsTensor(
   dtype: DataType | undefined,
   shape: readonly number[],

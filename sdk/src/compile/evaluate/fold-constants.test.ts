@@ -13,7 +13,7 @@ import { toOrt } from "./ort-tensor.ts";
 
 const MEBIBYTE = 1 << 20;
 
-/** Folds a sketch with the outputs of `draw`. onnxruntime must compute the same bits before and after. */
+/** Folds the graph that `draw` makes. Checks that onnxruntime computes the same bits before and after. */
 async function folded(draw: (s: Sketch) => readonly Value[], opset = 17): Promise<Sketch> {
   const [before, after] = [new Sketch(opset), new Sketch(opset)];
   for (const s of [before, after]) for (const [i, value] of draw(s).entries()) s.output(value, `result${i}`);
@@ -26,7 +26,7 @@ async function folded(draw: (s: Sketch) => readonly Value[], opset = 17): Promis
   return after;
 }
 
-/** A tensor of ones with dynamic sizes. */
+/** Makes tensors of ones for all inputs, twice with different dynamic sizes. */
 const feedsOf = ({ graph }: Sketch) =>
   [2, 5].map((size) =>
     Object.fromEntries(
@@ -124,7 +124,7 @@ describe("foldConstants", () => {
   it("folds values even if others fail", async () => {
     const s = new Sketch();
     const mismatch = s.op("Add", [s.floats([2], [1, 2]), s.floats([3], [1, 2, 3])]);
-    // An invalid rank that shows only at run time.
+    // Declares a shape, so that the failure shows only at run time.
     mismatch.shape = [2];
     const sound = [1, 2, 3].map((value) => s.op("Neg", [value]));
     for (const [i, value] of [...sound, mismatch].entries()) s.output(value, `result${i}`);
@@ -148,7 +148,7 @@ describe("foldConstants", () => {
     const result = s.op(opType, inputs, settings);
     s.output(result);
     inferShapes(s.graph);
-    // Even if its shape is known.
+    // Declares the shape, so that an unknown shape is not the reason.
     Object.assign(result, { dtype: "float32", shape: [2] });
     await foldConstants(s.graph);
     expect(operators(s)).toEqual([opType]);

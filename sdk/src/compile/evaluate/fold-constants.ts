@@ -7,13 +7,13 @@ import { transposedMatrix } from "../graph/transposed-matrix.ts";
 import { dimsTensor } from "./dims-tensor.ts";
 import { runSubgraph } from "./run-subgraph.ts";
 
-/** Folding these would undo the quantization of weights. */
+/** Operators that are never folded, because folding would undo the quantization of weights. */
 const quantizationOperators = new Set(["DequantizeLinear", "QuantizeLinear", "DynamicQuantizeLinear"]);
 
-/** Maximum growth of the file in bytes by folding one node. */
+/** Maximum bytes that folding one node may add to the file. */
 const MAX_GROWTH_BYTES = 1 << 20;
 
-/** Bytes of constants that onnxruntime computes in one call. Limits memory. */
+/** Bytes of results after which a batch is complete. onnxruntime computes one batch per call, to limit memory. */
 const BATCH_BYTES = 8 << 20;
 
 /** Replaces values that depend only on constants and fixed sizes by constants. */
@@ -36,7 +36,7 @@ export async function foldConstants(graph: Graph): Promise<void> {
   graph.prune();
 }
 
-/** Folds shape arithmetic whose result does not depend on batch or sequence. */
+/** Folds shape arithmetic whose result does not depend on the batch size or the sequence length. */
 function foldSizes(graph: Graph): void {
   for (const node of graph.nodes) {
     const [value] = node.outputs;
@@ -72,7 +72,7 @@ async function replaceByResults(graph: Graph, values: readonly Value[]): Promise
 function isFoldable(node: Node): boolean {
   if (quantizationOperators.has(node.opType) || isRandom(node) || node.captures.length > 0) return false;
   if (Object.values(node.attributes).some(({ kind }) => kind === "other")) return false;
-  // Only constants without other readers are removed from the file.
+  // Counts only constants without other readers, because only these disappear from the file.
   const before = node.inputs.reduce(
     (sum, input) => sum + (input?.constant && input.users.size === 1 ? byteLength(input.constant) : 0),
     0,

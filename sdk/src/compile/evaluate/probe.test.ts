@@ -14,13 +14,16 @@ const sources = (value: Value): ValueSources => {
 };
 const names = (values: ReadonlySet<Value>) => [...values].map(({ name }) => name).sort();
 
-/** Ones of the shape of something that onnxruntime does not even know, times an input. */
+/**
+ * Multiplies `scale` [1] by ones of shape [length, 2], where the length comes from the shape of another input. `unknown`
+ * is the output of an operator that onnxruntime does not have.
+ */
 function masked() {
   const s = new Sketch();
   const x = s.input("x", ["b", "s"]);
   const unknown = s.op("NoSuchOperator", [x], {}, { domain: "example.com" });
   Object.assign(unknown, { dtype: "float32", shape: [symbolicDim("b"), symbolicDim("s"), 4] });
-  const sizes = s.op("Shape", [s.input("states", ["b", "s", 4])], {}, { name: "sizes" });
+  const sizes = s.op("Shape", [s.input("hidden", ["b", "s", 4])], {}, { name: "sizes" });
   const length = s.op("Gather", [sizes, s.index(1)], {}, { name: "length" });
   const target = s.op("Concat", [s.op("Unsqueeze", [length, [0]]), [2]], { axis: 0 }, { name: "target" });
   const result = s.op("Mul", [s.op("Expand", [s.input("scale", [1]), target]), 3]);
@@ -92,7 +95,7 @@ describe("probe", () => {
     const sizes = s.op("Shape", [unknown]);
     const result = s.op("ConstantOfShape", [s.op("Identity", [sizes])]);
     inferShapes(s.graph);
-    // As if the operator had a shape rule.
+    // Sets the sizes, as a shape rule for the operator would.
     for (const value of [sizes, sizes.users.values().next().value?.output as Value]) {
       Object.assign(value, {
         dtype: "int64",

@@ -5,7 +5,7 @@ import { elementCount, isInteger, numbersOf, type Tensor } from "../graph/tensor
 import { dimsTensor } from "./dims-tensor.ts";
 import { runSubgraph } from "./run-subgraph.ts";
 
-/** The values that a value is computed from. The search stops at sizes. */
+/** The values that a value is computed from. The search stops at values that hold sizes. */
 export interface ValueSources {
   /** Inputs of the graph. */
   readonly inputs: ReadonlySet<Value>;
@@ -16,16 +16,16 @@ export interface ValueSources {
   readonly computed: ReadonlySet<Value>;
 }
 
-/** Maximum number of values to search. Values worth probing depend on few others. */
+/** Maximum number of values to search. A value worth probing depends on few others. */
 const MAX_NODES = 512;
 
-/** Maximum elements of a tensor in a probe. Probes use small sizes, but a file may fix large ones. */
+/** Maximum elements of a tensor in a probe. Probes use small sizes, but a model may have large fixed ones. */
 export const MAX_PROBED_ELEMENTS = 1 << 26;
 
 /**
  * Finds the sources of a value.
  *
- * @returns undefined if the value depends on too much to be probed
+ * @returns undefined if the value depends on too many others, on a sub-graph or on an unreadable constant
  */
 export function sourcesOf(value: Value): ValueSources | undefined {
   const [inputs, sizes, constants] = [new Set<Value>(), new Set<Value>(), new Set<Value>()];
@@ -51,8 +51,8 @@ const isSizes = ({ content, shape, dtype }: Value): boolean =>
   content !== undefined && (shape?.length ?? 2) <= 1 && isInteger(dtype) && dtype !== "bool";
 
 /**
- * Computes a value for given sizes and inputs. Values that are computed from sizes are passed as numbers, so that the part of
- * the model before a `Shape` need not run.
+ * Computes a value for given sizes and inputs. Passes values that hold sizes as numbers, so that the part of the model
+ * before a `Shape` need not run.
  *
  * @param symbols the number for each symbol
  * @param given tensors for the inputs
@@ -100,7 +100,7 @@ const isLength = ({ constant, users }: Value): boolean =>
 /** Operators that scale positions by a constant. */
 const scalings = new Set(["Mul", "Div"]);
 
-/** Larger reciprocals are not lengths: they come from an epsilon that avoids division by 0. */
+/** Maximum reciprocal that counts as a length. Larger ones come from an epsilon that avoids division by 0. */
 const MAX_RECIPROCAL = 4096;
 
 /** Returns the lengths that scale factors imply: positions times 0.01 reach 1 at length 100. */
@@ -112,7 +112,10 @@ function reciprocals({ constant, users }: Value): number[] {
     .filter((length) => length > 1 && length <= MAX_RECIPROCAL);
 }
 
-/** Returns the largest constant that may be a length. A probe's sizes must exceed it to show every effect. */
+/**
+ * Returns the largest constant that may be a length. A probe must be longer than that to show every effect of the
+ * constant.
+ */
 export function largestConstant({ constants }: ValueSources): number {
   const small = [...constants].flatMap((value) => [
     ...(value.constant && isLength(value) && elementCount(value.constant.shape) <= 64 ? numbersOf(value.constant) : []),

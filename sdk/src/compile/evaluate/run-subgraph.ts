@@ -5,14 +5,17 @@ import { numbersOf, type Tensor } from "../graph/tensor.ts";
 import { ortSession } from "./ort-session.ts";
 import { fromOrt, toOrt } from "./ort-tensor.ts";
 
-/** onnxruntime's log level for fatal errors only. A failure just means that the value is unknown. */
+/**
+ * onnxruntime's log level for fatal errors only. Other errors are not logged, because a failure just means that the value
+ * is unknown.
+ */
 const LOG_FATAL = 4;
 
 /**
- * Computes values of a graph from other values, by onnxruntime with its optimizations off. So operators need no
- * implementation here, and give the same results as in the model.
+ * Computes values of a graph from other values. Runs the nodes on onnxruntime without its optimizations, so that
+ * operators need no implementation here and give the same results as in the model.
  *
- * @param given values to start from, with known types; everything `wanted` depends on must be given or constant
+ * @param given values to start from, with known types; everything that `wanted` depends on must be given or constant
  * @returns undefined if onnxruntime cannot run the nodes in between
  */
 export async function runSubgraph(
@@ -77,7 +80,9 @@ export async function runSubgraph(
   }
 }
 
-/** Whether an integer division may end the process: onnxruntime does not catch the CPU's trap for divisors 0 and −1. */
+/**
+ * Whether an integer division may end the process: onnxruntime does not catch the CPU exception for divisors 0 and −1.
+ */
 function mayTrap(node: Node, given: ReadonlyMap<Value, Tensor>): boolean {
   const [, divisor] = node.inputs;
   if (!(node.is("Div") || node.is("Mod")) || !divisor || divisor.dtype?.includes("float")) return false;

@@ -24,7 +24,7 @@ const sequences = fc.array(
 );
 const tokens = (all: readonly number[][]) => all.map((ids) => Int32Array.from(ids));
 
-/** Rows of an input, [sequences, width]. */
+/** Returns the rows of an input [sequences, width]. */
 function rowsOf(batch: TokenBatch, name: string): number[][] {
   const value = batch.get(name) as Tensor;
   const [rows = 0, width = 0] = value.shape;
@@ -35,33 +35,36 @@ const lengthOf = (mask: readonly number[] | undefined) => mask?.reduce((sum, val
 const key = (ids: readonly number[]) => ids.join();
 
 describe("tokenBatches", () => {
-  it.each(["int64", "int32"] as const)("has every sequence once, padded on the right and masked, as %s", (dtype) => {
-    fc.assert(
-      fc.property(sequences, (all) => {
-        const batches = tokenBatches(graphOf(usual, dtype), tokens(all));
-        const found = batches.flatMap((batch) => {
-          expect([...batch.keys()]).toEqual(usual);
-          expect([...batch.values()].every((value) => value.dtype === dtype)).toBe(true);
-          expect(
-            rowsOf(batch, "token_type_ids")
-              .flat()
-              .every((type) => type === 0),
-          ).toBe(true);
-          const masks = rowsOf(batch, "attention_mask");
-          return rowsOf(batch, "input_ids").map((ids, row) => {
-            const length = lengthOf(masks[row]);
-            expect(masks[row]?.slice(0, length).every((value) => value === 1)).toBe(true);
-            expect(ids.slice(length).every((id) => id === 0)).toBe(true);
-            return ids.slice(0, length);
+  it.each(["int64", "int32"] as const)(
+    "batches every sequence once, padded on the right and masked, as %s",
+    (dtype) => {
+      fc.assert(
+        fc.property(sequences, (all) => {
+          const batches = tokenBatches(graphOf(usual, dtype), tokens(all));
+          const found = batches.flatMap((batch) => {
+            expect([...batch.keys()]).toEqual(usual);
+            expect([...batch.values()].every((value) => value.dtype === dtype)).toBe(true);
+            expect(
+              rowsOf(batch, "token_type_ids")
+                .flat()
+                .every((type) => type === 0),
+            ).toBe(true);
+            const masks = rowsOf(batch, "attention_mask");
+            return rowsOf(batch, "input_ids").map((ids, row) => {
+              const length = lengthOf(masks[row]);
+              expect(masks[row]?.slice(0, length).every((value) => value === 1)).toBe(true);
+              expect(ids.slice(length).every((id) => id === 0)).toBe(true);
+              return ids.slice(0, length);
+            });
           });
-        });
-        expect(found.map(key).sort()).toEqual(all.map(key).sort());
-      }),
-      seeded(40),
-    );
-  });
+          expect(found.map(key).sort()).toEqual(all.map(key).sort());
+        }),
+        seeded(40),
+      );
+    },
+  );
 
-  it("has no more tokens in a batch than kernels need, unless one sequence does, and no less than fit", () => {
+  it("fills every batch up to the token limit, and exceeds it only for a single long sequence", () => {
     fc.assert(
       fc.property(sequences, (all) => {
         const sizes = tokenBatches(graphOf(usual), tokens(all)).map(
@@ -79,7 +82,7 @@ describe("tokenBatches", () => {
     expect(tokenBatches(graphOf(usual), tokens(short))).toHaveLength(1);
   });
 
-  it("pads nothing where no mask would say so", () => {
+  it("pads nothing if the graph has no attention mask", () => {
     const given = tokens([[1], [2, 3], [4], [5, 6], [7, 8, 9]]);
     const batches = tokenBatches(graphOf(["input_ids"]), given);
     expect(batches.map((batch) => rowsOf(batch, "input_ids"))).toEqual([
@@ -92,7 +95,7 @@ describe("tokenBatches", () => {
     ]);
   });
 
-  it("refuses a model whose tokens have another name", () => {
+  it("refuses a model without an input named input_ids", () => {
     expect(refusal(() => tokenBatches(graphOf(["ids"]), []))).toBe("inputs_unknown");
   });
 });

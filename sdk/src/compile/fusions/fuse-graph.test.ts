@@ -5,9 +5,9 @@ import { verifyGraph } from "../graph/verify-graph.ts";
 import { fuseGraph } from "./fuse-graph.ts";
 
 const WIDTH = 8;
-/** Length of a chain: too long for recursion, and for a quadratic search. */
+/** Number of nodes in a chain: too many for recursion, and for a quadratic search. */
 const LONG = 3000;
-/** Generous for a busy machine. An exponential search would take hours. */
+/** Time limit that is generous for a busy machine. An exponential search would take hours. */
 const TIMEOUT_MS = 30_000;
 
 const normalized = (s: Sketch, x: Value) => s.op("LayerNormalization", [x, s.random([WIDTH], 1), s.random([WIDTH])]);
@@ -37,7 +37,7 @@ it.each<[string, (s: Sketch) => Value]>([
       ),
   ],
   [
-    `${LONG} times Transpose of what is not fixed`,
+    `${LONG} times Transpose of a computed tensor with dynamic sizes`,
     (s) =>
       s.op("Reshape", [
         repeated(LONG, s.input("x", ["batch", "sequence", WIDTH]), (x) =>

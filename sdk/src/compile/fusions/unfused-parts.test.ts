@@ -14,7 +14,7 @@ import { tensor } from "../graph/tensor.ts";
 import { fuseGraph } from "./fuse-graph.ts";
 import { unfusedParts } from "./unfused-parts.ts";
 
-/** Returns the reasons for a graph with fused attention and the nodes that `draw` adds. */
+/** Returns the reasons for a graph that has fused attention and the nodes that `draw` adds. */
 async function reasons(draw: (s: Sketch, attended: Value) => Value) {
   const s = new Sketch();
   s.output(draw(s, drawAttention(s, s.input("x", ["batch", "sequence", HIDDEN]))));

@@ -7,8 +7,8 @@ import { isFusedAttention } from "./fused-operators.ts";
 
 /**
  * Lists the reasons why a graph is not completely fused: one for each attention, layer normalization and activation that
- * still consists of several nodes. Empty if the graph is completely fused. A graph without any attention also gets a reason,
- * because it is not a known encoder.
+ * still consists of several nodes. The list is empty if the graph is completely fused. A graph without any attention gets
+ * a reason too, because it is not a known encoder.
  */
 export function unfusedParts(graph: Graph, trace: Trace): UnfusedReason[] {
   const reasons = [...graph.nodes].flatMap((node) => {
@@ -24,7 +24,7 @@ export function unfusedParts(graph: Graph, trace: Trace): UnfusedReason[] {
 interface Leftover {
   /** Rules that should have fused the nodes. */
   readonly rules: readonly [string, ...string[]];
-  /** Nodes at which they may have failed. */
+  /** Nodes at which these rules may have failed. */
   readonly nodes: readonly Node[];
   /** A node that no fused operator can contain. */
   readonly obstacle?: Node | undefined;
@@ -101,7 +101,7 @@ function isCentredSquare(value: Value | undefined): boolean {
   return (base?.is("Cast") ? base.inputs[0]?.producer : base)?.is("Sub") === true;
 }
 
-/** Returns the nodes after this one. The search continues behind nodes that satisfy `passes`. */
+/** Returns the nodes that read this one, directly or through nodes that satisfy `passes`. */
 function readers(node: Node, passes: (node: Node) => boolean): Node[] {
   const found = new Set<Node>();
   const stack = [node];
@@ -115,5 +115,5 @@ function readers(node: Node, passes: (node: Node) => boolean): Node[] {
   return [...found];
 }
 
-/** Maximum nodes to return. A sub-layer has fewer. */
+/** Maximum number of nodes to return. A sub-layer has fewer. */
 const MAX_READERS = 64;

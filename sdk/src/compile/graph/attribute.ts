@@ -1,7 +1,10 @@
 import type { AttributeProto } from "../proto/onnx-messages.ts";
 import type { Tensor } from "./tensor.ts";
 
-/** A node's constant parameter. The kinds are those of ONNX: a model file distinguishes 1 from 1.0. */
+/**
+ * A constant parameter of a node. It keeps the attribute types of ONNX, because a model file distinguishes the integer 1
+ * from the float 1.0.
+ */
 export type Attribute =
   | { readonly kind: "int"; readonly value: number }
   | { readonly kind: "float"; readonly value: number }
@@ -9,7 +12,10 @@ export type Attribute =
   | { readonly kind: "ints"; readonly value: readonly number[] }
   | { readonly kind: "floats"; readonly value: readonly number[] }
   | { readonly kind: "tensor"; readonly value: Tensor }
-  /** An attribute that no rewrite reads: a sub-graph, a type or a reference to a function's parameter. Kept unchanged. */
+  /**
+   * An attribute that no rewrite reads: a sub-graph, a type or a reference to a function's parameter. It is written back
+   * unchanged.
+   */
   | { readonly kind: "other"; readonly value: AttributeProto };
 
 export const int = (value: number): Attribute => ({ kind: "int", value });

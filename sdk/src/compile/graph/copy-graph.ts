@@ -1,7 +1,7 @@
 import { Graph } from "./graph.ts";
 import type { Value } from "./node.ts";
 
-/** Copies a graph. The copy shares the tensors, which are never written to. */
+/** Copies a graph. The copy shares the tensors, because tensors are never modified. */
 export function copyGraph(graph: Graph): Graph {
   const copy = new Graph(graph.name);
   const copies = new Map<Value, Value>();

@@ -22,15 +22,18 @@ import {
   symbolsOf,
 } from "./dim.ts";
 
-/** Values of the symbols, far apart: different polynomials of small degree have different values there. */
+/**
+ * A number for each symbol. The numbers are so far apart that different polynomials of small degree have different
+ * values.
+ */
 const POINT: Readonly<Record<string, bigint>> = { a: 1_000_003n, b: 2n ** 61n - 1n, seq_len: 2n ** 521n - 1n };
 const NAMES = Object.keys(POINT);
 
-/** Realistic sizes: at least 1. */
+/** Random sizes for the symbols, each at least 1. */
 const sizes = fc.record(Object.fromEntries(NAMES.map((name) => [name, fc.integer({ min: 1, max: 5 })])));
 type Sizes = Readonly<Record<string, number>>;
 
-/** Evaluates a size to a number; never -0. */
+/** Evaluates a size to a number. Returns 0 instead of -0. */
 const at = (dim: Dim, numbers: Sizes): number =>
   Number(substituteSymbols(dim, (name) => numbers[name] ?? Number.NaN)) + 0;
 
@@ -56,7 +59,7 @@ const { expression } = fc.letrec<{ expression: Expression }>((tie) => ({
   ),
 }));
 const polynomial = expression.map(({ dim }) => dim);
-/** Polynomials over functions of polynomials. */
+/** A polynomial plus a maximum, minimum or quotient of polynomials. */
 const anyDim = fc.oneof(
   polynomial,
   fc
@@ -110,7 +113,7 @@ describe("sizes", () => {
     );
   });
 
-  it("are reported as non-negative only if they are", () => {
+  it("are reported as non-negative only if they are so for all symbols", () => {
     fc.assert(
       fc.property(anyDim, sizes, (x, numbers) => {
         if (isNonNegative(x)) expect(at(x, numbers)).toBeGreaterThanOrEqual(0);
@@ -156,7 +159,7 @@ describe("sizes", () => {
     expect(subDims(addDims(a, 2), a)).toBe(2);
   });
 
-  it("have a simple maximum or minimum if it is decidable, and a function otherwise", () => {
+  it("simplify max and min if one size is always larger, and keep a function otherwise", () => {
     expect(maxDim(addDims(a, 1), a)).toEqual(addDims(a, 1));
     expect(minDim(addDims(a, 1), a)).toEqual(a);
     expect(maxDim(3, 5)).toBe(5);

@@ -1,13 +1,12 @@
 /**
- * A size that may depend on the batch and the sequence: a number, or a polynomial with integer coefficients. Its variables
- * are symbols and the few functions that exporters apply to sizes. Equal polynomials have equal keys, however they were
- * computed.
+ * A size that may depend on the batch size and the sequence length: a number, or a polynomial with integer coefficients.
+ * Its variables are symbols and functions such as `max(a, b)`. Equal polynomials have equal keys.
  */
 export type Dim = number | Polynomial;
 
 export type Shape = readonly Dim[];
 
-/** A symbol, or a function of sizes that is not a polynomial. */
+/** A variable of a polynomial: a symbol, or a function of two sizes such as `max(a, b)`. */
 type Atom = { readonly key: string; readonly of?: { readonly name: FunctionName; readonly args: readonly [Dim, Dim] } };
 
 type FunctionName = keyof typeof functions;
@@ -18,7 +17,10 @@ const functions = {
   times: (a: number, b: number) => a * b,
 };
 
-/** Maximum length of a polynomial's key. Longer ones are dropped, because they could grow without limit. */
+/**
+ * Maximum length of a polynomial's key. Longer products are not expanded and longer sizes count as unknown, because they
+ * could grow without limit.
+ */
 export const MAX_DIM_KEY_LENGTH = 1024;
 
 interface Term {
@@ -106,7 +108,9 @@ export const minDim = (a: Dim, b: Dim): Dim =>
 
 export const dimProduct = (dims: readonly Dim[]): Dim => dims.reduce<Dim>(mulDims, 1);
 
-/** Returns the quotient if b is a single term that divides every term of a; otherwise undefined. */
+/**
+ * Returns a / b if the two are equal, or if b is a single term that divides every term of a. Otherwise returns undefined.
+ */
 export function divideDimsExactly(a: Dim, b: Dim): Dim | undefined {
   if (sameDim(a, b)) return 1;
   const [divisor, ...rest] = termsOf(b);
@@ -146,7 +150,7 @@ export function symbolsOf(dim: Dim): string[] {
 
 function apply(name: FunctionName, a: Dim, b: Dim): Dim {
   if (typeof a === "number" && typeof b === "number") return functions[name](a, b);
-  // All functions but division are symmetric.
+  // All functions except floordiv are symmetric. Sorted arguments make equal calls have equal keys.
   const args: readonly [Dim, Dim] = name !== "floordiv" && `${b}` < `${a}` ? [b, a] : [a, b];
   return new Polynomial([{ coefficient: 1, atoms: [{ key: `${name}(${args})`, of: { name, args } }] }]);
 }

@@ -7,17 +7,17 @@ const SIGN = 0x8000;
 const float64 = new Float64Array(1);
 const words = new Uint32Array(float64.buffer);
 
-/** Distance of neighbouring halves for each exponent from −14, as a factor that makes it 1. */
+/** Factor for each exponent from −14 to 15. It scales the distance between neighbouring float16 numbers to 1. */
 const perSpacing = Array.from({ length: 30 }, (_, i) => 2 ** (24 - i));
 
-/** Rounds to half precision, to nearest, ties to even: the bits of the result. */
+/** Rounds a number to half precision (to nearest, ties to even) and returns its bits. */
 function bitsOf(x: number): number {
   float64[0] = x;
   const high = words[1] as number;
   const sign = (high >>> 16) & SIGN;
   const exponent = Math.max(((high >>> 20) & 0x7ff) - 1023, -14);
   if (exponent > 15) return Number.isNaN(x) ? NAN : sign | INFINITY;
-  // Adding 2⁵² rounds to a whole number. 2048 of them carry into the exponent.
+  // Adding and subtracting 2⁵² rounds to an integer. If the result is 2048, the sum below carries into the exponent.
   const significand = Math.abs(x) * (perSpacing[exponent + 14] as number) + 2 ** 52 - 2 ** 52;
   return sign | ((exponent + 14) * 1024 + significand);
 }
@@ -30,18 +30,18 @@ function numberOf(bits: number): number {
   return sign * (exponent === 0 ? fraction : (fraction + 1024) * 2 ** (exponent - 1)) * 2 ** -24;
 }
 
-/** Rounds numbers to half precision, to nearest, ties to even. */
+/** Rounds numbers to half precision (to nearest, ties to even) and returns their bits. */
 export function toHalfBits(values: ArrayLike<number>): Uint16Array<ArrayBuffer> {
   const bits = new Uint16Array(values.length);
   for (let i = 0; i < bits.length; i++) bits[i] = bitsOf(values[i] as number);
   return bits;
 }
 
-/** The number of each of the 65,536 halves: models have millions of them. */
+/** The number for each of the 65,536 float16 bit patterns. A table, because models have millions of float16 numbers. */
 const numbers = new Float32Array(1 << 16);
 for (let bits = 0; bits < numbers.length; bits++) numbers[bits] = numberOf(bits);
 
-/** Converts halves to the same numbers in float32. */
+/** Converts float16 bits to float32 numbers, without loss. */
 export function fromHalfBits(bits: Uint16Array): Float32Array<ArrayBuffer> {
   const converted = new Float32Array(bits.length);
   for (let i = 0; i < bits.length; i++) converted[i] = numbers[bits[i] as number] as number;

@@ -12,7 +12,7 @@ const output = (graph: Graph, value: Value, name = value.name) =>
 const namesOf = (nodes: Iterable<Node>) => [...nodes].map(({ name }) => name);
 
 describe("Graph", () => {
-  it("gives every value and node a unique name, the requested one if it is free", () => {
+  it("gives every value and node a unique name, and the requested name if it is free", () => {
     const graph = new Graph("g");
     const values = ["x", "x", "x_1", "x"].map((name) => graph.input(name).name);
     expect(values).toEqual(["x", "x_1", "x_1_1", "x_2"]);
@@ -94,7 +94,7 @@ describe("Graph", () => {
     verifyGraph(graph);
   });
 
-  it("prunes only from the given nodes", () => {
+  it("prunes only the given nodes and the nodes they read", () => {
     const graph = new Graph("g");
     const [left, right] = [graph.add("Neg", []), graph.add("Abs", [])];
     graph.prune([graph.add("Exp", [left.output])]);
@@ -124,7 +124,7 @@ describe("Graph", () => {
   });
 });
 
-/** An acyclic graph: edges from earlier to later nodes, which are added in another order. */
+/** Draws an acyclic graph. Edges go from earlier to later nodes, and the nodes are added in random order. */
 const acyclic = fc
   .array(fc.array(fc.nat(), { maxLength: 4 }), { minLength: 1, maxLength: 15 })
   .chain((edges) => fc.tuple(fc.constant(edges), fc.shuffledSubarray([...edges.keys()], { minLength: edges.length })));
@@ -181,7 +181,7 @@ describe("sorted", () => {
         const { graph, nodes } = scattered(shape);
         const [early, late] = [from % nodes.length, to % nodes.length].sort((x, y) => x - y) as [number, number];
         const [first, last] = [nodes[early] as Node, nodes[late] as Node];
-        // A path from the first to the last, and an edge back.
+        // Closes a cycle: `last` reads `first`, and `first` reads `last`.
         if (first !== last) graph.setInputs(last, [...last.inputs, first.output]);
         if (isCaptured) graph.setInputs(first, first.inputs, [last.output]);
         else graph.setInputs(first, [...first.inputs, last.output]);
@@ -200,7 +200,7 @@ describe("sorted", () => {
       wide.push(value);
     }
     const nodes = [...graph.nodes];
-    // The last node is added first, so that all others are found from it.
+    // Adds the last node first, so that the sort reaches all other nodes from it.
     graph.nodes.clear();
     const concat = graph.add("Concat", wide);
     for (const node of nodes.reverse()) graph.nodes.add(node);
@@ -209,7 +209,7 @@ describe("sorted", () => {
 });
 
 describe("edits", () => {
-  /** The kind of edit, and the indices of the nodes and values that it changes. */
+  /** One edit: its kind, and indices of the nodes and values that it changes. */
   const edit = fc.tuple(fc.nat(5), fc.nat(), fc.nat(), fc.nat());
 
   it("keep all links consistent", () => {
@@ -229,7 +229,7 @@ describe("edits", () => {
           else if (kind === 2) graph.add("Mul", [pick(first), graph.constant("c", float32Scalar(third))]);
           else if (kind === 3) output(graph, pick(first));
           else if (kind === 4 && node) graph.setInputs(node, [pick(second, earlier), undefined, pick(third, earlier)]);
-          // Only by an earlier value, because a later one may be computed from it.
+          // Replaces only by an earlier value: a later one may be computed from this value.
           else if (kind === 5 && node) graph.replace(node.output, pick(second, earlier));
           if (first % 4 === 0) graph.prune(node && third % 2 ? [node] : undefined);
           verifyGraph(graph);

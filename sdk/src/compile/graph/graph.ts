@@ -3,7 +3,7 @@ import type { TensorProto, ValueInfoProto } from "../proto/onnx-messages.ts";
 import { Node, type NodeOptions, Value } from "./node.ts";
 import type { Tensor } from "./tensor.ts";
 
-/** An output of a graph: its public name and the value it has now. */
+/** An output of a graph: its public name, and the value that currently computes it. */
 export interface Output {
   readonly name: string;
   value: Value;
@@ -48,7 +48,7 @@ export class Graph {
     return new Value(this.#fresh(this.#valueNames, name), { constant: tensor });
   }
 
-  /** Creates a constant of a type that no rewrite reads. */
+  /** Creates a constant of a type that no rewrite reads, such as strings. */
   opaque(name: string, proto: TensorProto): Value {
     return new Value(this.#fresh(this.#valueNames, name), { opaque: proto });
   }
@@ -71,8 +71,8 @@ export class Graph {
   }
 
   /**
-   * Makes all readers of `before`, nodes and outputs, read `after` instead. Sub-graphs refer to values by name: if a
-   * sub-graph reads `before`, it keeps doing so, and so do the outputs.
+   * Makes all readers of `before` (nodes and outputs) read `after` instead. Sub-graphs refer to values by name: if a
+   * sub-graph reads `before`, the sub-graph and the outputs keep reading it.
    */
   replace(before: Value, after: Value): void {
     for (const user of [...before.users]) {
@@ -115,9 +115,9 @@ export class Graph {
   }
 
   /**
-   * Sorts the nodes so that each comes after the nodes it reads. Otherwise keeps the order of insertion.
+   * Sorts the nodes so that each comes after the nodes it reads. Apart from that, keeps the order of insertion.
    *
-   * @throws BertEdgeError `graph_invalid` when nodes form a cycle
+   * @throws BertEdgeError `graph_invalid` if nodes form a cycle
    */
   sorted(): Node[] {
     const done = new Set<Node>();

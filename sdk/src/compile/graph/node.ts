@@ -36,7 +36,7 @@ export class Value {
     this.shape = constant?.shape;
   }
 
-  /** Whether the value is a constant, even if its type cannot be read. */
+  /** Whether the value is a constant. Includes constants of a type that no rewrite reads. */
   get isConstant(): boolean {
     return this.constant !== undefined || this.opaque !== undefined;
   }
@@ -52,16 +52,16 @@ export interface NodeOptions {
   outputs?: readonly string[];
   /** Values of the enclosing graph that the node's sub-graphs read. */
   captures?: readonly Value[];
-  /** Name of the original file's node that it replaces. Default: its own name. */
+  /** Name of the node in the original file that this node replaces. Default: its own name. */
   origin?: string;
-  /** The node in its file, for fields that are not represented here: documentation, metadata, overload. */
+  /** The node as the file stores it. It keeps fields that are not represented here: documentation, metadata, overload. */
   proto?: NodeProto | undefined;
 }
 
 /** A node of a graph. Its inputs change only through `Graph`. */
 export class Node {
   readonly name: string;
-  /** Name of the original file's node that it replaces, which a user finds in a model viewer. */
+  /** Name of the node in the original file that this node replaces. Users find it in a model viewer. */
   readonly origin: string;
   readonly opType: string;
   readonly domain: string;

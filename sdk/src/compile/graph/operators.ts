@@ -9,5 +9,5 @@ export const isView = ({ opType, domain }: Node): boolean =>
 
 const random = /^(Random(Normal|Uniform)(Like)?|Multinomial|Bernoulli|Dropout)$/;
 
-/** Whether a node may return something else at each run. It can then be neither computed in advance nor merged. */
+/** Whether a node's result is random. A random node is neither computed in advance nor merged with an equal node. */
 export const isRandom = ({ opType }: Node): boolean => random.test(opType);

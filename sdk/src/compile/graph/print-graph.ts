@@ -3,7 +3,7 @@ import type { Graph } from "./graph.ts";
 import type { Node, Value } from "./node.ts";
 import { elementCount, numbersOf, type Tensor } from "./tensor.ts";
 
-/** Maximum elements of a constant whose values are printed. Larger ones are printed as their type. */
+/** Maximum number of elements to print. A larger constant is printed as its type and shape. */
 const MAX_PRINTED = 4;
 
 /**

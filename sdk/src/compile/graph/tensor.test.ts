@@ -84,7 +84,7 @@ describe("lazyTensor", () => {
 });
 
 describe("reading", () => {
-  it("frees the bytes of a lazy tensor, even if `use` throws, and no others", () => {
+  it("frees the bytes of a lazy tensor, even if `use` throws, and keeps those of other tensors", () => {
     const shared = tensor("uint8", [LARGE_BYTES], new Uint8Array(LARGE_BYTES).fill(7));
     const own = lazyTensor("uint8", [LARGE_BYTES], () => shared.data.slice());
     for (const [value, left] of [
@@ -129,7 +129,7 @@ describe("toFloat32", () => {
     },
   );
 
-  it("does not copy float32 that is aligned", () => {
+  it("does not copy aligned float32 data", () => {
     const values = Float32Array.of(1, 2);
     expect(toFloat32(tensor("float32", [2], values)).buffer).toBe(values.buffer);
   });

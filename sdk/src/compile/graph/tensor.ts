@@ -21,8 +21,8 @@ export const elementSize = {
 export type DataType = keyof typeof elementSize;
 
 /**
- * A constant tensor: row-major little-endian bytes, which are never written to. `data` is a view where possible. For a lazy
- * tensor (`lazyTensor`) each access reads or computes the bytes.
+ * A constant tensor with row-major, little-endian bytes, which are never modified. `data` is a view of the file where
+ * possible. For a lazy tensor (see `lazyTensor`), each access to `data` reads or computes the bytes.
  */
 export interface Tensor {
   readonly dtype: DataType;
@@ -30,7 +30,7 @@ export interface Tensor {
   readonly data: Uint8Array<ArrayBuffer>;
 }
 
-/** Typed array by element type. float16 is handled as its bits. bfloat16 has none. */
+/** Typed array for each element type. float16 is stored as its bits; bfloat16 has no typed array. */
 export const typedArrays = {
   float32: Float32Array,
   float64: Float64Array,
@@ -47,9 +47,9 @@ export const typedArrays = {
 } as const;
 
 /**
- * Wraps the bytes of `values`, without a copy, in a tensor.
+ * Wraps the bytes of `values` in a tensor without copying them.
  *
- * @throws BertEdgeError `tensor_shape`
+ * @throws BertEdgeError `tensor_shape` if the number of bytes does not fit the shape
  */
 export function tensor(dtype: DataType, shape: readonly number[], values: ArrayBufferView): Tensor {
   const data = new Uint8Array(values.buffer as ArrayBuffer, values.byteOffset, values.byteLength);
@@ -65,9 +65,10 @@ export function tensor(dtype: DataType, shape: readonly number[], values: ArrayB
 const lazy = new WeakSet<Tensor>();
 
 /**
- * Creates a tensor whose bytes are computed. Small ones are computed once, large ones at each access, to save memory.
+ * Creates a tensor whose bytes `compute` returns. It computes a small tensor once, and a large one at each access to save
+ * memory.
  *
- * @param compute returns bytes in a buffer of their own
+ * @param compute returns the bytes in a buffer of their own
  */
 export function lazyTensor(dtype: DataType, shape: readonly number[], compute: () => Uint8Array<ArrayBuffer>): Tensor {
   if (byteLength({ dtype, shape }) < LARGE_BYTES) return { dtype, shape, data: compute() };
@@ -85,7 +86,10 @@ export function lazyTensor(dtype: DataType, shape: readonly number[], compute: (
 /** Whether each access to a tensor's data returns a new buffer, which belongs to the reader. */
 export const isLazy = (value: Tensor): boolean => lazy.has(value);
 
-/** Calls `use` with a tensor in memory and returns its result, which must not be a view: a lazy tensor's bytes are freed. */
+/**
+ * Calls `use` with a tensor in memory and returns its result. The result must not be a view of the tensor, because the
+ * bytes of a lazy tensor are freed afterwards.
+ */
 export function reading<T>(value: Tensor, use: (inMemory: Tensor) => T): T {
   const { dtype, shape, data } = value;
   try {
@@ -106,9 +110,9 @@ export const byteLength = ({ dtype, shape }: Pick<Tensor, "dtype" | "shape">): n
   elementCount(shape) * elementSize[dtype];
 
 /**
- * Creates a tensor from numbers. Truncates fractions for integer types, and mantissas for bfloat16.
+ * Creates a tensor from numbers. Truncates fractions for integer types, and low mantissa bits for bfloat16.
  *
- * @throws BertEdgeError `tensor_shape`
+ * @throws BertEdgeError `tensor_shape` if the number of elements does not fit the shape
  */
 export function tensorFromNumbers(dtype: DataType, shape: readonly number[], numbers: ArrayLike<number>): Tensor {
   if (dtype === "bfloat16") {
@@ -131,12 +135,12 @@ export const int64s = (...values: number[]): Tensor =>
 export const float32Scalar = (value: number): Tensor => tensor("float32", [], Float32Array.of(value));
 
 /**
- * Returns the elements as float32: a view if they are float32 and aligned, a converted copy if they are 16-bit floats.
+ * Returns the elements as float32. Aligned float32 data is returned as a view, all other data as a copy.
  *
- * @throws BertEdgeError `tensor_dtype` for other types
+ * @throws BertEdgeError `tensor_dtype` if the type is not float32, float16 or bfloat16
  */
 export function toFloat32({ dtype, data }: Tensor): Float32Array<ArrayBuffer> {
-  // Not data.slice(): Node reads files into a Buffer, whose slice is a view.
+  // Copies unaligned data. `data.slice()` does not copy when `data` is a Buffer, as it is after reading a file.
   const aligned = data.byteOffset % elementSize[dtype] === 0 ? data : new Uint8Array(data);
   const count = data.length / elementSize[dtype];
   switch (dtype) {
@@ -170,8 +174,8 @@ const readers: { readonly [T in DataType]?: (view: DataView, at: number) => numb
 };
 
 /**
- * Returns the elements of a small tensor of any type as numbers, booleans as 0 and 1. Rounds 64-bit integers beyond 2⁵³.
- * Exporters use such integers only as sentinels ("to the end"), which keep their meaning.
+ * Returns the elements of a small tensor of any type as numbers, with booleans as 0 and 1. Rounds 64-bit integers beyond
+ * 2⁵³: exporters write them only to mean "to the end".
  */
 export function numbersOf({ dtype, shape, data }: Tensor): number[] {
   const view = new DataView(data.buffer, data.byteOffset, data.byteLength);

@@ -1,6 +1,9 @@
 import { byteLength, elementSize, lazyTensor, reading, type Tensor } from "./tensor.ts";
 
-/** Array type by bytes per element. Integer types, because moving NaN as a float may change its bits. */
+/**
+ * Array type for each element size in bytes. The types are integers, because copying a NaN as a float may change its
+ * bits.
+ */
 const arrays = { 1: Uint8Array, 2: Uint16Array, 4: Uint32Array, 8: BigUint64Array };
 
 /** Transposes a matrix [rows, columns]. */

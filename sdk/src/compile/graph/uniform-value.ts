@@ -1,10 +1,13 @@
 import type { Value } from "./node.ts";
 import { elementCount, numbersOf } from "./tensor.ts";
 
-/** Larger constants are not searched: a constant of this size is a weight, not a number. */
+/** Maximum number of elements to compare. A larger constant is a weight, not one repeated number. */
 const MAX_ELEMENTS = 4096;
 
-/** Returns the number that every element of a constant has; undefined if elements differ or the value is not a constant. */
+/**
+ * Returns the number that all elements of a constant share. Returns undefined if they differ or the value is not a
+ * constant.
+ */
 export function uniformValue({ constant }: Value): number | undefined {
   if (!constant) return undefined;
   const count = elementCount(constant.shape);

@@ -6,7 +6,7 @@ import type { Node, Value } from "./node.ts";
 import { float32Scalar } from "./tensor.ts";
 import { verifyGraph } from "./verify-graph.ts";
 
-/** input → Neg → Abs → output, and a constant that Abs reads as well. */
+/** Draws input → Neg → Abs → output. Abs also reads a constant. */
 function chain() {
   const s = new Sketch();
   const input = s.input("input", [3]);

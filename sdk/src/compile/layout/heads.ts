@@ -6,7 +6,7 @@ import { indexMap, movedInput, movementSources, SampleSizes } from "./index-map.
 /** Describes how attention heads were split from the columns of a tensor [batch, sequence, width]. */
 export interface HeadLayout {
   readonly source: Value;
-  /** Column of `source` for element d of head h, at index h · size + d. */
+  /** Columns of `source`: element d of head h comes from `columns[h · size + d]`. */
   readonly columns: readonly number[];
   readonly count: number;
   /** Elements per head. */
@@ -17,8 +17,8 @@ export interface HeadLayout {
 
 /**
  * Recognizes how a value [batch, heads, sequence, size], or its transpose on the last two axes, was split from a tensor
- * [batch, sequence, width]. Batch and heads may be one axis, which looks like a batch of single heads. So the earliest tensor
- * that fits is returned.
+ * [batch, sequence, width]. If batch and heads are one axis, a later tensor may look like a batch of single heads; so the
+ * search returns the earliest tensor that fits.
  */
 export function splitHeads(value: Value, transposed: boolean): HeadLayout | undefined {
   const rank = value.shape?.length ?? 0;
@@ -27,7 +27,7 @@ export function splitHeads(value: Value, transposed: boolean): HeadLayout | unde
   for (const source of movementSources(value).reverse()) {
     const width = source.shape?.at(-1);
     if (source.shape?.length !== 3 || typeof width !== "number") continue;
-    // Checked with symbols, not only with the sample sizes: a slice of the first tokens is all of a short text.
+    // Compares the symbols too. At the short sample length, a slice of the first tokens may contain the whole text.
     if (!sameDim(value.shape?.at(transposed ? -1 : -2), source.shape[1])) continue;
     const sizes = new SampleSizes();
     const from = sizes.of(source.shape);
@@ -72,7 +72,7 @@ export function mergedHeads(context: Value, count: number): Value | undefined {
       return value;
     for (const user of value.users) if (movedInput(user) === value) next.push(user.output);
   }
-  // A single head may have no axis of its own.
+  // With a single head, the value may be merged already.
   return count === 1 && isMerged(context, context, count, size) ? context : undefined;
 }
 

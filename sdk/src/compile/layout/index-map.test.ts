@@ -9,7 +9,7 @@ import { elementCount, tensor } from "../graph/tensor.ts";
 import { inferShapes } from "../shapes/infer-shapes.ts";
 import { indexMap, movementSources, SampleSizes } from "./index-map.ts";
 
-/** Adds one operator that moves elements of a value of this shape. Returns the new shape. */
+/** Adds one operator that moves the elements of a value. Returns the result and its shape. */
 type Move = (s: Sketch, x: Value, shape: readonly number[]) => [Value, readonly number[]];
 
 const below = (random: number, limit: number) => Math.floor(random * limit);

@@ -12,13 +12,16 @@ export interface IndexMap {
   readonly scale: number;
 }
 
-/** Sample sizes for symbols: different primes, so that axes cannot be confused. A truncated axis shows only in symbols. */
+/**
+ * Sample sizes for symbols: different primes, so that axes cannot be confused. A shortened axis may have its full sample
+ * size, so callers compare symbols too.
+ */
 const sizes = [2, 3, 5, 7, 11, 13];
 
 /** Maximum elements to follow. Long fixed sequences would take too much time. */
 const MAX_ELEMENTS = 1 << 22;
 
-/** Replaces symbols by sample sizes, the same in all shapes. */
+/** Assigns sample sizes to symbols. A symbol has the same size in all shapes. */
 export class SampleSizes {
   readonly #bound = new Map<string, number>();
 
@@ -34,11 +37,11 @@ export class SampleSizes {
 }
 
 /**
- * Follows elements through operators that only move them, by moving indices instead. So any way in which an exporter splits
- * heads, transposes keys or selects a part of a packed projection is recognized by its effect.
+ * Follows elements through operators that only move them, by moving their indices. This recognizes every way in which
+ * exporters split heads, transpose keys or select a part of a packed projection.
  *
  * @param limit maximum elements of a value on the path
- * @returns undefined if another operator than a movement (or multiplication by a scalar) is between the two values
+ * @returns undefined if an operator on the path does more than move elements or multiply them by a scalar
  */
 export function indexMap(to: Value, from: Value, at: SampleSizes, limit = MAX_ELEMENTS): IndexMap | undefined {
   const shape = at.of(to.shape);

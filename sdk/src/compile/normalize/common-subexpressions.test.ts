@@ -60,7 +60,7 @@ describe("mergeCommonSubexpressions", () => {
     ],
     ["random numbers", (s, x) => [s.op("RandomNormalLike", [x]), s.op("RandomNormalLike", [x])]],
     [
-      "chance in training",
+      "the random choices of Dropout",
       (s, x) => [s.op("Dropout", [x, 0.5, s.input("a", [], "bool")]), s.op("Dropout", [x, 0.5, s.graph.inputs[1]])],
     ],
     ["sub-graphs", (s, x) => [0, 1].map(() => s.op("If", [x], {}, { captures: [x] }))],

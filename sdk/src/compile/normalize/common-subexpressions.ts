@@ -55,12 +55,15 @@ function mergeConstants(graph: Graph): void {
   }
 }
 
-/** Bytes to compare first. They differ for most pairs of constants. */
+/** Number of leading bytes that are compared first. They differ for most pairs of constants. */
 const SAMPLE = 32;
 
 const samples = new WeakMap<Tensor, string>();
 
-/** Returns type, shape and first bytes as a key. Cached, because a lazy tensor must be computed. */
+/**
+ * Returns the type, shape and first bytes of a tensor as a key. Caches the key, because each access to a lazy tensor
+ * computes it.
+ */
 function sampleOf(tensor: Tensor): string {
   const first = () => reading(tensor, ({ data }) => data.subarray(0, SAMPLE).join());
   const sample = samples.get(tensor) ?? `${tensor.dtype}[${tensor.shape}]${first()}`;

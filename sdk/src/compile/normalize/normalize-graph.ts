@@ -8,10 +8,13 @@ import { inferShapes } from "../shapes/infer-shapes.ts";
 import { mergeCommonSubexpressions } from "./common-subexpressions.ts";
 import { normalizationRules } from "./index.ts";
 
-/** Maximum rounds. Usually three are enough. */
+/** Maximum number of rounds. Usually three are enough. */
 const MAX_ROUNDS = 16;
 
-/** Removes the differences between exporters, in place. So each fusion needs one short pattern instead of one per exporter. */
+/**
+ * Removes the differences between exporters, in place, so that each fusion needs one short pattern instead of one per
+ * exporter.
+ */
 export async function normalizeGraph(graph: Graph, trace: Trace, questions: Questions): Promise<void> {
   // Folding constants makes more sizes known, and known sizes make more constants.
   let before = -1;

@@ -2,8 +2,8 @@ import { type Dim, type Shape, sameDim } from "../graph/dim.ts";
 import { int64s, type Tensor } from "../graph/tensor.ts";
 
 /**
- * Makes a constant target for a Reshape: fixed sizes, 0 for a symbolic size that keeps its axis, and −1 for one other.
- * Undefined if more than one symbolic size changes its axis.
+ * Makes a constant target for a Reshape. Contains fixed sizes, 0 for a symbolic size that keeps its axis, and −1 for at
+ * most one other symbolic size. Returns undefined if there are more.
  */
 export function reshapeTarget(from: Shape, to: Shape): Tensor | undefined {
   let open = 0;

@@ -3,7 +3,7 @@ import { float32Scalar, type Tensor, tensor } from "../graph/tensor.ts";
 import type { AttributeProto, NodeProto } from "../proto/onnx-messages.ts";
 import { tensorOf } from "./tensor-proto.ts";
 
-/** AttributeProto.AttributeType */
+/** Numbers of AttributeProto.AttributeType in onnx.proto3. */
 export const attributeTypes = { float: 1, int: 2, string: 3, tensor: 4, floats: 6, ints: 7 } as const;
 
 export function attributesOf({ attribute }: NodeProto): Record<string, Attribute> {
@@ -37,7 +37,7 @@ function attributeOf(proto: AttributeProto): Attribute {
 
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-/** Decodes UTF-8. Undefined for other bytes, because some operators keep data in strings. */
+/** Decodes UTF-8. Returns undefined for invalid UTF-8, because some operators keep other data in strings. */
 function textOf(bytes: Uint8Array<ArrayBuffer> | undefined): string | undefined {
   try {
     return utf8.decode(bytes);

@@ -19,7 +19,7 @@ const tiny = encodeOnnx(encoderGraph(config, weights));
 const roundTrip = (bytes: Uint8Array<ArrayBuffer>) => encodeModel(decodeModel(bytes)).finish();
 const isSame = (a: Uint8Array, b: Uint8Array) => Buffer.compare(a, b) === 0;
 
-/** Decodes a damaged file, which must be refused with a code, or survive encoding. */
+/** Decodes a damaged file. It must be refused with an error code, or be encoded again without an error. */
 function survives(bytes: Uint8Array<ArrayBuffer>): string {
   return refusal(() => roundTrip(bytes));
 }
@@ -79,9 +79,9 @@ describe("decodeModel and encodeModel", () => {
     expect([...outcomes]).toEqual(["onnx_invalid"]);
   });
 
-  it("neither hang nor crash on flipped bytes", () => {
+  it("neither hang nor crash on random changes of bytes", () => {
     const random = randomNumbers(20_261_121);
-    // Without weights, which are two thirds of the file: flipping their bytes would not change its structure.
+    // Shrinks the weights, which are two thirds of the file: flipping their bytes would not change its structure.
     const model = decodeModel(tiny);
     for (const tensor of model.graph?.initializer ?? []) tensor.rawData = new Uint8Array(4);
     const structure = encodeModel(model).finish();
@@ -106,7 +106,7 @@ describe("decodeModel and encodeModel", () => {
     );
   });
 
-  it("refuse messages that nest too deep", () => {
+  it("refuse messages that nest too deeply", () => {
     const nest = (writer: ProtobufWriter, depth: number): ProtobufWriter =>
       depth === 0
         ? writer

@@ -43,7 +43,10 @@ interface Step {
   size: number;
 }
 
-/** Adds an operation to the graph and returns its meaning. `y` is `x` or another value with the same shape. */
+/**
+ * The arguments of an operator: the graph to add it to, its name and its inputs. `y` is `x` or another value with the
+ * same shape.
+ */
 interface Context {
   g: NamedGraph;
   name: string;
@@ -65,7 +68,7 @@ const elementwise =
     return matrix(x.value.rows, x.value.columns, (i, j) => compute(x.value.at(i, j), y.value.at(i, j)));
   };
 
-/** Operators with their meaning in plain arithmetic. Together they use every kind of attribute. */
+/** Operators, each with its definition in plain arithmetic. Together they use every kind of attribute. */
 const operators = {
   add: elementwise("Add", (a, b) => a + b),
   subtract: elementwise("Sub", (a, b) => a - b),
@@ -79,13 +82,13 @@ const operators = {
     g.op(name, "Tanh", [x.name]);
     return matrix(x.value.rows, x.value.columns, (i, j) => Math.tanh(x.value.at(i, j)));
   },
-  // An operator of onnxruntime's own domain, with its optional second input left out.
+  // Uses onnxruntime's own domain, and leaves out the optional second input.
   fastGelu({ g, name, x }: Context) {
     g.contrib(name, "FastGelu", [x.name]);
     const gelu = (v: number) => 0.5 * v * (1 + Math.tanh(Math.sqrt(2 / Math.PI) * (v + 0.044715 * v ** 3)));
     return matrix(x.value.rows, x.value.columns, (i, j) => gelu(x.value.at(i, j)));
   },
-  // An empty name in the middle of the inputs.
+  // Leaves out an input in the middle, which is written as an empty name.
   atMost({ g, name, x, step, constant }: Context) {
     const limit = step.numbers[0] as number;
     g.op(name, "Clip", [x.name, "", constant("limit", float32Scalar(limit))]);
@@ -107,7 +110,7 @@ const operators = {
     );
   },
   softmax({ g, name, x, step }: Context) {
-    // −2 and 0 mean the rows, −1 and 1 the columns.
+    // Axes −2 and 0 are the rows; −1 and 1 are the columns.
     const axis = (step.size % 4) - 2;
     g.op(name, "Softmax", [x.name], { axis: int(axis) });
     const along = (i: number, j: number) =>
@@ -135,7 +138,7 @@ const operators = {
       return ((x.value.at(i, j) - mean) / Math.sqrt(variance + epsilon)) * (gain[j] as number);
     });
   },
-  // A list of integers, a negative one among them, as a tensor.
+  // Uses a tensor of integers that contains a negative one.
   flatten({ g, name, x, constant }: Context) {
     g.op(name, "Reshape", [x.name, constant("shape", int64s(1, -1))]);
     const { rows, columns } = x.value;
@@ -147,7 +150,7 @@ const operators = {
     g.op(name, "Gather", [x.name, constant("indices", int64s(...indices))], { axis: int(0) });
     return matrix(rows, x.value.columns, (i, j) => x.value.at(x.value.rows - 1 - i, j));
   },
-  // A string for an attribute.
+  // Uses a string attribute.
   repeatEdges({ g, name, x, constant }: Context) {
     g.op(name, "Pad", [x.name, constant("pads", int64s(1, 0, 0, 1))], { mode: string("edge") });
     const { rows, columns } = x.value;
@@ -195,7 +198,7 @@ describe("encodeOnnx", () => {
           values.push({ name, value });
         });
         const computed = values.slice(1);
-        // Every value is an output, so that onnxruntime neither drops nor fuses any.
+        // Makes every value an output, so that onnxruntime neither drops nor fuses any.
         const graph = g.outputs(...computed.map(({ name }) => name));
         const feed = new ort.Tensor("float32", Float32Array.from(valuesIn(x)), [x.rows, x.columns]);
         const outputs = await runOnnx(encodeOnnx(graph), { x: feed });

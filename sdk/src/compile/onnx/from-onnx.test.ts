@@ -142,7 +142,7 @@ describe("unknown content", () => {
   });
 });
 
-/** A graph whose sub-graph reads values of the outer graph. */
+/** Makes a graph whose sub-graph reads values of the outer graph. */
 const capturing = (branch: PartialMessage<GraphProto>, more: PartialMessage<GraphProto> = {}) =>
   modelOf({
     input: [declarationOf("condition", [], "bool"), x],
@@ -268,13 +268,13 @@ describe("an invalid file", () => {
     ["a cycle", "graph_invalid", { node: cyclic, output: [{ name: "a" }] }],
     ["a node that reads its own output", "graph_invalid", { node: [nodeOf("a = Neg(a)")] }],
     [
-      "nodes in a circle through a sub-graph",
+      "a cycle through a sub-graph",
       "graph_invalid",
       { input: [x], node: [nodeOf("y = If(x)", [attribute.graph("then_branch", { node: [nodeOf("z = Neg(y)")] })])] },
     ],
     ["an undefined input", "graph_invalid", { node: [nodeOf("a = Neg(nothing)")] }],
     [
-      "a sub-graph that reads what nothing defines",
+      "a sub-graph that reads an undefined value",
       "graph_invalid",
       {
         input: [x],
@@ -317,13 +317,13 @@ describe("an invalid file", () => {
     expect(refusal(() => fromOnnx(model as ModelProto))).toBe("onnx_invalid");
   });
 
-  it("may be empty or have few fields: it is then accepted", () => {
+  it("does not include an empty graph or nodes without fields: they are accepted", () => {
     expect(nodes(modelOf({}))).toEqual([]);
     expect(nodes(modelOf({ node: [{}, { output: [""] }, { opType: "Op", attribute: [{}] }] }))).toEqual(["", "", "Op"]);
   });
 });
 
-describeShared("corpus", "a model as it was exported, by way of the graph", (folder) => {
+describeShared("corpus", "an exported model that is read and written again", (folder) => {
   const names = existsSync(folder)
     ? readdirSync(folder).filter((name) => existsSync(join(folder, name, "case.json")))
     : [];

@@ -9,7 +9,7 @@ import { inlineFunctions } from "./inline-functions.ts";
 import { freeNames, innerNames } from "./sub-graphs.ts";
 import { dataTypeOf, tensorOf } from "./tensor-proto.ts";
 
-/** First version in which an initializer with an input's name is only the default of that input. */
+/** First IR version in which an initializer with the name of an input is only the default value of that input. */
 const IR_VERSION_WITH_DEFAULTS = 4n;
 
 /**

@@ -18,7 +18,10 @@ const call = (text: string, attributes: Parameters<typeof nodeOf>[1] = [], more:
   nodeOf(text, attributes, { domain: DOMAIN, ...more });
 
 type FunctionDraft = PartialMessage<ModelProto["functions"][number]>;
-/** `functionOf("y = Twice(x)", ["y = Add(x, x)"])`; a node given as text is one of ONNX's own operators. */
+/**
+ * Makes a local function: `functionOf("y = Twice(x)", ["y = Add(x, x)"])`. A node given as text is one of ONNX's own
+ * operators.
+ */
 function functionOf(
   text: string,
   nodes: readonly (string | PartialMessage<NodeProto>)[],
@@ -29,7 +32,7 @@ function functionOf(
   return { name: opType, domain: DOMAIN, input, output, node, opsetImport: OPSETS, ...more };
 }
 
-/** A model with an input x, float32[3], and an output y. */
+/** Makes a model with an input x, float32[3], and an output y. */
 const modelWith = (
   nodes: readonly PartialMessage<NodeProto>[],
   functions: readonly FunctionDraft[],
@@ -46,7 +49,7 @@ const operators = (model: ModelProto) =>
     .sorted()
     .map(({ opType }) => opType);
 
-/** Expects these operators in place of the calls, and the same results from onnxruntime. */
+/** Checks that these operators replace the calls, and that onnxruntime computes the same results. */
 async function expectInlined(model: ModelProto, expected: readonly string[]): Promise<void> {
   expect(operators(model)).toEqual(expected);
   await expectSameResults(model, feeds);

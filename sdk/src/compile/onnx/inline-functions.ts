@@ -4,15 +4,15 @@ import { freeNames } from "./sub-graphs.ts";
 
 type Functions = ReadonlyMap<string, ModelProto["functions"][number]>;
 
-/** Maximum depth of calls. A function whose calls nest deeper is taken to be recursive. */
+/** Maximum depth of nested calls. Deeper nesting is reported as recursion. */
 const MAX_DEPTH = 32;
 
 /** Maximum number of inlined nodes. Functions that call each other twice grow exponentially. */
 const MAX_NODES = 1 << 18;
 
 /**
- * Replaces calls of local functions by the functions' nodes. A call stays if the function has sub-graphs, or imports other
- * operator set versions than the model; no rewrite then looks into it.
+ * Replaces calls of local functions by the functions' nodes. Keeps a call if the function has sub-graphs, or imports
+ * other operator set versions than the model; rewrites ignore these calls.
  *
  * @throws BertEdgeError `graph_invalid` for recursive functions
  */
@@ -57,7 +57,7 @@ function expand(call: NodeProto, functions: Functions, depth: number, budget: { 
   const prefix = `${call.name || call.output[0]}/`;
   const names = new Map<string, string>([
     ...fn.input.map((name, i): [string, string] => [name, call.input[i] ?? ""]),
-    // The function itself may read an output that the call leaves out.
+    // An output that the call leaves out still needs a name, because the function itself may read it.
     ...fn.output.map((name, i): [string, string] => [name, call.output[i] || prefix + name]),
   ]);
   const rename = (name: string) => (name === "" ? "" : (names.get(name) ?? prefix + name));
@@ -73,7 +73,7 @@ function expand(call: NodeProto, functions: Functions, depth: number, budget: { 
     .flatMap((node) => expand(node, functions, depth + 1, budget));
 }
 
-/** Replaces a reference to one of the call's attributes; drops it if the call has no such attribute. */
+/** Replaces a reference to an attribute of the call by its value. Drops the attribute if the call does not set it. */
 function resolve(attribute: AttributeProto, given: ReadonlyMap<string | undefined, AttributeProto>): AttributeProto[] {
   if (!attribute.refAttrName) return [attribute];
   const value = given.get(attribute.refAttrName);

@@ -10,7 +10,7 @@ import { encodeModel } from "../proto/encode-model.ts";
 import { fromOnnx } from "./from-onnx.ts";
 import { toOnnx } from "./to-onnx.ts";
 
-/** Tolerance, because fused operators sum in another order. */
+/** Tolerance for fused operators, which sum in another order. */
 const FLOAT32_ROUNDING = 1e-5;
 
 it("does not treat sizes as equal because a name occurs twice in one shape", () => {
@@ -25,7 +25,10 @@ it("treats sizes with one name in two shapes as equal", () => {
   expect(sameDim(inputs[0]?.shape?.[0], inputs[1]?.shape?.[0])).toBe(true);
 });
 
-/** Attention with a padding mask, and a sub-graph that reads its output and uses names that a rewrite would choose. */
+/**
+ * Draws attention with a padding mask, and a sub-graph that reads its output. The sub-graph uses names that a rewrite
+ * would choose.
+ */
 function withBranch(inner: string) {
   const s = new Sketch();
   const x = s.input("x", ["batch", "sequence", HIDDEN]);

@@ -16,7 +16,10 @@ const FLOAT32 = 1;
 const EXTERNAL = 1;
 const numbers = new Uint8Array(Float32Array.of(1, 2, 3, 4).buffer);
 
-/** A folder with a model of one external tensor of two float32, and `weights.bin` with four. */
+/**
+ * Makes a folder with a model and `weights.bin`, which holds four float32 numbers. The model has one external tensor of
+ * two.
+ */
 async function modelWith(externalData: Record<string, string>): Promise<string> {
   const folder = join(await temporaryFolder(), "model");
   await mkdir(folder);
@@ -79,7 +82,7 @@ describe("readOnnx", () => {
   });
 });
 
-/** A model with weights inside its file or in a second one. */
+/** Writes a model with its weights inside the file or in a second one. */
 async function largeModel(maxInlineBytes?: number): Promise<string> {
   const path = join(await temporaryFolder(), "model.onnx");
   const g = new NamedGraph("large", [{ name: "x", dtype: "float32", shape: ["n", 1] }]);
@@ -91,7 +94,7 @@ const largeNumbers = Float32Array.from({ length: 4096 * 1024 }, (_, i) => i);
 
 describe.each([
   ["in the file", undefined, "model.onnx"],
-  ["beside the file", 0, "model.onnx.data"],
+  ["in a second file", 0, "model.onnx.data"],
 ])("large weights %s", (_, maxInlineBytes, name) => {
   it("are read when they are used", async () => {
     const path = await largeModel(maxInlineBytes);
@@ -100,7 +103,7 @@ describe.each([
     const weight = await tensorOf(path);
     const data = () => (weight?.rawData ? bytesOf(weight.rawData) : new Uint8Array());
     expect(Buffer.compare(data(), new Uint8Array(largeNumbers.buffer))).toBe(0);
-    // With its old date, the file looks as it did.
+    // Changes the bytes but keeps the date, so that the change is not noticed and the new bytes are read.
     const end = new Uint8Array(await readFile(file)).map((byte) => byte ^ 1);
     await overwriteEnd(file, end);
     await utimes(file, 1, 1);

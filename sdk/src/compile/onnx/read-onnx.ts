@@ -6,7 +6,7 @@ import { partOf, type StoredBytes, type StoredFile, storedFile } from "../files/
 import { decodeModel } from "../proto/decode-model.ts";
 import type { GraphProto, ModelProto, NodeProto, TensorProto } from "../proto/onnx-messages.ts";
 
-/** TensorProto.DataLocation */
+/** Number of TensorProto.DataLocation for data in another file. */
 const EXTERNAL = 1;
 
 /**
@@ -53,7 +53,7 @@ function openModel(path: string): StoredFile {
 /** https://protobuf.dev/programming-guides/proto-limits */
 const MAX_PROTOBUF_BYTES = 2 ** 31;
 
-/** The files with a model's external tensors. */
+/** Opens the files that hold a model's external tensors. */
 class ExternalFiles {
   readonly #folder: string;
   readonly #known = new Map<string, StoredFile>();
@@ -63,7 +63,11 @@ class ExternalFiles {
     this.#folder = folder;
   }
 
-  /** @throws BertEdgeError `external_data_invalid` */
+  /**
+   * Returns the bytes of an external tensor.
+   *
+   * @throws BertEdgeError `external_data_invalid`
+   */
   async read(tensor: TensorProto): Promise<Uint8Array<ArrayBuffer> | StoredBytes> {
     const entries = new Map(tensor.externalData.map(({ key = "", value = "" }) => [key, value]));
     const location = entries.get("location") ?? "";
@@ -92,7 +96,7 @@ class ExternalFiles {
   async #file(location: string): Promise<StoredFile> {
     const known = this.#known.get(location);
     if (known) return known;
-    // The file is untrusted: neither the name nor a link behind it may leave the folder.
+    // The model is untrusted: neither the file name nor a symbolic link may lead out of the folder.
     const named = resolve(this.#folder, location);
     if (location === "" || isAbsolute(location) || !this.#holds(named)) throw new RangeError(OUTSIDE);
     const path = await realpath(named);
@@ -110,7 +114,7 @@ class ExternalFiles {
 
 const OUTSIDE = "is outside the model's folder";
 
-/** Parses a non-negative integer. Other text gives NaN, which fails every comparison. */
+/** Parses a non-negative integer. Returns NaN for other text, because NaN fails every comparison. */
 const wholeNumber = (text: string): number => (/^\d{1,15}$/.test(text) ? Number(text) : Number.NaN);
 
 /** Lists every tensor of a model: initializers and attributes, also in sub-graphs and functions. */

@@ -61,7 +61,7 @@ describe("tensorOf", () => {
     expect(tensorOf(protoOf(draft))?.data).toEqual(Uint8Array.of(0x80, 0x3f, 0x7f, 0xff, 1, 0));
   });
 
-  it("is a view of the file", () => {
+  it("returns a view of the file", () => {
     const proto = protoOf(toTensorProto("t", { dtype: "float32", shape: [1], data: new Uint8Array(4) }));
     expect(tensorOf(proto)?.data).toBe(proto.rawData);
   });

@@ -3,7 +3,7 @@ import { byteLength, type DataType, isLazy, lazyTensor, type Tensor } from "../g
 import type { PartialMessage } from "../proto/encode-model.ts";
 import type { TensorProto } from "../proto/onnx-messages.ts";
 
-/** TensorProto.DataType */
+/** Numbers of TensorProto.DataType in onnx.proto3. */
 export const dataTypes: Readonly<Record<DataType, number>> = {
   float32: 1,
   uint8: 2,
@@ -22,11 +22,14 @@ export const dataTypes: Readonly<Record<DataType, number>> = {
 
 const byNumber = new Map(Object.entries(dataTypes).map(([name, number]) => [number, name as DataType]));
 
-/** Converts a TensorProto.DataType. Undefined for strings, complex numbers, 4-bit integers and other unused types. */
+/**
+ * Converts a TensorProto.DataType. Returns undefined for types that are not supported, such as strings, complex numbers
+ * and 4-bit integers.
+ */
 export const dataTypeOf = (number: number | undefined): DataType | undefined => byNumber.get(number ?? 0);
 
 /**
- * Converts a tensor of a file, without copying its bytes. Undefined for types that `dataTypeOf` does not know.
+ * Converts a tensor of a file without copying its bytes. Returns undefined for types that `dataTypeOf` does not know.
  *
  * @throws BertEdgeError `onnx_invalid` if the number of bytes does not fit the shape
  */

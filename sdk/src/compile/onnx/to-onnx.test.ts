@@ -64,7 +64,7 @@ describe("outputs", () => {
     expect(await results(s.graph)).toEqual({ y: [0, 3] });
   });
 
-  it("that are inputs keep their name when an unread value has it", async () => {
+  it("that are inputs keep their name even if an unused value has the same name", async () => {
     const s = new Sketch();
     const input = s.input("x", [2]);
     const parts = s.node("Split", [input], {}, { outputs: ["p", "q"] });

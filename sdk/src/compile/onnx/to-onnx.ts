@@ -7,13 +7,13 @@ import type { AttributeProto, ModelProto, NodeProto, TensorProto, ValueInfoProto
 import { attributeTypes } from "./attributes.ts";
 import { dataTypes, toTensorProto } from "./tensor-proto.ts";
 
-/** First version with all fields written here. onnxruntime reads it since 1.10. */
+/** IR version of written files: the first that has all fields written here. onnxruntime 1.10 and newer read it. */
 const IR_VERSION = 8n;
 
 /**
  * Converts a graph to an ONNX model.
  *
- * @param envelope the model that the graph came from, for its producer, metadata and functions
+ * @param envelope the original model, whose producer, metadata and functions are kept
  */
 export function toOnnx(graph: Graph, envelope: PartialMessage<ModelProto> = {}): PartialMessage<ModelProto> {
   const nodes = graph.sorted();
@@ -46,7 +46,10 @@ export function toOnnx(graph: Graph, envelope: PartialMessage<ModelProto> = {}):
 export const encodeOnnx = (graph: Graph): Uint8Array<ArrayBuffer> =>
   encodeModel(toOnnx(graph, { producerName: "bert-edge" })).finish();
 
-/** Keeps documentation and metadata. Declared types of intermediate values are dropped: many of the values are gone. */
+/**
+ * Keeps documentation and metadata. Drops the declared types of intermediate values, because many of these values no
+ * longer exist.
+ */
 const pick = (graph: PartialMessage<ModelProto>["graph"]) => ({
   docString: graph?.docString,
   metadataProps: graph?.metadataProps,
@@ -54,8 +57,8 @@ const pick = (graph: PartialMessage<ModelProto>["graph"]) => ({
 });
 
 /**
- * Chooses the names in the file. A value that is an output takes the output's name, unless a sub-graph reads the value by its
- * own name. Another value with that name is renamed.
+ * Chooses the names of values in the file. The value of an output gets the output's name, unless a sub-graph reads the
+ * value by its own name. Another value with the output's name is renamed.
  */
 function publicNames(graph: Graph, nodes: readonly Node[]): Map<Value, string> {
   const names = new Map<Value, string>();

@@ -9,24 +9,30 @@ import { toOnnx } from "./to-onnx.ts";
 /** Maximum bytes of weights inside the file: protobuf's limit of 2 GiB less 64 MiB for the graph itself. */
 const MAX_INLINE_BYTES = 2 ** 31 - 2 ** 26;
 
-/** Smaller tensors stay in the file, because readers infer shapes from them before they load weights. */
+/**
+ * Minimum bytes of an external tensor. Smaller tensors stay in the file, because readers infer shapes from them before
+ * they load weights.
+ */
 const MIN_EXTERNAL_BYTES = 1024;
 
-/** Page size: readers can map tensors at page boundaries into memory. */
+/** Alignment of external tensors: the size of a memory page, so that readers can map them into memory. */
 const ALIGNMENT = 4096;
 
-/** TensorProto.DataLocation */
+/** Number of TensorProto.DataLocation for data in another file. */
 const EXTERNAL = 1;
 
 export interface WriteOptions {
-  /** Weights over this many bytes in total go to a second file, `<path>.data`. Default: protobuf's limit. */
+  /**
+   * Maximum total bytes of weights inside the file. If there are more, large weights go to a second file, `<path>.data`.
+   * Default: protobuf's limit.
+   */
   maxInlineBytes?: number;
 }
 
 /**
  * Writes a graph as an ONNX file. Loads one tensor at a time. Models over 2 GB get a second file for their weights.
  *
- * @param path not a file that the graph's weights are read from
+ * @param path must not be a file that the graph's weights are read from
  */
 export async function writeOnnx(
   path: string,

@@ -4,7 +4,7 @@ import { type ModelProto, modelSchema } from "./onnx-messages.ts";
 import { FIXED32, FIXED64, LENGTH_DELIMITED, ProtobufReader, VARINT } from "./protobuf-reader.ts";
 import type { AnySchema, FieldSchema, Message, Scalar } from "./schema.ts";
 
-/** Sub-graphs nest through attributes. Real models nest a few levels deep. */
+/** Maximum depth of nested messages. Sub-graphs nest through attributes, in real models only a few levels deep. */
 const MAX_DEPTH = 64;
 
 type Fields = Message & Record<string, unknown>;
@@ -22,8 +22,8 @@ const KEEP_VIEWS: Conversion = { bytes: (view) => view, weights: (view) => view 
 /**
  * Decodes an ONNX file. Fields without a schema are kept as raw bytes.
  *
- * @param conversion default: byte fields are views of `bytes`
- * @throws BertEdgeError `onnx_invalid`
+ * @param conversion by default, byte fields stay views of `bytes`
+ * @throws BertEdgeError `onnx_invalid` if the file is damaged
  */
 export function decodeModel(bytes: Bytes, conversion = KEEP_VIEWS): ModelProto {
   return decodeMessage(bytes, modelSchema, { conversion, depth: 0 }) as unknown as ModelProto;
@@ -117,7 +117,7 @@ const isPackable = (type: FieldSchema["type"]): type is Scalar =>
 
 interface CompiledSchema {
   byNumber: Map<number, { name: string; field: FieldSchema }>;
-  /** Names of repeated fields, which start as empty lists. */
+  /** Names of repeated fields. Their lists are empty at first. */
   repeated: string[];
 }
 const compiled = new WeakMap<AnySchema, CompiledSchema>();

@@ -41,7 +41,8 @@ const tensorShape = { dim: repeated(1, () => dimension) };
 
 const tensorType = { elemType: optional(1, "int32"), shape: optional(2, () => tensorShape) };
 
-// Sequence, map and optional types stay in `unknown`: encoders have none, and they are written back unchanged.
+// Types other than tensors (sequence, map, optional) stay in `unknown` and are written back unchanged. BERT models have
+// none.
 const type = { tensorType: optional(1, () => tensorType) };
 
 const valueInfo = {
@@ -51,7 +52,7 @@ const valueInfo = {
   metadataProps: repeated(4, () => stringStringEntry),
 };
 
-// Fields of sub-graphs have written types: TypeScript cannot infer a type from itself.
+// Sub-graph fields need explicit types, because TypeScript cannot infer a type that refers to itself.
 const anyGraph = (): AnySchema => graph;
 const graphField: FieldSchema<GraphProto, false> = { number: 6, type: anyGraph, repeated: false, packed: false };
 const graphsField: FieldSchema<GraphProto, true> = { number: 11, type: anyGraph, repeated: true, packed: false };
@@ -135,6 +136,6 @@ export type TensorProto = Decoded<typeof tensor>;
 export type ValueInfoProto = Decoded<typeof valueInfo>;
 export type AttributeProto = Decoded<typeof attribute>;
 export type NodeProto = Decoded<typeof node>;
-/** An interface, because graphs contain graphs: in attributes of If, Loop and Scan. */
+/** An interface rather than a type alias, because graphs contain graphs: in attributes of If, Loop and Scan. */
 export interface GraphProto extends Decoded<typeof graph> {}
 export type ModelProto = Decoded<typeof modelSchema>;

@@ -29,7 +29,8 @@ export class ProtobufReader {
   tag(): { field: number; wireType: number } {
     const tag = Number(this.varint());
     const field = Math.floor(tag / 8);
-    if (field === 0 || field > 0x1fff_ffff) throw invalid(`byte ${this.#position} has field number ${field}`);
+    if (field === 0 || field > 0x1fff_ffff)
+      throw invalid(`the field before byte ${this.#position} has the invalid number ${field}`);
     return { field, wireType: tag % 8 };
   }
 
@@ -65,7 +66,7 @@ export class ProtobufReader {
     else if (wireType === FIXED64) this.#advance(8);
     else if (wireType === LENGTH_DELIMITED) this.bytes();
     else if (wireType === FIXED32) this.#advance(4);
-    else throw invalid(`byte ${this.#position} has the unsupported wire type ${wireType}`);
+    else throw invalid(`the field before byte ${this.#position} has the unsupported wire type ${wireType}`);
   }
 
   /** Returns the bytes from `start` to the reader's position. */
@@ -86,5 +87,5 @@ export class ProtobufReader {
 
 const invalid = (what: string) =>
   new BertEdgeError("onnx_invalid", `The file is not valid protobuf: ${what}.`, {
-    hint: "The download may be incomplete, or a Git LFS pointer instead of the model. Download the model again.",
+    hint: "The download may be incomplete, or the file may be a Git LFS pointer. Download the model again.",
   });

@@ -1,9 +1,9 @@
 import type { StoredBytes } from "../files/stored-file.ts";
 
-/** TypeScript types of protobuf's scalar types. "weights" are bytes that may still be in their file. */
+/** TypeScript types of protobuf's scalar types. "weights" are bytes that may stay in their file until they are used. */
 interface ScalarTypes {
   int32: number;
-  /** A bigint: sentinels such as INT64_MAX in slices are not safe integers. */
+  /** A bigint, because slices contain INT64_MAX, which a number cannot represent exactly. */
   int64: bigint;
   uint64: bigint;
   float: number;
@@ -13,7 +13,7 @@ interface ScalarTypes {
   weights: Uint8Array<ArrayBuffer> | StoredBytes;
 }
 
-/** How a field's value is encoded: https://protobuf.dev/programming-guides/encoding. */
+/** Encoding of a field's value: https://protobuf.dev/programming-guides/encoding. */
 export type Scalar = keyof ScalarTypes;
 
 /** One field of a message. `Item` is the type of one decoded value. */
@@ -22,15 +22,17 @@ export interface FieldSchema<Item = unknown, IsRepeated extends boolean = boolea
   /** Message types are functions, because messages contain each other. */
   readonly type: Scalar | (() => AnySchema);
   readonly repeated: IsRepeated;
-  /** Whether a repeated scalar is written as one run of values. Both encodings are read. */
+  /** Whether a repeated scalar is written in protobuf's packed encoding. Both encodings can be read. */
   readonly packed: boolean;
-  /** Never set: carries the type. */
+  /** Carries the type `Item`. Never set at run time. */
   readonly item?: Item;
 }
 
 export type AnySchema = Readonly<Record<string, FieldSchema>>;
 
-/** Fields that no schema here has, with their tags, as they are in the file. Every decoded message may have some. */
+/**
+ * Base of every decoded message. `unknown` holds the fields that are not in its schema, as bytes that include their tags.
+ */
 export interface Message {
   unknown?: Uint8Array<ArrayBuffer>[];
 }

@@ -29,7 +29,7 @@ const tanhOfNeg = (shared: readonly string[] = []) =>
     rewrite: ({ value, add }) => add("Sigmoid", [value("x")]).output,
   });
 
-/** tanh(−x). Another node may read the inner value. */
+/** Draws tanh(−x). `also` may add another reader of the inner value. */
 function chain(also?: (s: Sketch, inner: ReturnType<Sketch["op"]>) => void) {
   const s = new Sketch();
   const inner = s.op("Neg", [s.input("x", ["n"])], {}, { name: "inner" });
@@ -60,7 +60,7 @@ describe("applyRules", () => {
     ["float32", undefined],
     ["float16", undefined],
     ["float64", "onnxruntime has no Gelu for float64"],
-  ] as const)("puts a fused operator in the place of a match of %s only where it exists", (dtype, reason) => {
+  ] as const)("fuses a match of type %s only if the fused operator supports the type", (dtype, reason) => {
     const s = new Sketch();
     s.output(s.op("Tanh", [s.op("Neg", [s.input("x", ["n"], dtype)])]));
     const fused = rule("Fused", {
@@ -73,7 +73,7 @@ describe("applyRules", () => {
     expect(why("Fused")?.why).toBe(reason);
   });
 
-  it("accepts other readers of values that the rule shares", () => {
+  it("accepts other readers of a value that the rule declares as shared", () => {
     const sketch = chain((s, inner) => s.output(inner, "other"));
     expect(apply(sketch, tanhOfNeg(["inner"])).operators).toEqual(["Neg", "Sigmoid"]);
   });
@@ -85,7 +85,7 @@ describe("applyRules", () => {
     expect(apply(s, tanhOfNeg()).operators).toEqual(["Neg", "Tanh", "If"]);
   });
 
-  it("keeps a later value that a sub-graph reads by name", () => {
+  it("keeps a value computed from the root if a sub-graph reads it by name", () => {
     const s = new Sketch();
     const neg = s.op("Neg", [s.input("x", ["n"])]);
     const last = s.op("Tanh", [neg]);
@@ -100,7 +100,7 @@ describe("applyRules", () => {
     expect(trace.notes).toEqual([]);
   });
 
-  it("does not rewrite a node again that stays for its other output", () => {
+  it("does not rewrite a node twice if its other output keeps it in the graph", () => {
     const s = new Sketch();
     const norm = s.node("LayerNormalization", [s.input("x", ["n", 4]), s.random([4])], {}, { outputs: ["y", "mean"] });
     s.output(norm.output);
@@ -165,7 +165,7 @@ describe("applyRules", () => {
 });
 
 describe("a question", () => {
-  it("is asked once per value, and the rule is tried again with the answer", async () => {
+  it("is answered once per value, and the rule is tried again with the answer", async () => {
     let asked = 0;
     const isInner: Question<boolean> = {
       name: "is inner",

@@ -9,14 +9,14 @@ import type { Questions } from "./questions.ts";
 import { Refusal, type Rewrite, type Rule } from "./rule.ts";
 import type { Trace } from "./trace.ts";
 
-/** Maximum rounds over the graph. Stops rules that undo each other. */
+/** Maximum rounds over the graph. The limit stops rules that undo each other. */
 const MAX_ROUNDS = 64;
 
 /**
- * Applies rules to a graph until none matches. For each node, the first rule that applies is used.
+ * Applies rules to a graph until none matches. Each node is rewritten by the first rule that applies to it.
  *
- * Refuses a match if a node outside of it reads an intermediate value, which would be lost. `trace` records why rules did
- * not apply.
+ * Refuses a match if a node outside of it reads an intermediate value, because the rewrite removes that value. `trace`
+ * records why rules did not apply.
  */
 export function applyRules(graph: Graph, rules: readonly Rule[], trace: Trace, questions: Questions): void {
   const byRoot = new Map<string, Rule[]>();
@@ -40,7 +40,7 @@ export function applyRules(graph: Graph, rules: readonly Rule[], trace: Trace, q
 }
 
 function applyRule(graph: Graph, rule: Rule, root: Node, trace: Trace, questions: Questions): boolean {
-  // The node may exist only for its other outputs. Then there is nothing to replace.
+  // Nothing to replace: the node may stay in the graph only for its other outputs.
   const [first] = root.outputs;
   if (!first || isCaptured(first) || !graph.isUsed(first)) return false;
   const miss: NearMiss = { depth: 0, node: undefined, why: "" };
@@ -81,7 +81,7 @@ const isCaptured = (value: Value) => [...value.users].some((user) => user.captur
 function refusalOf(pairs: readonly (readonly [before: Value, after: Value])[]): Refusal | undefined {
   for (const [before, after] of pairs) {
     if (isCaptured(before)) return new Refusal(`a sub-graph reads ${before.name} by name`, before.producer);
-    // Constants in the match may have leading axes, which add axes to the output.
+    // A constant in the match may have leading axes of size 1, which add axes to the output.
     if (differs(before.shape, after.shape))
       return new Refusal("the fused operator has another output shape", before.producer);
   }

@@ -89,7 +89,7 @@ describe("a number in a pattern", () => {
     expect(isMatch(sum(x, 2), (s, x) => s.op("Add", [x, s.floats([0], [])]))).toBe(false);
   });
 
-  it("has no tolerance if it is 0", () => {
+  it("matches exactly if it is 0", () => {
     expect(isMatch(op("Add", [x, 0]), (s, x) => s.op("Add", [x, 1e-12]))).toBe(false);
   });
 });
@@ -158,7 +158,7 @@ describe("alternatives", () => {
     expect(isMatch(pattern, (s, x, y) => s.op("Add", [s.op("Tanh", [y]), x]))).toBe(false);
   });
 
-  it("through matches behind any number of operators", () => {
+  it("`through` matches across any number of operators", () => {
     const pattern = op("Tanh", [through(["Cast"], op("Neg", [z]))]);
     const casts =
       (count: number): Draw =>

@@ -85,7 +85,7 @@ function* matchInputs(
   }
 }
 
-/** Matches `value` with the items of a sum or product, for every association and order of the operands. */
+/** Matches `value` with the items of a sum or product, in every order and grouping of the operands. */
 function* matchItems(
   group: Group,
   items: readonly Item[],
@@ -119,7 +119,7 @@ function* matchItems(
   } else if (items.length > 1) fail(miss, so, value, `found ${describe(value)} instead of ${group.combine}`);
 }
 
-/** Matches every item with the same value: x², x³. */
+/** Matches all items with the same value, for Pow(x, 2) and Pow(x, 3). */
 function* matchAll(
   items: readonly Item[],
   value: Value,
@@ -149,7 +149,7 @@ const bound = (so: Match, name: string, value: Value): Match => ({
 const including = (so: Match, node: Node): Match => ({ ...so, nodes: new Set(so.nodes).add(node) });
 
 function fail(miss: NearMiss | undefined, so: Match, value: Value, why: string): void {
-  // A wrong number is closer to a match than another node.
+  // Counts a wrong number as closer to a match than a wrong operator.
   const depth = so.nodes.size + (so.nodes.size > 0 && uniformValue(value) !== undefined ? 0.5 : 0);
   if (!miss || depth <= miss.depth) return;
   miss.depth = depth;

@@ -3,11 +3,11 @@ import type { Node } from "../graph/node.ts";
 /**
  * A pattern in a graph, written as the formula it computes.
  *
- * - a number: a constant with that number in all elements, to `CONSTANT_TOLERANCE`
- * - `any(x)`: any value; a name that occurs twice must match one value
+ * - a number: a constant with that number in all elements, within `CONSTANT_TOLERANCE`
+ * - `any(x)`: any value; a name that occurs twice must match the same value
  * - `constant(c)`: any constant
  * - `op(type, …inputs)`: a node
- * - `sum`, `product`: Add, Sub and Neg, or Mul, Div, Reciprocal and Pow, in any order and association
+ * - `sum`, `product`: Add, Sub and Neg, or Mul, Div, Reciprocal and Pow, in any order and grouping
  */
 export type Pattern = number | Any | Operator | Commutative | Bound | OneOf | Through;
 
@@ -27,7 +27,7 @@ interface Operator {
 
 export interface Item {
   readonly pattern: Pattern;
-  /** Whether the item is subtracted, or is a divisor. */
+  /** Whether the item is subtracted (in a sum) or is a divisor (in a product). */
   readonly inverted: boolean;
 }
 
@@ -37,7 +37,7 @@ interface Commutative {
   readonly items: readonly Item[];
 }
 
-/** The operators of a sum or a product. */
+/** The operators that form a sum or a product. */
 export interface Group {
   readonly combine: string;
   readonly undo: string;
@@ -96,14 +96,14 @@ const toItem = (operand: Operand): Item =>
     ? { pattern: operand.inverted, inverted: true }
     : { pattern: operand, inverted: false };
 
-/** a + b + …; `minus(c)` subtracts. */
+/** Matches the sum a + b + …. The operand `minus(c)` is subtracted. */
 export const sum = (...operands: readonly Operand[]): Pattern => ({
   kind: "commutative",
   group: addition,
   items: operands.map(toItem),
 });
 
-/** Elementwise a · b · …; `over(c)` divides. */
+/** Matches the elementwise product a · b · …. The operand `over(c)` is a divisor. */
 export const product = (...operands: readonly Operand[]): Pattern => ({
   kind: "commutative",
   group: multiplication,
@@ -118,7 +118,7 @@ export const bind = (name: string, pattern: Pattern): Pattern => ({ kind: "bound
 
 export const oneOf = (...patterns: readonly Pattern[]): Pattern => ({ kind: "oneOf", patterns });
 
-/** Matches a pattern behind any number of operators of these types. Follows their first inputs. */
+/** Matches a pattern directly or through a chain of operators of these types. Follows the first input of each. */
 export const through = (opTypes: readonly string[], pattern: Pattern): Pattern => ({
   kind: "through",
   opTypes,

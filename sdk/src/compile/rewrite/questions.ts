@@ -2,7 +2,10 @@ import type { Graph } from "../graph/graph.ts";
 import type { Value } from "../graph/node.ts";
 import type { Question } from "./rule.ts";
 
-/** Collects the questions that rules ask about values. So rules stay synchronous, and each value is probed once. */
+/**
+ * Collects the questions that rules ask about values, to answer them between rounds. Rules stay synchronous, and each
+ * value is probed once per question.
+ */
 export class Questions {
   readonly #answers = new Map<Question<unknown>, Map<Value, unknown>>();
   #pending: (readonly [Question<unknown>, Value])[] = [];
@@ -14,7 +17,7 @@ export class Questions {
     return undefined;
   }
 
-  /** Answers the questions since the last call. Returns false if there were none. */
+  /** Answers the questions that were asked since the last call. Returns false if there were none. */
   async answer(graph: Graph): Promise<boolean> {
     const pending = this.#pending;
     this.#pending = [];

@@ -25,7 +25,7 @@ export interface Rewrite {
   readonly root: Node;
   value(name: string): Value;
   maybe(name: string): Value | undefined;
-  /** Returns the number in all elements of a matched constant; NaN if they differ. */
+  /** Returns the number that all elements of a matched constant share; NaN if they differ. */
   number(name: string): number;
   /** Adds a node and infers its shapes. */
   add(opType: string, inputs: readonly (Value | undefined)[], options?: NodeOptions): Node;
@@ -34,19 +34,22 @@ export interface Rewrite {
   ask<T>(question: Question<T>, value: Value): T | undefined;
 }
 
-/** A question that is answered by computing the value. Rules ask it, and are tried again with the answer. */
+/**
+ * A question about a value that is answered by computing the value. The rule that asks is tried again when the answer is
+ * known.
+ */
 export interface Question<T> {
   readonly name: string;
   readonly answer: (graph: Graph, value: Value) => Promise<T>;
 }
 
-/** The value that replaces the root's output, or pairs of values. */
+/** The result of a rule: the value that replaces the root's output, or pairs of a value and its replacement. */
 type Replacement = Value | readonly (readonly [before: Value, after: Value])[];
 
 export interface Rule {
-  /** The operator that the rule creates, or what it does. */
+  /** Name of the operator that the rule creates, or of the change it makes. */
   readonly name: string;
-  /** Operators that the pattern can end with. */
+  /** Operator types of the root: the last operator of the pattern, whose output is replaced. */
   readonly roots: readonly string[];
   readonly domain: string;
   readonly pattern: Pattern | undefined;
@@ -64,7 +67,7 @@ interface RuleOptions {
   readonly rewrite: Rule["rewrite"];
 }
 
-/** Defines a rule: a pattern and the function that replaces it. Only `applyRules` changes the graph. */
+/** Defines a rule: a pattern and the function that replaces its match. Only `applyRules` changes the graph. */
 export const rule = (name: string, options: RuleOptions): Rule => ({
   name,
   roots: options.roots,
@@ -80,5 +83,5 @@ export function vectorOf(value: Value | undefined, length: unknown): Value | und
   return shape && elementCount(shape) === length && (shape.length === 0 || shape.at(-1) === length) ? value : undefined;
 }
 
-/** Returns the number in all elements of a constant; otherwise NaN. */
+/** Returns the number that all elements of a constant share; otherwise NaN. */
 export const uniformNumber = (value: Value | undefined): number => (value && uniformValue(value)) ?? Number.NaN;

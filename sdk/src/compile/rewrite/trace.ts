@@ -1,7 +1,7 @@
 import type { Node } from "../graph/node.ts";
 import type { Rule } from "./rule.ts";
 
-/** The reason why a known sub-layer was not fused. */
+/** The reason why a known sub-layer was not fused, and the node that causes it. */
 export interface UnfusedReason {
   readonly pattern: string;
   /** Name of a node in the original file. */
@@ -25,7 +25,7 @@ export class Trace {
     this.counts.set(name, (this.counts.get(name) ?? 0) + 1);
   }
 
-  /** Records a failed attempt. Keeps the closest one of each rule at each node. */
+  /** Records a failed attempt. Keeps the closest attempt of each rule at each node. */
   nearMiss(rule: Rule, root: Node, node: Node, why: string, depth: number): void {
     const key = `${rule.name}@${root.name}`;
     const known = this.#misses.get(key);

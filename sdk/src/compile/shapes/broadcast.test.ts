@@ -5,7 +5,10 @@ import { Sketch } from "#test/fixtures/sketch.ts";
 import { compareWithOnnxruntime } from "#test/oracles/shape-oracle.ts";
 import { inferShapes } from "./infer-shapes.ts";
 
-/** A shape, and three shapes that broadcast to it: some of its last axes, with some sizes 1. */
+/**
+ * Describes operands that broadcast to [b, 3, s]: how many of its last axes an operand has, and which of them have size
+ * 1.
+ */
 const operand = fc.tuple(fc.nat(3), fc.array(fc.boolean(), { minLength: 3, maxLength: 3 }));
 const operands = fc.array(operand, { minLength: 3, maxLength: 3 });
 
@@ -28,7 +31,7 @@ describe("broadcast", () => {
     );
   });
 
-  /** Returns the inferred shapes of the sum of two inputs and of the inputs. */
+  /** Adds the inputs. Returns the inferred shape of the sum, followed by the shapes of the inputs. */
   function sum(...shapes: (string | number)[][]): string[] {
     const s = new Sketch();
     const inputs = shapes.map((shape, i) => s.input(`x${i}`, shape));
@@ -41,12 +44,12 @@ describe("broadcast", () => {
     expect(sum(["b", "s"], [8])[0]).toBe("[b,8]");
   });
 
-  it("makes two symbols equal, everywhere", () => {
+  it("treats symbols that are added as equal, in all shapes", () => {
     expect(sum(["b", "s"], ["batch", "s"])).toEqual(["[b,s]", "[b,s]", "[b,s]"]);
     expect(sum(["a"], ["b"], ["c"], ["a"])).toEqual(Array(5).fill("[a]"));
   });
 
-  it("prefers the simpler formula", () => {
+  it("prefers the shorter formula", () => {
     const s = new Sketch();
     const clamped = s.op("Slice", [s.random([1, 9]), [0], s.op("Shape", [s.input("ids", ["s"])]), [1]]);
     const sliced = s.op("Slice", [s.input("x", [1, "n"]), [0], [4], [1]]);

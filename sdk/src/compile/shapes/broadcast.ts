@@ -2,7 +2,7 @@ import { type Dim, type Shape, sameDim, symbolOf } from "../graph/dim.ts";
 import type { ShapeScope } from "./shape-rule.ts";
 
 /**
- * Returns the broadcast shape. Two different symbols are assumed to be equal, because the model combines them element by
+ * Returns the broadcast shape. Assumes that two different symbols are equal if the model combines them element by
  * element. A model in which one of them is 1 at run time is not supported.
  */
 export function broadcast(shapes: readonly (Shape | undefined)[], scope: ShapeScope): Shape | undefined {
@@ -21,6 +21,6 @@ function broadcastDim(a: Dim, b: Dim, scope: ShapeScope): Dim {
   if (typeof b === "number") return b;
   const [left, right] = [symbolOf(a), symbolOf(b)];
   if (left !== undefined && right !== undefined) return scope.equate(left, right);
-  // Two formulas for one size, such as a length and the same length clamped: keep the simpler one.
+  // Two formulas can stand for one size, such as a length and the same length clamped. Keeps the shorter one.
   return a.key.length <= b.key.length ? a : b;
 }

@@ -16,7 +16,7 @@ import { encodeModel } from "../proto/encode-model.ts";
 import { inferShapes } from "./infer-shapes.ts";
 
 describe("inferShapes", () => {
-  it("ignores earlier results", () => {
+  it("ignores the results of an earlier run", () => {
     const s = new Sketch();
     const y = s.op("Relu", [s.input("x", ["b"])]);
     Object.assign(y, { dtype: "int8", shape: [4], content: [7] });
@@ -119,7 +119,7 @@ describe("inferShapes", () => {
   });
 });
 
-/** Finds the number for each symbol by the first value with exactly this size. */
+/** Finds the number for each symbol, from the first value that has exactly this symbol as a size. */
 function sizesOf(values: readonly Value[], actual: Tensors): Record<string, number> {
   const sizes: Record<string, number> = {};
   for (const { name, shape } of values) {

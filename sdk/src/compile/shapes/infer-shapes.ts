@@ -13,7 +13,9 @@ const domains: ReadonlyMap<string, ReadonlyMap<string, ShapeRule>> = new Map([
   [MICROSOFT, new Map(Object.entries(microsoftRules))],
 ]);
 
-/** Types that models compute sizes in, with their maximum. Larger numbers would overflow, so they are not inferred. */
+/**
+ * Types in which models compute sizes, each with its maximum. Larger numbers would overflow, so they are not inferred.
+ */
 const MAX_VALUE: ReadonlyMap<DataType | undefined, number> = new Map([
   ["int64", Number.POSITIVE_INFINITY],
   ["int32", 2 ** 31 - 1],
@@ -21,14 +23,14 @@ const MAX_VALUE: ReadonlyMap<DataType | undefined, number> = new Map([
 ]);
 
 /**
- * Infers the type and shape of every value from those of the graph's inputs. Also infers the elements (`content`) of small
- * integer vectors, with which models compute shapes. Ignores what the file declares for other values. Outputs of operators
- * without a rule stay unknown.
+ * Infers the type and shape of every value from those of the graph's inputs. Also infers the elements (`content`) of
+ * small integer vectors, because models compute shapes from them. Ignores what the file declares for other values.
+ * Outputs of operators without a rule stay unknown.
  */
 export function inferShapes(graph: Graph): void {
   const order = graph.sorted();
   for (const value of graph.constants()) readContent(value);
-  // A round may find that two symbols are equal. Then everything is inferred again with one of them.
+  // If a round finds that two symbols are equal, the next round infers everything again with only one of them.
   const equal = new Map<string, string>();
   for (let before = -1; before < equal.size; ) {
     before = equal.size;

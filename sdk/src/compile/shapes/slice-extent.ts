@@ -1,15 +1,15 @@
 import { addDims, type Dim, minDim, subDims } from "../graph/dim.ts";
 
-/** Ends from here on mean "to the end". Exporters write 2⁶³ − 1, 2³¹ − 1 or 10⁹. */
+/** Minimum slice end that counts as "to the end". Exporters write 2⁶³ − 1, 2³¹ − 1 or 10⁹. */
 const END = 1 << 20;
 
 /**
- * Returns the number of elements of a slice along one axis; undefined if unknown. Assumes that a slice of a table is inside
- * it, because a model that reads positions beyond the table fails anyway.
+ * Returns the number of elements of a slice along one axis; undefined if unknown. Assumes that a slice of a table ends
+ * inside the table, because a model that reads positions beyond the table fails anyway.
  */
 export function sliceExtent(size: Dim, start: Dim, end: Dim, step: Dim): Dim | undefined {
   if (typeof step !== "number" || step === 0) return undefined;
-  // Backwards "to the end": empty by the specification, everything in onnxruntime.
+  // A backward slice "to the end" is empty by the specification, but onnxruntime returns all elements.
   if (step < 0 && typeof end === "number" && end >= END) return undefined;
   if (typeof size === "number" && typeof start === "number" && typeof end === "number") {
     return sliceIndices(size, start, end, step).count;

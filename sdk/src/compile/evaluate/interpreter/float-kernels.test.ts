@@ -12,9 +12,12 @@ import { floatKernels } from "./float-kernels.ts";
 import { kernelSupports } from "./kernel-supports.ts";
 import type { KernelOutputs, NodeTensor } from "./node-kernel.ts";
 
-/** Tolerance, relative to a result or to 1: both engines round, in different orders. Measured: at most 1.3 · 10⁻⁶. */
+/**
+ * Tolerance relative to the result, or to 1 for smaller results. The two engines sum in different orders. Measured: at
+ * most 1.3 · 10⁻⁶.
+ */
 const FLOAT32_ROUNDING = 3e-6;
-/** Tolerance for the polynomial that replaces Φ, see activation.ts. */
+/** Tolerance for GELU, whose Φ is approximated by a polynomial (see activation.ts). */
 const OF_GELU = 9e-5;
 
 /** First opset with Gelu. */
@@ -125,7 +128,7 @@ describe("a float kernel", () => {
     });
   });
 
-  it("is compared for every operator that has one", async () => {
+  it("is tested for every operator that has one", async () => {
     const names = await Promise.all(
       Object.values(cases).map(async (draw) => {
         const { domain, opType } = (await compared(draw)).node;
@@ -157,7 +160,7 @@ describe("a float kernel", () => {
     expect(kernelSupports(draw(s, s.input("x", X)))).toBe(false);
   });
 
-  it("refuses shapes that do not end with each other", () => {
+  it("refuses two shapes if neither ends with the other", () => {
     const s = new Sketch(OPSET);
     const node = s.node("Mul", [s.input("x", X), s.input("mask", [1, TOKENS, 1])]);
     const of = (...shape: number[]): NodeTensor => ({ shape, data: new Float32Array(elementCount(shape)) });

@@ -48,7 +48,7 @@ function elementwise(node: Node, combine: (a: number, b: number) => number): (in
   };
 }
 
-/** Drops the leading dimensions of 1. */
+/** Drops leading dimensions of size 1. */
 const withoutOnes = (shape: readonly number[]) => shape.slice([...shape, 0].findIndex((size) => size !== 1));
 
 const endsWith = (shape: readonly number[], end: readonly number[]) =>
@@ -57,7 +57,7 @@ const endsWith = (shape: readonly number[], end: readonly number[]) =>
 const unsupportedShapes = ({ opType, origin }: Node, ...shapes: readonly (readonly number[])[]) =>
   new BertEdgeError(
     "engine_unsupported",
-    `The edge engine has no kernel for ${opType} (node ${origin}) of shapes ${shapes.map((shape) => `[${shape}]`).join(" and ")}.`,
+    `The edge engine has no kernel for ${opType} (node ${origin}) with shapes ${shapes.map((shape) => `[${shape}]`).join(" and ")}.`,
     { hint: "Use onnxruntime-web for this model." },
   );
 
@@ -83,7 +83,7 @@ function normalized(
   return [{ shape, data: layerNormRows(x, floatData(gamma), beta && floatData(beta), epsilon) }];
 }
 
-/** LayerNorm(x + bias + skip). The sum is the fourth output. */
+/** Computes LayerNorm(x + bias + skip). The sum is the fourth output. */
 function skipLayerNormalization(node: Node): (inputs: KernelInputs) => KernelOutputs {
   return ([x, skip, gamma, beta, bias]) => {
     const [other, offset] = [floatData(skip), bias && floatData(bias)];
@@ -96,7 +96,7 @@ function skipLayerNormalization(node: Node): (inputs: KernelInputs) => KernelOut
   };
 }
 
-/** x [.., k] · w [k, n] */
+/** Multiplies x [.., k] by the matrix w [k, n]. */
 function matMul([x, w]: KernelInputs): KernelOutputs {
   const [k = 0, n = 0] = w?.shape ?? [];
   const [a, b] = [floatData(x), floatData(w)];

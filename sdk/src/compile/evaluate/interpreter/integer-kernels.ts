@@ -71,20 +71,23 @@ function attention(node: Node, product: IntegerProduct): (inputs: KernelInputs) 
   };
 }
 
-/** Looks up rows of a table with 8-bit or 4-bit unsigned elements, one scale per block, and the zero point in the middle. */
+/**
+ * Looks up rows of a table of unsigned 8-bit or 4-bit elements. Each block has its own scale, and the zero point is the
+ * middle of the range (128 or 8).
+ */
 function lookup(node: Node): (inputs: KernelInputs) => KernelOutputs {
   const [table, , scales] = node.inputs.map((input) => input?.constant) as [Tensor, undefined, Tensor];
   const bits = node.int("bits") as number;
   const block = node.int("block_size") as number;
   const perByte = 8 / bits;
   const width = (table.shape[1] as number) * perByte;
-  const steps = toFloat32(scales);
+  const scaleOfBlock = toFloat32(scales);
   const element = (at: number) =>
     ((table.data[Math.floor(at / perByte)] as number) >> ((at % perByte) * bits)) & (2 ** bits - 1);
   return ([, ids]) => {
     const data = Float32Array.from({ length: (ids?.data.length ?? 0) * width }, (_, i) => {
       const at = (ids?.data[Math.floor(i / width)] as number) * width + (i % width);
-      return fround((element(at) - 2 ** (bits - 1)) * (steps[Math.floor(at / block)] as number));
+      return fround((element(at) - 2 ** (bits - 1)) * (scaleOfBlock[Math.floor(at / block)] as number));
     });
     return [{ shape: [...(ids?.shape ?? []), width], data }];
   };

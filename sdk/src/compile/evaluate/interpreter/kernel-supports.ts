@@ -3,14 +3,14 @@ import { numbersOf } from "../../graph/tensor.ts";
 
 interface Form {
   readonly isKnown: (node: Node) => boolean;
-  /** The forms that the kernels have, for error messages. */
+  /** Describes the supported forms of the operator, for error messages. */
   readonly supported: string;
 }
 
-/** Whether the reference kernels support a node. They support the forms of operators that fused encoders use. */
+/** Whether the reference kernels support a node. Of each operator, they support the forms that fused encoders use. */
 export const kernelSupports = (node: Node): boolean => formOf(node)?.isKnown(node) ?? true;
 
-/** Describes the forms of a node's operator that the kernels have; undefined if they have all. */
+/** Describes the supported forms of a node's operator; undefined if all are supported. */
 export const supportedForms = (node: Node): string | undefined => formOf(node)?.supported;
 
 const formOf = ({ domain, opType }: Node): Form | undefined => forms[`${domain}:${opType}`];
@@ -43,7 +43,7 @@ const contentOf = (value: Node["inputs"][number]) => value?.constant && numbersO
 
 const isLast = ({ inputs: [x] }: Node, axis: number) => axis === -1 || axis + 1 === x?.shape?.length;
 
-/** Sizes of the parts of a Split; zeros where they are equal by definition, none where they are not known. */
+/** Returns the sizes of the parts of a Split: [0] if they are equal by definition, [] if they are unknown. */
 function partsOf(node: Node): readonly number[] {
   const [, sizes] = node.inputs;
   return (sizes ? contentOf(sizes) : node.ints("split")) ?? (sizes ? [] : [0]);

@@ -4,11 +4,16 @@ import { ints } from "../../graph/attribute.ts";
 import { Graph } from "../../graph/graph.ts";
 import { encodeOnnx } from "../../onnx/to-onnx.ts";
 
-/** Makes signed bytes unsigned. onnxruntime's kernels for two unsigned operands are exact on every CPU. */
+/**
+ * Added to signed bytes to make them unsigned: onnxruntime's kernels for two unsigned operands are exact on every CPU.
+ */
 const SHIFT = 128;
 const OPSET = 17;
 
-/** Creates an integer MatMul on onnxruntime's kernels: the same results as the reference kernel, but much faster. */
+/**
+ * Creates an integer MatMul that runs on onnxruntime. It gives the same results as the reference kernel, but is much
+ * faster.
+ */
 export async function ortIntegerMatMul(): Promise<IntegerProduct> {
   const graph = new Graph("product");
   graph.opsets.set("", OPSET);

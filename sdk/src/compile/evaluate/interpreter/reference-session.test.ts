@@ -23,17 +23,23 @@ import { precisions } from "../../quantize/precisions.ts";
 import { ortIntegerMatMul } from "./ort-integer-mat-mul.ts";
 import { referenceSession } from "./reference-session.ts";
 
-/** Minimum cosine of hidden states to float32, for random weights. Measured: at least 0.9993; gated models 0.9990. */
+/**
+ * Minimum cosine similarity with the float32 hidden states, for random weights. Measured: at least 0.9993, for gated
+ * models 0.9990.
+ */
 const MIN_COSINE = 0.999;
 const MIN_GATED_COSINE = 0.998;
-/** The same with a 4-bit token embedding table. Measured: 0.9976. */
+/** Minimum cosine similarity with a 4-bit token embedding table. Measured: 0.9976. */
 const MIN_FOUR_BIT_COSINE = 0.995;
 /** Tolerance for logits, relative to the largest. Measured: at most 0.018. */
 const LOGITS = 0.03;
-/** Tolerance for two layers with a polynomial instead of Φ (error at most 9 · 10⁻⁵). Measured: 1.3 · 10⁻⁴ for values around 1. */
+/**
+ * Tolerance for two layers in which a polynomial replaces Φ (error at most 9 · 10⁻⁵). Measured: 1.3 · 10⁻⁴ for values
+ * around 1.
+ */
 const APPROXIMATION = 2e-4;
 
-/** Token id of padding, which is removed from the texts. */
+/** Token id of padding. Padding is removed from the texts. */
 const PADDING = 1;
 const sequences = classifierIds.map((ids) => Int32Array.from(ids.filter((id) => id !== PADDING)));
 const texts = [...sequences, ...[1, 2, 3].map((length) => (sequences[0] as Int32Array).slice(0, length))];
@@ -66,7 +72,7 @@ const fusedTiny = () => {
 const ids = [Int32Array.of(2, 7, 30, 41, 3), Int32Array.of(9)];
 const nomic = tinyNomic().current;
 
-/** The quantized graph of the tiny model with one more node. */
+/** Returns the quantized graph of the tiny model, with one more node at its end. */
 async function withLast(opType: string, inputs: readonly (Tensor | undefined)[], attributes = {}): Promise<Graph> {
   const graph = edge(await fusedTiny());
   const output = graph.outputs[0] as Graph["outputs"][number];
@@ -85,7 +91,7 @@ describe.each(classifierCases)("the edge engine's arithmetic on a classifier: $n
     return readClassifier(folder);
   };
 
-  it("approximates the encoder's hidden states, identically with onnxruntime's integer MatMul", async () => {
+  it("approximates the encoder's hidden states, with the same bits when onnxruntime runs the integer MatMul", async () => {
     const classifier = await load();
     const fused = await fusedGraph(classifier.config, encoderWeights(classifier));
     const wanted = await inFloat32(fused, texts);
@@ -168,7 +174,7 @@ describe("referenceSession", () => {
     }
   });
 
-  it("runs each text alone, and accepts no texts", async () => {
+  it("runs each text alone, and accepts an empty list of texts", async () => {
     const session = referenceSession(edge(await fusedTiny()));
     const [first, second] = await session.run(ids);
     expect(await session.run(ids.toReversed())).toEqual([second, first]);
@@ -201,7 +207,7 @@ describe("referenceSession", () => {
     expect(await referenceSession(graph).run(ids)).toEqual(whole);
   });
 
-  it("runs nodes before all kernels with onnxruntime", async () => {
+  it("runs the nodes that precede all kernels on onnxruntime", async () => {
     const graph = await fusedTiny();
     const before = (node: Node, value: Value) => graph.setInputs(node, [value, ...node.inputs.slice(1)]);
     const [embedded] = [...graph.nodes].filter(({ opType }) => opType === "EmbedLayerNormalization");

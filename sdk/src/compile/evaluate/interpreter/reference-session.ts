@@ -17,11 +17,11 @@ export interface ReferenceSession {
 }
 
 /**
- * Interprets a graph with the reference kernels: the same arithmetic as the edge engine, but slow. Tests compare the engine
- * with it, and the accuracy of a precision is measured with it.
+ * Interprets a graph with the reference kernels, which compute the same as the edge engine but slowly. Tests compare the
+ * engine with it, and accuracy is measured with it.
  *
- * onnxruntime runs the nodes without a reference kernel (positions, masks, position biases). They must come before all nodes
- * with a kernel.
+ * onnxruntime runs the nodes without a reference kernel (positions, masks, position biases). They must come before all
+ * nodes with a kernel.
  *
  * @param product multiplies integer matrices; all implementations give the same result
  * @throws BertEdgeError `engine_unsupported` if a node without a kernel reads the output of a quantized operator
@@ -92,7 +92,10 @@ function nodesForOrt(order: readonly Node[]): Set<Node> {
 const readerIn = (nodes: ReadonlySet<Node>, { outputs }: Node): Node | undefined =>
   outputs.flatMap((output) => [...(output?.users ?? [])]).find((user) => nodes.has(user));
 
-/** Reports the node without a kernel that needs the output of `node`, which onnxruntime cannot run. */
+/**
+ * Returns the error for a quantized `node` whose output onnxruntime would need. The error names the node that has no
+ * kernel.
+ */
 function unsupported(node: Node, ortNodes: ReadonlySet<Node>): BertEdgeError {
   let last = node;
   for (let reader = readerIn(ortNodes, last); reader; reader = readerIn(ortNodes, last)) last = reader;
@@ -111,7 +114,7 @@ function inputTensor({ name, dtype }: Value, ids: TokenIds): Tensor {
     : tensor("int64", shape, BigInt64Array.from(values, BigInt));
 }
 
-/** Whether a constant is quantized. Kernels read those from the node. */
+/** Whether a constant is quantized. Kernels read quantized constants from the node. */
 const isPacked = (dtype: DataType | undefined): boolean => dtype === "uint8" || dtype === "int8";
 
 const numbersIn = (value: Tensor): NodeTensor => ({
@@ -119,5 +122,5 @@ const numbersIn = (value: Tensor): NodeTensor => ({
   data: value.dtype === "float32" ? toFloat32(value) : Int32Array.from(numbersOf(value), toInt32),
 });
 
-/** Clamps 64-bit integers. The sentinels for "to the end" become the limits of int32. */
+/** Clamps a 64-bit integer to int32. A sentinel for "to the end" becomes the limit of int32. */
 const toInt32 = (value: number): number => Math.min(Math.max(value, -(2 ** 31)), 2 ** 31 - 1);

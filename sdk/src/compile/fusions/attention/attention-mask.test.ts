@@ -17,7 +17,7 @@ const LOWEST = -3.4028234663852886e38;
 
 type Draw = (s: Sketch, mask: Value) => AttentionParts;
 
-/** Self-attention with the attention mask [batch, sequence] of a tokenizer. */
+/** Draws self-attention with a tokenizer's attention mask [batch, sequence], and fuses it. */
 const fuse = (draw: Draw) =>
   rewritten(
     (s) => {
@@ -36,7 +36,7 @@ const fuse = (draw: Draw) =>
 const condition = (s: Sketch, mask: Value) => s.op("Cast", [s.op("Unsqueeze", [mask, [1, 2]])], { to: CAST.bool });
 const additive = (s: Sketch, mask: Value, fill = LOWEST) =>
   s.op("Mul", [s.op("Sub", [1, s.op("Cast", [s.op("Unsqueeze", [mask, [1, 2]])], { to: CAST.float32 })]), fill]);
-/** A bias [1, heads, sequence, sequence], looked up by relative position. */
+/** Draws a bias [1, heads, sequence, sequence] that is looked up by relative position. */
 const relative = (s: Sketch, mask: Value) => {
   const length = s.op("Gather", [s.op("Shape", [mask]), s.index(1)]);
   const positions = s.op("Range", [s.index(0), length, s.index(1)]);
@@ -53,7 +53,7 @@ const nodeOf = ({ graph }: Awaited<ReturnType<typeof fuse>>) =>
 describe("a padding mask", () => {
   it.each<[string, Draw, number]>([
     ["added", (s, m) => ({ masked: (_, scores) => s.op("Add", [scores, additive(s, m)]) }), LOWEST],
-    ["added to, from the left", (s, m) => ({ masked: (_, scores) => s.op("Add", [additive(s, m), scores]) }), LOWEST],
+    ["added as the first operand", (s, m) => ({ masked: (_, scores) => s.op("Add", [additive(s, m), scores]) }), LOWEST],
     ["selected by", (s, m) => ({ masked: (_, scores) => s.op("Where", [condition(s, m), scores, LOWEST]) }), LOWEST],
     [
       "selected by, −∞",

@@ -10,7 +10,7 @@ import { paddingMask } from "./padding-mask.ts";
 
 /** The mask and bias inputs of a fused attention operator. */
 export interface AttentionMask {
-  /** Attention mask [batch, sequence], int32: 1 for keys, 0 for padding on either side. */
+  /** Attention mask [batch, sequence], int32: 1 for keys to attend to, 0 for padding. */
   readonly keys: Value | undefined;
   /** Number that is added to the scores of masked keys. */
   readonly fill: number | undefined;
@@ -18,7 +18,7 @@ export interface AttentionMask {
   readonly bias: Value | undefined;
 }
 
-/** Minimum float32. −∞ would give NaN for rows without any key. */
+/** Minimum float32, used instead of −∞. With −∞, a query without any key would give NaN. */
 const LOWEST = -3.4028234663852886e38;
 
 /**
@@ -70,7 +70,10 @@ export function attentionMask(
   return { keys: keys && castToInt32(rewrite, keys), fill: keys && fill, bias };
 }
 
-/** Whether two sizes are equal or may be: exporters sometimes name one size twice, and the mask must fit the scores. */
+/**
+ * Whether two sizes are equal or may be equal. Exporters sometimes give one size two names, and a mask must fit its
+ * scores.
+ */
 const isOneSize = (a: Dim | undefined, b: Dim | undefined): boolean =>
   sameDim(a, b) || (symbolOf(a) !== undefined && symbolOf(b) !== undefined);
 
@@ -127,11 +130,11 @@ function expandedBias(
   if (full[1] !== 1 && full[1] !== heads) {
     return refuse("the second axis of the bias on the scores is not the heads", bias.producer ?? root);
   }
-  // Expanding to ones only adds leading axes.
+  // Expand to [1, 1, 1, 1] only adds leading axes.
   const ones = constant(`${root.origin}/axes`, int64s(1, 1, 1, 1));
   const four = shape.length === 4 ? bias : add("Expand", [bias, ones]).output;
   if (sameDim(full[2], queries) && sameDim(full[3], keys)) return four;
-  // One row for all queries is repeated. Only for self-attention, where the number of keys equals that of queries.
+  // Repeats a single row for all queries. Supported only for self-attention, which has as many keys as queries.
   if (!sameDim(queries, keys) || q.shape?.length !== 4) return unknown;
   const [from, to, one] = [int64s(2), int64s(3), int64s(1, 1)].map((each) => constant(`${root.origin}/square`, each));
   const length = add("Slice", [add("Shape", [q]).output, from, to]).output;

@@ -26,7 +26,7 @@ export interface AttentionScores {
   readonly masking: readonly ScoreMask[];
   /** Masks that set probabilities to 0 after the softmax. */
   readonly zeroing: readonly ScoreMask[];
-  /** Whether NaN is replaced by 0. The softmax gives NaN for a row whose scores are all −∞. */
+  /** Whether NaN is replaced by 0 after the softmax. A row whose scores are all −∞ gives NaN. */
   readonly guarded: boolean;
   /** All nodes from the scores to the probabilities. */
   readonly nodes: readonly Node[];
@@ -36,9 +36,9 @@ export interface AttentionScores {
 const MAX_HIDDEN = -9000;
 
 /**
- * Analyzes attention probabilities, back to queries and keys.
+ * Traces attention probabilities back to queries and keys.
  *
- * @param opset before opset 13, the default axis of Softmax is 1
+ * @param opset opset of the graph: before 13, the default axis of Softmax is 1
  * @returns undefined if the value is not attention probabilities
  */
 export function attentionScores(probabilities: Value, opset: number): AttentionScores | Refusal | undefined {
@@ -135,10 +135,10 @@ function behindMasking(
   }
 }
 
-/** Maximum values to search for the MatMul before a softmax. */
+/** Maximum number of values to search for the MatMul before a softmax. */
 const MAX_VALUES = 64;
 
-/** Whether a value is the MatMul of two computed tensors, masked and scaled. */
+/** Whether a value is the MatMul of two computed tensors, possibly masked and scaled. */
 function leadsToScores(value: Value | undefined): boolean {
   const next = [value];
   const seen = new Set<Value>();
@@ -159,5 +159,5 @@ function leadsToScores(value: Value | undefined): boolean {
   return false;
 }
 
-/** Whether a MatMul sums over an axis of one element, as in the computation of rotary angles. */
+/** Whether a MatMul sums over an axis of size 1, as in the computation of rotary angles. */
 const isOuterProduct = ({ inputs: [a] }: Node) => a?.shape?.at(-1) === 1;

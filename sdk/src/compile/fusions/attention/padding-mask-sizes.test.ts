@@ -15,9 +15,9 @@ const padding = (s: Sketch, mask: Value) =>
   ]);
 const lengthOf = (s: Sketch, x: Value) => s.op("Gather", [s.op("Shape", [x]), s.index(1)]);
 const range = (s: Sketch, x: Value) => s.op("Range", [s.index(0), lengthOf(s, x), s.index(1)]);
-/** 0 if a condition holds, otherwise a number that hides a key. */
+/** Draws a mask that is 0 where a condition holds, and otherwise a number that hides a key. */
 const filled = (s: Sketch, condition: Value) => s.op("Where", [condition, 0, HIDDEN_SCORE]);
-/** 0 for keys before the length of another input. */
+/** Draws a mask that is 0 for positions inside the length of `other`, and hides the keys after it. */
 const within = (s: Sketch, keys: Value, other: Value) =>
   s.op("Unsqueeze", [filled(s, s.op("Less", [range(s, keys), lengthOf(s, other)])), [0, 1, 2]]);
 const other = (s: Sketch) => s.input("other", ["batch", "other_sequence", HIDDEN]);
@@ -28,13 +28,13 @@ type Case = [name: string, batch: number | string, draw: Draw, sizes: readonly S
 
 const cases: Case[] = [
   [
-    "the first row's padding, of two texts",
+    "the first text's padding, for both texts",
     2,
     (s, mask) => s.op("Slice", [padding(s, mask), [0], [1], [0]]),
     [{ batch: 2, sequence: 5 }],
   ],
   [
-    "padding and a window of 667 in floats scaled to 1",
+    "padding and an attention window of 667, computed in floats and scaled to 1",
     "batch",
     (s, mask) => {
       const at = s.op("Cast", [range(s, mask)], { to: CAST.float32 });
@@ -45,7 +45,7 @@ const cases: Case[] = [
     [{ batch: 2, sequence: 700 }],
   ],
   [
-    "padding and what another input is too short for",
+    "padding, and the keys after the length of another input",
     "batch",
     (s, mask) => s.op("Min", [padding(s, mask), within(s, mask, other(s))]),
     [
@@ -71,7 +71,7 @@ describe("a mask that differs from padding only at some sizes", () => {
         const bias = draw(s, s.input("attention_mask", [batch, "sequence"], "int64"));
         s.output(drawAttention(s, x, { masked: (_, scores) => s.op("Add", [scores, bias]) }));
       },
-      // With the rows reversed, the first row hides keys.
+      // Reverses the rows, so that the first text has padding.
       { sizes, given: (each) => ({ attention_mask: paddedRows(each).toReversed() }) },
     );
     expect([...graph.nodes].find(({ opType }) => opType === "Attention")?.inputs[3]).toBeUndefined();

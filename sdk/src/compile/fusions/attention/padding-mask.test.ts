@@ -11,7 +11,7 @@ const LOWEST = -3.4028234663852886e38;
 
 const cast = (s: Sketch, x: SketchOperand, to: keyof typeof CAST) => s.op("Cast", [x], { to: CAST[to] });
 const unsqueezed = (s: Sketch, mask: Value) => s.op("Unsqueeze", [mask, [1, 2]]);
-/** The mask as floats [batch, 1, 1, sequence]. */
+/** Converts the mask to floats [batch, 1, 1, sequence]. */
 const floats = (s: Sketch, mask: Value) => cast(s, unsqueezed(s, mask), "float32");
 const additive = (s: Sketch, mask: Value, fill: number) => s.op("Mul", [s.op("Sub", [1, mask]), fill]);
 const sizeOf = (s: Sketch, mask: Value, axis: number) => s.op("Gather", [s.op("Shape", [mask]), s.index(axis)]);
@@ -26,7 +26,7 @@ const window = (s: Sketch, mask: Value, size: number) => {
   const [i, j] = queriesAndKeys(s, mask);
   return s.op("LessOrEqual", [s.op("Abs", [s.op("Sub", [i, j])]), s.index(size)]);
 };
-/** 0 if a condition holds, otherwise the minimum float32. */
+/** Draws a mask that is 0 where a condition holds, and otherwise the minimum float32. */
 const filled = (s: Sketch, condition: Value, fill = LOWEST) => s.op("Where", [condition, 0, fill]);
 const square = (s: Sketch, mask: Value) =>
   s.op("Concat", [[1, 1], ...[1, 1].map((axis) => s.op("Unsqueeze", [sizeOf(s, mask, axis), [0]]))], { axis: 0 });
@@ -45,7 +45,7 @@ async function kindOf({ draw, dtype = "int64" }: Case): Promise<MaskKind> {
   return paddingMask.answer(s.graph, value);
 }
 
-/** Attention with the mask, on batches with all kinds of padding. */
+/** Fuses attention with the mask, and runs it on batches with all kinds of padding. */
 const attended = ({ draw, dtype = "int64" }: Case, sequence = 8) =>
   rewritten(
     (s) => {
@@ -77,7 +77,7 @@ const accepted: [string, Case, number][] = [
     LOWEST,
   ],
   [
-    "of keys by way of indices",
+    "read with GatherND",
     {
       draw: (s, m) => {
         const [i, j] = [s.op("Range", [s.index(0), sizeOf(s, m, 0), s.index(1)]), range(s, m)];
@@ -96,7 +96,7 @@ const accepted: [string, Case, number][] = [
     LOWEST,
   ],
   [
-    "and positions from 0 on",
+    "combined with the condition that positions are at least 0",
     { draw: (s, m) => filled(s, s.op("And", [isToken(s, m), s.op("GreaterOrEqual", [range(s, m), s.index(0)])])) },
     LOWEST,
   ],
@@ -113,7 +113,7 @@ describe("a padding mask", () => {
     expect(counts).toEqual({ Attention: 1, ...(mask.dtype !== "int32" && { Cast: 1 }) });
   });
 
-  it("as a condition has the value for attended keys", async () => {
+  it("that is a condition reports its value for attended keys", async () => {
     expect(await kindOf({ draw: isToken })).toMatchObject({ kind: "padding", attended: 1 });
     expect(await kindOf({ draw: (s, m) => s.op("Not", [isToken(s, m)]) })).toMatchObject({ attended: 0 });
   });
@@ -128,12 +128,12 @@ const refused: [string, Case, number?][] = [
   ["a causal mask", { draw: (s, m) => filled(s, causal(s, m)) }],
   ["a causal mask with padding", { draw: (s, m) => filled(s, s.op("And", [causal(s, m), isToken(s, m)])) }],
   ...[4, 64, 200].map((size): [string, Case, number] => [
-    `a window of ${size} with padding`,
+    `an attention window of ${size} with padding`,
     { draw: (s, m) => filled(s, s.op("And", [window(s, m, size), isToken(s, m)])) },
     size + 5,
   ]),
   [
-    "a window of several constants",
+    "an attention window computed from several constants",
     {
       draw: (s, m) => {
         const [i, j] = queriesAndKeys(s, m);
@@ -144,7 +144,7 @@ const refused: [string, Case, number?][] = [
     90,
   ],
   [
-    "a window in floats",
+    "an attention window computed in floats",
     {
       draw: (s, m) => {
         const [i, j] = queriesAndKeys(s, m).map((each) => cast(s, each, "float32"));
@@ -155,7 +155,7 @@ const refused: [string, Case, number?][] = [
     60,
   ],
   [
-    "a mask that hides by query as well",
+    "a mask that also hides queries",
     {
       draw: (s, m) =>
         filled(s, s.op("And", [isToken(s, m), s.op("Transpose", [isToken(s, m)], { perm: [0, 1, 3, 2] })]), -10_000),
@@ -165,7 +165,7 @@ const refused: [string, Case, number?][] = [
     "a mask that always hides the first key",
     { draw: (s, m) => filled(s, s.op("And", [isToken(s, m), s.op("Greater", [range(s, m), s.index(0)])])) },
   ],
-  ["a mask that hides too little", { draw: (s, m) => additive(s, floats(s, m), -1) }],
+  ["a mask whose fill value is too small", { draw: (s, m) => additive(s, floats(s, m), -1) }],
   ["an inverted mask", { draw: (s, m) => s.op("Mul", [floats(s, m), -10_000]) }],
   ["a scaled mask", { draw: (s, m) => s.op("Mul", [s.op("Sub", [2, floats(s, m)]), -10_000]) }],
 ];
@@ -193,7 +193,7 @@ describe("another mask", () => {
         return s.op("Reshape", [rows, s.op("Concat", [s.op("Shape", [ids]), [HIDDEN]], { axis: 0 })]);
       },
     ],
-  ])("depends on token ids that are %s", async (_, embedded) => {
+  ])("that depends on token ids is refused if they are %s", async (_, embedded) => {
     const draw = (s: Sketch) => {
       const ids = s.input("input_ids", ["batch", "sequence"], "int64");
       const x = embedded(s, s.random([20, HIDDEN]), ids);
@@ -206,7 +206,7 @@ describe("another mask", () => {
     expect(fused?.inputs[5]).toBeDefined();
   });
 
-  it("depends on two inputs", async () => {
+  it("that depends on two inputs is refused", async () => {
     const kind = await kindOf({
       draw: (s, m) =>
         s.op("Add", [additive(s, floats(s, m), -10_000), s.input("bias", [1, 1, "sequence", "sequence"])]),
@@ -217,7 +217,7 @@ describe("another mask", () => {
     });
   });
 
-  it("contains a constant that is too large to be probed", async () => {
+  it("with a constant that is too large to be probed is refused", async () => {
     const kind = await kindOf({ draw: (s, m) => filled(s, s.op("And", [window(s, m, 5000), isToken(s, m)])) });
     expect(kind).toMatchObject({ kind: "refused", why: expect.stringContaining("5000") });
   });

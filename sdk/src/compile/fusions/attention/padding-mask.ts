@@ -30,21 +30,23 @@ export type MaskKind =
 
 const refused = (why: string): MaskKind => ({ kind: "refused", why });
 
-/** Maximum number that hides a key: added to a score of a trained model, it gives a probability of 0 in float32. */
+/** Maximum mask value that hides a key. Added to a score of a trained model, it gives a probability of 0 in float32. */
 const MAX_HIDDEN = -9000;
-/** Maximum magnitude of a number that does not change a score. tf2onnx adds 1e-9 to masks. */
+/** Maximum magnitude of a mask value that leaves a score unchanged. tf2onnx adds 1e-9 to masks. */
 const MAX_VISIBLE = 1e-6;
 
-/** Sequence length of probes: longer than the attention windows that several small constants may define together. */
+/** Minimum sequence length of probes. It exceeds attention windows that are computed from several small constants. */
 const LENGTH = 521;
 
-/** Maximum constant in a mask. Larger ones would need a probe of sequence × sequence that is too large. */
+/**
+ * Maximum constant in a mask. A larger one needs a longer probe, whose [sequence, sequence] tensors would be too large.
+ */
 const MAX_CONSTANT = 1024;
 
 /**
- * Decides whether a value that is added to scores, or selects among them, is a padding mask. Computes it for several masks
- * (full, left-padded, right-padded, scattered), at a length above every constant in its computation, so that a causal mask
- * or an attention window shows.
+ * Decides whether a value that is added to scores, or selects among them, is a padding mask. Computes it for several
+ * masks: full, left-padded, right-padded and scattered. The sequence is longer than every constant in the computation, so
+ * that a causal mask or an attention window becomes visible.
  */
 export const paddingMask: Question<MaskKind> = {
   name: "padding mask",
@@ -66,7 +68,7 @@ export const paddingMask: Question<MaskKind> = {
   },
 };
 
-/** Whether a value indexes a table. Masks are probed with 0 and 1 only, which do not cover indices. */
+/** Whether a value is used as an index into a table. Masks are probed with 0 and 1 only, which do not cover indices. */
 const isIndex = (value: Value): boolean =>
   [...value.users].some((user) =>
     user.is("Cast") || movedInput(user) === value
@@ -89,7 +91,7 @@ async function probeMask(
   const masks = probeMasks(rows, columns);
   if (!input.dtype) return refused(`the type of ${input.name} is unknown`);
   const given = tensorFromNumbers(input.dtype, [rows, columns], masks.data);
-  // Exporters may give each input its own name for the batch. So the first axis of every input is taken as the batch.
+  // Exporters may name the batch size differently for each input, so the first axis of every input counts as the batch.
   const batches = graph.inputs.flatMap(({ shape = [] }) => (shape.length > 1 ? (symbolOf(shape[0]) ?? []) : []));
   const known = new Map([...batches.map((name) => [name, rows] as const), [symbolOf(keys) ?? "", columns] as const]);
   return probeTwice(sources, known, columns, async (symbols) => {
@@ -108,8 +110,8 @@ const probeFixed = (graph: Graph, value: Value, sources: ValueSources, length: n
   });
 
 /**
- * Probes twice: with all unknown lengths equal, and with different, shorter ones, because the numbers of queries and keys may
- * differ. The second probe may be impossible.
+ * Probes with all unknown lengths equal, and then with different, shorter lengths, because there may be more or fewer
+ * keys than queries. The second probe may fail.
  */
 async function probeTwice(
   sources: ValueSources,
@@ -121,7 +123,7 @@ async function probeTwice(
   const together = await probeAt(new Map([...known, ...open.map((name) => [name, length] as const)]));
   if (!together) return refused("onnxruntime cannot compute the mask separately");
   if (open.length === 0 || together.kind === "refused") return together;
-  // Either length may be the longer one.
+  // Tries both orders, because either length may be the longer one.
   for (const names of [open, open.toReversed()]) {
     const apart = await probeAt(new Map([...known, ...names.map((name, i) => [name, length - 3 - i] as const)]));
     if (apart?.kind === "refused") return apart;
@@ -167,7 +169,7 @@ function probeMasks(batch: number, sequence: number) {
   for (let row = 0; row < batch; row++) {
     for (let key = 0; key < sequence; key++) {
       const shown = [true, key < sequence - third, key >= third, (key * 7 + row) % 3 !== 1];
-      // One row combines all kinds of padding. With two or three rows, the kinds that hide keys come first.
+      // A batch of one combines all kinds of padding. With two or three rows, the kinds that hide keys come first.
       const one =
         batch === 1 ? key >= 1 && (key * 7) % 5 !== 3 && key < sequence - 1 : shown[(row + Number(batch < 4)) % 4];
       data[row * sequence + key] = one ? 1 : 0;

@@ -8,7 +8,7 @@ const range = (length: number, from = 0) => Array.from({ length }, (_, i) => fro
 it.each([
   ["few columns", 3],
   ["enough columns for a lazy tensor", LARGE_BYTES / 16],
-])("joins %s of constants in the given order", (_, width) => {
+])("joins columns of constants in the given order: %s", (_, width) => {
   const rows = 4;
   const matrix = (first: number) =>
     tensor("float32", [rows, width], Float32Array.from(range(rows * width, first * rows * width)));

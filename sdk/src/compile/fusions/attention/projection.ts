@@ -24,7 +24,7 @@ export function projectionOf(value: Value): Projection | undefined {
   return x && weight?.constant?.shape.length === 2 ? { x, weight: weight.constant, bias: undefined } : undefined;
 }
 
-/** Joins columns of constants [rows, …] in one constant [rows, columns]. Vectors are treated as one row. */
+/** Joins selected columns of constants [rows, …] into one constant [rows, columns]. A vector counts as one row. */
 export function gatherColumns(
   parts: readonly { readonly from: Tensor; readonly columns: readonly number[] }[],
 ): Tensor {

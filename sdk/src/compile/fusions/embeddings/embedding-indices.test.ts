@@ -4,9 +4,9 @@ import { rewritten } from "#test/oracles/rewritten.ts";
 import type { Value } from "../../graph/node.ts";
 
 const HIDDEN = 4;
-const WORDS = 30;
+const VOCABULARY_SIZE = 30;
 const ROWS = 128;
-/** A length above the constants below and below the table's. */
+/** Sequence lengths below and above the constants in the tests. Both are below the table's length. */
 const SIZES = [
   { batch: 2, sequence: 31 },
   { batch: 2, sequence: 80 },
@@ -24,10 +24,10 @@ async function embedded(terms: Terms, sizes = SIZES) {
   const { graph, counts, why } = await rewritten(
     (s) => {
       const tokens = s.input("input_ids", ["batch", "sequence"], "int64");
-      const sum = terms(s, range(s, tokens)).reduce((a, b) => s.op("Add", [a, b]), lookup(s, WORDS, tokens));
+      const sum = terms(s, range(s, tokens)).reduce((a, b) => s.op("Add", [a, b]), lookup(s, VOCABULARY_SIZE, tokens));
       s.output(s.op("LayerNormalization", [sum, s.random([HIDDEN], 1), s.random([HIDDEN])]));
     },
-    { below: { input_ids: WORDS }, sizes },
+    { below: { input_ids: VOCABULARY_SIZE }, sizes },
   );
   const node = [...graph.nodes].find(({ opType }) => opType === "EmbedLayerNormalization");
   return { node, counts, why: why("EmbedLayerNormalization").join() };
@@ -39,11 +39,11 @@ describe("indices that start like positions", () => {
     ["restart after 50", (s, at) => [lookup(s, ROWS, s.op("Mod", [at, s.index(50)]))]],
   ])("are not positions if they %s", async (_, terms) => {
     const { node } = await embedded(terms);
-    // The operator may read them as position ids.
+    // The operator may still read them as position ids.
     expect(node === undefined || node.inputs[8] !== undefined).toBe(true);
   });
 
-  it("are not one row if they grow once in 32 positions", async () => {
+  it("are not a single row if they grow by 1 every 32 positions", async () => {
     const { node, counts } = await embedded((s, at) => [
       lookup(s, ROWS, at),
       lookup(s, 4, s.op("Div", [at, s.index(32)])),
@@ -78,10 +78,10 @@ describe("embeddings normalized over two axes", () => {
     const { counts, why } = await rewritten(
       (s) => {
         const tokens = s.input("input_ids", ["batch", 3], "int64");
-        const sum = s.op("Add", [lookup(s, WORDS, tokens), s.random([1, 3, HIDDEN])]);
+        const sum = s.op("Add", [lookup(s, VOCABULARY_SIZE, tokens), s.random([1, 3, HIDDEN])]);
         s.output(s.op("LayerNormalization", [sum, s.random([HIDDEN], 1), s.random([HIDDEN])], { axis: 1 }));
       },
-      { below: { input_ids: WORDS } },
+      { below: { input_ids: VOCABULARY_SIZE } },
     );
     expect(counts["EmbedLayerNormalization"]).toBeUndefined();
     expect(why("EmbedLayerNormalization").join()).toContain("the last axis");

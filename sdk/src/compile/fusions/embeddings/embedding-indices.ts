@@ -15,8 +15,8 @@ export type EmbeddingIndices =
   | { readonly kind: "data" };
 
 /**
- * Finds the table [rows, width] whose first rows a value is: a position table that is sliced instead of looked up. Null for
- * other values.
+ * Finds the table [rows, width] if a value consists of its first rows, as in models that slice their position table.
+ * Answers null for other values.
  */
 export const leadingTableRows: Question<Tensor | null> = {
   name: "table rows",
@@ -50,15 +50,15 @@ function isRepeated({ data, shape }: Tensor, table: Tensor, length: number): boo
   );
 }
 
-/** Sequence lengths to probe, in addition to the table's: short ones for small tables, and a long one. */
+/** Sequence lengths to probe, in addition to the table's length: short ones for small tables, and a long one. */
 const LENGTHS = [5, 7, 521];
 
-/** Maximum rows of a table. Larger ones are not probed. */
+/** Maximum rows of a table to probe. */
 const MAX_ROWS = 1 << 14;
 
 /**
- * Decides how an embedding is indexed. Computes the indices for short and long sequences, for the length of the table, at
- * which they may be clamped, and for a longer one.
+ * Decides how an embedding is indexed. Computes the indices for short and long sequences, and for the length of the table
+ * and a longer one, because indices may be clamped there.
  */
 export const embeddingIndices: Question<EmbeddingIndices> = {
   name: "indices",

@@ -4,7 +4,7 @@ import type { Sketch } from "#test/fixtures/sketch.ts";
 import { rewritten } from "#test/oracles/rewritten.ts";
 import type { Value } from "../../graph/node.ts";
 
-/** Lengths below and above the end of the slices. */
+/** Sequence lengths below and above the end of the slices. */
 const SIZES = [
   { batch: 2, sequence: 31 },
   { batch: 2, sequence: 80 },
@@ -14,14 +14,14 @@ const first64 = (s: Sketch, heads: Value) => s.op("Slice", [heads, [0], [64], [2
 describe("attention with a slice that drops tokens", () => {
   it.each<[string, AttentionParts, string]>([
     [
-      "keys and values end after 64",
+      "keys and values are cut to 64 tokens",
       {
         heads: (s, x) => [split(s, dense(s, x)), first64(s, split(s, dense(s, x))), first64(s, split(s, dense(s, x)))],
       },
       "keys are not split into heads in a supported way",
     ],
     [
-      "the context ends after 64",
+      "the context is cut to 64 tokens",
       { merged: (s, context) => merge(s, first64(s, context)) },
       "the heads are not merged in a supported way",
     ],

@@ -17,7 +17,7 @@ const input = (s: Sketch, name = "x") => s.input(name, ["batch", "sequence", HID
 const fuse = (parts: AttentionParts, opset?: number) =>
   rewritten((s) => s.output(drawAttention(s, input(s), parts)), opset === undefined ? {} : { opset });
 const sizeOf = (s: Sketch, x: Value, axis: number) => s.op("Gather", [s.op("Shape", [x]), s.index(axis)], { axis: 0 });
-/** A Reshape target computed from the sizes of x, as in traced models. */
+/** Computes a Reshape target from the sizes of x, as in traced models. */
 const target = (s: Sketch, ...parts: SketchOperand[]) =>
   s.op(
     "Concat",

@@ -27,7 +27,10 @@ export const attentionFusion: Rule = rule("Attention", {
   },
 });
 
-/** Attention of opset 23 on heads [batch, heads, sequence, size]. It returns 0 for a query without any key. */
+/**
+ * Fuses Attention of opset 23 on heads [batch, heads, sequence, size]. That operator returns 0 for a query without any
+ * key.
+ */
 export const standardAttentionFusion: Rule = rule("Attention", {
   roots: ["Attention"],
   rewrite(rewrite) {
@@ -78,8 +81,8 @@ function fuse(rewrite: Rewrite, scores: AttentionScores, v: Value) {
   if (!mask || mask instanceof Refusal) return mask;
 
   const scale = scores.scale * q.scale * k.scale;
-  // Fused operators treat 0 as the default scale.
-  if (!(Math.abs(scale) > 0)) return refuse(`the scores are scaled by ${scale}`, root);
+  // A scale of 0 cannot be written: fused operators read it as "use the default scale".
+  if (!(Math.abs(scale) > 0)) return refuse(`the scale of the scores is ${scale}`, root);
   const projections = [heads.q, heads.k, heads.v].map(({ source }) => projectionOf(source));
   const packed = projections.every(
     (dense) => dense !== undefined && dense.x === projections[0]?.x && isActivation(dense.x),
@@ -94,8 +97,8 @@ function fuse(rewrite: Rewrite, scores: AttentionScores, v: Value) {
 }
 
 /**
- * Replaces NaN by 0 in the output. A bias of −∞ for all keys of a query, as in an attention window over padding, gives a row
- * of NaN. The original graph guards the probabilities, which are inside the fused operator.
+ * Replaces NaN by 0 in the output. If a bias is −∞ for all keys of a query, the row becomes NaN. The original graph
+ * replaces NaN in the probabilities, which exist only inside the fused operator.
  */
 function withoutNan({ root, add, constant }: Rewrite, context: Value): Value {
   const zero = constant(`${root.origin}/zero`, zeros(context.dtype, []));

@@ -5,7 +5,7 @@ import type { Value } from "../../graph/node.ts";
 import { embedLayerNormalizationFusion } from "./embed-layer-normalization.ts";
 
 const HIDDEN = 4;
-const WORDS = 30;
+const VOCABULARY_SIZE = 30;
 const POSITIONS = 16;
 
 const ids = (s: Sketch, name: string) => s.input(name, ["batch", "sequence"], "int64");
@@ -18,15 +18,19 @@ const range = (s: Sketch, tokens: Value, first = 0) => {
 const normalized = (s: Sketch, x: Value) =>
   s.op("LayerNormalization", [x, s.random([HIDDEN], 1), s.random([HIDDEN])], { epsilon: { float: 1e-3 } });
 
-/** @param terms returns the embeddings that are added to the token embeddings */
+/**
+ * Draws the normalized sum of token embeddings and other terms, and fuses it.
+ *
+ * @param terms returns the embeddings that are added to the token embeddings
+ */
 const fuse = (terms: (s: Sketch, tokens: Value) => readonly Value[], optimize?: Options["optimize"]) =>
   rewritten(
     (s) => {
       const tokens = ids(s, "input_ids");
-      const sum = terms(s, tokens).reduce((a, b) => s.op("Add", [a, b]), lookup(s, WORDS, tokens));
+      const sum = terms(s, tokens).reduce((a, b) => s.op("Add", [a, b]), lookup(s, VOCABULARY_SIZE, tokens));
       s.output(normalized(s, sum));
     },
-    { below: { input_ids: WORDS, position_ids: POSITIONS }, ...(optimize && { optimize }) },
+    { below: { input_ids: VOCABULARY_SIZE, position_ids: POSITIONS }, ...(optimize && { optimize }) },
   );
 
 const typed = (s: Sketch) => lookup(s, 2, ids(s, "token_type_ids"));
@@ -85,7 +89,7 @@ describe("normalized embeddings", () => {
     const found = await fuse(terms);
     expect(found.counts).toEqual({ EmbedLayerNormalization: 1, Cast: hasTypes ? 2 : 1 });
     const node = nodeOf(found);
-    expect(node?.inputs[2]?.shape).toEqual([WORDS, HIDDEN]);
+    expect(node?.inputs[2]?.shape).toEqual([VOCABULARY_SIZE, HIDDEN]);
     expect(node?.inputs[3]?.shape).toEqual([rows, HIDDEN]);
     expect(node?.inputs[4] !== undefined).toBe(hasTypes);
     expect(node?.float("epsilon")).toBeCloseTo(1e-3);
@@ -95,8 +99,8 @@ describe("normalized embeddings", () => {
     [
       "computed from the token ids, as in RoBERTa",
       (s, tokens) => {
-        const isWord = s.op("Cast", [s.op("Not", [s.op("Equal", [tokens, s.index(1)])])], { to: CAST.int64 });
-        const counted = s.op("Mul", [s.op("CumSum", [isWord, s.index(1)]), isWord]);
+        const isToken = s.op("Cast", [s.op("Not", [s.op("Equal", [tokens, s.index(1)])])], { to: CAST.int64 });
+        const counted = s.op("Mul", [s.op("CumSum", [isToken, s.index(1)]), isToken]);
         return lookup(s, POSITIONS, s.op("Add", [counted, s.index(1)]));
       },
     ],
@@ -115,9 +119,9 @@ describe("normalized embeddings", () => {
     const found = await rewritten(
       (s) => {
         const tokens = s.input("input_ids", ["batch", 6], "int64");
-        s.output(normalized(s, s.op("Add", [lookup(s, WORDS, tokens), s.random([1, 6, HIDDEN])])));
+        s.output(normalized(s, s.op("Add", [lookup(s, VOCABULARY_SIZE, tokens), s.random([1, 6, HIDDEN])])));
       },
-      { below: { input_ids: WORDS } },
+      { below: { input_ids: VOCABULARY_SIZE } },
     );
     expect(nodeOf(found)?.inputs[3]?.shape).toEqual([6, HIDDEN]);
   });
@@ -154,11 +158,11 @@ describe("normalized embeddings are not fused", () => {
     const other = await rewritten(
       (s) => {
         const tokens = ids(s, "input_ids");
-        const sum = s.op("Add", [lookup(s, WORDS, tokens), positioned(s, tokens)]);
+        const sum = s.op("Add", [lookup(s, VOCABULARY_SIZE, tokens), positioned(s, tokens)]);
         s.output(sum, "embeddings");
         s.output(normalized(s, sum));
       },
-      { below: { input_ids: WORDS } },
+      { below: { input_ids: VOCABULARY_SIZE } },
     );
     expect(other.counts["EmbedLayerNormalization"]).toBeUndefined();
     expect(other.why("EmbedLayerNormalization").join()).toContain("is also read by other nodes");
@@ -168,10 +172,10 @@ describe("normalized embeddings are not fused", () => {
     const { counts, why } = await rewritten(
       (s) => {
         const tokens = s.input("input_ids", ["batch", 3], "int64");
-        const sum = s.op("Add", [lookup(s, WORDS, tokens), s.random([1, 3, HIDDEN])]);
+        const sum = s.op("Add", [lookup(s, VOCABULARY_SIZE, tokens), s.random([1, 3, HIDDEN])]);
         s.output(s.op("LayerNormalization", [sum, s.random([3, HIDDEN], 1), s.random([3, HIDDEN])], { axis: 1 }));
       },
-      { below: { input_ids: WORDS } },
+      { below: { input_ids: VOCABULARY_SIZE } },
     );
     expect(counts["EmbedLayerNormalization"]).toBeUndefined();
     expect(why("EmbedLayerNormalization").join()).toContain("the last axis");

@@ -27,7 +27,7 @@ export const embedLayerNormalizationFusion: Rule = rule("EmbedLayerNormalization
     const parts = embeddingParts(rewrite, terms, total.shape);
     if (!parts || parts instanceof Refusal) return parts;
     const { data, rows, positions } = parts;
-    // The sum does not depend on which table is called tokens and which types.
+    // Either table may be called tokens or types, because the sum is the same. The larger one is called tokens.
     const full = data.filter(({ ids }) => sameShape(ids.shape, [batch ?? 0, sequence ?? 0]));
     const byRows = full.toSorted((a, b) => tableRowsOf(b) - tableRowsOf(a));
     const [tokens, ...others] = byRows;
@@ -59,7 +59,7 @@ export const embedLayerNormalizationFusion: Rule = rule("EmbedLayerNormalization
     return add("EmbedLayerNormalization", inputs, {
       domain: MICROSOFT,
       attributes: { epsilon: float(root.float("epsilon") ?? 1e-5) },
-      // The operator requires its second output, the count of right padding. Nothing reads it.
+      // The operator must have its second output, the count of right padding, although nothing reads it.
       outputs: [root.origin, `${root.origin}/mask_index`],
     }).output;
   },

@@ -22,7 +22,8 @@ import { axesOf, normalizeAxis } from "../../shapes/shape-rule.ts";
 const overLastAxis = (node: Node): boolean => {
   const rank = node.inputs[0]?.shape?.length;
   if (rank === undefined || node.int("keepdims") === 0) return false;
-  // tf2onnx: the mean over all axes after the second, which is the last of three axes.
+  // tf2onnx uses GlobalAveragePool, the mean over all axes after the second. For a tensor of three axes, that is the last
+  // axis.
   if (node.opType === "GlobalAveragePool") return rank === 3;
   const axes = axesOf(node, 1)?.map((axis) => normalizeAxis(axis, rank));
   return axes?.length === 1 && axes[0] === rank - 1;
@@ -37,7 +38,7 @@ const centred = cast(sum(x, minus(cast(mean(x)))));
 const square = oneOf(product(centred, centred), product(minusCentred(), minusCentred()));
 const deviation = cast(op("Sqrt", [sum(cast(mean(cast(square))), fixed("epsilon"))]));
 
-/** mean(x) − x, which has the same square. */
+/** Matches mean(x) − x, which has the same square as x − mean(x). */
 function minusCentred(): Pattern {
   return cast(sum(cast(mean(x)), minus(x)));
 }
@@ -47,7 +48,7 @@ const offset = cast(fixed("beta"));
 
 const pattern = oneOf(
   sum(cast(product(centred, over(deviation), gain)), offset),
-  // TensorFlow: x · (γ / σ) + (β − mean · (γ / σ))
+  // TensorFlow writes x · (γ / σ) + (β − mean · (γ / σ)).
   sum(product(x, bind("scale", product(over(deviation), gain))), offset, minus(product(mean(x), any("scale")))),
   sum(product(x, bind("scale", product(over(deviation), gain))), offset, product(op("Neg", [mean(x)]), any("scale"))),
   product(centred, over(deviation), gain),
@@ -69,7 +70,7 @@ export const layerNormalizationFusion: Rule = rule("LayerNormalization", {
       return refuse("gamma or beta is not a vector as long as the last axis", root);
     const epsilon = uniformNumber(value("epsilon"));
     if (!(epsilon > 0)) return refuse("epsilon is not a positive number", root);
-    // The Add of beta may follow. Then the pattern matches there.
+    // If an Add of beta follows, the pattern matches again at that Add.
     if (!beta && isPartOfSum(root)) return undefined;
     if (x.dtype !== root.output.dtype || x.dtype !== gamma.dtype)
       return refuse("input, gamma and output have different types", root);

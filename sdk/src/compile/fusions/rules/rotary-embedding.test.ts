@@ -6,7 +6,7 @@ import type { Value } from "../../graph/node.ts";
 
 const HALF = SIZE / 2;
 
-/** Angles [1, 1, sequence, size]: every position times every frequency, for both halves of a head. */
+/** Computes angles [1, 1, sequence, size]: every position times every frequency, for both halves of a head. */
 function angles(s: Sketch, positions: Value, second = (half: Value) => half): Value {
   const column = s.op("Unsqueeze", [s.op("Cast", [positions], { to: CAST.float32 }), [1]]);
   const half = s.op("Mul", [column, s.floats([1, HALF], [1, 0.1])]);
@@ -23,7 +23,7 @@ function rotated(s: Sketch, heads: Value, angle: Value, half = HALF): Value {
   return s.op("Add", [s.op("Mul", [heads, s.op("Cos", [angle])]), s.op("Mul", [turned, s.op("Sin", [angle])])]);
 }
 
-/** Attention whose queries and keys are rotated. */
+/** Draws attention whose queries and keys are rotated, and fuses it. */
 const fuse = (rotate: (s: Sketch, heads: Value, x: Value) => Value, opset = 17) =>
   rewritten(
     (s) => {

@@ -10,7 +10,7 @@ const normalized = (s: Sketch, x: Value, settings: Record<string, SketchAttribut
 const dense = (s: Sketch, x: Value) =>
   s.op("Add", [s.op("MatMul", [x, s.random([HIDDEN, HIDDEN])]), s.random([HIDDEN])]);
 
-/** The fused node, with names for its inputs. */
+/** Returns the names of the fused node's inputs. */
 const inputsOf = ({ graph }: Awaited<ReturnType<typeof rewritten>>) =>
   [...graph.nodes].find(({ opType }) => opType === "SkipLayerNormalization")?.inputs.map((value) => value?.name);
 

@@ -7,7 +7,9 @@ import { whyNotFusable } from "../shared/fusable-normalization.ts";
 
 // SkipLayerNormalization(x, skip, γ, β, b) = LayerNorm(x + skip + b)
 
-/** The sum is the fourth output. Layers that normalize before they add read it. */
+/**
+ * Fuses an Add and the LayerNormalization that reads it. The sum becomes the fourth output, for models that also read it.
+ */
 export const skipLayerNormalizationFusion: Rule = rule("SkipLayerNormalization", {
   roots: ["LayerNormalization"],
   pattern: op("LayerNormalization", [bind("sum", sum(any("a"), any("b")))]),
@@ -46,7 +48,10 @@ export const skipLayerNormalizationFusion: Rule = rule("SkipLayerNormalization",
   },
 });
 
-/** Finds the bias of a linear layer, which the operator can add itself. Not if another node reads the sum. */
+/**
+ * Splits x into the output of a linear layer and its bias, which the operator can add itself. Returns undefined if
+ * another node reads x.
+ */
 function withBias(x: Value, skip: Value): [Value, Value, Value] | undefined {
   const node = x.producer;
   if (!node?.is("Add") || x.users.size !== 1) return undefined;

@@ -3,8 +3,8 @@ import type { Node } from "../../graph/node.ts";
 import { type Refusal, refuse } from "../../rewrite/rule.ts";
 
 /**
- * Returns the reason why fused operators cannot contain a LayerNormalization; undefined if they can. They need one over the
- * last axis, with gamma and beta as vectors, whose mean and deviation are not read.
+ * Returns the reason why fused operators cannot contain a LayerNormalization; undefined if they can. It must be over the
+ * last axis, with vectors as gamma and beta, and nothing may read its mean or deviation.
  */
 export function whyNotFusable(node: Node): Refusal | undefined {
   const [x, gamma, beta] = node.inputs;

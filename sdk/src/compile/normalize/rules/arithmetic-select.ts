@@ -6,7 +6,7 @@ const condition = any("condition");
 /**
  * a · cast(condition) + b · cast(not condition) = Where(condition, a, b)
  *
- * tf2onnx writes a selection in this way for operator sets without Where for the type.
+ * tf2onnx writes this for opsets in which Where does not support the type.
  */
 export const arithmeticSelectRule: Rule = rule("arithmetic select", {
   roots: ["Add"],

@@ -3,7 +3,8 @@ import type { Value } from "../../graph/node.ts";
 import { type Rewrite, type Rule, rule } from "../../rewrite/rule.ts";
 
 /**
- * Einsum of two tensors with shared batch letters, one summed letter and one letter of each alone = MatMul of transposes:
+ * Replaces an Einsum of two tensors by a MatMul of their transposes. The tensors share the batch letters and one summed
+ * letter, and each has one letter of its own:
  * "bqhd,bkhd->bhqk" = MatMul([b h q d], [b h d k])
  */
 export const einsumMatMulRule: Rule = rule("einsum MatMul", {

@@ -6,7 +6,7 @@ import { reshapeTarget } from "../reshape-target.ts";
 /**
  * Einsum("…k, k n₁ n₂ → … n₁ n₂") with constant weights = Reshape(MatMul(x, W: [k, n₁ · n₂]))
  *
- * The contracted letters must be the last ones of the left term and the first ones of the weight.
+ * The summed letters must be the last ones of the left term and the first ones of the weight.
  */
 export const einsumWeightRule: Rule = rule("einsum weight", {
   roots: ["Einsum"],

@@ -34,10 +34,10 @@ describe("Gemm", () => {
   });
 
   it.each<[string, Draw]>([
-    ["with a factor", onRows({ alpha: { float: 0.5 } })],
-    ["with a factor of c", onRows({ beta: { float: 2 } })],
+    ["with a factor on the MatMul", onRows({ alpha: { float: 0.5 } })],
+    ["with a factor on c", onRows({ beta: { float: 2 } })],
     [
-      "of one row a text",
+      "of one row per text",
       (s, x) => s.op("Gemm", [s.op("Gather", [x, s.index(0)], { axis: 1 }), s.random([WIDTH, 4]), s.random([4])]),
     ],
   ])("%s stays", async (_, draw) => {

@@ -64,14 +64,14 @@ describe("an operator with an effect stays", () => {
     ],
     ["Slice backwards", (s, x) => s.op("Slice", [x, [-1], [-5], [2], [-1]]), "Slice"],
     [
-      "Slice that ends behind the end",
+      "Slice that ends after the last element",
       (s, x) => s.op("Slice", [x, [1], s.op("Add", [s.op("Gather", [shapeOf(s, x), [1]]), s.index(1)]), [1]]),
       "Slice",
     ],
     ["Slice of a part", (s, x) => s.op("Slice", [x, [1], [4], [2]]), "Slice"],
     ["Expand to more", (s, x) => s.op("Expand", [x, [2, 1, 1, 1]]), "Expand"],
     [
-      "Expand of an axis of one",
+      "Expand of an axis of size 1",
       (s, x) => s.op("Expand", [s.op("ReduceMax", [x], { axes: [2] }), [1, 1, 4]]),
       "Expand",
     ],

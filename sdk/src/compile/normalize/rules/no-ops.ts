@@ -9,10 +9,10 @@ const keepsShape = (node: Node) => sameShape(node.inputs[0]?.shape, node.output.
 
 const isIdentityPerm = (perm: readonly number[] | undefined) => perm?.every((axis, i) => axis === i) === true;
 
-/** Returns the input that a node's output equals; undefined if the node changes it. */
+/** For each operator, returns the input that equals the node's output. Undefined if the node changes its input. */
 const unchangedInput: Readonly<Record<string, (node: Node) => Value | undefined>> = {
   Identity: ({ inputs }) => inputs[0],
-  // At inference. The third input may select training.
+  // Dropout changes nothing at inference. Its third input may select training.
   Dropout: ({ inputs: [x, , training], outputs: [, mask] }) =>
     mask?.users.size || (training && uniformOf(training) !== 0) ? undefined : x,
   Cast: (node) => {
@@ -76,8 +76,8 @@ function rejoined(node: Node): Value | undefined {
 }
 
 /**
- * Returns the other operand if one of `places` is the neutral element and does not change the shape. A vector of neutral
- * elements is kept: it is a weight, such as an untrained gamma or beta, which fused operators need.
+ * Returns the other operand if the operand at one of `places` is the neutral element and does not change the shape. Keeps
+ * a vector of neutral elements: it is a weight, such as an untrained gamma or beta, which fused operators need.
  */
 function neutral(node: Node, element: number, places: readonly number[]): Value | undefined {
   const isNeutral = (value: Value | undefined) =>

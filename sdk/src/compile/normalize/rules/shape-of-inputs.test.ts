@@ -3,7 +3,7 @@ import type { Sketch } from "#test/fixtures/sketch.ts";
 import { only, rewritten } from "#test/oracles/rewritten.ts";
 
 describe("sizes of a computed value", () => {
-  /** Inference makes a and b equally long, but a may have one element at run time. */
+  /** Shape inference assumes that a and b have the same length, but a may have one element at run time. */
   const added = (names: readonly ("a" | "b")[]) => (s: Sketch) => {
     const inputs = new Map(names.map((name) => [name, s.input(name, [`length of ${name}`])]));
     const computed = s.op("Relu", [inputs.get("a")]);
@@ -26,7 +26,7 @@ describe("sizes of a computed value", () => {
     },
   );
 
-  it("come from the input, so that the value need not exist", async () => {
+  it("come from the input, so that the value need not be computed", async () => {
     const { graph } = await rewritten(
       (s) => s.output(s.op("Shape", [s.op("Relu", [s.input("x", ["batch", "sequence", 4])])])),
       { optimize: only() },

@@ -4,9 +4,7 @@ import type { Value } from "../../graph/node.ts";
 import { int64s } from "../../graph/tensor.ts";
 import { type Rewrite, type Rule, rule } from "../../rewrite/rule.ts";
 
-/**
- * Computes Shape(x) from the sizes of the graph's inputs instead of x. Then x has one reader less, and can be fused.
- */
+/** Computes Shape(x) from the sizes of the graph's inputs instead of x. x loses a reader, and can then be fused. */
 export const shapeOfInputsRule: Rule = rule("shape of inputs", {
   roots: ["Shape"],
   rewrite(rewrite) {

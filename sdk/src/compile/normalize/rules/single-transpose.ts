@@ -22,7 +22,7 @@ export const singleTransposeRule: Rule = rule("single transpose", {
   },
 });
 
-/** Maximum axes: permutations of more would take long to try. */
+/** Maximum number of axes. With more axes, there are too many permutations to try. */
 const MAX_RANK = 6;
 /** Maximum elements to follow. */
 const MAX_ELEMENTS = 1 << 18;

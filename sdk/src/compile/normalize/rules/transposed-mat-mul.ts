@@ -3,7 +3,10 @@ import type { Value } from "../../graph/node.ts";
 import { any, bind, op } from "../../rewrite/pattern.ts";
 import { type Rewrite, type Rule, rule } from "../../rewrite/rule.ts";
 
-/** MatMul(a, b)ᵀ = MatMul(bᵀ, aᵀ) for computed tensors, such as scores computed as keys · queriesᵀ. */
+/**
+ * MatMul(a, b)ᵀ = MatMul(bᵀ, aᵀ), only for computed tensors. Some exporters compute scores as keys · queriesᵀ and
+ * transpose them.
+ */
 export const transposedMatMulRule: Rule = rule("transposed MatMul", {
   roots: ["Transpose"],
   pattern: op("Transpose", [bind("matMul", op("MatMul", [any("a"), any("b")]))]),

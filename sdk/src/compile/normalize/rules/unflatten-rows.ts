@@ -17,7 +17,7 @@ const unary = [
   "Cast",
   "Softplus",
 ];
-/** Operators that work along the axis in their attribute. */
+/** Operators that work along the axis given by their attribute. */
 const rowWise = new Set(["Softmax", "LayerNormalization"]);
 const binary = ["Add", "Sub", "Mul", "Div", "Pow"];
 
@@ -44,7 +44,7 @@ export const unflattenRowsRule: Rule = rule("unflatten rows", {
     const kept = inputs.filter((input, i) => input !== undefined && input === root.inputs[i]);
     const isWeight = root.opType === "MatMul" && inputs[0] !== root.inputs[0];
     if (!isWeight && !kept.every(isRow)) return undefined;
-    // Explicit, because before opset 13 the default axis of Softmax is not the last.
+    // Sets the axis explicitly, because before opset 13 the default axis of Softmax is not the last.
     const attributes = rowWise.has(root.opType) ? { ...root.attributes, axis: int(lead.length) } : root.attributes;
     const { output } = rewrite.add(root.opType, inputs, { attributes });
     return flatten(rewrite, output, root);

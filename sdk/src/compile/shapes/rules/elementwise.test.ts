@@ -14,7 +14,7 @@ const unary =
   (opType: string): Draw =>
   (s) =>
     s.op(opType, [s.input("x", ["b", 3, "s"])]);
-/** Shapes that broadcast in both directions. */
+/** Draws an operator on two shapes that broadcast in both directions. */
 const broadcasting =
   (opType: string, dtype: "float32" | "bool" | "int64" = "float32"): Draw =>
   (s) =>
@@ -59,7 +59,7 @@ interface Operand {
   readonly length: number | undefined;
 }
 
-/** One operation on sizes: the indices of an operator and of its operands. */
+/** One operation on sizes: the indices of an operator and of its two operands, and a constant. */
 const step = fc.tuple(fc.nat(99), fc.nat(99), fc.nat(99), fc.integer({ min: -9, max: 9 }));
 const steps = fc.array(step, { minLength: 4, maxLength: 14 });
 
@@ -153,7 +153,7 @@ describe("contents of size vectors", () => {
     expect(contentOf((s) => s.op("Div", [s.op("Mul", [sizesOf(s), [8]]), [4]]))).toBe("2*b,2*s");
   });
 
-  it("include comparisons only if they hold for all sizes", () => {
+  it("include a comparison only if it has the same result for all sizes", () => {
     const chosen = (condition: (s: Sketch, sizes: Value) => Value) =>
       contentOf((s) => {
         const sizes = sizesOf(s);

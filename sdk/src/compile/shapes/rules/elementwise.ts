@@ -18,8 +18,8 @@ import { type ShapeRule, singleOutput } from "../shape-rule.ts";
 type Scalar = (...elements: readonly Dim[]) => Dim | undefined;
 
 /**
- * Applies `scalar` element by element to contents; contents of one element are repeated. Undefined if a number is too large
- * to be exact.
+ * Applies `scalar` to the contents of the inputs, element by element. Repeats a content of one element. Returns undefined
+ * if a number is too large to be exact.
  */
 function mapContents(inputs: readonly (Value | undefined)[], scalar: Scalar): readonly Dim[] | undefined {
   const contents = inputs.map((input) => (input?.shape && input.shape.length <= 1 ? input.content : undefined));
@@ -38,7 +38,7 @@ function mapContents(inputs: readonly (Value | undefined)[], scalar: Scalar): re
 
 const isExact = (dim: Dim) => typeof dim !== "number" || Number.isSafeInteger(dim);
 
-/** Makes the rule of an elementwise operator. `scalar` computes the elements of `content`. */
+/** Makes the shape rule of an elementwise operator. `scalar` computes the elements of `content`. */
 const elementwise = (scalar?: Scalar, dtype?: DataType): ShapeRule =>
   singleOutput(({ inputs }, scope) => ({
     dtype: dtype ?? inputs.at(-1)?.dtype ?? inputs[0]?.dtype,
@@ -51,7 +51,7 @@ const elementwise = (scalar?: Scalar, dtype?: DataType): ShapeRule =>
 
 const truth = (value: boolean): number => (value ? 1 : 0);
 
-/** Compares sizes. Undefined if the result depends on the symbols. */
+/** Compares two sizes. Returns undefined if the result depends on their symbols. */
 const compare =
   (numeric: (a: number, b: number) => boolean, decided: (difference: Dim) => boolean | undefined): Scalar =>
   (a = 0, b = 0) => {
@@ -72,7 +72,7 @@ const less = compare(
 );
 const not = (value: Dim | undefined): Dim | undefined => (value === undefined ? undefined : subDims(1, value));
 
-/** Integer division rounds towards zero, which is down for sizes. */
+/** Integer division rounds towards zero. For sizes, which are not negative, this is the same as rounding down. */
 const divide: Scalar = (a = 0, b = 1) => {
   if (typeof a === "number" && typeof b === "number") return b === 0 ? undefined : Math.trunc(a / b);
   return b !== 0 && isNonNegative(a) && isNonNegative(b) ? floorDivDims(a, b) : undefined;

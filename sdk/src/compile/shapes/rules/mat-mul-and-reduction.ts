@@ -13,7 +13,7 @@ import {
 
 const likeFirst: ShapeRule = singleOutput(({ inputs: [x] }) => ({ dtype: x?.dtype, shape: x?.shape }));
 
-/** Reductions. The axes are an attribute or, in newer versions, the second input. */
+/** Makes the shape rule of a reduction. The axes are an attribute or, in newer versions, the second input. */
 const reduce = (dtype?: KnownValue["dtype"]): ShapeRule =>
   singleOutput((node) => {
     const [x] = node.inputs;
@@ -46,14 +46,17 @@ function matMulShape(a: Shape | undefined, b: Shape | undefined, scope: ShapeSco
   return [...batch, ...rows, ...columns];
 }
 
-/** Makes the rule of a MatMul. Default type: that of the first input. */
+/** Makes the shape rule of a MatMul. By default, the output has the type of the first input. */
 export const matMul = (dtype?: KnownValue["dtype"]): ShapeRule =>
   singleOutput(({ inputs: [a, b] }, scope) => ({
     dtype: dtype ?? a?.dtype,
     shape: matMulShape(a?.shape, b?.shape, scope),
   }));
 
-/** Each letter of the equation is a size. The output has the letters of the right side. */
+/**
+ * Infers the output of Einsum: each letter of the equation stands for a size, and the letters on the right are the
+ * output's shape.
+ */
 function einsum(node: Node): KnownValue {
   const [left = "", right] = (node.string("equation") ?? "").replace(/\s/g, "").split("->");
   const sizes = new Map<string, Dim>();
@@ -127,7 +130,7 @@ export const computeRules: Readonly<Record<string, ShapeRule>> = {
     { dtype: "float32", shape: [] },
     { dtype: "uint8", shape: [] },
   ],
-  // Attention of opset 23. Only inputs with four axes are supported.
+  // Attention of opset 23. The rule supports only inputs with four axes.
   Attention: singleOutput(({ inputs: [q, , v] }) => ({
     dtype: q?.dtype,
     shape: q?.shape?.length === 4 && v?.shape?.length === 4 ? [...q.shape.slice(0, 3), v.shape[3] as Dim] : undefined,

@@ -10,12 +10,12 @@ import { movementRules } from "./movement.ts";
 
 const AGREES = { wrong: [], unknown: [] };
 
-/** Tensors of rank 3 and 4 with some dynamic sizes. */
+/** Draw inputs of rank 3 and 4 with some dynamic sizes. */
 const x3 = (s: Sketch) => s.input("x", ["b", 3, "s"]);
 const x4 = (s: Sketch) => s.input("x", ["b", 1, "s", 6]);
 const fixed = (s: Sketch) => s.input("f", [4, 5, 10]);
 
-/** An operator on one tensor, with constants as its other inputs. */
+/** Draws an operator on one tensor, with constants as its other inputs. */
 const on =
   (
     input: (s: Sketch) => Value,
@@ -29,7 +29,7 @@ const on =
 const int64 = (...values: bigint[]) => tensor("int64", [values.length], BigInt64Array.from(values));
 const INT64_MAX = 2n ** 63n - 1n;
 const INT64_MIN = -(2n ** 63n);
-/** Values that exporters write for "to the end". */
+/** Slice ends that exporters write for "to the end". */
 const ENDS = [INT64_MAX, 2n ** 31n - 1n, 1_000_000_000n];
 const shapeOf = (s: Sketch, value: Value, ...axes: number[]) => s.op("Gather", [s.op("Shape", [value]), axes]);
 
@@ -142,7 +142,7 @@ const cases: [opType: string, what: string, draw: Draw, options?: OracleOptions]
   ["Range", "in steps", (s) => s.op("Range", [s.index(1), s.op("Size", [x3(s)]), s.index(4)])],
 ];
 
-/** Slices of dynamic sizes. */
+/** Slices along an axis of dynamic size. */
 const slices: [what: string, bounds: bigint[][]][] = [
   ...ENDS.map((end): [string, bigint[][]] => [`up to ${end}`, [[1n], [end], [2n]]]),
   ["from far before the first", [[-(2n ** 40n)], [INT64_MAX], [-1n]]],
@@ -225,7 +225,10 @@ describe("Slice", () => {
 });
 
 describe("Reshape", () => {
-  /** The output axis of each prime factor of the number of elements, and the axis that is -1. */
+  /**
+   * A random Reshape target: for each prime factor of the element count, the output axis that it goes to; then the axis
+   * that is written as -1.
+   */
   const target = fc.tuple(fc.array(fc.nat(3), { minLength: 5, maxLength: 5 }), fc.nat(4));
 
   it("of any shape to any shape with the same number of elements", async () => {

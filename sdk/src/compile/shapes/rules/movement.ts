@@ -171,7 +171,7 @@ export const movementRules: Readonly<Record<string, ShapeRule>> = {
   }),
 };
 
-/** @returns undefined if the target is unknown or does not fit */
+/** Returns the output shape of a Reshape; undefined if the target is unknown or does not fit. */
 function reshaped(from: Shape | undefined, target: readonly Dim[] | undefined, allowZero: boolean): Shape | undefined {
   if (!target) return undefined;
   const dims = target.map((dim, i) => (dim === 0 && !allowZero ? from?.[i] : dim));
@@ -183,7 +183,7 @@ function reshaped(from: Shape | undefined, target: readonly Dim[] | undefined, a
   return size === undefined ? undefined : (dims as Shape).map((dim, i) => (i === open ? size : dim));
 }
 
-/** Returns a shape of unknown sizes. Its rank is the length of the target. */
+/** Returns a shape of unknown sizes, with as many axes as the target has elements. */
 function unknownOfRank({ inputs }: Node, unknown: () => Dim): Shape | undefined {
   const rank = inputs[1]?.shape?.[0];
   return typeof rank === "number" && rank <= MAX_CONTENT && inputs[1]?.shape?.length === 1
