@@ -53,7 +53,11 @@ const nodeOf = ({ graph }: Awaited<ReturnType<typeof fuse>>) =>
 describe("a padding mask", () => {
   it.each<[string, Draw, number]>([
     ["added", (s, m) => ({ masked: (_, scores) => s.op("Add", [scores, additive(s, m)]) }), LOWEST],
-    ["added as the first operand", (s, m) => ({ masked: (_, scores) => s.op("Add", [additive(s, m), scores]) }), LOWEST],
+    [
+      "added as the first operand",
+      (s, m) => ({ masked: (_, scores) => s.op("Add", [additive(s, m), scores]) }),
+      LOWEST,
+    ],
     ["selected by", (s, m) => ({ masked: (_, scores) => s.op("Where", [condition(s, m), scores, LOWEST]) }), LOWEST],
     [
       "selected by, −∞",
