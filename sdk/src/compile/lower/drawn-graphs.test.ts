@@ -13,19 +13,19 @@ import { precisions } from "../quantize/precisions.ts";
 import { encodeProgram } from "./encode-program.ts";
 
 const [WIDTH, VOCABULARY] = [16, 60];
-/** The longest text is longer than one block. */
+/** Text lengths. The longest text needs more than one attention block. */
 const LENGTHS = [1, 5, 17, BLOCK + 12];
 const size = { maxTokens: BLOCK + 16, vocabulary: VOCABULARY };
 const texts = LENGTHS.map((length) => Int32Array.from({ length }, (_, i) => (7 * i + length) % VOCABULARY));
 
-/** A value with one row per token, or one per text. */
+/** A drawn value, with one row per token or one row per text. */
 interface Drawn {
   readonly value: Value;
   readonly width: number;
   readonly isOfTexts?: boolean;
 }
 
-/** Draws nodes that read any earlier value: twice, in parts, and after activations. */
+/** Draws a random graph. Each node reads any earlier values, also several times or only some of their columns. */
 function drawnGraph(seed: number): Graph {
   const random = randomNumbers(seed);
   const pick = <T>(items: readonly T[]): T => items[Math.floor(items.length * random())] as T;
@@ -39,11 +39,11 @@ function drawnGraph(seed: number): Graph {
     all.push({ ...x, value: value(x) });
   };
   const microsoft = { domain: MICROSOFT };
-  const steps: (() => void)[] = [
+  const draws: (() => void)[] = [
     () => {
       const [x, width] = [pick(all), pick([12, WIDTH, 2 * WIDTH])];
-      const product = s.op("MatMul", [x.value, s.random([x.width, width])]);
-      all.push({ ...x, width, value: random() < 0.5 ? product : s.op("Add", [product, s.random([width])]) });
+      const y = s.op("MatMul", [x.value, s.random([x.width, width])]);
+      all.push({ ...x, width, value: random() < 0.5 ? y : s.op("Add", [y, s.random([width])]) });
     },
     () => unary(({ value }) => s.op(pick(["Relu", "Tanh", "Sigmoid"]), [value])),
     () => unary(({ value }) => s.op(pick(["Gelu", "FastGelu", "QuickGelu"]), [value], {}, microsoft)),
@@ -85,14 +85,14 @@ function drawnGraph(seed: number): Graph {
       all.push({ ...x, isOfTexts: true, value: s.op("Gather", [x.value, s.index(0)], { axis: 1 }) });
     },
   ];
-  for (let count = 2 + Math.floor(9 * random()); count > 0; count--) pick(steps)();
+  for (let count = 2 + Math.floor(9 * random()); count > 0; count--) pick(draws)();
   s.output(pick(all.slice(-3)).value, "result");
   if (random() < 0.3) s.output(pick(all).value, "other");
   s.graph.prune();
   return s.graph;
 }
 
-/** Returns undefined if the graph has nothing to quantize or the engine cannot run it. */
+/** Resolves to undefined if the graph has nothing to quantize, or if the engine cannot run it. */
 const unlessRefused = <T>(work: Promise<T>): Promise<T | undefined> =>
   work.catch((error: unknown) => {
     if (error instanceof BertEdgeError && ["engine_unsupported", "nothing_to_quantize"].includes(error.code))
@@ -100,7 +100,7 @@ const unlessRefused = <T>(work: Promise<T>): Promise<T | undefined> =>
     throw error;
   });
 
-describe("a program of any graph", () => {
+describe("a program of a random graph", () => {
   let engine: Engine;
   beforeAll(async () => {
     engine = await engineOnThisMachine("wasm");

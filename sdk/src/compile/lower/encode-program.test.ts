@@ -19,14 +19,14 @@ const someTensor = fc
     byte: fc.integer({ min: 1, max: 255 }),
   })
   .map(({ dtype, shape, byte }): Tensor => {
-    const count = shape.reduce((product: number, size) => product * size, 1);
+    const count = shape.reduce((total: number, size) => total * size, 1);
     return { dtype, shape, data: new Uint8Array(count * elementSize[dtype]).fill(byte) };
   });
 const name = fc.string({ unit: "grapheme", minLength: 1 }).filter((drawn) => drawn !== "__metadata__");
 const tensors = fc.array(fc.tuple(name, someTensor), { maxLength: 12 }).map((entries) => new Map(entries));
 
 describe("writeModel", () => {
-  it("writes a safetensors file from which the tensors come back", () => {
+  it("writes a safetensors file that contains the tensors unchanged", () => {
     fc.assert(
       fc.property(program, tensors, (written, given) => {
         const found = readTensors(writeModelFile({ program: written, tensors: given }), "model");
@@ -36,7 +36,7 @@ describe("writeModel", () => {
     );
   });
 
-  it("writes what the engine reads: the program, and each tensor's bytes where it looks for them", () => {
+  it("writes a file from which the engine reads the program and each tensor's bytes", () => {
     fc.assert(
       fc.property(program, tensors, (written, given) => {
         const file = writeModelFile({ program: written, tensors: given });
@@ -51,7 +51,7 @@ describe("writeModel", () => {
     );
   });
 
-  it("puts tables of words last, whatever their size", () => {
+  it("puts token embedding tables last, whatever their size", () => {
     fc.assert(
       fc.property(program, tensors, fc.nat(), (written, given, seed) => {
         const table = [...given.keys()][seed % given.size];
@@ -66,7 +66,7 @@ describe("writeModel", () => {
     );
   });
 
-  it("begins tensors at cache lines, and after them those that do not fill theirs", () => {
+  it("starts tensors that fill whole cache lines at a cache line, and puts other tensors after them", () => {
     fc.assert(
       fc.property(program, tensors, (written, given) => {
         const file = writeModelFile({ program: written, tensors: given });

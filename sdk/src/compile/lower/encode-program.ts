@@ -6,7 +6,7 @@ import { type Lowered, lowerGraph, type ProgramSize } from "./lower-graph.ts";
 /** Types that the engine's kernels read. */
 const dtypes: Partial<Record<DataType, Dtype>> = { float32: "F32", int32: "I32", uint8: "U8" };
 
-/** Bytes of a cache line. */
+/** Tensor alignment: bytes of a cache line. */
 const ALIGNMENT = 64;
 
 /**
@@ -18,11 +18,11 @@ export const encodeProgram = async (graph: Graph, size: ProgramSize): Promise<Ui
   writeModelFile(await lowerGraph(graph, size));
 
 /**
- * Writes the engine's model file: safetensors with the program as its metadata. The order of the tensors:
+ * Writes the engine's model file: safetensors with the program as metadata. The tensors are in this order:
  *
- * 1. tensors that fill whole cache lines, so that each begins at one
+ * 1. tensors that fill whole cache lines, so that each starts at a cache line
  * 2. other tensors
- * 3. embedding tables: a session runs before the rows of rare tokens, which are at the end, have arrived
+ * 3. token embedding tables: a session can run before their last rows, of rare tokens, have arrived
  */
 export function writeModelFile({ program, tensors }: Lowered): Uint8Array<ArrayBuffer> {
   const tables = new Set(program.steps.map((step) => (step.op === "lookup" ? step.table : undefined)));

@@ -31,52 +31,59 @@ beforeEach(() => {
   random = randomNumbers(7);
 });
 const drawn = (...shape: number[]): Tensor => {
-  const count = shape.reduce((product, size) => product * size, 1);
+  const count = shape.reduce((total, size) => total * size, 1);
   return tensor(
     "float32",
     shape,
     Float32Array.from({ length: count }, () => random() - 0.5),
   );
 };
-const map = (g: GraphWriter, name: string, x: Value, outputs: number, weight = drawn(outputs, hidden)): Value =>
+const linear = (g: GraphWriter, name: string, x: Value, outputs: number, weight = drawn(outputs, hidden)): Value =>
   writeLinear(g, name, x, { weight, bias: drawn(outputs) });
 
-/** Slices the last axis, in the form of exporters. */
+/** Slices the last axis, as exporters write it. */
 const columns = (g: GraphWriter, x: Value, from: number, to: number, axis: number): Value =>
   g.op("columns", "Slice", [x, ...[from, to, axis].map((number) => axes(g, number))]);
 
-/** What transformers' classes, and exports of ModernBERT, compute from an encoder's states, [batch, sequence, hidden], and how wide it is. */
-const heads: Record<string, { width: number; write: (g: GraphWriter, states: Value) => Value }> = {
-  "token classification": { width: 9, write: (g, states) => map(g, "classifier", states, 9) },
-  "the span of an answer": { width: 2, write: (g, states) => map(g, "qa_outputs", states, 2) },
-  "a gated half": {
+/** Heads of transformers' model classes and of ModernBERT exports, with the width of their logits. */
+const heads: Record<string, { width: number; write: (g: GraphWriter, hiddenStates: Value) => Value }> = {
+  "token classification": { width: 9, write: (g, hiddenStates) => linear(g, "classifier", hiddenStates, 9) },
+  "question answering": { width: 2, write: (g, hiddenStates) => linear(g, "qa_outputs", hiddenStates, 2) },
+  "a gate, by Slice": {
     width: hidden / 2,
-    write: (g, states) =>
+    write: (g, hiddenStates) =>
       g.op("gate", "Mul", [
-        activationFormulas.gelu(g, "gate.act", columns(g, states, 0, hidden / 2, 2)),
-        columns(g, states, hidden / 2, 2 ** 40, -1),
+        activationFormulas.gelu(g, "gate.act", columns(g, hiddenStates, 0, hidden / 2, 2)),
+        columns(g, hiddenStates, hidden / 2, 2 ** 40, -1),
       ]),
   },
-  "a split of the last axis by its positive number": {
+  "a gate, by Split with a positive axis": {
     width: hidden / 2,
-    write(g, states) {
-      const parts = g.graph.add("Split", [states], { outputs: ["first", "second"], attributes: { axis: int(2) } });
+    write(g, hiddenStates) {
+      const parts = g.graph.add("Split", [hiddenStates], {
+        outputs: ["first", "second"],
+        attributes: { axis: int(2) },
+      });
       return g.op("gate", "Mul", parts.outputs as [Value, Value]);
     },
   },
   "masked tokens": {
     width: vocabulary,
-    write(g, states) {
-      const transformed = activationFormulas.gelu(g, "transform.act", map(g, "transform.dense", states, hidden));
+    write(g, hiddenStates) {
+      const transformed = activationFormulas.gelu(
+        g,
+        "transform.act",
+        linear(g, "transform.dense", hiddenStates, hidden),
+      );
       const norm = { gamma: drawn(hidden), beta: drawn(hidden) };
       const normalized = writeLayerNorm(g, "transform.norm", transformed, norm, config.layerNormEpsilon);
-      return map(g, "decoder", normalized, vocabulary, weights.tokens);
+      return linear(g, "decoder", normalized, vocabulary, weights.tokens);
     },
   },
 };
 
 describe.each(Object.entries(heads))("a head for %s", (_, { width, write }) => {
-  it("has logits for every token, as the plain code computes them", async () => {
+  it("computes the logits of every token like the reference kernels", async () => {
     const g = new GraphWriter("head");
     const { hiddenStates } = writeEncoder(g, config, weights);
     g.graph.outputs.push({ name: "logits", value: write(g, hiddenStates), declaration: undefined });

@@ -5,7 +5,7 @@ import { EDGE } from "../graph/edge-operators.ts";
 import { attention } from "./integer-operators.ts";
 import { LoweringContext } from "./lowering-context.ts";
 
-/** Attention with this head size, whose queries, keys and values are columns of rows of these widths. */
+/** Lowers attention whose queries, keys and values are the first `size` columns of engine values of these widths. */
 function lowered(size: number, widths: readonly [number, number, number]): () => void {
   const sketch = new Sketch();
   const lowering = new LoweringContext({ tables: new Map(), paddings: new Map() }, 8);
@@ -23,10 +23,10 @@ describe("attention", () => {
   it.each<[string, number, [number, number, number], string]>([
     ["heads of 256", 256, [256, 256, 256], "accepted"],
     ["heads larger than 256", 260, [260, 260, 260], "engine_unsupported"],
-    ["heads that are not a multiple of 4", 6, [6, 6, 6], "engine_unsupported"],
-    ["columns of rows of one width", 8, [24, 24, 24], "accepted"],
-    ["columns of rows of different widths", 8, [8, 16, 16], "engine_unsupported"],
-  ])("of %s", (_, size, widths, outcome) => {
+    ["a head size that is not a multiple of 4", 6, [6, 6, 6], "engine_unsupported"],
+    ["columns of values with equal widths", 8, [24, 24, 24], "accepted"],
+    ["columns of values with different widths", 8, [8, 16, 16], "engine_unsupported"],
+  ])("with %s", (_, size, widths, outcome) => {
     expect(refusal(lowered(size, widths))).toBe(outcome);
   });
 });

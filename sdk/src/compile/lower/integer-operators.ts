@@ -8,7 +8,7 @@ import { lowerRelativeBias } from "./relative-bias.ts";
 import { tilePadded, tileWeight } from "./tile-weight.ts";
 import { notInFours, unsupported } from "./unsupported.ts";
 
-/** Rows of a token embedding table: one scale per row in 8 bits, one scale per block in 4 bits. */
+/** Looks up rows of a token embedding table. 8-bit tables have one scale per row, 4-bit tables one per block. */
 export function lookup(lowering: LoweringContext, node: Node): void {
   const [values, scales] = [node.inputs[0]?.constant, node.inputs[2]?.constant] as [Tensor, Tensor];
   const bits = node.int("bits") === 4 ? 4 : 8;
@@ -16,7 +16,10 @@ export function lookup(lowering: LoweringContext, node: Node): void {
   const block = node.int("block_size") ?? 0;
   if (width % 4 !== 0) throw unsupported(node, notInFours("the width of the embedding table", width));
   if (block % 4 !== 0 || (bits === 8 && block !== width)) {
-    throw unsupported(node, "int8 rows must have one scale each, and int4 blocks a multiple of 4 numbers");
+    throw unsupported(
+      node,
+      "an 8-bit table needs one scale per row, and a 4-bit table a block size that is a multiple of 4",
+    );
   }
   lowering.steps.push({
     op: "lookup",
@@ -84,13 +87,13 @@ export function attention(lowering: LoweringContext, node: Node): void {
   if (!(scale > 0)) throw unsupported(node, "its scale must be positive");
   const widths = [query, key, value].map((operand) => lowering.values[operand.value]?.width);
   if (new Set(widths).size > 1) {
-    throw unsupported(node, "queries, keys and values are slices of tensors of different widths");
+    throw unsupported(node, "queries, keys and values are slices of tensors with different widths");
   }
   const table = bias && lowerRelativeBias(lowering, bias);
   if (bias && !table) {
     throw unsupported(
       node,
-      `the bias "${bias.name}" of its scores depends on more than the distance between two tokens`,
+      `the bias "${bias.name}" of its scores depends not only on the distance between two tokens`,
     );
   }
   lowering.steps.push({

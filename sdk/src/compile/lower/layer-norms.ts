@@ -14,7 +14,7 @@ export function skipLayerNormalization(lowering: LoweringContext, node: Node): v
     operand = lowering.addRow(operand, bias.constant, node);
   }
   const total = node.outputs[3];
-  // The kernel adds another row to each row; one row for all rows needs a step of its own.
+  // The kernel can only add a different row to each row. Adding one row to all rows needs a separate step.
   if (isRow(added, operand.width)) {
     operand = lowering.addRow(operand, added.constant, node);
     lowering.define(total, operand);

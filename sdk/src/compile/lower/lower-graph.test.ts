@@ -21,14 +21,14 @@ import { lowerGraph } from "./lower-graph.ts";
 
 const PADDING = 1;
 const sequences = classifierIds.map((ids) => Int32Array.from(ids.filter((id) => id !== PADDING)));
-/** Texts of one to three tokens, and texts that contain the id of padding. */
+/** Texts of different lengths, some with the id of the padding token in them. */
 const texts: TokenIds[] = [
   ...sequences,
   Int32Array.of(5, 6, PADDING, 8, 9),
   Int32Array.of(PADDING, PADDING, 7, PADDING),
   ...[1, 2, 3].map((length) => (sequences[0] as TokenIds).slice(0, length)),
 ];
-/** RoBERTa base with one layer: the number of layers does not matter here. */
+/** Size of RoBERTa base, but with one layer, because the number of layers does not matter here. */
 const ROBERTA_BASE = {
   model_type: "roberta",
   pad_token_id: PADDING,
@@ -45,7 +45,7 @@ beforeAll(async () => {
   engine = await engineOnThisMachine("wasm");
 });
 
-/** Demands of the engine what the plain code computes, to the last bit, for texts alone and together. */
+/** Checks that the engine computes the same bits as the reference kernels, for one text and for several texts per call. */
 async function expectSame(fused: Graph, { vocabularySize: vocabulary }: EncoderConfig): Promise<void> {
   const graph = precisions["int8-edge"](fused)();
   const session = await engine.load(oneModel(await encodeProgram(graph, { maxTokens, vocabulary })));
@@ -66,17 +66,17 @@ describe.each(classifierCases)("a program of $name", (stored) => {
     return readClassifier(folder);
   };
 
-  /** Their heads have four numbers, of which a kernel would turn two at a time; and pooling has a kernel of its own. */
+  /** Whether the engine refuses a case: its heads are too small to rotate, or the graph contains mean pooling. */
   const isRefused = ({ config, head }: Awaited<ReturnType<typeof load>>, pools = false) =>
     config.rotaryTheta !== undefined || (pools && head.pooling === "mean");
 
-  it("computes the encoder's states as the reference kernels do, or is refused", async () => {
+  it("computes the hidden states like the reference kernels, or is refused", async () => {
     const classifier = await load();
     const fused = await fusedGraph(classifier.config, encoderWeights(classifier));
     await (isRefused(classifier) ? expectRefused(fused, classifier.config) : expectSame(fused, classifier.config));
   });
 
-  it("computes the classifier's logits as the reference kernels do, or is refused", async () => {
+  it("computes the classifier's logits like the reference kernels, or is refused", async () => {
     const classifier = await load();
     const fused = classifierGraph(classifier);
     await fuseGraph(fused);
@@ -86,7 +86,7 @@ describe.each(classifierCases)("a program of $name", (stored) => {
   });
 });
 
-it("writes activations over their input", async () => {
+it("computes activations in place", async () => {
   const { config, weights } = tinyBert();
   const graph = precisions["int8-edge"](await fusedGraph(config, weights))();
   const { program } = await lowerGraph(graph, { maxTokens, vocabulary: config.vocabularySize });
@@ -102,8 +102,8 @@ it("supports the 512 positions of RoBERTa base", async () => {
   expect(size.maxTokens).toBe(512);
   const session = await engine.load(oneModel(await encodeProgram(graph, size)));
   const longest = Int32Array.from({ length: 512 }, (_, i) => (i % 7 === 3 ? PADDING : i % 50));
-  const [states] = await session.run([longest]);
-  expect(states?.every(Number.isFinite)).toBe(true);
+  const [hiddenStates] = await session.run([longest]);
+  expect(hiddenStates?.every(Number.isFinite)).toBe(true);
   const shorter = longest.slice(0, 20);
   expect(await session.run([shorter])).toEqual(await referenceSession(graph).run([shorter]));
 });

@@ -11,7 +11,7 @@ import { unsupported, unsupportedModel } from "./unsupported.ts";
 export interface ProgramSize {
   /** Maximum number of tokens of a text. */
   readonly maxTokens: number;
-  /** Vocabulary size. */
+  /** Vocabulary size of the model. */
   readonly vocabulary: number;
 }
 
@@ -23,7 +23,7 @@ export interface Lowered {
 /**
  * Lowers a graph with int8-edge operators to a program of the edge engine.
  *
- * @throws BertEdgeError `engine_unsupported` naming the node that the engine cannot run, and why
+ * @throws BertEdgeError `engine_unsupported` with the node that the engine cannot run, and the reason
  */
 export async function lowerGraph(graph: Graph, { maxTokens, vocabulary }: ProgramSize): Promise<Lowered> {
   const known = await positionValues(graph, maxTokens);

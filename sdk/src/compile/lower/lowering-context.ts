@@ -6,7 +6,7 @@ import type { PositionValues } from "./position-values.ts";
 import { tilePadded } from "./tile-weight.ts";
 import { notInFours, unsupported } from "./unsupported.ts";
 
-/** Columns of an engine value that hold a value of the graph. */
+/** Columns of an engine value. They hold a value of the graph. */
 export interface Operand extends View {
   readonly width: number;
 }
@@ -15,7 +15,7 @@ type LinearStep = Extract<Step, { op: "linearInt8" | "linearF32" }>;
 
 export const view = ({ value, column }: Operand): View => ({ value, column });
 
-/** The engine program under construction, and where it holds the values of the graph. */
+/** Engine program under construction. It records which columns hold which value of the graph. */
 export class LoweringContext {
   readonly values: ProgramValue[] = [];
   readonly steps: Step[] = [];
@@ -27,7 +27,7 @@ export class LoweringContext {
   readonly #operands = new Map<Value, Operand>();
   readonly #quantized = new Map<string, number>();
   readonly #factors = new Map<Value, string>();
-  /** Linear layers without bias whose result has one reader. A following Add can be folded into them. */
+  /** Linear layers without bias whose result has one reader, by engine value. A following Add can become their bias. */
   readonly #withoutBias = new Map<number, LinearStep>();
   /** Nodes whose results are columns of their input, so that they need no step. */
   readonly #aliasing = new Set<Node>();
@@ -48,18 +48,18 @@ export class LoweringContext {
     return value && this.#operands.get(value);
   }
 
-  /** Records that a value of the graph is held by these columns. */
+  /** Records that these columns hold a value of the graph. */
   define(value: Value | undefined, operand: Operand): void {
     if (value) this.#operands.set(value, operand);
   }
 
-  /** Records that a node's result is held by columns of its input. */
+  /** Records that columns of a node's input also hold its result, so that the node needs no step. */
   alias(node: Node, value: Value | undefined, operand: Operand): void {
     this.#aliasing.add(node);
     this.define(value, operand);
   }
 
-  /** Whether an operand is all columns of its engine value. */
+  /** Whether an operand covers all columns of its engine value. */
   isWhole({ value, column, width }: Operand): boolean {
     return column === 0 && this.values[value]?.width === width;
   }
@@ -67,7 +67,7 @@ export class LoweringContext {
   /**
    * Claims the columns that `node` reads, so that it can write its result over them.
    *
-   * @returns undefined when they are claimed; otherwise who else reads them, as the end of a sentence
+   * @returns undefined on success; otherwise the other reader, as a clause for an error message
    */
   claim({ value, column, width }: Operand, node: Node): string | undefined {
     const overlaps = (other: Operand) =>
@@ -85,7 +85,7 @@ export class LoweringContext {
   /**
    * Adds an engine value for a result of the graph.
    *
-   * @param of whether it has one row per token or per sequence
+   * @param of what a row stands for: a token or a sequence
    */
   result(value: Value | undefined, width: number, of: ProgramValue["of"]): number {
     const index = this.add({ width, of, type: "f32" });
@@ -101,13 +101,13 @@ export class LoweringContext {
     return (this.values[operand.value] as ProgramValue).of;
   }
 
-  /** Records that a node multiplies its input with a row of factors. The steps that quantize the result multiply it. */
+  /** Records that a node multiplies its input by a row of factors. Later steps multiply while they quantize the result. */
   scaleWhenQuantized(node: Node, operand: Operand, factors: string): void {
     this.alias(node, node.output, operand);
     this.#factors.set(node.output, factors);
   }
 
-  /** Returns the quantized form of a value of the graph, which is made once for all readers. */
+  /** Returns the engine value with the quantized form of a value. All readers share one quantize step. */
   quantized(value: Value, operand: Operand): number {
     const factors = this.#factors.get(value);
     const key = `${operand.value} ${factors ?? ""}`;
@@ -143,7 +143,7 @@ export class LoweringContext {
     if (operand && readers.length === 1 && !this.#results.has(value)) this.#withoutBias.set(operand.value, step);
   }
 
-  /** Folds a bias into the linear layer that computes `operand`, if it has none and there is no other reader. */
+  /** Makes a row the bias of the linear layer that computes `operand`. Returns false if that is not possible. */
   #foldBias(operand: Operand, bias: Float32Array): boolean {
     const step = this.#withoutBias.get(operand.value);
     if (!step || bias.length !== operand.width) return false;
@@ -152,7 +152,7 @@ export class LoweringContext {
     return true;
   }
 
-  /** Adds one row to all rows of `operand`. Returns `operand` itself if the row became the bias of its linear layer. */
+  /** Adds one row to all rows of `operand`. Returns the sum: `operand` itself if the row became its layer's bias. */
   addRow(operand: Operand, row: Tensor, node: Node): Operand {
     const values = toFloat32(row);
     if (this.#foldBias(operand, values)) return operand;
@@ -164,5 +164,5 @@ export class LoweringContext {
   }
 }
 
-/** Adds the steps of one node to the program. */
+/** Adds a node's steps to the program. */
 export type LowerNode = (lowering: LoweringContext, node: Node) => void;

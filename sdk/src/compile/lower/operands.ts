@@ -4,14 +4,14 @@ import { type Tensor, toFloat32 } from "../graph/tensor.ts";
 import type { LoweringContext, Operand } from "./lowering-context.ts";
 import { unsupported } from "./unsupported.ts";
 
-/** Whether a value is a constant float32 row of this width, with any leading axes of size 1. */
+/** Whether a value is a constant float32 row of this width. It may have leading axes of size 1. */
 export const isRow = (value: Value | undefined, width: number): value is Value & { constant: Tensor } =>
   value?.constant?.dtype === "float32" &&
   value.constant.data.length === 4 * width &&
   value.constant.shape.at(-1) === width;
 
 /**
- * Returns an input of a node, which must be a whole engine value.
+ * Returns the operand of a node's input, and checks that it covers all columns of its engine value.
  *
  * @throws BertEdgeError `engine_unsupported`
  */
@@ -19,18 +19,16 @@ export function whole(lowering: LoweringContext, node: Node, index = 0): Operand
   const operand = lowering.operand(node.inputs[index]);
   if (operand && lowering.isWhole(operand)) return operand;
   const name = node.inputs[index]?.name ?? `${index}`;
-  const reason = operand
-    ? "is a slice of a tensor; only a whole tensor can be read here"
-    : "does not depend on the text";
+  const reason = operand ? "is a slice of a tensor, but it must be a whole tensor" : "does not depend on the text";
   throw unsupported(node, `its input "${name}" ${reason}`);
 }
 
-/** Whether both operands have one row per token, or both one per sequence. */
+/** Whether two operands both have one row per token, or both one row per sequence. */
 export const haveSameRows = (lowering: LoweringContext, a: Operand, b: Operand) =>
   lowering.rowsOf(a) === lowering.rowsOf(b);
 
 /**
- * Returns what a node adds to `operand`: another engine value, or a table with one row for each position.
+ * Returns the value that a node adds to `operand`: another engine value, or a table with one row per position.
  *
  * @throws BertEdgeError `engine_unsupported`
  */
@@ -45,7 +43,7 @@ export function addendOf(lowering: LoweringContext, node: Node, value: Value | u
   }
   throw unsupported(
     node,
-    `"${value?.name}" cannot be added: it has neither the shape of the other input nor one row for each position`,
+    `"${value?.name}" cannot be added: it has neither the shape of the other input nor one row per position`,
   );
 }
 

@@ -8,7 +8,7 @@ import { type LoweringContext, type LowerNode, view } from "./lowering-context.t
 import { addendOf, haveSameRows, isRow, whole } from "./operands.ts";
 import { notInFours, unsupported } from "./unsupported.ts";
 
-/** Functions that lower a node to steps, by domain and operator. */
+/** Functions that lower a node to engine steps, by domain and operator. */
 export const lowerings: Readonly<Record<string, LowerNode>> = {
   [`${MICROSOFT}:GatherBlockQuantized`]: lookup,
   [`${EDGE}:DynamicQuantizeMatMul`]: linearInt8,
@@ -71,7 +71,7 @@ function multiply(lowering: LoweringContext, node: Node): void {
   });
 }
 
-/** Writes over its input if nothing else reads it. */
+/** Lowers an activation function. It works in place if nothing else reads its input. */
 function activation(lowering: LoweringContext, node: Node, kind: ActivationKind, alpha?: number): void {
   const [input, bias] = node.inputs;
   let operand = lowering.operand(input);
@@ -110,7 +110,7 @@ function linearF32(lowering: LoweringContext, node: Node): void {
   lowering.addWithoutBias(node.output, step);
 }
 
-/** Splits the last axis into equal parts: columns of one value, without a step. */
+/** Splits the last axis into equal parts. This needs no step, because the parts are columns of one engine value. */
 function split(lowering: LoweringContext, node: Node): void {
   const operand = lowering.operand(node.inputs[0]);
   if (!operand) throw unsupported(node, "its input does not depend on the text");
@@ -120,7 +120,7 @@ function split(lowering: LoweringContext, node: Node): void {
   });
 }
 
-/** Slices the last axis: columns of one value, without a step. */
+/** Slices the last axis. This needs no step, because the slice is a range of columns of one engine value. */
 function slice(lowering: LoweringContext, node: Node): void {
   const [x, ...bounds] = node.inputs;
   const operand = lowering.operand(x);
@@ -135,15 +135,15 @@ function slice(lowering: LoweringContext, node: Node): void {
   lowering.alias(node, node.output, { ...operand, column: operand.column + start, width });
 }
 
-/** Where(IsNaN(x), 0, x) after attention. The engine's attention gives no NaN if every token attends to itself. */
+/** Removes Where(IsNaN(x), 0, x) after attention. The engine computes no NaN if every token attends to itself. */
 function withoutNaN(lowering: LoweringContext, node: Node): void {
   const [condition, other, x] = node.inputs;
   const operand = whole(lowering, node, 2);
-  const asked = condition?.producer?.is("IsNaN") ? condition.producer.inputs[0] : undefined;
+  const tested = condition?.producer?.is("IsNaN") ? condition.producer.inputs[0] : undefined;
   const isZero = other?.constant?.data.every((byte) => byte === 0);
   const step = lowering.steps.findLast((each) => each.op === "attention" && each.out === operand.value);
-  if (asked !== x || !isZero || step?.op !== "attention" || !attendsToItself(lowering, step.bias)) {
-    throw unsupported(node, "it is supported only as Where(IsNaN(x), 0, x) after attention");
+  if (tested !== x || !isZero || step?.op !== "attention" || !attendsToItself(lowering, step.bias)) {
+    throw unsupported(node, "only Where(IsNaN(x), 0, x) after attention is supported");
   }
   lowering.alias(node, node.output, operand);
 }
@@ -157,7 +157,7 @@ function attendsToItself(
   return Array.from({ length: bias?.heads ?? 0 }, (_, head) => own(head)).every(Number.isFinite);
 }
 
-/** The first token of every sequence. */
+/** Gathers the first token of every sequence, for `cls` pooling. */
 function firstToken(lowering: LoweringContext, node: Node): void {
   const operand = whole(lowering, node);
   const index = node.inputs[1]?.constant;
@@ -168,17 +168,20 @@ function firstToken(lowering: LoweringContext, node: Node): void {
   lowering.steps.push({ op: "cls", x: operand.value, out: lowering.result(node.output, operand.width, "sequence") });
 }
 
-/** Rotates queries or keys in place. */
+/** Applies the rotary embedding to queries or keys, in place. */
 function rotate(lowering: LoweringContext, node: Node): void {
   const [x, , cosines, sines] = node.inputs;
   const operand = lowering.operand(x);
   const [cos, sin] = [cosines, sines].map((value) => value?.constant ?? (value && lowering.tables.get(value)));
   const half = cos?.shape.at(-1) ?? 0;
-  const reach = cos?.shape[0] ?? 0;
+  const positions = cos?.shape[0] ?? 0;
   if (!operand || !cos || !sin) throw unsupported(node, "its cosines and sines depend on the text");
   if (half % 4 !== 0) throw unsupported(node, notInFours("half of its head size", half));
-  if (reach < lowering.maxTokens) {
-    throw unsupported(node, `its tables end at position ${reach}, but texts have up to ${lowering.maxTokens} tokens`);
+  if (positions < lowering.maxTokens) {
+    throw unsupported(
+      node,
+      `its tables have ${positions} positions, but texts have up to ${lowering.maxTokens} tokens`,
+    );
   }
   const otherReader = lowering.claim(operand, node);
   if (otherReader) throw unsupported(node, `queries and keys are rotated in place, but ${otherReader}`);

@@ -4,33 +4,33 @@ import { MICROSOFT, type Node, type Value } from "../graph/node.ts";
 import { int64s, numbersOf, type Tensor, tensor, toFloat32 } from "../graph/tensor.ts";
 import { unsupportedModel } from "./unsupported.ts";
 
-/** Relative. Kernels may round the end of a vector differently from its whole groups. */
+/** Relative tolerance. Kernels may round the last elements of a vector, outside full SIMD groups, differently. */
 const TOLERANCE = 1e-5;
 
-/** A graph split into what depends on the token ids and what depends on their number only. */
+/** Nodes that depend on the token ids, and the values that depend only on the number of tokens. */
 export interface PositionValues {
   /** Nodes that depend on looked-up token embeddings, in topological order. */
   readonly nodes: readonly Node[];
-  /** The other values that these nodes read, computed for the longest text. */
+  /** Other values that these nodes read, computed for the longest text. */
   readonly tables: ReadonlyMap<Value, Tensor>;
-  /** Padding of the tables whose positions do not count padding tokens. */
+  /** Padding ids and rows of tables whose positions skip padding tokens. */
   readonly paddings: ReadonlyMap<Value, Padding>;
 }
 
 interface Padding {
   /** Token id of padding. */
   readonly id: number;
-  /** [width], the table's row for padding tokens. */
+  /** Row of the table for padding tokens, [width]. */
   readonly row: Float32Array;
 }
 
 /**
- * Computes positions, masks and biases once, for the longest text. They depend on the number of tokens, not on their ids,
- * however a graph computes them. RoBERTa's positions are the exception: they skip padding tokens.
+ * Computes positions, masks and biases once, for the longest text. This works because they depend on the number of tokens,
+ * not on the ids. RoBERTa's positions are the exception: they skip padding tokens.
  *
  * @param tokens tokens of the longest text
- * @throws BertEdgeError `engine_unsupported` naming a value that cannot be computed, that depends on the ids, or whose
- *   table for a shorter text is not a prefix of the one for the longest
+ * @throws BertEdgeError `engine_unsupported` when a value cannot be computed, depends on the ids, or has a table for a
+ *   shorter text that is not a prefix of the table for the longest text
  */
 export async function positionValues(graph: Graph, tokens: number): Promise<PositionValues> {
   const nodes = nodesAfterLookup(graph);
@@ -73,7 +73,7 @@ export async function positionValues(graph: Graph, tokens: number): Promise<Posi
       const row = paddingRow(found, table, tokens);
       if (!row || paddings.has(value)) {
         throw unsupportedModel(
-          `"${value.name}" depends on where token ${id} is, other than by not counting it as a position`,
+          `"${value.name}" depends on the token ids: token ${id} changes more than its own row and the count of positions`,
         );
       }
       paddings.set(value, { id, row });
@@ -84,7 +84,7 @@ export async function positionValues(graph: Graph, tokens: number): Promise<Posi
 
 const isLookup = (node: Node) => node.is("GatherBlockQuantized", MICROSOFT);
 
-/** The nodes that look up token embeddings, and all nodes that depend on their results. */
+/** Returns the nodes that look up token embeddings, and all nodes that depend on them. */
 function nodesAfterLookup(graph: Graph): Node[] {
   const computed = new Set<Value | undefined>();
   return graph.sorted().filter((node) => {
@@ -95,7 +95,7 @@ function nodesAfterLookup(graph: Graph): Node[] {
 }
 
 /**
- * Whether `part` is a prefix of `all` along the axes that have one entry for each token.
+ * Whether `part` is a prefix of `all` along the axes with one entry per token.
  *
  * @param counts number of tokens of `part` and of `all`
  */
@@ -115,7 +115,7 @@ function isPrefix(part: Tensor, all: Tensor, [tokens, allTokens]: readonly [numb
   return compare(0, 0, 0);
 }
 
-/** Reads float32 without numbersOf, which copies: tables for long texts are large. */
+/** Reads float32 without a copy, because tables for long texts are large. `numbersOf` copies. */
 const elementsOf = (found: Tensor): ArrayLike<number> =>
   found.dtype === "float32" ? toFloat32(found) : numbersOf(found);
 
@@ -123,7 +123,7 @@ const areEqual = (a: number, b: number): boolean => a === b || Math.abs(a - b) <
 
 const isIds = (found: Tensor, ids: readonly number[]) => numbersOf(found).join() === ids.join();
 
-/** Token ids that the graph compares with, for example that of padding. */
+/** Returns the constants that the graph compares with Equal, for example the id of the padding token. */
 const comparedIds = (graph: Graph): number[] => [
   ...new Set(
     [...graph.nodes]
@@ -132,20 +132,20 @@ const comparedIds = (graph: Graph): number[] => [
   ),
 ];
 
-/** Makes token ids in which no two neighbours are equal and no id is special. Another factor gives other ids. */
+/** Makes token ids without special ids and without equal neighbours. A different factor gives different ids. */
 function ordinaryIds(count: number, factor: number, special: readonly number[]): number[] {
   const ids = Array.from({ length: 83 + special.length }, (_, i) => 10 + i).filter((id) => !special.includes(id));
   return Array.from({ length: count }, (_, i) => ids[(i * factor) % 83] as number);
 }
 
-/** Where the padding tokens are in the texts that are tried: every third token. */
+/** Whether this position of a test text has a padding token: every third position. */
 const isPadded = (index: number) => index % 3 === 1;
 
 /**
- * Finds the row of padding tokens in a table of a text with padding.
+ * Finds the row of padding tokens in the table of a text with padding.
  *
- * @param table the table without padding
- * @returns undefined unless all other tokens have the rows that they have without padding
+ * @param table table of a text without padding
+ * @returns undefined unless the other tokens have the same rows, in order, as in a text without padding
  */
 function paddingRow(found: Tensor, table: Tensor, tokens: number): Float32Array | undefined {
   const width = table.shape.at(-1) ?? 0;

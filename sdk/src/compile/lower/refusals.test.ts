@@ -11,7 +11,7 @@ const TOKENS = 8;
 const VOCABULARY = 100;
 const ZERO = int64s(0);
 
-/** A sketch that starts with token embeddings. */
+/** A graph sketch with token embeddings, and with nodes for these tests. */
 class EmbeddingsSketch extends Sketch {
   readonly ids = this.input("input_ids", ["batch", "sequence"], "int64");
   readonly embeddings = this.op("Gather", [this.random([VOCABULARY, WIDTH]), this.ids]);
@@ -24,12 +24,12 @@ class EmbeddingsSketch extends Sketch {
     return this.op("Gather", [this.op("Shape", [this.ids]), this.index(1)]);
   }
 
-  /** 0, 1, …: [1, tokens] */
+  /** Draws the positions 0, 1, … as [1, tokens]. */
   positions(): Value {
     return this.op("Unsqueeze", [this.op("Range", [this.index(0), this.tokens(), this.index(1)]), [0]]);
   }
 
-  /** Rotates two heads; positions start at that of the first token. */
+  /** Rotates two heads of x. Default positions: 0, 1, … */
   rotated(x: Value, settings = {}, positions = this.constant(ZERO)): Value {
     const tables = [this.random([TOKENS, WIDTH / 4]), this.random([TOKENS, WIDTH / 4])];
     return this.op("RotaryEmbedding", [x, positions, ...tables], { num_heads: 2, ...settings }, { domain: MICROSOFT });
@@ -47,7 +47,7 @@ class EmbeddingsSketch extends Sketch {
 
 type Draw = (s: EmbeddingsSketch) => Value | readonly Value[];
 
-/** The message with which `lower` refuses a graph with these outputs; "accepted" when it does not. */
+/** Lowers a graph with these outputs. Returns the error message, or "accepted". */
 function outcome(draw: Draw): Promise<string> {
   const sketch = new EmbeddingsSketch();
   for (const [i, value] of [draw(sketch)].flat().entries()) sketch.output(value as Value, `result${i}`);
@@ -56,7 +56,7 @@ function outcome(draw: Draw): Promise<string> {
   );
 }
 
-describe("lower, for tables by position", () => {
+describe("lowerGraph, for tables by position", () => {
   const plusRows = (s: EmbeddingsSketch, indices: Value) =>
     s.op("Add", [s.embeddings, s.op("Gather", [s.random([99, WIDTH]), indices])]);
 
@@ -80,7 +80,7 @@ describe("lower, for tables by position", () => {
   });
 });
 
-describe("lower, for heads that are rotated in place", () => {
+describe("lowerGraph, for rotary embeddings in place", () => {
   it.each<[string, Draw, string]>([
     ["accepts a tensor with no other reader", (s) => s.rotated(s.linear()), "accepted"],
     [
@@ -97,7 +97,7 @@ describe("lower, for heads that are rotated in place", () => {
       "are rotated in place, but they are also an output of the model",
     ],
     [
-      "refuses a part of a tensor that is read as a whole",
+      "refuses a part of a tensor that another node reads whole",
       (s) => {
         const x = s.linear(32);
         return s.op("Add", [s.op("Relu", [s.rotated(s.parts(x, [16, 16])[0] as Value)]), s.linear(16, x, 32)]);
@@ -105,7 +105,7 @@ describe("lower, for heads that are rotated in place", () => {
       "(DynamicQuantizeMatMul)",
     ],
     [
-      "refuses a part that is split off twice",
+      "refuses a part that a second Split also reads",
       (s) => {
         const x = s.linear(32);
         const [one, other] = [s.parts(x, [16, 16])[0] as Value, s.parts(x, [16, 16])[0] as Value];
@@ -113,34 +113,46 @@ describe("lower, for heads that are rotated in place", () => {
       },
       "but they are also read by node",
     ],
-    ["refuses other positions", (s) => s.rotated(s.linear(), {}, s.positions()), "positions that start at 0"],
+    [
+      "refuses positions that are not 0, 1, …",
+      (s) => s.rotated(s.linear(), {}, s.positions()),
+      "positions that start at 0",
+    ],
     ["refuses interleaved pairs", (s) => s.rotated(s.linear(), { interleaved: 1 }), "not interleaved"],
-    ["refuses a part of each head", (s) => s.rotated(s.linear(32), { rotary_embedding_dim: 8 }), "only whole heads"],
+    [
+      "refuses to rotate only a part of each head",
+      (s) => s.rotated(s.linear(32), { rotary_embedding_dim: 8 }),
+      "only whole heads",
+    ],
   ])("%s", async (_, draw, wanted) => {
     expect(await outcome(draw)).toContain(wanted);
   });
 });
 
-describe("lower, for forms without a kernel", () => {
+describe("lowerGraph, for operators that kernels support only in part", () => {
   it.each<[string, Draw, string]>([
-    ["accepts equal parts", (s) => s.op("Relu", [s.parts(s.linear(48), [24, 24])[1] as Value]), "accepted"],
     [
-      "refuses unequal parts",
+      "accepts a split into equal parts",
+      (s) => s.op("Relu", [s.parts(s.linear(48), [24, 24])[1] as Value]),
+      "accepted",
+    ],
+    [
+      "refuses a split into unequal parts",
       (s) => s.op("Relu", [s.parts(s.linear(48), [16, 32])[1] as Value]),
       "only the last axis can be split, into parts of equal size",
     ],
     [
-      "refuses parts of the token axis",
+      "refuses a split of the token axis",
       (s) => s.op("Relu", [s.parts(s.linear(48), [1, 7], 1)[1] as Value]),
       "only the last axis can be split",
     ],
     [
-      "refuses a part as the model's output",
+      "refuses a part of a split as the model's output",
       (s) => s.parts(s.linear(48), [24, 24])[1] as Value,
       "the model's output is a slice of a tensor",
     ],
     [
-      "refuses a factor for each token",
+      "refuses to multiply by one factor per token",
       (s) => s.op("Mul", [s.embeddings, s.random([WIDTH, 1])]),
       "must have the same shape, or one of them must be a constant row",
     ],
@@ -150,12 +162,12 @@ describe("lower, for forms without a kernel", () => {
       "only the last axis can be normalized",
     ],
     [
-      "refuses to add a row of each sequence to its tokens",
+      "refuses to add one row per sequence to all of its tokens",
       (s) => s.op("Add", [s.embeddings, s.firstToken()]),
       "cannot be added",
     ],
     [
-      "refuses to multiply a row of each sequence with its tokens",
+      "refuses to multiply all tokens of a sequence by one row",
       (s) => s.op("Mul", [s.embeddings, s.firstToken()]),
       "must have the same shape",
     ],
@@ -164,7 +176,7 @@ describe("lower, for forms without a kernel", () => {
   });
 });
 
-describe("lower, for a bias that follows a linear layer", () => {
+describe("lowerGraph, for an Add after a linear layer", () => {
   /** Counts the steps that add one row to all rows. */
   const countAdds = async (draw: (s: EmbeddingsSketch) => readonly Value[]) => {
     const sketch = new EmbeddingsSketch();
@@ -175,9 +187,9 @@ describe("lower, for a bias that follows a linear layer", () => {
   };
 
   it.each<[string, (s: EmbeddingsSketch) => readonly Value[], number]>([
-    ["folds it into the layer", (s) => [s.op("Add", [s.linear(), s.random([WIDTH])])], 0],
+    ["makes the added row the layer's bias", (s) => [s.op("Add", [s.linear(), s.random([WIDTH])])], 0],
     [
-      "adds it in a step of its own when the layer's result is an output too",
+      "adds the row in a separate step when the layer's result is also an output",
       (s) => {
         const x = s.linear();
         return [x, s.op("Add", [x, s.random([WIDTH])])];
@@ -185,7 +197,7 @@ describe("lower, for a bias that follows a linear layer", () => {
       1,
     ],
     [
-      "adds it in a step of its own when the layer's result is rotated first",
+      "adds the row in a separate step when the layer's result is rotated first",
       (s) => [s.op("Add", [s.rotated(s.linear()), s.random([WIDTH])])],
       1,
     ],

@@ -4,9 +4,9 @@ import { type Tensor, toFloat32 } from "../graph/tensor.ts";
 import type { LoweringContext } from "./lowering-context.ts";
 
 /**
- * Stores a bias of attention scores as one row of distances per head: bias[h, i, j] = row[h, j − i + maxTokens − 1].
+ * Stores a bias of attention scores as a table with one row per head: bias[h, i, j] = table[h, j − i + maxTokens − 1].
  *
- * @returns undefined when the bias depends on more than the distance
+ * @returns undefined unless the bias depends only on the distance j − i of two tokens
  */
 export function lowerRelativeBias(
   lowering: LoweringContext,

@@ -13,7 +13,7 @@ const matrix = fc
   );
 
 describe("tileWeight", () => {
-  it("has output o's input i at [o / 8, i / 4, o mod 8, i mod 4], and zeros elsewhere", () => {
+  it("stores weight [o, i] at [o / 8, i / 4, o mod 8, i mod 4], and zeros elsewhere", () => {
     fc.assert(
       fc.property(matrix, ({ outputs, inputs, values }) => {
         const { dtype, shape, data } = tileWeight(tensor("uint8", [outputs, inputs], values));
@@ -33,7 +33,7 @@ describe("tileWeight", () => {
 });
 
 describe("tilePadded", () => {
-  it.each([Float32Array, Int32Array])("fills whole tiles of a %o up with zeros", (Type) => {
+  it.each([Float32Array, Int32Array])("pads a %o with zeros to whole tiles", (Type) => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: -99, max: 99 }), { minLength: 1, maxLength: 20 }), (numbers) => {
         const padded = tilePadded(Type.from(numbers));

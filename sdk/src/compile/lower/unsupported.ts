@@ -1,15 +1,15 @@
 import { BertEdgeError } from "../../artifact/error.ts";
 import type { Node } from "../graph/node.ts";
 
-/** @param reason why the edge engine cannot run the node: a clause that follows a colon */
+/** @param reason clause that says why the edge engine cannot run the node */
 export const unsupported = ({ opType, origin }: Node, reason: string): BertEdgeError =>
   refusal(`The edge engine cannot run ${opType} (node "${origin}"): ${reason}.`);
 
-/** @param reason why the edge engine cannot run the model: a clause that follows a colon */
+/** @param reason clause that says why the edge engine cannot run the model */
 export const unsupportedModel = (reason: string): BertEdgeError =>
   refusal(`The edge engine cannot run this model: ${reason}.`);
 
-/** A reason: kernels work on vectors of four numbers. */
+/** Returns the reason for a width that is not a multiple of 4. Kernels work on vectors of 4 numbers. */
 export const notInFours = (what: string, width: number): string => `${what} is ${width}, which is not a multiple of 4`;
 
 const refusal = (message: string): BertEdgeError =>

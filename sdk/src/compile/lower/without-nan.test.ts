@@ -11,14 +11,14 @@ import { encodeProgram } from "./encode-program.ts";
 const { config, weights } = tinyEncoders.bert();
 const sequences = randomSequences(TINY_EDGE);
 
-/** Guards the result of every attention with Where(IsNaN(result), other, result), as exporters do for masks with −∞. */
+/** Adds Where(IsNaN(result), other, result) after every attention, as exporters do for masks with −∞. */
 async function guarded(other: number): Promise<Graph> {
   const graph = precisions["int8-edge"](await fusedGraph(config, weights))();
   for (const node of [...graph.nodes].filter(({ opType }) => opType === "DynamicQuantizeAttention")) {
     const { output } = node;
     const readers = [...output.users];
-    const asked = graph.add("IsNaN", [output]).output;
-    const where = graph.add("Where", [asked, graph.constant("other", float32Scalar(other)), output]).output;
+    const tested = graph.add("IsNaN", [output]).output;
+    const where = graph.add("Where", [tested, graph.constant("other", float32Scalar(other)), output]).output;
     for (const reader of readers) {
       graph.setInputs(
         reader,
@@ -29,8 +29,8 @@ async function guarded(other: number): Promise<Graph> {
   return graph;
 }
 
-describe("attention guarded against NaN", () => {
-  it("computes the same as without the guard", async () => {
+describe("attention followed by Where(IsNaN(x), …, x)", () => {
+  it("computes the same as without Where if NaN becomes 0", async () => {
     const engine = await engineOnThisMachine("wasm");
     const file = await encodeProgram(await guarded(0), TINY_EDGE);
     const [session, plain] = [

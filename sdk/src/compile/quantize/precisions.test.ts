@@ -35,7 +35,7 @@ describe("precisions", () => {
     const { config, weights } = tinyModernBert();
     const gated = await fusedGraph(config, weights);
     expect(names(gated)).toEqual(
-      [0, 1, 2].flatMap((i) => ["intermediate", "factor", "output"].map((part) => `layer.${i}.${part}`)),
+      [0, 1, 2].flatMap((i) => ["intermediate", "up", "output"].map((part) => `layer.${i}.${part}`)),
     );
   });
 

@@ -63,7 +63,7 @@ export const precisions: Readonly<Record<Precision, (fused: Graph, options?: Pre
   fp16: (fused) => (keep) => toFp16(fused, keep),
 };
 
-/** Quantizes the nodes `int4` to 4 bits and all others to 8. Nodes in `keep` get 8 bits instead of 4, or float32 instead of 8. */
+/** Quantizes the nodes in `int4` to 4 bits and all others to 8. Nodes in `keep` get 8 bits or float32 instead. */
 function mixedPrecision(
   graph: Graph,
   int4: ReadonlySet<string>,
