@@ -8,13 +8,16 @@ import { beforeAll, describe, expect, it } from "vitest";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 
-/** Limit for the client, minified and gzipped: measured 1.2 KB. A schema library would not fit. */
+/** Limit for the client, minified and gzipped. Measured: 1.2 KB. A schema library would exceed it. */
 const CLIENT_GZIP_BYTES = 3_000;
-/** Limit for the Worker, minified and gzipped, without the kernels: measured 48 KB. */
+/** Limit for the Worker, minified and gzipped, without the kernels. Measured: 48 KB. */
 const WORKER_GZIP_BYTES = 95_000;
-/** Limit for one build of the kernels: measured 17 KB. */
+/** Limit for one build of the kernels. Measured: 17 KB. */
 const KERNEL_BYTES = 24_000;
-/** Limit for a file under functions/: these files only wire, and what a user changes fits on a screen. */
+/**
+ * Limit for a file in functions/. These files only connect parts, and everything that a user changes must fit on a
+ * screen.
+ */
 const ENTRY_LINES = 40;
 
 async function bundle(entry: string): Promise<{ metafile: Metafile; gzipBytes: number }> {
@@ -27,7 +30,7 @@ async function bundle(entry: string): Promise<{ metafile: Metafile; gzipBytes: n
     format: "esm",
     platform: "browser",
     conditions: ["workerd", "worker", "browser"],
-    // These stay imports, so that the metafile lists them.
+    // External modules remain imports, so the metafile lists them.
     external: ["*.wasm", "node:*", "onnxruntime-node", "onnxruntime-web", ...builtinModules],
     metafile: true,
     logLevel: "silent",
@@ -44,7 +47,7 @@ describe("the client, bundled and minified", () => {
     client = await bundle("sdk/src/client/index.ts");
   });
 
-  it("is made of the client's files only", () => {
+  it("consists only of the client's files", () => {
     expect(inputsOf(client.metafile).length).toBeGreaterThan(1);
     expect(inputsOf(client.metafile).filter((path) => !path.startsWith("sdk/src/client/"))).toEqual([]);
   });
@@ -59,7 +62,7 @@ describe("the client, bundled and minified", () => {
 });
 
 describe("the package's own entry", () => {
-  it("needs no package that a user may leave out", async () => {
+  it("imports no optional package at load time", async () => {
     const { metafile } = await bundle("sdk/src/index.ts");
     const imports = Object.entries(metafile.inputs).flatMap(([from, file]) =>
       file.imports.filter(({ kind }) => kind === "import-statement").map(({ path }) => `${from}: ${path}`),
@@ -86,7 +89,7 @@ describe("the Worker, bundled", () => {
     expect(gzipBytes).toBeLessThanOrEqual(WORKER_GZIP_BYTES);
   });
 
-  it("has the edge app, the tokenizer and the engine in it", () => {
+  it("contains the edge app, the tokenizer and the engine", () => {
     const inputs = inputsOf(worker);
     for (const part of ["serve/edge-app.js", "@huggingface/tokenizers/", "engine/wasm/index.js"]) {
       expect(inputs.filter((path) => path.includes(part))).not.toEqual([]);
@@ -95,11 +98,11 @@ describe("the Worker, bundled", () => {
     expect(kernels.map((path) => path.split("/").at(-1))).toEqual(["relaxed.wasm", "simd.wasm"]);
   });
 
-  it.each(["relaxed", "simd"])(`has kernels of at most ${KERNEL_BYTES} bytes, %s`, (build) => {
+  it.each(["relaxed", "simd"])(`has %s kernels of at most ${KERNEL_BYTES} bytes`, (build) => {
     expect(statSync(join(root, `sdk/dist/kernels/${build}.wasm`)).size).toBeLessThanOrEqual(KERNEL_BYTES);
   });
 
-  it("evaluates the reader of tokenizer.json only for models that need it", () => {
+  it("evaluates the tokenizer.json reader only for models that need it", () => {
     const importers = (of: string) =>
       Object.entries(worker.inputs).flatMap(([from, { imports }]) =>
         imports.filter(({ path }) => path.includes(of) && !from.includes(of)).map(({ kind }) => ({ from, kind })),
@@ -126,7 +129,7 @@ describe("the Worker, bundled", () => {
 });
 
 describe("the Worker for onnxruntime-web, bundled", () => {
-  it("has that engine in it, and nothing of our own", async () => {
+  it("contains that engine and no engine of our own", async () => {
     const { metafile } = await bundle("functions/edge-ort-web.ts");
     expect(inputsOf(metafile).filter((path) => path.includes("engine/ort-web/index.js"))).not.toEqual([]);
     expect(inputsOf(metafile).filter((path) => path.includes("engine/wasm/"))).toEqual([]);

@@ -23,7 +23,7 @@ interface Outcome {
   stderr: string;
 }
 
-/** Runs the built command as a user does. Needs `npm run build`. */
+/** Runs the built command like a user. Needs `npm run build`. */
 async function bertEdge(
   args: readonly string[],
   options: { stdin?: string; env?: Record<string, string> } = {},
@@ -152,7 +152,7 @@ describe("work that fails", () => {
 });
 
 describe("prepare", () => {
-  it("prints its report, one JSON document, on stdout, and its stages on stderr", () => {
+  it("prints its report as one JSON document on stdout, and its stages on stderr", () => {
     expect(prepared.code).toBe(0);
     const report = JSON.parse(prepared.stdout) as PrepareReport;
     expect(report.manifest.name).toBe("tiny");
@@ -160,7 +160,7 @@ describe("prepare", () => {
     expect(prepared.stderr).toContain("✓ read ");
   });
 
-  it("writes an artifact whose manifest is the report's", async () => {
+  it("writes an artifact whose manifest is in the report", async () => {
     const { manifest } = JSON.parse(prepared.stdout) as PrepareReport;
     const files = await readdir(artifact);
     expect(files.sort()).toEqual([...Object.keys(manifest.files), "manifest.json", "measurements.json"].sort());
@@ -168,7 +168,7 @@ describe("prepare", () => {
 });
 
 describe("optimize", () => {
-  it("prints its report, one JSON document, on stdout, and writes the fused model", async () => {
+  it("prints its report as one JSON document on stdout, and writes the fused model", async () => {
     const out = join(folder, "fused.onnx");
     const { code, stdout, stderr } = await bertEdge(["optimize", checkpoint, out, "--json"]);
     expect({ code, stages: stderr.match(/✓/g)?.length }).toEqual({ code: 0, stages: 4 });
@@ -201,7 +201,7 @@ describe("optimize", () => {
 });
 
 describe("quantize", () => {
-  it("prints its report, one JSON document, on stdout, and writes the model", async () => {
+  it("prints its report as one JSON document on stdout, and writes the model", async () => {
     const out = join(folder, "int8.onnx");
     const args = ["quantize", checkpoint, out, "--mode", "int8-blocks", "--tokenizer", checkpoint, "--json"];
     const { code, stdout, stderr } = await bertEdge(args);
@@ -268,7 +268,7 @@ describe("embed", () => {
 });
 
 describe("bench", () => {
-  it("prints one JSON document on stdout, and stores the latencies beside the manifest", async () => {
+  it("prints one JSON document on stdout, and stores the latencies next to the manifest", async () => {
     const copy = join(folder, "timed");
     await bertEdge(["prepare", checkpoint, "--out", copy, "--targets", "edge,regional-cpu"]);
     const manifest = await readFile(join(copy, "manifest.json"), "utf8");
@@ -285,7 +285,7 @@ describe("bench", () => {
     expect(await readFile(join(copy, "manifest.json"), "utf8")).toBe(manifest);
   });
 
-  it("stores no latencies that were measured without short or without long texts", async () => {
+  it("does not store latencies that were measured without short or without long texts", async () => {
     const measurements = join(artifact, "measurements.json");
     const before = await readFile(measurements, "utf8");
     for (const tokens of ["8,16,20", "40,50,64", "8,64"]) {

@@ -5,12 +5,12 @@ import type { TestProject } from "vitest/node";
 
 declare module "vitest" {
   interface ProvidedContext {
-    /** A folder for what several test files share; it is removed after the run. */
+    /** Folder that test files share. It is removed after the run. */
     runFolder: string;
   }
 }
 
-/** Makes the run's folder before any test file starts, and removes it after the last. */
+/** Makes the shared folder before the first test file starts, and removes it after the last. */
 export default async function runFolder(project: TestProject): Promise<() => Promise<void>> {
   const folder = await mkdtemp(join(tmpdir(), "bert-edge-run-"));
   project.provide("runFolder", folder);

@@ -13,9 +13,9 @@ import { type PublishedModel, publishedModel, UNIT_TOLERANCE } from "./published
 const exec = promisify(execFile);
 
 /**
- * Replaces `npm ci`, because tests have no network. npm checks whether it could install from the files that the Dockerfile
- * has copied so far, and the modules of this machine stand in for the download. Files are linked, not folders, so that a
- * step that removes some does not remove ours.
+ * Replaces `npm ci`, because tests have no network. npm still checks that it could install from the files that the
+ * Dockerfile has copied so far; then the modules of this machine replace the download. Files are hard-linked and
+ * folders are not, so a step that removes some does not remove ours.
  */
 async function substituteInstall(command: string, folder: string): Promise<boolean> {
   if (!command.startsWith("npm ci")) return false;

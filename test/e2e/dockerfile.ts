@@ -5,10 +5,10 @@ import { promisify } from "node:util";
 
 const exec = promisify(execFile);
 
-/** The image of a Dockerfile, in a folder instead of a container. */
+/** The image of a Dockerfile, as a folder. */
 export interface Image {
   base: string;
-  /** The folder that stands for the image's `/`. */
+  /** Folder that represents the image's `/`. */
   root: string;
   workdir: string;
   env: Record<string, string>;
@@ -21,18 +21,17 @@ interface Replay {
   dockerfile: string;
   /** The build context. Its .dockerignore applies. */
   context: string;
-  /** An empty folder for the stages. */
+  /** An empty folder for the build stages. */
   into: string;
   /** The environment of RUN steps. Variables of the stage override it. */
   env: Record<string, string>;
-  /** Replaces a RUN step and returns true, or returns false to run it in the shell. */
+  /** Returns true if it replaces a RUN step, or false to run the step in the shell. */
   substitute(command: string, folder: string): Promise<boolean>;
 }
 
 /**
- * Runs a Dockerfile without Docker. Instead of the base images, the steps use this machine's Node and shell.
- *
- * @throws Error at the first instruction that fails or is unknown
+ * Builds a Dockerfile without Docker. The steps use this machine's Node and shell instead of the base images.
+ * // @throws Error at the first instruction that fails or is unknown
  */
 export async function replayDockerfile({ dockerfile, context, into, env, substitute }: Replay): Promise<Image> {
   const isIgnored = await readDockerignore(context);
@@ -60,11 +59,11 @@ export async function replayDockerfile({ dockerfile, context, into, env, substit
       const words = text.split(" ");
       const from = words[0]?.startsWith("--from=") ? words.shift()?.slice("--from=".length) : undefined;
       const stage = from === undefined ? undefined : stages.get(from);
-      if (from !== undefined && !stage) throw new Error(`COPY ${text}: there is no stage ${from}`);
+      if (from !== undefined && !stage) throw new Error(`COPY ${text}: there is no stage ${from}.`);
       const to = words.pop() ?? "";
       for (const source of words) {
         const path = join(stage?.root ?? context, source);
-        if (!stage && isIgnored(source)) throw new Error(`COPY ${text}: .dockerignore keeps ${source} out`);
+        if (!stage && isIgnored(source)) throw new Error(`COPY ${text}: .dockerignore excludes ${source}.`);
         const isFolder = (await stat(path)).isDirectory();
         await cp(path, inImage(to.endsWith("/") && !isFolder ? join(to, basename(source)) : to), {
           recursive: true,
@@ -92,7 +91,7 @@ export async function replayDockerfile({ dockerfile, context, into, env, substit
 
   for (const [instruction, text] of parseDockerfile(await readFile(dockerfile, "utf8"))) {
     const step = steps[instruction];
-    if (!step) throw new Error(`This replay does not know ${instruction} ${text}`);
+    if (!step) throw new Error(`The instruction ${instruction} ${text} is not supported here.`);
     await step(text);
   }
   return image;
@@ -108,7 +107,7 @@ const newImage = (base: string, root: string): Image => ({
   command: [],
 });
 
-/** Reads the instructions with their arguments, without comments, and with continued lines joined. */
+/** Parses the instructions and their arguments. Skips comments and joins continued lines. */
 function parseDockerfile(text: string): [instruction: string, text: string][] {
   return text
     .replace(/^\s*#.*\n/gm, "")
@@ -121,7 +120,7 @@ function parseDockerfile(text: string): [instruction: string, text: string][] {
     });
 }
 
-/** Applies Docker's rules: a pattern covers a path and everything below it, and the last matching pattern decides. */
+/** Applies Docker's rules: a pattern matches a path and everything below it, and the last matching pattern wins. */
 async function readDockerignore(context: string): Promise<(path: string) => boolean> {
   const lines = (await readFile(join(context, ".dockerignore"), "utf8")).split("\n");
   const rules = lines.filter((line) => line && !line.startsWith("#")).map(parseRule);

@@ -19,7 +19,7 @@ import { publish } from "#sdk/storage/publish.ts";
 import { writePreparableCheckpoint } from "../fixtures/tiny-bert.ts";
 
 const FREQUENT = "Where is the house?";
-/** A word whose token has one of the last rows of the table. */
+/** A word whose token has one of the last rows of the token embedding table. */
 const RARE = "necessitated";
 const BUCKET = "models";
 
@@ -59,7 +59,7 @@ beforeAll(async () => {
   ];
 });
 
-/** One function per transfer of the model. It sends everything after the first chunk. */
+/** One function per running transfer of the model. It sends everything after the first chunk. */
 let held: ((change?: (rest: Bytes) => Bytes) => void)[];
 let server: Server;
 let worker: Miniflare;
@@ -100,7 +100,10 @@ afterEach(async () => {
 });
 afterAll(() => model.release());
 
-/** @returns the vector of `text`, or the code of the error */
+/**
+ * Requests the vector of a text.
+ * @returns the vector, or the error's code
+ */
 async function ask(text: string): Promise<Float32Array | string> {
   const response = await worker.dispatchFetch("http://edge/v1/embed", {
     method: "POST",
@@ -116,7 +119,7 @@ async function vectorOf(text: string): Promise<Float32Array | undefined> {
   return vector;
 }
 
-describe("the edge in workerd, before the end of its model has arrived", () => {
+describe("the edge in workerd, before its model has arrived completely", () => {
   it("answers texts with frequent words at once, and texts with rare words when their rows have arrived", async () => {
     expect(await ask(FREQUENT)).toEqual(await vectorOf(FREQUENT));
     let isAnswered = false;
@@ -131,10 +134,10 @@ describe("the edge in workerd, before the end of its model has arrived", () => {
     expect(held).toHaveLength(1);
   });
 
-  it("uses no byte of a damaged end, and loads the model again", async () => {
+  it("uses no byte of a damaged rest, and loads the model again", async () => {
     expect(await ask(FREQUENT)).toEqual(await vectorOf(FREQUENT));
     const rare = ask(RARE);
-    // When a later request is answered, this one waits for the rest of the model.
+    // A later request has been answered, so this one waits for the rest of the model.
     expect(await ask(FREQUENT)).toEqual(await vectorOf(FREQUENT));
     held[0]?.((rest) => rest.with(rest.length - 1, 1 ^ (rest.at(-1) as number)));
     expect(await rare).toBe("model_unavailable");

@@ -5,7 +5,9 @@ import { publish } from "#sdk/storage/publish.ts";
 import { s3Publisher } from "#sdk/storage/s3-publisher.ts";
 import { preparedDefault } from "../fixtures/prepared-default.ts";
 
-/** Tolerance for the length of a normalized vector, whose float32 values are each rounded to 2^-24 (6e-8) of themselves. */
+/**
+ * Tolerance for the length of a normalized vector: each float32 value has a relative rounding error of 2^-24 (6e-8).
+ */
 export const UNIT_TOLERANCE = 1e-6;
 
 export interface PublishedModel {
@@ -14,7 +16,7 @@ export interface PublishedModel {
   stop(): Promise<void>;
 }
 
-/** The default model, published to a server that speaks the S3 protocol. */
+/** Publishes the default model to a server that speaks the S3 protocol. */
 export async function publishedModel(): Promise<PublishedModel> {
   const artifact = await openFolder(await preparedDefault());
   const storage = await startObjectStorage(process.cwd());

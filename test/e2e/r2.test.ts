@@ -12,7 +12,7 @@ import { preparedDefault } from "../fixtures/prepared-default.ts";
 import { type TestBucket, testBucketStore } from "../fixtures/r2.ts";
 import { writePreparableCheckpoint } from "../fixtures/tiny-bert.ts";
 
-/** Prepares a model whose heads have two numbers: our own engine has no kernel for them. */
+/** Prepares a model with heads of two numbers, for which our engine has no kernel. */
 async function preparedForOrtWeb(folder: string): Promise<string> {
   const [checkpoint, out] = [join(folder, "checkpoint"), join(folder, "artifact")];
   await mkdir(checkpoint);
@@ -72,7 +72,7 @@ describe.each(workers)("the edge with an R2 binding and $engine", ({ engine, scr
     expect(failure).toMatchObject({ status: 503, code: "model_unavailable" });
   });
 
-  it("answers once it is published, without a restart", async () => {
+  it("answers after its model is published, without a restart", async () => {
     expect(prepared.manifest.targets.edge?.engine).toBe(engine);
     const { env, dispose } = await getPlatformProxy<{ MODELS: TestBucket }>({ persist: { path: join(folder, "v3") } });
     const { version } = await publish(prepared, testBucketStore(env.MODELS));

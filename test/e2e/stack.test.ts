@@ -12,17 +12,23 @@ import { cosine } from "#sdk/runtime/tasks/sentence-vector.ts";
 import { openFolder } from "#sdk/storage/folder-artifact.ts";
 import { preparedDefault } from "../fixtures/prepared-default.ts";
 
-/** Minimum cosine of edge and region, which round to int8 differently: measured 0.9989 for a long text, 0.998 for short ones. */
+/**
+ * Minimum cosine of edge and region, which quantize to int8 differently. Measured: 0.9989 for a long text, 0.998 for
+ * short ones.
+ */
 const TIER_COSINE = 0.995;
-/** Minimum cosine of int8 vectors with the float32 vectors of transformers: the accuracy limit of `prepare`. */
+/** Minimum cosine of int8 vectors with transformers' float32 vectors: the accuracy limit of `prepare`. */
 const GOLDEN_COSINE = 0.975;
 
 const longText = "The wheel still turns whenever the sluice is open. ".repeat(18);
 
-/** Enough work for seconds on the edge and tenths of a second in the region, even on a busy machine. */
+/** Texts that take seconds on the edge, and tenths of a second in the region, even on a busy machine. */
 const manyTexts = Array<string>(40).fill(longText);
 
-/** The region is faster by half only, which a busy machine can hide: what the edge is said to take is what decides. */
+/**
+ * Increases the edge's measured latency. Really, the region is only 1.5 times as fast, which a busy machine can hide;
+ * decisions depend on the measurements.
+ */
 function slowerAtTheEdge(measurements: Measurements): Measurements {
   const slower = structuredClone(measurements);
   const latency = slower.edge?.latency as LatencyFit;
@@ -67,7 +73,7 @@ describe("the whole product", () => {
     });
   });
 
-  it("returns the same vector on both tiers, alone or among others", async () => {
+  it("returns the same vector on both tiers, alone or in a batch", async () => {
     const region = new BertEdge({ baseURL: stack.regionURL, apiKey: stack.regionKey });
     const atEdge = await edge.embed(longText);
     const inRegion = await region.embed(["another text", longText]);
@@ -77,7 +83,7 @@ describe("the whole product", () => {
     expect(cosine(vectors[0] as Float32Array, vectors[1] as Float32Array)).toBeGreaterThan(TIER_COSINE);
   });
 
-  it("asks the region when the edge would miss the budget and the region would not", async () => {
+  it("asks the region if the edge would exceed the budget and the region would not", async () => {
     const { predictedMs = 0 } = await edge.embed(manyTexts);
     const answer = await edge.embed(manyTexts, { latencyBudgetMs: predictedMs * 0.9 });
     expect(answer).toMatchObject({ tier: "region", reason: "edge-over-budget" });
@@ -99,7 +105,7 @@ describe("the whole product", () => {
   it("serves the openai package", async () => {
     const openai = new OpenAI({ baseURL: `${stack.edgeURL}/v1`, apiKey: stack.apiKey, maxRetries: 0 });
     const ours = await edge.embed(["one", "two"]);
-    // The package asks for base64 unless told otherwise, and decodes it.
+    // The package requests base64 by default, and decodes it.
     for (const encoding_format of [undefined, "float", "base64"] as const) {
       const { data, model, usage } = await openai.embeddings.create({
         model: "bert-edge-mini",
@@ -161,13 +167,13 @@ describe("the whole product", () => {
     await expect(stranger.embed("a")).rejects.toBeInstanceOf(AuthenticationError);
   });
 
-  it("shows every tier decision in the tour of `npm start`", async () => {
+  it("shows every kind of tier decision in the tour of `npm start`", async () => {
     const rows = (await tour(stack)).split("\n").slice(2);
     expect(rows).toHaveLength(16);
     for (const row of rows) expect(row).toMatch(/ (edge|region) .* 0\.99[5-9]\d{3}$/);
   });
 
-  it("answers at the edge, and says so, when the region is down", async () => {
+  it("answers at the edge when the region is down, and reports it", async () => {
     await stack.services.region.stop();
     const { predictedMs = 0 } = await edge.embed(manyTexts);
     const answer = await edge.embed(manyTexts, { latencyBudgetMs: predictedMs * 0.9 });

@@ -134,7 +134,7 @@ describe.each([
   });
 });
 
-it("in workerd, the transfer from a server that stalls is given up in time, and the server notices", async () => {
+it("in workerd, a transfer from a server that stalls is canceled in time, and the server notices", async () => {
   const { promise: closed, resolve } = Promise.withResolvers<void>();
   const stalling: RequestListener = (_, response) => {
     response.once("close", resolve);

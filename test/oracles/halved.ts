@@ -9,7 +9,7 @@ import { roundedToHalf } from "./rounded-to-half.ts";
 import { runGraph } from "./run-graph.ts";
 import { rewritings, runModel, type Tensors } from "./run-model.ts";
 
-/** Distance of an fp16 model from the original. */
+/** Differences of an fp16 model from the original. */
 interface Distance {
   /** Minimum cosine over all outputs of all runs. */
   readonly cosine: number;
@@ -17,14 +17,14 @@ interface Distance {
   readonly difference: number;
 }
 
-/** Selects the elements of an output to compare, by its first axes. Default: all. */
+/** Selects the elements of an output to compare, by run, row and token. Default: all. */
 export type Counts = (run: number, row: number, token: number) => boolean;
 
 /**
- * Converts a graph to fp16. Expects it to be valid, to have the original's inputs and outputs, no unnecessary casts, and
- * finite values wherever the original has them.
- *
- * @param feeds inputs of both graphs, which run with and without onnxruntime's optimizations, and with all values rounded
+ * Converts a graph to fp16. Expects a valid graph with the original's inputs and outputs, without unnecessary casts,
+ * and with finite values wherever the original has them.
+ * // @param feeds inputs for both graphs. The fp16 graph runs with and without onnxruntime's optimizations, and with
+ * all values rounded.
  */
 export async function halved(graph: Graph, feeds: readonly Tensors[], counts: Counts = () => true) {
   const half = toFp16(graph);
@@ -60,7 +60,7 @@ export const floatCasts = (graph: Graph): Node[] =>
       node.is("Cast") && [node.inputs[0], node.output].every((value) => /^float(16|32)$/.test(value?.dtype ?? "")),
   );
 
-/** Returns unnecessary casts: of casts, of constants, and repeated ones. */
+/** Lists unnecessary casts: of casts, of constants, and repeated ones. */
 function needlessCasts(graph: Graph): string[] {
   const casts = floatCasts(graph);
   const first = new Map(casts.toReversed().map((node) => [`${node.inputs[0]?.name} as ${node.output.dtype}`, node]));

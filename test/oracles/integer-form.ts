@@ -6,7 +6,10 @@ import { integerMatMuls } from "#sdk/compile/quantize/qdq/integer-matmuls.ts";
 import { Sketch } from "../fixtures/sketch.ts";
 import { countOperators, expectSame, type Options, only } from "./rewritten.ts";
 
-/** Applies `integerMatMuls` to a copy of a sketch. Expects a valid graph that computes the same, and an unchanged sketch. */
+/**
+ * Applies `integerMatMuls` to a copy of a sketch. Expects a valid graph that computes the same, and an unchanged
+ * sketch.
+ */
 export async function integerForm(
   draw: (sketch: Sketch) => void,
   options: Options = {},

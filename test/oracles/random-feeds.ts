@@ -8,7 +8,7 @@ export interface FeedOptions {
   readonly random: () => number;
   /** Returns the size for a dynamic dimension, by name. */
   readonly sizeOf: (name: string) => number;
-  /** Integers are drawn from 0 to this, exclusive. */
+  /** Exclusive maximum of random integers. */
   readonly below: number;
 }
 

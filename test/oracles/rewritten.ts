@@ -15,7 +15,7 @@ import { Sketch } from "../fixtures/sketch.ts";
 import { runGraph } from "./run-graph.ts";
 import { largestOutputDifference } from "./run-model.ts";
 
-/** Tolerance: fused operators sum in another order. A few units in the last place of numbers around 1. */
+/** Tolerance for another order of summation: a few units in the last place of numbers around 1. */
 const FLOAT32_ROUNDING = 1e-5;
 
 /** Two sizes each, so that neither batch nor sequence can be confused with a constant. */
@@ -41,7 +41,7 @@ export interface Rewritten {
   readonly trace: Trace;
   readonly nodesBefore: number;
   readonly counts: Readonly<Record<string, number>>;
-  /** Returns the reasons why a rule did not apply, as in a report. */
+  /** Returns the reasons why a pattern did not apply, as in a report. */
   readonly why: (pattern: string) => string[];
 }
 
@@ -80,7 +80,7 @@ export function countOperators({ nodes }: Graph): Record<string, number> {
   return counts;
 }
 
-/** Returns a function that normalizes a graph and applies only these rules. */
+/** Returns a function that normalizes a graph and applies only the given rules. */
 export const only =
   (...rules: readonly Rule[]) =>
   async (graph: Graph): Promise<Trace> => {

@@ -7,14 +7,14 @@ import { encodeModel } from "#sdk/compile/proto/encode-model.ts";
 import type { ModelProto } from "#sdk/compile/proto/onnx-messages.ts";
 import type { Trace } from "#sdk/compile/rewrite/trace.ts";
 
-/** Tensors by the names of a model's inputs, or of its outputs. */
+/** Tensors by input name or by output name. */
 export type Tensors = Readonly<Record<string, ort.Tensor>>;
 
 /** onnxruntime's own graph optimization level. */
 export type Rewriting = "disabled" | "all";
 export const rewritings: readonly Rewriting[] = ["disabled", "all"];
 
-/** onnxruntime's log level for fatal errors only: tests provoke other errors on purpose. */
+/** onnxruntime's log level for fatal errors only, because tests cause other errors on purpose. */
 const LOG_FATAL = 4;
 
 /** Runs a model, given as bytes or as a path, on each of `feeds`. */
@@ -59,7 +59,7 @@ const fusedOperators = [
   "QuickGelu",
 ];
 
-/** Counts fused operators. Leaves out those with a count of 0. */
+/** Counts fused operators. Operators that do not occur are absent. */
 export function fusedCounts(nodes: Iterable<{ readonly opType?: string | undefined }>): Record<string, number> {
   const counts: Record<string, number> = {};
   for (const { opType = "" } of nodes) if (fusedOperators.includes(opType)) counts[opType] = (counts[opType] ?? 0) + 1;
@@ -67,9 +67,8 @@ export function fusedCounts(nodes: Iterable<{ readonly opType?: string | undefin
 }
 
 /**
- * Returns the largest difference of two elements at the same index. Infinite if only one of them is NaN.
- *
- * @throws RangeError if the outputs have different names, types or shapes
+ * Returns the largest difference of two elements at the same index; infinity if only one of them is NaN.
+ * // @throws RangeError if the outputs have different names, types or shapes
  */
 export function largestOutputDifference(found: Tensors, wanted: Tensors): number {
   const signature = (tensors: Tensors) =>

@@ -17,13 +17,13 @@ export interface OracleOptions {
   readonly sizes?: readonly Sizes[];
 }
 
-/** Inferred properties that contradict onnxruntime's results, and values with unknown properties. */
+/** Inferred properties that contradict onnxruntime's results, and values whose properties are unknown. */
 export interface Findings {
   readonly wrong: readonly string[];
   readonly unknown: readonly string[];
 }
 
-/** Several sizes each, so that none can be confused with a constant, and a batch of 1. */
+/** Several sizes per dimension, including a batch of 1, so that none can be confused with a constant. */
 const SIZES: readonly Sizes[] = [
   { b: 2, s: 5 },
   { b: 3, s: 8 },
@@ -40,7 +40,7 @@ export async function compareWithOnnxruntime(
   draw(sketch);
   const values = [...graph.nodes].flatMap(({ outputs }) => outputs).filter((value) => value !== undefined);
   for (const value of values) sketch.output(value, value.name);
-  // Encoded before the inference, so that the file has no inferred types and shapes.
+  // Encode the model before the inference, so that the file has no inferred types and shapes.
   const model = encodeModel(toOnnx(graph)).finish();
   const feeds = sizes.map((at) =>
     Object.fromEntries(graph.inputs.map((input) => [input.name, toOrt(inputTensor(input, at))])),
@@ -55,7 +55,7 @@ export async function compareWithOnnxruntime(
   };
 }
 
-/** Makes a tensor of zeros, which are valid indices, masks and numbers. */
+/** Makes a tensor of zeros, which are valid as indices, masks and numbers. */
 function inputTensor({ dtype = "float32", shape = [] }: Value, sizes: Sizes): Tensor {
   const concrete = shape.map((dim) => Number(at(dim, sizes)));
   return { dtype, shape: concrete, data: new Uint8Array(elementCount(concrete) * elementSize[dtype]) };

@@ -1,11 +1,11 @@
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
-/** A declaration in one file: `path#Name`. Names from other packages are left out. */
+/** A declaration in a file: `path#Name`. Names from other packages are excluded. */
 type Declaration = string;
 
 interface DeclarationFile {
-  /** Text of each top-level declaration, by its name. */
+  /** Text of each top-level declaration, by name. */
   readonly declared: ReadonlyMap<string, string>;
   /** Relative imports and re-exports: local name → where it comes from. */
   readonly imported: ReadonlyMap<string, { readonly path: string; readonly name: string }>;
@@ -51,7 +51,7 @@ function read(path: string): DeclarationFile {
   return file;
 }
 
-/** Finds the file that declares a name. Undefined for names of the language and of other packages. */
+/** Finds the file that declares a name. Returns undefined for names of the language and of other packages. */
 function resolve(path: string, name: string): { path: string; name: string } | undefined {
   const { declared, imported } = read(path);
   if (declared.has(name)) return { path, name };
@@ -62,13 +62,12 @@ function resolve(path: string, name: string): { path: string; name: string } | u
 
 const keyOf = ({ path, name }: { path: string; name: string }): Declaration => `${path}#${name}`;
 
-/** Removes string literals, `typeof x` and the base of `Pick<Base, …>`, whose text users never have to name. */
+/** Removes string literals, `typeof x` and the base of `Pick<Base, …>`. Users never need to name these types. */
 const typeText = (text: string): string => text.replace(/"[^"]*"|typeof [\w.]+|\b(?:Pick|Omit)<\w+/g, "");
 
 /**
- * Lists the types that the public declarations of an entry mention, but that cannot be imported from it.
- *
- * @returns `Name (in Declaration)`
+ * Lists the types that an entry's public declarations mention, but that cannot be imported from it.
+ * // @returns `Name (in Declaration)`
  */
 export function unnamedTypes(entry: string): string[] {
   const roots = [...read(entry).exported.keys()].flatMap((name) => resolve(entry, name) ?? []);

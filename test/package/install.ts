@@ -10,7 +10,7 @@ import manifest from "../../sdk/package.json" with { type: "json" };
 const exec = promisify(execFile);
 const root = join(import.meta.dirname, "../..");
 
-/** Packs the sdk as `npm publish` would. Needs `npm run build`. */
+/** Packs the SDK like `npm publish`. Needs `npm run build`. */
 export async function packSdk(destination: string): Promise<string> {
   const args = ["pack", join(root, "sdk"), "--pack-destination", destination, "--ignore-scripts", "--json"];
   const { stdout } = await exec("npm", args, { cwd: destination });
@@ -19,10 +19,9 @@ export async function packSdk(destination: string): Promise<string> {
 }
 
 /**
- * Makes an empty project with the packed sdk in its node_modules, without the network: dependencies are links to the
- * repository's.
- *
- * @param peers also link the packages that are optional for users, and those that examples import
+ * Makes an empty project with the packed SDK in its node_modules. Needs no network: dependencies are links to those of
+ * the repository.
+ * // @param peers also link the packages that are optional for users, and those that examples import
  */
 export async function installedProject({ peers }: { peers: boolean }): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), "bert-edge-package-"));
@@ -50,7 +49,10 @@ export async function runNode(folder: string, args: readonly string[], node = pr
   return stdout;
 }
 
-/** Type-checks all .ts files of a project, strictly, as a user's nodenext project would. Throws with tsc's messages. */
+/**
+ * Type-checks all .ts files of a project with strict and nodenext settings.
+ * @throws Error with tsc's messages
+ */
 export async function checkTypes(folder: string): Promise<void> {
   const config = {
     compilerOptions: {
@@ -72,7 +74,7 @@ export const entries = Object.keys(manifest.exports)
   .filter((path) => !/\.(wasm|json)$/.test(path))
   .map((path) => path.replace(".", manifest.name));
 
-/** The example of the README, in a file of its own. */
+/** Reads the README's example. */
 export async function threeLineExample(): Promise<string> {
   const readme = await readFile(join(root, "README.md"), "utf8");
   const [example = ""] = /(?<=```ts\n)import \{ loadModel \}[^`]*/.exec(readme) ?? [];

@@ -5,7 +5,7 @@ import { prepare } from "#sdk/compile/commands/prepare.ts";
 import { writePreparableCheckpoint } from "../fixtures/tiny-bert.ts";
 import { checkTypes, entries, installedProject, runNode, threeLineExample } from "./install.ts";
 
-/** Entries that import a package that users install only when they need it. */
+/** Entries that import an optional package. */
 const WITH_PEERS = [
   "bert-edge/compile",
   "bert-edge/storage/s3-publisher",
@@ -31,7 +31,7 @@ describe("the packed package in an empty project", () => {
     for (const folder of [alone, complete]) if (folder) await rm(folder, { recursive: true, force: true });
   });
 
-  it("runs the three-line example without any optional package", async () => {
+  it("runs the README's example without any optional package", async () => {
     await writeFile(join(alone, "example.mjs"), await threeLineExample());
     expect(await runNode(alone, ["example.mjs"])).toBe("16,16\n");
   });

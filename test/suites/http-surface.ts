@@ -38,7 +38,7 @@ function request(path: string, { method = "POST", json, body, headers = {}, key 
       ...headers,
     },
     ...(method !== "GET" && method !== "HEAD" && { body: body === undefined ? JSON.stringify(json ?? {}) : body }),
-    // Streams need it; TypeScript's lib does not know it.
+    // Request streams need `duplex`, which TypeScript's lib does not declare.
     ...({ duplex: "half" } as object),
   });
 }
@@ -310,7 +310,7 @@ export function httpSurfaceSuite(name: string, tier: "edge" | "region", open: Op
       });
     });
 
-    it("refuses in OpenAI's form before the route runs, too", async () => {
+    it("also refuses in OpenAI's form before the route runs", async () => {
       for (const sent of [{ key: null }, { key: "wrong" }, { body: " ".repeat(5_000) }, { method: "GET" }]) {
         const { error } = (await (await ask("/v1/embeddings", sent)).json()) as OpenAiErrorBody;
         expect(error).toMatchObject({ type: "invalid_request_error", param: null });
@@ -330,7 +330,7 @@ export function httpSurfaceSuite(name: string, tier: "edge" | "region", open: Op
       ]);
     });
 
-    it("answers /ready with 503 until then, and starts loading", async () => {
+    it("answers /ready with 503 until the model is loaded, and starts loading it", async () => {
       const loads = { started: 0 };
       const open = await surface({
         engine: {
@@ -358,7 +358,7 @@ export function httpSurfaceSuite(name: string, tier: "edge" | "region", open: Op
       expect([head.status, await head.text()]).toEqual([404, ""]);
     });
 
-    it("requires a key before it tells which routes exist", async () => {
+    it("reveals existing routes only to requests with a key", async () => {
       for (const method of ["GET", "HEAD", "OPTIONS", "POST"]) {
         expect((await ask("/v1/anything", { method, key: null })).status).toBe(401);
       }
@@ -471,7 +471,7 @@ export function httpSurfaceSuite(name: string, tier: "edge" | "region", open: Op
       fc.string({ unit: fc.nat(0xffff).map((unit) => String.fromCharCode(unit)) }),
     );
     const texts = fc.oneof(text, fc.array(text, { maxLength: 6 }), fc.jsonValue());
-    /** Requests with missing keys, or keys with values of any type. */
+    /** Requests with missing keys, or with values of any type. */
     const almostRight = fc.record(
       {
         inputs: texts,
@@ -500,7 +500,7 @@ export function httpSurfaceSuite(name: string, tier: "edge" | "region", open: Op
       { requiredKeys: [] },
     );
 
-    it("is answered, or refused with a reason, never with a status of 5xx", async () => {
+    it("gets an answer or a reason for its refusal, and never a 5xx status", async () => {
       const statuses = new Set<number>();
       await fc.assert(
         fc.asyncProperty(path, anyBody, headers, async (path, body, headers) => {

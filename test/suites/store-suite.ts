@@ -14,11 +14,11 @@ const contentType = "application/octet-stream";
 
 export interface ReadableUnderTest {
   store: ObjectStore;
-  /** Puts an object where `store` reads: stores that only read are filled by others. */
+  /** Puts an object into the store. Read-only stores need another way to do this. */
   put(key: string, bytes: Uint8Array<ArrayBuffer>): Promise<void>;
 }
 
-/** Names as publishing makes them, and characters that an address or a file system could treat specially. */
+/** Keys like those of publishing, with characters that URLs or file systems may treat specially. */
 const keyPart = fc.string({ unit: fc.constantFrom(..."abcXYZ019._-+ %&='()*!~üß"), minLength: 1, maxLength: 12 });
 const storedKey = fc
   .array(
@@ -27,7 +27,7 @@ const storedKey = fc
   )
   .map((parts) => `property/${parts.join("/")}/object`);
 
-/** What every store must do that models are read from. Each call of `make` gives a store that is empty at first. */
+/** Tests that every store for reading models must pass. `make` returns an empty store. */
 export function testStore(name: string, make: () => Promise<ReadableUnderTest>): void {
   describe(`${name} as a store`, () => {
     let store: ObjectStore;
@@ -36,7 +36,7 @@ export function testStore(name: string, make: () => Promise<ReadableUnderTest>):
       ({ store, put } = await make());
     });
 
-    it("has a name for messages", () => {
+    it("has a name", () => {
       expect(store.name).toMatch(/\w/);
     });
 
@@ -44,7 +44,7 @@ export function testStore(name: string, make: () => Promise<ReadableUnderTest>):
       expect(await readObject(store, "models/never/current.json")).toBeUndefined();
     });
 
-    it("gives back every byte of an object", async () => {
+    it("returns every byte of an object", async () => {
       const bytes = Uint8Array.from({ length: 300_000 }, (_, i) => (i * 7 + (i >> 8)) % 256);
       await put("blobs/sha256/abc", bytes);
       const read = await readObject(store, "blobs/sha256/abc");
@@ -52,7 +52,7 @@ export function testStore(name: string, make: () => Promise<ReadableUnderTest>):
       expect(Buffer.compare(read as Uint8Array, bytes)).toBe(0);
     });
 
-    it("streams an object into the memory that it is for, checked", async () => {
+    it("streams an object into memory and checks it", async () => {
       const bytes = Uint8Array.from({ length: 2 * CHUNK_BYTES + 7 }, (_, i) => (i * 7 + (i >> 8)) % 256);
       const file = await describeFile(bytes);
       const { buffer } = new WebAssembly.Memory({ initial: 40 });
@@ -68,7 +68,7 @@ export function testStore(name: string, make: () => Promise<ReadableUnderTest>):
       });
     });
 
-    it("goes on after a reader who gave up in the middle", async () => {
+    it("works after a reader that stops in the middle", async () => {
       const bytes = new Uint8Array(3_000_000).fill(5);
       await put("given up", bytes);
       for (let reader = 0; reader < 5; reader++) {
@@ -78,19 +78,19 @@ export function testStore(name: string, make: () => Promise<ReadableUnderTest>):
       expect(Buffer.compare((await readObject(store, "given up")) as Uint8Array, bytes)).toBe(0);
     });
 
-    it("tells an empty object from none", async () => {
+    it("distinguishes an empty object from a missing one", async () => {
       await put("empty", new Uint8Array());
       expect(await readObject(store, "empty")).toEqual(new Uint8Array());
     });
 
-    it("does not take a part of a key, or more than a key, for the key", async () => {
+    it("does not confuse a key with its prefixes or extensions", async () => {
       await put("models/small/current.json", bytesOf("{}"));
       for (const key of ["models", "models/small", "models/small/current", "models/small/current.json/more"]) {
         expect(await readObject(store, key), key).toBeUndefined();
       }
     });
 
-    it("keeps keys with any characters apart", async () => {
+    it("distinguishes keys with any characters", async () => {
       await fc.assert(
         fc.asyncProperty(fc.uniqueArray(storedKey, { minLength: 2, maxLength: 4 }), async (keys) => {
           for (const key of keys) await put(key, bytesOf(key));
@@ -100,20 +100,20 @@ export function testStore(name: string, make: () => Promise<ReadableUnderTest>):
       );
     });
 
-    it("sees an object that was replaced", async () => {
+    it("reads the new object after a replacement", async () => {
       await put("replaced", bytesOf("the older and longer one"));
       await readObject(store, "replaced");
       await put("replaced", bytesOf("the newer"));
       expect(await readObject(store, "replaced")).toEqual(bytesOf("the newer"));
     });
 
-    it("gives its caller bytes of their own", async () => {
+    it("returns a copy of the bytes", async () => {
       await put("own", bytesOf("unchanged"));
       (await readObject(store, "own"))?.fill(0);
       expect(await readObject(store, "own")).toEqual(bytesOf("unchanged"));
     });
 
-    it("answers many readers at a time", async () => {
+    it("serves concurrent readers", async () => {
       const keys = Array.from({ length: 20 }, (_, i) => `many/${i}`);
       await Promise.all(keys.map((key) => put(key, bytesOf(key))));
       expect(await Promise.all(keys.map((key) => readObject(store, key)))).toEqual(keys.map(bytesOf));
@@ -121,7 +121,7 @@ export function testStore(name: string, make: () => Promise<ReadableUnderTest>):
   });
 }
 
-/** What every store must do that models are published to. */
+/** Tests that every store for publishing models must pass. */
 export function testWritableStore(name: string, make: () => Promise<WritableStore>): void {
   testStore(name, async () => {
     const store = await make();
@@ -134,13 +134,13 @@ export function testWritableStore(name: string, make: () => Promise<WritableStor
       store = await make();
     });
 
-    it("knows what it has", async () => {
+    it("reports whether it has an object", async () => {
       expect(await store.has("a/key")).toBe(false);
       await store.put("a/key", bytesOf("x"), { contentType });
       expect(await store.has("a/key")).toBe(true);
     });
 
-    it("does not take a part of a key, or more than a key, for the key", async () => {
+    it("does not confuse a key with its prefixes or extensions", async () => {
       await store.put("models/small/current.json", bytesOf("{}"), { contentType });
       for (const key of ["models", "models/small", "models/small/current.json/more"]) {
         expect(await store.has(key), key).toBe(false);
@@ -150,7 +150,7 @@ export function testWritableStore(name: string, make: () => Promise<WritableStor
     it.each([
       ["bytes", bytesOf("first")],
       ["Node's Buffer", Buffer.from("first")],
-    ])("keeps what was put although its caller writes over the %s later", async (key, bytes) => {
+    ])("keeps an object when its caller overwrites the %s later", async (key, bytes) => {
       await store.put(key, bytes, { contentType });
       bytes.fill(0);
       expect(await readObject(store, key)).toEqual(bytesOf("first"));
@@ -159,11 +159,11 @@ export function testWritableStore(name: string, make: () => Promise<WritableStor
 }
 
 /**
- * What a driver promises that writes by itself. Of objects behind a server the server keeps this promise: S3 and R2 do, the
- * one that the tests run against does not.
+ * Tests that concurrent puts keep objects whole, for drivers that write objects themselves. S3 and R2 guarantee this on
+ * the server; the server of these tests does not.
  */
 export function testAtomicPuts(name: string, makeStore: () => Promise<WritableStore>): void {
-  it(`${name} keeps one whole object of several written under a key at the same time`, async () => {
+  it(`${name} keeps one whole object after concurrent puts with the same key`, async () => {
     const store = await makeStore();
     const candidates = [1, 2, 3, 4].map((value) => new Uint8Array(50_000 * value).fill(value));
     await Promise.all(candidates.map((bytes) => store.put("contested", bytes, { contentType })));

@@ -16,7 +16,7 @@ const VOCABULARY = 30_522;
 
 const anyText = fc.oneof(
   fc.string({ unit: "grapheme" }),
-  // Any UTF-16 units, lone surrogates among them.
+  // Any UTF-16 code units, including lone surrogates.
   fc.string({ unit: fc.nat(0xffff).map((unit) => String.fromCharCode(unit)) }),
   fc.string({ unit: fc.constantFrom("[CLS]", "[SEP]", "##", " ", "\0", "\u0301", "私", "é", "\u200d", "🎉", "word") }),
 );

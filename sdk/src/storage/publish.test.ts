@@ -83,7 +83,7 @@ describe("publish", () => {
     for (let failAt = 0; failAt < succeeding.puts.length - before; failAt++) {
       const store = memoryStore();
       await publish(old, store);
-      await expect(publish(next, recordingStore(store, failAt))).rejects.toThrow("the network is gone");
+      await expect(publish(next, recordingStore(store, failAt))).rejects.toThrow("The network is down.");
       expect(await readAll(store), `failing at put ${failAt}`).toEqual(whole(old));
     }
   });
@@ -91,7 +91,7 @@ describe("publish", () => {
   it("completes a publication that was broken off, sending only the rest", async () => {
     const store = memoryStore();
     const artifact = await smallArtifact();
-    await expect(publish(artifact, recordingStore(store, 2))).rejects.toThrow("the network is gone");
+    await expect(publish(artifact, recordingStore(store, 2))).rejects.toThrow("The network is down.");
     await expect(readPointer(store, "small")).rejects.toMatchObject({ code: "model_not_published" });
     expect(await publish(artifact, store)).toMatchObject({ uploaded: 2, reused: 2 });
     expect(await readAll(store)).toEqual(whole(artifact));

@@ -7,7 +7,7 @@ import { unwritten } from "./strided.ts";
 interface Shape {
   readonly rows: number;
   readonly width: number;
-  /** Whether one row is added to all rows. */
+  /** True if one row is added to all rows. */
   readonly isRow: boolean;
 }
 

@@ -15,11 +15,11 @@ interface Shape {
   /** Stride of queries, keys and values, which are columns of one matrix. */
   readonly stride: number;
   readonly outStride: number;
-  /** Span of the table of biases by distance; 0 for none. */
+  /** Number of tokens that the table of biases by distance covers; 0 without a table. */
   readonly span: number;
 }
 
-/** Products of two numbers up to this are finite in float32. */
+/** Maximum magnitude with finite products in float32. */
 const MAX = 1e18;
 
 export const attentionInt8: KernelCase<Shape> = {
@@ -76,14 +76,14 @@ export const attentionInt8: KernelCase<Shape> = {
   work: ({ tokens, size }) => 2 * tokens * tokens * size,
 };
 
-/** Biases by distance. Some hide keys, but none hides a token from itself. */
+/** Draws biases by distance. Some hide keys, but none hides a token from itself. */
 function biases(length: number, draw: Drawing): Float32Array<ArrayBuffer> {
   const isHidden = draw.integers(length, 0, 1);
   const drawn = draw.floats(1, length, MAX);
   return drawn.map((bias, i) => (isHidden[i] === 1 && i !== length >> 1 ? Number.NEGATIVE_INFINITY : bias));
 }
 
-/** Biases [tokens, tokens] from the table by distance. */
+/** Expands the table of biases by distance to [tokens, tokens]. */
 const biasOf = (distances: Float32Array, tokens: number, span: number): Float32Array =>
   Float32Array.from(
     { length: tokens * tokens },

@@ -7,7 +7,7 @@ import type { KernelMachine } from "./place.ts";
 const PLACEMENT = { seed: 7, guard: 0xff };
 const call = reluF32.call({ rows: 2, width: 8, stride: 9, alpha: 1 }, commonDrawing(1));
 
-/** Runs a correct kernel whose memory `spoil` then changes. */
+/** Runs a correct kernel, and lets `spoil` change the memory afterwards. */
 function spoilt(spoil: (memory: DataView, x: number, out: number) => void): Promise<string | undefined> {
   const memory = new WebAssembly.Memory({ initial: 1 });
   const view = new DataView(memory.buffer);
@@ -23,7 +23,7 @@ function spoilt(spoil: (memory: DataView, x: number, out: number) => void): Prom
 }
 
 describe("difference", () => {
-  it("finds none when a kernel computes what the scalar reference computes", async () => {
+  it("finds none if a kernel computes the same as the scalar reference", async () => {
     expect(await spoilt(() => {})).toBeUndefined();
   });
 

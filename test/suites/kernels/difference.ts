@@ -5,8 +5,7 @@ import { bytesOfArray, type KernelMachine, type Placement, place } from "./place
 
 /**
  * Runs a call and compares the whole memory with the scalar reference, byte by byte.
- *
- * @returns the first difference; undefined when there is none
+ * // @returns the first difference; undefined if there is none
  */
 export async function difference(
   name: KernelName,
@@ -19,7 +18,7 @@ export async function difference(
   const wanted = memory.slice();
   const results = await call.results();
   run();
-  // The kernels' own structs and buffers.
+  // Accept any content of the kernels' own structs and buffers.
   wanted.set(memory.subarray(CALL, KERNEL_DATA), CALL);
   const arrays: [OperandArray, number][] = [];
   for (const [operand, offset] of offsets) {
@@ -35,7 +34,7 @@ export async function difference(
   if (Buffer.compare(memory, wanted) === 0) return undefined;
   const at = wanted.findIndex((byte, i) => byte !== memory[i]);
   const hit = arrays.find(([array, offset]) => at >= offset && at < offset + array.byteLength);
-  if (!hit) return `byte ${at} became ${memory[at]}, which belongs to no operand`;
+  if (!hit) return `byte ${at}, which belongs to no operand, became ${memory[at]}`;
   const [array, offset] = hit;
   const index = Math.floor((at - offset) / array.BYTES_PER_ELEMENT);
   const [found, right] = [memory, wanted].map((bytes) => foundIn(bytes, array, offset)[index]);
@@ -49,7 +48,9 @@ function foundIn(memory: Uint8Array, like: OperandArray, offset: number): Operan
   return found;
 }
 
-/** Expected numbers. A found number within the tolerance replaces its expected one, and so does any form of NaN. */
+/**
+ * Returns the expected numbers. Where a found number is within the tolerance, or both are NaN, returns the found one.
+ */
 function accepted(found: OperandArray, { values, within }: Expected): OperandArray {
   return values.map((value, i) => {
     const other = found[i] as number;

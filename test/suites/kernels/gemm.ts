@@ -19,7 +19,7 @@ interface Shape {
 /** Weights have 7 bits. */
 const MIN_WEIGHT = 0;
 const MAX_WEIGHT = 127;
-/** Products of two scales up to this are finite. */
+/** Maximum scale for which products of two scales are finite. */
 const MAX_SCALE = 1e15;
 
 export const gemmInt8: KernelCase<Shape> = {
@@ -53,13 +53,13 @@ export const gemmInt8: KernelCase<Shape> = {
     };
   },
   passes({ tokens, layers, hidden, intermediate }) {
-    const products = [
+    const matMuls = [
       [hidden, 3 * hidden],
       [hidden, hidden],
       [hidden, intermediate],
       [intermediate, hidden],
     ] as const;
-    return products.flatMap(([k, n]) => inBlocks(tokens, layers, (m) => ({ m, k, n, stride: n })));
+    return matMuls.flatMap(([k, n]) => inBlocks(tokens, layers, (m) => ({ m, k, n, stride: n })));
   },
   unit: "integer MAC",
   work: ({ m, k, n }) => m * k * n,

@@ -13,12 +13,12 @@ import { poolMaxF32, poolMeanF32 } from "./pool.ts";
 import { quantizeRowsInt8 } from "./quantize-rows.ts";
 import { rotateF32 } from "./rotate.ts";
 
-/** Computes nothing: returns the bytes of attention's scratch. */
+/** A function of the module that is not a kernel: it returns the bytes of attention's scratch memory. */
 export const SCRATCH_SIZE = "attentionScratch";
 
 export type KernelName = Exclude<keyof Kernels, typeof SCRATCH_SIZE>;
 
-/** Every kernel, once: tests and benchmarks go through this table. */
+/** Every kernel, for tests and benchmarks. */
 export const kernelTable: Readonly<Record<KernelName, KernelCase<unknown>>> = {
   lookupInt8,
   lookupInt4,

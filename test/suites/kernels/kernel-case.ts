@@ -14,7 +14,7 @@ export interface From {
   readonly from: number;
 }
 
-/** Bytes that a kernel may write anything to. */
+/** Memory in which a kernel may write any bytes. */
 export interface Scratch {
   scratchBytes(kernels: Kernels): number;
 }
@@ -22,19 +22,19 @@ export interface Scratch {
 /** Contents of an array after a call. */
 export interface Expected {
   readonly values: OperandArray;
-  /** Tolerance of each number. Default: none, every bit must be equal. */
+  /** Tolerance per number. Default: every bit must be equal. */
   readonly within?: readonly number[];
 }
 
 /** One call of a kernel. */
 export interface KernelCall {
-  /** In the order of the kernel's parameters, or of its struct. Arrays are in memory when the kernel is called. */
+  /** In the order of the kernel's parameters, or of its struct. Arrays are copied to memory before the call. */
   readonly operands: readonly (number | OperandArray | From | Scratch)[];
-  /** Arrays that the kernel changes, as the scalar reference computes them. */
+  /** Computes the arrays that the kernel changes with the scalar reference. */
   results(): Promise<ReadonlyMap<OperandArray, Expected>>;
 }
 
-/** Sizes of a text encoder, and the tokens of a text. */
+/** Sizes of a text encoder, and the number of tokens of a text. */
 export interface EncoderSizes {
   readonly tokens: number;
   readonly layers: number;
@@ -43,7 +43,7 @@ export interface EncoderSizes {
   readonly intermediate: number;
 }
 
-/** Number of calls of one shape in a forward pass; 0 for shapes of other model families. */
+/** Number of calls with one shape in a forward pass; 0 for shapes of other model families. */
 export interface Pass<Shape> {
   readonly shape: Shape;
   readonly times: number;
@@ -55,7 +55,7 @@ export interface KernelCase<Shape> {
   readonly shapes: fc.Arbitrary<Shape>;
   call(shape: Shape, draw: Drawing): KernelCall;
   passes(encoder: EncoderSizes): readonly Pass<Shape>[];
-  /** The unit of `work`: multiply–adds of integers or of floats, or numbers that are written. */
+  /** Unit of `work`: multiply–adds of integers or of floats, or written numbers. */
   readonly unit: "integer MAC" | "float MAC" | "number";
   work(shape: Shape): number;
 }

@@ -10,7 +10,7 @@ interface Shape {
   readonly width: number;
   readonly skip: boolean;
   readonly beta: boolean;
-  /** Whether the sum is kept. */
+  /** True if the kernel also writes the sum of x and the skip input. */
   readonly total: boolean;
   readonly epsilon: number;
 }

@@ -15,10 +15,10 @@ interface Shape {
   readonly block: number;
 }
 
-/** Entries of a table that does not fit the L1 and L2 caches. */
+/** Number of entries of a table that does not fit into the L1 and L2 caches. */
 const BENCH_ENTRIES = 8192;
 
-/** Operands of a lookup in a table of `bits` bits. */
+/** Makes the operands of a lookup in a table of `bits` bits. */
 function operandsOf({ tokens, entries, width, block }: Shape, bits: 8 | 4, draw: Drawing) {
   const table = Uint8Array.from(draw.integers((entries * width * bits) / 8, 0, 255));
   const scales = draw.floats(entries, width / block);

@@ -8,7 +8,7 @@ interface Shape {
   readonly rows: number;
   readonly width: number;
   readonly xStride: number;
-  /** 0 to multiply all rows of x by one row. */
+  /** Stride of y; 0 to multiply all rows of x by one row. */
   readonly yStride: number;
 }
 

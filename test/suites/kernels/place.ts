@@ -36,7 +36,7 @@ const structs: Partial<Record<KernelName, readonly string[]>> = {
   ] satisfies (keyof AttentionInt8)[],
 };
 
-/** The kernels of one build, and the memory that they work in. */
+/** The kernels of one build, and their memory. */
 export interface KernelMachine {
   readonly kernels: Kernels;
   readonly memory: WebAssembly.Memory;
@@ -45,22 +45,22 @@ export interface KernelMachine {
 export interface Placement {
   /** Seed of the order and the offsets. */
   readonly seed: number;
-  /** The byte between operands. */
+  /** Value of the bytes between operands. */
   readonly guard: number;
-  /** Alignment of offsets. Default: none, and one operand ends where the memory ends. */
+  /** Alignment of offsets. Default: none, and one operand ends at the end of memory. */
   readonly alignment?: number;
 }
 
-/** A call whose operands are in memory. */
+/** A call with its operands in memory. */
 export interface Placed {
   readonly offsets: ReadonlyMap<OperandArray | Scratch, number>;
   run(): void;
 }
 
-/** Minimum bytes between operands. Up to 63 more are drawn, which gives all alignments. */
+/** Minimum number of bytes between operands. Up to 63 more are drawn, so that all alignments occur. */
 const GUARD = 32;
 
-/** Puts a call's operands into memory, in any order, at any offsets. One operand ends where the memory ends. */
+/** Copies a call's operands to memory, in random order, at random offsets. One operand ends at the end of memory. */
 export function place(
   name: KernelName,
   { operands }: KernelCall,

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { sentenceVector } from "#sdk/runtime/tasks/sentence-vector.ts";
 import type { KernelCase } from "./kernel-case.ts";
-import { LEAST, ROUNDING } from "./rounding.ts";
+import { DENORMAL, ROUNDING } from "./rounding.ts";
 import { someRows, widths } from "./sizes.ts";
 import { unwritten } from "./strided.ts";
 
@@ -10,19 +10,22 @@ interface Shape {
   readonly width: number;
 }
 
-/** Sums of all rows up to this are finite. */
-const GREATEST = 1e30;
+/** Maximum magnitude for which the sum of all rows is finite. */
+const MAX = 1e30;
 
-/** The reference sums in float64; each float32 addition and the division may be half a unit off. */
+/**
+ * Tolerance of the mean. The reference sums in float64; each float32 addition and the division may differ by half a
+ * unit in the last place.
+ */
 function roundingOfMean(hiddenStates: Float32Array, rows: number, width: number): number[] {
   const magnitudes = sentenceVector(hiddenStates.map(Math.abs), width, { pooling: "mean", normalize: false });
-  return Array.from(magnitudes, (magnitude) => ROUNDING * (rows + 1) * magnitude + LEAST);
+  return Array.from(magnitudes, (magnitude) => ROUNDING * (rows + 1) * magnitude + DENORMAL);
 }
 
 const pool = (pooling: "mean" | "max", times: number): KernelCase<Shape> => ({
   shapes: fc.record({ rows: someRows, width: widths }),
   call({ rows, width }, draw) {
-    const hiddenStates = draw.floats(rows, width, GREATEST);
+    const hiddenStates = draw.floats(rows, width, MAX);
     const out = unwritten(width);
     return {
       operands: [hiddenStates, rows, width, out],

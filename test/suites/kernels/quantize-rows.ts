@@ -9,13 +9,12 @@ interface Shape {
   readonly isScaled: boolean;
 }
 
-/** Differences of two numbers up to this are finite. */
-const GREATEST = 1.6e38;
+/** Maximum magnitude for which the difference of two numbers is finite. */
+const MAX = 1.6e38;
 
 /**
- * Rows of bytes as gemmInt8 reads them.
- *
- * @returns values, and of each row {scale, zero, Σ values − width · zero, 0}
+ * Quantizes rows to the input format of gemmInt8.
+ * // @returns the values, and for each row {scale, zero point, Σ values − width · zero point, 0}
  */
 export function quantizedRows(x: Float32Array, width: number) {
   const { values, scales, zeroPoints, sums } = quantizeRows(x, width, I8);
@@ -32,10 +31,10 @@ export function quantizedRows(x: Float32Array, width: number) {
 export const quantizeRowsInt8: KernelCase<Shape> = {
   shapes: fc.record({ rows: someRows, width: widths, isScaled: fc.boolean() }),
   call({ rows, width, isScaled }, draw) {
-    const x = draw.floats(rows, width, isScaled ? Math.sqrt(GREATEST) : GREATEST);
-    const factors = isScaled ? draw.floats(1, width, Math.sqrt(GREATEST)) : 0;
+    const x = draw.floats(rows, width, isScaled ? Math.sqrt(MAX) : MAX);
+    const factors = isScaled ? draw.floats(1, width, Math.sqrt(MAX)) : 0;
     const out = new Int8Array(rows * width).fill(-86);
-    // The kernel does not write the last of a row's four words.
+    // The kernel does not write the last of the four words per row.
     const params = new Uint8Array(rows * 16);
     return {
       operands: [x, factors, rows, width, out, params],

@@ -9,7 +9,7 @@ interface Operator {
   readonly opType: string;
   readonly domain?: string;
   readonly settings?: Record<string, SketchAttribute>;
-  /** Inputs that are constants of the node. */
+  /** Makes the constant inputs of the node. */
   constants?(sketch: Sketch): readonly (Value | undefined)[];
 }
 
@@ -25,5 +25,5 @@ export async function scalarKernel(
   return results?.[0]?.data as Float32Array<ArrayBuffer>;
 }
 
-/** A matrix as an input of an operator. */
+/** Makes an operator's input from a matrix. */
 export const matrix = (data: Float32Array, width: number) => ({ shape: [data.length / width, width], data });

@@ -2,16 +2,16 @@ import fc from "fast-check";
 import { BLOCK } from "#sdk/runtime/engine/wasm/run/layout.ts";
 import type { Pass } from "./kernel-case.ts";
 
-/** Row counts just below, at and above the size of every tile and block. */
+/** Row counts just below, at and above the sizes of all tiles and blocks. */
 export const someRows = fc.constantFrom(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 17, 23, 24, 25, 47, 49);
 
-/** Widths: multiples of four. */
+/** Widths are multiples of four. */
 export const widths = fc.constantFrom(1, 2, 3, 4, 5, 7, 8, 9, 12, 15, 16, 17, 23, 25).map((fours) => 4 * fours);
 
-/** Columns of a matrix that the kernel must skip. */
+/** Additional columns of a matrix that the kernel must skip. */
 export const spare = fc.constantFrom(0, 1, 4, 7, 12);
 
-/** The passes of a text: the engine runs one block of rows after the other. */
+/** Lists the passes of a text. The engine computes one block of rows after the other. */
 export function inBlocks<Shape>(tokens: number, times: number, shapeOf: (rows: number) => Shape): Pass<Shape>[] {
   const passes = [
     { shape: shapeOf(BLOCK), times: times * Math.floor(tokens / BLOCK) },
@@ -20,7 +20,7 @@ export function inBlocks<Shape>(tokens: number, times: number, shapeOf: (rows: n
   return passes.filter((pass) => pass.times > 0);
 }
 
-/** The pass of a kernel that BERT does not use. */
+/** Lists the pass of a kernel that BERT does not use. */
 export const elsewhere = <Shape>(tokens: number, shapeOf: (rows: number) => Shape): Pass<Shape>[] => [
   { shape: shapeOf(Math.min(tokens, BLOCK)), times: 0 },
 ];

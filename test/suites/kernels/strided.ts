@@ -1,7 +1,7 @@
-/** An array for results, filled with a number that no kernel computes. */
+/** Makes an array for results, filled with a number that no kernel computes. */
 export const unwritten = (length: number): Float32Array<ArrayBuffer> => new Float32Array(length).fill(-98_765.4);
 
-/** Copies `width` numbers of each row, from `column` on. */
+/** Copies `width` numbers of each row, starting at `column`. */
 export const columnsOf = (matrix: Float32Array, stride: number, width: number, column = 0): Float32Array<ArrayBuffer> =>
   Float32Array.from(
     { length: (matrix.length / stride) * width },

@@ -112,7 +112,7 @@ describe("a pool", () => {
 
   it.each([
     ["exits", "ended with 3"],
-    ["throws", "as wanted"],
+    ["throws", "A crash on purpose."],
   ] as const)("replaces a thread that %s, and only the request in it fails", async (crash, why) => {
     const { session, tasks, alive } = await openPool(2, crashing);
     const others = Array.from({ length: 10 }, (_, i) => [ids(9), ids(1 + i)]);
