@@ -29,15 +29,15 @@ const texts = [
 
 /** Exports that are not a float32 encoder or classifier with dynamic sizes, and the expected reason. */
 const refused: readonly (readonly [RegExp, RegExp])[] = [
-  [/^khub-/, /none of the results|an input padding_mask/],
+  [/^khub-/, /none of the outputs|an unsupported input padding_mask/],
   [/^(t213-bert-fixed-|tf215-bert-fixed-|optonnx-bert-static)/, /of a fixed size/],
   [/^q-|^qat-/, /is quantized/],
   [/-fp16-/, /half precision/],
-  [/masked-lm|fill-mask|token-cls/, /a result logits of another shape/],
-  [/-bert-qa-/, /none of the results/],
-  [/deberta-(v2|eager)/, /no table of \d+ positions/],
+  [/masked-lm|fill-mask|token-cls/, /an output logits of another shape/],
+  [/-bert-qa-/, /none of the outputs/],
+  [/deberta-(v2|eager)/, /no embedding table with \d+ rows, the max_position_embeddings/],
   [/-nomask-/, /no input attention_mask/],
-  [/mobilebert-eager-l17/, /of a shape that is not known/],
+  [/mobilebert-eager-l17/, /of unknown shape/],
 ];
 
 /** The engine has no operators for bottlenecks, or for Keras's selection of the first token. */

@@ -13,13 +13,13 @@ const halfOnePlus = (g: GraphWriter, name: string, x: Value, inner: Value): Valu
   return g.op(name, "Mul", [g.op(`${name}.x_sum`, "Mul", [x, sum]), number(g, "half", 0.5)]);
 };
 
-/** x · ½ · (1 + erf(x / √2)), https://arxiv.org/abs/1606.08415 */
+/** GELU: x · ½ · (1 + erf(x / √2)), https://arxiv.org/abs/1606.08415 */
 const gelu: Formula = (g, name, x) => {
   const scaled = g.op(`${name}.scaled`, "Div", [x, number(g, "sqrt2", Math.SQRT2)]);
   return halfOnePlus(g, name, x, g.op(`${name}.erf`, "Erf", [scaled]));
 };
 
-/** x · ½ · (1 + tanh(√(2/π) · (x + 0.044715 · x³))), ibid. */
+/** GELU's tanh approximation: x · ½ · (1 + tanh(√(2/π) · (x + 0.044715 · x³))), https://arxiv.org/abs/1606.08415 */
 const tanhGelu: Formula = (g, name, x) => {
   const cube = g.op(`${name}.cube`, "Mul", [g.op(`${name}.square`, "Mul", [x, x]), x]);
   const cubic = g.op(`${name}.cubic`, "Mul", [cube, number(g, "gelu_cubic", 0.044715)]);
@@ -28,7 +28,7 @@ const tanhGelu: Formula = (g, name, x) => {
   return halfOnePlus(g, name, x, g.op(`${name}.tanh`, "Tanh", [scaled]));
 };
 
-/** x · sigmoid(slope · x) */
+/** SiLU with a slope: x · sigmoid(slope · x) */
 const sigmoidUnit =
   (slope: number): Formula =>
   (g, name, x) => {
@@ -38,7 +38,7 @@ const sigmoidUnit =
 
 const relu: Formula = (g, name, x) => g.op(name, "Relu", [x]);
 
-/** Formulas by transformers' names (ACT2FN). */
+/** Activation formulas by their names in transformers (ACT2FN). */
 export const activationFormulas: Readonly<Record<ActivationName, Formula>> = {
   gelu,
   gelu_new: tanhGelu,

@@ -33,7 +33,7 @@ it.each([
   ["T5ForConditionalGeneration"],
   ["BertForConstructor"],
   ["BertForSequenceClassificationLike"],
-])("names the head of %s, and what is supported", async (name) => {
+])("names the unsupported head of %s, and lists the supported ones", async (name) => {
   const folder = await folderWith({ architectures: ["BertModel", name] });
   await expect(headOf(folder)).rejects.toMatchObject({
     code: "checkpoint_unsupported",
@@ -42,22 +42,22 @@ it.each([
   });
 });
 
-it("says when a head is there that is not the one expected, and the other way round", async () => {
+it("refuses an encoder where a classifier is expected, and the reverse", async () => {
   const [encoder, classifier] = [
     await folderWith({ architectures: ["BertModel"] }),
     await folderWith({ architectures: ["BertForSequenceClassification"] }),
   ];
   await expect(expectHead(encoder, "sequence-classification")).rejects.toMatchObject({
     code: "checkpoint_unsupported",
-    message: expect.stringContaining("without a classifier's head"),
+    message: `${encoder}: a classifier is expected, but config.json names a model without a task head.`,
   });
   await expect(expectHead(classifier, "none")).rejects.toMatchObject({
     code: "checkpoint_unsupported",
-    message: expect.stringContaining("a classifier's head"),
+    message: `${classifier}: an encoder is expected, but config.json names a classifier (...ForSequenceClassification).`,
   });
 });
 
-it("answers architectures that are none with checkpoint_invalid, and a missing file with checkpoint_missing", async () => {
+it("refuses invalid architectures with checkpoint_invalid, and a missing file with checkpoint_missing", async () => {
   for (const architectures of ["BertModel", [7], { 0: "BertModel" }]) {
     await expect(headOf(await folderWith({ architectures }))).rejects.toMatchObject({ code: "checkpoint_invalid" });
   }

@@ -2,10 +2,13 @@ import * as v from "valibot";
 import { BertEdgeError } from "../../artifact/error.ts";
 import { readConfig } from "./model-folder.ts";
 
-/** What a model computes from its encoder's states. */
+/** Task head of a model: the layers that compute its result from the encoder's hidden states. */
 export type Head = "none" | "sequence-classification";
 
-/** By what follows "For" in transformers' names of its classes. Heads that guess words are for training and left off. */
+/**
+ * Task heads by the part of a transformers class name after "For". Language-model heads count as none: only training uses
+ * them.
+ */
 const heads: Readonly<Record<string, Head>> = {
   MaskedLM: "none",
   PreTraining: "none",
@@ -13,27 +16,35 @@ const heads: Readonly<Record<string, Head>> = {
 };
 
 const SUPPORTED =
-  "Supported: encoders (also as ...ForMaskedLM or ...ForPreTraining) and classifiers of texts (...ForSequenceClassification).";
+  "Supported: encoders (also as ...ForMaskedLM or ...ForPreTraining) and text classifiers (...ForSequenceClassification).";
 
 const Architectures = v.object({ architectures: v.nullish(v.array(v.string()), []) });
 
 /**
- * The head that the architectures of a folder's config.json say it has; none where they say nothing.
+ * Reads the task head that the architectures in a folder's config.json name.
  *
+ * @returns "none" if config.json lists no architecture
  * @throws BertEdgeError `checkpoint_missing`, `checkpoint_invalid`; `checkpoint_unsupported` for other heads
  */
 export async function headOf(folder: string): Promise<Head> {
   const { architectures } = await readConfig(folder, Architectures);
-  const found = architectures.map((name) => headOfClass(name) ?? unsupported(folder, `the head of ${name}`));
+  const found = architectures.map(
+    (name) => headOfClass(name) ?? unsupported(folder, `the head of ${name} is not supported so far`),
+  );
   return found.find((head) => head !== "none") ?? "none";
 }
 
-/** @throws BertEdgeError as `headOf`; `checkpoint_unsupported` for heads that are not the one wanted */
+/**
+ * Checks that a folder's model has the wanted task head.
+ *
+ * @throws BertEdgeError as `headOf`, and `checkpoint_unsupported` if the model has another head
+ */
 export async function expectHead(folder: string, wanted: Head): Promise<void> {
   const head = await headOf(folder);
   if (head === wanted) return;
-  if (head === "none") unsupported(folder, "a model without a classifier's head where one is expected");
-  unsupported(folder, "a classifier's head (...ForSequenceClassification) where an encoder is expected");
+  if (head === "none")
+    unsupported(folder, "a classifier is expected, but config.json names a model without a task head");
+  unsupported(folder, "an encoder is expected, but config.json names a classifier (...ForSequenceClassification)");
 }
 
 function headOfClass(name: string): Head | undefined {
@@ -42,6 +53,6 @@ function headOfClass(name: string): Head | undefined {
   return Object.hasOwn(heads, head) ? heads[head] : undefined;
 }
 
-function unsupported(folder: string, what: string): never {
-  throw new BertEdgeError("checkpoint_unsupported", `${folder}: ${what} is not supported so far.`, { hint: SUPPORTED });
+function unsupported(folder: string, fault: string): never {
+  throw new BertEdgeError("checkpoint_unsupported", `${folder}: ${fault}.`, { hint: SUPPORTED });
 }

@@ -8,19 +8,20 @@ import { writeLinear } from "./layers.ts";
 import { type Rotation, writeRotated } from "./rotary-positions.ts";
 import type { LinearWeights } from "./take-weights.ts";
 
-/** Values by which positions change attention. */
+/** Graph values through which token positions change attention. */
 export interface AttentionPositions {
-  /** Biases of scores, each [batch or 1, heads or 1, sequence or 1, sequence]. */
+  /** Biases added to the attention scores, each [batch or 1, heads or 1, sequence or 1, sequence]. */
   readonly biases: readonly Value[];
-  /** Rotates queries and keys; undefined for position tables. */
+  /** Rotary embedding of queries and keys; undefined for encoders with a position table. */
   readonly rotation: Rotation | undefined;
 }
 
 /**
- * softmax(q · kᵀ / √size + biases) · v per head, https://arxiv.org/abs/1706.03762, section 3.2
+ * Writes multi-head attention: softmax(q · kᵀ / √size + biases) · v per head, https://arxiv.org/abs/1706.03762, section
+ * 3.2.
  *
  * @param x [batch, sequence, hidden]
- * @returns [batch, sequence, hidden], before the output's linear layer
+ * @returns [batch, sequence, hidden], the input of the layer's output projection
  */
 export function writeAttention(
   g: GraphWriter,

@@ -32,7 +32,7 @@ describe("readCheckpoint", () => {
     expect(checkpoint.weights.get("embeddings.LayerNorm.bias")).toMatchObject({ dtype: "float32", shape: [32] });
   });
 
-  it("has transformers' defaults for keys that old configurations lack", async () => {
+  it("uses transformers' defaults for keys that old configurations lack", async () => {
     const folder = await tinyFolder();
     const { type_vocab_size, layer_norm_eps, ...config } = JSON.parse(await configOf(folder));
     await writeFile(join(folder, "config.json"), JSON.stringify(config));
@@ -64,7 +64,7 @@ describe("readCheckpoint", () => {
     },
   );
 
-  it("says that a folder does not exist by the first file it lacks", async () => {
+  it("names the first missing file when the folder does not exist", async () => {
     const folder = join(await temporaryFolder(), "nowhere");
     await expect(readCheckpoint(folder)).rejects.toMatchObject({ code: "checkpoint_missing" });
   });
@@ -102,18 +102,18 @@ describe("readCheckpoint", () => {
     });
   });
 
-  it("refuses a classifier, and says that it has a head", async () => {
+  it("refuses a classifier, and names its head", async () => {
     const folder = await tinyFolder();
     const config = JSON.parse(await configOf(folder)) as object;
     const architectures = ["BertForSequenceClassification"];
     await writeFile(join(folder, "config.json"), JSON.stringify({ ...config, architectures }));
     await expect(readCheckpoint(folder)).rejects.toMatchObject({
       code: "checkpoint_unsupported",
-      message: expect.stringContaining("a classifier's head"),
+      message: expect.stringContaining("config.json names a classifier"),
     });
   });
 
-  it("answers any config.json with weights or with checkpoint_invalid", async () => {
+  it("accepts any config.json or refuses it with checkpoint_invalid", async () => {
     const folder = await tinyFolder();
     const config = JSON.parse(await configOf(folder)) as Record<string, unknown>;
     const value = fc.oneof(fc.jsonValue(), fc.nat(64), fc.constantFrom(1e9, 2 ** 31, 2 ** 32, 2 ** 53, 1e300, -1, 0.5));

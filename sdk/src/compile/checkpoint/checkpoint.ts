@@ -5,14 +5,14 @@ import { EncoderConfigJson } from "./encoder-config-json.ts";
 import { readConfig, readTokenizer, readWeights, type TokenizerFiles } from "./model-folder.ts";
 import { readSentenceHead, type SentenceHead } from "./sentence-transformers.ts";
 
-/** The parts of a model folder that decide its computation. */
+/** An encoder's configuration and weights, and the folder that they come from. */
 export interface Encoder {
   readonly folder: string;
   readonly config: EncoderConfig;
   readonly weights: ReadonlyMap<string, Tensor>;
 }
 
-/** A Hugging Face model folder. */
+/** Contents of a Hugging Face model folder. */
 export interface Checkpoint extends Encoder {
   readonly head: SentenceHead;
   readonly tokenizer: TokenizerFiles;
@@ -29,7 +29,7 @@ export const readCheckpoint = async (folder: string): Promise<Checkpoint> => ({
 });
 
 /**
- * Reads all but the weights.
+ * Reads everything that `readCheckpoint` does, except the weights.
  *
  * @throws BertEdgeError as `readCheckpoint`
  */
@@ -41,7 +41,7 @@ export async function describeCheckpoint(folder: string): Promise<Omit<Checkpoin
 }
 
 /**
- * Reads config.json of a folder whose model is an encoder without a task head.
+ * Reads the config.json of a folder, and checks that its model is an encoder without a task head.
  *
  * @throws BertEdgeError as `readCheckpoint`
  */

@@ -25,19 +25,19 @@ import { classifierGraph } from "./classifier-graph.ts";
 import { families } from "./families/index.ts";
 import { type Classifier, readClassifier } from "./sequence-classification.ts";
 
-/** float32 sums in another order, through two layers, and six decimals in the file: measured 1.5e-6 at worst. */
+/** Tolerance: float32 sums in another order, through two layers, and six decimals in the file. Measured: at most 1.5e-6. */
 const FLOAT32_ROUNDING = 1e-5;
-/** The same of a real model, and five decimals in golden.json: measured 7.0e-6 at worst. */
+/** Tolerance: as FLOAT32_ROUNDING, for a real model and five decimals in golden.json. Measured: at most 7.0e-6. */
 const GOLDEN_ROUNDING = 2e-5;
-/** A key of the head that is not followed must show: measured 0.18 at least. */
+/** Minimum change of a logit when a key of the head changes. Measured: at least 0.18. */
 const VISIBLE = 0.01;
 
 type Rows = readonly (readonly number[])[];
 
 /**
- * A batch's logits, row after row, for each batch of token ids.
+ * Returns the logits of each batch of token ids, row after row.
  *
- * @param padding the id that the mask hides
+ * @param padding token id that the attention mask hides
  */
 async function logitsOf(graph: Graph, batches: readonly Rows[], padding?: number): Promise<number[][]> {
   const feeds = batches.map((ids): Tensors => {
@@ -72,12 +72,12 @@ async function classifierOf(stored: ClassifierCase, keys: object = {}): Promise<
 }
 
 describe("a classifier's graph", () => {
-  it("is checked for every family", () => {
+  it("has a test case for every family", () => {
     const checked = new Set(classifierCases.map(({ config }) => config["model_type"]));
     expect([...checked].sort()).toEqual(Object.keys(families).sort());
   });
 
-  it.each(classifierCases)("computes transformers' logits, decomposed and completely fused: $name", async (stored) => {
+  it.each(classifierCases)("computes transformers' logits, decomposed and fully fused: $name", async (stored) => {
     const graph = classifierGraph(await classifierOf(stored));
     const { fused, reasons } = await fusedOf(graph);
     expect(reasons).toEqual([]);
@@ -105,7 +105,7 @@ describe("a classifier's graph", () => {
     expect(largestDifference(logits, stored.logits.flat())).toBeGreaterThan(VISIBLE);
   });
 
-  it("takes the mean of what the mask shows, wherever that is", async () => {
+  it("averages only unmasked tokens, wherever the padding is", async () => {
     const graph = classifierGraph(await classifierOf(caseOf("modernbert, mean")));
     const { fused } = await fusedOf(graph);
     for (const written of [graph, fused]) {
@@ -129,7 +129,7 @@ describeShared("models/bert-edge-mini-sst2", "bert-edge-mini-sst2", (folder) => 
     return { graph, labels, encoded, ...(await fusedOf(graph)) };
   };
 
-  it("gives the logits that transformers gives", async () => {
+  it("computes transformers' logits", async () => {
     const { graph, fused, encoded, reasons } = await load();
     expect(reasons).toEqual([]);
     const { cases } = JSON.parse(await readFile(join(folder, "golden.json"), "utf8")) as {

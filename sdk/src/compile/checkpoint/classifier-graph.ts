@@ -12,30 +12,31 @@ import { asFloat } from "./score-biases.ts";
 import { type Classifier, headWeights } from "./sequence-classification.ts";
 
 /**
- * Writes a classifier in standard operators, as `encoderGraph` writes an encoder. Its output is `logits` [batch, labels], with
- * the name and type of transformers' own ONNX exports.
+ * Writes a classifier's graph in standard operators, as `encoderGraph` does for an encoder. Its output is `logits` [batch,
+ * labels], with the name and type of transformers' own ONNX exports.
  *
- * @throws BertEdgeError `checkpoint_invalid` for tensors that are missing, have another shape, or have NaN or infinite numbers
+ * @throws BertEdgeError `checkpoint_invalid` for tensors that are missing, have another shape, or have NaN or infinite
+ *   numbers
  */
 export function classifierGraph(classifier: Classifier): Graph {
   const g = new GraphWriter(classifier.config.modelType);
   const { hiddenStates, mask } = writeEncoder(g, classifier.config, encoderWeights(classifier));
-  const pooled = classifier.head.pooling === "cls" ? clsState(g, hiddenStates) : meanState(g, hiddenStates, mask);
+  const pooled = classifier.head.pooling === "cls" ? clsPooling(g, hiddenStates) : meanPooling(g, hiddenStates, mask);
   const logits = headLogits(g, pooled, classifier);
   g.graph.outputs.push({ name: "logits", value: logits, declaration: undefined });
   inferShapes(g.graph);
   return g.graph;
 }
 
-/** [batch, sequence, hidden] → [batch, hidden] */
-const clsState = (g: GraphWriter, hiddenStates: Value): Value =>
+/** Writes the hidden state of the first token: [batch, sequence, hidden] → [batch, hidden]. */
+const clsPooling = (g: GraphWriter, hiddenStates: Value): Value =>
   g.op("pooled", "Gather", [hiddenStates, int64(g, 0)], { axis: int(1) });
 
 /**
- * The mean of the hidden states of all tokens but padding, [batch, sequence, hidden] → [batch, hidden]. It divides before it
- * sums, because sums over long texts are too large for half precision.
+ * Writes the mean of the hidden states of all tokens except padding: [batch, sequence, hidden] → [batch, hidden]. It
+ * divides before it sums, because sums over long texts overflow half precision.
  */
-function meanState(g: GraphWriter, hiddenStates: Value, mask: Value): Value {
+function meanPooling(g: GraphWriter, hiddenStates: Value, mask: Value): Value {
   const shown = asFloat(g, "pooled.shown", mask);
   const count = g.op("pooled.count", "ReduceSum", [shown, axes(g, 1)], { keepdims: int(1) });
   const share = g.op("pooled.share", "Unsqueeze", [g.op("pooled.part", "Div", [shown, count]), axes(g, 2)]);
@@ -43,7 +44,7 @@ function meanState(g: GraphWriter, hiddenStates: Value, mask: Value): Value {
   return g.op("pooled", "ReduceSum", [parts, axes(g, 1)], { keepdims: int(0) });
 }
 
-/** output(norm(activation(dense(x)))), [batch, hidden] → [batch, labels] */
+/** Writes the classification head: output(norm(activation(dense(x)))), [batch, hidden] → [batch, labels]. */
 function headLogits(g: GraphWriter, pooled: Value, classifier: Classifier): Value {
   const { head, config } = classifier;
   const { dense, norm, output } = headWeights(classifier);

@@ -1,10 +1,13 @@
 import * as v from "valibot";
 
-// Keys of config.json that several families have.
+// Schemas of config.json keys that several model families share.
 
-/** At most what ONNX shapes and JavaScript arrays can hold. */
+/** A positive integer that ONNX shapes and JavaScript arrays can hold. */
 export const Count = v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(2 ** 31 - 1));
-/** Limited, because configurations list all layers before the tensors prove that they exist. */
+/**
+ * Number of layers. It has a limit because a configuration gets an entry per layer before any tensor proves that the layer
+ * exists.
+ */
 export const ListedLayers = v.pipe(Count, v.maxValue(10_000));
 export const Positive = v.pipe(v.number(), v.gtValue(0));
 export const MaxPositions = v.pipe(Count, v.minValue(3, "there must be room for [CLS], one token and [SEP]"));
@@ -19,7 +22,7 @@ const activationNames = [
   "silu",
   "swish",
 ] as const;
-/** transformers' name of an activation; activation.ts has the formulas. */
+/** Name of an activation in transformers; activation.ts has the formulas. */
 export type ActivationName = (typeof activationNames)[number];
 export const ActivationName = v.picklist(
   activationNames,
@@ -32,7 +35,7 @@ export const encoderKeys = {
   is_decoder: v.optional(v.literal(false, "decoders (causal attention) are not encoders"), false),
 };
 
-/** Keys of an encoder's sizes under their most frequent names. */
+/** Keys for an encoder's sizes, under their most common names. */
 export const sizeKeys = {
   hidden_size: Count,
   num_hidden_layers: Count,
@@ -41,7 +44,7 @@ export const sizeKeys = {
   max_position_embeddings: MaxPositions,
 };
 
-/** BERT's keys of config.json: sizes and the activation. */
+/** Keys of BERT's config.json: sizes and the activation. */
 export interface BertSizes {
   readonly model_type: string;
   readonly vocab_size: number;
@@ -55,7 +58,10 @@ export interface BertSizes {
   readonly hidden_act: ActivationName;
 }
 
-/** Parameters of a rotary embedding, as transformers 5 writes them. Scaled ones change with the length of a text. */
+/**
+ * Rotary embedding parameters as transformers 5 writes them. Scaled ones are refused: their angles change with the text's
+ * length.
+ */
 export const RopeParameters = v.object({
   rope_type: v.optional(v.literal("default", "scaled rotary positions are not supported so far"), "default"),
   rope_theta: v.nullish(Positive),

@@ -6,11 +6,11 @@ import { writeLayerNorm, writeLinear } from "./layers.ts";
 import { int64, writePositionsAfterPadding, writeRange } from "./positions.ts";
 
 /**
- * LayerNorm(tokens + positions + types), without the terms that have no table, projected to the hidden size:
- * https://arxiv.org/abs/1810.04805, section 3.
+ * Writes LayerNorm(tokens + positions + types), projected to the hidden size: https://arxiv.org/abs/1810.04805, section 3.
+ * Terms without an embedding table are left out.
  *
  * @param ids [batch, sequence]
- * @param types [batch, sequence]; undefined for encoders with at most one type
+ * @param types [batch, sequence]; undefined for encoders with at most one token type
  * @returns [batch, sequence, hidden]
  */
 export function writeEmbeddings(
@@ -42,7 +42,7 @@ function addPositions(
   return g.op("tokens_positions", "Add", [x, positions]);
 }
 
-/** Adds the token types. A table of one type adds the same row to every token and needs no input. */
+/** Adds the token type embeddings. A table with one row needs no input: every token gets that row. */
 function addTypes(g: GraphWriter, { tokenType }: EncoderWeights, x: Value, types: Value | undefined): Value {
   if (!tokenType) return x;
   const row = g.op("types", "Gather", [g.constant("type_table", tokenType), types ?? int64(g, 0)]);

@@ -8,7 +8,7 @@ const FamilyKey = v.looseObject({
   model_type: v.picklist(modelTypes, `only these families are supported so far: ${modelTypes.join(", ")}`),
 });
 
-/** The config.json of any family that can be imported. */
+/** Schema of config.json for all families that can be imported. */
 export const EncoderConfigJson: v.GenericSchema<unknown, EncoderConfig> = v.pipe(
   FamilyKey,
   v.transform((keys): unknown => keys),

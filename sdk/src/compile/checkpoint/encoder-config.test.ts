@@ -15,12 +15,12 @@ const sizes = {
   intermediate_size: 64,
   max_position_embeddings: 40,
 };
-/** Keys that every family but DistilBERT and the other form of NomicBERT is content with. */
-const usual = Object.keys(families)
+/** Minimal configurations of the families that share key names. DistilBERT and nomic-ai's own NomicBERT use other names. */
+const common = Object.keys(families)
   .filter((name) => name !== "distilbert")
   .map((model_type) => ({ ...sizes, model_type }));
 const distilBert = { ...sizes, model_type: "distilbert", dim: 32, n_layers: 2, n_heads: 4, hidden_dim: 64 };
-const complete: Record<string, unknown>[] = [...usual, distilBert, originalNomicKeys(sizes)];
+const complete: Record<string, unknown>[] = [...common, distilBert, originalNomicKeys(sizes)];
 
 it.each(complete)("reads the sizes of $model_type", (keys) => {
   const config = v.parse(EncoderConfigJson, keys);
@@ -29,7 +29,7 @@ it.each(complete)("reads the sizes of $model_type", (keys) => {
   expect(maxTokensOf(config)).toBeLessThanOrEqual(40);
 });
 
-it("requires three positions after the padding's", () => {
+it("requires three positions after the padding id", () => {
   const roberta = (pad_token_id: number) => ({
     ...sizes,
     model_type: "roberta",
@@ -40,7 +40,7 @@ it("requires three positions after the padding's", () => {
   expect(v.safeParse(EncoderConfigJson, roberta(37)).success).toBe(false);
 });
 
-it("gives a configuration or issues for any keys, and needs little memory", () => {
+it("accepts or refuses any keys, with little memory", () => {
   const names = [...new Set(complete.flatMap(Object.keys)), "layer_types", "rope_parameters", "local_attention"];
   const value = fc.oneof(fc.jsonValue(), fc.nat(64), fc.constantFrom(1e9, 2 ** 31 - 1, 2 ** 53, 1e300, -1, 0.5, null));
   const changed = fc

@@ -1,8 +1,8 @@
 import type { ActivationName, BertSizes } from "./config-keys.ts";
 
-/** An encoder's architecture, the same for all families. Each family translates the keys of its config.json. */
+/** An encoder's architecture, in the same terms for all families. Each family translates its config.json to it. */
 export interface EncoderConfig {
-  /** transformers' name of the family. */
+  /** Name of the family in transformers (`model_type`). */
   readonly modelType: string;
   readonly vocabularySize: number;
   readonly hiddenSize: number;
@@ -11,28 +11,34 @@ export interface EncoderConfig {
   /** Whether a linear layer maps the embeddings to `hiddenSize`. */
   readonly hasEmbeddingProjection: boolean;
   readonly layers: number;
-  /** Number of different sets of layer weights; consecutive layers share one. Equals `layers` where none is shared. */
+  /** Number of distinct sets of layer weights. Consecutive layers may share a set; equals `layers` if none do. */
   readonly layerGroups: number;
   readonly heads: number;
   readonly intermediateSize: number;
-  /** Rows of the position table; for rotary positions, tokens of the longest text. */
+  /** Rows of the position table; with rotary positions, the maximum text length in tokens. */
   readonly maxPositions: number;
   /** Rows of the token type table; 0 for encoders without token types. */
   readonly tokenTypes: number;
   readonly layerNormEpsilon: number;
   readonly activation: ActivationName;
   /**
-   * Token id of padding for families that count positions from `positionPaddingId + 1`, padding left out; undefined for
-   * families that count all tokens from 0.
+   * Padding id in families that number positions from `positionPaddingId + 1` on and skip padding; undefined in families
+   * that number all tokens from 0.
    */
   readonly positionPaddingId: number | undefined;
-  /** Buckets of relative position biases; undefined for encoders without. */
+  /** Buckets of relative position biases; undefined for encoders without these biases. */
   readonly relativePositionBuckets: number | undefined;
   /** Base of each layer's rotary embedding; undefined for encoders with a position table. */
   readonly rotaryTheta: readonly number[] | undefined;
-  /** Tokens on either side that each layer attends to, undefined for all; undefined for encoders without windows. */
+  /**
+   * Tokens on either side that each layer attends to; an entry is undefined for a layer that attends to all tokens. The
+   * list is undefined for encoders without attention windows.
+   */
   readonly windowRadius: readonly (number | undefined)[] | undefined;
-  /** Whether layers normalize their input, and the encoder its output; otherwise layers normalize their output. */
+  /**
+   * Whether layers normalize their inputs, and the encoder its output (pre-norm). Otherwise, layers normalize their outputs
+   * (post-norm).
+   */
   readonly normalizesFirst: boolean;
   /** Whether the activation is multiplied by an up projection. */
   readonly isGated: boolean;
@@ -44,10 +50,10 @@ export interface EncoderConfig {
   readonly hasFeedForwardBias: boolean;
 }
 
-/** Minimum of the longest text that a model must take: one token between two special tokens. */
+/** Smallest value allowed for a model's maximum text length: one token between two special tokens. */
 export const MIN_TOKENS = 3;
 
-/** Returns the configuration of a BERT of these sizes, with which other families begin. */
+/** Returns the configuration of a BERT with these sizes. Other families start from it and change some fields. */
 export const bertConfig = (keys: BertSizes): EncoderConfig => ({
   modelType: keys.model_type,
   vocabularySize: keys.vocab_size,
@@ -73,6 +79,6 @@ export const bertConfig = (keys: BertSizes): EncoderConfig => ({
   hasFeedForwardBias: true,
 });
 
-/** Returns the number of tokens of the longest text: all positions but those before the first token's. */
+/** Returns the maximum text length in tokens: the positions after the padding id, or all positions. */
 export const maxTokensOf = ({ maxPositions, positionPaddingId }: EncoderConfig): number =>
   maxPositions - (positionPaddingId === undefined ? 0 : positionPaddingId + 1);

@@ -4,7 +4,7 @@ import { fusedGraph } from "#test/fixtures/fused-graph.ts";
 import { type TinyOptions, tinyBert } from "#test/fixtures/tiny-bert.ts";
 import { encoderGraph } from "./encoder-graph.ts";
 
-/** Sums of up to 64 float32 products of numbers around 1, taken in another order, through two layers. */
+/** Tolerance: sums of up to 64 float32 products around 1, in another order, through two layers. */
 const FLOAT32_ROUNDING = 1e-5;
 
 const masks = {
@@ -60,7 +60,7 @@ describe("the fused graph", () => {
     expect(largestDifference(decomposed, fused)).toBeLessThan(FLOAT32_ROUNDING);
   });
 
-  it("has one operator for every sub-layer, and no others but casts", async () => {
+  it("has one operator per sub-layer, and otherwise only casts", async () => {
     const { config, weights } = tinyBert();
     const layer = ["Attention", "BiasGelu", "MatMul", "MatMul", "MatMul", "SkipLayerNormalization"];
     const operators = [...(await fusedGraph(config, weights)).nodes].map(({ opType }) => opType).sort();
@@ -72,7 +72,7 @@ describe("the fused graph", () => {
 });
 
 describe("both graphs", () => {
-  it("do not let what is masked change what is attended", async () => {
+  it("ignore masked tokens", async () => {
     const batch = randomBatch(masks["every kind of padding in one batch"], 50);
     const masked = (value: number, row: number, column: number) => (batch.mask[row]?.[column] ? value : 49 - value);
     const others = { ...batch, ids: batch.ids.map((ids, row) => ids.map((id, column) => masked(id, row, column))) };
@@ -82,7 +82,7 @@ describe("both graphs", () => {
     expect(largestDifference(before[1], after[1])).toBe(0);
   });
 
-  it("depend on order, token type and every token: nothing of the model is left out", async () => {
+  it("depend on token order and token types", async () => {
     const batch = randomBatch([[1, 1, 1, 1]], 50);
     const { config, weights } = tinyBert();
     for (const graph of [encoderGraph(config, weights), await fusedGraph(config, weights)]) {

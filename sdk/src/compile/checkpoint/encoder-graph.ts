@@ -11,17 +11,17 @@ import { writeLayerNorm } from "./layers.ts";
 import { writeRotation } from "./rotary-positions.ts";
 import { maskBias, windowBias, writeRelativeBias } from "./score-biases.ts";
 
-/** Values that a head behind an encoder reads. */
+/** Graph values that a task head reads from an encoder. */
 export interface EncoderValues {
   /** [batch, sequence, hidden] */
   readonly hiddenStates: Value;
-  /** The input, [batch, sequence], int64. */
+  /** Attention mask, an input of the graph: [batch, sequence], int64. */
   readonly mask: Value;
 }
 
 /**
- * Writes an encoder in standard operators, formula by formula, with the checkpoint's tensors. Inputs and output have the names
- * and types of transformers' own ONNX exports.
+ * Writes an encoder's graph in standard operators, formula by formula, with the checkpoint's tensors. Inputs and output
+ * have the names and types of transformers' own ONNX exports.
  *
  * The architecture is BERT's (https://arxiv.org/abs/1810.04805). Comments say where other families differ.
  */
@@ -33,7 +33,7 @@ export function encoderGraph(config: EncoderConfig, weights: EncoderWeights): Gr
   return g.graph;
 }
 
-/** Writes an encoder's inputs and nodes. */
+/** Writes an encoder's inputs and nodes, without outputs. */
 export function writeEncoder(g: GraphWriter, config: EncoderConfig, weights: EncoderWeights): EncoderValues {
   const input = (name: string) =>
     g.graph.input(name, { dtype: "int64", shape: [symbolicDim("batch"), symbolicDim("sequence")] });
@@ -51,7 +51,7 @@ export function writeEncoder(g: GraphWriter, config: EncoderConfig, weights: Enc
   return { hiddenStates: x, mask };
 }
 
-/** Returns a function that gives the positions of each layer's attention; layers with equal settings share values. */
+/** Returns a function from a layer's index to its `AttentionPositions`. Layers with equal settings share graph values. */
 function layerPositions(
   g: GraphWriter,
   config: EncoderConfig,
@@ -75,7 +75,7 @@ function layerPositions(
   };
 }
 
-/** The same result for the same argument. */
+/** Returns `make` with a cache: the same argument gives the same result. */
 function once<A, R>(make: (argument: A) => R): (argument: A) => R {
   const made = new Map<A, R>();
   return (argument) => {

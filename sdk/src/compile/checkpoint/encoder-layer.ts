@@ -7,7 +7,7 @@ import type { GraphWriter } from "./graph-writer.ts";
 import { writeLayerNorm, writeLinear } from "./layers.ts";
 import type { LayerNormWeights } from "./take-weights.ts";
 
-/** Writes one layer of an encoder, [batch, sequence, hidden] → [batch, sequence, hidden]. */
+/** Function that writes one layer, or one part of it: [batch, sequence, hidden] → [batch, sequence, hidden]. */
 type LayerFormula = (
   g: GraphWriter,
   name: string,
@@ -17,7 +17,10 @@ type LayerFormula = (
   positions: AttentionPositions,
 ) => Value;
 
-/** y = LayerNorm(attention(x) + x), then LayerNorm(feedForward(y) + y): https://arxiv.org/abs/1706.03762, section 3.1 */
+/**
+ * Post-norm layer: y = LayerNorm(attention(x) + x), then LayerNorm(feedForward(y) + y), https://arxiv.org/abs/1706.03762,
+ * section 3.1
+ */
 export const postNormLayer: LayerFormula = (g, name, x, layer, config, positions) => {
   const normalize = normalizer(g, name, config);
   const context = selfAttention(g, `${name}.attention`, x, layer, config, positions);
@@ -27,7 +30,7 @@ export const postNormLayer: LayerFormula = (g, name, x, layer, config, positions
   return normalize("norm", g.op(`${name}.residual`, "Add", [output, attended]), layer.feedForwardNorm);
 };
 
-/** y = attention(LayerNorm(x)) + x, then feedForward(LayerNorm(y)) + y: https://arxiv.org/abs/2002.04745 */
+/** Pre-norm layer: y = attention(LayerNorm(x)) + x, then feedForward(LayerNorm(y)) + y, https://arxiv.org/abs/2002.04745 */
 export const preNormLayer: LayerFormula = (g, name, x, layer, config, positions) => {
   const normalize = normalizer(g, name, config);
   const read = normalize("attention.norm", x, layer.attentionNorm);
@@ -37,7 +40,7 @@ export const preNormLayer: LayerFormula = (g, name, x, layer, config, positions)
   return g.op(`${name}.residual`, "Add", [output, attended]);
 };
 
-/** Returns a function that writes a layer's normalizations; undefined weights stand for none. */
+/** Returns a function that writes a layer's normalizations. It returns its input if there are no weights. */
 const normalizer =
   (g: GraphWriter, name: string, { layerNormEpsilon: layer_norm_eps }: EncoderConfig) =>
   (part: string, x: Value, norm: LayerNormWeights | undefined): Value =>
@@ -46,7 +49,10 @@ const normalizer =
 const selfAttention: LayerFormula = (g, name, x, layer, config, positions) =>
   writeLinear(g, `${name}.output`, writeAttention(g, name, x, layer, config, positions), layer.attentionOutput);
 
-/** activation(x · W + b) · V + c, or gated: (activation(x · W + b) ⊗ (x · U + a)) · V + c, https://arxiv.org/abs/2002.05202 */
+/**
+ * Writes activation(x · W + b) · V + c, or gated: (activation(x · W + b) ⊗ (x · U + a)) · V + c,
+ * https://arxiv.org/abs/2002.05202
+ */
 function feedForward(
   g: GraphWriter,
   name: string,

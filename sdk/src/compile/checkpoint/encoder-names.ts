@@ -1,4 +1,4 @@
-/** One of several linear layers whose weights are stacked in one tensor. */
+/** Name of a linear layer that is stacked with others in one tensor. */
 interface StackedName {
   readonly name: string;
   readonly part: number;
@@ -8,7 +8,7 @@ interface StackedName {
 /** Name of a linear layer, without `.weight` and `.bias`. */
 export type LinearName = string | StackedName;
 
-/** Names of a layer's tensors; `EncoderLayer` describes them. */
+/** Names of a layer's tensors; `EncoderLayer` describes the tensors. */
 export interface LayerNames {
   readonly query: LinearName;
   readonly key: LinearName;
@@ -23,9 +23,9 @@ export interface LayerNames {
 
 /** Names of an encoder's tensors, without `.weight` and `.bias`. */
 export interface EncoderNames {
-  /** In front of every name in models with a task head. */
+  /** Prefix of every name in models with a task head. */
   readonly prefix: string;
-  /** The token embedding table. */
+  /** Name of the token embedding table. */
   readonly tokens: string;
   readonly norm: string;
   readonly projection?: string;

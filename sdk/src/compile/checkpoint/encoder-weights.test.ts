@@ -21,7 +21,7 @@ describe("encoderWeights", () => {
     expect(weights.layers[0]?.intermediate.weight.shape).toEqual([64, 32]);
   });
 
-  it("finds the same tensors with the prefix bert. that task models have", async () => {
+  it("finds the same tensors with the prefix bert. of models with a task head", async () => {
     const [plain, prefixed] = [await temporaryFolder(), await temporaryFolder()];
     await writeTinyCheckpoint(plain);
     await writeTinyCheckpoint(prefixed, { prefix: "bert." });
@@ -38,14 +38,14 @@ describe("encoderWeights", () => {
     refused((values) => values.delete(query), `tiny-bert has no tensor ${query} of shape [32,32].`);
   });
 
-  it("names the tensor of another shape, and both shapes", () => {
+  it("names a tensor with the wrong shape, and both shapes", () => {
     refused(
       (values) => values.set(query, { shape: [32, 16], values: new Float32Array(512) }),
       `tiny-bert should have ${query} of shape [32,32], but the shape is [32,16].`,
     );
   });
 
-  it("does not take a tensor of the same size for one of the same shape", () => {
+  it("refuses a tensor of the right size but the wrong shape", () => {
     refused(
       (values) =>
         values.set("encoder.layer.0.intermediate.dense.weight", { shape: [32, 64], values: new Float32Array(2048) }),
@@ -54,7 +54,7 @@ describe("encoderWeights", () => {
   });
 
   it.each([Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY])(
-    "refuses a single weight of %d, even of a token that no probe text has, and names its tensor",
+    "refuses a single weight of %d, even in a row that no probe text reads, and names its tensor",
     (value) => {
       refused((values) => {
         const words = values.get("embeddings.word_embeddings.weight")?.values as Float32Array;

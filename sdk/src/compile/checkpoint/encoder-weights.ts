@@ -10,41 +10,45 @@ export interface EncoderLayer {
   readonly key: LinearWeights;
   readonly value: LinearWeights;
   readonly attentionOutput: LinearWeights;
-  /** Normalizes the input of attention where layers normalize first, the residual sum otherwise; undefined for none. */
+  /**
+   * Normalizes the attention input in pre-norm layers, the residual sum in post-norm layers; undefined if the layer has
+   * none.
+   */
   readonly attentionNorm: LayerNormWeights | undefined;
-  /** The linear layer that is activated: the gate projection where the layer is gated. */
+  /** Linear layer before the activation; in gated layers, the gate projection. */
   readonly intermediate: LinearWeights;
-  /** Multiplies the activation; undefined for layers that are not gated. */
+  /** Up projection, multiplied with the activation; undefined for layers without a gate. */
   readonly upProjection: LinearWeights | undefined;
   readonly output: LinearWeights;
-  /** As `attentionNorm`, for the feed-forward part. */
+  /** Normalization for the feed-forward part, placed like `attentionNorm`. */
   readonly feedForwardNorm: LayerNormWeights;
 }
 
 export interface EncoderWeights {
-  /** [vocab, embedding], float32. */
+  /** Token embedding table: [vocabulary, embedding], float32. */
   readonly tokens: Tensor;
-  /** [positions, embedding], float32; undefined for encoders with rotary positions. */
+  /** Position table: [positions, embedding], float32; undefined for encoders with rotary positions. */
   readonly position: Tensor | undefined;
-  /** [types, embedding]; undefined for encoders without token types. */
+  /** Token type table: [types, embedding]; undefined for encoders without token types. */
   readonly tokenType: Tensor | undefined;
   readonly norm: LayerNormWeights;
-  /** Maps embeddings to the hidden size; undefined for encoders without. */
+  /** Maps embeddings to the hidden size; undefined for encoders without a projection. */
   readonly projection: LinearWeights | undefined;
-  /** [buckets, heads], added to scores by relative position. */
+  /** Relative position biases of the attention scores: [buckets, heads]. */
   readonly relativePosition: Tensor | undefined;
-  /** By layer; layers that share weights are the same object. */
+  /** One entry per layer; layers that share weights have the same object. */
   readonly layers: readonly EncoderLayer[];
-  /** Normalizes the output of encoders whose layers normalize first. */
+  /** Normalizes the encoder's output; only pre-norm encoders have it. */
   readonly finalNorm: LayerNormWeights | undefined;
 }
 
 /**
- * Picks an encoder's weights out of a checkpoint by its family's names, with or without the prefix of models with a task
- * head.
+ * Picks an encoder's weights from a checkpoint by its family's tensor names, with or without the prefix of models with a
+ * task head.
  *
  * @throws BertEdgeError `checkpoint_invalid` naming the tensor that is missing, has another shape than config.json says, or
- *   has NaN or infinite numbers. Probe texts do not find these numbers: they read few rows of the token embedding table.
+ *   has NaN or infinite numbers. Probe texts would miss some of these numbers: they read few rows of the token embedding
+ *   table.
  */
 export function encoderWeights(encoder: Encoder): EncoderWeights {
   const { config } = encoder;
@@ -91,7 +95,7 @@ export function encoderWeights(encoder: Encoder): EncoderWeights {
   };
 }
 
-/** Returns the names of a checkpoint's tensors, with an empty prefix if the tensors have none. */
+/** Returns the names of a checkpoint's tensors. The prefix is empty if the tensors have none. */
 export function namesOf({ config, weights }: Encoder): EncoderNames {
   const { names: known } = families[config.modelType] as Family;
   const bare = known.map((names) => ({ ...names, prefix: "" }));

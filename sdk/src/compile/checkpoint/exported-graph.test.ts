@@ -23,11 +23,11 @@ interface Exported {
   readonly s: Sketch;
   readonly ids: Value;
   readonly mask: Value;
-  /** [batch, sequence, hidden] */
+  /** Sum of token and position embeddings: [batch, sequence, hidden]. */
   readonly words: Value;
 }
 
-/** Writes a small export, and reads it again. */
+/** Writes a small ONNX export and reads it with `exportedGraph`. */
 async function read(
   write: (parts: Exported) => void,
   result = states,
@@ -46,7 +46,7 @@ async function read(
 }
 
 describe("exportedGraph", () => {
-  it("takes the result that is asked for, and what leads to it alone", async () => {
+  it("keeps only the wanted output and the nodes that lead to it", async () => {
     const graph = await read(({ s, words }) => {
       s.output(s.op("ReduceMean", [words], { axes: [1] }), "sentence_embedding");
       s.output(s.op("Relu", [words]), "last_hidden_state");
@@ -55,14 +55,14 @@ describe("exportedGraph", () => {
     expect([...graph.nodes].map(({ opType }) => opType)).toEqual(["Gather", "Gather", "Add", "Relu"]);
   });
 
-  it("takes onnxruntime's fused operators for what they are", async () => {
+  it("does not mistake onnxruntime's QuickGelu for a quantized operator", async () => {
     const graph = await read(({ s, words }) =>
       s.output(s.op("QuickGelu", [words], {}, { domain: MICROSOFT }), "last_hidden_state"),
     );
     expect(graph.outputs[0]?.value.producer?.opType).toBe("QuickGelu");
   });
 
-  it.each([0, 1])("writes a head's Gemm as the product that engines have, transposed or not (%d)", async (transB) => {
+  it.each([0, 1])("replaces a head's Gemm with supported operators (transB %d)", async (transB) => {
     const ids = new ort.Tensor("int64", BigInt64Array.of(3n, 1n), [1, 2]);
     const feeds = [{ input_ids: ids, attention_mask: ids }];
     let original: Graph | undefined;
@@ -79,27 +79,27 @@ describe("exportedGraph", () => {
 
   it.each<[string, Parameters<typeof read>, string]>([
     [
-      "several results of other names",
+      "outputs of other names",
       [
         ({ s, words }) => {
           s.output(words, "a");
           s.output(words, "b");
         },
       ],
-      "none of the results last_hidden_state",
+      "none of the outputs last_hidden_state",
     ],
     [
-      "a result for each text",
+      "one vector for each text",
       [({ s, words }) => s.output(s.op("ReduceMean", [words], { axes: [1], keepdims: 0 }), NAME)],
-      "a result last_hidden_state of another shape than […, …, 4]",
+      "an output last_hidden_state of another shape than […, …, 4]",
     ],
     [
-      "states of another width",
+      "hidden states of another width",
       [({ s, words }) => s.output(s.op("Concat", [words, words], { axis: -1 }), "last_hidden_state")],
       "of another shape",
     ],
     [
-      "logits of other labels",
+      "logits for another number of labels",
       [
         ({ s, words }) =>
           s.output(s.op("MatMul", [s.op("Gather", [words, s.index(0)], { axis: 1 }), s.random([HIDDEN, 5])]), "logits"),
@@ -108,7 +108,7 @@ describe("exportedGraph", () => {
       "another shape than […, 3]",
     ],
     [
-      "positions given from outside",
+      "position ids as an input",
       [
         ({ s, words }) =>
           s.output(
@@ -119,15 +119,15 @@ describe("exportedGraph", () => {
             NAME,
           ),
       ],
-      "an input position_ids",
+      "an unsupported input position_ids",
     ],
     [
-      "ids that are no whole numbers",
+      "token ids that are not integers",
       [({ s, words }) => s.output(words, NAME), states, "float32"],
       "an input input_ids of float32",
     ],
     [
-      "weights that are integers",
+      "quantized weights",
       [
         ({ s, words }) =>
           s.output(
@@ -155,20 +155,24 @@ describe("exportedGraph", () => {
       "half precision",
     ],
     [
-      "another vocabulary",
+      "another vocabulary size",
       [({ s, ids }) => s.output(s.op("Gather", [s.random([WORDS + 1, HIDDEN]), ids]), NAME)],
-      "no table of 7 words",
+      "no embedding table with 7 rows, the vocab_size",
     ],
-    ["other positions", [({ s, words }) => s.output(words, NAME), states, "int64", 9], "no table of 5 positions"],
     [
-      "what another operator makes of logits",
+      "another number of positions",
+      [({ s, words }) => s.output(words, NAME), states, "int64", 9],
+      "no embedding table with 5 rows, the max_position_embeddings",
+    ],
+    [
+      "an output computed from the logits",
       [({ s, words }) => s.output(s.op("Gather", [words, s.index(0)], { axis: 1 }), "probabilities"), logits],
-      "none of the results logits",
+      "none of the outputs logits",
     ],
     [
-      "a result of which nothing is known",
+      "an output of unknown shape",
       [({ s, words }) => s.output(s.op("Unheard", [words], {}, { domain: "of" }), NAME)],
-      "of a shape that is not known",
+      "an output last_hidden_state of unknown shape",
     ],
   ])("refuses %s", async (_, parts, message) => {
     await expect(read(...parts)).rejects.toMatchObject({
@@ -178,7 +182,7 @@ describe("exportedGraph", () => {
     });
   });
 
-  it("refuses sizes that are fixed, and a model without a mask", async () => {
+  it("refuses inputs of a fixed size, and a model without an attention mask", async () => {
     const folder = await temporaryFolder();
     const write = async (shape: readonly (number | string)[], inputs: readonly string[]) => {
       const s = new Sketch();
@@ -196,9 +200,9 @@ describe("exportOf", () => {
   it.each<[string, readonly string[], string | undefined]>([
     ["nothing", ["config.json"], undefined],
     ["an export", ["model.onnx"], "model.onnx"],
-    ["an export as on the hub", ["onnx/model.onnx", "onnx/model_quantized.onnx"], "onnx/model.onnx"],
-    ["weights besides", ["model.onnx", "model.safetensors"], undefined],
-  ])("finds, in a folder with %s, what it is to be read from", async (_, files, found) => {
+    ["an export in the folder onnx", ["onnx/model.onnx", "onnx/model_quantized.onnx"], "onnx/model.onnx"],
+    ["an export and weights", ["model.onnx", "model.safetensors"], undefined],
+  ])("finds the ONNX file to read in a folder with %s", async (_, files, found) => {
     const folder = await temporaryFolder();
     for (const file of files) {
       await mkdir(dirname(join(folder, file)), { recursive: true });

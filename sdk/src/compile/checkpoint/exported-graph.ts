@@ -15,25 +15,28 @@ import { inferShapes } from "../shapes/infer-shapes.ts";
 import type { EncoderConfig } from "./encoder-config.ts";
 import { WEIGHTS } from "./model-folder.ts";
 
-/** Where exporters put the float32 model: transformers and Optimum, and what is on the hub for transformers.js. */
+/**
+ * Where a folder has the float32 export: the first is the place of transformers and Optimum, the second that of
+ * transformers.js.
+ */
 const PLACES = ["model.onnx", join("onnx", "model.onnx")];
 
-/** The inputs that there are values for. */
+/** Inputs that an export may have. The first two are required. */
 const INPUTS = ["input_ids", "attention_mask", "token_type_ids"];
 
-/** Operators of models whose weights are integers already. */
+/** Operators that only quantized models have. */
 const INTEGER =
   /^(Q(?!uickGelu)|DequantizeLinear|DynamicQuantize|MatMulInteger|ConvInteger|MatMulNBits|GatherBlockQuantized)/;
 
-/** The result that a model is exported for. */
+/** The output that a task needs from an export. */
 export interface ExportedResult {
-  /** By Optimum, sentence-transformers and transformers. */
+  /** Possible names of the output: Optimum, sentence-transformers and transformers differ. */
   readonly names: readonly string[];
-  /** Undefined for sizes of batch and sequence. */
+  /** Shape of the output; undefined for the batch and sequence sizes. */
   readonly shape: readonly (number | undefined)[];
 }
 
-/** The ONNX file of a folder without model.safetensors; undefined where there is none. */
+/** Returns the path of a folder's ONNX file; undefined if there is none, or if the folder has model.safetensors. */
 export async function exportOf(folder: string): Promise<string | undefined> {
   for (const place of [WEIGHTS, ...PLACES]) {
     const path = join(folder, place);
@@ -49,14 +52,14 @@ const exists = (path: string): Promise<boolean> =>
   );
 
 /**
- * The graph of an export as far as it leads to one result, with the inputs of our own graphs.
+ * Reads an export, keeps the nodes that lead to one output, and gives it the inputs of our own graphs.
  *
  * @throws BertEdgeError `export_unsupported`, and as `readOnnx` and `fromOnnx`
  */
 export async function exportedGraph(path: string, config: EncoderConfig, result: ExportedResult): Promise<Graph> {
   const graph = fromOnnx(await readOnnx(path));
   const output = graph.outputs.find(({ name }) => result.names.includes(name));
-  if (!output) throw unsupported(path, `has none of the results ${result.names.join(", ")}`);
+  if (!output) throw unsupported(path, `has none of the outputs ${result.names.join(", ")}`);
   graph.outputs.splice(0, graph.outputs.length, output);
   graph.prune();
   for (const input of [...graph.inputs]) if (input.dtype === "int32") widen(graph, input);
@@ -67,7 +70,7 @@ export async function exportedGraph(path: string, config: EncoderConfig, result:
   return graph;
 }
 
-/** Lets an input be int64, as ours are. */
+/** Changes an input from int32 to int64, as in our own graphs. */
 function widen(graph: Graph, input: Value): void {
   const { name, shape } = input;
   const wide = graph.input(name, { dtype: "int64", shape });
@@ -82,7 +85,7 @@ function faultOf(graph: Graph, config: EncoderConfig, { shape }: ExportedResult)
   const constants = [...graph.constants()].map(({ constant }) => constant);
   if (constants.some((constant) => constant?.dtype === "float16")) return "has weights in half precision";
   for (const { name, dtype, shape } of graph.inputs) {
-    if (!INPUTS.includes(name)) return `has an input ${name}`;
+    if (!INPUTS.includes(name)) return `has an unsupported input ${name}`;
     if (dtype !== "int64") return `has an input ${name} of ${dtype}`;
     if (shape?.length !== 2 || shape.some((size) => typeof size === "number"))
       return `has an input ${name} of a fixed size`;
@@ -90,24 +93,20 @@ function faultOf(graph: Graph, config: EncoderConfig, { shape }: ExportedResult)
   const missing = INPUTS.slice(0, 2).find((wanted) => !graph.inputs.some(({ name }) => name === wanted));
   if (missing) return `has no input ${missing}`;
   const { name, value } = graph.outputs[0] as Graph["outputs"][number];
-  if (!value.shape) return `has a result ${name} of a shape that is not known`;
+  if (!value.shape) return `has an output ${name} of unknown shape`;
   const fits = shape.every((size, i) => size === undefined || value.shape?.[i] === size);
   if (value.shape.length !== shape.length || !fits)
-    return `has a result ${name} of another shape than [${shape.map((size) => size ?? "…").join(", ")}]`;
+    return `has an output ${name} of another shape than [${shape.map((size) => size ?? "…").join(", ")}]`;
   const lacking = tablesOf(config).find(
     ([rows]) => !constants.some((constant) => constant?.shape.length === 2 && constant.shape[0] === rows),
   );
-  return lacking && `has no table of ${lacking.join(" ")}, as config.json says`;
+  return lacking && `has no embedding table with ${lacking[0]} rows, the ${lacking[1]} of config.json`;
 }
 
-/** Tables of embeddings that an encoder cannot do without. */
-const tablesOf = ({
-  vocabularySize: vocab_size,
-  maxPositions: max_position_embeddings,
-  rotaryTheta: rope_theta,
-}: EncoderConfig): [rows: number, of: string][] => [
-  [vocab_size, "words"],
-  ...(rope_theta ? [] : [[max_position_embeddings, "positions"] as [number, string]]),
+/** Embedding tables that every encoder needs: number of rows, and the key of config.json with that number. */
+const tablesOf = ({ vocabularySize, maxPositions, rotaryTheta }: EncoderConfig): [rows: number, key: string][] => [
+  [vocabularySize, "vocab_size"],
+  ...(rotaryTheta ? [] : [[maxPositions, "max_position_embeddings"] as [number, string]]),
 ];
 
 const unsupported = (path: string, what: string): BertEdgeError =>

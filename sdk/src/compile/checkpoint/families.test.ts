@@ -25,18 +25,21 @@ import type { EncoderConfig } from "./encoder-config.ts";
 import { encoderGraph } from "./encoder-graph.ts";
 import { encoderWeights } from "./encoder-weights.ts";
 
-/** float32 sums of up to 64 terms around 1, in another order, through three layers: measured 1.9e-6 at worst. */
+/** Tolerance: float32 sums of up to 64 terms around 1, in another order, through three layers. Measured: at most 1.9e-6. */
 const FLOAT32_ROUNDING = 1e-5;
-/** Of all attended states of a batch, random weights. Measured 0.999 92, 0.999 999 6 and, of single texts, 0.999 85 at worst. */
-const LEAST_INT8_COSINE = 0.9998;
-const LEAST_FP16_COSINE = 0.999_999;
-const LEAST_EDGE_COSINE = 0.9996;
+/**
+ * Minimum cosine of all unmasked hidden states of a batch; for the edge engine, of each text. Weights are random. Measured:
+ * at least 0.999 92 (int8), 0.999 999 6 (fp16) and 0.999 85 (edge).
+ */
+const MIN_INT8_COSINE = 0.9998;
+const MIN_FP16_COSINE = 0.999_999;
+const MIN_EDGE_COSINE = 0.9996;
 
-/** Removing a window or changing a base must show: measured 0.2 at least. */
+/** Minimum difference after removing an attention window or changing a rotary base. Measured: at least 0.2. */
 const VISIBLE = 0.01;
 
-/** Exports of every family and activation that can be imported; those with positions in their embeddings. */
-const placedExports = [
+/** Exports of all other families and activations that can be imported; their embeddings include positions. */
+const positionTableExports = [
   "t213-bert-eager-l17",
   "t213-bert-gelu_new-eager-l14",
   "t213-bert-gelu_fast-eager-l14",
@@ -54,7 +57,7 @@ const placedExports = [
   "t436-mpnet-l13",
 ];
 
-/** Those with rotary positions. Every ModernBERT has a local layer, and a text longer than its window. */
+/** Exports with rotary positions. Every ModernBERT here has a local layer, and a text longer than its window. */
 const modernBerts = [
   "t213-modernbert-eager-dyn",
   "t213-modernbert-sdpa-l17",
@@ -62,7 +65,7 @@ const modernBerts = [
   "optonnx-modernbert-base",
 ];
 const nomicBerts = ["t213-nomic-bert-eager-dyn", "t213-nomic-bert-eager-l17", "t213-nomic-bert-sdpa-dyn"];
-const exports = [...placedExports, ...modernBerts, ...nomicBerts];
+const exports = [...positionTableExports, ...modernBerts, ...nomicBerts];
 
 describeShared("corpus", "a checkpoint's graph", (corpus) => {
   const load = async (name: string) => {
@@ -88,14 +91,14 @@ describeShared("corpus", "a checkpoint's graph", (corpus) => {
     const known = feeds.map((feed) => Object.fromEntries(Object.entries(feed).filter(([name]) => names.has(name))));
     return (await runGraph(graph, known)).map((tensors, i) => attended(tensors, feeds[i] as Tensors));
   };
-  /** States of the tokens that the mask shows; those of padding mean nothing, and exports differ in them. */
+  /** Returns the hidden states of unmasked tokens. Those of padding have no meaning and differ between exports. */
   const attended = (tensors: Tensors, feed: Tensors) => {
     const all = tensors["last_hidden_state"]?.data as Float32Array;
     const mask = feed["attention_mask"]?.data as BigInt64Array;
     const width = all.length / mask.length;
     return all.filter((_, i) => mask[Math.floor(i / width)] === 1n);
   };
-  /** Every text of a batch by itself, without its padding. */
+  /** Splits a batch into single texts without padding. */
   const unpadded = (feed: Tensors) => {
     const [rows = 0, width = 0] = feed["input_ids"]?.dims ?? [];
     return Array.from({ length: rows }, (_, row) => {
@@ -132,7 +135,7 @@ describeShared("corpus", "a checkpoint's graph", (corpus) => {
     );
   });
 
-  it.each([...modernBerts, ...nomicBerts])("is fused as far as the export can be: %s", async (name) => {
+  it.each([...modernBerts, ...nomicBerts])("is fused as far as the export is: %s", async (name) => {
     const { fused, stored } = await load(name);
     const claims = [stored.expected_fused, ...(stored.expected_alt ?? [])];
     const without = claims.map((claim) => Object.fromEntries(Object.entries(claim ?? {}).filter(([, count]) => count)));
@@ -154,7 +157,7 @@ describeShared("corpus", "a checkpoint's graph", (corpus) => {
     }
   });
 
-  it.each(nomicBerts)("reads nomic-ai's own names and keys as well: %s", async (name) => {
+  it.each(nomicBerts)("reads nomic-ai's own tensor names and config keys: %s", async (name) => {
     const { checkpoint, config, feeds, expected } = await load(name);
     const keys = originalNomicKeys({
       vocab_size: config.vocabularySize,
@@ -171,21 +174,21 @@ describeShared("corpus", "a checkpoint's graph", (corpus) => {
     });
   });
 
-  it.each(exports)("stays close to it in int8 and in half precision: %s", async (name) => {
+  it.each(exports)("stays close to the framework's output in int8 and fp16: %s", async (name) => {
     const { fused, feeds, expected } = await load(name);
     const reduced: [Graph, number][] = [
-      [precisions.int8(fused)(), LEAST_INT8_COSINE],
-      [toFp16(fused), LEAST_FP16_COSINE],
+      [precisions.int8(fused)(), MIN_INT8_COSINE],
+      [toFp16(fused), MIN_FP16_COSINE],
     ];
-    for (const [graph, least] of reduced) {
+    for (const [graph, minimum] of reduced) {
       const found = await states(graph, feeds);
       expected.forEach((wanted, i) => {
-        expect(cosine(found[i] as Float32Array, wanted)).toBeGreaterThan(least);
+        expect(cosine(found[i] as Float32Array, wanted)).toBeGreaterThan(minimum);
       });
     }
   });
 
-  it.each(exports)("stays close to it in the edge engine's arithmetic, text by text: %s", async (name) => {
+  it.each(exports)("stays close to the fused graph in the edge engine's arithmetic, text by text: %s", async (name) => {
     const { fused, feeds } = await load(name);
     const graph = precisions["int8-edge"](fused)();
     expect(countOperators(graph)).not.toHaveProperty("MatMul");
@@ -194,11 +197,11 @@ describeShared("corpus", "a checkpoint's graph", (corpus) => {
     const found = await referenceSession(graph, await ortIntegerMatMul()).run(texts.map(({ ids }) => ids));
     for (const [i, { feed }] of texts.entries()) {
       const [wanted] = await states(fused, [feed]);
-      expect(cosine(found[i] as Float32Array, wanted as Float32Array)).toBeGreaterThan(LEAST_EDGE_COSINE);
+      expect(cosine(found[i] as Float32Array, wanted as Float32Array)).toBeGreaterThan(MIN_EDGE_COSINE);
     }
   });
 
-  it("keeps the weights that ALBERT's layers share in one place", async () => {
+  it("stores the weights that ALBERT's layers share only once", async () => {
     const { fused, config } = await load("t213-albert-eager-dyn");
     const attentions = [...fused.nodes].filter(({ opType }) => opType === "Attention");
     expect(attentions).toHaveLength(config.layers);

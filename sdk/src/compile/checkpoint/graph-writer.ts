@@ -3,10 +3,10 @@ import { Graph } from "../graph/graph.ts";
 import type { Value } from "../graph/node.ts";
 import type { Tensor } from "../graph/tensor.ts";
 
-/** The first opset with LayerNormalization. */
+/** First opset with LayerNormalization. */
 const OPSET = 17;
 
-/** Writes a graph node by node, in calls that read like formulas. */
+/** Writes a graph node by node, with calls that read like formulas. */
 export class GraphWriter {
   readonly graph: Graph;
   readonly #constants = new Map<string, Value>();
@@ -16,14 +16,14 @@ export class GraphWriter {
     this.graph.opsets.set("", OPSET);
   }
 
-  /** Returns the constant of a name; creates it at the first call. */
+  /** Returns the constant with this name; the first call creates it. */
   constant(name: string, value: Tensor): Value {
     const known = this.#constants.get(name) ?? this.graph.constant(name, value);
     this.#constants.set(name, known);
     return known;
   }
 
-  /** Adds a node with one output, which gets the node's name. */
+  /** Adds a node with one output. Node and output have the same name. */
   op(name: string, opType: string, inputs: readonly Value[], attributes: Record<string, Attribute> = {}): Value {
     return this.graph.add(opType, inputs, { name, attributes }).output;
   }

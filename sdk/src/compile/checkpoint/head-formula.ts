@@ -2,13 +2,13 @@ import * as v from "valibot";
 import type { ActivationName } from "./config-keys.ts";
 
 /**
- * A family's classification head, which computes output(norm(activation(dense(pooled hidden states)))), and the names of its
- * tensors, without `.weight` and `.bias`.
+ * A family's classification head: how it computes output(norm(activation(dense(pooled hidden states)))), and the names of
+ * its tensors without `.weight` and `.bias`.
  */
 export interface HeadFormula {
-  /** The hidden state that the head reads: that of the first token, or the mean of all tokens but padding. */
+  /** Hidden state that the head reads: that of the first token, or the mean of all tokens except padding. */
   readonly pooling: "cls" | "mean";
-  /** @param prefix of the encoder's tensors, which include this layer in some families */
+  /** @param prefix prefix of the encoder's tensor names; some families use it for this layer too */
   readonly dense: (prefix: string) => string;
   readonly denseBias: boolean;
   readonly activation: ActivationName | "tanh";
@@ -16,7 +16,7 @@ export interface HeadFormula {
   readonly output: string;
 }
 
-/** A head on the first token that no key of config.json changes: two linear layers. */
+/** Returns the schema of a head with two linear layers on the first token. It reads no keys of config.json. */
 export const clsHead = (
   parts: Pick<HeadFormula, "dense" | "activation" | "output">,
 ): v.GenericSchema<unknown, HeadFormula> =>

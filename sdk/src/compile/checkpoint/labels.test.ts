@@ -15,13 +15,17 @@ describe("labels", () => {
       ["a", "b"],
       "multi_label_classification",
     ],
-  ])("of %j are as transformers takes them", (keys, labels, problemType) => {
+  ])("are read from %j as transformers does", (keys, labels, problemType) => {
     expect(v.parse(Labels, keys)).toEqual({ labels, problemType });
   });
 
   it.each([
     ["a gap", { id2label: { 0: "a", 2: "c" } }, "id2label must have a name for each of 0, 1, …"],
-    ["an index written otherwise", { id2label: { 0: "a", "01": "b" } }, "id2label must have a name for each of"],
+    [
+      "an index that is not a plain number",
+      { id2label: { 0: "a", "01": "b" } },
+      "id2label must have a name for each of",
+    ],
     ["no names", { id2label: {} }, "id2label must have a name for each of"],
     [
       "two counts",
@@ -29,14 +33,14 @@ describe("labels", () => {
       "num_labels and id2label must have the same number",
     ],
     ["no labels", { num_labels: 0 }, ""],
-    ["one class of one", { num_labels: 1, problem_type: "single_label_classification" }, "needs two labels at least"],
+    ["a single class", { num_labels: 1, problem_type: "single_label_classification" }, "needs at least two labels"],
     ["an unknown problem", { problem_type: "ranking" }, "problem_type must be one of regression, single_label_"],
-    ["more than become a list", { num_labels: 2 ** 31 - 1 }, "100000"],
+    ["more labels than allowed", { num_labels: 2 ** 31 - 1 }, "100000"],
   ])("are refused with %s", (_, keys, message) => {
     expect(() => v.parse(Labels, keys)).toThrow(message);
   });
 
-  it("are names or issues, whatever the keys say", () => {
+  it("are valid names or refused, for any keys", () => {
     const names = fc.dictionary(
       fc.constantFrom("0", "1", "2", "__proto__", "x"),
       fc.oneof(fc.string(), fc.jsonValue()),

@@ -1,18 +1,18 @@
 import * as v from "valibot";
 import { Count } from "./config-keys.ts";
 
-/** What logits were trained to be; undefined where config.json does not say. */
+/** Tasks that a classifier is trained for; config.json may leave the task undefined. */
 const problemTypes = ["regression", "single_label_classification", "multi_label_classification"] as const;
 type ProblemType = (typeof problemTypes)[number];
 
-/** transformers' default. */
+/** Number of labels if config.json does not say; transformers' default. */
 const LABELS = 2;
-/** Bounded, because every label becomes a name before the tensors show that there is such a label. */
+/** Maximum number of labels: names are made for all of them before the tensors prove that they exist. */
 const MAX_LABELS = 100_000;
 
-/** What config.json says of labels. */
+/** Labels of a classifier, from config.json. */
 export interface Labels {
-  /** Names by index; transformers' LABEL_0, … where there are none. */
+  /** Names by index; LABEL_0, LABEL_1, … (as in transformers) if config.json has none. */
   readonly labels: readonly string[];
   readonly problemType: ProblemType | undefined;
 }
@@ -40,7 +40,7 @@ export const Labels: v.GenericSchema<unknown, Labels> = v.pipe(
   ),
   v.check(
     ({ labels, problemType }) => problemType !== "single_label_classification" || labels.length > 1,
-    "single_label_classification needs two labels at least",
+    "single_label_classification needs at least two labels",
   ),
   v.transform(({ labels, problemType }) => ({ labels: labels as string[], problemType })),
 );

@@ -3,7 +3,7 @@ import type { Value } from "../graph/node.ts";
 import type { GraphWriter } from "./graph-writer.ts";
 import type { LayerNormWeights, LinearWeights } from "./take-weights.ts";
 
-/** (x − mean) / √(variance + epsilon) · γ + β over the last axis, https://arxiv.org/abs/1607.06450 */
+/** Writes (x − mean) / √(variance + epsilon) · γ + β over the last axis, https://arxiv.org/abs/1607.06450 */
 export function writeLayerNorm(
   g: GraphWriter,
   name: string,
@@ -15,7 +15,7 @@ export function writeLayerNorm(
   return g.op(name, "LayerNormalization", [x, ...parameters], { epsilon: float(epsilon), axis: int(-1) });
 }
 
-/** x · weightᵀ + bias */
+/** Writes x · weightᵀ + bias, or x · weightᵀ if there is no bias. */
 export function writeLinear(g: GraphWriter, name: string, x: Value, { weight, bias }: LinearWeights): Value {
   const transposed = g.op(`${name}.transposed`, "Transpose", [g.constant(`${name}.weight`, weight)], {
     perm: ints(1, 0),

@@ -18,19 +18,19 @@ async function example(): Promise<string> {
 }
 
 describe("readWeights", () => {
-  it("reads weights from their file when they are used", async () => {
+  it("reads weights from the file only when they are used", async () => {
     const folder = await example();
     const file = join(folder, "model.safetensors");
     await utimes(file, 1, 1);
     const weights = readWeights(folder);
     expect(Buffer.compare((weights.get("word") as Tensor).data, new Uint8Array(numbers.buffer))).toBe(0);
-    // With its old date, the file looks as it did.
+    // With its old modification time, the file does not look changed.
     await overwriteEnd(file, Uint8Array.of(1, 2, 3, 4));
     await utimes(file, 1, 1);
     expect((weights.get("word") as Tensor).data.subarray(-4)).toEqual(Uint8Array.of(1, 2, 3, 4));
   });
 
-  it("refuses to use weights of a file that has changed since", async () => {
+  it("refuses weights from a file that has changed since it was opened", async () => {
     const folder = await example();
     const weights = readWeights(folder);
     await appendFile(join(folder, "model.safetensors"), "x");

@@ -6,7 +6,7 @@ import { type StoredFile, storedFile } from "../files/stored-file.ts";
 import type { Tensor } from "../graph/tensor.ts";
 import { readTensors } from "./read-tensors.ts";
 
-/** tokenizer.json and, empty where there is none, tokenizer_config.json. */
+/** Contents of tokenizer.json and tokenizer_config.json; `config` is empty if the second file does not exist. */
 export interface TokenizerFiles {
   readonly json: object;
   readonly config: object;
@@ -17,14 +17,18 @@ export const WEIGHTS = "model.safetensors";
 const AnyObject = v.looseObject({});
 
 /**
- * What a folder's config.json says in a schema's terms.
+ * Reads a folder's config.json with a schema.
  *
  * @throws BertEdgeError `checkpoint_missing`, `checkpoint_invalid`
  */
 export const readConfig = async <S extends v.GenericSchema>(folder: string, schema: S): Promise<v.InferOutput<S>> =>
   (await readJson(folder, "config.json", schema)) ?? missing(folder, "config.json");
 
-/** @throws BertEdgeError `checkpoint_missing`, `checkpoint_invalid` */
+/**
+ * Reads a folder's tokenizer files.
+ *
+ * @throws BertEdgeError `checkpoint_missing`, `checkpoint_invalid`
+ */
 export async function readTokenizer(folder: string): Promise<TokenizerFiles> {
   const json = (await readJson(folder, "tokenizer.json", AnyObject)) ?? missing(folder, "tokenizer.json");
   const config = (await readJson(folder, "tokenizer_config.json", AnyObject)) ?? {};
@@ -32,9 +36,11 @@ export async function readTokenizer(folder: string): Promise<TokenizerFiles> {
 }
 
 /**
- * A folder's tensors by name. Each is read from model.safetensors at each access, so that must not change meanwhile.
+ * Returns a folder's tensors by name. Large tensors are read from model.safetensors at each access, so the file must not
+ * change meanwhile.
  *
- * @throws BertEdgeError `checkpoint_missing`, `checkpoint_invalid`, `safetensors_invalid`; when weights are used, `file_changed`
+ * @throws BertEdgeError `checkpoint_missing`, `checkpoint_invalid`, `safetensors_invalid`; when weights are used,
+ *   `file_changed`
  */
 export function readWeights(folder: string): Map<string, Tensor> {
   const path = join(folder, WEIGHTS);

@@ -10,13 +10,13 @@ export const int64 = (g: GraphWriter, value: number): Value =>
 export const axes = (g: GraphWriter, ...values: number[]): Value =>
   g.constant(`axes${values.join("")}`, int64s(...values));
 
-/** 0, 1, … up to the length of `ids` [batch, sequence]: [sequence] */
+/** Writes the positions 0, 1, … of the token ids `ids` [batch, sequence]. Output: [sequence]. */
 export function writeRange(g: GraphWriter, name: string, ids: Value): Value {
   const length = g.op(`${name}.length`, "Gather", [g.op(`${name}.shape`, "Shape", [ids]), int64(g, 1)]);
   return g.op(name, "Range", [int64(g, 0), length, int64(g, 1)]);
 }
 
-/** Position of each key minus that of each query: [sequence, sequence] */
+/** Writes the position of each key minus that of each query. Output: [sequence, sequence]. */
 export function writeOffsets(g: GraphWriter, name: string, ids: Value): Value {
   const positions = writeRange(g, `${name}.positions`, ids);
   const keys = g.op(`${name}.keys`, "Unsqueeze", [positions, axes(g, 0)]);
@@ -25,8 +25,8 @@ export function writeOffsets(g: GraphWriter, name: string, ids: Value): Value {
 }
 
 /**
- * Positions as RoBERTa counts them (https://github.com/facebookresearch/fairseq, make_positions): padding has its own id as
- * position, and the other tokens count from the next number on. [batch, sequence]
+ * Writes positions as RoBERTa counts them (https://github.com/facebookresearch/fairseq, make_positions): padding has its
+ * own id as position, and the other tokens are counted from the next number on. Output: [batch, sequence].
  */
 export function writePositionsAfterPadding(g: GraphWriter, name: string, ids: Value, padding: number): Value {
   const isPadding = g.op("is_padding", "Equal", [ids, int64(g, padding)]);

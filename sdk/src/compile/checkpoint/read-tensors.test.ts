@@ -47,7 +47,7 @@ describe("readTensors", () => {
     await rm(folder, { recursive: true });
   });
 
-  it("names a damaged file, and says what to do", () => {
+  it("names a damaged file, and suggests what to do", () => {
     const pointer = new TextEncoder().encode("version https://git-lfs.github.com/spec/v1");
     expect(() => readTensors(pointer, "model.safetensors")).toThrow(
       expect.objectContaining({

@@ -3,7 +3,7 @@ import { type Dtype, readSafetensors } from "../../artifact/safetensors.ts";
 import type { StoredFile } from "../files/stored-file.ts";
 import { type DataType, lazyTensor, type Tensor } from "../graph/tensor.ts";
 
-/** Element types of graphs, by safetensors' names. */
+/** Element types of graphs by their names in safetensors. */
 const dataTypeOf: Readonly<Record<Dtype, DataType>> = {
   BOOL: "bool",
   U8: "uint8",
@@ -21,10 +21,10 @@ const dataTypeOf: Readonly<Record<Dtype, DataType>> = {
 };
 
 /**
- * Returns a safetensors file's tensors by name: views of a file in memory, and tensors that are read at each access of a
- * stored file.
+ * Returns the tensors of a safetensors file by name. Tensors of a file in memory are views; large tensors of a stored file
+ * are read at each access.
  *
- * @param source the file's name, for errors
+ * @param source name of the file, for errors
  * @throws BertEdgeError `safetensors_invalid`
  */
 export function readTensors(file: Uint8Array<ArrayBuffer> | StoredFile, source: string): Map<string, Tensor> {
@@ -32,7 +32,7 @@ export function readTensors(file: Uint8Array<ArrayBuffer> | StoredFile, source: 
     file,
     (fault, cause) =>
       new BertEdgeError("safetensors_invalid", `${source} is not a valid safetensors file: ${fault}.`, {
-        hint: "The download may be incomplete, or a Git LFS pointer instead of the file: fetch it again.",
+        hint: "The download may be incomplete, or the file may be a Git LFS pointer: download it again.",
         cause,
       }),
   );

@@ -1,11 +1,11 @@
 import { type Tensor, tensor, toFloat32 } from "../graph/tensor.ts";
 
-/** Larger distances share the last bucket. The value is fixed in transformers: MPNetEncoder.relative_position_bucket. */
+/** Distance from which all offsets share the last bucket, fixed in transformers: MPNetEncoder.relative_position_bucket. */
 const MAX_DISTANCE = 128;
 
 /**
- * Returns T5's bucket of an offset (https://arxiv.org/abs/1910.10683, section 2.1). Half of the buckets are for keys before the
- * query, half for keys after it. In each half, near distances have a bucket each, and farther ones share buckets of
+ * Returns T5's bucket of an offset (https://arxiv.org/abs/1910.10683, section 2.1). Half of the buckets are for keys before
+ * the query, half for keys after it. In each half, small distances have a bucket each, and larger ones share buckets of
  * logarithmically growing width. Computed in float32, as in transformers.
  *
  * @param offset position of the key minus that of the query
@@ -22,8 +22,8 @@ function bucketOf(offset: number, buckets: number): number {
 }
 
 /**
- * Returns the biases of scores by offset, for all offsets between two of `positions` positions. The row is
- * offset + positions − 1.
+ * Returns the score biases by offset, for all offsets between `positions` positions. Row `offset + positions − 1` belongs
+ * to `offset`.
  *
  * @param table [buckets, heads]
  * @returns [2 · positions − 1, heads]

@@ -7,14 +7,14 @@ import { inferShapes } from "../shapes/infer-shapes.ts";
 import { GraphWriter } from "./graph-writer.ts";
 import { writeRotated, writeRotation } from "./rotary-positions.ts";
 
-/** Angles of up to 500 are off by half a unit in float32's last place, 1.6e-5. */
+/** Tolerance: for angles of up to 500, float32 rounds by at most 1.6e-5 (half a unit in the last place). */
 const FLOAT32_ANGLES = 3e-5;
 
 it.each([
   [2, 10_000],
   [8, 1000],
   [64, 160_000],
-])("turns pairs of a head's halves as complex numbers by position and pair: size %d, base %d", async (size, theta) => {
+])("rotates pairs of elements like complex numbers: size %d, base %d", async (size, theta) => {
   const [heads, sequence] = [2, 501];
   const g = new GraphWriter("rotary");
   const ids = g.graph.input("ids", { dtype: "int64", shape: [symbolicDim("batch"), symbolicDim("sequence")] });

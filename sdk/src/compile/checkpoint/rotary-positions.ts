@@ -4,20 +4,20 @@ import { int64s, type Tensor, tensor } from "../graph/tensor.ts";
 import type { GraphWriter } from "./graph-writer.ts";
 import { axes, writeRange } from "./positions.ts";
 
-/** cos and sin of each position's angles, [1, 1, sequence, size], the same in both halves of the last axis. */
+/** Cosines and sines of each position's angles: [1, 1, sequence, size]. Both halves of the last axis are the same. */
 export interface Rotation {
   readonly cos: Value;
   readonly sin: Value;
 }
 
 /**
- * Writes the cos and sin of a rotary embedding's angles (https://arxiv.org/abs/2104.09864, section 3.4.2): position ·
- * theta^(−2i / size), in float32 as in transformers. They are tables, because the graph may be converted to half precision, whose
- * numbers near 1000 are half a radian apart.
+ * Writes the cosines and sines of a rotary embedding's angles (https://arxiv.org/abs/2104.09864, section 3.4.2): position ·
+ * theta^(−2i / size), in float32 as in transformers. They are constant tables because the graph may be converted to half
+ * precision, which cannot hold large angles: its numbers near 1000 are 0.5 apart.
  *
  * @param size elements of a head
  * @param positions rows of the tables
- * @param ids tokens [batch, sequence]
+ * @param ids token ids [batch, sequence]
  */
 export function writeRotation(g: GraphWriter, theta: number, size: number, positions: number, ids: Value): Rotation {
   const rows = writeRange(g, `rotary.${theta}.positions`, ids);
@@ -32,7 +32,7 @@ export function writeRotation(g: GraphWriter, theta: number, size: number, posit
   return { cos: table(`rotary.${theta}.cos`, Math.cos), sin: table(`rotary.${theta}.sin`, Math.sin) };
 }
 
-/** [positions, size / 2] */
+/** Returns a function's values for all angles: [positions, size / 2]. */
 function angles(theta: number, size: number, positions: number, of: (angle: number) => number): Tensor {
   const { fround } = Math;
   const half = size / 2;
@@ -44,9 +44,9 @@ function angles(theta: number, size: number, positions: number, of: (angle: numb
 }
 
 /**
- * x · cos + rotate(x) · sin with rotate([a b]) = [−b a] for the halves of each head (as above)
+ * Writes x · cos + rotate(x) · sin, where rotate([a b]) = [−b a] for the two halves of each head.
  *
- * @param x heads [batch, heads, sequence, size]
+ * @param x [batch, heads, sequence, size]
  */
 export function writeRotated(g: GraphWriter, name: string, x: Value, size: number, { cos, sin }: Rotation): Value {
   const bounds = [0, size / 2, size].map((at) => g.constant(`head_${at}`, int64s(at)));

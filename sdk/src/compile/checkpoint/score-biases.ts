@@ -6,20 +6,21 @@ import type { GraphWriter } from "./graph-writer.ts";
 import { axes, int64, writeOffsets } from "./positions.ts";
 import { biasByOffset } from "./relative-positions.ts";
 
-/** Bias of the score of a masked position: its exp is 0 in float32, and sums with it stay finite. */
+/** Score bias of masked positions: their exp is 0 in float32, and sums with the bias stay finite. */
 const MASKED = -1e9;
 
 /**
- * Bias of the score of a position outside the attention window: its exp is 0 too, and sums with it stay finite in half
- * precision. It is weaker than MASKED, so that a padding query whose window has only padding attends to tokens outside it.
+ * Score bias of positions outside the attention window: their exp is 0 too, and sums with the bias stay finite in half
+ * precision. It is weaker than MASKED: a padding query with only padding in its window attends to tokens outside the
+ * window.
  */
 const BEYOND = -1e4;
 
-/** The attention mask in float32: 1 for tokens, 0 for padding. */
+/** Converts the attention mask to float32: 1 for tokens, 0 for padding. */
 export const asFloat = (g: GraphWriter, name: string, mask: Value): Value =>
   g.op(name, "Cast", [mask], { to: int(dataTypes.float32) });
 
-/** (1 − mask) · MASKED, from the mask [batch, sequence], as [batch, 1, 1, sequence] */
+/** Writes (1 − mask) · MASKED: [batch, sequence] → [batch, 1, 1, sequence]. */
 export function maskBias(g: GraphWriter, mask: Value): Value {
   const present = asFloat(g, "mask", mask);
   const absent = g.op("absent", "Sub", [g.constant("one", float32Scalar(1)), present]);
@@ -28,8 +29,8 @@ export function maskBias(g: GraphWriter, mask: Value): Value {
 }
 
 /**
- * 0 for keys at most `radius` tokens before or after the query, BEYOND for all others: local attention, as in
- * https://arxiv.org/abs/2004.05150, section 3.1. [1, 1, sequence, sequence]
+ * Writes 0 for keys at most `radius` tokens before or after the query, and BEYOND for all others: local attention,
+ * https://arxiv.org/abs/2004.05150, section 3.1. Output: [1, 1, sequence, sequence].
  */
 export function windowBias(g: GraphWriter, radius: number, ids: Value): Value {
   const name = `window.${radius}`;
@@ -40,10 +41,10 @@ export function windowBias(g: GraphWriter, radius: number, ids: Value): Value {
 }
 
 /**
- * MPNet's biases (https://arxiv.org/abs/2004.09297): one number per head and bucket of relative positions.
+ * Writes MPNet's score biases (https://arxiv.org/abs/2004.09297): one number per head and bucket of relative positions.
  *
  * @param table [buckets, heads]
- * @param positions tokens of the longest text
+ * @param positions maximum text length in tokens
  * @returns [1, heads, sequence, sequence]
  */
 export function writeRelativeBias(g: GraphWriter, table: Tensor, positions: number, ids: Value): Value {

@@ -14,7 +14,7 @@ const [transformer, pooling, normalize] = [
   module("Normalize", "2_Normalize"),
 ];
 
-/** A folder with some of sentence-transformers' files. */
+/** Writes a folder with some of sentence-transformers' files. */
 async function folderWith(files: Readonly<Record<string, unknown>>): Promise<string> {
   const folder = await temporaryFolder();
   for (const [name, value] of Object.entries(files)) {
@@ -37,7 +37,7 @@ const poolingBy = (...modes: string[]) => ({
 });
 
 describe("readSentenceHead", () => {
-  it("takes a plain encoder for one with mean pooling and normalization", async () => {
+  it("uses mean pooling and normalization for a plain encoder", async () => {
     expect(await headOf({})).toEqual({ pooling: "mean", normalize: true, maxTokens: undefined });
   });
 
@@ -69,14 +69,14 @@ describe("readSentenceHead", () => {
     expect((await headOf({ "modules.json": [transformer, pooling], ...files })).normalize).toBe(false);
   });
 
-  it("reads the longest input, and finds none in null or in nothing", async () => {
+  it("reads the maximum length; null or no key means no maximum", async () => {
     const length = async (config: unknown) => (await headOf({ "sentence_bert_config.json": config })).maxTokens;
     expect(await length({ max_seq_length: 128, do_lower_case: false })).toBe(128);
     expect(await length({ max_seq_length: null })).toBeUndefined();
     expect(await length({})).toBeUndefined();
   });
 
-  it("takes the tokenizer's longest input where the sentence encoder names none, as version 6 does", async () => {
+  it("falls back to the tokenizer's maximum length, as version 6 does", async () => {
     const length = async (sentence: unknown) =>
       (await headOf({ "sentence_bert_config.json": sentence, "tokenizer_config.json": { model_max_length: 200 } }))
         .maxTokens;
@@ -90,9 +90,9 @@ describe("readSentenceHead", () => {
   it.each([
     ["mean of square-root lengths", ["pooling_mode_mean_sqrt_len_tokens"]],
     ["the last token", ["pooling_mode_lasttoken"]],
-    ["two at a time", ["pooling_mode_mean_tokens", "pooling_mode_cls_token"]],
+    ["two modes together", ["pooling_mode_mean_tokens", "pooling_mode_cls_token"]],
     ["none", []],
-  ])("refuses pooling by %s, because the vectors would be others", async (_, modes) => {
+  ])("refuses pooling by %s, which would change the vectors", async (_, modes) => {
     await expect(headOf({ "modules.json": [transformer, pooling], ...poolingBy(...modes) })).rejects.toMatchObject({
       code: "checkpoint_unsupported",
       message: expect.stringContaining(`the pooling ${modes.join(" + ") || "(none)"} is not supported`),
@@ -100,7 +100,7 @@ describe("readSentenceHead", () => {
     });
   });
 
-  it.each(["Dense", "WordWeights", "CNN"])("refuses a module %s, because the vectors would be others", async (kind) => {
+  it.each(["Dense", "WordWeights", "CNN"])("refuses a module %s, which would change the vectors", async (kind) => {
     const files = { "modules.json": [transformer, pooling, module(kind, "2")], ...poolingBy("pooling_mode_cls_token") };
     await expect(headOf(files)).rejects.toMatchObject({
       code: "checkpoint_unsupported",
@@ -108,7 +108,7 @@ describe("readSentenceHead", () => {
     });
   });
 
-  it("says that the pooling's file is missing", async () => {
+  it("says that the pooling configuration is missing", async () => {
     await expect(headOf({ "modules.json": [transformer, pooling] })).rejects.toMatchObject({
       code: "checkpoint_invalid",
       message: expect.stringContaining("1_Pooling/config.json is missing"),
@@ -124,7 +124,7 @@ describe("readSentenceHead", () => {
     ["sentence_bert_config.json", null],
     ["tokenizer_config.json", { model_max_length: "512" }],
     ["1_Pooling/config.json", { pooling_mode: 1 }],
-  ])("refuses a %s of %j", async (file, value) => {
+  ])("refuses a %s with %j", async (file, value) => {
     await expect(
       headOf({ "modules.json": [transformer, pooling], ...poolingBy("pooling_mode_cls_token"), [file]: value }),
     ).rejects.toMatchObject({
@@ -133,7 +133,7 @@ describe("readSentenceHead", () => {
     });
   });
 
-  it("answers any modules.json with a head or with a code", async () => {
+  it("accepts any modules.json or refuses it with an error code", async () => {
     const folder = await folderWith(poolingBy("pooling_mode_max_tokens"));
     const entry = fc.oneof(
       fc.constantFrom(transformer, pooling, normalize),

@@ -7,13 +7,13 @@ import { readJson } from "../files/json-file.ts";
 const Modules = v.array(v.object({ path: v.string(), type: v.string() }));
 const Length = v.nullish(v.pipe(v.number(), v.integer(), v.minValue(3)));
 const Transformer = v.object({ max_seq_length: Length });
-/** Tokenizers without a limit have 10³⁰ here. */
+/** Tokenizers without a maximum length have 10³⁰ here. */
 const TokenizerConfig = v.object({ model_max_length: Length });
-/** Since version 6: one name, or several whose vectors are put side by side. */
+/** Key of version 6 and newer: one mode, or several whose vectors are concatenated. */
 const PoolingMode = v.nullish(v.union([v.string(), v.array(v.string())]));
 const PoolingConfig = v.objectWithRest({ pooling_mode: PoolingMode }, v.unknown());
 
-/** sentence-transformers' pooling modes that have a counterpart here: its names since version 6, and its switches before. */
+/** Supported pooling modes, by their names in version 6 and newer and by the switches of older versions. */
 const poolings: Readonly<Record<string, Pooling>> = {
   mean: "mean",
   cls: "cls",
@@ -23,19 +23,19 @@ const poolings: Readonly<Record<string, Pooling>> = {
   pooling_mode_max_tokens: "max",
 };
 
-/** How token states become a sentence's vector. */
+/** How token embeddings become a sentence embedding. */
 export interface SentenceHead {
   pooling: Pooling;
   normalize: boolean;
-  /** Longest input the model was made for; undefined when only its position table bounds it. */
+  /** Maximum text length in tokens; undefined if only the position table limits it. */
   maxTokens: number | undefined;
 }
 
 /**
- * Reads sentence-transformers' modules.json and what it names. A folder without it is a plain encoder, for which mean
- * pooling with normalization is the usual choice.
+ * Reads sentence-transformers' modules.json and the files that it names. A folder without modules.json is a plain encoder,
+ * which gets the usual mean pooling with normalization.
  *
- * @throws BertEdgeError `checkpoint_invalid` or `checkpoint_unsupported` for heads that would change the vectors
+ * @throws BertEdgeError `checkpoint_invalid`; `checkpoint_unsupported` for modules that would change the vectors
  */
 export async function readSentenceHead(folder: string): Promise<SentenceHead> {
   const modules = await readJson(folder, "modules.json", Modules);

@@ -23,7 +23,7 @@ async function folderOf(stored: ClassifierCase, edit: ClassifierEdit = {}): Prom
   return folder;
 }
 
-/** Names of the tensors that are not the encoder's. */
+/** Names of the head's tensors. */
 const headTensors: Readonly<Record<string, readonly string[]>> = {
   bert: ["bert.pooler.dense.weight", "bert.pooler.dense.bias", "classifier.weight", "classifier.bias"],
   roberta: [
@@ -57,7 +57,7 @@ describe("readClassifier", () => {
     });
   });
 
-  it("refuses a folder that is no classifier", async () => {
+  it("refuses a folder without a classifier", async () => {
     const folder = await folderOf(bert, { keys: { architectures: ["BertModel"] } });
     await expect(readClassifier(folder)).rejects.toMatchObject({ code: "checkpoint_unsupported" });
   });
@@ -76,7 +76,7 @@ describe("readClassifier", () => {
     ["bert", { model_type: "t5" }, "only these families are supported so far"],
     ["modernbert", { classifier_pooling: "max" }, "classifier_pooling"],
     ["modernbert", { classifier_activation: "prelu" }, "the activation must be one of"],
-  ])("says what is wrong with the config.json of a %s with %j", async (name, keys, message) => {
+  ])("names the invalid key in the config.json of %s with %j", async (name, keys, message) => {
     const folder = await folderOf(caseOf(name), { keys });
     await expect(readClassifier(folder)).rejects.toMatchObject({
       code: "checkpoint_invalid",
@@ -84,7 +84,7 @@ describe("readClassifier", () => {
     });
   });
 
-  it("answers any config.json with a graph, with checkpoint_invalid or with checkpoint_unsupported", async () => {
+  it("accepts any config.json or refuses it as invalid or unsupported", async () => {
     const folder = await folderOf(bert);
     const value = fc.oneof(fc.jsonValue(), fc.nat(8), fc.constantFrom(1e9, 2 ** 31, 2 ** 53, -1, 0.5));
     const keys = [...Object.keys(bert.config), "num_labels", "problem_type", "classifier_pooling"];
@@ -113,12 +113,12 @@ describe("headWeights", () => {
     );
   };
 
-  it.each(eachHeadTensor)("names what is missing of a %s: %s", async (name, tensor) => {
+  it.each(eachHeadTensor)("names a missing tensor of %s: %s", async (name, tensor) => {
     const removed = (drawn: Map<string, Drawn>) => expect(drawn.delete(tensor)).toBe(true);
     await refused(caseOf(name), { tensors: removed }, `has no tensor ${tensor} of shape [`);
   });
 
-  it.each(eachHeadTensor)("names what has another shape in a %s: %s", async (name, tensor) => {
+  it.each(eachHeadTensor)("names a tensor of the wrong shape in %s: %s", async (name, tensor) => {
     const longer = (drawn: Map<string, Drawn>) => {
       const [rows = 0, ...columns] = drawn.get(tensor)?.shape ?? [];
       const shape = [rows + 1, ...columns];
@@ -127,7 +127,7 @@ describe("headWeights", () => {
     await refused(caseOf(name), { tensors: longer }, `should have ${tensor} of shape [`);
   });
 
-  it("says that there are fewer labels than rows of weights", async () => {
+  it("refuses fewer labels than rows of weights", async () => {
     const keys = { id2label: { 0: "no", 1: "yes" } };
     await refused(bert, { keys }, "should have classifier.weight of shape [2,8], but the shape is [3,8]");
   });

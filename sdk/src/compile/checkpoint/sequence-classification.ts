@@ -9,7 +9,7 @@ import { Labels } from "./labels.ts";
 import { readConfig, readTokenizer, readWeights, type TokenizerFiles } from "./model-folder.ts";
 import { type LayerNormWeights, type LinearWeights, weightTaker } from "./take-weights.ts";
 
-/** A classifier of texts (...ForSequenceClassification in transformers) in memory. */
+/** A text classifier (...ForSequenceClassification in transformers). */
 export interface Classifier extends Encoder, Labels {
   readonly head: HeadFormula;
   readonly tokenizer: TokenizerFiles;
@@ -19,7 +19,7 @@ export interface Classifier extends Encoder, Labels {
 export interface HeadWeights {
   readonly dense: LinearWeights;
   readonly norm: LayerNormWeights | undefined;
-  /** Maps to one logit per label. */
+  /** Linear layer that computes one logit per label. */
   readonly output: LinearWeights;
 }
 
@@ -35,7 +35,7 @@ export const readClassifier = async (folder: string): Promise<Classifier> => ({
 });
 
 /**
- * Reads all but the weights.
+ * Reads everything that `readClassifier` does, except the weights.
  *
  * @throws BertEdgeError as `readClassifier`
  */
@@ -49,7 +49,7 @@ export async function describeClassifier(folder: string): Promise<Omit<Classifie
 }
 
 /**
- * Picks the weights of a classifier's head out of its checkpoint.
+ * Picks the weights of a classifier's head from its checkpoint.
  *
  * @throws BertEdgeError `checkpoint_invalid`, as `encoderWeights`
  */

@@ -9,7 +9,7 @@ export interface LinearWeights {
   readonly bias: Tensor | undefined;
 }
 
-/** Gain and offset of a layer normalization, each [width], float32. */
+/** Scale and shift of a layer normalization, each [width], float32. */
 export interface LayerNormWeights {
   readonly gamma: Tensor;
   readonly beta: Tensor | undefined;
@@ -23,10 +23,10 @@ export interface WeightTaker {
 }
 
 /**
- * Creates a taker. Its methods throw `checkpoint_invalid` and name a tensor that is missing, has another shape, or has NaN or
- * infinite numbers.
+ * Creates a `WeightTaker`. Its methods throw `checkpoint_invalid` with the name of a tensor that is missing, has another
+ * shape, or has NaN or infinite numbers.
  *
- * @param prefix of every tensor's name
+ * @param prefix prefix of every tensor's name
  */
 export function weightTaker({ folder, weights }: Encoder, prefix: string): WeightTaker {
   const taken = new Map<string, Tensor>();
@@ -44,7 +44,7 @@ export function weightTaker({ folder, weights }: Encoder, prefix: string): Weigh
     }
     if (!reading(found, (read) => toFloat32(read).every(Number.isFinite))) {
       throw new BertEdgeError("checkpoint_invalid", `${folder}: ${prefix}${name} holds NaN or infinite numbers.`, {
-        hint: "Its training diverged, or the file is damaged: take an earlier checkpoint or fetch it again.",
+        hint: "The training diverged or the file is damaged: use an earlier checkpoint, or download the file again.",
       });
     }
     if (found.dtype === "float32") return found;
@@ -55,7 +55,7 @@ export function weightTaker({ folder, weights }: Encoder, prefix: string): Weigh
     taken.set(name, value);
     return value;
   };
-  /** Takes the weight or bias of a linear layer, from its own tensor or from its rows of a stacked one. */
+  /** Takes the weight or bias of a linear layer, from its own tensor or from its rows of a stacked tensor. */
   const part = (name: LinearName, kind: "weight" | "bias", shape: [number, ...number[]]): Tensor => {
     if (typeof name === "string") return take(`${name}.${kind}`, ...shape);
     const [rows, ...columns] = shape;

@@ -21,7 +21,7 @@ const config = v.pipe(
     (config): EncoderConfig => ({
       ...bertConfig(config),
       embeddingSize: config.embedding_size,
-      // ALBERT projects even between equal widths.
+      // ALBERT has a projection even if both widths are equal.
       hasEmbeddingProjection: true,
       layerGroups: config.num_hidden_groups,
     }),

@@ -21,7 +21,7 @@ const config = v.pipe(
 
 const names: EncoderNames = { ...bertNames, prefix: "electra.", projection: "embeddings_project" };
 
-/** RoBERTa's head with another activation. */
+/** RoBERTa's head with GELU instead of tanh. */
 const head = clsHead({ dense: () => "classifier.dense", activation: "gelu", output: "classifier.out_proj" });
 
 export const electra: Family = { config, names: [names], head };

@@ -5,10 +5,10 @@ import type { HeadFormula } from "../head-formula.ts";
 
 /** A family of encoders: its config.json, its classification head, and the names of its tensors. */
 export interface Family {
-  /** Translates its config.json. */
+  /** Translates the family's config.json. */
   readonly config: v.GenericSchema<unknown, EncoderConfig>;
-  /** The names of tensors in its checkpoints; several for families that renamed them. */
+  /** Names of tensors in the family's checkpoints; several if the names changed between versions. */
   readonly names: readonly [EncoderNames, ...EncoderNames[]];
-  /** Translates the keys of config.json that decide how its classifiers compute logits. */
+  /** Translates the keys of config.json that configure the classification head. */
   readonly head: v.GenericSchema<unknown, HeadFormula>;
 }

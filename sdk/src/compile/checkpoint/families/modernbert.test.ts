@@ -7,9 +7,9 @@ import { countFused } from "../../fusions/fused-operators.ts";
 import { toFp16 } from "../../quantize/fp16/to-fp16.ts";
 import { encoderGraph } from "../encoder-graph.ts";
 
-/** Sums of up to 32 float32 products of numbers around 1, taken in another order, through three layers: measured 2.5e-6. */
+/** Tolerance: sums of up to 32 float32 products around 1, in another order, through three layers. Measured: 2.5e-6. */
 const FLOAT32_ROUNDING = 1e-5;
-/** Half precision keeps 11 bits; measured 0.010 for states of up to 3.2. */
+/** Tolerance: half precision keeps 11 bits. Measured: 0.010 for hidden states of up to 3.2. */
 const FLOAT16_ROUNDING = 0.05;
 
 const keys = {
@@ -24,7 +24,7 @@ const keys = {
 const parsed = (change: object) => parsedConfig({ ...keys, ...change });
 
 describe("a ModernBERT's configuration", () => {
-  it("has transformers' defaults for missing keys", () => {
+  it("uses transformers' defaults for missing keys", () => {
     expect(parsed({})).toMatchObject({
       rotaryTheta: [160_000, 10_000, 10_000, 160_000],
       windowRadius: [undefined, 64, 64, undefined],
@@ -104,11 +104,11 @@ describe("a ModernBERT's graph", () => {
     expect(largestDifference(before, after)).toBeLessThan(FLOAT32_ROUNDING);
   });
 
-  it("reads a masked language model's checkpoint as the encoder that it is", () => {
+  it("reads the encoder of a masked language model's checkpoint", () => {
     expect(tinyModernBert({}, "model.").weights).toEqual(tinyModernBert().weights);
   });
 
-  it("has a bias for every map and normalization that config.json gives one", async () => {
+  it("has a bias for every linear layer and normalization that config.json gives one", async () => {
     const plain = tinyModernBert();
     const states = await attendedStates(encoderGraph(plain.config, plain.weights), batch);
     for (const key of ["norm_bias", "attention_bias", "mlp_bias"]) {
@@ -120,8 +120,8 @@ describe("a ModernBERT's graph", () => {
     }
   });
 
-  it("sees only so far, and that much, in its local layers", async () => {
-    // Two layers, the second one local with a window of two tokens on either side; the first one is local as well.
+  it("attends to the whole window and nothing beyond it in local layers", async () => {
+    // Two local layers with a window of two tokens on either side: a change of token 0 reaches token 4 at most.
     const local = { num_hidden_layers: 2, layer_types: ["sliding_attention", "sliding_attention"] };
     const { config, weights } = tinyModernBert(local);
     const row = randomBatch([Array(12).fill(1)], 50);
@@ -133,7 +133,7 @@ describe("a ModernBERT's graph", () => {
     }
   });
 
-  it("knows relative positions alone: padding on the left moves nothing", async () => {
+  it("uses only relative positions: padding on the left changes nothing", async () => {
     const { config, weights } = tinyModernBert();
     const text = randomBatch([Array(9).fill(1)], 50);
     const moved = {
@@ -147,7 +147,7 @@ describe("a ModernBERT's graph", () => {
     expect(largestDifference(here, there)).toBeLessThan(FLOAT32_ROUNDING);
   });
 
-  it("does not let padding that no token sees become NaN, in half precision either", async () => {
+  it("gives no NaN for padding outside every window, in float32 and half precision", async () => {
     const { config, weights } = tinyModernBert();
     const fused = await fusedGraph(config, weights);
     const short = randomBatch([Array(5).fill(1)], 50);

@@ -16,7 +16,7 @@ import type { Family } from "./family.ts";
 // ModernBERT: layers that normalize first, rotary embedding, attention windows in most layers, gated activations, few
 // biases                                                                           https://arxiv.org/abs/2412.13663
 
-/** transformers' defaults. */
+/** Default rotary bases in transformers. */
 const GLOBAL_THETA = 160_000;
 const LOCAL_THETA = 10_000;
 
@@ -31,14 +31,14 @@ const config = v.pipe(
     norm_bias: v.optional(v.boolean(), false),
     attention_bias: v.optional(v.boolean(), false),
     mlp_bias: v.optional(v.boolean(), false),
-    /** Tokens of the attention window: half of them, rounded down, on either side. */
+    /** Size of the attention window in tokens. A token attends to half of it, rounded down, on either side. */
     local_attention: v.optional(Count, 128),
-    // The next four keys are written by transformers before version 5,
+    // Keys that transformers writes before version 5.
     global_attn_every_n_layers: v.optional(Count, 3),
     global_rope_theta: v.optional(Positive, GLOBAL_THETA),
     local_rope_theta: v.nullish(Positive),
     rope_scaling: v.optional(v.null_("scaled rotary positions are not supported so far")),
-    // and these two since.
+    // Keys that transformers writes since version 5.
     layer_types: v.nullish(v.array(v.picklist(["full_attention", "sliding_attention"]))),
     rope_parameters: v.nullish(
       v.object({
@@ -55,7 +55,7 @@ const config = v.pipe(
     const { rope_parameters: rope, local_rope_theta: local } = config;
     const theta = {
       full_attention: rope?.full_attention?.rope_theta ?? config.global_rope_theta,
-      // null means that the layers do not differ; a missing key means the default.
+      // null means that local layers use the global value; a missing key means the default.
       sliding_attention:
         rope?.sliding_attention?.rope_theta ?? (local === null ? config.global_rope_theta : (local ?? LOCAL_THETA)),
     };
@@ -92,7 +92,7 @@ const layer = (index: number): LayerNames => {
     key: { name: qkv, part: 1, parts: 3 },
     value: { name: qkv, part: 2, parts: 3 },
     attentionOutput: `${name}.attn.Wo`,
-    // The embeddings are already normalized.
+    // The first layer has no attention normalization: the embeddings are already normalized.
     attentionNorm: index === 0 ? undefined : `${name}.attn_norm`,
     intermediate: { name: wi, part: 0, parts: 2 },
     upProjection: { name: wi, part: 1, parts: 2 },

@@ -21,7 +21,7 @@ const config = v.pipe(
     (config): EncoderConfig => ({
       ...bertConfig({ ...config, type_vocab_size: 0 }),
       relativePositionBuckets: config.relative_attention_num_buckets,
-      // transformers ignores pad_token_id here.
+      // Fixed: transformers ignores pad_token_id here.
       positionPaddingId: 1,
     }),
   ),

@@ -8,10 +8,10 @@ import { maxTokensOf } from "../encoder-config.ts";
 import { encoderGraph } from "../encoder-graph.ts";
 import { encoderWeights } from "../encoder-weights.ts";
 
-/** Sums of up to 256 float32 products of numbers around 1, taken in another order, through two layers: measured 1.7e-6. */
+/** Tolerance: sums of up to 256 float32 products around 1, in another order, through two layers. Measured: 1.7e-6. */
 const FLOAT32_ROUNDING = 1e-5;
 
-/** The keys of nomic-embed-text-v1.5 that decide what it computes. */
+/** Keys of nomic-embed-text-v1.5 that decide its computation. */
 const original = {
   model_type: "nomic_bert",
   architectures: ["NomicBertModel"],
@@ -38,7 +38,7 @@ const original = {
   vocab_size: 30_528,
 };
 
-/** The same as transformers 5 says it. */
+/** The same configuration in the keys of transformers 5. */
 const current = {
   model_type: "nomic_bert",
   hidden_size: 768,
@@ -53,7 +53,7 @@ const current = {
 };
 
 describe("a NomicBERT's configuration", () => {
-  it("is the same from both kinds of keys", () => {
+  it("is the same from both sets of keys", () => {
     expect(parsedConfig(original)).toEqual(parsedConfig(current));
     expect(parsedConfig(original)).toMatchObject({
       rotaryTheta: [1000, 1000],
@@ -69,7 +69,7 @@ describe("a NomicBERT's configuration", () => {
     expect(parsedConfig({ ...original, n_inner: null }).intermediateSize).toBe(2048);
   });
 
-  it("limits texts with scaled positions to the length of training", () => {
+  it("limits texts with scaled positions to the training length", () => {
     expect(maxTokensOf(parsedConfig(original))).toBe(8192);
     expect(maxTokensOf(parsedConfig({ ...original, rotary_scaling_factor: 2 }))).toBe(2048);
   });
@@ -99,7 +99,7 @@ describe("a NomicBERT's graph", () => {
     50,
   );
 
-  it("is the same from both kinds of checkpoints, decomposed and fused", async () => {
+  it("is the same from both checkpoint formats, decomposed and fused", async () => {
     const { current, original } = tinyNomic();
     const states = await attendedStates(encoderGraph(current.config, encoderWeights(current)), batch);
     for (const encoder of [current, original]) {
@@ -112,7 +112,7 @@ describe("a NomicBERT's graph", () => {
     }
   });
 
-  it("reads a masked language model's checkpoint as the encoder that it is, in both forms", () => {
+  it("reads the encoder of a masked language model's checkpoint in both formats", () => {
     const { current, original } = tinyNomic();
     for (const [prefix, encoder] of Object.entries({ "nomic_bert.": current, "bert.": original })) {
       const weights = new Map([...encoder.weights].map(([name, value]) => [prefix + name, value]));
@@ -120,7 +120,7 @@ describe("a NomicBERT's graph", () => {
     }
   });
 
-  it("names the part that is missing of either form", () => {
+  it("names the missing tensor in both formats", () => {
     const { current, original } = tinyNomic();
     for (const [name, encoder] of Object.entries({
       "layers.1.mlp.up_proj.weight of shape [48,32]": current,
@@ -132,7 +132,7 @@ describe("a NomicBERT's graph", () => {
     }
   });
 
-  it("depends on order, types and every token", async () => {
+  it("depends on token order and token types", async () => {
     const { current } = tinyNomic();
     const graph = await fusedGraph(current.config, encoderWeights(current));
     const text = randomBatch([[1, 1, 1, 1]], 50);

@@ -22,9 +22,9 @@ import type { Family } from "./family.ts";
 
 const THETA = 1000;
 const WHOLE_HEADS = "only rotary positions of whole heads are supported so far";
-/** Gated activations by nomic-ai's names. */
+/** Activations of gated layers, by nomic-ai's names for the layers. */
 const gatedActivations = { swiglu: "silu", geglu: "gelu" } as const;
-/** nomic-ai's code rounds the intermediate size up to a multiple of this. */
+/** Unit of the intermediate size: nomic-ai's code rounds the size up to a multiple of it. */
 const INTERMEDIATE_MULTIPLE = 256;
 
 const TypeCount = v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(2 ** 31 - 1));
@@ -71,7 +71,7 @@ const original = v.pipe(
     num_hidden_layers: config.n_layer,
     num_attention_heads: config.n_head,
     intermediate_size: roundedUp(config.n_inner ?? Math.floor((8 * config.n_embd) / 3), INTERMEDIATE_MULTIPLE),
-    // Up to the length of training, scaled positions equal unscaled ones; beyond it, they change with every length.
+    // Up to the training length, scaled positions equal unscaled ones. Beyond it, they change with every text length.
     max_position_embeddings: config.rotary_scaling_factor
       ? Math.min(config.n_positions, config.max_trained_positions)
       : config.n_positions,
@@ -125,7 +125,7 @@ const originalLayer = (index: number): LayerNames => {
     value: { name: qkv, part: 2, parts: 3 },
     attentionOutput: `${name}.attn.out_proj`,
     attentionNorm: `${name}.norm1`,
-    // The second of the two is activated.
+    // In nomic-ai's code, the activation follows fc12; fc11 is the up projection.
     intermediate: `${name}.mlp.fc12`,
     upProjection: `${name}.mlp.fc11`,
     output: `${name}.mlp.fc2`,
@@ -148,7 +148,7 @@ const currentLayer = (index: number): LayerNames => {
   };
 };
 
-/** Both forms of config.json occur with both forms of names. */
+/** Each format of config.json occurs with each format of tensor names. */
 const names: Family["names"] = [
   { ...bertNames, norm: "emb_ln", layer: originalLayer },
   { ...bertNames, prefix: "nomic_bert.", layer: currentLayer },
