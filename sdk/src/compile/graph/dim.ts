@@ -150,7 +150,8 @@ export function symbolsOf(dim: Dim): string[] {
 
 function apply(name: FunctionName, a: Dim, b: Dim): Dim {
   if (typeof a === "number" && typeof b === "number") return functions[name](a, b);
-  // All functions except floordiv are symmetric. Sorted arguments make equal calls have equal keys.
+  // Sorts the arguments of symmetric functions (all except floordiv), so that `max(a, b)` and `max(b, a)` have equal
+  // keys.
   const args: readonly [Dim, Dim] = name !== "floordiv" && `${b}` < `${a}` ? [b, a] : [a, b];
   return new Polynomial([{ coefficient: 1, atoms: [{ key: `${name}(${args})`, of: { name, args } }] }]);
 }

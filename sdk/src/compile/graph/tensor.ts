@@ -65,10 +65,10 @@ export function tensor(dtype: DataType, shape: readonly number[], values: ArrayB
 const lazy = new WeakSet<Tensor>();
 
 /**
- * Creates a tensor whose bytes `compute` returns. It computes a small tensor once, and a large one at each access to save
+ * Creates a tensor whose bytes come from `compute`. A small tensor is computed once, a large one at each access to save
  * memory.
  *
- * @param compute returns the bytes in a buffer of their own
+ * @param compute returns the bytes in a buffer that nothing else uses
  */
 export function lazyTensor(dtype: DataType, shape: readonly number[], compute: () => Uint8Array<ArrayBuffer>): Tensor {
   if (byteLength({ dtype, shape }) < LARGE_BYTES) return { dtype, shape, data: compute() };

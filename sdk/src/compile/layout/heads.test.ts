@@ -66,7 +66,7 @@ describe("splitHeads", () => {
     ],
     ["keys that are not transposed", (s, x) => split(s, x, COUNT, SIZE), true],
     ["two axes", (s, x) => s.op("Reshape", [x, [-1, SIZE]])],
-    ["heads behind a computation", (s, x) => s.op("Tanh", [split(s, x, COUNT, SIZE)])],
+    ["heads that another computation follows", (s, x) => s.op("Tanh", [split(s, x, COUNT, SIZE)])],
     ["heads that come first", (s, x) => transpose(s, rows(s, x), 2, 0, 1, 3)],
   ])("refuses %s", (_, draw, transposed) => {
     expect(splitOf(draw, transposed)).toBeUndefined();
@@ -88,7 +88,7 @@ describe("mergedHeads", () => {
 
   it.each<[string, (s: Sketch, context: Value) => Value, (string | number)[]?]>([
     ["[batch, heads, sequence, size]", merge],
-    ["with an axis of one", (s, context) => s.op("Reshape", [transpose(s, context, 0, 2, 1, 3), [0, 0, 1, WIDTH]])],
+    ["with an axis of size 1", (s, context) => s.op("Reshape", [transpose(s, context, 0, 2, 1, 3), [0, 0, 1, WIDTH]])],
   ])("finds the merged value of %s", (_, draw, shape) => {
     const { merged, last } = mergedOf(draw, shape);
     expect(merged).toBe(last);
@@ -98,7 +98,7 @@ describe("mergedHeads", () => {
     ["heads and size swapped", (s, context) => s.op("Reshape", [transpose(s, context, 0, 2, 3, 1), [0, 0, -1]])],
     ["sequence and batch swapped", (s, context) => s.op("Reshape", [transpose(s, context, 2, 0, 1, 3), [0, 0, -1]])],
     [
-      "no transpose",
+      "heads that are not transposed",
       (s, context) =>
         s.op("Reshape", [
           context,

@@ -6,7 +6,7 @@ import { indexMap, movedInput, movementSources, SampleSizes } from "./index-map.
 /** Describes how attention heads were split from the columns of a tensor [batch, sequence, width]. */
 export interface HeadLayout {
   readonly source: Value;
-  /** Columns of `source`: element d of head h comes from `columns[h · size + d]`. */
+  /** Columns in `source`: element d of head h is in column `columns[h · size + d]`. */
   readonly columns: readonly number[];
   readonly count: number;
   /** Elements per head. */

@@ -13,8 +13,8 @@ export interface IndexMap {
 }
 
 /**
- * Sample sizes for symbols: different primes, so that axes cannot be confused. A shortened axis may have its full sample
- * size, so callers compare symbols too.
+ * Sample sizes for symbols: different primes, so that axes cannot be confused. A slice may cover an axis of such a small
+ * size completely, so callers compare symbols too.
  */
 const sizes = [2, 3, 5, 7, 11, 13];
 

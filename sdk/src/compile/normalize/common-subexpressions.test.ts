@@ -17,7 +17,7 @@ const countsAfter = (draw: (s: Sketch, x: Value) => readonly Value[]) => {
   return s.graph.sorted().map(({ opType }) => opType);
 };
 
-/** A lazy tensor, filled with one number. */
+/** Makes a lazy tensor that is filled with one number. */
 const large = (fill: number): Tensor =>
   lazyTensor("uint8", [LARGE_BYTES], () => new Uint8Array(LARGE_BYTES).fill(fill));
 

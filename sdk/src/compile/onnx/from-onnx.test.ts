@@ -244,11 +244,11 @@ describe("outputs", () => {
     ["inputs", { node: [nodeOf("y = Neg(x)")], output: [y, declarationOf("x", [3])] }],
     ["constants", { initializer, node: [nodeOf("y = Neg(x)")], output: [y, declarationOf("w")] }],
     [
-      "values that are read as well",
+      "values that nodes read too",
       { node: [nodeOf("h = Neg(x)"), nodeOf("y = Exp(h)")], output: [declarationOf("h"), y] },
     ],
     [
-      "second results of a node",
+      "second outputs of a node",
       {
         node: [nodeOf("v, i = TopK(x, k)", [])],
         initializer: [initializerOf("k", int64s(2))],
@@ -296,7 +296,7 @@ describe("an invalid file", () => {
     ["a sparse constant", "graph_invalid", { sparseInitializer: [{ values: bytes([1n], 4), dims: [9n] }] }],
     ["a constant with too few bytes", "onnx_invalid", { initializer: [bytes([3n], 4)] }],
     ["a constant with a negative size", "onnx_invalid", { initializer: [bytes([-3n], 4)] }],
-    ["a constant larger than any memory", "onnx_invalid", { initializer: [bytes([2n ** 62n], 4)] }],
+    ["a constant that is too large for any memory", "onnx_invalid", { initializer: [bytes([2n ** 62n], 4)] }],
     [
       "a Constant of too few bytes",
       "onnx_invalid",

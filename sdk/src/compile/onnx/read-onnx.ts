@@ -50,7 +50,7 @@ function openModel(path: string): StoredFile {
   return file;
 }
 
-/** https://protobuf.dev/programming-guides/proto-limits */
+/** Size limit of a protobuf file: https://protobuf.dev/programming-guides/proto-limits */
 const MAX_PROTOBUF_BYTES = 2 ** 31;
 
 /** Opens the files that hold a model's external tensors. */

@@ -117,7 +117,7 @@ const isPackable = (type: FieldSchema["type"]): type is Scalar =>
 
 interface CompiledSchema {
   byNumber: Map<number, { name: string; field: FieldSchema }>;
-  /** Names of repeated fields. Their lists are empty at first. */
+  /** Names of repeated fields. A field that the file does not have becomes an empty list. */
   repeated: string[];
 }
 const compiled = new WeakMap<AnySchema, CompiledSchema>();

@@ -27,46 +27,46 @@ export function match(pattern: Pattern, value: Value, miss?: NearMiss): Match | 
   return undefined;
 }
 
-function* matches(pattern: Pattern, value: Value, so: Match, miss: NearMiss | undefined): Generator<Match> {
+function* matches(pattern: Pattern, value: Value, partial: Match, miss: NearMiss | undefined): Generator<Match> {
   if (typeof pattern === "number") {
     const found = uniformValue(value);
-    if (found !== undefined && isClose(found, pattern)) yield so;
-    else fail(miss, so, value, `found ${found ?? describe(value)} instead of ${pattern}`);
+    if (found !== undefined && isClose(found, pattern)) yield partial;
+    else fail(miss, partial, value, `found ${found ?? describe(value)} instead of ${pattern}`);
     return;
   }
   switch (pattern.kind) {
     case "any": {
-      const known = so.values.get(pattern.name);
+      const known = partial.values.get(pattern.name);
       if (known ? known !== value : pattern.constant && !value.constant) {
-        fail(miss, so, value, `found ${describe(value)} instead of ${known ? describe(known) : "a constant"}`);
-      } else yield known ? so : bound(so, pattern.name, value);
+        fail(miss, partial, value, `found ${describe(value)} instead of ${known ? describe(known) : "a constant"}`);
+      } else yield known ? partial : bound(partial, pattern.name, value);
       return;
     }
     case "bound":
-      for (const found of matches(pattern.pattern, value, so, miss)) yield bound(found, pattern.name, value);
+      for (const found of matches(pattern.pattern, value, partial, miss)) yield bound(found, pattern.name, value);
       return;
     case "oneOf":
-      for (const each of pattern.patterns) yield* matches(each, value, so, miss);
+      for (const each of pattern.patterns) yield* matches(each, value, partial, miss);
       return;
     case "through": {
-      yield* matches(pattern.pattern, value, so, miss);
+      yield* matches(pattern.pattern, value, partial, miss);
       const node = value.producer;
       const next = node?.inputs[0];
       if (node && next && node.domain === "" && pattern.opTypes.includes(node.opType)) {
-        yield* matches(pattern, next, including(so, node), miss);
+        yield* matches(pattern, next, including(partial, node), miss);
       }
       return;
     }
     case "commutative":
-      yield* matchItems(pattern.group, pattern.items, value, false, so, miss);
+      yield* matchItems(pattern.group, pattern.items, value, false, partial, miss);
       return;
     case "op": {
       const node = value.producer;
       if (!node?.is(pattern.opType, pattern.domain) || value !== node.output || !pattern.where(node)) {
-        fail(miss, so, value, `found ${describe(value)} instead of ${pattern.opType}`);
+        fail(miss, partial, value, `found ${describe(value)} instead of ${pattern.opType}`);
         return;
       }
-      yield* matchInputs(pattern.inputs, node, 0, including(so, node), miss);
+      yield* matchInputs(pattern.inputs, node, 0, including(partial, node), miss);
     }
   }
 }
@@ -75,13 +75,13 @@ function* matchInputs(
   patterns: readonly Pattern[],
   node: Node,
   at: number,
-  so: Match,
+  partial: Match,
   miss: NearMiss | undefined,
 ): Generator<Match> {
   const [pattern, input] = [patterns[at], node.inputs[at]];
-  if (pattern === undefined) yield so;
+  if (pattern === undefined) yield partial;
   else if (input) {
-    for (const found of matches(pattern, input, so, miss)) yield* matchInputs(patterns, node, at + 1, found, miss);
+    for (const found of matches(pattern, input, partial, miss)) yield* matchInputs(patterns, node, at + 1, found, miss);
   }
 }
 
@@ -91,32 +91,32 @@ function* matchItems(
   items: readonly Item[],
   value: Value,
   inverted: boolean,
-  so: Match,
+  partial: Match,
   miss: NearMiss | undefined,
 ): Generator<Match> {
   const [only] = items;
   if (items.length === 1 && only) {
     if (typeof only.pattern === "number") {
-      yield* matches(only.inverted === inverted ? only.pattern : group.inverse(only.pattern), value, so, miss);
+      yield* matches(only.inverted === inverted ? only.pattern : group.inverse(only.pattern), value, partial, miss);
       return;
     }
-    if (only.inverted === inverted) yield* matches(only.pattern, value, so, miss);
+    if (only.inverted === inverted) yield* matches(only.pattern, value, partial, miss);
   }
   const node = value.producer;
   if (node?.domain !== "") return;
   const [a, b] = node.inputs;
   if (node.opType === group.invert && a) {
-    yield* matchItems(group, items, a, !inverted, including(so, node), miss);
+    yield* matchItems(group, items, a, !inverted, including(partial, node), miss);
   } else if (node.opType === group.power && a && b && uniformValue(b) === items.length && items.length > 1) {
-    yield* matchAll(items, a, inverted, including(so, node), miss);
+    yield* matchAll(items, a, inverted, including(partial, node), miss);
   } else if ((node.opType === group.combine || node.opType === group.undo) && a && b && items.length > 1) {
     const second = node.opType === group.undo ? !inverted : inverted;
     for (const [left, right] of partitions(items)) {
-      for (const found of matchItems(group, left, a, inverted, including(so, node), miss)) {
+      for (const found of matchItems(group, left, a, inverted, including(partial, node), miss)) {
         yield* matchItems(group, right, b, second, found, miss);
       }
     }
-  } else if (items.length > 1) fail(miss, so, value, `found ${describe(value)} instead of ${group.combine}`);
+  } else if (items.length > 1) fail(miss, partial, value, `found ${describe(value)} instead of ${group.combine}`);
 }
 
 /** Matches all items with the same value, for Pow(x, 2) and Pow(x, 3). */
@@ -124,13 +124,14 @@ function* matchAll(
   items: readonly Item[],
   value: Value,
   inverted: boolean,
-  so: Match,
+  partial: Match,
   miss: NearMiss | undefined,
 ): Generator<Match> {
   const [first, ...rest] = items;
-  if (!first) yield so;
+  if (!first) yield partial;
   else if (first.inverted === inverted) {
-    for (const found of matches(first.pattern, value, so, miss)) yield* matchAll(rest, value, inverted, found, miss);
+    for (const found of matches(first.pattern, value, partial, miss))
+      yield* matchAll(rest, value, inverted, found, miss);
   }
 }
 
@@ -141,16 +142,16 @@ function* partitions(items: readonly Item[]): Generator<[Item[], Item[]]> {
   }
 }
 
-const bound = (so: Match, name: string, value: Value): Match => ({
-  ...so,
-  values: new Map(so.values).set(name, value),
+const bound = (partial: Match, name: string, value: Value): Match => ({
+  ...partial,
+  values: new Map(partial.values).set(name, value),
 });
 
-const including = (so: Match, node: Node): Match => ({ ...so, nodes: new Set(so.nodes).add(node) });
+const including = (partial: Match, node: Node): Match => ({ ...partial, nodes: new Set(partial.nodes).add(node) });
 
-function fail(miss: NearMiss | undefined, so: Match, value: Value, why: string): void {
+function fail(miss: NearMiss | undefined, partial: Match, value: Value, why: string): void {
   // Counts a wrong number as closer to a match than a wrong operator.
-  const depth = so.nodes.size + (so.nodes.size > 0 && uniformValue(value) !== undefined ? 0.5 : 0);
+  const depth = partial.nodes.size + (partial.nodes.size > 0 && uniformValue(value) !== undefined ? 0.5 : 0);
   if (!miss || depth <= miss.depth) return;
   miss.depth = depth;
   miss.node = value.producer;

@@ -42,7 +42,7 @@ export function inferShapes(graph: Graph): void {
 /**
  * Infers the outputs of one node.
  *
- * @param equal receives pairs of equal symbols: the later one, and the one that replaces it
+ * @param equal collects pairs of equal symbols: a symbol, and the one that replaces it
  */
 export function inferNode(graph: Graph, node: Node, equal = new Map<string, string>()): void {
   for (const input of node.inputs) if (input?.isConstant) readContent(input);

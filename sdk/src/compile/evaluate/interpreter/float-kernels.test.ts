@@ -18,7 +18,7 @@ import type { KernelOutputs, NodeTensor } from "./node-kernel.ts";
  */
 const FLOAT32_ROUNDING = 3e-6;
 /** Tolerance for GELU, whose Φ is approximated by a polynomial (see activation.ts). */
-const OF_GELU = 9e-5;
+const GELU_TOLERANCE = 9e-5;
 
 /** First opset with Gelu. */
 const OPSET = 20;
@@ -46,12 +46,12 @@ const rotary = (s: Sketch, x: Value, settings: Record<string, SketchAttribute> =
   );
 
 const cases: Record<string, Draw> = {
-  "Add of two": (s, x) => s.node("Add", [x, other(s)]),
+  "Add of two tensors": (s, x) => s.node("Add", [x, other(s)]),
   "Add of a bias": (s, x) => s.node("Add", [s.random([WIDTH]), x]),
   "Add of one number": (s, x) => s.node("Add", [x, 0.3]),
   "Add of positions": (s, x) => s.node("Add", [x, s.random([TOKENS, WIDTH])]),
-  "Mul of two": (s, x) => s.node("Mul", [x, other(s)]),
-  "Mul of leading ones": (s, x) => s.node("Mul", [x, s.random([1, 1, WIDTH])]),
+  "Mul of two tensors": (s, x) => s.node("Mul", [x, other(s)]),
+  "Mul by a tensor with leading dimensions of size 1": (s, x) => s.node("Mul", [x, s.random([1, 1, WIDTH])]),
   Relu: unary("Relu"),
   Tanh: unary("Tanh"),
   Sigmoid: unary("Sigmoid"),
@@ -62,7 +62,7 @@ const cases: Record<string, Draw> = {
   FastGelu: unary("FastGelu", MICROSOFT),
   "FastGelu with a bias": withBias("FastGelu"),
   QuickGelu: unary("QuickGelu", MICROSOFT),
-  "QuickGelu with its own factor": unary("QuickGelu", MICROSOFT, { alpha: { float: 1 } }),
+  "QuickGelu with another factor": unary("QuickGelu", MICROSOFT, { alpha: { float: 1 } }),
   LayerNormalization: (s, x) => s.node("LayerNormalization", [x, s.random([WIDTH], 1), s.random([WIDTH])]),
   "LayerNormalization without β": (s, x) =>
     s.node("LayerNormalization", [x, s.random([WIDTH], 1)], { axis: 2, epsilon: { float: 1e-3 } }),
@@ -122,7 +122,7 @@ describe("a float kernel", () => {
       expect(outputs[i]?.data).toHaveLength(data.length);
       data.forEach((number, at) => {
         const difference = Math.abs((outputs[i]?.data[at] as number) - number);
-        const bound = /^(Bias|Fast)?Gelu$/.test(node.opType) ? OF_GELU : FLOAT32_ROUNDING;
+        const bound = /^(Bias|Fast)?Gelu$/.test(node.opType) ? GELU_TOLERANCE : FLOAT32_ROUNDING;
         expect(difference).toBeLessThan(bound * Math.max(1, Math.abs(number)));
       });
     });

@@ -32,7 +32,7 @@ const MIN_GATED_COSINE = 0.998;
 /** Minimum cosine similarity with a 4-bit token embedding table. Measured: 0.9976. */
 const MIN_FOUR_BIT_COSINE = 0.995;
 /** Tolerance for logits, relative to the largest. Measured: at most 0.018. */
-const LOGITS = 0.03;
+const LOGIT_TOLERANCE = 0.03;
 /**
  * Tolerance for two layers in which a polynomial replaces Φ (error at most 9 · 10⁻⁵). Measured: 1.3 · 10⁻⁴ for values
  * around 1.
@@ -119,7 +119,7 @@ describe.each(classifierCases)("the edge engine's arithmetic on a classifier: $n
     (await referenceSession(graph).run(texts)).forEach((logits, i) => {
       expect(logits).toHaveLength(classifier.labels.length);
       logits.forEach((logit, label) => {
-        expect(Math.abs(logit - (wanted[i]?.[label] as number))).toBeLessThan(LOGITS * largest);
+        expect(Math.abs(logit - (wanted[i]?.[label] as number))).toBeLessThan(LOGIT_TOLERANCE * largest);
       });
     });
   });

@@ -58,14 +58,18 @@ describe("a padding mask", () => {
       (s, m) => ({ masked: (_, scores) => s.op("Add", [additive(s, m), scores]) }),
       LOWEST,
     ],
-    ["selected by", (s, m) => ({ masked: (_, scores) => s.op("Where", [condition(s, m), scores, LOWEST]) }), LOWEST],
     [
-      "selected by, −∞",
+      "used as a condition",
+      (s, m) => ({ masked: (_, scores) => s.op("Where", [condition(s, m), scores, LOWEST]) }),
+      LOWEST,
+    ],
+    [
+      "used as a condition, with −∞",
       (s, m) => ({ masked: (_, scores) => s.op("Where", [condition(s, m), scores, -Infinity]) }),
       LOWEST,
     ],
     [
-      "selected by its inverse",
+      "whose inverse is used as a condition",
       (s, m) => ({ masked: (_, scores) => s.op("Where", [s.op("Not", [condition(s, m)]), -10_000, scores]) }),
       -10_000,
     ],
@@ -108,7 +112,7 @@ describe("a padding mask", () => {
 describe("a padding mask with batch and heads in one axis", () => {
   it.each<[string, (s: Sketch, scores: Value, mask: Value) => Value]>([
     ["added to reshaped scores", (s, scores, m) => s.op("Add", [scores, additive(s, m)])],
-    ["selected by", (s, scores, m) => s.op("Where", [condition(s, m), scores, LOWEST])],
+    ["used as a condition", (s, scores, m) => s.op("Where", [condition(s, m), scores, LOWEST])],
   ])("%s becomes the mask input of the operator", async (_, masked) => {
     const found = await fuse((s, m) => {
       const length = s.op("Slice", [s.op("Shape", [m]), [1], [2]]);
@@ -188,7 +192,7 @@ describe("a bias on the scores", () => {
       (s) => ({ masked: (_, scores) => s.op("Add", [scores, s.input("bias", [HEADS, "sequence", "sequence"])]) }),
     ],
     [
-      "as a condition",
+      "given as a condition",
       (s) => ({
         masked: (_, scores) =>
           s.op("Where", [s.input("seen", ["batch", 1, "sequence", "sequence"], "bool"), scores, -10_000]),
@@ -235,12 +239,12 @@ describe("an unsupported mask", () => {
       "by a large negative number",
     ],
     [
-      "only applied after the softmax",
+      "applied only after the softmax",
       (s, m) => ({ probabilities: (_, p) => s.op("Where", [condition(s, m), p, 0]) }),
       "that are not masked before it",
     ],
     [
-      "another one applied after the softmax",
+      "with a different mask applied after the softmax",
       (s, m) => ({
         masked: (_, scores) => s.op("Add", [scores, additive(s, m)]),
         probabilities: (_, p) => s.op("Where", [s.input("other", ["batch", 1, 1, "sequence"], "bool"), p, 0]),

@@ -21,9 +21,9 @@ export type MaskKind =
   | {
       readonly kind: "padding";
       readonly input: Value;
-      /** Number that is added to the scores of hidden keys; undefined for conditions. */
+      /** Number that is added to the scores of hidden keys; undefined for a boolean mask. */
       readonly fill: number | undefined;
-      /** For conditions: the value for attended keys. */
+      /** Value of a boolean mask for attended keys; undefined for other masks. */
       readonly attended: number | undefined;
     }
   | { readonly kind: "refused"; readonly why: string };

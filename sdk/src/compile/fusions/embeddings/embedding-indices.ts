@@ -7,11 +7,11 @@ import type { Question } from "../../rewrite/rule.ts";
 
 /** The kind of indices into an embedding table. */
 export type EmbeddingIndices =
-  /** offset, offset + 1, … along the last axis, in every row. */
+  /** The indices offset, offset + 1, … along the last axis, in every row. */
   | { readonly kind: "range"; readonly offset: number }
   /** The same index everywhere. */
   | { readonly kind: "same"; readonly index: number }
-  /** All others: an input of the graph, or computed from inputs. */
+  /** Any other indices, such as an input of the graph. */
   | { readonly kind: "data" };
 
 /**

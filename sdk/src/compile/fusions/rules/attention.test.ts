@@ -260,7 +260,7 @@ describe("attention is not fused", () => {
       "values are multiplied by a constant",
     ],
     [
-      "with queries that are not heads",
+      "with queries that are not split into heads",
       { heads: (s, x) => [s.op("Tanh", [split(s, dense(s, x))]), split(s, dense(s, x)), split(s, dense(s, x))] },
       "queries are not split into heads",
     ],

@@ -51,7 +51,7 @@ describe("normalized embeddings", () => {
     ["tokens, types and positions", (s, tokens) => [typed(s), positioned(s, tokens)], POSITIONS, true],
     ["tokens, positions and types", (s, tokens) => [positioned(s, tokens), typed(s)], POSITIONS, true],
     ["tokens and positions", (s, tokens) => [positioned(s, tokens)], POSITIONS, false],
-    ["positions from 2 on", (s, tokens) => [positioned(s, tokens, 2), typed(s)], POSITIONS - 2, true],
+    ["positions that start at 2", (s, tokens) => [positioned(s, tokens, 2), typed(s)], POSITIONS - 2, true],
     [
       "positions sliced from their table",
       (s, tokens) => [

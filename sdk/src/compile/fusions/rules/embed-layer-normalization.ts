@@ -19,8 +19,8 @@ export const embedLayerNormalizationFusion: Rule = rule("EmbedLayerNormalization
     if (!total || !gamma || !beta || total.shape?.length !== 3) return undefined;
     const terms = sumTerms(total);
     if (!terms.some((term) => lookupOf(term))) return undefined;
-    const unlike = whyNotFusable(root);
-    if (unlike) return unlike;
+    const refusal = whyNotFusable(root);
+    if (refusal) return refusal;
     if (graph.isOutput(total) || total.users.size > 1)
       return refuse("the sum of the embeddings is also read by other nodes", total.producer);
 

@@ -44,7 +44,7 @@ describe("layer normalization", () => {
     ["with the square as a power", {}],
     ["with the square as a product", { square: (s, c) => s.op("Mul", [c, c]) }],
     ["with axes as an input", { mean: (s, x) => s.op("ReduceMean", [x, [2]]) }, 18],
-    ["over the axis from the front", { mean: (s, x) => s.op("ReduceMean", [x], { axes: [2] }) }],
+    ["over the last axis, counted from the front", { mean: (s, x) => s.op("ReduceMean", [x], { axes: [2] }) }],
     ["with swapped operands", { swapped: true }],
     [
       "with mean − x under the square",
@@ -56,21 +56,21 @@ describe("layer normalization", () => {
         },
       },
     ],
-    ["without offset", { offset: () => undefined }],
+    ["without beta", { offset: () => undefined }],
     [
-      "as it is initialised, gain 1 and offset 0",
+      "with gamma 1 and beta 0, as initialized",
       {
         gain: (s) => s.floats([HIDDEN], Array(HIDDEN).fill(1)),
         offset: (s) => s.floats([HIDDEN], Array(HIDDEN).fill(0)),
       },
     ],
     [
-      "with gain and offset of three axes",
+      "with gamma and beta of three axes",
       { gain: (s) => s.random([1, 1, HIDDEN], 1), offset: (s) => s.random([1, 1, HIDDEN]) },
     ],
     ["with the reciprocal of the deviation", { quotient: (s, c, d) => s.op("Mul", [c, s.op("Reciprocal", [d])]) }],
     ["with casts that change nothing", { square: (s, c) => s.op("Pow", [s.op("Cast", [c], { to: CAST.float32 }), 2]) }],
-    ["with the average over all axes but two", { mean: (s, x) => s.op("GlobalAveragePool", [x]) }],
+    ["with GlobalAveragePool as the mean", { mean: (s, x) => s.op("GlobalAveragePool", [x]) }],
   ])("%s becomes one operator", async (_, parts, opset) => {
     const { counts, graph } = await fuse(parts, opset);
     expect(counts).toEqual({ LayerNormalization: 1 });
@@ -119,15 +119,15 @@ describe("layer normalization", () => {
     ["over another axis", { mean: (s, x) => s.op("ReduceMean", [x], { axes: [1] }) }, "instead of"],
     ["over two axes", { mean: (s, x) => s.op("ReduceMean", [x], { axes: [1, 2] }) }, "instead of"],
     ["without epsilon", { epsilon: () => undefined }, "instead of"],
-    ["without gain", { gain: () => undefined }, ""],
+    ["without gamma", { gain: () => undefined }, ""],
     ["with a negative epsilon", { epsilon: () => -EPSILON }, "epsilon is not a positive number"],
     ["with an epsilon for each channel", { epsilon: (s) => s.random([HIDDEN], 1) }, "epsilon is not a positive number"],
     [
-      "with a gain for each token",
+      "with a gamma for each token",
       { gain: (s) => s.input("gain", ["batch", "sequence", HIDDEN]) },
       "instead of a constant",
     ],
-    ["with a gain for the whole", { gain: (s) => s.random([1], 2) }, "not a vector as long as the last axis"],
+    ["with one gamma for all channels", { gain: (s) => s.random([1], 2) }, "not a vector as long as the last axis"],
     ["that subtracts another mean", { centred: (s, x) => s.op("Sub", [x, meanOf(s, s.op("Tanh", [x]))]) }, ""],
   ])("%s is not fused", async (_, parts, why) => {
     const found = await fuse(parts);

@@ -20,8 +20,8 @@ export const skipLayerNormalizationFusion: Rule = rule("SkipLayerNormalization",
     const [a, b] = [value("a"), value("b")];
     const { shape } = total;
     if (!shape || !gamma) return undefined;
-    const unlike = whyNotFusable(root);
-    if (unlike) return unlike;
+    const refusal = whyNotFusable(root);
+    if (refusal) return refusal;
     if (a.isConstant || b.isConstant || !sameShape(a.shape, shape) || !sameShape(b.shape, shape)) {
       return refuse("one of the added tensors is a constant, or their shapes differ", total.producer);
     }

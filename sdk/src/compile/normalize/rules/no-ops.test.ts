@@ -23,8 +23,8 @@ describe("an operator without effect is removed", () => {
     ["Expand to its own shape", (s, x) => s.op("Expand", [x, shapeOf(s, x)])],
     ["Expand to ones", (s, x) => s.op("Expand", [x, [1, 1, 1]])],
     ["Tile once", (s, x) => s.op("Tile", [x, [1, 1, 1]])],
-    ["Slice of everything", (s, x) => s.op("Slice", [x, [0], [2 ** 31 - 1], [1]])],
-    ["Concat of one", (s, x) => s.op("Concat", [x], { axis: 1 })],
+    ["Slice of all elements", (s, x) => s.op("Slice", [x, [0], [2 ** 31 - 1], [1]])],
+    ["Concat of one tensor", (s, x) => s.op("Concat", [x], { axis: 1 })],
     ["Transpose to the same order", (s, x) => s.op("Transpose", [x], { perm: [0, 1, 2] })],
     ["x + 0", (s, x) => s.op("Add", [x, 0])],
     ["0 + x", (s, x) => s.op("Add", [0, x])],
@@ -69,22 +69,26 @@ describe("an operator with an effect stays", () => {
       "Slice",
     ],
     ["Slice of a part", (s, x) => s.op("Slice", [x, [1], [4], [2]]), "Slice"],
-    ["Expand to more", (s, x) => s.op("Expand", [x, [2, 1, 1, 1]]), "Expand"],
+    ["Expand to a larger shape", (s, x) => s.op("Expand", [x, [2, 1, 1, 1]]), "Expand"],
     [
       "Expand of an axis of size 1",
       (s, x) => s.op("Expand", [s.op("ReduceMax", [x], { axes: [2] }), [1, 1, 4]]),
       "Expand",
     ],
     ["Tile twice", (s, x) => s.op("Tile", [x, [1, 1, 2]]), "Tile"],
-    ["Concat of two", (s, x) => s.op("Concat", [x, x], { axis: 2 }), "Concat"],
+    ["Concat of two tensors", (s, x) => s.op("Concat", [x, x], { axis: 2 }), "Concat"],
     ["Transpose of two axes", (s, x) => s.op("Transpose", [x], { perm: [1, 0, 2] }), "Transpose"],
-    ["Transpose without an order", (s, x) => s.op("Transpose", [x]), "Transpose"],
+    ["Transpose without perm", (s, x) => s.op("Transpose", [x]), "Transpose"],
     [
-      "Where true, widened",
+      "Where true that adds an axis",
       (s, x) => s.op("Where", [s.constant(tensor("bool", [2, 1, 1, 1], Uint8Array.of(1, 1))), x, 0]),
       "Where",
     ],
-    ["Where by an input", (s, x) => s.op("Where", [s.input("c", ["batch", 1, 1], "bool"), x, 0]), "Where"],
+    [
+      "Where with a condition from an input",
+      (s, x) => s.op("Where", [s.input("c", ["batch", 1, 1], "bool"), x, 0]),
+      "Where",
+    ],
   ])("%s", async (_, draw, opType) => {
     expect((await canonical(draw)).counts[opType]).toBe(1);
   });
