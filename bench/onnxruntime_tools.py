@@ -1,4 +1,4 @@
-"""What the scripts around onnxruntime's tools share."""
+"""Functions for the scripts that run onnxruntime's tools."""
 
 import json
 import resource
@@ -7,7 +7,7 @@ from onnxruntime import __version__
 
 
 def fuse(source):
-    # Here, because it takes time and memory that quantizing alone does not.
+    # Imported here, because quantization alone does not need it, and the import takes time and memory.
     from onnxruntime.transformers.optimizer import optimize_model
 
     return optimize_model(source, model_type="bert", opt_level=0)

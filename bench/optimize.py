@@ -1,4 +1,4 @@
-"""onnxruntime's own optimizer on one file, in a process of its own: python optimize.py in.onnx out.onnx"""
+"""Optimizes a file with onnxruntime's own optimizer: python optimize.py in.onnx out.onnx"""
 
 import sys
 

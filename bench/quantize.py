@@ -1,4 +1,4 @@
-"""onnxruntime's own dynamic quantization of one file, in a process of its own:
+"""Quantizes a file with onnxruntime's own dynamic quantization:
 
 python quantize.py in.onnx out.onnx [--per-channel] [--optimize] [--default-float32]
 """
@@ -15,8 +15,8 @@ parser = argparse.ArgumentParser()
 parser.add_argument("source")
 parser.add_argument("out")
 parser.add_argument("--per-channel", action="store_true")
-parser.add_argument("--optimize", action="store_true", help="quantize what onnxruntime's optimizer makes of the file")
-parser.add_argument("--default-float32", action="store_true", help="take tensors of unknown type for float32")
+parser.add_argument("--optimize", action="store_true", help="optimize the file with onnxruntime's optimizer before quantization")
+parser.add_argument("--default-float32", action="store_true", help="treat tensors of unknown type as float32")
 options = parser.parse_args()
 
 source = options.source

@@ -5,6 +5,7 @@ const WARM_UP_MS = 50;
 
 /**
  * Warms `run` up.
+ *
  * @returns a function that takes a sample: the seconds of one call
  */
 export function sampler(run: () => void): () => number {

@@ -46,6 +46,7 @@ function feedsOf(rows: readonly string[], dtype: "int32" | "int64", vocabulary: 
 
 /**
  * Optimizes the model at a path, and expects the same results for every kind of padding.
+ *
  * @returns the nodes of the optimized graph
  */
 async function nodesAfter(path: string, feeds: readonly Tensors[]): Promise<readonly { readonly opType: string }[]> {

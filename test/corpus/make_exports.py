@@ -1,11 +1,11 @@
 """
-Makes test/corpus/exports: models of random weights, as the usual exporters write them.
+Makes test/corpus/exports: models with random weights, written by the usual exporters.
 
-Each case is a folder with `model.onnx` and `case.json` (inputs, and outputs by onnxruntime with its optimization off, which
-are compared with the framework's own first). The graphs are the exporters' output for the Apache-2.0 model classes of
-transformers; the weights come from a seeded generator, so that no file holds anybody's training data.
+Each case is a folder with `model.onnx` and `case.json`: inputs, and the outputs of onnxruntime without optimizations. The
+outputs must agree with those of the framework. The exporters get the Apache-2.0 model classes of transformers. The weights
+come from a seeded generator, so the files contain no training data.
 
-Every group needs an environment of its own, with Python 3.11:
+Each group needs its own environment, with Python 3.11:
 
     pip install --no-deps torch==2.13.0+cpu      # groups torch, torch-transformers4, torch-old
     torch                transformers==5.23.0 onnx==1.23.2 onnxscript==0.7.2 onnxruntime==1.30.0
@@ -15,8 +15,8 @@ Every group needs an environment of its own, with Python 3.11:
 
     python test/corpus/make_exports.py torch test/corpus/exports [name ...]
 
-One thing is removed: the notes that the dynamo exporter attaches to nodes, two thirds of a file. One case keeps them, without
-the Python stack traces, which hold paths of the machine.
+The script removes the notes that the dynamo exporter adds to nodes, which are two thirds of a file. One case keeps them,
+but without the Python stack traces, which contain paths of the machine.
 """
 
 import json
@@ -37,7 +37,7 @@ SEED = 20261122
 VOCABULARY, HIDDEN, LAYERS, HEADS, INNER, POSITIONS = 60, 16, 2, 2, 32, 24
 STACK_TRACE = "pkg.torch.onnx.stack_trace"
 KEEPS_NOTES = "bert-sdpa-dynamo20"
-# Sums of float32 in another order, on outputs of a few units.
+# Tolerance for another order of float32 sums, on outputs with magnitudes of a few units.
 TOLERANCE = 2e-5
 
 SIZES = dict(
@@ -78,7 +78,7 @@ CONFIGS = {
 
 
 def batches(model_type):
-    """Three sets of inputs: padded on the right, without padding, and padded on either side."""
+    """Returns three sets of inputs: with right padding, without padding, and with padding on both sides."""
     random = np.random.default_rng(SEED)
     masks = [
         [[1] * 8, [1] * 5 + [0] * 3],
@@ -112,7 +112,7 @@ def stored(tensors):
 
 
 def finish(folder, name, path, feeds, wanted, facts, compared=3):
-    """Writes a case, after onnxruntime has computed what the framework does from the first `compared` inputs."""
+    """Writes a case. Checks first that onnxruntime and the framework agree on the first `compared` inputs."""
     model = onnx.load(path)
     for graph in [model.graph, *model.functions]:
         for node in graph.node:
@@ -186,7 +186,7 @@ def torch_wrapper(model, names, task):
     import torch
 
     class Wrapper(torch.nn.Module):
-        """Takes inputs by position, and gives one tensor."""
+        """Takes inputs by position, and returns one tensor."""
 
         def __init__(self):
             super().__init__()
@@ -196,7 +196,7 @@ def torch_wrapper(model, names, task):
             result = self.model(**dict(zip(names, values)))
             return result.logits if task == "seq-cls" else result.last_hidden_state
 
-    # Both exporters name inputs by the function's parameters.
+    # Both exporters name the inputs after the function's parameters.
     class Named(Wrapper):
         pass
 
@@ -208,7 +208,7 @@ def torch_wrapper(model, names, task):
 
 
 def fake_quantized(model, per_channel):
-    """What training aware of quantization leaves: linear layers with fake quantization before them and of their weights."""
+    """Adds fake quantization of inputs and weights to linear layers, like quantization-aware training."""
     import torch
 
     class Quantized(torch.nn.Module):
@@ -356,7 +356,7 @@ def export_optimum(name, folder, model_type, task="base", sizes={}, level=None):
             "attention": "sdpa",
             "config": {**CONFIGS[model_type], **sizes},
         }
-        # The operators of onnxruntime that level O2 puts in do not take rows that are padded on the left, as the last set's.
+        # Level O2 inserts operators of onnxruntime that do not support left padding, which the last set has.
         compared = 2 if level else 3
         finish(folder, name, os.path.join(target, "model.onnx"), feeds, wanted, facts, compared)
 
@@ -455,5 +455,5 @@ if __name__ == "__main__":
             continue
         try:
             export(name, out, *options)
-        except Exception as error:  # One exporter's failure should not keep the others from being made.
+        except Exception as error:  # A failure must not stop the other exports.
             print(f"{name} FAILED: {type(error).__name__}: {str(error)[:600]}", file=sys.stderr)

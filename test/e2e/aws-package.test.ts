@@ -64,7 +64,7 @@ describe.runIf(process.platform === "linux" && process.arch === "x64")("the regi
 
   /** Calls the packaged handler in an environment with the template's variables and Lambda's own. */
   async function invoke(events: object[], env = {}): Promise<{ statusCode: number; body: string }[]> {
-    if (!model) throw new Error("no model is published");
+    if (!model) throw new Error("No model is published.");
     const { Handler, Environment } = template.Resources.RegionLambdaFunction.Properties;
     const dot = Handler.lastIndexOf(".");
     const { stdout } = await exec(

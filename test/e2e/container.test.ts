@@ -15,7 +15,7 @@ const exec = promisify(execFile);
 /**
  * Replaces `npm ci`, because tests have no network. npm still checks that it could install from the files that the
  * Dockerfile has copied so far; then the modules of this machine replace the download. Files are hard-linked and
- * folders are not, so a step that removes some does not remove ours.
+ * folders are not, so a build step that deletes files does not delete ours.
  */
 async function substituteInstall(command: string, folder: string): Promise<boolean> {
   if (!command.startsWith("npm ci")) return false;

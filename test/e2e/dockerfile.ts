@@ -31,7 +31,8 @@ interface Replay {
 
 /**
  * Builds a Dockerfile without Docker. The steps use this machine's Node and shell instead of the base images.
- * // @throws Error at the first instruction that fails or is unknown
+ *
+ * @throws Error at the first instruction that fails or is unknown
  */
 export async function replayDockerfile({ dockerfile, context, into, env, substitute }: Replay): Promise<Image> {
   const isIgnored = await readDockerignore(context);

@@ -102,6 +102,7 @@ afterAll(() => model.release());
 
 /**
  * Requests the vector of a text.
+ *
  * @returns the vector, or the error's code
  */
 async function ask(text: string): Promise<Float32Array | string> {
@@ -134,7 +135,7 @@ describe("the edge in workerd, before its model has arrived completely", () => {
     expect(held).toHaveLength(1);
   });
 
-  it("uses no byte of a damaged rest, and loads the model again", async () => {
+  it("uses no byte of a model that is damaged later on, and loads the model again", async () => {
     expect(await ask(FREQUENT)).toEqual(await vectorOf(FREQUENT));
     const rare = ask(RARE);
     // A later request has been answered, so this one waits for the rest of the model.

@@ -1,6 +1,6 @@
-"""Writes classifiers.json: what transformers computes with tiny classifiers of every family.
+"""Writes classifiers.json: the logits that transformers computes with tiny classifiers of every family.
 
-Weights are numbers that test/suites/classifier-case.ts draws again: see `values` in both. Run with torch and transformers.
+test/fixtures/classifier-case.ts draws the same weights: see `draw` there and `values` here. Needs torch and transformers.
 """
 
 import json
@@ -44,7 +44,7 @@ def mulberry32(seed):
 
 
 def values(name, shape, random):
-    """Gains around 1, everything else around 0."""
+    """Draws random values: around 1 for gains, around 0 for all other tensors."""
     center, spread = (0, 2 / shape[1] ** 0.5) if len(shape) == 2 else (0 if name.endswith("bias") else 1, 0.5)
     numbers = [center + spread * (2 * next(random) - 1) for _ in range(int(numpy.prod(shape)))]
     return torch.tensor(numpy.array(numbers, dtype=numpy.float32).reshape(shape))

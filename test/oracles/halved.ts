@@ -23,7 +23,8 @@ export type Counts = (run: number, row: number, token: number) => boolean;
 /**
  * Converts a graph to fp16. Expects a valid graph with the original's inputs and outputs, without unnecessary casts,
  * and with finite values wherever the original has them.
- * // @param feeds inputs for both graphs. The fp16 graph runs with and without onnxruntime's optimizations, and with
+ *
+ * @param feeds inputs for both graphs. The fp16 graph runs with and without onnxruntime's optimizations, and with
  * all values rounded.
  */
 export async function halved(graph: Graph, feeds: readonly Tensors[], counts: Counts = () => true) {

@@ -68,7 +68,8 @@ export function fusedCounts(nodes: Iterable<{ readonly opType?: string | undefin
 
 /**
  * Returns the largest difference of two elements at the same index; infinity if only one of them is NaN.
- * // @throws RangeError if the outputs have different names, types or shapes
+ *
+ * @throws RangeError if the outputs have different names, types or shapes
  */
 export function largestOutputDifference(found: Tensors, wanted: Tensors): number {
   const signature = (tensors: Tensors) =>

@@ -67,7 +67,8 @@ const typeText = (text: string): string => text.replace(/"[^"]*"|typeof [\w.]+|\
 
 /**
  * Lists the types that an entry's public declarations mention, but that cannot be imported from it.
- * // @returns `Name (in Declaration)`
+ *
+ * @returns `Name (in Declaration)`
  */
 export function unnamedTypes(entry: string): string[] {
   const roots = [...read(entry).exported.keys()].flatMap((name) => resolve(entry, name) ?? []);

@@ -21,7 +21,8 @@ export async function packSdk(destination: string): Promise<string> {
 /**
  * Makes an empty project with the packed SDK in its node_modules. Needs no network: dependencies are links to those of
  * the repository.
- * // @param peers also link the packages that are optional for users, and those that examples import
+ *
+ * @param peers also link the packages that are optional for users, and those that examples import
  */
 export async function installedProject({ peers }: { peers: boolean }): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), "bert-edge-package-"));
@@ -51,6 +52,7 @@ export async function runNode(folder: string, args: readonly string[], node = pr
 
 /**
  * Type-checks all .ts files of a project with strict and nodenext settings.
+ *
  * @throws Error with tsc's messages
  */
 export async function checkTypes(folder: string): Promise<void> {

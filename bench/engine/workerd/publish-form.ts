@@ -24,6 +24,7 @@ export interface Publication extends Pick<Target, "engine" | "precision"> {
 
 /**
  * Publishes one form of a model to the bucket in a folder, as the model of an edge target.
+ *
  * @returns its parity with float32
  */
 export async function publishForm(publication: Publication, folder: string): Promise<Parity> {

@@ -55,6 +55,7 @@ export async function startWorker({ modules, model, folder }: WorkerOptions): Pr
 
 /**
  * Reads the vectors of a response.
+ *
  * @throws Error unless the status is 200
  */
 export async function vectorsOf(response: Response): Promise<number[][]> {

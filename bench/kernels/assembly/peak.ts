@@ -1,6 +1,6 @@
 /*
- * Independent instructions on registers, enough of them to keep all units at work: nothing is loaded. Twelve sums and their
- * operands are what 16 registers hold; they begin unlike each other, so that none is computed for another.
+ * Runs enough independent instructions on registers to keep all execution units busy, without memory access. Twelve sums
+ * and their operands fit into 16 registers. The sums start with different values, so the compiler cannot merge them.
  */
 
 /** Multiply–adds per round. */

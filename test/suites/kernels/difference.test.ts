@@ -37,12 +37,12 @@ describe("difference", () => {
     [
       "a byte before the result",
       (memory, _, out) => memory.setUint8(out - 1, 0),
-      /became 0, which belongs to no operand/,
+      /which belongs to no operand, became 0/,
     ],
     [
       "a byte after the result",
       (memory, _, out) => memory.setUint8(out + 64, 0),
-      /became 0, which belongs to no operand/,
+      /which belongs to no operand, became 0/,
     ],
   ])("finds %s", async (_, spoil, wanted) => {
     expect(await spoilt(spoil)).toMatch(wanted);

@@ -5,7 +5,8 @@ import { bytesOfArray, type KernelMachine, type Placement, place } from "./place
 
 /**
  * Runs a call and compares the whole memory with the scalar reference, byte by byte.
- * // @returns the first difference; undefined if there is none
+ *
+ * @returns the first difference; undefined if there is none
  */
 export async function difference(
   name: KernelName,

@@ -79,7 +79,7 @@ export function place(
     const content = "scratchBytes" in operand ? undefined : bytesOfArray(operand);
     const size = content?.length ?? (operand as Scratch).scratchBytes(kernels);
     const offset = alignment * Math.floor((end - size) / alignment);
-    if (offset < MODEL + GUARD) throw new RangeError(`${name} needs more than ${bytes.length} bytes`);
+    if (offset < MODEL + GUARD) throw new RangeError(`${name} needs more than ${bytes.length} bytes of memory.`);
     if (content) bytes.set(content, offset);
     offsets.set(operand, offset);
     end = offset - GUARD - Math.floor(64 * random());

@@ -14,7 +14,8 @@ const MAX = 1.6e38;
 
 /**
  * Quantizes rows to the input format of gemmInt8.
- * // @returns the values, and for each row {scale, zero point, Σ values − width · zero point, 0}
+ *
+ * @returns the values, and for each row {scale, zero point, Σ values − width · zero point, 0}
  */
 export function quantizedRows(x: Float32Array, width: number) {
   const { values, scales, zeroPoints, sums } = quantizeRows(x, width, I8);
