@@ -1,10 +1,10 @@
-"""Code points as TypeScript has them."""
+"""Writes sets of code points as TypeScript strings."""
 
 import textwrap
 
 
 def ranges(points):
-    """"61-63 ff": hexadecimal ranges and single ones."""
+    """Returns code points as hexadecimal ranges and single values, such as "61-63 ff"."""
     runs = []
     for point in points:
         if runs and runs[-1][1] == point - 1:
@@ -15,7 +15,7 @@ def ranges(points):
 
 
 def literal(points, indent="", width=110):
-    """A string, as a template of several lines where it is long."""
+    """Returns the ranges as a TypeScript string; as a template with several lines if it is long."""
     lines = textwrap.wrap(ranges(points), width, break_on_hyphens=False)
     if len(lines) == 1:
         return f'"{lines[0]}"'

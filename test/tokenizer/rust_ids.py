@@ -1,6 +1,6 @@
-"""Token ids by Hugging Face's Rust tokenizers: rust_ids.py <tokenizer.json> < texts.json > ids.json
+"""Computes token ids with Hugging Face's Rust tokenizers: rust_ids.py <tokenizer.json> < texts.json > ids.json
 
-Reads a list of texts and writes a list of lists of ids, special tokens included, uncut and not padded.
+Reads a list of texts and writes a list of id lists: with special tokens, without truncation and padding.
 """
 
 import json

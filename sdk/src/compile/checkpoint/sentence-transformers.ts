@@ -23,7 +23,7 @@ const poolings: Readonly<Record<string, Pooling>> = {
   pooling_mode_max_tokens: "max",
 };
 
-/** How token embeddings become a sentence embedding. */
+/** How hidden states become a sentence embedding. */
 export interface SentenceHead {
   pooling: Pooling;
   normalize: boolean;

@@ -8,16 +8,16 @@ import type { WrittenArtifact } from "./write-artifact.ts";
 
 type Files = Map<string, Uint8Array<ArrayBuffer>>;
 
-/** A target that is quantized and measured, with its model file. */
+/** A quantized target with its measured accuracy and its model file. */
 export interface PackedTarget {
   readonly name: TargetName;
   readonly target: Omit<Target, "model">;
   readonly bytes: Uint8Array<ArrayBuffer>;
-  /** Extension of the model file. */
+  /** Extension of the model file's name. */
   readonly extension: string;
 }
 
-/** Puts targets, tokenizer and manifest together. Targets with the same bytes share a file. */
+/** Assembles targets, tokenizer and manifest. Targets with the same model bytes share a file. */
 export async function assembleArtifact(
   name: string,
   model: TextModel,
@@ -32,7 +32,11 @@ export async function assembleArtifact(
   return { manifest: await manifestOf(name, model, files, targets), files };
 }
 
-/** Describes an artifact of these files: the models of the targets and the files of the tokenizer. */
+/**
+ * Returns the manifest of an artifact.
+ *
+ * @param files model files of the targets and files of the tokenizer
+ */
 export const manifestOf = async (
   name: string,
   { task, maxTokens, config, tokenizer }: TextModel,
@@ -49,7 +53,7 @@ export const manifestOf = async (
   targets,
 });
 
-/** Adds a model file, unless its bytes are there already, and returns its name. */
+/** Adds a model file and returns its name. If a file with the same bytes exists, returns the name of that file. */
 function addFile(files: Files, bytes: Uint8Array<ArrayBuffer>, name: string): string {
   const same = [...files].find(([, known]) => Buffer.compare(known, bytes) === 0);
   if (same) return same[0];
@@ -59,7 +63,7 @@ function addFile(files: Files, bytes: Uint8Array<ArrayBuffer>, name: string): st
 }
 
 /**
- * Returns a model's name: the one that is given, or that of its folder.
+ * Returns a model's name: `given`, or the name of the model's folder.
  *
  * @param model path of the folder, or its files
  * @throws BertEdgeError `name_invalid`
@@ -71,6 +75,6 @@ export function modelName(given: string | undefined, model: string | ReadonlyMap
   throw new BertEdgeError(
     "name_invalid",
     `${JSON.stringify(name)} cannot be a model's name: ${result.issues[0].message}.`,
-    { hint: "Give one with --name, or with the option `name`." },
+    { hint: "Choose a name with --name, or with the option `name`." },
   );
 }

@@ -11,7 +11,7 @@ vi.mock("node:fs/promises", async (importOriginal) => {
   return { ...original, rename: vi.fn(original.rename) };
 });
 
-/** Writes a small artifact of `content`. */
+/** Writes a small artifact whose model file contains `content`. */
 async function write(out: string, content: string): Promise<void> {
   const files = smallFiles(content);
   await writeArtifact(out, { manifest: await smallManifest(files), measurements, files });
@@ -20,7 +20,7 @@ async function write(out: string, content: string): Promise<void> {
 const modelOf = async (out: string) => textOf(await (await openFolder(out)).read("model.int8.onnx"));
 
 describe("writeArtifact", () => {
-  it("writes the manifest and the files it lists, into a folder that need not be there", async () => {
+  it("writes the manifest and its files, and creates the folder", async () => {
     const folder = await temporaryFolder();
     await write(join(folder, "deep/er/artifact"), "weights");
     expect(await modelOf(join(folder, "deep/er/artifact"))).toBe("model of weights");
@@ -29,7 +29,7 @@ describe("writeArtifact", () => {
     );
   });
 
-  it("takes an empty folder for a place", async () => {
+  it("writes into an empty folder", async () => {
     const folder = await temporaryFolder();
     await write(folder, "weights");
     expect(await modelOf(folder)).toBe("model of weights");
@@ -62,10 +62,10 @@ describe("writeArtifact", () => {
 
   it.each<[string, Record<string, string>, string]>([
     ["anything but an artifact", { "thesis.tex": "x" }, "holds thesis.tex"],
-    ["another thing's manifest.json", { "manifest.json": '{"name":"A web app","files":{}}' }, "holds manifest.json"],
+    ["the manifest.json of a web app", { "manifest.json": '{"name":"A web app","files":{}}' }, "holds manifest.json"],
     ["a manifest.json that is not JSON", { "manifest.json": "{" }, "holds manifest.json"],
     [
-      "a file that the artifact there does not list",
+      "a file that its manifest does not list",
       { "notes.txt": "x", "manifest.json": '{"format":"bert-edge/1","files":{}}' },
       "holds notes.txt",
     ],
@@ -83,7 +83,7 @@ describe("writeArtifact", () => {
     expect(await readdir(folder)).toEqual(["out"]);
   });
 
-  it("refuses a file in the way, and leaves it untouched", async () => {
+  it("refuses to replace a file, and leaves it untouched", async () => {
     const folder = await temporaryFolder();
     const out = join(folder, "out");
     await writeFile(out, "precious");
@@ -92,7 +92,7 @@ describe("writeArtifact", () => {
     expect(await readdir(folder)).toEqual(["out"]);
   });
 
-  it("leaves the older artifact, and nothing of the newer one, when a file cannot be written", async () => {
+  it("keeps only the older artifact when a file cannot be written", async () => {
     const folder = await temporaryFolder();
     const out = join(folder, "artifact");
     await write(out, "older");
@@ -104,7 +104,7 @@ describe("writeArtifact", () => {
     expect(await readdir(folder)).toEqual(["artifact"]);
   });
 
-  it("puts the older artifact back when the newer one cannot take its place", async () => {
+  it("restores the older artifact when the newer one cannot be moved to its place", async () => {
     const folder = await temporaryFolder();
     const out = join(folder, "artifact");
     await write(out, "older");
@@ -115,7 +115,7 @@ describe("writeArtifact", () => {
     expect(await readdir(folder)).toEqual(["artifact"]);
   });
 
-  it("replaces a link to an artifact, and leaves what it points to", async () => {
+  it("replaces a link to an artifact, and keeps the linked artifact", async () => {
     const folder = await temporaryFolder();
     await write(join(folder, "elsewhere"), "older");
     await symlink(join(folder, "elsewhere"), join(folder, "link"));

@@ -15,10 +15,10 @@ export interface WrittenArtifact {
 }
 
 /**
- * Writes an artifact folder. It is written to a temporary folder first, so that `out` is always the old artifact or the
- * whole new one.
+ * Writes an artifact to a temporary folder and then moves it to `out`. So `out` always holds the complete old artifact or
+ * the complete new one.
  *
- * @throws BertEdgeError `out_occupied` when `out` holds files that are not part of an artifact
+ * @throws BertEdgeError `out_occupied` if `out` holds files that are not part of an artifact
  */
 export async function writeArtifact(out: string, artifact: WrittenArtifact): Promise<void> {
   const target = resolve(out);
@@ -33,12 +33,16 @@ export async function writeArtifact(out: string, artifact: WrittenArtifact): Pro
   }
 }
 
-/** @throws BertEdgeError `out_occupied` when `out` holds files that are not part of an artifact */
+/**
+ * Checks that `out` is empty, missing or an artifact.
+ *
+ * @throws BertEdgeError `out_occupied` if `out` holds files that are not part of an artifact
+ */
 export async function assertReplaceable(out: string): Promise<void> {
   const obstacle = await findObstacle(out);
   if (!obstacle) return;
   throw new BertEdgeError("out_occupied", `${out} ${obstacle}.`, {
-    hint: "Choose another --out; only an earlier artifact is replaced.",
+    hint: "Choose another --out: only an earlier artifact can be replaced.",
   });
 }
 
@@ -59,14 +63,20 @@ export const artifactFiles = ({
 
 const jsonBytes = (value: unknown) => new TextEncoder().encode(`${JSON.stringify(value, null, 2)}\n`);
 
-/** The part of a manifest that every format version has: enough to know the artifact's own files. */
+/**
+ * The part of a manifest that is the same in all format versions: the format's prefix, and the names of the artifact's
+ * files.
+ */
 const AnyManifest = v.pipe(
   v.string(),
   v.parseJson(),
   v.object({ format: v.pipe(v.string(), v.startsWith("bert-edge/")), files: v.record(v.string(), v.unknown()) }),
 );
 
-/** Returns why `target` must not be replaced. A manifest.json alone proves nothing: web apps have one too. */
+/**
+ * Returns why `target` must not be replaced; undefined if it may be. A manifest.json alone proves nothing: web apps have
+ * one too.
+ */
 async function findObstacle(target: string): Promise<string | undefined> {
   let entries: string[];
   try {
@@ -86,7 +96,7 @@ async function findObstacle(target: string): Promise<string | undefined> {
   return foreign && `holds ${foreign}, which is not part of an artifact`;
 }
 
-/** Moves `replacement` to `target`. If that fails, `target` stays as it is. */
+/** Moves `replacement` to `target`. Restores the old `target` if that fails. */
 async function replaceFolder(target: string, replacement: string): Promise<void> {
   const old = `${replacement}.old`;
   await rename(target, old).catch((error: NodeJS.ErrnoException) => {

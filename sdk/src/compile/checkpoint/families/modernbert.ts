@@ -33,12 +33,12 @@ const config = v.pipe(
     mlp_bias: v.optional(v.boolean(), false),
     /** Size of the attention window in tokens. A token attends to half of it, rounded down, on either side. */
     local_attention: v.optional(Count, 128),
-    // Keys that transformers writes before version 5.
+    // Keys written by transformers before version 5.
     global_attn_every_n_layers: v.optional(Count, 3),
     global_rope_theta: v.optional(Positive, GLOBAL_THETA),
     local_rope_theta: v.nullish(Positive),
     rope_scaling: v.optional(v.null_("scaled rotary positions are not supported so far")),
-    // Keys that transformers writes since version 5.
+    // Keys written by transformers since version 5.
     layer_types: v.nullish(v.array(v.picklist(["full_attention", "sliding_attention"]))),
     rope_parameters: v.nullish(
       v.object({

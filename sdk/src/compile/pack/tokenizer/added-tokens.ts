@@ -2,11 +2,11 @@ import type { AddedToken } from "../../../runtime/tokenizer/packed/packed-settin
 import type { CommonJson } from "./tokenizer-json.ts";
 
 /**
- * Returns the added tokens with the ids that Rust's `add_tokens` gives them, which ignores the file's: the vocabulary's id of
- * a token, or the next free one.
+ * Returns the added tokens with the ids that Rust's `add_tokens` gives them. It ignores the ids in the file: a token gets
+ * its id in the vocabulary, or the next free id.
  * https://github.com/huggingface/tokenizers/blob/main/tokenizers/src/tokenizer/added_vocabulary.rs
  *
- * @param size of the vocabulary; larger than the map where a token is in the file twice
+ * @param size entries in the file's vocabulary; more than in the map if the file lists a token twice
  */
 export function addedTokens(
   { added_tokens }: Pick<CommonJson, "added_tokens">,
@@ -25,6 +25,6 @@ export function addedTokens(
   return [...byId.values()];
 }
 
-/** Whether Rust's tokenizers load these added tokens: normalized, none may be empty or equal to another. */
+/** Whether Rust's tokenizers load these added tokens: after normalization, all must be different and none empty. */
 export const areUsable = (normalized: readonly string[]): boolean =>
   !normalized.includes("") && new Set(normalized).size === normalized.length;

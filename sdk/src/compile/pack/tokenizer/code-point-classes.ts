@@ -17,7 +17,9 @@ export interface CodePointSet {
   has(point: number): boolean;
 }
 
-/** Classes of code points in Hugging Face's Rust tokenizers, whichever Unicode version this Node.js has. */
+/**
+ * Sets of code points as Hugging Face's Rust tokenizers have them. They do not depend on the Unicode version of Node.js.
+ */
 export const classes = {
   removed: codePointSet(removed),
   punctuation: codePointSet(punctuation),
@@ -34,16 +36,16 @@ const combiningClasses = codePointNumbers(
   Object.entries(combining).map(([combiningClass, ranges]) => [Number(combiningClass), ranges]),
 );
 
-/** Returns the canonical combining class of a character without a decomposition. */
+/** Returns the canonical combining class of a character that does not decompose. */
 export const combiningClassOf = (point: number): number => combiningClasses[point] as number;
 
-/** Returns the set of the code points in "61-63 ff": hexadecimal ranges and single ones. */
+/** Returns the set of code points in a list of hexadecimal ranges and single values, such as "61-63 ff". */
 export function codePointSet(ranges: string): CodePointSet {
   const isIn = codePointNumbers([[1, ranges]]);
   return { has: (point) => isIn[point] === 1 };
 }
 
-/** Returns a number from 0 to 255 for each code point: that of its ranges, 0 outside all ranges. */
+/** Returns a number from 0 to 255 for each code point: the number of the ranges that contain it, or 0. */
 export function codePointNumbers(entries: Iterable<readonly [number: number, ranges: string]>): Uint8Array {
   const numbers = new Uint8Array(CODE_POINTS);
   for (const [number, ranges] of entries) {

@@ -1,7 +1,7 @@
 import { CODE_POINTS, type CodePointTable, PAGE_BITS } from "../../../runtime/tokenizer/packed/code-points.ts";
 
 const PAGE = 1 << PAGE_BITS;
-/** Planes 4 to 13, which have no characters. */
+/** Planes 4 to 13, which have no characters. `end` is exclusive. */
 const EMPTY = { first: 0x40000, end: 0xe0000 } as const;
 
 /** Whether a code point is in a plane without characters. */
@@ -10,7 +10,7 @@ export const isInEmptyPlane = (point: number): boolean => point > EMPTY.first &&
 /**
  * Builds the table of `runtime/tokenizer/packed/code-points.ts`. Equal pages are stored once.
  *
- * @param areEmptyPlanesAlike whether all code points of planes without characters have the same number
+ * @param areEmptyPlanesAlike whether all code points in planes without characters have the same number
  */
 export function codePointPages(numberOf: (point: number) => number, areEmptyPlanesAlike: boolean): CodePointTable {
   const pages: number[] = [];
@@ -29,7 +29,7 @@ export function codePointPages(numberOf: (point: number) => number, areEmptyPlan
   return { pageOf: Uint32Array.from(pageOf), pages: Uint32Array.from(pages) };
 }
 
-/** Numbers keys in the order in which they first come; calls `onNew` for a new key. */
+/** Returns the number of a key. Keys are numbered in the order of their first use; `onNew` is called for each new key. */
 export function numberOfKey(known: Map<string, number>, key: string, onNew: () => void): number {
   const number = known.get(key);
   if (number !== undefined) return number;

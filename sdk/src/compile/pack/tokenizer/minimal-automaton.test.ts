@@ -17,7 +17,7 @@ const arraysOf = (tokens: readonly EncodedToken[]): Record<keyof ReturnType<type
   return Object.fromEntries(arrays);
 };
 
-/** The oracle: the longest of all tokens that a text begins with. */
+/** Reference: the longest token at the beginning of a text, by comparing all tokens. */
 const longestOf = (tokens: readonly EncodedToken[], text: readonly number[]) =>
   tokens
     .filter(({ codes }) => codes.length > 0 && codes.every((code, i) => text[i] === code))
@@ -25,7 +25,7 @@ const longestOf = (tokens: readonly EncodedToken[], text: readonly number[]) =>
     .sort((a, b) => b.end - a.end)[0];
 
 describe("the minimal automaton", () => {
-  it("finds the longest token that a text begins with, and its id", () => {
+  it("finds the longest token at the beginning of a text, and its id", () => {
     fc.assert(
       fc.property(anyTokens, anyCodes, (tokens, text) => {
         const automaton = openAutomaton(arraysOf(tokens), VOCABULARY);
@@ -38,14 +38,14 @@ describe("the minimal automaton", () => {
     );
   });
 
-  it("shares a state between equal endings", () => {
+  it("shares one state between equal endings", () => {
     const endings = [1, 2, 3].flatMap((first) => [[first], [first, 4], [first, 4, 5]]);
     const { accepts, labels } = minimalAutomaton(endings.map((codes, id) => ({ codes, id })));
     expect(accepts).toEqual([0, 1, 1, 1]);
     expect(labels).toEqual([1, 2, 3, 4, 5]);
   });
 
-  it("is refused with any number changed, or finds only ids below the vocabulary size", () => {
+  it("is refused after damage, or finds only ids below the vocabulary size", () => {
     const outcomes = new Set<string>();
     fc.assert(
       fc.property(anyTokens, fc.nat(), fc.nat(), fc.nat(5), anyCodes, (tokens, list, place, number, text) => {

@@ -1,6 +1,6 @@
 import type { Automaton } from "../../../runtime/tokenizer/packed/automaton.ts";
 
-/** A token as the codes of its characters, and its id. */
+/** A token: the codes of its characters, and its id. */
 export interface EncodedToken {
   readonly codes: readonly number[];
   readonly id: number;
@@ -14,16 +14,18 @@ interface State {
 }
 
 /**
- * Builds the automaton of `runtime/tokenizer/packed/automaton.ts`. States from which the same endings are read are one state.
+ * Builds the automaton of `runtime/tokenizer/packed/automaton.ts`. States that accept the same token endings are merged.
  *
- * @param tokens all different
+ * @param tokens tokens that are all different
  */
 export function minimalAutomaton(tokens: readonly EncodedToken[]): AutomatonArrays {
   const sorted = tokens.toSorted((a, b) => compare(a.codes, b.codes));
   const states: State[] = [];
   const known = new Map<string, number>();
 
-  /** Returns the state that reads the endings of the sorted tokens [low, high), whose first `depth` codes are the same. */
+  /**
+   * Returns the state for the sorted tokens [low, high). Their first `depth` codes are equal; the state accepts the rest.
+   */
   function stateOf(low: number, high: number, depth: number): number {
     const code = (at: number) => (sorted[at] as EncodedToken).codes[depth];
     const accepts = low < high && code(low) === undefined ? 1 : 0;
@@ -44,7 +46,7 @@ export function minimalAutomaton(tokens: readonly EncodedToken[]): AutomatonArra
 
   const last = stateOf(0, sorted.length, 0);
   const arrays: AutomatonArrays = { edgeStart: [0], labels: [], targets: [], accepts: [], ids: [] };
-  // A state is made after the states that it leads to, and written before them.
+  // A state is numbered after the states that its edges lead to. The reversed order puts it before them.
   for (const { accepts, edges } of states.toReversed()) {
     for (const [label, target] of edges) {
       arrays.labels.push(label);
@@ -57,7 +59,7 @@ export function minimalAutomaton(tokens: readonly EncodedToken[]): AutomatonArra
   return arrays;
 }
 
-/** Numbers the characters of texts from 1 on. */
+/** Numbers all characters of the texts, from 1 on. */
 export function codesOfCharacters(texts: readonly string[]): Map<string, number> {
   const characters = new Set(texts.flatMap((text) => Array.from(text)));
   return new Map([...characters].sort().map((character, i) => [character, i + 1]));

@@ -5,7 +5,7 @@ import { packWordPiece } from "./word-piece/pack-word-piece.ts";
 /**
  * Packs a tokenizer.json into the file that `createPackedTokenizer` reads.
  *
- * @returns undefined unless it is a `WordPieceJson`, `ByteLevelJson` or `UnigramJson`
+ * @returns undefined unless tokenizer.json is a `WordPieceJson`, `ByteLevelJson` or `UnigramJson`
  */
 export const packTokenizer = (json: object): Uint8Array<ArrayBuffer> | undefined =>
   packWordPiece(json) ?? packByteLevel(json) ?? packUnigram(json);

@@ -47,13 +47,13 @@ describe("shipTokenizer", () => {
     expect({ kind, files }).toEqual({ kind: "json", files: ["tokenizer.json", "tokenizer_config.json"] });
   });
 
-  it("ships as JSON what Rust's tokenizers refuse: added tokens that are equal, or empty, when normalized", async () => {
+  it("ships a tokenizer as JSON if added tokens are equal or empty after normalization, which Rust's tokenizers refuse", async () => {
     expect((await shipped({ added_tokens: [addedToken("Mill"), addedToken("mill")] })).kind).toBe("json");
     expect((await shipped({ added_tokens: [addedToken("\u0301")] })).kind).toBe("json");
     expect((await shipped({ added_tokens: [addedToken("Mill"), addedToken("mills")] })).kind).toBe("packed");
   });
 
-  it("ships other kinds as JSON that can be loaded", async () => {
+  it("ships other kinds of tokenizers as JSON that can be loaded", async () => {
     const { kind, load } = await shipped({ normalizer: { type: "Lowercase" } });
     expect(kind).toBe("json");
     expect([...(await load()).encode("To be", 9).ids]).toEqual([101, 2000, 2022, 102]);
@@ -73,14 +73,14 @@ describe("shipTokenizer", () => {
   const { "!": _, ...oneByteLess } = model.vocab;
   it.each<[string, object]>([
     ["another normalizer", { normalizer: { type: "NFKC" } }],
-    ["another way to find words", { pre_tokenizer: { ...pre_tokenizer, use_regex: false } }],
+    ["another word pattern", { pre_tokenizer: { ...pre_tokenizer, use_regex: false } }],
     ["dropout", { model: { ...model, dropout: 0.1 } }],
-    ["merges that whole words ignore", { model: { ...model, ignore_merges: true } }],
+    ["ignore_merges", { model: { ...model, ignore_merges: true } }],
     ["a prefix inside words", { model: { ...model, continuing_subword_prefix: "##" } }],
-    ["a byte that is no token", { model: { ...model, vocab: oneByteLess } }],
+    ["a byte without a token", { model: { ...model, vocab: oneByteLess } }],
     ["one id for two tokens", { model: { ...model, vocab: { ...model.vocab, "!!!": 9 } } }],
-    ["merges of what is no token", { model: { ...model, merges: [...model.merges, "a zzq"] } }],
-    ["merges of three tokens", { model: { ...model, merges: [...model.merges, "a b c"] } }],
+    ["a merge of an unknown token", { model: { ...model, merges: [...model.merges, "a zzq"] } }],
+    ["a merge of three tokens", { model: { ...model, merges: [...model.merges, "a b c"] } }],
   ])("ships a byte-level tokenizer with %s as JSON", async (_, changes) => {
     expect((await shippedJson({ ...byteLevel, ...changes })).kind).toBe("json");
   });
@@ -109,15 +109,15 @@ describe("shipTokenizer", () => {
     ],
     ["another pattern", { normalizer: { type: "Replace", pattern: { String: "``" }, content: '"' } }],
     ["no pre-tokenizer", { pre_tokenizer: null }],
-    ["another mark of blanks", { pre_tokenizer: { ...metaspace, replacement: "_" } }],
+    ["another replacement for blanks", { pre_tokenizer: { ...metaspace, replacement: "_" } }],
     ["a blank before the first word only", { pre_tokenizer: { ...metaspace, prepend_scheme: "first" } }],
     [
       "settings that contradict each other on blanks before words",
       { pre_tokenizer: { ...metaspace, add_prefix_space: false } },
     ],
     ["no unknown token", { model: { ...xlmRoberta.model, unk_id: null } }],
-    ["an unknown token that is not there", { model: { ...xlmRoberta.model, unk_id: 1e6 } }],
-    ["bytes that are no pieces", { model: { ...xlmRoberta.model, byte_fallback: true } }],
+    ["an unknown token outside the vocabulary", { model: { ...xlmRoberta.model, unk_id: 1e6 } }],
+    ["bytes without pieces", { model: { ...xlmRoberta.model, byte_fallback: true } }],
   ])("ships a Unigram tokenizer with %s as JSON", async (_, changes) => {
     expect((await shippedJson({ ...xlmRoberta, ...changes })).kind).toBe("json");
   });

@@ -2,13 +2,13 @@ import type { Manifest } from "../../../artifact/manifest.ts";
 import type { TokenizerFiles } from "../../checkpoint/model-folder.ts";
 import { packTokenizer } from "./pack-tokenizer.ts";
 
-/** A tokenizer's part of an artifact. */
+/** The tokenizer files of an artifact, and their entry in the manifest. */
 export interface ShippedTokenizer {
   readonly manifest: Manifest["tokenizer"];
   readonly files: ReadonlyMap<string, Uint8Array<ArrayBuffer>>;
 }
 
-/** Packs a tokenizer. One that cannot be packed is shipped as JSON. */
+/** Packs a tokenizer. Ships it as JSON if it cannot be packed. */
 export function shipTokenizer({ json, config }: TokenizerFiles): ShippedTokenizer {
   const packed = packTokenizer(json);
   if (packed) {

@@ -1,6 +1,6 @@
 import type { CommonJson } from "./tokenizer-json.ts";
 
-/** Returns the ids before and after every text; undefined for templates without the text or with unknown tokens. */
+/** Returns the special token ids before and after every text; undefined if the template has no text or an unknown token. */
 export function specialTokens({
   post_processor: processor,
 }: Pick<CommonJson, "post_processor">): { prefix: number[]; suffix: number[] } | undefined {

@@ -1,10 +1,10 @@
 import * as v from "valibot";
 
-// Parts of tokenizer.json that all kinds of tokenizers share.
+// Schemas of the parts of tokenizer.json that all kinds of tokenizers share.
 
 const Id = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
 
-/** Ids by token. Any name is allowed, even "constructor"; v.record would drop some. */
+/** Schema of a vocabulary: ids by token. A token may have any name, even "constructor"; v.record would drop some names. */
 export const Vocabulary = v.custom<Record<string, number>>(
   (value) => typeof value === "object" && value !== null && Object.values(value).every((id) => v.is(Id, id)),
 );

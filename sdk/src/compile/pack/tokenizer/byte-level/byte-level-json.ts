@@ -2,7 +2,7 @@ import * as v from "valibot";
 import { common, Vocabulary } from "../tokenizer-json.ts";
 
 const Pair = v.strictTuple([v.string(), v.string()]);
-/** A merge is "a b" or ["a", "b"]. */
+/** A merge, written as "a b" or ["a", "b"]. */
 const Merge = v.union([
   v.pipe(
     v.string(),
@@ -12,7 +12,7 @@ const Merge = v.union([
   Pair,
 ]);
 
-/** The tokenizer.json of RoBERTa, DistilRoBERTa and ModernBERT. */
+/** Schema of the tokenizer.json of RoBERTa, DistilRoBERTa and ModernBERT. */
 export const ByteLevelJson = v.object({
   ...common,
   normalizer: v.nullish(v.object({ type: v.literal("NFC") })),

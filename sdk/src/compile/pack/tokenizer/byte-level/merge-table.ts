@@ -1,16 +1,19 @@
 import { type Merges, UNMERGED } from "../../../../runtime/tokenizer/packed/byte-level/merges.ts";
 
-/** The table has a row for each id, so larger ids would make it too large. */
+/** Maximum token id: the table has a row for each id, so larger ids would make it too large. */
 const MAX_ID = 2 ** 22;
 
-/** Bytes that are printed as the character of their number; GPT-2 prints the others as characters from U+0100 on. */
+/**
+ * Ranges of bytes that tokens show as the character with the same number. GPT-2 maps all other bytes to characters from
+ * U+0100 on.
+ */
 const PRINTED = [
   [0x21, 0x7e],
   [0xa1, 0xac],
   [0xae, 0xff],
 ] as const;
 
-/** The characters that tokens have for the bytes 0 to 255. */
+/** Characters that stand for the bytes 0 to 255 in tokens. */
 export const byteCharacters: readonly string[] = (() => {
   let next = 0x100;
   return Array.from({ length: 256 }, (_, byte) => {
@@ -28,10 +31,11 @@ interface Pair {
 }
 
 /**
- * Builds the merges of `runtime/tokenizer/packed/byte-level/merges.ts`. The last of equal pairs counts.
+ * Builds the arrays of `runtime/tokenizer/packed/byte-level/merges.ts`. If a pair occurs twice, the last one counts.
  *
- * @param merges by rank
- * @returns undefined when the vocabulary lacks a byte, or a token that is merged or made; Rust's tokenizers do not load either
+ * @param merges pairs of tokens in the order of their ranks
+ * @returns undefined if the vocabulary lacks a byte, or a token that merges read or produce; Rust's tokenizers refuse these
+ *   files too
  */
 export function mergeTable(
   vocabulary: ReadonlyMap<string, number>,

@@ -17,7 +17,11 @@ import { writePackedFile } from "../write-packed-file.ts";
 import { ByteLevelJson } from "./byte-level-json.ts";
 import { mergeTable } from "./merge-table.ts";
 
-/** Packs the file that `createByteLevel` reads; undefined unless tokenizer.json is a `ByteLevelJson`. */
+/**
+ * Packs a tokenizer.json into the file that `createByteLevel` reads.
+ *
+ * @returns undefined unless tokenizer.json is a `ByteLevelJson`
+ */
 export function packByteLevel(json: object): Uint8Array<ArrayBuffer> | undefined {
   const parsed = v.safeParse(ByteLevelJson, json);
   if (!parsed.success) return undefined;
@@ -44,7 +48,7 @@ function flagsOf(point: number): number {
   const kind = classes.letters.has(point) ? IS_LETTER : classes.numbers.has(point) ? IS_NUMBER : 0;
   const space = isWhiteSpace(character) ? IS_SPACE : 0;
   if (classes.apart.has(point)) return kind | space | IS_APART;
-  // The tables have no class for marks that decompose: their first part has the same.
+  // The tables have no combining class for marks that decompose. The first part of the decomposition has the same class.
   const part = character.normalize("NFD").codePointAt(0) as number;
   return kind | space | (combiningClassOf(part) << COMBINING_SHIFT);
 }

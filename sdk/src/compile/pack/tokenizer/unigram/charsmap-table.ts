@@ -5,12 +5,12 @@ import { codePointPages, isInEmptyPlane, numberOfKey } from "../code-point-pages
 import type { CharsmapEntries } from "./read-charsmap.ts";
 import { graphemes } from "./rust-graphemes.ts";
 
-/** Grapheme class of each code point; `OTHER` is 0. */
+/** Grapheme class of each code point; 0 is `OTHER`. */
 const classOf = codePointNumbers(
   Object.entries(graphemes).map(([name, ranges]) => [graphemeClasses[name as keyof typeof graphemes], ranges]),
 );
 
-/** Builds the charsmap of `runtime/tokenizer/packed/unigram/charsmap.ts`. */
+/** Builds the arrays of `runtime/tokenizer/packed/unigram/charsmap.ts`. */
 export function charsmapTable(entries: CharsmapEntries): Charsmap {
   const results = [""];
   const known = new Map([["no result", NO_RESULT]]);
@@ -35,6 +35,6 @@ export function charsmapTable(entries: CharsmapEntries): Charsmap {
   };
 }
 
-/** Encodes results for the file. */
+/** Encodes a charsmap's replacements for the packed file. */
 export const joinResults = (results: readonly string[]): Uint8Array =>
   new TextEncoder().encode(results.join(SEPARATOR));

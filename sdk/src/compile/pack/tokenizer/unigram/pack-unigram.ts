@@ -11,9 +11,13 @@ import { type CharsmapEntries, readCharsmap } from "./read-charsmap.ts";
 import { type NormalizerJson, UnigramJson } from "./unigram-json.ts";
 import { vocabularyTable } from "./vocabulary-table.ts";
 
-const NOTHING: CharsmapEntries = new Map();
+const NO_ENTRIES: CharsmapEntries = new Map();
 
-/** Packs the file that `createUnigram` reads; undefined unless tokenizer.json is a `UnigramJson`. */
+/**
+ * Packs a tokenizer.json into the file that `createUnigram` reads.
+ *
+ * @returns undefined unless tokenizer.json is a `UnigramJson`
+ */
 export function packUnigram(json: object): Uint8Array<ArrayBuffer> | undefined {
   const parsed = v.safeParse(UnigramJson, json);
   if (!parsed.success) return undefined;
@@ -49,11 +53,15 @@ export function packUnigram(json: object): Uint8Array<ArrayBuffer> | undefined {
   );
 }
 
-/** Builds the charsmap of the normalizers; undefined for several, or for one that cannot be read. */
+/**
+ * Builds the charsmap of the normalizers.
+ *
+ * @returns undefined if there are several charsmaps, or one that cannot be read
+ */
 function charsmapOf(normalizers: readonly NormalizerJson[]): Charsmap | undefined {
   const [map, second] = normalizers.filter((each) => each.type === "Precompiled");
   if (second) return undefined;
-  const entries = map ? readCharsmap(new Uint8Array(Buffer.from(map.precompiled_charsmap, "base64"))) : NOTHING;
+  const entries = map ? readCharsmap(new Uint8Array(Buffer.from(map.precompiled_charsmap, "base64"))) : NO_ENTRIES;
   return entries && charsmapTable(entries);
 }
 

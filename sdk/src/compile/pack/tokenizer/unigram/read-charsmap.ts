@@ -1,21 +1,21 @@
-/** Replacements of one character, or of two, in SentencePiece's normalization. */
+/** Replacements in SentencePiece's normalization; a key is one character or two. */
 export type CharsmapEntries = ReadonlyMap<string, string>;
 
-/** Maximum bytes of a grapheme that is looked up as a whole. */
+/** Maximum UTF-8 bytes of a grapheme that is looked up as a whole. */
 const MAX_KEY_BYTES = 5;
 
 /**
- * Reads the keys of a charsmap that Hugging Face's tokenizers use: for a grapheme of at most five bytes, or a character, they
- * take the shortest key that it begins with.
+ * Reads the keys of a charsmap that Hugging Face's tokenizers use. They look up a grapheme of at most five bytes, or a
+ * single character, and take the shortest key at its beginning.
  *
  *     bytes of units     u32, little-endian
  *     units              u32 each: a double array of the keys' bytes
- *     results            UTF-8, each ended by a zero
+ *     results            UTF-8, each ended by a zero byte
  *
  * https://github.com/huggingface/spm_precompiled/blob/main/src/lib.rs,
  * https://github.com/s-yata/darts-clone/blob/master/include/darts.h
  *
- * @returns undefined when the charsmap is damaged, or a key is neither one character nor two up to U+FFFF
+ * @returns undefined if the charsmap is damaged, or a key is neither one character nor two up to U+FFFF
  */
 export function readCharsmap(bytes: Uint8Array<ArrayBuffer>): CharsmapEntries | undefined {
   if (bytes.length < 4) return undefined;
@@ -30,7 +30,7 @@ export function readCharsmap(bytes: Uint8Array<ArrayBuffer>): CharsmapEntries | 
   const results = new Map<string, string>();
   const key: number[] = [];
   let nodes = 0;
-  /** Adds the keys below a node. Returns false for a damaged trie, which has more nodes than units. */
+  /** Adds the keys below a node. Returns false if the trie is damaged, with more nodes than units. */
   const collect = (node: number): boolean => {
     const unit = units[node] as number;
     const children = node ^ ((unit >>> 10) << ((unit & 0x200) >> 6));
@@ -59,5 +59,5 @@ export function readCharsmap(bytes: Uint8Array<ArrayBuffer>): CharsmapEntries | 
   }
 }
 
-/** Whether a key is one character, or two of 16 bits. */
+/** Whether a key is one character, or two characters up to U+FFFF. */
 const isSupported = (key: string): boolean => Array.from(key).length === 1 || key.length === 2;

@@ -12,6 +12,6 @@ it.each([
   [123456.789, 123456.789],
   [2.5e-310, 2.5e-310],
   [1.7e300, 1.7e300],
-])("reads %d as tokenizers 0.23.3 do", (written, read) => {
+])("reads %d as tokenizers 0.23.3 does", (written, read) => {
   expect(rustNumber(written)).toBe(read);
 });

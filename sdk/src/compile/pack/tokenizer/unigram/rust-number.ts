@@ -1,11 +1,11 @@
-/** The largest exponent of a power of ten in float64. */
+/** Maximum exponent of a power of ten in float64. */
 const MAX_EXPONENT = 308;
 const ten = (power: number): number => Number(`1e${power}`);
 
 /**
- * Returns the number that serde_json reads from a number's shortest JSON: its digits as a rounded whole number, multiplied or
- * divided by a power of ten. That is the number itself or one next to it. The difference decides between splits of a word whose
- * scores have the same sum.
+ * Returns the float64 number that serde_json reads from a number's shortest JSON text. It multiplies or divides the digits,
+ * as one rounded integer, by a power of ten. The result can be the next smaller or larger number, which can change the
+ * split of a word between pieces with equal sums of scores.
  *
  * https://github.com/serde-rs/json/blob/master/src/de.rs, `f64_from_parts`
  */

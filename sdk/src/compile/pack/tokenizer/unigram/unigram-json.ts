@@ -32,7 +32,7 @@ const Metaspace = v.union([
   }),
 ]);
 
-/** The tokenizer.json of XLM-RoBERTa, multilingual E5, BGE-M3 and T5. */
+/** Schema of the tokenizer.json of XLM-RoBERTa, multilingual E5, BGE-M3 and T5. */
 export const UnigramJson = v.object({
   ...common,
   normalizer: v.nullish(Normalizer),

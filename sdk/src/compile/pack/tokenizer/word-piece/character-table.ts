@@ -8,7 +8,7 @@ const REPLACEMENT = "\ufffd";
 /**
  * Builds the table of `runtime/tokenizer/packed/word-piece/characters.ts`.
  *
- * @param codes codes of the vocabulary's characters
+ * @param codes code of each character in the vocabulary
  */
 export function characterTable(
   normalizer: BertNormalizer,

@@ -9,11 +9,11 @@ import {
 import { classes, combiningClassOf } from "../code-point-classes.ts";
 import type { BertNormalizer } from "./word-piece-json.ts";
 
-/** A character and the bits that go with its code. */
+/** A normalized character: the character, and the flags and combining class to store with its code. */
 type NormalizedCharacter = readonly [character: string, bits: number];
 
 export interface NormalizerOptions {
-  /** Whether characters of words have the bit `WORD`, which only some added tokens need and which makes tables larger. */
+  /** Whether word characters get the flag `WORD`. Only some added tokens need it, and it makes tables larger. */
   readonly marksWords: boolean;
 }
 
@@ -22,8 +22,8 @@ const SPACING: NormalizedCharacter = [" ", SPACE];
 export const stripsAccents = ({ strip_accents, lowercase }: BertNormalizer): boolean => strip_accents ?? lowercase;
 
 /**
- * Creates a function that normalizes a character as
- * https://github.com/huggingface/tokenizers/blob/main/tokenizers/src/normalizers/bert.rs does.
+ * Creates a function that normalizes a character like
+ * https://github.com/huggingface/tokenizers/blob/main/tokenizers/src/normalizers/bert.rs.
  */
 export function createNormalizer(
   normalizer: BertNormalizer,
@@ -51,7 +51,7 @@ export function createNormalizer(
   };
 }
 
-/** Decomposes a character and removes its nonspacing marks. */
+/** Decomposes a character and removes the nonspacing marks. */
 function withoutAccents(character: string): NormalizedCharacter[] {
   const point = character.codePointAt(0) as number;
   const parts: NormalizedCharacter[] = [];

@@ -10,7 +10,11 @@ import { characterTable } from "./character-table.ts";
 import { createNormalizer } from "./normalize-character.ts";
 import { WordPieceJson } from "./word-piece-json.ts";
 
-/** Packs the file that `createWordPiece` reads; undefined unless tokenizer.json is a `WordPieceJson`. */
+/**
+ * Packs a tokenizer.json into the file that `createWordPiece` reads.
+ *
+ * @returns undefined unless tokenizer.json is a `WordPieceJson`
+ */
 export function packWordPiece(json: object): Uint8Array<ArrayBuffer> | undefined {
   const parsed = v.safeParse(WordPieceJson, json);
   if (!parsed.success) return undefined;

@@ -5,12 +5,12 @@ const BertNormalizer = v.object({
   type: v.literal("BertNormalizer"),
   clean_text: v.boolean(),
   handle_chinese_chars: v.boolean(),
-  /** Defaults to `lowercase`. */
+  /** Default: the value of `lowercase`. */
   strip_accents: v.nullish(v.boolean()),
   lowercase: v.boolean(),
 });
 
-/** The tokenizer.json of BERT, DistilBERT, ELECTRA, MPNet and most sentence encoders. */
+/** Schema of the tokenizer.json of BERT, DistilBERT, ELECTRA, MPNet and most sentence encoders. */
 export const WordPieceJson = v.object({
   ...common,
   normalizer: BertNormalizer,
