@@ -70,7 +70,7 @@ const anyDim = fc.oneof(
 const [a, b] = [symbolicDim("a"), symbolicDim("b")];
 
 describe("sizes", () => {
-  it("obey the laws of a ring", () => {
+  it("are added and multiplied by the laws of a ring", () => {
     fc.assert(
       fc.property(polynomial, polynomial, polynomial, (x, y, z) => {
         const same = (left: Dim, right: Dim) => expect(`${left}`).toBe(`${right}`);

@@ -57,7 +57,10 @@ export function fromOnnx(model: ModelProto): Graph {
     define(name, constant ? graph.constant(name, constant) : graph.opaque(name, tensor), "An initializer");
   }
   for (const { values: stored } of proto.sparseInitializer) {
-    throw invalid(`Tensor ${stored?.name ?? "(without a name)"} is sparse, which is not supported`);
+    throw invalid(
+      `Tensor ${stored?.name ?? "(without a name)"} is sparse, which is not supported`,
+      "Export the model with dense tensors.",
+    );
   }
 
   const operators = proto.node.filter((node) => {
@@ -103,8 +106,8 @@ export function fromOnnx(model: ModelProto): Graph {
   return graph;
 }
 
-const invalid = (what: string) =>
-  new BertEdgeError("graph_invalid", `${what}.`, { hint: "The file is not a valid model; export it again." });
+const invalid = (what: string, hint = "The file is not a valid model; export it again.") =>
+  new BertEdgeError("graph_invalid", `${what}.`, { hint });
 
 const describe = ({ name, opType, output }: NodeProto) => `Node ${name || output[0]} (${opType})`;
 

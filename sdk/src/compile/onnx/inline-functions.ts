@@ -4,7 +4,7 @@ import { freeNames } from "./sub-graphs.ts";
 
 type Functions = ReadonlyMap<string, ModelProto["functions"][number]>;
 
-/** Maximum depth of nested calls. Deeper nesting is reported as recursion. */
+/** Maximum depth of nested calls. Deeper calls are refused, because the function is probably recursive. */
 const MAX_DEPTH = 32;
 
 /** Maximum number of inlined nodes. Functions that call each other twice grow exponentially. */
@@ -14,7 +14,7 @@ const MAX_NODES = 1 << 18;
  * Replaces calls of local functions by the functions' nodes. Keeps a call if the function has sub-graphs, or imports
  * other operator set versions than the model; rewrites ignore these calls.
  *
- * @throws BertEdgeError `graph_invalid` for recursive functions
+ * @throws BertEdgeError `graph_invalid` for recursive functions, and for functions that expand to too many nodes
  */
 export function inlineFunctions(model: ModelProto, graph: GraphProto): GraphProto {
   const functions: Functions = new Map(
@@ -48,7 +48,7 @@ function expand(call: NodeProto, functions: Functions, depth: number, budget: { 
   if (depth > MAX_DEPTH || budget.nodes < 0) {
     throw new BertEdgeError(
       "graph_invalid",
-      `Function ${fn.name} is recursive: it calls itself, directly or through others.`,
+      `Function ${fn.name} cannot be inlined: it is recursive, or its calls expand to more than ${MAX_NODES} nodes.`,
       {
         hint: "The file is not a valid model; export it again.",
       },

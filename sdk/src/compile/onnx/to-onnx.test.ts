@@ -109,7 +109,7 @@ describe("a value that a sub-graph reads", () => {
     expect(await results(graph, { condition })).toEqual({ b: [1, 2], y: [1, -2] });
   });
 
-  it("stays when it is replaced in other readers", async () => {
+  it("stays in the file when other readers get a replacement", async () => {
     const graph = fromOnnx(model);
     const w = [...graph.nodes].find((node) => node.is("Neg"))?.output as Value;
     graph.replace(w, graph.inputs[1] as Value);

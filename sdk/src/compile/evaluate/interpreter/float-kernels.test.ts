@@ -154,7 +154,7 @@ describe("a float kernel", () => {
       (s, x) => s.node("Split", [x, s.input("sizes", [2], "int64")], { axis: -1 }, { outputs: ["a", "b"] }),
     ],
     ["Slice in steps", (s, x) => s.node("Slice", [x, sizes(0), sizes(4), sizes(2), sizes(2)])],
-    ["interleaved rotary positions", (s, x) => rotary(s, x, { interleaved: 1 })],
+    ["interleaved rotary embedding", (s, x) => rotary(s, x, { interleaved: 1 })],
   ])("does not support %s", (_, draw) => {
     const s = new Sketch(OPSET);
     expect(kernelSupports(draw(s, s.input("x", X)))).toBe(false);

@@ -138,8 +138,8 @@ describe("referenceSession", () => {
   });
 
   it.each([
-    ["a window, rotary positions and GeGLU", tinyModernBert],
-    ["rotary positions and SwiGLU", () => ({ config: nomic.config, weights: encoderWeights(nomic) })],
+    ["an attention window, rotary embedding and GeGLU", tinyModernBert],
+    ["rotary embedding and SwiGLU", () => ({ config: nomic.config, weights: encoderWeights(nomic) })],
   ])("approximates %s", async (_, draw) => {
     const { config, weights } = draw();
     const fused = await fusedGraph(config, weights);

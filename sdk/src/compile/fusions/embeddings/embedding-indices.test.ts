@@ -60,13 +60,13 @@ describe("indices that start like positions", () => {
 });
 
 describe("positions outside their table", () => {
-  it("are not fused before its first row", async () => {
+  it("are not fused if they start before its first row", async () => {
     const { node, why } = await embedded((s, at) => [lookup(s, ROWS, s.op("Sub", [at, s.index(2)]))]);
     expect(node).toBeUndefined();
     expect(why).toContain("is not a token, position or type embedding");
   });
 
-  it("are not fused behind its last row, where every run fails", async () => {
+  it("are not fused if they start after its last row, where every run fails", async () => {
     const { node, why } = await embedded((s, at) => [lookup(s, ROWS, s.op("Add", [at, s.index(200)]))], []);
     expect(node).toBeUndefined();
     expect(why).toContain("is not a token, position or type embedding");

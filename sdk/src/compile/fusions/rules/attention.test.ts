@@ -180,7 +180,7 @@ describe("attention of one tensor", () => {
     expect([...graph.nodes][0]?.int("num_heads")).toBe(heads);
   });
 
-  it("with values of another head size becomes Attention", async () => {
+  it("with another head size for values becomes Attention", async () => {
     const { counts, graph } = await fuse({
       heads: (s, x) => [split(s, dense(s, x)), split(s, dense(s, x)), split(s, dense(s, x, 6), HEADS, 3)],
     });
@@ -276,7 +276,7 @@ describe("attention is not fused", () => {
     expect(why("Attention").join("\n")).toContain(reason);
   });
 
-  it("with a softmax over all axes but the first, the default before opset 13", async () => {
+  it("if the softmax is over all axes after the first, the default before opset 13", async () => {
     const softmax = { softmax: (s: Sketch, scores: Value) => s.op("Softmax", [scores]) };
     expect((await fuse(softmax, 12)).why("Attention").join()).toContain("not over the last axis");
     expect((await fuse(softmax, 13)).counts).toEqual({ Attention: 1 });

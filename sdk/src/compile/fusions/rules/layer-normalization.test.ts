@@ -69,7 +69,7 @@ describe("layer normalization", () => {
       { gain: (s) => s.random([1, 1, HIDDEN], 1), offset: (s) => s.random([1, 1, HIDDEN]) },
     ],
     ["with the reciprocal of the deviation", { quotient: (s, c, d) => s.op("Mul", [c, s.op("Reciprocal", [d])]) }],
-    ["with casts that change nothing", { square: (s, c) => s.op("Pow", [s.op("Cast", [c], { to: CAST.float32 }), 2]) }],
+    ["with casts to the same type", { square: (s, c) => s.op("Pow", [s.op("Cast", [c], { to: CAST.float32 }), 2]) }],
     ["with GlobalAveragePool as the mean", { mean: (s, x) => s.op("GlobalAveragePool", [x]) }],
   ])("%s becomes one operator", async (_, parts, opset) => {
     const { counts, graph } = await fuse(parts, opset);

@@ -4,7 +4,7 @@ import { type Rule, rule } from "../../rewrite/rule.ts";
 const condition = any("condition");
 
 /**
- * a · cast(condition) + b · cast(not condition) = Where(condition, a, b)
+ * Replaces a selection by arithmetic: a · cast(condition) + b · cast(not condition) = Where(condition, a, b).
  *
  * tf2onnx writes this for opsets in which Where does not support the type.
  */

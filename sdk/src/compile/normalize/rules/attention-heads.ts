@@ -3,7 +3,10 @@ import type { Value } from "../../graph/node.ts";
 import { int64s } from "../../graph/tensor.ts";
 import { type Rewrite, type Rule, rule } from "../../rewrite/rule.ts";
 
-/** Attention (opset 23) on [batch, sequence, heads · size] = merge(Attention on split heads [batch, heads, sequence, size]) */
+/**
+ * Splits the heads before Attention of opset 23:
+ * Attention on [batch, sequence, heads · size] = merge(Attention on [batch, heads, sequence, size]).
+ */
 export const attentionHeadsRule: Rule = rule("attention heads", {
   roots: ["Attention"],
   rewrite(rewrite) {

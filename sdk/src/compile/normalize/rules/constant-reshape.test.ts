@@ -77,7 +77,7 @@ describe("a chain of movements", () => {
     return s.op("Reshape", [moved, concat(s, size(s, x, 0), [3], [4], size(s, x, 1))]);
   };
 
-  it("with the effect of one Transpose becomes one", async () => {
+  it("with the effect of one Transpose becomes a Transpose", async () => {
     const { counts } = await canonical((s, x) => chain(s, x, [0, 2, 1]));
     expect(counts).toEqual({ Erf: 1, Reshape: 1, Transpose: 1, Tanh: 1 });
   });

@@ -4,7 +4,7 @@ import { type Rule, refuse, rule } from "../../rewrite/rule.ts";
 import { reshapeTarget } from "../reshape-target.ts";
 
 /**
- * Einsum("…k, k n₁ n₂ → … n₁ n₂") with constant weights = Reshape(MatMul(x, W: [k, n₁ · n₂]))
+ * Replaces an Einsum with constant weights: Einsum("…k, k n₁ n₂ → … n₁ n₂") = Reshape(MatMul(x, W: [k, n₁ · n₂])).
  *
  * The summed letters must be the last ones of the left term and the first ones of the weight.
  */

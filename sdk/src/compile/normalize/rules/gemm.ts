@@ -2,7 +2,7 @@ import { ints } from "../../graph/attribute.ts";
 import type { Value } from "../../graph/node.ts";
 import { type Rule, rule } from "../../rewrite/rule.ts";
 
-/** Gemm(a, b, c) = MatMul(a, b) + c, or MatMul(a, bᵀ) + c */
+/** Makes a rule that splits Gemm: Gemm(a, b, c) = MatMul(a, b) + c, or MatMul(a, bᵀ) + c. */
 const gemmOf = (applies: (a: Value) => boolean): Rule =>
   rule("gemm", {
     roots: ["Gemm"],

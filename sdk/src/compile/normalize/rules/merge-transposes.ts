@@ -2,7 +2,7 @@ import { ints } from "../../graph/attribute.ts";
 import { any, bind, op } from "../../rewrite/pattern.ts";
 import { type Rule, rule } from "../../rewrite/rule.ts";
 
-/** Transpose(Transpose(x, p), q) = Transpose(x, p∘q) */
+/** Merges two Transposes: Transpose(Transpose(x, p), q) = Transpose(x, p∘q). */
 export const mergeTransposesRule: Rule = rule("transpose", {
   roots: ["Transpose"],
   pattern: op("Transpose", [bind("inner", op("Transpose", [any("x")]))]),

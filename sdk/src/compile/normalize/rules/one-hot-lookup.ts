@@ -4,7 +4,10 @@ import { any, bind, constant, op } from "../../rewrite/pattern.ts";
 import { type Rule, refuse, rule } from "../../rewrite/rule.ts";
 import { knownNumbers, normalizeAxis } from "../../shapes/shape-rule.ts";
 
-/** MatMul(OneHot(indices), table) = Gather(table, indices). TensorFlow looks up small tables in this way. */
+/**
+ * Replaces a MatMul of one-hot rows by a lookup: MatMul(OneHot(indices), table) = Gather(table, indices). TensorFlow
+ * looks up small tables in this way.
+ */
 export const oneHotLookupRule: Rule = rule("one-hot lookup", {
   roots: ["MatMul"],
   pattern: op("MatMul", [

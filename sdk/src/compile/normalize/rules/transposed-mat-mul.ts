@@ -4,8 +4,8 @@ import { any, bind, op } from "../../rewrite/pattern.ts";
 import { type Rewrite, type Rule, rule } from "../../rewrite/rule.ts";
 
 /**
- * MatMul(a, b)ᵀ = MatMul(bᵀ, aᵀ), only for computed tensors. Some exporters compute scores as keys · queriesᵀ and
- * transpose them.
+ * Moves a transpose from a MatMul of computed tensors to its operands: MatMul(a, b)ᵀ = MatMul(bᵀ, aᵀ). Some exporters
+ * compute scores as keys · queriesᵀ and transpose them.
  */
 export const transposedMatMulRule: Rule = rule("transposed MatMul", {
   roots: ["Transpose"],

@@ -22,10 +22,10 @@ const rowWise = new Set(["Softmax", "LayerNormalization"]);
 const binary = ["Add", "Sub", "Mul", "Div", "Pow"];
 
 /**
- * f(Reshape(x: [batch, sequence, n] → [batch · sequence, n])) = Reshape(f(x))
+ * Moves a Reshape behind an operator f that works row by row:
+ * f(Reshape(x: [batch, sequence, n] → [batch · sequence, n])) = Reshape(f(x)).
  *
- * for every f that works row by row. Some exporters run whole layers on rows. This rule moves the Reshape behind them, where
- * it meets its inverse and disappears.
+ * Some exporters run whole layers on rows. The Reshape moves on until it meets its inverse, and both disappear.
  */
 export const unflattenRowsRule: Rule = rule("unflatten rows", {
   roots: [...unary, ...binary, "MatMul"],

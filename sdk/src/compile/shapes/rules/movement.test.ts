@@ -312,7 +312,7 @@ describe("a shape that depends on more than sizes", () => {
     expect(shapeFor((s) => s.op("Expand", [x3(s), s.input("target", [4], "int64")]))).toMatch(/^\[Expand.0.*3\]$/);
   });
 
-  it("has no content after a fill of too many elements", () => {
+  it("has no content if an operator would repeat it too often", () => {
     const s = new Sketch();
     const size = s.op("Size", [s.input("x", ["b"])]);
     const fills = [
@@ -324,7 +324,7 @@ describe("a shape that depends on more than sizes", () => {
     expect(fills.map(({ shape, content }) => [`${shape}`, content])).toEqual(Array(3).fill([`${2 ** 40}`, undefined]));
   });
 
-  it("has no content after an invalid fill", () => {
+  it("has no content after an invalid ConstantOfShape", () => {
     const s = new Sketch();
     const fill = s.op("ConstantOfShape", [[2]], { value: { tensor: int64s() } });
     expect(() => inferShapes(s.graph)).not.toThrow();
