@@ -7,16 +7,16 @@ import { type S3Env, s3Settings } from "bert-edge/storage/s3-settings";
 interface Env extends S3Env {
   /** The name of the published model. */
   MODEL: string;
-  /** A comma-separated list; every request must carry one of these keys. */
+  /** Comma-separated API keys. Every request must send one of them. */
   API_KEYS?: string;
-  /** The bucket with the models. Without this binding, they are read over the S3 protocol. */
+  /** R2 bucket with the models. Without this binding, the Worker reads them over the S3 protocol. */
   MODELS?: R2Bucket;
-  /** The region's URL and API key. Without a URL, the edge answers alone. */
+  /** URL and API key of the region. Without a URL, the edge answers all requests itself. */
   REGION_URL?: string;
   REGION_KEY?: string;
 }
 
-/** Every option of the edge except its engine. */
+/** Options of the edge app, except for its engine. */
 export const settings: Omit<EdgeAppOptions<Env>, "engine"> = {
   model: (env) => env.MODEL,
   models: (env) => (env.MODELS ? r2Store(env.MODELS, { prefix: env.S3_PREFIX ?? "" }) : s3Store(s3Settings(env))),

@@ -7,7 +7,7 @@ import { handle } from "hono/aws-lambda";
 
 const { MODEL, API_KEYS, PROVIDERS, PORT, AWS_LAMBDA_FUNCTION_NAME, ...env } = process.env;
 
-/** The region, configured by environment variables: a Hono app. */
+/** Hono app of the region. Environment variables configure it. */
 const app = createRegionApp({
   model: MODEL ?? "bert-edge-mini",
   models: s3Store(s3Settings(env)),
@@ -15,14 +15,14 @@ const app = createRegionApp({
   keys: API_KEYS?.split(",") ?? [],
 });
 
-/** The entry of AWS Lambda. */
+/** Entry point of AWS Lambda. */
 export const handler = handle(app);
 
-// Everywhere else, this file starts a server.
+// Outside AWS Lambda, this file starts a server.
 if (!AWS_LAMBDA_FUNCTION_NAME) {
   const server = serve({ fetch: app.fetch, port: Number(PORT ?? 8080) }, ({ port }) =>
     console.log(`region: http://localhost:${port}`),
   );
-  // A container's first process must handle SIGTERM itself, or it is killed after a timeout.
+  // The first process of a container has no default SIGTERM handler. Without this one, it would be killed after a timeout.
   process.once("SIGTERM", () => server.close());
 }

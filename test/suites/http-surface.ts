@@ -114,7 +114,7 @@ export function httpSurfaceSuite(name: string, tier: "edge" | "region", open: Op
       expect(await failure(await ask("/v1/embed", { json: { inputs: ["a", LONG] } }))).toMatchObject({
         status: 400,
         code: "input_too_long",
-        message: `Input 1 has at least ${TINY.maxTokens + 2} tokens, but tiny takes at most ${TINY.maxTokens}.`,
+        message: `Input 1 has at least ${TINY.maxTokens + 2} tokens, but tiny accepts at most ${TINY.maxTokens}.`,
         hint: expect.stringContaining("truncate"),
       });
       expect((await embed({ inputs: LONG, truncate: true })).usage.tokens).toBe(TINY.maxTokens);

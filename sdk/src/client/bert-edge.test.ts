@@ -21,7 +21,7 @@ interface Sent {
 }
 type Answering = (init: RequestInit) => Response | Promise<Response>;
 
-/** Makes a client with a fake fetch, and records its calls. */
+/** Makes a client with a fake fetch that records its calls. */
 function clientOf(answer: Answering, options: Partial<BertEdgeOptions> = {}) {
   const sent: Sent[] = [];
   const client = new BertEdge({
@@ -94,7 +94,7 @@ describe("embed", () => {
     expect(budgets).toEqual(["30", "12.5"]);
   });
 
-  it("returns vectors, and the numbers of the headers", async () => {
+  it("returns the vectors, and the values of the headers", async () => {
     const { client } = clientOf(() =>
       good({
         "x-bert-edge-reason": "within-budget",

@@ -22,16 +22,16 @@ export interface BertEdgeOptions {
   apiKey: string;
   /** Default latency budget of calls, in ms. Default: none. */
   latencyBudgetMs?: number;
-  /** Maximum time of a call, in ms. The call fails after it. Default 30 000. */
+  /** Timeout of a call, in ms. Default 30 000. */
   timeoutMs?: number;
-  /** Replaces the global `fetch`. */
+  /** Function to use instead of the global `fetch`. */
   fetch?: typeof fetch;
 }
 
 export interface EmbedOptions {
-  /** Time within which you need the answer, in ms. The service chooses the tier by it, and answers even when it is late. */
+  /** Time in which you need the answer, in ms. The service chooses a tier accordingly, and also answers when it is late. */
   latencyBudgetMs?: number;
-  /** Whether to cut texts that are too long instead of failing. Default false. */
+  /** Whether to cut texts that are too long. Otherwise the call fails. Default false. */
   truncate?: boolean;
   /** Aborts the call. */
   signal?: AbortSignal;
@@ -45,34 +45,34 @@ export interface Embeddings {
   /** The tier that computed the answer, and why it was chosen. */
   tier: Tier;
   reason: Reason;
-  /** Predicted time of that tier, in ms; undefined when nothing was known yet. */
+  /** Predicted time of that tier, in ms; undefined without a prediction. */
   predictedMs: number | undefined;
-  /** Time that was left of the budget when the answer was ready, in ms; undefined without a budget. */
+  /** Budget that was left when the answer was ready, in ms; negative if it was late, undefined without a budget. */
   remainingMs: number | undefined;
   /** Tokens of all texts together. */
   tokens: number;
 }
 
-// Only types are imported from the contract, to keep the bundle small. These types check the names.
+// Only types are imported from the contract, to keep the bundle small. The types check that the header names are equal.
 const budgetHeader: typeof BUDGET_HEADER = "x-latency-budget-ms";
 const reasonHeader: typeof REASON_HEADER = "x-bert-edge-reason";
 const predictedHeader: typeof PREDICTED_HEADER = "x-bert-edge-predicted-ms";
 const remainingHeader: typeof REMAINING_HEADER = "x-latency-budget-remaining-ms";
 
-/** Calls a bert-edge deployment. */
+/** Client of a bert-edge deployment. */
 export class BertEdge {
   readonly #options: BertEdgeOptions;
 
   constructor(options: BertEdgeOptions) {
-    if (!URL.canParse(options.baseURL)) throw new TypeError(`baseURL is not a URL: ${options.baseURL}`);
+    if (!URL.canParse(options.baseURL)) throw new TypeError(`baseURL is not a valid URL: ${options.baseURL}`);
     if (!options.apiKey) throw new TypeError("apiKey is empty");
     this.#options = options;
   }
 
   /**
-   * Embeds one text or several.
+   * Embeds one or several texts.
    *
-   * @throws BertEdgeClientError (a subclass of it), or the reason of `signal` when it aborts the call
+   * @throws a subclass of BertEdgeClientError, or the abort reason of `signal`
    */
   async embed(texts: string | readonly string[], options: EmbedOptions = {}): Promise<Embeddings> {
     const { latencyBudgetMs = this.#options.latencyBudgetMs, truncate = false, signal } = options;
@@ -97,7 +97,7 @@ export class BertEdge {
     });
   }
 
-  /** @param read makes the answer from the response. Its TypeError means that the response is not from bert-edge. */
+  /** @param read parses the response. It throws a TypeError if the response is not from bert-edge. */
   async #post<Answer>(
     path: string,
     body: unknown,
@@ -142,7 +142,7 @@ function toError(status: number, text: string): BertEdgeClientError {
   const { code, message, hint } = parseError(text) ?? {
     code: `http_${status}` as const,
     message: `The service answered with HTTP ${status}.`,
-    hint: "The answer is not from bert-edge: check that baseURL is a bert-edge deployment.",
+    hint: "The answer is not from bert-edge. Check that baseURL is the URL of a bert-edge deployment.",
   };
   const details = { code, status, hint };
   if (status === 401) return new AuthenticationError(message, details);

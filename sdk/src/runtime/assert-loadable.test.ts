@@ -13,7 +13,7 @@ describe("assertLoadable", () => {
     file = await tinyEdgeFile("bert");
     artifact = await tinyArtifact();
   });
-  /** Checks an artifact whose edge target has this model file. */
+  /** Checks an artifact with this model file as its edge target. */
   const outcome = (model: Uint8Array<ArrayBuffer>) => {
     const edge = { ...artifact.manifest.targets.edge, engine: "wasm", model: "model" };
     const manifest = { ...artifact.manifest, vocabulary: TINY_EDGE.vocabulary, targets: { edge } } as EmbedManifest;

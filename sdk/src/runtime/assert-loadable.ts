@@ -4,8 +4,8 @@ import { parseProgram } from "./engine/wasm/load/parse-program.ts";
 import { loadTokenizer } from "./tokenizer/load-tokenizer.ts";
 
 /**
- * Reads the files of an artifact that have a format of this package. A file that this version cannot load must not be
- * published, because it would replace a model that works.
+ * Checks that this version of the package can load an artifact: its tokenizer and its wasm model file. A broken artifact
+ * must not be published, because it would replace a working one.
  *
  * @throws BertEdgeError `tokenizer_invalid`, `model_invalid`, `model_version`, or what reading throws
  */

@@ -16,29 +16,29 @@ const log = vi.spyOn(console, "error");
 beforeEach(() => void log.mockReset().mockReturnValue(undefined));
 afterEach(() => expect(log).not.toHaveBeenCalled());
 
-/** Makes models that only have a size, and records which of them are loaded. */
+/** Makes fake models with only a size, and records which of them are loaded. */
 function models() {
-  const there = new Map<Model, { name: Name; bytes: number; users: number }>();
+  const loadedModels = new Map<Model, { name: Name; bytes: number; users: number }>();
   let loads = 0;
   const open = (name: Name): Model => {
     loads++;
     const model = {
       manifest: { name },
-      memoryBytes: () => there.get(model)?.bytes ?? 0,
+      memoryBytes: () => loadedModels.get(model)?.bytes ?? 0,
       async release() {
-        if (there.get(model)?.users) throw new Error(`${name} is in use`);
-        if (!there.delete(model)) throw new Error(`${name} is released twice`);
+        if (loadedModels.get(model)?.users) throw new Error(`${name} is in use`);
+        if (!loadedModels.delete(model)) throw new Error(`${name} is released twice`);
       },
     } as unknown as Model;
-    there.set(model, { name, bytes: SIZES[name], users: 0 });
+    loadedModels.set(model, { name, bytes: SIZES[name], users: 0 });
     return model;
   };
   const stateOf = (model: Model) => {
-    const state = there.get(model);
+    const state = loadedModels.get(model);
     if (!state) throw new Error("a model was used that is not loaded");
     return state;
   };
-  /** Calls the cache's `using`, and counts the users of each model. */
+  /** Calls `cache.using`, and counts the users of each model. */
   const using = <T>(cache: ModelCache, name: Name, work: (state: ReturnType<typeof stateOf>) => Promise<T>) =>
     cache.using(name, async (model) => {
       const state = stateOf(model);
@@ -49,8 +49,8 @@ function models() {
         stateOf(model).users--;
       }
     });
-  const bytes = () => [...there.values()].reduce((sum, state) => sum + state.bytes, 0);
-  const loaded = () => [...there.values()].map(({ name }) => name).sort();
+  const bytes = () => [...loadedModels.values()].reduce((sum, state) => sum + state.bytes, 0);
+  const loaded = () => [...loadedModels.values()].map(({ name }) => name).sort();
   return { open, using, bytes, loaded, loads: () => loads };
 }
 
@@ -83,7 +83,7 @@ describe("modelCache", () => {
     expect({ loaded: loaded(), bytes: cache.memoryBytes() }).toEqual({ loaded: [], bytes: 0 });
   });
 
-  it("unloads the least recently used models, and only as many as necessary", async () => {
+  it("unloads only the least recently used models, until the new one fits", async () => {
     const { open, using, loaded } = models();
     const cache = modelCache({ limitBytes: LIMIT, load: async (name) => open(name as Name) });
     for (const name of ["b", "a", "c", "b", "d"] as const) await using(cache, name, nothing);
@@ -109,7 +109,7 @@ describe("modelCache", () => {
     expect(loaded()).toEqual(["all"]);
   });
 
-  it("refuses a model while the models in use leave no room for it", async () => {
+  it("refuses a model that does not fit beside the models in use", async () => {
     const { open, using, loaded } = models();
     const cache = modelCache({ limitBytes: LIMIT, load: async (name) => open(name as Name) });
     const { promise, resolve } = latch();
@@ -117,7 +117,7 @@ describe("modelCache", () => {
     await using(cache, "b", nothing);
     await expect(using(cache, "all", nothing)).rejects.toMatchObject({
       code: "memory_full",
-      message: "The model all needs 100 of 100 bytes, but the models in use leave too few.",
+      message: "The model all needs 100 of 100 bytes, but the models in use do not leave enough.",
     });
     expect(loaded()).toEqual(["a", "b"]);
     resolve();
@@ -126,7 +126,7 @@ describe("modelCache", () => {
     expect(loaded()).toEqual(["all"]);
   });
 
-  it("unloads other models when one has grown, and the grown one when it exceeds the limit", async () => {
+  it("unloads other models when one has grown, or the grown one if it exceeds the limit alone", async () => {
     const { open, using, loaded } = models();
     const cache = modelCache({ limitBytes: LIMIT, load: async (name) => open(name as Name) });
     await using(cache, "b", nothing);
@@ -140,7 +140,7 @@ describe("modelCache", () => {
     expect({ loaded: loaded(), bytes: cache.memoryBytes() }).toEqual({ loaded: [], bytes: 0 });
   });
 
-  it("fails for all who wait for a load, and loads again for later callers", async () => {
+  it("fails for all callers of a failed load, and loads again for later callers", async () => {
     const { open, using, loaded } = models();
     let fails = true;
     const cache = modelCache({
@@ -159,7 +159,7 @@ describe("modelCache", () => {
     expect(loaded()).toEqual(["all"]);
   });
 
-  it("unloads on request after the last user, and loads again for callers who come meanwhile", async () => {
+  it("unloads a model on request after its last user, and loads it again for new callers", async () => {
     const { open, using, loaded } = models();
     const cache = modelCache({ limitBytes: LIMIT, load: async (name) => open(name as Name) });
     const { promise, resolve } = latch();
@@ -176,7 +176,7 @@ describe("modelCache", () => {
   });
 });
 
-/** A loaded model and its number of users. */
+/** Expected state of a loaded model. */
 interface Expected {
   readonly name: Name;
   users: number;
@@ -198,7 +198,7 @@ const command: fc.Arbitrary<Command> = fc.oneof(
 ) as fc.Arbitrary<Command>;
 
 describe.each([true, false])("modelCache, with room reserved before loading: %s", (reserves) => {
-  it("agrees with a simple list after any sequence of uses, failures and unloads", async () => {
+  it("behaves like a simple list of models in any sequence of uses, failures and unloads", async () => {
     const seen = new Set<string>();
     await fc.assert(
       fc.asyncProperty(fc.array(command, { maxLength: 40 }), async (commands) => {
@@ -208,7 +208,7 @@ describe.each([true, false])("modelCache, with room reserved before loading: %s"
           limitBytes: LIMIT,
           async load(name, reserve) {
             if (reserves) await reserve(SIZES[name as Name]);
-            if (fails) throw new BertEdgeError("engine_failed", "as wanted");
+            if (fails) throw new BertEdgeError("engine_failed", "The test makes this load fail.");
             return open(name as Name);
           },
         });
@@ -217,7 +217,7 @@ describe.each([true, false])("modelCache, with room reserved before loading: %s"
         const running: { entry: Expected; end: () => void; done: Promise<string> }[] = [];
         const total = () => [...list, ...leaving].reduce((sum, entry) => sum + SIZES[entry.name], 0);
 
-        /** Returns the list after making room for a model; undefined when there is no room. */
+        /** Returns the list without the models that must make room for a new one; undefined if there is not enough room. */
         const withRoom = (bytes: number): Expected[] | undefined => {
           const kept = [...list];
           const sum = () => [...kept, ...leaving].reduce((all, entry) => all + SIZES[entry.name], bytes);
@@ -233,18 +233,18 @@ describe.each([true, false])("modelCache, with room reserved before loading: %s"
           const { promise, resolve } = latch();
           const known = list.find((entry) => entry.name === name);
           const kept = known ? list : withRoom(SIZES[name]);
-          const first = !known && fails && (!reserves || kept) ? "engine_failed" : kept ? "accepted" : "memory_full";
-          // Room is made before the load, even if the load then fails.
-          if (kept && (first === "accepted" || reserves)) list = kept;
+          const expected = !known && fails && (!reserves || kept) ? "engine_failed" : kept ? "accepted" : "memory_full";
+          // With `reserve`, models are unloaded before the load, even if the load then fails.
+          if (kept && (expected === "accepted" || reserves)) list = kept;
           const done = refusalOf(using(cache, name, () => promise));
           await settle();
-          if (first === "accepted") {
+          if (expected === "accepted") {
             const entry = known ?? { name, users: 0 };
             entry.users++;
             list = [...list.filter((other) => other !== entry), entry];
             running.push({ entry, end: resolve, done });
-          } else expect(await done).toBe(first);
-          return first;
+          } else expect(await done).toBe(expected);
+          return expected;
         };
 
         for (const command of commands) {
@@ -277,7 +277,7 @@ describe.each([true, false])("modelCache, with room reserved before loading: %s"
   });
 });
 
-it("modelCache stays within its limit while models load at the same time, in any order", async () => {
+it("modelCache stays within its limit when models load concurrently, in any order", async () => {
   const outcomes = new Set<string>();
   await fc.assert(
     fc.asyncProperty(
@@ -286,7 +286,7 @@ it("modelCache stays within its limit while models load at the same time, in any
       async (scheduler, asked) => {
         const { open, using, bytes } = models();
         const load = scheduler.scheduleFunction(async (_: string, fails: boolean) => {
-          if (fails) throw new BertEdgeError("engine_failed", "as wanted");
+          if (fails) throw new BertEdgeError("engine_failed", "The test makes this load fail.");
         });
         let loads = 0;
         const cache = modelCache({
@@ -306,7 +306,7 @@ it("modelCache stays within its limit while models load at the same time, in any
         for (const outcome of await Promise.all(uses)) outcomes.add(outcome);
         expect(cache.memoryBytes()).toBe(bytes());
         for (const name of names) await cache.unload(name);
-        expect({ there: bytes(), counted: cache.memoryBytes() }).toEqual({ there: 0, counted: 0 });
+        expect({ loaded: bytes(), counted: cache.memoryBytes() }).toEqual({ loaded: 0, counted: 0 });
       },
     ),
     seeded(300),

@@ -3,13 +3,13 @@ import { type Model, releaseModel } from "./model.ts";
 import { releasedAfterUse } from "./released-after-use.ts";
 
 export interface ModelCacheOptions {
-  /** Maximum bytes of all models together, as `Model.memoryBytes` counts them. The models must not share memory. */
+  /** Maximum bytes of all models together, as returned by `Model.memoryBytes`. The models must not share memory. */
   limitBytes: number;
   /**
    * Loads a model.
    *
-   * @param reserve makes room for the model. Call it as soon as the size is known, before the model takes memory. Without
-   *   this call, or when the model turns out larger, room is made only after loading, and the limit is exceeded meanwhile.
+   * @param reserve makes room for the model. Call it when the size is known, before the model takes memory. Without this
+   *   call, or if the model is larger than reserved, memory use can exceed the limit during the load.
    */
   load(name: string, reserve: (bytes: number) => Promise<void>): Promise<Model>;
 }
@@ -19,7 +19,7 @@ export interface ModelCache {
   /**
    * Runs `work` on a model. Loads the model first if necessary, and does not unload it before `work` ends.
    *
-   * @throws BertEdgeError `memory_full` when the models in use leave no room for it, or what `load` and `work` throw
+   * @throws BertEdgeError `memory_full` when the models in use leave too little memory, and the errors of `load` and `work`
    */
   using<T>(name: string, work: (model: Model) => Promise<T>): Promise<T>;
   /** Unloads a model after its last user. A later `using` loads it again. */
@@ -37,7 +37,7 @@ interface Entry {
 
 /** Makes a cache that keeps models loaded up to a memory limit, and unloads the least recently used ones first. */
 export function modelCache({ limitBytes, load }: ModelCacheOptions): ModelCache {
-  /** The least recently used first. */
+  /** Entries by model name, the least recently used first. */
   const entries = new Map<string, Entry>();
   const uses = releasedAfterUse(release);
 
@@ -51,7 +51,7 @@ export function modelCache({ limitBytes, load }: ModelCacheOptions): ModelCache 
   const bytesOf = ({ model, reserved }: Entry) => model?.memoryBytes() ?? reserved;
   const memoryBytes = () => [...entries.values(), ...uses.retiring()].reduce((sum, entry) => sum + bytesOf(entry), 0);
 
-  /** Finds unused models, the least recently used first, until they hold `bytes` together. Returns all if they hold less. */
+  /** Finds the least recently used idle models that hold `bytes` together; all idle models if they hold less. */
   function idle(bytes: number): Entry[] {
     const found: Entry[] = [];
     let missing = bytes;
@@ -69,13 +69,13 @@ export function modelCache({ limitBytes, load }: ModelCacheOptions): ModelCache 
     await Promise.all(some.map(uses.retire));
   }
 
-  /** Reserves room for an entry at once. Resolves when the models that were in its place are unloaded. */
+  /** Reserves memory for an entry immediately. Resolves when the models that must make room are unloaded. */
   function reserve(entry: Entry, bytes: number): Promise<void> {
     const excess = memoryBytes() - bytesOf(entry) + bytes - limitBytes;
-    const unneeded = idle(excess);
-    if (unneeded.reduce((sum, each) => sum + bytesOf(each), 0) < excess) throw full(entry, bytes);
+    const evicted = idle(excess);
+    if (evicted.reduce((sum, each) => sum + bytesOf(each), 0) < excess) throw full(entry, bytes);
     entry.reserved = bytes;
-    return unloadAll(unneeded);
+    return unloadAll(evicted);
   }
 
   const full = ({ name }: Entry, bytes: number): BertEdgeError =>
@@ -85,8 +85,8 @@ export function modelCache({ limitBytes, load }: ModelCacheOptions): ModelCache 
         })
       : new BertEdgeError(
           "memory_full",
-          `The model ${name} needs ${bytes} of ${limitBytes} bytes, but the models in use leave too few.`,
-          { hint: "Try again when these models have answered, or raise the limit." },
+          `The model ${name} needs ${bytes} of ${limitBytes} bytes, but the models in use do not leave enough.`,
+          { hint: "Try again when those models are no longer in use, or raise the limit." },
         );
 
   function open(name: string): Entry {
@@ -118,7 +118,7 @@ export function modelCache({ limitBytes, load }: ModelCacheOptions): ModelCache 
       try {
         return await uses.using(entry, async ({ loading }) => work(await loading));
       } finally {
-        // The model may have grown: longer texts need more memory.
+        // The model may have grown, because longer texts need more memory.
         await unloadAll(idle(memoryBytes() - limitBytes));
       }
     },

@@ -6,7 +6,7 @@ import type { Engine, ModelFiles } from "./engine/engine.ts";
 /**
  * Returns an artifact's model files for one engine.
  *
- * @throws BertEdgeError (from the returned methods) `target_missing`; `engine_mismatch` for a file of another engine
+ * The returned methods throw BertEdgeError `target_missing`, and `engine_mismatch` for a file of another engine.
  */
 export function modelFilesOf(artifact: Artifact, engine: Engine["name"]): ModelFiles {
   const { name: model, targets, files } = artifact.manifest;

@@ -5,7 +5,7 @@ import { startModel } from "./model.ts";
 import { sentenceVector } from "./tasks/sentence-vector.ts";
 
 const TEXTS = ["to be", "or not to be"];
-/** More tokens than the model takes. */
+/** Text with more tokens than the model accepts. */
 const LONG = "word ".repeat(TINY.maxTokens);
 
 const tinyModel = async (options?: Parameters<typeof fakeEngine>[0]) =>
@@ -28,7 +28,7 @@ describe("Model.embed", () => {
     expect(await model.embed(["to be"])).toEqual([hiddenStatesOf(ids).slice(0, TINY.dimensions)]);
   });
 
-  it("refuses a text that is too long before it computes anything, and names its place", async () => {
+  it("refuses a text that is too long before it computes anything, and names its index", async () => {
     const engine = fakeEngine();
     const model = await startModel(await tinyArtifact(), engine);
     await expect(model.embed(["to be", LONG])).rejects.toMatchObject({
@@ -39,7 +39,7 @@ describe("Model.embed", () => {
     expect(engine.sessions[0]?.runs).toBe(0);
   });
 
-  it("embeds the beginning of a text that is too long when the caller allows it", async () => {
+  it("embeds the beginning of a text that is too long if `truncate` is set", async () => {
     const model = await tinyModel();
     expect(await model.embed([LONG], { truncate: true })).toEqual(
       await model.embed(["word ".repeat(TINY.maxTokens - 2)]),
@@ -54,7 +54,7 @@ describe("Model.embed", () => {
 });
 
 describe("Model.embedTokens", () => {
-  it("gives the vectors of embed, counts the tokens, and times the computation without the wait for bytes", async () => {
+  it("returns the same vectors as embed, the number of tokens, and the computation time without loading", async () => {
     const clock = { now: 0 };
     const model = await tinyModel({
       ready: async () => {
@@ -72,7 +72,7 @@ describe("Model.embedTokens", () => {
 });
 
 describe("startModel", () => {
-  it("gives the engine the file of the target that it asks for", async () => {
+  it("passes the model file of the requested target to the engine", async () => {
     const engine = fakeEngine({ target: "regional-cpu" });
     const artifact = await tinyArtifact("the weights");
     const { version, target, provider } = await startModel(artifact, engine);
@@ -84,7 +84,7 @@ describe("startModel", () => {
     });
   });
 
-  it("names a target that the model was prepared without, and says how to get it", async () => {
+  it("names a missing target, and how to prepare it", async () => {
     const starting = startModel(await tinyArtifact("tiny", { targets: {} }), fakeEngine({ target: "regional-gpu" }));
     await expect(starting).rejects.toMatchObject({
       code: "target_missing",
@@ -93,13 +93,13 @@ describe("startModel", () => {
     });
   });
 
-  it("fails with the error of the file that could not be read", async () => {
+  it("fails with the error of a file that could not be read", async () => {
     const artifact = await tinyArtifact();
     const read = async () => Promise.reject(new Error("the disk is on fire"));
     await expect(startModel({ ...artifact, read }, fakeEngine())).rejects.toThrow("the disk is on fire");
   });
 
-  it("releases a session that starts after the tokenizer could not be read", async () => {
+  it("releases a session that starts although the tokenizer could not be read", async () => {
     const { manifest, ...artifact } = await tinyArtifact();
     const files = Object.values(manifest.tokenizer);
     const started = latch();

@@ -11,7 +11,7 @@ import type { Tokenizer } from "./tokenizer/tokenizer.ts";
 export interface Model {
   readonly manifest: EmbedManifest;
   readonly version: string;
-  /** Time and memory of the targets. Replaced when the same version is measured and published again. */
+  /** Measured latency and memory of the targets. Replaced when the same version is measured and published again. */
   measurements: Measurements;
   readonly tokenizer: Tokenizer;
   /** The target that the engine loaded: `edge`, `regional-cpu`, … */
@@ -19,8 +19,8 @@ export interface Model {
   /** The execution provider that computes: `wasm`, `cpu`, `cuda`, … */
   readonly provider: string;
   /**
-   * Resolves when the whole model is loaded. `embed` works earlier: it waits for the bytes that its texts need.
-   * When it rejects, release the model.
+   * Resolves when the whole model is loaded. `embed` can be called earlier: it waits for the bytes that its texts need.
+   * If it rejects, release the model.
    */
   readonly complete: Promise<void>;
   /**
@@ -31,15 +31,15 @@ export interface Model {
    */
   embed(texts: readonly string[], options?: TokenizeOptions): Promise<Float32Array<ArrayBuffer>[]>;
   /**
-   * The first half of `embed`: turns texts into token ids, special tokens included.
+   * Encodes texts to token ids, with special tokens. This is the first half of `embed`.
    *
    * @throws BertEdgeError `input_too_long` unless `truncate` is set
    */
   tokenize(texts: readonly string[], options?: TokenizeOptions): TokenIds[];
   /**
-   * The second half of `embed`: runs the model on tokenized texts.
+   * Runs the model on tokenized texts. This is the second half of `embed`.
    *
-   * @param now the clock that measures `computeMs`, in milliseconds
+   * @param now clock in milliseconds, for `computeMs`
    * @throws BertEdgeError `vector_invalid` for NaN or infinite values, and the errors of `EngineSession.run`
    */
   embedTokens(sequences: readonly TokenIds[], now?: () => number): Promise<EmbeddedTokens>;
@@ -50,7 +50,7 @@ export interface Model {
 }
 
 export interface TokenizeOptions {
-  /** Cuts texts that are too long instead of refusing them. Default false. */
+  /** Whether to cut texts that are too long instead of refusing them. Default false. */
   truncate?: boolean;
 }
 
@@ -59,16 +59,16 @@ export interface EmbeddedTokens {
   readonly vectors: Float32Array<ArrayBuffer>[];
   /** Tokens of all sequences together. */
   readonly tokens: number;
-  /** Milliseconds of computation. Waiting for the model's bytes does not count. */
+  /** Milliseconds of computation, without the wait for the model's bytes. */
   readonly computeMs: number;
 }
 
 /**
- * Reads an artifact's tokenizer and starts `engine` on its model file. The engine may still be reading the end of the
- * file when this resolves: see `Model.complete`.
+ * Reads an artifact's tokenizer and starts `engine` with its model file. The engine may still be reading the rest of the
+ * file when this resolves; see `Model.complete`.
  *
  * @throws BertEdgeError `task_unsupported`, `target_missing`, `engine_mismatch`, `engine_failed`, `tokenizer_invalid`,
- *   `artifact_corrupt`, or what reading throws
+ *   `artifact_corrupt`, and the errors of reading files
  */
 export async function startModel(artifact: Artifact, engine: Engine): Promise<Model> {
   const { version, measurements } = artifact;
@@ -90,7 +90,7 @@ export async function startModel(artifact: Artifact, engine: Engine): Promise<Mo
       if (tokens <= maxTokens || truncate) return ids;
       throw new BertEdgeError(
         "input_too_long",
-        `Input ${index} has at least ${tokens} tokens, but ${name} takes at most ${maxTokens}.`,
+        `Input ${index} has at least ${tokens} tokens, but ${name} accepts at most ${maxTokens}.`,
         { hint: "Shorten the text, or set `truncate` to true to embed only its beginning." },
       );
     });
@@ -127,7 +127,7 @@ export async function startModel(artifact: Artifact, engine: Engine): Promise<Mo
   };
 }
 
-/** Releases a model. Logs a failure instead of throwing it: it costs memory, but must not break an answer or a swap. */
+/** Releases a model. Logs an error instead of throwing it, because a memory leak must not make a request or load fail. */
 export async function releaseModel(model: Model): Promise<void> {
   try {
     await model.release();

@@ -15,7 +15,7 @@ describe("releasedAfterUse", () => {
     expect(uses.retiring()).toEqual([]);
   });
 
-  it("releases a retired item after its last user, whether that succeeds or fails, and no other item", async () => {
+  it("releases a retired item after its last user, even if that fails, and releases no other item", async () => {
     const { released, uses } = setUp();
     const [first, last] = [latch(), latch()];
     const works = [first, last].map(({ promise }) => uses.using("a", () => promise));

@@ -1,15 +1,15 @@
 /** Counts the users of items, and releases retired items after their last user. */
 export interface ReleasedAfterUse<T> {
   isUsed(item: T): boolean;
-  /** Keeps `item` from being released while `work` uses it. */
+  /** Runs `work` on `item`, which is not released before `work` ends. */
   using<R>(item: T, work: (item: T) => Promise<R>): Promise<R>;
-  /** Releases `item`: at once, or after its last user. */
+  /** Releases `item` now, or after its last user. */
   retire(item: T): Promise<void>;
   /** Returns the items that are retired but still in use. */
   retiring(): readonly T[];
 }
 
-/** @param release is called once for every retired item */
+/** @param release frees an item. It is called once for every retired item. */
 export function releasedAfterUse<T>(release: (item: T) => Promise<void>): ReleasedAfterUse<T> {
   const users = new Map<T, number>();
   const retired = new Set<T>();

@@ -23,7 +23,7 @@ const answer: EmbedAnswer = {
   timings: { compute: 1.5 },
 };
 
-/** Makes an app whose service records its queries. */
+/** Makes an app with a fake service that records its queries. */
 function setUp(embed: (query: EmbedQuery) => Promise<EmbedAnswer> = async () => answer, keys = ["k"]) {
   const queries: EmbedQuery[] = [];
   const service: EmbedService = {
@@ -51,7 +51,7 @@ describe("the error codes of the HTTP contract", () => {
   const failing = (code: ErrorCode) => () => Promise.reject(new BertEdgeError(code, "Inside."));
   const embed = (json: unknown, headers?: Record<string, string>) => setUp(checked).post("/v1/embed", json, headers);
 
-  /** One request per code. A new code does not compile without one. */
+  /** Requests that cause each error code. The type requires one for every code. */
   const reached: Record<HttpErrorCode, () => Response | Promise<Response>> = {
     request_invalid: () => embed({ inputs: 1 }),
     input_empty: () => embed({ inputs: " " }),
@@ -72,7 +72,7 @@ describe("the error codes of the HTTP contract", () => {
     model_unavailable: () => setUp(failing("storage_unavailable")).post("/v1/embed", { inputs: "a" }),
   };
 
-  it.each(Object.entries(reached))("%s can be reached, and has its status and a message", async (code, send) => {
+  it.each(Object.entries(reached))("a request can cause %s, which has its status and a message", async (code, send) => {
     const response = await send();
     expect(response.status).toBe(errorStatus[code as HttpErrorCode]);
     expect(await response.json()).toMatchObject({ error: { code, message: expect.stringMatching(/./) } });
@@ -89,7 +89,7 @@ describe("POST /v1/embed", () => {
     expect(queries).toHaveLength(1);
   });
 
-  it("makes one text of a string, and by default neither truncates nor names a model", async () => {
+  it("accepts a single string, and by default neither truncates nor names a model", async () => {
     const { post, queries } = setUp();
     await post("/v1/embed", { inputs: "a" });
     const { deadline, ...query } = queries[0] as EmbedQuery;

@@ -6,14 +6,14 @@ import { apiKey } from "./middleware/api-key.ts";
 import { answerError } from "./middleware/on-error.ts";
 import { backgroundOf } from "./routes/respond.ts";
 
-/** Makes the app that both tiers serve: `/health`, `/ready`, and the embeddings routes behind an API key. */
+/** Makes the app of both tiers, with `/health`, `/ready`, and the embeddings routes behind an API key. */
 export function createApp<Env extends object>(deployment: Deployment<Env>): Hono<{ Bindings: Env }> {
   const { service, keys } = deployment;
   const app = new Hono<{ Bindings: Env }>();
   app.onError(answerError);
   app.notFound((c) => {
-    throw new BertEdgeError("route_unknown", `There is no ${c.req.method} ${c.req.path} here.`, {
-      hint: "Routes: POST /v1/embed, POST /v1/embeddings, GET /health, GET /ready.",
+    throw new BertEdgeError("route_unknown", `There is no route ${c.req.method} ${c.req.path}.`, {
+      hint: "Use POST /v1/embed, POST /v1/embeddings, GET /health or GET /ready.",
     });
   });
   app.get("/health", (c) => c.json({ status: "ok" }));
@@ -21,7 +21,7 @@ export function createApp<Env extends object>(deployment: Deployment<Env>): Hono
     const model = service(c.env).ready(backgroundOf(c));
     return model ? c.json({ status: "ready", ...model }) : c.json({ status: "loading" }, 503);
   });
-  // Unknown paths need a key too: without one, nobody learns which routes exist.
+  // Unknown paths need a key too, so that callers without one cannot find out which routes exist.
   if (keys) app.use("/v1/*", apiKey(keys));
   return app.route("/", embeddingRoutes({ ...deployment, keys: false }));
 }

@@ -4,7 +4,7 @@ import { decodeFloats, encodeFloats } from "./base64.ts";
 
 const vector = fc.float32Array({ maxLength: 64 }).map((values) => Float32Array.from(values));
 
-/** Stands in for the methods of newer runtimes. */
+/** Implements the methods of newer runtimes for this test. */
 const standIns = {
   toBase64(this: Uint8Array) {
     return Buffer.from(this).toString("base64");
@@ -18,7 +18,7 @@ const standIns = {
 
 describe.each([
   ["with the runtime's own base64 methods", standIns],
-  ["without them", { toBase64: undefined, fromBase64: undefined }],
+  ["without the runtime's base64 methods", { toBase64: undefined, fromBase64: undefined }],
 ])("%s", (_, { toBase64, fromBase64 }) => {
   const before = { toBase64: Uint8Array.prototype.toBase64, fromBase64: Uint8Array.fromBase64 };
   const define = (methods: { toBase64: unknown; fromBase64: unknown }) => {
@@ -35,11 +35,11 @@ describe.each([
       expect(encodeFloats(Float32Array.of(1, -2))).toBe("AACAPwAAAMA=");
     });
 
-    it("writes only the part of a buffer that a view covers", () => {
+    it("encodes only the part of the buffer that the vector covers", () => {
       expect(encodeFloats(Float32Array.of(9, 1, -2, 9).subarray(1, 3))).toBe("AACAPwAAAMA=");
     });
 
-    it("is reversed by decodeFloats for every float32, including infinities and NaN", () => {
+    it("encodes every float32 so that decodeFloats restores it, including infinities and NaN", () => {
       fc.assert(
         fc.property(vector, (values) => {
           expect(decodeFloats(encodeFloats(values))).toEqual(values);

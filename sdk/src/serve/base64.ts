@@ -1,4 +1,4 @@
-// `toBase64` and `fromBase64` are several times faster, but Node 24 and older browsers do not have them.
+// `toBase64` and `fromBase64` are several times faster, but Node 24 and older browsers lack them.
 
 /** Encodes a vector's little-endian float32 bytes as base64, as OpenAI's API does. */
 export function encodeFloats(vector: Float32Array<ArrayBuffer>): string {

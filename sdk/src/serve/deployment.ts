@@ -7,7 +7,7 @@ import { modelHolder } from "./model-holder.ts";
 import type { RegionTier } from "./region-tier.ts";
 import type { EmbedService } from "./service.ts";
 
-/** A value, or a function that reads it from the environment. A Worker gets its environment with the first request. */
+/** A value, or a function that reads it from the environment. A Worker receives its environment with each request. */
 export type Setting<Env, T> = T | ((env: Env) => T);
 
 export interface EmbeddingsOptions<Env extends object> {
@@ -17,20 +17,20 @@ export interface EmbeddingsOptions<Env extends object> {
   model: Setting<Env, string>;
   engine: Engine;
   /**
-   * The API keys that may call the routes. An empty list refuses every request. `false` turns the check off: use it only
-   * behind your own authentication.
+   * The API keys that may call the routes. With an empty list, every request is refused. `false` disables the check: use it
+   * only behind your own authentication.
    */
   keys: Setting<Env, readonly string[]> | false;
   /** The region to ask when this deployment cannot answer in time. Default: none. */
   region?: Setting<Env, RegionTier | undefined>;
   limits?: Partial<Limits>;
-  /** CPU time that the platform allows a request, in ms. Default 30 000, Cloudflare's default on paid plans. */
+  /** CPU time that the platform allows per request, in ms. Default 30 000, Cloudflare's default on paid plans. */
   cpuLimitMs?: number;
-  /** The tier that answers name as theirs. Default `edge`. */
+  /** The tier that responses name when this deployment computes the answer. Default `edge`. */
   tier?: Tier;
 }
 
-/** A deployment's parts, each made with the first request, when the environment is known. */
+/** Parts of a deployment. The functions create their part on the first request, because it needs the environment. */
 export interface Deployment<Env extends object> {
   readonly service: (env: Env) => EmbedService;
   readonly keys: ((env: Env) => readonly string[]) | false;
@@ -53,7 +53,7 @@ export function deploymentOf<Env extends object>(options: EmbeddingsOptions<Env>
 const read = <Env, T>(setting: Setting<Env, T>, env: Env): T =>
   typeof setting === "function" ? (setting as (env: Env) => T)(env) : setting;
 
-/** Remembers the first result: a process gets the same environment with every request. An error is not remembered. */
+/** Caches the first result, because a process receives the same environment with every request. Errors are not cached. */
 function once<Env, T>(make: (env: Env) => T): (env: Env) => T {
   let made: { value: T } | undefined;
   return (env) => {

@@ -47,7 +47,7 @@ describe("createEdgeApp", () => {
     expect(models).toHaveBeenCalledExactlyOnceWith(env);
   });
 
-  it("keeps background work alive with waitUntil, and works without it too", async () => {
+  it("passes background work to waitUntil, and works without it too", async () => {
     const region = regionOf(await tinyStore());
     const slow = latch();
     const app = createEdgeApp({
@@ -66,7 +66,7 @@ describe("createEdgeApp", () => {
       "region",
       "edge-cold",
     ]);
-    // The probe of the region, and the load of the model.
+    // One for the probe of the region, one for the load of the model.
     expect(work).toHaveLength(2);
     slow.resolve();
     await Promise.all(work);
@@ -169,7 +169,7 @@ describe("createEdgeApp", () => {
     log.mockRestore();
   });
 
-  it("can be mounted behind the middleware of another app, whose own routes and errors stay its own", async () => {
+  it("can be mounted behind the middleware of another app, and leaves that app's routes and errors alone", async () => {
     const store = await tinyStore();
     const app = new Hono();
     app.use(cors());
@@ -194,7 +194,7 @@ describe("createEdgeApp", () => {
     expect(await (await app.request("/elsewhere")).text()).toBe("my own page");
   });
 
-  it("has the limits of text-embeddings-inference by default", async () => {
+  it("uses the limits of text-embeddings-inference by default", async () => {
     const store = await tinyStore();
     const app = createEdgeApp({ models: () => store, model: () => TINY.name, engine: fakeEngine(), keys: () => ["k"] });
     const post = (inputs: unknown) =>

@@ -6,7 +6,7 @@ export type EdgeAppOptions<Env extends object> = Omit<EmbeddingsOptions<Env>, "t
 
 /**
  * Makes the app of the edge, with the routes `/v1/embed`, `/v1/embeddings`, `/health` and `/ready`. A Worker exports it as
- * its default; other runtimes call its `fetch`.
+ * the default export; other runtimes call its `fetch`.
  */
 export function createEdgeApp<Env extends object>(options: EdgeAppOptions<Env>): Hono<{ Bindings: Env }> {
   return createApp(deploymentOf({ ...options, tier: "edge" }));

@@ -22,7 +22,7 @@ import type { EmbedQuery } from "./service.ts";
 const log = vi.spyOn(console, "error");
 beforeEach(() => void log.mockReset().mockReturnValue(undefined));
 
-/** 4 tokens, which cost 1000 + 4 · 100 ms at the edge, and 10 + 4 ms of computation in the region. */
+/** Text of 4 tokens. Predictions: 1000 + 4 · 100 ms at the edge, and 10 + 4 · 1 ms of computation in the region. */
 const TEXT = "to be";
 const EDGE_MS = 1_400;
 const REGION_COMPUTE_MS = 14;
@@ -37,7 +37,7 @@ const query = (changes: Partial<EmbedQuery> & { budget?: string } = {}): EmbedQu
   ...changes,
 });
 
-/** A region that answers at once, and predicts 50 ms more than its computation. */
+/** Makes a region that answers at once. It predicts its computation time plus 50 ms. */
 function fakeRegion(changes: Partial<RegionTier> = {}) {
   return {
     usable: vi.fn(() => true),
@@ -92,7 +92,7 @@ describe("an edge on its own", () => {
     });
   });
 
-  it("reports its computation, without the wait for the rest of the model", async () => {
+  it("reports the time of its computation, without the wait for the rest of the model", async () => {
     const clock = { now: 0 };
     const { embed } = await setUp(undefined, {
       engine: {
@@ -131,7 +131,7 @@ describe("a warm edge with a region", () => {
   it.each([
     ["no-budget", {}],
     ["within-budget", { budget: "1400" }],
-  ])("answers alone: %s", async (reason, changes) => {
+  ])("answers itself, with reason %s", async (reason, changes) => {
     const region = fakeRegion();
     const { embed, warm } = await setUp(region);
     await warm();
@@ -143,7 +143,7 @@ describe("a warm edge with a region", () => {
     ["edge-over-budget", "1399", {}],
     ["over-budget", "1", {}],
     ["edge-cpu-limit", undefined, { cpuLimitMs: 1_399 }],
-  ])("lets the region answer: %s", async (reason, budget, options) => {
+  ])("lets the region answer, with reason %s", async (reason, budget, options) => {
     const region = fakeRegion();
     const { embed, engine, warm, holder, background } = await setUp(region, options);
     await warm();
@@ -161,7 +161,7 @@ describe("a warm edge with a region", () => {
     expect(engine.sessions[0]?.runs).toBe(0);
   });
 
-  it("tells the region which model, version and vector size it expects, and the predicted cost", async () => {
+  it("passes the expected model, version, vector size and computation time to the region", async () => {
     const region = fakeRegion();
     const { embed, warm, holder, background } = await setUp(region);
     await warm();
@@ -173,7 +173,7 @@ describe("a warm edge with a region", () => {
     );
   });
 
-  it("answers alone when the region fails, and says so", async () => {
+  it("answers itself when the region fails, with reason region-down", async () => {
     const region = fakeRegion({ embed: failing });
     const { embed, warm, engine } = await setUp(region);
     await warm();
@@ -187,7 +187,7 @@ describe("a warm edge with a region", () => {
     expect(log).toHaveBeenCalled();
   });
 
-  it("does not ask a region shortly after a failure", async () => {
+  it("does not ask a region that is not usable", async () => {
     const region = fakeRegion({ usable: () => false });
     const { embed, warm } = await setUp(region);
     await warm();
@@ -203,7 +203,7 @@ describe("a warm edge with a region", () => {
     expect(engine.sessions[0]?.runs).toBe(0);
   });
 
-  it("keeps the region measured with every request, even when it answers alone", async () => {
+  it("keeps the region measured with every request, even when it answers itself", async () => {
     const region = fakeRegion();
     const { embed, warm, background } = await setUp(region);
     await warm();
@@ -221,7 +221,7 @@ describe("a warm edge with a region", () => {
     expect(region.embed).not.toHaveBeenCalled();
   });
 
-  it("finishes an answer with the model that began it, although a newer one was loaded meanwhile", async () => {
+  it("finishes an answer with the model that started it, even if a newer one was loaded meanwhile", async () => {
     const asked = latch();
     const region = fakeRegion({ embed: () => asked.promise.then(failing) });
     const store = await tinyStore();
@@ -242,7 +242,7 @@ describe("a warm edge with a region", () => {
   });
 });
 
-describe("the vector size that a request asks for", () => {
+describe("the vector size in a request", () => {
   const other = { dimensions: TINY.dimensions + 1, budget: "100" };
 
   it("is checked by a warm edge before it runs the model or asks the region", async () => {
@@ -266,7 +266,7 @@ describe("the vector size that a request asks for", () => {
     const { embed, engine } = await setUp();
     await expect(embed(other)).rejects.toMatchObject({
       code: "dimensions_unsupported",
-      message: `The model tiny makes vectors of ${TINY.dimensions} dimensions, not ${TINY.dimensions + 1}.`,
+      message: `The model tiny returns vectors of ${TINY.dimensions} dimensions, not ${TINY.dimensions + 1}.`,
     });
     expect(engine.sessions[0]?.runs).toBe(0);
     expect(await embed({ dimensions: TINY.dimensions })).toMatchObject({ tier: "edge" });
@@ -295,8 +295,8 @@ describe("a cold edge with a region", () => {
 
   it.each([
     ["fails", fakeRegion({ embed: failing, usable: vi.fn().mockReturnValueOnce(true).mockReturnValue(false) })],
-    ["failed shortly before", fakeRegion({ usable: () => false })],
-  ])("waits for its own model when the region %s, and says so", async (_, region) => {
+    ["is not usable", fakeRegion({ usable: () => false })],
+  ])("waits for its own model when the region %s, with reason region-down", async (_, region) => {
     const { embed, engine } = await setUp(region);
     expect(await embed({ budget: "100" })).toMatchObject({ tier: "edge", reason: "region-down", predictedMs: EDGE_MS });
     expect(engine.sessions).toHaveLength(1);
@@ -336,7 +336,7 @@ describe("ready", () => {
 });
 
 describe("a region", () => {
-  /** The region's target costs 10 ms a text and 1 ms a token. */
+  /** The region's latency fit is 10 ms per text and 1 ms per token. */
   async function region(clock = { now: 0 }) {
     const store = await tinyStore();
     const engine = fakeEngine({ target: "regional-cpu" });
@@ -348,7 +348,7 @@ describe("a region", () => {
     return { store, engine, service, embed, ...work };
   }
 
-  it("waits for its model and answers, predicting by its own target", async () => {
+  it("waits for its model and answers, with a prediction for its own target", async () => {
     const { embed } = await region();
     expect(await embed(["to be", "a"])).toMatchObject({
       tier: "region",
@@ -378,7 +378,7 @@ describe("a region", () => {
     expect(engine.sessions).toHaveLength(0);
   });
 
-  it("looks for newer versions while it answers", async () => {
+  it("checks for newer versions while it answers", async () => {
     const clock = { now: 0 };
     const { embed, store, settled } = await region(clock);
     const { version } = await embed(["a"]);
@@ -420,7 +420,7 @@ describe("an edge in front of a real region", () => {
     expect(there).toMatchObject({ version: here.version, tokens: here.tokens, vectors: here.vectors });
   });
 
-  it("answers alone when the region serves another version, and does not ask it again at once", async () => {
+  it("answers itself when the region serves another version, and does not ask it again at once", async () => {
     const { embed } = await tiers("other weights");
     expect(await embed({ budget })).toMatchObject({ tier: "edge", reason: "region-down" });
     expect(log).toHaveBeenCalledWith(expect.stringContaining("the edge serves tiny@"), "");

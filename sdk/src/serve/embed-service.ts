@@ -12,18 +12,18 @@ import type { Background, EmbedAnswer, EmbedQuery, EmbedService } from "./servic
 
 export interface EmbedServiceOptions {
   holder: ModelHolder;
-  /** The tier that this deployment is. */
+  /** Tier of this deployment. */
   tier: Tier;
   /** The region that answers when this deployment cannot answer in time; undefined without one. */
   region: RegionTier | undefined;
   limits: Limits;
-  /** CPU time that the platform allows a request, in ms. */
+  /** CPU time that the platform allows per request, in ms. */
   cpuLimitMs: number;
 }
 
 /**
- * Answers a request in these steps: check, tokenize, decide, then ask the region or run the model here. When the region
- * fails, the model runs here.
+ * Makes the service that answers requests. It checks a request, tokenizes the texts and chooses a tier, then asks the region
+ * or runs the model here. If the region fails, it runs the model here.
  */
 export function embedService({ holder, tier, region, limits, cpuLimitMs }: EmbedServiceOptions): EmbedService {
   async function embed(query: EmbedQuery, background: Background): Promise<EmbedAnswer> {
@@ -33,7 +33,7 @@ export function embedService({ holder, tier, region, limits, cpuLimitMs }: Embed
     const whileLoading = loaded ? undefined : await askWhileLoading(query, background);
     if (whileLoading) return whileLoading;
     const answer = holder.using(loaded ?? (await holder.load(background)), (model) => answerWith(model, query));
-    // Workers stop a request's work when the caller hangs up. The model would then stay in use for ever.
+    // Workers cancel a request's work when the caller disconnects. The model would then count as in use forever.
     background(answer.catch(() => {}));
     return answer;
   }
@@ -51,7 +51,7 @@ export function embedService({ holder, tier, region, limits, cpuLimitMs }: Embed
     return (await askRegion(query, choice)) ?? runHere(query, choice, model, sequences);
   }
 
-  /** Chooses the tier. Without `model`, this deployment is still loading it. */
+  /** Chooses the tier. `model` is undefined while this deployment is loading it. */
   function choose(query: EmbedQuery, model?: Model, sequences: readonly TokenIds[] = []): Decision & ExpectedAnswer {
     const computeMs = (model && predictMs(model.measurements, "regional-cpu", sequences)) ?? 0;
     const decision = decide({

@@ -16,21 +16,21 @@ async function tinyEmbeddings(changes: Partial<EmbeddingsOptions<object>> = {}, 
   return embeddings({ models, model: TINY.name, engine: fakeEngine(engine), keys: ["k"], ...changes });
 }
 
-/** A valid request, with changes. */
+/** Makes the options of a valid POST request with this body and these extra headers. */
 const post = (json: object = { inputs: "to be" }, headers: Record<string, string> = {}) => ({
   method: "POST",
   headers: { authorization: "Bearer k", "content-type": "application/json", ...headers },
   body: JSON.stringify(json),
 });
-/** @returns the status, and the body as JSON where it is JSON */
+/** Returns the status and the body, parsed if it is JSON. */
 const outcome = async (answer: Response | Promise<Response>) => {
   const response = await answer;
   const text = await response.text();
   return [response.status, text.startsWith("{") ? JSON.parse(text) : text];
 };
 
-describe("embeddings in an app of the user's own", () => {
-  it("answers both routes, and leaves every other path to the app", async () => {
+describe("embeddings, mounted in another app", () => {
+  it("answers both routes, and leaves all other paths to the app", async () => {
     const app = new Hono();
     app.route("/", await tinyEmbeddings());
     app.get("/v1/models", (c) => c.text("my models"));
@@ -70,7 +70,7 @@ describe("embeddings in an app of the user's own", () => {
     expect(seen).toEqual(["POST /v1/embed 200", "POST /v1/embed 400", "POST /v1/embed 401"]);
   });
 
-  it("answers its errors as JSON, whatever the app does with errors", async () => {
+  it("answers its own errors as JSON, even if the app has an error handler", async () => {
     const app = new Hono();
     app.onError((_, c) => c.text("my own error", 500));
     app.route("/", await tinyEmbeddings());
@@ -107,7 +107,7 @@ describe("embeddings in an app of the user's own", () => {
     expect(log).not.toHaveBeenCalled();
   });
 
-  it("works under a base path, with OpenAI's errors on OpenAI's route", async () => {
+  it("works under a base path, with OpenAI's error format on OpenAI's route", async () => {
     const app = new Hono().basePath("/api");
     app.route("/ai", await tinyEmbeddings());
     expect((await app.request("/api/ai/v1/embed", post())).status).toBe(200);
@@ -132,8 +132,8 @@ describe("embeddings in an app of the user's own", () => {
   });
 });
 
-describe("keys", () => {
-  it("refuses every request without a key in the list", async () => {
+describe("the keys of embeddings", () => {
+  it("refuse every request without a key of the list", async () => {
     const app = await tinyEmbeddings({ keys: [] });
     expect(await outcome(app.request("/v1/embed", post()))).toMatchObject([
       503,
@@ -141,7 +141,7 @@ describe("keys", () => {
     ]);
   });
 
-  it("leaves authentication to the app when they are false", async () => {
+  it("leave authentication to the app when they are false", async () => {
     const app = new Hono();
     app.use("/v1/*", async (c, next) => {
       if (c.req.header("cookie") !== "session=1") throw new HTTPException(403, { message: "Sign in first." });
@@ -154,7 +154,7 @@ describe("keys", () => {
   });
 });
 
-describe("settings", () => {
+describe("the settings of embeddings", () => {
   it("are read from the environment of the first request", async () => {
     const store = await tinyStore();
     const models = vi.fn((_: { NAME: string }) => store);

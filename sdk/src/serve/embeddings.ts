@@ -7,7 +7,7 @@ import { embedRoute } from "./routes/embed.ts";
 import { openAiEmbeddingsRoute } from "./routes/openai-embeddings.ts";
 
 /**
- * Makes a Hono app with the routes `POST /v1/embed` and `POST /v1/embeddings` (OpenAI's), to mount in an app of your own:
+ * Makes a Hono app with the routes `POST /v1/embed` and `POST /v1/embeddings` (OpenAI's). Mount it in your own app:
  *
  * ```ts
  * const app = new Hono();
@@ -15,13 +15,13 @@ import { openAiEmbeddingsRoute } from "./routes/openai-embeddings.ts";
  * app.route("/", embeddings({ models, model: "bert-edge-mini", engine, keys: ["secret"] }));
  * ```
  *
- * Errors of these two routes are answered as JSON. Everything else is left to your app.
+ * These two routes answer errors as JSON. Your app handles everything else.
  */
 export function embeddings<Env extends object = object>(options: EmbeddingsOptions<Env>): Hono<{ Bindings: Env }> {
   return embeddingRoutes(deploymentOf(options));
 }
 
-/** The middleware is bound to the two paths: with a wildcard it would also run for the routes of the app around it. */
+/** Makes the two routes. Middleware is bound to their exact paths, so that it does not run for other routes of an app. */
 export function embeddingRoutes<Env extends object>(deployment: Deployment<Env>): Hono<{ Bindings: Env }> {
   const { service, keys, limits } = deployment;
   const app = new Hono<{ Bindings: Env }>();

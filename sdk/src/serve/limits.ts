@@ -11,16 +11,20 @@ export interface Limits {
 export const defaultLimits: Limits = { maxInputs: 64, maxBodyBytes: 2_000_000 };
 
 /**
- * Checks the parts of a request that need no model.
+ * Checks a request as far as this is possible without the model.
  *
  * @param served the name of the model that this deployment serves
  * @throws BertEdgeError `model_unknown`, `too_many_inputs`, `input_empty`
  */
 export function checkQuery({ texts, model }: EmbedQuery, served: string, { maxInputs }: Limits): void {
   if (model !== undefined && model !== served) {
-    throw new BertEdgeError("model_unknown", `There is no model ${JSON.stringify(model.slice(0, 80))} here.`, {
-      hint: `This deployment serves ${served}.`,
-    });
+    throw new BertEdgeError(
+      "model_unknown",
+      `This deployment does not serve the model ${JSON.stringify(model.slice(0, 80))}.`,
+      {
+        hint: `Set \`model\` to ${JSON.stringify(served)}, or leave it out.`,
+      },
+    );
   }
   if (texts.length > maxInputs) {
     throw new BertEdgeError(
@@ -41,7 +45,7 @@ export function checkQuery({ texts, model }: EmbedQuery, served: string, { maxIn
 }
 
 /**
- * Checks the vector size that a request asks for. This needs the model's manifest, but not its weights.
+ * Checks the vector size of a request against the model's manifest.
  *
  * @throws BertEdgeError `dimensions_unsupported`
  */
@@ -49,7 +53,7 @@ export function checkDimensions(dimensions: number | undefined, { name, dimensio
   if (dimensions === undefined || dimensions === own) return;
   throw new BertEdgeError(
     "dimensions_unsupported",
-    `The model ${name} makes vectors of ${own} dimensions, not ${dimensions}.`,
+    `The model ${name} returns vectors of ${own} dimensions, not ${dimensions}.`,
     { hint: `Leave \`dimensions\` out, or set it to ${own}.` },
   );
 }

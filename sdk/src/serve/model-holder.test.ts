@@ -17,7 +17,7 @@ const log = vi.spyOn(console, "error");
 beforeEach(() => void log.mockReset().mockReturnValue(undefined));
 afterEach(() => void vi.useRealTimers());
 
-/** Makes a holder of a published model, with a clock that the test moves. */
+/** Makes a holder of a published model, with a clock that the test controls. */
 async function setUp(engineOptions: FakeEngineOptions = {}, options: Partial<ModelHolderOptions> = {}) {
   const store = await tinyStore();
   const engine = fakeEngine(engineOptions);
@@ -34,7 +34,7 @@ async function setUp(engineOptions: FakeEngineOptions = {}, options: Partial<Mod
   return { store, engine, clock, holder, background, settled, backgroundSize: size };
 }
 
-/** Wraps a store: records its reads, and fails while `fault` is set. */
+/** Wraps a store. The wrapper records reads, and fails while `fault` is set. */
 function watched(store: WritableStore): ObjectStore & { reads: string[]; fault: Error | undefined } {
   const watching = {
     name: store.name,
@@ -59,7 +59,7 @@ describe("loading", () => {
     expect(engine.sessions).toHaveLength(1);
   });
 
-  it("starts in the background with `current`, which returns nothing yet", async () => {
+  it("is started in the background by `current`, which returns nothing at first", async () => {
     const { holder, engine, background, settled, backgroundSize } = await setUp();
     expect(holder.current(background)).toBeUndefined();
     expect(holder.current(background)).toBeUndefined();
@@ -69,14 +69,14 @@ describe("loading", () => {
     expect(engine.sessions).toHaveLength(1);
   });
 
-  it("is joined by `load` when it has already started", async () => {
+  it("is shared by `load` if it has already started", async () => {
     const { holder, engine, background } = await setUp();
     holder.current(background);
     await holder.load(background);
     expect(engine.sessions).toHaveLength(1);
   });
 
-  it("fails for all who wait, but not for later callers", async () => {
+  it("fails for all waiting callers, but not for later ones", async () => {
     let broken = true;
     const { holder, engine, background } = await setUp({
       onLoad: () => {
@@ -127,7 +127,7 @@ describe("loading", () => {
     );
   });
 
-  it("names the model that is not in the store", async () => {
+  it("fails with the name of a model that is not in the store", async () => {
     const { store, background } = await setUp();
     const holder = modelHolder({ store, name: "other", engine: fakeEngine() });
     await expect(holder.load(background)).rejects.toMatchObject({
@@ -152,7 +152,7 @@ describe("a model that answers before it is complete", () => {
     expect(engine.sessions).toHaveLength(1);
   });
 
-  it("is released after its last user when its rest fails, and loaded again for the next caller", async () => {
+  it("is released after its last user if the rest fails to load, and loaded again for the next caller", async () => {
     const [rest, use] = [latch(), latch()];
     let loads = 0;
     const { holder, engine, background, settled } = await setUp({
@@ -173,7 +173,7 @@ describe("a model that answers before it is complete", () => {
     expect(engine.sessions.map(({ releases }) => releases)).toEqual([1, 0]);
   });
 
-  it("is given up when its rest takes too long, and does not replace the next one", async () => {
+  it("is abandoned if the rest takes too long, and does not replace the next one", async () => {
     const rest = latch();
     let loads = 0;
     const { holder, engine, clock, background, settled } = await setUp(
@@ -206,7 +206,7 @@ describe("a model that answers before it is complete", () => {
     clock.now += REFRESH_MS;
     holder.current(background);
     await usable.promise;
-    // Everything that the holder does with a usable model is done after one turn of the event loop.
+    // One turn of the event loop later, the holder has finished its work on the usable model.
     await new Promise((resolve) => setImmediate(resolve));
     expect(holder.current(background)).toBe(old);
     expect(await holder.load(background)).toBe(old);
@@ -217,7 +217,7 @@ describe("a model that answers before it is complete", () => {
 });
 
 describe("the manifest", () => {
-  it("is there before the weights, and again once the model is loaded", async () => {
+  it("resolves before the weights arrive, and also after the model is loaded", async () => {
     const weights = latch();
     const { holder, engine, background, settled } = await setUp({ onLoad: () => weights.promise });
     expect(await holder.manifest(background)).toMatchObject({ name: TINY.name, dimensions: TINY.dimensions });
@@ -228,7 +228,7 @@ describe("the manifest", () => {
     expect(engine.sessions).toHaveLength(1);
   });
 
-  it("fails with the error of the load", async () => {
+  it("rejects with the error of the load", async () => {
     const { store, background } = await setUp();
     const holder = modelHolder({ store, name: "other", engine: fakeEngine() });
     await expect(holder.manifest(background)).rejects.toMatchObject({ code: "model_not_published" });
@@ -255,7 +255,7 @@ describe("the load timeout", () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it("does not wait for a load whose request has ended, with its timers", async () => {
+  it("does not wait for a load whose request has ended together with its timers", async () => {
     let loads = 0;
     const dead = new Promise<void>(() => {});
     const { holder, clock, background } = await setUp(
@@ -267,7 +267,7 @@ describe("the load timeout", () => {
     await expect(holder.load(background)).resolves.toMatchObject({ manifest: { name: TINY.name } });
   });
 
-  it("accepts a model that is late, when no other one was loaded since", async () => {
+  it("accepts a late model if no other one has been loaded", async () => {
     const store = await tinyStore();
     vi.useFakeTimers();
     const slow = latch();
@@ -303,7 +303,7 @@ describe("the load timeout", () => {
 });
 
 describe("a newer version", () => {
-  it("is looked for once per refresh interval", async () => {
+  it("is checked for once per refresh interval", async () => {
     const { store, clock } = await setUp();
     const counted = watched(store);
     const { background, settled } = backgroundWork();
@@ -337,7 +337,7 @@ describe("a newer version", () => {
     expect(engine.sessions).toHaveLength(1);
   });
 
-  it("replaces the old one, which answers until then and is released afterwards", async () => {
+  it("replaces the old one, which keeps answering until then and is released afterwards", async () => {
     const { holder, store, engine, clock, background, settled } = await setUp();
     const old = await holder.load(background);
     const version = await publishTiny(store, "newer");
@@ -348,7 +348,7 @@ describe("a newer version", () => {
     expect(engine.sessions.map(({ releases }) => releases)).toEqual([1, 0]);
   });
 
-  it("leads to one release of the old one, after its last user", async () => {
+  it("causes exactly one release of the old one, after its last user", async () => {
     const { holder, store, engine, clock, background, settled } = await setUp();
     const old = await holder.load(background);
     const [first, second] = [latch(), latch()];
@@ -374,7 +374,7 @@ describe("a newer version", () => {
     expect(releases()).toBe(1);
   });
 
-  it("leads to the release of the old one even if its last user failed", async () => {
+  it("causes the release of the old one even if its last user failed", async () => {
     const { holder, store, engine, clock, background, settled } = await setUp();
     const old = await holder.load(background);
     const use = latch();
@@ -423,7 +423,7 @@ describe("a newer version", () => {
     expect(holder.current(background)).toBe(old);
   });
 
-  it("stays when the old one cannot be released, and the old one still finishes its answers", async () => {
+  it("stays loaded if the old one fails to release, and the old one still finishes its answers", async () => {
     const { holder, store, clock, background, settled } = await setUp({
       onRelease: () => {
         throw new Error("cannot release");

@@ -13,7 +13,7 @@ export interface ModelHolderOptions {
   /** The name of the published model. */
   name: string;
   engine: Engine;
-  /** How often to look for a newer version, in ms. Default 60 000. */
+  /** Interval between checks for a newer version, in ms. Default 60 000. */
   refreshMs?: number;
   /**
    * Maximum time of a load, in ms. A slower load counts as failed, and the next request starts another one. Default 25 000,
@@ -28,17 +28,17 @@ const RETRY_MS = 1_000;
 
 export interface ModelHolder {
   readonly name: string;
-  /** Returns the loaded model, if there is one. Loads it, or looks for a newer version, in the background. */
+  /** Returns the loaded model, or undefined. Loads the model, or checks for a newer version, in the background. */
   current(background: Background): Model | undefined;
   /** Resolves to the model as soon as it can answer: see `Model.complete`. */
   load(background: Background): Promise<Model>;
   /** Resolves to the model's manifest, which arrives before its weights. */
   manifest(background: Background): Promise<EmbedManifest>;
-  /** Keeps `model` from being released while `work` uses it. */
+  /** Runs `work` on `model`, which is not released before `work` ends. */
   using: ReleasedAfterUse<Model>["using"];
 }
 
-/** One load of the model: its manifest arrives first, then the model answers, and later it is complete. */
+/** A load in progress. The manifest arrives first, then the model becomes usable, and later it is complete. */
 interface Loading {
   readonly manifest: PromiseWithResolvers<EmbedManifest>;
   readonly usable: PromiseWithResolvers<Model>;
@@ -46,8 +46,8 @@ interface Loading {
 }
 
 /**
- * Loads a published model on first use and replaces it with newer versions. While a newer version does not load, the old
- * one keeps answering.
+ * Makes a holder that loads a published model on first use and replaces it with newer versions. If a newer version fails to
+ * load, the old one keeps answering.
  */
 export function modelHolder(options: ModelHolderOptions): ModelHolder {
   const { store, name, engine, refreshMs = 60_000, loadTimeoutMs = 25_000, now = Date.now } = options;
@@ -56,7 +56,7 @@ export function modelHolder(options: ModelHolderOptions): ModelHolder {
   let loading: Loading | undefined;
   let checkedAt = Number.NEGATIVE_INFINITY;
 
-  /** Resolves when the current version is complete and held. */
+  /** Fetches the current version. Resolves when it is completely loaded and has replaced the old one. */
   async function fetchCurrent({ manifest, usable }: Loading): Promise<Model> {
     const old = held;
     const pointer = await readPointer(store, name);
@@ -85,8 +85,8 @@ export function modelHolder(options: ModelHolderOptions): ModelHolder {
   }
 
   /**
-   * Starts a load, or joins the one that is running. Its failure reaches everyone who waits, and the next caller starts
-   * anew. A Worker stops a load and its timers together with the request that started it, so callers check its age.
+   * Starts a load, or returns the one in progress. If it fails, it fails for all waiting callers, and the next caller starts
+   * another one. A Worker stops a load and its timers when the request that started it ends, so this checks the load's age.
    */
   function start(background: Background): Loading {
     if (loading && now() - loading.since < loadTimeoutMs) return loading;
@@ -108,7 +108,7 @@ export function modelHolder(options: ModelHolderOptions): ModelHolder {
         usable.reject(error);
       },
     );
-    // Nobody may be waiting for these, and an unhandled rejection would end a Node process.
+    // Without a waiting caller these rejections would be unhandled, which ends a Node process.
     for (const { promise } of [manifest, usable]) promise.catch(() => {});
     background(whole.catch((error: unknown) => console.error(`bert-edge: loading ${name} failed:`, error)));
     return current;

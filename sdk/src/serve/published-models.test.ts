@@ -21,7 +21,7 @@ async function setUp() {
 }
 
 describe("publishedModels", () => {
-  it("answers with every model, and keeps the models that fit", async () => {
+  it("embeds with every model, and keeps the models loaded that fit", async () => {
     const { ask, there, models } = await setUp();
     expect(await Promise.all([ask("one"), ask("two")])).toEqual(["one", "two"]);
     expect(there()).toEqual([WEIGHTS.one, WEIGHTS.two]);
@@ -53,7 +53,7 @@ describe("publishedModels", () => {
     expect(there()).toEqual(["newer"]);
   });
 
-  it("names a model that is not in the store", async () => {
+  it("fails with the name of a model that is not in the store", async () => {
     const { ask } = await setUp();
     await expect(ask("other")).rejects.toMatchObject({ code: "model_not_published" });
   });

@@ -13,7 +13,7 @@ export interface PublishedModelsOptions {
   limitBytes: number;
 }
 
-/** Opens the models of a store by name. Each is loaded on first use, in the version that is current then. */
+/** Makes a cache of a store's models by name. Each model is loaded on first use, in its current version. */
 export const publishedModels = ({ store, engine, limitBytes }: PublishedModelsOptions): ModelCache =>
   modelCache({
     limitBytes,

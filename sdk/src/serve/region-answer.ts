@@ -10,7 +10,7 @@ export interface ExpectedAnswer {
   readonly version: string | undefined;
   /** The size of the edge's vectors; undefined while the model is not loaded. */
   readonly dimensions: number | undefined;
-  /** Milliseconds of the region's computation according to the manifest. */
+  /** Predicted milliseconds of the region's computation, from the model's measurements. */
   readonly computeMs: number;
 }
 
@@ -32,8 +32,8 @@ const Refusal = v.object({
 /**
  * Reads the body of a region's answer to `texts` texts.
  *
- * @throws BertEdgeError `region_failed` when it is malformed, or its version or vector size differs from the edge's: such
- *   vectors could not be compared with the edge's
+ * @throws BertEdgeError `region_failed` when it is malformed, or when its version or vector size differs from the edge's.
+ *   Callers could not compare such vectors with the edge's.
  * @throws an error of `decodeFloats`
  */
 export function readAnswer(
@@ -53,14 +53,14 @@ export function readAnswer(
   if (vectors.length !== texts || vectors.some(({ length }) => length === 0 || length !== width)) {
     throw new BertEdgeError(
       "region_failed",
-      `The region answered ${texts} texts with vectors of the wrong number or size.`,
+      `The region returned a wrong number or size of vectors for ${texts} texts.`,
     );
   }
   return { vectors, tokens: answer.usage.tokens, version: answer.version };
 }
 
 /**
- * Reads the region's error when the request itself is invalid: the edge would refuse it too. Returns undefined for any
+ * Reads the region's error for an invalid request (HTTP 400), which the edge would refuse too. Returns undefined for any
  * other status.
  *
  * @throws BertEdgeError `region_failed` when the body is malformed

@@ -16,7 +16,7 @@ export interface RegionAppOptions {
   limits?: Partial<Limits>;
 }
 
-/** Maximum growth of a body that the edge forwards: each invalid UTF-8 byte becomes three, and fields are added. */
+/** Maximum growth of a request body at the edge: an invalid UTF-8 byte becomes three bytes, and the edge adds fields. */
 const FORWARDED_GROWTH = 4;
 
 /** Makes the app of the region, with the same routes as the edge. It starts loading the model at once. */

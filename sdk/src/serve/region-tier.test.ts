@@ -14,7 +14,7 @@ const expected: ExpectedAnswer = { model: "tiny", version: VERSION, dimensions: 
 
 type Answering = (request: Request, clock: { now: number }) => Response | Promise<Response>;
 
-/** Makes a tier whose region is a function, with a clock that the test moves. */
+/** Makes a tier whose region is a function, with a clock that the test controls. */
 function setUp(answer: Answering, options: Partial<RegionTierOptions> = {}) {
   const clock = { now: 1_000 };
   const requests: Request[] = [];
@@ -25,7 +25,7 @@ function setUp(answer: Answering, options: Partial<RegionTierOptions> = {}) {
     restMs: REST_MS,
     probeMs: PROBE_MS,
     now: () => clock.now,
-    // Like fetch, the init overrides the request.
+    // As in fetch, the init overrides the request.
     fetch: (async (request: Request, init: RequestInit) => {
       requests.push(request.clone());
       return answer(new Request(request, init), clock);
@@ -91,7 +91,7 @@ describe("embed", () => {
     expect(requests.map(({ url }) => url)).toEqual(["https://example.com/region/v1/embed"]);
   });
 
-  it("forwards what is left of the budget", async () => {
+  it("forwards the remaining budget", async () => {
     const { tier, clock, requests, query } = setUp(() => good());
     const started = query({ budget: "100" });
     clock.now += 30.04;
@@ -99,7 +99,7 @@ describe("embed", () => {
     expect(requests[0]?.headers.get("x-latency-budget-ms")).toBe("70.0");
   });
 
-  it("forwards a valid budget even if nothing is left of it", async () => {
+  it("forwards a positive budget even if none is left", async () => {
     const { tier, clock, requests, query } = setUp(() => good());
     const started = query({ budget: "10" });
     clock.now += 500;
@@ -121,13 +121,13 @@ describe("embed", () => {
     expect(await requests[0]?.json()).toMatchObject({ inputs: texts });
   });
 
-  it("accepts any version while the edge has no model to compare with", async () => {
+  it("accepts any version while the edge has not loaded its model", async () => {
     const { tier, query } = setUp(() => good({ version: "ffffffffffff" }));
     const answer = await tier.embed(query(), { ...expected, version: undefined, dimensions: undefined });
     expect(answer.version).toBe("ffffffffffff");
   });
 
-  it("accepts a vector of any size while the edge has no model to compare with", async () => {
+  it("accepts any vector size while the edge has not loaded its model", async () => {
     const { tier, query } = setUp(() => embeddings(Float32Array.of(1, 0, 0)));
     const answer = await tier.embed(query({ texts: ["a"] }), {
       ...expected,
@@ -155,8 +155,8 @@ describe("the wait for an answer", () => {
 
   it.each([
     ["timeoutMs without a budget", undefined, 0, 10_000],
-    ["the rest of the budget", "3000", 0, 3_000],
-    ["the rest of the budget in whole milliseconds, which Node requires", "3000.2", 0, 3_001],
+    ["the remaining budget", "3000", 0, 3_000],
+    ["the remaining budget in whole milliseconds, which Node requires", "3000.2", 0, 3_001],
     ["at most timeoutMs", "60000", 0, 10_000],
     ["at least four times the prediction", "1", 0, 4 * PRIOR_MS],
     ["at least four times the prediction, computation included", "1", 25, 4 * (PRIOR_MS + 25)],
@@ -167,7 +167,7 @@ describe("the wait for an answer", () => {
     expect(timeout).toHaveBeenCalledExactlyOnceWith(ms);
   });
 
-  it("is never so short that a pause of the machine would count as a failure", async () => {
+  it("is at least 100 ms, so that a pause of the machine does not count as a failure", async () => {
     const timeout = timeouts();
     const { tier, query } = setUp(() => good(), { priorMs: 1 });
     await tier.embed(query({ budget: "1" }), expected);
@@ -176,14 +176,14 @@ describe("the wait for an answer", () => {
 });
 
 describe("an invalid request", () => {
-  it("gets the region's own error, and the region stays usable", async () => {
+  it("fails with the region's own error, and the region stays usable", async () => {
     const refusal = { code: "input_too_long", message: "Input 0 has 900 tokens.", hint: "Send shorter texts." };
     const { tier, query } = setUp(() => Response.json({ error: refusal }, { status: 400 }));
     await expect(tier.embed(query(), expected)).rejects.toMatchObject(refusal);
     expect(tier.usable()).toBe(true);
   });
 
-  it("gets the region's error without a hint, too", async () => {
+  it("fails with the region's own error even without a hint", async () => {
     const { tier, query } = setUp(() =>
       Response.json({ error: { code: "input_empty", message: "Empty." } }, { status: 400 }),
     );
@@ -279,7 +279,7 @@ describe.each<[string, Answering]>([
   });
 });
 
-describe("vectors, while the edge has no model to compare with", () => {
+describe("vectors, while the edge has not loaded its model", () => {
   it.each([
     ["differ in size", embeddings(Float32Array.of(1, 0), Float32Array.of(1))],
     ["are empty", embeddings(Float32Array.of(), Float32Array.of())],
@@ -291,7 +291,7 @@ describe("vectors, while the edge has no model to compare with", () => {
 });
 
 describe("a region that does not answer", () => {
-  it("is given up after timeoutMs, and is not usable for a while", async () => {
+  it("fails after timeoutMs, and is not usable for a while", async () => {
     const silent: Answering = ({ signal }) =>
       new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
     const { tier, query } = setUp(silent, { timeoutMs: 1 });
@@ -311,23 +311,23 @@ describe("the estimate", () => {
     });
     expect(tier.predict(2)).toBe(PRIOR_MS + 2);
     await tier.embed(query(), { ...expected, computeMs: 2 });
-    // The region computed for 4 of the 20 ms, and the manifest predicted 2.
+    // The region computed for 4 of the 20 ms. The prediction was 2 ms, so the slowdown is 2.
     expect(tier.predict(2)).toBe(16 + 2 * 2);
   });
 
   it.each([
-    ["no digits", "compute;dur=."],
-    ["no number", "compute;dur=NaN"],
-    ["more digits than a number has", `compute;dur=${"9".repeat(400)}`],
-    ["more than the whole fetch", "compute;dur=99999"],
-    ["anything else", "garbage"],
-  ])("stays sane when the region reports %s", async (_, timing) => {
+    ["a dot without digits", "compute;dur=."],
+    ["NaN", "compute;dur=NaN"],
+    ["a number beyond the range of doubles", `compute;dur=${"9".repeat(400)}`],
+    ["more milliseconds than the whole fetch", "compute;dur=99999"],
+    ["text without a duration", "garbage"],
+  ])("ignores or limits a reported time with %s", async (_, timing) => {
     const { tier, query } = setUp((_, clock) => {
       clock.now += 20;
       return good({}, { "server-timing": timing });
     });
     await tier.embed(query(), { ...expected, computeMs: 2 });
-    // The overhead is at most 20 ms, and the manifest's 2 ms stay uncorrected.
+    // The overhead is at most 20 ms, and the slowdown does not raise the predicted 2 ms.
     expect(tier.predict(2)).toBeLessThanOrEqual(22);
     await expect(tier.embed(query({ budget: "30" }), expected)).resolves.toMatchObject({ tokens: 8 });
   });
@@ -381,14 +381,14 @@ describe("keepMeasured", () => {
     tier.keepMeasured(background);
     await Promise.all(work);
     await tier.embed(query(), { ...expected, computeMs: 40 });
-    // The region computed 4 ms instead of 40. The overhead moved half-way from 10 to 6, and its deviation by 4 / 4.
+    // The slowdown is 0.1: 4 ms instead of 40. The overhead fell half-way from 10 to 6, and the deviation is 4 / 4.
     expect(tier.predict(40)).toBe(10 - 4 / 2 + 4 / 4 + 0.1 * 40);
   });
 
   it.each<[string, Answering]>([
-    ["answers badly", () => new Response("", { status: 503 })],
+    ["answers with an error", () => new Response("", { status: 503 })],
     ["cannot be reached", () => Promise.reject(new TypeError("fetch failed"))],
-  ])("makes a region unusable for a while that %s, without failing itself", async (_, answer) => {
+  ])("does not fail when the region %s, but makes it unusable for a while", async (_, answer) => {
     const { tier } = setUp(answer);
     const { background, work } = collect();
     tier.keepMeasured(background);
@@ -398,7 +398,7 @@ describe("keepMeasured", () => {
   });
 });
 
-it("keeps a region usable that refuses one request as too large", async () => {
+it("keeps a region usable after it refused a request as too large", async () => {
   const { tier, query } = setUp(() => new Response("", { status: 413 }));
   await expect(tier.embed(query(), expected)).rejects.toMatchObject({ code: "region_failed" });
   expect(tier.usable()).toBe(true);

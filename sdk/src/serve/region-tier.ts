@@ -12,13 +12,13 @@ export interface RegionTierOptions {
   url: string;
   /** The region's API key. */
   key: string;
-  /** Network and queue time to assume before the first fetch, in ms. Default 50. */
+  /** Network and queue time to predict before the first fetch, in ms. Default 50. */
   priorMs?: number;
-  /** Maximum time of a fetch, in ms. A request's budget can shorten it. Default 10 000. */
+  /** Timeout of a fetch, in ms. A request's budget can shorten it. Default 10 000. */
   timeoutMs?: number;
   /** Pause after a failure, in ms. The edge answers alone until it ends. Default 5 000. */
   restMs?: number;
-  /** Age of the last measurement after which a probe refreshes the estimate, in ms. Default 30 000. */
+  /** Maximum age of the last measurement, in ms. After it, a probe refreshes the estimate. Default 30 000. */
   probeMs?: number;
   fetch?: typeof fetch;
   now?: () => number;
@@ -29,30 +29,30 @@ export interface RegionTier {
   /** Whether the region may be asked. False for `restMs` after a failure. */
   usable(): boolean;
   /**
-   * Probes the region in the background, unless it was measured lately. Without probes, an estimate that is too high would
-   * stay: the region would get no requests that could correct it.
+   * Probes the region in the background, unless the last measurement is recent. Without probes, an estimate that is too
+   * high would never fall, because the region would get no requests.
    */
   keepMeasured(background: Background): void;
   /**
    * Predicts the milliseconds of an answer.
    *
-   * @param computeMs the region's computation according to the manifest
+   * @param computeMs predicted milliseconds of the region's computation
    */
   predict(computeMs: number): number;
   /**
    * Asks the region.
    *
-   * @throws BertEdgeError `region_failed` when it is unreachable, late, or its answer is not the expected one; the
-   *   region's own error when the request itself is invalid
+   * @throws BertEdgeError `region_failed` when the region is unreachable or late, or its answer is not the expected one;
+   *   the region's own error when the request is invalid
    */
   embed(query: EmbedQuery, expected: ExpectedAnswer): Promise<TierAnswer>;
 }
 
-/** Minimum wait for an answer: a pause of the scheduler or the garbage collector can take almost as long. */
+/** Minimum timeout of a fetch, in ms. Pauses of the scheduler or the garbage collector can take almost as long. */
 const MIN_WAIT_MS = 100;
 
 /**
- * Connects the edge to its region, and learns from every answer how long the next one will take.
+ * Connects the edge to its region, and estimates the region's response time from every answer.
  *
  * @throws BertEdgeError `setting_invalid` when `url` is not a URL
  */
@@ -67,7 +67,7 @@ export function regionTier(options: RegionTierOptions): RegionTier {
     now = () => performance.now(),
   } = options;
   if (!URL.canParse(url)) {
-    throw new BertEdgeError("setting_invalid", `The region's address is not a URL: ${url}`, {
+    throw new BertEdgeError("setting_invalid", `The region's URL is not valid: ${url}`, {
       hint: "Set REGION_URL to a URL, for example https://region.example.com, or leave it out.",
     });
   }
@@ -81,7 +81,7 @@ export function regionTier(options: RegionTierOptions): RegionTier {
   const failed = (what: string, cause?: unknown) =>
     new BertEdgeError("region_failed", `The region at ${endpoint.host} ${what}.`, { cause });
 
-  /** Maximum wait: the caller's, but never too short for the region to answer, because a timeout counts as a failure. */
+  /** Returns the remaining budget, but never too little for a working region, because a timeout counts as a failure. */
   function waitFor(remainingMs: number | undefined, predictedMs: number): number {
     if (remainingMs === undefined) return timeoutMs;
     return Math.min(timeoutMs, Math.max(remainingMs, 4 * predictedMs, MIN_WAIT_MS));
@@ -99,7 +99,7 @@ export function regionTier(options: RegionTierOptions): RegionTier {
       },
       body: JSON.stringify(body),
     });
-    // Node's timeouts are whole milliseconds. The signal goes to `fetch`, since Node can lose a Request's own signal.
+    // Node's timeouts are whole milliseconds. The signal goes to `fetch`, because Node can lose a Request's own signal.
     const waitMs = Math.ceil(waitFor(remainingMs, estimate.predict(computeMs)));
     return send(request, { signal: AbortSignal.timeout(waitMs) });
   }
@@ -146,7 +146,7 @@ export function regionTier(options: RegionTierOptions): RegionTier {
         };
       } catch (error) {
         if (error instanceof BertEdgeError && error.code in errorStatus) throw error;
-        // A request that is too large for the region does not mean that the region is down.
+        // If a request is too large for the region, the region is not down.
         if (!tooLarge) restUntil = now() + restMs;
         throw error instanceof BertEdgeError ? error : failed("could not be reached or was late", error);
       }

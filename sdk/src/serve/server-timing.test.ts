@@ -12,7 +12,7 @@ describe("formatServerTiming", () => {
 });
 
 describe("computedMs", () => {
-  it("reads back what formatServerTiming wrote, at any place in the list", () => {
+  it("reads a duration that formatServerTiming wrote, anywhere in the list", () => {
     fc.assert(
       fc.property(ms, ms, ms, (compute, total, queue) => {
         const read = computedMs(formatServerTiming({ queue, compute, total }));

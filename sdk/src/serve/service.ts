@@ -1,14 +1,14 @@
 import type { Reason, Tier } from "./contract/headers.ts";
 import type { Deadline } from "./routing/deadline.ts";
 
-/** A request for embeddings, independent of the API that it came through. */
+/** A request for embeddings, independent of the route that received it. */
 export interface EmbedQuery {
   readonly texts: readonly string[];
-  /** Whether texts that are too long are cut. */
+  /** Whether to cut texts that are too long. */
   readonly truncate: boolean;
-  /** The model's name; undefined for the served model, whatever its name. */
+  /** Name of the requested model; undefined for the served model. */
   readonly model: string | undefined;
-  /** The size of vector that the caller expects; undefined accepts the model's. */
+  /** Vector size that the caller expects; undefined accepts any size. */
   readonly dimensions: number | undefined;
   readonly deadline: Deadline;
 }
@@ -23,16 +23,16 @@ export interface EmbedAnswer {
   readonly tier: Tier;
   readonly provider: string;
   readonly reason: Reason;
-  /** Predicted milliseconds of the chosen tier; undefined when nothing is known yet. */
+  /** Predicted milliseconds of the chosen tier; undefined without a prediction. */
   readonly predictedMs: number | undefined;
-  /** Milliseconds by part, for the Server-Timing header. */
+  /** Milliseconds by part of the work, for the Server-Timing header. */
   readonly timings: Readonly<Record<string, number>>;
 }
 
-/** An answer before it is known why this tier was chosen. */
+/** An answer without the fields about the choice of the tier. */
 export type TierAnswer = Omit<EmbedAnswer, "tier" | "reason" | "predictedMs">;
 
-/** Lets work continue after the response: `waitUntil` where the platform has it. */
+/** Keeps work running after the response, with `waitUntil` on platforms that have it. */
 export type Background = (work: Promise<unknown>) => void;
 
 export interface EmbedService {

@@ -1,9 +1,9 @@
 import type { HttpErrorCode } from "../../serve/contract/errors.ts";
 
-/** The service's code, or the client's own. `http_<status>` stands for an answer without bert-edge's error body. */
+/** Code of the service or of the client. `http_<status>` means that the response has no error body of bert-edge. */
 export type ClientErrorCode = HttpErrorCode | "connection" | "timeout" | `http_${number}`;
 
-/** The base class of the client's errors. Branch on the class or on `code`. */
+/** Base class of the client's errors. Use the class or `code` to tell errors apart. */
 export class BertEdgeClientError extends Error {
   override readonly name: string = "BertEdgeClientError";
   readonly code: ClientErrorCode;

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { cosine, sentenceVector } from "./sentence-vector.ts";
 
-/** Rounding to float32 changes each dimension by up to 2^-24 of itself, and a norm adds a few of these errors. */
+/** Relative float32 rounding is up to 2^-24 per dimension, and a norm adds up a few of these errors. */
 const FLOAT32_TOLERANCE = 1e-6;
 
 const plain = { normalize: false } as const;
@@ -68,7 +68,7 @@ describe("sentenceVector", () => {
     fc.assert(
       fc.property(fc.array(value, { minLength: 1, maxLength: 16 }), pooling, (values, kind) => {
         const hiddenState = Float32Array.from(values);
-        // -0 becomes 0 in a sum.
+        // Adding 0 turns -0 into 0, as the sum in mean pooling does.
         const expected = hiddenState.map((x) => x + 0);
         expect(
           sentenceVector(hiddenState, hiddenState.length, { pooling: kind, normalize: false }).map((x) => x + 0),

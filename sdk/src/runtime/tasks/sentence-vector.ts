@@ -1,13 +1,13 @@
 import type { Pooling } from "../../artifact/manifest.ts";
 
-/** Shorter vectors count as zero and stay unchanged: `eps` of torch.nn.functional.normalize. */
+/** Minimum norm to divide by, so that zero vectors stay zero: `eps` of torch.nn.functional.normalize. */
 const MIN_NORM = 1e-12;
 
 /**
  * Pools a text's hidden states to one vector.
  *
  * @param hiddenStates row-major [tokens, dimensions], without padding
- * @returns [dimensions], of Euclidean length 1 if `normalize`
+ * @returns [dimensions], with Euclidean length 1 if `normalize` is set
  */
 export function sentenceVector(
   hiddenStates: Float32Array,

@@ -9,7 +9,7 @@ export const EmbedRequest = v.object({
   inputs: v.union([v.string(), v.array(v.string())], "must be a string or a list of strings"),
   /** Default: the served model. */
   model: v.optional(v.string()),
-  /** Whether inputs that are too long are cut instead of refused. */
+  /** Whether to cut inputs that are too long instead of refusing them. */
   truncate: v.optional(v.boolean(), false),
   /** `base64` encodes the little-endian float32 bytes of each vector. */
   encoding_format: v.optional(EncodingFormat, "float"),
@@ -20,7 +20,7 @@ export interface EmbedResponse {
   model: string;
   version: string;
   tier: Tier;
-  /** One vector per input, in their order; strings when `encoding_format` is `base64`. */
+  /** One vector per input, in the order of the inputs; base64 strings when `encoding_format` is `base64`. */
   embeddings: number[][] | string[];
   usage: { tokens: number };
 }

@@ -1,25 +1,25 @@
-/** Request: milliseconds that the caller can wait, whole or fractional. The edge sends the region what is left of it. */
+/** Request: milliseconds that the caller can wait, possibly with decimals. The edge sends the region the remaining time. */
 export const BUDGET_HEADER = "x-latency-budget-ms";
 
 /** Response: the tier that computed the answer, `edge` or `region`. */
 export const TIER_HEADER = "x-bert-edge-tier";
-/** Response: why that tier was chosen; see `Reason`. */
+/** Response: the `Reason` for which the tier was chosen. */
 export const REASON_HEADER = "x-bert-edge-reason";
-/** Response: predicted milliseconds of the chosen tier; absent when nothing is known yet. */
+/** Response: predicted milliseconds of the chosen tier; absent without a prediction. */
 export const PREDICTED_HEADER = "x-bert-edge-predicted-ms";
 /**
- * Response: milliseconds of the budget that were left when the answer was ready, negative when it was exceeded. Where the
- * clock stops during computation, as on deployed Workers, the predicted time is subtracted instead.
+ * Response: milliseconds of the budget that were left when the answer was ready; negative if the answer was late. On
+ * deployed Workers the clock stops during computation, so the predicted computation time is subtracted.
  */
 export const REMAINING_HEADER = "x-latency-budget-remaining-ms";
 /** Response: `name@version` of the model that answered. */
 export const MODEL_HEADER = "x-bert-edge-model";
-/** Response: the execution provider that computed: `wasm`, `cpu`, `cuda`, … */
+/** Response: the execution provider that computed the answer: `wasm`, `cpu`, `cuda`, … */
 export const PROVIDER_HEADER = "x-bert-edge-provider";
 
 export type Tier = "edge" | "region";
 
-/** Why a tier was chosen. */
+/** Reason for which a tier was chosen. */
 export type Reason =
   /** The request has no budget, so the edge answers. */
   | "no-budget"
@@ -27,13 +27,13 @@ export type Reason =
   | "within-budget"
   /** Only the region is expected to answer in time. */
   | "edge-over-budget"
-  /** Both tiers are expected to be late; this one is faster. */
+  /** Both tiers are expected to be late; the chosen one is expected to be faster. */
   | "over-budget"
   /** The edge is still loading the model. */
   | "edge-cold"
   /** The edge would exceed its CPU limit. */
   | "edge-cpu-limit"
-  /** The deployment has no other tier. */
+  /** The deployment has no region. */
   | "only-tier"
-  /** The region was chosen, but it failed, was late, or serves another version. The edge answered. */
+  /** The region was needed, but it failed, was late, or serves another version, so the edge answered. */
   | "region-down";

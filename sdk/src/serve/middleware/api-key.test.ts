@@ -42,7 +42,7 @@ describe("apiKey", () => {
     expect(await outcome(keys, authorization)).toBe(expected);
   });
 
-  it("treats an empty setting as no keys", async () => {
+  it("treats empty keys as missing", async () => {
     for (const setting of ["", " ", ",", "\n"]) {
       expect(await outcome(setting.split(","), "Bearer x")).toBe("503 keys_not_configured");
     }

@@ -3,9 +3,9 @@ import { timingSafeEqual } from "hono/utils/buffer";
 import { BertEdgeError } from "../../artifact/error.ts";
 
 /**
- * Lets a request through when it carries one of the keys as `Authorization: Bearer <key>`. Without any key, every request
- * is refused: a deployment must not be open because a setting is missing. White space around keys and empty keys are
- * ignored, since they come from how lists are written (`a, b`, a final newline).
+ * Accepts a request only if it sends one of the keys as `Authorization: Bearer <key>`. If no keys are configured, every
+ * request is refused, because a missing setting must not open a deployment. White space around keys, and empty keys, are
+ * ignored, because lists are often written as `a, b` or with a final newline.
  *
  * @throws BertEdgeError `keys_not_configured`, `key_missing`, `key_wrong`
  */

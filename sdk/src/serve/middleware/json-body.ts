@@ -4,14 +4,17 @@ import { BertEdgeError } from "../../artifact/error.ts";
 import { parseJson } from "../../artifact/parse-json.ts";
 
 /**
- * Reads a request body as JSON that fits `schema`.
+ * Reads a request body as JSON and checks it against `schema`.
  *
  * @throws BertEdgeError `content_type_unsupported`, `request_invalid`
  */
 export async function jsonBody<S extends v.GenericSchema>(c: Context, schema: S): Promise<v.InferOutput<S>> {
   const type = c.req.header("content-type")?.split(";")[0]?.trim().toLowerCase();
   if (type !== "application/json") {
-    const found = type === undefined ? "The request has no content type." : `The request body is ${type}, not JSON.`;
+    const found =
+      type === undefined
+        ? "The request has no content type."
+        : `The request body has the content type ${type}, not application/json.`;
     throw new BertEdgeError("content_type_unsupported", found, { hint: "Send `Content-Type: application/json`." });
   }
   return parseJson(schema, await c.req.text(), {

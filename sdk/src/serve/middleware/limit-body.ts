@@ -3,7 +3,7 @@ import { bodyLimit } from "hono/body-limit";
 import { BertEdgeError } from "../../artifact/error.ts";
 
 /**
- * Refuses request bodies of more than `maxBytes`, declared or counted while they are read.
+ * Refuses request bodies of more than `maxBytes`. It checks the declared size, or counts bytes while it reads.
  *
  * @throws BertEdgeError `body_too_large`
  */

@@ -68,7 +68,7 @@ describe("answerError", () => {
     expect(log).toHaveBeenCalledWith(expect.any(String), error);
   });
 
-  it.each(["/v1/embeddings", "/models/small/v1/embeddings"])("answers in OpenAI's form at %s", async (path) => {
+  it.each(["/v1/embeddings", "/models/small/v1/embeddings"])("answers in OpenAI's format at %s", async (path) => {
     const refused = await answer(new BertEdgeError("input_empty", "What.", { hint: "How." }), path);
     expect(JSON.parse(refused.text)).toEqual({
       error: { code: "input_empty", message: "What. How.", type: "invalid_request_error", param: null },

@@ -4,7 +4,7 @@ import { BertEdgeError } from "../../artifact/error.ts";
 import type { ErrorCode } from "../../artifact/error-codes.ts";
 import { type ErrorBody, errorStatus, type HttpErrorCode, type OpenAiErrorBody } from "../contract/errors.ts";
 
-/** Faults of the deployment that can pass: the caller may try again, and the operator finds the cause in the log. */
+/** Errors of the deployment that may be temporary. The caller can try again, and the operator finds the cause in the log. */
 const temporary = new Set<ErrorCode>([
   "artifact_corrupt",
   "engine_failed",
@@ -25,7 +25,7 @@ interface PublicError {
   hint: string | undefined;
 }
 
-/** Shows errors with a code of the HTTP contract as they are. Logs all others and hides their message. */
+/** Returns errors of the HTTP contract unchanged. Logs all other errors and hides their messages. */
 function toPublic(error: unknown): PublicError {
   if (error instanceof BertEdgeError && error.code in errorStatus) {
     return { code: error.code as HttpErrorCode, message: error.message, hint: error.hint };
@@ -36,7 +36,7 @@ function toPublic(error: unknown): PublicError {
     : { code: "internal", message: "The service failed unexpectedly.", hint: "Try again. The log has the details." };
 }
 
-/** Answers an error as JSON: in OpenAI's form on OpenAI's route, and in our own everywhere else. */
+/** Answers an error as JSON: in OpenAI's format on OpenAI's route, and in our own format everywhere else. */
 export function answerError(error: unknown, c: Context): Response {
   const { code, message, hint } = toPublic(error);
   const status: ContentfulStatusCode = errorStatus[code];
@@ -53,8 +53,8 @@ export function answerError(error: unknown, c: Context): Response {
 }
 
 /**
- * Wraps thrown values that are not Errors in one. Hono passes only Errors to `onError`, and WebAssembly code can throw
- * anything: onnxruntime throws numbers.
+ * Wraps a thrown value in an Error if it is not one. Hono passes only Errors to `onError`, but WebAssembly code can throw
+ * other values: onnxruntime throws numbers.
  */
 export const throwErrors: MiddlewareHandler = async function throwErrors(_, next) {
   try {

@@ -13,10 +13,10 @@ import type { Deadline } from "../routing/deadline.ts";
 import { formatServerTiming } from "../server-timing.ts";
 import type { Background, EmbedAnswer } from "../service.ts";
 
-/** Decimal digits that identify every float32: https://en.wikipedia.org/wiki/Single-precision_floating-point_format */
+/** Decimal digits that distinguish all float32: https://en.wikipedia.org/wiki/Single-precision_floating-point_format */
 const FLOAT32_DIGITS = 9;
 
-/** Describes an answer in the response's headers. */
+/** Sets the response headers that describe an answer. */
 export function describeAnswer(c: Context, answer: EmbedAnswer, deadline: Deadline): void {
   c.header(TIER_HEADER, answer.tier);
   c.header(REASON_HEADER, answer.reason);
@@ -25,27 +25,27 @@ export function describeAnswer(c: Context, answer: EmbedAnswer, deadline: Deadli
   if (answer.predictedMs !== undefined) c.header(PREDICTED_HEADER, answer.predictedMs.toFixed(2));
   const remainingMs = deadline.remainingMs();
   if (remainingMs !== undefined) {
-    // On deployed Workers the clock stops during computation, so the predicted time stands in.
+    // On deployed Workers the clock stops during computation, so the predicted time is subtracted instead.
     const unseenMs = answer.timings["compute"] === 0 ? (answer.predictedMs ?? 0) : 0;
     c.header(REMAINING_HEADER, (remainingMs - unseenMs).toFixed(2));
   }
   c.header("server-timing", formatServerTiming({ ...answer.timings, total: deadline.elapsedMs() }));
 }
 
-/** Writes a vector as base64, or as numbers with the digits that float32 has. */
+/** Encodes a vector as base64, or as numbers with 9 digits. */
 export function encodeVector(vector: Float32Array<ArrayBuffer>, format: EncodingFormat): number[] | string {
   return format === "base64"
     ? encodeFloats(vector)
     : Array.from(vector, (value) => Number(value.toPrecision(FLOAT32_DIGITS)));
 }
 
-/** Returns `waitUntil` where the platform has it. Elsewhere work continues without it. */
+/** Returns a function that passes work to `waitUntil`. Platforms without `waitUntil` do not need it. */
 export function backgroundOf(c: Context): Background {
   return (work) => {
     try {
       c.executionCtx.waitUntil(work);
     } catch {
-      // Hono throws without an execution context: this is a server process, which keeps running.
+      // Hono throws if there is no execution context. Then this is a server process, which keeps running.
     }
   };
 }

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { startDeadline } from "./deadline.ts";
 
-/** A clock that the test moves. */
+/** Makes a clock that the test controls. */
 function clockAt(start: number) {
   const clock = { now: start };
   return { clock, now: () => clock.now };
@@ -14,7 +14,7 @@ const budget = fc
   .filter((text) => Number(text) > 0);
 
 describe("startDeadline", () => {
-  it("has no budget without the header, but measures the time", () => {
+  it("has no budget without the header, but measures elapsed time", () => {
     const { clock, now } = clockAt(5);
     const deadline = startDeadline(undefined, now);
     clock.now = 8;
@@ -32,7 +32,7 @@ describe("startDeadline", () => {
     expect(deadline.remainingMs()).toBe(-1.5);
   });
 
-  it("accepts any positive decimal number with the precision of a double", () => {
+  it("accepts any positive decimal number", () => {
     fc.assert(
       fc.property(budget, (text) => {
         expect(startDeadline(text, () => 0).remainingMs()).toBe(Number(text));
@@ -86,7 +86,7 @@ describe("startDeadline", () => {
     );
   });
 
-  it("reads any text as a positive finite number, or refuses it", () => {
+  it("reads a header as a positive finite number, or refuses it", () => {
     const mostlyNumbers = fc.string({ unit: fc.constantFrom(..."0123456789.,-+eExX \t") });
     fc.assert(
       fc.property(fc.oneof(fc.string(), mostlyNumbers), (text) => {

@@ -1,10 +1,10 @@
 import { BertEdgeError } from "../../artifact/error.ts";
 
-/** A request's clock, and its latency budget if it has one. */
+/** Clock and latency budget of a request. */
 export interface Deadline {
   /** Milliseconds since the request arrived. On Workers the clock advances only with I/O. */
   elapsedMs(): number;
-  /** Milliseconds left of the budget, negative when it is exceeded; undefined without a budget. */
+  /** Remaining milliseconds of the budget, negative when it is exceeded; undefined without a budget. */
   remainingMs(): number | undefined;
 }
 

@@ -79,7 +79,7 @@ describe("decide", () => {
     expect(decide(given)).toEqual(expected);
   });
 
-  it("never chooses a region that is missing or down", () => {
+  it("never chooses a missing or failed region", () => {
     fc.assert(
       fc.property(remaining, edge, fc.constantFrom("none" as const, "down" as const), (remainingMs, edge, region) => {
         expect(decide({ remainingMs, edge, region }).tier).toBe("edge");
@@ -110,7 +110,7 @@ describe("decide", () => {
     );
   });
 
-  it("chooses a tier for the budget only if it is predicted to keep it", () => {
+  it("gives a budget reason only for a tier that is predicted to be in time", () => {
     fc.assert(
       fc.property(situation, (given) => {
         const { reason, predictedMs } = decide(given);
@@ -120,7 +120,7 @@ describe("decide", () => {
     );
   });
 
-  it("is monotone: more budget never moves a request away from an edge that is within it", () => {
+  it("is monotone: with more budget, a request that the edge answers in time stays at the edge", () => {
     fc.assert(
       fc.property(situation, ms, (given, more) => {
         fc.pre(given.remainingMs !== undefined && decide(given).reason === "within-budget");
@@ -129,7 +129,7 @@ describe("decide", () => {
     );
   });
 
-  it("is monotone: more budget never makes the chosen tier later", () => {
+  it("is monotone: with more budget, an answer is never later relative to its budget", () => {
     const late = ({ predictedMs }: Decision, remainingMs: number) => Math.max(0, (predictedMs ?? 0) - remainingMs);
     fc.assert(
       fc.property(edge, region, ms, ms, (edge, region, remainingMs, more) => {

@@ -1,13 +1,13 @@
 import type { Reason, Tier } from "../contract/headers.ts";
 
-/** Everything that a decision depends on. Times are in milliseconds. */
+/** Input of a decision. Times are in milliseconds. */
 export interface Situation {
-  /** What is left of the caller's budget; undefined without a budget. */
+  /** Remaining budget of the caller; undefined without a budget. */
   readonly remainingMs: number | undefined;
   readonly edge: {
     /** Whether the model is loaded. */
     readonly ready: boolean;
-    /** Undefined when the manifest has no measurement, or the model is not loaded. */
+    /** Predicted time of the edge; undefined without a measurement, or while the model is not loaded. */
     readonly predictedMs: number | undefined;
     readonly cpuLimitMs: number;
   };
@@ -20,7 +20,7 @@ export interface Decision {
   readonly predictedMs: number | undefined;
 }
 
-/** Chooses the tier: the edge whenever it can answer in time, because it costs nothing extra and needs no network. */
+/** Chooses the tier. The edge is preferred if it can answer in time, because it needs no extra cost and no network. */
 export function decide({ remainingMs, edge, region }: Situation): Decision {
   const atEdge = (reason: Reason): Decision => ({ tier: "edge", reason, predictedMs: edge.predictedMs });
   if (region === "none") return atEdge("only-tier");

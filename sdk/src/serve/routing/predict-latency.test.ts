@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { predictLatency } from "./predict-latency.ts";
 
-/** Sums of doubles in another order differ by a few roundings. */
+/** Sums of doubles in different orders differ by a few rounding errors. */
 const RELATIVE_TOLERANCE = 1e-12;
 
 const coefficient = fc.double({ min: 0, max: 100, noNaN: true });

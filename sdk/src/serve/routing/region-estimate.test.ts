@@ -6,18 +6,18 @@ import { regionEstimate } from "./region-estimate.ts";
 const RELATIVE_TOLERANCE = 1e-9;
 
 const ms = fc.double({ min: 0, max: 60_000, noNaN: true });
-/** A manifest predicts 0, or at least microseconds, for one call. */
+/** Predicted computation time of a call: 0, or at least a microsecond. */
 const computeMs = fc.oneof(fc.constant(0), fc.double({ min: 0.001, max: 60_000, noNaN: true }));
 const fetches = fc.array(fc.record({ totalMs: ms, computedMs: ms, computeMs }), { maxLength: 50 });
 
 describe("regionEstimate", () => {
-  it("starts with the prior, and without a slowdown", () => {
+  it("starts with the prior overhead and no slowdown", () => {
     const estimate = regionEstimate(50);
     expect(estimate.predict(0)).toBe(50);
     expect(estimate.predict(20)).toBe(70);
   });
 
-  it("replaces the prior with the first fetch, without a deviation", () => {
+  it("takes the overhead from the first fetch, without a deviation", () => {
     const estimate = regionEstimate(50);
     estimate.observe({ totalMs: 14, computedMs: 4, computeMs: 2 });
     expect(estimate.predict(0)).toBe(10);
@@ -31,7 +31,7 @@ describe("regionEstimate", () => {
     expect(estimate.predict(100)).toBe(10 + 0.05 * 100);
   });
 
-  it("moves as in RFC 6298: the mean by an eighth, the deviation by a quarter", () => {
+  it("follows RFC 6298: a new fetch counts for 1/8 of the mean and 1/4 of the deviation", () => {
     const estimate = regionEstimate(50);
     estimate.observe({ totalMs: 16, computedMs: 0, computeMs: 0 });
     estimate.observe({ totalMs: 32, computedMs: 0, computeMs: 0 });
@@ -46,7 +46,7 @@ describe("regionEstimate", () => {
     expect(estimate.predict(0)).toBe(0);
   });
 
-  it("converges to a steady region from any past", () => {
+  it("converges to the times of a steady region, whatever it observed before", () => {
     fc.assert(
       fc.property(
         ms,
@@ -87,7 +87,7 @@ describe("regionEstimate", () => {
     );
   });
 
-  it("predicts a finite, non-negative number after any fetches, which grows with the computation", () => {
+  it("predicts a finite, non-negative time that never falls with more computation", () => {
     fc.assert(
       fc.property(ms, fetches, computeMs, computeMs, (prior, past, compute, more) => {
         const estimate = regionEstimate(prior);
@@ -101,7 +101,7 @@ describe("regionEstimate", () => {
 });
 
 describe("a region that was measured during its start", () => {
-  it("counts as fast again after a few probes", () => {
+  it("is predicted to be fast again after a few probes", () => {
     const estimate = regionEstimate(50);
     estimate.observe({ totalMs: 20, computedMs: 0, computeMs: 0 });
     estimate.observe({ totalMs: 3_000, computedMs: 0, computeMs: 0 });

@@ -1,28 +1,28 @@
-/** Weights of a new observation in the mean and in the mean deviation, as TCP estimates round trips: RFC 6298. */
+/** Weights of a new observation in the mean and in the mean deviation, as for TCP round trips (RFC 6298). */
 const MEAN_GAIN = 1 / 8;
 const DEVIATION_GAIN = 1 / 4;
 
-/** Weight of an observation below the mean: a region measured during its start counts as fast again after a few probes. */
+/** Weight of an observation below the mean. It is large, so that a few probes correct a measurement during a cold start. */
 const RECOVERY_GAIN = 1 / 2;
 
 export interface RegionEstimate {
-  /** @param computeMs the region's computation according to the manifest */
+  /** @param computeMs predicted milliseconds of the region's computation */
   predict(computeMs: number): number;
   /**
    * Learns from a fetch of `totalMs`.
    *
-   * @param fetch `computedMs` is the time that the region reports, `computeMs` the time that the manifest predicted. Both
-   *   are 0 when nothing was computed or reported.
+   * @param fetch `computedMs` is the computation time that the region reports, `computeMs` the predicted one. A time is 0 if
+   *   the region did not compute or did not report it.
    */
   observe(fetch: { totalMs: number; computedMs: number; computeMs: number }): void;
 }
 
 /**
- * Estimates the time of a region's answer: `overhead + deviation + slowdown · computation`. The overhead (network, TLS,
- * queue) and its mean deviation are learned from measured fetches. The slowdown is learned from the times that the region
- * reports, because the model was measured on another machine.
+ * Estimates the time of a region's answer: `overhead + deviation + slowdown · computation`. It learns the overhead (network,
+ * TLS, queue) and its mean deviation from measured fetches. It learns the slowdown from the times that the region reports,
+ * because the model was measured on another machine.
  *
- * @param priorMs the overhead to assume before the first fetch
+ * @param priorMs overhead to predict before the first fetch
  */
 export function regionEstimate(priorMs: number): RegionEstimate {
   let overhead = priorMs;
@@ -38,7 +38,7 @@ export function regionEstimate(priorMs: number): RegionEstimate {
       if (sample < overhead) deviation = Math.min(deviation, overhead - sample);
       observed = true;
       if (computeMs === 0 || computedMs === 0) {
-        // A region that seems slow gets no work that could show otherwise, so its slowdown fades towards 1.
+        // A region that seems slow gets no requests that could correct this, so the slowdown moves towards 1.
         if (slowdown !== undefined) slowdown += MEAN_GAIN * (1 - slowdown);
         return;
       }
