@@ -6,7 +6,7 @@ import { withHead } from "#sdk/runtime/engine/with-head.ts";
 
 /** Opens a model in onnxruntime-web that computes all texts in one call, padded to the longest text. */
 export async function openPadded(file: Uint8Array<ArrayBuffer>): Promise<Pick<EngineSession, "run" | "release">> {
-  // Loads and releases the model once, because our engine initializes onnxruntime's WebAssembly without a download.
+  // Load and release the model once: this initializes onnxruntime's WebAssembly from local files.
   await (await (await engineOnThisMachine("ort-web")).load(oneModel(file))).release();
   const session = await ort.InferenceSession.create(file, { executionProviders: ["wasm"] });
   return {

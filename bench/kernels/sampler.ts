@@ -1,4 +1,4 @@
-/** Duration of a sample: long enough for the clock, too short for the CPU to change its frequency. */
+/** Duration of a sample. It is long enough for the clock, and too short for the CPU to change its frequency. */
 const SAMPLE_MS = 1;
 /** Time in which V8 compiles the code with its optimizing compiler. */
 const WARM_UP_MS = 50;

@@ -19,7 +19,7 @@ export const casesIn = (folder: string): string[] =>
 const FLOAT32_TOLERANCE = 1e-4;
 
 /**
- * Tolerance in units in the last place of the largest output. The model rounds to float16 after every operator, fused
+ * Tolerance in units in the last place of the largest output. The model rounds to float16 after every operator, but fused
  * operators do not. Each is accurate to about one unit per layer, and the models have two layers.
  */
 const FLOAT16_UNITS = 4;

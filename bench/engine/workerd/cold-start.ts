@@ -10,8 +10,8 @@ import { type WorkerName, workerModules } from "./worker-modules.ts";
 const ROUNDS = 24;
 
 /**
- * Has frequent words only, because our engine answers when the embeddings of a text's tokens have arrived. In STS-B,
- * half of the sentences have a rarer word.
+ * A text of frequent words. Our engine answers when the embeddings of a text's tokens have arrived; half of the sentences
+ * in STS-B have a rarer word.
  */
 const TYPICAL = "Is the shepherd in the driveway?";
 /** A word whose embedding is in one of the last rows of the table. */

@@ -8,7 +8,7 @@ import { startWorker, vectorsOf } from "./running-worker.ts";
 import { workerModules } from "./worker-modules.ts";
 
 const SHORT = "Where is the mill?";
-/** Exceeds the maximum length of every model. The Worker truncates it. */
+/** A text that exceeds the maximum length of every model. The Worker truncates it. */
 const LONG = SHORT.repeat(200);
 
 export interface Load {

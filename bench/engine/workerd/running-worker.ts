@@ -24,7 +24,7 @@ export interface WorkerOptions {
   readonly folder: string;
 }
 
-/** Starts a Worker in its own workerd process. Resolves before the first request. */
+/** Starts a Worker in its own workerd process. It has had no request yet. */
 export async function startWorker({ modules, model, folder }: WorkerOptions): Promise<RunningWorker> {
   const workerd = new Miniflare(
     convertV4MiniflareOptions({
