@@ -51,7 +51,7 @@ export interface EngineSession {
   release(): Promise<void>;
 }
 
-/** Model files that are the same bytes for every target. */
+/** Returns the same model bytes for every target. */
 export const oneModel = (bytes: Uint8Array<ArrayBuffer>): ModelFiles => ({
   size: () => bytes.length,
   read: async () => bytes,

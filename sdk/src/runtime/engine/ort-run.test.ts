@@ -13,7 +13,7 @@ interface Call {
   types: number[];
 }
 
-/** An encoder whose hidden states are `10 · id + dimension` where attended and NaN where padded. */
+/** Returns an encoder whose hidden states are `10 · id + dimension` for attended tokens and NaN for padding. */
 function echoEncoder(output = "last_hidden_state", hasTypes = true): OrtEncoder & { calls: Call[] } {
   const calls: Call[] = [];
   const numbers = (tensor: Tensor) => Array.from(tensor.data as BigInt64Array, Number);
@@ -75,7 +75,7 @@ describe("runOneByOne", () => {
 });
 
 describe("runPadded", () => {
-  it("gives no token types to encoders that have none", async () => {
+  it("sends no token types to encoders without that input", async () => {
     const encoder = echoEncoder("last_hidden_state", false);
     expect(await runPadded(encoder, [Int32Array.of(1, 2)])).toEqual([
       Float32Array.from(hiddenStatesOf(Int32Array.of(1, 2))),

@@ -11,8 +11,8 @@ export interface OrtEncoder {
 }
 
 /**
- * Runs one call per sequence, for CPUs, where padding takes more time than calls. Dynamic quantization makes its scales per
- * call, so this also keeps a text's vector independent of the other texts.
+ * Runs one call per sequence. On CPUs, padding takes more time than calls. Dynamic quantization computes its scales per
+ * call, so this also makes a text's vector independent of the other texts.
  */
 export async function runOneByOne(
   encoder: OrtEncoder,
@@ -42,7 +42,7 @@ export async function runPadded(
     input_ids: new Tensor("int64", ids, shape),
     attention_mask: new Tensor("int64", mask, shape),
   };
-  // Half of the families have no input for token types.
+  // Many model families have no input for token types.
   if (session.inputNames.includes("token_type_ids")) {
     feeds["token_type_ids"] = new Tensor("int64", new BigInt64Array(ids.length), shape);
   }

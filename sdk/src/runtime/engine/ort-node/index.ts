@@ -21,7 +21,10 @@ export interface OrtNodeOptions {
   optimize?: boolean;
 }
 
-/** onnxruntime's native build on Node. It loads `regional-cpu` on the CPU and `regional-gpu` on other providers. */
+/**
+ * Creates an engine from onnxruntime-node, the native build. It loads `regional-cpu` on the CPU and `regional-gpu` on other
+ * providers.
+ */
 export function ortNodeEngine({ providers = ["cpu"], threads, optimize = true }: OrtNodeOptions = {}): Engine {
   return {
     name: "ort-node",
@@ -49,7 +52,11 @@ export function ortNodeEngine({ providers = ["cpu"], threads, optimize = true }:
         }
       }
       if (failures.every(isMissing)) throw failures[0];
-      throw engineFailed("ort-node", `none of ${providers.join(", ")} took it`, new AggregateError(failures));
+      throw engineFailed(
+        "ort-node",
+        `none of the execution providers ${providers.join(", ")} could load it`,
+        new AggregateError(failures),
+      );
     },
   };
 }

@@ -4,7 +4,7 @@ import type { TargetName } from "../../../artifact/manifest.ts";
 import { oneModel } from "../engine.ts";
 import { ortNodeEngine } from "./index.ts";
 
-/** Model files of an artifact with these targets. The files are no models. */
+/** Returns the model files of an artifact with these targets. Their bytes are not a valid model. */
 const sourceWith = (...targets: TargetName[]) => ({
   ...oneModel(new Uint8Array(9)),
   async read(target: TargetName) {

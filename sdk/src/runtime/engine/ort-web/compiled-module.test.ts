@@ -62,7 +62,7 @@ const importsMemory = Uint8Array.of(
   1,
 );
 
-/** Does what onnxruntime-web does with `env.wasm.wasmBinary`. */
+/** Instantiates the placeholder like onnxruntime-web instantiates `env.wasm.wasmBinary`. */
 const instantiatePlaceholder = (imports: WebAssembly.Imports = {}) =>
   WebAssembly.instantiate(new Uint8Array(placeholder), imports);
 
@@ -71,14 +71,14 @@ afterEach(() => {
 });
 
 describe("withCompiledModule", () => {
-  it("answers the placeholder's bytes with the compiled module, as instantiate answers bytes", async () => {
+  it("instantiates the compiled module for a view of the placeholder", async () => {
     const module = new WebAssembly.Module(exportsMemory);
     const result = await withCompiledModule(module, () => instantiatePlaceholder());
     expect(result.module).toBe(module);
     expect(result.instance.exports["memory"]).toBeInstanceOf(WebAssembly.Memory);
   });
 
-  it("answers the placeholder itself too", async () => {
+  it("instantiates the compiled module for the placeholder itself", async () => {
     const module = new WebAssembly.Module(empty);
     const result = await withCompiledModule(module, () => WebAssembly.instantiate(placeholder, {}));
     expect(result.module).toBe(module);
@@ -93,7 +93,7 @@ describe("withCompiledModule", () => {
     expect(ortMemory()).toBe(memory);
   });
 
-  it("leaves other bytes and other modules to the platform", async () => {
+  it("passes other bytes and other modules to the platform", async () => {
     await withCompiledModule(new WebAssembly.Module(exportsMemory), async () => {
       const { instance } = await WebAssembly.instantiate(empty, {});
       expect(Object.keys(instance.exports)).toEqual([]);
@@ -101,13 +101,13 @@ describe("withCompiledModule", () => {
     });
   });
 
-  it("removes the substitution when the start fails, and throws its error", async () => {
+  it("restores the platform's function when the start fails, and throws the start's error", async () => {
     const module = new WebAssembly.Module(empty);
     await expect(withCompiledModule(module, () => Promise.reject(new Error("no")))).rejects.toThrow("no");
     expect(WebAssembly.instantiate).toBe(platform);
   });
 
-  it("stays in place until the last of overlapping starts has ended", async () => {
+  it("accepts the placeholder until the last of overlapping starts has ended", async () => {
     for (const order of [
       [0, 1],
       [1, 0],

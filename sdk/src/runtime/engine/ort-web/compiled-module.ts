@@ -1,19 +1,22 @@
 /**
- * onnxruntime-web instantiates its WebAssembly from bytes, which Workers refuse ("Wasm code generation disallowed by
- * embedder"). It is given this placeholder instead of the bytes, and while it starts, `WebAssembly.instantiate` answers
- * the placeholder with the module that the platform has compiled.
+ * Stands for the bytes of onnxruntime-web's WebAssembly. Workers refuse to instantiate bytes ("Wasm code generation
+ * disallowed by embedder"), so while onnxruntime-web starts, `WebAssembly.instantiate` replaces this placeholder by the
+ * module that the platform has compiled.
  */
 export const placeholder = new ArrayBuffer(8);
 
 let memory: WebAssembly.Memory | undefined;
 
-/** The memory that onnxruntime-web computes in. It starts once a process and keeps it for every model. */
+/** Memory that onnxruntime-web computes in. It starts once per process and keeps the memory for every model. */
 export const ortMemory = (): WebAssembly.Memory | undefined => memory;
 
 let original = WebAssembly.instantiate;
 let starting = 0;
 
-/** Runs `start` with the substitution in place. When starts overlap, the last to end takes it away. */
+/**
+ * Runs `start` while `WebAssembly.instantiate` accepts the placeholder. When starts overlap, the last one to end restores
+ * the original function.
+ */
 export async function withCompiledModule<T>(module: WebAssembly.Module, start: () => Promise<T>): Promise<T> {
   if (starting === 0) original = WebAssembly.instantiate;
   starting++;

@@ -10,10 +10,10 @@ export type { EmbedManifest, Manifest, Pooling, Target, TargetName } from "../..
 export type { Engine, EngineSession, ModelFiles, TokenIds, VectorHead } from "../engine.ts";
 
 /**
- * onnxruntime-web on the CPU of any runtime with WebAssembly SIMD.
+ * Creates an engine from onnxruntime-web. It runs on the CPU of any runtime with WebAssembly SIMD.
  *
- * @param options.wasm `onnxruntime-web/ort-wasm-simd-threaded.wasm` as a compiled module: Workers import it so and
- *   refuse to compile bytes
+ * @param options.wasm `onnxruntime-web/ort-wasm-simd-threaded.wasm` as a compiled module: Workers import WebAssembly as
+ *   modules and refuse to compile bytes
  */
 export function ortWebEngine({ wasm }: { wasm: WebAssembly.Module }): Engine {
   return {

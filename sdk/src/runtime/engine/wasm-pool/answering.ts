@@ -4,7 +4,7 @@ import { wasmEngine } from "../wasm/index.ts";
 import type { ErrorParts, ThreadAnswer, ThreadTask } from "./thread.ts";
 
 /**
- * Performs the tasks of a thread.
+ * Returns the function that performs a thread's tasks.
  *
  * @param post sends an answer and transfers the buffers
  */

@@ -12,8 +12,8 @@ export interface PoolEngineOptions extends KernelModules {
 }
 
 /**
- * The WebAssembly engine on several threads. The model file is read once; every thread copies it, also a thread that replaces
- * another later. Where a browser has no shared memory, every thread is sent a copy.
+ * Creates the WebAssembly engine on several threads. It reads the model file once, and every thread copies the file,
+ * including threads that replace others later. In browsers without shared memory, it sends every thread a copy.
  */
 export function poolEngine(
   { threads = navigator.hardwareConcurrency, ...kernels }: PoolEngineOptions,
@@ -30,7 +30,10 @@ export function poolEngine(
   };
 }
 
-/** Copies the file to shared memory, which threads read without a copy of their own. Hashes cannot read shared bytes. */
+/**
+ * Copies the file to shared memory, so that threads can read it without receiving a copy. The file was read into unshared
+ * memory first, because hash functions refuse shared memory.
+ */
 function shared(bytes: Uint8Array<ArrayBuffer>): Uint8Array {
   if (typeof SharedArrayBuffer === "undefined") return bytes;
   const copy = new Uint8Array(new SharedArrayBuffer(bytes.length));

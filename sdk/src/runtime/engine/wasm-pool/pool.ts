@@ -5,7 +5,7 @@ import type { Program } from "../wasm/run/program.ts";
 import { BATCH_TOKENS } from "../wasm/run/session.ts";
 import type { ThreadSession } from "./thread-session.ts";
 
-/** Minimum tokens per batch: fewer are not worth another thread. */
+/** Minimum tokens per batch. Smaller batches are not worth another thread. */
 const MIN_TOKENS = 32;
 
 export interface PoolOptions {
@@ -15,15 +15,15 @@ export interface PoolOptions {
 }
 
 interface Job extends PromiseWithResolvers<Float32Array<ArrayBuffer>[]> {
-  /** The request that the batch is a part of. */
+  /** The request that the batch belongs to. */
   readonly request: readonly TokenIds[];
   readonly batch: readonly TokenIds[];
   readonly head: VectorHead | undefined;
 }
 
 /**
- * Combines several sessions of one model. Every request is split into batches; idle sessions take them in order. A session
- * whose thread has ended is replaced when it is needed again.
+ * Opens several sessions of one model and combines them. Every request is split into batches; idle sessions take the batches
+ * in order. When a session's thread has ended, the next batch opens a new one.
  *
  * @throws BertEdgeError the errors of opening a session
  */

@@ -8,7 +8,11 @@ export interface ThreadSession extends EngineSession {
   isAlive(): boolean;
 }
 
-/** @throws BertEdgeError `worker_failed` when the thread ends before the model is loaded, and the errors of loading */
+/**
+ * Starts a thread and loads the model in it.
+ *
+ * @throws BertEdgeError `worker_failed` when the thread ends before the model is loaded, and the errors of loading
+ */
 export async function threadSession(spawn: Spawn, load: ThreadTask): Promise<ThreadSession> {
   let waiting: PromiseWithResolvers<ThreadAnswer> | undefined;
   let memoryBytes: number | undefined;
@@ -62,7 +66,7 @@ export async function threadSession(spawn: Spawn, load: ThreadTask): Promise<Thr
 }
 
 const workerFailed = (cause: unknown): BertEdgeError =>
-  new BertEdgeError("worker_failed", `A worker thread of the engine ended during a request: ${cause}.`, {
-    hint: "The engine replaces the thread. Send the request again; if it fails again, report the text that it fails with.",
+  new BertEdgeError("worker_failed", `A worker thread of the engine ended unexpectedly: ${cause}.`, {
+    hint: "The engine replaces the thread. Send the request again; if it fails again, report the text that causes it.",
     cause,
   });

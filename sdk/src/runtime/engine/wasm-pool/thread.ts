@@ -12,7 +12,7 @@ export type ThreadAnswer =
   | { readonly results: readonly Float32Array<ArrayBuffer>[]; readonly memoryBytes: number | undefined }
   | { readonly error: ErrorParts };
 
-/** An error without its class: classes cannot cross threads. */
+/** The parts of a BertEdgeError: classes cannot cross threads. */
 export interface ErrorParts {
   readonly code: ErrorCode;
   readonly message: string;

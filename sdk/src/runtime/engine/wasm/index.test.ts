@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 const fileOf = (name: TinyEncoder) => files.get(name) as Uint8Array<ArrayBuffer>;
 
-describe("an engine that refuses a model", () => {
+describe("wasmEngine", () => {
   it.each([
     ["is empty", () => new Uint8Array(), "model_invalid"],
     ["ends before its last tensor does", () => fileOf("bert").slice(0, -1), "model_invalid"],
@@ -34,13 +34,13 @@ describe("an engine that refuses a model", () => {
     ],
     ["has a wider value", () => replaced("bert", '\\"width\\":32', '\\"width\\":48'), "model_invalid"],
     ["has a larger vocabulary", () => replaced("bert", '\\"vocabulary\\":50', '\\"vocabulary\\":51'), "model_invalid"],
-  ])("because it %s, loads a sound one afterwards", async (_, damaged, code) => {
+  ])("loads a valid model after it refused one that %s", async (_, damaged, code) => {
     await expect(engine.load(oneModel(damaged()))).rejects.toMatchObject({ code, hint: expect.any(String) });
     const session = await engine.load(oneModel(fileOf("bert")));
     expect(await session.run(sequences)).toHaveLength(sequences.length);
   });
 
-  it("because it does not fit into memory, loads a smaller one afterwards", async () => {
+  it("loads a smaller model after it refused one that does not fit into memory", async () => {
     const source = { ...oneModel(fileOf("bert")), size: () => 2 ** 33 };
     await expect(engine.load(source)).rejects.toMatchObject({
       code: "memory_full",
@@ -49,13 +49,13 @@ describe("an engine that refuses a model", () => {
     expect(await (await engine.load(oneModel(fileOf("bert")))).run(sequences)).toHaveLength(sequences.length);
   });
 
-  it("because reading fails, throws the error of reading", async () => {
+  it("throws the error of reading when reading fails", async () => {
     const source = { ...oneModel(fileOf("bert")), readInto: () => Promise.reject(new Error("the network is gone")) };
     await expect(engine.load(source)).rejects.toThrow("the network is gone");
   });
 });
 
-/** The file with other text in its header, of the same length. */
+/** Returns the file with `text` in its header replaced by `by`, which has the same length. */
 function replaced(name: TinyEncoder, text: string, by: string): Uint8Array<ArrayBuffer> {
   const file = Buffer.from(fileOf(name));
   const at = file.indexOf(text);

@@ -25,8 +25,8 @@ export interface KernelModules {
 }
 
 /**
- * bert-edge's own engine: runs BERT-family encoders in integers, on the CPU of any runtime with WebAssembly SIMD. Its sessions
- * answer before the whole model is loaded: the end of the file has the token embeddings of rare words.
+ * Creates bert-edge's own engine. It runs BERT-family encoders with int8 weights on the CPU of any runtime with WebAssembly
+ * SIMD. Its sessions answer before the whole model is loaded: only rare tokens need the end of the file.
  */
 export function wasmEngine({ relaxed, simd }: KernelModules): Engine {
   return {

@@ -25,7 +25,10 @@ afterEach(async () => {
   for (const session of opened.splice(0)) await session.release();
 });
 
-/** A pool whose threads note how many tokens each task had, and of which those alive are counted. */
+/**
+ * Opens a pool. `tasks` lists the token counts of each thread's tasks; `alive` has the numbers of the threads that have not
+ * ended.
+ */
 async function openPool(threads: number, thread: Spawn = nodeThread()) {
   const tasks: number[][] = [];
   const alive = new Set<number>();
@@ -92,7 +95,7 @@ describe("a pool", () => {
     expect(tasks.flatMap((noted) => noted.slice(2))).toEqual([20]);
   });
 
-  it("uses one memory per thread, and copies no buffers of views", async () => {
+  it("uses one memory per thread, and copies a view without its whole buffer", async () => {
     const { session } = await openPool(3);
     const { memoryBytes } = await wasmEngine(kernels).load(oneModel(file));
     expect(session.memoryBytes()).toBe(3 * (memoryBytes() ?? 0));
@@ -102,7 +105,7 @@ describe("a pool", () => {
     expect(buffer).toHaveLength(100);
   });
 
-  it("refuses what a session refuses, with the same sequence number", async () => {
+  it("refuses an invalid sequence like a single session, with the same sequence number", async () => {
     const { session } = await openPool(2);
     const request = [ids(8), ids(8), ids(8), ids(8), ids(TINY_EDGE.maxTokens + 1)];
     const refused = { code: "input_invalid", message: expect.stringContaining("Sequence 4 has 17 tokens") };
@@ -113,7 +116,7 @@ describe("a pool", () => {
   it.each([
     ["exits", "ended with 3"],
     ["throws", "A crash on purpose."],
-  ] as const)("replaces a thread that %s, and only the request in it fails", async (crash, why) => {
+  ] as const)("replaces a thread that %s, and fails only that thread's request", async (crash, why) => {
     const { session, tasks, alive } = await openPool(2, crashing);
     const others = Array.from({ length: 10 }, (_, i) => [ids(9), ids(1 + i)]);
     const outcomes = await Promise.allSettled([
@@ -130,7 +133,7 @@ describe("a pool", () => {
     expect({ started: tasks.length, alive: alive.size }).toEqual({ started: 3, alive: 2 });
   });
 
-  it("replaces a thread that ends while it is idle, and no request fails", async () => {
+  it("replaces a thread that ends while it is idle, without failing a request", async () => {
     const { session, alive } = await openPool(1, crashing);
     expect(await session.run(requestOf(CRASH.exitsAfterwards))).toEqual(
       await alone.run(requestOf(CRASH.exitsAfterwards)),
@@ -140,7 +143,7 @@ describe("a pool", () => {
     expect(alive.size).toBe(1);
   });
 
-  it("stops a request that has failed", async () => {
+  it("drops the remaining batches of a request that has failed", async () => {
     const { session, tasks } = await openPool(1, crashing);
     const long = Array.from({ length: 500 }, () => ids(16));
     await expect(session.run([ids(16, CRASH.exits), ...long])).rejects.toMatchObject({ code: "worker_failed" });
@@ -148,7 +151,7 @@ describe("a pool", () => {
     expect(tasks.flat().filter((tokens) => tokens > 0)).toEqual([256, 3]);
   });
 
-  it("fails to load what a session fails to load, and leaves no thread behind", async () => {
+  it("refuses an invalid model like a single session, and leaves no thread running", async () => {
     const alive = new Set<object>();
     const spawn: Spawn = (listener) => {
       const key = {};
@@ -165,7 +168,7 @@ describe("a pool", () => {
       poolEngine({ ...kernels, threads: 2 }, spawn).load(oneModel(bytes));
     await expect(load(file.slice(0, 100))).rejects.toMatchObject({ code: "model_invalid" });
     expect(alive.size).toBe(0);
-    // The header is sound: only the threads find what is wrong.
+    // The header is valid, so only the threads find the fault in the program.
     const text = Buffer.from(file);
     text.write("96", text.indexOf('\\"width\\":64') + 10);
     await expect(load(new Uint8Array(text))).rejects.toMatchObject({
@@ -175,7 +178,7 @@ describe("a pool", () => {
     await expect.poll(() => alive.size).toBe(0);
   });
 
-  it("ends its threads when it is released, and refuses running and new requests", async () => {
+  it("ends its threads when it is released, and rejects running and new requests", async () => {
     const { session, alive } = await openPool(2);
     const running = Promise.allSettled(
       Array.from({ length: 8 }, () => session.run(Array.from({ length: 64 }, () => ids(16)))),

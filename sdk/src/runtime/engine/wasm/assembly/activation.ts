@@ -1,9 +1,9 @@
 import { exp } from "./exp";
 
 /*
- * Activations, element by element. The formulas are in reference/activation.ts.
+ * Elementwise activations. reference/activation.ts has the formulas.
  *
- *   x    f32 [rows, stride], `width` numbers of each row, a multiple of 4
+ *   x    f32 [rows, stride]; reads `width` numbers of each row; width is a multiple of 4
  *   out  f32 [rows, width]
  */
 const RELU: i32 = 0;

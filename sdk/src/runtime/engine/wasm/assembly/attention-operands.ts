@@ -2,15 +2,15 @@ import { MIN_EXTENT } from "../constants/arithmetic";
 import { CHANNEL_MAX, CHANNEL_MIN } from "../constants/memory";
 import { maxOf, narrow, nearestInteger, rounding } from "./simd";
 
-/** Tokens per chunk. All channels of a chunk are visited before the next: a cache holds few rows of a long text. */
+/** Tokens per chunk. All channels of a chunk are processed before the next chunk, so that its rows stay in the cache. */
 const CHUNK: i32 = 32;
 
 /**
- * Quantizes keys less each channel's minimum, with one scale for all. A softmax does not see the minima: they add the same to
- * all scores of a query.
+ * Subtracts each channel's minimum from the keys, then quantizes them with one scale for all channels. The subtraction does
+ * not change a softmax: it lowers all scores of a query by the same number.
  *
- * @param x f32 [tokens, stride], `size` numbers of each row, a multiple of 4
- * @param out u7 [padded/8, size/4, 8, 4], zeros from `tokens` on
+ * @param x f32 [tokens, stride]; reads `size` numbers of each row; size is a multiple of 4
+ * @param out u7 [padded/8, size/4, 8, 4]; zero from token `tokens` on
  * @returns the scale
  */
 export function quantizeKeys(x: usize, stride: i32, tokens: i32, padded: i32, size: i32, out: usize): f32 {
@@ -38,7 +38,7 @@ export function quantizeKeys(x: usize, stride: i32, tokens: i32, padded: i32, si
   return extent / 127;
 }
 
-/** Finds each channel's minimum and maximum. @returns the largest difference of both */
+/** Stores each channel's minimum and maximum. @returns the largest difference between a channel's maximum and minimum */
 function rangeOf(x: usize, bytes: i32, tokens: i32, size: i32): f32 {
   memory.copy(CHANNEL_MIN, x, size << 2);
   memory.copy(CHANNEL_MAX, x, size << 2);
@@ -64,7 +64,7 @@ function rangeOf(x: usize, bytes: i32, tokens: i32, size: i32): f32 {
   return maxOf(extents);
 }
 
-/** Four keys less the minima, quantized; zeros from `end` on. */
+/** Returns four numbers of a key minus their channels' minima, quantized. Returns zeros when `p` is at or after `end`. */
 // @ts-ignore: decorator
 @inline
 function offsetsOf(p: usize, end: usize, low: v128, inverse: v128, by: v128): v128 {
@@ -72,10 +72,10 @@ function offsetsOf(p: usize, end: usize, low: v128, inverse: v128, by: v128): v1
 }
 
 /**
- * Quantizes values symmetrically, with a scale per channel. Sizes are compared as integers, where NaN is above all numbers.
+ * Quantizes values symmetrically, with a scale per channel. Magnitudes are compared as integers, so that NaN is the maximum.
  *
- * @param x f32 [tokens, stride], `size` numbers of each row, a multiple of 4
- * @param out i8 [size/8, padded/4, 8, 4], zeros from `tokens` on
+ * @param x f32 [tokens, stride]; reads `size` numbers of each row; size is a multiple of 4
+ * @param out i8 [size/8, padded/4, 8, 4]; zero from token `tokens` on
  */
 export function quantizeValues(
   x: usize,
@@ -112,7 +112,7 @@ export function quantizeValues(
   }
 }
 
-/** Finds the maximum of each channel's magnitudes. */
+/** Stores each channel's maximum magnitude. */
 function peaksOf(x: usize, bytes: i32, tokens: i32, size: i32): void {
   for (let i = 0; i < size << 2; i += 16) v128.store(CHANNEL_MAX + i, f32x4.splat(<f32>MIN_EXTENT));
   for (let from = 0; from < tokens; from += CHUNK) {
@@ -126,7 +126,7 @@ function peaksOf(x: usize, bytes: i32, tokens: i32, size: i32): void {
   }
 }
 
-/** Four values, quantized; zeros from `end` on. */
+/** Returns four numbers of a value, quantized. Returns zeros when `p` is at or after `end`. */
 // @ts-ignore: decorator
 @inline
 function wholesOf(p: usize, end: usize, inverse: v128, by: v128): v128 {

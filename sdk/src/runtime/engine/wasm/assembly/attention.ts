@@ -31,7 +31,8 @@ import { keysAt, numeratorsAt, paddedTokens, parametersAt, scoresAt, valueScales
 import { softmaxInt8 } from "./softmax";
 
 /**
- * softmax(query · keyᵀ · scale + bias) · value of one head of one sequence, in powers of 2
+ * Computes softmax(query · keyᵀ · scale + bias) · value for one head of one sequence. The softmax uses powers of 2, so the
+ * caller multiplies scale and bias by log₂ e.
  *
  * @param call the struct of attentionInt8, see constants/memory.ts
  */

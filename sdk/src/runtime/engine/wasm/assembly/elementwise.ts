@@ -1,7 +1,7 @@
 /**
- * x + y
+ * Computes x + y.
  *
- * @param x f32 [rows, width], width a multiple of 4
+ * @param x f32 [rows, width]; width is a multiple of 4
  * @param y f32 [rows or 1, width]
  * @param yBytes bytes from one row of y to the next; 0 to add one row to all
  * @param out f32 [rows, width]
@@ -17,7 +17,7 @@ export function addRowsF32(x: usize, y: usize, yBytes: usize, rows: i32, width: 
 }
 
 /**
- * x · y, element by element, as in a gated MLP
+ * Multiplies x · y, element by element, as in a gated MLP.
  *
  * @param x f32 [rows, xStride], `width` numbers of each row, a multiple of 4
  * @param y f32 [rows, yStride]; yStride 0 for one row
@@ -36,7 +36,7 @@ export function multiplyF32(x: usize, xStride: usize, y: usize, yStride: usize, 
 /**
  * Rotates each pair (x[i], x[i + size/2]) of a head by the angle of its token's position, in place.
  *
- * @param x f32 [rows, stride], `width` numbers of each row: heads of `size`, a multiple of 8
+ * @param x f32 [rows, stride]; rotates `width` numbers of each row: heads of `size` numbers, a multiple of 8
  * @param cosines f32 [rows, size/2]
  * @param sines f32 [rows, size/2]
  */

@@ -14,7 +14,7 @@ import {
   NO_FRACTIONS_BITS,
 } from "../constants/arithmetic";
 
-/** eˣ with the bits of reference/exp.ts. Numbers below −87 count as −87, numbers above 88 as 88. */
+/** Computes eˣ with x limited to −87…88. The result has the same bits as reference/exp.ts. */
 // @ts-ignore: decorator
 @inline
 export function exp(x: v128): v128 {

@@ -22,8 +22,8 @@ import {
 } from "../constants/arithmetic";
 
 /*
- * max(x, 0) − t · P(t) with t = min(|x|, limit). Coefficients and limit are loaded before the loop: as literals they would be
- * made again for every vector.
+ * GELU is computed as max(x, 0) − t · P(t) with t = min(|x|, limit). Coefficients and limit are loaded from memory before the
+ * loop: literals would be built again for every vector.
  */
 const STANDARD: usize = memory.data<f32>([
   <f32>GELU_P0,
@@ -49,20 +49,23 @@ const FAST: usize = memory.data<f32>([
   <f32>FAST_GELU_P8,
   <f32>FAST_GELU_LIMIT,
 ]);
-/** All bits but the sign. */
+/** Mask of all bits except the sign. */
 const MAGNITUDE: usize = memory.data<u32>([0x7fffffff]);
 
 /**
- * x · Φ(x), element by element
+ * Computes GELU, x · Φ(x), element by element.
  *
- * @param x f32 [rows, stride], `width` numbers of each row, a multiple of 4
+ * @param x f32 [rows, stride]; reads `width` numbers of each row; width is a multiple of 4
  * @param out f32 [rows, width]
  */
 export function geluF32(x: usize, stride: i32, rows: i32, width: i32, out: usize): void {
   each(STANDARD, x, stride, rows, width, out);
 }
 
-/** x · ½ · (1 + tanh(√(2/π) · (x + 0.044715 · x³))), with the same parameters */
+/**
+ * Computes the tanh approximation of GELU, x · ½ · (1 + tanh(√(2/π) · (x + 0.044715 · x³))). Takes the parameters of
+ * geluF32.
+ */
 export function fastGeluF32(x: usize, stride: i32, rows: i32, width: i32, out: usize): void {
   each(FAST, x, stride, rows, width, out);
 }

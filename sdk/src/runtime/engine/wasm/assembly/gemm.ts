@@ -10,7 +10,7 @@ const ROWS: i32 = ASC_FEATURE_RELAXED_SIMD ? TILE_ROWS : 2;
 const WEIGHT_BLOCK: i32 = 1 << 19;
 
 /**
- * A linear layer: (Σ a·w − zeroₐ Σ w − zero_w (Σ a − k·zeroₐ)) · scaleₐ · scale_w + bias
+ * Computes a linear layer: (Σ a·w − zeroₐ Σ w − zero_w (Σ a − k·zeroₐ)) · scaleₐ · scale_w + bias
  *
  * @param call the struct of gemmInt8, see constants/memory.ts
  */
@@ -19,26 +19,26 @@ export function gemmInt8(call: usize): void {
 }
 
 /**
- * Scores: Σ q·k of some queries, without scales
+ * Computes attention scores for some queries: Σ q·k, without scales.
  *
- * @param call the struct of gemmInt8: a i8 [m, k] are queries, the weight u7 [n/8, k/4, 8, 4] are keys, out is i32
- *   [m, stride] and n a multiple of 8. Row parameters, scales, zero points, sums and bias are not read.
+ * @param call the struct of gemmInt8. `a` i8 [m, k] holds queries, the weight u7 [n/8, k/4, 8, 4] holds keys, and `out` is
+ *   i32 [m, stride]. n is a multiple of 8. Row parameters, scales, zero points, sums and bias are not read.
  */
 export function gemmScores(call: usize): void {
   product(SCORES, call);
 }
 
 /**
- * Context: Σ p·v · scale_p · scaleᵥ of some queries
+ * Computes the attention context of some queries: Σ p·v · scale_p · scaleᵥ
  *
- * @param call the struct of gemmInt8: a u7 [m, k] are numerators, the weight i8 [n/8, k/4, 8, 4] are values. Zero points,
- *   sums and bias are not read.
+ * @param call the struct of gemmInt8. `a` u7 [m, k] holds softmax numerators, the weight i8 [n/8, k/4, 8, 4] holds values.
+ *   Zero points, sums and bias are not read.
  */
 export function gemmContext(call: usize): void {
   product(CONTEXT, call);
 }
 
-/** Runs block by block of columns, so that a block's weights are in the L2 cache when the next rows read them. */
+/** Computes one block of columns for all rows before the next block, so that the block's weights stay in the L2 cache. */
 // @ts-ignore: decorator
 @inline
 function product(form: i32, call: usize): void {
@@ -56,7 +56,10 @@ function product(form: i32, call: usize): void {
   }
 }
 
-/** Runs all tiles of `count` rows, from column `from` to column `to`. Weights are read in the order that they lie in. */
+/**
+ * Computes all tiles of `count` rows, from column `from` to column `to`. Weights are read in the order in which they are
+ * stored.
+ */
 // @ts-ignore: decorator
 @inline
 function tiles(form: i32, count: i32, call: usize, row: i32, from: i32, to: i32): void {
@@ -86,7 +89,10 @@ function tiles(form: i32, count: i32, call: usize, row: i32, from: i32, to: i32)
   }
 }
 
-/** Rows of the next tile when `left` rows are left. The last two tiles are alike: in a small one, sums wait for each other. */
+/**
+ * Returns the number of rows of the next tile when `left` rows are left. The last two tiles get about the same size: a small
+ * tile is slow, since it has too few independent sums.
+ */
 // @ts-ignore: decorator
 @inline
 function rowsOf(left: i32): i32 {

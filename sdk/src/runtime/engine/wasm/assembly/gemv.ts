@@ -1,9 +1,9 @@
 import { sumOf } from "./simd";
 
 /**
- * x · wᵀ + bias in float32, for the few outputs of a classifier.
+ * Computes x · wᵀ + bias in float32, for the few outputs of a classifier.
  *
- * @param x f32 [rows, k], k a multiple of 4
+ * @param x f32 [rows, k]; k is a multiple of 4
  * @param w f32 [n, k]
  * @param bias f32 [n]
  * @param out f32 [rows, n]
@@ -16,7 +16,7 @@ export function gemvF32(x: usize, rows: i32, k: i32, w: usize, bias: usize, n: i
   }
 }
 
-/** Σ x·y: sixteen sums side by side, then added pairwise, halves first. */
+/** Computes Σ x·y in sixteen lanes. Then the second half of the lanes is added to the first until one sum is left. */
 // @ts-ignore: decorator
 @inline
 function product(x: usize, y: usize, bytes: usize): f32 {

@@ -1,12 +1,12 @@
 import { sumOf } from "./simd";
 
 /**
- * (s − mean) / √(variance + epsilon) · γ + β for every row of s = x + skip
+ * Computes (s − mean) / √(variance + epsilon) · γ + β for every row of s = x + skip.
  *
- * @param x f32 [rows, width], width a multiple of 4
+ * @param x f32 [rows, width]; width is a multiple of 4
  * @param skip f32 [rows, width]; 0 for none
- * @param beta 0 for none
- * @param total f32 [rows, width]: receives s; may be out
+ * @param beta f32 [width]; 0 for none
+ * @param total f32 [rows, width]: receives s; may be the same as out
  */
 export function layerNormF32(
   x: usize,
@@ -54,12 +54,12 @@ function normalizeRow(
   }
 }
 
-/** Terms of rowSum: x; x + skip, which it stores as `total`; or squared distances from `centre`. */
+/** Terms that rowSum adds: x, x + skip (also stored in `total`), or squared distances from `centre`. */
 const PLAIN: i32 = 0;
 const ADDED: i32 = 1;
 const SQUARED: i32 = 2;
 
-/** Sums a row: sixteen sums side by side, then added pairwise, halves first. */
+/** Sums a row in sixteen lanes. Then the second half of the lanes is added to the first until one sum is left. */
 // @ts-ignore: decorator
 @inline
 function rowSum(form: i32, x: usize, bytes: usize, centre: v128, skip: usize, total: usize): f32 {

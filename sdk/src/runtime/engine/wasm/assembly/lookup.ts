@@ -1,7 +1,7 @@
 /**
- * Rows of a table of 8 bits, with a scale per row: (value − 128) · scale
+ * Looks up rows of an 8-bit table and dequantizes them with a scale per row: (value − 128) · scale
  *
- * @param table u8 [entries, width], width a multiple of 4
+ * @param table u8 [entries, width]; width is a multiple of 4
  * @param scales f32 [entries]
  * @param ids i32 [tokens]
  * @param out f32 [tokens, width]
@@ -20,11 +20,11 @@ export function lookupInt8(table: usize, scales: usize, ids: usize, tokens: i32,
 }
 
 /**
- * Rows of a table of 4 bits, with a scale per `block` numbers: (value − 8) · scale. The first of a byte's two numbers has the
- * lower bits.
+ * Looks up rows of a 4-bit table and dequantizes them with a scale per `block` numbers: (value − 8) · scale. The lower four
+ * bits of a byte hold the first of its two numbers.
  *
- * @param table u8 [entries, width/2], width a multiple of 4
- * @param scales f32 [entries, width/block], block a multiple of 4
+ * @param table u8 [entries, width/2]; width is a multiple of 4
+ * @param scales f32 [entries, width/block]; block is a multiple of 4
  * @param out f32 [tokens, width]
  */
 export function lookupInt4(

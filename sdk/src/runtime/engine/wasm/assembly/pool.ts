@@ -1,9 +1,9 @@
 import { MIN_NORM } from "../constants/arithmetic";
 
 /**
- * The mean of all rows.
+ * Computes the mean of all rows.
  *
- * @param x f32 [rows, width], width a multiple of 4
+ * @param x f32 [rows, width]; width is a multiple of 4
  * @param out f32 [width]
  */
 export function poolMeanF32(x: usize, rows: i32, width: i32, out: usize): void {
@@ -17,7 +17,7 @@ export function poolMeanF32(x: usize, rows: i32, width: i32, out: usize): void {
   }
 }
 
-/** The maximum of all rows, like poolMeanF32. */
+/** Computes the maximum of all rows. Takes the parameters of poolMeanF32. */
 export function poolMaxF32(x: usize, rows: i32, width: i32, out: usize): void {
   const bytes = <usize>width << 2;
   for (let i: usize = 0; i < bytes; i += 16) {
@@ -28,7 +28,10 @@ export function poolMaxF32(x: usize, rows: i32, width: i32, out: usize): void {
   }
 }
 
-/** x / |x|, in place: f32 [width], a multiple of 2. In float64, where no square is infinite or lost. */
+/**
+ * Divides x f32 [width] by its Euclidean norm, in place; width is a multiple of 2. In float64, squares neither overflow nor
+ * underflow.
+ */
 export function normalizeF32(x: usize, width: i32): void {
   const end = x + (<usize>width << 2);
   let sums = f64x2.splat(0);

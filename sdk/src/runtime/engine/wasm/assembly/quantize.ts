@@ -3,12 +3,12 @@ import { ROW_PARAMETERS, ROW_SCALE, ROW_SUM, ROW_ZERO_POINT } from "../constants
 import { dot, integerSumOf, maxOfPositives, narrow, nearestInteger, nearestOf, rounding } from "./simd";
 
 /**
- * Quantizes rows to signed bytes, with a scale and a zero point per row. Zero is always in the range.
+ * Quantizes rows to signed bytes, with a scale and a zero point per row. The range always includes zero.
  *
- * @param x f32 [rows, width], width a multiple of 4
- * @param factors f32 [width] that rows are multiplied by first; 0 for none
+ * @param x f32 [rows, width]; width is a multiple of 4
+ * @param factors f32 [width]: multiplies each row before it is quantized; 0 for none
  * @param out i8 [rows, width]
- * @param params [rows] of {scale: f32, zero: i32, Σ out − width · zero: i32, 0}
+ * @param params [rows] of {scale: f32, zero point: i32, Σ out − width · zero point: i32, unused}
  */
 export function quantizeRowsInt8(x: usize, factors: usize, rows: i32, width: i32, out: usize, params: usize): void {
   for (let row = 0; row < rows; row++) {
@@ -24,7 +24,7 @@ export function quantizeRowsInt8(x: usize, factors: usize, rows: i32, width: i32
 @inline
 function quantizeRow(isScaled: bool, x: usize, factors: usize, width: i32, out: usize, params: usize): void {
   const end = x + (<usize>width << 2);
-  // As integers, numbers of one sign are ordered by magnitude, and NaN is above them.
+  // Numbers of one sign compared as integers are ordered by magnitude, and NaN is above them.
   let low = i32x4.splat(i32.MIN_VALUE);
   let high = i32x4.splat(0);
   let low1 = low;
@@ -55,21 +55,21 @@ function quantizeRow(isScaled: bool, x: usize, factors: usize, width: i32, out: 
   store<i32>(params, total - width * zero, ROW_SUM);
 }
 
-/** Four numbers of a row at `p`, times their factors, which lie `ahead` bytes further. */
+/** Returns the four numbers of a row at `p`, times their factors. The factors are `ahead` bytes after the numbers. */
 // @ts-ignore: decorator
 @inline
 function four(isScaled: bool, p: usize, ahead: usize): v128 {
   return isScaled ? f32x4.mul(v128.load(p), v128.load(p + ahead)) : v128.load(p);
 }
 
-/** round(x · factor) + zero point. `shift` is the zero point less NO_FRACTIONS_BITS, which rounding adds. */
+/** Returns round(x · factor) + zero point. `shift` is the zero point minus NO_FRACTIONS_BITS, which rounding adds. */
 // @ts-ignore: decorator
 @inline
 function shifted(x: v128, factor: v128, by: v128, shift: v128): v128 {
   return i32x4.add(f32x4.add(f32x4.mul(x, factor), by), shift);
 }
 
-/** @returns Σ out */
+/** Quantizes one row. @returns Σ out */
 // @ts-ignore: decorator
 @inline
 function scaleRow(isScaled: bool, x: usize, end: usize, ahead: usize, out: usize, inverse: f32, zero: i32): i32 {
@@ -101,10 +101,10 @@ function scaleRow(isScaled: bool, x: usize, end: usize, ahead: usize, out: usize
 /**
  * Quantizes rows to −127…127, with a scale per row.
  *
- * @param x f32 [rows, stride], `width` numbers of each row, a multiple of 4
- * @param factor multiplies the scales
+ * @param x f32 [rows, stride]; reads `width` numbers of each row; width is a multiple of 4
+ * @param factor multiplies the stored scales
  * @param out i8 [rows, width]
- * @param params [rows] of {scale: f32, nothing}
+ * @param params [rows] of {scale: f32, …}; the other words are not written
  */
 export function quantizeSymmetricInt8(
   x: usize,

@@ -2,8 +2,8 @@ import { ROW_PARAMETERS } from "../constants/memory";
 import { QUERY_BLOCK, TILE_OUTPUTS } from "../constants/tiles";
 
 /*
- * The scratch of attentionInt8, one region after the other. `padded` is `tokens` and `columns` is `size`, filled up to what
- * vectors and tiles need.
+ * Regions of attentionInt8's scratch, one after the other. `padded` is `tokens` rounded up to a multiple of 16, and `columns`
+ * is `size` rounded up to a multiple of 8.
  *
  *   queries      i8  [tokens, size]
  *   parameters   {scale f32, …} [tokens], ROW_PARAMETERS bytes per query
@@ -14,7 +14,7 @@ import { QUERY_BLOCK, TILE_OUTPUTS } from "../constants/tiles";
  *   numerators   u7  [QUERY_BLOCK, padded]
  */
 
-/** Tokens in whole vectors of 16 bytes. */
+/** Rounds the number of tokens up to whole vectors of 16 bytes. */
 // @ts-ignore: decorator
 @inline
 export function paddedTokens(tokens: i32): i32 {

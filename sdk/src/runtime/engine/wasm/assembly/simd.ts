@@ -1,6 +1,6 @@
 import { NO_FRACTIONS, NO_FRACTIONS_BITS } from "../constants/arithmetic";
 
-/** Adds Σ a·b over four neighbouring bytes to `sum`: a is signed, b has 7 bits. Nothing saturates, so both builds agree. */
+/** Adds Σ a·b over four neighbouring bytes to `sum`: a is signed, b has 7 bits. No sum saturates, so both builds agree. */
 // @ts-ignore: decorator
 @inline
 export function dot(a: v128, b: v128, sum: v128): v128 {
@@ -12,17 +12,17 @@ export function dot(a: v128, b: v128, sum: v128): v128 {
   return i32x4.add(sum, i32x4.extadd_pairwise_i16x8_s(i16x8.add(even, odd)));
 }
 
-/** In memory: as a literal it would be made again wherever it is used. */
+/** Kept in memory: a literal would be built again wherever it is used. */
 const ROUNDING: usize = memory.data<f32>([<f32>NO_FRACTIONS]);
 
-/** NO_FRACTIONS in every lane: nearestInteger adds it to round. */
+/** Returns NO_FRACTIONS in every lane. nearestInteger adds it to round. */
 // @ts-ignore: decorator
 @inline
 export function rounding(): v128 {
   return v128.load32_splat(ROUNDING);
 }
 
-/** The nearest integers, ties to even, for |x| < 2²². `by` is rounding(). */
+/** Rounds to the nearest integers, ties to even, for |x| < 2²². `by` is the result of rounding(). */
 // @ts-ignore: decorator
 @inline
 export function nearestInteger(x: v128, by: v128): v128 {
@@ -35,14 +35,14 @@ export function nearestOf(x: f32): i32 {
   return reinterpret<i32>(x + <f32>NO_FRACTIONS) - NO_FRACTIONS_BITS;
 }
 
-/** Sixteen integers as bytes, limited to −128…127. */
+/** Converts sixteen integers to bytes, limited to −128…127. */
 // @ts-ignore: decorator
 @inline
 export function narrow(a: v128, b: v128, c: v128, d: v128): v128 {
   return i8x16.narrow_i16x8_s(i16x8.narrow_i32x4_s(a, b), i16x8.narrow_i32x4_s(c, d));
 }
 
-/** The sum of four lanes, halves first. */
+/** Adds four lanes: (0 + 2) + (1 + 3). */
 // @ts-ignore: decorator
 @inline
 export function sumOf(x: v128): f32 {
@@ -57,7 +57,7 @@ export function integerSumOf(x: v128): i32 {
   return i32x4.extract_lane(pairs, 0) + i32x4.extract_lane(pairs, 1);
 }
 
-/** The maximum of four numbers; NaN when one is NaN. */
+/** Returns the maximum of four numbers; NaN when one is NaN. */
 // @ts-ignore: decorator
 @inline
 export function maxOf(x: v128): f32 {
@@ -65,7 +65,7 @@ export function maxOf(x: v128): f32 {
   return f32x4.extract_lane(f32x4.max(pairs, v128.shuffle<i32>(pairs, pairs, 1, 0, 1, 0)), 0);
 }
 
-/** The maximum of four numbers that are not negative; NaN when one is NaN. */
+/** Returns the maximum of four numbers that are not negative; NaN when one is NaN. */
 // @ts-ignore: decorator
 @inline
 export function maxOfPositives(x: v128): f32 {
@@ -73,14 +73,14 @@ export function maxOfPositives(x: v128): f32 {
   return f32x4.extract_lane(i32x4.max_s(pairs, v128.shuffle<i32>(pairs, pairs, 1, 0, 1, 0)), 0);
 }
 
-/** a · b / 2¹⁵ of 16-bit numbers, rounded; not both are −2¹⁵. */
+/** Returns a · b / 2¹⁵ of 16-bit numbers, rounded. At least one of a and b must not be −2¹⁵. */
 // @ts-ignore: decorator
 @inline
 export function fixedProduct(a: v128, b: v128): v128 {
   return ASC_FEATURE_RELAXED_SIMD ? i16x8.relaxed_q15mulr_s(a, b) : i16x8.q15mulr_sat_s(a, b);
 }
 
-/** The bytes of a table of sixteen. */
+/** Replaces each index by its byte in a table of sixteen. */
 // @ts-ignore: decorator
 @inline
 export function lookUp(table: v128, indices: v128): v128 {

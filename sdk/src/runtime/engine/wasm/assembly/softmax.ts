@@ -1,14 +1,17 @@
 import { SCORE_PARTS, SOFTMAX_P0, SOFTMAX_P1, SOFTMAX_P2, SOFTMAX_P3 } from "../constants/arithmetic";
 import { dot, fixedProduct, maxOf, integerSumOf, lookUp, rounding } from "./simd";
 
-/** Scores below all others. */
+/** Scores of padding, below all others. HIDDEN_PRODUCT is for integer scores. */
 const HIDDEN: f32 = -Infinity;
 const HIDDEN_PRODUCT: i32 = -1 << 28;
 
 const PARTS: f32 = <f32>SCORE_PARTS;
-/** Added to distances: their highest four bits are 8 to 15 then, and never 0, which stands for no power. */
+/**
+ * Added to distances, so that their highest four bits are an index of 8…15 into POWERS. Entry 0 must be 0: the upper byte of
+ * each 16-bit lane reads it.
+ */
 const ABOVE: i32 = 8 * SCORE_PARTS;
-/** In memory: as literals they would be made again for every vector. */
+/** Kept in memory: literals would be built again for every vector. The last number is the mask of a fraction's bits. */
 const COEFFICIENTS: usize = memory.data<i16>([
   <i16>SOFTMAX_P0,
   <i16>SOFTMAX_P1,
@@ -16,18 +19,18 @@ const COEFFICIENTS: usize = memory.data<i16>([
   <i16>SOFTMAX_P3,
   0x7fff,
 ]);
-/** 2⁷⁻ⁿ at 8 + n. */
+/** 2⁷⁻ⁿ at index 8 + n. */
 const POWERS: usize = memory.data<u8>([0, 0, 0, 0, 0, 0, 0, 0, 128, 64, 32, 16, 8, 4, 2, 1]);
 
 /**
- * round(127 · 2^(score − maximum)) as bytes, and 1 / their sum as the row's scale. Two short passes take less time than a long
- * one: a processor begins with the next numbers while it waits for others.
+ * Stores round(127 · 2^(score − maximum)) as bytes, and 1 / their sum as the row's scale. Two short passes take less time than
+ * a long one, because a processor starts the next numbers while it waits for others.
  *
- * @param scores i32 [padded], multiples of the row's scale; overwritten
+ * @param scores i32 [padded], in units of the row's scale; overwritten
  * @param padded a multiple of 16
- * @param bias f32 [tokens], added; 0 for none
+ * @param bias f32 [tokens]: added to scores; 0 for none
  * @param out u7 [padded]
- * @param row {scale: f32, …}
+ * @param row {scale: f32, …}: the scale of the scores, replaced by that of the result
  */
 // @ts-ignore: decorator
 @inline
@@ -37,7 +40,7 @@ export function softmaxInt8(scores: usize, tokens: i32, padded: i32, bias: usize
   const max = bias ? biased(scores, tokens, end, bias, scale) : maxProduct(scores, tokens, end) * scale;
   if (bias) distances(true, scores, padded, f32x4.splat(1), max);
   else distances(false, scores, padded, f32x4.splat(scale), max);
-  // A row of NaN or infinite numbers has a sum of 0: its scale is infinite, and its values become NaN.
+  // When the scores are NaN or infinite, the sum is 0 and the scale infinite. The row's context becomes NaN.
   store<f32>(row, 1 / <f32>numerators(scores, tokens, padded, out));
 }
 
@@ -56,7 +59,7 @@ function maxProduct(scores: usize, tokens: i32, end: usize): f32 {
   return <f32>max(i32x4.extract_lane(a, 0), i32x4.extract_lane(a, 1));
 }
 
-/** Scales products and adds a bias. @returns the maximum */
+/** Scales the scores, adds the bias and hides padding. @returns the maximum */
 function biased(scores: usize, tokens: i32, end: usize, bias: usize, scale: f32): f32 {
   const factor = f32x4.splat(scale);
   const parts = f32x4.splat(PARTS);
@@ -72,7 +75,7 @@ function biased(scores: usize, tokens: i32, end: usize, bias: usize, scale: f32)
   return maxOf(peaks);
 }
 
-/** Replaces scores by their distances from the maximum: u16 [padded], in parts of 1/SCORE_PARTS, plus ABOVE. */
+/** Replaces scores by their distances from the maximum: u16 [padded], in units of 1/SCORE_PARTS, plus ABOVE. */
 // @ts-ignore: decorator
 @inline
 function distances(areScaled: bool, scores: usize, padded: i32, scale: v128, max: f32): void {
@@ -88,7 +91,7 @@ function distances(areScaled: bool, scores: usize, padded: i32, scale: v128, max
   }
 }
 
-/** Distances beyond 16 bits, ∞ and NaN stay beyond when they are narrowed. */
+/** Returns four distances. ∞, NaN and distances beyond 16 bits saturate when they are narrowed; their numerators are 0. */
 // @ts-ignore: decorator
 @inline
 function distance(areScaled: bool, x: v128, scale: v128, peak: v128, by: v128, base: v128): v128 {
@@ -96,7 +99,7 @@ function distance(areScaled: bool, x: v128, scale: v128, peak: v128, by: v128, b
   return i32x4.sub(f32x4.add(f32x4.sub(peak, score), by), base);
 }
 
-/** @returns Σ out */
+/** Stores the numerators of all distances; zero from token `tokens` on. @returns their sum */
 // @ts-ignore: decorator
 @inline
 function numerators(distances: usize, tokens: i32, padded: i32, out: usize): i32 {
@@ -124,12 +127,15 @@ function numerators(distances: usize, tokens: i32, padded: i32, out: usize): i32
 
 const ONE: usize = memory.data<u8>([1]);
 
-/** A mask from byte n on hides the last n of sixteen bytes. */
+/** Sixteen bytes from byte n on are a mask that hides the last n of sixteen numbers. */
 const VISIBLE: usize = memory.data<u8>([
   255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
 ]);
 
-/** round(127 · 2⁻ᵈ) for eight distances: a table for the integer part, a polynomial for the fraction. */
+/**
+ * Returns round(127 · 2⁻ᵈ) for eight distances. A table has the powers of the integer part; a polynomial computes that of
+ * the fraction.
+ */
 // @ts-ignore: decorator
 @inline
 function numerator(d: v128, fractions: v128, powers: v128, c0: v128, c1: v128, c2: v128, c3: v128): v128 {

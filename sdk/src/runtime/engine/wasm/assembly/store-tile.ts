@@ -14,14 +14,14 @@ import {
   TILE_TAIL,
 } from "../constants/memory";
 
-/** Forms of a GEMM's result: a linear layer's output, integer sums, or scaled sums. See `scaled`. */
+/** Kinds of GEMM results: a linear layer's output, integer sums (scores), or scaled sums (context). See `scaled`. */
 export const LINEAR: i32 = 0;
 export const SCORES: i32 = 1;
 export const CONTEXT: i32 = 2;
 
 /**
- * Stores the sums of `count` rows by four columns, scaled. `a` has the first row's sums, `f` the sixth row's. The columns'
- * parameters are loaded once for all rows.
+ * Scales and stores the sums of `count` rows by four columns. `a` has the sums of the first row, `f` those of the sixth. The
+ * columns' parameters are loaded once for all rows.
  */
 // @ts-ignore: decorator
 @inline
@@ -38,7 +38,7 @@ export function storeColumns(
   e: v128,
   f: v128,
 ): void {
-  // Scores have whole tiles only.
+  // Scores always fill whole tiles.
   const left = form == SCORES ? 4 : load<i32>(call, GEMM_N) - column;
   if (left <= 0) return;
   const stride = <usize>load<i32>(call, GEMM_STRIDE) << 2;
@@ -60,7 +60,7 @@ export function storeColumns(
   if (!whole) for (let i = 0; i < count; i++) memory.copy(result + i * stride, TILE_TAIL + (i << 4), <usize>left << 2);
 }
 
-/** Four numbers of an array that the struct points to, from `column` on. */
+/** Loads four numbers, from `column` on, of the array that this field of the struct points to. */
 // @ts-ignore: decorator
 @inline
 function columnsOf(call: usize, field: usize, column: i32): v128 {

@@ -1,8 +1,9 @@
 import { storeColumns } from "./store-tile";
 
 /**
- * Computes `count` rows, at most two, by eight columns, without relaxed SIMD. Bytes become 16-bit numbers. One instruction
- * multiplies them and adds neighbours; the sums of neighbours are added at the end. The result has tileRelaxed's bits.
+ * Computes a tile of `count` rows, at most two, by eight columns, without relaxed SIMD. Bytes are extended to 16-bit
+ * numbers. One instruction multiplies them and adds neighbours; the sums of neighbours are added at the end. The result has
+ * the same bits as tileRelaxed's.
  */
 // @ts-ignore: decorator
 @inline
@@ -52,7 +53,7 @@ export function tilePlain(
   storeColumns(form, count, call, row, column + 4, x1, y1, x1, x1, x1, x1);
 }
 
-/** Adds neighbours. */
+/** Adds neighbouring lanes of a, then of b. */
 // @ts-ignore: decorator
 @inline
 function pairwise(a: v128, b: v128): v128 {

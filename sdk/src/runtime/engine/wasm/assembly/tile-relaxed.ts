@@ -1,7 +1,10 @@
 import { dot } from "./simd";
 import { CONTEXT, storeColumns } from "./store-tile";
 
-/** Computes `count` rows, at most six, by eight columns. Their sums are the twelve vectors that fit into registers. */
+/**
+ * Computes a tile of `count` rows, at most six, by eight columns. Six rows have twelve vectors of sums, which fit into
+ * registers.
+ */
 // @ts-ignore: decorator
 @inline
 export function tileRelaxed(

@@ -3,28 +3,28 @@
  * both compile it, so it has plain constants only. In AssemblyScript fractions are f64; kernels cast them to f32.
  */
 
-/** 1.5 · 2²³: a float32 near it has no fraction, so adding it rounds to the nearest integer, ties to even. */
+/** 1.5 · 2²³. Float32 numbers of this size have no fraction, so adding it rounds to the nearest integer, ties to even. */
 export const NO_FRACTIONS = 12582912;
-/** The bits of NO_FRACTIONS: after the addition, the bits less these are the integer. */
+/** The bits of NO_FRACTIONS as an integer. The bits of the sum minus these are the rounded integer. */
 export const NO_FRACTIONS_BITS = 0x4b400000;
 
-/** 2⁻¹⁰⁰, the minimum range of a quantized row: a row of zeros has no range, and any positive scale leaves it zero. */
+/** Minimum range of a quantized row, 2⁻¹⁰⁰. Without it, the scale of a row of zeros would be zero. */
 export const MIN_EXTENT = 7.888609052210118e-31;
 
-/** 1/ln 2 */
+/** log₂ e = 1/ln 2 */
 // biome-ignore lint/suspicious/noApproximativeNumericConstant: AssemblyScript compiles this file too
 export const LOG2_E = 1.4426950408889634;
 
 /*
- * exp: eˣ = 2ⁿ · eʳ with n = round(x / ln 2) and |r| ≤ ½ ln 2. Cephes' expf, https://www.netlib.org/cephes/
+ * exp computes eˣ = 2ⁿ · eʳ with n = round(x / ln 2) and |r| ≤ ½ ln 2, like expf of Cephes: https://www.netlib.org/cephes/
  */
-/** Between these bounds 2ⁿ is a normal float32. */
+/** Minimum and maximum x of exp. Between them 2ⁿ is a normal float32. */
 export const EXP_MIN = -87;
 export const EXP_MAX = 88;
-/** ln 2 is the sum of both. EXP_LN2_HIGH has few bits, so its product with n is exact. */
+/** Two parts of ln 2, which is their sum. The high part has few bits, so its product with n is exact. */
 export const EXP_LN2_HIGH = 0.693359375;
 export const EXP_LN2_LOW = -2.1219444e-4;
-/** EXP_Pi: the coefficient of rⁱ in eʳ. */
+/** Coefficients of eʳ: EXP_P2 belongs to r², EXP_P3 to r³, and so on. */
 export const EXP_P2 = 5.0000001201e-1;
 export const EXP_P3 = 1.6666665459e-1;
 export const EXP_P4 = 4.1665795894e-2;
@@ -33,11 +33,14 @@ export const EXP_P6 = 1.3981999507e-3;
 export const EXP_P7 = 1.98756915e-4;
 
 /*
- * GELU is max(x, 0) − t · P(t) with t = min(|x|, limit): its distance from the rectifier is the same for x and −x. P has
- * degree 8, P(0) is ½ like the slope there, and P(limit) is 0 to the last bit. The other coefficients minimize the maximum
- * error (Lawson's iteration).
+ * GELU is max(x, 0) − t · P(t) with t = min(|x|, limit): its distance from ReLU is the same for x and −x. P has degree 8.
+ * P(0) is ½, the slope of GELU at 0, and P(limit) is exactly 0. The other coefficients minimize the maximum error (Lawson's
+ * iteration).
  */
-/** x · Φ(x) to 9 · 10⁻⁵. GELU_Pi is the coefficient of tⁱ. https://arxiv.org/abs/1606.08415 */
+/**
+ * Limit and coefficients for x · Φ(x), with an error of at most 9 · 10⁻⁵. GELU_P0 belongs to t⁰, GELU_P1 to t¹, and so on.
+ * https://arxiv.org/abs/1606.08415
+ */
 export const GELU_LIMIT = 4.1599955558776855;
 export const GELU_P0 = 0.5;
 export const GELU_P1 = -0.39423221349716187;
@@ -49,7 +52,10 @@ export const GELU_P6 = 0.004289180971682072;
 export const GELU_P7 = -0.0007115280022844672;
 export const GELU_P8 = 4.206572339171544e-5;
 
-/** x · ½ · (1 + tanh(√(2/π) · (x + 0.044715 · x³))) to 7 · 10⁻⁵, ibid. */
+/**
+ * Limit and coefficients for x · ½ · (1 + tanh(√(2/π) · (x + 0.044715 · x³))), with an error of at most 7 · 10⁻⁵. The
+ * formula is from the same paper.
+ */
 export const FAST_GELU_LIMIT = 4.0399980545043945;
 export const FAST_GELU_P0 = 0.5;
 export const FAST_GELU_P1 = -0.3950502574443817;
@@ -62,11 +68,14 @@ export const FAST_GELU_P7 = -0.0007554974872618914;
 export const FAST_GELU_P8 = 4.495126268011518e-5;
 
 /*
- * Softmax: round(127 · 2⁻ᵈ) of a score's distance d from its row's maximum, in 16-bit fixed-point numbers.
+ * Softmax computes round(127 · 2⁻ᵈ) in 16-bit fixed-point numbers. d is the distance of a score from its row's maximum.
  */
 /** Fixed-point scale: a distance of 1 counts as 4096. */
 export const SCORE_PARTS = 4096;
-/** 127 · 2⁸ · 2⁻ᶠ for 0 ≤ f < 1 is P0 − f·(P1 − f·(P2 − f·P3)): Lawson's iteration, then the best integers nearby. */
+/**
+ * Coefficients of 127 · 2⁸ · 2⁻ᶠ ≈ P0 − f·(P1 − f·(P2 − f·P3)) for 0 ≤ f < 1. Lawson's iteration found them; then the best
+ * integers nearby were chosen.
+ */
 export const SOFTMAX_P0 = 32510;
 export const SOFTMAX_P1 = 22467;
 export const SOFTMAX_P2 = 7476;

@@ -1,18 +1,18 @@
 /*
- * Addresses and structs that the kernels and TypeScript share. Both compile this file. The whole map is in
- * run/memory-map.ts; scratch of attention is in assembly/scratch.ts.
+ * Addresses and structs that the kernels and TypeScript share. Both compile this file. run/memory-map.ts has the whole
+ * memory map; assembly/scratch.ts has the scratch of attention.
  */
 
-/** A call's struct: its operands as 32-bit words, at the offsets below. */
+/** Struct of a kernel call: its operands as 32-bit words, at the offsets below. */
 export const CALL = 1024;
-/** GEMM struct of the products inside attention. */
+/** Struct of gemmInt8 for the GEMMs inside attention. */
 export const ATTENTION_GEMM = 1088;
-/** f32 or i32 [6, 4]: columns of a tile that reaches beyond a matrix's last column. */
+/** f32 or i32 [6, 4]: buffer for a tile that extends past a matrix's last column. */
 export const TILE_TAIL = 1152;
-/** f32 [MAX_HEAD_SIZE]: minimum and maximum of every channel of a head. */
+/** f32 [MAX_HEAD_SIZE] each: minimum and maximum of every channel of a head. */
 export const CHANNEL_MIN = 1280;
 export const CHANNEL_MAX = 2304;
-/** The kernels' constants. `build:kernel` passes this address to the compiler. */
+/** The kernels' constants. The script `build:kernel` passes this address to the compiler. */
 export const KERNEL_DATA = 3328;
 /** The model file. */
 export const MODEL = 4096;
@@ -35,7 +35,7 @@ export const GEMM_M = 8;
 export const GEMM_K = 12;
 /** u7 [n/8, k/4, 8, 4] */
 export const GEMM_WEIGHT = 16;
-/** f32 [n], in whole tiles, as are zero points, sums and bias. */
+/** f32 [n], filled up to whole tiles. The same applies to zero points, sums and bias. */
 export const GEMM_SCALES = 20;
 /** i32 [n] */
 export const GEMM_ZERO_POINTS = 24;
@@ -51,7 +51,7 @@ export const GEMM_STRIDE = 44;
 /*
  * Struct of attentionInt8: one head of one sequence.
  */
-/** f32 [tokens, stride], as are keys and values: `size` numbers of each row. */
+/** f32 [tokens, stride], like keys and values. The kernel reads `size` numbers of each row. */
 export const ATTENTION_QUERY = 0;
 export const ATTENTION_KEY = 4;
 export const ATTENTION_VALUE = 8;
@@ -59,13 +59,15 @@ export const ATTENTION_STRIDE = 12;
 export const ATTENTION_TOKENS = 16;
 /** A multiple of 4, at most MAX_HEAD_SIZE. */
 export const ATTENTION_SIZE = 20;
-/** f32 > 0, times LOG2_E. */
+/** f32: the scale of the scores times LOG2_E. It must be positive. */
 export const ATTENTION_SCALE = 24;
-/** f32 [2 · span − 1], times LOG2_E: added to the score of key j for query i at j − i + span − 1. 0 for none. */
+/**
+ * f32 [2 · span − 1]: biases times LOG2_E; 0 for none. Entry j − i + span − 1 is added to the score of key j for query i.
+ */
 export const ATTENTION_BIAS = 28;
 export const ATTENTION_SPAN = 32;
-/** f32 [tokens, out stride], `size` numbers of each row. */
+/** f32 [tokens, out stride]. The kernel writes `size` numbers of each row. */
 export const ATTENTION_OUT = 36;
 export const ATTENTION_OUT_STRIDE = 40;
-/** attentionScratch(tokens, size) bytes. */
+/** Scratch of attentionScratch(tokens, size) bytes. */
 export const ATTENTION_SCRATCH = 44;

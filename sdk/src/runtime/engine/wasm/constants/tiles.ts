@@ -6,11 +6,11 @@
 export const TILE_OUTPUTS = 8;
 export const TILE_INPUTS = 4;
 
-/** Rows per tile of a GEMM, with relaxed SIMD: their sums fill the sixteen vector registers. */
+/** Rows per tile of a GEMM with relaxed SIMD. Sums and operands then fit into sixteen vector registers. */
 export const TILE_ROWS = 6;
 
-/** Largest head of attention: the kernels have buffers of this length. */
+/** Maximum head size of attention. The kernels' buffers have this length. */
 export const MAX_HEAD_SIZE = 256;
 
-/** Queries whose scores are in memory at a time. */
+/** Number of queries whose scores are in memory at a time. */
 export const QUERY_BLOCK = 24;

@@ -21,7 +21,7 @@ type File = Uint8Array<ArrayBuffer>;
 const names = Object.keys(tinyEncoders) as TinyEncoder[];
 const sequences = randomSequences(TINY_EDGE);
 const [first] = sequences as [TokenIds];
-const lastWord = Int32Array.of(TINY_EDGE.vocabulary - 1);
+const lastToken = Int32Array.of(TINY_EDGE.vocabulary - 1);
 const files = new Map<TinyEncoder, File>();
 let engine: Engine;
 beforeAll(async () => {
@@ -30,7 +30,7 @@ beforeAll(async () => {
 });
 afterEach(() => void vi.useRealTimers());
 
-/** A source whose file arrives as far as the test says. */
+/** Returns a source whose file arrives up to the byte that the test passes to `upTo`. */
 function slowly(file: File) {
   const end = Promise.withResolvers<void>();
   let sent = 0;
@@ -58,7 +58,7 @@ const neededOf = (file: File) =>
       neededBytes(program, sequences)
   )(parseProgram(readModelFile(file)));
 
-/** A session that waits for rows of words, and what lets them come. */
+/** Loads a session that has everything except rows of token embedding tables. `upTo` lets them arrive. */
 async function early(name: TinyEncoder = "bert") {
   const file = fileOf(name);
   const { source, upTo, end } = slowly(file);
@@ -67,10 +67,10 @@ async function early(name: TinyEncoder = "bert") {
   return { session: await loading, upTo, end, file, needed: neededOf(file) };
 }
 
-describe.each(names)("a model of %s that is still coming", (name) => {
+describe.each(names)("a %s model that is still loading", (name) => {
   it("needs fewer bytes for frequent tokens, and the whole file for the last token", () => {
     const needed = neededOf(fileOf(name));
-    const [none, frequent, rare] = [needed([]), needed([Int32Array.of(0)]), needed([first, lastWord])];
+    const [none, frequent, rare] = [needed([]), needed([Int32Array.of(0)]), needed([first, lastToken])];
     expect(none).toBeLessThan(frequent);
     expect(frequent).toBeLessThan(rare);
     expect(rare).toBe(fileOf(name).length);
@@ -79,16 +79,16 @@ describe.each(names)("a model of %s that is still coming", (name) => {
   it("is ready for sequences when the rows of their tokens have arrived", async () => {
     const { session, upTo, file, needed } = await early(name);
     const done: TokenIds[] = [];
-    for (const ids of [first, lastWord]) session.ready?.([ids]).then(() => done.push(ids));
+    for (const ids of [first, lastToken]) session.ready?.([ids]).then(() => done.push(ids));
     upTo(needed([first]));
     await turn();
-    expect(done).toEqual(needed([first]) === file.length ? [first, lastWord] : [first]);
+    expect(done).toEqual(needed([first]) === file.length ? [first, lastToken] : [first]);
     upTo(file.length);
     await turn();
-    expect(done).toEqual([first, lastWord]);
+    expect(done).toEqual([first, lastToken]);
   });
 
-  it("gives the answers of a loaded model, each as soon as its rows have arrived, in any order", async () => {
+  it("gives the same answers as a loaded model, each as soon as its rows have arrived", async () => {
     const whole = await engine.load(oneModel(fileOf(name)));
     const expected = await Promise.all(sequences.map((ids) => whole.run([ids])));
     const count = fc.array(fc.nat(fileOf(name).length), { maxLength: 4 }).map((some) => some.sort((a, b) => a - b));
@@ -113,21 +113,21 @@ describe.each(names)("a model of %s that is still coming", (name) => {
   });
 });
 
-describe("a model whose rest does not come", () => {
-  it("answers what it can, and otherwise throws the error of reading", async () => {
+describe("a model whose rest does not arrive", () => {
+  it("answers an empty request, and otherwise throws the error of reading", async () => {
     const { session, end } = await early();
-    const waiting = session.run([lastWord]);
+    const waiting = session.run([lastToken]);
     end.reject(new Error("the line is dead"));
     await expect(waiting).rejects.toThrow("the line is dead");
     await expect(session.complete).rejects.toThrow("the line is dead");
-    await expect(session.run([lastWord])).rejects.toThrow("the line is dead");
+    await expect(session.run([lastToken])).rejects.toThrow("the line is dead");
     await expect(session.run([])).resolves.toEqual([]);
   });
 
-  it("ends the wait when a transfer has died silently", async () => {
+  it("ends the wait when a transfer stops without an error", async () => {
     const { session } = await early();
     vi.useFakeTimers();
-    const waiting = expect(session.run([lastWord])).rejects.toMatchObject({
+    const waiting = expect(session.run([lastToken])).rejects.toMatchObject({
       code: "model_unavailable",
       hint: expect.any(String),
     });
@@ -143,7 +143,7 @@ describe("a model whose rest does not come", () => {
 
   it("ends the wait when it is released", async () => {
     const { session } = await early();
-    const waiting = expect(session.run([lastWord])).rejects.toMatchObject({ code: "session_released" });
+    const waiting = expect(session.run([lastToken])).rejects.toMatchObject({ code: "session_released" });
     await session.release();
     await waiting;
   });

@@ -7,10 +7,12 @@ import type { Arrival } from "./arrival.ts";
 import { neededBytes } from "./needed-bytes.ts";
 import { sessionReleased } from "./releasable.ts";
 
-/** Maximum wait for the rest of a model. On Workers a transfer ends silently with the request that started it. */
+/**
+ * Maximum wait for the rest of a model. On Workers, a transfer stops without an error when the request that started it ends.
+ */
 const LATE_MS = 30_000;
 
-/** Pause of the transfer after an answer, so that the answer leaves first: an isolate has one thread for both. */
+/** Pause of the transfer after an answer. An isolate has one thread for both, so without the pause the answer would wait. */
 const ANSWER_MS = 10;
 
 /** Returns a session of a model that is still loading: `run` waits only for the bytes that its sequences need. */

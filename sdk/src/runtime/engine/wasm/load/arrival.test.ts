@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { seeded } from "#test/fixtures/seeded.ts";
 import { type Arrival, arriving, type TransferCallbacks } from "./arrival.ts";
 
-/** A file whose bytes come when the test says so. */
+/** Starts a transfer whose bytes arrive when the test calls `progress.checked`. */
 function transfer(): { arrival: Arrival; progress: TransferCallbacks; end: PromiseWithResolvers<void> } {
   const end = Promise.withResolvers<void>();
   let progress: TransferCallbacks | undefined;
@@ -39,7 +39,7 @@ describe("arriving", () => {
     );
   });
 
-  it("rejects those who wait with the transfer's error, and nobody else", async () => {
+  it("rejects waits for missing bytes with the transfer's error, and no other waits", async () => {
     const { arrival, progress, end } = transfer();
     progress.checked(10);
     const waiting = [arrival.reach(11), arrival.reach(99), arrival.complete].map((each) => each.catch(String));
@@ -49,7 +49,7 @@ describe("arriving", () => {
     await expect(arrival.reach(10)).resolves.toBeUndefined();
   });
 
-  it("stops a transfer with its next piece, and those who wait at once, with the first reason", async () => {
+  it("stops waits at once and the transfer at its next piece, both with the first reason", async () => {
     const { arrival, progress } = transfer();
     const waiting = arrival.reach(1);
     arrival.stop(new Error("no longer needed"));

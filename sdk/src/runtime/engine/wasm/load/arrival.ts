@@ -2,7 +2,7 @@
 export interface TransferCallbacks {
   /** Called with the number of bytes that have arrived and are checked. When it throws, the transfer stops. */
   checked(count: number): void;
-  /** The transfer awaits this after every piece. */
+  /** Called after every piece. The transfer waits for the returned promise. */
   turn(): Promise<void> | undefined;
 }
 
@@ -18,7 +18,7 @@ export interface Arrival {
   reach(bytes: number): Promise<void>;
   /** Pauses the transfer after its next piece, at most once per piece, so that the thread can do something else first. */
   pause(ms: number): void;
-  /** Stops the transfer: those who wait fail with `reason` at once, the transfer itself with its next piece. */
+  /** Stops the transfer. Pending `reach` calls fail with `reason` at once, the transfer itself at its next piece. */
   stop(reason: unknown): void;
 }
 
@@ -36,7 +36,7 @@ export function arriving(transfer: (progress: TransferCallbacks) => Promise<void
     more.resolve();
     more = Promise.withResolvers();
   };
-  // The timer starts here: on Workers a timer ends with the request that started it.
+  // The timer starts here, not in `pause`: on Workers, a timer ends with the request that started it.
   const turn = () => {
     if (pauseMs === 0) return undefined;
     const pause = new Promise<void>((resolve) => setTimeout(resolve, pauseMs));
@@ -44,7 +44,7 @@ export function arriving(transfer: (progress: TransferCallbacks) => Promise<void
     return pause;
   };
   const complete = transfer({ checked, turn }).then(() => checked(Number.POSITIVE_INFINITY));
-  // `reach` reports both rejections.
+  // Marks both rejections as handled: `reach` reports them.
   complete.catch(() => {});
   stopping.promise.catch(() => {});
   return {

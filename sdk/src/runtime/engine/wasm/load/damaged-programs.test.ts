@@ -34,11 +34,11 @@ beforeAll(async () => {
 });
 
 /**
- * Loads a model file and runs the same request twice. Before each run the values and the scratch are filled with other
- * bytes, so that a result that depends on them differs.
+ * Loads a model file and runs the same request twice. Each run starts with different bytes in the values and the scratch, so
+ * that a result that depends on them would differ.
  *
  * @returns "refused" or "computed"
- * @throws where memory outside of the values and the scratch has changed, or the second run gives another result
+ * @throws when other memory has changed, or when the second run gives another result
  */
 async function outcomeOf(file: File, memory: WebAssembly.Memory): Promise<"refused" | "computed"> {
   const bytes = Buffer.from(memory.buffer);
@@ -54,7 +54,7 @@ async function outcomeOf(file: File, memory: WebAssembly.Memory): Promise<"refus
       Int32Array.from({ length: Math.min(length, program.maxTokens) }, () => Math.floor(program.vocabulary * random())),
     );
     const total = sequences.reduce((sum, { length }) => sum + length, 0);
-    // A session has room for a longest text at first, and for this request when it runs.
+    // A new session has room for one full batch, and grows when a request needs more.
     const tokens = Math.max(total, Math.min(BATCH_TOKENS, program.maxTokens));
     const { regions } = roomFor({ kernels, program, segments }, file.length, tokens);
     expect(regions.end).toBeLessThan(MEMORY);
@@ -86,7 +86,7 @@ async function outcomeOf(file: File, memory: WebAssembly.Memory): Promise<"refus
   }
 }
 
-it("refuses a damaged program, or runs it without a change outside of its values and with the same result twice", {
+it("refuses a damaged program, or runs it twice with the same result and without changing other memory", {
   timeout: TIMEOUT_MS,
 }, async () => {
   const memory = new WebAssembly.Memory({ initial: pagesFor(MEMORY) });

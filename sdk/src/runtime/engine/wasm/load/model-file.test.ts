@@ -21,33 +21,36 @@ const tensors = {
 const fileOf = (changes: Partial<Program> = {}) =>
   safetensorsFile(tensors, { program: JSON.stringify({ ...program, ...changes }) });
 const sound = fileOf();
-/** Where the header ends. */
+/** Offset of the first tensor. */
 const start = sound.length - 24;
 
 describe("readModelFile", () => {
-  it("reads the program, and where tensors are in the file", () => {
+  it("reads the program and the offsets of tensors", () => {
     const { program: found, tensor } = readModelFile(sound);
     expect(found).toEqual(program);
     expect([tensor("words"), tensor("words.scales")]).toEqual([start, start + 12]);
   });
 
-  it("reads a file that lies anywhere in memory", () => {
+  it("reads a file that begins anywhere in memory", () => {
     const memory = new Uint8Array(sound.length + 9);
     memory.set(sound, 5);
     expect(readModelFile(memory.subarray(5, 5 + sound.length)).tensor("words")).toBe(start);
   });
 
-  it("refuses a file that ends anywhere before its end", () => {
+  it("refuses a file that is cut off anywhere", () => {
     for (let length = 0; length < sound.length; length++) {
       expect(refusal(() => readModelFile(sound.subarray(0, length)))).toBe("model_invalid");
     }
   });
 
-  it.each([0, PROGRAM_VERSION + 1, "1", null])("refuses version %j, and names its own version", (version) => {
-    const read = () => readModelFile(fileOf({ version: version as number }));
-    expect(refusal(read)).toBe("model_version");
-    expect(read).toThrow(`version ${PROGRAM_VERSION}.`);
-  });
+  it.each([0, PROGRAM_VERSION + 1, "1", null])(
+    "refuses version %j, and names the version that it supports",
+    (version) => {
+      const read = () => readModelFile(fileOf({ version: version as number }));
+      expect(refusal(read)).toBe("model_version");
+      expect(read).toThrow(`version ${PROGRAM_VERSION}.`);
+    },
+  );
 
   it.each([
     "",
@@ -69,7 +72,7 @@ describe("readModelFile", () => {
     expect(refusal(() => readModelFile(withHeader(header)))).toMatch(/^model_(invalid|version)$/);
   });
 
-  it("names a tensor that is not there", () => {
+  it("names the missing tensor in its error", () => {
     expect(() => readModelFile(sound).tensor("constructor")).toThrow("it has no tensor constructor");
   });
 

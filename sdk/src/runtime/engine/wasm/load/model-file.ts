@@ -2,7 +2,7 @@ import { BertEdgeError } from "../../../../artifact/error.ts";
 import { headerEnd, readSafetensors } from "../../../../artifact/safetensors.ts";
 import { PROGRAM_VERSION, type Program } from "../run/program.ts";
 
-/** An engine model: its program, and where each tensor is in the file. */
+/** A model file of the engine: its program, and the offset of each tensor in the file. */
 export interface ModelFile {
   readonly program: Program;
   /** @returns the tensor's offset in the file */
@@ -11,13 +11,13 @@ export interface ModelFile {
   size(name: string): number | undefined;
 }
 
-/** Returns where tensors begin. @throws BertEdgeError `model_invalid` */
+/** Returns the offset of the first tensor. @throws BertEdgeError `model_invalid` */
 export const tensorsBegin = (file: Uint8Array): number => headerEnd(file, invalid);
 
 /**
- * Reads the header of a model file; tensors may still be arriving.
+ * Reads the header of a model file. The tensors may still be missing.
  *
- * @param file as long as the whole file, anywhere in memory
+ * @param file has the length of the whole file, and may begin anywhere in memory
  * @throws BertEdgeError `model_invalid`, `model_version`
  */
 export function readModelFile(file: Uint8Array): ModelFile {

@@ -1,7 +1,10 @@
 import type { TokenIds } from "../../engine.ts";
 import type { CheckedProgram } from "../run/checked-program.ts";
 
-/** Bytes of the model file, from its first one on, that sequences need: of token embedding tables only the rows of their ids. */
+/**
+ * Returns how many bytes these sequences need, counted from the start of the model file. Token embedding tables count up to
+ * the row of the largest token id.
+ */
 export function neededBytes(
   { tensorsEnd, tables }: Pick<CheckedProgram, "tensorsEnd" | "tables">,
   sequences: readonly TokenIds[],

@@ -1,44 +1,47 @@
 import type { ColumnView, TensorOffset } from "../run/checked-program.ts";
 import type { ProgramValue } from "../run/program.ts";
 
-/** A part of a program, as JSON has it. */
+/** A JSON object of a program whose fields are not checked yet. */
 export type Fields = Readonly<Record<string, unknown>>;
 
-/** Where the model file has its tensors. */
+/** Offsets and sizes of the tensors in the model file. */
 export interface TensorRanges {
   tensor(name: string): number;
-  /** Bytes of a tensor; undefined when there is none of that name. */
+  /** Returns the bytes of a tensor; undefined when no tensor has this name. */
   size(name: string): number | undefined;
 }
 
 /** A reason to refuse a program. */
 export class ProgramFault extends Error {}
 
-/** Upper bound of every size: with it, products of two sizes and a kernel's 32-bit numbers stay exact. */
+/** Maximum of every size. It keeps products of two sizes and the kernels' 32-bit numbers exact. */
 const MAX_SIZE = 2 ** 20;
 
-/** A positive integer, a multiple of `multiple`. @throws ProgramFault */
+/** Checks that `size` is a positive multiple of `multiple`, at most MAX_SIZE. @throws ProgramFault */
 export function sizeOf(size: unknown, name: string, multiple = 1): number {
   if (isInteger(size) && size > 0 && size <= MAX_SIZE && size % multiple === 0) return size;
-  throw new ProgramFault(`${name} is ${shown(size)}, not a ${multiple === 1 ? "size" : `multiple of ${multiple}`}`);
+  throw new ProgramFault(
+    `${name} is ${shown(size)}, not a ${multiple === 1 ? "positive integer" : `positive multiple of ${multiple}`} up to ${MAX_SIZE}`,
+  );
 }
 
-/** @throws ProgramFault unless `part` is a JSON object */
+/** Checks that `part` is a JSON object. @throws ProgramFault */
 export function fieldsOf(part: unknown, name: string): Fields {
   if (typeof part === "object" && part !== null && !Array.isArray(part)) return part as Fields;
   throw new ProgramFault(`${name} is ${shown(part)}, not an object`);
 }
 
 /**
- * Proves the operands of one step. A view lies inside a value that an earlier step has written; a tensor has all bytes that
- * the step reads. Kernels check nothing, so no operand may reach them in another way.
+ * Checks the operands of one step, and records which values the step reads and writes. A view must lie inside a value that
+ * an earlier step has written; a tensor must have all bytes that the step reads. Kernels check nothing, so every operand
+ * goes through this class.
  *
  * Every method throws ProgramFault.
  */
 export class OperandReader {
   readonly reads: number[] = [];
   readonly writes: number[] = [];
-  /** Where the last tensor ends that this step reads. */
+  /** End of the last tensor that this step reads. */
   tensorsEnd = 0;
   readonly #values: readonly ProgramValue[];
   readonly #written: ReadonlySet<number>;
@@ -51,25 +54,25 @@ export class OperandReader {
     this.#tensors = tensors;
   }
 
-  /** Demands that all values of this step have the same kind of rows. */
+  /** Checks that all values of this step have the same kind of rows. */
   rows(of: ProgramValue["of"]): void {
     this.#rows ??= of;
     if (this.#rows !== of) throw new ProgramFault("it mixes rows of tokens and rows of sequences");
   }
 
-  /** Width of a value, with a multiple that kernels need. */
+  /** Returns the width of a value. It must be a multiple of `multiple`, which kernels need. */
   widthOf(value: unknown, name: string, multiple = 1): number {
     return sizeOf(this.#value(value, name).width, `width of ${name}`, multiple);
   }
 
-  /** Reads all columns of a value, which must be `width` if that is given. */
+  /** Records that the step reads all columns of a value. If `width` is given, the value must have that width. */
   whole(value: unknown, name: string, type: ProgramValue["type"] = "f32", width?: number): ColumnView {
     const all = this.#value(value, name).width;
     if (width !== undefined && width !== all) throw new ProgramFault(`${name} has ${all} columns, not ${width}`);
     return this.#read({ value: value as number, column: 0, width: all }, name, type);
   }
 
-  /** Reads `width` columns of a float32 value. `view` is `{ value, column }`. */
+  /** Records that the step reads `width` columns of a float32 value. `view` is `{ value, column }`. */
   columns(view: unknown, name: string, width: number): ColumnView {
     const { value, column } = fieldsOf(view, name);
     const all = this.#value(value, name).width;
@@ -79,7 +82,7 @@ export class OperandReader {
     return this.#read({ value: value as number, column, width }, name, "f32");
   }
 
-  /** Writes all columns of a value. */
+  /** Records that the step writes all columns of a value. */
   out(value: unknown, name: string, width: number, type: ProgramValue["type"] = "f32"): ColumnView {
     const { width: all, of, type: found } = this.#value(value, name);
     if (all !== width) throw new ProgramFault(`${name} has ${all} columns, not ${width}`);
@@ -89,14 +92,14 @@ export class OperandReader {
     return { value: value as number, column: 0, width };
   }
 
-  /** Writes one row per sequence from rows per token. */
+  /** Records that the step reads one row per token and writes one row per sequence. */
   outOfSequences(value: unknown, name: string, width: number): ColumnView {
     this.rows("token");
     this.#rows = "sequence";
     return this.out(value, name, width);
   }
 
-  /** Writes columns that the step has read. */
+  /** Records that the step overwrites columns that it has read. */
   inPlace({ value }: ColumnView): void {
     this.writes.push(value);
   }
@@ -134,10 +137,10 @@ export class OperandReader {
   }
 }
 
-/** A finite float32 number. */
+/** Checks that `number` is finite as a float32. @throws ProgramFault */
 export function finiteNumber(number: unknown, name: string): number {
   if (typeof number === "number" && Number.isFinite(Math.fround(number))) return number;
-  throw new ProgramFault(`${name} is ${shown(number)}, not a number`);
+  throw new ProgramFault(`${name} is ${shown(number)}, not a finite number`);
 }
 
 const isInteger = (value: unknown): value is number => Number.isSafeInteger(value);

@@ -6,7 +6,7 @@ import { PROGRAM_VERSION, type Program, type Step } from "../run/program.ts";
 
 const programs = fc.record({ seed: fc.nat(), length: fc.integer({ min: 1, max: 14 }) });
 
-/** A lookup of 16 columns, then a step that reads the result with a view, then a result. */
+/** Returns a program with a lookup of 16 columns, and a step that reads a view of its output. */
 const withStep = (step: Step): Program => ({
   version: PROGRAM_VERSION,
   values: [
@@ -43,7 +43,7 @@ const invalid = (message: RegExp) =>
   expect.objectContaining({ code: "model_invalid", message: expect.stringMatching(message) });
 
 describe("parseProgram", () => {
-  it("names the values that a step reads or writes", () => {
+  it("lists the values that each step reads and writes", () => {
     const ops = new Set<string>();
     fc.assert(
       fc.property(programs, ({ seed, length }) => {
@@ -88,7 +88,7 @@ describe("parseProgram", () => {
     else expect(() => checkedProgram(program)).toThrow(invalid(/step 1: x has no 8 columns/));
   });
 
-  it("refuses values that no step writes, since nothing bounds their size", () => {
+  it("refuses values that no step writes, because nothing bounds their size", () => {
     const program = withStep({ op: "activation", kind: "relu", x: view, out: 1 });
     const values = [...program.values, { width: 4, of: "token", type: "f32" } as const];
     expect(() => checkedProgram({ ...program, values })).toThrow(invalid(/no step writes value 2/));

@@ -5,20 +5,21 @@ import { type Fields, fieldsOf, finiteNumber, type OperandReader, ProgramFault, 
 
 type Sizes = Pick<Program, "maxTokens" | "vocabulary">;
 
-/** An operation, and the token embedding table that it reads. */
+/** A checked operation, and the token embedding table that it reads. */
 type Parsed = Operation & { readonly tokenTable?: TokenTable };
 
 type Parse = (step: Fields, read: OperandReader, sizes: Sizes) => Parsed;
 
-/** Proves the operands of each operation: what its kernel reads and writes, as the kernel's comments say. */
+/** Checks the operands of each operation. The comments of its kernel say what the kernel reads and writes. */
 const operations: { readonly [Op in Operation["op"]]: Parse } = {
   lookup(step, read, { vocabulary }) {
     read.rows("token");
     const width = read.widthOf(step["out"], "out", 4);
     const block = sizeOf(step["block"], "block", 4);
     const { bits } = step;
-    if (bits !== 8 && bits !== 4) throw new ProgramFault("a table has 8 or 4 bits");
-    if (width % block !== 0 || (bits === 8 && block !== width)) throw new ProgramFault("blocks do not fill a row");
+    if (bits !== 8 && bits !== 4) throw new ProgramFault(`bits is ${JSON.stringify(bits)}, not 8 or 4`);
+    if (width % block !== 0 || (bits === 8 && block !== width))
+      throw new ProgramFault("its blocks do not fill a row of the table");
     const rowBytes = (width * bits) / 8;
     const scales = read.floats(step["scales"], "scales", vocabulary * (width / block));
     const end = read.tensorsEnd;
@@ -128,7 +129,7 @@ const operations: { readonly [Op in Operation["op"]]: Parse } = {
     const strides = [query, key, value].map((view) => read.widthOf(view.value, "a value"));
     if (new Set(strides).size > 1) throw new ProgramFault("query, key and value lie in rows of different widths");
     const scale = finiteNumber(step["scale"], "scale");
-    // The kernel takes a row's maximum before it scales.
+    // The kernel takes a row's maximum before it scales, which needs a positive scale.
     if (!(scale > 0)) throw new ProgramFault("its scale is not positive");
     const bias = step["bias"] === undefined ? undefined : biasOf(fieldsOf(step["bias"], "bias"), read, maxTokens);
     return {
@@ -149,7 +150,7 @@ const operations: { readonly [Op in Operation["op"]]: Parse } = {
   },
 };
 
-/** @throws ProgramFault */
+/** Checks one step and resolves its operands. @throws ProgramFault */
 export function parseStep(step: Fields, read: OperandReader, sizes: Sizes): Parsed {
   const { op } = step;
   if (typeof op !== "string" || !Object.hasOwn(operations, op)) {

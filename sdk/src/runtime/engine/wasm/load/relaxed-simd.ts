@@ -6,5 +6,5 @@ const PROBE = Uint8Array.of(
   ...[10, 16, 1, 14, 1, 1, 123, 32, 0, 32, 0, 32, 0, 253, 147, 2, 26, 11],
 );
 
-/** Whether this runtime has relaxed SIMD. It asks for one instruction: a runtime has all of them or none. */
+/** Whether this runtime has relaxed SIMD. One instruction is enough to tell: a runtime has all of them or none. */
 export const hasRelaxedSimd = (): boolean => WebAssembly.validate(PROBE);

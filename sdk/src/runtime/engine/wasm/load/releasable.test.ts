@@ -24,7 +24,7 @@ describe("a session that is released", () => {
     expect(session.memoryBytes()).toBe(0);
   });
 
-  it("may be released again", async () => {
+  it("can be released twice", async () => {
     const session = await load();
     await session.release();
     await expect(session.release()).resolves.toBeUndefined();
@@ -42,7 +42,7 @@ describe("a session that is released", () => {
   it("frees its memory even if the session object is kept", async () => {
     const memories: WeakRef<WebAssembly.Memory>[] = [];
     const { Memory } = WebAssembly;
-    // A spy would keep what it returns.
+    // A spy would keep references to what it returns.
     WebAssembly.Memory = class extends Memory {
       constructor(descriptor: WebAssembly.MemoryDescriptor) {
         super(descriptor);
@@ -64,7 +64,7 @@ describe("a session that is released", () => {
   });
 });
 
-/** Node's own `gc`, which is there after this flag is set in a new context. */
+/** Runs Node's own `gc`. After the flag is set, new contexts have this function. */
 function collectGarbage(): void {
   setFlagsFromString("--expose-gc");
   runInNewContext("gc")();

@@ -2,14 +2,17 @@ import { describe, expect, it } from "vitest";
 import { type ActivationFunction, fastGelu, gelu, relu, sigmoid, swish, tanh } from "./activation.ts";
 import { fround } from "./float32.ts";
 
-/** Three roundings, relative to max(1, |x|). */
+/** Maximum error of swish, relative to max(1, |x|): three roundings. */
 const SMOOTH = 2 ** -22;
-/** The documented error; measured: 8.6 and 7 · 10⁻⁵. */
+/** Documented maximum errors. Measured: 8.6 and 7 · 10⁻⁵. */
 const [GELU, FAST_GELU] = [9e-5, 7e-5];
-/** sigmoid and tanh measure 0.89 and 1.77 · 10⁻⁷. */
+/** Maximum errors. Measured: 0.89 and 1.77 · 10⁻⁷. */
 const [SIGMOID, TANH] = [2 ** -23, 2 ** -22];
 
-/** In float64: its series, and its continued fraction where that has lost all digits. */
+/**
+ * Computes the complementary error function in float64: by its series, or by its continued fraction where the series loses
+ * all digits.
+ */
 function erfc(z: number): number {
   if (z < 0) return 2 - erfc(-z);
   if (z < 3) {
@@ -32,12 +35,12 @@ interface Case {
   readonly found: ActivationFunction;
   readonly wanted: (x: number) => number;
   readonly bound: (x: number) => number;
-  /** At ∞ and −∞. */
+  /** Values at ∞ and −∞. */
   readonly ends: readonly [number, number];
 }
 const relative = (x: number) => SMOOTH * Math.max(1, Math.abs(x));
-// exp ends at 88, so that sigmoid is 6 · 10⁻³⁹ at least and never 0.
-const leastSigmoid = sigmoid(-100);
+// exp limits its operand to 88, so sigmoid is at least 6 · 10⁻³⁹ and never 0.
+const minSigmoid = sigmoid(-100);
 const cases: Record<string, Case> = {
   gelu: { found: gelu, wanted: (x) => (x * erfc(-x / Math.SQRT2)) / 2, bound: () => GELU, ends: [INFINITY, 0] },
   fastGelu: {
@@ -53,7 +56,7 @@ const cases: Record<string, Case> = {
     bound: relative,
     ends: [INFINITY, -INFINITY],
   },
-  sigmoid: { found: sigmoid, wanted: logistic, bound: () => SIGMOID, ends: [1, leastSigmoid] },
+  sigmoid: { found: sigmoid, wanted: logistic, bound: () => SIGMOID, ends: [1, minSigmoid] },
   tanh: { found: tanh, wanted: Math.tanh, bound: () => TANH, ends: [1, -1] },
   relu: { found: relu, wanted: (x) => Math.max(0, x), bound: () => 0, ends: [INFINITY, 0] },
 };
@@ -68,11 +71,11 @@ describe.each(Object.entries(cases))("%s", (_, { found, wanted, bound, ends }) =
     }
   });
 
-  it("is a float32", () => {
+  it("returns a float32", () => {
     for (let x = -9; x < 9; x += 0.37) expect(found(fround(x))).toBe(fround(found(fround(x))));
   });
 
-  it("keeps NaN, and has these values at ±∞", () => {
+  it("keeps NaN, and has the expected values at ±∞", () => {
     expect(found(NAN)).toBeNaN();
     expect([found(INFINITY), found(-INFINITY)]).toEqual(ends);
   });
@@ -82,7 +85,7 @@ describe.each([
   ["gelu", gelu, 4.1599955558776855],
   ["fastGelu", fastGelu, 4.0399980545043945],
 ] as const)("%s of a large number", (_, activation, limit) => {
-  it("returns its operand or zero", () => {
+  it("is the number itself, or zero if the number is negative", () => {
     for (const x of [limit, 20, 1e5, 1e19, 1e38].map(fround)) {
       expect(activation(x)).toBe(x);
       expect(activation(-x) + 0).toBe(0);

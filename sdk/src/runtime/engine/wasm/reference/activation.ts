@@ -2,10 +2,10 @@ import * as c from "../constants/arithmetic.ts";
 import { exp } from "./exp.ts";
 import { fround, polynomial } from "./float32.ts";
 
-/** Computes one number from one number. */
+/** An activation function of one float32 number. */
 export type ActivationFunction = (x: number) => number;
 
-/** max(x, 0) − t · P(t) with t = min(|x|, limit). */
+/** Returns the function max(x, 0) − t · P(t) with t = min(|x|, limit). `coefficients` are those of P. */
 function belowRectifier(limit: number, coefficients: readonly number[]): ActivationFunction {
   const bound = fround(limit);
   const rounded = coefficients.map(fround);
@@ -15,7 +15,7 @@ function belowRectifier(limit: number, coefficients: readonly number[]): Activat
   };
 }
 
-/** x · Φ(x) to 9 · 10⁻⁵ */
+/** GELU, x · Φ(x), with an error of at most 9 · 10⁻⁵. */
 export const gelu = belowRectifier(c.GELU_LIMIT, [
   c.GELU_P0,
   c.GELU_P1,
@@ -28,7 +28,7 @@ export const gelu = belowRectifier(c.GELU_LIMIT, [
   c.GELU_P8,
 ]);
 
-/** x · ½ · (1 + tanh(√(2/π) · (x + 0.044715 · x³))) to 7 · 10⁻⁵ */
+/** The tanh approximation of GELU, x · ½ · (1 + tanh(√(2/π) · (x + 0.044715 · x³))), with an error of at most 7 · 10⁻⁵. */
 export const fastGelu = belowRectifier(c.FAST_GELU_LIMIT, [
   c.FAST_GELU_P0,
   c.FAST_GELU_P1,
@@ -43,12 +43,12 @@ export const fastGelu = belowRectifier(c.FAST_GELU_LIMIT, [
 
 export const sigmoid: ActivationFunction = (x) => fround(1 / fround(1 + exp(-x)));
 
-/** 2 · sigmoid(2x) − 1 */
+/** Computes tanh(x) = 2 · sigmoid(2x) − 1. */
 export const tanh: ActivationFunction = (x) => fround(fround(2 * sigmoid(fround(2 * x))) - 1);
 
 export const relu: ActivationFunction = (x) => Math.max(x, 0);
 
-/** x · sigmoid(α · x): α = 1 is SiLU, α = 1.702 quick GELU. */
+/** Returns the function x · sigmoid(α · x). α = 1 is SiLU, α = 1.702 is quick GELU. */
 export const swish =
   (alpha: number): ActivationFunction =>
   (x) =>

@@ -3,9 +3,9 @@ import { randomNumbers } from "#test/fixtures/seeded.ts";
 import { type AttentionInputs, quantizedAttention } from "./attention.ts";
 import { integerProduct } from "./integer-product.ts";
 
-/** Relative to the largest value. Measured: at most 0.0257, over 64 draws of every shape below. */
+/** Maximum error, relative to the largest value. Measured: at most 0.0257, over 64 draws of every shape below. */
 const QUANTIZATION = 0.03;
-/** Rounding of the two scales, their product and the result: measured half of it. */
+/** Maximum error from rounding the two scales, their product and the result. Measured: half of it. */
 const FLOAT32_ROUNDING = 2 ** -22;
 const HIDDEN = -1e9;
 
@@ -31,7 +31,7 @@ function draw({ tokens, heads, size }: Shape, seed: number, biasHeads = 0): Atte
   return { query, key, value, bias, heads, size, scale: 1 / Math.sqrt(size) };
 }
 
-/** In float64. */
+/** Computes attention in float64. */
 function exactAttention({ query, key, value, bias, heads, size, scale }: AttentionInputs): number[] {
   const width = heads * size;
   const tokens = query.length / width;
@@ -44,8 +44,8 @@ function exactAttention({ query, key, value, bias, heads, size, scale }: Attenti
       const added = bias ? (bias[((head * tokens + token) * tokens + other) % bias.length] as number) : 0;
       return score * scale + added;
     });
-    const greatest = Math.max(...scores);
-    const weights = scores.map((score) => Math.exp(score - greatest));
+    const max = Math.max(...scores);
+    const weights = scores.map((score) => Math.exp(score - max));
     const total = weights.reduce((sum, weight) => sum + weight, 0);
     return weights.reduce((sum, weight, other) => sum + (weight / total) * element(value, other, at % size), 0);
   });
@@ -83,7 +83,7 @@ describe.each(shapes)("quantizedAttention of $tokens tokens, $heads heads of $si
     expect(await run({ ...inputs, key: rows(inputs.key), value: rows(inputs.value), bias })).toEqual(await run(inputs));
   });
 
-  it("computes each head alone", async () => {
+  it("computes each head independently", async () => {
     const inputs = draw(shape, 3, shape.heads);
     const { heads, size } = shape;
     const tokens = tokensOf(inputs);
@@ -120,7 +120,7 @@ describe("quantizedAttention", () => {
     const bias = Float32Array.from({ length: tokens * tokens }, (_, at) => (isHidden(at % tokens) ? HIDDEN : 0));
     const changed = (x: Float32Array, change: (value: number, at: number) => number) =>
       x.map((value, at) => (isHidden(Math.floor(at / (heads * size))) ? change(value, at) : value));
-    // Keys that are like visible ones, and values of the other sign, leave the steps as they are.
+    // Hidden keys are copies of a visible key, and hidden values only change sign, so the scales stay the same.
     const like = (token: number) => (_: number, at: number) =>
       drawn.key[token * heads * size + (at % (heads * size))] ?? 0;
     const inputs = { ...drawn, key: changed(drawn.key, like(0)) };

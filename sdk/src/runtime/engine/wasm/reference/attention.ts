@@ -6,11 +6,11 @@ import { numerator } from "./numerator.ts";
 import { quantizeRowsSymmetric, U7 } from "./quantize-rows.ts";
 
 export interface AttentionInputs {
-  /** Each [tokens, heads · size]. */
+  /** Queries [tokens, heads · size]. Keys and values have the same shape. */
   readonly query: Float32Array;
   readonly key: Float32Array;
   readonly value: Float32Array;
-  /** Added to scores, [heads or 1, tokens, tokens]; undefined for none. */
+  /** Bias [heads or 1, tokens, tokens] that is added to scores; undefined for none. */
   readonly bias: Float32Array | undefined;
   readonly heads: number;
   /** Numbers per head. */
@@ -20,8 +20,9 @@ export interface AttentionInputs {
 }
 
 /**
- * softmax(query · keyᵀ · scale + bias) · value per head of one sequence, both products in integers: query i8 · key u7,
- * then value i8 per channel · numerators of the softmax u7, divided by the sum of the quantized numerators.
+ * Computes softmax(query · keyᵀ · scale + bias) · value per head of one sequence. Both MatMuls run in integers: queries i8
+ * by keys u7, then softmax numerators u7 by values i8, which have a scale per channel. The result is divided by the sum of
+ * the quantized numerators.
  *
  * @returns [tokens, heads · size]
  */
@@ -52,7 +53,7 @@ export async function quantizedAttention(
   return context;
 }
 
-/** One head's columns of x [tokens, heads · size] as [tokens, size]. */
+/** Copies one head's columns of x [tokens, heads · size] to [tokens, size]. */
 function headOf(x: Float32Array, head: number, heads: number, size: number): Float32Array {
   const part = new Float32Array(x.length / heads);
   for (let i = 0; i < part.length; i++) {
@@ -61,15 +62,15 @@ function headOf(x: Float32Array, head: number, heads: number, size: number): Flo
   return part;
 }
 
-/** [rows, width] as [width, rows] */
+/** Transposes x [rows, width] to [width, rows]. */
 function transposed(x: Float32Array, width: number): Float32Array {
   const rows = x.length / width;
   return x.map((_, i) => x[(i % rows) * width + Math.floor(i / rows)] as number);
 }
 
 /**
- * Quantizes keys less each channel's minimum to 0…127, with one scale for all. A softmax does not see the minima: they add the
- * same to all scores of a query.
+ * Subtracts each channel's minimum from the keys, then quantizes them to 0…127 with one scale for all channels. The
+ * subtraction does not change a softmax: it lowers all scores of a query by the same number.
  *
  * @param x [tokens, size]
  */
@@ -89,11 +90,11 @@ function quantizeKeys(x: Float32Array, size: number): { values: Int8Array; scale
 }
 
 /**
- * Each row's 2^(score − maximum) in 7 bits, and 1 / their sum. Scores are counted in parts of 1/SCORE_PARTS.
+ * Computes each row's 2^(score − maximum) in 7 bits, and 1 / their sum. Scores are in units of 1/SCORE_PARTS.
  *
  * @param products [tokens, tokens]
- * @param scales [tokens], the scale of each row of products
- * @param bias [tokens, tokens], added
+ * @param scales [tokens]: the scale of each row of products
+ * @param bias [tokens, tokens]: added to scores
  */
 function softmax(
   products: Int32Array,
@@ -115,7 +116,7 @@ function softmax(
       numerators[start + i] = numerator(fround(max - score));
       sum += numerators[start + i] as number;
     });
-    // A row of NaN or infinite numbers has a sum of 0: the inverse is infinite, and its values become NaN.
+    // When the scores are NaN or infinite, the sum is 0 and its inverse infinite. The row's context becomes NaN.
     inverse[row] = 1 / sum;
   });
   return { numerators, inverse };

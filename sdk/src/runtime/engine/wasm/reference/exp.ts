@@ -4,10 +4,10 @@ import { fround, nearest, polynomial } from "./float32.ts";
 export const LOG2_E_F32 = fround(c.LOG2_E);
 const LN2_LOW = fround(c.EXP_LN2_LOW);
 const COEFFICIENTS = [c.EXP_P2, c.EXP_P3, c.EXP_P4, c.EXP_P5, c.EXP_P6, c.EXP_P7].map(fround);
-/** 2ⁿ at n + 126. */
+/** 2ⁿ at index n + 126. */
 const POWERS = Float32Array.from({ length: 254 }, (_, i) => 2 ** (i - 126));
 
-/** eˣ in float32, at most 1 in 2²³ off. Numbers below −87 count as −87, numbers above 88 as 88. */
+/** Computes eˣ in float32 with x limited to −87…88. The relative error is at most 2⁻²³. */
 export function exp(x: number): number {
   const limited = Math.min(Math.max(x, c.EXP_MIN), c.EXP_MAX);
   const n = nearest(fround(limited * LOG2_E_F32));

@@ -3,9 +3,9 @@ import { describe, expect, it } from "vitest";
 import { seeded } from "#test/fixtures/seeded.ts";
 import { fround, nearest, polynomial, sumInLanes } from "./float32.ts";
 
-/** Half of the last bit: what one operation in float32 may be off, as a share of its result. */
+/** Maximum relative rounding error of one float32 operation: half of the last bit. */
 const ROUNDING = 2 ** -24;
-/** Rounding error of numbers below the normal ones. */
+/** Maximum rounding error of denormal numbers. */
 const LEAST = 2 ** -150;
 
 describe("nearest", () => {
@@ -22,7 +22,7 @@ describe("nearest", () => {
     );
     fc.assert(
       fc.property(number, (x) => {
-        // + 0: −0 is 0 here.
+        // `+ 0` turns −0 into 0.
         expect(nearest(x)).toBe(toEven(x) + 0);
       }),
       seeded(2000),
@@ -53,8 +53,8 @@ describe("polynomial", () => {
   });
 });
 
-describe("sum", () => {
-  /** Sixteen lanes, then the first half of them plus the second, until one is left. */
+describe("sumInLanes", () => {
+  /** Adds in sixteen lanes, then adds the second half of the lanes to the first until one is left. */
   const inLanes = (terms: readonly number[]) => {
     const add = (a: number, b: number) => fround(a + b);
     const halved = (lanes: readonly number[]): number => {

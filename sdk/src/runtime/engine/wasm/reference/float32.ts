@@ -6,12 +6,12 @@ import { NO_FRACTIONS } from "../constants/arithmetic.ts";
  */
 export const { fround } = Math;
 
-/** The nearest integer, ties to even, for |x| < 2²²: the same as WebAssembly's f32.nearest. */
+/** Rounds to the nearest integer, ties to even, for |x| < 2²². The result is that of WebAssembly's f32.nearest. */
 export const nearest = (x: number): number => fround(fround(x + NO_FRACTIONS) - NO_FRACTIONS);
 
 /**
- * c₀ + c₁x + c₂x² + …, neighbours first, then pairs of them with x², and so on (Estrin's scheme). A processor computes
- * independent parts at the same time.
+ * Computes c₀ + c₁x + c₂x² + … with Estrin's scheme: adds neighbours, then pairs of them with x², and so on. A processor
+ * computes the independent parts at the same time.
  */
 export function polynomial(coefficients: readonly number[], x: number): number {
   const [first = 0, ...others] = coefficients;
@@ -24,10 +24,13 @@ export function polynomial(coefficients: readonly number[], x: number): number {
   return polynomial(pairs, fround(x * x));
 }
 
-/** Sums that run side by side: four vectors of four lanes. */
+/** Number of sums that run side by side: four vectors of four lanes. */
 const LANES = 16;
 
-/** Σ term(i) for i < count, in float32. Lane i mod 16 adds its terms in order; then lanes are added pairwise, halves first. */
+/**
+ * Computes Σ term(i) for i < count in float32. Lane i mod 16 adds its terms in order. Then the second half of the lanes is
+ * added to the first until one lane is left.
+ */
 export function sumInLanes(count: number, term: (index: number) => number): number {
   const lanes = new Float32Array(LANES);
   for (let i = 0; i < count; i++) lanes[i % LANES] = (lanes[i % LANES] as number) + fround(term(i));

@@ -2,7 +2,7 @@
 export type Bytes = Int8Array | Uint8Array;
 
 /**
- * a · bᵀ in 32-bit integers. Nothing overflows: a sum of 3,072 products of 8 and 7 bits is below 2²⁷.
+ * Computes a · bᵀ in 32-bit integers. No sum overflows: a sum of 3,072 products of 8 and 7 bits is below 2²⁷.
  *
  * @param a [m, k]
  * @param b [n, k]
@@ -10,7 +10,7 @@ export type Bytes = Int8Array | Uint8Array;
  */
 export type IntegerProduct = (a: Int8Array, b: Bytes, k: number) => Int32Array | Promise<Int32Array>;
 
-/** The definition of IntegerProduct. */
+/** Reference implementation of IntegerProduct. */
 export function integerProduct(a: Int8Array, b: Bytes, k: number): Int32Array {
   const [m, n] = [a.length / k, b.length / k];
   const product = new Int32Array(m * n);

@@ -5,13 +5,16 @@ import { integerProduct } from "./integer-product.ts";
 import { type IntegerWeight, quantizedLinear } from "./linear.ts";
 import { I8, type OperandRange, quantizeRows, U7 } from "./quantize-rows.ts";
 
-/** Four roundings: the integer, the product of the scales, the product of both, and the sum with the bias. */
+/**
+ * Maximum relative errors. Three roundings concern the product: the integer, the scale, and both multiplied. One concerns
+ * the sum with the bias.
+ */
 const [OF_PRODUCT, OF_SUM] = [3 * 2 ** -24, 2 ** -24];
 const SECOND_ORDER = 1 + 2 ** -20;
-/** Rounding error of the sum that the test computes. */
+/** Maximum rounding error of the sum that the test computes. */
 const FLOAT64_ROUNDING = 2 ** -46;
 
-/** Hundredths: their steps are normal numbers. */
+/** Draws multiples of 0.01, so that no scale is denormal. */
 const floats = (length: number, reach: number) =>
   fc
     .array(fc.integer({ min: -100 * reach, max: 100 * reach }), { minLength: length, maxLength: length })
@@ -43,7 +46,7 @@ describe.each<[string, OperandRange, OperandRange]>([
   ["weights of seven bits and signed activations", U7, I8],
   ["signed weights and activations of seven bits", I8, U7],
 ])("quantizedLinear, %s", (_, ofWeight, ofActivation) => {
-  it("computes the product of the dequantized operands, within the rounding of float32", async () => {
+  it("computes the linear layer of the dequantized operands, within the rounding of float32", async () => {
     await fc.assert(
       fc.asyncProperty(given(ofWeight), async ({ x, values, zeroPoints, scales, bias }) => {
         const [outputs, inputs] = [scales.length, values.length / scales.length];
@@ -73,7 +76,7 @@ describe.each<[string, OperandRange, OperandRange]>([
     );
   });
 
-  it("makes only rows with NaN or infinity NaN", async () => {
+  it("returns NaN or infinity only for rows that contain one", async () => {
     const weight: IntegerWeight = {
       values: ofWeight.min < 0 ? Int8Array.of(1, 2) : Uint8Array.of(1, 2),
       scales: Float32Array.of(1),

@@ -9,15 +9,15 @@ export interface IntegerWeight {
   /** [out] */
   readonly scales: Float32Array;
   readonly zeroPoints: Int32Array;
-  /** Σ values of each output. */
+  /** [out]: Σ values of each output. */
   readonly sums: Int32Array;
   /** [out]; undefined for none. */
   readonly bias: Float32Array | undefined;
 }
 
 /**
- * x · weightᵀ + bias, with x quantized row by row:
- * Σ (a − zₐ)(w − z) = Σ a·w − zₐ Σ w − z (Σ a − k·zₐ), in integers, and once scaled at the end.
+ * Computes x · weightᵀ + bias with x quantized row by row. Sums are integers and are scaled once at the end: Σ (a − zₐ)(w −
+ * z) = Σ a·w − zₐ Σ w − z (Σ a − k·zₐ)
  *
  * @param x [rows, in]
  * @returns [rows, out]

@@ -2,11 +2,11 @@ import { describe, expect, it } from "vitest";
 import { SCORE_PARTS } from "../constants/arithmetic.ts";
 import { numerator } from "./numerator.ts";
 
-/** The documented error; measured: 0.00603 over all fractions. */
+/** Documented maximum error. Measured: 0.00603 over all fractions. */
 const OFF = 0.0061;
 
 describe("numerator", () => {
-  it("rounds 127 · 2⁻ᵈ, except next to a half", () => {
+  it("rounds 127 · 2⁻ᵈ correctly, except within the error of a half", () => {
     for (let d = 0; d <= 10 * SCORE_PARTS; d++) {
       expect(Math.abs(numerator(d) - 127 * 2 ** (-d / SCORE_PARTS))).toBeLessThanOrEqual(0.5 + OFF);
     }

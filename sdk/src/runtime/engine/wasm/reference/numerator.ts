@@ -1,13 +1,13 @@
 import { SCORE_PARTS, SOFTMAX_P0, SOFTMAX_P1, SOFTMAX_P2, SOFTMAX_P3 } from "../constants/arithmetic.ts";
 import { nearest } from "./float32.ts";
 
-/** Maximum distance that counts: 127 · 2⁻ᵈ rounds to zero there. */
+/** Maximum distance. 127 · 2⁻ᵈ rounds to zero there. */
 const MAX_DISTANCE = 8 * SCORE_PARTS - 1;
 
 /**
- * round(127 · 2⁻ᵈ) in 16-bit arithmetic. Before it rounds, the error is at most 0.0061.
+ * Computes round(127 · 2⁻ᵈ) in 16-bit arithmetic. The error before rounding is at most 0.0061.
  *
- * @param distance d ≥ 0 in parts of 1/SCORE_PARTS; NaN counts as the maximum
+ * @param distance d ≥ 0 in units of 1/SCORE_PARTS; NaN counts as the maximum
  */
 export function numerator(distance: number): number {
   const parts = distance < MAX_DISTANCE ? nearest(distance) : MAX_DISTANCE;
@@ -17,5 +17,5 @@ export function numerator(distance: number): number {
   return product(power, 128 >> (parts >> 12));
 }
 
-/** a · b / 2¹⁵, rounded: WebAssembly's i16x8.q15mulr_sat_s. */
+/** Returns a · b / 2¹⁵, rounded like WebAssembly's i16x8.q15mulr_sat_s. */
 const product = (a: number, b: number): number => (a * b + 0x4000) >> 15;

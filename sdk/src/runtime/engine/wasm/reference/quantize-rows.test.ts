@@ -3,13 +3,16 @@ import { describe, expect, it } from "vitest";
 import { seeded } from "#test/fixtures/seeded.ts";
 import { I8, quantizeRows, quantizeRowsSymmetric, U7 } from "./quantize-rows.ts";
 
-/** Half a scale, and the float32 rounding of 1/scale, of the product with it and of the scale, up to 255 times each. */
+/**
+ * Maximum error in scales: one half, and the float32 rounding of 1/scale, of its product with x, and of the scale, each
+ * times up to 255.
+ */
 const HALF_A_SCALE = 0.5 + 3 * 255 * 2 ** -24;
 
 const finite = { noNaN: true, noDefaultInfinity: true } as const;
 const number = fc.oneof(
   fc.float({ ...finite, min: -1, max: 1 }),
-  // The range of a row stays a float32.
+  // A row's range stays finite in float32.
   fc.float({ ...finite, min: Math.fround(-1.6e38), max: Math.fround(1.6e38) }),
   fc.constantFrom(0, 2 ** -149, -(2 ** -149), 2 ** -100, 1e-30, -1e30).map(Math.fround),
 );
@@ -58,7 +61,7 @@ describe.each([
     );
   });
 
-  it("leaves at most one of its numbers unused", () => {
+  it("leaves at most one integer of its range unused", () => {
     fc.assert(
       fc.property(fc.array(fc.float({ ...finite, min: -9, max: 9 }), { minLength: 1, maxLength: 9 }), (others) => {
         const { values } = quantizeRows(Float32Array.of(0, 1, ...others), others.length + 2, range);
@@ -73,14 +76,14 @@ describe.each([
     expect([...values]).toEqual([zeroPoints[0], zeroPoints[0], range.max, zeroPoints[0]]);
   });
 
-  it("keeps rows of zeros, and of numbers below 2⁻¹⁰⁰ / 510, zero", () => {
+  it("quantizes rows of zeros, or of numbers below 2⁻¹⁰⁰ / 510, to the zero point", () => {
     const tiny = new Float32Array(6).fill(2 ** -149);
     const { values, scales, zeroPoints } = quantizeRows(Float32Array.of(0, 0, 0, ...tiny), 3, range);
     expect(new Set(values)).toEqual(new Set(zeroPoints));
     expect(scales.every((scale) => scale > 0 && Number.isFinite(scale))).toBe(true);
   });
 
-  it("makes a row with NaN, infinity or a range beyond float32 useless, and no other", () => {
+  it("returns a finite scale except for rows with NaN, infinity or a range beyond float32", () => {
     const good = [1, 2];
     const x = Float32Array.of(Number.NaN, 1, Number.POSITIVE_INFINITY, 1, -3e38, 3e38, ...good);
     const { scales, values } = quantizeRows(x, 2, range);
@@ -115,7 +118,7 @@ describe("quantizeRowsSymmetric", () => {
     );
   });
 
-  it("makes a row with NaN or infinity useless", () => {
+  it("returns a finite scale except for rows with NaN or infinity", () => {
     const { scales } = quantizeRowsSymmetric(Float32Array.of(Number.NaN, 1, Number.NEGATIVE_INFINITY, 1, 1, 1), 2);
     expect([...scales].map(Number.isFinite)).toEqual([false, false, true]);
   });

@@ -1,7 +1,7 @@
 import { MIN_EXTENT } from "../constants/arithmetic.ts";
 import { fround, nearest } from "./float32.ts";
 
-/** Minimum and maximum of an operand: the matrix instruction takes no other numbers. */
+/** Range of an integer operand. The SIMD instruction takes no other numbers. */
 export interface OperandRange {
   readonly min: number;
   readonly max: number;
@@ -17,12 +17,13 @@ export interface QuantizedRows {
   /** [rows] */
   readonly scales: Float32Array;
   readonly zeroPoints: Int32Array;
-  /** Σ values of each row. */
+  /** [rows]: Σ values of each row. */
   readonly sums: Int32Array;
 }
 
 /**
- * Quantizes rows with a scale and a zero point per row. Zero is always in the range, so the zero point is an integer in it.
+ * Quantizes rows with a scale and a zero point per row. A row's range always includes zero, so its zero point lies between
+ * min and max.
  *
  * @param x [rows, width]
  */

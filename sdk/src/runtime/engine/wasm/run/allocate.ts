@@ -1,10 +1,10 @@
 import { BertEdgeError } from "../../../../artifact/error.ts";
 import { pagesFor } from "./memory-map.ts";
 
-/** Maximum of a memory with 32-bit pointers. */
+/** Maximum pages of a memory with 32-bit pointers. */
 const MAX_PAGES = 65_536;
 
-/** Makes a memory of at least `bytes` bytes. @throws BertEdgeError `memory_full` */
+/** Creates a memory of at least `bytes` bytes. @throws BertEdgeError `memory_full` */
 export function allocate(bytes: number): WebAssembly.Memory {
   return attempt(bytes, () => new WebAssembly.Memory({ initial: pagesFor(bytes), maximum: MAX_PAGES }));
 }
@@ -12,7 +12,7 @@ export function allocate(bytes: number): WebAssembly.Memory {
 /**
  * Grows a memory to at least `bytes` bytes. Growing detaches all views of it.
  *
- * @throws BertEdgeError `memory_full`; the memory is unchanged then
+ * @throws BertEdgeError `memory_full`, and leaves the memory unchanged
  */
 export function ensure(memory: WebAssembly.Memory, bytes: number): void {
   const missing = pagesFor(bytes) - pagesFor(memory.buffer.byteLength);

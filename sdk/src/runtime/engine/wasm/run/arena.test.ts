@@ -14,7 +14,7 @@ const lifetimes = fc.array(lifetime, { maxLength: 20 });
 const meet = (a: Lifetime, b: Lifetime): boolean => a.first <= b.last && b.first <= a.last;
 
 describe("arrange", () => {
-  it("shares no byte at the same time, begins each at a cache line, and returns where the last ends", () => {
+  it("shares no byte between lifetimes in use at the same time, aligns them to cache lines and returns the total size", () => {
     fc.assert(
       fc.property(lifetimes, (all) => {
         const { offsets, bytes } = arrange(all);
@@ -33,7 +33,7 @@ describe("arrange", () => {
     );
   });
 
-  it("needs only the largest when no two are in use at the same time", () => {
+  it("needs only the bytes of the largest lifetime when no two are in use at the same time", () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 1, max: 300 }), { minLength: 1, maxLength: 9 }), (sizes) => {
         const { bytes } = arrange(sizes.map((size, step) => ({ bytes: size, first: step, last: step })));
@@ -43,7 +43,7 @@ describe("arrange", () => {
     );
   });
 
-  it("needs at most the sum of all, and at least the sum of any one step", () => {
+  it("needs at most the sum of all lifetimes, and at least the sum of those in use at any step", () => {
     fc.assert(
       fc.property(lifetimes, (all) => {
         const { bytes } = arrange(all);

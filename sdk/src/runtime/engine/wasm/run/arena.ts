@@ -8,10 +8,10 @@ export interface Lifetime {
 }
 
 /**
- * Places lifetimes so that none overlap that are in use at the same time. The largest comes first; each goes to the lowest
- * offset where it fits.
+ * Places lifetimes in memory, so that those in use at the same time do not overlap. The largest comes first; each goes to
+ * the lowest offset where it fits.
  *
- * @returns an offset per lifetime, and the bytes of all
+ * @returns the offset of each lifetime, and the bytes of all
  */
 export function arrange(lifetimes: readonly Lifetime[]): { offsets: number[]; bytes: number } {
   const offsets: number[] = new Array(lifetimes.length).fill(0);

@@ -3,6 +3,8 @@ import type { TokenIds } from "../../engine.ts";
 import type { Program } from "./program.ts";
 
 /**
+ * Checks sequences against the limits of a model.
+ *
  * @throws BertEdgeError `input_invalid` for a sequence that is empty, longer than `maxTokens`, or has a token id outside the
  *   vocabulary
  */

@@ -1,22 +1,25 @@
 import type { ActivationKind, ProgramValue } from "./program.ts";
 
-/** Columns `column` to `column + width` of a value. parseProgram makes these: they lie inside the value. */
+/** Columns `column` to `column + width` of a value. parseProgram has checked that the value has them. */
 export interface ColumnView {
   readonly value: number;
   readonly column: number;
   readonly width: number;
 }
 
-/** Offset of a tensor in the model file. parseProgram makes these: the file has all bytes that the step reads. */
+/** Offset of a tensor in the model file. parseProgram has checked that the file has all bytes that the step reads. */
 export type TensorOffset = number;
 
-/** One row per position. With `padding`, row 0 belongs to that token id, which takes no position. */
+/**
+ * A position table, with one row per position. With `padding`, row 0 is for that token id, and padding does not count as a
+ * position.
+ */
 export interface PositionRows {
   readonly positions: TensorOffset;
   readonly padding: number | undefined;
 }
 
-/** Rows of another value, or one row per position. */
+/** The second operand of a sum: rows of another value, or of a position table. */
 export type CheckedSkip = { readonly view: ColumnView } | PositionRows;
 
 /** The same as `Step`, but with operands that need no further checks. `undefined` means "none". */
@@ -102,7 +105,7 @@ export type Operation =
   | { readonly op: "cls"; readonly x: ColumnView; readonly out: ColumnView };
 
 export type CheckedStep = Operation & {
-  /** The values that the step reads, and those that it writes. */
+  /** Indices of the values that the step reads, and of those that it writes. */
   readonly reads: readonly number[];
   readonly writes: readonly number[];
 };
@@ -114,9 +117,9 @@ export interface CheckedProgram {
   readonly output: number;
   readonly maxTokens: number;
   readonly vocabulary: number;
-  /** End of the last tensor that every text needs, in the model file. Token embedding tables do not count. */
+  /** End of the last tensor that every text needs, as an offset in the model file. Token embedding tables do not count. */
   readonly tensorsEnd: number;
-  /** Token embedding tables: a text needs the rows of its token ids. */
+  /** Token embedding tables. A text only needs the rows of its token ids. */
   readonly tables: readonly TokenTable[];
 }
 

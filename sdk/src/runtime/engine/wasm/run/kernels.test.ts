@@ -26,7 +26,7 @@ describe.each(builds)("the kernels, built for %s", (build) => {
     machine = await openKernels(build, MEMORY);
   });
 
-  it("are exactly the kernels of the table", async () => {
+  it("are the same as in the kernel table", async () => {
     const exported = WebAssembly.Module.exports(await compiledKernels(build)).filter(({ kind }) => kind === "function");
     expect(exported.map(({ name }) => name).sort()).toEqual([...names, SCRATCH_SIZE].sort());
   });
@@ -66,7 +66,7 @@ describe.each(builds)("the kernels, built for %s", (build) => {
     expect(await difference("gemmInt8", call, large, { seed: 1, guard: 0xff })).toBeUndefined();
   });
 
-  it("quantizeRowsInt8 makes a row with NaN, infinity or a range beyond float32 useless, and no other", () => {
+  it("quantizeRowsInt8 returns a finite scale except for rows with NaN, infinity or a range beyond float32", () => {
     const others = [1, -2, 3, -4];
     const beyond = [
       [Number.NaN, 1, 2, 3],
@@ -104,7 +104,7 @@ describe.each(builds)("the kernels, built for %s", (build) => {
 });
 
 describe("both builds", () => {
-  it.each(names)("leave the same bits after %s", async (name) => {
+  it.each(names)("write the same bits in %s", async (name) => {
     const machines = await Promise.all(builds.map((build) => openKernels(build, MEMORY)));
     const { shapes, call } = kernelTable[name];
     fc.assert(
@@ -123,7 +123,7 @@ describe("both builds", () => {
 /** Draws one number for all floats, and the maximum for all integers. */
 const same = (x: number): Drawing => ({
   floats: (rows, width) => new Float32Array(rows * width).fill(x),
-  integers: (length, _, greatest) => new Array(length).fill(greatest),
+  integers: (length, _, max) => new Array(length).fill(max),
 });
 
 /** Draws common numbers, with NaN at one place of every matrix. */

@@ -18,7 +18,7 @@ export interface GemmInt8 {
   readonly stride: number;
 }
 
-/** Operands of attentionInt8: a struct in memory, too. */
+/** Operands of attentionInt8: a struct in memory, described in constants/memory.ts. */
 export interface AttentionInt8 {
   readonly query: Pointer;
   readonly key: Pointer;
@@ -93,7 +93,10 @@ interface PlainKernels {
   attentionScratch(tokens: number, size: number): number;
 }
 
-/** The kernels of `assembly/`, where shapes and formulas are. Pointers are offsets in memory. They check nothing. */
+/**
+ * The kernels of `assembly/`, which has their shapes and formulas. Pointers are offsets in memory. Kernels do not check
+ * their operands.
+ */
 export interface Kernels extends PlainKernels {
   gemmInt8(operands: GemmInt8): void;
   attentionInt8(operands: AttentionInt8): void;
@@ -101,11 +104,15 @@ export interface Kernels extends PlainKernels {
 
 type Exports = PlainKernels & Record<"gemmInt8" | "attentionInt8", (call: Pointer) => void>;
 
-/** @param module of `assembly/`, compiled with relaxed SIMD or without */
+/**
+ * Instantiates the kernels in a memory.
+ *
+ * @param module `assembly/`, compiled with or without relaxed SIMD
+ */
 export function instantiate(module: WebAssembly.Module, memory: WebAssembly.Memory): Kernels {
   const exports = new WebAssembly.Instance(module, { env: { memory } }).exports as unknown as Exports;
   let words = new DataView(memory.buffer);
-  /** The memory as it is: growing detaches what it was. */
+  /** Returns a view of the memory. Growing the memory detaches the old view. */
   const current = () => {
     if (words.buffer !== memory.buffer) words = new DataView(memory.buffer);
     return words;

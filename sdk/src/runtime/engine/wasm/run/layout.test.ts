@@ -12,7 +12,7 @@ import { run } from "./machine.ts";
 import { PROGRAM_VERSION, type Step } from "./program.ts";
 import { type Segment, segmentsOf } from "./segments.ts";
 
-/** Where everything is: enough room for every tensor and value of a random program. */
+/** Addresses in the test's memory, with enough room for every tensor and value of a random program. */
 const pointer = (tensor: string) => MODEL + (TENSORS[tensor]?.offset as number);
 const IDS = 2 ** 18;
 const SCRATCH = 2 ** 19;
@@ -26,11 +26,11 @@ const cases = fc.record({
     minLength: 1,
     maxLength: 3,
   }),
-  /** Tokens that the layout has room for beyond those of the batch. */
+  /** Tokens that the layout has room for in addition to those of the batch. */
   room: fc.constantFrom(0, 1, 100),
 });
 
-/** Places every value apart, and runs every step for all tokens before the next step. */
+/** Returns a layout without shared memory, and segments of one step each. */
 function separate({ values, steps }: CheckedProgram, tokens: number): { layout: Layout; segments: Segment[] } {
   const offsets = values.map((_, i) => i * tokens * 128);
   return {
@@ -59,7 +59,7 @@ describe("layoutOf", () => {
     new Int32Array(buffer, IDS, 2 ** 10).set(draw.integers(2 ** 10, 0, PROGRAM_VOCABULARY - 1));
   });
 
-  /** Runs a program. @returns the bytes of its result. Fails when bytes behind the values have changed. */
+  /** Runs a program, and expects that it leaves the bytes after its values unchanged. @returns the bytes of its result */
   function resultOf(program: CheckedProgram, segments: readonly Segment[], layout: Layout, starts: readonly number[]) {
     const { kernels, memory } = opened;
     const bytes = new Uint8Array(memory.buffer).fill(0xff, SCRATCH);
@@ -73,7 +73,7 @@ describe("layoutOf", () => {
     return Buffer.from(bytes.slice(begin, begin + rows * width * (type === "i8" ? 1 : 4)));
   }
 
-  it("places values without changing a result, block by block or step by step", () => {
+  it("gives the same result as a layout without shared memory, run step by step", () => {
     let shared = 0;
     let blocks = 0;
     fc.assert(
@@ -95,7 +95,7 @@ describe("layoutOf", () => {
     expect(Math.min(shared, blocks)).toBeGreaterThan(50);
   });
 
-  it("reuses the place of values that attention has read", () => {
+  it("reuses the memory of values that attention has read", () => {
     const view = (value: number) => ({ value, column: 0 });
     const attention = (x: number, out: number): Step => {
       const [query, key, value] = [view(x), view(x), view(x)];

@@ -4,17 +4,17 @@ import { rowParameters, valueBytes } from "./memory-map.ts";
 import type { ProgramValue } from "./program.ts";
 import type { Segment } from "./segments.ts";
 
-/** Tokens per block: weights are read once for all rows of a block, and values need room for one block only. */
+/** Tokens per block. Weights are read once for all rows of a block, and most values need room for one block only. */
 export const BLOCK = 128;
 
 /** Where a program's values are, for batches of up to `tokens` tokens. Offsets count from the start of the values. */
 export interface Layout {
   readonly tokens: number;
-  /** First row of every value. */
+  /** Offset of the first row of every value. */
   readonly offsets: readonly number[];
-  /** Parameters of the first row of every i8 value: scale, zero point, sum. */
+  /** Offset of the row parameters of every i8 value: scale, zero point, sum. */
   readonly parameters: readonly number[];
-  /** Whether a value has rows for all tokens, and not for one block only. */
+  /** Whether a value has rows for all tokens, not only for one block. */
   readonly isWhole: readonly boolean[];
   /** Bytes of all values. */
   readonly bytes: number;

@@ -18,7 +18,7 @@ export interface Machine {
 export interface PlacedBatch {
   readonly layout: Layout;
   readonly regions: Pick<Regions, "values" | "ids" | "scratch">;
-  /** Index of each sequence's first token. One more entry at the end: the number of tokens. */
+  /** Index of each sequence's first token, and the number of tokens as the last entry. */
   readonly starts: readonly number[];
 }
 
@@ -59,7 +59,10 @@ function runStep(
   /** Pointer to a tensor; 0 for none. */
   const tensor = (offset: number | undefined) => (offset === undefined ? 0 : MODEL + offset);
 
-  /** Calls for each sequence's rows in this block: `rows` rows from `offset` on have the positions from `position` on. */
+  /**
+   * Calls `call` for each sequence that has rows in this block: `rows` rows from row `offset` of the block on, which have
+   * the positions from `position` on.
+   */
   const eachSequence = (call: (offset: number, rows: number, position: number) => void) => {
     for (let i = 0; i + 1 < starts.length; i++) {
       const [start, end] = [starts[i] as number, starts[i + 1] as number];
@@ -67,7 +70,7 @@ function runStep(
       if (begin < stop) call(begin - from, stop - begin, begin - start);
     }
   };
-  /** Calls like eachSequence, but with a row of the position table in place of a position. */
+  /** Like eachSequence, but passes rows of the position table instead of positions. */
   const eachPosition = ({ padding }: PositionRows, call: (offset: number, rows: number, row: number) => void) =>
     eachSequence((offset, rows, position) => {
       if (padding === undefined) return call(offset, rows, position);

@@ -2,8 +2,8 @@ import { MODEL, ROW_PARAMETERS } from "../constants/memory.ts";
 import type { ProgramValue } from "./program.ts";
 
 /**
- * The engine's memory. constants/memory.ts has the addresses up to MODEL, which the kernels know too; this file makes all
- * others:
+ * Map of the engine's memory. constants/memory.ts has the addresses up to MODEL, which the kernels share. This file computes
+ * all others:
  *
  *     0        nothing: a pointer of 0 means "none"
  *     1 KiB    what kernels write: a call's struct, and buffers for one head and for one tile
@@ -18,7 +18,7 @@ const PAGE = 65_536;
 /** One cache line. */
 const ALIGNMENT = 64;
 
-/** Where the regions behind the model file begin. They end at `end`. */
+/** Where the regions after the model file begin. They end at `end`. */
 export interface Regions {
   readonly values: number;
   readonly ids: number;
@@ -27,7 +27,7 @@ export interface Regions {
   readonly end: number;
 }
 
-/** Bytes that the regions behind the model file need. */
+/** Sizes that the regions after the model file depend on. */
 export interface RegionSizes {
   readonly file: number;
   readonly values: number;
@@ -49,7 +49,7 @@ export function regionsOf({ file, values: valueBytes, tokens, width, scratch: sc
 export const valueBytes = ({ type, width }: ProgramValue, rows: number): number =>
   type === "i8" ? rowParameters(width, rows) + rows * ROW_PARAMETERS : 4 * width * rows;
 
-/** Where the parameters of an i8 value's rows begin, from its first row on. */
+/** Offset of an i8 value's row parameters, counted from its first row. */
 export const rowParameters = (width: number, rows: number): number => aligned(width * rows);
 
 export const aligned = (offset: number): number => Math.ceil(offset / ALIGNMENT) * ALIGNMENT;

@@ -7,7 +7,7 @@ export interface Program {
   readonly version: number;
   readonly values: readonly ProgramValue[];
   readonly steps: readonly Step[];
-  /** The value that is the result. */
+  /** Index of the value that is the result. */
   readonly output: number;
   /** Length of the longest sequence. Position tables have this many rows. */
   readonly maxTokens: number;
@@ -21,7 +21,7 @@ export const PROGRAM_VERSION = 3;
 export interface ProgramValue {
   readonly width: number;
   readonly of: "token" | "sequence";
-  /** Rows of `i8` have a scale and a zero point each. */
+  /** Type of the numbers. Each row of an `i8` value has a scale and a zero point. */
   readonly type: "f32" | "i8";
 }
 
@@ -35,7 +35,7 @@ export const ACTIVATIONS = ["gelu", "fastGelu", "relu", "tanh", "sigmoid", "swis
 export type ActivationKind = (typeof ACTIVATIONS)[number];
 
 export type Step =
-  /** Rows of a token embedding table of 8 or 4 bits. `block` numbers share a scale. */
+  /** Looks up rows of an 8-bit or 4-bit token embedding table. `block` numbers share a scale. */
   | {
       readonly op: "lookup";
       readonly table: string;
@@ -44,11 +44,13 @@ export type Step =
       readonly block: number;
       readonly out: number;
     }
-  /** Rows as signed bytes, with a scale and a zero point per row. `factors` f32 [width] multiplies each row first. */
+  /**
+   * Quantizes rows to signed bytes, with a scale and a zero point per row. `factors` f32 [width] multiplies each row first.
+   */
   | { readonly op: "quantize"; readonly x: number; readonly factors?: string; readonly out: number }
   /**
-   * A linear layer in integers. Its weight matrix is u7 [out/8, in/4, 8, 4]. The other tensors have one number per output,
-   * filled up to a multiple of 8: scales f32, zeroPoints i32, sums i32 (the sum of each output's weights), bias f32.
+   * Runs a linear layer in integers. Its weight matrix is u7 [out/8, in/4, 8, 4]. The other tensors have one number per
+   * output, filled up to a multiple of 8: scales f32, zeroPoints i32, sums i32 (the sum of each output's weights), bias f32.
    */
   | {
       readonly op: "linearInt8";
@@ -60,7 +62,7 @@ export type Step =
       readonly bias: string;
       readonly out: number;
     }
-  /** A linear layer in float32: x · wᵀ + bias, w f32 [out, in]. */
+  /** Runs a linear layer in float32: x · wᵀ + bias, with w f32 [out, in]. */
   | {
       readonly op: "linearF32";
       readonly x: number;
@@ -68,7 +70,7 @@ export type Step =
       readonly bias: string;
       readonly out: number;
     }
-  /** LayerNorm(x + skip). `total` keeps x + skip for steps that read it. */
+  /** Computes LayerNorm(x + skip). `total` keeps x + skip for steps that read it. */
   | {
       readonly op: "layerNorm";
       readonly x: number;
@@ -80,9 +82,9 @@ export type Step =
       readonly out: number;
     }
   | { readonly op: "add"; readonly x: number; readonly y: Skip | { readonly row: string }; readonly out: number }
-  /** x · y, element by element, as in a gated MLP. `row` is one row for all rows of x. */
+  /** Multiplies x · y, element by element, as in a gated MLP. A `row` multiplies every row of x. */
   | { readonly op: "multiply"; readonly x: View; readonly y: View | { readonly row: string }; readonly out: number }
-  /** `alpha` is for swish: x · sigmoid(alpha · x). */
+  /** Applies an activation. `alpha` is for swish: x · sigmoid(alpha · x). */
   | {
       readonly op: "activation";
       readonly kind: ActivationKind;
@@ -100,9 +102,9 @@ export type Step =
       readonly sines: string;
     }
   /**
-   * Queries, keys and values are columns of one value, or of values of the same width.
+   * Runs attention. Queries, keys and values are columns of one value, or of values of the same width.
    *
-   * `bias` f32 [heads or 1, 2 · maxTokens − 1] is added to the score of key j for query i, at j − i + maxTokens − 1.
+   * `bias` is f32 [heads or 1, 2 · maxTokens − 1]. Entry j − i + maxTokens − 1 is added to the score of key j for query i.
    */
   | {
       readonly op: "attention";
@@ -115,13 +117,16 @@ export type Step =
       readonly bias?: { readonly table: string; readonly heads: number };
       readonly out: number;
     }
-  /** The first token's row of every sequence. */
+  /** Copies the first token's row of every sequence. */
   | { readonly op: "cls"; readonly x: number; readonly out: number };
 
-/** Another value, or one row per position. */
+/** The second operand of a sum: another value, or a position table. */
 export type Skip = { readonly value: number } | PositionTable;
 
-/** One row per position. With `padding`, row 0 belongs to that token id, which takes no position. */
+/**
+ * A position table, with one row per position. With `padding`, row 0 is for that token id, and padding does not count as a
+ * position.
+ */
 export interface PositionTable {
   readonly positions: string;
   readonly padding?: number;

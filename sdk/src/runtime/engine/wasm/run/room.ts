@@ -3,13 +3,17 @@ import type { Machine } from "./machine.ts";
 import { type Regions, regionsOf } from "./memory-map.ts";
 import type { ProgramValue } from "./program.ts";
 
-/** The memory that a model needs behind its file, for batches of up to `layout.tokens` tokens. */
+/** The memory that a model needs after its file, for batches of up to `layout.tokens` tokens. */
 export interface Room {
   readonly layout: Layout;
   readonly regions: Regions;
 }
 
-/** @param file bytes of the model file */
+/**
+ * Computes the room for batches of up to `tokens` tokens.
+ *
+ * @param file bytes of the model file
+ */
 export function roomFor({ kernels, program, segments }: Omit<Machine, "memory">, file: number, tokens: number): Room {
   const layout = layoutOf(program, segments, tokens);
   const { width } = program.values[program.output] as ProgramValue;

@@ -24,7 +24,7 @@ describe("segmentsOf", () => {
     );
   });
 
-  it("runs attention by sequence, values of sequences after all tokens, and everything else in rows", () => {
+  it("puts attention, steps with one row per sequence, and all other steps into segments of their own kind", () => {
     fc.assert(
       fc.property(programs, ({ seed, length }) => {
         const program = checkedProgram(randomProgram(seed, length).program);

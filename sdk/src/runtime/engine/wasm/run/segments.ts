@@ -2,7 +2,7 @@ import type { CheckedProgram, CheckedStep } from "./checked-program.ts";
 
 /**
  * Steps that run together:
- * - `rows`: one after the other for a block of tokens, then for the next block. What they hand on stays in the L1 cache.
+ * - `rows`: all steps for one block of tokens, then for the next block. Values between the steps stay in the L1 cache.
  * - `attention`: for whole sequences.
  * - `sequences`: for all sequences, after all tokens are done.
  */

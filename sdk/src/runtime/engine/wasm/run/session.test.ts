@@ -29,7 +29,7 @@ const short = randomSequences({ maxTokens: 9, vocabulary: VOCABULARY });
 const ids = (length: number, id = 7): TokenIds => new Int32Array(length).fill(id);
 const load = () => wasmEngine({ simd }).load(oneModel(bytes));
 
-/** Expects that a session refuses `sequences`, and then gives the results of a new session, in the same memory. */
+/** Expects that a session refuses `sequences`, then gives the results of a new session without growing its memory. */
 async function expectUnharmed(session: EngineSession, sequences: readonly TokenIds[], error: object): Promise<void> {
   const wanted = await (await load()).run(short);
   const before = session.memoryBytes();
@@ -82,7 +82,7 @@ function open(end: number, maximum: number) {
 }
 
 describe("a request of several batches", () => {
-  it("lets other requests run between its batches, and gives every text the vector that it has alone", async () => {
+  it("lets other requests run between its batches, and gives every text the same vector as a request of its own", async () => {
     const session = await load();
     const texts = [1, 2, 3, 4].map((id) => ids(200, id));
     const turns: string[] = [];

@@ -8,11 +8,11 @@ import type { ProgramValue } from "./program.ts";
 import { roomFor } from "./room.ts";
 import { segmentsOf } from "./segments.ts";
 
-/** Tokens per batch. More would need more memory, and hardly less time. */
+/** Tokens per batch. Larger batches need more memory and hardly save time. */
 export const BATCH_TOKENS = 256;
 
 /**
- * A session of a model that is in memory.
+ * Creates a session of a model whose file is already in memory.
  *
  * @param file bytes of the model file
  * @throws BertEdgeError `memory_full`
