@@ -19,7 +19,7 @@ interface Shape {
   readonly span: number;
 }
 
-/** Maximum magnitude with finite products in float32. */
+/** Maximum magnitude for which products of two numbers are finite in float32. */
 const MAX = 1e18;
 
 export const attentionInt8: KernelCase<Shape> = {

@@ -23,7 +23,7 @@ function spoilt(spoil: (memory: DataView, x: number, out: number) => void): Prom
 }
 
 describe("difference", () => {
-  it("finds none if a kernel computes the same as the scalar reference", async () => {
+  it("finds no difference if a kernel computes the same as the scalar reference", async () => {
     expect(await spoilt(() => {})).toBeUndefined();
   });
 

@@ -50,7 +50,7 @@ function foundIn(memory: Uint8Array, like: OperandArray, offset: number): Operan
 }
 
 /**
- * Returns the expected numbers. Where a found number is within the tolerance, or both are NaN, returns the found one.
+ * Returns the expected numbers. A found number replaces the expected one if it is within the tolerance, or if both are NaN.
  */
 function accepted(found: OperandArray, { values, within }: Expected): OperandArray {
   return values.map((value, i) => {

@@ -35,8 +35,7 @@ const oneOf = <T>(items: readonly T[], random: Random): T => items[Math.floor(it
 /** Draws operands. */
 export interface Drawing {
   /**
-   * Draws [rows, width]. Each row has another kind of numbers, up to `max` in magnitude; without `max`, some are not
-   * finite.
+   * Draws [rows, width]. Each row has its own kind of numbers, up to `max` in magnitude. Without `max`, some are not finite.
    */
   floats(rows: number, width: number, max?: number): Float32Array<ArrayBuffer>;
   /** Draws integers from `min` to `max` (inclusive): all equal to one bound, each equal to a bound, or any. */

@@ -13,7 +13,7 @@ import { poolMaxF32, poolMeanF32 } from "./pool.ts";
 import { quantizeRowsInt8 } from "./quantize-rows.ts";
 import { rotateF32 } from "./rotate.ts";
 
-/** A function of the module that is not a kernel: it returns the bytes of attention's scratch memory. */
+/** Name of the exported function that is not a kernel: it returns the bytes of attention's scratch memory. */
 export const SCRATCH_SIZE = "attentionScratch";
 
 export type KernelName = Exclude<keyof Kernels, typeof SCRATCH_SIZE>;

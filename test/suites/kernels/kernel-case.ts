@@ -28,7 +28,7 @@ export interface Expected {
 
 /** One call of a kernel. */
 export interface KernelCall {
-  /** In the order of the kernel's parameters, or of its struct. Arrays are copied to memory before the call. */
+  /** Operands in the order of the kernel's parameters, or of its struct. Arrays are copied to memory before the call. */
   readonly operands: readonly (number | OperandArray | From | Scratch)[];
   /** Computes the arrays that the kernel changes with the scalar reference. */
   results(): Promise<ReadonlyMap<OperandArray, Expected>>;

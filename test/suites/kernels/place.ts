@@ -4,7 +4,7 @@ import { randomNumbers } from "../../fixtures/seeded.ts";
 import type { KernelName } from "./index.ts";
 import type { KernelCall, OperandArray, Scratch } from "./kernel-case.ts";
 
-/** Operands of the kernels that take a struct, in the order of `Call.operands`. */
+/** Fields of the kernels that take a struct, in the order of `KernelCall.operands`. */
 const structs: Partial<Record<KernelName, readonly string[]>> = {
   gemmInt8: [
     "a",
@@ -43,11 +43,11 @@ export interface KernelMachine {
 }
 
 export interface Placement {
-  /** Seed of the order and the offsets. */
+  /** Seed of the operands' order and offsets. */
   readonly seed: number;
   /** Value of the bytes between operands. */
   readonly guard: number;
-  /** Alignment of offsets. Default: none, and one operand ends at the end of memory. */
+  /** Alignment of offsets. Default: 1, so that one operand ends at the end of memory. */
   readonly alignment?: number;
 }
 

@@ -20,7 +20,7 @@ export function inBlocks<Shape>(tokens: number, times: number, shapeOf: (rows: n
   return passes.filter((pass) => pass.times > 0);
 }
 
-/** Lists the pass of a kernel that BERT does not use. */
+/** Lists one shape with zero calls, for a kernel that BERT does not use. */
 export const elsewhere = <Shape>(tokens: number, shapeOf: (rows: number) => Shape): Pass<Shape>[] => [
   { shape: shapeOf(Math.min(tokens, BLOCK)), times: 0 },
 ];
