@@ -155,7 +155,7 @@ describe("errors", () => {
   });
 
   it.each(["<html>", "", "null", "[]", '{"error": "no"}', '{"error": {"code": 7}}', '{"error": {"code": "x"}}'])(
-    "say that the response is not from bert-edge: %j",
+    "say that an error response is not from bert-edge: %j",
     async (body) => {
       const { client } = clientOf(() => new Response(body, { status: 502 }));
       const error = await failure(client.embed("a"));
@@ -165,7 +165,7 @@ describe("errors", () => {
   );
 
   it.each(["<html>", "", "null", "[]", "{}", '{"embeddings": []}', '"ok"'])(
-    "are ConnectionErrors when a success is not from bert-edge: %j",
+    "are ConnectionErrors when a successful response is not from bert-edge: %j",
     async (body) => {
       const { client } = clientOf(() => new Response(body));
       const error = await failure(client.embed("a"));

@@ -97,7 +97,7 @@ describe("lowerGraph, for rotary embeddings in place", () => {
       "are rotated in place, but they are also an output of the model",
     ],
     [
-      "refuses a part of a tensor that another node reads whole",
+      "refuses a part of a tensor that another node reads as a whole",
       (s) => {
         const x = s.linear(32);
         return s.op("Add", [s.op("Relu", [s.rotated(s.parts(x, [16, 16])[0] as Value)]), s.linear(16, x, 32)]);

@@ -31,7 +31,7 @@ describe("a file of statistics", () => {
     expect((await stat((await written()).path)).size).toBe(4 * floats);
   });
 
-  it("refuses to be read after the file was replaced", async () => {
+  it("fails to read after the file was replaced", async () => {
     const { path, calibration } = await written();
     await appendFile(path, "x");
     expect(refusal(() => calibration.get("output"))).toBe("file_changed");
