@@ -1,6 +1,6 @@
 import { addedContents } from "./characters.ts";
 
-/** Added tokens with all sixteen combinations of flags, each with its own content. */
+/** Added tokens with all sixteen combinations of flags; each token has its own text. */
 export const allKinds = addedContents.concat("xy", "yx").map((content, i) => ({
   id: 40_000 + i,
   content,

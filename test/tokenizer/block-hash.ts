@@ -1,6 +1,9 @@
 import { sha256Hex } from "#sdk/artifact/sha256.ts";
 
-/** Hashes the ids of a block's texts: 16 digits of the SHA-256 of, for each text, its number of ids and its ids, as int32. */
+/**
+ * Hashes the token ids of a block's texts: the first 16 hex digits of a SHA-256 over int32 numbers. For each text, these
+ * are the number of its ids and the ids.
+ */
 export async function blockHash(ids: readonly ArrayLike<number>[]): Promise<string> {
   const numbers = new Int32Array(ids.reduce((sum, { length }) => sum + 1 + length, 0));
   let end = 0;

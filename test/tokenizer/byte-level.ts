@@ -13,7 +13,7 @@ const specials = robertaSpecials((content) => content !== "<mask>");
 
 const asBytes = (word: string) => Array.from(new TextEncoder().encode(word), (byte) => byteCharacters[byte] as string);
 
-/** Learns merges of the most frequent pairs in the calibration texts, and adds some that lead to the same tokens. */
+/** Learns merges of the most frequent pairs in the calibration texts. Adds some random merges that give the same tokens. */
 function train(): { vocab: Record<string, number>; merges: string[] } {
   let words = calibrationTexts.flatMap((line) => line.match(/ ?\S+/g) ?? []).map(asBytes);
   const merges: string[] = [];
@@ -85,7 +85,7 @@ const roberta = () => ({
   },
 });
 
-/** Makes byte-level tokenizers, by name: one for each setting. */
+/** Byte-level tokenizers by name. Each covers different settings. */
 export const byteLevelVariants: Record<string, () => ReturnType<typeof roberta>> = {
   "byte-level": roberta,
   "byte-level, composed, a space before, nothing around, added tokens": () => {

@@ -1,6 +1,6 @@
 import { either, oneOf, within } from "./parts.ts";
 
-// Characters by their treatment in tokenizers, and texts that tokenizers know.
+// Groups of characters that tokenizers treat differently, and texts that have a meaning for tokenizers.
 
 export const lower = within([0x61, 0x7a]);
 export const space = either(
@@ -105,7 +105,7 @@ export const special = oneOf(
   "</s>",
   "<mask>",
 );
-/** Added tokens of the variants. */
+/** Texts of the added tokens in tokenizer variants. */
 export const addedContents = [
   "mill",
   "to be",
@@ -122,7 +122,7 @@ export const addedContents = [
   "-x-",
   "ǆ",
 ];
-/** Added tokens, and texts that nearly are one. */
+/** Added tokens, and texts that almost match one. */
 export const added = oneOf(
   ...addedContents,
   "MILL",
@@ -165,7 +165,7 @@ export const emoji = either(
   oneOf("\u200d", "\ufe0f", "\u20e3", "👩‍👩‍👧‍👦", "🏳️‍🌈", "🇨🇭", "👍🏽", "1️⃣", "❤️"),
   within([0x1f3fb, 0x1f3ff], [0x1f1e6, 0x1f1ff]),
 );
-/** Parts of graphemes, and keys of charsmaps, of one character or two. */
+/** Parts of graphemes, and charsmap keys of one or two characters. */
 export const graphemePart = either(
   oneOf("\u1100", "\u1161", "\u11a8", "\uac00", "\uac01", "\u1112\u1161\u11ab"),
   oneOf("\u0915", "\u0958", "\u0916", "\u1780"),

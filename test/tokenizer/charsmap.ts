@@ -1,8 +1,8 @@
 import { codePointSet } from "#sdk/compile/pack/tokenizer/code-point-classes.ts";
 
 /**
- * Builds a charsmap as SentencePiece does: a double array of the keys' bytes, and the results, each ended by a zero. See
- * `readCharsmap` for the format.
+ * Builds a charsmap as SentencePiece does: a double array of the keys' bytes, then the results, each ended by a zero byte.
+ * `readCharsmap` describes the format.
  */
 export function charsmap(results: ReadonlyMap<string, string>): Uint8Array<ArrayBuffer> {
   const encoder = new TextEncoder();
@@ -46,7 +46,7 @@ export function charsmap(results: ReadonlyMap<string, string>): Uint8Array<Array
   return bytes;
 }
 
-/** Blocks in which no newer version of Unicode will add decompositions. */
+/** Blocks that will not get more decompositions in newer versions of Unicode. */
 const BLOCKS = [
   [0xa0, 0x24f],
   [0x340, 0x4ff],
@@ -65,7 +65,11 @@ const BLOCKS = [
 const REMOVED = codePointSet("1-8 b e-1f 7f 8f 9f");
 const BLANK = codePointSet("9-a c-d 61c 1680 200b-200c 200e-200f 2028-2029 2581 feff fffd");
 
-/** Returns SentencePiece's nmt_nfkc for some blocks: NFKC with controls removed, and with `fold` in lower case too. */
+/**
+ * Returns SentencePiece's nmt_nfkc for some blocks: NFKC without control characters.
+ *
+ * @param fold whether to convert to lower case too
+ */
 export function nmtNfkc(fold = false): Map<string, string> {
   const results = new Map<string, string>();
   for (let point = 1; point < 0x20000; point++) {

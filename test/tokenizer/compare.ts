@@ -1,10 +1,10 @@
 /**
- * Compares the packed tokenizer with Hugging Face's Rust tokenizers on every fuzzed text, and writes rust-ids.json, which
- * rust-ids.test.ts compares with.
+ * Compares the packed tokenizer with Hugging Face's Rust tokenizers on every fuzzed text, and writes rust-ids.json for
+ * rust-ids.test.ts.
  *
  *     pip install tokenizers && node test/tokenizer/compare.ts [tokenizer.json or text file …]
  *
- * Given tokenizers, and the lines of given text files, are compared too, but not written.
+ * The arguments add tokenizers and text files, whose lines are texts. Their results are printed but not written.
  */
 import { execFileSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
@@ -35,7 +35,11 @@ const file = join(folder, "tokenizer.json");
 type Hashes = Record<string, Record<string, string>>;
 const rustIds: Record<keyof typeof sets, Hashes> = { suite: {}, all: {} };
 
-/** Compares the ids of a block's texts. @returns the hash of Rust's ids */
+/**
+ * Compares the token ids of a block's texts, and prints the differences.
+ *
+ * @returns hash of the Rust tokenizer's ids
+ */
 async function compare(variant: string, { encode }: Tokenizer, { name, texts }: Block): Promise<string> {
   const options = { input: JSON.stringify(texts), maxBuffer: MAX_BYTES };
   const rust: number[][] = JSON.parse(execFileSync("python3", [join(here, "rust_ids.py"), file], options).toString());

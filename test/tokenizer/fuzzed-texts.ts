@@ -21,25 +21,25 @@ import {
 } from "./characters.ts";
 import { either, from, many, oneOf, type Part, point } from "./parts.ts";
 
-/** Texts of one kind. They are the same in every run. */
+/** Texts of one kind, the same in every run. */
 export interface Block {
   readonly name: string;
   readonly texts: readonly string[];
 }
 
-/** Numbers of texts: `suite` runs with the other tests, `all` by `npm run fuzz:tokenizer`. */
+/** Number of texts per kind. `suite` runs with the other tests, `all` with `npm run fuzz:tokenizer`. */
 const counts = {
   suite: { random: 1000, longWords: 100, sampling: 127 },
-  // Texts of long words take as long to compare as all other random texts.
+  // All texts of long words together take as long to compare as all other random texts.
   all: { random: 4000, longWords: 500, sampling: 1 },
 } as const;
 export type TextSet = keyof typeof counts;
 
 const POINTS_PER_TEXT = 64;
 
-/** All code points but surrogates, which Rust's strings cannot hold. */
+/** All code points except surrogates, which Rust strings cannot hold. */
 const codePoints = Array.from({ length: 0x110000 }, (_, i) => i).filter((each) => each < 0xd800 || each > 0xdfff);
-/** Whether a code point is in a plane without characters, or with private ones only: planes 4 to 13, 15 and 16. */
+/** Whether a code point is in a plane where all code points are alike: unassigned (4 to 13) or private (15 and 16). */
 const isInUniformPlane = (each: number) => (each >= 0x40000 && each < 0xe0000) || each >= 0xf0000;
 
 const words = (letter: Part): Part =>
@@ -63,7 +63,10 @@ const kinds: Record<string, Part> = {
   "any code point": many((random) => point(from(random, codePoints)), 1, 40),
 };
 
-/** Texts of every kind, among them every code point twice; the suite samples planes whose code points are all alike. */
+/**
+ * Returns texts of every kind. Every code point occurs at least twice; in `suite`, planes with equal code points are only
+ * sampled.
+ */
 export function fuzzedTexts(set: TextSet): Block[] {
   const { random: randomTexts, longWords, sampling } = counts[set];
   const points = codePoints.filter((each) => !isInUniformPlane(each) || each % sampling === 0);

@@ -1,4 +1,4 @@
-// Builders of random texts.
+// Functions that build random texts. A `Part` draws a piece of text.
 
 export const point = String.fromCodePoint;
 
@@ -17,7 +17,7 @@ export const within =
     const [first, last] = from(random, ranges);
     return point(first + below(random, last - first + 1));
   };
-/** Repeats a part `min` to `max` times, drawn anew each time. */
+/** Draws a part `min` to `max` times and joins the results. */
 export const many =
   (part: Part, min: number, max: number): Part =>
   (random) =>

@@ -1,4 +1,4 @@
-/** The added tokens of RoBERTa and XLM-RoBERTa, which differ in the tokens that are normalized. */
+/** Returns the added tokens of RoBERTa and XLM-RoBERTa. The two models differ in which tokens are normalized. */
 export const robertaSpecials = (isNormalized: (content: string) => boolean) =>
   ["<s>", "<pad>", "</s>", "<unk>", "<mask>"].map((content, id) => ({
     id,

@@ -8,12 +8,12 @@ import { variants } from "./variants.ts";
 
 const ALL_TOKENS = 2 ** 30;
 
-// `npm run fuzz:tokenizer` compares four times as many texts.
+// `npm run fuzz:tokenizer` compares about four times as many texts.
 const set: TextSet = process.env.TOKENIZER_TEXTS === "all" ? "all" : "suite";
 const blocks = fuzzedTexts(set);
 const expected: Readonly<Record<string, Readonly<Record<string, string>>>> = rustIds[set];
 
-describe("the packed tokenizer has the ids of Hugging Face's Rust tokenizers (test/tokenizer/compare.ts)", () => {
+describe("the packed tokenizer gives the ids of Hugging Face's Rust tokenizers (test/tokenizer/compare.ts)", () => {
   it("for tens of thousands of texts and every variant", () => {
     const texts = blocks.reduce((sum, { texts }) => sum + texts.length, 0);
     expect(texts).toBeGreaterThan(set === "all" ? 70_000 : 20_000);

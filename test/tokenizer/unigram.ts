@@ -10,7 +10,7 @@ type Piece = readonly [piece: string, score: number];
 
 const specials = robertaSpecials((content) => content === "<mask>");
 
-/** Returns the most frequent parts of words in the calibration texts; scores are float32, as SentencePiece's are. */
+/** Returns the most frequent parts of words in the calibration texts. Scores are float32, as in SentencePiece. */
 function train(): Piece[] {
   const counts = new Map<string, number>();
   for (const word of calibrationTexts.flatMap((line) => line.match(/\S+/g) ?? [])) {
@@ -27,7 +27,10 @@ function train(): Piece[] {
   return frequent.map(([part, count]) => [part, Math.fround(Math.log(count / total))]);
 }
 
-/** Pieces that lead to equal sums, to unknown characters between known ones, and to scores near the unknown one's. */
+/**
+ * Pieces for special cases: equal sums, unknown characters between known ones, and scores near that of an unknown
+ * character.
+ */
 const odd: readonly Piece[] = [
   ["", -1],
   ["▁▁", -9.25],
@@ -60,7 +63,10 @@ const trained = [
   ["<mask>", 0],
 ] as const;
 
-/** A Precompiled normalizer; its charsmap is built once, which takes a quarter of a second. */
+/**
+ * Returns a function that makes a Precompiled normalizer. It builds the charsmap only once, which takes a quarter of a
+ * second.
+ */
 function precompiled(results: () => ReadonlyMap<string, string>): () => object {
   let base64: string | undefined;
   return () => {
@@ -71,7 +77,7 @@ function precompiled(results: () => ReadonlyMap<string, string>): () => object {
 const metaspace = { type: "Metaspace", replacement: "▁", add_prefix_space: true };
 const collapse = (content: string) => ({ type: "Replace", pattern: { Regex: " {2,}" }, content });
 
-/** Keys whose results show where graphemes of every class begin. */
+/** Keys whose results show where graphemes of each class begin. */
 const oddKeys = new Map([
   ["\u0600", "<p>"],
   ["\u0605", ""],
@@ -124,7 +130,7 @@ const bytePieces = Array.from(
 );
 const manyPieces = Array.from({ length: 70_000 }, (_, i): Piece => [(7919 * i).toString(36), -12 - i / 7]);
 
-/** Makes Unigram tokenizers, by name: one for each setting. */
+/** Unigram tokenizers by name. Each covers different settings. */
 export const unigramVariants: Record<string, () => ReturnType<typeof xlmRoberta>> = {
   unigram: xlmRoberta,
   "unigram, whole texts, blanks at the end and side by side, added tokens": () => {

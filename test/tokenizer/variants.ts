@@ -10,7 +10,7 @@ interface BertJson {
   model: { vocab: Record<string, number>; continuing_subword_prefix: string; max_input_chars_per_word: number };
 }
 
-/** Tokens of digits and letters, half of them after ##, with ids beyond 16 bits. */
+/** Makes tokens of digits and letters, half of them with the prefix ##, and with ids above 16 bits. */
 const moreTokens = () =>
   Object.fromEntries(
     Array.from({ length: 50_000 }, (_, i) => [`${i % 2 ? "##" : ""}${(7919 * i).toString(36)}`, 100_000 + i]),
@@ -18,7 +18,7 @@ const moreTokens = () =>
 
 const normalized = (change: object) => (json: BertJson) => ({ ...json, normalizer: { ...json.normalizer, ...change } });
 
-/** Changes to the tokenizer of bert-base-uncased, one for each setting of WordPiece tokenizers. */
+/** Changes to the tokenizer of bert-base-uncased. Together they cover all settings of WordPiece tokenizers. */
 const changes: Record<string, (json: BertJson) => object> = {
   "as it is": (json) => json,
   cased: normalized({ lowercase: false }),
@@ -52,7 +52,7 @@ const changes: Record<string, (json: BertJson) => object> = {
   }),
 };
 
-/** Makes tokenizer.json for tokenizers of every kind that is packed, by name. */
+/** Functions that make a tokenizer.json, by name. They cover every kind that can be packed. */
 export const variants: Readonly<Record<string, () => object>> = {
   ...Object.fromEntries(
     Object.entries(changes).map(([name, change]) => [name, () => change(defaultTokenizerJson())] as const),

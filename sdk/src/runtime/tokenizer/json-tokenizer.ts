@@ -1,10 +1,17 @@
 import { Tokenizer as HuggingFaceTokenizer } from "@huggingface/tokenizers";
 import { type Tokenizer, tokenizerOf } from "./tokenizer.ts";
 
-/** WordPiece takes time quadratic in a word's length, so longer words are one unknown token. */
+/**
+ * Maximum characters of a word that is split; a longer word is one unknown token. WordPiece needs quadratic time per word.
+ */
 const LONGEST_WORD = 100;
 
-/** Creates a tokenizer of any kind from tokenizer.json and tokenizer_config.json. */
+/**
+ * Creates a tokenizer of any kind that @huggingface/tokenizers supports.
+ *
+ * @param json content of tokenizer.json
+ * @param config content of tokenizer_config.json
+ */
 export function createJsonTokenizer(json: object, config: object): Tokenizer {
   const tokenizer = new HuggingFaceTokenizer(json, config);
   return tokenizerOf({
@@ -14,7 +21,7 @@ export function createJsonTokenizer(json: object, config: object): Tokenizer {
   });
 }
 
-/** Returns the ids before and after every text, found by encoding a text of one character. */
+/** Returns the special token ids before and after every text. Finds them by encoding a one-character text. */
 function specialTokens(tokenizer: HuggingFaceTokenizer): { prefix: number[]; suffix: number[] } {
   const content: number[] = tokenizer.encode("a", { add_special_tokens: false }).ids;
   const whole: number[] = tokenizer.encode("a").ids;

@@ -3,10 +3,10 @@ import { createPackedTokenizer } from "./packed/packed-tokenizer.ts";
 import type { Tokenizer } from "./tokenizer.ts";
 
 /**
- * Loads the tokenizer of an artifact. @huggingface/tokenizers is imported only for artifacts with a tokenizer.json.
+ * Loads the tokenizer of an artifact. Imports @huggingface/tokenizers only for artifacts with a tokenizer.json.
  *
- * @param read reads a file of the artifact
- * @throws BertEdgeError `tokenizer_invalid`, and whatever `read` throws
+ * @param read function that reads a file of the artifact
+ * @throws BertEdgeError `tokenizer_invalid`, and any error of `read`
  */
 export async function loadTokenizer(
   { tokenizer, vocabulary }: Pick<Manifest, "tokenizer" | "vocabulary">,

@@ -2,27 +2,29 @@ import type { TokenIds } from "../engine/engine.ts";
 
 export interface Tokenizer {
   /**
-   * @param maxTokens maximum number of ids, special tokens included; content beyond it is cut off
-   * @returns `ids`, and `tokens`, their number without the cut. Very long texts are not read to their end; then `tokens` is
-   *   only some number above `maxTokens`.
+   * Encodes a text.
+   *
+   * @param maxTokens maximum number of ids, including special tokens; longer content is truncated
+   * @returns `ids`, and `tokens`, the number of ids before truncation. A very long text is not read to its end; then
+   *   `tokens` is only some number above `maxTokens`.
    */
   encode(text: string, maxTokens: number): { ids: TokenIds; tokens: number };
 }
 
-/** The parts in which tokenizers differ. */
+/** The parts that differ between tokenizers. */
 export interface TokenizerParts {
-  /** Ids before and after every text: [CLS] and [SEP], or <s> and </s>. */
+  /** Special token ids before and after every text: [CLS] and [SEP], or <s> and </s>. */
   readonly prefix: readonly number[];
   readonly suffix: readonly number[];
-  /** Characters of the longest word that is split; longer words are one unknown token. */
+  /** Maximum characters of a word that is split; a longer word is one unknown token. */
   readonly longestWord: number;
-  /** Returns a text's ids, uncut and without special tokens around them, in time linear in the text's length. */
+  /** Returns a text's token ids, without special tokens and without truncation. Takes time linear in the text's length. */
   contentOf(text: string): number[];
 }
 
 /**
- * Creates a tokenizer that reads no more of a text than it needs. A word has at most one token per character, so a beginning
- * is enough if it has more tokens than fit, even without those of a word that is cut at its end.
+ * Creates a tokenizer that reads only as much of a text as it needs. A word has at most one token per character. So the
+ * start of a text is enough if it has more tokens than fit, not counting those of a word that may be cut at its end.
  */
 export function tokenizerOf({ prefix, suffix, longestWord, contentOf }: TokenizerParts): Tokenizer {
   const specials = prefix.length + suffix.length;

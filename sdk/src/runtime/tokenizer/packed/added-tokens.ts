@@ -1,24 +1,24 @@
 import { isWhiteSpace, isWordCharacter } from "./character-classes.ts";
 import type { AddedToken } from "./packed-settings.ts";
 
-/** A text to split at added tokens, of any representation. */
+/** A text in any representation, seen by the code that splits it at added tokens. */
 export interface SplittableText {
   readonly length: number;
   isSpace(at: number): boolean;
-  /** Whether a letter, mark, digit or connector begins at `at`. */
+  /** Whether a word character (letter, mark, digit or connector) begins at `at`. */
   isWordAt(at: number): boolean;
-  /** Whether a letter, mark, digit or connector ends at `at`. */
+  /** Whether a word character ends just before `at`. */
   isWordBefore(at: number): boolean;
 }
 
-/** An added token in a text, from `start` to before `end`. */
+/** An added token in a text. `start` is inclusive, `end` is exclusive. */
 export interface FoundToken {
   readonly token: AddedToken;
   readonly start: number;
   readonly end: number;
 }
 
-/** Finds added tokens from left to right, the longest at each place, without overlaps. */
+/** Finds added tokens from left to right, without overlaps. At each position, the longest token wins. */
 export type AddedTokenFinder<T> = (text: T) => Iterable<FoundToken>;
 
 export const stringText = (text: string): SplittableText => ({
@@ -28,11 +28,11 @@ export const stringText = (text: string): SplittableText => ({
   isWordBefore: (at) => isWordCharacter(Array.from(text.slice(Math.max(0, at - 2), at)).at(-1) ?? ""),
 });
 
-/** Finds tokens in a string by their content; undefined for no tokens. */
+/** Creates a finder of tokens by their text; undefined if there are no tokens. */
 export function contentFinder(added: readonly AddedToken[]): AddedTokenFinder<string> | undefined {
   if (added.length === 0) return undefined;
   const tokens = new Map(added.map((token) => [token.content, token]));
-  // A regular expression takes the first alternative that matches, so longer tokens come before their beginnings.
+  // A regular expression takes the first alternative that matches, so a token must come before its own prefixes.
   const contents = [...tokens.keys()].sort().reverse();
   const pattern = new RegExp(contents.map((content) => content.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&")).join("|"), "g");
   return function* (text) {
@@ -44,9 +44,11 @@ export function contentFinder(added: readonly AddedToken[]): AddedTokenFinder<st
 
 /**
  * Splits a text at its added tokens, as `find_matches` does in
- * https://github.com/huggingface/tokenizers/blob/main/tokenizers/src/tokenizer/added_vocabulary.rs
+ * https://github.com/huggingface/tokenizers/blob/main/tokenizers/src/tokenizer/added_vocabulary.rs.
  *
- * @param found from left to right, without overlaps
+ * @param found tokens from left to right, without overlaps
+ * @param onText called for each part between tokens
+ * @param onToken called for each token that is kept
  */
 export function splitAtAdded(
   text: SplittableText,

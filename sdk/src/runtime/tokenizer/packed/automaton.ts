@@ -2,29 +2,32 @@ import type { IntegerArray } from "./packed-arrays.ts";
 import { checkIds, invalid } from "./packed-file.ts";
 
 /**
- * The vocabulary as a minimal acyclic automaton over codes of characters. It accepts the vocabulary's tokens and nothing
- * else; state 0 is the first. A token's rank, its position among all tokens in the order of their codes, is the sum of the
- * skips along its path.
+ * The vocabulary as a minimal acyclic automaton over character codes. It starts in state 0 and accepts exactly the
+ * vocabulary's tokens. A token's rank is its position among all tokens, sorted by codes. It equals the sum of `skips` along
+ * the token's path.
  */
 export interface Automaton {
   /** [states + 1]: index of the first edge of each state. */
   readonly edgeStart: IntegerArray;
-  /** [edges]: the code that an edge reads; ascending within a state. */
+  /** [edges]: code of each edge; ascending within a state. */
   readonly labels: IntegerArray;
-  /** [edges]: the state that an edge leads to; larger than its own. */
+  /** [edges]: state that the edge leads to; its number is larger than that of the edge's own state. */
   readonly targets: IntegerArray;
-  /** [states]: 1 where a token may end. */
+  /** [states]: 1 if a token ends here, else 0. */
   readonly accepts: IntegerArray;
-  /** [tokens]: the id of each token, by rank. */
+  /** [tokens]: token ids by rank. */
   readonly ids: IntegerArray;
-  /** [edges]: number of the state's tokens that come before those through this edge. Computed, not in the file. */
+  /**
+   * [edges]: number of tokens that pass the edge's state and sort before those through the edge. Computed on opening, not
+   * stored.
+   */
   readonly skips: IntegerArray;
 }
 
-/** Bits of a symbol that are its code; others are ignored. */
+/** Bits of a symbol that hold its code. Lookups ignore the other bits. */
 export const CODE_MASK = 0xffff;
 
-/** A state, and the sum of the skips on the way to it. */
+/** A state of the automaton, and the sum of `skips` on the path to it. */
 export interface AutomatonPosition {
   readonly state: number;
   readonly skipped: number;
@@ -33,7 +36,7 @@ export interface AutomatonPosition {
 export const START: AutomatonPosition = { state: 0, skipped: 0 };
 
 /**
- * Checks that every path ends, and at an id below the vocabulary size.
+ * Checks that every path ends, and that all token ids are below the vocabulary size. Computes `skips`.
  *
  * @throws BertEdgeError `tokenizer_invalid`
  */
@@ -46,7 +49,8 @@ export function openAutomaton(
   if (!sizes || states === 0 || edgeStart[0] !== 0 || edgeStart[states] !== edges) throw damaged();
   const Counts = ids.length > 0xffff ? Uint32Array : Uint16Array;
   const [tokenCounts, skips] = [new Counts(states), new Counts(edges)];
-  // Targets are larger than their states, so that one pass from the last state counts the tokens of all.
+  // An edge leads to a state with a larger number, so one pass from the last state to the first can count each state's
+  // tokens.
   for (let state = states - 1; state >= 0; state--) {
     const begin = edgeStart[state] as number;
     const end = edgeStart[state + 1] as number;
@@ -69,7 +73,7 @@ export function openAutomaton(
 
 const damaged = () => invalid("has a damaged vocabulary");
 
-/** Follows the edge with this code; undefined where there is none. */
+/** Follows the edge with this code; returns undefined if there is none. */
 export function follow(
   { edgeStart, labels, targets, skips }: Automaton,
   { state, skipped }: AutomatonPosition,
@@ -79,7 +83,7 @@ export function follow(
   return edge < 0 ? undefined : { state: targets[edge] as number, skipped: skipped + (skips[edge] as number) };
 }
 
-/** Finds the longest token, from a position on, that the symbols from `at` to before `end` begin with. */
+/** Finds the longest token among the symbols from `at` to `end` (exclusive), starting at a position of the automaton. */
 export function longestToken(
   { edgeStart, labels, targets, skips, accepts, ids }: Automaton,
   position: AutomatonPosition,
@@ -99,18 +103,20 @@ export function longestToken(
   return rank < 0 ? undefined : { id: ids[rank] as number, end: tokenEnd };
 }
 
-/** Returns the index of a state's edge with this code; -1 where there is none. */
+/** Returns the index of a state's edge with this code; -1 if there is none. */
 export function edgeOf(edgeStart: IntegerArray, labels: IntegerArray, state: number, code: number): number {
   const first = edgeStart[state] as number;
   const last = (edgeStart[state + 1] as number) - 1;
   if (first > last) return -1;
-  // Labels ascend by 1 at least, which narrows the search: many states have labels with hardly any gaps.
+  // Labels ascend by at least 1, which bounds the edge's index on both sides. In many states, labels have few gaps.
   const low = Math.max(first, last - ((labels[last] as number) - code));
   const high = Math.min(last, first + code - (labels[first] as number));
   return indexOfSorted(labels, code, low, high);
 }
 
-/** Returns the index of a value among ascending numbers from index `low` to `high`; -1 where it is missing. */
+/**
+ * Returns the index of a value in ascending numbers between the indexes `low` and `high` (inclusive); -1 if it is missing.
+ */
 export function indexOfSorted(numbers: IntegerArray, value: number, low: number, high: number): number {
   let [first, last] = [low, high];
   while (first <= last) {

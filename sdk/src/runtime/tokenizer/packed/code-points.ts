@@ -1,11 +1,11 @@
 import type { IntegerArray } from "./packed-arrays.ts";
 import { invalid } from "./packed-file.ts";
 
-/** A number for each code point, in pages of 2^PAGE_BITS code points. */
+/** Maps each code point to a number. Stored in pages of 2^PAGE_BITS code points. */
 export interface CodePointTable {
-  /** [code points / page size]: the page of each range of code points. */
+  /** [code points / page size]: index of the page for each range of code points. */
   readonly pageOf: IntegerArray;
-  /** [pages · page size]: the number of each code point. */
+  /** [pages · page size]: numbers of the code points. */
   readonly pages: IntegerArray;
 }
 
@@ -16,13 +16,17 @@ const PAGE_MASK = (1 << PAGE_BITS) - 1;
 
 export const damagedTable = () => invalid("has a damaged table of characters");
 
-/** @throws BertEdgeError `tokenizer_invalid` unless every page exists */
+/**
+ * Checks that every page exists.
+ *
+ * @throws BertEdgeError `tokenizer_invalid`
+ */
 export function openCodePoints({ pageOf, pages }: CodePointTable): CodePointTable {
   const count = pages.length >> PAGE_BITS;
   if (pageOf.length !== CODE_POINTS >> PAGE_BITS || !pageOf.every((page) => page < count)) throw damagedTable();
   return { pageOf, pages };
 }
 
-/** Returns the number of a code point; lone surrogates have one too. */
+/** Returns the number of a code point. Lone surrogates have a number too. */
 export const numberOf = ({ pageOf, pages }: CodePointTable, codePoint: number): number =>
   pages[((pageOf[codePoint >> PAGE_BITS] as number) << PAGE_BITS) | (codePoint & PAGE_MASK)] as number;

@@ -1,26 +1,26 @@
 import type { Dtype } from "../../../artifact/safetensors.ts";
 import type { TokenizerSettings } from "./packed-settings.ts";
 
-/** Types of arrays of whole numbers, by safetensors' names. */
+/** Array types of unsigned integers, by their names in safetensors. */
 export const integerTypes = { U8: Uint8Array, U16: Uint16Array, U32: Uint32Array } as const satisfies Partial<
   Record<Dtype, unknown>
 >;
-/** Whole numbers in 8, 16 or 32 bits. */
+/** Array of unsigned integers with 8, 16 or 32 bits. */
 export type IntegerArray = InstanceType<(typeof integerTypes)[keyof typeof integerTypes]>;
 
-// Names of the arrays by kind. The files that open them say what they hold: code-points.ts, automaton.ts,
+// Names of each tokenizer kind's arrays. The files that open them describe their contents: code-points.ts, automaton.ts,
 // word-piece/characters.ts, byte-level/merges.ts, unigram/charsmap.ts and unigram/vocabulary.ts.
 const codePoints = ["pageOf", "pages"] as const;
 const automaton = ["edgeStart", "labels", "targets", "accepts", "ids"] as const;
 
-/** Arrays of whole numbers of each kind. */
+/** Names of the integer arrays of each tokenizer kind. */
 export const integerArrays = {
   wordpiece: [...codePoints, "resultStart", "symbols", ...automaton],
   "byte-level": [...codePoints, "byteIds", "rightStart", "rights", "ranks", "merged"],
   unigram: [...codePoints, "pairs", "pairResults", "results", ...automaton, "codePageOf", "codePages", "byteIds"],
 } as const satisfies Record<TokenizerSettings["kind"], readonly string[]>;
 
-/** Arrays of float64 of each kind. */
+/** Names of the float64 arrays of each tokenizer kind. */
 export const floatArrays = { wordpiece: [], "byte-level": [], unigram: ["scores"] } as const satisfies Record<
   TokenizerSettings["kind"],
   readonly string[]
@@ -28,7 +28,7 @@ export const floatArrays = { wordpiece: [], "byte-level": [], unigram: ["scores"
 
 type Kind = TokenizerSettings["kind"];
 
-/** A kind's arrays by name. */
+/** Arrays of a tokenizer kind, by name. */
 export type TokenizerArrays<K extends Kind = Kind> = {
   readonly [name in (typeof integerArrays)[K][number]]: IntegerArray;
 } & { readonly [name in (typeof floatArrays)[K][number]]: Float64Array };

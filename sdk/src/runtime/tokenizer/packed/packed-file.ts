@@ -4,26 +4,30 @@ import { dtypeBytes, readSafetensors, type StoredTensor } from "../../../artifac
 import { floatArrays, type IntegerArray, integerArrays, integerTypes, type TokenizerArrays } from "./packed-arrays.ts";
 import { TokenizerSettings } from "./packed-settings.ts";
 
-// A packed tokenizer is a safetensors file. Its metadata has `format`, FORMAT, and `settings`, JSON; its tensors are
-// arrays of numbers, which are read in place.
+// A packed tokenizer is a safetensors file. Its metadata has two entries: `format`, which is FORMAT, and `settings`, which
+// is JSON. Its tensors are arrays of numbers, which are used without a copy.
 
-/** Raised whenever a reader could misread what a newer writer wrote. */
+/** Version of the file format. Raise it when older readers could misread newer files. */
 export const FORMAT = "bert-edge-tokenizer/3";
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
-/** A tokenizer's settings and arrays. */
+/** The settings and arrays of a packed tokenizer. */
 export type PackedFile<S extends TokenizerSettings = TokenizerSettings> = S extends TokenizerSettings
   ? { readonly kind: S["kind"]; readonly settings: S; readonly arrays: TokenizerArrays<S["kind"]> }
   : never;
 
 const hint = "Run `bert-edge prepare` and `bert-edge publish` again with this version of bert-edge.";
 
-/** Makes the error of a packed tokenizer that cannot be read: "the packed tokenizer <fault>". */
+/** Creates the error for a packed tokenizer that cannot be read: "The packed tokenizer <fault>." */
 export const invalid = (fault: string, cause?: unknown): BertEdgeError =>
   new BertEdgeError("tokenizer_invalid", `The packed tokenizer ${fault}.`, { hint, cause });
 
-/** @throws BertEdgeError `tokenizer_invalid` unless all ids are below the vocabulary size */
+/**
+ * Checks that all token ids are below the vocabulary size.
+ *
+ * @throws BertEdgeError `tokenizer_invalid`
+ */
 export function checkIds(ids: ArrayLike<number>, vocabularySize: number): void {
   for (let i = 0; i < ids.length; i++) {
     const id = ids[i] as number;
@@ -35,7 +39,7 @@ export function checkIds(ids: ArrayLike<number>, vocabularySize: number): void {
 /**
  * Reads a packed tokenizer.
  *
- * @returns arrays that are views of `bytes`, or of a copy where `bytes` are not aligned for float64
+ * @returns settings, and arrays as views of `bytes`; views of a copy if `bytes` are not aligned for float64
  * @throws BertEdgeError `tokenizer_invalid`
  */
 export function readPackedFile(bytes: Uint8Array<ArrayBuffer>): PackedFile {

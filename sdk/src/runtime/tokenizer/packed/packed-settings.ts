@@ -2,22 +2,22 @@ import * as v from "valibot";
 
 const Whole = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
 
-/** A token that is found in the text before the text is split into words. */
+/** Schema of an added token, which is found before the text is split into words. */
 const AddedToken = v.object({
   id: Whole,
-  /** The characters to find: in their normalized form where `normalized` is set. */
+  /** Text of the token; its normalized form if `normalized` is set. */
   content: v.pipe(v.string(), v.minLength(1)),
-  /** Whether the token is found in the normalized text instead of the text as given. */
+  /** Whether to search the normalized text instead of the original text. */
   normalized: v.boolean(),
-  /** Whether the token is ignored next to a letter, mark, digit or connector. */
+  /** Whether to ignore the token next to a word character (letter, mark, digit or connector). */
   singleWord: v.boolean(),
-  /** Whether the token includes the white space on its left, and on its right. */
+  /** Whether the token includes white space on its left (`lstrip`) and right (`rstrip`). */
   lstrip: v.boolean(),
   rstrip: v.boolean(),
 });
 
 const common = {
-  /** Ids before and after every text. */
+  /** Special token ids before (`prefix`) and after (`suffix`) every text. */
   prefix: v.array(Whole),
   suffix: v.array(Whole),
   added: v.array(AddedToken),
@@ -26,48 +26,48 @@ const common = {
 const WordPieceSettings = v.object({
   ...common,
   kind: v.literal("wordpiece"),
-  /** Id of words that cannot be split into tokens. */
+  /** Token id for words that cannot be split into tokens. */
   unknown: Whole,
-  /** Characters of the longest word that is split, counted after normalization. */
+  /** Maximum characters of a word that is split, counted after normalization. */
   longestWord: Whole,
-  /** Codes of the characters in front of tokens that continue a word: those of "##". */
+  /** Codes of the prefix of tokens that continue a word, usually "##". */
   continuation: v.array(Whole),
-  /** Code in front of normalized added tokens in the automaton; no character has it. */
+  /** Code before each normalized added token in the automaton. No character has this code. */
   addedCode: Whole,
 });
 
 const ByteLevelSettings = v.object({
   ...common,
   kind: v.literal("byte-level"),
-  /** Whether texts are brought into NFC. */
+  /** Whether texts are converted to NFC. */
   composes: v.boolean(),
-  /** Whether texts that do not begin with a space get one in front. */
+  /** Whether texts without a space at the start get one. */
   prefixSpace: v.boolean(),
 });
 
 const UnigramNormalizer = v.variant("type", [
-  /** Replaces graphemes and characters by the charsmap's results. */
+  /** Replaces graphemes and characters with the charsmap. */
   v.object({ type: v.literal("map") }),
-  /** Removes white space at the ends. */
+  /** Removes white space at the start (`left`) and end (`right`). */
   v.object({ type: v.literal("strip"), left: v.boolean(), right: v.boolean() }),
-  /** Replaces runs of two or more blanks. */
+  /** Replaces each run of two or more blanks with `content`. */
   v.object({ type: v.literal("collapse"), content: v.string() }),
 ]);
 
 const UnigramSettings = v.object({
   ...common,
   kind: v.literal("unigram"),
-  /** Id of characters that are in no piece; neighbours share one. */
+  /** Token id for characters that are not in any piece. A run of these characters is one token. */
   unknown: Whole,
-  /** Score of a code point that is no piece. */
+  /** Score of a code point that is not a piece. */
   unknownScore: v.number(),
-  /** Applied to a text in this order. */
+  /** Normalizers in the order of their use. */
   normalizers: v.array(UnigramNormalizer),
-  /** Whether texts are split at white space, which is dropped. */
+  /** Whether texts are split at white space, which is then dropped. */
   separates: v.boolean(),
-  /** Whether texts, or their words if `separates` is set, get a ▁ in front unless they begin with one. */
+  /** Whether each text without a ▁ at the start gets one; each word, if `separates` is set. */
   prefixSpace: v.boolean(),
-  /** Whether ▁ begins a new word. */
+  /** Whether each ▁ begins a new word. */
   splits: v.boolean(),
 });
 

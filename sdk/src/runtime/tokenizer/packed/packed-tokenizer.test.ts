@@ -19,7 +19,7 @@ const contentOf = (text: string) => [...tokenizer.encode(text, 1000).ids].slice(
 testTokenizer("a packed tokenizer", (of) => createPackedTokenizer(packed(of), Number.POSITIVE_INFINITY));
 
 describe("a packed tokenizer", () => {
-  it("removes lone surrogates, as it does U+FFFD", () => {
+  it("removes lone surrogates and U+FFFD", () => {
     expect(contentOf("to \ud800be\udc00")).toEqual(contentOf("to be"));
     expect(contentOf("\udc00\ud800")).toEqual([]);
   });
@@ -31,7 +31,7 @@ describe("a packed tokenizer", () => {
     expect(contentOf(`a${"\u0301".repeat(10_000)}`)).toEqual(contentOf("a"));
   });
 
-  it("sorts marks that are kept by class, and keeps the order of marks of one class", () => {
+  it("sorts remaining marks by combining class, and keeps the order within a class", () => {
     const [above, below, left] = ["\u{1e000}", "\u{1d165}", "\u302e"];
     const kept = { ...json, model: { ...json.model, vocab: { "[UNK]": 0, [`a${below}${left}${above}`]: 1 } } };
     const { encode } = createPackedTokenizer(packed({ ...kept, post_processor: null, added_tokens: [] }), 2);
@@ -42,13 +42,13 @@ describe("a packed tokenizer", () => {
     ]) {
       expect([...encode(`a${marks.join("")}`, 9).ids]).toEqual([1]);
     }
-    // A removed mark of class 0 is a barrier between them.
+    // A removed mark of class 0 separates the marks before it from those after it.
     expect([...encode(`a${above}\u0900${below}${left}`, 9).ids]).toEqual([0]);
   });
 
   testLongTexts(tokenizer, ["a", "[", "[MAS", "\u{1e000}\u{1d165}", "\u0301", "中", " ", "##", "각"]);
 
-  it("reads a file that does not begin at a multiple of eight bytes", () => {
+  it("reads a file at an offset that is not a multiple of eight bytes", () => {
     const shifted = new Uint8Array(file.length + 1);
     shifted.set(file, 1);
     const { encode } = createPackedTokenizer(shifted.subarray(1), VOCABULARY);
@@ -68,7 +68,7 @@ describe("a packed tokenizer refuses", () => {
     );
   });
 
-  it("the file of another version", () => {
+  it("a file of another format version", () => {
     const older = safetensorsFile({}, { format: "bert-edge-tokenizer/2" });
     expect(() => open(older)).toThrow(
       invalid("has the format bert-edge-tokenizer/2; this version reads bert-edge-tokenizer/3"),
@@ -101,7 +101,7 @@ describe("a packed tokenizer refuses", () => {
     expect(() => open(writeSafetensors(tensors(), { metadata }))).toThrow(invalid(message));
   });
 
-  it("a table of characters with missing results, or with Hangul everywhere", () => {
+  it("a character table with missing results, or with Hangul results for other characters", () => {
     for (const [array, value] of [
       ["pages", HANGUL_RESULT],
       ["pages", 0xffff],

@@ -8,10 +8,10 @@ import { createUnigram } from "./unigram/unigram.ts";
 import { createWordPiece } from "./word-piece/word-piece.ts";
 
 /**
- * Creates a tokenizer that reads its file in place, with the ids of Hugging Face's Rust tokenizers.
+ * Creates a tokenizer that uses its file without a copy. It gives the same ids as Hugging Face's Rust tokenizers.
  *
- * @param bytes written by `packTokenizer`; kept, and never written to
- * @param vocabularySize of the model: every id is smaller
+ * @param bytes file written by `packTokenizer`; must not change afterwards
+ * @param vocabularySize vocabulary size of the model; every token id must be smaller
  * @throws BertEdgeError `tokenizer_invalid`
  */
 export function createPackedTokenizer(bytes: Uint8Array<ArrayBuffer>, vocabularySize: number): Tokenizer {
@@ -34,7 +34,7 @@ function tokenizerFor<T>(
 ): Tokenizer {
   const findRaw = contentFinder(added.filter(({ normalized }) => !normalized));
 
-  /** Appends the ids of a text that has no added tokens but normalized ones. */
+  /** Appends the token ids of a text between added tokens. Only added tokens with `normalized` may still be in it. */
   function addContent(text: string, ids: number[]): void {
     const normalized = normalize(text);
     splitAtAdded(

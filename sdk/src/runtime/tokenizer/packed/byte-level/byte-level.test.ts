@@ -21,14 +21,14 @@ describe("a packed byte-level tokenizer", () => {
     expect(idsOf("\udc00\ud800")).toEqual(idsOf("\ufffd\ufffd"));
   });
 
-  it("composes texts, and does not move marks that are newer than its tables", () => {
+  it("composes texts, and does not reorder marks that are newer than its tables", () => {
     const ids = (text: string) => [...composing.encode(text, 100).ids];
     expect(ids("cafe\u0301 \u1112\u1161\u11ab")).toEqual(ids("caf\u00e9 \ud55c"));
     expect(ids("\u0f40\u0f80\u0f73")).toEqual(ids("\u0f40\u0f71\u0f80\u0f72"));
     expect(ids("e\u0897\u0323")).not.toEqual(ids("e\u0323\u0897"));
   });
 
-  it("cuts content and keeps <s> and </s>", () => {
+  it("truncates content and keeps <s> and </s>", () => {
     const whole = idsOf("to be or not to be, that is the question");
     expect(encode("to be or not to be, that is the question", 5)).toEqual({
       ids: Int32Array.of(0, ...whole.slice(1, 4), 2),

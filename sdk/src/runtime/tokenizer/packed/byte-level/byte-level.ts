@@ -8,11 +8,11 @@ import { createByteMerger } from "./merge-bytes.ts";
 import { openMerges } from "./merges.ts";
 import { wordEnd } from "./word-end.ts";
 
-/** Maximum UTF-8 bytes per UTF-16 unit. */
+/** Maximum UTF-8 bytes per UTF-16 code unit. */
 const MAX_UTF8_BYTES = 3;
 
 /**
- * Creates byte-level BPE, the algorithm of RoBERTa: merges UTF-8 bytes within words.
+ * Creates byte-level BPE, RoBERTa's algorithm, which merges the UTF-8 bytes of each word.
  *
  * @throws BertEdgeError `tokenizer_invalid`
  */

@@ -1,10 +1,11 @@
-// Bits of a code point's number in byte-level tokenizers. Code points without any of the first three are one kind too.
+// Bits of a code point's number in byte-level tokenizers. The first three tell its kind; a code point without them is of a
+// fourth kind.
 
 export const IS_LETTER = 1;
 export const IS_NUMBER = 2;
 export const IS_SPACE = 4;
 export const KIND_MASK = IS_LETTER | IS_NUMBER | IS_SPACE;
-/** Newer than the normalizer's Unicode: NFC neither changes nor moves it. */
+/** Character that is newer than the normalizer's Unicode version: NFC neither changes nor moves it. */
 export const IS_APART = 8;
-/** The canonical combining class, in the bits from 8 on. */
+/** First bit of the canonical combining class. */
 export const COMBINING_SHIFT = 8;

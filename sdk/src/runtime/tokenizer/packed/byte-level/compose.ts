@@ -1,11 +1,11 @@
 import { type CodePointTable, numberOf } from "../code-points.ts";
 import { COMBINING_SHIFT, IS_APART } from "./code-point-flags.ts";
 
-/** Characters that composing may change; a text without any is in NFC already. */
+/** Characters that composition may change. A text without them is already in NFC. */
 const MAY_COMPOSE = /[\u0300-\uffff]/;
 
 /**
- * Brings a text into NFC. Code points that are `IS_APART` stay between their neighbours, whichever Unicode version the runtime
+ * Converts a text to NFC. Code points with `IS_APART` stay unchanged and in place, whatever Unicode version the runtime
  * has.
  */
 export function compose(classes: CodePointTable, text: string): string {
@@ -17,7 +17,7 @@ export function compose(classes: CodePointTable, text: string): string {
   for (const character of text) {
     const number = numberOfCharacter(character);
     if (number >> COMBINING_SHIFT > 0) {
-      // A mark may decompose into marks of different classes.
+      // A mark may decompose into marks of different combining classes.
       for (const mark of character.normalize("NFD")) {
         marks.push({ character: mark, combining: numberOfCharacter(mark) >> COMBINING_SHIFT });
       }
@@ -38,7 +38,7 @@ interface Mark {
   readonly combining: number;
 }
 
-/** Sorts marks by their class. `normalize` does so too, but in time quadratic in their number. */
+/** Sorts marks by combining class. `normalize` does this too, but in quadratic time. */
 const inOrder = (marks: Mark[]): string =>
   marks
     .sort((a, b) => a.combining - b.combining)

@@ -1,4 +1,4 @@
-/** IntegerArray of which the smallest comes out first. */
+/** A min-heap of numbers: `pop` removes the smallest. */
 export interface Heap {
   push(key: number): void;
   pop(): number | undefined;

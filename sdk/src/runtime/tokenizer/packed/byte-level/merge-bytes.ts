@@ -1,28 +1,33 @@
 import { createHeap } from "./heap.ts";
 import { type Merges, rankOf, UNMERGED } from "./merges.ts";
 
-/** A key of the heap is rank · POSITIONS + position. */
+/** Factor in the heap's keys: a key is rank · POSITIONS + position. */
 const POSITIONS = 2 ** 32;
-/** Stands for a missing neighbour. */
+/** Marks a missing neighbour. */
 const NONE = -1;
 
-/** Appends the ids of a word: the first `length` of `bytes`. */
+/** Appends the token ids of a word, the first `length` items of `bytes`. */
 export type ByteMerger = (bytes: Uint8Array, length: number, ids: number[]) => void;
 
 /**
- * Creates a function that merges a word's bytes to tokens: the pair of the smallest rank first, the leftmost of equal ones,
- * until no pair has a rank. `merge_all` does the same in https://github.com/huggingface/tokenizers/blob/main/tokenizers/src/models/bpe/word.rs
+ * Creates a function that merges a word's bytes to tokens. It merges the pair with the smallest rank first, and the
+ * leftmost of equal ones, until no pair has a rank. `merge_all` does the same in
+ * https://github.com/huggingface/tokenizers/blob/main/tokenizers/src/models/bpe/word.rs.
  */
 export function createByteMerger(merges: Merges): ByteMerger {
   const { byteIds, merged } = merges;
   const heap = createHeap();
-  // By the byte at which a token begins: its id, its neighbours, and its rank with the token on its right.
+  // Tokens, indexed by the position of their first byte: id, previous token, next token, and rank of the pair with the next
+  // token.
   const tokens: number[] = [];
   const before: number[] = [];
   const after: number[] = [];
   const ranks: number[] = [];
 
-  /** Looks up the rank of the pair at `at`. A key in the heap is outdated once its position has another rank. */
+  /**
+   * Looks up the rank of the pair that begins at `at`, and queues it. A key in the heap is outdated if `ranks` has another
+   * rank.
+   */
   const pair = (at: number) => {
     const next = after[at] as number;
     const rank = next === NONE ? UNMERGED : rankOf(merges, tokens[at] as number, tokens[next] as number);

@@ -2,27 +2,27 @@ import { indexOfSorted } from "../automaton.ts";
 import type { IntegerArray, TokenizerArrays } from "../packed-arrays.ts";
 import { checkIds, invalid } from "../packed-file.ts";
 
-/** Pairs of tokens that merge into one, and their ranks. */
+/** Pairs of tokens that merge to one token, and their ranks. */
 export interface Merges {
   /** [256]: the token id of each byte. */
   readonly byteIds: IntegerArray;
   /** [left token ids + 1]: index of the first pair of each left token. */
   readonly rightStart: IntegerArray;
-  /** [pairs]: the right token; ascending within the pairs of a left token. */
+  /** [pairs]: right token of the pair; ascending among the pairs of a left token. */
   readonly rights: IntegerArray;
-  /** [pairs]: the rank; the smallest is merged first. */
+  /** [pairs]: rank of the pair; the smallest rank is merged first. */
   readonly ranks: IntegerArray;
-  /** [ranks]: the token that the pair of a rank becomes. */
+  /** [ranks]: token that the pair with this rank becomes. */
   readonly merged: IntegerArray;
 }
 
-/** Rank of two tokens that do not merge: larger than all others. */
+/** Rank of two tokens that do not merge; larger than all other ranks. */
 export const UNMERGED = 2 ** 21;
 
 const damaged = () => invalid("has damaged merges");
 
 /**
- * Checks that every byte and every merged pair has an id below the vocabulary size.
+ * Checks the sizes of the arrays, and that all token ids are below the vocabulary size.
  *
  * @throws BertEdgeError `tokenizer_invalid`
  */
@@ -41,7 +41,7 @@ export function openMerges(arrays: TokenizerArrays<"byte-level">, vocabularySize
   return { byteIds, rightStart, rights, ranks, merged };
 }
 
-/** Returns the rank of two neighbouring tokens. */
+/** Returns the rank of two neighbouring tokens; `UNMERGED` if they do not merge. */
 export function rankOf({ rightStart, rights, ranks }: Merges, left: number, right: number): number {
   const at = indexOfSorted(rights, right, rightStart[left] ?? 0, (rightStart[left + 1] ?? 0) - 1);
   return at < 0 ? UNMERGED : (ranks[at] as number);

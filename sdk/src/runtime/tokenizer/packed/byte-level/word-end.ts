@@ -5,7 +5,8 @@ const BLANK = " ";
 const CONTRACTION = /'(?:s|t|re|ve|m|ll|d)/y;
 
 /**
- * Returns the end of the word that begins at `at`. Matches GPT-2's pattern, where \p{…} is what the file's table says:
+ * Returns the end of the word that begins at `at`. Words are matches of GPT-2's pattern, with \p{…} from the packed file's
+ * table:
  *
  *     's|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+
  */
@@ -20,6 +21,7 @@ export function wordEnd(classes: CodePointTable, text: string, at: number): numb
   const kind = kindAt(first);
   let end = first;
   while (end < text.length && kindAt(end) === kind) end += (text.codePointAt(end) as number) > 0xffff ? 2 : 1;
-  // All white space is one UTF-16 unit long.
+  // Each white space character is one UTF-16 code unit. A run before more text ends one character earlier, as \s+(?!\S)
+  // does.
   return kind === IS_SPACE && end < text.length && end - at > 1 ? end - 1 : end;
 }

@@ -2,18 +2,18 @@ import { edgeOf, longestToken, START } from "../automaton.ts";
 import { numberOf } from "../code-points.ts";
 import type { UnigramVocabulary } from "./vocabulary.ts";
 
-/** Appends the ids of a word: the first `length` of `points`. */
+/** Appends the token ids of a word, the first `length` items of `points`. */
 export type PieceSplitter = (points: readonly number[], length: number, ids: number[]) => void;
 
-/** Start of the last piece where no pieces lead to a position. */
+/** Marks a position that no piece leads to. */
 const NONE = -1;
-/** Code points of the longest word for which buffers are kept. */
+/** Maximum code points of a word for which buffers are kept; longer words get larger buffers for one call. */
 const KEPT = 1024;
 
 /**
- * Creates a function that splits a word into the pieces whose scores have the largest sum; of equal sums, it takes the one
- * with the longest last piece. Neighbouring unknown code points are one token. `encode_optimized` does the same in
- * https://github.com/huggingface/tokenizers/blob/main/tokenizers/src/models/unigram/model.rs
+ * Creates a function that splits a word into the pieces with the largest sum of scores. Among equal sums, the one with the
+ * longest last piece wins. A run of unknown code points is one token. `encode_optimized` does the same in
+ * https://github.com/huggingface/tokenizers/blob/main/tokenizers/src/models/unigram/model.rs.
  */
 export function createPieceSplitter({
   codes,
@@ -26,7 +26,7 @@ export function createPieceSplitter({
   const { edgeStart, labels, targets, skips, accepts, ids: pieceIds } = automaton;
   const encoder = new TextEncoder();
   let symbols: Int32Array;
-  // By position, for the best pieces up to it: the sum of their scores, and the start and id of the last one.
+  // Best pieces up to each position: sum of their scores, and start and id of the last piece.
   let best: Float64Array;
   let starts: Int32Array;
   let lasts: Int32Array;
@@ -45,7 +45,7 @@ export function createPieceSplitter({
     lasts[end] = id;
   };
 
-  /** Adds all pieces that begin at `start`. */
+  /** Tries all pieces that begin at `start`. */
   const extend = (start: number, length: number): void => {
     const score = best[start] as number;
     let [state, skipped, isPiece] = [0, 0, false];
@@ -83,7 +83,7 @@ export function createPieceSplitter({
     starts.fill(NONE, 1, length + 1);
     for (let at = 0; at < length; at++) extend(at, length);
 
-    // Reverses the links, which lead from the end to the beginning.
+    // Reverses the links: they lead from the end to the start, and the ids are needed from start to end.
     for (let end = length, next = NONE; end !== NONE; ) {
       const start = end > 0 ? (starts[end] as number) : NONE;
       starts[end] = next;

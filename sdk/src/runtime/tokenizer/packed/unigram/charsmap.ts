@@ -4,25 +4,29 @@ import type { IntegerArray, TokenizerArrays } from "../packed-arrays.ts";
 import { CLASS_BITS, CLASS_MASK, graphemeClasses } from "./grapheme-classes.ts";
 import { continues, stateAfter } from "./graphemes.ts";
 
-/** Replacements of code points, and of graphemes that begin with two given code points. */
+/** Replacements for single code points, and for graphemes that begin with two given code points. */
 export interface Charsmap {
-  /** Number of each code point: the index of its result, and below it, in CLASS_BITS, its grapheme class. */
+  /** Number of each code point: its grapheme class in the lowest CLASS_BITS, the index of its result above them. */
   readonly points: CodePointTable;
-  /** [pairs]: two code points of 16 bits each, the first without a result of its own; ascending. */
+  /** [pairs]: two code points of 16 bits each, ascending. The first code point has no result of its own. */
   readonly pairs: IntegerArray;
-  /** [pairs]: index of the result of each pair. */
+  /** [pairs]: index of each pair's result. */
   readonly pairResults: IntegerArray;
-  /** Replacements; the first stands for no result. */
+  /** Replacement texts; index 0 means no replacement. */
   readonly results: readonly string[];
 }
 
 export const NO_RESULT = 0;
-/** Separates results in the file. */
+/** Separates replacement texts in the file. */
 export const SEPARATOR = "\0";
-/** Bytes of the longest grapheme that is replaced as a whole; longer ones are replaced code point by code point. */
+/** Maximum UTF-8 bytes of a grapheme that is replaced as a whole; longer ones are replaced code point by code point. */
 const LONGEST = 5;
 
-/** @throws BertEdgeError `tokenizer_invalid` */
+/**
+ * Opens the charsmap of a packed tokenizer.
+ *
+ * @throws BertEdgeError `tokenizer_invalid`
+ */
 export function openCharsmap({
   pageOf,
   pages,
@@ -36,11 +40,12 @@ export function openCharsmap({
 }
 
 /**
- * Replaces short graphemes by the result of their beginning, which drops the rest of the grapheme, and others code point by
- * code point. https://github.com/huggingface/tokenizers/blob/main/tokenizers/src/normalizers/precompiled.rs does the same.
+ * Replaces each short grapheme with the result of its first code points, which drops the rest of the grapheme. Other
+ * graphemes are replaced code point by code point, as in
+ * https://github.com/huggingface/tokenizers/blob/main/tokenizers/src/normalizers/precompiled.rs.
  *
- * @param text without lone surrogates
- * @throws BertEdgeError `tokenizer_invalid` when a result is missing
+ * @param text text without lone surrogates
+ * @throws BertEdgeError `tokenizer_invalid` if a result is missing
  */
 export function applyCharsmap({ points, pairs, pairResults, results }: Charsmap, text: string): string {
   let replaced = "";

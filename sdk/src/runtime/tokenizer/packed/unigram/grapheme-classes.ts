@@ -1,6 +1,6 @@
 /**
- * Classes of code points for grapheme boundaries: https://www.unicode.org/reports/tr29/#Grapheme_Cluster_Boundary_Rules.
- * Regional indicators need no class: they only join each other, and two are longer than any key of a charsmap.
+ * Code point classes for grapheme boundaries: https://www.unicode.org/reports/tr29/#Grapheme_Cluster_Boundary_Rules.
+ * Regional indicators need no class: they only join each other, and two of them are longer than any charsmap key.
  */
 export const graphemeClasses = {
   OTHER: 0,
@@ -17,12 +17,12 @@ export const graphemeClasses = {
   PICTOGRAPHIC: 11,
   SPACING_MARK: 12,
   EXTEND: 13,
-  /** Extends graphemes, but not the conjuncts of consonants. */
+  /** Like EXTEND, but ends a consonant conjunct. */
   EXTEND_APART: 14,
   LINKER: 15,
   ZWJ: 16,
 } as const;
 
-/** Low bits of a code point's number in a charsmap: its class. The result is above them. */
+/** Number of low bits that hold the grapheme class in a code point's number. The bits above them hold the result. */
 export const CLASS_BITS = 5;
 export const CLASS_MASK = (1 << CLASS_BITS) - 1;

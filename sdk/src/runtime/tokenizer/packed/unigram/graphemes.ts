@@ -6,7 +6,7 @@ const { CONSONANT, PICTOGRAPHIC, SPACING_MARK, EXTEND, EXTEND_APART, LINKER, ZWJ
 const setOf = (...classes: number[]): number => classes.reduce((set, each) => set | (1 << each), 0);
 
 const EXTENDING = setOf(SPACING_MARK, EXTEND, EXTEND_APART, LINKER, ZWJ);
-/** The classes that continue a grapheme, by its state. */
+/** Classes that continue a grapheme, as a bit set for each state. */
 const FOLLOWING = Array.from({ length: ZWJ + 1 }, () => EXTENDING);
 FOLLOWING[CONTROL] = 0;
 FOLLOWING[CR] = setOf(LF);
@@ -18,15 +18,17 @@ FOLLOWING[T] = FOLLOWING[LVT] = EXTENDING | setOf(T);
 FOLLOWING[LINKER] = EXTENDING | setOf(CONSONANT);
 FOLLOWING[ZWJ] = EXTENDING | setOf(PICTOGRAPHIC);
 
-/** Whether a code point of this class continues a grapheme that is in this state. */
+/** Whether a code point of class `kind` continues a grapheme in this state. */
 export const continues = (state: number, kind: number): boolean => (((FOLLOWING[state] ?? 0) >> kind) & 1) === 1;
 
 /**
- * Returns a grapheme's state after a code point of a class. The state is the class of the last code point, with exceptions:
+ * Returns the state of a grapheme after a code point of class `kind`. The state is usually the class of the last code
+ * point. Exceptions:
  *
- * - `CONSONANT` and `PICTOGRAPHIC` stay when they are extended
- * - `LINKER` is a consonant that a linker follows
- * - `ZWJ` is a pictograph that a joiner follows
+ * - `CONSONANT` and `PICTOGRAPHIC` stay after code points that extend them
+ * - `LINKER` means a consonant and a linker
+ * - `ZWJ` means a pictograph and a zero-width joiner
+ * - `OTHER` follows all other code points that extend a grapheme
  */
 export function stateAfter(state: number, kind: number): number {
   if (kind < SPACING_MARK) return kind;

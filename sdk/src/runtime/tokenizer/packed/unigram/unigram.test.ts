@@ -16,7 +16,7 @@ const notSplit = variant(
 const { encode } = createPackedTokenizer(file, VOCABULARY);
 const idsOf = (text: string) => [...encode(text, 1000).ids];
 
-/** Creates a tokenizer of these pieces after <unk>. It does not normalize, and adds no special tokens. */
+/** Creates a tokenizer with these pieces after <unk>, without normalization and special tokens. */
 const ofPieces = (...vocab: [piece: string, score: number][]) => {
   const json = {
     ...unigramVariants.unigram?.(),
@@ -31,7 +31,7 @@ const ofPieces = (...vocab: [piece: string, score: number][]) => {
 };
 
 describe("a packed Unigram tokenizer", () => {
-  it("chooses the pieces with the largest sum of scores, and of equal sums the one with the longest last piece", () => {
+  it("chooses the pieces with the largest sum of scores, then those with the longest last piece", () => {
     const ids = ofPieces(["a", -1], ["b", -1], ["ab", -3], ["ba", -2], ["bab", -2.5]);
     expect(ids("ab")).toEqual([1, 2]);
     expect(ids("ba")).toEqual([4]);
@@ -39,12 +39,12 @@ describe("a packed Unigram tokenizer", () => {
     expect(ids("aba")).toEqual([1, 4]);
   });
 
-  it("has one token for neighbouring unknown characters", () => {
+  it("encodes a run of unknown characters as one token", () => {
     const ids = ofPieces(["a", -1], ["▁", -1]);
     expect(ids("xyazz z")).toEqual([0, 1, 0, 2, 0]);
   });
 
-  it("replaces a short grapheme by the result of its beginning", () => {
+  it("replaces a short grapheme with the result of its first characters", () => {
     expect(idsOf("ﬁ\u0301ne")).toEqual(idsOf("fine"));
     expect(idsOf("cafe\u0301")).toEqual(idsOf("café"));
     // This grapheme has six bytes, so it is replaced character by character.
@@ -56,7 +56,7 @@ describe("a packed Unigram tokenizer", () => {
     expect(idsOf("a\ud800b\udc00")).toEqual(idsOf("a\ufffdb\ufffd"));
   });
 
-  it("cuts content and keeps <s> and </s>", () => {
+  it("truncates content and keeps <s> and </s>", () => {
     const text = "to be or not to be, that is the question";
     const whole = idsOf(text);
     expect(encode(text, 5)).toEqual({ ids: Int32Array.of(0, ...whole.slice(1, 4), 2), tokens: whole.length });
@@ -64,7 +64,7 @@ describe("a packed Unigram tokenizer", () => {
     expect(idsOf(" \n\u3000")).toEqual([0, 2]);
   });
 
-  it("reads a file that does not begin at a multiple of eight bytes", () => {
+  it("reads a file at an offset that is not a multiple of eight bytes", () => {
     const shifted = new Uint8Array(file.length + 4);
     shifted.set(file, 4);
     expect(createPackedTokenizer(shifted.subarray(4), VOCABULARY).encode("to be", 9).ids).toEqual(

@@ -9,11 +9,11 @@ import { normalizeText } from "./normalize-text.ts";
 import { openVocabulary } from "./vocabulary.ts";
 
 const BLANK = 0x20;
-/** ▁, which pieces have for a blank. */
+/** ▁, which stands for a blank in pieces. */
 const MARKED_BLANK = 0x2581;
 
 /**
- * Creates Unigram, the algorithm of XLM-RoBERTa: splits words into the most probable pieces.
+ * Creates Unigram, XLM-RoBERTa's algorithm, which splits words into the most probable pieces.
  *
  * @throws BertEdgeError `tokenizer_invalid`
  */

@@ -4,25 +4,25 @@ import type { IntegerArray } from "../packed-arrays.ts";
 import { checkIds, invalid, type PackedFile } from "../packed-file.ts";
 import type { UnigramSettings } from "../packed-settings.ts";
 
-/** Pieces with their scores. */
+/** The vocabulary of a Unigram tokenizer: pieces with their scores. */
 export interface UnigramVocabulary {
-  /** Code of each code point: its number among the characters of the vocabulary, from 1 on; 0 for other code points. */
+  /** Code of each code point: its number among the vocabulary's characters, from 1 on; 0 for all other code points. */
   readonly codes: CodePointTable;
-  /** The pieces, as codes. */
+  /** Finds pieces by the codes of their characters. */
   readonly automaton: Automaton;
-  /** [vocabulary size]: the score of each id. */
+  /** [vocabulary size]: score of each token id. */
   readonly scores: Float64Array;
-  /** Id and score of a code point that is no piece. */
+  /** Token id and score of a code point that is not a piece. */
   readonly unknown: number;
   readonly unknownScore: number;
-  /** [256]: ids of the bytes that unknown code points are written in; empty where `unknown` stands for them. */
+  /** [256]: token ids of bytes, which encode unknown code points. Empty if unknown code points get the id `unknown`. */
   readonly byteIds: IntegerArray;
 }
 
 const BYTES = 256;
 
 /**
- * Checks that all pieces have a score and an id below the vocabulary size.
+ * Opens the vocabulary of a packed tokenizer. Checks that all pieces have a score and an id below the vocabulary size.
  *
  * @throws BertEdgeError `tokenizer_invalid`
  */

@@ -2,18 +2,21 @@ import { type CodePointTable, damagedTable, numberOf, openCodePoints } from "../
 import type { IntegerArray, TokenizerArrays } from "../packed-arrays.ts";
 import { type Character, CLASS_SHIFT, DROPPED } from "./character.ts";
 
-/** The characters that each code point is normalized to. Its number in the table is the index of its result. */
+/**
+ * Maps each code point to its normalized characters, its result. The code point's number in the table is the index of the
+ * result.
+ */
 export interface CharacterTable extends CodePointTable {
   /** [results + 1]: index of the first character of each result. */
   readonly resultStart: IntegerArray;
-  /** The characters of all results. */
+  /** Characters of all results, one result after the other. */
   readonly symbols: IntegerArray;
 }
 
-/** The result of Hangul syllables, which are decomposed by arithmetic. */
+/** Index that stands for the result of all Hangul syllables, which are decomposed by arithmetic. */
 export const HANGUL_RESULT = 0;
 
-// https://www.unicode.org/versions/Unicode16.0.0/core-spec/chapter-3/#G56669
+// Constants of Hangul decomposition: https://www.unicode.org/versions/Unicode16.0.0/core-spec/chapter-3/#G56669
 const SYLLABLES = 0xac00;
 const LAST_SYLLABLE = 0xd7a3;
 const LEADING = 0x1100;
@@ -22,7 +25,11 @@ const TRAILING = 0x11a7;
 const TRAILING_COUNT = 28;
 const VOWEL_AND_TRAILING_COUNT = 588;
 
-/** @throws BertEdgeError `tokenizer_invalid` */
+/**
+ * Opens the character table of a packed tokenizer.
+ *
+ * @throws BertEdgeError `tokenizer_invalid`
+ */
 export function openCharacters(arrays: TokenizerArrays<"wordpiece">): CharacterTable {
   const { resultStart, symbols } = arrays;
   const ascending = resultStart.every((start, i) => i === 0 || start >= (resultStart[i - 1] as number));
@@ -31,16 +38,16 @@ export function openCharacters(arrays: TokenizerArrays<"wordpiece">): CharacterT
 }
 
 /**
- * Normalizes a text: cleans it, decomposes it, sorts and strips its marks, and lowers its case, each if the tokenizer does.
- * Lone surrogates are read as U+FFFD.
+ * Normalizes a text: cleans, decomposes, sorts and strips marks, and converts to lower case, as the tokenizer's table
+ * defines. Lone surrogates are read as U+FFFD.
  *
- * @throws BertEdgeError `tokenizer_invalid` when a result is missing; checking all results on opening would take longer than
- *   a text does
+ * @throws BertEdgeError `tokenizer_invalid` if a result is missing. This is not checked on opening, because checking all
+ *   results takes longer than normalizing a text.
  */
 export function normalize(table: CharacterTable, text: string): Character[] {
   const { resultStart, symbols } = table;
   const normalized: Character[] = [];
-  // Index of the first mark after the last character of combining class 0, and whether the marks from there are unsorted.
+  // Index of the first mark after the last character of combining class 0; whether the marks from there on are unsorted.
   let marks = 0;
   let disordered = false;
   const add = (codePoint: number): void => {
@@ -85,7 +92,7 @@ function lettersOf(codePoint: number): number[] {
   return trailing > 0 ? [leading, vowel, TRAILING + trailing] : [leading, vowel];
 }
 
-/** Sorts the marks from `from` on by combining class; marks of one class keep their order. */
+/** Sorts the marks from index `from` on by combining class. Marks of the same class keep their order. */
 function sortMarks(normalized: Character[], from: number): void {
   const marks = normalized.splice(from);
   for (const mark of marks.sort((a, b) => (a >>> CLASS_SHIFT) - (b >>> CLASS_SHIFT))) normalized.push(mark);

@@ -2,18 +2,18 @@ import { type Automaton, type AutomatonPosition, follow, longestToken, START } f
 import type { WordPieceSettings } from "../packed-settings.ts";
 import { type Character, ISOLATED, SPACE } from "./character.ts";
 
-/** Appends the ids of a part of a normalized text. */
+/** Appends the token ids of a part of a normalized text. */
 export type WordSplitter = (characters: readonly Character[], start: number, end: number, ids: number[]) => void;
 
 /**
- * Creates a function that splits a text at white space and around punctuation, and each word into tokens: again and again
- * the longest token that the rest of the word begins with.
+ * Creates a function that splits a text at white space and around punctuation, and then splits each word into tokens. Each
+ * token is the longest one at the start of the rest of the word.
  */
 export function createWordSplitter(
   { continuation, longestWord, unknown }: WordPieceSettings,
   automaton: Automaton,
 ): WordSplitter {
-  /** The automaton's position after "##"; undefined where no token begins so. */
+  /** Position of the automaton after the prefix "##"; undefined if no token begins with the prefix. */
   const inside = continuation.reduce<AutomatonPosition | undefined>(
     (position, code) => position && follow(automaton, position, code),
     START,

@@ -8,7 +8,7 @@ import { normalize, openCharacters } from "./characters.ts";
 import { createWordSplitter } from "./split-words.ts";
 
 /**
- * Creates WordPiece, the algorithm of BERT: normalizes character by character, and splits words into the longest tokens.
+ * Creates WordPiece, BERT's algorithm: normalizes character by character, and splits words into the longest tokens.
  *
  * @throws BertEdgeError `tokenizer_invalid`
  */
@@ -38,7 +38,7 @@ function charactersText(characters: readonly Character[]): SplittableText {
   };
 }
 
-/** Finds the added tokens that are in the automaton, behind `addedCode`; undefined where there are none. */
+/** Creates a finder of the added tokens that the automaton has after `addedCode`; undefined if there are none. */
 function automatonFinder(
   { added, addedCode }: WordPieceSettings,
   automaton: Automaton,
