@@ -5,11 +5,11 @@ import { errorStatus, type HttpErrorCode } from "#sdk/serve/contract/errors.ts";
 const codes = Object.keys(errorCodes).sort() as (keyof typeof errorCodes)[];
 
 const clientCodes = {
-  connection: ["ConnectionError", "The service could not be reached, or the answer is not bert-edge's."],
+  connection: ["ConnectionError", "The service could not be reached, or the response does not come from bert-edge."],
   timeout: ["TimeoutError", "No answer came within `timeoutMs`."],
   "http_<status>": [
     "by status: AuthenticationError, InvalidRequestError or UnavailableError",
-    "The answer has no error body of bert-edge's; it may come from a proxy.",
+    "The response has no bert-edge error body. It may come from a proxy.",
   ],
 } satisfies Record<Exclude<ClientErrorCode, HttpErrorCode | `http_${number}`> | "http_<status>", [string, string]>;
 
@@ -30,7 +30,7 @@ export const errorsPage = (): string => `# Error codes
 <!-- Written from sdk/src/artifact/error-codes.ts. Update: npx vitest run test/docs/errors-page.test.ts --update -->
 
 Every error that bert-edge throws on purpose is a \`BertEdgeError\` with a \`code\`, a \`message\` (what happened, to what) and,
-where there is one, a \`hint\` (what to do). The type \`ErrorCode\` of \`bert-edge\` lists the codes. Codes are stable; messages and
+usually, a \`hint\` (what to do). The type \`ErrorCode\` of \`bert-edge\` lists the codes. Codes are stable; messages and
 hints may change.
 
 ${table(
@@ -40,8 +40,8 @@ ${table(
 
 ## Over HTTP
 
-The body of an error is \`{"error": {"code", "message", "hint"}}\`; on \`/v1/embeddings\` it has OpenAI's form. Only these codes leave
-a deployment. Every other error is logged, and answered with \`model_unavailable\` or \`internal\`.
+The body of an error is \`{"error": {"code", "message", "hint"}}\`; on \`/v1/embeddings\` it has OpenAI's format. Only these codes are
+sent to clients. Every other error is logged, and clients get \`model_unavailable\` or \`internal\`.
 
 ${table(
   ["code", "HTTP status"],
@@ -50,7 +50,7 @@ ${table(
 
 ## In the client
 
-\`BertEdge\` of \`bert-edge/client\` throws subclasses of \`BertEdgeClientError\`. Their \`code\` is the service's, or one of these:
+\`BertEdge\` of \`bert-edge/client\` throws subclasses of \`BertEdgeClientError\`. Their \`code\` is the code of the service, or one of these:
 
 ${table(
   ["code", "class", "when"],

@@ -7,7 +7,7 @@ export interface Artifact {
   readonly manifest: Manifest;
   /** First 12 digits of the manifest's SHA-256: the same content has the same version. */
   readonly version: string;
-  /** Time and memory of the targets. They are no part of the version. */
+  /** Time and memory of the targets. The version does not cover them. */
   readonly measurements: Measurements;
   /**
    * Reads a file that the manifest lists, and checks it against its hash.
@@ -19,12 +19,12 @@ export interface Artifact {
    * Streams a file that the manifest lists into its destination, and checks it chunk by chunk. After an error, only the
    * bytes that were reported as checked are valid.
    *
-   * @throws BertEdgeError `artifact_corrupt`, `storage_unavailable`; `buffer_invalid` when the destination has another size
+   * @throws BertEdgeError `artifact_corrupt`, `storage_unavailable`; `buffer_invalid` when the destination's size differs
    */
   readInto(file: string, destination: Destination): Promise<void>;
 }
 
-/** An artifact that can be published: `publish` stores the manifest as these bytes. */
+/** An artifact that can be published: it also has the bytes of its manifest. */
 export interface PublishableArtifact extends Artifact {
   readonly manifestBytes: Uint8Array<ArrayBuffer>;
 }

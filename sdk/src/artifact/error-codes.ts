@@ -1,6 +1,6 @@
 /**
- * Every error code of the package, with the case it stands for and what helps. `docs/errors.md` is written from this table.
- * Other modules import its type only, so that no bundle carries the texts.
+ * Every error code of the package: when it occurs, and how to fix it. `docs/errors.md` is generated from this table.
+ * Other modules import only its type, so no bundle contains these texts.
  */
 export const errorCodes = {
   // Reading and publishing
@@ -17,7 +17,7 @@ export const errorCodes = {
     fix: "Prepare with `--targets edge` only, or publish to a bucket.",
   },
   buffer_invalid: {
-    when: "`readInto` got a buffer of another size than the file.",
+    when: "`readInto` got a buffer whose size differs from the file's.",
     fix: "Allocate the size that the manifest lists for the file.",
   },
   manifest_invalid: {
@@ -33,7 +33,7 @@ export const errorCodes = {
     fix: "Publish the model again under its own name.",
   },
   setting_invalid: {
-    when: "A setting is missing or not valid; the message names it.",
+    when: "A setting is missing or not valid. The message names it.",
     fix: "Set the variable or option that the message names.",
   },
   storage_unavailable: {
@@ -46,7 +46,7 @@ export const errorCodes = {
     fix: "Check that the engine's package is installed and that the artifact was prepared by this version.",
   },
   engine_mismatch: {
-    when: "The artifact's target was prepared for another engine.",
+    when: "The artifact's target was prepared for a different engine.",
     fix: "Use the engine that the message names, or prepare the model again.",
   },
   input_invalid: {
@@ -62,11 +62,11 @@ export const errorCodes = {
     fix: "Prepare the model again.",
   },
   model_unavailable: {
-    when: "The model did not load in time, or cannot be loaded now.",
-    fix: "Try again shortly. If it persists, check the object store and the log.",
+    when: "The model did not load in time, or loading it failed.",
+    fix: "Try again in a few seconds. If the error stays, check the object store and the log.",
   },
   model_version: {
-    when: "The model file was written for another version of the WebAssembly engine.",
+    when: "The model file was written for a different version of the WebAssembly engine.",
     fix: "Prepare the model again, or deploy the version of bert-edge that prepared it.",
   },
   package_missing: {
@@ -95,7 +95,7 @@ export const errorCodes = {
   },
   worker_failed: {
     when: "A worker thread of the engine ended during a request.",
-    fix: "The worker is replaced. If it recurs, report the texts' token counts.",
+    fix: "Nothing to do: the worker is replaced. If it happens again, report the texts' token counts.",
   },
   // Requests
   body_too_large: { when: "The request body is larger than `maxBodyBytes`.", fix: "Send fewer or shorter texts." },
@@ -131,52 +131,52 @@ export const errorCodes = {
     when: "The region did not answer, or answered with an error. The edge answers instead.",
     fix: "Check REGION_URL, REGION_KEY and the region's log.",
   },
-  request_invalid: { when: "The request body has the wrong form.", fix: "Correct the field that the message names." },
+  request_invalid: { when: "The request body has the wrong format.", fix: "Correct the field that the message names." },
   route_unknown: { when: "There is no such route.", fix: "Use `POST /v1/embed` or `POST /v1/embeddings`." },
   too_many_inputs: { when: "The request has more texts than the deployment takes.", fix: "Send several requests." },
-  // Preparing a model: what it is made from
+  // Preparing a model: its input
   checkpoint_invalid: {
-    when: "A file of the model folder is damaged, or contradicts another one.",
+    when: "A file of the model folder is damaged, or contradicts another file in it.",
     fix: "Download or save the model again. The message names the file.",
   },
   checkpoint_missing: {
     when: "The model folder, or a file it needs, does not exist.",
-    fix: "Give a folder as save_pretrained() or Optimum writes it.",
+    fix: "Give a folder that save_pretrained() or Optimum wrote.",
   },
   checkpoint_unsupported: {
     when: "The model's architecture or one of its settings is not supported.",
-    fix: "The message lists what is supported.",
+    fix: "Use a supported model. The message lists what is supported.",
   },
   export_unsupported: {
-    when: "The folder's model.onnx is not a float32 export with open sizes.",
+    when: "The folder's model.onnx is not a float32 export with dynamic batch and sequence sizes.",
     fix: "Export it again with Optimum, or give model.safetensors.",
   },
   external_data_invalid: {
     when: "The external data of an ONNX file is missing or damaged.",
-    fix: "Keep the data file beside the .onnx file, or export again.",
+    fix: "Put the data file into the folder of the .onnx file, or export the model again.",
   },
   file_changed: {
     when: "A file changed while it was read.",
-    fix: "Run the command again when nothing writes the file.",
+    fix: "Run the command again, and do not change the file while it runs.",
   },
   graph_invalid: { when: "The ONNX graph contradicts itself.", fix: "Export the model again." },
   onnx_invalid: { when: "The file is not a valid ONNX file.", fix: "Export the model again." },
   onnx_missing: { when: "The ONNX file does not exist or cannot be read.", fix: "Correct the path." },
   safetensors_invalid: { when: "The file is not a valid safetensors file.", fix: "Download or save the model again." },
   tensor_dtype: {
-    when: "A weight has a data type that cannot be computed with.",
+    when: "A weight has a data type that is not supported.",
     fix: "Save the model in float32, float16 or bfloat16.",
   },
   tensor_shape: { when: "A tensor's shape does not match its data.", fix: "Save or export the model again." },
   weights_invalid: { when: "A weight is NaN or infinite.", fix: "Train or download the model again." },
-  // Preparing a model: what is made of it
+  // Preparing a model: its result
   aborted: {
     when: "The caller's AbortSignal stopped the work.",
-    fix: "Start it again to finish it; nothing was written.",
+    fix: "Start it again. Nothing was written.",
   },
   accuracy_gate: {
     when: "A quantized model differs too much from the float32 model.",
-    fix: "Give calibration texts of your own, or drop the target. The message says what each layer costs.",
+    fix: "Give your own calibration texts, or leave the target out. The message lists the accuracy loss of each layer.",
   },
   calibration_failed: {
     when: "The process that observes activations ended without a result.",
@@ -190,7 +190,10 @@ export const errorCodes = {
     when: "`int8-static` got neither calibration texts nor a tokenizer.",
     fix: "Give `--tokenizer <folder>`.",
   },
-  data_invalid: { when: "A data file for a task has the wrong form.", fix: "Correct the line that the message names." },
+  data_invalid: {
+    when: "A data file for a task has the wrong format.",
+    fix: "Correct the line that the message names.",
+  },
   data_missing: { when: "A data file for a task does not exist.", fix: "Correct the path." },
   data_unsuitable: {
     when: "The data does not fit the model's task, or cannot be scored.",
@@ -198,11 +201,11 @@ export const errorCodes = {
   },
   engine_unsupported: {
     when: "The WebAssembly engine cannot run this graph.",
-    fix: "`prepare` then uses onnxruntime-web by itself; the message names the node.",
+    fix: "`prepare` then uses onnxruntime-web instead. The message names the node.",
   },
   fusion_incomplete: {
     when: "A part of the graph could not be fused.",
-    fix: "Report the model, or look at what `bert-edge optimize` prints.",
+    fix: "Run `bert-edge optimize` to see which nodes are not fused, and report the model.",
   },
   inputs_unknown: {
     when: "The graph has no input named `input_ids`.",
@@ -213,12 +216,12 @@ export const errorCodes = {
     fix: "Check that the weights were loaded when the model was saved.",
   },
   name_invalid: {
-    when: "The model's name has characters that object keys and URLs cannot have.",
-    fix: "Use 1-64 of a-z 0-9 . _ - with `--name`.",
+    when: "The model's name has characters that are not allowed in object keys and URLs.",
+    fix: "Give `--name` with 1 to 64 of the characters a-z 0-9 . _ -",
   },
   nothing_to_quantize: {
     when: "No weight of the model can be quantized.",
-    fix: "Check that the file is a float32 model, not one that is quantized already.",
+    fix: "Check that the file is a float32 model that is not quantized yet.",
   },
   out_occupied: {
     when: "The output folder holds files that are not an artifact.",
@@ -227,27 +230,27 @@ export const errorCodes = {
   out_unwritable: { when: "The output cannot be written.", fix: "Give a path in a folder that exists." },
   parity_exceeded: {
     when: "The rewritten model differs from the original.",
-    fix: "This is a fault of bert-edge: report the model.",
+    fix: "This is a bug in bert-edge: report the model.",
   },
   parity_failed: {
     when: "The process that compares models ended without a result.",
     fix: "Check that memory suffices (several times the model's size).",
   },
   parity_impossible: {
-    when: "The original and the result cannot both be run, so they cannot be compared.",
+    when: "The original or the result cannot be run, so they cannot be compared.",
     fix: "Check that the original runs in onnxruntime, or pass `--no-parity`.",
   },
   quantize_opset: {
-    when: "The ONNX opset is too old for this kind of quantization.",
+    when: "The ONNX opset is too old for this quantization mode.",
     fix: "Export with opset 13 or newer.",
   },
   service_failed: {
-    when: "A service that `bert-edge dev` starts ended or did not answer.",
+    when: "A service that `bert-edge dev` started has ended or did not answer.",
     fix: "Read the output in the message, or run with `--verbose`.",
   },
   texts_not_encoded: {
     when: "The process that tokenizes texts ended without a result.",
-    fix: "Check that tokenizer.json is one that transformers can load.",
+    fix: "Check that transformers can load tokenizer.json.",
   },
 } as const satisfies Record<string, { readonly when: string; readonly fix: string }>;
 

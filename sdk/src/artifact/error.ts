@@ -1,10 +1,10 @@
 import type { ErrorCode } from "./error-codes.ts";
 
 /**
- * The base of every error that this package throws on purpose.
+ * The class of every error that this package throws on purpose.
  *
- * `message` says what went wrong and where, `hint` how to fix it. Programs should branch on `code`, which is stable across
- * versions.
+ * `message` says what went wrong and where, `hint` how to fix it. Programs should branch on `code`, which stays the
+ * same across versions.
  */
 export class BertEdgeError extends Error {
   override readonly name: string = "BertEdgeError";

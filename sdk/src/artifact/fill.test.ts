@@ -10,18 +10,18 @@ import { CHUNK_BYTES } from "./manifest.ts";
 
 const content = (size: number) => Uint8Array.from({ length: size }, (_, i) => (i * 31 + (i >> 10)) % 256);
 
-/** Around none to three chunks. */
+/** File sizes within 2 bytes of 0, 1, 2 or 3 chunks. */
 const fileSize = fc
   .tuple(fc.nat(3), fc.integer({ min: -2, max: 2 }))
   .map(([chunks, more]) => Math.max(0, chunks * CHUNK_BYTES + more));
 
-/** Sizes of pieces: empty ones, ones that end where chunks do, and ones that span several. */
+/** Sizes of the pieces that a transfer delivers: none, a part of a chunk, a whole chunk, more than two chunks. */
 const pieceSizes = fc.array(
   fc.oneof(fc.constantFrom(0, 1, CHUNK_BYTES - 1, CHUNK_BYTES, 2 * CHUNK_BYTES + 1), fc.nat(CHUNK_BYTES)),
   { minLength: 1, maxLength: 6 },
 );
 
-/** Delivers `bytes` in pieces of these sizes, over and over; what was delivered is overwritten, as drivers do. */
+/** Delivers `bytes` in pieces of these sizes, then in whole chunks. Overwrites each delivered piece, as drivers do. */
 const inPieces = (bytes: Uint8Array, sizes: readonly number[]) => async (deliver: Deliver) => {
   for (let at = 0, turn = 0; at < bytes.length; turn++) {
     const size = turn < sizes.length ? (sizes[turn] as number) : CHUNK_BYTES;
@@ -36,7 +36,7 @@ const inPieces = (bytes: Uint8Array, sizes: readonly number[]) => async (deliver
 const flipped = (bytes: Uint8Array, at: number): Uint8Array => bytes.with(at, (bytes[at] as number) ^ 1);
 
 describe("fill", () => {
-  it("fills its target, and nothing beside it, whatever the pieces are", async () => {
+  it("fills exactly its destination, for any sizes of pieces", async () => {
     await fc.assert(
       fc.asyncProperty(fileSize, pieceSizes, async (size, sizes) => {
         const bytes = content(size);
@@ -56,7 +56,7 @@ describe("fill", () => {
     expect(Buffer.compare(new Uint8Array(buffer, 64, bytes.length), bytes)).toBe(0);
   });
 
-  it("fills WebAssembly memory that grows meanwhile", async () => {
+  it("fills WebAssembly memory that grows during the transfer", async () => {
     const bytes = content(3 * CHUNK_BYTES);
     const memory = new WebAssembly.Memory({ initial: 49 });
     const destination: Destination = {
@@ -68,7 +68,7 @@ describe("fill", () => {
     expect(Buffer.compare(destination.bytes(), bytes)).toBe(0);
   });
 
-  it("tells of every chunk that is right, and of none that is not", async () => {
+  it("reports every chunk that matches its hash, and no other", async () => {
     const bytes = content(2 * CHUNK_BYTES + 5);
     const file = await describeFile(bytes);
     const toldOf = async (sent: Uint8Array) => {
@@ -84,7 +84,7 @@ describe("fill", () => {
     }
   });
 
-  it("stops when who is told throws", async () => {
+  it("stops when `checked` throws", async () => {
     const bytes = content(4 * CHUNK_BYTES);
     let delivered = 0;
     const destination: Destination = {
@@ -104,7 +104,7 @@ describe("fill", () => {
     expect(delivered).toBe(1);
   });
 
-  it("lets others have their turn after every piece", async () => {
+  it("awaits `turn` after every piece", async () => {
     const bytes = content(10);
     const turns: number[] = [];
     let pieces = 0;
@@ -119,7 +119,7 @@ describe("fill", () => {
     expect(turns).toEqual([0, 1, 2, 3, 4]);
   });
 
-  it("finds one flipped bit anywhere, names its chunk, and asks for no more than one chunk after that", async () => {
+  it("finds one flipped bit anywhere, names its chunk, and reads at most one more chunk", async () => {
     await fc.assert(
       fc.asyncProperty(fileSize, fc.nat(), pieceSizes, async (size, seed, sizes) => {
         fc.pre(size > CHUNK_BYTES);
@@ -144,7 +144,7 @@ describe("fill", () => {
     );
   });
 
-  it("refuses what ends too early or too late, at any byte and in any pieces", async () => {
+  it("refuses a file that is too short or too long, in any pieces", async () => {
     await fc.assert(
       fc.asyncProperty(fileSize, fc.nat(), pieceSizes, async (size, seed, sizes) => {
         const bytes = content(size + 1);
@@ -162,7 +162,7 @@ describe("fill", () => {
     );
   });
 
-  it("checks a file without hashes of chunks by its whole, and every bit of it", async () => {
+  it("checks every bit of a file without chunk hashes", async () => {
     const sized = fc.uint8Array({ minLength: 1, maxLength: 64 });
     await fc.assert(
       fc.asyncProperty(sized, fc.nat(), async (bytes, seed) => {
@@ -215,8 +215,8 @@ describe("fill", () => {
 
   it.each([
     ["is right", content(2 * CHUNK_BYTES)],
-    ["is wrong, of which nobody else hears", flipped(content(2 * CHUNK_BYTES), 0)],
-  ])("passes on why a transfer failed after a chunk that %s", async (_, sent) => {
+    ["is wrong, without an unhandled rejection", flipped(content(2 * CHUNK_BYTES), 0)],
+  ])("throws the error of a transfer that fails after a chunk that %s", async (_, sent) => {
     const unheard = vi.fn();
     process.on("unhandledRejection", unheard);
     const digest = vi.spyOn(crypto.subtle, "digest");
@@ -224,7 +224,7 @@ describe("fill", () => {
     digest.mockClear();
     const filling = fill(into(new Uint8Array(file.size)), file, "x", async (deliver) => {
       await deliver(sent.subarray(0, CHUNK_BYTES + 1));
-      // The chunk is checked, and whatever is wrong with it has been thrown.
+      // Waits until the chunk is checked and its error, if any, was thrown.
       await Promise.all(digest.mock.results.map(({ value }) => value));
       await nextTurn();
       throw new Error("the line is dead");
@@ -240,8 +240,8 @@ describe("fill", () => {
     ["missing", () => Promise.resolve(false), "models/x is missing."],
     ["too short", inPieces(bytesOf("ab"), []), "models/x has 2 bytes instead of 3."],
     ["too long", inPieces(bytesOf("abcd"), []), "models/x has more than 3 bytes."],
-    ["other", inPieces(bytesOf("abd"), []), "models/x does not match its SHA-256."],
-  ])("says where a file is %s and what to do", async (_, transfer, message) => {
+    ["changed", inPieces(bytesOf("abd"), []), "models/x does not match its SHA-256."],
+  ])("names a file that is %s, and says what to do", async (_, transfer, message) => {
     await expect(
       fill(into(new Uint8Array(3)), await describeFile(bytesOf("abc")), "models/x", transfer),
     ).rejects.toMatchObject({
@@ -252,12 +252,12 @@ describe("fill", () => {
     });
   });
 
-  it.each([2, 4])("refuses a target of %d bytes for a file of 3 before anything is transferred", async (length) => {
+  it.each([2, 4])("refuses a destination of %d bytes for a file of 3, and transfers nothing", async (length) => {
     const transfer = vi.fn();
     const filling = fill(into(new Uint8Array(length)), await describeFile(bytesOf("abc")), "x", transfer);
     await expect(filling).rejects.toMatchObject({
       code: "buffer_invalid",
-      message: `x has 3 bytes, and the buffer for it ${length}.`,
+      message: `x has 3 bytes, but its buffer has ${length}.`,
     });
     expect(transfer).not.toHaveBeenCalled();
   });

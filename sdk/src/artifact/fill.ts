@@ -2,30 +2,30 @@ import { BertEdgeError } from "./error.ts";
 import { CHUNK_BYTES, type ManifestFile } from "./manifest.ts";
 import { sha256Hex } from "./sha256.ts";
 
-/** Takes the next bytes of a file. They are overwritten once the returned promise is settled. */
+/** Takes the next bytes of a file. The caller may overwrite them once the returned promise has settled. */
 export type Deliver = (piece: Uint8Array) => Promise<void>;
 
-/** Where a file's bytes go. */
+/** The memory that a file is read into. */
 export interface Destination {
-  /** As many as the file has. Asked for again with every piece: WebAssembly memory may grow while they come. */
+  /** Returns the memory, of the file's size. Called for every piece, because WebAssembly memory may have grown. */
   bytes(): Uint8Array<ArrayBuffer>;
-  /** Told, whenever more have come and are right, how many those are from the first one on. What it throws stops the rest. */
+  /** Called after each valid chunk: the first `count` bytes match their hashes. An error that it throws stops the transfer. */
   checked?(count: number): void;
-  /** Awaited after every piece: others have their turn. */
+  /** Awaited after every piece, so that other work can run. */
   turn?(): Promise<void> | undefined;
 }
 
-/** A buffer as a destination. */
+/** Returns a destination that fills this buffer. */
 export const into = (buffer: Uint8Array<ArrayBuffer>): Destination => ({ bytes: () => buffer });
 
 /**
- * Fills `destination` with a file as it comes. Each chunk is hashed in place while the next one arrives; a wrong one stops the
- * transfer. A file without hashes of chunks is one chunk.
+ * Fills `destination` with a file while it is transferred. Each chunk is hashed in place while the next one arrives. A chunk
+ * with a wrong hash stops the transfer. A file without chunk hashes is one chunk.
  *
  * @param where names the file in messages
- * @param transfer hands all bytes of the file to its argument, in order; false when there is no such file
- * @throws BertEdgeError `artifact_corrupt` unless the bytes are those that were hashed when the artifact was written,
- *   `buffer_invalid` unless `destination` has the file's size, and what `transfer` throws
+ * @param transfer passes all bytes of the file to its argument, in order; resolves to false when there is no such file
+ * @throws BertEdgeError `artifact_corrupt` when the bytes do not match their hashes, `buffer_invalid` when `destination`
+ *   does not have the file's size, and the errors of `transfer`
  */
 export async function fill(
   destination: Destination,
@@ -35,8 +35,8 @@ export async function fill(
 ): Promise<void> {
   const { length } = destination.bytes();
   if (length !== size) {
-    throw new BertEdgeError("buffer_invalid", `${where} has ${size} bytes, and the buffer for it ${length}.`, {
-      hint: "Pass exactly as many bytes as the manifest says.",
+    throw new BertEdgeError("buffer_invalid", `${where} has ${size} bytes, but its buffer has ${length}.`, {
+      hint: "Pass a buffer of exactly the size that the manifest lists.",
     });
   }
   const hashes = chunks ?? [sha256];
@@ -53,12 +53,12 @@ export async function fill(
     destination.checked?.(to);
   }
 
-  /** Begins to check what is complete, one chunk at a time. */
+  /** Starts to check the chunks that are complete, one at a time. */
   async function checkFilled(): Promise<void> {
     for (; next < hashes.length && start(next + 1) <= filled; next++) {
       await checking;
       checking = check(next);
-      // Awaited when the next chunk is complete: until then nobody else listens.
+      // The error is thrown by the next `await checking`. Until then it must not count as an unhandled rejection.
       checking.catch(() => {});
     }
   }
@@ -78,5 +78,5 @@ export async function fill(
 
 const corrupt = (where: string, fault: string) =>
   new BertEdgeError("artifact_corrupt", `${where} ${fault}.`, {
-    hint: "The copy is damaged: remove it, then publish or prepare the artifact again (publishing sends only what is not there).",
+    hint: "Remove the damaged copy, then publish or prepare the artifact again. `publish` sends only missing files.",
   });

@@ -12,7 +12,7 @@ it.each([
   expect(keyPrefix(path)).toBe(prefix);
 });
 
-it("derives flat keys from a hash and from a model's name", () => {
+it("derives keys from a file's hash and from a model's name", () => {
   const sha256 = "0123456789abcdef".repeat(4);
   expect(blobKey(sha256)).toBe(`blobs/sha256/${sha256}`);
   expect(pointerKey("small")).toBe("models/small/current.json");

@@ -1,4 +1,4 @@
-/** Key of a file, named by its content. The object never changes and may be cached for ever. */
+/** Key of a file, derived from its content. The object never changes, so it may be cached forever. */
 export const blobKey = (sha256: string): string => `blobs/sha256/${sha256}`;
 
 /** Key of the pointer to a model's current version: the only object that changes. */
@@ -7,10 +7,10 @@ export const pointerKey = (name: string): string => `models/${name}/current.json
 /** A model's version: the first 12 digits of its manifest's SHA-256. */
 export const versionOf = (manifestSha256: string): string => manifestSha256.slice(0, 12);
 
-/** Encodes a key as the path of a URL. Slashes stay. */
+/** Encodes a key as the path of a URL. Slashes stay as they are. */
 export const urlPath = (key: string): string => key.split("/").map(encodeURIComponent).join("/");
 
-/** Returns the prefix of all keys in a folder: `team-a/` for `team-a` and for `team-a/`, nothing for the top. */
+/** Returns the prefix of all keys in a folder: `team-a/` for `team-a` and for `team-a/`, an empty string for the root. */
 export function keyPrefix(path: string): string {
   const trimmed = path.replace(/\/+$/, "");
   return trimmed && `${trimmed}/`;

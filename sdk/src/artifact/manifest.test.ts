@@ -25,7 +25,7 @@ describe("parseManifest", () => {
     expect(parseManifest(JSON.stringify(manifest), "here")).toEqual(manifest);
   });
 
-  it("reads classifiers, which need labels and no pooling", () => {
+  it("reads classifiers, which have labels and no pooling", () => {
     const { pooling, normalize, dimensions, ...rest } = manifest as EmbedManifest;
     const classifier = { ...rest, task: "classify", labels: ["no", "yes"] };
     expect(parseManifest(JSON.stringify(classifier), "here")).toEqual(classifier);
@@ -41,7 +41,7 @@ describe("parseManifest", () => {
     expect(parseManifest(JSON.stringify(whole), "here")).toEqual(whole);
   });
 
-  it("keeps hashes of chunks, and refuses a number of them that does not match the size", () => {
+  it("keeps chunk hashes, and refuses a number of hashes that does not match the file's size", () => {
     const withChunks = (size: number, count: number) => {
       const file = { sha256, size, chunks: Array.from({ length: count }, () => sha256) };
       return { files: { ...manifest.files, "model.onnx": file } };
@@ -67,7 +67,7 @@ describe("parseManifest", () => {
     expect(parseManifest(JSON.stringify({ ...manifest, colour: "green" }), "here")).toEqual(manifest);
   });
 
-  it("says where the text came from, what is wrong with it and how to get a better one", () => {
+  it("names the source of the text, says what is wrong with it and how to fix it", () => {
     expect(() => parseManifest("<html>", "s3(models)/small")).toThrow(
       expect.objectContaining({
         code: "manifest_invalid",
@@ -103,13 +103,13 @@ describe("parseManifest", () => {
   });
 
   it.each(["constructor", "toString", "__proto__"])(
-    "does not accept %s, a property of every object, as a file",
+    "does not accept %s, a property of every object, as a file name",
     (name) => {
       expect(refused({ tokenizer: { kind: "packed", file: name } })).toThrow(invalid("must be listed in files"));
     },
   );
 
-  it("answers any change of any key with a manifest or with manifest_invalid", () => {
+  it("returns a manifest or throws manifest_invalid, for any change of any key", () => {
     const paths = places(manifest);
     fc.assert(
       fc.property(fc.nat(paths.length - 1), fc.option(fc.jsonValue(), { nil: undefined }), (at, value) => {
@@ -120,7 +120,7 @@ describe("parseManifest", () => {
     );
   });
 
-  it("answers any text with manifest_invalid, also the start of a manifest", () => {
+  it("throws manifest_invalid for any other text, including a truncated manifest", () => {
     const whole = JSON.stringify(manifest);
     const text = fc.oneof(
       fc.string(),
@@ -137,13 +137,13 @@ describe("parseManifest", () => {
 });
 
 describe("sentenceEncoder", () => {
-  it("returns manifests of sentence encoders, and refuses classifiers by name", () => {
+  it("returns manifests of sentence encoders; refuses a classifier and names it", () => {
     expect(sentenceEncoder(manifest)).toBe(manifest);
     const classifier = { ...manifest, task: "classify", labels: ["no"] } as Manifest;
     expect(() => sentenceEncoder(classifier)).toThrow(
       expect.objectContaining({
         code: "task_unsupported",
-        message: "small is a classifier; these are not served yet.",
+        message: "small is a classifier, and classifiers cannot be served yet.",
       }),
     );
   });

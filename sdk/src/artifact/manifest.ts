@@ -18,7 +18,7 @@ export const ModelName = v.pipe(
   v.regex(/^[a-z0-9][a-z0-9._-]{0,63}$/, "must be 1-64 of a-z 0-9 . _ - and start with a letter or digit"),
 );
 
-/** Artifact folders are flat: a name can never point outside. */
+/** A file name without slashes, so that it can never point outside of the artifact folder. */
 const FileName = v.pipe(v.string(), v.regex(/^[A-Za-z0-9][A-Za-z0-9._-]*$/, "must be a plain file name"));
 
 /**
@@ -31,7 +31,7 @@ export const FileContent = { sha256: Sha256, size: v.pipe(v.number(), v.integer(
 const File = v.pipe(
   v.object({
     ...FileContent,
-    /** SHA-256 of each `CHUNK_BYTES` in turn; the last chunk may be shorter. */
+    /** SHA-256 of each chunk of `CHUNK_BYTES`; the last chunk may be shorter. */
     chunks: v.optional(v.array(Sha256)),
   }),
   v.check(
@@ -75,7 +75,7 @@ const Tokenizer = v.variant("kind", [
   v.object({ kind: v.literal("json"), json: v.string(), config: v.string() }),
 ]);
 
-/** What the model computes from hidden states: a sentence vector, or logits of labels. */
+/** The model's task. An encoder computes a sentence vector from hidden states, a classifier computes logits of labels. */
 const Task = v.variant("task", [
   v.object({
     task: v.literal("embed"),
@@ -90,7 +90,7 @@ const Common = v.pipe(
   v.object({
     format: v.literal(MANIFEST_FORMAT),
     name: ModelName,
-    /** Longest input in tokens, special tokens included: at least two of these and one other. */
+    /** Longest input in tokens: at least two special tokens and one other. */
     maxTokens: v.pipe(Positive, v.minValue(3)),
     vocabulary: Positive,
     tokenizer: Tokenizer,
@@ -126,11 +126,11 @@ export type Accuracy = Pick<Target, "parity" | "task">;
 export type ManifestFile = v.InferOutput<typeof File>;
 export type Pooling = EmbedManifest["pooling"];
 
-/** Hint for documents of another format version. */
+/** Hint for documents that another version of bert-edge wrote. */
 export const PREPARE_AGAIN = "Run `bert-edge prepare` and `bert-edge publish` again with this version of bert-edge.";
 
 /**
- * @param source where the text came from, for the error
+ * @param source where the text comes from, for the error message
  * @throws BertEdgeError `manifest_invalid`
  */
 export function parseManifest(text: string, source: string): Manifest {
@@ -141,10 +141,14 @@ export function parseManifest(text: string, source: string): Manifest {
   });
 }
 
-/** @throws BertEdgeError `task_unsupported` for classifiers, which can be prepared but are not served yet */
+/** @throws BertEdgeError `task_unsupported` for classifiers, which cannot be served yet */
 export function sentenceEncoder(manifest: Manifest): EmbedManifest {
   if (manifest.task === "embed") return manifest;
-  throw new BertEdgeError("task_unsupported", `${manifest.name} is a classifier; these are not served yet.`, {
-    hint: "Serve a sentence encoder.",
-  });
+  throw new BertEdgeError(
+    "task_unsupported",
+    `${manifest.name} is a classifier, and classifiers cannot be served yet.`,
+    {
+      hint: "Serve a sentence encoder.",
+    },
+  );
 }

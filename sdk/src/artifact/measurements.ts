@@ -11,14 +11,14 @@ const Bytes = v.pipe(v.number(), v.integer(), v.minValue(1));
 /** Milliseconds for one sequence of n tokens: `base + perToken · n + perSquare · n²`. */
 const LatencyFit = v.object({ base: NonNegative, perToken: NonNegative, perSquare: NonNegative });
 
-/** Peak memory of a target's engine and the limit of where it runs, in bytes. */
+/** Peak memory of a target's engine, and the memory limit of the place it runs in, in bytes. */
 const MemoryUse = v.object({ peak: Bytes, limit: Bytes, fits: v.boolean() });
 
 const TargetMeasurements = v.object({ latency: v.optional(LatencyFit), memory: v.optional(MemoryUse) });
 
 /**
- * Time and memory of an artifact's targets. Two runs on the same machine differ, so they are no part of the manifest,
- * whose hash is the model's version.
+ * Time and memory of an artifact's targets. They differ between two runs on the same machine. The manifest does not contain
+ * them, because its hash is the model's version.
  */
 export const MeasurementsSchema = v.object({
   edge: v.optional(TargetMeasurements),
@@ -31,7 +31,7 @@ export type LatencyFit = v.InferOutput<typeof LatencyFit>;
 export type MemoryUse = v.InferOutput<typeof MemoryUse>;
 
 /**
- * @param source where the text came from, for the error
+ * @param source where the text comes from, for the error message
  * @throws BertEdgeError `manifest_invalid`
  */
 export function parseMeasurements(text: string, source: string): Measurements {

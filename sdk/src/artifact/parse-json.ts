@@ -8,7 +8,7 @@ const shorten = (text: string): string => (text.length > 200 ? `${text.slice(0, 
 /**
  * Parses `text` as JSON and checks it against a schema.
  *
- * @param what the document's name in the message, e.g. "manifest at s3(models)/…"
+ * @param what names the document in the message, e.g. "manifest at s3(models)/…"
  * @throws BertEdgeError with `code`; the message names the wrong key
  */
 export function parseJson<S extends v.GenericSchema>(

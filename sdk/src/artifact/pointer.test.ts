@@ -25,7 +25,7 @@ describe("parsePointer", () => {
   });
 
   it.each([
-    ["a version of other than 12 digits", { version: sha256 }],
+    ["a version that does not have 12 digits", { version: sha256 }],
     ["a hash in capitals", { manifest: { sha256: sha256.toUpperCase(), size: 10 } }],
     ["a fractional size", { manifest: { sha256, size: 1.5 } }],
     ["a negative size", { manifest: { sha256, size: -1 } }],
@@ -36,7 +36,7 @@ describe("parsePointer", () => {
     expect(refusal(() => parsePointer(JSON.stringify({ ...pointer, ...change }), "here"))).toBe("pointer_invalid");
   });
 
-  it("answers any change and any text with a pointer or with pointer_invalid", () => {
+  it("returns a pointer or throws pointer_invalid, for any change and any text", () => {
     const paths = places(pointer);
     const changed = fc
       .tuple(fc.nat(paths.length - 1), fc.option(fc.jsonValue(), { nil: undefined }))

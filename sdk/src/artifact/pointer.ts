@@ -4,14 +4,14 @@ import { FileContent, MANIFEST_FORMAT, ModelName, PREPARE_AGAIN } from "./manife
 import { MeasurementsSchema } from "./measurements.ts";
 import { parseJson } from "./parse-json.ts";
 
-/** The content of `models/<name>/current.json`: the only mutable object of a model, written last. */
+/** The content of `models/<name>/current.json`. It is the only object of a model that changes, and is written last. */
 const PointerSchema = v.pipe(
   v.object({
     format: v.literal(MANIFEST_FORMAT),
     name: ModelName,
     /** First 12 digits of the manifest's SHA-256. Headers and users call it the model's version. */
     version: v.pipe(v.string(), v.regex(/^[0-9a-f]{12}$/)),
-    /** The manifest's text saves readers a request. Without it, the manifest lies where all content lies. */
+    /** The manifest's text is included to save a request. If it is missing, the manifest is read by its hash, like any file. */
     manifest: v.object({ ...FileContent, text: v.optional(v.string()) }),
     /** Time and memory of the targets. They can change while the version stays. */
     measurements: v.optional(MeasurementsSchema),

@@ -46,7 +46,7 @@ const example = writeSafetensors(
 );
 
 describe("a safetensors file", () => {
-  it("gives back the tensors and the metadata that were written", () => {
+  it("returns the tensors and the metadata that were written", () => {
     const texts = fc.dictionary(fc.string(), fc.string({ unit: "grapheme" }));
     fc.assert(
       fc.property(tensorsToWrite, texts, fc.constantFrom(8, 64), (tensors, metadata, alignment) => {
@@ -64,7 +64,7 @@ describe("a safetensors file", () => {
     );
   });
 
-  it("has tensors in the order in which they were given, end to end", () => {
+  it("stores tensors in the given order, without gaps", () => {
     const offsets = Array.from(read(example).tensors, ([name, { begin, end }]) => [name, begin, end]);
     const start = headerEnd(example, refuse);
     expect(offsets).toEqual([
@@ -81,13 +81,13 @@ describe("a safetensors file", () => {
     expect(read(larger.subarray(3))).toEqual(read(example));
   });
 
-  it("can lie in memory that threads share", () => {
+  it("can lie in memory shared between threads", () => {
     const shared = new Uint8Array(new SharedArrayBuffer(example.length));
     shared.set(example);
     expect(read(shared)).toEqual(read(example));
   });
 
-  it("can be read before its tensors have arrived, in parts", () => {
+  it("has a header that can be read before its tensors arrive", () => {
     const end = headerEnd(example, refuse);
     const reads: number[] = [];
     const source = {
@@ -213,7 +213,7 @@ function expectInside(file: Uint8Array): void {
   }
 }
 
-/** A file of 8 bytes with one tensor, float32[2] unless changed. */
+/** Returns a file with one tensor of 8 bytes. Its description is float32[2], with the given changes. */
 function described(change: Record<string, unknown>): Uint8Array {
   const entry = { dtype: "F32", shape: [2], data_offsets: [0, 8], ...change };
   return withHeader(JSON.stringify({ a: entry }), new Uint8Array(8));

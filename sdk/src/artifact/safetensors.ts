@@ -6,14 +6,14 @@
 //
 // https://github.com/huggingface/safetensors#format
 
-/** Bytes of the header length. */
+/** Size of the field that holds the header's length. */
 export const LENGTH_BYTES = 8;
-/** The Rust library's limit: https://github.com/huggingface/safetensors/blob/main/safetensors/src/tensor.rs */
+/** Largest header, as in the Rust library: https://github.com/huggingface/safetensors/blob/main/safetensors/src/tensor.rs */
 const MAX_HEADER_BYTES = 100_000_000;
 const METADATA = "__metadata__";
 const SPACE = 0x20;
 
-/** Bytes per element, by the format's names of the types. */
+/** Bytes per element, by the format's type names. */
 export const dtypeBytes = {
   BOOL: 1,
   U8: 1,
@@ -31,16 +31,16 @@ export const dtypeBytes = {
 } as const;
 export type Dtype = keyof typeof dtypeBytes;
 
-/** Default alignment of the first tensor: the widest element. */
+/** Default alignment of the first tensor in bytes: the size of the widest element. */
 const ALIGNMENT = 8;
 
 /** Describes a tensor in a file. */
 export interface StoredTensor {
   readonly dtype: Dtype;
   readonly shape: readonly number[];
-  /** Offset in the file of the first byte. */
+  /** Offset of the first byte in the file. */
   readonly begin: number;
-  /** Offset in the file after the last byte. */
+  /** Offset after the last byte in the file. */
   readonly end: number;
 }
 
@@ -50,7 +50,7 @@ export interface SafetensorsHeader {
   readonly tensors: ReadonlyMap<string, StoredTensor>;
 }
 
-/** Bytes in memory, or a file that is read in parts. */
+/** Bytes in memory, or a file on disk that is read in parts. */
 export interface ByteSource {
   readonly length: number;
   subarray(begin: number, end: number): Uint8Array;
@@ -75,7 +75,7 @@ export function headerEnd(file: ByteSource, refuse: MakeError): number {
 }
 
 /**
- * Reads and checks the header. Reads no bytes of tensors: those of a file that is still arriving may be missing.
+ * Reads and checks the header. It does not read the tensors, which may not have arrived yet.
  *
  * @throws what `refuse` makes, unless the tensors fill the rest of the file without gaps or overlaps
  */
@@ -92,7 +92,7 @@ export function readSafetensors(file: ByteSource, refuse: MakeError): Safetensor
 
 function parseHeader(bytes: Uint8Array, refuse: MakeError): object {
   try {
-    // TextDecoder refuses the shared memory of WebAssembly threads, so it gets a copy.
+    // TextDecoder does not accept the shared memory of WebAssembly threads, so it gets a copy.
     const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes.slice());
     if (text.startsWith("{")) return JSON.parse(text);
   } catch (cause) {
@@ -125,7 +125,7 @@ function checkTensor(name: string, value: unknown, start: number, fileLength: nu
   return { dtype: dtype as Dtype, shape, begin, end };
 }
 
-/** Refuses gaps, as other readers do. A name that stands twice in the header leaves one too. */
+/** Refuses gaps, as other readers do. A name that occurs twice in the header leaves a gap too. */
 function checkCoverage(tensors: SafetensorsHeader["tensors"], start: number, fileLength: number, refuse: MakeError) {
   let covered = start;
   for (const [name, { begin, end }] of [...tensors].sort(([, a], [, b]) => a.begin - b.begin || a.end - b.end)) {
@@ -144,9 +144,9 @@ export interface TensorToWrite {
 }
 
 /**
- * Writes tensors in the given order, end to end: each is aligned as far as the sizes of those before it allow.
+ * Writes tensors in the given order, without gaps. Only the first tensor is aligned.
  *
- * @param options.alignment of the first tensor, in bytes; the header is padded with spaces
+ * @param options.alignment alignment of the first tensor in bytes; the header is padded with spaces
  */
 export function writeSafetensors(
   tensors: Iterable<readonly [name: string, tensor: TensorToWrite]>,
@@ -159,7 +159,7 @@ export function writeSafetensors(
     bodyBytes += data.length;
     return [name, { dtype, shape, data_offsets: [begin, bodyBytes] }] as const;
   });
-  // Object.fromEntries, because assignment would lose a tensor called __proto__.
+  // Object.fromEntries keeps a tensor called __proto__, which an assignment would lose.
   const header = Object.fromEntries<object>(metadata ? [[METADATA, metadata], ...entries] : entries);
   const json = new TextEncoder().encode(JSON.stringify(header));
   const start = Math.ceil((LENGTH_BYTES + json.length) / alignment) * alignment;

@@ -10,7 +10,7 @@ it("hashes the example of FIPS 180-2", async () => {
   );
 });
 
-it("agrees with Node's own hash on any bytes, also on a part of a buffer", async () => {
+it("agrees with Node's hash on any bytes, including a part of a buffer", async () => {
   await fc.assert(
     fc.asyncProperty(fc.uint8Array({ maxLength: 200 }), fc.nat(50), async (bytes, start) => {
       const part = new Uint8Array(bytes).subarray(start);

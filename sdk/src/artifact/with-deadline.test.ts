@@ -12,7 +12,7 @@ describe("withDeadline", () => {
     await expect(withDeadline(Promise.reject(new Error("no")), 10, late)).rejects.toThrow("no");
   });
 
-  it("rejects when the time is over, not before", async () => {
+  it("rejects after the deadline, not before", async () => {
     let outcome = "pending";
     const settled = withDeadline(new Promise(() => {}), 10, late).catch((error: Error) => {
       outcome = error.message;

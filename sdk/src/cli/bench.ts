@@ -36,7 +36,7 @@ export const benchCommand = new Command("bench")
     printNote(
       report.stored
         ? `\nLatencies stored in ${folder}.`
-        : "\nLatencies not stored: that takes three lengths, one of at most 16 tokens and one of at least half the model's maximum.",
+        : "\nLatencies not stored: this requires three lengths, one of at most 16 tokens and one of at least half the model's maximum.",
     );
     if (json) printJson(byEngine(report));
     else printResult(describe(report));

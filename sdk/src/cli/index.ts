@@ -10,7 +10,7 @@ import { publishCommand } from "./publish.ts";
 import { quantizeCommand } from "./quantize.ts";
 import { verifyCommand } from "./verify.ts";
 
-/** Exit codes. 0: done. 1: the work failed, or a check refused the result. 2: wrong usage. */
+/** Exit codes. 0: success. 1: the command failed, or a check refused the result. 2: wrong usage. */
 const FAILED = 1;
 const WRONG_USAGE = 2;
 

@@ -9,19 +9,22 @@ import { listOf, positiveInteger, positiveIntegers, publishPlace, share, textLin
 const engines = listOf(["ort-web", "ort-node"]);
 
 describe("listOf", () => {
-  it("takes known words, with white space around them", () => {
+  it("accepts known words, with white space around them", () => {
     expect(engines("ort-node")).toEqual(["ort-node"]);
     expect(engines("ort-web, ort-node")).toEqual(["ort-web", "ort-node"]);
   });
 
-  it.each(["", "wasm", "ort-web,", "ort-web,ort", "ORT-WEB", "toString"])("refuses %j and names the words", (value) => {
-    expect(() => engines(value)).toThrow(InvalidArgumentError);
-    expect(() => engines(value)).toThrow("ort-web, ort-node");
-  });
+  it.each(["", "wasm", "ort-web,", "ort-web,ort", "ORT-WEB", "toString"])(
+    "refuses %j and lists the known words",
+    (value) => {
+      expect(() => engines(value)).toThrow(InvalidArgumentError);
+      expect(() => engines(value)).toThrow("ort-web, ort-node");
+    },
+  );
 });
 
 describe("positiveInteger", () => {
-  it("takes every positive safe integer", () => {
+  it("accepts every positive safe integer", () => {
     expect(positiveInteger("1")).toBe(1);
     fc.assert(
       fc.property(fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER }), (n) => {
@@ -36,14 +39,14 @@ describe("positiveInteger", () => {
 });
 
 describe("positiveIntegers", () => {
-  it("takes a list, and refuses it for one wrong number", () => {
+  it("accepts a list, and refuses a list with one wrong number", () => {
     expect(positiveIntegers("8,16,256")).toEqual([8, 16, 256]);
     expect(() => positiveIntegers("8,,16")).toThrow(InvalidArgumentError);
   });
 });
 
 describe("share", () => {
-  it.each(["0", "1", "0.998", "1e-3"])("takes %j", (value) => {
+  it.each(["0", "1", "0.998", "1e-3"])("accepts %j", (value) => {
     expect(share(value)).toBe(Number(value));
   });
 
@@ -53,13 +56,13 @@ describe("share", () => {
 });
 
 describe("textLines", () => {
-  it("are the lines of a file that are not empty, whatever ends them", async () => {
+  it("returns the lines of a file that are not empty, for all kinds of line breaks", async () => {
     const path = join(await temporaryFolder(), "lines.txt");
     await writeFile(path, "to be\r\n\n  \nor not \n");
     expect(textLines(path)).toEqual(["to be", "or not "]);
   });
 
-  it("refuses a file without lines, a folder and a file that is not there", async () => {
+  it("refuses a file without lines, a folder and a missing file", async () => {
     const folder = await temporaryFolder();
     await writeFile(join(folder, "empty"), "\n \r\n");
     await mkdir(join(folder, "folder"));
@@ -71,7 +74,7 @@ describe("textLines", () => {
 });
 
 describe("publishPlace", () => {
-  it("takes bucket names of 3 to 63 characters", () => {
+  it("accepts bucket names of 3 to 63 characters", () => {
     for (const length of [3, 63]) expect(publishPlace(`s3://${"9".repeat(length)}`)).toMatchObject({ prefix: "" });
     for (const length of [2, 64])
       expect(() => publishPlace(`s3://${"9".repeat(length)}`)).toThrow(InvalidArgumentError);
@@ -103,7 +106,7 @@ describe("publishPlace", () => {
     "s3://bucket?x",
     "assets:",
     "assets",
-  ])("refuses %j and shows the form", (url) => {
+  ])("refuses %j and shows the expected format", (url) => {
     expect(() => publishPlace(url)).toThrow(InvalidArgumentError);
     expect(() => publishPlace(url)).toThrow("s3://bucket/prefix");
   });

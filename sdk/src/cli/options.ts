@@ -34,7 +34,7 @@ export function share(value: string): number {
   return number;
 }
 
-/** Reads the lines of a text file, without empty ones. */
+/** Reads the lines of a text file, except empty ones. */
 export function textLines(path: string): string[] {
   let text: string;
   try {

@@ -18,7 +18,7 @@ beforeEach(() => {
 });
 afterEach(() => void vi.restoreAllMocks());
 
-describe("the streams", () => {
+describe("the output streams", () => {
   it("carry results on stdout and everything else on stderr", () => {
     printResult("result");
     printJson({ a: 1 });
@@ -35,7 +35,7 @@ describe("the streams", () => {
 });
 
 describe("stageLog", () => {
-  it("tells how long each stage took, when the next begins or it is done", () => {
+  it("prints the time of each stage when the next stage begins or the command is done", () => {
     const now = vi.spyOn(performance, "now");
     const log = stageLog();
     now.mockReturnValue(10_000);
@@ -51,7 +51,7 @@ describe("stageLog", () => {
 });
 
 describe("printError", () => {
-  it("says of our own errors what, how to fix it and what lies at the bottom, without a trace", () => {
+  it("prints code, message, hint and root cause of a BertEdgeError, without a stack", () => {
     const cause = new AggregateError([
       new Error("outer", { cause: new Error("the disk is full") }),
       new Error("second"),
@@ -60,24 +60,24 @@ describe("printError", () => {
     expect(err).toBe("\nError storage_unavailable: It failed.\n  Make room.\n  caused by the disk is full\n");
   });
 
-  it("says no more than it knows", () => {
+  it("leaves out a missing hint and cause", () => {
     printError(new BertEdgeError("internal", "It failed."));
     expect(err).toBe("\nError internal: It failed.\n");
   });
 
-  it("shows the whole trace of any other error, for that is our fault", () => {
+  it("prints the whole stack of any other error, because it is a bug", () => {
     printError(new TypeError("oops"));
     expect(err).toContain("TypeError: oops\n    at ");
   });
 
-  it("shows what was thrown when it is no error", () => {
+  it("prints a thrown value that is not an error", () => {
     printError("thrown");
     expect(err).toBe("\nthrown\n");
   });
 });
 
 describe("table", () => {
-  it("aligns the first column left and the others right, as wide as their widest cell", () => {
+  it("aligns the first column left and the others right; each is as wide as its widest cell", () => {
     expect(
       table(
         ["name", "ms"],
@@ -89,7 +89,7 @@ describe("table", () => {
     ).toBe(["name       ms", "──────  ─────", "a        1.00", "longer  12.50"].join("\n"));
   });
 
-  it("is its headings without rows", () => {
+  it("prints only the headings when there are no rows", () => {
     expect(table(["a", "b"], [])).toBe("a  b\n─  ─");
   });
 });

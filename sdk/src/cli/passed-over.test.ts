@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import type { PrepareReport } from "../compile/commands/prepare.ts";
 import { passedOver } from "./passed-over.ts";
 
-it("says which function to deploy for a target, and why the faster engine was not used", () => {
+it("says which function to deploy for a target, and why the faster engine is not used", () => {
   const report = {
     manifest: { targets: { edge: { engine: "ort-web" }, "regional-cpu": { engine: "ort-node" } } },
     passedOver: [{ target: "edge", engine: "wasm", why: "It has no kernel: Conv (conv)." }],

@@ -7,7 +7,7 @@ import { wasmEngine } from "../runtime/engine/wasm/index.ts";
 const compiled = async (file: string | URL): Promise<WebAssembly.Module> => WebAssembly.compile(await readFile(file));
 const kernels = (build: string) => compiled(new URL(`../../dist/kernels/${build}.wasm`, import.meta.url));
 
-// onnxruntime's packages are optional: they are imported when they are asked for.
+// onnxruntime's packages are optional, so they are imported only when their engine is used.
 const engines: Record<Target["engine"], () => Promise<Engine>> = {
   wasm: async () => wasmEngine({ relaxed: await kernels("relaxed"), simd: await kernels("simd") }),
   "ort-web": async () => {
@@ -17,10 +17,10 @@ const engines: Record<Target["engine"], () => Promise<Engine>> = {
   },
   "ort-node": async () => {
     const { ortNodeEngine } = await import("../runtime/engine/ort-node/index.ts");
-    // The CPU runs fp16 models too, only slowly.
+    // Runs fp16 models on the CPU too, but slowly.
     return ortNodeEngine({ threads: 1 });
   },
 };
 
-/** Returns an engine that runs in this process, on one CPU thread, as an isolate at the edge runs it. */
+/** Returns an engine that runs in this process on one CPU thread, as in an edge isolate. */
 export const engineOnThisMachine = async (name: Target["engine"]): Promise<Engine> => engines[name]();

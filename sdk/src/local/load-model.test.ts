@@ -33,7 +33,7 @@ describe("loadModel", () => {
     await model.release();
   });
 
-  it("takes another engine, which loads its own target", async () => {
+  it("accepts another engine, which loads the target that was made for it", async () => {
     await using wasm = await loadModel(folder);
     await using native = await loadModel(folder, { engine: ortNodeEngine() });
     expect({ target: native.target, provider: native.provider }).toEqual({ target: "regional-cpu", provider: "cpu" });

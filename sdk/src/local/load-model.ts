@@ -8,8 +8,8 @@ import { engineOnThisMachine } from "./engines.ts";
 
 export interface LoadModelOptions {
   /**
-   * Default: the WebAssembly engine, for the artifact's target `edge`. `ortNodeEngine()` of `bert-edge/engine/ort-node` loads
-   * `regional-cpu` or `regional-gpu`.
+   * Engine that runs the model. Default: the WebAssembly engine, which loads the artifact's target `edge`.
+   * `ortNodeEngine()` of `bert-edge/engine/ort-node` loads `regional-cpu` or `regional-gpu`.
    */
   engine?: Engine;
   /** Reads the current version of a published model from here. `source` is then the model's name. */

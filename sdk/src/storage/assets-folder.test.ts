@@ -6,7 +6,7 @@ import { assetsFolder } from "./assets-folder.ts";
 const octets = { contentType: "application/octet-stream" };
 const LIMIT = 25 * 1024 * 1024;
 
-it("takes an asset of 25 MiB and refuses one with a byte more, which it does not write", async () => {
+it("writes an asset of 25 MiB, and refuses an asset with one byte more", async () => {
   const folder = await temporaryFolder();
   const store = assetsFolder(folder);
   await store.put("largest", new Uint8Array(LIMIT), octets);

@@ -4,7 +4,7 @@ import type { ObjectStore, WritableStore } from "./store.ts";
 
 export type { ObjectStore, WritableStore };
 
-/** Largest static asset: https://developers.cloudflare.com/workers/platform/limits/#static-assets */
+/** Maximum size of a static asset: https://developers.cloudflare.com/workers/platform/limits/#static-assets */
 const ASSET_BYTES = 25 * 1024 * 1024;
 
 /**

@@ -21,14 +21,14 @@ testStore("assetsStore", async () => ({
 describe("assetsStore", () => {
   const answering = (response: Response) => assetsStore({ fetch: async () => response }, { prefix: "p/" });
 
-  it("calls the storage unavailable, not the object absent, when the binding answers with an error", async () => {
+  it("throws storage_unavailable when the binding answers with an error", async () => {
     await expect(readObject(answering(new Response("", { status: 500 })), "models/x.json")).rejects.toMatchObject({
       code: "storage_unavailable",
       message: "assets(p/) could not read or write models/x.json: HTTP 500",
     });
   });
 
-  it("takes an answer without a body for an empty object", async () => {
+  it("treats a response without a body as an empty object", async () => {
     expect(await readObject(answering(new Response(null)), "empty")).toEqual(new Uint8Array());
   });
 });

@@ -18,7 +18,7 @@ async function folderWithArtifact() {
 }
 
 describe("an artifact folder", () => {
-  it("reads as it was written", async () => {
+  it("reads back the files that were written", async () => {
     const { folder, files, manifest } = await folderWithArtifact();
     const artifact = await openFolder(folder);
     expect(artifact.manifest).toEqual(manifest);
@@ -38,7 +38,7 @@ describe("an artifact folder", () => {
     await expect(openFiles(new Map())).rejects.toMatchObject({ code: "artifact_missing" });
   });
 
-  it("keeps its version when it is measured again, or not at all", async () => {
+  it("keeps its version when measurements change or are missing", async () => {
     const { folder } = await folderWithArtifact();
     const { version } = await openFolder(folder);
     const again = { edge: { latency: { base: 9, perToken: 0, perSquare: 0 } } };
@@ -53,7 +53,7 @@ describe("an artifact folder", () => {
     });
   });
 
-  it("has the version that it is published under", async () => {
+  it("has the same version after it is published", async () => {
     const { folder } = await folderWithArtifact();
     const artifact = await openFolder(folder);
     const store = memoryStore();
@@ -64,9 +64,9 @@ describe("an artifact folder", () => {
 
   it.each([
     ["a folder without a manifest", async (folder: string) => mkdir(folder)],
-    ["what does not exist", async () => {}],
+    ["a folder that does not exist", async () => {}],
     ["a file", async (folder: string) => writeFile(folder, "x")],
-  ])("is not %s, and the error says how to make one", async (_, make) => {
+  ])("cannot be opened from %s; the error says how to make an artifact", async (_, make) => {
     const folder = join(await temporaryFolder(), "artifact");
     await make(folder);
     await expect(openFolder(folder)).rejects.toMatchObject({
@@ -76,7 +76,7 @@ describe("an artifact folder", () => {
     });
   });
 
-  it("with another thing's manifest.json is refused", async () => {
+  it("is refused when its manifest.json is no artifact manifest", async () => {
     const { folder } = await folderWithArtifact();
     await writeFile(join(folder, "manifest.json"), JSON.stringify({ name: "A web app", start_url: "/" }));
     await expect(openFolder(folder)).rejects.toMatchObject({ code: "manifest_invalid" });
@@ -87,7 +87,7 @@ describe("an artifact folder", () => {
     ["cut short", (path: string) => writeFile(path, ""), "has 0 bytes instead of 16"],
     ["removed", (path: string) => rm(path), "is missing"],
     ["replaced by a folder", (path: string) => rm(path).then(() => mkdir(path)), "is missing"],
-  ])("refuses a file that was %s, and names its path", async (_, damage, message) => {
+  ])("refuses a file that was %s, and names the path", async (_, damage, message) => {
     const { folder } = await folderWithArtifact();
     const path = join(folder, "model.int8.onnx");
     const artifact = await openFolder(folder);

@@ -21,7 +21,7 @@ testWritableStore("fsStore", async () => {
 testAtomicPuts("fsStore", async () => fsStore(await temporaryFolder()));
 
 describe("fsStore", () => {
-  it("never shows half an object, however often one is replaced", async () => {
+  it("never shows a partly written object while it is replaced again and again", async () => {
     const store = fsStore(await temporaryFolder());
     const size = 1_000_000;
     const write = (value: number) => store.put("object", new Uint8Array(size).fill(value), octets);
@@ -43,37 +43,40 @@ describe("fsStore", () => {
     expect(seen.size).toBeGreaterThanOrEqual(20);
   });
 
-  it("leaves nothing but the objects behind", async () => {
+  it("leaves no temporary files", async () => {
     const folder = await temporaryFolder();
     const store = fsStore(folder);
     await Promise.all([1, 2, 3].map((value) => store.put("a", Uint8Array.of(value), octets)));
     expect(await readdir(folder)).toEqual(["a"]);
   });
 
-  it.runIf(process.platform === "linux")("closes every file: read to its end, given up, broken, or none", async () => {
-    const folder = await temporaryFolder();
-    const store = fsStore(folder);
-    await store.put("large", new Uint8Array(1_000_000), octets);
-    await mkdir(join(folder, "a-folder"));
-    const open = async (below = folder) => {
-      const links = await readdir("/proc/self/fd");
-      const paths = await Promise.all(links.map((link) => readlink(`/proc/self/fd/${link}`).catch(() => "")));
-      return paths.filter((path) => path.startsWith(below));
-    };
-    await receive(store, "large", async () => expect(await open()).toEqual([join(folder, "large")]));
-    await expect(receive(store, "large", () => Promise.reject(new Error("enough")))).rejects.toThrow("enough");
-    expect(await readObject(store, "a-folder")).toBeUndefined();
-    await vi.waitFor(async () => expect(await open()).toEqual([]));
+  it.runIf(process.platform === "linux")(
+    "closes every file after a complete read, an aborted read and an error",
+    async () => {
+      const folder = await temporaryFolder();
+      const store = fsStore(folder);
+      await store.put("large", new Uint8Array(1_000_000), octets);
+      await mkdir(join(folder, "a-folder"));
+      const open = async (below = folder) => {
+        const links = await readdir("/proc/self/fd");
+        const paths = await Promise.all(links.map((link) => readlink(`/proc/self/fd/${link}`).catch(() => "")));
+        return paths.filter((path) => path.startsWith(below));
+      };
+      await receive(store, "large", async () => expect(await open()).toEqual([join(folder, "large")]));
+      await expect(receive(store, "large", () => Promise.reject(new Error("enough")))).rejects.toThrow("enough");
+      expect(await readObject(store, "a-folder")).toBeUndefined();
+      await vi.waitFor(async () => expect(await open()).toEqual([]));
 
-    // A regular file whose first byte cannot be read.
-    await expect(readObject(fsStore("/proc/self"), "mem")).rejects.toMatchObject({
-      code: "storage_unavailable",
-      message: expect.stringContaining("EIO"),
-    });
-    expect(await open(`/proc/${process.pid}/mem`)).toEqual([]);
-  });
+      // /proc/self/mem is a regular file whose first byte cannot be read.
+      await expect(readObject(fsStore("/proc/self"), "mem")).rejects.toMatchObject({
+        code: "storage_unavailable",
+        message: expect.stringContaining("EIO"),
+      });
+      expect(await open(`/proc/${process.pid}/mem`)).toEqual([]);
+    },
+  );
 
-  it("says which file cannot be written, and leaves no other there", async () => {
+  it("names the file that cannot be written, and leaves no temporary file", async () => {
     const folder = await temporaryFolder();
     await mkdir(join(folder, "taken/by-a-folder"), { recursive: true });
     await expect(fsStore(folder).put("taken", Uint8Array.of(1), octets)).rejects.toMatchObject({
@@ -84,7 +87,7 @@ describe("fsStore", () => {
     expect(await readdir(folder)).toEqual(["taken"]);
   });
 
-  it("refuses, and does not call absent, a name that is too long for the file system", async () => {
+  it("throws storage_unavailable for a name that is too long for the file system", async () => {
     const store = fsStore(await temporaryFolder());
     const key = "x".repeat(300);
     await expect(readObject(store, key)).rejects.toMatchObject({ code: "storage_unavailable" });

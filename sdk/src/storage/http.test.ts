@@ -34,7 +34,7 @@ describe("httpStore", () => {
     put: async (key, bytes) => void files.set(`/team a/${key}`, bytes),
   }));
 
-  it("sends its headers, and what is behind the address's question mark, with every request", async () => {
+  it("sends its headers and the address's query with every request", async () => {
     const asked: unknown[] = [];
     const { server, url } = await listening((request, response) => {
       asked.push([request.url, request.headers.authorization]);
@@ -48,7 +48,7 @@ describe("httpStore", () => {
   });
 
   it.each(["models", "example.com/models", "https://user:password@example.com/models"])(
-    "refuses the address %s, and shows no password",
+    "refuses the address %s, and does not show its password",
     (url) => {
       expect(() => httpStore(url)).toThrow(
         expect.objectContaining({ code: "setting_invalid", hint: expect.any(String) }),
@@ -57,7 +57,7 @@ describe("httpStore", () => {
     },
   );
 
-  it.each([403, 500])("calls the storage unavailable, not the object absent, when the answer is %d", async (status) => {
+  it.each([403, 500])("throws storage_unavailable when the server answers %d", async (status) => {
     const store = httpStore("https://example.com/m", { fetch: async () => new Response("", { status }) });
     await expect(readObject(store, "x")).rejects.toMatchObject({
       code: "storage_unavailable",

@@ -16,8 +16,8 @@ export interface HttpStoreOptions {
 }
 
 /**
- * Reads models from a bucket or folder that a web server serves, each object at `<url>/<key>`. A cache in between serves an
- * older model for as long as it may keep `models/<name>/current.json`.
+ * Reads models from a web server, each object at `<url>/<key>`. A cache in front of the server returns an old version until
+ * its copy of `models/<name>/current.json` expires.
  *
  * @throws BertEdgeError `setting_invalid`
  */

@@ -36,10 +36,10 @@ async function readAll(stream: ReadableStream<Uint8Array>): Promise<Buffer> {
 }
 
 describe.each([
-  ["a stream of anything", plain],
-  ["a stream that takes buffers", ofBytes],
-])("a reader of %s", (_, streamOf) => {
-  it("reads all of it, in order", async () => {
+  ["a default stream", plain],
+  ["a byte stream", ofBytes],
+])("pieceReader of %s", (_, streamOf) => {
+  it("reads all bytes in order", async () => {
     await fc.assert(
       fc.asyncProperty(pieces, async (pieces) => {
         expect(Buffer.compare(await readAll(streamOf(pieces)), Buffer.concat(pieces))).toBe(0);
@@ -49,12 +49,12 @@ describe.each([
   });
 });
 
-it("gives a stream that takes buffers the same one again", async () => {
+it("passes the same buffer to a byte stream again", async () => {
   const reader = pieceReader(ofBytes([new Uint8Array(1_000_000)]));
   const { value: first } = await reader.read();
   expect(first?.length).toBeGreaterThan(0);
   const { value: second } = await reader.read();
   expect(second?.length).toBeGreaterThan(0);
-  // A buffer that is handed on has no bytes left where it was.
+  // The first view is empty, because its buffer was transferred for the second read.
   expect(first?.length).toBe(0);
 });

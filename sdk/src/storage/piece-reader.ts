@@ -1,17 +1,17 @@
-/** Buffer size for streams that fill a given buffer. workerd is equally fast from 64 KiB to 1 MiB. */
+/** Size of the reused buffer. workerd is equally fast from 64 KiB to 1 MiB. */
 const PIECE_BYTES = 256 * 1024;
 
 interface PieceReader {
-  /** Reads the next piece, which is valid until the next call. With `done` it is the last one, if any. */
+  /** Reads the next piece, which stays valid until the next call. When `done` is true, there are no more pieces. */
   read(): Promise<{ value?: Uint8Array | undefined; done: boolean }>;
   /** Cancels the stream, even during a read. */
   cancel(reason: unknown): Promise<void>;
 }
 
 /**
- * Reads a stream through one reused buffer if the stream supports that. Without it, workerd allocates pieces of 4 KiB, which
- * takes more than twice as long (docs/decisions/0008). The option `min` is not used: reading throws when less is left in a closed
- * stream.
+ * Reads a stream through one reused buffer if the stream supports it. Otherwise, workerd allocates pieces of 4 KiB, which
+ * takes more than twice as long (docs/decisions/0008). The read option `min` is not used: in workerd, the read throws when a
+ * closed stream has fewer bytes left.
  */
 export function pieceReader(stream: ReadableStream<Uint8Array>): PieceReader {
   const reader = bufferReader(stream);

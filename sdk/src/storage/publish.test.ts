@@ -11,7 +11,7 @@ import { publish } from "./publish.ts";
 import { openPublished, readPointer } from "./published-artifact.ts";
 import type { ObjectStore, WritableStore } from "./store.ts";
 
-/** Everything a reader gets of the model that is current: its version, and its files' text by name. */
+/** Reads the current model: its version, and the text of each file by name. */
 async function readAll(store: ObjectStore): Promise<{ version: string; files: Record<string, string> }> {
   const artifact = await openPublished(store, await readPointer(store, "small"));
   const files: Record<string, string> = {};
@@ -26,14 +26,14 @@ const whole = ({ version, files }: SmallArtifact) => ({
 });
 
 describe("publish", () => {
-  it("makes a model that readers get whole, under its version", async () => {
+  it("publishes a complete model under its version", async () => {
     const store = memoryStore();
     const artifact = await smallArtifact();
     await publish(artifact, store);
     expect(await readAll(store)).toEqual(whole(artifact));
   });
 
-  it("puts files first, then the manifest, and the pointer last", async () => {
+  it("writes the files first, then the manifest, and the pointer last", async () => {
     const store = recordingStore(memoryStore());
     const artifact = await smallArtifact();
     await publish(artifact, store);
@@ -42,7 +42,7 @@ describe("publish", () => {
     expect(store.puts).toEqual([...files, manifest, pointerKey("small")]);
   });
 
-  it("reports what it sent and what was there already", async () => {
+  it("reports how many objects it wrote and how many the store had already", async () => {
     const store = memoryStore();
     const first = await smallArtifact("first");
     const bytes = [...first.files.values(), first.manifestBytes].reduce((sum, { length }) => sum + length, 0);
@@ -63,7 +63,7 @@ describe("publish", () => {
     expect(seen).toHaveLength(4);
   });
 
-  it("uploads nothing but the pointer the second time, and reads no file for it", async () => {
+  it("writes only the pointer the second time, and reads no file", async () => {
     const store = memoryStore();
     const artifact = await smallArtifact();
     await publish(artifact, store);
@@ -74,7 +74,7 @@ describe("publish", () => {
     expect(again.puts).toEqual([pointerKey("small")]);
   });
 
-  it("leaves the old model current, and whole, wherever it fails", async () => {
+  it("leaves the old model current and complete, at whichever write it fails", async () => {
     const [old, next] = [await smallArtifact("old"), await smallArtifact("next")];
     const succeeding = recordingStore(memoryStore());
     await publish(old, succeeding);
@@ -88,7 +88,7 @@ describe("publish", () => {
     }
   });
 
-  it("completes a publication that was broken off, sending only the rest", async () => {
+  it("completes an interrupted publication by writing only the missing objects", async () => {
     const store = memoryStore();
     const artifact = await smallArtifact();
     await expect(publish(artifact, recordingStore(store, 2))).rejects.toThrow("The network is down.");
@@ -107,9 +107,9 @@ describe("publish", () => {
     expect(await readAll(store)).toEqual(whole(old));
   });
 
-  it("never shows a half of each to readers who come while it runs", async () => {
+  it("never shows readers a mix of two versions while it runs", async () => {
     const fs = fsStore(await temporaryFolder());
-    // Every put takes several turns, as over a network.
+    // Every put takes several turns of the event loop, as over a network.
     const slow: WritableStore = {
       ...fs,
       put: async (key, bytes, options) => {

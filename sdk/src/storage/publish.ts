@@ -8,7 +8,7 @@ import type { WritableStore } from "./store.ts";
 export interface Published {
   name: string;
   version: string;
-  /** Number of objects written. The pointer does not count. */
+  /** Number of objects written, without the pointer. */
   uploaded: number;
   /** Number of objects that the store had already. */
   reused: number;
@@ -17,8 +17,9 @@ export interface Published {
 }
 
 /**
- * Copies an artifact into a store: files under content-addressed keys, then the manifest, and the pointer last. Readers
- * see the old model or the whole new one. Publishing the same version again only rewrites the pointer and its measurements.
+ * Copies an artifact into a store: first the files under keys derived from their content, then the manifest, and the pointer
+ * last. Readers see either the old model or the complete new one. Publishing a version again rewrites only the pointer, with
+ * its measurements.
  *
  * @throws BertEdgeError `artifact_corrupt`, `storage_unavailable`
  */

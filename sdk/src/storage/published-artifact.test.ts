@@ -9,7 +9,7 @@ import { openPublished, readPointer } from "./published-artifact.ts";
 
 const KEY = pointerKey("small");
 
-/** A store with a published model, and the map that its objects lie in. */
+/** Publishes a model to a store in memory. `objects` is the Map behind the store. */
 async function published() {
   const objects = new Map<string, Uint8Array<ArrayBuffer>>();
   const store = memoryStore(objects);
@@ -30,7 +30,7 @@ describe("a published artifact", () => {
     expect(await read.read("model.int8.onnx")).toEqual(artifact.files.get("model.int8.onnx"));
   });
 
-  it("is not there before it is published: the error names the store, the key and the command", async () => {
+  it("does not exist before it is published; the error names the store, the key and the command", async () => {
     await expect(readPointer(memoryStore(), "small")).rejects.toMatchObject({
       code: "model_not_published",
       message: "memory has no model named small: there is no object models/small/current.json.",
@@ -38,7 +38,7 @@ describe("a published artifact", () => {
     });
   });
 
-  it("refuses a pointer that is not one", async () => {
+  it("refuses a pointer that is not JSON", async () => {
     const { objects, open } = await published();
     objects.set(KEY, bytesOf("<html>Not Found</html>"));
     await expect(open()).rejects.toMatchObject({
@@ -47,7 +47,7 @@ describe("a published artifact", () => {
     });
   });
 
-  it("refuses a file with a changed bit, names its key, and heals by removing and publishing it again", async () => {
+  it("refuses a file with a changed bit and names its key; deleting and publishing it again repairs it", async () => {
     const { objects, store, artifact, open, keyOf } = await published();
     const key = keyOf("model.int8.onnx");
     const bytes = objects.get(key) as Uint8Array<ArrayBuffer>;
@@ -56,7 +56,7 @@ describe("a published artifact", () => {
     await expect(read.read("model.int8.onnx")).rejects.toMatchObject({
       code: "artifact_corrupt",
       message: `memory/${key} does not match its SHA-256.`,
-      hint: expect.stringMatching(/remove it, then publish/),
+      hint: expect.stringMatching(/^Remove the damaged copy, then publish/),
     });
     objects.delete(key);
     expect(await publish(artifact, store)).toMatchObject({ uploaded: 1 });
@@ -89,7 +89,7 @@ describe("a published artifact", () => {
     });
   });
 
-  it("reads the manifest where all content is, when the pointer has not its text", async () => {
+  it("reads the manifest by its hash when the pointer does not contain its text", async () => {
     const { objects, artifact, open } = await published();
     const { manifest, ...pointer } = JSON.parse(textOf(objects.get(KEY) as Uint8Array)) as Pointer;
     const { text, ...content } = manifest;
@@ -97,7 +97,7 @@ describe("a published artifact", () => {
     expect((await open()).manifest).toEqual(artifact.manifest);
   });
 
-  it("reads a manifest that begins with a mark of its byte order", async () => {
+  it("reads a manifest that begins with a byte order mark", async () => {
     const artifact = await smallArtifact();
     const manifestBytes = bytesOf(`\ufeff${textOf(artifact.manifestBytes)}`);
     const version = versionOf(await sha256Hex(manifestBytes));
@@ -116,7 +116,7 @@ describe("a published artifact", () => {
     expect(await open()).toMatchObject({ version: artifact.version, measurements });
   });
 
-  it("keeps a reader of an older version served while a newer one is published", async () => {
+  it("still serves readers of an older version while a newer one is published", async () => {
     const { store, artifact, open } = await published();
     const older = await open();
     await publish(await smallArtifact("newer"), store);

@@ -28,7 +28,7 @@ export async function readPointer(store: ObjectStore, name: string): Promise<Poi
   const pointer = parsePointer(new TextDecoder().decode(bytes), `${store.name}/${key}`);
   if (pointer.name === name) return pointer;
   throw new BertEdgeError("pointer_invalid", `The pointer ${store.name}/${key} names another model: ${pointer.name}.`, {
-    hint: "Pointers cannot be copied from one name to another. Prepare the model with the new --name, and publish it.",
+    hint: "A pointer cannot be copied to another name. Prepare the model with the new --name, and publish it.",
   });
 }
 

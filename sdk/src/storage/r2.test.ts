@@ -31,7 +31,7 @@ describe("r2Store", () => {
       "breaks off",
       { get: async () => ({ body: new ReadableStream({ pull: () => Promise.reject(new Error("stream closed")) }) }) },
     ],
-  ])("calls the storage unavailable when the binding %s", async (_, broken) => {
+  ])("throws storage_unavailable when the binding %s", async (_, broken) => {
     await expect(readObject(r2Store(broken, { prefix: "p/" }), "models/x.json")).rejects.toMatchObject({
       code: "storage_unavailable",
       message: expect.stringContaining("r2(p/) could not read or write models/x.json"),
@@ -40,7 +40,7 @@ describe("r2Store", () => {
   });
 });
 
-it("is unavailable, not stuck, when the binding does not answer", async () => {
+it("throws storage_unavailable when the binding does not answer", async () => {
   const silent = { get: () => new Promise<never>(() => {}) };
   await expect(readObject(r2Store(silent, { timeoutMs: 5 }), "k")).rejects.toMatchObject({
     code: "storage_unavailable",

@@ -14,7 +14,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** What a transfer is refused with when the store's time has passed. */
+/** Returns the error that a transfer rejects with after the store's time limit. */
 async function whenLate(transfer: Promise<unknown>): Promise<unknown> {
   const error = transfer.then(
     () => undefined,
@@ -30,7 +30,7 @@ const isLate = expect.objectContaining({
 
 type Source = UnderlyingDefaultSource<Uint8Array> | UnderlyingByteSource;
 
-/** A store with one object that yields a byte and then does what `pull` does; it notes that it was told to stop. */
+/** Returns a store with one object: it delivers one byte, then calls `pull`. `cancel` records that reading was stopped. */
 function sourceThat(pull: () => Promise<void>, type?: "bytes") {
   const cancel = vi.fn();
   let pulled = 0;
@@ -60,7 +60,7 @@ const collect = () => {
 };
 
 describe("receive", () => {
-  it("says that there is no object, and delivers nothing", async () => {
+  it("returns false and delivers nothing when there is no object", async () => {
     const deliver = vi.fn();
     expect(
       await receive(
@@ -72,7 +72,7 @@ describe("receive", () => {
     expect(deliver).not.toHaveBeenCalled();
   });
 
-  it("waits for what is done with a piece before it reads the next", async () => {
+  it("waits for `deliver` before it reads the next piece", async () => {
     const order: string[] = [];
     let left = 3;
     const body = new ReadableStream<Uint8Array>(
@@ -89,7 +89,7 @@ describe("receive", () => {
       storeThat(async () => body),
       "k",
       async () => {
-        // A read that does not wait comes before the next turn of the event loop.
+        // A read that does not wait would happen before the next turn of the event loop.
         await nextTurn();
         order.push("done");
       },
@@ -100,25 +100,22 @@ describe("receive", () => {
   it.each([
     ["does not open", { store: storeThat(never) }],
     ["stalls", sourceThat(never)],
-    ["stalls in a buffer", sourceThat(never, "bytes")],
-  ])("gives up a store that %s", async (_, { store }) => {
+    ["stalls in a byte stream", sourceThat(never, "bytes")],
+  ])("gives up on a store that %s", async (_, { store }) => {
     expect(await whenLate(receive(store, "models/x", async () => {}))).toMatchObject({
       code: "storage_unavailable",
       message: "far could not read or write models/x: reading it took longer than 20 ms",
     });
   });
 
-  it.each([undefined, "bytes"] as const)(
-    "tells the source (%s) that nobody reads any more when it is late",
-    async (type) => {
-      const { store, cancel, aborted } = sourceThat(never, type);
-      expect(await whenLate(receive(store, "k", async () => {}))).toEqual(isLate);
-      expect(aborted()).toBe(true);
-      await vi.waitFor(() => expect(cancel).toHaveBeenCalledTimes(1));
-    },
-  );
+  it.each([undefined, "bytes"] as const)("cancels the source (type %s) after the time limit", async (type) => {
+    const { store, cancel, aborted } = sourceThat(never, type);
+    expect(await whenLate(receive(store, "k", async () => {}))).toEqual(isLate);
+    expect(aborted()).toBe(true);
+    await vi.waitFor(() => expect(cancel).toHaveBeenCalledTimes(1));
+  });
 
-  it("counts the whole transfer, however lively it is", async () => {
+  it("applies the time limit to the whole transfer, even while pieces keep arriving", async () => {
     const cancel = vi.fn();
     let pieces = 0;
     const endless = new ReadableStream<Uint8Array>({
@@ -135,7 +132,7 @@ describe("receive", () => {
     expect(pieces).toBeGreaterThanOrEqual(TIMEOUT_MS / 2);
   });
 
-  it("delivers nothing of a transfer that it has given up", async () => {
+  it("delivers nothing more after the time limit", async () => {
     const { promise: much, resolve } = Promise.withResolvers<void>();
     const opened = Promise.withResolvers<ReadableStream<Uint8Array>>();
     const cancel = vi.fn();
@@ -150,7 +147,7 @@ describe("receive", () => {
     expect(got).toEqual([]);
   });
 
-  it("delivers nothing of a stream that goes on although it was cancelled", async () => {
+  it("delivers nothing more from a stream that continues after it was cancelled", async () => {
     const { promise, resolve } = Promise.withResolvers<{ value: Uint8Array; done: boolean }>();
     const read = vi.fn(() => promise);
     const reader = { read, cancel: async () => {} };
@@ -164,7 +161,7 @@ describe("receive", () => {
     expect(got).toEqual([]);
   });
 
-  it("stops when its caller throws, and throws the same", async () => {
+  it("stops when `deliver` throws, and throws the same error", async () => {
     const { store, cancel, aborted } = sourceThat(never);
     const fault = new Error("enough");
     await expect(receive(store, "k", () => Promise.reject(fault))).rejects.toBe(fault);
@@ -172,7 +169,7 @@ describe("receive", () => {
     await vi.waitFor(() => expect(cancel).toHaveBeenCalledTimes(1));
   });
 
-  it("leaves alone what it has read to its end", async () => {
+  it("leaves no timer after a complete read, and does not abort it", async () => {
     const { got, deliver } = collect();
     let signal: AbortSignal | undefined;
     const store = storeThat(async (_, given) => {
@@ -194,8 +191,8 @@ describe("receive", () => {
       }),
     ],
     ["breaks off", sourceThat(() => Promise.reject(new TypeError("fetch failed"))).store],
-    ["breaks off in a buffer", sourceThat(() => Promise.reject(new TypeError("fetch failed")), "bytes").store],
-  ])("names the object of a store that %s, and why", async (_, store) => {
+    ["breaks off in a byte stream", sourceThat(() => Promise.reject(new TypeError("fetch failed")), "bytes").store],
+  ])("names object and reason when a store %s", async (_, store) => {
     await expect(receive(store, "models/x", async () => {})).rejects.toMatchObject({
       code: "storage_unavailable",
       message: "far could not read or write models/x: TypeError: fetch failed",
@@ -203,7 +200,7 @@ describe("receive", () => {
     });
   });
 
-  it("leaves errors that a store throws on purpose as they are", async () => {
+  it("passes on a BertEdgeError that a store throws", async () => {
     const refusal = new BertEdgeError("storage_unavailable", "HTTP 403");
     await expect(
       receive(

@@ -6,8 +6,8 @@ import { storageError } from "./storage-error.ts";
 import type { ObjectStore } from "./store.ts";
 
 /**
- * Reads an object and hands its bytes to `deliver`, in order. The next piece is read when the promise of `deliver` has settled.
- * When the store's time limit has passed, or `deliver` throws, the transfer is aborted and nothing more is delivered.
+ * Reads an object and passes its bytes to `deliver`, in order. The next piece is read after the promise of `deliver` settles.
+ * After the store's time limit, or when `deliver` throws, the transfer is aborted and nothing more is delivered.
  *
  * @returns false when there is no object under `key`
  * @throws BertEdgeError `storage_unavailable`, and what `deliver` throws

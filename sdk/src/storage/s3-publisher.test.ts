@@ -20,7 +20,7 @@ afterAll(() => server?.stop());
 testWritableStore("s3Publisher", async () => s3Publisher({ ...server.access, prefix: `store ${stores++}` }));
 
 describe("s3Publisher", () => {
-  it("stores the bytes and nothing else, under prefix and key, with their content type", async () => {
+  it("stores exactly the given bytes under prefix and key, with their content type", async () => {
     const { bucket, endpoint, region, accessKeyId, secretAccessKey } = server.access;
     await s3Publisher({ ...server.access, prefix: "team-a/" }).put("models/x.json", bytesOf("{}"), {
       contentType: "application/json",
@@ -47,7 +47,7 @@ describe("s3Publisher", () => {
     ["a bucket that does not exist", () => ({ bucket: "no-such-bucket" })],
     ["a key that the server does not know", () => ({ accessKeyId: "intruder" })],
     ["a server that is not there", async () => ({ endpoint: `http://127.0.0.1:${await freePort()}` })],
-  ])("cannot publish to %s, says so and keeps the secret to itself", async (_, change) => {
+  ])("reports %s as unavailable, and does not show the secret", async (_, change) => {
     const options = { ...server.access, ...(await change()) };
     const failure = await s3Publisher(options)
       .put("models/x.json", bytesOf("{}"), { contentType: "application/json" })
@@ -59,7 +59,7 @@ describe("s3Publisher", () => {
     expect((failure as Error).message).not.toContain(options.secretAccessKey);
   });
 
-  it.each([403, 500])("says with which status a server refuses to look: %d", async (status) => {
+  it.each([403, 500])("shows the status with which a server refuses a HEAD request: %d", async (status) => {
     const refusing = createServer((_, response) => response.writeHead(status).end()).listen(0, "127.0.0.1");
     await once(refusing, "listening");
     onTestFinished(() => void refusing.close());

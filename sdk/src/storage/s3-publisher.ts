@@ -23,7 +23,7 @@ export type S3PublisherOptions = Omit<S3Options, "fetch" | "accessKeyId" | "secr
 export function s3Publisher(options: S3PublisherOptions): WritableStore {
   const { bucket, endpoint, timeoutMs = 600_000 } = options;
   const prefix = keyPrefix(options.prefix ?? "");
-  // Services other than AWS have one region, but the SDK needs a name for it.
+  // Services other than AWS have a single region, but the SDK requires a region name.
   const region = options.region ?? process.env["AWS_REGION"] ?? (endpoint ? "auto" : undefined);
   const client = new S3Client({
     ...(region && { region }),
@@ -36,7 +36,7 @@ export function s3Publisher(options: S3PublisherOptions): WritableStore {
           ...(options.sessionToken && { sessionToken: options.sessionToken }),
         },
       }),
-    // The SDK's default trailing checksums frame the body in chunks, which services other than AWS store as content.
+    // The SDK's default checksums split the body into framed chunks. Services other than AWS store the frames as content.
     requestChecksumCalculation: "WHEN_REQUIRED",
     responseChecksumValidation: "WHEN_REQUIRED",
   });
@@ -76,7 +76,7 @@ export function s3Publisher(options: S3PublisherOptions): WritableStore {
   };
 }
 
-/** Describes a failure with its HTTP status: an answer to HEAD has no body, so there is nothing else to show. */
+/** Describes a failure by its HTTP status. A response to HEAD has no body, so nothing else is known. */
 function reasonOf(error: unknown): string {
   const { httpStatusCode } = Object(Object(error).$metadata) as { httpStatusCode?: number };
   return httpStatusCode === undefined ? String(error) : `HTTP ${httpStatusCode}, ${error}`;

@@ -9,7 +9,7 @@ const role = {
 };
 const own = { S3_ENDPOINT: "https://r2.example", S3_ACCESS_KEY_ID: "own", S3_SECRET_ACCESS_KEY: "own-secret" };
 
-it("uses a function's role and AWS's endpoint when nothing else is set", () => {
+it("uses the role of the AWS function and AWS's endpoint by default", () => {
   expect(s3Settings({ ...role, S3_BUCKET: "models" })).toEqual({
     bucket: "models",
     endpoint: "https://s3.eu-central-1.amazonaws.com",
@@ -20,7 +20,7 @@ it("uses a function's role and AWS's endpoint when nothing else is set", () => {
   });
 });
 
-it("never mixes its own keys with the role's token", () => {
+it("never combines configured keys with the role's session token", () => {
   expect(s3Settings({ ...role, ...own, S3_BUCKET: "models" })).toEqual({
     bucket: "models",
     endpoint: "https://r2.example",

@@ -3,7 +3,7 @@ import type { S3Options } from "./s3.ts";
 
 export type { S3Options };
 
-/** Environment variables or Worker bindings that locate the models: our own, and those that AWS Lambda sets. */
+/** Environment variables or Worker bindings that locate the models. AWS Lambda sets the `AWS_` ones. */
 export type S3Env = Partial<
   Record<
     | "S3_ENDPOINT"

@@ -28,7 +28,7 @@ testStore("s3Store", async () => {
   };
 });
 
-/** A server of one test's own. */
+/** Starts a server for one test and returns its address. */
 async function serve(listener: RequestListener): Promise<string> {
   const http = createServer(listener).listen(0, "127.0.0.1");
   await once(http, "listening");
@@ -42,7 +42,7 @@ async function serve(listener: RequestListener): Promise<string> {
 const hmac = (key: string | Buffer, text: string) => createHmac("sha256", key).update(text).digest();
 
 /**
- * The authorization header that a request must carry
+ * Returns the authorization header that a request must have
  * (https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html).
  */
 function signatureOf({ method, url = "", headers }: IncomingMessage, secret: string): string {
@@ -70,24 +70,24 @@ function signatureOf({ method, url = "", headers }: IncomingMessage, secret: str
 }
 
 describe("s3Store", () => {
-  it("takes an endpoint with a slash at its end", async () => {
+  it("accepts an endpoint that ends with a slash", async () => {
     const publisher = s3Publisher(server.access);
     await publisher.put("slash", bytesOf("x"), { contentType: "text/plain" });
     const store = s3Store({ ...server.access, endpoint: `${server.access.endpoint}/` });
     expect(await readObject(store, "slash")).toEqual(bytesOf("x"));
   });
 
-  /** A server that, unlike s3rver, checks signatures; every object is empty. */
+  /** Starts a server that checks signatures, which s3rver does not. Every object is empty. */
   const checkingServer = () =>
     serve((request, response) => {
       const signed = request.headers.authorization === signatureOf(request, server.access.secretAccessKey);
       response.writeHead(signed ? 200 : 403).end();
     });
 
-  it("signs every address as the specification says", async () => {
+  it("signs every address according to the specification", async () => {
     const endpoint = await checkingServer();
     const key = fc.string({ unit: fc.constantFrom(..."aZ09-_.~/ +%&='()*!:@,;$ßü"), minLength: 1, maxLength: 20 });
-    // A URL drops a segment of dots before anyone signs it.
+    // A URL drops path segments of dots before the request is signed.
     const kept = key.filter((key) => !/(^|\/)\.+(\/|$)/.test(key));
     await fc.assert(
       fc.asyncProperty(kept, async (key) => {
@@ -97,7 +97,7 @@ describe("s3Store", () => {
     );
   });
 
-  it("is refused with a wrong secret, which it keeps to itself", async () => {
+  it("is refused with a wrong secret, and does not show the secret", async () => {
     const store = s3Store({ ...server.access, endpoint: await checkingServer(), secretAccessKey: "wrong-secret" });
     const failure = await readObject(store, "key").catch((error: unknown) => error);
     expect(failure).toMatchObject({ code: "storage_unavailable", message: expect.stringContaining("HTTP 403") });
@@ -123,8 +123,8 @@ describe("s3Store", () => {
     ["a key that the server does not know", () => ({ accessKeyId: "intruder" })],
     ["a bucket that does not exist", () => ({ bucket: "no-such-bucket" })],
     ["a server that is not there", async () => ({ endpoint: `http://127.0.0.1:${await freePort()}` })],
-    ["an endpoint that is no address", () => ({ endpoint: "not an address" })],
-  ])("calls the storage unavailable, not the object absent, with %s", async (_, change) => {
+    ["an endpoint that is not a URL", () => ({ endpoint: "not an address" })],
+  ])("throws storage_unavailable with %s", async (_, change) => {
     const options = { ...server.access, ...(await change()) };
     const failure = await readObject(s3Store(options), "models/x.json").catch((error: unknown) => error);
     expect(failure).toMatchObject({
@@ -162,7 +162,7 @@ describe("s3Store", () => {
     });
   });
 
-  it("does not take a connection that breaks for the end of the object", async () => {
+  it("does not mistake a broken connection for the end of the object", async () => {
     const endpoint = await serve((_, response) => {
       response.writeHead(200, { "content-length": "1000" });
       response.write("the first of a thousand bytes", () => response.destroy());

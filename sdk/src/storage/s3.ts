@@ -14,14 +14,14 @@ export interface S3Options {
   sessionToken?: string;
   /** Default `auto`, which R2 accepts. AWS needs the bucket's region, e.g. `eu-central-1`. */
   region?: string;
-  /** Folder of the objects in the bucket, e.g. `team-a`. Default: the bucket's top. */
+  /** Folder of the objects in the bucket, e.g. `team-a`. Default: the root of the bucket. */
   prefix?: string;
   /** Time limit for reading a whole object, in ms. Default 30 000. */
   timeoutMs?: number;
   fetch?: typeof fetch;
 }
 
-/** Reads models over the S3 protocol, with path-style addresses. 3 KB gzipped; `s3Publisher` writes, with the AWS SDK (85 KB). */
+/** Reads models over the S3 protocol, with path-style URLs. 3 KB gzipped. To write, use `s3Publisher` (AWS SDK, 85 KB). */
 export function s3Store(options: S3Options): ObjectStore {
   const { endpoint, bucket, region = "auto", timeoutMs } = options;
   const prefix = keyPrefix(options.prefix ?? "");

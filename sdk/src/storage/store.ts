@@ -1,11 +1,11 @@
 /** A place that published models are read from. Every driver passes `test/suites/store-suite.ts`. */
 export interface ObjectStore {
-  /** Driver and place, for messages. Never contains a secret. */
+  /** Names driver and location in messages, such as `s3(models)`. Never contains a secret. */
   readonly name: string;
   /** Time limit for reading a whole object, in ms. Default 30 000. */
   readonly timeoutMs?: number | undefined;
   /**
-   * Starts to read an object. Readers report every error of this call and of its stream, and a timeout, as
+   * Opens an object for reading. Readers report every error of this call and of its stream, and a timeout, as
    * `storage_unavailable`.
    *
    * @param signal aborts the transfer

@@ -5,12 +5,12 @@ import { join } from "node:path";
 import type { S3Options } from "../../storage/s3.ts";
 import { freePort, packageFile, type Service, startService } from "./process.ts";
 
-/** The only account that s3rver has. */
+/** Access key and secret of s3rver's only account. */
 const S3RVER_KEY = "S3RVER";
 const START_MS = 60_000;
 
 export interface ObjectStorage extends Service {
-  /** An empty bucket and its keys. */
+  /** Address, bucket and keys of the storage. The bucket is empty at the start. */
   readonly access: Required<Pick<S3Options, "endpoint" | "bucket" | "region" | "accessKeyId" | "secretAccessKey">>;
 }
 

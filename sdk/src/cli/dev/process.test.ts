@@ -11,7 +11,7 @@ async function listenOn(port: number): Promise<void> {
   onTestFinished(() => void server.close());
 }
 
-/** A script that starts a server of its own, as wrangler starts workerd, and then answers itself. */
+/** Returns a script that starts a second server, as wrangler starts workerd, and then serves itself. */
 const parent = (port: number, childPort: number) => `
   import { spawn } from "node:child_process";
   import { createServer } from "node:http";
@@ -27,7 +27,7 @@ const answers = (url: string) =>
   );
 
 describe("freePort", () => {
-  it("is the preferred port while that is free, and another one when it is taken", async () => {
+  it("returns the preferred port if it is free, otherwise another one", async () => {
     const port = await freePort();
     expect(await freePort(port)).toBe(port);
     await listenOn(port);
@@ -38,7 +38,7 @@ describe("freePort", () => {
 });
 
 describe("startService", () => {
-  it("waits until the service answers, and stops it with what it started", async () => {
+  it("waits until the service answers, and stops it together with its subprocesses", async () => {
     const folder = await temporaryFolder();
     const [port, childPort] = [await freePort(), await freePort()];
     const [url, childURL] = [`http://127.0.0.1:${port}`, `http://127.0.0.1:${childPort}`];
@@ -52,7 +52,7 @@ describe("startService", () => {
     await expect.poll(() => answers(childURL), { timeout: 20_000 }).toBe(false);
   });
 
-  it("says what a service printed that ended while starting", async () => {
+  it("shows the output of a service that ends while starting", async () => {
     const folder = await temporaryFolder();
     await writeFile(join(folder, "service.mjs"), 'console.error("no such model"); process.exit(3);');
     const starting = startService({
@@ -81,10 +81,13 @@ describe("startService", () => {
 });
 
 describe("packageFile", () => {
-  it("finds a package's file, and names a package that is not installed", () => {
+  it("finds a file of a package, and names a package that is not installed", () => {
     expect(packageFile(process.cwd(), "wrangler/bin/wrangler.js")).toMatch(/wrangler\.js$/);
     expect(() => packageFile(process.cwd(), "no-such-package/index.js")).toThrow(
-      expect.objectContaining({ code: "package_missing", hint: "npm install --save-dev no-such-package" }),
+      expect.objectContaining({
+        code: "package_missing",
+        hint: "Install it with: npm install --save-dev no-such-package",
+      }),
     );
   });
 });

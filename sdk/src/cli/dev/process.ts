@@ -8,7 +8,7 @@ import { BertEdgeError } from "../../artifact/error.ts";
 const STOP_MS = 5_000;
 const POLL_MS = 100;
 
-/** A process and everything that it starts, stopped together. */
+/** A process together with all processes that it starts. */
 export interface Service {
   readonly name: string;
   stop(): Promise<void>;
@@ -21,9 +21,9 @@ export interface ServiceOptions {
   args?: readonly string[];
   cwd: string;
   env?: Readonly<Record<string, string>>;
-  /** The service has started when this URL answers, with `status` if that is given. */
+  /** The service counts as started when this URL answers, with `status` if given. */
   ready: { url: string; status?: number; withinMs: number };
-  /** Called with the output of the service as it comes. */
+  /** Called with each piece of the service's output. */
   onOutput?: (text: string) => void;
 }
 
@@ -38,7 +38,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     cwd,
     env: { ...process.env, ...env },
     stdio: ["ignore", "pipe", "pipe"],
-    // A process group of its own, so that wrangler's workerd stops with it.
+    // Starts a process group, so that wrangler's workerd can be stopped with it.
     detached: true,
   });
   let output = "";
@@ -48,7 +48,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       onOutput(text);
     });
   }
-  // When this process ends (except by SIGKILL), everything it started ends too.
+  // Ends the whole group when this process ends, except by SIGKILL.
   const endGroup = () => signalGroup(child, "SIGKILL");
   process.once("exit", endGroup);
   const stop = async () => {
@@ -130,7 +130,7 @@ export function packageFile(root: string, file: string): string {
     if (folder === dirname(folder)) break;
   }
   const name = file.split("/")[0];
-  throw new BertEdgeError("package_missing", `${name} is not installed in ${root} or above.`, {
-    hint: `npm install --save-dev ${name}`,
+  throw new BertEdgeError("package_missing", `The package ${name} is not installed in ${root} or a folder above it.`, {
+    hint: `Install it with: npm install --save-dev ${name}`,
   });
 }

@@ -12,7 +12,7 @@ export interface StackOptions {
   root: string;
   /** The artifact folder to publish and serve. */
   artifact: string;
-  /** Port of the edge, if it is free. Default: any. */
+  /** Port of the edge. Another port is used if it is taken. Default: any free port. */
   port?: number;
   onStage?: (stage: string) => void;
   onOutput?: (service: string, text: string) => void;
@@ -30,8 +30,8 @@ export interface Stack {
 }
 
 /**
- * Starts the whole system on this machine: an S3 server with the published artifact, the region in Node and the edge in
- * workerd. Stops everything again when a part fails.
+ * Starts the whole system on this machine: an S3 server with the published artifact, the region in Node, and the edge in
+ * workerd. If one part fails to start, all others are stopped.
  *
  * @throws BertEdgeError `service_failed`, `package_missing`, and the errors of `publish`
  */

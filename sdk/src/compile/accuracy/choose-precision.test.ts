@@ -10,7 +10,7 @@ import { parity } from "./parity.ts";
 
 const figures = (meanCosine: number): Parity => ({ meanCosine, minCosine: meanCosine, maxAbsDiff: 0, cases: 21 });
 
-/** Layers that each cost something, on graphs that are named after what is kept of them. */
+/** Returns a candidate whose layers each lower the cosine by a given cost. A graph's name lists the layers it keeps. */
 function costing(costs: Readonly<Record<string, number>>) {
   const layers = Object.keys(costs);
   const graphs: string[] = [];
@@ -36,21 +36,21 @@ const refusalBy = async (candidates: readonly Candidate[], measures: Measures) =
   );
 
 describe("choosePrecision", () => {
-  it("takes the first candidate that reaches the limit, and measures no other", async () => {
+  it("chooses the first candidate that reaches the limit, and measures no other", async () => {
     const { candidate, measures, graphs } = costing({ a: 0.001 });
     const choice = await choose([candidate, { ...candidate, label: "slower" }], measures);
     expect(choice).toMatchObject({ label: "int8", kept: [], measured: { parity: { meanCosine: 0.999 } } });
     expect(graphs).toEqual([""]);
   });
 
-  it("takes a slower one before it keeps layers", async () => {
+  it("prefers a slower candidate to keeping layers", async () => {
     const bad = costing({ a: 0.1, b: 0 }).candidate;
     const good: Candidate = { label: "slower", quantize: () => new Graph("a,b"), layers: ["a", "b"] };
     const choice = await choose([bad, good], costing({ a: 0.1, b: 0 }).measures);
     expect(choice).toMatchObject({ label: "slower", kept: [] });
   });
 
-  it("keeps the fewest of 1, 2, 4, … of the worst layers", async () => {
+  it("keeps the worst 1, 2, 4, … layers, as few as reach the limit", async () => {
     const costs = fc.array(fc.double({ min: 0, max: 0.02, noNaN: true }), { minLength: 1, maxLength: 20 });
     await fc.assert(
       fc.asyncProperty(costs, async (all) => {
@@ -83,7 +83,7 @@ describe("choosePrecision", () => {
     ]);
   });
 
-  it("refuses with what is missing and at most eight layers, the worst first and NaN before all", async () => {
+  it("lists the missed limits and at most eight layers, NaN first, then the worst", async () => {
     const costs = Object.fromEntries(
       Array.from({ length: 12 }, (_, i) => [`l${i}`, i === 5 ? Number.NaN : 0.01 + i / 1000]),
     );
@@ -100,7 +100,7 @@ describe("choosePrecision", () => {
     expect(rows.map((row) => row.trim().split(/\s+/)[1])).toEqual(["l5", "l11", "l10", "l9", "l8", "l7", "l6", "l4"]);
   });
 
-  it("refuses NaN, a broken quantizer and a comparison of no texts, with layers or without", async () => {
+  it("refuses NaN, a broken quantizer and a comparison of no texts, with and without layers", async () => {
     const { candidate } = costing({ a: 0, b: 0, c: 0 });
     const broken: readonly Parity[] = [
       figures(Number.NaN),
@@ -116,7 +116,7 @@ describe("choosePrecision", () => {
     }
   });
 
-  it("lets errors of a quantizer and of a measurement through", async () => {
+  it("passes on errors of a quantizer and of a measurement", async () => {
     const { candidate, measures } = costing({ a: 0 });
     const quantize = () => {
       throw new RangeError("broken");
@@ -125,7 +125,7 @@ describe("choosePrecision", () => {
     await expect(choose([candidate], { parity: () => Promise.reject(new Error("gone")) })).rejects.toThrow("gone");
   });
 
-  it("asks for the task's metric only where parity suffices, and refuses for it alone", async () => {
+  it("computes the task's metric only after parity reaches its limit, and refuses a low metric", async () => {
     const { candidate, measures } = costing({ a: 0.05, b: 0.001 });
     const scored: string[] = [];
     const scoring = (score: number): Measures => ({

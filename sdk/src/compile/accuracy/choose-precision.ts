@@ -11,7 +11,7 @@ export interface Candidate<Label extends string = string> {
   readonly quantize: Quantizer;
   /** Nodes that can stay in the next higher precision. */
   readonly layers: readonly string[];
-  /** Nodes that always stay there. Default: none. */
+  /** Nodes that always stay in the higher precision. Default: none. */
   readonly always?: readonly string[];
 }
 
@@ -23,36 +23,36 @@ export interface Choice<Label extends string = string> {
   readonly kept: readonly string[];
 }
 
-/** How graphs are measured. */
+/** Functions that measure a graph. */
 export interface Measures {
   readonly parity: (graph: Graph) => Promise<Parity>;
-  /** Takes longer than parity and fails for NaN, so that it is called only after parity reached its limit. */
+  /** Called only after parity reaches its limit, because it takes longer and fails for NaN. */
   readonly task?: (graph: Graph) => Promise<TaskScore | undefined>;
 }
 
-/** Where a choice tells how far it is, and what stops it. */
+/** Receives the progress of a choice, and can stop it. */
 export interface ChoiceContext {
   readonly progress?: (message: string, fraction?: number) => void;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** How close a graph comes to float32 when only this layer of it is quantized. */
+/** Cosine with float32 when only this layer is quantized. */
 interface Sensitivity {
   readonly layer: string;
   readonly meanCosine: number;
 }
 
-/** Largest share of layers to keep. Beyond it the model hardly has that precision. */
+/** Largest share of layers to keep in the higher precision. With more, hardly anything would be quantized. */
 const MAX_KEPT = 1 / 2;
-/** Layers that an error lists. */
+/** Maximum number of layers that an error lists. */
 const LISTED = 8;
 
 /**
- * Returns the first candidate that reaches the limit. When none does, each layer of the last candidate is quantized alone to
- * find the worst ones. These stay in the next higher precision: first one, then two, four, … up to half.
+ * Returns the first candidate that reaches the limit. If none does, it quantizes each layer of the last candidate alone to find
+ * the worst layers. It then keeps the worst layers in the next higher precision: first one, then two, four, … up to half.
  *
  * @param candidates the fastest first
- * @throws BertEdgeError `accuracy_gate` with what each layer costs, when that is not enough
+ * @throws BertEdgeError `accuracy_gate` with the cosine of each layer, when no attempt reaches the limit
  */
 export async function choosePrecision<Label extends string>(
   what: string,
@@ -99,7 +99,7 @@ function countsUpTo(most: number): number[] {
   return most > 0 ? [...powers, most] : [];
 }
 
-/** Measures each layer quantized alone, and returns them with the worst first. */
+/** Quantizes each layer alone and measures the graph. Returns the layers, the worst first. */
 async function sensitivities(
   { quantize, layers, always = [] }: Candidate,
   { parity }: Measures,
@@ -112,7 +112,7 @@ async function sensitivities(
     const { meanCosine } = await parity(quantize(others));
     found.push({ layer, meanCosine });
   }
-  // NaN is worse than any number.
+  // NaN ranks below any number.
   const rank = ({ meanCosine }: Sensitivity) => (Number.isNaN(meanCosine) ? Number.NEGATIVE_INFINITY : meanCosine);
   return found.toSorted((a, b) => rank(a) - rank(b));
 }
@@ -120,13 +120,13 @@ async function sensitivities(
 function refusal(what: string, missing: string, layers: readonly Sensitivity[]): BertEdgeError {
   const rows = layers.slice(0, LISTED).map(({ layer, meanCosine }) => `\n  ${meanCosine.toFixed(5)}  ${layer}`);
   const table =
-    " Keeping up to half of its layers in a higher precision does not help. Mean cosine with a single layer quantized, the " +
+    " Keeping up to half of its layers in a higher precision does not help. Mean cosine with only one layer quantized, " +
     `worst first:${rows.join("")}`;
   return accuracyError(
     what,
     missing,
-    "If the checkpoint is sound, use another precision, drop this target, or give --calibration texts like those that the " +
-      "model was trained on.",
+    "If the checkpoint is sound, use another precision, leave this target out, or give --calibration texts like those that " +
+      "the model was trained on.",
     rows.length > 0 ? table : "",
   );
 }

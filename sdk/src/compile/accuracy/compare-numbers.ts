@@ -1,26 +1,26 @@
-/** How far numbers may be from the originals: `absolute + relative · |original|`. */
+/** Maximum difference from an original number: `absolute + relative · |original|`. */
 export interface Tolerance {
   readonly absolute: number;
   readonly relative: number;
 }
 
 export interface NumbersComparison {
-  /** Largest absolute difference. A NaN beside a number counts as infinite. */
+  /** Largest absolute difference. A NaN in only one of the two vectors counts as infinite. */
   readonly maxAbs: number;
-  /** Largest share of the tolerance that a difference uses up, where 1 is all of it. */
+  /** Largest difference as a share of its tolerance; above 1 it exceeds the tolerance. */
   readonly ofTolerance: number;
-  /** Cosine of the two vectors: NaN when either contains NaN, 1 when both are zero, 0 when one is. */
+  /** Cosine of the two vectors: NaN if one contains NaN, 1 if both are zero, 0 if only one is zero. */
   readonly cosine: number;
 }
 
-/** The difference of vectors of different lengths. */
+/** Result for vectors of different lengths. */
 const INCOMPARABLE: NumbersComparison = {
   maxAbs: Number.POSITIVE_INFINITY,
   ofTolerance: Number.POSITIVE_INFINITY,
   cosine: Number.NaN,
 };
 
-/** Compares a vector with the original one. Every comparison of models is made of these. */
+/** Compares a vector with the original one. All comparisons of models use this function. */
 export function compareNumbers(
   original: ArrayLike<number>,
   found: ArrayLike<number>,
@@ -33,7 +33,7 @@ export function compareNumbers(
     const distance = Object.is(x, y) ? 0 : Math.abs(x - y);
     const difference = Number.isNaN(distance) ? Number.POSITIVE_INFINITY : distance;
     maxAbs = Math.max(maxAbs, difference);
-    // Infinite numbers that differ would give ∞ / ∞.
+    // Avoids ∞ / ∞ for infinite numbers that differ.
     const share =
       difference === Number.POSITIVE_INFINITY ? difference : difference / (absolute + relative * Math.abs(x));
     ofTolerance = Math.max(ofTolerance, share);

@@ -16,16 +16,16 @@ const [nan, infinity] = [Number.NaN, Number.POSITIVE_INFINITY];
 describe("assertFiniteWeights", () => {
   it.each<[string, Tensor]>([
     ["NaN", floats(1, nan, 2)],
-    ["NaN alone", floats(nan)],
+    ["a single NaN", floats(nan)],
     ["infinity", floats(1, infinity, 2)],
-    ["infinity beside zeros", floats(0, infinity, 0)],
-    ["minus infinity beside other numbers", floats(1, -infinity, 0)],
-    ["NaN in halves", tensor("float16", [3], Float16Array.of(1, nan, 2))],
+    ["infinity among zeros", floats(0, infinity, 0)],
+    ["minus infinity among other numbers", floats(1, -infinity, 0)],
+    ["NaN in float16", tensor("float16", [3], Float16Array.of(1, nan, 2))],
     [
-      "infinity in doubles",
+      "infinity in float64",
       { dtype: "float64", shape: [2], data: new Uint8Array(Float64Array.of(1, infinity).buffer) },
     ],
-  ])("refuses %s with the constant and who reads it", (_, constant) => {
+  ])("refuses %s, and names the constant and the node that reads it", (_, constant) => {
     expect(refusal(() => assertFiniteWeights(graphWith(constant), "model.onnx"))).toBe("weights_invalid");
     expect(() => assertFiniteWeights(graphWith(constant), "model.onnx")).toThrow(
       "model.onnx: constant, which shifted reads, holds NaN or infinite numbers.",

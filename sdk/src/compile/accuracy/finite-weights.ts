@@ -4,12 +4,12 @@ import type { Value } from "../graph/node.ts";
 import { isInteger, numbersOf, reading, type Tensor, toFloat32 } from "../graph/tensor.ts";
 
 /**
- * Quantizers make ordinary numbers of NaN and infinite ones, and probe texts reach few rows of a table: what is not finite
- * must be found before.
+ * Refuses a graph with NaN or infinite weights. Later checks would miss them: quantizers turn them into ordinary numbers, and
+ * probe texts read only a few rows of a table.
  *
- * Masks hold −∞, and nothing else but zeros; a bound, one number, may be infinite.
+ * Two kinds of constants may be infinite: masks of 0 and −∞, and single numbers, which are bounds.
  *
- * @param source of the graph, for the error
+ * @param source names the graph in the error message
  * @throws BertEdgeError `weights_invalid` with the constant and the node that reads it
  */
 export function assertFiniteWeights(graph: Graph, source: string): void {
@@ -20,7 +20,7 @@ export function assertFiniteWeights(graph: Graph, source: string): void {
       "weights_invalid",
       `${source}: ${value.name}, ${readerOf(value)}, holds NaN or infinite numbers.`,
       {
-        hint: "The model's training diverged, or the file is damaged: take an earlier one or fetch it again.",
+        hint: "The training diverged, or the file is damaged. Use an earlier checkpoint, or download the file again.",
       },
     );
   }

@@ -9,7 +9,7 @@ describe.each(Object.entries(limits))("%s", (_, limit) => {
   const exact = { meanCosine, minCosine, maxAbsDiff: 1, cases: 21, top1: minTop1 };
   const task = { metric: "accuracy", score: 90 - maxDrop, fp32: 90 } as const;
 
-  it("is reached exactly", () => {
+  it("accepts values that equal the limit", () => {
     expect(shortfall({ parity: exact, task }, limit)).toBeUndefined();
     expect(shortfall({ parity: { ...exact, top1: undefined }, task: undefined }, limit)).toBeUndefined();
   });
@@ -24,7 +24,7 @@ describe.each(Object.entries(limits))("%s", (_, limit) => {
     ["the labels, NaN,", { top1: Number.NaN }, {}, "% the same label"],
     ["the metric, NaN,", {}, { score: Number.NaN }, "accuracy NaN"],
     ["the metric of float32, NaN,", {}, { fp32: Number.NaN }, "accuracy"],
-  ])("is missed by %s alone, which is all it names", (_, figures, score, named) => {
+  ])("is missed by %s alone, and the reason names nothing else", (_, figures, score, named) => {
     const reason = shortfall({ parity: { ...exact, ...figures }, task: { ...task, ...score } }, limit);
     expect(reason).toContain(named);
     expect(reason?.match(/\(at (least|most)/g)).toHaveLength(1);
@@ -32,7 +32,7 @@ describe.each(Object.entries(limits))("%s", (_, limit) => {
   });
 });
 
-it("a metric may rise by any amount", () => {
+it("accepts a metric that rises by any amount", () => {
   const parity = { meanCosine: 1, minCosine: 1, maxAbsDiff: 0, cases: 21 };
   expect(shortfall({ parity, task: { metric: "sts", score: 90, fp32: 10 } }, INT8_LIMIT)).toBeUndefined();
 });

@@ -1,29 +1,32 @@
 import { BertEdgeError } from "../../artifact/error.ts";
 import type { Accuracy } from "../../artifact/manifest.ts";
 
-/** The accuracy that a rewritten model must reach, compared with the float32 model. */
+/** Minimum accuracy of a rewritten model, compared with the float32 model. */
 export interface Limit {
   readonly meanCosine: number;
   readonly minCosine: number;
-  /** Points of the task's score that may be lost. */
+  /** Largest allowed loss of the task's score, in points. */
   readonly maxDrop: number;
   /** Share of texts that must keep their label, for classifiers. */
   readonly minTop1: number;
 }
 
-/** Fusion only changes the order of float32 sums, which is below 1e-6. */
+/** Limit for fused graphs. Fusion only changes the order of float32 sums, which lowers cosines by less than 1e-6. */
 export const FP32_LIMIT: Limit = { meanCosine: 0.999_999, minCosine: 0.999_99, maxDrop: 0, minTop1: 1 };
 
-/** fp16 has 11 significant bits: all-MiniLM-L6-v2 measures 0.999 999 / 0.999 998 (mean / min cosine). */
+/** Limit for fp16. all-MiniLM-L6-v2 measures 0.999 999 / 0.999 998 (mean / min cosine). */
 export const FP16_LIMIT: Limit = { meanCosine: 0.9999, minCosine: 0.9995, maxDrop: 0.1, minTop1: 0.99 };
 
-/** all-MiniLM-L6-v2 measures 0.9946 / 0.974 on STS-B with the fastest scheme, 0.993 / 0.978 on the probe texts: docs/accuracy.md. */
+/**
+ * Limit for int8. With the fastest scheme, all-MiniLM-L6-v2 measures 0.9946 / 0.974 on STS-B (docs/accuracy.md) and
+ * 0.993 / 0.978 on the probe texts.
+ */
 export const INT8_LIMIT: Limit = { meanCosine: 0.99, minCosine: 0.965, maxDrop: 0.5, minTop1: 0.95 };
 
-/** One scale per tensor, found beforehand: all-MiniLM-L6-v2 measures 0.982 / 0.95. Models trained for it lose less. */
+/** Limit for int8-static, which has one fixed scale per tensor. all-MiniLM-L6-v2 measures 0.982 / 0.95. */
 export const STATIC_LIMIT: Limit = { ...INT8_LIMIT, meanCosine: 0.97, minCosine: 0.93 };
 
-/** Random tokens are further from what models are trained on: all-MiniLM-L6-v2 measures 0.990 / 0.972. */
+/** Limit for int8 on random tokens, which differ from training data. all-MiniLM-L6-v2 measures 0.990 / 0.972. */
 export const RANDOM_TOKENS_LIMIT: Limit = { ...INT8_LIMIT, meanCosine: 0.98, minCosine: 0.95 };
 
 /** @throws BertEdgeError `accuracy_gate` when a fused graph misses the limit */
@@ -33,12 +36,12 @@ export function assertWithin(what: string, measured: Accuracy, limit: Limit): vo
   throw accuracyError(
     what,
     missing,
-    "This is a fault of the fusion, not of the model: report it with the config.json.",
+    "This is a bug in the fusion, not in the model. Report it with the model's config.json.",
   );
 }
 
 /**
- * Makes the error of a model that misses a limit.
+ * Returns the error for a model that misses a limit.
  *
  * @param details text after the first sentence of the message
  */
@@ -47,7 +50,7 @@ export const accuracyError = (what: string, missing: string, hint: string, detai
     hint: `Nothing was written. ${hint}`,
   });
 
-/** Says where a measurement misses a limit; undefined when it reaches it. NaN never does. */
+/** Describes how a measurement misses a limit; undefined when it reaches the limit. NaN never reaches it. */
 export function shortfall({ parity, task }: Accuracy, limit: Limit): string | undefined {
   const { meanCosine, minCosine, top1, cases } = parity;
   const reasons = [

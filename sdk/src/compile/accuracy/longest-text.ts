@@ -3,7 +3,7 @@ import type { EngineSession } from "../../runtime/engine/engine.ts";
 import type { TextModel } from "../model/text-model.ts";
 
 /**
- * Runs a text of as many tokens as the model is said to take: more than its positions would be seen by no other check.
+ * Runs a text of `maxTokens` tokens. No other check notices that the model has fewer positions.
  *
  * @throws BertEdgeError `checkpoint_invalid`
  */
@@ -12,14 +12,18 @@ export async function assertLongest(
   session: Pick<EngineSession, "run">,
 ): Promise<void> {
   const [ids = new Int32Array(1)] = encode(["a"]);
-  // Not a token before or after the text: padding has no position of its own.
+  // Repeats the text's own token, because padding tokens have no positions in models like RoBERTa.
   const longest = new Int32Array(maxTokens).fill(ids[ids.length >> 1] as number);
   try {
     await session.run([longest]);
   } catch (cause) {
-    throw new BertEdgeError("checkpoint_invalid", `The model does not take ${maxTokens} tokens, as its folder says.`, {
-      hint: "Check max_position_embeddings, pad_token_id and model_type in config.json: they must be those of the weights.",
-      cause,
-    });
+    throw new BertEdgeError(
+      "checkpoint_invalid",
+      `The model cannot run on ${maxTokens} tokens, the maximum that its folder declares.`,
+      {
+        hint: "Check that max_position_embeddings, pad_token_id and model_type in config.json match the weights.",
+        cause,
+      },
+    );
   }
 }

@@ -16,12 +16,12 @@ import { type ModelRun, runFirst } from "./run-first.ts";
 import { assertVaries } from "./varies.ts";
 
 /**
- * How close a quantized ONNX file comes to the original, the first as it will be served, the second as written: by the mean of
- * every text's token states, its vector or its logits. Of several outputs the worst counts.
+ * Measures how close a quantized ONNX file is to the original. It compares each text's mean hidden state, vector or logits.
+ * If there are several outputs, it returns the worst. The original runs without graph optimizations, the result with all.
  *
- * @param sequences texts' token ids. Default: batches of random tokens, as far as the original takes them
- * @throws BertEdgeError `parity_impossible` when one of them does not run, or has no output to compare; `model_constant`,
- *   `vector_invalid` when the original's says nothing
+ * @param sequences token ids of texts. Default: the batches of random tokens that the original can run
+ * @throws BertEdgeError `parity_impossible` when a file does not run, or has no output to compare; `model_constant` or
+ *   `vector_invalid` when the original's outputs are all the same or not finite
  */
 export async function modelAgreement(
   original: string,
@@ -34,7 +34,7 @@ export async function modelAgreement(
   const expected = (await runFirst(reference, cases)).filter((run) => run !== undefined);
   if (expected.length === 0 || (sequences && expected.length < sequences.length)) {
     throw new BertEdgeError("parity_impossible", `${original} does not run on the probe texts.`, {
-      hint: "Check that it runs in onnxruntime on its own, and that the tokenizer is this model's.",
+      hint: "Check that the model runs in onnxruntime, and that the tokenizer belongs to this model.",
     });
   }
   const found = await runFirst(
@@ -51,7 +51,7 @@ export async function modelAgreement(
   if (worst) return worst;
   throw new BertEdgeError(
     "parity_impossible",
-    `${original} has no output that could be compared: states, vectors or logits.`,
+    `${original} has no output to compare: hidden states, vectors or logits.`,
   );
 }
 
@@ -68,17 +68,17 @@ export const modelAgreementInSubprocess = (
 ): Promise<Parity> =>
   inSubprocess(import.meta.url, modelAgreement, { ...COMPARISON, signal })(original, quantized, sequences);
 
-/** NaN is worse than any number. */
+/** Sorts NaN below any number. */
 const rank = ({ meanCosine }: Parity): number => (Number.isNaN(meanCosine) ? Number.NEGATIVE_INFINITY : meanCosine);
 
 const sessionOf = (path: string, graphOptimizationLevel: "disabled" | "all") =>
   ort.InferenceSession.create(path, { graphOptimizationLevel, intraOpNumThreads: 1, logSeverityLevel: 4 });
 
 /**
- * Of every text of a run what an output says of it: the mean of its tokens' states, numbers of its tokens, a vector or logits.
- * Undefined for outputs that are none of these.
+ * Returns one vector per text of a run: the mean hidden state, the numbers of all tokens, the sentence vector or the logits.
+ * Returns undefined for other outputs.
  *
- * @throws BertEdgeError `parity_impossible` when there was no run
+ * @throws BertEdgeError `parity_impossible` when `run` is undefined
  */
 function rowsOf(path: string, name: string, run: ModelRun | undefined): Float32Array[] | undefined {
   if (!run) throw new BertEdgeError("parity_impossible", `${path} does not run where the original does.`);
@@ -92,8 +92,10 @@ function rowsOf(path: string, name: string, run: ModelRun | undefined): Float32A
   const data = Float32Array.from(numbersOf(fromOrt(output)));
   return Array.from({ length: texts }, (_, text) => {
     const rows = Array.from({ length }, (_, token) => text * length + token).filter((row) => shown?.[row] !== 0);
-    const states = joined(rows.map((row) => data.subarray(row * width, (row + 1) * width)));
-    return output.dims.length === 3 ? sentenceVector(states, width, { pooling: "mean", normalize: false }) : states;
+    const hiddenStates = joined(rows.map((row) => data.subarray(row * width, (row + 1) * width)));
+    return output.dims.length === 3
+      ? sentenceVector(hiddenStates, width, { pooling: "mean", normalize: false })
+      : hiddenStates;
   });
 }
 

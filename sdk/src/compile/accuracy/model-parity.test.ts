@@ -23,7 +23,7 @@ async function files(...graphs: readonly Graph[]): Promise<string[]> {
   );
 }
 
-/** y = operator(x, value), which depends on nothing but x. */
+/** Returns the graph of y = operator(x, value). */
 function shifted(operator: string, value: number): Graph {
   const g = new NamedGraph("shifted", [{ name: "x", dtype: "float32", shape: ["batch", "sequence"] }]);
   g.op("y", operator, ["x", g.constant("c", float32Scalar(value))]);
@@ -36,17 +36,17 @@ const compare = async (a: Graph, b: Graph) => {
 };
 
 describe("modelParity", () => {
-  it("finds no difference between a model and itself, on every probe that fits its positions", async () => {
+  it("finds no difference between a model and itself, on every probe batch that fits its positions", async () => {
     const { config, weights } = tinyBert();
     const graph = encoderGraph(config, weights);
     const parity = await compare(graph, graph);
     expect(parity.maxAbs).toBeLessThan(1e-5);
     expect(parity.cosine).toBeGreaterThan(0.999_999);
-    // Of six probes those of 31 and 139 tokens are longer than the 16 positions.
+    // Four of six batches: those of 31 and 139 tokens are longer than the 16 positions.
     expect(parity.cases).toBe(4);
   });
 
-  it("measures the largest difference, and how much of the tolerance that is", async () => {
+  it("measures the largest difference, and its share of the tolerance", async () => {
     const parity = await compare(shifted("Add", 0), shifted("Add", 0.25));
     expect(parity.maxAbs).toBeCloseTo(0.25, 6);
     expect(parity.ofTolerance).toBeGreaterThan(1000);
@@ -56,7 +56,7 @@ describe("modelParity", () => {
     expect((await compare(shifted("Add", 0), shifted("Add", 3e-4))).ofTolerance).toBeGreaterThan(1);
   });
 
-  it("takes a number that became NaN for the largest difference there is", async () => {
+  it("counts a number that became NaN as an infinite difference", async () => {
     const parity = await compare(shifted("Add", 0), shifted("Div", 0));
     expect(parity.maxAbs).toBe(Number.POSITIVE_INFINITY);
     expect(parity.ofTolerance).toBe(Number.POSITIVE_INFINITY);
@@ -72,7 +72,7 @@ describe("modelParity", () => {
     expect((await compare(read.outputs("y"), ignored.outputs("y"))).maxAbs).toBe(1);
   });
 
-  it("feeds tokens that the tables have", async () => {
+  it("feeds only token ids that the tables contain", async () => {
     const table = (rows: number) => {
       const g = new NamedGraph("table", [{ name: "ids", dtype: "int64", shape: ["batch", "sequence"] }]);
       const values = Float32Array.from({ length: rows * 2 }, (_, i) => i);
@@ -82,7 +82,7 @@ describe("modelParity", () => {
     expect((await compare(table(3), table(3))).cases).toBe(6);
   });
 
-  /** The length of an input, at most `most`. */
+  /** Returns a graph that computes the length of an input, at most `most`. */
   function lengthOf(input: "a" | "b", most: bigint): Graph {
     const g = new NamedGraph("length", [
       { name: "a", dtype: "float32", shape: ["batch", "sequence"] },
@@ -95,7 +95,7 @@ describe("modelParity", () => {
     return g.outputs("y");
   }
 
-  it("feeds inputs of different lengths where the model has names for them", async () => {
+  it("feeds inputs of different lengths when their sizes have different names", async () => {
     expect((await compare(lengthOf("a", 1000n), lengthOf("a", 1000n))).maxAbs).toBe(0);
     expect((await compare(lengthOf("a", 1000n), lengthOf("b", 1000n))).maxAbs).toBeGreaterThan(0);
   });
@@ -113,12 +113,12 @@ describe("modelParity", () => {
 });
 
 describe("modelParityInSubprocess", () => {
-  it("answers as modelParity does", async () => {
+  it("returns the same as modelParity", async () => {
     const [a = "", b = ""] = await files(shifted("Add", 0), shifted("Add", 0.25));
     expect(await modelParityInSubprocess(a, b)).toEqual(await modelParity(a, b));
   });
 
-  it("passes on why models cannot be compared", async () => {
+  it("passes on errors that prevent the comparison", async () => {
     const [a = ""] = await files(shifted("Add", 0));
     expect(await refusalOf(modelParityInSubprocess(`${a}.missing`, a))).toBe("onnx_missing");
     expect(await refusalOf(modelParityInSubprocess(a, `${a}.missing`))).toBe("parity_failed");

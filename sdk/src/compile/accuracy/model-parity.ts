@@ -14,27 +14,27 @@ import { runFirst } from "./run-first.ts";
 export interface ModelParity {
   /** Largest absolute difference of any output element. */
   readonly maxAbs: number;
-  /** Largest share of the tolerance that any element uses up, where 1 is all of it. */
+  /** Largest difference of an element as a share of its tolerance; above 1 it exceeds the tolerance. */
   readonly ofTolerance: number;
-  /** Smallest cosine of any output. */
+  /** Minimum cosine over all outputs. */
   readonly cosine: number;
-  /** Batches that both ran on. */
+  /** Number of batches that both models ran on. */
   readonly cases: number;
 }
 
 /**
- * Sums in another order differ by about 1e-6 of their terms, and layers add these differences up. Half precision keeps 11
- * bits. An unfused model rounds after every operator, which costs two or three of them.
+ * Tolerances by output type. float32: sums in a different order differ by about 1e-6 of their terms, and these differences add
+ * up over the layers. float16: 11 bits, of which an unfused model loses two or three by rounding after every operator.
  */
 const tolerances: Readonly<Record<string, Tolerance>> = {
   float32: { absolute: 1e-4, relative: 1e-4 },
   float16: { absolute: 1e-2, relative: 1e-2 },
 };
-/** Integers and booleans must be equal. */
+/** Tolerance for integers and booleans, which must be equal. */
 const EXACT: Tolerance = { absolute: 0.5, relative: 0 };
 
 /**
- * Runs two ONNX files on the same probe batches, the first as written, the second as it will be served.
+ * Runs two ONNX files on the same probe batches: the original without graph optimizations, the rewritten one with them.
  *
  * @throws BertEdgeError `parity_impossible` when the original runs on none of them
  */
@@ -57,7 +57,7 @@ export async function modelParity(original: string, rewritten: string): Promise<
       if (!other)
         throw new BertEdgeError(
           "parity_impossible",
-          `The rewritten model does not compute ${name} where the original does.`,
+          `The rewritten model does not compute ${name}, but the original does.`,
         );
       const [a, b] = [numbersOf(fromOrt(value)), numbersOf(fromOrt(other))];
       const difference = compareNumbers(a, b, tolerances[value.type] ?? EXACT);
@@ -67,8 +67,8 @@ export async function modelParity(original: string, rewritten: string): Promise<
     }
   }
   if (compared === 0) {
-    throw new BertEdgeError("parity_impossible", "The original model runs on none of the probe batches.", {
-      hint: "Check that it runs in onnxruntime on its own.",
+    throw new BertEdgeError("parity_impossible", "The original model does not run on any probe batch.", {
+      hint: "Check that it runs in onnxruntime.",
     });
   }
   return { maxAbs, ofTolerance, cosine, cases: compared };

@@ -18,13 +18,13 @@ const vectors = fc.integer({ min: 1, max: 4 }).chain((size) =>
   ),
 );
 
-/** Float64 rounding of a cosine. */
+/** Rounding error of a cosine in float64. */
 const ROUNDING = 1e-12;
 
 const limits = { FP32_LIMIT, FP16_LIMIT, INT8_LIMIT };
 
 describe("parity", () => {
-  it("is perfect of vectors with themselves, also where they are scaled", () => {
+  it("is perfect between vectors and themselves, scaled or not", () => {
     fc.assert(
       fc.property(vectors, (reference) => {
         const measured = parity(reference, reference);
@@ -43,13 +43,13 @@ describe("parity", () => {
     );
   });
 
-  it("takes the mean and the worst cosine, and the largest difference of any number", () => {
+  it("returns the mean cosine, the worst cosine and the largest difference of any number", () => {
     const reference = [vector(1, 0), vector(3, 4)];
     const measured = parity(reference, [vector(1, 0), vector(4, 3)]);
     expect(measured).toEqual({ meanCosine: (1 + 24 / 25) / 2, minCosine: 24 / 25, maxAbsDiff: 1, cases: 2 });
   });
 
-  it("is NaN throughout wherever there is a NaN or an infinity", () => {
+  it("has only NaN cosines if any number is NaN or infinite", () => {
     const broken = fc.constantFrom(Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY);
     fc.assert(
       fc.property(vectors, broken, fc.nat(), fc.nat(), fc.boolean(), (reference, value, row, column, inReference) => {
@@ -63,7 +63,7 @@ describe("parity", () => {
     );
   });
 
-  it("compares single logits by how they differ between texts, not by their sign", () => {
+  it("compares single logits by their differences between texts, not by their signs", () => {
     const column = (...logits: number[]) => logits.map((logit) => vector(logit));
     const reference = column(11, 12, 14);
     expect(parity(reference, reference, "classify")).toMatchObject({ meanCosine: 1, minCosine: 1, maxAbsDiff: 0 });
@@ -72,14 +72,14 @@ describe("parity", () => {
     expect(parity(reference, column(11, 12, Number.NaN), "classify").minCosine).toBeNaN();
   });
 
-  it("adds how many of a classifier's labels stay the same", () => {
+  it("adds the share of texts that keep their label, for classifiers", () => {
     const reference = [vector(1, 2), vector(2, 1), vector(0, 3), vector(3, 0)];
     const other = [vector(1, 2), vector(1, 2), vector(0, 3), vector(3, 0)];
     expect(parity(reference, other, "classify").top1).toBe(0.75);
     expect(parity(reference, other)).not.toHaveProperty("top1");
   });
 
-  it("counts a zero vector as without agreement, and a missing number as NaN", () => {
+  it("gives a zero vector a cosine of 0, and a vector with a missing number NaN", () => {
     expect(parity([vector(1, 0)], [vector(0, 0)])).toMatchObject({ minCosine: 0, maxAbsDiff: 1 });
     expect(parity([vector(1, 2)], [vector(1)]).minCosine).toBeNaN();
   });
@@ -90,39 +90,39 @@ describe("assertWithin", () => {
   const codeOf = (mean: number, min: number, limit: Limit = INT8_LIMIT) =>
     refusal(() => assertWithin("It", { parity: measured(mean, min) }, limit));
 
-  it.each(Object.entries(limits))("lets pass what reaches %s exactly, and nothing below", (_, limit) => {
+  it.each(Object.entries(limits))("accepts values equal to %s, and no lower ones", (_, limit) => {
     expect(codeOf(limit.meanCosine, limit.minCosine, limit)).toBe("accepted");
     expect(codeOf(limit.meanCosine - 1e-9, limit.minCosine, limit)).toBe("accuracy_gate");
     expect(codeOf(limit.meanCosine, limit.minCosine - 1e-9, limit)).toBe("accuracy_gate");
   });
 
-  it.each(Object.entries(limits))("never lets NaN pass %s, nor a comparison of no texts", (_, limit) => {
+  it.each(Object.entries(limits))("refuses NaN and a comparison of no texts, for %s", (_, limit) => {
     expect(codeOf(Number.NaN, 1, limit)).toBe("accuracy_gate");
     expect(codeOf(1, Number.NaN, limit)).toBe("accuracy_gate");
     expect(refusal(() => assertWithin("It", { parity: parity([], []) }, limit))).toBe("accuracy_gate");
   });
 
-  it("asks more of a precision that has more", () => {
+  it("has higher limits for higher precisions", () => {
     for (const figure of ["meanCosine", "minCosine"] as const) {
       expect(FP32_LIMIT[figure]).toBeGreaterThan(FP16_LIMIT[figure]);
       expect(FP16_LIMIT[figure]).toBeGreaterThan(INT8_LIMIT[figure]);
     }
   });
 
-  it("says what was compared, what was measured, what is asked, and what to do", () => {
+  it("names the model, the measured values and the limits, and says what to do", () => {
     expect(() => assertWithin("The fused graph", { parity: measured(0.95, Number.NaN) }, INT8_LIMIT)).toThrow(
       expect.objectContaining({
         message:
           "The fused graph differs too much from the float32 model: mean cosine 0.95000 (at least 0.99), " +
           "worst cosine NaN (at least 0.965) over 3 texts.",
-        hint: expect.stringContaining("fault of the fusion"),
+        hint: expect.stringContaining("bug in the fusion"),
       }),
     );
   });
 });
 
 describe("probe texts", () => {
-  it("are all different, from one character to more than a hundred words", () => {
+  it("are all different, and have from one character to more than a hundred words", () => {
     expect(new Set(probeTexts).size).toBe(probeTexts.length);
     const words = probeTexts.map((text) => text.split(" ").length);
     expect(Math.min(...probeTexts.map((text) => text.length))).toBe(1);

@@ -5,9 +5,9 @@ import { topLabel } from "./tasks/accuracy.ts";
 /**
  * Compares vectors or logits with the original ones, text by text.
  *
- * Vectors are compared by their cosine. The cosine of one or two logits shows little but signs, so that logits are compared
- * by 1 − ½ (distance / spread)², which equals a cosine for small distances. The spread is that of the original logits over
- * the texts. NaN anywhere makes the cosines NaN.
+ * Vectors are compared by their cosine. The cosine of one or two logits shows only their signs, so logits are compared by
+ * 1 − ½ (distance / spread)², which approximates a cosine for small distances. The spread is the standard deviation of the
+ * original logits over the texts. A NaN anywhere makes the cosines NaN.
  */
 export function parity(
   reference: readonly Float32Array[],
@@ -30,10 +30,10 @@ export function parity(
   };
 }
 
-/** Limits of cosines take the place of a tolerance. */
+/** No tolerance is needed, because limits apply to the cosines. */
 const NO_TOLERANCE = { absolute: 0, relative: 0 };
 
-/** Share of the spread: closer logits are a tie, which any rounding decides. */
+/** Logits that differ by less than this share of the spread count as equal: rounding would decide between them. */
 const TIE = 0.05;
 
 function sameLabel(expected: Float32Array, found: Float32Array, spread: number): boolean {
@@ -41,7 +41,7 @@ function sameLabel(expected: Float32Array, found: Float32Array, spread: number):
   return Math.max(...expected) - chosen <= TIE * spread;
 }
 
-/** Returns the root of the mean squared distance of vectors from their mean. */
+/** Returns the root of the mean squared distance between the vectors and their mean. */
 function spreadOf(vectors: readonly Float32Array[]): number {
   const mean = Float32Array.from(
     vectors[0] ?? [],

@@ -10,11 +10,11 @@ export type ProbeInputs = ReadonlyMap<string, Tensor>;
 interface Batch {
   readonly batch: number;
   readonly sequence: number;
-  /** Whether a row's mask hides a place, of as many as the row has. */
+  /** Whether the mask hides position `at` of a row. `width` is the row's length. */
   readonly hidden: (row: number, at: number, width: number) => boolean;
 }
 
-/** Batches that show what padding does: right-padded, none, left-padded and scattered, one token, longer ones. */
+/** Batches with different padding: on the right, none, on the left and scattered, a single token, longer sequences. */
 const batches: readonly Batch[] = [
   { batch: 2, sequence: 9, hidden: (row, at) => row === 1 && at >= 6 },
   { batch: 1, sequence: 5, hidden: () => false },
@@ -25,10 +25,10 @@ const batches: readonly Batch[] = [
 ];
 
 /**
- * What to feed any encoder: tokens within its tables, masks that pad on either side, other inputs at random.
+ * Makes inputs for any encoder: token ids within its tables, masks with padding on either side, random other inputs.
  *
- * @returns for every batch the ways to take it, of which the first that the model runs on is meant: every size of its own,
- *   then all that are not the batch as one
+ * @returns the alternatives for each batch, to be tried in order until the model runs: first with a different length for
+ *   every symbolic size, then with the same length for all of them
  */
 export function probeInputs(graph: Graph): (readonly ProbeInputs[])[] {
   return batches.map((batch) => {
@@ -69,7 +69,7 @@ function inputsAt(graph: Graph, { sequence, hidden }: Batch, sizes: ReadonlyMap<
   );
 }
 
-/** What stands first in the shape of an input is taken for the batch, the rest for lengths. */
+/** Returns a number for each symbolic size. The first dimension of an input is the batch, all others are lengths. */
 function sizesOf(graph: Graph, { batch, sequence }: Batch, isApart: boolean): Map<string, number> {
   const sizes = new Map<string, number>();
   let lengths = 0;

@@ -1,4 +1,4 @@
-/** What every prepared model is compared on: short and long, plain and awkward. Written for this purpose. */
+/** Texts on which every prepared model is compared: short, long, ordinary and unusual. Written for this package. */
 export const probeTexts: readonly string[] = [
   "The river froze before the first snow came.",
   "a",

@@ -9,8 +9,8 @@ export interface ModelRun {
 }
 
 /**
- * Of every case the first of its inputs that the model runs on, and what it computes; undefined where it refuses all, being
- * too long for its positions for instance.
+ * Runs a model on each case. A case is a list of alternative inputs; the first that the model runs on counts. The result is
+ * undefined for a case without such inputs, for example when all are longer than the model's positions.
  */
 export async function runFirst(
   session: ort.InferenceSession,
@@ -18,9 +18,9 @@ export async function runFirst(
 ): Promise<(ModelRun | undefined)[]> {
   const runs: (ModelRun | undefined)[] = [];
   try {
-    for (const ways of cases) {
+    for (const alternatives of cases) {
       let run: ModelRun | undefined;
-      for (const inputs of ways) run ??= await runOn(session, inputs);
+      for (const inputs of alternatives) run ??= await runOn(session, inputs);
       runs.push(run);
     }
   } finally {

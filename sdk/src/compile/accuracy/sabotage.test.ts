@@ -24,7 +24,7 @@ import type { QuantizeMode } from "../stages/quantize.ts";
 import { FP16_LIMIT, INT8_LIMIT } from "./limits.ts";
 import { probeTexts } from "./probe-texts.ts";
 
-/** Deep enough for layers to differ; of some hundred channels where one of many counts. */
+/** `deep` has two layers. `wide` also has enough channels for tests in which one of many channels explodes. */
 const deep = { num_hidden_layers: 2, max_position_embeddings: 512 };
 const wide = {
   ...deep,
@@ -42,16 +42,16 @@ const matricesOf = (layer: string) =>
 const sabotaged = (edit: Edit, config: TinyFolderOptions["config"] = deep) =>
   preparable({ config: { ...config }, edit });
 
-/** Every file of a result is what its target answers with; figures are the test's own. */
+/** Runs the model file of every target, and expects that it reaches its accuracy limits. */
 async function expectLimitsReached({ folder, out }: Preparable): Promise<Manifest> {
   const { manifest, read } = await openFolder(out);
   const model = await readTextModel(folder);
   const vectors = async (name: Target["engine"] | undefined, bytes: Uint8Array<ArrayBuffer>) => {
     const engine = name ? await engineOnThisMachine(name) : ortNodeEngine({ threads: 1, optimize: false });
     const session = await engine.load(oneModel(bytes));
-    const states = await session.run(model.encode(probeTexts));
+    const hiddenStates = await session.run(model.encode(probeTexts));
     await session.release();
-    return states.map((rows) => meanOf(rows, model.config.hiddenSize));
+    return hiddenStates.map((rows) => meanOf(rows, model.config.hiddenSize));
   };
   const wanted = await vectors(undefined, encodeOnnx(model.graph));
   for (const [name, target] of Object.entries(manifest.targets) as [TargetName, Target][]) {
@@ -76,7 +76,7 @@ function meanOf(rows: Float32Array, width: number): number[] {
 const cosineOf = (a: readonly number[], b: readonly number[]) =>
   sum(a.map((x, i) => x * (b[i] ?? Number.NaN))) / Math.hypot(...a) / Math.hypot(...b);
 
-/** Refused, with nothing written beside or instead of what was there. */
+/** Expects that `prepare` rejects and leaves all files as they were. Returns the error. */
 async function refused({ parent, run }: Preparable, options?: Partial<PrepareOptions>): Promise<BertEdgeError> {
   const before = await listing(parent);
   const error = await run(options).then(
@@ -88,17 +88,17 @@ async function refused({ parent, run }: Preparable, options?: Partial<PrepareOpt
   return error as BertEdgeError;
 }
 
-/** Names of an accuracy_gate's list, the worst first. */
+/** Returns the layers that an `accuracy_gate` error lists. */
 const listed = ({ message }: BertEdgeError) =>
   [...message.matchAll(/\n {2}[\d.]+|\n {2}NaN/g)].map(({ index }) => message.slice(index).trim().split(/\s+/)[1]);
 
 describe("one channel that has exploded", () => {
   it.each<[string, Edit]>([
-    ["in the embeddings' gain, a hundredfold", scale("embeddings.LayerNorm.weight", 1e2)],
-    ["in an attention's gain, 10⁴-fold", scale(`${layer0}.attention.output.LayerNorm.weight`, 1e4)],
-    ["in the last gain, 10⁶-fold", scale(`${layer1}.output.LayerNorm.weight`, 1e6)],
-    ["of the word table, 10⁶-fold", scale("embeddings.word_embeddings.weight", 1e6)],
-  ])("%s, is held by every target, in eight bits without a layer kept", async (_, edit) => {
+    ["in the gain of the embeddings, by 10²", scale("embeddings.LayerNorm.weight", 1e2)],
+    ["in the gain of an attention, by 10⁴", scale(`${layer0}.attention.output.LayerNorm.weight`, 1e4)],
+    ["in the last gain, by 10⁶", scale(`${layer1}.output.LayerNorm.weight`, 1e6)],
+    ["in the token embedding table, by 10⁶", scale("embeddings.word_embeddings.weight", 1e6)],
+  ])("%s, is handled by every target in eight bits, without a kept layer", async (_, edit) => {
     const model = await sabotaged(edit, wide);
     await model.run();
     const { targets } = await expectLimitsReached(model);
@@ -107,9 +107,13 @@ describe("one channel that has exploded", () => {
   });
 
   it.each<[string, Edit, string]>([
-    ["that a product reads", scale(`${layer0}.intermediate.dense.weight`, 1e4, "row"), "layer.0.output.product"],
     [
-      "of an attention's queries",
+      "in the input of a linear layer",
+      scale(`${layer0}.intermediate.dense.weight`, 1e4, "row"),
+      "layer.0.output.product",
+    ],
+    [
+      "in the queries of an attention",
       scale(`${layer0}.attention.self.query.weight`, 1e4, "row"),
       "layer.0.attention.context_1",
     ],
@@ -120,7 +124,7 @@ describe("one channel that has exploded", () => {
     expect([[], [layer]]).toContainEqual(targets.edge?.kept);
   });
 
-  it("is refused when it outweighs all others, and its layer named among the worst", async () => {
+  it("is refused when it outweighs all others; the error lists its layer among the worst", async () => {
     const model = await sabotaged(scale(`${layer0}.output.dense.weight`, 1e4, "row"), wide);
     const error = await refused(model, { targets: ["edge"] });
     expect(error).toMatchObject({
@@ -131,7 +135,7 @@ describe("one channel that has exploded", () => {
     expect(listed(error)).toHaveLength(8);
   });
 
-  it("makes the GPU keep in float32 what overflows halves", async () => {
+  it("makes the GPU target keep layers in float32 that overflow fp16", async () => {
     const model = await sabotaged(scale("embeddings.LayerNorm.weight", 1e6), wide);
     await model.run({ targets: ["regional-gpu"] });
     const { targets } = await expectLimitsReached(model);
@@ -146,17 +150,17 @@ describe("zeros", () => {
   };
   it.each<[string, Edit]>([
     ["in a column of a matrix", scale(`${layer0}.intermediate.dense.weight`, 0)],
-    ["in rows of a matrix and of the word table", zeroRows],
+    ["in rows of a matrix and of the token embedding table", zeroRows],
     ["in a whole matrix", fill(0, `${layer0}.output.dense.weight`)],
     ["in all matrices of a layer", fill(0, ...matricesOf(layer0))],
-  ])("%s ship with the same answers", async (_, edit) => {
+  ])("%s are accepted, and all targets reach their limits", async (_, edit) => {
     const model = await sabotaged(edit);
     await model.run({ targets: ["edge", "regional-gpu"] });
     await expectLimitsReached(model);
   });
 });
 
-describe("numbers that are not finite", () => {
+describe("NaN and infinite numbers", () => {
   const tensors = [
     `${layer1}.output.dense.weight`,
     `${layer0}.intermediate.dense.bias`,
@@ -175,7 +179,7 @@ describe("numbers that are not finite", () => {
     },
   );
 
-  it("of products beyond float32 are refused with the layer that reads them", async () => {
+  it("in activations are refused; the error names the layer that reads them", async () => {
     const error = await refused(
       await sabotaged(fill(1e25, `${layer0}.intermediate.dense.weight`, `${layer0}.output.dense.weight`)),
     );
@@ -185,12 +189,12 @@ describe("numbers that are not finite", () => {
     });
   });
 
-  it("of the last normalization are refused", async () => {
+  it("in the last layer normalization are refused", async () => {
     const error = await refused(await sabotaged(fill(3e38, `${layer1}.output.LayerNorm.weight`)));
     expect(error).toMatchObject({ code: "vector_invalid", message: expect.stringContaining("after layer.1.output") });
   });
 
-  it("of products beyond halves stay in float32", async () => {
+  it("in fp16 only make the GPU target keep the layer in float32", async () => {
     const model = await sabotaged(fill(6e4, `${layer0}.intermediate.dense.weight`));
     await model.run({ targets: ["regional-gpu"] });
     const { targets } = await expectLimitsReached(model);
@@ -204,31 +208,31 @@ describe("a constant layer", () => {
     ["in the middle", fill(0, `${layer0}.output.LayerNorm.weight`), /the input of layer\.1\.attention\S+ is the same/],
     ["at the end", fill(0, `${layer1}.output.LayerNorm.weight`), /the input of layer\.1\.output\S+ still differs/],
     [
-      "that answers zeros",
+      "that returns zeros",
       fill(0, `${layer1}.output.LayerNorm.weight`, `${layer1}.output.LayerNorm.bias`),
       /the input of layer\.1\.output\S+ still differs/,
     ],
     [
-      "of tables",
+      "in the embedding tables",
       fill(0.1, "embeddings.word_embeddings.weight", "embeddings.position_embeddings.weight"),
       /the input of layer\.0\.attention\S+ is the same/,
     ],
-  ])("%s that leaves nothing of the text is refused by its place", async (_, edit, place) => {
+  ])("%s is refused by name when no output depends on the text", async (_, edit, place) => {
     const error = await refused(await sabotaged(edit));
     expect(error).toMatchObject({ code: "model_constant", message: expect.stringMatching(place) });
   });
 
   it.each<[string, Edit]>([
-    ["whose weights are all equal", fill(0.2, ...matricesOf(layer0))],
-    ["of words, where positions are left", fill(0.1, "embeddings.word_embeddings.weight")],
-  ])("%s ships as long as answers depend on the text", async (_, edit) => {
+    ["with equal weights", fill(0.2, ...matricesOf(layer0))],
+    ["in the token embedding table, while positions differ", fill(0.1, "embeddings.word_embeddings.weight")],
+  ])("%s is accepted as long as outputs depend on the text", async (_, edit) => {
     const model = await sabotaged(edit);
     await model.run({ targets: ["edge", "regional-gpu"] });
     await expectLimitsReached(model);
   });
 });
 
-it("any sabotage of any tensor is refused and nothing written, or ships and reaches the limits", async () => {
+it("any sabotage of any tensor is refused without writing a file, or reaches the limits", async () => {
   const names = [...matricesOf(layer0), "embeddings.word_embeddings.weight", "embeddings.LayerNorm.weight"];
   const sabotage = fc.oneof(
     fc.record({ how: fc.constant(scale), by: fc.constantFrom(-1e2, 1e3, 1e5, 1e8, 1e20) }),
@@ -261,10 +265,10 @@ it("any sabotage of any tensor is refused and nothing written, or ships and reac
   expect(outcomes.size).toBeGreaterThanOrEqual(3);
 });
 
-describe("an ONNX file, which no importer has checked,", () => {
+describe("an ONNX file that no importer has checked", () => {
   const modes: readonly QuantizeMode[] = ["int8-dynamic", "int8-blocks", "int8-static", "fp16"];
 
-  /** A checkpoint's graph as a file, and another one beside it. */
+  /** Writes a checkpoint's graph as an ONNX file, and an earlier file at the path of the result. */
   async function fileOf(model: Preparable, change: (graph: Graph) => void = () => {}) {
     const { graph, envelope } = await readModelSource(model.folder);
     change(graph);
@@ -290,29 +294,32 @@ describe("an ONNX file, which no importer has checked,", () => {
     ["layer.0.intermediate.bias", Number.POSITIVE_INFINITY],
     ["layer.1.norm.gamma", Number.NaN],
     ["token_table", Number.NEGATIVE_INFINITY],
-  ])("is refused by name in every mode, compared or not: %s with %d", async (name, value) => {
-    const model = await sabotaged(() => {});
-    const { path, result, before } = await fileOf(model, broken(name, value));
-    for (const mode of modes) {
-      for (const more of [{}, { tokenizer: model.folder }, { checkParity: false }]) {
-        await expect(quantize({ model: path, out: result, mode, ...more })).rejects.toMatchObject({
-          code: "weights_invalid",
-          message: expect.stringContaining(`${name}.broken, which `),
-        });
+  ])(
+    "is refused in every mode, with and without comparison; the error names the weight: %s with %d",
+    async (name, value) => {
+      const model = await sabotaged(() => {});
+      const { path, result, before } = await fileOf(model, broken(name, value));
+      for (const mode of modes) {
+        for (const more of [{}, { tokenizer: model.folder }, { checkParity: false }]) {
+          await expect(quantize({ model: path, out: result, mode, ...more })).rejects.toMatchObject({
+            code: "weights_invalid",
+            message: expect.stringContaining(`${name}.broken, which `),
+          });
+        }
       }
-    }
-    expect(await listing(model.parent)).toEqual(before);
-  });
+      expect(await listing(model.parent)).toEqual(before);
+    },
+  );
 
   it.each<[string, Edit, QuantizeMode, object]>([
-    ["answers that never change", fill(0, `${layer1}.output.LayerNorm.weight`), "fp16", { code: "model_constant" }],
+    ["outputs that never change", fill(0, `${layer1}.output.LayerNorm.weight`), "fp16", { code: "model_constant" }],
     [
       "activations beyond float32",
       fill(1e25, `${layer0}.intermediate.dense.weight`, `${layer0}.output.dense.weight`),
       "fp16",
       { code: "vector_invalid" },
     ],
-  ])("and likewise its folder, is refused for %s; what is there stays", async (_, edit, mode, expected) => {
+  ])("is refused for %s, like its folder, and all files stay as they were", async (_, edit, mode, expected) => {
     const model = await sabotaged(edit);
     const { path, result, before } = await fileOf(model);
     for (const source of [path, model.folder]) {
@@ -322,7 +329,7 @@ describe("an ONNX file, which no importer has checked,", () => {
     expect(await listing(model.parent)).toEqual(before);
   });
 
-  it("is refused when one channel outweighs all others, and its layer named among the worst", async () => {
+  it("is refused when one channel outweighs all others; the error lists its layer among the worst", async () => {
     const edit = scale(`${layer0}.output.dense.weight`, 1e4, "row");
     const model = await sabotaged(edit, { ...wide, num_hidden_layers: 1 });
     const { path, result, before } = await fileOf(model);
@@ -333,7 +340,7 @@ describe("an ONNX file, which no importer has checked,", () => {
     expect(await listing(model.parent)).toEqual(before);
   });
 
-  it("ships with at most the layer of an exploded channel in float32", async () => {
+  it("keeps at most the layer of an exploded channel in float32", async () => {
     const model = await sabotaged(scale(`${layer0}.intermediate.dense.weight`, 1e6, "row"), {
       ...wide,
       num_hidden_layers: 1,

@@ -8,11 +8,11 @@ it.each<[string, number | undefined, (s: Sketch, ids: ReturnType<Sketch["input"]
   ["a table behind a cast", 50, (s, ids) => s.op("Gather", [s.random([50, 4]), s.op("Cast", [ids], { to: 7 })])],
   ["a list, which is no table", undefined, (s, ids) => s.op("Gather", [s.random([50]), ids])],
   [
-    "a table by something that is no longer an index",
+    "a table through a node whose output is not an index",
     undefined,
     (s, ids) => s.op("Gather", [s.random([9, 4]), s.op("Equal", [ids, ids])]),
   ],
-  ["itself: the input is what is looked up in", undefined, (s, ids) => s.op("Gather", [ids, s.index(0)])],
+  ["a constant index, and is itself the table", undefined, (s, ids) => s.op("Gather", [ids, s.index(0)])],
   ["nothing", undefined, () => undefined],
 ])("an input indexes %s: %s rows", (_, rows, build) => {
   const s = new Sketch();
@@ -21,7 +21,7 @@ it.each<[string, number | undefined, (s: Sketch, ids: ReturnType<Sketch["input"]
   expect(tableRows(ids)).toBe(rows);
 });
 
-it("a fused embedding has a table for each of its inputs", () => {
+it("each input of a fused embedding indexes its own table", () => {
   const s = new Sketch();
   const [ids, types] = ["input_ids", "token_type_ids"].map((name) => s.input(name, ["batch", "sequence"], "int32"));
   const tables = [50, 16, 2].map((rows) => s.random([rows, 4]));

@@ -17,7 +17,7 @@ async function file(text: string): Promise<string> {
 const STS = "5\ta\ta\n0\ta\tb\n";
 
 describe("readTaskData", () => {
-  it("is nothing without a file", async () => {
+  it("returns undefined without a file", async () => {
     expect(await readTaskData(embed, {})).toBeUndefined();
     expect(await readTaskData(classify, {})).toBeUndefined();
   });
@@ -35,12 +35,12 @@ describe("readTaskData", () => {
   it.each<[string, Task, "sts" | "labelled", string]>([
     ["labels for an encoder", embed, "labelled", "--sts"],
     ["pairs for a classifier", classify, "sts", "--labelled"],
-  ])("refuses %s, and names what the model takes, before the file is read", async (_, task, key, hint) => {
+  ])("refuses %s before it reads the file, and names the right option", async (_, task, key, hint) => {
     const work = readTaskData(task, { [key]: "/nowhere.tsv" });
     await expect(work).rejects.toMatchObject({ code: "data_unsuitable", hint: expect.stringContaining(hint) });
   });
 
-  it("refuses pairs that all have the same score, of which no correlation is known", async () => {
+  it("refuses pairs that all have the same score, because they have no correlation", async () => {
     const work = readTaskData(embed, { sts: await file("3\ta\ta\n3\ta\tb\n") });
     await expect(work).rejects.toMatchObject({
       code: "data_unsuitable",
@@ -51,7 +51,7 @@ describe("readTaskData", () => {
   it.each<[string, object]>([
     ["data_missing", { sts: "/nowhere.tsv" }],
     ["data_invalid", { sts: import.meta.filename }],
-  ])("answers %s of the reader", async (code, files) => {
+  ])("passes on the reader's error %s", async (code, files) => {
     await expect(readTaskData(embed, files)).rejects.toMatchObject({ code });
   });
 });

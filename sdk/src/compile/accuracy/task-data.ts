@@ -6,23 +6,25 @@ import { readSts } from "./tasks/read-sts.ts";
 import { scoreClassification } from "./tasks/score-classification.ts";
 import { scoreSts } from "./tasks/score-sts.ts";
 
-/** Data that tells how well a model does its task, with the metric that says it. */
+/** A metric, and a function that scores a model on the user's data. */
 export interface TaskData {
   readonly metric: TaskScore["metric"];
   readonly score: (compute: Compute) => Promise<number>;
 }
 
 export interface TaskFiles {
-  /** Pairs of sentences with scores, as STS-B's files: for sentence encoders. */
+  /** File of scored sentence pairs in the format of STS-B, for sentence encoders. */
   sts?: string | undefined;
-  /** Lines of a text, a tab and its label: for classifiers. */
+  /** File with a text, a tab and its label per line, for classifiers. */
   labelled?: string | undefined;
 }
 
 /**
+ * Reads the file that fits the model's task.
+ *
  * @returns undefined when no file is given
- * @throws BertEdgeError `data_missing`, `data_invalid`; `data_unsuitable` for data of another task than the model's, and for
- *   pairs without an order
+ * @throws BertEdgeError `data_missing`, `data_invalid`; `data_unsuitable` when the data does not fit the task, or all pairs
+ *   have the same score
  */
 export async function readTaskData(task: Task, { sts, labelled }: TaskFiles): Promise<TaskData | undefined> {
   if (task.task === "embed") {
@@ -31,7 +33,7 @@ export async function readTaskData(task: Task, { sts, labelled }: TaskFiles): Pr
     const pairs = await readSts(sts);
     if (new Set(pairs.map(({ score }) => score)).size < 2) {
       throw new BertEdgeError("data_unsuitable", `${sts} gives all pairs the same score.`, {
-        hint: "A correlation needs pairs that are more alike than others.",
+        hint: "A correlation needs pairs with different scores.",
       });
     }
     return { metric: "sts", score: (compute) => scoreSts(pairs, compute) };
@@ -43,6 +45,6 @@ export async function readTaskData(task: Task, { sts, labelled }: TaskFiles): Pr
 }
 
 const unsuitable = (path: string, what: string, model: string, option: string) =>
-  new BertEdgeError("data_unsuitable", `${path} holds ${what}, and the model is ${model}.`, {
-    hint: `Its metric takes ${option}.`,
+  new BertEdgeError("data_unsuitable", `${path} contains ${what}, but the model is ${model}.`, {
+    hint: `Give data for this model with ${option}.`,
   });

@@ -5,8 +5,8 @@ import { assertVaries } from "./varies.ts";
 
 const vector = (...values: number[]) => Float32Array.from(values);
 
-/** Statistics of some tokens. */
-function moments(...tokens: readonly (readonly number[])[]): ActivationStatistics {
+/** Returns the activation statistics of these tokens. */
+function statisticsOf(...tokens: readonly (readonly number[])[]): ActivationStatistics {
   const width = tokens[0]?.length ?? 0;
   const total = (of: (token: readonly number[]) => number) => tokens.reduce((sum, token) => sum + of(token), 0);
   const products = Array.from({ length: width ** 2 }, (_, at) =>
@@ -21,14 +21,14 @@ const statistics = (...entries: [string, ActivationStatistics][]) => ({
   get: (weight: string) => new Map(entries).get(weight),
 });
 
-const varying = moments([1, 2], [1, 3]);
-const constant = moments([1, 2], [1, 2], [1, 2]);
+const varying = statisticsOf([1, 2], [1, 3]);
+const constant = statisticsOf([1, 2], [1, 2], [1, 2]);
 const alike = [vector(1, 2), vector(1, 2)];
 
 describe("assertVaries", () => {
   it.each([
     ["one number of one text differs", [vector(1, 2), vector(1, 2), vector(1, 2.001)]],
-    ["a small number beside a large one differs by more than rounding", [vector(1000, 0), vector(1000, 0.02)]],
+    ["a small number next to a large one differs by more than rounding", [vector(1000, 0), vector(1000, 0.02)]],
   ])("accepts a model when %s", (_, results) => {
     expect(refusal(() => assertVaries(results, statistics()))).toBe("accepted");
   });
@@ -37,8 +37,8 @@ describe("assertVaries", () => {
     ["are equal", alike],
     ["differ by rounding of the largest number", [vector(1000, 0.001), vector(1000.001, 0.002)]],
     ["are all zero", [vector(0, 0), vector(0, 0)]],
-    ["are one", [vector(1, 2)]],
-    ["are none", []],
+    ["are only one vector", [vector(1, 2)]],
+    ["are empty", []],
   ])("refuses models whose results %s", (_, results) => {
     expect(refusal(() => assertVaries(results, statistics(["weight", varying])))).toBe("model_constant");
   });
@@ -52,7 +52,7 @@ describe("assertVaries", () => {
       "The model computes the same for every text: the input of second is the same for all tokens.",
     );
     expect(named(["first", varying], ["last", varying])).toThrow(
-      "The model computes the same for every text: the input of last still differs, its output does not.",
+      "The model computes the same for every text: the input of last still differs, but its output does not.",
     );
     expect(named()).toThrow(/for every text\.$/);
   });

@@ -1,23 +1,26 @@
 import { BertEdgeError } from "../../artifact/error.ts";
 import type { ActivationStatistics } from "../quantize/calibration/activation-statistics.ts";
 
-/** Share of a vector's largest number: in a model whose tokens are all alike, texts of other lengths differ by 2e-6. */
+/**
+ * Largest rounding difference, as a share of a vector's largest number. In a model whose tokens are all the same, texts of
+ * different lengths differ by 2e-6.
+ */
 const ROUNDING = 1e-5;
 
-/** Share of a channel's mean square, summed in float32 over all tokens: constant channels measure up to 2e-4. */
+/** Largest variance of a constant channel, as a share of its mean square. float32 sums over all tokens give up to 2e-4. */
 const SUMMED_ROUNDING = 1e-3;
 
-/** Statistics of what each weight matrix multiplies, with the names of the matrices in the order of the graph. */
+/** Activation statistics of the input of each weight matrix. `weights` names the matrices in the order of the graph. */
 interface OrderedStatistics {
   readonly weights: readonly string[];
   readonly get: (weight: string) => ActivationStatistics | undefined;
 }
 
 /**
- * Refuses a model that computes the same for every text: it would agree with any rewritten form of itself.
+ * Refuses a model that computes the same for every text, because comparisons of its outputs would say nothing.
  *
  * @param results vectors or logits of different texts
- * @param statistics used to find the layer after which all texts are the same
+ * @param statistics to find the first layer whose input is the same for all tokens
  * @throws BertEdgeError `model_constant`; `vector_invalid` for NaN and infinite numbers
  */
 export function assertVaries(
@@ -33,12 +36,12 @@ export function assertVaries(
   }
   if (differ(results)) return;
   const constant = weights.find((weight) => {
-    const moments = get(weight);
-    return moments && !varies(moments);
+    const statistics = get(weight);
+    return statistics && !varies(statistics);
   });
   const where = constant
     ? `: the input of ${constant} is the same for all tokens`
-    : last && `: the input of ${last} still differs, its output does not`;
+    : last && `: the input of ${last} still differs, but its output does not`;
   throw new BertEdgeError("model_constant", `The model computes the same for every text${where ?? ""}.`, {
     hint: "The checkpoint is broken at or before that layer. Use an earlier checkpoint.",
   });

@@ -7,13 +7,13 @@ import { writeMeasurements } from "../pack/write-artifact.ts";
 import type { RunOptions } from "../stages/stage.ts";
 
 export interface BenchOptions extends RunOptions {
-  /** An artifact folder, whose measurements are replaced, or an open artifact, which stays as it is. */
+  /** An artifact folder, whose measurements are replaced, or an open artifact, which does not change. */
   artifact: string | Artifact;
-  /** Engines to time. Default: all that the artifact has a CPU target for. */
+  /** Engines to time. Default: the engines of the artifact's CPU targets. */
   engines?: readonly Target["engine"][] | undefined;
   /** Sequence lengths to time. */
   tokens?: readonly number[];
-  /** Timed rounds; the median over them counts. Default 15. */
+  /** Number of timed rounds; the result is their median. Default 15. */
   rounds?: number;
 }
 
@@ -21,14 +21,14 @@ export interface BenchReport extends TargetTimes {
   readonly manifest: Manifest;
   readonly rounds: number;
   /**
-   * Whether the folder's measurements were replaced. That takes three lengths, one of at most 16 tokens and one of at
+   * Whether the folder's measurements were replaced. This requires three lengths, one of at most 16 tokens and one of at
    * least half the model's maximum.
    */
   readonly stored: boolean;
 }
 
 /**
- * Times an artifact's CPU targets side by side on this machine. The artifact's version stays the same.
+ * Times an artifact's CPU targets side by side on this machine. It does not change the artifact's version.
  *
  * @throws BertEdgeError `engine_mismatch` for an engine without a target, `aborted`, and as `openFolder` and `Artifact.read`
  */
@@ -52,7 +52,7 @@ function targetOf({ name: model, targets }: Manifest, engine: Target["engine"]):
   const timed = timedTargets.filter((name) => targets[name]);
   const target = timed.find((name) => targets[name]?.engine === engine);
   if (target) return target;
-  throw new BertEdgeError("engine_mismatch", `No target of ${model} is for the engine ${engine}.`, {
-    hint: `It has ${timed.map((name) => targets[name]?.engine).join(" and ")}.`,
+  throw new BertEdgeError("engine_mismatch", `${model} has no target for the engine ${engine}.`, {
+    hint: `Choose from the artifact's engines: ${timed.map((name) => targets[name]?.engine).join(", ")}.`,
   });
 }

@@ -23,7 +23,7 @@ const encoder = () => {
   return encoderGraph(config, weights);
 };
 
-/** softmax(x · xᵀ) · x, of which the heads are not split in any way that is known. */
+/** Returns an attention that no fusion recognizes: its queries, keys and values are not split into heads. */
 function unknownAttention(): Graph {
   const g = new NamedGraph("unknown", [{ name: "x", dtype: "float32", shape: ["batch", "sequence", 8] }]);
   g.op("keys", "Transpose", ["x"], { perm: ints(0, 2, 1) });
@@ -53,7 +53,7 @@ describe("optimize", () => {
     expect((await readdir(folder)).sort()).toEqual(["in.onnx", "out.onnx"]);
   });
 
-  it("takes a checkpoint's folder as well", async () => {
+  it("accepts a model folder", async () => {
     const folder = await temporaryFolder();
     await writeTinyCheckpoint(join(folder, "model"), { files: { "tokenizer.json": undefined } });
     const report = await optimize({ model: join(folder, "model"), out: join(folder, "out.onnx") });
@@ -61,19 +61,19 @@ describe("optimize", () => {
     expect(report.parity?.cases).toBeGreaterThan(0);
   });
 
-  it("writes the same file when it is asked to replace its input", async () => {
+  it("can replace its input, with the same result", async () => {
     const { source, out } = await written(encoder());
     await optimize({ model: source, out });
     await optimize({ model: source, out: source });
     expect(Buffer.compare(await readFile(source), await readFile(out))).toBe(0);
-    // What is fused stays as it is.
+    // An optimized file does not change when it is optimized again.
     expect(await optimize({ model: source, out: source })).toMatchObject({
       nodes: { before: 18, after: 18 },
       complete: true,
     });
   });
 
-  it("takes the bytes of a file, or the files of a folder, and returns the bytes that it would write", async () => {
+  it("accepts the bytes of a file or the files of a folder, and returns the result's bytes", async () => {
     const { folder, source, out } = await written(encoder());
     await optimize({ model: source, out });
     const file = new Uint8Array(await readFile(out));
@@ -93,7 +93,7 @@ describe("optimize", () => {
     expect(await refusalOf(optimize({ model: outside }))).toBe("checkpoint_invalid");
   });
 
-  it("stops when the signal aborts, and leaves what is there", async () => {
+  it("stops when the signal aborts, and leaves existing files as they were", async () => {
     const { folder, source, out } = await written(encoder());
     await writeFile(out, "earlier");
     for (const stage of ["fuse", "check"]) {
@@ -105,7 +105,7 @@ describe("optimize", () => {
     expect((await readdir(folder)).sort()).toEqual(["in.onnx", "out.onnx"]);
   });
 
-  it("says what could not be fused, and writes nothing unless that is allowed", async () => {
+  it("reports what could not be fused, and writes a partial result only if allowed", async () => {
     const { folder, source, out } = await written(unknownAttention());
     await writeFile(out, "earlier");
     const report = await optimize({ model: source, out });
@@ -122,7 +122,7 @@ describe("optimize", () => {
     expect((await readdir(folder)).sort()).toEqual(["in.onnx", "out.onnx"]);
   });
 
-  it("does not take a graph without attention for an encoder", async () => {
+  it("reports a graph without attention as incomplete", async () => {
     const g = new NamedGraph("none", [{ name: "x", dtype: "float32", shape: ["batch", 8] }]);
     g.op("y", "Tanh", ["x"]);
     const { source, out } = await written(g.outputs("y"));
@@ -135,7 +135,7 @@ describe("optimize", () => {
 
   it.each<[string, string, (folder: string) => Promise<unknown>]>([
     ["a file that does not exist", "onnx_missing", async () => {}],
-    ["a file that is no model", "onnx_invalid", (folder) => writeFile(join(folder, "in.onnx"), "hello")],
+    ["a file that is not a model", "onnx_invalid", (folder) => writeFile(join(folder, "in.onnx"), "hello")],
     ["a folder without a checkpoint", "checkpoint_missing", (folder) => mkdir(join(folder, "in.onnx"))],
   ])("refuses %s", async (_, code, make) => {
     const folder = await temporaryFolder();
@@ -144,7 +144,7 @@ describe("optimize", () => {
     expect(await readdir(folder)).not.toContain("out.onnx");
   });
 
-  it("refuses a place that does not exist before it takes long", async () => {
+  it("refuses an output folder that does not exist, before slow work", async () => {
     const { source, folder } = await written(encoder());
     expect(await refusalOf(optimize({ model: source, out: join(folder, "nowhere", "out.onnx") }))).toBe(
       "out_unwritable",
@@ -153,10 +153,10 @@ describe("optimize", () => {
 
   it.each<[string, (folder: string) => string]>([
     ["a folder", (folder) => folder],
-    ["nothing", () => ""],
+    ["an empty path", () => ""],
   ])("refuses to write to %s before it reads anything", async (_, outIn) => {
     const folder = await temporaryFolder();
-    // The source is missing, which would be the answer if it had been read.
+    // If the missing source were read first, the error would be `onnx_missing`.
     expect(await refusalOf(optimize({ model: join(folder, "missing.onnx"), out: outIn(folder) }))).toBe(
       "out_unwritable",
     );

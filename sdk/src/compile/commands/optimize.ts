@@ -16,15 +16,15 @@ export interface OptimizeOptions extends RunOptions {
   out?: string | undefined;
   /** Write the result even if it is not fused completely. Default false. */
   allowPartial?: boolean;
-  /** Run original and result on probe batches, and refuse the result when they differ. Default true. */
+  /** Compare original and result on probe batches, and refuse a result that differs. Default true. */
   checkParity?: boolean;
 }
 
 export interface OptimizeReport {
   readonly nodes: { readonly before: number; readonly after: number };
-  /** Fused operators by name, without those that do not occur. */
+  /** Number of fused operators by name. */
   readonly fused: Readonly<Record<string, number>>;
-  /** Whether every attention, layer normalization and activation of a known form is fused. */
+  /** Whether every attention, layer normalization and known activation is fused. */
   readonly complete: boolean;
   /** Why parts of the graph are not fused. */
   readonly reasons: readonly UnfusedReason[];
@@ -38,13 +38,13 @@ export interface OptimizeReport {
 
 /** A report with the optimized model, for an optimization without `out`. */
 export interface OptimizedModel extends OptimizeReport {
-  /** The bytes of the ONNX file; undefined when the model is not fused completely and that is not allowed. */
+  /** Bytes of the ONNX file; undefined when fusion is incomplete and `allowPartial` is not set. */
   readonly model: Uint8Array<ArrayBuffer> | undefined;
 }
 
 /**
- * Fuses a model: read → fuse → write → check. The result takes its place only when it agrees with the original and is
- * complete, or may be partial.
+ * Fuses a model: read → fuse → write → check. The file at `out` is replaced only if the result agrees with the original and
+ * is complete, or `allowPartial` is set.
  *
  * @throws BertEdgeError as `readModelSource` when the model cannot be used; `out_unwritable` when the result cannot be
  *   written; `parity_exceeded` when the results differ; `parity_failed`, `parity_impossible` when they cannot be compared;
@@ -80,5 +80,5 @@ const exceeded = ({ maxAbs, cosine }: ModelParity) =>
   new BertEdgeError(
     "parity_exceeded",
     `The optimized model differs from the original by up to ${maxAbs} (cosine ${cosine}).`,
-    { hint: "Nothing was written. Report it, with the model if you can." },
+    { hint: "Nothing was written. This is a bug in the fusion: report it, if possible with the model." },
   );

@@ -32,7 +32,7 @@ async function tinyClassifier(labels: readonly string[]) {
   };
 }
 
-/** What a model computes in float32, unfused. */
+/** Returns what the unfused float32 model computes. */
 async function float32(folder: string, texts: readonly string[]): Promise<Float32Array[]> {
   const model = await readTextModel(folder);
   const session = await ortNodeEngine({ threads: 1, optimize: false }).load(oneModel(encodeOnnx(model.graph)));
@@ -44,7 +44,7 @@ async function float32(folder: string, texts: readonly string[]): Promise<Float3
 }
 
 describe("prepare of a classifier", () => {
-  it("makes an artifact with its labels, of which every target gives the same, and which is not served as vectors", async () => {
+  it("makes an artifact with labels; all targets choose the same label, and it cannot be served as an encoder", async () => {
     const { folder, out, run } = await tinyClassifier(["no", "maybe", "yes"]);
     const labelled = join(folder, "labelled.tsv");
     const names = ["no", "maybe", "yes"];
@@ -67,16 +67,16 @@ describe("prepare of a classifier", () => {
     });
   });
 
-  it("of one logit compares how texts differ, not signs alone", async () => {
+  it("compares single logits by their differences between texts, not only by their signs", async () => {
     const { run } = await tinyClassifier(["score"]);
     const { manifest } = await run({ targets: ["edge"] });
     expect(manifest).toMatchObject({ labels: ["score"] });
     expect(manifest.targets.edge?.parity.meanCosine).toBeGreaterThanOrEqual(INT8_LIMIT.meanCosine);
-    // Of signs it would be exactly 1.
+    // Comparing only signs would give exactly 1.
     expect(manifest.targets.edge?.parity.meanCosine).toBeLessThan(1);
   });
 
-  it("refuses pairs of sentences, and a sentence encoder labels, before anything is built", async () => {
+  it("refuses sentence pairs for a classifier and labels for an encoder, before any slow work", async () => {
     const [classifier, encoder] = [await tinyClassifier(["a", "b"]), await preparable()];
     for (const [{ parent, run }, data] of [
       [classifier, { sts: "pairs.tsv" }],
@@ -90,7 +90,7 @@ describe("prepare of a classifier", () => {
 });
 
 describe("prepare with pairs of sentences", () => {
-  /** Pairs in the order in which the float32 model has them: its correlation is 100. */
+  /** Returns pairs with scores in the order of the float32 model's cosines, so its correlation is 100. */
   async function pairs(folder: string) {
     const vectors = await float32(folder, probeTexts);
     const all = probeTexts.flatMap((first, i) =>
@@ -105,7 +105,7 @@ describe("prepare with pairs of sentences", () => {
   const tsv = (rows: Awaited<ReturnType<typeof pairs>>) =>
     rows.map(({ first, second }, rank) => `${rank}\t${first}\t${second}`).join("\n");
 
-  it("writes float32's score and the target's, and refuses a target that loses more than half a point", async () => {
+  it("stores the scores of float32 and of the target, and refuses a target that loses more than 0.5 points", async () => {
     const { parent, folder, run } = await preparable();
     const sorted = await pairs(folder);
     const sts = join(folder, "sts.tsv");
@@ -119,7 +119,7 @@ describe("prepare with pairs of sentences", () => {
       expect(score).toBeLessThanOrEqual(fp32);
     }
 
-    // Pairs that are nearly as alike as each other: eight bits change their order.
+    // The similarities of these pairs are so close that 8-bit rounding changes their order.
     const middle = Math.floor(sorted.length / 2);
     await writeFile(sts, tsv(sorted.slice(middle - 6, middle + 6)));
     const before = await listing(parent);
@@ -131,7 +131,7 @@ describe("prepare with pairs of sentences", () => {
   });
 });
 
-it("prepare takes a more accurate precision where a higher cosine is asked for", async () => {
+it("prepare chooses a more accurate precision for a higher minimum cosine", async () => {
   const { run } = await preparable();
   const targets = ["regional-cpu"] as const;
   const fastest = (await run({ targets })).manifest.targets["regional-cpu"];

@@ -24,7 +24,7 @@ const ROBERTA = { model_type: "roberta", pad_token_id: 1, type_vocab_size: 1, ma
 
 const cpu = ["edge", "regional-cpu"] as const;
 
-/** Expects the models of both tiers to load and to compute nearly the same vector. */
+/** Expects that the models of both tiers load and compute nearly the same vector. */
 async function expectAgreement(artifact: Artifact): Promise<void> {
   const vectors: Float32Array[] = [];
   for (const engine of ["wasm", "ort-node"] as const) {
@@ -68,7 +68,7 @@ describe("prepare", () => {
     expect(report.measurements["regional-gpu"]).toBeUndefined();
     expect(report.measurements.edge?.memory?.fits).toBe(true);
     expect(report.nodes.after).toBeLessThan(report.nodes.before / 4);
-    // The files are all that there is, and what the manifest says.
+    // The folder contains exactly the files that the manifest lists, with their content.
     expect((await readdir(out)).sort()).toEqual(
       ["manifest.json", "measurements.json", ...Object.keys(artifact.manifest.files)].sort(),
     );
@@ -89,7 +89,7 @@ describe("prepare", () => {
     expect(seen.flatMap(({ fraction }) => fraction ?? [])).toEqual([0, 1]);
   });
 
-  it("reports which engine could not take a target, and why", async () => {
+  it("reports which engine could not run a target, and why", async () => {
     const { run } = await preparable({ config: { num_attention_heads: 8 } });
     const { manifest, passedOver } = await run({ targets: ["edge"] });
     expect(manifest.targets.edge).toMatchObject({ engine: "ort-web", precision: "int8" });
@@ -102,14 +102,14 @@ describe("prepare", () => {
     ]);
   });
 
-  it("makes only the targets that are asked for, and only their files", async () => {
+  it("makes only the requested targets and their files", async () => {
     const { run } = await preparable();
     const { manifest } = await run({ targets: ["regional-gpu"] });
     expect(Object.keys(manifest.targets)).toEqual(["regional-gpu"]);
     expect(Object.keys(manifest.files).sort()).toEqual(["model.fp16.onnx", "tokenizer.safetensors"]);
   });
 
-  it("keeps in float32 what half precision does not hold, and says so", async () => {
+  it("keeps nodes in float32 that overflow fp16, and reports them", async () => {
     const { run } = await preparable({ edit: set("encoder.layer.0.intermediate.dense.weight", 1e6) });
     const { manifest } = await run({ targets: ["regional-gpu"] });
     const { kept, parity } = manifest.targets["regional-gpu"] ?? {};
@@ -117,7 +117,7 @@ describe("prepare", () => {
     expect(parity?.minCosine).toBeGreaterThanOrEqual(FP16_LIMIT.minCosine);
   });
 
-  it("gives the same checkpoint the same version, byte for byte, from a folder and from memory", async () => {
+  it("writes the same bytes and version for the same checkpoint, from a folder and from memory", async () => {
     const { run, out, folder } = await preparable();
     const { version } = await run({ targets: cpu });
     const written = await openFolder(out);
@@ -143,7 +143,7 @@ describe("prepare", () => {
     expect(await listing(parent)).toEqual(before);
   });
 
-  it("makes the same edge of a model's ONNX export", async () => {
+  it("makes the same edge target from a model's ONNX export", async () => {
     const [checkpoint, exported] = [await preparable(), await preparable()];
     const { graph } = await readTextModel(exported.folder);
     await mkdir(join(exported.folder, "onnx"));
@@ -160,7 +160,7 @@ describe("prepare", () => {
     expect(await tensors[1]).toEqual(await tensors[0]);
   });
 
-  it("refuses an export that takes fewer tokens than config.json says", async () => {
+  it("refuses an export that accepts fewer tokens than config.json declares", async () => {
     const { folder, run } = await preparable({ config: ROBERTA });
     await writeOnnx(join(folder, "model.onnx"), (await readTextModel(folder)).graph);
     await rm(join(folder, "model.safetensors"));
@@ -169,12 +169,12 @@ describe("prepare", () => {
     await writeFile(config, text.replace('"pad_token_id":1', '"pad_token_id":0'));
     await expect(run()).rejects.toMatchObject({
       code: "checkpoint_invalid",
-      message: "The model does not take 63 tokens, as its folder says.",
+      message: "The model cannot run on 63 tokens, the maximum that its folder declares.",
       hint: expect.stringContaining("pad_token_id"),
     });
   });
 
-  it("takes pooling, normalization and longest input from sentence-transformers' files", async () => {
+  it("reads pooling, normalization and maximum length from sentence-transformers' files", async () => {
     const { folder } = await preparable({
       files: {
         "modules.json": JSON.stringify([
@@ -188,16 +188,16 @@ describe("prepare", () => {
     expect(await readTextModel(folder)).toMatchObject({ task: { pooling: "cls", normalize: false }, maxTokens: 32 });
   });
 
-  it("does not take longer inputs than there are positions", async () => {
+  it("limits inputs to the number of positions", async () => {
     const { folder } = await preparable({ files: { "sentence_bert_config.json": '{"max_seq_length":512}' } });
     expect((await readTextModel(folder)).maxTokens).toBe(64);
   });
 
-  it("times a model that takes less than the shortest length that is usually timed", async () => {
+  it("times a model whose maximum is below the shortest default length", async () => {
     const { run } = await preparable({ files: { "sentence_bert_config.json": '{"max_seq_length":5}' } });
     const { measurements } = await run({ targets: ["regional-cpu"] });
     const latency = measurements["regional-cpu"]?.latency;
-    // One point is fitted by any one term.
+    // With a single point, any single term fits exactly.
     expect((latency?.base ?? 0) + 5 * (latency?.perToken ?? 0) + 25 * (latency?.perSquare ?? 0)).toBeGreaterThan(0);
   });
 
@@ -209,7 +209,7 @@ describe("prepare", () => {
     expect(modelName(undefined, `/models/${name}`)).toBe(expected);
   });
 
-  it.each(["my model", "../up", "", "é"])("refuses the name %j before it does anything", async (name) => {
+  it.each(["my model", "../up", "", "é"])("refuses the name %j before any other work", async (name) => {
     const stages: string[] = [];
     const work = prepare({
       model: "/nowhere",
@@ -222,7 +222,7 @@ describe("prepare", () => {
   });
 });
 
-/** Expects a refusal that leaves an empty place empty, and an earlier artifact as it was. */
+/** Expects that `prepare` rejects. It must leave an empty `out` empty, and an earlier artifact as it was. */
 async function expectRefusal(options: TinyFolderOptions, expected: object, more: Partial<PrepareOptions> = {}) {
   const { run, out, parent } = await preparable(options);
   const before = await listing(parent);
@@ -236,7 +236,7 @@ async function expectRefusal(options: TinyFolderOptions, expected: object, more:
   expect(await listing(parent), "an earlier artifact stays").toEqual(earlier);
 }
 
-describe("prepare refuses, and leaves --out as it was,", () => {
+describe("prepare refuses, and leaves `out` as it was:", () => {
   it.each([
     ["NaN", Number.NaN],
     ["infinity", Number.POSITIVE_INFINITY],
@@ -251,7 +251,7 @@ describe("prepare refuses, and leaves --out as it was,", () => {
     );
   });
 
-  it("a model that comes less close than was asked for, with what each layer costs", async () => {
+  it("a model below the minimum cosine, with the cosine of each layer", async () => {
     await expectRefusal(
       {},
       {
@@ -262,7 +262,7 @@ describe("prepare refuses, and leaves --out as it was,", () => {
     );
   });
 
-  it("a model that computes NaN in float32 already, and names the layer", async () => {
+  it("a model that computes NaN in float32, with the name of the layer", async () => {
     await expectRefusal(
       { edit: set("embeddings.LayerNorm.weight", 1e30) },
       {
@@ -272,7 +272,7 @@ describe("prepare refuses, and leaves --out as it was,", () => {
     );
   });
 
-  it("a tokenizer.json that is not a tokenizer's", async () => {
+  it("a tokenizer.json that is not a tokenizer", async () => {
     await expectRefusal(
       { files: { "tokenizer.json": '{"model":{}}' } },
       {
@@ -283,18 +283,18 @@ describe("prepare refuses, and leaves --out as it was,", () => {
     );
   });
 
-  it("a tokenizer of a larger vocabulary than the model", async () => {
+  it("a tokenizer with a larger vocabulary than the model", async () => {
     await expectRefusal(
       { config: { vocab_size: 1000 } },
       {
         code: "checkpoint_invalid",
-        message: expect.stringMatching(/has the token \d+, but the model has 1000 words/),
+        message: expect.stringMatching(/has the token id \d+, but the model has only 1000 tokens/),
       },
     );
   });
 });
 
-it("prepare refuses to write over what is no artifact", async () => {
+it("prepare refuses to overwrite a folder that is not an artifact", async () => {
   const { run, out } = await preparable();
   await writeFile(out, "precious");
   await expect(run({ targets: ["regional-cpu"] })).rejects.toMatchObject({ code: "out_occupied" });

@@ -28,13 +28,13 @@ export interface PrepareOptions extends TaskFiles, RunOptions {
   name?: string | undefined;
   /** Default: all targets. */
   targets?: readonly TargetName[];
-  /** Texts to observe activations on. Default: texts that come with this package. */
+  /** Texts on which activations are observed. Default: texts of this package. */
   calibration?: readonly string[] | undefined;
   /** Bits of the token embedding table in int8 targets. 4 bits make large vocabularies fit an isolate. Default 8. */
   tableBits?: 8 | 4;
-  /** Minimum mean cosine with float32. It raises the limits of the targets (int8: 0.99, fp16: 0.9999), never lowers them. */
+  /** Minimum mean cosine with float32. Raises the targets' limits (int8: 0.99, fp16: 0.9999), never lowers them. */
   minCosine?: number | undefined;
-  /** Rounds in which the targets are timed. Default 7. */
+  /** Number of timed rounds. Default 7. */
   timingRounds?: number;
 }
 
@@ -44,10 +44,10 @@ export interface PrepareReport {
   readonly version: string;
   /** Time and memory of the targets on this machine. */
   readonly measurements: Measurements;
-  /** Agreement of the fused float32 graph with the unfused one. */
+  /** Agreement between the fused and the unfused float32 graph. */
   readonly fusion: Parity;
   readonly nodes: { readonly before: number; readonly after: number };
-  /** Engines that could not take a target, and why. */
+  /** Engines that could not run a target, and why. */
   readonly passedOver: readonly PassedOver[];
   /** The stages in the order in which they ran. */
   readonly stages: readonly StageReport[];
@@ -60,7 +60,7 @@ export interface PreparedArtifact extends PrepareReport {
 
 /**
  * Makes an artifact from a checkpoint: read → fuse → check → observe → quantize and measure each target → time → write.
- * Nothing is written unless every check passes.
+ * If any check fails, nothing is written.
  *
  * @throws BertEdgeError `name_invalid`, `out_occupied`, `data_missing`, `data_invalid`, `data_unsuitable`, `aborted`, and
  *   the errors of the stages
@@ -101,7 +101,7 @@ export async function prepare(options: PrepareOptions): Promise<PrepareReport | 
   });
 }
 
-/** Half precision alone needs to know which nodes overflow. */
+/** Returns what to observe: activation statistics, and for fp16 targets also the nodes that overflow. */
 const kindsFor = (targets: readonly TargetName[]): readonly ("statistics" | "overflowing")[] =>
   targets.some((target) => recipes[target].some(({ precisions }) => precisions.includes("fp16")))
     ? ["statistics", "overflowing"]

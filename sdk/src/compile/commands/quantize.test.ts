@@ -18,7 +18,7 @@ import { integerMatMuls } from "../quantize/qdq/integer-matmuls.ts";
 import type { QuantizeMode } from "../stages/quantize.ts";
 import { type QuantizeOptions, quantize } from "./quantize.ts";
 
-/** A tiny model as an ONNX file, with its tokenizer's folder and a place for the result. */
+/** Writes a tiny model as an ONNX file, with its tokenizer's folder and a path for the result. */
 async function tinyFile(positions = 512) {
   const { parent, folder } = await preparable({ config: { max_position_embeddings: positions } });
   const path = join(parent, "model.onnx");
@@ -68,7 +68,7 @@ describe("quantize", () => {
     },
   );
 
-  it("takes bytes and returns bytes: the same as from a file", async () => {
+  it("accepts bytes, and returns the same bytes as for a file", async () => {
     const { folder, path, out, run } = await tinyFile();
     const calibration = ["a few words", "and some more"];
     const { parity } = await run("int8-blocks", { tokenizer: folder, calibration });
@@ -82,7 +82,7 @@ describe("quantize", () => {
     expect(inMemory.model).toEqual(new Uint8Array(await readFile(out)));
   });
 
-  it("stops when the signal aborts, and leaves what is there", async () => {
+  it("stops when the signal aborts, and leaves existing files as they were", async () => {
     const { parent, folder, out, run } = await tinyFile();
     await writeFile(out, "earlier");
     const before = await listing(parent);
@@ -95,19 +95,19 @@ describe("quantize", () => {
     expect(await listing(parent)).toEqual(before);
   });
 
-  it("may replace its own source", async () => {
+  it("can replace its source file", async () => {
     const { path, run } = await tinyFile();
     await run("int8-blocks", { out: path });
     expect(await operatorsOf(path)).toContain("MatMulNBits");
   });
 
-  it("takes no more of a text than the model has positions", async () => {
+  it("cuts texts to the model's number of positions", async () => {
     const { folder, run } = await tinyFile(64);
     expect((await run("int8-dynamic", { tokenizer: folder })).parity?.cases).toBe(probeTexts.length);
   });
 });
 
-describe("quantize refuses, and leaves what is there,", () => {
+describe("quantize refuses, and leaves existing files as they were:", () => {
   async function expectRefusal(
     { parent, out, run }: Awaited<ReturnType<typeof tinyFile>>,
     mode: QuantizeMode,
@@ -129,19 +129,19 @@ describe("quantize refuses, and leaves what is there,", () => {
     "texts of more tokens than there are positions: %s",
     async (mode) => {
       const model = await tinyFile(64);
-      // What says how many there are is another model's.
+      // This config.json belongs to another model and declares more positions than the weights have.
       await writeFile(join(model.folder, "config.json"), '{"max_position_embeddings":512}');
       const expected = { code: "calibration_invalid", hint: expect.stringContaining("positions") };
       await expectRefusal(model, mode, { tokenizer: model.folder }, expected);
     },
   );
 
-  it("a tokenizer of more words than the model has", async () => {
+  it("a tokenizer with more tokens than the model", async () => {
     const model = await tinyFile();
     const { graph, envelope } = await readModelSource(model.path);
     shortenWords(graph);
     await writeOnnx(model.path, graph, envelope);
-    const message = expect.stringMatching(/has the token \d+, but the model has 900 words/);
+    const message = expect.stringMatching(/has the token id \d+, but the model has only 900 tokens/);
     await expectRefusal(model, "int8-dynamic", { tokenizer: model.folder }, { code: "checkpoint_invalid", message });
   });
 
@@ -154,7 +154,7 @@ describe("quantize refuses, and leaves what is there,", () => {
     await expectRefusal(model, "int8-dynamic", { tokenizer: model.folder }, { code: "inputs_unknown", message });
   });
 
-  it("a source, a tokenizer and a place that are not there", async () => {
+  it("a source, a tokenizer and an output folder that do not exist", async () => {
     const model = await tinyFile();
     const nowhere = join(model.parent, "nowhere");
     await expectRefusal(model, "fp16", { model: nowhere }, { code: "onnx_missing" });
@@ -174,11 +174,11 @@ function shortenWords(graph: Graph): void {
   );
 }
 
-/** Means of states: sums in another order. Measured 2e-7; a rounding tie that flips would show as 1e-2. */
+/** Difference of mean hidden states from sums in another order: 2e-7 measured. A changed rounding would give 1e-2. */
 const FLOAT32_ROUNDING = 1e-5;
 
 describeShared("corpus/qat-bert-pc-eager-l17", "quantizeModel of a model that was trained in int8", (folder) => {
-  it("keeps its integer weights, byte for byte, and its answers", async () => {
+  it("keeps its integer weights byte for byte, and its outputs", async () => {
     const out = join(await temporaryFolder(), "result.onnx");
     const source = join(folder, "model.onnx");
     const { parity } = await quantize({ model: source, out, mode: "int8-dynamic" });
@@ -192,7 +192,7 @@ describeShared("corpus/qat-bert-pc-eager-l17", "quantizeModel of a model that wa
   });
 });
 
-/** Every output channel of integer weights, however they are joined. */
+/** Returns the int8 columns of all weights, so that joined weight matrices can be compared with separate ones. */
 function integerColumns(graph: Graph): Set<string> {
   const constants = [...graph.constants()].flatMap(({ constant }) => constant ?? []);
   const weights = constants.filter(({ dtype, shape }) => dtype === "int8" && shape.length === 2);

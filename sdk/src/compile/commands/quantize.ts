@@ -27,13 +27,13 @@ export interface QuantizeOptions extends QuantizeChoice, RunOptions {
   /** The file to write; an earlier one is replaced. Default: the report has the result's bytes. */
   out?: string | undefined;
   /**
-   * Folder of the model's tokenizer.json, or its files. Default: the model, if it is a folder with that file. Without a
-   * tokenizer, no activations are observed and random tokens are compared.
+   * Folder with the model's tokenizer.json, or its files. Default: the model folder, if it has that file. Without a
+   * tokenizer, no activations are observed, and the comparison runs on random tokens.
    */
   tokenizer?: string | ReadonlyMap<string, Uint8Array> | undefined;
-  /** Texts to observe activations on. Default: texts that come with this package. */
+  /** Texts on which activations are observed. Default: texts of this package. */
   calibration?: readonly string[] | undefined;
-  /** Run original and result, and refuse the result when they differ too much. Default true. */
+  /** Compare original and result, and refuse a result that differs too much. Default true. */
   checkParity?: boolean;
 }
 
@@ -49,7 +49,7 @@ export interface QuantizeReport {
   readonly parity: Parity | undefined;
   /** Seconds until the first result was written. */
   readonly seconds: number;
-  /** Largest resident set of this process until then, in MB. */
+  /** Largest resident set of this process up to that moment, in MB. */
   readonly peakRssMB: number;
   readonly stages: readonly StageReport[];
 }
@@ -61,15 +61,15 @@ export interface QuantizedModel extends QuantizeReport {
 }
 
 /**
- * Fuses and quantizes a model: read → check → fuse → observe → quantize → measure → write. The result takes its place only
- * when it is close enough to the original.
+ * Fuses and quantizes a model: read → check → fuse → observe → quantize → measure → write. The file at `out` is replaced only
+ * if the result is close enough to the original.
  *
- * A model that comes with int8 weights keeps them and their scales. int8-static does not fuse, for runtimes that know only
- * standard operators.
+ * A model that already has int8 weights keeps them and their scales. int8-static does not fuse, because it is for runtimes
+ * that support only standard operators.
  *
  * @throws BertEdgeError as `readModelSource`; `file_changed` while it runs; `out_unwritable`; `weights_invalid`;
  *   `texts_not_encoded`, `calibration_missing`, `inputs_unknown`, `calibration_invalid`, `calibration_failed`,
- *   `quantize_opset` when it cannot be calibrated; `model_constant` when there is nothing to compare;
+ *   `quantize_opset` when it cannot be calibrated; `model_constant` when all texts have the same result;
  *   `nothing_to_quantize`; `accuracy_gate` when the result is not close enough; `parity_failed`, `parity_impossible`;
  *   `aborted`
  */
@@ -156,7 +156,7 @@ async function tokenizerPath(
   );
 }
 
-/** Rows of the table that token ids index; infinite where there is none. */
+/** Returns the rows of the token embedding table; infinity if there is no such table. */
 function vocabularyOf(graph: Graph): number {
   const ids = graph.inputs.find(({ name }) => name === "input_ids");
   return (ids && tableRows(ids)) ?? Number.POSITIVE_INFINITY;

@@ -9,7 +9,7 @@ import { openFolder } from "../../storage/folder-artifact.ts";
 import { INT8_LIMIT } from "../accuracy/limits.ts";
 import { verify } from "./verify.ts";
 
-/** Vectors that point elsewhere. */
+/** Negates weights, so that the model computes different vectors. */
 const negate: Edit = (values) => {
   const gain = values.get("encoder.layer.0.output.LayerNorm.weight")?.values;
   gain?.forEach((value, i) => {
@@ -24,19 +24,19 @@ async function prepared(options?: Parameters<typeof preparable>[0]): Promise<Art
 }
 
 describe("verify", () => {
-  it("runs each target on its own file, and compares all with the most precise", async () => {
+  it("runs each target on its own file, and compares it with the most precise target", async () => {
     const { "regional-gpu": half, ...others } = await verify({ artifact: await prepared() });
     expect(half).toMatchObject({ precision: "fp16", agreement: undefined, failure: undefined });
     expect(Object.keys(others).sort()).toEqual(["edge", "regional-cpu"]);
     for (const { agreement, failure } of Object.values(others)) {
       expect(failure).toBeUndefined();
       expect(agreement?.minCosine).toBeGreaterThanOrEqual(INT8_LIMIT.minCosine);
-      // Bytes cannot give what halves give.
+      // int8 and fp16 results cannot be equal.
       expect(agreement?.maxAbsDiff).toBeGreaterThan(1e-5);
     }
   });
 
-  it("says of a target that answers with another model's vectors what it lacks", async () => {
+  it("reports by how much a target with another model's vectors misses the limit", async () => {
     const [artifact, stranger] = [await prepared(), await prepared({ edit: negate })];
     const { model } = stranger.manifest.targets["regional-cpu"] as Target;
     const own = (artifact.manifest.targets["regional-cpu"] as Target).model;
@@ -49,7 +49,7 @@ describe("verify", () => {
     expect(report.edge?.failure).toBeUndefined();
   });
 
-  it("gives every target its score on the user's data", async () => {
+  it("scores every target on the user's data", async () => {
     const sts = join(await temporaryFolder(), "sts.tsv");
     const pairs = ["the mill\ta mill", "the river\ta bridge", "one boat\ttwo boats", "bread\tthe night"];
     await writeFile(sts, pairs.map((pair, i) => `a\tb\tc\td\t${i}\t${pair}`).join("\n"));

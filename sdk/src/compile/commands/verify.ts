@@ -21,13 +21,13 @@ export interface VerifyOptions extends TaskFiles, RunOptions {
 export interface VerifiedTarget {
   readonly engine: Target["engine"];
   readonly precision: Target["precision"];
-  /** Agreement with float32 as `prepare` measured it. */
+  /** Agreement with float32 that `prepare` measured. */
   readonly recorded: Parity;
   /** Agreement with the most precise target, on this machine now; undefined for that target itself. */
   readonly agreement: Parity | undefined;
   /** Score on the given data. */
   readonly task: Pick<TaskScore, "metric" | "score"> | undefined;
-  /** Why the target must not be served beside the most precise one; undefined when it may. */
+  /** Why the target must not be served together with the most precise one; undefined if it may. */
   readonly failure: string | undefined;
 }
 
@@ -37,8 +37,8 @@ export type VerifyReport = Partial<Record<TargetName, VerifiedTarget>>;
 const byPrecision: readonly Target["precision"][] = ["fp16", "int8-blocks", "int8-edge", "int8"];
 
 /**
- * Runs every target of an artifact on its engine, one after the other, and compares them with the most precise one. That
- * one has nothing to be compared with, because an artifact holds no float32 model.
+ * Runs every target of an artifact on its engine, one after the other, and compares it with the most precise target. An
+ * artifact has no float32 model, so the most precise target itself is not compared.
  *
  * @throws BertEdgeError `artifact_missing`, `artifact_corrupt`, `tokenizer_invalid`, `engine_failed`, `data_missing`,
  *   `data_invalid`, `data_unsuitable`, `aborted`

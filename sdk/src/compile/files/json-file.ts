@@ -19,8 +19,8 @@ export async function readJson<S extends v.GenericSchema>(
   const text = await readFile(path, "utf8").catch((cause: NodeJS.ErrnoException) => {
     if (cause.code === "ENOENT") return undefined;
     if (cause.code === "ENOTDIR") {
-      throw new BertEdgeError("checkpoint_invalid", `${folder} is a file.`, {
-        hint: "Give the folder that it is in, with config.json and tokenizer.json.",
+      throw new BertEdgeError("checkpoint_invalid", `${folder} is a file, not a model folder.`, {
+        hint: "Give the folder that contains config.json and tokenizer.json.",
         cause,
       });
     }
@@ -31,6 +31,6 @@ export async function readJson<S extends v.GenericSchema>(
     : parseJson(schema, text, {
         code: "checkpoint_invalid",
         what: `file ${path}`,
-        hint: "bert-edge reads folders as transformers' save_pretrained or sentence-transformers' save write them.",
+        hint: "Give a folder that transformers' save_pretrained or sentence-transformers' save wrote.",
       });
 }

@@ -6,7 +6,7 @@ import { temporaryFolder } from "#test/fixtures/temporary-folder.ts";
 import { assertWritable, withOutputFile } from "./output-file.ts";
 
 describe("withOutputFile", () => {
-  it("moves a file and its external data to their place, and leaves nothing else", async () => {
+  it("moves a file and its external data to `out`, and leaves no other files", async () => {
     const folder = await temporaryFolder();
     const out = join(folder, "model.onnx");
     await writeFile(out, "earlier");
@@ -27,7 +27,7 @@ describe("withOutputFile", () => {
   it.each([
     ["is not published", async () => {}],
     ["fails", () => Promise.reject(new Error("no"))],
-  ])("leaves what is there, and nothing else, when the work %s", async (_, end) => {
+  ])("leaves existing files as they were when the work %s", async (_, end) => {
     const folder = await temporaryFolder();
     const out = join(folder, "model.onnx");
     await writeFile(out, "earlier");
@@ -42,14 +42,14 @@ describe("withOutputFile", () => {
 });
 
 describe("assertWritable", () => {
-  it("takes a new file, and one that is there", async () => {
+  it("accepts a new file and an existing one", async () => {
     const folder = await temporaryFolder();
     await writeFile(join(folder, "old.onnx"), "");
     for (const name of ["old.onnx", "new.onnx"])
       expect(await refusalOf(assertWritable(join(folder, name)))).toBe("accepted");
   });
 
-  it("refuses a folder, a file in no folder, and an empty path", async () => {
+  it("refuses a folder, a file in a missing folder, and an empty path", async () => {
     const folder = await temporaryFolder();
     await mkdir(join(folder, "model.onnx"));
     for (const out of [join(folder, "model.onnx"), join(folder, "none/model.onnx"), ""]) {

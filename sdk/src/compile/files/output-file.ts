@@ -4,16 +4,16 @@ import { basename, dirname, join, resolve } from "node:path";
 import { BertEdgeError } from "../../artifact/error.ts";
 import { withWorkFolder } from "./work-folder.ts";
 
-/** An ONNX file that is being made. */
+/** An ONNX file that is written to a temporary folder first. */
 export interface OutputFile {
-  /** Path to write it to. */
+  /** Temporary path of the file. */
   readonly path: string;
   /** Folder for other temporary files. */
   readonly folder: string;
   /**
-   * Moves the file and its external data to the place where they belong. Without a place, returns the file's bytes.
+   * Moves the file and its external data to `out`. Without `out`, it returns the file's bytes.
    *
-   * @throws BertEdgeError `out_unwritable` for a model without a place whose weights need a second file
+   * @throws BertEdgeError `out_unwritable` when there is no `out`, but the weights need a second file
    */
   publish(): Promise<Uint8Array<ArrayBuffer> | undefined>;
 }
@@ -40,12 +40,16 @@ export async function withOutputFile<T>(out: string | undefined, work: (output: 
 
 async function bytesOf(path: string): Promise<Uint8Array<ArrayBuffer>> {
   if (!(await exists(`${path}.data`))) return new Uint8Array(await readFile(path));
-  throw new BertEdgeError("out_unwritable", "The model has more than 2 GB of weights, which need a second file.", {
-    hint: "Set `out` to write it to disk.",
+  throw new BertEdgeError("out_unwritable", "The model has more than 2 GB of weights, so it needs a second file.", {
+    hint: "Set `out` to write the model to disk.",
   });
 }
 
-/** @throws BertEdgeError `out_unwritable`, before anything takes long */
+/**
+ * Checks that a file can be written to `out`. Called before any slow work.
+ *
+ * @throws BertEdgeError `out_unwritable`
+ */
 export async function assertWritable(out: string | undefined): Promise<void> {
   if (out === undefined) return;
   const folder = dirname(resolve(out));
@@ -58,7 +62,7 @@ export async function assertWritable(out: string | undefined): Promise<void> {
     (found) => found.isDirectory(),
     () => out === "",
   );
-  if (isFolder) throw unwritable(`${out || "An empty path"} is not a file.`);
+  if (isFolder) throw unwritable(out === "" ? "The output path is empty." : `${out} is a folder.`);
 }
 
 const exists = (path: string): Promise<boolean> =>

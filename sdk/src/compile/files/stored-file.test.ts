@@ -15,7 +15,7 @@ async function example() {
 }
 
 describe("storedFile", () => {
-  it("reads any part of a file, as bytes in memory would be", async () => {
+  it("reads any part of a file, like `subarray` of bytes in memory", async () => {
     const file = storedFile(await example());
     expect(file.length).toBe(bytes.length);
     const parts = [
@@ -29,13 +29,13 @@ describe("storedFile", () => {
   });
 
   it.each<[string, (path: string) => Promise<unknown>]>([
-    ["longer", (path) => appendFile(path, "x")],
-    ["shorter", (path) => truncate(path, LARGE_BYTES)],
-    ["empty", (path) => writeFile(path, "")],
+    ["made longer", (path) => appendFile(path, "x")],
+    ["made shorter", (path) => truncate(path, LARGE_BYTES)],
+    ["emptied", (path) => writeFile(path, "")],
     ["written again", (path) => utimes(path, 1, 1)],
-    ["gone", (path) => rm(path)],
-    ["a folder", (path) => rm(path).then(() => mkdir(path))],
-  ])("refuses to read a file that is %s by now, and names it", async (_, change) => {
+    ["deleted", (path) => rm(path)],
+    ["replaced by a folder", (path) => rm(path).then(() => mkdir(path))],
+  ])("refuses to read a file that was %s, and names it", async (_, change) => {
     const path = await example();
     const file = storedFile(path);
     await change(path);
@@ -43,7 +43,7 @@ describe("storedFile", () => {
     expect(() => file.subarray(0, 1)).toThrow(path);
   });
 
-  it("is of a file that is there", async () => {
+  it("refuses a folder and a missing file", async () => {
     const folder = await temporaryFolder();
     expect(() => storedFile(folder)).toThrow("is not a file");
     expect(() => storedFile(join(folder, "none"))).toThrow("ENOENT");
@@ -51,7 +51,7 @@ describe("storedFile", () => {
 });
 
 describe("partOf", () => {
-  it("keeps little, and reads much at each use", async () => {
+  it("keeps a small part in memory, and reads a large part at each use", async () => {
     const path = await example();
     const file = storedFile(path);
     const [little, much] = [partOf(file, 7, 7 + LARGE_BYTES - 1), partOf(file, 7, 7 + LARGE_BYTES)];

@@ -2,7 +2,7 @@ import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 import { BertEdgeError } from "../../artifact/error.ts";
 import { LARGE_BYTES } from "./large-buffers.ts";
 
-/** Bytes that are read or computed each time they are used, for who uses them alone, and take up no room in between. */
+/** Bytes that are read or computed at each use. They take no memory in between, and each caller gets its own copy. */
 export interface StoredBytes {
   readonly length: number;
   read(): Uint8Array<ArrayBuffer>;
@@ -11,31 +11,31 @@ export interface StoredBytes {
 export const bytesOf = (bytes: Uint8Array<ArrayBuffer> | StoredBytes): Uint8Array<ArrayBuffer> =>
   bytes instanceof Uint8Array ? bytes : bytes.read();
 
-/** A file's bytes, none of which are in memory. */
+/** A file on disk that is read in parts. */
 export interface StoredFile {
   readonly length: number;
   /**
-   * Reads the bytes from `begin` to before `end`.
+   * Reads the bytes from `begin` up to, but not including, `end`.
    *
-   * @throws BertEdgeError `file_changed` when the file is not what it was
+   * @throws BertEdgeError `file_changed` when the file has changed since it was opened
    */
   subarray(begin: number, end: number): Uint8Array<ArrayBuffer>;
 }
 
-/** What one read call takes: Node's limit is 2 GiB. */
+/** Maximum bytes per read call, below Node's limit of 2 GiB. */
 const MAX_READ = 2 ** 30;
 
 /**
- * A file to be read in parts for as long as nobody changes it. It is opened for each part, so that there is nothing to close.
+ * Returns a file that can be read in parts until it changes. Each read opens and closes the file.
  *
- * @throws the file system's error when it is not there or no file
+ * @throws the file system's error when there is no file; TypeError for a folder
  */
 export function storedFile(path: string): StoredFile {
   const known = withFile(path, stateOf);
   if (!known.isFile) throw new TypeError(`${path} is not a file`);
   const changed = (cause?: unknown) =>
-    new BertEdgeError("file_changed", `${path} was changed while it was read.`, {
-      hint: "Leave it as it is until the command has ended, and try again.",
+    new BertEdgeError("file_changed", `${path} changed while it was read.`, {
+      hint: "Run the command again, and do not change the file while it runs.",
       cause,
     });
   const read = (file: number, begin: number, end: number) => {
@@ -61,7 +61,7 @@ export function storedFile(path: string): StoredFile {
   };
 }
 
-/** A part of a file: in memory if it is small, read each time otherwise. */
+/** Returns a part of a file. A small part is kept in memory, a large one is read at each use. */
 export const partOf = (file: StoredFile, begin: number, end: number): Uint8Array<ArrayBuffer> | StoredBytes =>
   end - begin < LARGE_BYTES
     ? file.subarray(begin, end)

@@ -6,7 +6,7 @@ import { BertEdgeError } from "../../artifact/error.ts";
 /** Signals that end a process without running its `finally` blocks. */
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
-/** Runs `work` with a temporary folder in `parent`, and removes the folder however that ends. */
+/** Runs `work` with a temporary folder in `parent`, and removes the folder when the work ends, fails or is interrupted. */
 export async function withWorkFolder<T>(parent: string, work: (folder: string) => Promise<T>): Promise<T> {
   const folder = await mkdtemp(join(parent, ".bert-edge-"));
   const interrupted = (signal: NodeJS.Signals) => {
@@ -29,7 +29,7 @@ export type ModelInput = string | Uint8Array | ReadonlyMap<string, Uint8Array>;
 /**
  * Returns the path of a model. A model in memory is written to the folder first.
  *
- * @throws BertEdgeError `checkpoint_invalid` for a file whose path leads out of the model folder
+ * @throws BertEdgeError `checkpoint_invalid` for a file whose path points outside of the model folder
  */
 export async function modelPath(model: ModelInput, folder: string): Promise<string> {
   if (typeof model === "string") return model;
@@ -42,9 +42,13 @@ export async function modelPath(model: ModelInput, folder: string): Promise<stri
   for (const [name, bytes] of model) {
     const path = resolve(root, name);
     if (relative(root, path).startsWith("..")) {
-      throw new BertEdgeError("checkpoint_invalid", `The file name ${JSON.stringify(name)} leads out of the folder.`, {
-        hint: "Name files by their paths inside the model folder, such as 1_Pooling/config.json.",
-      });
+      throw new BertEdgeError(
+        "checkpoint_invalid",
+        `The file name ${JSON.stringify(name)} points outside of the model folder.`,
+        {
+          hint: "Use paths inside the model folder as file names, such as 1_Pooling/config.json.",
+        },
+      );
     }
     await mkdir(dirname(path), { recursive: true });
     await writeFile(path, bytes);

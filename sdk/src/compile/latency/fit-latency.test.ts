@@ -3,11 +3,11 @@ import { describe, expect, it } from "vitest";
 import { seeded } from "#test/fixtures/seeded.ts";
 import { fitLatency, type LatencyPoint } from "./fit-latency.ts";
 
-/** In shares of the shortest input's time. Float64 through normal equations measures 7e-13 over 20 000 fits. */
+/** Rounding error as a share of the shortest input's time. 20 000 fits in float64 have at most 7e-13. */
 const ROUNDING = 1e-11;
 
 const lengths = fc.uniqueArray(fc.constantFrom(8, 16, 32, 64, 128, 256, 512), { minLength: 3 });
-/** Coefficients of models from microseconds to seconds; any may be absent. */
+/** Coefficients of models that take microseconds to seconds. Any coefficient may be zero. */
 const coefficient = (most: number) => fc.oneof(fc.constant(0), fc.double({ min: most / 1000, max: most, noNaN: true }));
 const cost = fc
   .record({ base: coefficient(50), perToken: coefficient(5), perSquare: coefficient(0.01) })
@@ -16,12 +16,12 @@ const cost = fc
 const timeOf = ({ base, perToken, perSquare }: ReturnType<typeof fitLatency>, tokens: number) =>
   base + perToken * tokens + perSquare * tokens ** 2;
 
-/** The sum of squares that is to be least. */
+/** Returns the sum of squares that the fit minimizes. */
 const relativeError = (fit: ReturnType<typeof fitLatency>, points: readonly LatencyPoint[]) =>
   points.reduce((sum, { tokens, ms }) => sum + (timeOf(fit, tokens) / ms - 1) ** 2, 0);
 
 describe("fitLatency", () => {
-  it("finds the coefficients that times were made of", () => {
+  it("finds the coefficients from which the times were computed", () => {
     fc.assert(
       fc.property(cost, lengths, (made, tokens) => {
         const fit = fitLatency(tokens.map((n) => ({ tokens: n, ms: timeOf(made, n) })));
@@ -51,7 +51,7 @@ describe("fitLatency", () => {
     );
   });
 
-  it("is as close to noisy times as any other non-negative coefficients", () => {
+  it("fits noisy times at least as well as any other non-negative coefficients", () => {
     fc.assert(
       fc.property(noisy, cost, fc.double({ min: -0.1, max: 0.1, noNaN: true }), (points, other, change) => {
         const fit = fitLatency(points);
@@ -63,8 +63,8 @@ describe("fitLatency", () => {
     );
   });
 
-  it("weighs a short input as much as a long one", () => {
-    // Twice the time at every length is one fit; an absolute fit would follow the longest input alone.
+  it("gives short inputs the same weight as long ones", () => {
+    // Long inputs take twice the time per token. A fit of absolute errors would follow only the longest input.
     const points = [8, 16, 256, 512].map((tokens) => ({ tokens, ms: tokens < 100 ? tokens : 2 * tokens }));
     const fit = fitLatency(points);
     const [short, long] = [timeOf(fit, 8) / 8, timeOf(fit, 512) / 1024];
@@ -72,7 +72,7 @@ describe("fitLatency", () => {
     expect(Math.abs(long - 1)).toBeLessThan(0.25);
   });
 
-  it("takes a single time for a constant", () => {
+  it("fits a single time by a constant", () => {
     expect(fitLatency([{ tokens: 8, ms: 4 }])).toEqual({ base: 4, perToken: 0, perSquare: 0 });
   });
 

@@ -1,19 +1,19 @@
 import type { LatencyFit } from "../../artifact/measurements.ts";
 
-/** One measurement: the median time of a call with one sequence of `tokens` tokens. */
+/** A measurement: the median time of a call with one sequence of `tokens` tokens. */
 export interface LatencyPoint {
   readonly tokens: number;
   readonly ms: number;
 }
 
 /**
- * Fits `ms ≈ base + perToken · n + perSquare · n²` with no negative coefficient, by least squares of the *relative*
- * error, because short inputs have the tight budgets and must count as much as long ones.
+ * Fits `ms ≈ base + perToken · n + perSquare · n²` without negative coefficients. It minimizes the squares of the *relative*
+ * errors, because short inputs have the tightest budgets and must count as much as long ones.
  *
- * With three unknowns the constrained optimum is exact: among all subsets of terms whose unconstrained solution is
- * non-negative, it is the one with the smallest error.
+ * The result is exact: it solves every subset of the three terms, and returns the non-negative solution with the smallest
+ * error.
  *
- * @throws RangeError without any point, or with a time that is not positive
+ * @throws RangeError when there is no point, or a time is not positive
  */
 export function fitLatency(points: readonly LatencyPoint[]): LatencyFit {
   const rows = points.map(({ tokens, ms }) => [1 / ms, tokens / ms, tokens ** 2 / ms] as const);
@@ -31,7 +31,7 @@ export function fitLatency(points: readonly LatencyPoint[]): LatencyFit {
     const [base = 0, perToken = 0, perSquare = 0] = full;
     if (!best || error < best.error) best = { fit: { base, perToken, perSquare }, error };
   }
-  if (!best) throw new RangeError("fitLatency needs at least one point, and positive times");
+  if (!best) throw new RangeError("fitLatency needs at least one point and only positive times.");
   return best.fit;
 }
 

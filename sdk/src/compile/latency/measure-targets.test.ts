@@ -16,7 +16,7 @@ import { measureTargets } from "./measure-targets.ts";
 const MEBIBYTE = 2 ** 20;
 const WASM_PAGE = 65_536;
 
-/** An artifact of a model that takes 64 tokens. */
+/** An artifact whose model accepts 64 tokens. */
 let artifact: Artifact;
 let folder: string;
 beforeAll(async () => {
@@ -59,7 +59,7 @@ describe("measureTargets", () => {
     await expect(work).rejects.toMatchObject({ code: "aborted" });
   });
 
-  /** The artifact with the region's model at its edge, run by onnxruntime-web. */
+  /** Returns the artifact with its regional model as the edge target, for onnxruntime-web. */
   function onOrtWeb(size?: number): Artifact {
     const { manifest } = artifact;
     const edge = { ...manifest.targets["regional-cpu"], engine: "ort-web" } as Target;
@@ -78,7 +78,7 @@ describe("measureTargets", () => {
     expect(peak % WASM_PAGE).toBe(0);
   });
 
-  it("measures memory with the longest text, even where a shorter one is timed", async () => {
+  it("measures memory with the longest text, even if only shorter ones are timed", async () => {
     const long = { ...artifact, manifest: { ...artifact.manifest, maxTokens: 64 } };
     const { measurements } = await measureTargets(long, { targets: ["edge"], tokens: [3], rounds: 1 });
     const session = await (await engineOnThisMachine("wasm")).load(modelFilesOf(artifact, "wasm"));
@@ -87,7 +87,7 @@ describe("measureTargets", () => {
     await session.release();
   });
 
-  it("counts the model twice for onnxruntime-web, which copies its bytes", async () => {
+  it("counts the model twice for onnxruntime-web, because it copies the bytes", async () => {
     const { measurements } = await measureTargets(onOrtWeb(), { tokens: [8], rounds: 1 });
     const model = artifact.manifest.files["model.int8.onnx"]?.size ?? Number.NaN;
     const memory = ortMemory()?.buffer.byteLength ?? Number.NaN;
@@ -110,7 +110,7 @@ describe("measureTargets", () => {
 });
 
 describe("bench", () => {
-  it("stores measurements beside the manifest, so that the version stays", async () => {
+  it("stores measurements next to the manifest, so that the version does not change", async () => {
     const before = await openFolder(folder);
     const report = await bench({ artifact: folder, tokens: [8, 16, 64], rounds: 1 });
     expect(report).toMatchObject({ stored: true, rounds: 1 });
@@ -121,7 +121,7 @@ describe("bench", () => {
     expect(after.measurements).not.toEqual(before.measurements);
   });
 
-  it("stores nothing that was measured at too few lengths, or for an open artifact", async () => {
+  it("stores nothing for too few lengths or an open artifact", async () => {
     const { measurements } = await openFolder(folder);
     for (const tokens of [
       [8, 16, 20],
@@ -134,10 +134,10 @@ describe("bench", () => {
     expect((await openFolder(folder)).measurements).toEqual(measurements);
   });
 
-  it("refuses an engine that no CPU target is for, and names those there are", async () => {
+  it("refuses an engine without a CPU target, and lists the artifact's engines", async () => {
     await expect(bench({ artifact, engines: ["ort-web"] })).rejects.toMatchObject({
       code: "engine_mismatch",
-      hint: "It has wasm and ort-node.",
+      hint: "Choose from the artifact's engines: wasm, ort-node.",
     });
   });
 });

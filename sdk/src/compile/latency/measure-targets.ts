@@ -7,10 +7,10 @@ import { modelFilesOf } from "../../runtime/model-files.ts";
 import { fitLatency, type LatencyPoint } from "./fit-latency.ts";
 import { timeSideBySide } from "./time-side-by-side.ts";
 
-/** Cloudflare's limit for an isolate, JavaScript heap and WebAssembly together. Other edges allow as much or more. */
+/** Cloudflare's memory limit for an isolate: JavaScript heap and WebAssembly together. Other edges allow at least as much. */
 const ISOLATE_BYTES = 128 * 1024 * 1024;
 
-/** The targets that this machine can time. The figures of a GPU need a GPU. */
+/** The targets that run on a CPU, so that any machine can time them. */
 export const timedTargets = ["edge", "regional-cpu"] as const satisfies readonly TargetName[];
 export type TimedTarget = (typeof timedTargets)[number];
 
@@ -18,7 +18,7 @@ export interface MeasureTargetsOptions {
   readonly targets?: readonly TimedTarget[] | undefined;
   /** Sequence lengths to time. A length beyond the model's maximum becomes the maximum. */
   readonly tokens?: readonly number[] | undefined;
-  /** Timed rounds. Default 7. */
+  /** Number of timed rounds. Default 7. */
   readonly rounds?: number | undefined;
   /** Called after each round; round 0 warms up. */
   readonly onRound?: ((round: number, rounds: number) => void) | undefined;
@@ -70,7 +70,7 @@ export async function measureTargets(
 
 const TOKENS = [8, 16, 32, 64, 128, 256, 512];
 
-/** Returns the peak memory of a session that has run; undefined for engines that do not tell. */
+/** Returns the peak memory of a session that has run; undefined for engines that do not report it. */
 async function memoryUse(
   session: EngineSession,
   { engine, model }: Target,
@@ -81,7 +81,7 @@ async function memoryUse(
   if (engine === "wasm") await session.run([new Int32Array(maxTokens)]);
   const bytes = session.memoryBytes();
   if (bytes === undefined) return undefined;
-  // onnxruntime-web copies the model into its memory, so both exist while it loads.
+  // onnxruntime-web copies the model into its memory, so two copies exist while it loads.
   const peak = bytes + (engine === "ort-web" ? (files[model]?.size ?? 0) : 0);
   return { peak, limit: ISOLATE_BYTES, fits: peak <= ISOLATE_BYTES };
 }

@@ -9,7 +9,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** A session whose calls take as long as `ms` says; it notes them in `calls`. */
+/** Returns a session that records its calls in `calls`. Call number n takes `ms(tokens, n)` on a simulated clock. */
 function session(name: string, calls: string[], ms: (tokens: number, call: number) => number): EngineSession {
   let call = 0;
   return {
@@ -45,7 +45,7 @@ describe("timeSideBySide", () => {
     expect(rounds).toEqual([0, 1, 2]);
   });
 
-  it("gives each engine's own time a length", async () => {
+  it("returns one time per engine and length", async () => {
     const sessions = new Map([
       ["quick", session("quick", [], (tokens) => tokens / 8)],
       ["slow", session("slow", [], (tokens) => tokens * 2)],
@@ -66,13 +66,13 @@ describe("timeSideBySide", () => {
   it.each([
     ["an odd number of rounds: the middle one", [1000, 5, 900, 3], 5],
     ["an even number of rounds: the mean of the middle two", [1000, 5, 900, 3, 9], 7],
-  ])("does not count the first round, and takes of %s", async (_, times, median) => {
+  ])("ignores the first round and returns, for %s", async (_, times, median) => {
     const sessions = new Map([["a", session("a", [], (_, call) => times[call] as number)]]);
     const points = await timeSideBySide(sessions, { tokens: [8], rounds: times.length - 1, vocabulary: 50 });
     expect(points.get("a")).toEqual([{ tokens: 8, ms: median }]);
   });
 
-  it("asks only for ids that the vocabulary has", async () => {
+  it("uses only token ids of the vocabulary", async () => {
     const ids: number[] = [];
     const run: EngineSession["run"] = async ([sequence]) => {
       ids.push(...(sequence ?? []));

@@ -5,7 +5,7 @@ import type { LatencyPoint } from "./fit-latency.ts";
 export interface SideBySideOptions {
   /** Sequence lengths to time. */
   readonly tokens: readonly number[];
-  /** Timed rounds; every round times every engine once at every length. */
+  /** Number of timed rounds. Each round times every engine once at every length. */
   readonly rounds: number;
   readonly vocabulary: number;
   /** Called after each round; round 0 warms up. */
@@ -46,7 +46,7 @@ export async function timeSideBySide<Name>(
   return new Map([...samples].map(([name, times]) => [name, points(times)]));
 }
 
-/** Token ids spread over the vocabulary: their meaning does not affect the time, but equal ids would stay in the cache. */
+/** Returns token ids spread over the vocabulary. Equal ids would be faster, because their embeddings stay in the cache. */
 const sampleSequence = (length: number, vocabulary: number): TokenIds =>
   Int32Array.from({ length }, (_, i) => (i * 7919 + length) % vocabulary);
 

@@ -5,7 +5,7 @@ import { probeTexts } from "../accuracy/probe-texts.ts";
 import { encodeTexts, encodeTextsInSubprocess } from "./encode-texts.ts";
 
 describe("encodeTextsInSubprocess", () => {
-  it("returns the token ids that this process computes", async () => {
+  it("returns the same token ids as in this process", async () => {
     const { folder } = await preparable();
     const ids = await encodeTextsInSubprocess(folder, Number.POSITIVE_INFINITY, probeTexts);
     expect(ids).toHaveLength(probeTexts.length);

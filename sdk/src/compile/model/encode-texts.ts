@@ -6,17 +6,17 @@ import { shipTokenizer } from "../pack/tokenizer/ship-tokenizer.ts";
 import { inSubprocess } from "../subprocess/run-in-subprocess.ts";
 import { encoderOf, openTokenizer } from "./text-encoder.ts";
 
-/** Of a text that is observed or compared: enough for attention to matter. */
+/** Maximum tokens of a text that is observed or compared. This is enough for attention to matter. */
 const MAX_TOKENS = 128;
 
-/** Positions of texts that a folder's files speak of; RoBERTa's count from 2 on. */
+/** Keys of the folder's files that limit the length of texts. RoBERTa reserves the first two positions. */
 const Lengths = v.object({ model_max_length: v.optional(v.number()), max_position_embeddings: v.optional(v.number()) });
 const RESERVED_POSITIONS = 2;
 
 /**
- * Token ids of texts to observe or compare, as a folder's tokenizer.json makes them.
+ * Encodes texts to observe or compare with a folder's tokenizer.json.
  *
- * @param vocabulary rows of the model's word table
+ * @param vocabulary rows of the model's token embedding table
  * @throws BertEdgeError `checkpoint_missing`, `checkpoint_invalid`
  */
 export async function encodeTexts(folder: string, vocabulary: number, texts: readonly string[]): Promise<TokenIds[]> {
@@ -29,7 +29,7 @@ export async function encodeTexts(folder: string, vocabulary: number, texts: rea
 }
 
 /**
- * Runs `encodeTexts` in a subprocess: a tokenizer's objects would stay in the caller's heap.
+ * Runs `encodeTexts` in a subprocess, because the tokenizer's objects would stay in the caller's heap.
  *
  * @throws BertEdgeError `texts_not_encoded`, `aborted`, and as `encodeTexts`
  */

@@ -21,7 +21,7 @@ export const graphOfClassifier = (classifier: Omit<Classifier, "weights">): Prom
     classifierGraph({ ...classifier, weights }),
   );
 
-/** Written out from the folder's weights, or as it was exported where the folder has none. */
+/** Builds the graph from the folder's weights. If the folder has no weights, it reads the ONNX export. */
 async function graphOf(
   { folder, config }: Omit<Encoder, "weights">,
   result: ExportedResult,

@@ -11,7 +11,7 @@ import type { PartialMessage } from "../proto/encode-model.ts";
 import type { ModelProto } from "../proto/onnx-messages.ts";
 import { graphOfClassifier, graphOfEncoder } from "./folder-graph.ts";
 
-/** A model that was read for its graph. */
+/** A model of which only the graph was read. */
 export interface ModelSource {
   readonly path: string;
   readonly graph: Graph;

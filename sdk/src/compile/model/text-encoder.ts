@@ -6,15 +6,15 @@ import type { Tokenizer } from "../../runtime/tokenizer/tokenizer.ts";
 import { MIN_TOKENS } from "../checkpoint/encoder-config.ts";
 import type { ShippedTokenizer } from "../pack/tokenizer/ship-tokenizer.ts";
 
-/** Token ids of each text, special tokens included. */
+/** Returns the token ids of each text, special tokens included. */
 export type TextEncoder = (texts: readonly string[]) => TokenIds[];
 
 /**
- * The tokenizer as it will be served.
+ * Opens the tokenizer from the files that the artifact will contain.
  *
- * @param folder where it comes from, for errors
- * @param vocabulary rows of the model's word table
- * @throws BertEdgeError `checkpoint_invalid` when it does not work, or is seen to be another model's
+ * @param folder folder of the tokenizer, for errors
+ * @param vocabulary rows of the model's token embedding table
+ * @throws BertEdgeError `checkpoint_invalid` when the tokenizer does not work
  */
 export async function openTokenizer(
   folder: string,
@@ -33,17 +33,18 @@ export async function openTokenizer(
 }
 
 /**
- * @param folder where the tokenizer is, for errors
- * @param maxTokens of one text; longer ones are cut
- * @param vocabulary rows of the model's word table
- * @returns what throws BertEdgeError `checkpoint_invalid` when the tokenizer is another model's
+ * Returns an encoder of texts. It throws BertEdgeError `checkpoint_invalid` for token ids that the model does not have.
+ *
+ * @param folder folder of the tokenizer, for errors
+ * @param maxTokens maximum tokens of a text; longer texts are cut
+ * @param vocabulary rows of the model's token embedding table
  */
 export function encoderOf(folder: string, tokenizer: Tokenizer, maxTokens: number, vocabulary: number): TextEncoder {
   return (texts) => {
     const sequences = texts.map((text) => tokenizer.encode(text, maxTokens).ids);
     const largest = sequences.reduce((max, ids) => ids.reduce((a, b) => Math.max(a, b), max), 0);
     if (largest < vocabulary) return sequences;
-    throw invalid(folder, `has the token ${largest}, but the model has ${vocabulary} words.`);
+    throw invalid(folder, `has the token id ${largest}, but the model has only ${vocabulary} tokens.`);
   };
 }
 

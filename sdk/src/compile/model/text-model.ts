@@ -11,18 +11,18 @@ import { graphOfClassifier, graphOfEncoder } from "./folder-graph.ts";
 import { encoderOf, openTokenizer } from "./text-encoder.ts";
 import { vectorHead } from "./vector-head.ts";
 
-/** A checkpoint as what it does to texts. */
+/** A checkpoint with its tokenizer: encodes texts and computes vectors or logits. */
 export interface TextModel {
   readonly config: EncoderConfig;
   readonly task: Task;
   readonly tokenizer: ShippedTokenizer;
-  /** Of one text, special tokens included. */
+  /** Maximum tokens of a text, special tokens included. */
   readonly maxTokens: number;
-  /** Written out in standard operators. */
+  /** The model in standard ONNX operators. */
   readonly graph: Graph;
-  /** @returns every text's token ids, special tokens included, at most maxTokens */
+  /** Returns the token ids of each text, special tokens included, at most `maxTokens`. */
   encode(texts: readonly string[]): TokenIds[];
-  /** @returns every text's vector or logits, by whatever runs the graph or one made from it */
+  /** Returns the vector or logits of each text. `session` runs the graph or a rewritten form of it. */
   compute(session: Pick<EngineSession, "run">, texts: readonly string[]): Promise<Float32Array[]>;
 }
 

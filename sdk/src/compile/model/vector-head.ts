@@ -1,5 +1,5 @@
 import type { Task } from "../../artifact/manifest.ts";
 import type { VectorHead } from "../../runtime/engine/engine.ts";
 
-/** What a task makes of token states; undefined for classifiers, whose graphs end in logits. */
+/** Returns how hidden states become a vector; undefined for classifiers, whose graphs end in logits. */
 export const vectorHead = (task: Task): VectorHead | undefined => (task.task === "embed" ? task : undefined);

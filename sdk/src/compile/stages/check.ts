@@ -24,7 +24,7 @@ interface CheckFusionInput {
 }
 
 export interface CheckedFusion {
-  /** Vectors or logits of the probe texts by the unfused graph. */
+  /** Vectors or logits of the probe texts, computed by the unfused graph. */
   readonly reference: Float32Array[];
   readonly parity: Parity;
   /** Score of the fused float32 graph on the user's data. */
@@ -32,7 +32,7 @@ export interface CheckedFusion {
 }
 
 /**
- * Runs the fused and the unfused graph on the probe texts.
+ * Compares the fused and the unfused graph on the probe texts.
  *
  * @throws BertEdgeError `accuracy_gate` when they differ; `checkpoint_invalid` when the longest text does not run
  */
@@ -44,14 +44,14 @@ export const checkFusion: Stage<CheckFusionInput, CheckedFusion> = {
     const engine = ortNodeEngine({ threads: 1 });
     const fused = encodeOnnx(graph);
     const results = await withSession(engine, fused, async (session) => {
-      // Rotary embeddings have no position table that could end too early.
+      // Rotary models have no position table, so they cannot have too few positions.
       if (!model.config.rotaryTheta) await assertLongest(model, session);
       return model.compute(session, probeTexts);
     });
     const unoptimized = ortNodeEngine({ threads: 1, optimize: false });
     const reference = await computeFile(model, unoptimized, encodeOnnx(model.graph), probeTexts);
     const found = parity(reference, results, model.task.task);
-    // The observe stage refuses a broken model, and names the layer at fault.
+    // Outputs that are all the same or not finite cannot be compared. The observe stage refuses them and names the layer.
     if (!differ(reference)) return { reference, parity: found, score: undefined };
     assertWithin("The fused graph", { parity: found }, FP32_LIMIT);
     const score = await data?.score((texts) => computeFile(model, engine, fused, texts));
@@ -62,7 +62,7 @@ export const checkFusion: Stage<CheckFusionInput, CheckedFusion> = {
 
 interface CheckWeightsInput {
   readonly graph: Graph;
-  /** The graph's file or folder, for the error. */
+  /** Path of the model, for the error message. */
   readonly path: string;
 }
 

@@ -8,13 +8,13 @@ import { toOnnx } from "../onnx/to-onnx.ts";
 import { encodeModel } from "../proto/encode-model.ts";
 import { inMemory } from "../proto/protobuf-writer.ts";
 
-/** Returns the key of a stage: a SHA-256 of its name, the format version, and the parts that decide its result. */
+/** Returns the key of a stage: a SHA-256 of its name, the format version, and everything that determines its result. */
 export const contentKey = (stage: string, ...parts: readonly unknown[]): string =>
   createHash("sha256")
     .update(JSON.stringify([MANIFEST_FORMAT, stage, ...parts]))
     .digest("hex");
 
-/** Graphs do not change between stages, so that each is hashed once. */
+/** Keys of graphs. Graphs do not change between stages, so each is hashed once. */
 const known = new WeakMap<Graph, string>();
 
 /** Hashes a graph with its weights, one weight at a time. */

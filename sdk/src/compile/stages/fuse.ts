@@ -13,7 +13,7 @@ interface FuseInput {
   readonly graph: Graph;
   /** Refuses a graph that is not fused completely. Default false. */
   readonly complete?: boolean;
-  /** Turns MatMuls of a model that comes quantized into integer operators. Default false. */
+  /** Turns the MatMuls of a model that is already quantized into integer operators. Default false. */
   readonly keepIntegers?: boolean;
 }
 
@@ -22,14 +22,14 @@ export interface Fused {
   readonly nodes: { readonly before: number; readonly after: number };
   /** Fused operators by name. */
   readonly fused: Record<string, number>;
-  /** Why parts of the graph are not fused; empty when all are. */
+  /** Why parts of the graph are not fused; empty if all are fused. */
   readonly reasons: UnfusedReason[];
 }
 
 /**
  * Rewrites a copy of a graph into fused operators.
  *
- * @throws BertEdgeError `fusion_incomplete` where `complete` is asked for
+ * @throws BertEdgeError `fusion_incomplete` when `complete` is set and a part of the graph is not fused
  */
 export const fuse: Stage<FuseInput, Fused> = {
   name: "fuse",
@@ -54,5 +54,5 @@ export const fuse: Stage<FuseInput, Fused> = {
 
 const incomplete = ({ pattern, node, why }: UnfusedReason) =>
   new BertEdgeError("fusion_incomplete", `${pattern} at ${node} could not be fused: ${why}.`, {
-    hint: "Report it with the model's config.json.",
+    hint: "Report the model, with its config.json.",
   });

@@ -17,12 +17,12 @@ import type { StageRun } from "./stage.ts";
 
 interface Recipe {
   readonly engine: Target["engine"];
-  /** The fastest first; the first that reaches the limit is taken. */
+  /** Precisions to try, the fastest first. The first that reaches the limit is used. */
   readonly precisions: readonly Target["precision"][];
   readonly limit: Limit;
 }
 
-/** The engines of each target, the fastest first. A model that an engine cannot run, or not accurately, goes to the next. */
+/** The engines of each target, the fastest first. If an engine cannot run a model, or not accurately, the next one is tried. */
 export const recipes: Record<TargetName, readonly Recipe[]> = {
   edge: [
     { engine: "wasm", precisions: ["int8-edge"], limit: INT8_LIMIT },
@@ -41,13 +41,13 @@ export interface TargetInput {
   readonly observed: Observed;
   readonly data: TaskData | undefined;
   readonly tableBits: 8 | 4;
-  /** Minimum mean cosine, where it is higher than the target's own limit. */
+  /** Minimum mean cosine, if it is higher than the target's limit. */
   readonly minCosine: number;
-  /** Quantizers that targets share, by precision. */
+  /** Quantizers by precision, shared by all targets. */
   readonly quantizers: Map<Precision, Quantizer>;
 }
 
-/** An engine that was tried first, and why the target was not made for it. */
+/** An engine that could not run a target, and the reason. */
 export interface PassedOver {
   readonly target: TargetName;
   readonly engine: Target["engine"];
@@ -63,7 +63,7 @@ export interface MadeTarget {
 }
 
 /**
- * Quantizes and measures a target on its fastest engine, and on the next one where that refuses the model.
+ * Quantizes and measures a target for its fastest engine. If that engine cannot run the model accurately, the next is tried.
  *
  * @throws BertEdgeError of the last engine: `engine_unsupported`, `accuracy_gate`
  */

@@ -28,11 +28,11 @@ async function observedIn<Kind extends keyof Observations>(
   return found[kind] as Observations[Kind];
 }
 
-describe("observe finds in a subprocess what this process finds:", () => {
+describe("observe returns the same from a subprocess as in this process:", () => {
   it.each([
     ["a BERT", bert],
     ["a ModernBERT, whose weights share inputs", tinyModernBert()],
-  ])("statistics of %s, in the only file it leaves", async (_, { config, weights }) => {
+  ])("statistics of %s, in a single file", async (_, { config, weights }) => {
     const graph = await fusedGraph(config, weights);
     const batches = tokenBatches(graph, sequences);
     const folder = await temporaryFolder();
@@ -52,7 +52,7 @@ describe("observe finds in a subprocess what this process finds:", () => {
     expect(found).toEqual(await observeRanges(graph, batches, { threads: 1 }));
   });
 
-  it("ranges of a value that has another name in the file", async () => {
+  it("ranges of a value that has a different name in the file", async () => {
     const g = new NamedGraph("renamed", [{ name: "input_ids", dtype: "int64", shape: ["batch", "sequence"] }]);
     const table = tensor(
       "float32",
@@ -74,7 +74,7 @@ describe("observe finds in a subprocess what this process finds:", () => {
     expect([...found.keys()]).toEqual([states]);
   });
 
-  it("nodes that half precision does not hold", async () => {
+  it("nodes that overflow fp16", async () => {
     const { config } = bert;
     const gamma = tensor("float32", [config.hiddenSize], new Float32Array(config.hiddenSize).fill(2 ** 20));
     const graph = await fusedGraph(config, { ...bert.weights, norm: { ...bert.weights.norm, gamma } });
@@ -84,7 +84,7 @@ describe("observe finds in a subprocess what this process finds:", () => {
     expect(found).toEqual(await overflowingNodes(graph, batches));
   });
 
-  it("why the model does not run on some texts", async () => {
+  it("the error of a model that does not run on some texts", async () => {
     const graph = await fusedGraph(bert.config, bert.weights);
     const long = tokenBatches(graph, [new Int32Array(bert.config.maxPositions + 1)]);
     const here = await observeStatistics(graph, long).catch((error: unknown) => error);

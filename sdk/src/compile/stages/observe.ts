@@ -17,13 +17,13 @@ import { inSubprocess } from "../subprocess/run-in-subprocess.ts";
 import { contentKey, graphKey } from "./content-key.ts";
 import type { Stage } from "./stage.ts";
 
-/** Everything that the observe stage can find about a graph's activations. */
+/** The results of the observe stage. */
 export interface Observations {
-  /** Statistics of what each weight matrix multiplies. They lie in a file of the folder and are read when asked for. */
+  /** Statistics of the input of each weight matrix. They are stored in a file and read when needed. */
   readonly statistics: CalibrationStatistics & { readonly weights: readonly string[] };
-  /** Ranges of the inputs of MatMuls. */
+  /** Ranges of MatMul inputs. */
   readonly ranges: ReadonlyMap<Value, ObservedRange>;
-  /** Names of the nodes whose values do not fit half precision. */
+  /** Names of the nodes whose values overflow fp16. */
   readonly overflowing: ReadonlySet<string>;
 }
 
@@ -33,13 +33,13 @@ export interface ObserveInput {
   readonly kinds: readonly (keyof Observations)[];
 }
 
-/** The observations that were asked for, with the key of the input that they were found with. */
+/** The requested observations, with the key of the stage's input. */
 export interface Observed extends Partial<Observations> {
   readonly key: () => Promise<string>;
 }
 
 /**
- * Runs a graph on batches of tokens, in a subprocess: a session takes several times the model's memory.
+ * Runs a graph on batches of tokens in a subprocess, because a session takes several times the model's memory.
  *
  * @throws BertEdgeError `calibration_failed`, and as `observeStatistics`, `observeRanges` and `overflowingNodes`
  */
@@ -84,7 +84,7 @@ function received(found: SentObservations, graph: Graph, statisticsFile: string)
   };
 }
 
-/** The observations as a subprocess sends them: statistics by their place in a file, values by position in `valuesOf`. */
+/** Observations that a subprocess sends: statistics by their position in a file, values by their index in `valuesOf`. */
 interface SentObservations {
   statistics?: StoredStatistics[];
   ranges?: (readonly [value: number, range: ObservedRange])[];
@@ -117,7 +117,7 @@ export async function observeFile(
   return sent;
 }
 
-/** A graph's inputs and results, in an order that writing and reading the graph keeps. */
+/** Returns the graph's inputs and the results of its nodes. Their order stays the same when the graph is written and read. */
 const valuesOf = (graph: Graph): (Value | undefined)[] => [
   ...graph.inputs,
   ...graph.sorted().flatMap(({ outputs }) => outputs),

@@ -13,10 +13,10 @@ import { contentKey, graphKey } from "./content-key.ts";
 import type { Observations, Observed, ObserveInput } from "./observe.ts";
 import type { Stage } from "./stage.ts";
 
-/** Quantized forms of a graph, made when they are measured. The first is the fastest. */
+/** Candidates for a graph's quantization, the fastest first. Each is quantized only when it is measured. */
 export interface Quantized<Label extends string = string> {
   readonly candidates: readonly Candidate<Label>[];
-  /** Key of the input that they are made of. */
+  /** Returns the key of the stage's input. */
   readonly key: () => Promise<string>;
 }
 
@@ -26,15 +26,15 @@ interface QuantizeForEngineInput {
   readonly observed: Observed;
   /** Bits of token embedding tables. */
   readonly tableBits: 8 | 4;
-  /** Whether the engine's file can hold nodes in a higher precision. */
+  /** Whether the engine's file format allows nodes in a higher precision. */
   readonly mixesPrecisions: boolean;
-  /** Quantizers that targets share, by precision. */
+  /** Quantizers by precision, shared by all targets. */
   readonly quantizers: Map<Precision, Quantizer>;
-  /** The target and the engine, for people. */
+  /** Target and engine, for messages. */
   readonly label: string;
 }
 
-/** Prepares a fused graph's quantization in the precisions that an engine can run. */
+/** Returns the candidates for a fused graph in the precisions that an engine can run. */
 export const quantizeForEngine: Stage<QuantizeForEngineInput, Quantized<Precision>> = {
   name: "quantize",
   describe: ({ label }) => `quantize for ${label}`,
@@ -64,7 +64,7 @@ export interface QuantizeChoice extends Pick<PrecisionOptions, "tableBits" | "fe
 }
 
 /**
- * Returns the input of the observe stage that a mode needs; undefined for none.
+ * Returns the input of the observe stage for a mode; undefined if the mode needs no observations.
  *
  * @param sequences token ids of calibration texts; undefined without a tokenizer
  * @throws BertEdgeError `calibration_missing`, `inputs_unknown`, `nothing_to_quantize`
@@ -93,7 +93,7 @@ interface QuantizeInModeInput extends QuantizeChoice {
   readonly observed: Observed | undefined;
 }
 
-/** Prepares a fused graph's quantization in one of the modes of `quantize`. */
+/** Returns the candidates for a graph in one of the modes of `quantize`. */
 export const quantizeInMode: Stage<QuantizeInModeInput, Quantized> = {
   name: "quantize",
   describe: ({ mode }) => `quantize in ${mode}`,
@@ -121,11 +121,11 @@ function candidatesOf({ graph, observed, mode, tableBits, feedForwardBits }: Qua
   return [{ label: mode, quantize, layers }];
 }
 
-/** Whether a model comes with int8 weights. It then keeps them as they are. */
+/** Whether a model already has int8 weights, which are then kept as they are. */
 const isQuantized = (graph: Graph): boolean =>
   [...graph.constants()].some(({ dtype, shape }) => (dtype === "int8" || dtype === "uint8") && shape?.length === 2);
 
-/** Three ways to choose ranges; docs/accuracy.md shows that none is the best for all models. */
+/** Returns three candidates with different activation ranges. None is the best for all models (docs/accuracy.md). */
 function staticCandidates(graph: Graph, ranges: Observations["ranges"]): Candidate[] {
   const ways: Record<string, (range: ObservedRange) => ActivationRange> = {
     "least error": ({ histogram }) => minErrorRange(histogram),
@@ -140,11 +140,15 @@ function staticCandidates(graph: Graph, ranges: Observations["ranges"]): Candida
 }
 
 const calibrationMissing = () =>
-  new BertEdgeError("calibration_missing", "int8-static cannot find activation ranges without texts.", {
-    hint: "Give the folder of the model's tokenizer.json with --tokenizer.",
-  });
+  new BertEdgeError(
+    "calibration_missing",
+    "int8-static needs texts to find activation ranges, and texts need a tokenizer.",
+    {
+      hint: "Give the folder with the model's tokenizer.json by --tokenizer.",
+    },
+  );
 
 const nothingToQuantize = () =>
-  new BertEdgeError("nothing_to_quantize", "No MatMul or table lookup of the model reads a float32 weight.", {
+  new BertEdgeError("nothing_to_quantize", "The model has no float32 weights in MatMuls or embedding tables.", {
     hint: "Quantize the float32 export. Models in half precision, or from unusual tools, may have no such weights.",
   });

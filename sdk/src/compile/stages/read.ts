@@ -13,7 +13,7 @@ interface ModelPath {
   readonly path: string;
 }
 
-/** Reads a Hugging Face folder as a model of texts: graph, tokenizer and task. */
+/** Reads graph, tokenizer and task of a Hugging Face folder. */
 export const readFolder: Stage<ModelPath, TextModel> = {
   name: "read",
   describe: ({ path }) => `read ${path}`,
@@ -22,13 +22,13 @@ export const readFolder: Stage<ModelPath, TextModel> = {
   report: ({ task, maxTokens, graph }) => ({ task: task.task, maxTokens, nodes: graph.nodes.size }),
 };
 
-/** Reads an ONNX file or a Hugging Face folder as a graph alone. */
+/** Reads only the graph of an ONNX file or a Hugging Face folder. */
 export const readSource: Stage<ModelPath, ModelSource> = {
   name: "read",
   describe: ({ path }) => `read ${path}`,
   async key({ path }) {
     const isFolder = await stat(path).then((found) => found.isDirectory());
-    // External data may lie in any file, so that the key of an ONNX file is the key of its graph.
+    // The key of an ONNX file is the key of its graph, because its weights may be in other files.
     return contentKey("read", isFolder ? await folderKey(path) : graphKey(fromOnnx(await readOnnx(path))));
   },
   run: ({ path }) => readModelSource(path),

@@ -8,12 +8,12 @@ import { encodeOnnx } from "../onnx/to-onnx.ts";
 
 type ModelBytes = Uint8Array<ArrayBuffer>;
 
-/** Runs graphs on an engine, through the file that the engine reads. */
+/** Runs graphs on an engine: encodes a graph as the engine's model file and runs the file. */
 export interface GraphRunner {
   readonly extension: string;
-  /** Whether the file can hold nodes in a higher precision than the others. */
+  /** Whether the file format allows some nodes in a higher precision. */
   readonly mixesPrecisions: boolean;
-  /** Encodes a graph as the engine's file. The last file is kept: a graph is measured first and packed later. */
+  /** Encodes a graph as a model file. It caches the last file, because a graph is measured first and packed later. */
   readonly file: (graph: Graph) => Promise<ModelBytes>;
   /** Computes the vectors or logits of texts. */
   readonly compute: (graph: Graph, texts: readonly string[]) => Promise<Float32Array[]>;

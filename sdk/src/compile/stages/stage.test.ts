@@ -27,7 +27,7 @@ const double: Stage<number, number> = {
 };
 
 describe("startRun", () => {
-  it("runs stages in turn, shows their progress and collects their reports", async () => {
+  it("runs stages one after the other, shows their progress and collects their reports", async () => {
     const seen: Progress[] = [];
     const { run, reports } = startRun({ onProgress: (progress) => seen.push(progress) }, "/nowhere");
     expect(await run(double, await run(double, 3))).toBe(12);
@@ -47,7 +47,7 @@ describe("startRun", () => {
     expect(reports).toEqual([]);
   });
 
-  it("starts no stage once the signal is aborted, and gives no result that came later", async () => {
+  it("starts no stage after the signal aborts, and discards the result of the running one", async () => {
     const abort = new AbortController();
     const { run } = startRun({ onProgress: () => abort.abort(), signal: abort.signal }, "/nowhere");
     await expect(run(double, 1)).rejects.toMatchObject({ code: "aborted" });
@@ -58,7 +58,7 @@ describe("startRun", () => {
 describe("a stage's key", () => {
   const texts = ["a few words", "and some more"];
 
-  /** Keys of the stages of a checkpoint up to its quantization. */
+  /** Returns the keys of all stages up to quantization, for a checkpoint. */
   async function keysOf(path: string, calibration: readonly string[], tableBits: 4 | 8 = 8) {
     const context = { folder: await temporaryFolder(), progress: () => {} };
     const model = await readFolder.run({ path }, context);
@@ -80,7 +80,7 @@ describe("a stage's key", () => {
     };
   }
 
-  it("depends on content alone, and on exactly the content that decides the result", async () => {
+  it("depends on exactly the content that determines the result", async () => {
     const [one, same] = [await preparable(), await preparable()];
     const other = await preparable({ edit: set("encoder.layer.0.output.dense.weight", 0.5) });
     const keys = await keysOf(one.folder, texts);
@@ -102,7 +102,7 @@ describe("a stage's key", () => {
     }
   });
 
-  it("of an ONNX file does not depend on where its weights lie", async () => {
+  it("does not depend on which file contains the weights of an ONNX model", async () => {
     const { folder } = await preparable();
     const { graph } = await readSource.run({ path: folder }, { folder, progress: () => {} });
     const place = await temporaryFolder();
@@ -113,7 +113,7 @@ describe("a stage's key", () => {
   });
 });
 
-it("graphRunner encodes a graph once, until it encodes another", async () => {
+it("graphRunner caches the file of the last graph only", async () => {
   const { folder } = await preparable();
   const model = await readFolder.run({ path: folder }, { folder, progress: () => {} });
   const { file, extension, mixesPrecisions } = await graphRunner(model, "ort-node");

@@ -1,13 +1,13 @@
 import { BertEdgeError } from "../../artifact/error.ts";
 
-/** The error of work that an AbortSignal has stopped; its cause is the signal's reason. */
+/** Returns the error for work that an AbortSignal stopped. Its cause is the signal's reason. */
 export const abortedError = (signal: AbortSignal): BertEdgeError =>
-  new BertEdgeError("aborted", "The work was stopped before it was done.", {
-    hint: "Nothing was written. Start it again to finish it.",
+  new BertEdgeError("aborted", "The command was stopped before it was finished.", {
+    hint: "Nothing was written. Run the command again to finish it.",
     cause: signal.reason,
   });
 
-/** @throws BertEdgeError `aborted` once the signal is */
+/** @throws BertEdgeError `aborted` if the signal is aborted */
 export function throwIfAborted(signal: AbortSignal | undefined): void {
   if (signal?.aborted) throw abortedError(signal);
 }

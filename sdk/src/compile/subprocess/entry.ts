@@ -1,9 +1,9 @@
-/** Script of every subprocess: makes the one call that its parent sends, answers, and ends. */
+/** The script of every subprocess: makes the one call that its parent sends, returns the answer, and ends. */
 import { once } from "node:events";
 import { BertEdgeError } from "../../artifact/error.ts";
 import type { Answer, Call } from "./messages.ts";
 
-/** Ends the script when the process that wants the answer has ended. */
+/** Ends the script when the parent process has ended. */
 const endOrphan = () => process.exit(1);
 process.once("disconnect", endOrphan);
 const [call] = (await once(process, "message")) as [Call];

@@ -1,6 +1,6 @@
 import type { ErrorCode } from "../../artifact/error-codes.ts";
 
-/** The call that a subprocess is asked to make. */
+/** The call that a subprocess makes. */
 export interface Call {
   /** URL of the module that exports the function. */
   readonly module: string;
@@ -8,7 +8,7 @@ export interface Call {
   readonly args: readonly unknown[];
 }
 
-/** What a subprocess answers: the function's result, or the error it threw. */
+/** The answer of a subprocess: the function's result, or the error it threw. */
 export type Answer<T> =
   | { readonly result: T }
   | { readonly message: string }

@@ -10,7 +10,7 @@ import { inSubprocess, runInSubprocess, type SubprocessOptions } from "./run-in-
 
 const OPTIONS: SubprocessOptions = { failure: "parity_failed", what: "Nothing came of it", deadlineMs: 60_000 };
 
-/** Functions that the tests run in a subprocess, which imports this module without vitest's. */
+/** A module with the functions that the tests call. The subprocess imports it without vitest. */
 const FUNCTIONS = `
   import { BertEdgeError } from ${JSON.stringify(new URL("../../artifact/error.ts", import.meta.url).href)};
   export const echo = async (...args) => args;
@@ -48,12 +48,12 @@ function isRunning(pid: number): boolean {
 }
 
 describe("runInSubprocess", () => {
-  it("calls a function with structured clones of its arguments, and returns its result", async () => {
+  it("passes structured clones of the arguments, and returns the result", async () => {
     const args = ["a", new Map([["b", Float32Array.of(1.5, Number.NaN)]]), { c: undefined }];
     expect(await run("echo", args)).toEqual(args);
   });
 
-  it("keeps NaN, infinite numbers and typed arrays, which a limit must see", async () => {
+  it("keeps NaN, infinite numbers and typed arrays", async () => {
     const figures = { nan: Number.NaN, up: Number.POSITIVE_INFINITY, none: undefined, bytes: Uint8Array.of(1, 2) };
     expect(await run("figures")).toEqual(figures);
   });
@@ -72,19 +72,19 @@ describe("runInSubprocess", () => {
 
   it.each([
     ["another error", "fail", /oops/],
-    ["a thrown text", "throwText", /thrown/],
+    ["a thrown string", "throwText", /thrown/],
     ["a crash", "crash", /ended with SIGSEGV/],
     ["an exit without an answer", "leave", /ended with 3/],
-    ["an export that is no function", "constant", /exports no function named "constant"/],
+    ["an export that is not a function", "constant", /exports no function named "constant"/],
     ["an export that does not exist", "missing", /exports no function named "missing"/],
-  ])("reports %s with the code of the options", async (_, name, message) => {
+  ])("reports %s with the error code of the options", async (_, name, message) => {
     await expect(run(name)).rejects.toMatchObject({
       code: "parity_failed",
       message: expect.stringMatching(message),
     });
   });
 
-  it("reports a module that cannot be read", async () => {
+  it("reports a module that cannot be loaded", async () => {
     const work = runInSubprocess({ module: await functionsFile("const"), name: "echo", args: [] }, OPTIONS);
     await expect(work).rejects.toMatchObject({ code: "parity_failed" });
   });
@@ -103,11 +103,11 @@ describe("runInSubprocess", () => {
     });
   });
 
-  it("quotes the last words of a subprocess as the hint", async () => {
+  it("shows the end of the subprocess's output as the hint", async () => {
     await expect(run("leave", ["out of luck"])).rejects.toMatchObject({ hint: "out of luck" });
   });
 
-  it("kills the subprocess when the signal aborts, and starts none after that", async () => {
+  it("kills the subprocess when the signal aborts, and starts no other", async () => {
     const abort = new AbortController();
     const call = { module: await functionsFile(), name: "hang", args: [] };
     const work = runInSubprocess(call, { ...OPTIONS, signal: abort.signal });

@@ -18,13 +18,13 @@ export interface SubprocessOptions {
 }
 
 /**
- * Returns an exported function that runs in a subprocess: sessions take several times a model's memory, and a crash of
+ * Wraps an exported function so that it runs in a subprocess. Sessions take several times a model's memory, and a crash of
  * native code must not end the caller. Arguments and result are structured clones.
  *
  *     inSubprocess(import.meta.url, modelParity, options)(original, rewritten)
  *
  * @param module URL of the module that exports the function under its own name
- * @throws BertEdgeError (the returned function) the error that the function throws, the `failure` of the options, `aborted`
+ * @throws BertEdgeError (the returned function) the errors of the function, the `failure` of the options, `aborted`
  */
 export const inSubprocess =
   <Args extends readonly unknown[], Result>(
@@ -39,7 +39,7 @@ export const inSubprocess =
  * Calls a function that a module exports in a subprocess. Callers that must not load the module use it instead of
  * `inSubprocess`.
  *
- * @throws BertEdgeError as the function that `inSubprocess` returns
+ * @throws BertEdgeError the errors of the function, the `failure` of the options, `aborted`
  */
 export async function runInSubprocess<T>(
   call: Call,
@@ -50,7 +50,7 @@ export async function runInSubprocess<T>(
   const subprocess = fork(fileURLToPath(entry), {
     execArgv: [],
     stdio: ["ignore", "ignore", "pipe", "ipc"],
-    // JSON would turn NaN and infinite numbers into null, which passes every limit.
+    // JSON would turn NaN and infinite numbers into null.
     serialization: "advanced",
   });
   const failed = (why: string) => new BertEdgeError(failure, `${what}: ${why}.`, { hint: lastWords.trim() });
@@ -72,14 +72,14 @@ export async function runInSubprocess<T>(
     else reject("code" in answer ? errorOf(answer) : failed(answer.message));
   });
   subprocess.once("error", (cause) => reject(failed(cause.message)));
-  // Rejects only now, so that the subprocess cannot write files any more when the caller removes them.
+  // Settles only after "close", so that the subprocess cannot write files after the caller has removed them.
   subprocess.once("close", (code, killedBy) => {
     clearTimeout(deadline);
     signal?.removeEventListener("abort", onAbort);
     reject(stoppedBy ?? failed(`the process ended with ${killedBy ?? code}`));
   });
   try {
-    // A subprocess that ended before it could read the call is reported by "close".
+    // No error handling: if the subprocess ends before it reads the call, "close" reports it.
     subprocess.send(call, () => {});
   } catch (cause) {
     stop(failed(`its arguments cannot be sent: ${(cause as Error).message}`));

@@ -1,13 +1,13 @@
-/** Index of the largest number, the first of equals. */
+/** Returns the index of the largest logit, or the first of equal ones. */
 export const topLabel = (logits: Float32Array): number => logits.indexOf(Math.max(...logits));
 
 /**
- * How many of two lists' labels agree, in points (per hundred): accuracy beside the true ones, agreement beside another
- * model's. NaN for empty lists.
+ * Returns the percentage of labels that agree between two lists. NaN for empty lists.
  *
  * @throws RangeError when the lists differ in length
  */
 export function agreement(found: readonly number[], expected: readonly number[]): number {
-  if (found.length !== expected.length) throw new RangeError(`${found.length} labels beside ${expected.length}`);
+  if (found.length !== expected.length)
+    throw new RangeError(`Cannot compare ${found.length} labels with ${expected.length}.`);
   return (100 * found.filter((label, i) => label === expected[i]).length) / expected.length;
 }

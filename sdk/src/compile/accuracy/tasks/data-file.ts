@@ -4,26 +4,26 @@ import { BertEdgeError } from "../../../artifact/error.ts";
 /** A line of a data file. */
 export interface Line {
   readonly text: string;
-  /** Where it stands, for messages: "line 3 of pairs.tsv". */
+  /** Position for messages, such as "line 3 of pairs.tsv". */
   readonly place: string;
 }
 
-/** A data file's lines, without those that are empty. */
+/** Splits a data file's text into lines, except empty ones. */
 export const linesOf = (text: string, source: string): Line[] =>
   text
     .split(/\r?\n/)
     .map((line, i) => ({ text: line, place: `line ${i + 1} of ${source}` }))
     .filter((line) => line.text !== "");
 
-/** The error for a line of another form. */
+/** Returns the error for a line with the wrong format. */
 export const unexpected = ({ place }: Line, expected: string, hint: string): BertEdgeError =>
   new BertEdgeError("data_invalid", `Expected ${expected} at ${place}.`, { hint });
 
 /**
- * Reads a data file's text and parses it.
+ * Reads and parses a data file.
  *
- * @throws BertEdgeError `data_missing`, `data_invalid` for files that are not UTF-8 text or hold no entry, and what `parse`
- *   throws
+ * @throws BertEdgeError `data_missing`; `data_invalid` for files that are not UTF-8 text or have no entries; the errors of
+ *   `parse`
  */
 export async function readData<T>(
   path: string,
@@ -35,7 +35,7 @@ export async function readData<T>(
     throw new BertEdgeError("data_invalid", `${path} cannot be read.`, { hint, cause });
   });
   const entries = parse(decode(bytes, path, hint), path);
-  if (entries.length === 0) throw new BertEdgeError("data_invalid", `${path} holds no entries.`, { hint });
+  if (entries.length === 0) throw new BertEdgeError("data_invalid", `${path} has no entries.`, { hint });
   return entries;
 }
 
@@ -43,6 +43,6 @@ function decode(bytes: Uint8Array, path: string, hint: string): string {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch (cause) {
-    throw new BertEdgeError("data_invalid", `${path} is not text in UTF-8.`, { hint, cause });
+    throw new BertEdgeError("data_invalid", `${path} is not UTF-8 text.`, { hint, cause });
   }
 }

@@ -1,13 +1,13 @@
 import { BertEdgeError } from "../../../artifact/error.ts";
 
-/** A model: one vector, or a label's logits, for each text. */
+/** Runs a model: returns a vector, or the logits of the labels, for each text. */
 export type Compute = (texts: readonly string[]) => Promise<readonly Float32Array[]>;
 
 /**
- * What a model computes from texts, each distinct one computed once.
+ * Runs a model on texts, once for each distinct text.
  *
- * @returns the text's numbers
- * @throws BertEdgeError `vector_invalid` for NaN and infinite numbers, which no metric would show
+ * @returns a function that gives the result of a text
+ * @throws BertEdgeError `vector_invalid` for NaN and infinite numbers, which a metric could hide
  */
 export async function eachTextOnce(texts: Iterable<string>, compute: Compute): Promise<(text: string) => Float32Array> {
   const distinct = [...new Set(texts)];
@@ -16,7 +16,7 @@ export async function eachTextOnce(texts: Iterable<string>, compute: Compute): P
   if (invalid >= 0) {
     throw new BertEdgeError(
       "vector_invalid",
-      `The model gave NaN or infinite numbers for ${JSON.stringify(distinct[invalid])}.`,
+      `The model computes NaN or infinite numbers for the text ${JSON.stringify(distinct[invalid])}.`,
     );
   }
   const byText = new Map(distinct.map((text, i) => [text, results[i] as Float32Array]));

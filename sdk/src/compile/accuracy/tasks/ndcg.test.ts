@@ -13,12 +13,12 @@ describe("ndcgAt", () => {
     ["xyz", 0, 0],
     ["acbgedf", 1, 1],
     ["f", 0, 0],
-  ])("is what pytrec_eval (trec_eval's ndcg_cut) gives for the ranking %s", (ranking, at3, at10) => {
+  ])("returns the value of pytrec_eval (trec_eval's ndcg_cut) for the ranking %s", (ranking, at3, at10) => {
     expect(ndcgAt(3, [...ranking], judged)).toBeCloseTo(at3, 14);
     expect(ndcgAt(10, [...ranking], judged)).toBeCloseTo(at10, 14);
   });
 
-  it("is 0 when no document is relevant", () => {
+  it("returns 0 when no document is relevant", () => {
     expect(ndcgAt(10, ["a", "b"], new Map([["a", 0]]))).toBe(0);
     expect(ndcgAt(10, ["a", "b"], new Map())).toBe(0);
   });
@@ -26,7 +26,7 @@ describe("ndcgAt", () => {
   const ids = [...judged.keys(), "x", "y"];
   const rankings = fc.shuffledSubarray(ids, { minLength: ids.length });
 
-  it("lies between 0 and 1, and is 1 where no relevance grows down the ranking", () => {
+  it("lies between 0 and 1, and is 1 for rankings sorted by relevance", () => {
     fc.assert(
       fc.property(rankings, fc.integer({ min: 1, max: 9 }), (ranking, k) => {
         const value = ndcgAt(k, ranking, judged);
@@ -39,7 +39,7 @@ describe("ndcgAt", () => {
     );
   });
 
-  it("does not see what comes after the first k", () => {
+  it("ignores documents after the first k", () => {
     fc.assert(
       fc.property(rankings, fc.integer({ min: 1, max: 9 }), (ranking, k) => {
         const changed = [...ranking.slice(0, k), ...ranking.slice(k).reverse()];

@@ -1,10 +1,10 @@
 /**
- * Normalized discounted cumulative gain of the first `k` results, as trec_eval's ndcg_cut and with it BEIR compute it: the
- * gain is the relevance itself, the discount log₂(place + 1), the ideal ranking that of all judged documents
- * (https://github.com/usnistgov/trec_eval/blob/main/m_ndcg_cut.c).
+ * Computes the normalized discounted cumulative gain of the first `k` results, like trec_eval's ndcg_cut, which BEIR uses. The
+ * gain is the relevance, the discount is log₂(rank + 1), and the ideal ranking contains all judged documents.
+ * (https://github.com/usnistgov/trec_eval/blob/main/m_ndcg_cut.c)
  *
  * @param ranking ids of documents, best first
- * @param relevance of judged documents by id; others count as 0, as do negative ones
+ * @param relevance relevance of judged documents by id; negative values and all other documents count as 0
  * @returns from 0 to 1; 0 when no document is relevant
  */
 export function ndcgAt(k: number, ranking: readonly string[], relevance: ReadonlyMap<string, number>): number {

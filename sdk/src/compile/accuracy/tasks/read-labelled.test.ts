@@ -11,12 +11,12 @@ const labels = ["NEGATIVE", "POSITIVE"];
 const parse = (text: string, names: readonly string[] = labels) => parseLabelled(text, "dev.tsv", names);
 
 describe("readLabelled", () => {
-  it("takes indices and names of labels", () => {
+  it("accepts indices and names of labels", () => {
     expect(parse('a "film"\t1\nb\t0\r\nc\tPOSITIVE\n').map(({ label }) => label)).toEqual([1, 0, 1]);
     expect(parse('a "film"\t1')).toEqual([{ text: 'a "film"', label: 1 }]);
   });
 
-  it("takes numbers for names where a name is a number, as with stars from 1 to 3", () => {
+  it("treats numbers as names when the names are numbers, such as stars from 1 to 3", () => {
     const stars = ["1", "2", "3"];
     expect(parse("a\t3\nb\t1", stars).map(({ label }) => label)).toEqual([2, 0]);
     expect(() => parse("a\t0", stars)).toThrow(
@@ -35,7 +35,7 @@ describe("readLabelled", () => {
     ["no label", "a", "Expected a text, a tab and a label, not 1 columns at line 1 of dev.tsv."],
     ["a further column", "a\tb\t1", "Expected a text, a tab and a label, not 3 columns at line 1 of dev.tsv."],
     ["no text", "\t1", "Expected a text before the tab at line 1 of dev.tsv."],
-  ])("says where a line has %s", (_, text, message) => {
+  ])("names the line that has %s", (_, text, message) => {
     expect(() => parse(text)).toThrow(
       expect.objectContaining({ code: "data_invalid", message: expect.stringContaining(message) }),
     );
@@ -57,7 +57,7 @@ describe("readLabelled", () => {
     expect([...outcomes].sort()).toEqual(["accepted", "data_invalid"]);
   });
 
-  it("says which file is missing", async () => {
+  it("names the missing file", async () => {
     const path = join(await temporaryFolder(), "dev.tsv");
     await expect(readLabelled(path, labels)).rejects.toMatchObject({
       code: "data_missing",
@@ -68,7 +68,7 @@ describe("readLabelled", () => {
 
 describeShared("data/sst2", "SST-2's files", (folder) => {
   it("are read whole", async () => {
-    // The last line of neither ends in a line break.
+    // The last line of both files has no line break.
     expect(await readLabelled(join(folder, "dev.tsv"), labels)).toHaveLength(872);
     expect(await readLabelled(join(folder, "test.tsv"), labels)).toHaveLength(1821);
   });

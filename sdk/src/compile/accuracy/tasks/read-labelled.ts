@@ -6,11 +6,12 @@ export interface LabelledText {
   readonly label: number;
 }
 
-const HINT = "Give one text a line and, after a tab, its label: an index from 0 on or one of the model's label names.";
+const HINT =
+  "Each line must have a text, a tab and a label: an index that starts at 0, or one of the model's label names.";
 
 /**
- * Reads lines of a text and, after a tab, its label: one of the names in `labels`, or an index of them. Where a name is a
- * number itself, only names are taken.
+ * Reads lines with a text, a tab and a label: one of the names in `labels`, or an index into them. If a name is itself a
+ * number, indices are not accepted.
  *
  * @param labels the model's label names, by index
  * @throws BertEdgeError `data_missing`; `data_invalid` naming the line

@@ -33,7 +33,7 @@ async function write(change: Readonly<Record<string, string | undefined>> = {}):
 }
 
 describe("readRetrieval", () => {
-  it("reads documents with their titles, queries, and the relevance that was judged", async () => {
+  it("reads documents with their titles, queries, and judged relevances", async () => {
     expect(await readRetrieval(await write())).toEqual({
       documents: new Map([
         ["d1", "Tides The moon moves the sea."],
@@ -56,7 +56,7 @@ describe("readRetrieval", () => {
     });
   });
 
-  it.each(Object.keys(files))("says that %s is missing, and what to give", async (file) => {
+  it.each(Object.keys(files))("names a missing %s, and says what to give", async (file) => {
     const folder = await write({ [file]: undefined });
     await expect(readRetrieval(folder)).rejects.toMatchObject({
       code: "data_missing",
@@ -67,7 +67,7 @@ describe("readRetrieval", () => {
 
   const header = "query-id\tcorpus-id\tscore\n";
   it.each([
-    ["corpus.jsonl", "", "holds no entries"],
+    ["corpus.jsonl", "", "has no entries"],
     ["corpus.jsonl", `${JSON.stringify(corpus[0])}\n{"_id": "d2"`, "The line 2 of %s is not JSON."],
     ["corpus.jsonl", '{"_id": 7, "text": "a"}', "The line 1 of %s is not valid at _id"],
     ["queries.jsonl", '{"_id": "q1", "title": "moon"}', "The line 1 of %s is not valid at text"],
@@ -77,7 +77,7 @@ describe("readRetrieval", () => {
       "q1\td1\t1\n",
       "Expected the header query-id, corpus-id, score with tabs between at line 1 of %s.",
     ],
-    ["qrels/test.tsv", header, "holds no entries"],
+    ["qrels/test.tsv", header, "has no entries"],
     ["qrels/test.tsv", `${header}q1\td1\n`, "a whole number with tabs between at line 2 of %s."],
     ["qrels/test.tsv", `${header}q1\td1\t0.5\n`, "a whole number with tabs between at line 2 of %s."],
     ["qrels/test.tsv", `${header}q1\td1\t1\tQ0\n`, "a whole number with tabs between at line 2 of %s."],

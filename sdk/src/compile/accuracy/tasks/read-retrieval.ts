@@ -3,22 +3,22 @@ import * as v from "valibot";
 import { parseJson } from "../../../artifact/parse-json.ts";
 import { type Line, linesOf, readData, unexpected } from "./data-file.ts";
 
-/** Texts to be found, those to find them with, and which belong together. */
+/** Documents, queries, and the relevance of documents to queries. */
 export interface Retrieval {
   /** Texts by id. */
   readonly documents: ReadonlyMap<string, string>;
   readonly queries: ReadonlyMap<string, string>;
-  /** Of documents by query, both by id; queries without are not in it. */
+  /** Relevance by query id and document id. Only queries with judgements are included. */
   readonly relevance: ReadonlyMap<string, ReadonlyMap<string, number>>;
 }
 
-const HINT = "Give a folder in BEIR's form: corpus.jsonl, queries.jsonl and qrels/test.tsv.";
+const HINT = "Give a folder in BEIR's format: corpus.jsonl, queries.jsonl and qrels/test.tsv.";
 
 const Entry = v.object({ _id: v.string(), title: v.optional(v.string(), ""), text: v.string() });
 
 /**
- * Reads a folder in BEIR's form (https://github.com/beir-cellar/beir/wiki/Load-your-custom-dataset). A document's text is its
- * title, a space and its text, as BEIR gives it to models.
+ * Reads a folder in BEIR's format (https://github.com/beir-cellar/beir/wiki/Load-your-custom-dataset). The text of a document
+ * is its title, a space and its text, as in BEIR.
  *
  * @throws BertEdgeError `data_missing`; `data_invalid` naming file and line
  */
@@ -32,7 +32,7 @@ export async function readRetrieval(folder: string): Promise<Retrieval> {
 }
 
 /**
- * Texts by id from lines of JSON.
+ * Reads texts and their ids from lines of JSON.
  *
  * @throws BertEdgeError `data_invalid` naming the line
  */

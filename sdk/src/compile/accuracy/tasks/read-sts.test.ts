@@ -11,7 +11,7 @@ import { parseSts, readSts } from "./read-sts.ts";
 const parse = (text: string) => parseSts(text, "pairs.tsv");
 
 describe("readSts", () => {
-  it("reads STS-B's columns, quotes and sources after them included", () => {
+  it("reads STS-B's columns, with quotes and with further columns of sources", () => {
     const line = 'main-news\theadlines\t2015\t0024\t2.500\tHe said "no".\t"Yes," they said\tSource\thttp://example.org';
     expect(parse(`${line}\n`)).toEqual([{ score: 2.5, first: 'He said "no".', second: '"Yes," they said' }]);
   });
@@ -29,7 +29,7 @@ describe("readSts", () => {
     ["no number", "\n\nhigh\ta\tb", "Expected a score, a number, in column 1 at line 3 of pairs.tsv."],
     ["an empty number", "a\tb\tc\td\t\te\tf", "Expected a score, a number, in column 5 at line 1 of pairs.tsv."],
     ["an empty sentence", "1\ta\t", "Expected a sentence each in columns 2 and 3 at line 1 of pairs.tsv."],
-  ])("says where a line has %s", (_, text, message) => {
+  ])("names the line that has %s", (_, text, message) => {
     expect(() => parse(text)).toThrow(
       expect.objectContaining({ code: "data_invalid", message, hint: expect.stringContaining("sts-test.csv") }),
     );
@@ -51,7 +51,7 @@ describe("readSts", () => {
     expect([...outcomes].sort()).toEqual(["accepted", "data_invalid"]);
   });
 
-  it("gives back every pair that was written", () => {
+  it("reads back every pair that was written", () => {
     const sentence = fc.string({ minLength: 1 }).filter((text) => !/[\t\r\n]/.test(text));
     const score = fc.integer({ min: 0, max: 5000 }).map((n) => n / 1000);
     const pair = fc.record({ score, first: sentence, second: sentence });
@@ -69,7 +69,7 @@ describe("readSts", () => {
     );
   });
 
-  it("says which file is missing, empty, no file or no text", async () => {
+  it("names a file that is missing, empty, a folder or not text", async () => {
     const folder = await temporaryFolder();
     const path = (name: string) => join(folder, name);
     await writeFile(path("empty"), "\n");
@@ -77,8 +77,8 @@ describe("readSts", () => {
     await mkdir(path("folder"));
     const cases = [
       ["nowhere", "data_missing", "does not exist"],
-      ["empty", "data_invalid", "holds no entries"],
-      ["latin1", "data_invalid", "is not text in UTF-8"],
+      ["empty", "data_invalid", "has no entries"],
+      ["latin1", "data_invalid", "is not UTF-8 text"],
       ["folder", "data_invalid", "cannot be read"],
     ] as const;
     for (const [name, code, what] of cases) {

@@ -1,22 +1,22 @@
 import { linesOf, readData, unexpected } from "./data-file.ts";
 
-/** Two sentences and how alike people found them; scores need only an order. */
+/** Two sentences and a human similarity score. Only the order of the scores matters. */
 export interface StsPair {
   readonly score: number;
   readonly first: string;
   readonly second: string;
 }
 
-/** Columns of STS-B's own files: genre, file, year, id, score, sentence, sentence; some lines name sources after them. */
+/** Columns of STS-B's files: genre, file, year, id, score, sentence, sentence. Some lines have further columns. */
 const STSB_SCORE = 4;
 const STSB_COLUMNS = 7;
 
 const HINT =
-  "Give STS-B's own file (sts-test.csv), or lines of score, sentence and sentence; both with tabs between, unquoted.";
+  "Give STS-B's sts-test.csv, or lines with a score and two sentences, separated by tabs and without quotes.";
 
 /**
- * Reads pairs of sentences: lines of three columns (score, sentence, sentence), or of seven and more as in STS-B's own
- * sts-test.csv (http://ixa2.si.ehu.eus/stswiki/index.php/STSbenchmark). Tabs separate columns, quotes are part of sentences.
+ * Reads pairs of sentences. Lines have three columns (score, sentence, sentence), or seven and more as in STS-B's sts-test.csv
+ * (http://ixa2.si.ehu.eus/stswiki/index.php/STSbenchmark). Tabs separate columns; quotes are part of the sentences.
  *
  * @throws BertEdgeError `data_missing`; `data_invalid` naming the line
  */

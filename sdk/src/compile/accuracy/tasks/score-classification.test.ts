@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { scoreClassification } from "./score-classification.ts";
 
-it("is how many of a hundred texts have their largest logit at the true label", async () => {
+it("returns the percentage of texts whose largest logit is at the true label", async () => {
   const classify = async (texts: readonly string[]) => texts.map((text) => Float32Array.of(2 - text.length, 0, -9));
   const texts = [
     { text: "a", label: 0 },

@@ -3,9 +3,9 @@ import { type Compute, eachTextOnce } from "./each-text-once.ts";
 import type { LabelledText } from "./read-labelled.ts";
 
 /**
- * Accuracy in points: of how many texts in a hundred the largest logit is the true label's.
+ * Computes the accuracy in percent. A text is correct if its largest logit is at the true label.
  *
- * @param classify logits [labels] for each text
+ * @param classify returns the logits [labels] of each text
  * @throws BertEdgeError `vector_invalid`
  */
 export async function scoreClassification(texts: readonly LabelledText[], classify: Compute): Promise<number> {

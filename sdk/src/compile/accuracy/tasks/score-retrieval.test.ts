@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { scoreRetrieval } from "./score-retrieval.ts";
 
-/** "40 words" is a vector at 40 degrees. */
+/** Returns unit vectors: the number in a text is the angle in degrees. */
 const embed = async (texts: readonly string[]) =>
   texts.map((text) => {
     const angle = (Number.parseFloat(text) * Math.PI) / 180;
@@ -24,18 +24,18 @@ const score = (judged: Record<string, Record<string, number>>, queries = { low: 
     embed,
   );
 
-it("is the mean nDCG of the queries that have judgements, documents ranked by cosine", async () => {
+it("returns the mean nDCG of queries with judgements, with documents ranked by cosine", async () => {
   expect(await score({ low: { near: 1 } })).toBe(1);
-  // The nearest but one is discounted by log2(3), the last by log2(4).
+  // Rank 2 is discounted by log2(3), rank 3 by log2(4).
   expect(await score({ low: { middle: 1 } })).toBeCloseTo(1 / Math.log2(3), 12);
   expect(await score({ low: { near: 1 }, high: { near: 1 } })).toBeCloseTo((1 + 0.5) / 2, 12);
 });
 
-it("lets no query find the document of its own id", async () => {
+it("never ranks the document that has the query's id", async () => {
   expect(await score({ near: { middle: 1 } }, { near: "10", high: "85" } as never)).toBe(1);
 });
 
-it("puts the greater id first where cosines are equal", async () => {
+it("ranks the greater id first when cosines are equal", async () => {
   const twins = new Map([
     ["a", "20"],
     ["c", "20"],
@@ -45,7 +45,7 @@ it("puts the greater id first where cosines are equal", async () => {
   expect(await scoreRetrieval({ documents: twins, queries: new Map([["q", "20"]]), relevance }, embed)).toBe(0.5);
 });
 
-it("counts ten documents and no more", async () => {
+it("counts only the first ten documents", async () => {
   const many = new Map(Array.from({ length: 12 }, (_, i) => [`d${i}`, `${5 * i}`]));
   const found = (id: string) => {
     const relevance = new Map([["q", new Map([[id, 1]])]]);

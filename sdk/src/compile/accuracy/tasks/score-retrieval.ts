@@ -3,12 +3,12 @@ import { type Compute, eachTextOnce } from "./each-text-once.ts";
 import { ndcgAt } from "./ndcg.ts";
 import type { Retrieval } from "./read-retrieval.ts";
 
-/** BEIR's main figure is nDCG@10. */
+/** Number of ranked documents that count. BEIR's main metric is nDCG@10. */
 const CUT = 10;
 
 /**
- * Mean nDCG@10 of the queries that have judgements, over all documents by cosine. As in BEIR, a query does not find the
- * document of its own id; as in trec_eval, of equal cosines the greater id comes first.
+ * Computes the mean nDCG@10 of the queries with judgements. All documents are ranked by cosine. As in BEIR, a query never
+ * finds the document that has its own id. As in trec_eval, the greater id comes first when cosines are equal.
  *
  * @returns from 0 to 1
  * @throws BertEdgeError `vector_invalid`

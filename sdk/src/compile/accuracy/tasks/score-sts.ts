@@ -4,7 +4,7 @@ import type { StsPair } from "./read-sts.ts";
 import { spearman } from "./spearman.ts";
 
 /**
- * Spearman's correlation × 100 of people's scores with the cosines of vectors: STS-B's usual figure for sentence vectors.
+ * Computes Spearman's correlation × 100 between the scores and the cosines of the vectors, the usual metric of STS-B.
  *
  * @throws BertEdgeError `vector_invalid`
  */

@@ -12,11 +12,11 @@ describe("spearman", () => {
   it.each([
     [[106, 100, 86, 101, 99, 103, 97, 113, 112, 110], [7, 27, 2, 50, 28, 29, 20, 12, 6, 17], -0.17575757575757575],
     [[1, 2, 2, 3, 5, 5, 5, 0], [2, 1, 4, 4, 3, 9, 7, 7], 0.31682519336239684],
-  ])("is what scipy.stats.spearmanr gives: %j", (a, b, expected) => {
+  ])("returns the value of scipy.stats.spearmanr for %j", (a, b, expected) => {
     expect(spearman(a, b)).toBeCloseTo(expected, 14);
   });
 
-  it("is the correlation of ranks that are counted: those below, and half of the equals", () => {
+  it("equals the correlation of ranks that are counted directly", () => {
     fc.assert(
       fc.property(pairs, (rows) => {
         const [a, b] = columns(rows);
@@ -35,7 +35,7 @@ describe("spearman", () => {
     );
   });
 
-  it("sees order alone: a rising function of the values changes nothing, a falling one the sign", () => {
+  it("depends only on the order: a rising function keeps the value, a falling one changes its sign", () => {
     fc.assert(
       fc.property(pairs, (rows) => {
         const [a, b] = columns(rows);
@@ -62,7 +62,7 @@ describe("spearman", () => {
     ["all values are equal", [1, 1, 1], [1, 2, 3]],
     ["one is NaN", [1, 2, 3], [1, Number.NaN, 3]],
     ["there are none", [], []],
-  ])("is NaN when %s", (_, a, b) => {
+  ])("returns NaN when %s", (_, a, b) => {
     expect(spearman(a, b)).toBeNaN();
   });
 

@@ -1,17 +1,17 @@
 /**
- * Spearman's rank correlation: Pearson's, of ranks, equal values sharing the mean of theirs
+ * Computes Spearman's rank correlation: Pearson's correlation of the ranks. Equal values share the mean of their ranks.
  * (https://en.wikipedia.org/wiki/Spearman's_rank_correlation_coefficient).
  *
- * @returns from −1 to 1; NaN when all values of one list are equal, or one is NaN
+ * @returns from −1 to 1; NaN when all values of one list are equal, or any value is NaN
  * @throws RangeError when the lists differ in length
  */
 export function spearman(a: readonly number[], b: readonly number[]): number {
-  if (a.length !== b.length) throw new RangeError(`${a.length} values beside ${b.length}`);
+  if (a.length !== b.length) throw new RangeError(`Cannot correlate ${a.length} values with ${b.length}.`);
   if ([...a, ...b].some(Number.isNaN)) return Number.NaN;
   return pearson(ranks(a), ranks(b));
 }
 
-/** Places from 0 on in ascending order. */
+/** Returns the rank of each value in ascending order, starting at 0. */
 function ranks(values: readonly number[]): number[] {
   const order = values.map((_, i) => i).sort((i, j) => compare(values[i] as number, values[j] as number));
   const result = new Array<number>(values.length);
@@ -23,7 +23,7 @@ function ranks(values: readonly number[]): number[] {
   return result;
 }
 
-/** Not a difference: that of two infinities is NaN. */
+/** Compares without subtraction, because ∞ − ∞ is NaN. */
 const compare = (a: number, b: number): number => (a < b ? -1 : Number(a > b));
 
 function pearson(a: readonly number[], b: readonly number[]): number {
