@@ -26,7 +26,7 @@ interface Thread {
 
 interface Listener {
   answered(answer: ThreadAnswer): void;
-  /** The thread has ended and sends nothing more. */
+  /** Called when the thread has ended. No answer follows. */
   ended(cause: unknown): void;
 }
 

@@ -19,7 +19,7 @@ export function addRowsF32(x: usize, y: usize, yBytes: usize, rows: i32, width: 
 /**
  * Multiplies x · y, element by element, as in a gated MLP.
  *
- * @param x f32 [rows, xStride], `width` numbers of each row, a multiple of 4
+ * @param x f32 [rows, xStride]; reads `width` numbers of each row; width is a multiple of 4
  * @param y f32 [rows, yStride]; yStride 0 for one row
  * @param out f32 [rows, width]
  */

@@ -24,7 +24,7 @@ export function quantizeRowsInt8(x: usize, factors: usize, rows: i32, width: i32
 @inline
 function quantizeRow(isScaled: bool, x: usize, factors: usize, width: i32, out: usize, params: usize): void {
   const end = x + (<usize>width << 2);
-  // Numbers of one sign compared as integers are ordered by magnitude, and NaN is above them.
+  // Integer comparison orders numbers of one sign by magnitude, and NaN above them.
   let low = i32x4.splat(i32.MIN_VALUE);
   let high = i32x4.splat(0);
   let low1 = low;

@@ -63,7 +63,7 @@ export function numeratorsAt(scratch: usize, tokens: i32, size: i32): usize {
   return scoresAt(scratch, tokens, size) + ((QUERY_BLOCK * paddedTokens(tokens)) << 2);
 }
 
-/** Bytes that attentionInt8 needs in addition to its operands. */
+/** Returns the bytes that attentionInt8 needs in addition to its operands. */
 export function attentionScratch(tokens: i32, size: i32): i32 {
   return <i32>numeratorsAt(0, tokens, size) + QUERY_BLOCK * paddedTokens(tokens);
 }

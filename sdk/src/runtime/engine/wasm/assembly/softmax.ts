@@ -19,7 +19,7 @@ const COEFFICIENTS: usize = memory.data<i16>([
   <i16>SOFTMAX_P3,
   0x7fff,
 ]);
-/** 2⁷⁻ⁿ at index 8 + n. */
+/** The number at index 8 + n is 2⁷⁻ⁿ. */
 const POWERS: usize = memory.data<u8>([0, 0, 0, 0, 0, 0, 0, 0, 128, 64, 32, 16, 8, 4, 2, 1]);
 
 /**
@@ -127,13 +127,13 @@ function numerators(distances: usize, tokens: i32, padded: i32, out: usize): i32
 
 const ONE: usize = memory.data<u8>([1]);
 
-/** Sixteen bytes from byte n on are a mask that hides the last n of sixteen numbers. */
+/** Masks for sixteen numbers: the sixteen bytes from byte n on hide the last n. */
 const VISIBLE: usize = memory.data<u8>([
   255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
 ]);
 
 /**
- * Returns round(127 · 2⁻ᵈ) for eight distances. A table has the powers of the integer part; a polynomial computes that of
+ * Returns round(127 · 2⁻ᵈ) for eight distances. A table has the power of the integer part, and a polynomial computes that of
  * the fraction.
  */
 // @ts-ignore: decorator

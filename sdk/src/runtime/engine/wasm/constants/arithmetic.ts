@@ -5,7 +5,7 @@
 
 /** 1.5 · 2²³. Float32 numbers of this size have no fraction, so adding it rounds to the nearest integer, ties to even. */
 export const NO_FRACTIONS = 12582912;
-/** The bits of NO_FRACTIONS as an integer. The bits of the sum minus these are the rounded integer. */
+/** The bits of NO_FRACTIONS as an integer. Subtracting them from the bits of the sum gives the rounded integer. */
 export const NO_FRACTIONS_BITS = 0x4b400000;
 
 /** Minimum range of a quantized row, 2⁻¹⁰⁰. Without it, the scale of a row of zeros would be zero. */

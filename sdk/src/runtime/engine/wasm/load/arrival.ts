@@ -1,6 +1,6 @@
 /** Callbacks of a transfer. */
 export interface TransferCallbacks {
-  /** Called with the number of bytes that have arrived and are checked. When it throws, the transfer stops. */
+  /** Called with the number of bytes that have arrived and been checked. When it throws, the transfer stops. */
   checked(count: number): void;
   /** Called after every piece. The transfer waits for the returned promise. */
   turn(): Promise<void> | undefined;

@@ -15,7 +15,7 @@ export interface ModelFile {
 export const tensorsBegin = (file: Uint8Array): number => headerEnd(file, invalid);
 
 /**
- * Reads the header of a model file. The tensors may still be missing.
+ * Reads the header of a model file. The bytes of the tensors may still be missing.
  *
  * @param file has the length of the whole file, and may begin anywhere in memory
  * @throws BertEdgeError `model_invalid`, `model_version`

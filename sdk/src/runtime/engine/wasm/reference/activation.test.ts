@@ -4,9 +4,9 @@ import { fround } from "./float32.ts";
 
 /** Maximum error of swish, relative to max(1, |x|): three roundings. */
 const SMOOTH = 2 ** -22;
-/** Documented maximum errors. Measured: 8.6 and 7 · 10⁻⁵. */
+/** Documented maximum errors. Measured: 8.6 · 10⁻⁵ and 7 · 10⁻⁵. */
 const [GELU, FAST_GELU] = [9e-5, 7e-5];
-/** Maximum errors. Measured: 0.89 and 1.77 · 10⁻⁷. */
+/** Maximum errors. Measured: 0.89 · 10⁻⁷ and 1.77 · 10⁻⁷. */
 const [SIGMOID, TANH] = [2 ** -23, 2 ** -22];
 
 /**

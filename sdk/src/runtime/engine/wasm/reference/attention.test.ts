@@ -105,7 +105,7 @@ describe.each(shapes)("quantizedAttention of $tokens tokens, $heads heads of $si
 });
 
 describe("quantizedAttention", () => {
-  it("returns a single token's value", async () => {
+  it("returns the value itself for a single token", async () => {
     const inputs = draw({ tokens: 1, heads: 3, size: 8 }, 1);
     (await run(inputs)).forEach((found, i) => {
       const wanted = inputs.value[i] as number;

@@ -4,7 +4,7 @@ import { fround, nearest, polynomial } from "./float32.ts";
 export const LOG2_E_F32 = fround(c.LOG2_E);
 const LN2_LOW = fround(c.EXP_LN2_LOW);
 const COEFFICIENTS = [c.EXP_P2, c.EXP_P3, c.EXP_P4, c.EXP_P5, c.EXP_P6, c.EXP_P7].map(fround);
-/** 2ⁿ at index n + 126. */
+/** The number at index n + 126 is 2ⁿ. */
 const POWERS = Float32Array.from({ length: 254 }, (_, i) => 2 ** (i - 126));
 
 /** Computes eˣ in float32 with x limited to −87…88. The relative error is at most 2⁻²³. */

@@ -48,7 +48,7 @@ describe("layerNorm", () => {
     );
   });
 
-  it("is β for a row of equal numbers", () => {
+  it("returns β for a row of equal numbers", () => {
     const beta = Float32Array.of(1, -2, 3);
     expect(layerNormRows(new Float32Array(3).fill(0.1), Float32Array.of(5, 5, 5), beta, EPSILON)).toEqual(beta);
   });

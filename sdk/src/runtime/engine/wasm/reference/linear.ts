@@ -16,8 +16,9 @@ export interface IntegerWeight {
 }
 
 /**
- * Computes x · weightᵀ + bias with x quantized row by row. Sums are integers and are scaled once at the end: Σ (a − zₐ)(w −
- * z) = Σ a·w − zₐ Σ w − z (Σ a − k·zₐ)
+ * Computes x · weightᵀ + bias with x quantized row by row. Sums are integers and are scaled once at the end:
+ *
+ * Σ (a − zₐ)(w − z) = Σ a·w − zₐ Σ w − z (Σ a − k·zₐ)
  *
  * @param x [rows, in]
  * @returns [rows, out]

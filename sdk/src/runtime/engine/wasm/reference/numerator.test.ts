@@ -18,7 +18,7 @@ describe("numerator", () => {
     expect([1e30, Number.POSITIVE_INFINITY, Number.NaN].map(numerator)).toEqual([0, 0, 0]);
   });
 
-  it("never grows with the distance", () => {
+  it("does not increase with the distance", () => {
     for (let d = 1; d < 10 * SCORE_PARTS; d++) expect(numerator(d)).toBeLessThanOrEqual(numerator(d - 1));
   });
 });

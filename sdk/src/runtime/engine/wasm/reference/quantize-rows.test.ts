@@ -4,8 +4,8 @@ import { seeded } from "#test/fixtures/seeded.ts";
 import { I8, quantizeRows, quantizeRowsSymmetric, U7 } from "./quantize-rows.ts";
 
 /**
- * Maximum error in scales: one half, and the float32 rounding of 1/scale, of its product with x, and of the scale, each
- * times up to 255.
+ * Maximum error in units of the scale: one half, plus the float32 roundings of 1/scale, of its product with x, and of the
+ * scale. Each rounding counts up to 255 times.
  */
 const HALF_A_SCALE = 0.5 + 3 * 255 * 2 ** -24;
 

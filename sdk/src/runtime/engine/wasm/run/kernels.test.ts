@@ -104,7 +104,7 @@ describe.each(builds)("the kernels, built for %s", (build) => {
 });
 
 describe("both builds", () => {
-  it.each(names)("write the same bits in %s", async (name) => {
+  it.each(names)("compute the same bits with %s", async (name) => {
     const machines = await Promise.all(builds.map((build) => openKernels(build, MEMORY)));
     const { shapes, call } = kernelTable[name];
     fc.assert(

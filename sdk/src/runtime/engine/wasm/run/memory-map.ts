@@ -1,7 +1,7 @@
 import { MODEL, ROW_PARAMETERS } from "../constants/memory.ts";
 import type { ProgramValue } from "./program.ts";
 
-/**
+/*
  * Map of the engine's memory. constants/memory.ts has the addresses up to MODEL, which the kernels share. This file computes
  * all others:
  *
@@ -14,6 +14,8 @@ import type { ProgramValue } from "./program.ts";
  *     vector   f32 [width], a sequence's vector while it is pooled and normalized
  *     scratch  bytes that attention needs in addition to its operands (assembly/scratch.ts)
  */
+
+/** Bytes of a WebAssembly page. */
 const PAGE = 65_536;
 /** One cache line. */
 const ALIGNMENT = 64;

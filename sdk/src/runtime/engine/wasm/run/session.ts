@@ -8,7 +8,7 @@ import type { ProgramValue } from "./program.ts";
 import { roomFor } from "./room.ts";
 import { segmentsOf } from "./segments.ts";
 
-/** Tokens per batch. Larger batches need more memory and hardly save time. */
+/** Tokens per batch. Larger batches need more memory and save almost no time. */
 export const BATCH_TOKENS = 256;
 
 /**
