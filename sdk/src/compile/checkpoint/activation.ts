@@ -7,7 +7,7 @@ type Formula = (g: GraphWriter, name: string, x: Value) => Value;
 
 const number = (g: GraphWriter, name: string, value: number) => g.constant(name, float32Scalar(value));
 
-/** x · ½ · (1 + inner) */
+/** Writes x · ½ · (1 + inner). */
 const halfOnePlus = (g: GraphWriter, name: string, x: Value, inner: Value): Value => {
   const sum = g.op(`${name}.sum`, "Add", [inner, number(g, "one", 1)]);
   return g.op(name, "Mul", [g.op(`${name}.x_sum`, "Mul", [x, sum]), number(g, "half", 0.5)]);

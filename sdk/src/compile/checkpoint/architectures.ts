@@ -21,7 +21,7 @@ const SUPPORTED =
 const Architectures = v.object({ architectures: v.nullish(v.array(v.string()), []) });
 
 /**
- * Reads the task head that the architectures in a folder's config.json name.
+ * Reads the task head of a folder's model from `architectures` in config.json.
  *
  * @returns "none" if config.json lists no architecture
  * @throws BertEdgeError `checkpoint_missing`, `checkpoint_invalid`; `checkpoint_unsupported` for other heads

@@ -8,7 +8,7 @@ import { writeLinear } from "./layers.ts";
 import { type Rotation, writeRotated } from "./rotary-positions.ts";
 import type { LinearWeights } from "./take-weights.ts";
 
-/** Graph values through which token positions change attention. */
+/** Inputs of attention that depend on token positions. */
 export interface AttentionPositions {
   /** Biases added to the attention scores, each [batch or 1, heads or 1, sequence or 1, sequence]. */
   readonly biases: readonly Value[];

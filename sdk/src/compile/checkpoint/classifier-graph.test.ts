@@ -99,7 +99,7 @@ describe("a classifier's graph", () => {
     ["modernbert", { classifier_activation: "relu" }],
     ["modernbert, mean", { classifier_pooling: "cls" }],
     ["modernbert, mean", { classifier_bias: false }],
-  ])("follows every key of a ModernBERT's head: %s with %j", async (name, keys) => {
+  ])("reads every key of ModernBERT's head: %s with %j", async (name, keys) => {
     const stored = caseOf(name);
     const [logits = []] = await logitsOf(classifierGraph(await classifierOf(stored, keys)), [classifierIds], 1);
     expect(largestDifference(logits, stored.logits.flat())).toBeGreaterThan(VISIBLE);

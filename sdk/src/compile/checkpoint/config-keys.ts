@@ -4,10 +4,7 @@ import * as v from "valibot";
 
 /** A positive integer that ONNX shapes and JavaScript arrays can hold. */
 export const Count = v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(2 ** 31 - 1));
-/**
- * Number of layers. It has a limit because a configuration gets an entry per layer before any tensor proves that the layer
- * exists.
- */
+/** Number of layers. Limited, because a configuration gets an entry per layer before the tensors are checked. */
 export const ListedLayers = v.pipe(Count, v.maxValue(10_000));
 export const Positive = v.pipe(v.number(), v.gtValue(0));
 export const MaxPositions = v.pipe(Count, v.minValue(3, "there must be room for [CLS], one token and [SEP]"));

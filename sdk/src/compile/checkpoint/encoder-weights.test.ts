@@ -8,7 +8,7 @@ import { encoderWeights } from "./encoder-weights.ts";
 const query = "encoder.layer.1.attention.self.query.weight";
 
 describe("encoderWeights", () => {
-  it("finds every tensor by transformers' name", () => {
+  it("finds every tensor by its name in transformers", () => {
     let expected: Float32Array | undefined;
     const { weights } = tinyBert({
       edit: (values) => {

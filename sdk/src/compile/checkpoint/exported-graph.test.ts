@@ -13,8 +13,8 @@ import { encodeOnnx } from "../onnx/to-onnx.ts";
 import type { EncoderConfig } from "./encoder-config.ts";
 import { exportedGraph, exportOf } from "./exported-graph.ts";
 
-const [WORDS, POSITIONS, HIDDEN, LABELS] = [7, 5, 4, 3];
-const config = { vocabularySize: WORDS, hiddenSize: HIDDEN, maxPositions: POSITIONS } as EncoderConfig;
+const [VOCABULARY, POSITIONS, HIDDEN, LABELS] = [7, 5, 4, 3];
+const config = { vocabularySize: VOCABULARY, hiddenSize: HIDDEN, maxPositions: POSITIONS } as EncoderConfig;
 const NAME = "last_hidden_state";
 const states = { names: [NAME], shape: [undefined, undefined, HIDDEN] };
 const logits = { names: ["logits"], shape: [undefined, LABELS] };
@@ -24,7 +24,7 @@ interface Exported {
   readonly ids: Value;
   readonly mask: Value;
   /** Sum of token and position embeddings: [batch, sequence, hidden]. */
-  readonly words: Value;
+  readonly embedded: Value;
 }
 
 /** Writes a small ONNX export and reads it with `exportedGraph`. */
@@ -37,9 +37,9 @@ async function read(
   const s = new Sketch();
   const size = ["batch", "sequence"];
   const parts = { s, ids: s.input("input_ids", size, ids), mask: s.input("attention_mask", size, "int64") };
-  const words = s.op("Gather", [s.random([WORDS, HIDDEN]), parts.ids]);
+  const embedded = s.op("Gather", [s.random([VOCABULARY, HIDDEN]), parts.ids]);
   const position = s.op("Gather", [s.random([positions, HIDDEN]), s.index(1)]);
-  write({ ...parts, words: s.op("Add", [words, position]) });
+  write({ ...parts, embedded: s.op("Add", [embedded, position]) });
   const path = join(await temporaryFolder(), "model.onnx");
   await writeFile(path, encodeOnnx(s.graph));
   return exportedGraph(path, config, result);
@@ -47,17 +47,17 @@ async function read(
 
 describe("exportedGraph", () => {
   it("keeps only the wanted output and the nodes that lead to it", async () => {
-    const graph = await read(({ s, words }) => {
-      s.output(s.op("ReduceMean", [words], { axes: [1] }), "sentence_embedding");
-      s.output(s.op("Relu", [words]), "last_hidden_state");
+    const graph = await read(({ s, embedded }) => {
+      s.output(s.op("ReduceMean", [embedded], { axes: [1] }), "sentence_embedding");
+      s.output(s.op("Relu", [embedded]), "last_hidden_state");
     });
     expect(graph.outputs.map(({ name }) => name)).toEqual(["last_hidden_state"]);
     expect([...graph.nodes].map(({ opType }) => opType)).toEqual(["Gather", "Gather", "Add", "Relu"]);
   });
 
   it("does not mistake onnxruntime's QuickGelu for a quantized operator", async () => {
-    const graph = await read(({ s, words }) =>
-      s.output(s.op("QuickGelu", [words], {}, { domain: MICROSOFT }), "last_hidden_state"),
+    const graph = await read(({ s, embedded }) =>
+      s.output(s.op("QuickGelu", [embedded], {}, { domain: MICROSOFT }), "last_hidden_state"),
     );
     expect(graph.outputs[0]?.value.producer?.opType).toBe("QuickGelu");
   });
@@ -66,8 +66,8 @@ describe("exportedGraph", () => {
     const ids = new ort.Tensor("int64", BigInt64Array.of(3n, 1n), [1, 2]);
     const feeds = [{ input_ids: ids, attention_mask: ids }];
     let original: Graph | undefined;
-    const graph = await read(({ s, words }) => {
-      const first = s.op("Gather", [words, s.index(0)], { axis: 1 });
+    const graph = await read(({ s, embedded }) => {
+      const first = s.op("Gather", [embedded, s.index(0)], { axis: 1 });
       const weight = s.random(transB ? [LABELS, HIDDEN] : [HIDDEN, LABELS]);
       s.output(s.op("Gemm", [first, weight, s.random([LABELS])], { transB }), "logits");
       original = s.graph;
@@ -81,28 +81,31 @@ describe("exportedGraph", () => {
     [
       "outputs of other names",
       [
-        ({ s, words }) => {
-          s.output(words, "a");
-          s.output(words, "b");
+        ({ s, embedded }) => {
+          s.output(embedded, "a");
+          s.output(embedded, "b");
         },
       ],
       "none of the outputs last_hidden_state",
     ],
     [
       "one vector for each text",
-      [({ s, words }) => s.output(s.op("ReduceMean", [words], { axes: [1], keepdims: 0 }), NAME)],
+      [({ s, embedded }) => s.output(s.op("ReduceMean", [embedded], { axes: [1], keepdims: 0 }), NAME)],
       "an output last_hidden_state of another shape than […, …, 4]",
     ],
     [
       "hidden states of another width",
-      [({ s, words }) => s.output(s.op("Concat", [words, words], { axis: -1 }), "last_hidden_state")],
+      [({ s, embedded }) => s.output(s.op("Concat", [embedded, embedded], { axis: -1 }), "last_hidden_state")],
       "of another shape",
     ],
     [
       "logits for another number of labels",
       [
-        ({ s, words }) =>
-          s.output(s.op("MatMul", [s.op("Gather", [words, s.index(0)], { axis: 1 }), s.random([HIDDEN, 5])]), "logits"),
+        ({ s, embedded }) =>
+          s.output(
+            s.op("MatMul", [s.op("Gather", [embedded, s.index(0)], { axis: 1 }), s.random([HIDDEN, 5])]),
+            "logits",
+          ),
         logits,
       ],
       "another shape than […, 3]",
@@ -110,10 +113,10 @@ describe("exportedGraph", () => {
     [
       "position ids as an input",
       [
-        ({ s, words }) =>
+        ({ s, embedded }) =>
           s.output(
             s.op("Add", [
-              words,
+              embedded,
               s.op("Gather", [s.random([9, HIDDEN]), s.input("position_ids", ["batch", "sequence"], "int64")]),
             ]),
             NAME,
@@ -123,16 +126,16 @@ describe("exportedGraph", () => {
     ],
     [
       "token ids that are not integers",
-      [({ s, words }) => s.output(words, NAME), states, "float32"],
+      [({ s, embedded }) => s.output(embedded, NAME), states, "float32"],
       "an input input_ids of float32",
     ],
     [
       "quantized weights",
       [
-        ({ s, words }) =>
+        ({ s, embedded }) =>
           s.output(
             s.op("DequantizeLinear", [
-              s.node("DynamicQuantizeLinear", [words], {}, { outputs: ["q", "scale", "zero"] }).output,
+              s.node("DynamicQuantizeLinear", [embedded], {}, { outputs: ["q", "scale", "zero"] }).output,
               1,
             ]),
             NAME,
@@ -143,10 +146,10 @@ describe("exportedGraph", () => {
     [
       "weights in half precision",
       [
-        ({ s, words }) =>
+        ({ s, embedded }) =>
           s.output(
             s.op("Add", [
-              words,
+              embedded,
               s.op("Cast", [s.constant(tensor("float16", [HIDDEN], new Float16Array(HIDDEN)))], { to: 1 }),
             ]),
             NAME,
@@ -156,22 +159,22 @@ describe("exportedGraph", () => {
     ],
     [
       "another vocabulary size",
-      [({ s, ids }) => s.output(s.op("Gather", [s.random([WORDS + 1, HIDDEN]), ids]), NAME)],
+      [({ s, ids }) => s.output(s.op("Gather", [s.random([VOCABULARY + 1, HIDDEN]), ids]), NAME)],
       "no embedding table with 7 rows, the vocab_size",
     ],
     [
       "another number of positions",
-      [({ s, words }) => s.output(words, NAME), states, "int64", 9],
+      [({ s, embedded }) => s.output(embedded, NAME), states, "int64", 9],
       "no embedding table with 5 rows, the max_position_embeddings",
     ],
     [
       "an output computed from the logits",
-      [({ s, words }) => s.output(s.op("Gather", [words, s.index(0)], { axis: 1 }), "probabilities"), logits],
+      [({ s, embedded }) => s.output(s.op("Gather", [embedded, s.index(0)], { axis: 1 }), "probabilities"), logits],
       "none of the outputs logits",
     ],
     [
       "an output of unknown shape",
-      [({ s, words }) => s.output(s.op("Unheard", [words], {}, { domain: "of" }), NAME)],
+      [({ s, embedded }) => s.output(s.op("Unheard", [embedded], {}, { domain: "of" }), NAME)],
       "an output last_hidden_state of unknown shape",
     ],
   ])("refuses %s", async (_, parts, message) => {
@@ -187,7 +190,7 @@ describe("exportedGraph", () => {
     const write = async (shape: readonly (number | string)[], inputs: readonly string[]) => {
       const s = new Sketch();
       const [ids] = inputs.map((name) => s.input(name, shape, "int64"));
-      s.output(s.op("Gather", [s.random([WORDS, HIDDEN]), ids]), NAME);
+      s.output(s.op("Gather", [s.random([VOCABULARY, HIDDEN]), ids]), NAME);
       await writeFile(join(folder, "model.onnx"), encodeOnnx(s.graph));
       return exportedGraph(join(folder, "model.onnx"), config, states);
     };

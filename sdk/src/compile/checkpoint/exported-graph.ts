@@ -112,6 +112,6 @@ const tablesOf = ({ vocabularySize, maxPositions, rotaryTheta }: EncoderConfig):
 const unsupported = (path: string, what: string): BertEdgeError =>
   new BertEdgeError("export_unsupported", `${path} ${what}.`, {
     hint:
-      "Export the float32 model with sizes left open, for example `optimum-cli export onnx --model <model> <folder>`, or " +
+      "Export the float32 model with dynamic batch and sequence sizes, for example `optimum-cli export onnx --model <model> <folder>`, or " +
       "give a folder with model.safetensors.",
   });

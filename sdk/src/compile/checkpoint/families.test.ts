@@ -38,7 +38,7 @@ const MIN_EDGE_COSINE = 0.9996;
 /** Minimum difference after removing an attention window or changing a rotary base. Measured: at least 0.2. */
 const VISIBLE = 0.01;
 
-/** Exports of all other families and activations that can be imported; their embeddings include positions. */
+/** Exports with a position table: all families and activations except ModernBERT and NomicBERT. */
 const positionTableExports = [
   "t213-bert-eager-l17",
   "t213-bert-gelu_new-eager-l14",
@@ -119,7 +119,7 @@ describeShared("corpus", "a checkpoint's graph", (corpus) => {
       ? a.reduce((max, value, i) => Math.max(max, Math.abs(value - (b[i] as number))), 0)
       : Number.NaN;
 
-  it.each(exports)("computes what the framework computed, decomposed and fused: %s", async (name) => {
+  it.each(exports)("computes the framework's outputs, decomposed and fused: %s", async (name) => {
     const { decomposed, fused, config, feeds, expected } = await load(name);
     for (const graph of [decomposed, fused]) {
       const found = await states(graph, feeds);
@@ -135,7 +135,7 @@ describeShared("corpus", "a checkpoint's graph", (corpus) => {
     );
   });
 
-  it.each([...modernBerts, ...nomicBerts])("is fused as far as the export is: %s", async (name) => {
+  it.each([...modernBerts, ...nomicBerts])("has the fused operators expected for the export: %s", async (name) => {
     const { fused, stored } = await load(name);
     const claims = [stored.expected_fused, ...(stored.expected_alt ?? [])];
     const without = claims.map((claim) => Object.fromEntries(Object.entries(claim ?? {}).filter(([, count]) => count)));
@@ -201,7 +201,7 @@ describeShared("corpus", "a checkpoint's graph", (corpus) => {
     }
   });
 
-  it("stores the weights that ALBERT's layers share only once", async () => {
+  it("stores ALBERT's shared layer weights only once", async () => {
     const { fused, config } = await load("t213-albert-eager-dyn");
     const attentions = [...fused.nodes].filter(({ opType }) => opType === "Attention");
     expect(attentions).toHaveLength(config.layers);

@@ -32,7 +32,7 @@ export const bertHead = clsHead({
   output: "classifier",
 });
 
-/** RoBERTa's head: BERT's under other names. */
+/** RoBERTa's head: BERT's head with other tensor names. */
 export const robertaHead = clsHead({
   dense: () => "classifier.dense",
   activation: "tanh",

@@ -15,7 +15,7 @@ export interface WrittenArtifact {
 }
 
 /**
- * Writes an artifact to a temporary folder and then moves it to `out`. So `out` always holds the complete old artifact or
+ * Writes an artifact to a temporary folder and then moves it to `out`. `out` therefore always holds the complete old artifact or
  * the complete new one.
  *
  * @throws BertEdgeError `out_occupied` if `out` holds files that are not part of an artifact

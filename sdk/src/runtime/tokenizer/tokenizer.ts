@@ -23,8 +23,8 @@ export interface TokenizerParts {
 }
 
 /**
- * Creates a tokenizer that reads only as much of a text as it needs. A word has at most one token per character. So the
- * start of a text is enough if it has more tokens than fit, not counting those of a word that may be cut at its end.
+ * Creates a tokenizer that reads only as much of a text as it needs. A word has at most one token per character. The start
+ * of a text is therefore enough if it has more tokens than fit, not counting those of a word that may be cut at its end.
  */
 export function tokenizerOf({ prefix, suffix, longestWord, contentOf }: TokenizerParts): Tokenizer {
   const specials = prefix.length + suffix.length;

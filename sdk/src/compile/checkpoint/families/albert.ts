@@ -15,7 +15,7 @@ const config = v.pipe(
     embedding_size: v.optional(Count, 128),
     hidden_act: v.optional(ActivationName, "gelu_new"),
     num_hidden_groups: v.optional(Count, 1),
-    inner_group_num: v.optional(v.literal(1, "only one layer a group is supported so far"), 1),
+    inner_group_num: v.optional(v.literal(1, "only one layer per group is supported so far"), 1),
   }),
   v.transform(
     (config): EncoderConfig => ({

@@ -24,7 +24,8 @@ export function minimalAutomaton(tokens: readonly EncodedToken[]): AutomatonArra
   const known = new Map<string, number>();
 
   /**
-   * Returns the state for the sorted tokens [low, high). Their first `depth` codes are equal; the state accepts the rest.
+   * Returns the state that accepts the rest of the sorted tokens [low, high) after their first `depth` codes, which are
+   * equal.
    */
   function stateOf(low: number, high: number, depth: number): number {
     const code = (at: number) => (sorted[at] as EncodedToken).codes[depth];

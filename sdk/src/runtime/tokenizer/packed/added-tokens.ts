@@ -1,7 +1,7 @@
 import { isWhiteSpace, isWordCharacter } from "./character-classes.ts";
 import type { AddedToken } from "./packed-settings.ts";
 
-/** A text in any representation, seen by the code that splits it at added tokens. */
+/** The parts of a text that `splitAtAdded` reads, whatever the text's representation is. */
 export interface SplittableText {
   readonly length: number;
   isSpace(at: number): boolean;

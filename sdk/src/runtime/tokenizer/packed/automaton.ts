@@ -18,8 +18,8 @@ export interface Automaton {
   /** [tokens]: token ids by rank. */
   readonly ids: IntegerArray;
   /**
-   * [edges]: number of tokens that pass the edge's state and sort before those through the edge. Computed on opening, not
-   * stored.
+   * [edges]: number of tokens through the edge's state that sort before the tokens through the edge. Computed on opening,
+   * not stored.
    */
   readonly skips: IntegerArray;
 }

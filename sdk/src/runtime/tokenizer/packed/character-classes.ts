@@ -1,6 +1,4 @@
-/**
- * Word characters that are newer than Unicode 16, the version of Rust's regex crate. They do not count as word characters.
- */
+/** Word characters that are newer than Unicode 16. Rust's regex crate has Unicode 16 and does not match them. */
 const LATER = `
   88f c5c cdc 1acf-1add 1ae0-1aeb a7ce-a7cf a7d2 a7d4 a7f1 10940-10959 10ec5-10ec7 10efa-10efb 11b60-11b67
   11db0-11ddb 11de0-11de9 16ea0-16eb8 16ebb-16ed3 16ff2-16ff6 187f8-187ff 18d09-18d1e 18d80-18df2 1e6c0-1e6de

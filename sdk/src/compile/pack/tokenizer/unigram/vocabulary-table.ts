@@ -4,7 +4,7 @@ import { codesOfCharacters, minimalAutomaton } from "../minimal-automaton.ts";
 import { rustNumber } from "./rust-number.ts";
 import type { UnigramJson } from "./unigram-json.ts";
 
-/** Score of an unknown character: this much below the smallest score, as in SentencePiece. */
+/** Difference between the smallest score and the score of an unknown character, as in SentencePiece. */
 const UNKNOWN_PENALTY = 10;
 const bytePieces = Array.from({ length: 256 }, (_, byte) => `<0x${byte.toString(16).toUpperCase().padStart(2, "0")}>`);
 

@@ -1,5 +1,5 @@
-// Bits of a code point's number in byte-level tokenizers. The first three tell its kind; a code point without them is of a
-// fourth kind.
+// Bits of a code point's number in byte-level tokenizers. The first three bits are its kind; if none is set, it is any
+// other character.
 
 export const IS_LETTER = 1;
 export const IS_NUMBER = 2;
