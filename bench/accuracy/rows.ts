@@ -84,7 +84,7 @@ const blocks = (precision: BlockPrecision) => (quantizeWeight: WeightQuantizer) 
 export const sections: readonly Section[] = [
   {
     title: "Shipped precisions",
-    text: "The precisions that `prepare` and `quantize` make. Rows of the edge engine are measured on the engine itself. For choices without kernels, its reference kernels in `sdk/src/runtime/engine/wasm/reference` are used.",
+    text: "The precisions that `prepare` and `quantize` make. Rows of the edge engine are measured on the engine itself. Options without kernels are measured on its reference kernels in `sdk/src/runtime/engine/wasm/reference`.",
     rows: [
       { ...row("fp32", "float32", ({ fused }) => fused), retrieval: true, classification: true },
       {
@@ -110,7 +110,7 @@ export const sections: readonly Section[] = [
   },
   {
     title: "7-bit weights or 7-bit activations (edge engine)",
-    text: "The dot product instruction of WebAssembly SIMD multiplies 8 bits by 7. Here weights are rounded to the nearest, without calibration.",
+    text: "The dot product instruction of WebAssembly SIMD multiplies 8-bit by 7-bit numbers. In this table, weights are rounded to the nearest, without calibration.",
     rows: [
       edgeRow(
         "edge-weights-7",
@@ -126,7 +126,7 @@ export const sections: readonly Section[] = [
   },
   {
     title: "Rounding options (edge engine)",
-    text: "The baseline is 7-bit weights rounded to the nearest, above. _Clipping_: scales minimize the squared error and may clip the largest weights. _GPTQ_: later weights make up for the rounding errors of earlier ones. _Bias correction_: the bias makes up for the change of each output's mean. _Smoothing_ (SmoothQuant): range moves from activations into weights, by the gains of layer normalizations or by what texts activate.",
+    text: "The baseline is 7-bit weights rounded to the nearest, above. _Clipping_: scales minimize the squared error and may clip the largest weights. _GPTQ_: later weights compensate for the rounding errors of earlier ones. _Bias correction_: the bias compensates for the change of each output's mean. _Smoothing_ (SmoothQuant): moves range from activations into weights, according to the gains of layer normalizations or to activations on texts.",
     rows: [
       edgeRow(
         "edge-clipping",
@@ -206,7 +206,7 @@ export const sections: readonly Section[] = [
   },
   {
     title: "Static int8",
-    text: "QuantizeLinear/DequantizeLinear pairs (QDQ) in standard operators, for TensorRT and onnxruntime. Symmetric, with one scale per tensor that is found in advance. Models that were not trained for it lose the most accuracy here. `quantize` tries the first three ways to find ranges, in this order, and takes the first that reaches the accuracy limit.",
+    text: "QuantizeLinear/DequantizeLinear pairs (QDQ) in standard operators, for TensorRT and onnxruntime. They are symmetric, with one fixed scale per tensor. Models that were not trained for this lose more accuracy than in any other mode. `quantize` tries the first three ways to find ranges, in this order, and uses the first that reaches the accuracy limit.",
     rows: [
       row(
         "static-least-error",

@@ -14,7 +14,7 @@ export function document(results: Results, names: { model: string; classifier: s
   return [
     "# Accuracy",
     "",
-    "The accuracy that each precision costs, measured on",
+    "The accuracy of each precision, measured on",
     "",
     ...data.map((line) => `- ${line}.`),
     "",
@@ -26,7 +26,7 @@ export function document(results: Results, names: { model: string; classifier: s
     "```",
     "",
     "This measures all rows and writes this page. It takes about 20 minutes on two cores, and 20 more with SciFact. To measure",
-    "only some rows again, add their ids, which are the keys in [accuracy.json](accuracy.json).",
+    "only some rows, add their ids, which are the keys in [accuracy.json](accuracy.json).",
     "",
     ...sections.flatMap(({ title, text, rows }) => [`## ${title}`, "", text, "", ...table(rows, results), ""]),
   ].join("\n");
