@@ -3,7 +3,7 @@ import type { ErrorCode } from "./error-codes.ts";
 /**
  * The class of every error that this package throws on purpose.
  *
- * `message` says what went wrong and where, `hint` how to fix it. Programs should branch on `code`, which stays the
+ * `message` says what went wrong and where; `hint` says how to fix it. Programs should branch on `code`, which stays the
  * same across versions.
  */
 export class BertEdgeError extends Error {

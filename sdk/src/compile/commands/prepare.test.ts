@@ -288,7 +288,7 @@ describe("prepare refuses, and leaves `out` as it was:", () => {
       { config: { vocab_size: 1000 } },
       {
         code: "checkpoint_invalid",
-        message: expect.stringMatching(/has the token id \d+, but the model has only 1000 tokens/),
+        message: expect.stringMatching(/has the token id \d+, but the model's vocabulary size is 1000/),
       },
     );
   });

@@ -42,7 +42,7 @@ const modes: readonly (readonly [QuantizeMode, Limit, string])[] = [
 
 describe("quantize", () => {
   it.each(modes)(
-    "%s of a file, compared on texts, agrees; its folder becomes the same",
+    "%s of a file agrees with the original on texts; the model folder gives the same result",
     async (mode, limit, operator) => {
       const { folder, out, run } = await tinyFile();
       const stages: string[] = [];
@@ -141,16 +141,16 @@ describe("quantize refuses, and leaves existing files as they were:", () => {
     const { graph, envelope } = await readModelSource(model.path);
     shortenWords(graph);
     await writeOnnx(model.path, graph, envelope);
-    const message = expect.stringMatching(/has the token id \d+, but the model has only 900 tokens/);
+    const message = expect.stringMatching(/has the token id \d+, but the model's vocabulary size is 900/);
     await expectRefusal(model, "int8-dynamic", { tokenizer: model.folder }, { code: "checkpoint_invalid", message });
   });
 
-  it("a model without input_ids, when it is given a tokenizer", async () => {
+  it("a model without input_ids when a tokenizer is given", async () => {
     const model = await tinyFile();
     const g = new NamedGraph("sounds", [{ name: "frames", dtype: "float32", shape: ["batch", "sequence", 16] }]);
     g.op("y", "MatMul", ["frames", g.constant("w", tensor("float32", [16, 16], new Float32Array(256).fill(0.5)))]);
     await writeOnnx(model.path, g.outputs("y"));
-    const message = "The model's inputs are frames; none of them is input_ids.";
+    const message = "The model has no input named input_ids. Its inputs are: frames.";
     await expectRefusal(model, "int8-dynamic", { tokenizer: model.folder }, { code: "inputs_unknown", message });
   });
 

@@ -44,7 +44,7 @@ export function encoderOf(folder: string, tokenizer: Tokenizer, maxTokens: numbe
     const sequences = texts.map((text) => tokenizer.encode(text, maxTokens).ids);
     const largest = sequences.reduce((max, ids) => ids.reduce((a, b) => Math.max(a, b), max), 0);
     if (largest < vocabulary) return sequences;
-    throw invalid(folder, `has the token id ${largest}, but the model has only ${vocabulary} tokens.`);
+    throw invalid(folder, `has the token id ${largest}, but the model's vocabulary size is ${vocabulary}.`);
   };
 }
 

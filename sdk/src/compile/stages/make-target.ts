@@ -32,7 +32,7 @@ export const recipes: Record<TargetName, readonly Recipe[]> = {
   "regional-gpu": [{ engine: "ort-node", precisions: ["fp16"], limit: FP16_LIMIT }],
 };
 
-/** What all targets are made from. */
+/** Input that all targets share. */
 export interface TargetInput {
   readonly model: TextModel;
   /** The fused graph. */
