@@ -1,4 +1,3 @@
-import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import * as ort from "onnxruntime-node";
@@ -17,6 +16,7 @@ import { seeded } from "../fixtures/seeded.ts";
 import { describeShared } from "../fixtures/shared.ts";
 import { type Counts, floatCasts, halved } from "../oracles/halved.ts";
 import { fusedCounts, type Tensors } from "../oracles/run-model.ts";
+import { casesIn, EXPORTS, sampleOf } from "./exported-model.ts";
 
 interface Limits {
   readonly cosine: number;
@@ -88,18 +88,12 @@ const attended =
     return !mask || Number(mask.data[row * (mask.dims[1] ?? 0) + token]) === 1;
   };
 
-describeShared("corpus", "a model as it was exported, in half precision,", (folder) => {
-  const cases = existsSync(folder)
-    ? readdirSync(folder).filter((name) => existsSync(join(folder, name, "case.json")))
-    : [];
-
-  it("is one of 150 cases", () => expect(cases).toHaveLength(150));
-
+function computeTheSame(folder: string, cases: readonly string[]): void {
   it.each(cases)("computes the same, fused and unfused: %s", async (name) => {
     const model = await readOnnx(join(folder, name, "model.onnx"));
     const inputs = readExportCase(join(folder, name)).inputs.map(toTensors);
     const feeds = [...inputs, ...padded(inputs[0] as Tensors)];
-    const isQuantized = /^q/.test(name);
+    const isQuantized = /^q|-(qdq|qat|dynamic)-/.test(name);
     const graph = await fused(model);
     const whole = await halved(graph, feeds, addsMask(graph) ? attended(feeds) : undefined);
     for (const each of [whole, await halved(fromOnnx(model), feeds)])
@@ -115,6 +109,16 @@ describeShared("corpus", "a model as it was exported, in half precision,", (fold
     const others = [...whole.graph.nodes].filter((node) => node.output.dtype === "float32" && !node.is("Cast"));
     if (others.length === 0) expect(floatCasts(whole.graph).length).toBeLessThanOrEqual(graph.outputs.length);
   });
+}
+
+describe("an exported model in half precision", () => computeTheSame(EXPORTS, casesIn(EXPORTS)));
+
+describeShared("corpus", "an export of the large corpus in half precision", (folder) => {
+  const cases = casesIn(folder);
+
+  it("is one of 150 cases", () => expect(cases).toHaveLength(150));
+
+  computeTheSame(folder, sampleOf(cases));
 });
 
 describe("an encoder in half precision, with each sub-layer in a random form,", () => {
