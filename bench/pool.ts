@@ -8,7 +8,7 @@
 import { availableParallelism, loadavg } from "node:os";
 import { probeTexts } from "#sdk/compile/accuracy/probe-texts.ts";
 import { fuseGraph } from "#sdk/compile/fusions/fuse-graph.ts";
-import { encodeProgram } from "#sdk/compile/lower/encode-program.ts";
+import { encodeProgram } from "#sdk/compile/lower/write-model-file.ts";
 import { readTextModel } from "#sdk/compile/model/text-model.ts";
 import { precisions } from "#sdk/compile/quantize/precisions.ts";
 import { type EngineSession, oneModel } from "#sdk/runtime/engine/engine.ts";

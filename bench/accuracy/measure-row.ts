@@ -13,7 +13,7 @@ import { fuseGraph } from "#sdk/compile/fusions/fuse-graph.ts";
 import { copyGraph } from "#sdk/compile/graph/copy-graph.ts";
 import type { Graph } from "#sdk/compile/graph/graph.ts";
 import { byteLength } from "#sdk/compile/graph/tensor.ts";
-import { encodeProgram } from "#sdk/compile/lower/encode-program.ts";
+import { encodeProgram } from "#sdk/compile/lower/write-model-file.ts";
 import { readTextModel, type TextModel } from "#sdk/compile/model/text-model.ts";
 import { encodeOnnx } from "#sdk/compile/onnx/to-onnx.ts";
 import { calibrationTexts } from "#sdk/compile/quantize/calibration/calibration-texts.ts";

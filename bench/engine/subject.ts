@@ -2,7 +2,7 @@ import { maxTokensOf } from "#sdk/compile/checkpoint/encoder-config.ts";
 import { fuseGraph } from "#sdk/compile/fusions/fuse-graph.ts";
 import { copyGraph } from "#sdk/compile/graph/copy-graph.ts";
 import type { Graph } from "#sdk/compile/graph/graph.ts";
-import { encodeProgram } from "#sdk/compile/lower/encode-program.ts";
+import { encodeProgram } from "#sdk/compile/lower/write-model-file.ts";
 import { readTextModel, type TextModel } from "#sdk/compile/model/text-model.ts";
 import { normalizeGraph } from "#sdk/compile/normalize/normalize-graph.ts";
 import { encodeOnnx } from "#sdk/compile/onnx/to-onnx.ts";

@@ -6,7 +6,7 @@ import { scoreSts } from "#sdk/compile/accuracy/tasks/score-sts.ts";
 import { readTokenizer } from "#sdk/compile/checkpoint/model-folder.ts";
 import { readSentenceHead } from "#sdk/compile/checkpoint/sentence-transformers.ts";
 import type { Graph } from "#sdk/compile/graph/graph.ts";
-import { encoderOf, openTokenizer, type TextEncoder } from "#sdk/compile/model/text-encoder.ts";
+import { openTokenizer, type TokenizeTexts, tokenizeTexts } from "#sdk/compile/model/tokenize-texts.ts";
 import { fromOnnx } from "#sdk/compile/onnx/from-onnx.ts";
 import { readOnnx } from "#sdk/compile/onnx/read-onnx.ts";
 import { shipTokenizer } from "#sdk/compile/pack/tokenizer/ship-tokenizer.ts";
@@ -49,13 +49,19 @@ export async function score({ original, file, tokenizer, sts }: ScoreTask): Prom
   };
 }
 
-async function encoderFrom(folder: string, graph: Graph): Promise<TextEncoder> {
+async function encoderFrom(folder: string, graph: Graph): Promise<TokenizeTexts> {
   const vocabulary = vocabularyOf(graph) ?? Number.POSITIVE_INFINITY;
   const tokenizer = await openTokenizer(folder, shipTokenizer(await readTokenizer(folder)), vocabulary);
-  return encoderOf(folder, tokenizer, MAX_TOKENS, vocabulary);
+  return tokenizeTexts(folder, tokenizer, MAX_TOKENS, vocabulary);
 }
 
-async function stsOf(file: string, graph: Graph, encode: TextEncoder, tokenizer: string, sts: string): Promise<number> {
+async function stsOf(
+  file: string,
+  graph: Graph,
+  encode: TokenizeTexts,
+  tokenizer: string,
+  sts: string,
+): Promise<number> {
   const compute = await openEncoder(file, graph, (await readSentenceHead(tokenizer)).pooling);
   return scoreSts(await readSts(sts), (texts) => compute(encode(texts)));
 }

@@ -1,5 +1,8 @@
 /**
  * Every error code of the package: when it occurs, and how to fix it. `docs/errors.md` is generated from this table.
+ * `npx vitest run test/docs --update` generates it again. A code that an HTTP answer can have also needs its status in
+ * `serve/contract/errors.ts`.
+ *
  * Other modules import only its type, so no bundle contains these texts.
  */
 export const errorCodes = {

@@ -1,7 +1,7 @@
 import { Command } from "commander";
 import type { Target } from "../artifact/manifest.ts";
 import type { BenchReport } from "../compile/commands/bench.ts";
-import type { TimedTarget } from "../compile/latency/measure-targets.ts";
+import type { TimedTarget } from "../compile/latency/time-targets.ts";
 import type { Progress } from "../compile/stages/stage.ts";
 import { listOf, positiveInteger, positiveIntegers } from "./options.ts";
 import { printJson, printNote, printResult, table } from "./output.ts";

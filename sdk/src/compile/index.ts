@@ -11,7 +11,7 @@ export { type QuantizedModel, type QuantizeOptions, type QuantizeReport, quantiz
 export { type VerifiedTarget, type VerifyOptions, type VerifyReport, verify } from "./commands/verify.ts";
 export type { ModelInput } from "./files/work-folder.ts";
 export type { LatencyPoint } from "./latency/fit-latency.ts";
-export type { TargetTimes, TimedTarget } from "./latency/measure-targets.ts";
+export type { TargetTimes, TimedTarget } from "./latency/time-targets.ts";
 export type { UnfusedReason } from "./rewrite/trace.ts";
 export type { PassedOver } from "./stages/make-target.ts";
 export type { QuantizeChoice, QuantizeMode } from "./stages/quantize.ts";

@@ -1,7 +1,7 @@
 import { Hono } from "hono";
 import { BertEdgeError } from "../artifact/error.ts";
 import type { Deployment } from "./deployment.ts";
-import { embeddingRoutes } from "./embeddings.ts";
+import { embeddingRoutes } from "./embedding-routes.ts";
 import { apiKey } from "./middleware/api-key.ts";
 import { answerError } from "./middleware/on-error.ts";
 import { backgroundOf } from "./routes/respond.ts";

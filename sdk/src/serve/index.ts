@@ -12,7 +12,7 @@ export type { ObjectStore } from "../storage/store.ts";
 export type { Reason, Tier } from "./contract/headers.ts";
 export type { EmbeddingsOptions, Setting } from "./deployment.ts";
 export { createEdgeApp, type EdgeAppOptions } from "./edge-app.ts";
-export { embeddings } from "./embeddings.ts";
+export { embeddings } from "./embedding-routes.ts";
 export type { Limits } from "./limits.ts";
 export { type PublishedModelsOptions, publishedModels } from "./published-models.ts";
 export type { ExpectedAnswer } from "./region-answer.ts";

@@ -1,4 +1,7 @@
-/** A place that published models are read from. Every driver passes `test/suites/store-suite.ts`. */
+/**
+ * A place that published models are read from. To add a driver: write a file here, run `test/suites/store-suite.ts` on it,
+ * and give it an entry in package.json. `functions/` chooses the driver of a deployment, `cli/publish.ts` that of `publish`.
+ */
 export interface ObjectStore {
   /** Names driver and location in messages, such as `s3(models)`. Never contains a secret. */
   readonly name: string;

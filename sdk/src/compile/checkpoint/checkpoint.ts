@@ -1,9 +1,9 @@
 import type { Tensor } from "../graph/tensor.ts";
-import { expectHead } from "./architectures.ts";
 import type { EncoderConfig } from "./encoder-config.ts";
 import { EncoderConfigJson } from "./encoder-config-json.ts";
 import { readConfig, readTokenizer, readWeights, type TokenizerFiles } from "./model-folder.ts";
 import { readSentenceHead, type SentenceHead } from "./sentence-transformers.ts";
+import { expectHead } from "./task-head.ts";
 
 /** An encoder's configuration and weights, and the folder that they come from. */
 export interface Encoder {

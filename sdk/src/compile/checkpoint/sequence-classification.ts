@@ -1,4 +1,3 @@
-import { expectHead } from "./architectures.ts";
 import type { Encoder } from "./checkpoint.ts";
 import { EncoderConfigJson } from "./encoder-config-json.ts";
 import { namesOf } from "./encoder-weights.ts";
@@ -8,6 +7,7 @@ import type { HeadFormula } from "./head-formula.ts";
 import { Labels } from "./labels.ts";
 import { readConfig, readTokenizer, readWeights, type TokenizerFiles } from "./model-folder.ts";
 import { type LayerNormWeights, type LinearWeights, weightTaker } from "./take-weights.ts";
+import { expectHead } from "./task-head.ts";
 
 /** A text classifier (...ForSequenceClassification in transformers). */
 export interface Classifier extends Encoder, Labels {

@@ -2,7 +2,7 @@ import type { Artifact } from "../../artifact/artifact.ts";
 import { BertEdgeError } from "../../artifact/error.ts";
 import type { Manifest, Target } from "../../artifact/manifest.ts";
 import { openFolder } from "../../storage/folder-artifact.ts";
-import { measureTargets, type TargetTimes, type TimedTarget, timedTargets } from "../latency/measure-targets.ts";
+import { type TargetTimes, type TimedTarget, timedTargets, timeTargets } from "../latency/time-targets.ts";
 import { writeMeasurements } from "../pack/write-artifact.ts";
 import type { RunOptions } from "../stages/stage.ts";
 
@@ -40,7 +40,7 @@ export async function bench(options: BenchOptions): Promise<BenchReport> {
   const targets = options.engines?.map((engine) => targetOf(manifest, engine));
   const message = `time ${manifest.name}`;
   const onRound = (round: number) => onProgress?.({ stage: "time", message, fraction: round / rounds });
-  const times = await measureTargets(artifact, { targets, tokens, rounds, onRound, signal });
+  const times = await timeTargets(artifact, { targets, tokens, rounds, onRound, signal });
   const coversLengths =
     new Set(tokens).size >= 3 && Math.min(...tokens) <= 16 && Math.max(...tokens) >= manifest.maxTokens / 2;
   if (folder !== undefined && coversLengths) await writeMeasurements(folder, times.measurements);

@@ -8,8 +8,8 @@ import { INT8_LIMIT, shortfall } from "../accuracy/limits.ts";
 import { parity } from "../accuracy/parity.ts";
 import { probeTexts } from "../accuracy/probe-texts.ts";
 import { readTaskData, type TaskFiles } from "../accuracy/task-data.ts";
-import { encoderOf } from "../model/text-encoder.ts";
-import { vectorHead } from "../model/vector-head.ts";
+import { vectorHead } from "../model/text-model.ts";
+import { tokenizeTexts } from "../model/tokenize-texts.ts";
 import type { RunOptions } from "../stages/stage.ts";
 import { throwIfAborted } from "../subprocess/aborted.ts";
 
@@ -48,7 +48,7 @@ export async function verify({ artifact: given, onProgress, signal, ...files }: 
   const { manifest } = artifact;
   const data = await readTaskData(manifest, files);
   const tokenizer = await loadTokenizer(manifest, artifact.read);
-  const encode = encoderOf(manifest.name, tokenizer, manifest.maxTokens, manifest.vocabulary);
+  const encode = tokenizeTexts(manifest.name, tokenizer, manifest.maxTokens, manifest.vocabulary);
   const targets = (Object.entries(manifest.targets) as [TargetName, Target][]).toSorted(
     ([, a], [, b]) => byPrecision.indexOf(a.precision) - byPrecision.indexOf(b.precision),
   );

@@ -10,7 +10,7 @@ import { referenceSession } from "../evaluate/interpreter/reference-session.ts";
 import type { Graph } from "../graph/graph.ts";
 import { MICROSOFT, type Value } from "../graph/node.ts";
 import { precisions } from "../quantize/precisions.ts";
-import { encodeProgram } from "./encode-program.ts";
+import { encodeProgram } from "./write-model-file.ts";
 
 const [WIDTH, VOCABULARY] = [16, 60];
 /** Text lengths. The longest text needs more than one attention block. */

@@ -4,7 +4,7 @@ import { readTokenizer } from "../checkpoint/model-folder.ts";
 import { readJson } from "../files/json-file.ts";
 import { shipTokenizer } from "../pack/tokenizer/ship-tokenizer.ts";
 import { inSubprocess } from "../subprocess/run-in-subprocess.ts";
-import { encoderOf, openTokenizer } from "./text-encoder.ts";
+import { openTokenizer, tokenizeTexts } from "./tokenize-texts.ts";
 
 /** Maximum tokens of a text that is observed or compared. This is enough for attention to matter. */
 const MAX_TOKENS = 128;
@@ -25,7 +25,12 @@ export async function encodeTexts(folder: string, vocabulary: number, texts: rea
   const config = await readJson(folder, "config.json", v.fallback(Lengths, {}));
   const positions = (config?.max_position_embeddings ?? Number.POSITIVE_INFINITY) - RESERVED_POSITIONS;
   const maxTokens = Math.min(MAX_TOKENS, model_max_length, positions);
-  return encoderOf(folder, await openTokenizer(folder, shipTokenizer(files), vocabulary), maxTokens, vocabulary)(texts);
+  return tokenizeTexts(
+    folder,
+    await openTokenizer(folder, shipTokenizer(files), vocabulary),
+    maxTokens,
+    vocabulary,
+  )(texts);
 }
 
 /**

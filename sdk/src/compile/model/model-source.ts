@@ -1,8 +1,8 @@
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
-import { headOf } from "../checkpoint/architectures.ts";
 import { readEncoderConfig } from "../checkpoint/checkpoint.ts";
 import { describeClassifier } from "../checkpoint/sequence-classification.ts";
+import { headOf } from "../checkpoint/task-head.ts";
 import type { Graph } from "../graph/graph.ts";
 import { fromOnnx } from "../onnx/from-onnx.ts";
 import { readOnnx } from "../onnx/read-onnx.ts";

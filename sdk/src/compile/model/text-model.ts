@@ -1,15 +1,14 @@
 import type { Task } from "../../artifact/manifest.ts";
-import type { EngineSession, TokenIds } from "../../runtime/engine/engine.ts";
-import { headOf } from "../checkpoint/architectures.ts";
+import type { EngineSession, TokenIds, VectorHead } from "../../runtime/engine/engine.ts";
 import { describeCheckpoint } from "../checkpoint/checkpoint.ts";
 import { type EncoderConfig, maxTokensOf } from "../checkpoint/encoder-config.ts";
 import type { TokenizerFiles } from "../checkpoint/model-folder.ts";
 import { describeClassifier } from "../checkpoint/sequence-classification.ts";
+import { headOf } from "../checkpoint/task-head.ts";
 import type { Graph } from "../graph/graph.ts";
 import { type ShippedTokenizer, shipTokenizer } from "../pack/tokenizer/ship-tokenizer.ts";
 import { graphOfClassifier, graphOfEncoder } from "./folder-graph.ts";
-import { encoderOf, openTokenizer } from "./text-encoder.ts";
-import { vectorHead } from "./vector-head.ts";
+import { openTokenizer, tokenizeTexts } from "./tokenize-texts.ts";
 
 /** A checkpoint with its tokenizer: encodes texts and computes vectors or logits. */
 export interface TextModel {
@@ -35,7 +34,7 @@ export interface TextModel {
 export async function readTextModel(folder: string): Promise<TextModel> {
   const { config, task, files, maxTokens, graph } = await readParts(folder);
   const tokenizer = shipTokenizer(files);
-  const encode = encoderOf(
+  const encode = tokenizeTexts(
     folder,
     await openTokenizer(folder, tokenizer, config.vocabularySize),
     maxTokens,
@@ -73,3 +72,6 @@ async function readParts(folder: string): Promise<Parts> {
     graph: await graphOfEncoder(checkpoint),
   };
 }
+
+/** Returns how hidden states become a vector; undefined for classifiers, whose graphs end in logits. */
+export const vectorHead = (task: Task): VectorHead | undefined => (task.task === "embed" ? task : undefined);

@@ -2,7 +2,7 @@ import type { Target } from "../../artifact/manifest.ts";
 import { engineOnThisMachine } from "../../local/engines.ts";
 import { type Engine, type EngineSession, oneModel } from "../../runtime/engine/engine.ts";
 import type { Graph } from "../graph/graph.ts";
-import { encodeProgram } from "../lower/encode-program.ts";
+import { encodeProgram } from "../lower/write-model-file.ts";
 import type { TextModel } from "../model/text-model.ts";
 import { encodeOnnx } from "../onnx/to-onnx.ts";
 

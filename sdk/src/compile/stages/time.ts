@@ -1,6 +1,6 @@
 import type { Artifact } from "../../artifact/artifact.ts";
 import type { Measurements } from "../../artifact/measurements.ts";
-import { measureTargets, type TargetTimes } from "../latency/measure-targets.ts";
+import { type TargetTimes, timeTargets } from "../latency/time-targets.ts";
 import { contentKey } from "./content-key.ts";
 import type { Stage } from "./stage.ts";
 
@@ -15,7 +15,7 @@ export const time: Stage<TimeInput, TargetTimes> = {
   describe: () => "time the CPU targets",
   key: async ({ artifact, rounds }) => contentKey("time", artifact.manifest, `${rounds}`),
   run: ({ artifact, rounds }, { signal, progress }) =>
-    measureTargets(artifact, {
+    timeTargets(artifact, {
       rounds,
       signal,
       onRound: (round, all) => progress("time the CPU targets", round / all),

@@ -8,7 +8,9 @@ import { mpnet } from "./mpnet.ts";
 import { nomicBert } from "./nomic-bert.ts";
 import { roberta } from "./roberta.ts";
 
-/** All families that can be imported, by model_type. */
+/**
+ * All families that can be imported, by model_type. To add one: write a file here that exports a `Family`, and list it.
+ */
 export const families: Readonly<Record<string, Family>> = {
   bert,
   electra,

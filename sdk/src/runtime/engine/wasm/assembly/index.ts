@@ -7,6 +7,6 @@ export { gemmInt8 } from "./gemm";
 export { gemvF32 } from "./gemv";
 export { layerNormF32 } from "./layer-norm";
 export { lookupInt4, lookupInt8 } from "./lookup";
-export { normalizeF32, poolMaxF32, poolMeanF32 } from "./pool";
+export { normalizeF32, poolMaxF32, poolMeanF32 } from "./pooling";
 export { quantizeRowsInt8 } from "./quantize";
 export { attentionScratch } from "./scratch";

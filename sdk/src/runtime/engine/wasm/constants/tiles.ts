@@ -6,8 +6,12 @@
 export const TILE_OUTPUTS = 8;
 export const TILE_INPUTS = 4;
 
-/** Rows per tile of a GEMM with relaxed SIMD. Sums and operands then fit into sixteen vector registers. */
+/**
+ * Rows per tile of a GEMM, with relaxed SIMD and without. Sums and operands then fit into sixteen vector registers. Fewer
+ * rows need no other change; more rows also need sums in `tile-relaxed.ts`, `tile-plain.ts`, `store-tile.ts` and `gemm.ts`.
+ */
 export const TILE_ROWS = 6;
+export const PLAIN_TILE_ROWS = 2;
 
 /** Maximum head size of attention. The kernels' buffers have this length. */
 export const MAX_HEAD_SIZE = 256;

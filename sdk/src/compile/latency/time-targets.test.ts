@@ -11,7 +11,7 @@ import { modelFilesOf } from "../../runtime/model-files.ts";
 import { openFolder } from "../../storage/folder-artifact.ts";
 import { bench } from "../commands/bench.ts";
 import { prepare } from "../commands/prepare.ts";
-import { measureTargets } from "./measure-targets.ts";
+import { timeTargets } from "./time-targets.ts";
 
 const MEBIBYTE = 2 ** 20;
 const WASM_PAGE = 65_536;
@@ -30,7 +30,7 @@ beforeAll(async () => {
 
 describe("measureTargets", () => {
   it("times both CPU targets at the same lengths, at most the model's maximum", async () => {
-    const { points } = await measureTargets(artifact, { tokens: [8, 32, 64, 128, 512], rounds: 1 });
+    const { points } = await timeTargets(artifact, { tokens: [8, 32, 64, 128, 512], rounds: 1 });
     expect(Object.keys(points).sort()).toEqual(["edge", "regional-cpu"]);
     for (const times of Object.values(points)) {
       expect(times.map(({ tokens }) => tokens)).toEqual([8, 32, 64]);
@@ -41,7 +41,7 @@ describe("measureTargets", () => {
   it("replaces the measurements of the targets it times, and no others", async () => {
     const before = structuredClone(artifact.measurements);
     const rounds: number[] = [];
-    const { measurements } = await measureTargets(artifact, {
+    const { measurements } = await timeTargets(artifact, {
       targets: ["regional-cpu"],
       tokens: [8, 16],
       rounds: 1,
@@ -55,7 +55,7 @@ describe("measureTargets", () => {
 
   it("stops between two runs when the signal aborts", async () => {
     const abort = new AbortController();
-    const work = measureTargets(artifact, { rounds: 100, onRound: () => abort.abort(), signal: abort.signal });
+    const work = timeTargets(artifact, { rounds: 100, onRound: () => abort.abort(), signal: abort.signal });
     await expect(work).rejects.toMatchObject({ code: "aborted" });
   });
 
@@ -69,7 +69,7 @@ describe("measureTargets", () => {
   }
 
   it("measures the memory of the edge's engine, which holds the model", async () => {
-    const { measurements } = await measureTargets(artifact, { targets: ["edge"], tokens: [8], rounds: 1 });
+    const { measurements } = await timeTargets(artifact, { targets: ["edge"], tokens: [8], rounds: 1 });
     const { peak = 0, limit, fits } = measurements.edge?.memory ?? {};
     expect({ limit, fits }).toEqual({ limit: 128 * MEBIBYTE, fits: true });
     expect(peak).toBeGreaterThan(
@@ -80,7 +80,7 @@ describe("measureTargets", () => {
 
   it("measures memory with the longest text, even if only shorter ones are timed", async () => {
     const long = { ...artifact, manifest: { ...artifact.manifest, maxTokens: 64 } };
-    const { measurements } = await measureTargets(long, { targets: ["edge"], tokens: [3], rounds: 1 });
+    const { measurements } = await timeTargets(long, { targets: ["edge"], tokens: [3], rounds: 1 });
     const session = await (await engineOnThisMachine("wasm")).load(modelFilesOf(artifact, "wasm"));
     await session.run([new Int32Array(64).fill(2000)]);
     expect(measurements.edge?.memory?.peak).toBe(session.memoryBytes());
@@ -88,14 +88,14 @@ describe("measureTargets", () => {
   });
 
   it("counts the model twice for onnxruntime-web, because it copies the bytes", async () => {
-    const { measurements } = await measureTargets(onOrtWeb(), { tokens: [8], rounds: 1 });
+    const { measurements } = await timeTargets(onOrtWeb(), { tokens: [8], rounds: 1 });
     const model = artifact.manifest.files["model.int8.onnx"]?.size ?? Number.NaN;
     const memory = ortMemory()?.buffer.byteLength ?? Number.NaN;
     expect(measurements.edge?.memory).toEqual({ peak: memory + model, limit: 128 * MEBIBYTE, fits: true });
   });
 
   it("reports a model that is too large for an isolate", async () => {
-    const { measurements } = await measureTargets(onOrtWeb(128 * MEBIBYTE), { tokens: [8], rounds: 1 });
+    const { measurements } = await timeTargets(onOrtWeb(128 * MEBIBYTE), { tokens: [8], rounds: 1 });
     expect(measurements.edge?.memory?.fits).toBe(false);
   });
 
@@ -103,7 +103,7 @@ describe("measureTargets", () => {
     const { "regional-cpu": region } = artifact.manifest.targets;
     const targets = region ? { "regional-cpu": region } : {};
     const without = { ...artifact, measurements: {}, manifest: { ...artifact.manifest, targets } };
-    const { points, measurements } = await measureTargets(without, { tokens: [8], rounds: 1 });
+    const { points, measurements } = await timeTargets(without, { tokens: [8], rounds: 1 });
     expect(Object.keys(points)).toEqual(["regional-cpu"]);
     expect(Object.keys(measurements)).toEqual(["regional-cpu"]);
   });

@@ -2,7 +2,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { temporaryFolder } from "#test/fixtures/temporary-folder.ts";
-import { expectHead, headOf } from "./architectures.ts";
+import { expectHead, headOf } from "./task-head.ts";
 
 async function folderWith(config: object): Promise<string> {
   const folder = await temporaryFolder();

@@ -5,7 +5,7 @@ import { readModelFile } from "../../runtime/engine/wasm/load/model-file.ts";
 import { PROGRAM_VERSION, type Program } from "../../runtime/engine/wasm/run/program.ts";
 import { readTensors } from "../checkpoint/read-tensors.ts";
 import { elementSize, type Tensor } from "../graph/tensor.ts";
-import { writeModelFile } from "./encode-program.ts";
+import { writeModelFile } from "./write-model-file.ts";
 
 const CACHE_LINE = 64;
 

@@ -21,7 +21,11 @@ export function embeddings<Env extends object = object>(options: EmbeddingsOptio
   return embeddingRoutes(deploymentOf(options));
 }
 
-/** Makes the two routes. Middleware is bound to their exact paths, so that it does not run for other routes of an app. */
+/**
+ * Makes the two routes. To add a route: write it in `routes/`, its schema in `contract/`, and list it here.
+ *
+ * Middleware is bound to their exact paths, so that it does not run for other routes of an app.
+ */
 export function embeddingRoutes<Env extends object>(deployment: Deployment<Env>): Hono<{ Bindings: Env }> {
   const { service, keys, limits } = deployment;
   const app = new Hono<{ Bindings: Env }>();

@@ -6,7 +6,7 @@ import { type FakeEngineOptions, fakeEngine, publishTiny, TINY, tinyStore } from
 import { BertEdgeError } from "../artifact/error.ts";
 import { memoryStore } from "../storage/memory.ts";
 import type { EmbeddingsOptions } from "./deployment.ts";
-import { embeddings } from "./embeddings.ts";
+import { embeddings } from "./embedding-routes.ts";
 
 const log = vi.spyOn(console, "error");
 beforeEach(() => void log.mockReset().mockReturnValue(undefined));

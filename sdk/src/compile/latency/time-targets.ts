@@ -36,7 +36,7 @@ export interface TargetTimes {
  *
  * @throws BertEdgeError `aborted`, `engine_failed`, and as `Artifact.read`
  */
-export async function measureTargets(
+export async function timeTargets(
   artifact: Artifact,
   { targets = timedTargets, tokens = TOKENS, rounds = 7, onRound, signal }: MeasureTargetsOptions = {},
 ): Promise<TargetTimes> {

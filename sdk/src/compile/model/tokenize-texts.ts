@@ -7,7 +7,7 @@ import { MIN_TOKENS } from "../checkpoint/encoder-config.ts";
 import type { ShippedTokenizer } from "../pack/tokenizer/ship-tokenizer.ts";
 
 /** Returns the token ids of each text, special tokens included. */
-export type TextEncoder = (texts: readonly string[]) => TokenIds[];
+export type TokenizeTexts = (texts: readonly string[]) => TokenIds[];
 
 /**
  * Opens the tokenizer from the files that the artifact will contain.
@@ -39,7 +39,12 @@ export async function openTokenizer(
  * @param maxTokens maximum tokens of a text; longer texts are cut
  * @param vocabulary rows of the model's token embedding table
  */
-export function encoderOf(folder: string, tokenizer: Tokenizer, maxTokens: number, vocabulary: number): TextEncoder {
+export function tokenizeTexts(
+  folder: string,
+  tokenizer: Tokenizer,
+  maxTokens: number,
+  vocabulary: number,
+): TokenizeTexts {
   return (texts) => {
     const sequences = texts.map((text) => tokenizer.encode(text, maxTokens).ids);
     const largest = sequences.reduce((max, ids) => ids.reduce((a, b) => Math.max(a, b), max), 0);
