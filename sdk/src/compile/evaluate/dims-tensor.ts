@@ -2,8 +2,8 @@ import type { Dim } from "../graph/dim.ts";
 import { type DataType, elementCount, type Tensor, tensorFromNumbers } from "../graph/tensor.ts";
 
 /**
- * Converts sizes to an int64, int32 or boolean tensor. Returns undefined for other types, and unless all sizes are
- * integers below 2⁵³.
+ * Converts sizes to an int64, int32 or boolean tensor. Returns undefined for other types, for symbolic sizes, for sizes
+ * beyond 2⁵³, and if the number of sizes does not fit the shape.
  */
 export function dimsTensor(
   dtype: DataType | undefined,

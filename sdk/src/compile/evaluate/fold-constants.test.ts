@@ -13,7 +13,10 @@ import { toOrt } from "./ort-tensor.ts";
 
 const MEBIBYTE = 1 << 20;
 
-/** Folds the graph that `draw` makes. Checks that onnxruntime computes the same bits before and after. */
+/**
+ * Folds the graph that `draw` makes. Checks that onnxruntime computes the same bits for the original and the folded
+ * graph.
+ */
 async function folded(draw: (s: Sketch) => readonly Value[], opset = 17): Promise<Sketch> {
   const [before, after] = [new Sketch(opset), new Sketch(opset)];
   for (const s of [before, after]) for (const [i, value] of draw(s).entries()) s.output(value, `result${i}`);
@@ -26,7 +29,7 @@ async function folded(draw: (s: Sketch) => readonly Value[], opset = 17): Promis
   return after;
 }
 
-/** Makes tensors of ones for all inputs, twice with different dynamic sizes. */
+/** Makes two sets of inputs, in which all elements are 1. Dynamic sizes are 2 in the first set and 5 in the second. */
 const feedsOf = ({ graph }: Sketch) =>
   [2, 5].map((size) =>
     Object.fromEntries(
@@ -124,7 +127,7 @@ describe("foldConstants", () => {
   it("folds values even if others fail", async () => {
     const s = new Sketch();
     const mismatch = s.op("Add", [s.floats([2], [1, 2]), s.floats([3], [1, 2, 3])]);
-    // Declares a shape, so that the failure shows only at run time.
+    // Declares a shape, so that the two operands are found not to fit only when onnxruntime runs the Add.
     mismatch.shape = [2];
     const sound = [1, 2, 3].map((value) => s.op("Neg", [value]));
     for (const [i, value] of [...sound, mismatch].entries()) s.output(value, `result${i}`);
@@ -148,7 +151,7 @@ describe("foldConstants", () => {
     const result = s.op(opType, inputs, settings);
     s.output(result);
     inferShapes(s.graph);
-    // Declares the shape, so that an unknown shape is not the reason.
+    // Declares the shape, because a node with an unknown shape is not folded either.
     Object.assign(result, { dtype: "float32", shape: [2] });
     await foldConstants(s.graph);
     expect(operators(s)).toEqual([opType]);

@@ -13,10 +13,13 @@ const quantizationOperators = new Set(["DequantizeLinear", "QuantizeLinear", "Dy
 /** Maximum bytes that folding one node may add to the file. */
 const MAX_GROWTH_BYTES = 1 << 20;
 
-/** Bytes of results after which a batch is complete. onnxruntime computes one batch per call, to limit memory. */
+/**
+ * onnxruntime computes the results in batches, to limit memory. A batch is complete when its results reach this many
+ * bytes.
+ */
 const BATCH_BYTES = 8 << 20;
 
-/** Replaces values that depend only on constants and fixed sizes by constants. */
+/** Computes the values that depend only on constants and fixed sizes, and stores them as constants. */
 export async function foldConstants(graph: Graph): Promise<void> {
   foldSizes(graph);
   foldTransposes(graph);
@@ -57,7 +60,10 @@ function foldTransposes(graph: Graph): void {
   graph.prune();
 }
 
-/** Replaces values by their results. If onnxruntime fails, halves the list to find the values that it cannot compute. */
+/**
+ * Computes values with onnxruntime and replaces them by constants. If onnxruntime fails, tries each half of the list,
+ * until only the values that cannot be computed are left unchanged.
+ */
 async function replaceByResults(graph: Graph, values: readonly Value[]): Promise<void> {
   const results = await runSubgraph(graph, values, new Map());
   const middle = Math.ceil(values.length / 2);
@@ -72,7 +78,7 @@ async function replaceByResults(graph: Graph, values: readonly Value[]): Promise
 function isFoldable(node: Node): boolean {
   if (quantizationOperators.has(node.opType) || isRandom(node) || node.captures.length > 0) return false;
   if (Object.values(node.attributes).some(({ kind }) => kind === "other")) return false;
-  // Counts only constants without other readers, because only these disappear from the file.
+  // Counts only constants that no other node reads, because only these disappear from the file.
   const before = node.inputs.reduce(
     (sum, input) => sum + (input?.constant && input.users.size === 1 ? byteLength(input.constant) : 0),
     0,

@@ -15,8 +15,8 @@ const sources = (value: Value): ValueSources => {
 const names = (values: ReadonlySet<Value>) => [...values].map(({ name }) => name).sort();
 
 /**
- * Multiplies `scale` [1] by ones of shape [length, 2], where the length comes from the shape of another input. `unknown`
- * is the output of an operator that onnxruntime does not have.
+ * Expands the input `scale` to [length, 2] and multiplies it by 3. The length comes from the shape of the input
+ * `hidden`. `unknown` is the output of an operator that onnxruntime does not have.
  */
 function masked() {
   const s = new Sketch();
@@ -95,7 +95,7 @@ describe("probe", () => {
     const sizes = s.op("Shape", [unknown]);
     const result = s.op("ConstantOfShape", [s.op("Identity", [sizes])]);
     inferShapes(s.graph);
-    // Sets the sizes, as a shape rule for the operator would.
+    // Sets the contents that a shape rule for NoSuchOperator would have inferred.
     for (const value of [sizes, sizes.users.values().next().value?.output as Value]) {
       Object.assign(value, {
         dtype: "int64",

@@ -16,16 +16,22 @@ export interface ValueSources {
   readonly computed: ReadonlySet<Value>;
 }
 
-/** Maximum number of values to search. A value worth probing depends on few others. */
+/**
+ * Maximum number of values to search. The values that rules probe, such as masks and position ids, depend on far fewer.
+ */
 const MAX_NODES = 512;
 
-/** Maximum elements of a tensor in a probe. Probes use small sizes, but a model may have large fixed ones. */
+/**
+ * Maximum elements of a tensor in a probe. Probes choose small numbers for dynamic sizes, but the fixed sizes of a
+ * model may be large.
+ */
 export const MAX_PROBED_ELEMENTS = 1 << 26;
 
 /**
  * Finds the sources of a value.
  *
- * @returns undefined if the value depends on too many others, on a sub-graph or on an unreadable constant
+ * @returns undefined if the value depends on more than `MAX_NODES` values, on a sub-graph or on a constant such as
+ *   strings
  */
 export function sourcesOf(value: Value): ValueSources | undefined {
   const [inputs, sizes, constants] = [new Set<Value>(), new Set<Value>(), new Set<Value>()];
@@ -51,8 +57,8 @@ const isSizes = ({ content, shape, dtype }: Value): boolean =>
   content !== undefined && (shape?.length ?? 2) <= 1 && isInteger(dtype) && dtype !== "bool";
 
 /**
- * Computes a value for given sizes and inputs. Passes values that hold sizes as numbers, so that the part of the model
- * before a `Shape` need not run.
+ * Computes a value for given sizes and inputs. Values that hold sizes are not computed, but filled in from `symbols`.
+ * So the nodes before a `Shape` do not run.
  *
  * @param symbols the number for each symbol
  * @param given tensors for the inputs
@@ -100,10 +106,13 @@ const isLength = ({ constant, users }: Value): boolean =>
 /** Operators that scale positions by a constant. */
 const scalings = new Set(["Mul", "Div"]);
 
-/** Maximum reciprocal that counts as a length. Larger ones come from an epsilon that avoids division by 0. */
+/** Maximum reciprocal that counts as a length. A larger reciprocal comes from an epsilon that avoids division by 0. */
 const MAX_RECIPROCAL = 4096;
 
-/** Returns the lengths that scale factors imply: positions times 0.01 reach 1 at length 100. */
+/**
+ * Returns the lengths that a scale factor implies, which are the reciprocals of its elements. For example, position ·
+ * 0.01 reaches 1 at length 100.
+ */
 function reciprocals({ constant, users }: Value): number[] {
   if (!constant || elementCount(constant.shape) !== 1 || ![...users].some(({ opType }) => scalings.has(opType)))
     return [];
@@ -113,8 +122,8 @@ function reciprocals({ constant, users }: Value): number[] {
 }
 
 /**
- * Returns the largest constant that may be a length. A probe must be longer than that to show every effect of the
- * constant.
+ * Returns the largest constant that may be a length. Only a probe that is longer than this constant shows all its
+ * effects.
  */
 export function largestConstant({ constants }: ValueSources): number {
   const small = [...constants].flatMap((value) => [

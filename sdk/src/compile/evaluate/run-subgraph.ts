@@ -6,8 +6,8 @@ import { ortSession } from "./ort-session.ts";
 import { fromOrt, toOrt } from "./ort-tensor.ts";
 
 /**
- * onnxruntime's log level for fatal errors only. Other errors are not logged, because a failure just means that the value
- * is unknown.
+ * onnxruntime's log level for fatal errors only. Other errors are not logged, because a caller treats a value that
+ * cannot be computed as unknown.
  */
 const LOG_FATAL = 4;
 
@@ -16,7 +16,7 @@ const LOG_FATAL = 4;
  * operators need no implementation here and give the same results as in the model.
  *
  * @param given values to start from, with known types; everything that `wanted` depends on must be given or constant
- * @returns undefined if onnxruntime cannot run the nodes in between
+ * @returns undefined if onnxruntime cannot run the nodes between `given` and `wanted`
  */
 export async function runSubgraph(
   graph: Graph,

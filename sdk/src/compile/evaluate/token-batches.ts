@@ -6,7 +6,10 @@ import { type Tensor, tensor } from "../graph/tensor.ts";
 /** Inputs of one run of a model by name, each [texts, tokens]. */
 export type TokenBatch = ReadonlyMap<string, Tensor>;
 
-/** Maximum tokens of a batch, padding included: enough to keep kernels busy, few enough to keep activations small. */
+/**
+ * Maximum tokens of a batch, including padding. A batch of this size uses the CPU well, and its activations still need
+ * little memory.
+ */
 const MAX_TOKENS = 2048;
 
 /**

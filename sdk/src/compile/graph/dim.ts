@@ -18,8 +18,8 @@ const functions = {
 };
 
 /**
- * Maximum length of a polynomial's key. Longer products are not expanded and longer sizes count as unknown, because they
- * could grow without limit.
+ * Maximum length of a polynomial's key. Longer products are not expanded, and longer sizes count as unknown. Without
+ * this limit, repeated products could fill the memory.
  */
 export const MAX_DIM_KEY_LENGTH = 1024;
 
@@ -109,7 +109,8 @@ export const minDim = (a: Dim, b: Dim): Dim =>
 export const dimProduct = (dims: readonly Dim[]): Dim => dims.reduce<Dim>(mulDims, 1);
 
 /**
- * Returns a / b if the two are equal, or if b is a single term that divides every term of a. Otherwise returns undefined.
+ * Returns a / b if a and b are equal, or if b is a single term that divides every term of a. Otherwise returns
+ * undefined.
  */
 export function divideDimsExactly(a: Dim, b: Dim): Dim | undefined {
   if (sameDim(a, b)) return 1;

@@ -17,7 +17,8 @@ function bitsOf(x: number): number {
   const sign = (high >>> 16) & SIGN;
   const exponent = Math.max(((high >>> 20) & 0x7ff) - 1023, -14);
   if (exponent > 15) return Number.isNaN(x) ? NAN : sign | INFINITY;
-  // Adding and subtracting 2⁵² rounds to an integer. If the result is 2048, the sum below carries into the exponent.
+  // Adding and subtracting 2⁵² rounds to an integer. If the rounded significand is 2048, the addition in the last line
+  // increases the exponent by 1.
   const significand = Math.abs(x) * (perSpacing[exponent + 14] as number) + 2 ** 52 - 2 ** 52;
   return sign | ((exponent + 14) * 1024 + significand);
 }

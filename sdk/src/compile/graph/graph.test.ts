@@ -229,7 +229,7 @@ describe("edits", () => {
           else if (kind === 2) graph.add("Mul", [pick(first), graph.constant("c", float32Scalar(third))]);
           else if (kind === 3) output(graph, pick(first));
           else if (kind === 4 && node) graph.setInputs(node, [pick(second, earlier), undefined, pick(third, earlier)]);
-          // Replaces only by an earlier value: a later one may be computed from this value.
+          // Replaces only by an earlier value, because a later value may be computed from the replaced value.
           else if (kind === 5 && node) graph.replace(node.output, pick(second, earlier));
           if (first % 4 === 0) graph.prune(node && third % 2 ? [node] : undefined);
           verifyGraph(graph);

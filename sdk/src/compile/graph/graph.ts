@@ -99,7 +99,7 @@ export class Graph {
       for (const taken of [this.#nodeNames, this.#valueNames]) taken.set(name, taken.get(name) ?? 0);
   }
 
-  /** Removes the nodes of `from`, and the nodes they read, if nothing uses their outputs. */
+  /** Removes the nodes of `from` whose outputs are unused. Then also removes the nodes that only removed nodes read. */
   prune(from: Iterable<Node> = this.nodes): void {
     const stack = [...from];
     const results = new Set(this.outputs.map(({ value }) => value));
@@ -115,7 +115,8 @@ export class Graph {
   }
 
   /**
-   * Sorts the nodes so that each comes after the nodes it reads. Apart from that, keeps the order of insertion.
+   * Sorts the nodes so that each comes after the nodes it reads. Otherwise keeps the order in which the nodes were
+   * added.
    *
    * @throws BertEdgeError `graph_invalid` if nodes form a cycle
    */

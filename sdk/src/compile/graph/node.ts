@@ -52,16 +52,16 @@ export interface NodeOptions {
   outputs?: readonly string[];
   /** Values of the enclosing graph that the node's sub-graphs read. */
   captures?: readonly Value[];
-  /** Name of the node in the original file that this node replaces. Default: its own name. */
+  /** Name that the replaced node had in the original file. Default: the name of this node. */
   origin?: string;
-  /** The node as the file stores it. It keeps fields that are not represented here: documentation, metadata, overload. */
+  /** The node as the file stores it. Holds the fields that `Node` does not have: documentation, metadata, overload. */
   proto?: NodeProto | undefined;
 }
 
 /** A node of a graph. Its inputs change only through `Graph`. */
 export class Node {
   readonly name: string;
-  /** Name of the node in the original file that this node replaces. Users find it in a model viewer. */
+  /** Name that the replaced node had in the original file. Users find this name in a model viewer. */
   readonly origin: string;
   readonly opType: string;
   readonly domain: string;

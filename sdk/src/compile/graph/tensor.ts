@@ -83,12 +83,12 @@ export function lazyTensor(dtype: DataType, shape: readonly number[], compute: (
   return value;
 }
 
-/** Whether each access to a tensor's data returns a new buffer, which belongs to the reader. */
+/** Whether a tensor is lazy. Each access to its `data` returns a new buffer, which the caller may modify or free. */
 export const isLazy = (value: Tensor): boolean => lazy.has(value);
 
 /**
- * Calls `use` with a tensor in memory and returns its result. The result must not be a view of the tensor, because the
- * bytes of a lazy tensor are freed afterwards.
+ * Loads a tensor, calls `use` with it and returns the result of `use`. The result must not be a view of the tensor,
+ * because the bytes of a lazy tensor are freed afterwards.
  */
 export function reading<T>(value: Tensor, use: (inMemory: Tensor) => T): T {
   const { dtype, shape, data } = value;
@@ -99,7 +99,7 @@ export function reading<T>(value: Tensor, use: (inMemory: Tensor) => T): T {
   }
 }
 
-/** Returns the same elements in the same order with another shape. */
+/** Returns a tensor with the same elements in the same order, but with another shape. */
 export const reshaped = (value: Tensor, shape: readonly number[]): Tensor =>
   isLazy(value) ? lazyTensor(value.dtype, shape, () => value.data) : { ...value, shape };
 
@@ -174,8 +174,8 @@ const readers: { readonly [T in DataType]?: (view: DataView, at: number) => numb
 };
 
 /**
- * Returns the elements of a small tensor of any type as numbers, with booleans as 0 and 1. Rounds 64-bit integers beyond
- * 2⁵³: exporters write them only to mean "to the end".
+ * Returns the elements of a small tensor of any type as numbers, with booleans as 0 and 1. Rounds 64-bit integers
+ * beyond 2⁵³: exporters write such integers only to mean "to the end".
  */
 export function numbersOf({ dtype, shape, data }: Tensor): number[] {
   const view = new DataView(data.buffer, data.byteOffset, data.byteLength);

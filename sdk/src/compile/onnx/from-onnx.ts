@@ -112,8 +112,9 @@ const invalid = (what: string, hint = "The file is not a valid model; export it 
 const describe = ({ name, opType, output }: NodeProto) => `Node ${name || output[0]} (${opType})`;
 
 /**
- * Returns the declared shape of an input. Dynamic sizes become symbols with the file's names, so that equal names mean equal
- * sizes. A name that occurs twice in one shape ("N", "N") is a placeholder, and is not used.
+ * Returns the declared shape of an input. Dynamic sizes become symbols with the file's names, so that equal names mean
+ * equal sizes. A name that occurs twice in one shape ("N", "N") is a placeholder. Each of these sizes gets a symbol of
+ * its own.
  */
 function declaredShape({ name, type }: ValueInfoProto): Shape | undefined {
   const dims = type?.tensorType?.shape?.dim;

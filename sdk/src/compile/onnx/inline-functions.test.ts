@@ -49,7 +49,10 @@ const operators = (model: ModelProto) =>
     .sorted()
     .map(({ opType }) => opType);
 
-/** Checks that these operators replace the calls, and that onnxruntime computes the same results. */
+/**
+ * Checks that inlining gives a graph with the `expected` operators, and that onnxruntime computes the same results for
+ * it.
+ */
 async function expectInlined(model: ModelProto, expected: readonly string[]): Promise<void> {
   expect(operators(model)).toEqual(expected);
   await expectSameResults(model, feeds);

@@ -7,12 +7,15 @@ type Functions = ReadonlyMap<string, ModelProto["functions"][number]>;
 /** Maximum depth of nested calls. Deeper calls are refused, because the function is probably recursive. */
 const MAX_DEPTH = 32;
 
-/** Maximum number of inlined nodes. Functions that call each other twice grow exponentially. */
+/**
+ * Maximum number of inlined nodes. If each of many functions calls the next one twice, the number of nodes grows
+ * exponentially.
+ */
 const MAX_NODES = 1 << 18;
 
 /**
- * Replaces calls of local functions by the functions' nodes. Keeps a call if the function has sub-graphs, or imports
- * other operator set versions than the model; rewrites ignore these calls.
+ * Replaces calls of local functions by the functions' nodes. Keeps the call of a function that has sub-graphs, or whose
+ * operator set versions differ from the model's. Rewrites ignore these calls.
  *
  * @throws BertEdgeError `graph_invalid` for recursive functions, and for functions that expand to too many nodes
  */
@@ -73,7 +76,10 @@ function expand(call: NodeProto, functions: Functions, depth: number, budget: { 
     .flatMap((node) => expand(node, functions, depth + 1, budget));
 }
 
-/** Replaces a reference to an attribute of the call by its value. Drops the attribute if the call does not set it. */
+/**
+ * If an attribute refers to a parameter of the function, replaces the reference by the value that the call gives. Drops
+ * the attribute if the call gives no value.
+ */
 function resolve(attribute: AttributeProto, given: ReadonlyMap<string | undefined, AttributeProto>): AttributeProto[] {
   if (!attribute.refAttrName) return [attribute];
   const value = given.get(attribute.refAttrName);

@@ -26,8 +26,8 @@ it("treats sizes with one name in two shapes as equal", () => {
 });
 
 /**
- * Draws attention with a padding mask, and a sub-graph that reads its output. The sub-graph uses names that a rewrite
- * would choose.
+ * Draws attention with a padding mask, and an If whose sub-graphs read a value computed from the attention. The value
+ * `inner` in a sub-graph has a name that a rewrite would choose too.
  */
 function withBranch(inner: string) {
   const s = new Sketch();

@@ -17,8 +17,8 @@ const EXTERNAL = 1;
 const numbers = new Uint8Array(Float32Array.of(1, 2, 3, 4).buffer);
 
 /**
- * Makes a folder with a model and `weights.bin`, which holds four float32 numbers. The model has one external tensor of
- * two.
+ * Makes a folder with a model and `weights.bin`, which holds four float32 numbers. The model has one external tensor,
+ * which takes two of these numbers.
  */
 async function modelWith(externalData: Record<string, string>): Promise<string> {
   const folder = join(await temporaryFolder(), "model");
@@ -82,7 +82,7 @@ describe("readOnnx", () => {
   });
 });
 
-/** Writes a model with its weights inside the file or in a second one. */
+/** Writes a model with its weights in the same file, or in a second file if they exceed `maxInlineBytes`. */
 async function largeModel(maxInlineBytes?: number): Promise<string> {
   const path = join(await temporaryFolder(), "model.onnx");
   const g = new NamedGraph("large", [{ name: "x", dtype: "float32", shape: ["n", 1] }]);
@@ -103,7 +103,7 @@ describe.each([
     const weight = await tensorOf(path);
     const data = () => (weight?.rawData ? bytesOf(weight.rawData) : new Uint8Array());
     expect(Buffer.compare(data(), new Uint8Array(largeNumbers.buffer))).toBe(0);
-    // Changes the bytes but keeps the date, so that the change is not noticed and the new bytes are read.
+    // Changes the bytes but keeps the date of the file, so that reading does not fail and returns the new bytes.
     const end = new Uint8Array(await readFile(file)).map((byte) => byte ^ 1);
     await overwriteEnd(file, end);
     await utimes(file, 1, 1);

@@ -10,11 +10,11 @@ import type { GraphProto, ModelProto, NodeProto, TensorProto } from "../proto/on
 const EXTERNAL = 1;
 
 /**
- * Reads an ONNX file and its external data. External tensors are returned as if they were in the file. Large weights stay in
- * their files and are read at each use, so the files must not change.
+ * Reads an ONNX file and its external data. External tensors are returned as if they were in the file. Large weights
+ * stay in their files and are read each time they are used, so the files must not change.
  *
- * @throws BertEdgeError `onnx_missing`, `onnx_invalid`, or `external_data_invalid` if a tensor's data is missing, out of range
- *   or outside the model's folder. Later, when weights are read: `file_changed`.
+ * @throws BertEdgeError `onnx_missing`, `onnx_invalid`, or `external_data_invalid` if a tensor's data is missing, out
+ *   of range or outside the model's folder. Later, when weights are read: `file_changed`.
  */
 export async function readOnnx(path: string): Promise<ModelProto> {
   const file = openModel(path);

@@ -23,8 +23,8 @@ export const dataTypes: Readonly<Record<DataType, number>> = {
 const byNumber = new Map(Object.entries(dataTypes).map(([name, number]) => [number, name as DataType]));
 
 /**
- * Converts a TensorProto.DataType. Returns undefined for types that are not supported, such as strings, complex numbers
- * and 4-bit integers.
+ * Returns the element type for a number of TensorProto.DataType. Returns undefined for types that are not supported,
+ * such as strings, complex numbers and 4-bit integers.
  */
 export const dataTypeOf = (number: number | undefined): DataType | undefined => byNumber.get(number ?? 0);
 

@@ -7,7 +7,10 @@ import type { AttributeProto, ModelProto, NodeProto, TensorProto, ValueInfoProto
 import { attributeTypes } from "./attributes.ts";
 import { dataTypes, toTensorProto } from "./tensor-proto.ts";
 
-/** IR version of written files: the first that has all fields written here. onnxruntime 1.10 and newer read it. */
+/**
+ * IR version of written files: the first version with all fields that this file writes. onnxruntime 1.10 and newer read
+ * it.
+ */
 const IR_VERSION = 8n;
 
 /**

@@ -23,14 +23,15 @@ const EXTERNAL = 1;
 
 export interface WriteOptions {
   /**
-   * Maximum total bytes of weights inside the file. If there are more, large weights go to a second file, `<path>.data`.
-   * Default: protobuf's limit.
+   * Maximum total bytes of weights inside the file. If the weights take more bytes, large weights go to a second file,
+   * `<path>.data`. Default: protobuf's limit.
    */
   maxInlineBytes?: number;
 }
 
 /**
- * Writes a graph as an ONNX file. Loads one tensor at a time. Models over 2 GB get a second file for their weights.
+ * Writes a graph as an ONNX file. Loads one tensor at a time. If the model is over 2 GB, writes its large weights to a
+ * second file.
  *
  * @param path must not be a file that the graph's weights are read from
  */

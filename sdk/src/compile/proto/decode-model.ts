@@ -11,7 +11,7 @@ type Fields = Message & Record<string, unknown>;
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
-/** Converts views of the file to the values that the decoded model keeps. */
+/** Makes the byte fields of the decoded model from views of the file, for example by copying them. */
 interface Conversion {
   readonly bytes: (view: Bytes) => Bytes;
   readonly weights: (view: Bytes) => Bytes | StoredBytes;

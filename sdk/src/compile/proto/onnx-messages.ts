@@ -136,6 +136,8 @@ export type TensorProto = Decoded<typeof tensor>;
 export type ValueInfoProto = Decoded<typeof valueInfo>;
 export type AttributeProto = Decoded<typeof attribute>;
 export type NodeProto = Decoded<typeof node>;
-/** An interface rather than a type alias, because graphs contain graphs: in attributes of If, Loop and Scan. */
+/**
+ * An interface, because a type alias cannot refer to itself. Graphs contain graphs, in attributes of If, Loop and Scan.
+ */
 export interface GraphProto extends Decoded<typeof graph> {}
 export type ModelProto = Decoded<typeof modelSchema>;

@@ -6,7 +6,7 @@ export const FIXED64 = 1;
 export const LENGTH_DELIMITED = 2;
 export const FIXED32 = 5;
 
-/** Reads the protobuf wire format. Byte values that it returns are views of `bytes`. */
+/** Reads the protobuf wire format. The byte arrays that its methods return are views of `bytes`. */
 export class ProtobufReader {
   readonly #bytes: Uint8Array<ArrayBuffer>;
   readonly #view: DataView<ArrayBuffer>;

@@ -45,7 +45,7 @@ export class ProtobufWriter {
     return this.bytes(field, new TextEncoder().encode(value));
   }
 
-  /** Writes a field with a message or packed scalars. `write` gets a writer for its content. */
+  /** Writes a field with a message or packed scalars. `write` gets a writer for the content of the field. */
   message(field: number, write: (writer: ProtobufWriter) => void): this {
     const inner = new ProtobufWriter();
     write(inner);

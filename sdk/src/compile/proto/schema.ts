@@ -31,7 +31,8 @@ export interface FieldSchema<Item = unknown, IsRepeated extends boolean = boolea
 export type AnySchema = Readonly<Record<string, FieldSchema>>;
 
 /**
- * Base of every decoded message. `unknown` holds the fields that are not in its schema, as bytes that include their tags.
+ * Base of every decoded message. `unknown` holds the fields that the message's schema does not have, as bytes with
+ * their tags.
  */
 export interface Message {
   unknown?: Uint8Array<ArrayBuffer>[];

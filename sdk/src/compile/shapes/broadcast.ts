@@ -3,7 +3,7 @@ import type { ShapeScope } from "./shape-rule.ts";
 
 /**
  * Returns the broadcast shape. Assumes that two different symbols are equal if the model combines them element by
- * element. A model in which one of them is 1 at run time is not supported.
+ * element. Models in which one of the two symbols is 1 at run time are not supported.
  */
 export function broadcast(shapes: readonly (Shape | undefined)[], scope: ShapeScope): Shape | undefined {
   const known = shapes.filter((shape) => shape !== undefined);
@@ -21,6 +21,6 @@ function broadcastDim(a: Dim, b: Dim, scope: ShapeScope): Dim {
   if (typeof b === "number") return b;
   const [left, right] = [symbolOf(a), symbolOf(b)];
   if (left !== undefined && right !== undefined) return scope.equate(left, right);
-  // Two formulas can stand for one size, such as a length and the same length clamped. Keeps the shorter one.
+  // Two formulas can stand for the same size, such as `s` and `min(s, 512)`. Keeps the shorter formula.
   return a.key.length <= b.key.length ? a : b;
 }

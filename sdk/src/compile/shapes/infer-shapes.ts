@@ -14,7 +14,8 @@ const domains: ReadonlyMap<string, ReadonlyMap<string, ShapeRule>> = new Map([
 ]);
 
 /**
- * Types in which models compute sizes, each with its maximum. Larger numbers would overflow, so they are not inferred.
+ * Types in which models compute sizes, and the maximum of each type. Larger numbers would overflow and are not
+ * inferred.
  */
 const MAX_VALUE: ReadonlyMap<DataType | undefined, number> = new Map([
   ["int64", Number.POSITIVE_INFINITY],
@@ -23,14 +24,15 @@ const MAX_VALUE: ReadonlyMap<DataType | undefined, number> = new Map([
 ]);
 
 /**
- * Infers the type and shape of every value from those of the graph's inputs. Also infers the elements (`content`) of
+ * Infers the type and shape of every value, starting from the graph's inputs. Also infers the elements (`content`) of
  * small integer vectors, because models compute shapes from them. Ignores what the file declares for other values.
  * Outputs of operators without a rule stay unknown.
  */
 export function inferShapes(graph: Graph): void {
   const order = graph.sorted();
   for (const value of graph.constants()) readContent(value);
-  // If a round finds that two symbols are equal, the next round infers everything again with only one of them.
+  // If a round finds that two symbols are equal, the next round infers everything again with only one of the two
+  // symbols.
   const equal = new Map<string, string>();
   for (let before = -1; before < equal.size; ) {
     before = equal.size;
@@ -42,7 +44,7 @@ export function inferShapes(graph: Graph): void {
 /**
  * Infers the outputs of one node.
  *
- * @param equal collects pairs of equal symbols: a symbol, and the one that replaces it
+ * @param equal collects pairs of equal symbols: a symbol, and the symbol that replaces it
  */
 export function inferNode(graph: Graph, node: Node, equal = new Map<string, string>()): void {
   for (const input of node.inputs) if (input?.isConstant) readContent(input);

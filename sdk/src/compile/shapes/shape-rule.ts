@@ -14,7 +14,7 @@ export interface ShapeScope {
   readonly opset: number;
   /** Creates a symbol for an unknown size, named after the node's output. */
   unknown(): Dim;
-  /** Records that two symbols must be equal, and returns the one to use. */
+  /** Records that two symbols must be equal, and returns the symbol to use for both. */
   equate(a: string, b: string): Dim;
 }
 

@@ -83,7 +83,7 @@ function normalized(
   return [{ shape, data: layerNormRows(x, floatData(gamma), beta && floatData(beta), epsilon) }];
 }
 
-/** Computes LayerNorm(x + bias + skip). The sum is the fourth output. */
+/** Computes LayerNorm(x + bias + skip). The fourth output is x + bias + skip. */
 function skipLayerNormalization(node: Node): (inputs: KernelInputs) => KernelOutputs {
   return ([x, skip, gamma, beta, bias]) => {
     const [other, offset] = [floatData(skip), bias && floatData(bias)];
@@ -160,7 +160,10 @@ function split({ outputs }: Node): (inputs: KernelInputs) => KernelOutputs {
   };
 }
 
-/** Rotates each pair (x[i], x[i + size/2]) of a head by the angle of its token's position: https://arxiv.org/abs/2104.09864 */
+/**
+ * Rotates each pair (x[i], x[i + size/2]) of a head by the angle for the token's position:
+ * https://arxiv.org/abs/2104.09864
+ */
 function rotate([x, , cosines, sines]: KernelInputs): KernelOutputs {
   const half = cosines?.shape.at(-1) ?? 0;
   const size = 2 * half;

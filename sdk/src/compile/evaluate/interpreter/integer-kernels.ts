@@ -72,8 +72,8 @@ function attention(node: Node, product: IntegerProduct): (inputs: KernelInputs) 
 }
 
 /**
- * Looks up rows of a table of unsigned 8-bit or 4-bit elements. Each block has its own scale, and the zero point is the
- * middle of the range (128 or 8).
+ * Looks up rows of a table of unsigned 8-bit or 4-bit elements. Each block of elements has its own scale. The zero
+ * point is 128 for 8 bits and 8 for 4 bits.
  */
 function lookup(node: Node): (inputs: KernelInputs) => KernelOutputs {
   const [table, , scales] = node.inputs.map((input) => input?.constant) as [Tensor, undefined, Tensor];

@@ -7,7 +7,10 @@ interface Form {
   readonly supported: string;
 }
 
-/** Whether the reference kernels support a node. Of each operator, they support the forms that fused encoders use. */
+/**
+ * Whether the reference kernels support a node. The kernels support only the forms of an operator that fused encoders
+ * use, such as MatMul with a matrix.
+ */
 export const kernelSupports = (node: Node): boolean => formOf(node)?.isKnown(node) ?? true;
 
 /** Describes the supported forms of a node's operator; undefined if all are supported. */
@@ -43,7 +46,10 @@ const contentOf = (value: Node["inputs"][number]) => value?.constant && numbersO
 
 const isLast = ({ inputs: [x] }: Node, axis: number) => axis === -1 || axis + 1 === x?.shape?.length;
 
-/** Returns the sizes of the parts of a Split: [0] if they are equal by definition, [] if they are unknown. */
+/**
+ * Returns the sizes of the parts of a Split; [] if they are unknown. A Split without sizes makes equal parts: returns
+ * [0] as their common size.
+ */
 function partsOf(node: Node): readonly number[] {
   const [, sizes] = node.inputs;
   return (sizes ? contentOf(sizes) : node.ints("split")) ?? (sizes ? [] : [0]);

@@ -1,7 +1,7 @@
 import type { IntegerProduct } from "../../../runtime/engine/wasm/reference/integer-product.ts";
 import type { Node } from "../../graph/node.ts";
 
-/** A row-major tensor of one sequence. If the graph has a batch axis, its size is 1. */
+/** A row-major tensor of one sequence. If the graph has a batch axis, that axis has size 1. */
 export interface NodeTensor {
   readonly shape: readonly number[];
   readonly data: Float32Array | Int32Array;

@@ -5,7 +5,8 @@ import { Graph } from "../../graph/graph.ts";
 import { encodeOnnx } from "../../onnx/to-onnx.ts";
 
 /**
- * Added to signed bytes to make them unsigned: onnxruntime's kernels for two unsigned operands are exact on every CPU.
+ * Added to signed bytes to make them unsigned. onnxruntime's integer MatMul gives exact results on every CPU only if
+ * both operands are unsigned.
  */
 const SHIFT = 128;
 const OPSET = 17;

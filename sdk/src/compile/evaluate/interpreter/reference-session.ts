@@ -17,11 +17,11 @@ export interface ReferenceSession {
 }
 
 /**
- * Interprets a graph with the reference kernels, which compute the same as the edge engine but slowly. Tests compare the
- * engine with it, and accuracy is measured with it.
+ * Interprets a graph with the reference kernels. They give the same results as the edge engine, but are slow. Tests
+ * compare the engine with this session, and measure the accuracy of quantized graphs with it.
  *
- * onnxruntime runs the nodes without a reference kernel (positions, masks, position biases). They must come before all
- * nodes with a kernel.
+ * onnxruntime runs the nodes without a reference kernel (positions, masks, position biases). These nodes must come
+ * before all nodes with a kernel.
  *
  * @param product multiplies integer matrices; all implementations give the same result
  * @throws BertEdgeError `engine_unsupported` if a node without a kernel reads the output of a quantized operator
@@ -77,7 +77,7 @@ const kernelOf = (node: Node): NodeKernel | undefined =>
   integerKernels[`${node.domain}:${node.opType}`] ??
   (kernelSupports(node) ? floatKernels[`${node.domain}:${node.opType}`] : undefined);
 
-/** Returns the nodes that onnxruntime runs: those without a kernel, and all that they depend on. */
+/** Returns the nodes that onnxruntime runs: the nodes without a kernel, and all nodes whose outputs these need. */
 function nodesForOrt(order: readonly Node[]): Set<Node> {
   const found = new Set<Node>();
   for (const node of order.toReversed()) {
@@ -114,7 +114,10 @@ function inputTensor({ name, dtype }: Value, ids: TokenIds): Tensor {
     : tensor("int64", shape, BigInt64Array.from(values, BigInt));
 }
 
-/** Whether a constant is quantized. Kernels read quantized constants from the node. */
+/**
+ * Whether a constant is quantized. Quantized constants are not passed to kernels as inputs: each kernel reads them from
+ * its node.
+ */
 const isPacked = (dtype: DataType | undefined): boolean => dtype === "uint8" || dtype === "int8";
 
 const numbersIn = (value: Tensor): NodeTensor => ({
@@ -122,5 +125,5 @@ const numbersIn = (value: Tensor): NodeTensor => ({
   data: value.dtype === "float32" ? toFloat32(value) : Int32Array.from(numbersOf(value), toInt32),
 });
 
-/** Clamps a 64-bit integer to int32. A sentinel for "to the end" becomes the limit of int32. */
+/** Clamps a 64-bit integer to int32. Slices write INT64_MAX for "to the end", which becomes the maximum of int32. */
 const toInt32 = (value: number): number => Math.min(Math.max(value, -(2 ** 31)), 2 ** 31 - 1);

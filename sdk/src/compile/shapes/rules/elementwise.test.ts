@@ -14,7 +14,7 @@ const unary =
   (opType: string): Draw =>
   (s) =>
     s.op(opType, [s.input("x", ["b", 3, "s"])]);
-/** Draws an operator on two shapes that broadcast in both directions. */
+/** Draws an operator on two inputs, each of which is broadcast to the sizes of the other. */
 const broadcasting =
   (opType: string, dtype: "float32" | "bool" | "int64" = "float32"): Draw =>
   (s) =>

@@ -18,8 +18,8 @@ import { type ShapeRule, singleOutput } from "../shape-rule.ts";
 type Scalar = (...elements: readonly Dim[]) => Dim | undefined;
 
 /**
- * Applies `scalar` to the contents of the inputs, element by element. Repeats a content of one element. Returns undefined
- * if a number is too large to be exact.
+ * Applies `scalar` to the contents of the inputs, element by element. If an input has only one element, this element is
+ * used for all elements of the output. Returns undefined if a number is too large to be exact.
  */
 function mapContents(inputs: readonly (Value | undefined)[], scalar: Scalar): readonly Dim[] | undefined {
   const contents = inputs.map((input) => (input?.shape && input.shape.length <= 1 ? input.content : undefined));
@@ -51,7 +51,7 @@ const elementwise = (scalar?: Scalar, dtype?: DataType): ShapeRule =>
 
 const truth = (value: boolean): number => (value ? 1 : 0);
 
-/** Compares two sizes. Returns undefined if the result depends on their symbols. */
+/** Compares two sizes. Returns undefined if the result depends on the values of their symbols. */
 const compare =
   (numeric: (a: number, b: number) => boolean, decided: (difference: Dim) => boolean | undefined): Scalar =>
   (a = 0, b = 0) => {

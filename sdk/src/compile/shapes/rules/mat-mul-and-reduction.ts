@@ -13,7 +13,7 @@ import {
 
 const likeFirst: ShapeRule = singleOutput(({ inputs: [x] }) => ({ dtype: x?.dtype, shape: x?.shape }));
 
-/** Makes the shape rule of a reduction. The axes are an attribute or, in newer versions, the second input. */
+/** Makes the shape rule of a reduction. The axes are an attribute or, in newer opsets, the second input. */
 const reduce = (dtype?: KnownValue["dtype"]): ShapeRule =>
   singleOutput((node) => {
     const [x] = node.inputs;
