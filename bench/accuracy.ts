@@ -1,11 +1,11 @@
 /**
- * Measures the accuracy that each precision costs, and writes docs/accuracy.md:
+ * Measures how much accuracy each precision loses, and writes docs/accuracy.md:
  *
  *     npm run accuracy -- --model all-MiniLM-L6-v2 --sts sts-test.csv --scifact scifact/ \
  *       --classifier bert-edge-mini-sst2 --labelled dev.tsv [row …]
  *
- * Rows are ids in docs/accuracy.json (default: all). Each row is measured in a subprocess. --jobs sets how many run at
- * the same time (default 2). Results are saved after each row.
+ * A row is one precision. Its id is its key in docs/accuracy.json; without ids, all rows are measured. Each row is
+ * measured in a subprocess, and --jobs subprocesses run at the same time (default 2). Results are saved after each row.
  */
 import { fork } from "node:child_process";
 import { readFile, writeFile } from "node:fs/promises";
@@ -44,7 +44,7 @@ const tasks = sections
     ...(classification && data.classifier && data.labelled ? [{ id, what: "classification" }] : []),
     ...(retrieval && data.scifact ? [{ id, what: "retrieval" }] : []),
   ])
-  // Retrieval takes longest, so it comes last.
+  // Measure retrieval last, because it takes longest.
   .sort((a, b) => Number(a.what === "retrieval") - Number(b.what === "retrieval"));
 
 async function work(): Promise<void> {

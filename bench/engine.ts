@@ -1,11 +1,13 @@
 /**
- * Compares the edge engine with onnxruntime, and measures its startup and memory in workerd. Every result has a target:
+ * Compares our engine with onnxruntime, and measures our engine's startup and memory in workerd. Every result is
+ * compared with a limit:
  *
  *     npm run bench -- engine --model <checkpoint folder> [--only <row,row …>] [--json]
  *
  * Every engine uses one thread. All engines encode the same texts in one process, in interleaved rounds. Times are
- * medians of CPU time; ratios are medians of the ratios within a round. For onnxruntime-web, the fastest int8 model
- * counts. BERT-base has random weights. Startup in workerd is measured from outside, in wall-clock time.
+ * medians of CPU time; ratios are medians of the ratios within a round. onnxruntime-web runs several int8 files of the
+ * model, and only the fastest file counts. BERT-base has random weights. Startup in workerd is measured from outside
+ * the process, in wall-clock time.
  */
 import { cpus, loadavg } from "node:os";
 import { parseArgs } from "node:util";

@@ -1,5 +1,5 @@
 /**
- * Runs a benchmark by name. Each prints its usage if its arguments are wrong:
+ * Runs a benchmark by name. A benchmark prints its usage if its arguments are wrong:
  *
  *     npm run bench -- <name> …
  */

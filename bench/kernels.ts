@@ -1,13 +1,14 @@
 /**
- * Times every kernel of the WebAssembly engine in the shapes of some encoders, for both builds:
+ * Times every kernel of the WebAssembly engine with the matrix sizes of some encoders, for both builds:
  *
  *     npm run bench:kernels -- [--json]
  *
- * - Times are medians of one call, over interleaved rounds. Other programs slow calls of several milliseconds most.
- * - Operands stay in the caches. In a forward pass, weights do not.
- * - Rates are multiply–adds, or written numbers, per nanosecond.
- * - "of peak" is the share of the machine's peak rate of multiply–adds in the same round.
- * - "share" is the share of a forward pass's time.
+ * - Times are medians of one call, over interleaved rounds. Other programs disturb calls of several milliseconds most.
+ * - The operands of a call stay in the caches between calls. In a forward pass, weights do not stay there.
+ * - A rate is the number of multiply–adds per nanosecond. For kernels without multiply–adds, it is the number of
+ *   written numbers per nanosecond.
+ * - "of peak" is the rate divided by the machine's peak rate of multiply–adds, measured in the same round.
+ * - "share" is the kernel's share of the time of a forward pass.
  */
 import { parseArgs } from "node:util";
 import { printJson, printResult, stageLog } from "#sdk/cli/output.ts";

@@ -1,10 +1,10 @@
 /**
- * Compares `bert-edge optimize` with onnxruntime's Python optimizer on the same files, in whole processes and
- * interleaved rounds:
+ * Compares `bert-edge optimize` with onnxruntime's Python optimizer on the same files:
  *
  *     npm run bench:optimize -- model.onnx [more.onnx …]
  *
- * Seconds are medians. Python's rows say "did not run" if `python3` has no onnxruntime.
+ * In each round, every tool runs once in a new process. Seconds are the time of the whole process, as a median over the
+ * rounds. Python's rows say "did not run" if `python3` has no onnxruntime.
  */
 import { mkdtemp, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";

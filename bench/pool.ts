@@ -3,7 +3,8 @@
  *
  *     npm run bench:pool
  *
- * Times are medians of interleaved rounds. Other programs take cores from the pool, so the machine's load is printed.
+ * Times are medians of interleaved rounds. The machine's load is printed, because other programs take cores from the
+ * threads.
  */
 import { availableParallelism, loadavg } from "node:os";
 import { probeTexts } from "#sdk/compile/accuracy/probe-texts.ts";

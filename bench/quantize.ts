@@ -1,13 +1,14 @@
 /**
- * Compares `bert-edge quantize` with onnxruntime's `quantize_dynamic` in Python on the same model, in whole processes
- * and interleaved rounds:
+ * Compares `bert-edge quantize` with onnxruntime's `quantize_dynamic` in Python on the same model. In each round, every
+ * tool runs once in a new process:
  *
  *     npm run bench:quantize -- <model.onnx or folder> [--tokenizer <folder> [--sts <tsv>]] [--json]
  *
- * - Python gets a Hugging Face folder as a float32 file.
- * - Seconds and memory are medians, each followed by the median ratio to Python's default in the same round.
- * - Cosines compare with the float32 model, on texts if there is a tokenizer and on random tokens if not.
- * - Milliseconds are for one text on onnxruntime-node with one thread, followed by the speedup over float32.
+ * - A Hugging Face folder is converted to a float32 ONNX file for Python.
+ * - Seconds and memory are medians. Each is followed by the median of its ratio to Python's default in the same round.
+ * - Cosines compare the quantized model's vectors with those of the float32 model. The inputs are texts if there is a
+ *   tokenizer, and random tokens if not.
+ * - Milliseconds are the time of one text on onnxruntime-node with one thread, followed by the speedup over float32.
  */
 import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -58,7 +59,7 @@ async function measure(model: string): Promise<{ original: Figures; lines: Line[
   await mkdir(staged);
   const original = await subprocess<string>("stage", [model, staged]);
   const scoreOf = (file: string) => subprocess<Score>("score", [{ original, file, ...texts } satisfies ScoreTask]);
-  log.stage("score float32"); // comes first, because it fails fast if the tokenizer or the pairs are not usable
+  log.stage("score float32"); // first, so that a wrong tokenizer or wrong pairs fail at once
   const score = await scoreOf(original);
 
   const subject = { source: model, original, ...texts };
@@ -93,8 +94,8 @@ function failureOf(error: unknown): Failure {
 }
 
 /**
- * Runs the function of a module in ./quantize in a subprocess. This process loads no models, because their memory would
- * count for `runTool`.
+ * Runs the function of a module in ./quantize in a subprocess. This process must not load models, because Linux would
+ * add its memory to the peak memory that `runTool` measures.
  */
 function subprocess<T>(name: "stage" | "score" | "time", args: readonly unknown[]): Promise<T> {
   const module = new URL(`./quantize/${name}.ts`, import.meta.url).href;

@@ -30,8 +30,8 @@ export const bertEdge = (name: string): string[] => [
 export const python = (script: string): string[] => ["python3", "-B", join(import.meta.dirname, script)];
 
 /**
- * Runs a command that prints a JSON object with `peakRssMB` at the end of its output. Linux includes the caller's
- * memory at that moment, so callers keep models in subprocesses.
+ * Runs a command that prints a JSON object with `peakRssMB` at the end of its output. Linux also counts the memory that
+ * this process uses when it starts the command, so callers must load models in subprocesses.
  */
 export async function runTool(command: readonly string[], args: readonly string[]): Promise<Run | Failure> {
   const [program = "", ...first] = command;
@@ -49,7 +49,7 @@ export async function runTool(command: readonly string[], args: readonly string[
 }
 
 /**
- * Returns the error line that both tools print. If there is none, returns the last line, where Python puts its message.
+ * Returns the line that starts with "Error". If there is none, returns the last line, where Python puts its message.
  */
 const errorIn = (stderr: string): string | undefined =>
   /^Error .*/m.exec(stderr)?.[0] || stderr.trimEnd().split("\n").at(-1) || undefined;

@@ -4,8 +4,8 @@
  *     npm run build && node bench/tokenizer.ts [folder]
  *
  * - Size of the files in bytes, plain and gzipped.
- * - Startup: medians over new processes. "code" is the time to load the code, "first ids" the time from bytes to token
- * ids.
+ * - Startup: medians over new processes. "code" is the time to load the code. "first ids" is the time from the files'
+ *   bytes to the token ids of the first text.
  * - Memory that is still in use after the first ids.
  * - Speed: texts per second, for the calibration texts and for long texts of 512 tokens.
  */
@@ -39,7 +39,7 @@ const names = ["packed", "json"] as const;
 
 const median = (numbers: readonly number[]): number => numbers.toSorted((a, b) => a - b)[numbers.length >> 1] as number;
 const sum = (numbers: readonly number[]): number => numbers.reduce((a, b) => a + b, 0);
-/** Measures both kinds in interleaved rounds, and returns the medians. */
+/** Measures both tokenizers in interleaved rounds, and returns the medians. */
 const inTurn = (rounds: number, measure: (name: (typeof names)[number]) => number[]) => {
   const all = Array.from({ length: rounds }, () => names.map(measure));
   return names.map(

@@ -24,7 +24,7 @@ import { ortNodeEngine } from "#sdk/runtime/engine/ort-node/index.ts";
 import { withHead } from "#sdk/runtime/engine/with-head.ts";
 import { type Row, sections } from "./rows.ts";
 
-/** Measurements of a row. A measurement without data is absent. */
+/** Measurements of a row. A task that was not measured has no property. */
 export interface Result {
   readonly sts?: number;
   readonly meanCosine?: number;
@@ -91,8 +91,8 @@ async function computer({ engine }: Row, model: TextModel, graph: Graph) {
 const ortSession = (graph: Graph) => ortNodeEngine({ threads: 1 }).load(oneModel(encodeOnnx(graph)));
 
 /**
- * Opens a session on the edge engine. If the engine has no kernels for the graph, opens one on the reference kernels,
- * which compute the same bits.
+ * Opens a session of our engine. If our engine has no kernels for the graph, opens a session of the reference kernels,
+ * which compute the same result to the last bit.
  */
 async function edgeSession(model: TextModel, graph: Graph) {
   const size = { maxTokens: model.maxTokens, vocabulary: model.config.vocabularySize };

@@ -20,12 +20,12 @@ interface Subject {
   readonly batches: readonly TokenBatch[];
 }
 
-/** One choice of precision. STS-B is always measured; the other tasks are optional. */
+/** A precision to measure. Every row is measured on STS-B. `retrieval` and `classification` add these two tasks. */
 export interface Row {
   /** Stable key of the result in docs/accuracy.json. */
   readonly id: string;
   readonly title: string;
-  /** `edge` is the edge engine, or its reference kernels if the engine has no kernels for this precision. */
+  /** `edge` is our engine, or the reference kernels if our engine has no kernels for this precision. */
   readonly engine: "edge" | "onnxruntime";
   readonly retrieval?: boolean;
   readonly classification?: boolean;
@@ -50,8 +50,8 @@ const quantized =
     quantizeGraph(fused, scheme(weightQuantizer(rounding, statistics)));
 
 /**
- * Smooths the activations with statistics of texts or with layer normalization gains, and quantizes the graph with a
- * scheme.
+ * Smooths the activations, and then quantizes the graph with a scheme. The smoothing uses either the activation
+ * statistics of texts or the gains of the layer normalizations.
  */
 const smoothed =
   (

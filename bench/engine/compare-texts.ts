@@ -9,7 +9,7 @@ const head: VectorHead = { pooling: "mean", normalize: true };
 
 export interface Comparison {
   readonly model: ModelName;
-  /** Number of tokens of each text. All texts are one request. */
+  /** Number of tokens of each text. All texts are computed in one call. */
   readonly tokens: readonly number[];
   readonly rival: Rival;
   /** The engine whose time is the numerator of the ratio. */
@@ -17,8 +17,8 @@ export interface Comparison {
 }
 
 /**
- * Compares our engine with another engine on one batch of texts. Uses the model form that the other engine runs
- * fastest.
+ * Compares our engine with another engine on one batch of texts. The other engine runs all of its forms of the model,
+ * and the fastest form counts.
  */
 export const compareTexts =
   ({ model, tokens, rival, over }: Comparison) =>
@@ -50,8 +50,8 @@ export const compareTexts =
   };
 
 /**
- * Makes token ids that are spread over the vocabulary. Their meaning does not affect the time, but repeated ids would
- * stay in the caches.
+ * Makes token ids that are spread over the vocabulary. The choice of ids does not change the computation, but the
+ * embeddings of repeated ids would stay in the caches.
  */
 const text = (length: number, index: number, vocabulary: number): TokenIds =>
   Int32Array.from({ length }, (_, i) => ((i + index) * 7919 + length) % vocabulary);

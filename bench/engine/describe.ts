@@ -2,7 +2,7 @@ import { table } from "#sdk/cli/output.ts";
 import type { Measured } from "./measured.ts";
 import type { Asked, Row } from "./rows.ts";
 
-/** A row with its measurements. `reached` is true if the figure meets the target. */
+/** A row with its measurements. `reached` is true if the figure meets the limit. */
 export interface Result extends Omit<Row, "measure">, Measured {
   readonly reached: boolean;
 }

@@ -8,7 +8,7 @@ export interface Encoder extends Pick<EngineSession, "run" | "release"> {
   readonly name: string;
 }
 
-/** An engine, and the model forms that it may run fastest. */
+/** An engine, and the forms of a model that it runs in a comparison. The fastest form counts. */
 export interface Rival {
   readonly name: string;
   readonly forms: readonly Form[];

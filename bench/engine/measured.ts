@@ -1,6 +1,6 @@
 /** The measurements of a row. */
 export interface Measured {
-  /** The number that is compared with the target: a ratio or a size. */
+  /** The number that is compared with the limit: a ratio or a size. */
   readonly figure: number;
   readonly ours: string;
   readonly other?: string;

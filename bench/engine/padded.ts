@@ -4,7 +4,7 @@ import { type EngineSession, oneModel } from "#sdk/runtime/engine/engine.ts";
 import { runPadded } from "#sdk/runtime/engine/ort-run.ts";
 import { withHead } from "#sdk/runtime/engine/with-head.ts";
 
-/** Opens a model in onnxruntime-web that computes all texts in one call, padded to the longest text. */
+/** Opens a model in onnxruntime-web. Its `run` pads all texts to the longest text, and computes them in one call. */
 export async function openPadded(file: Uint8Array<ArrayBuffer>): Promise<Pick<EngineSession, "run" | "release">> {
   // Load and release the model once: this initializes onnxruntime's WebAssembly from local files.
   await (await (await engineOnThisMachine("ort-web")).load(oneModel(file))).release();

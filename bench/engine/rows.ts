@@ -9,7 +9,7 @@ import { memoryInUse } from "./workerd/memory-in-use.ts";
 /** A limit, and optionally a stricter goal. */
 export type Asked = ({ readonly least: number } | { readonly most: number }) & { readonly aim?: number };
 
-/** A measurement of the engine, and its target. */
+/** A measurement of our engine, and the limit for its figure. */
 export interface Row {
   /** Name for --only. */
   readonly name: string;

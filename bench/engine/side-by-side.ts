@@ -1,15 +1,15 @@
 import { median } from "../run-tool.ts";
 
-/** Range of the number of rounds. The time budget decides within it. */
+/** Minimum and maximum number of rounds. Within this range, as many rounds run as fit into BUDGET_MS. */
 const ROUNDS = { min: 5, max: 21 };
 const BUDGET_MS = 30_000;
 
-/** Time in which V8 compiles the code with its optimizing compiler. */
+/** Duration of the warm-up, in which V8 compiles the code with its optimizing compiler. */
 const WARM_UP_MS = 1000;
 /** Minimum time of a sample, so that the clock is precise enough. */
 const SAMPLE_MS = 30;
 
-/** Rivals that take this many times as long as the fastest rival are left out of the rounds. */
+/** Rivals that take at least this many times as long as the fastest rival are not timed in the rounds. */
 const MAX_SLOWDOWN = 1.5;
 
 /** One of the implementations that are compared. */
@@ -26,15 +26,18 @@ export interface Times {
   readonly rivals: ReadonlyMap<Contender, Samples>;
 }
 
-/** Returns the CPU time of this process. It has one busy thread, and other programs on the machine do not count. */
+/**
+ * Returns the CPU time of this process. Only one thread is busy, so CPU time measures its work, without the time that
+ * other programs on the machine take.
+ */
 function milliseconds(): number {
   const { user, system } = process.cpuUsage();
   return (user + system) / 1000;
 }
 
 /**
- * Times all contenders in interleaved rounds. Each runs once untimed first, because the others have replaced its data
- * in the caches.
+ * Times all contenders in interleaved rounds. In each round, a contender first runs once without being timed, because
+ * the contenders before it have replaced its data in the caches.
  */
 export async function timeSideBySide(ours: Contender, rivals: readonly Contender[]): Promise<Times> {
   const all = [ours, ...rivals];

@@ -13,8 +13,8 @@ import { Trace } from "#sdk/compile/rewrite/trace.ts";
 type File = Uint8Array<ArrayBuffer>;
 
 /**
- * Encodes a model for an engine, in each form. Weights are quantized without calibration, which does not change the
- * time.
+ * Functions that encode a model as a file for an engine, by form. A form is a choice of file format and precision.
+ * Weights are quantized without calibration, because calibration does not change the time of a run.
  */
 const forms = {
   wasm: ({ model, fused }: Graphs) => packed(model, precisions["int8-edge"](fused)()),
@@ -33,7 +33,7 @@ interface Graphs {
   readonly plain: Graph;
 }
 
-/** A model in all forms. A form is made when it is first requested. */
+/** A model that can be encoded in every form. Each file is made when it is first requested. */
 export interface Subject {
   readonly model: TextModel;
   file(form: Form): Promise<File>;
@@ -55,6 +55,9 @@ export async function openSubject(folder: string): Promise<Subject> {
   };
 }
 
-/** Encodes a program for the maximum length of the position table. sentence-transformers' files set lower maxima. */
+/**
+ * Encodes a program for the maximum length that the position table allows. The files of sentence-transformers often set
+ * a smaller maximum, which does not apply here.
+ */
 const packed = ({ config }: TextModel, graph: Graph): Promise<File> =>
   encodeProgram(graph, { maxTokens: maxTokensOf(config), vocabulary: config.vocabularySize });

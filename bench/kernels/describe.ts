@@ -28,7 +28,7 @@ function cellsOf({ timings, work, unit, times }: KernelRow, build: Build, forwar
 const forwardSeconds = (rows: readonly KernelRow[], build: Build): number =>
   rows.reduce((sum, { timings, times }) => sum + times * timings[build].seconds, 0);
 
-/** Formats the first three sizes of a shape. The others follow from them. */
+/** Formats the first three sizes of a shape. The other sizes follow from these three. */
 const sizesOf = (shape: object): string =>
   Object.entries(shape)
     .filter(([, value]) => Number.isInteger(value))

@@ -12,7 +12,7 @@ export const ROUNDS = 21;
 /** Time of one call: medians over all rounds. */
 interface Timing {
   readonly seconds: number;
-  /** Share of the machine's peak rate; undefined for kernels without multiply–adds. */
+  /** Rate as a share of the machine's peak rate; undefined for kernels without multiply–adds. */
   readonly ofPeak: number | undefined;
 }
 
@@ -23,12 +23,12 @@ export interface KernelRow {
   /** Number of calls in one forward pass. */
   readonly times: number;
   readonly unit: KernelCase<unknown>["unit"];
-  /** Multiply–adds, or written numbers, of one call. */
+  /** Number of multiply–adds, or of written numbers, in one call. `unit` tells which. */
   readonly work: number;
   readonly timings: Readonly<Record<Build, Timing>>;
 }
 
-/** Times every kernel in an encoder's shapes. Each round measures the machine's peak rate, then both builds in turn. */
+/** Times every kernel with the shapes of an encoder. Each round measures the machine's peak rate, then both builds. */
 export function measureEncoder(
   encoder: EncoderSizes,
   machines: Readonly<Record<Build, KernelMachine>>,

@@ -20,7 +20,7 @@ interface Peak {
   sample(): number;
 }
 
-/** Peak loops: integers with the relaxed dot product, floats with a multiplication and an addition. */
+/** Peak loops by unit. Integers use the relaxed dot product; floats use a multiplication and an addition. */
 export type Peaks = Partial<Record<KernelCase<unknown>["unit"], Peak>>;
 
 export async function openPeaks(): Promise<Peaks> {

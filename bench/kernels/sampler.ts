@@ -1,12 +1,12 @@
 /** Duration of a sample. It is long enough for the clock, and too short for the CPU to change its frequency. */
 const SAMPLE_MS = 1;
-/** Time in which V8 compiles the code with its optimizing compiler. */
+/** Duration of the warm-up, in which V8 compiles the code with its optimizing compiler. */
 const WARM_UP_MS = 50;
 
 /**
- * Warms `run` up.
+ * Runs `run` until V8 has compiled it with its optimizing compiler.
  *
- * @returns a function that takes a sample: the seconds of one call
+ * @returns a function that measures one sample and returns the seconds of one call
  */
 export function sampler(run: () => void): () => number {
   const begin = performance.now();

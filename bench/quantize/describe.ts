@@ -19,7 +19,7 @@ interface Column {
   readonly cell: (figures: Figures) => string | undefined;
 }
 
-/** Formats a table of the measurements of the original and of every row. */
+/** Formats a table of the measurements of the original model and of every row. */
 export function describe(original: Figures, lines: readonly Line[]): string {
   const all: Line[] = [{ title: "float32", ...original }, ...lines];
   const used = columns(original).filter(({ cell }) => all.some((line) => "score" in line && cell(line) !== undefined));

@@ -2,7 +2,10 @@ import { join } from "node:path";
 import { type Failure, isRun, median, type Run, runTool } from "../run-tool.ts";
 import { BASELINE, type Row } from "./rows.ts";
 
-/** Time and memory to make a file: medians over rounds, and medians of the ratio to the baseline. */
+/**
+ * Time and memory that a row needs to make its file: medians over the rounds. The ratios are medians of the ratio to
+ * the baseline in the same round.
+ */
 export interface Cost {
   readonly seconds: number;
   readonly peakRssMB: number;

@@ -15,11 +15,11 @@ export interface Row {
   readonly title: string;
   readonly command: readonly string[];
   readonly args: (out: string) => string[];
-  /** False for half precision: CPUs convert it to float32. */
+  /** False for fp16, because CPUs convert float16 to float32. */
   readonly isTimed: boolean;
 }
 
-/** Title of the row to which the memory and time of all rows are compared. */
+/** Title of the row with which the time and memory of all rows are compared. */
 export const BASELINE = "Python quantize_dynamic";
 
 const PYTHON_PARTS = "import onnx, onnxruntime.quantization";
@@ -27,7 +27,8 @@ const PYTHON_PARTS = "import onnx, onnxruntime.quantization";
 export const hasPython = (): boolean => spawnSync("python3", ["-c", PYTHON_PARTS]).status === 0;
 
 /**
- * Rows of bert-edge. They skip parity, which Python's tool does not have; int8-static needs it to choose its ranges.
+ * Rows that run bert-edge. They skip the measurement of parity, because Python's tool does not measure it. Only
+ * int8-static measures parity, because it chooses the ranges of activations by parity.
  */
 export function bertEdgeRows({ source, tokenizer }: Subject): Row[] {
   const row = (title: string, mode: string, ...options: string[]): Row => ({

@@ -18,7 +18,7 @@ export interface Score extends Pick<Parity, "meanCosine" | "minCosine"> {
   readonly nodes: number;
   /** File size, external data included. */
   readonly bytes: number;
-  /** Spearman correlation × 100. */
+  /** Spearman correlation on STS-B, × 100. */
   readonly sts?: number;
 }
 
@@ -27,7 +27,7 @@ export interface ScoreTask {
   readonly file: string;
   /** Folder of tokenizer.json. Without it, the files are compared on random tokens. */
   readonly tokenizer?: string;
-  /** A file in the format of STS-B. It needs the tokenizer. */
+  /** File with sentence pairs in the format of STS-B. It can only be used with a tokenizer. */
   readonly sts?: string;
 }
 

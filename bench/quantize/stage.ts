@@ -13,7 +13,8 @@ import { decodeModel } from "#sdk/compile/proto/decode-model.ts";
 export async function stage(source: string, folder: string): Promise<string> {
   const { graph, envelope } = await readModelSource(source);
   if ((await stat(source)).isDirectory()) {
-    // Python quantizes only MatMuls with constant weights. This graph still transposes weights, which exporters fold.
+    // Python's tool quantizes only MatMuls with constant weights. In this graph, Transpose nodes still change the
+    // weights; exporters fold these nodes.
     await foldConstants(graph);
     const path = join(folder, "float32.onnx");
     await writeOnnx(path, graph, envelope);

@@ -5,7 +5,7 @@ import type { TokenIds } from "#sdk/runtime/engine/engine.ts";
 import { median } from "../run-tool.ts";
 import { type Encoder, openEncoder, vocabularyOf } from "./encoder.ts";
 
-/** Milliseconds per text, by its number of tokens. */
+/** Milliseconds per text, by the number of tokens in the text. */
 export type Times = Readonly<Record<number, number>>;
 
 const TOKENS = [16, 128] as const;
@@ -13,13 +13,13 @@ const TOKENS = [16, 128] as const;
 /** Enough rounds for a stable median while other programs run. */
 const ROUNDS = 31;
 
-/** Used if the token embedding table is not found. Every BERT has a larger vocabulary. */
+/** Vocabulary size if the token embedding table is not found. Every BERT has a larger vocabulary. */
 const MIN_VOCABULARY = 1000;
 
 /**
  * Times files in interleaved rounds. The first file is the original.
  *
- * @returns times by file, without files that do not run; `score` reports why
+ * @returns times by file. Files that do not run are absent; `score` reports why they do not run.
  */
 export async function time(files: readonly string[]): Promise<Record<string, Times>> {
   const graph = fromOnnx(await readOnnx(files[0] ?? ""));

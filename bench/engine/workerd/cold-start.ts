@@ -6,15 +6,15 @@ import { publishForm } from "./publish-form.ts";
 import { startWorker, vectorsOf, type WorkerOptions } from "./running-worker.ts";
 import { type WorkerName, workerModules } from "./worker-modules.ts";
 
-/** A multiple of the number of orders, so that each order runs equally often. */
+/** Number of rounds. It is a multiple of the number of orders, so that each order runs equally often. */
 const ROUNDS = 24;
 
 /**
- * A text of frequent words. Our engine answers when the embeddings of a text's tokens have arrived; half of the sentences
- * in STS-B have a rarer word.
+ * A text of typical words: half of the sentences in STS-B contain a rarer word. The words matter because our engine
+ * answers as soon as the embeddings of the text's tokens have arrived.
  */
 const TYPICAL = "Is the shepherd in the driveway?";
-/** A word whose embedding is in one of the last rows of the table. */
+/** A word whose embedding is in one of the last rows of the token embedding table. */
 const RARE = "Necessitated";
 
 const cases = {
@@ -27,8 +27,9 @@ type Case = keyof typeof cases;
 const names = Object.keys(cases) as Case[];
 
 /**
- * Latin square: each case follows every other case equally often, and comes first equally often. The previous process
- * may still be shutting down.
+ * Orders of the cases in a round. The orders form a Latin square: each case comes first equally often, and follows
+ * every other case equally often. The order matters because the process of the previous case may still be shutting
+ * down.
  */
 const orders = [
   ["none", "wasm", "ort-web", "wasm, rare word"],
@@ -37,17 +38,18 @@ const orders = [
   ["ort-web", "none", "wasm, rare word", "wasm"],
 ] as const satisfies readonly (readonly Case[])[];
 
-/** Milliseconds of one start, measured from outside: inside a Worker, the clock stands still during computation. */
+/**
+ * Times of one start in milliseconds. They are measured from outside the Worker, because the clock inside a Worker
+ * stands still during computation.
+ */
 interface Start {
-  /** From the start of the process until it accepts requests. The Worker's code has been evaluated by then. */
+  /** From the start of the process until the Worker accepts requests. By then, the Worker's code has been evaluated. */
   readonly ready: number;
   /** From the first request to its answer. */
   readonly request: number;
 }
 
-/**
- * Measures the time to the first vector of a Worker in a new process. Subtracts the time of a Worker without a model.
- */
+/** Measures the time to the first vector of a Worker in a new process, minus the time of a Worker without a model. */
 export async function coldStart(context: Context): Promise<Measured> {
   const subject = await context.subject("given");
   const folder = join(context.folder, "cold");

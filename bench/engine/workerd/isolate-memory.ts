@@ -3,8 +3,9 @@ import type { RunningWorker } from "./running-worker.ts";
 
 /** Bytes of an isolate after garbage collection. */
 export interface IsolateMemory {
-  /** Reserved size of JavaScript's heap. `embedder` is the memory that workerd keeps for its objects. */
+  /** Reserved size of JavaScript's heap. */
   readonly heap: number;
+  /** Memory that workerd uses for its own objects. */
   readonly embedder: number;
   /** Size of all array buffers, including WebAssembly memory. */
   readonly buffers: number;
@@ -21,8 +22,8 @@ interface HeapUsage {
 }
 
 /**
- * Reads the memory of an isolate from the inspector. Its `Runtime.getHeapUsage` does not include WebAssembly memory, so
- * the array buffers are taken from a heap snapshot.
+ * Reads the memory of an isolate from the inspector. The inspector's `Runtime.getHeapUsage` does not include
+ * WebAssembly memory, so the sizes of the array buffers are read from a heap snapshot.
  */
 export async function isolateMemory(worker: RunningWorker): Promise<IsolateMemory> {
   const socket = new WebSocket(await worker.inspector());
@@ -49,8 +50,8 @@ export async function isolateMemory(worker: RunningWorker): Promise<IsolateMemor
       const waiting = answered.finally(() => {
         isAnswered = true;
       });
-      // Keep sending requests: the isolate runs inspector commands during a request, and one request may come too
-      // early.
+      // Keep sending requests: the isolate runs inspector commands only during a request, and one request may end
+      // before the command arrives.
       while (!isAnswered) await Promise.race([waiting, worker.health(), late.promise]);
       return await answered;
     } finally {

@@ -14,7 +14,10 @@ const LONG = SHORT.repeat(200);
 export interface Load {
   readonly model: ModelName;
   readonly form: Form;
-  /** Limit in MB. The figure is the free memory below it; without a limit, the used memory. */
+  /**
+   * Memory limit in MB. If it is given, the figure is the free memory below the limit. If not, the figure is the used
+   * memory.
+   */
   readonly limit?: number;
 }
 

@@ -1,2 +1,2 @@
-/** A Worker without a model: the cost of workerd and of a request. */
+/** A Worker without a model, to measure the time that workerd and a request take without it. */
 export default { fetch: (): Response => new Response() };

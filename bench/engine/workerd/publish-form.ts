@@ -23,9 +23,9 @@ export interface Publication extends Pick<Target, "engine" | "precision"> {
 }
 
 /**
- * Publishes one form of a model to the bucket in a folder, as the model of an edge target.
+ * Publishes one form of a model to the bucket in a folder. The form becomes the `edge` target of the artifact.
  *
- * @returns its parity with float32
+ * @returns the parity of the form with float32
  */
 export async function publishForm(publication: Publication, folder: string): Promise<Parity> {
   const { subject, form, name, engine, precision } = publication;

@@ -20,11 +20,11 @@ export interface WorkerOptions {
   readonly modules: V4ModuleDefinition[];
   /** The model's name in the bucket. */
   readonly model: string;
-  /** Folder in which the bucket is kept. */
+  /** Folder in which workerd stores the bucket. */
   readonly folder: string;
 }
 
-/** Starts a Worker in its own workerd process. It has had no request yet. */
+/** Starts a Worker in a workerd process of its own. The Worker has not received a request yet. */
 export async function startWorker({ modules, model, folder }: WorkerOptions): Promise<RunningWorker> {
   const workerd = new Miniflare(
     convertV4MiniflareOptions({
