@@ -39,11 +39,11 @@ const generic = ({ rules: [pattern], obstacle }: Leftover, node: Node): UnfusedR
         why: `${node.opType} is part of this pattern, but the nodes around it do not match`,
       };
 
-/** Recognizes an unfused sub-layer by its most characteristic node. */
+/** Recognizes an unfused sub-layer by a typical node, such as Erf for GELU. */
 function decomposed(node: Node): Leftover | undefined {
   if (node.domain !== "") return undefined;
   switch (node.opType) {
-    // A softmax may also consist of several nodes.
+    // A softmax may also be written as several nodes, with an Exp among them.
     case "Exp":
     case "Softmax": {
       const after = readers(node, (reader) => !ends.test(reader.opType));
@@ -82,7 +82,10 @@ const isComputedProduct = ({ opType, inputs, outputs: [product] }: Node): boolea
 
 const isOne = (value: Value | undefined) => value !== undefined && uniformValue(value) === 1;
 
-/** Whether a value is mean((x − mean(x))²) + ε. Without mean(x) it is an RMS normalization, which is not fused. */
+/**
+ * Whether a value is mean((x − mean(x))²) + ε. Without − mean(x), the value belongs to an RMS normalization, which has
+ * no fusion.
+ */
 function isVariance(value: Value | undefined): boolean {
   const { inputs = [] } = value?.producer?.is("Add") ? value.producer : {};
   return (
@@ -101,7 +104,7 @@ function isCentredSquare(value: Value | undefined): boolean {
   return (base?.is("Cast") ? base.inputs[0]?.producer : base)?.is("Sub") === true;
 }
 
-/** Returns the nodes that read this one, directly or through nodes that satisfy `passes`. */
+/** Returns the nodes that read the output of `node`, directly or through nodes that satisfy `passes`. */
 function readers(node: Node, passes: (node: Node) => boolean): Node[] {
   const found = new Set<Node>();
   const stack = [node];

@@ -17,8 +17,8 @@ export interface HeadLayout {
 
 /**
  * Recognizes how a value [batch, heads, sequence, size], or its transpose on the last two axes, was split from a tensor
- * [batch, sequence, width]. If batch and heads are one axis, a later tensor may look like a batch of single heads; so the
- * search returns the earliest tensor that fits.
+ * [batch, sequence, width]. If several tensors on the way fit, the earliest counts: when batch and heads share an axis,
+ * a later tensor can look like a larger batch with a single head.
  */
 export function splitHeads(value: Value, transposed: boolean): HeadLayout | undefined {
   const rank = value.shape?.length ?? 0;
@@ -27,7 +27,8 @@ export function splitHeads(value: Value, transposed: boolean): HeadLayout | unde
   for (const source of movementSources(value).reverse()) {
     const width = source.shape?.at(-1);
     if (source.shape?.length !== 3 || typeof width !== "number") continue;
-    // Compares the symbols too. At the short sample length, a slice of the first tokens may contain the whole text.
+    // Compares the symbols of the sequence axis too. For a short sample length, the slice of the first tokens and the
+    // whole text have the same index map.
     if (!sameDim(value.shape?.at(transposed ? -1 : -2), source.shape[1])) continue;
     const sizes = new SampleSizes();
     const from = sizes.of(source.shape);
@@ -61,7 +62,7 @@ export function splitHeads(value: Value, transposed: boolean): HeadLayout | unde
 /**
  * Finds the value that merges heads [batch, heads, sequence, size] into [batch, sequence, heads · size].
  *
- * @param count number of heads; needed because batch and heads may be one axis
+ * @param count number of heads; the shape does not show it if batch and heads share an axis
  */
 export function mergedHeads(context: Value, count: number): Value | undefined {
   const size = context.shape?.at(-1);
@@ -72,7 +73,7 @@ export function mergedHeads(context: Value, count: number): Value | undefined {
       return value;
     for (const user of value.users) if (movedInput(user) === value) next.push(user.output);
   }
-  // With a single head, the value may be merged already.
+  // With a single head, `context` itself may have the merged shape already.
   return count === 1 && isMerged(context, context, count, size) ? context : undefined;
 }
 

@@ -13,12 +13,12 @@ export interface IndexMap {
 }
 
 /**
- * Sample sizes for symbols: different primes, so that axes cannot be confused. A slice may cover an axis of such a small
- * size completely, so callers compare symbols too.
+ * Sample sizes for symbols: different primes, so that axes cannot be confused. The sizes are so small that a slice may
+ * cover a whole axis. So callers compare symbols too.
  */
 const sizes = [2, 3, 5, 7, 11, 13];
 
-/** Maximum elements to follow. Long fixed sequences would take too much time. */
+/** Maximum elements to follow. Larger tensors, from long fixed sequences, would take too much time. */
 const MAX_ELEMENTS = 1 << 22;
 
 /** Assigns sample sizes to symbols. A symbol has the same size in all shapes. */

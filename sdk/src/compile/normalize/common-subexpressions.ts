@@ -55,14 +55,14 @@ function mergeConstants(graph: Graph): void {
   }
 }
 
-/** Number of leading bytes that are compared first. They differ for most pairs of constants. */
+/** Number of leading bytes that are compared first. Most different constants differ in these bytes. */
 const SAMPLE = 32;
 
 const samples = new WeakMap<Tensor, string>();
 
 /**
  * Returns the type, shape and first bytes of a tensor as a key. Caches the key, because each access to a lazy tensor
- * computes it.
+ * loads or computes its bytes again.
  */
 function sampleOf(tensor: Tensor): string {
   const first = () => reading(tensor, ({ data }) => data.subarray(0, SAMPLE).join());

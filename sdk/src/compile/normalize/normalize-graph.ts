@@ -16,7 +16,7 @@ const MAX_ROUNDS = 16;
  * exporter.
  */
 export async function normalizeGraph(graph: Graph, trace: Trace, questions: Questions): Promise<void> {
-  // Folding constants makes more sizes known, and known sizes make more constants.
+  // Repeats the steps: folding constants makes more sizes known, and known sizes allow more folding.
   let before = -1;
   for (let round = 0; round < MAX_ROUNDS && before !== graph.nodes.size; round++) {
     before = graph.nodes.size;

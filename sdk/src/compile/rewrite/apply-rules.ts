@@ -15,8 +15,8 @@ const MAX_ROUNDS = 64;
 /**
  * Applies rules to a graph until none matches. Each node is rewritten by the first rule that applies to it.
  *
- * Refuses a match if a node outside of it reads an intermediate value, because the rewrite removes that value. `trace`
- * records why rules did not apply.
+ * Refuses a match if a node outside the match reads one of its intermediate values, because the rewrite removes these
+ * values. `trace` records why rules did not apply.
  */
 export function applyRules(graph: Graph, rules: readonly Rule[], trace: Trace, questions: Questions): void {
   const byRoot = new Map<string, Rule[]>();
@@ -40,7 +40,7 @@ export function applyRules(graph: Graph, rules: readonly Rule[], trace: Trace, q
 }
 
 function applyRule(graph: Graph, rule: Rule, root: Node, trace: Trace, questions: Questions): boolean {
-  // Nothing to replace: the node may stay in the graph only for its other outputs.
+  // Skips a node whose first output is unused. Such a node is in the graph only for its other outputs.
   const [first] = root.outputs;
   if (!first || isCaptured(first) || !graph.isUsed(first)) return false;
   const miss: NearMiss = { depth: 0, node: undefined, why: "" };
@@ -105,7 +105,7 @@ const isNumber = (dim: Dim | undefined) => typeof dim === "number";
 
 const EMPTY: Match = { values: new Map(), nodes: new Set() };
 
-/** Finds a value inside the match that is read outside of it. */
+/** Finds an intermediate value of the match that a node outside the match reads. */
 function leakOf(graph: Graph, rule: Rule, root: Node, { nodes, values }: Match): Value | undefined {
   const shared = new Set(rule.shared.map((name) => values.get(name)));
   for (const node of nodes) {

@@ -119,7 +119,7 @@ function* matchItems(
   } else if (items.length > 1) fail(miss, partial, value, `found ${describe(value)} instead of ${group.combine}`);
 }
 
-/** Matches all items with the same value, for Pow(x, 2) and Pow(x, 3). */
+/** Matches every item with the same value: Pow(x, 2) is a product of two items, and both must match x. */
 function* matchAll(
   items: readonly Item[],
   value: Value,
@@ -150,7 +150,7 @@ const bound = (partial: Match, name: string, value: Value): Match => ({
 const including = (partial: Match, node: Node): Match => ({ ...partial, nodes: new Set(partial.nodes).add(node) });
 
 function fail(miss: NearMiss | undefined, partial: Match, value: Value, why: string): void {
-  // Counts a wrong number as closer to a match than a wrong operator.
+  // An attempt that fails at a wrong number counts as closer to a match than an attempt that fails at a wrong operator.
   const depth = partial.nodes.size + (partial.nodes.size > 0 && uniformValue(value) !== undefined ? 0.5 : 0);
   if (!miss || depth <= miss.depth) return;
   miss.depth = depth;

@@ -42,7 +42,7 @@ export interface Group {
   readonly combine: string;
   readonly undo: string;
   readonly invert: string;
-  /** Operator for repeated items: x² is x · x. */
+  /** Operator that stands for equal items: Pow(x, 2) is the product x · x. */
   readonly power?: string;
   readonly inverse: (value: number) => number;
 }
@@ -118,7 +118,10 @@ export const bind = (name: string, pattern: Pattern): Pattern => ({ kind: "bound
 
 export const oneOf = (...patterns: readonly Pattern[]): Pattern => ({ kind: "oneOf", patterns });
 
-/** Matches a pattern directly or through a chain of operators of these types. Follows the first input of each. */
+/**
+ * Matches a value that `pattern` matches, or the result of a chain of operators of these types on such a value. The
+ * chain goes through the first input of each operator.
+ */
 export const through = (opTypes: readonly string[], pattern: Pattern): Pattern => ({
   kind: "through",
   opTypes,

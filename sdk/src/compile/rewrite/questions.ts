@@ -3,7 +3,7 @@ import type { Value } from "../graph/node.ts";
 import type { Question } from "./rule.ts";
 
 /**
- * Collects the questions that rules ask about values, to answer them between rounds. Rules stay synchronous, and each
+ * Collects the questions that rules ask about values, to answer them between rounds. So rules can be synchronous. Each
  * value is probed once per question.
  */
 export class Questions {
@@ -17,7 +17,7 @@ export class Questions {
     return undefined;
   }
 
-  /** Answers the questions that were asked since the last call. Returns false if there were none. */
+  /** Answers the questions that were asked since the last call. Returns false if nothing was asked. */
   async answer(graph: Graph): Promise<boolean> {
     const pending = this.#pending;
     this.#pending = [];

@@ -5,7 +5,7 @@ import { elementCount } from "../graph/tensor.ts";
 import { uniformValue } from "../graph/uniform-value.ts";
 import type { Pattern } from "./pattern.ts";
 
-/** The reason why a rule does not apply, and the node that causes it. Users see it in reports. */
+/** The reason why a rule does not apply, and the node that causes this. Users see both in reports. */
 export class Refusal {
   readonly why: string;
   readonly node: Node | undefined;
@@ -34,16 +34,16 @@ export interface Rewrite {
   ask<T>(question: Question<T>, value: Value): T | undefined;
 }
 
-/**
- * A question about a value that is answered by computing the value. The rule that asks is tried again when the answer is
- * known.
- */
+/** A question about a value. The answer is found by computing the value. Then the rule that asked is tried again. */
 export interface Question<T> {
   readonly name: string;
   readonly answer: (graph: Graph, value: Value) => Promise<T>;
 }
 
-/** The result of a rule: the value that replaces the root's output, or pairs of a value and its replacement. */
+/**
+ * The result of a rule: the value that replaces the output of the root, or several pairs of a value and its
+ * replacement.
+ */
 type Replacement = Value | readonly (readonly [before: Value, after: Value])[];
 
 export interface Rule {
@@ -53,7 +53,7 @@ export interface Rule {
   readonly roots: readonly string[];
   readonly domain: string;
   readonly pattern: Pattern | undefined;
-  /** Matched values that other nodes may read too, because the rewrite replaces or keeps them. */
+  /** Names of matched values that other nodes may read too, because the rewrite replaces or keeps these values. */
   readonly shared: readonly string[];
   readonly rewrite: (rewrite: Rewrite) => Replacement | Refusal | undefined;
 }

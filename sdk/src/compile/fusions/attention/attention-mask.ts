@@ -10,7 +10,7 @@ import { paddingMask } from "./padding-mask.ts";
 
 /** The mask and bias inputs of a fused attention operator. */
 export interface AttentionMask {
-  /** Attention mask [batch, sequence], int32: 1 for keys to attend to, 0 for padding. */
+  /** Attention mask [batch, sequence], int32: 1 for tokens, 0 for padding. */
   readonly keys: Value | undefined;
   /** Number that is added to the scores of masked keys. */
   readonly fill: number | undefined;
@@ -18,14 +18,15 @@ export interface AttentionMask {
   readonly bias: Value | undefined;
 }
 
-/** Minimum float32, used instead of −∞. With −∞, a query without any key would give NaN. */
+/** Minimum float32, used instead of −∞. With −∞, the softmax gives NaN for a query whose keys are all hidden. */
 const LOWEST = -3.4028234663852886e38;
 
 /**
- * Divides the masks on attention scores into a padding mask and a bias. Padding masks are recognized by their values; all
- * other masks become part of the bias.
+ * Divides the masks on attention scores into a padding mask and a bias. Padding masks are recognized by their values;
+ * all other masks become part of the bias.
  *
- * @param batch batch size of the queries: fused operators do not broadcast a mask over the batch
+ * @param batch batch size of the queries. A padding mask must have the same batch size, because fused operators do not
+ *   broadcast it.
  * @returns undefined until the masks have been probed
  */
 export function attentionMask(
@@ -71,8 +72,8 @@ export function attentionMask(
 }
 
 /**
- * Whether two sizes are equal or may be equal. Exporters sometimes give one size two names, and a mask must fit its
- * scores.
+ * Whether a size of a mask fits a size of its scores. Two different symbols are accepted, because exporters sometimes
+ * give the same size two names.
  */
 const isOneSize = (a: Dim | undefined, b: Dim | undefined): boolean =>
   sameDim(a, b) || (symbolOf(a) !== undefined && symbolOf(b) !== undefined);
@@ -101,7 +102,10 @@ function addedBias(
   return add("Mul", [value, constant(`${root.origin}/factor`, scalar(value, factor))]).output;
 }
 
-/** Where(condition, scores, fill) ≈ scores + Where(condition, 0, fill), because fill is large enough to hide a score. */
+/**
+ * Where(condition, scores, fill) ≈ scores + Where(condition, 0, fill), because both hide the score: `fill` is so
+ * negative that its probability is 0 with or without the score.
+ */
 function selectedBias(
   { add, constant, root }: Rewrite,
   { condition, kept, fill, node }: ScoreMask & { kind: "select" },
@@ -130,11 +134,11 @@ function expandedBias(
   if (full[1] !== 1 && full[1] !== heads) {
     return refuse("the second axis of the bias on the scores is not the heads", bias.producer ?? root);
   }
-  // Expand to [1, 1, 1, 1] only adds leading axes.
+  // Expand to [1, 1, 1, 1] repeats nothing. It only adds leading axes until there are four.
   const ones = constant(`${root.origin}/axes`, int64s(1, 1, 1, 1));
   const four = shape.length === 4 ? bias : add("Expand", [bias, ones]).output;
   if (sameDim(full[2], queries) && sameDim(full[3], keys)) return four;
-  // Repeats a single row for all queries. Supported only for self-attention, which has as many keys as queries.
+  // Repeats a bias with a single row for all queries. Only for self-attention, which has as many keys as queries.
   if (!sameDim(queries, keys) || q.shape?.length !== 4) return unknown;
   const [from, to, one] = [int64s(2), int64s(3), int64s(1, 1)].map((each) => constant(`${root.origin}/square`, each));
   const length = add("Slice", [add("Shape", [q]).output, from, to]).output;

@@ -32,7 +32,7 @@ export interface AttentionScores {
   readonly nodes: readonly Node[];
 }
 
-/** Maximum fill value that hides a key. */
+/** Maximum fill value that counts as hiding a key. */
 const MAX_HIDDEN = -9000;
 
 /**
@@ -68,14 +68,17 @@ export function attentionScores(probabilities: Value, opset: number): AttentionS
   return q && k ? { q, k, transposed: true, scale: matMul.factor, masking, zeroing, guarded, nodes } : undefined;
 }
 
-/** Returns p of Where(isNaN(p), 0, p), which guards rows without any key. */
+/** If a node is Where(isNaN(p), 0, p), returns p. Exporters write this for queries whose keys are all hidden. */
 function behindGuard(node: Node): Value | undefined {
   const [test, yes, no] = node.is("Where") ? node.inputs : [];
   const isGuard = test?.producer?.is("IsNaN") && test.producer.inputs[0] === no && yes && uniformValue(yes) === 0;
   return isGuard ? no : undefined;
 }
 
-/** Returns p of Where(mask, p, 0), which masks probabilities a second time. */
+/**
+ * If a node is Where(mask, p, 0), which masks the probabilities p a second time, returns p and adds the mask to
+ * `zeroing`.
+ */
 function behindZeroing(node: Node, zeroing: ScoreMask[]): Value | undefined {
   if (!node.is("Where")) return undefined;
   const [condition, yes, no] = node.inputs;
@@ -159,5 +162,5 @@ function leadsToScores(value: Value | undefined): boolean {
   return false;
 }
 
-/** Whether a MatMul sums over an axis of size 1, as in the computation of rotary angles. */
+/** Whether a MatMul sums over an axis of size 1. Such a MatMul computes rotary angles, not scores. */
 const isOuterProduct = ({ inputs: [a] }: Node) => a?.shape?.at(-1) === 1;

@@ -15,9 +15,9 @@ const padding = (s: Sketch, mask: Value) =>
   ]);
 const lengthOf = (s: Sketch, x: Value) => s.op("Gather", [s.op("Shape", [x]), s.index(1)]);
 const range = (s: Sketch, x: Value) => s.op("Range", [s.index(0), lengthOf(s, x), s.index(1)]);
-/** Draws a mask that is 0 where a condition holds, and otherwise a number that hides a key. */
+/** Draws a mask that is 0 where a condition holds. Elsewhere, it is a number that hides a key. */
 const filled = (s: Sketch, condition: Value) => s.op("Where", [condition, 0, HIDDEN_SCORE]);
-/** Draws a mask that is 0 for positions inside the length of `other`, and hides the keys after it. */
+/** Draws a mask that is 0 for positions below the length of `other`, and hides the keys at later positions. */
 const within = (s: Sketch, keys: Value, other: Value) =>
   s.op("Unsqueeze", [filled(s, s.op("Less", [range(s, keys), lengthOf(s, other)])), [0, 1, 2]]);
 const other = (s: Sketch) => s.input("other", ["batch", "other_sequence", HIDDEN]);

@@ -26,7 +26,7 @@ const window = (s: Sketch, mask: Value, size: number) => {
   const [i, j] = queriesAndKeys(s, mask);
   return s.op("LessOrEqual", [s.op("Abs", [s.op("Sub", [i, j])]), s.index(size)]);
 };
-/** Draws a mask that is 0 where a condition holds, and otherwise the minimum float32. */
+/** Draws a mask that is 0 where a condition holds. Elsewhere, it is `fill`. */
 const filled = (s: Sketch, condition: Value, fill = LOWEST) => s.op("Where", [condition, 0, fill]);
 const square = (s: Sketch, mask: Value) =>
   s.op("Concat", [[1, 1], ...[1, 1].map((axis) => s.op("Unsqueeze", [sizeOf(s, mask, axis), [0]]))], { axis: 0 });

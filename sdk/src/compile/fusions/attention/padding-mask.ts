@@ -17,7 +17,7 @@ import type { Question } from "../../rewrite/rule.ts";
 export type MaskKind =
   /** The mask has no effect for any input. */
   | { readonly kind: "none" }
-  /** The mask hides the keys for which `input` [batch, sequence] is 0, from every query. */
+  /** The mask hides exactly the keys for which `input` [batch, sequence] is 0, and hides them from every query. */
   | {
       readonly kind: "padding";
       readonly input: Value;
@@ -35,7 +35,10 @@ const MAX_HIDDEN = -9000;
 /** Maximum magnitude of a mask value that leaves a score unchanged. tf2onnx adds 1e-9 to masks. */
 const MAX_VISIBLE = 1e-6;
 
-/** Minimum sequence length of probes. It exceeds attention windows that are computed from several small constants. */
+/**
+ * Minimum sequence length of probes. It is longer than attention windows that a model computes from several small
+ * constants.
+ */
 const LENGTH = 521;
 
 /**
@@ -44,9 +47,9 @@ const LENGTH = 521;
 const MAX_CONSTANT = 1024;
 
 /**
- * Decides whether a value that is added to scores, or selects among them, is a padding mask. Computes it for several
- * masks: full, left-padded, right-padded and scattered. The sequence is longer than every constant in the computation, so
- * that a causal mask or an attention window becomes visible.
+ * Decides whether a mask on attention scores is a padding mask. Computes it from several attention masks: without
+ * padding, padded on the right, padded on the left, and with scattered zeros. The sequence is longer than every
+ * constant in the computation, so that an attention window has an effect and is not mistaken for a padding mask.
  */
 export const paddingMask: Question<MaskKind> = {
   name: "padding mask",
@@ -68,7 +71,10 @@ export const paddingMask: Question<MaskKind> = {
   },
 };
 
-/** Whether a value is used as an index into a table. Masks are probed with 0 and 1 only, which do not cover indices. */
+/**
+ * Whether a value is used as an index into a table. Probes use only 0 and 1, which shows all effects of a mask but not
+ * of an index.
+ */
 const isIndex = (value: Value): boolean =>
   [...value.users].some((user) =>
     user.is("Cast") || movedInput(user) === value
@@ -111,7 +117,7 @@ const probeFixed = (graph: Graph, value: Value, sources: ValueSources, length: n
 
 /**
  * Probes with all unknown lengths equal, and then with different, shorter lengths, because there may be more or fewer
- * keys than queries. The second probe may fail.
+ * keys than queries. If onnxruntime cannot compute the second probe, the first one counts.
  */
 async function probeTwice(
   sources: ValueSources,
@@ -162,7 +168,10 @@ function kindOf(found: Tensor, masks: ReturnType<typeof probeMasks>, input: Valu
   );
 }
 
-/** Makes probe masks. Rows cycle through: all attended, right-padded, left-padded, scattered. */
+/**
+ * Makes attention masks for probes. Each row is one of four kinds, in turn: all 1, padded on the right, padded on the
+ * left, scattered zeros.
+ */
 function probeMasks(batch: number, sequence: number) {
   const data = new Uint8Array(batch * sequence);
   const third = Math.ceil(sequence / 3);
@@ -178,7 +187,9 @@ function probeMasks(batch: number, sequence: number) {
   return { batch, sequence, data };
 }
 
-/** Returns a function that reads a mask as if it were broadcast to [batch, heads, queries, keys]. */
+/**
+ * Returns a function that reads an element of a mask as if the mask were broadcast to [batch, heads, queries, keys].
+ */
 function readBroadcast(mask: Tensor, batch: number, sequence: number) {
   const [b = 1, h = 1, q = 1, k = 1] = [...Array(Math.max(0, 4 - mask.shape.length)).fill(1), ...mask.shape];
   if (

@@ -15,8 +15,8 @@ export type EmbeddingIndices =
   | { readonly kind: "data" };
 
 /**
- * Finds the table [rows, width] if a value consists of its first rows, as in models that slice their position table.
- * Answers null for other values.
+ * If a value consists of the first rows of a constant table [rows, width], answers the table; otherwise null. Some
+ * models slice their position table in this way.
  */
 export const leadingTableRows: Question<Tensor | null> = {
   name: "table rows",
@@ -50,15 +50,17 @@ function isRepeated({ data, shape }: Tensor, table: Tensor, length: number): boo
   );
 }
 
-/** Sequence lengths to probe, in addition to the table's length: short ones for small tables, and a long one. */
+/**
+ * Sequence lengths to probe, in addition to the length of the table: short lengths for small tables, and a long length.
+ */
 const LENGTHS = [5, 7, 521];
 
 /** Maximum rows of a table to probe. */
 const MAX_ROWS = 1 << 14;
 
 /**
- * Decides how an embedding is indexed. Computes the indices for short and long sequences, and for the length of the table
- * and a longer one, because indices may be clamped there.
+ * Decides how an embedding is indexed. Computes the indices for short and long sequences. Also for a sequence as long
+ * as the table and for a longer one, because models may limit indices to the table.
  */
 export const embeddingIndices: Question<EmbeddingIndices> = {
   name: "indices",

@@ -12,7 +12,7 @@ export interface Lookup {
 
 /** The terms of a sum of embeddings, by kind. */
 interface EmbeddingParts {
-  /** Lookups by inputs of the graph, or by values computed from them. */
+  /** Lookups whose ids are inputs of the graph, or are computed from inputs. */
   readonly data: readonly Lookup[];
   /** Vectors that are added to every token. */
   readonly rows: readonly Tensor[];
@@ -81,7 +81,7 @@ function from({ dtype, shape, data }: Tensor, first: number): Tensor {
   return { dtype, shape: [rows - first, width], data: data.subarray((data.length / rows) * first) };
 }
 
-/** Returns [sequence, width] of a table [1 or batch, sequence, width] if it is the same in every batch. */
+/** Returns one batch [sequence, width] of a table [1 or batch, sequence, width]; undefined if the batches differ. */
 function oncePerBatch({ dtype, shape, data }: Tensor): Tensor | undefined {
   const [sequence = 0, width = 0] = shape.slice(-2);
   const bytes = sequence * width * elementSize[dtype];

@@ -28,8 +28,8 @@ export const attentionFusion: Rule = rule("Attention", {
 });
 
 /**
- * Fuses Attention of opset 23 on heads [batch, heads, sequence, size]. That operator returns 0 for a query without any
- * key.
+ * Fuses Attention of opset 23 on heads [batch, heads, sequence, size]. That operator returns 0 for a query whose keys
+ * are all hidden.
  */
 export const standardAttentionFusion: Rule = rule("Attention", {
   roots: ["Attention"],
@@ -97,15 +97,15 @@ function fuse(rewrite: Rewrite, scores: AttentionScores, v: Value) {
 }
 
 /**
- * Replaces NaN by 0 in the output. If a bias is −∞ for all keys of a query, the row becomes NaN. The original graph
- * replaces NaN in the probabilities, which exist only inside the fused operator.
+ * Replaces NaN by 0 in the output. If a bias is −∞ for all keys of a query, the probabilities of this query are NaN.
+ * The original graph replaces them, but in the fused graph, they exist only inside the fused operator.
  */
 function withoutNan({ root, add, constant }: Rewrite, context: Value): Value {
   const zero = constant(`${root.origin}/zero`, zeros(context.dtype, []));
   return add("Where", [add("IsNaN", [context]).output, zero, context]).output;
 }
 
-/** Finds a node between scores and context whose output is read elsewhere too. */
+/** Finds a node of the attention whose output is also read by nodes outside the attention. */
 function sharedNode({ graph }: Rewrite, { nodes }: AttentionScores, context: Value): Node | undefined {
   const own = new Set<Node>([...nodes, ...(context.producer ? [context.producer] : [])]);
   return nodes.find(

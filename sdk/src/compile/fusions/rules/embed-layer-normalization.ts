@@ -27,12 +27,13 @@ export const embedLayerNormalizationFusion: Rule = rule("EmbedLayerNormalization
     const parts = embeddingParts(rewrite, terms, total.shape);
     if (!parts || parts instanceof Refusal) return parts;
     const { data, rows, positions } = parts;
-    // Either table may be called tokens or types, because the sum is the same. The larger one is called tokens.
+    // The sum is the same if the token table and the type table are exchanged. The larger table is taken as the token
+    // table.
     const full = data.filter(({ ids }) => sameShape(ids.shape, [batch ?? 0, sequence ?? 0]));
     const byRows = full.toSorted((a, b) => tableRowsOf(b) - tableRowsOf(a));
     const [tokens, ...others] = byRows;
     if (!tokens) return refuse("no table is indexed by an input [batch, sequence]", root);
-    // Position ids are computed from the token ids (to skip padding), or are an input.
+    // Without a fixed position table, position ids are computed from the token ids (to skip padding), or are an input.
     const given = positions
       ? undefined
       : (data.find((lookup) => lookup !== tokens && isComputed(lookup)) ?? (others.length > 1 ? others[0] : undefined));

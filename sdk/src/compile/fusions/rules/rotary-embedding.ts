@@ -81,7 +81,7 @@ function rotate(
   const target = constant(`${root.origin}/heads`, int64s(0, 0, heads.count, heads.size));
   const split = add("Reshape", [flat, target]).output;
   const moved = add("Transpose", [split], { attributes: { perm: ints(0, 2, 1, 3) } }).output;
-  // Applies the scale after the rotation, which gives the same result as before it.
+  // Applies the scale after the rotation instead of before. The result is the same.
   if (heads.scale === 1 || x.dtype !== "float32")
     return heads.scale === 1 ? moved : refuse("the rotated tensor is scaled and not float32", root);
   return add("Mul", [moved, constant(`${root.origin}/scale`, float32Scalar(heads.scale))]).output;
@@ -98,7 +98,7 @@ function startOf({ producer, shape }: Value): number | undefined {
 
 /** Asks whether a table [1 or batch, …, sequence, size] depends only on sizes and is the same in every batch. */
 const table = tableQuestion("computed from positions alone and equal in every batch", 1);
-/** Asks the same as `table`, and whether the two halves of the last axis are equal. */
+/** Asks the same as `table`, and also whether the two halves of the last axis are equal. */
 const halvedTable = tableQuestion(
   "computed from positions alone and equal in every batch and in both halves of a head",
   2,

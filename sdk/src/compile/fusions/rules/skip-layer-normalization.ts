@@ -8,7 +8,8 @@ import { whyNotFusable } from "../shared/fusable-normalization.ts";
 // SkipLayerNormalization(x, skip, γ, β, b) = LayerNorm(x + skip + b)
 
 /**
- * Fuses an Add and the LayerNormalization that reads it. The sum becomes the fourth output, for models that also read it.
+ * Fuses an Add and the LayerNormalization that reads it. If other nodes read the sum too, they get it as the fourth
+ * output of the fused operator.
  */
 export const skipLayerNormalizationFusion: Rule = rule("SkipLayerNormalization", {
   roots: ["LayerNormalization"],

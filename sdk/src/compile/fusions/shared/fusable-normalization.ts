@@ -3,8 +3,9 @@ import type { Node } from "../../graph/node.ts";
 import { type Refusal, refuse } from "../../rewrite/rule.ts";
 
 /**
- * Returns the reason why fused operators cannot contain a LayerNormalization; undefined if they can. It must be over the
- * last axis, with vectors as gamma and beta, and nothing may read its mean or deviation.
+ * Returns the reason why fused operators cannot contain a LayerNormalization; undefined if they can. The node must
+ * normalize the last axis, gamma and beta must be vectors, and no node may read the outputs with the mean and the
+ * deviation.
  */
 export function whyNotFusable(node: Node): Refusal | undefined {
   const [x, gamma, beta] = node.inputs;

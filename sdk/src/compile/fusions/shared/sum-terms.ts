@@ -4,7 +4,7 @@ import { uniformValue } from "../../graph/uniform-value.ts";
 /** Maximum number of terms: token, position and type embeddings, or masks and biases, and a few constants. */
 const MAX_TERMS = 8;
 
-/** Returns the terms of a sum, in any grouping. An added scalar stays with its term. */
+/** Returns the terms of a sum, in any grouping. A term plus a scalar counts as a single term. */
 export function sumTerms(value: Value): Value[] {
   const terms = [value];
   for (let i = 0; i < terms.length && terms.length < MAX_TERMS; ) {

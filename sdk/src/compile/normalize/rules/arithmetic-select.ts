@@ -6,7 +6,7 @@ const condition = any("condition");
 /**
  * Replaces a selection by arithmetic: a · cast(condition) + b · cast(not condition) = Where(condition, a, b).
  *
- * tf2onnx writes this for opsets in which Where does not support the type.
+ * tf2onnx writes this arithmetic for opsets in which Where does not support the type.
  */
 export const arithmeticSelectRule: Rule = rule("arithmetic select", {
   roots: ["Add"],

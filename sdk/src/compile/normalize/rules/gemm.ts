@@ -20,7 +20,7 @@ const gemmOf = (applies: (a: Value) => boolean): Rule =>
 const isRows = ({ producer, shape }: Value) =>
   producer?.is("Reshape") === true && (producer.inputs[0]?.shape?.length ?? 0) > (shape?.length ?? 0);
 
-/** Replaces Gemm on the rows of all tokens. Gemm in poolers and task heads, with one row per text, stays. */
+/** Replaces Gemm on rows of all tokens. Keeps Gemm in poolers and task heads, which have one row per text. */
 export const gemmRule: Rule = gemmOf(isRows);
 
 /** Replaces every Gemm, also in poolers and task heads. */

@@ -64,7 +64,7 @@ const wider: Readonly<Partial<Record<DataType, readonly DataType[]>>> = {
 const holds = (wide: DataType | undefined, narrow: DataType): boolean =>
   wide !== undefined && wider[narrow]?.includes(wide) === true;
 
-/** Returns the input of a Split whose parts a Concat joins again. */
+/** If a Concat joins all parts of a Split again, returns the input of the Split. */
 function rejoined(node: Node): Value | undefined {
   const split = node.inputs[0]?.producer;
   if (!split?.is("Split") || split.outputs.length !== node.inputs.length) return undefined;

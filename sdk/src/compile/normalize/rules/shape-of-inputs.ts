@@ -4,7 +4,10 @@ import type { Value } from "../../graph/node.ts";
 import { int64s } from "../../graph/tensor.ts";
 import { type Rewrite, type Rule, rule } from "../../rewrite/rule.ts";
 
-/** Computes Shape(x) from the sizes of the graph's inputs instead of x. x loses a reader, and can then be fused. */
+/**
+ * Computes Shape(x) from the sizes of the graph's inputs instead of x. Then x has one reader less: fusions remove only
+ * values without other readers.
+ */
 export const shapeOfInputsRule: Rule = rule("shape of inputs", {
   roots: ["Shape"],
   rewrite(rewrite) {
@@ -23,7 +26,10 @@ export const shapeOfInputsRule: Rule = rule("shape of inputs", {
   },
 });
 
-/** Adds nodes that compute the size with this symbol from an input, as a vector of one element. */
+/**
+ * Adds nodes that read the size with the symbol `name` from the shape of an input. Returns the size as a vector of one
+ * element.
+ */
 function inputSize(
   { root, add, constant }: Rewrite,
   inputs: readonly Value[],

@@ -24,7 +24,7 @@ export const singleTransposeRule: Rule = rule("single transpose", {
 
 /** Maximum number of axes. With more axes, there are too many permutations to try. */
 const MAX_RANK = 6;
-/** Maximum elements to follow. */
+/** Maximum elements of a tensor whose movements are followed. */
 const MAX_ELEMENTS = 1 << 18;
 
 function permutation(from: Value, to: Value): number[] | undefined {

@@ -22,10 +22,11 @@ const rowWise = new Set(["Softmax", "LayerNormalization"]);
 const binary = ["Add", "Sub", "Mul", "Div", "Pow"];
 
 /**
- * Moves a Reshape behind an operator f that works row by row:
- * f(Reshape(x: [batch, sequence, n] → [batch · sequence, n])) = Reshape(f(x)).
+ * Moves a Reshape behind an operator f that works row by row: f(Reshape(x: [batch, sequence, n] → [batch · sequence,
+ * n])) = Reshape(f(x)).
  *
- * Some exporters run whole layers on rows. The Reshape moves on until it meets its inverse, and both disappear.
+ * Some exporters run whole layers on [batch · sequence, n]. The rule moves the Reshape node by node, until it meets the
+ * Reshape back to three axes and both are removed.
  */
 export const unflattenRowsRule: Rule = rule("unflatten rows", {
   roots: [...unary, ...binary, "MatMul"],
@@ -51,7 +52,7 @@ export const unflattenRowsRule: Rule = rule("unflatten rows", {
   },
 });
 
-/** Returns the input of a Reshape to rows. */
+/** If a value is the output of a Reshape to [rows, n], returns the input of that Reshape. */
 function unflattened(value: Value | undefined): Value | undefined {
   const node = value?.producer;
   const source = node?.is("Reshape") ? node.inputs[0] : undefined;
