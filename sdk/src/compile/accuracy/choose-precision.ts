@@ -9,9 +9,9 @@ import { accuracyError, type Limit, shortfall } from "./limits.ts";
 export interface Candidate<Label extends string = string> {
   readonly label: Label;
   readonly quantize: Quantizer;
-  /** Nodes that can stay in the next higher precision. */
+  /** Names of nodes that can stay in the next higher precision. */
   readonly layers: readonly string[];
-  /** Nodes that always stay in the higher precision. Default: none. */
+  /** Names of nodes that always stay in the next higher precision. Default: none. */
   readonly always?: readonly string[];
 }
 
@@ -19,7 +19,7 @@ export interface Choice<Label extends string = string> {
   readonly label: Label;
   readonly graph: Graph;
   readonly measured: Accuracy;
-  /** Nodes that stay in the next higher precision. */
+  /** Names of nodes that stay in the next higher precision. */
   readonly kept: readonly string[];
 }
 
@@ -30,13 +30,13 @@ export interface Measures {
   readonly task?: (graph: Graph) => Promise<TaskScore | undefined>;
 }
 
-/** Receives the progress of a choice, and can stop it. */
+/** A callback that receives the progress of `choosePrecision`, and a signal that stops it. */
 export interface ChoiceContext {
   readonly progress?: (message: string, fraction?: number) => void;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Cosine with float32 when only this layer is quantized. */
+/** Mean cosine between the float32 graph and a graph in which only this layer is quantized. */
 interface Sensitivity {
   readonly layer: string;
   readonly meanCosine: number;
@@ -52,7 +52,7 @@ const LISTED = 8;
  * the worst layers. It then keeps the worst layers in the next higher precision: first one, then two, four, … up to half.
  *
  * @param candidates the fastest first
- * @throws BertEdgeError `accuracy_gate` with the cosine of each layer, when no attempt reaches the limit
+ * @throws BertEdgeError `accuracy_gate` with the cosines of the worst layers, when no attempt reaches the limit
  */
 export async function choosePrecision<Label extends string>(
   what: string,
@@ -99,7 +99,7 @@ function countsUpTo(most: number): number[] {
   return most > 0 ? [...powers, most] : [];
 }
 
-/** Quantizes each layer alone and measures the graph. Returns the layers, the worst first. */
+/** Quantizes each layer alone, and measures how much this changes the outputs. Returns the layers, the worst first. */
 async function sensitivities(
   { quantize, layers, always = [] }: Candidate,
   { parity }: Measures,
@@ -112,7 +112,7 @@ async function sensitivities(
     const { meanCosine } = await parity(quantize(others));
     found.push({ layer, meanCosine });
   }
-  // NaN ranks below any number.
+  // Sort key of a layer: NaN is worse than any number.
   const rank = ({ meanCosine }: Sensitivity) => (Number.isNaN(meanCosine) ? Number.NEGATIVE_INFINITY : meanCosine);
   return found.toSorted((a, b) => rank(a) - rank(b));
 }

@@ -5,9 +5,9 @@ export interface Tolerance {
 }
 
 export interface NumbersComparison {
-  /** Largest absolute difference. A NaN in only one of the two vectors counts as infinite. */
+  /** Largest absolute difference. A NaN in only one of the two vectors counts as an infinite difference. */
   readonly maxAbs: number;
-  /** Largest difference as a share of its tolerance; above 1 it exceeds the tolerance. */
+  /** Largest ratio of a difference to its tolerance. Above 1, the difference exceeds the tolerance. */
   readonly ofTolerance: number;
   /** Cosine of the two vectors: NaN if one contains NaN, 1 if both are zero, 0 if only one is zero. */
   readonly cosine: number;
@@ -33,7 +33,7 @@ export function compareNumbers(
     const distance = Object.is(x, y) ? 0 : Math.abs(x - y);
     const difference = Number.isNaN(distance) ? Number.POSITIVE_INFINITY : distance;
     maxAbs = Math.max(maxAbs, difference);
-    // Avoids ∞ / ∞ for infinite numbers that differ.
+    // Avoids ∞ / ∞, which is NaN, for different numbers of which one is infinite.
     const share =
       difference === Number.POSITIVE_INFINITY ? difference : difference / (absolute + relative * Math.abs(x));
     ofTolerance = Math.max(ofTolerance, share);

@@ -16,8 +16,9 @@ import { type ModelRun, runFirst } from "./run-first.ts";
 import { assertVaries } from "./varies.ts";
 
 /**
- * Measures how close a quantized ONNX file is to the original. It compares each text's mean hidden state, vector or logits.
- * If there are several outputs, it returns the worst. The original runs without graph optimizations, the result with all.
+ * Measures how close a quantized ONNX file is to the original. It compares each text's mean hidden state, vector or
+ * logits. If there are several outputs, it returns the result of the worst output. The original file runs without graph
+ * optimizations, the quantized file with all of them.
  *
  * @param sequences token ids of texts. Default: the batches of random tokens that the original can run
  * @throws BertEdgeError `parity_impossible` when a file does not run, or has no output to compare; `model_constant` or
@@ -58,7 +59,7 @@ export async function modelAgreement(
 /**
  * Runs `modelAgreement` in a subprocess.
  *
- * @throws BertEdgeError `parity_failed`, `aborted`, and as `modelAgreement`
+ * @throws BertEdgeError `parity_failed`, `aborted`, and the errors of `modelAgreement`
  */
 export const modelAgreementInSubprocess = (
   original: string,
@@ -68,15 +69,15 @@ export const modelAgreementInSubprocess = (
 ): Promise<Parity> =>
   inSubprocess(import.meta.url, modelAgreement, { ...COMPARISON, signal })(original, quantized, sequences);
 
-/** Sorts NaN below any number. */
+/** Sort key of a result: NaN is worse than any number. */
 const rank = ({ meanCosine }: Parity): number => (Number.isNaN(meanCosine) ? Number.NEGATIVE_INFINITY : meanCosine);
 
 const sessionOf = (path: string, graphOptimizationLevel: "disabled" | "all") =>
   ort.InferenceSession.create(path, { graphOptimizationLevel, intraOpNumThreads: 1, logSeverityLevel: 4 });
 
 /**
- * Returns one vector per text of a run: the mean hidden state, the numbers of all tokens, the sentence vector or the logits.
- * Returns undefined for other outputs.
+ * Returns one vector for each text of a run: the mean hidden state, the sentence vector or the logits. For outputs with
+ * one number per token, the vector contains the numbers of all tokens. Returns undefined for other outputs.
  *
  * @throws BertEdgeError `parity_impossible` when `run` is undefined
  */

@@ -14,7 +14,7 @@ import { runFirst } from "./run-first.ts";
 export interface ModelParity {
   /** Largest absolute difference of any output element. */
   readonly maxAbs: number;
-  /** Largest difference of an element as a share of its tolerance; above 1 it exceeds the tolerance. */
+  /** Largest ratio of an element's difference to its tolerance. Above 1, the difference exceeds the tolerance. */
   readonly ofTolerance: number;
   /** Minimum cosine over all outputs. */
   readonly cosine: number;
@@ -23,20 +23,21 @@ export interface ModelParity {
 }
 
 /**
- * Tolerances by output type. float32: sums in a different order differ by about 1e-6 of their terms, and these differences add
- * up over the layers. float16: 11 bits, of which an unfused model loses two or three by rounding after every operator.
+ * Tolerances by output type. For float32, the order of additions changes sums by about 1e-6 of their terms, and these
+ * differences add up over the layers. float16 has 11 significant bits, and an unfused model loses two or three of them
+ * by rounding after every operator.
  */
 const tolerances: Readonly<Record<string, Tolerance>> = {
   float32: { absolute: 1e-4, relative: 1e-4 },
   float16: { absolute: 1e-2, relative: 1e-2 },
 };
-/** Tolerance for integers and booleans, which must be equal. */
+/** Tolerance for integers and booleans. They must be equal. */
 const EXACT: Tolerance = { absolute: 0.5, relative: 0 };
 
 /**
  * Runs two ONNX files on the same probe batches: the original without graph optimizations, the rewritten one with them.
  *
- * @throws BertEdgeError `parity_impossible` when the original runs on none of them
+ * @throws BertEdgeError `parity_impossible` when the original runs on none of the batches
  */
 export async function modelParity(original: string, rewritten: string): Promise<ModelParity> {
   const cases = probeInputs(fromOnnx(await readOnnx(original)));
@@ -77,7 +78,7 @@ export async function modelParity(original: string, rewritten: string): Promise<
 /**
  * Runs `modelParity` in a subprocess.
  *
- * @throws BertEdgeError `parity_failed`, `aborted`, and as `modelParity`
+ * @throws BertEdgeError `parity_failed`, `aborted`, and the errors of `modelParity`
  */
 export const modelParityInSubprocess = (
   original: string,

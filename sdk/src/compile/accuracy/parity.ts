@@ -33,7 +33,10 @@ export function parity(
 /** No tolerance is needed, because limits apply to the cosines. */
 const NO_TOLERANCE = { absolute: 0, relative: 0 };
 
-/** Logits that differ by less than this share of the spread count as equal: rounding would decide between them. */
+/**
+ * Logits that differ by less than this share of the spread count as equal, because rounding would decide which of them
+ * is the largest.
+ */
 const TIE = 0.05;
 
 function sameLabel(expected: Float32Array, found: Float32Array, spread: number): boolean {

@@ -27,8 +27,8 @@ const batches: readonly Batch[] = [
 /**
  * Makes inputs for any encoder: token ids within its tables, masks with padding on either side, random other inputs.
  *
- * @returns the alternatives for each batch, to be tried in order until the model runs: first with a different length for
- *   every symbolic size, then with the same length for all of them
+ * @returns alternative inputs for each batch, to be tried in order until the model runs: first with a different length
+ *   for every symbolic size, then with the same length for all symbolic sizes
  */
 export function probeInputs(graph: Graph): (readonly ProbeInputs[])[] {
   return batches.map((batch) => {

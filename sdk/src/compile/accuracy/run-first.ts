@@ -9,8 +9,9 @@ export interface ModelRun {
 }
 
 /**
- * Runs a model on each case. A case is a list of alternative inputs; the first that the model runs on counts. The result is
- * undefined for a case without such inputs, for example when all are longer than the model's positions.
+ * Runs a model on each case. A case is a list of alternative inputs, which are tried in order until the model runs. The
+ * result of a case is undefined if the model runs on none of its inputs, for example because all are longer than the
+ * model's positions.
  */
 export async function runFirst(
   session: ort.InferenceSession,

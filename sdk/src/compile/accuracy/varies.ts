@@ -2,12 +2,15 @@ import { BertEdgeError } from "../../artifact/error.ts";
 import type { ActivationStatistics } from "../quantize/calibration/activation-statistics.ts";
 
 /**
- * Largest rounding difference, as a share of a vector's largest number. In a model whose tokens are all the same, texts of
- * different lengths differ by 2e-6.
+ * Largest difference that rounding can cause, as a share of a vector's largest number. In a model that computes the
+ * same vector for all tokens, the results of texts of different lengths differ by 2e-6.
  */
 const ROUNDING = 1e-5;
 
-/** Largest variance of a constant channel, as a share of its mean square. float32 sums over all tokens give up to 2e-4. */
+/**
+ * A channel with a smaller variance than this share of its mean square counts as constant. For constant channels,
+ * rounding in the float32 sums gives up to 2e-4.
+ */
 const SUMMED_ROUNDING = 1e-3;
 
 /** Activation statistics of the input of each weight matrix. `weights` names the matrices in the order of the graph. */
@@ -17,10 +20,10 @@ interface OrderedStatistics {
 }
 
 /**
- * Refuses a model that computes the same for every text, because comparisons of its outputs would say nothing.
+ * Refuses a model that computes the same result for every text, because comparing its outputs would show nothing.
  *
  * @param results vectors or logits of different texts
- * @param statistics to find the first layer whose input is the same for all tokens
+ * @param statistics used to find the first layer whose input is the same for all tokens
  * @throws BertEdgeError `model_constant`; `vector_invalid` for NaN and infinite numbers
  */
 export function assertVaries(

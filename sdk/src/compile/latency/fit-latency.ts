@@ -7,11 +7,11 @@ export interface LatencyPoint {
 }
 
 /**
- * Fits `ms ≈ base + perToken · n + perSquare · n²` without negative coefficients. It minimizes the squares of the *relative*
- * errors, because short inputs have the tightest budgets and must count as much as long ones.
+ * Fits `ms ≈ base + perToken · n + perSquare · n²` without negative coefficients. The fit minimizes the squares of the
+ * *relative* errors, because short inputs have the tightest budgets and must count as much as long ones.
  *
- * The result is exact: it solves every subset of the three terms, and returns the non-negative solution with the smallest
- * error.
+ * The result is exact: the function solves the fit for every subset of the three terms, and returns the solution
+ * without negative coefficients that has the smallest error.
  *
  * @throws RangeError when there is no point, or a time is not positive
  */
@@ -37,7 +37,7 @@ export function fitLatency(points: readonly LatencyPoint[]): LatencyFit {
 
 const dot = (a: readonly number[], b: readonly number[]) => a.reduce((sum, x, i) => sum + x * (b[i] as number), 0);
 
-/** Solves `rows · x ≈ 1` through the normal equations; undefined when they are singular. */
+/** Solves `rows · x ≈ 1` through the normal equations. Returns undefined when the equations are singular. */
 function leastSquares(rows: readonly (readonly number[])[]): number[] | undefined {
   const size = rows[0]?.length ?? 0;
   const column = (j: number) => rows.map((row) => row[j] as number);

@@ -59,7 +59,7 @@ describe("measureTargets", () => {
     await expect(work).rejects.toMatchObject({ code: "aborted" });
   });
 
-  /** Returns the artifact with its regional model as the edge target, for onnxruntime-web. */
+  /** Returns the artifact with a different edge target: the regional model, run by onnxruntime-web. */
   function onOrtWeb(size?: number): Artifact {
     const { manifest } = artifact;
     const edge = { ...manifest.targets["regional-cpu"], engine: "ort-web" } as Target;

@@ -27,14 +27,14 @@ export interface MeasureTargetsOptions {
 
 export interface TargetTimes {
   readonly points: Readonly<Partial<Record<TimedTarget, LatencyPoint[]>>>;
-  /** The artifact's measurements, with those of the timed targets replaced. */
+  /** The artifact's measurements. The timed targets have their new measurements. */
   readonly measurements: Measurements;
 }
 
 /**
  * Times an artifact's CPU targets side by side, one thread each, and fits their latency by length.
  *
- * @throws BertEdgeError `aborted`, `engine_failed`, and as `Artifact.read`
+ * @throws BertEdgeError `aborted`, `engine_failed`, and the errors of `Artifact.read`
  */
 export async function timeTargets(
   artifact: Artifact,
@@ -76,8 +76,8 @@ async function memoryUse(
   { engine, model }: Target,
   { files, maxTokens }: Artifact["manifest"],
 ): Promise<MemoryUse | undefined> {
-  // The longest timed text may be shorter than the model's maximum. onnxruntime-web is not run on that: it would keep
-  // the scores of all heads at once.
+  // The longest timed text may be shorter than the model's maximum, so our engine also runs a text of maximum length.
+  // onnxruntime-web does not: its memory would have to hold the attention scores of all heads at once.
   if (engine === "wasm") await session.run([new Int32Array(maxTokens)]);
   const bytes = session.memoryBytes();
   if (bytes === undefined) return undefined;

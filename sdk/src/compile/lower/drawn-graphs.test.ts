@@ -25,7 +25,10 @@ interface Drawn {
   readonly isOfTexts?: boolean;
 }
 
-/** Draws a random graph. Each node reads any earlier values, also several times or only some of their columns. */
+/**
+ * Draws a random graph. Each node reads values of earlier nodes. It may read the same value several times, or only some
+ * of the columns of a value.
+ */
 function drawnGraph(seed: number): Graph {
   const random = randomNumbers(seed);
   const pick = <T>(items: readonly T[]): T => items[Math.floor(items.length * random())] as T;

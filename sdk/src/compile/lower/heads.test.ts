@@ -41,7 +41,7 @@ const drawn = (...shape: number[]): Tensor => {
 const linear = (g: GraphWriter, name: string, x: Value, outputs: number, weight = drawn(outputs, hidden)): Value =>
   writeLinear(g, name, x, { weight, bias: drawn(outputs) });
 
-/** Slices the last axis, as exporters write it. */
+/** Slices the last axis, with the same operator that exporters use. */
 const columns = (g: GraphWriter, x: Value, from: number, to: number, axis: number): Value =>
   g.op("columns", "Slice", [x, ...[from, to, axis].map((number) => axes(g, number))]);
 

@@ -14,7 +14,8 @@ export function skipLayerNormalization(lowering: LoweringContext, node: Node): v
     operand = lowering.addRow(operand, bias.constant, node);
   }
   const total = node.outputs[3];
-  // The kernel can only add a different row to each row. Adding one row to all rows needs a separate step.
+  // The normalization kernel adds a different row to each row of its input. Adding one row to all rows needs a separate
+  // step.
   if (isRow(added, operand.width)) {
     operand = lowering.addRow(operand, added.constant, node);
     lowering.define(total, operand);

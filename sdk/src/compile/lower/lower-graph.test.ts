@@ -66,7 +66,10 @@ describe.each(classifierCases)("a program of $name", (stored) => {
     return readClassifier(folder);
   };
 
-  /** Whether the engine refuses a case: its heads are too small to rotate, or the graph contains mean pooling. */
+  /**
+   * Whether the engine refuses a case: the heads of a rotary model are too small here, or the graph contains mean
+   * pooling.
+   */
   const isRefused = ({ config, head }: Awaited<ReturnType<typeof load>>, pools = false) =>
     config.rotaryTheta !== undefined || (pools && head.pooling === "mean");
 

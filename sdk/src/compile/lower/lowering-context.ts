@@ -6,7 +6,7 @@ import type { PositionValues } from "./position-values.ts";
 import { tilePadded } from "./tile-weight.ts";
 import { notInFours, unsupported } from "./unsupported.ts";
 
-/** Columns of an engine value. They hold a value of the graph. */
+/** Columns of an engine value (a tensor of the program) that hold a value of the graph. */
 export interface Operand extends View {
   readonly width: number;
 }
@@ -15,7 +15,7 @@ type LinearStep = Extract<Step, { op: "linearInt8" | "linearF32" }>;
 
 export const view = ({ value, column }: Operand): View => ({ value, column });
 
-/** Engine program under construction. It records which columns hold which value of the graph. */
+/** Builds the engine's program, and records which columns of its engine values hold each value of the graph. */
 export class LoweringContext {
   readonly values: ProgramValue[] = [];
   readonly steps: Step[] = [];
@@ -29,7 +29,7 @@ export class LoweringContext {
   readonly #factors = new Map<Value, string>();
   /** Linear layers without bias whose result has one reader, by engine value. A following Add can become their bias. */
   readonly #withoutBias = new Map<number, LinearStep>();
-  /** Nodes whose results are columns of their input, so that they need no step. */
+  /** Nodes that need no step, because their results are columns of their input. */
   readonly #aliasing = new Set<Node>();
 
   /** @param results outputs of the graph, which are read after the last step */
@@ -48,7 +48,7 @@ export class LoweringContext {
     return value && this.#operands.get(value);
   }
 
-  /** Records that these columns hold a value of the graph. */
+  /** Records that `operand` holds a value of the graph. */
   define(value: Value | undefined, operand: Operand): void {
     if (value) this.#operands.set(value, operand);
   }
@@ -65,9 +65,9 @@ export class LoweringContext {
   }
 
   /**
-   * Claims the columns that `node` reads, so that it can write its result over them.
+   * Claims the columns that `node` reads, so that the node can overwrite them with its result.
    *
-   * @returns undefined on success; otherwise the other reader, as a clause for an error message
+   * @returns undefined on success; otherwise a clause for an error message that names the other reader of the columns
    */
   claim({ value, column, width }: Operand, node: Node): string | undefined {
     const overlaps = (other: Operand) =>
@@ -83,7 +83,7 @@ export class LoweringContext {
   }
 
   /**
-   * Adds an engine value for a result of the graph.
+   * Adds an engine value for a value of the graph that a step computes.
    *
    * @param of what a row stands for: a token or a sequence
    */
@@ -101,7 +101,10 @@ export class LoweringContext {
     return (this.values[operand.value] as ProgramValue).of;
   }
 
-  /** Records that a node multiplies its input by a row of factors. Later steps multiply while they quantize the result. */
+  /**
+   * Records that a node multiplies its input by a row of factors. The node needs no step: quantize steps apply the
+   * factors.
+   */
   scaleWhenQuantized(node: Node, operand: Operand, factors: string): void {
     this.alias(node, node.output, operand);
     this.#factors.set(node.output, factors);

@@ -7,13 +7,13 @@ import { unsupportedModel } from "./unsupported.ts";
 /** Relative tolerance. Kernels may round the last elements of a vector, outside full SIMD groups, differently. */
 const TOLERANCE = 1e-5;
 
-/** Nodes that depend on the token ids, and the values that depend only on the number of tokens. */
+/** Nodes that depend on the token ids, and values that depend only on the number of tokens. */
 export interface PositionValues {
   /** Nodes that depend on looked-up token embeddings, in topological order. */
   readonly nodes: readonly Node[];
   /** Other values that these nodes read, computed for the longest text. */
   readonly tables: ReadonlyMap<Value, Tensor>;
-  /** Padding ids and rows of tables whose positions skip padding tokens. */
+  /** For tables whose positions skip padding tokens: the id of the padding token, and the row that it gets. */
   readonly paddings: ReadonlyMap<Value, Padding>;
 }
 
@@ -145,7 +145,7 @@ const isPadded = (index: number) => index % 3 === 1;
  * Finds the row of padding tokens in the table of a text with padding.
  *
  * @param table table of a text without padding
- * @returns undefined unless the other tokens have the same rows, in order, as in a text without padding
+ * @returns undefined if the other tokens have other rows, or another order of rows, than in a text without padding
  */
 function paddingRow(found: Tensor, table: Tensor, tokens: number): Float32Array | undefined {
   const width = table.shape.at(-1) ?? 0;

@@ -22,7 +22,8 @@ export const encodeProgram = async (graph: Graph, size: ProgramSize): Promise<Ui
  *
  * 1. tensors that fill whole cache lines, so that each starts at a cache line
  * 2. other tensors
- * 3. token embedding tables: a session can run before their last rows, of rare tokens, have arrived
+ * 3. token embedding tables, so that a session can run before it has received the last rows, which belong to rare
+ *   tokens
  */
 export function writeModelFile({ program, tensors }: Lowered): Uint8Array<ArrayBuffer> {
   const tables = new Set(program.steps.map((step) => (step.op === "lookup" ? step.table : undefined)));

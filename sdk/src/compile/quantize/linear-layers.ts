@@ -2,7 +2,10 @@ import type { Graph } from "../graph/graph.ts";
 import { MICROSOFT, type Node, type Value } from "../graph/node.ts";
 import type { Tensor } from "../graph/tensor.ts";
 
-/** Minimum outputs of a layer to quantize. Smaller layers cost little time, and often compute a task's final result. */
+/**
+ * Layers with fewer outputs than this are not quantized. They take little time, and often compute a task's final
+ * result.
+ */
 const MIN_OUTPUTS = 16;
 
 /** A linear layer: x · weight + bias, with a constant weight matrix. */

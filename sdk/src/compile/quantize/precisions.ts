@@ -52,18 +52,21 @@ export const precisions: Readonly<Record<Precision, (fused: Graph, options?: Pre
   },
   /** Uses the operators of the edge engine. */
   "int8-edge": (fused, { statistics, tableBits = 8 } = {}) => {
-    // Activations have one scale per token, so only differences between channels cost accuracy. Activation statistics show
-    // these differences.
+    // Each token has its own activation scale, so only differences between channels reduce accuracy. Smoothing needs
+    // activation statistics to find these differences.
     const smooth = statistics ? smoothActivations(fused, "texts", statistics) : { graph: fused, statistics };
     const quantizeWeight = weightQuantizer(gptqAndClipping, smooth.statistics);
     const int4 = int4Nodes(smooth.graph, { tableBits });
     return mixedPrecision(smooth.graph, int4, int8Edge(quantizeWeight, 4), int8Edge(quantizeWeight));
   },
-  /** Half precision for GPUs. Kept nodes stay in float32. */
+  /** Half precision for GPUs. Nodes in `keep` stay in float32. */
   fp16: (fused) => (keep) => toFp16(fused, keep),
 };
 
-/** Quantizes the nodes in `int4` to 4 bits and all others to 8. Nodes in `keep` get 8 bits or float32 instead. */
+/**
+ * Quantizes the nodes in `int4` to 4 bits and all other nodes to 8 bits. For nodes in `keep`, 4 bits become 8 bits, and
+ * 8 bits become float32.
+ */
 function mixedPrecision(
   graph: Graph,
   int4: ReadonlySet<string>,

@@ -122,7 +122,7 @@ describe.each(schemes)("quantizeGraph, %s", (name, scheme) => {
 
   it.each([
     ["in a quarter of its bytes if it is large", 8192, 0, "GatherBlockQuantized"],
-    // The edge engine only has a quantized lookup.
+    // The edge engine can only look up quantized tables.
     [
       "unchanged if it is small, except for the edge engine",
       64,

@@ -7,7 +7,7 @@ import { elementCount, int64s, type Tensor } from "../graph/tensor.ts";
 import { inferShapes } from "../shapes/infer-shapes.ts";
 import { type LinearLayer, linearLayerOf } from "./linear-layers.ts";
 
-/** Minimum number of elements of an embedding table from which quantizing pays off in onnxruntime. */
+/** Embedding tables with fewer elements than this stay in float32. Quantizing them saves too little in onnxruntime. */
 const MIN_TABLE_ELEMENTS = 1 << 18;
 
 /** Writes quantized nodes for one kind of engine. Every function adds nodes to `graph` and returns their result. */
@@ -19,7 +19,7 @@ export interface QuantizationScheme {
   readonly attention?: (graph: Graph, node: Node, inputs: AttentionInputs) => Value;
   /** Adds a lookup of table rows by token id. Returns undefined if the scheme cannot quantize this table. */
   readonly embeddingLookup: (graph: Graph, name: string, table: EmbeddingTable, ids: Value) => Value | undefined;
-  /** Minimum number of elements of a table to quantize. Default: `MIN_TABLE_ELEMENTS`. */
+  /** Embedding tables with fewer elements than this stay in float32. Default: `MIN_TABLE_ELEMENTS`. */
   readonly minTableElements?: number;
 }
 
@@ -27,7 +27,7 @@ export interface QuantizationScheme {
 export type EmbeddingTable = Value & { readonly constant: Tensor };
 
 interface AttentionInputs {
-  /** [batch, sequence, hidden], like key and value. */
+  /** [batch, sequence, hidden]. `key` and `value` have the same shape. */
   readonly query: Value | undefined;
   readonly key: Value | undefined;
   readonly value: Value | undefined;
@@ -83,7 +83,10 @@ function quantized(graph: Graph, node: Node, scheme: QuantizationScheme): Value 
   return undefined;
 }
 
-/** Attention(x, W, b) = attention(parts of x · W + b) */
+/**
+ * Replaces Attention(x, W, b) with a linear layer x · W + b, a Split into queries, keys and values, and the scheme's
+ * attention.
+ */
 function splitAttention(graph: Graph, layer: LinearLayer, node: Node, scheme: QuantizationScheme): Value {
   const { name } = layer;
   const projected = scheme.linearLayer(graph, { ...layer, name: `${name}.qkv` });
@@ -120,7 +123,7 @@ function tableLookup(graph: Graph, node: Node, scheme: QuantizationScheme): Valu
   return table && ids && scheme.embeddingLookup(graph, node.name, table, ids);
 }
 
-/** Returns the token embedding table that a node looks up, if it does. */
+/** Returns the token embedding table that a node looks up; undefined for other nodes and for small tables. */
 function embeddingTableOf(node: Node, minElements = MIN_TABLE_ELEMENTS): EmbeddingTable | undefined {
   const [first, , third] = node.inputs;
   if (node.is("EmbedLayerNormalization", MICROSOFT)) return isTable(third) ? third : undefined;

@@ -5,7 +5,7 @@ const MAX_INT8 = 127;
 export const MIN_SCALE = 2 ** -126;
 
 /**
- * Returns the scale that maps −peak…peak to −127…127, rounded to float32 because it is stored so. It is never 0, so that
- * numbers can be divided by it.
+ * Returns the scale that maps −peak…peak to −127…127, rounded to float32, the type in which it is stored. The scale is
+ * never 0, so that numbers can be divided by it.
  */
 export const symmetricScale = (peak: number): number => Math.fround(Math.max(peak / MAX_INT8, MIN_SCALE));

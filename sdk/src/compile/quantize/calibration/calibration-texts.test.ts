@@ -9,7 +9,10 @@ const countWords = (text: string) => [...wordsOf.segment(text)].filter(({ isWord
 const shareOf = (texts: readonly string[], min: number, max: number) =>
   texts.filter((text) => countWords(text) >= min && countWords(text) <= max).length / texts.length;
 
-/** Maximum deviation from a wanted share: 3 of 64 texts. Measured: 0.002 for all texts, 0.021 for the first 64. */
+/**
+ * Maximum difference between a share and the wanted share: 3 of 64 texts. Measured: 0.002 for all texts, 0.021 for the
+ * first 64.
+ */
 const shareTolerance = 0.05;
 
 const scripts = {

@@ -11,7 +11,9 @@ import { dataTypes } from "../../onnx/tensor-proto.ts";
 import { type LinearLayer, linearLayersOf } from "../linear-layers.ts";
 import type { ActivationStatistics } from "./activation-statistics.ts";
 
-/** Bytes of Gram matrices that one pass collects: few compared with an encoder's weights and activations. */
+/**
+ * Maximum bytes of Gram matrices that one pass collects. An encoder's weights and activations need much more memory.
+ */
 const PASS_BYTES = 32 << 20;
 const ONE: Attribute = { kind: "tensor", value: tensor("float32", [1], Float32Array.of(1)) };
 
@@ -19,7 +21,7 @@ const ONE: Attribute = { kind: "tensor", value: tensor("float32", [1], Float32Ar
  * Collects activation statistics of the linear layers of a float32 graph over the calibration texts. Padding tokens do not
  * count. onnxruntime computes the sums as additional outputs of the graph, for a few layers per pass.
  *
- * @param passBytes bytes of Gram matrices that one pass over the batches collects
+ * @param passBytes maximum bytes of Gram matrices that one pass over the batches collects
  * @returns statistics by name of the weight matrix
  * @throws BertEdgeError `calibration_invalid` when the graph does not run on the batches, or when a layer reads NaN or
  *   infinite numbers
@@ -47,7 +49,10 @@ export async function observeStatistics(
 
 const widthOf = (x: Value): number => x.shape?.at(-1) as number;
 
-/** Groups values so that the Gram matrices of each group fit one pass. */
+/**
+ * Groups values so that the Gram matrices of each group have at most `passBytes` bytes, if the group has several
+ * values.
+ */
 function passesOf(values: readonly Value[], passBytes: number): Value[][] {
   const passes: Value[][] = [];
   let room = 0;

@@ -4,8 +4,8 @@ import { elementCount, lazyTensor, reading, type Tensor, tensor, toFloat32 } fro
 import type { HalfOperator } from "./half-operators.ts";
 
 /**
- * Maximum rounding error of a channel, relative to its largest value. It equals the error of bfloat16 (8 significant bits),
- * which networks tolerate. float16 has 11 significant bits down to 6.1e-5, and fewer below.
+ * Maximum rounding error of a channel, relative to the channel's largest value. It equals the error of bfloat16 (8
+ * significant bits), which networks tolerate. float16 has 11 significant bits, but fewer for numbers below 6.1e-5.
  */
 const MAX_ERROR = 2 ** -8;
 
@@ -23,11 +23,14 @@ export const toHalf = (value: Tensor): Tensor =>
     return tensor("float16", value.shape, halves).data;
   });
 
-/** Converts a bias of attention scores to float16, and raises values below `MIN_BIAS` to it. */
+/** Converts a bias of attention scores to float16. Values below `MIN_BIAS` become `MIN_BIAS`. */
 export const biasToHalf = (value: Tensor): Tensor =>
   tensor("float16", value.shape, toHalfBits(toFloat32(value).map((x) => Math.max(x, MIN_BIAS))));
 
-/** Returns a function that checks whether all float32 constants of a node survive float16. Attention biases always do. */
+/**
+ * Returns a function that checks whether all float32 constants of a node survive float16 (see `survives`). Attention
+ * biases always survive.
+ */
 export function constantsSurvive(): (node: Node, operator: HalfOperator) => boolean {
   const known = new Map<Tensor, Map<number | undefined, boolean>>();
   const survivesOnce = (value: Tensor, axis: number | undefined): boolean => {
@@ -51,8 +54,8 @@ function channelAxis(node: Node, rank: number): number | undefined {
 }
 
 /**
- * Whether a float32 tensor survives float16: all numbers are finite before and after, and no channel's rounding error
- * exceeds `MAX_ERROR`.
+ * Whether a float32 tensor survives the conversion to float16: all numbers are finite before and after the conversion,
+ * and no channel's rounding error exceeds `MAX_ERROR`.
  *
  * @param axis axis of the channels; undefined when the tensor is one channel
  */

@@ -23,11 +23,11 @@ const light: HalfOperator = { heavy: false };
  * safe in half precision. All others are computed in float32:
  *
  * - operators without a kernel: Range, quantization and all unknown operators;
- * - operators that leave float16's range or need more digits: Softmax, Exp, Log, Pow, Sqrt, Reciprocal, reductions,
- *   pooling, Sin and Cos of positions, and Min, Max and Clip with bounds outside the range.
+ * - operators whose results exceed float16's range or need more digits: Softmax, Exp, Log, Pow, Sqrt, Reciprocal,
+ *   reductions, pooling, Sin and Cos of positions, and Min, Max and Clip with bounds outside the range.
  *
- * For comparison, onnxruntime's own tool keeps only Range, CumSum, Min and Max in float32, of the operators in encoders:
- * https://github.com/microsoft/onnxruntime/blob/main/onnxruntime/python/tools/transformers/float16.py
+ * onnxruntime's own converter keeps fewer operators in float32. Of the operators in encoders, only Range, CumSum, Min
+ * and Max: https://github.com/microsoft/onnxruntime/blob/main/onnxruntime/python/tools/transformers/float16.py
  *
  * The fused attention kernels add biases and compute the softmax in float32 (contrib_ops/cuda/bert/attention_softmax.cu).
  * The fused normalizations compute means and variances in float32 since onnxruntime 1.28
@@ -40,7 +40,7 @@ const operators: Readonly<Record<string, Readonly<Record<string, HalfOperator>>>
     LayerNormalization: { heavy: true, statistics: [1, 2] },
     Attention: { heavy: true, bias: 3 },
     ...each(["Add", "Sub", "Neg", "Abs", "Where", "Relu", "Sigmoid", "Tanh", "Erf"], light),
-    // x · x can overflow. It may be part of a variance or a cube.
+    // x · x can overflow. Variances and cubes contain this product.
     Mul: { heavy: false, isSensitive: ([a, b]) => a === b },
     // A computed divisor can be a sum or standard deviation that becomes 0 in float16.
     Div: { heavy: false, isSensitive: ([, divisor]) => !divisor?.isConstant },

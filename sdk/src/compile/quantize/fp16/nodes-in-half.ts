@@ -6,8 +6,8 @@ import { nodesNearQuantized } from "./nodes-near-quantized.ts";
 import { weightFreeValues } from "./weight-free-values.ts";
 
 /**
- * Returns the nodes of a graph that can be computed in half precision. Their operator must support it and their constants
- * must survive it. These nodes stay in float32:
+ * Returns the nodes of a graph that can be computed in half precision. Half precision must be safe for the operator
+ * (`halfOperator`) and precise enough for the constants (`constantsSurvive`). These nodes also stay in float32:
  *
  * - arithmetic on masks, positions and sizes (`weightFreeValues`);
  * - light operators with a float32 input, for example masked scores or a difference from a mean;
@@ -40,7 +40,7 @@ export function nodesInHalf(graph: Graph, exempt: ReadonlySet<string> = new Set(
   return halves;
 }
 
-/** Whether a value, float32 in the original graph, will be computed in half precision. */
+/** Whether a value that is float32 in the original graph will be computed in half precision. */
 export function isHalf(value: Value, halves: ReadonlySet<Node>): boolean {
   const { producer } = value;
   if (!producer || !isFloat32(value) || !halves.has(producer)) return false;
@@ -49,5 +49,5 @@ export function isHalf(value: Value, halves: ReadonlySet<Node>): boolean {
 
 export const isFloat32 = (value: Value): boolean => value.dtype === "float32";
 
-/** Opaque constants are never of a float type, so they do not count as unknown. */
+/** Opaque constants, such as strings, never have a float type, so their type does not count as unknown. */
 const isUnknown = (value: Value): boolean => value.dtype === undefined && !value.opaque;

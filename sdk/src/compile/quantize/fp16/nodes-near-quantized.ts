@@ -5,9 +5,9 @@ import { halfOperator } from "./half-operators.ts";
 const QUANTIZED_TYPES = /^u?int(8|16)$/;
 
 /**
- * Returns the nodes before and after quantized activations, up to and including the next MatMul or fused operator. In half
- * precision, a number near them could round to another integer. onnxruntime would also miss its integer fusions, because
- * they match float32 nodes only.
+ * Returns the nodes before and after quantized activations, up to and including the next MatMul or fused operator. If
+ * these nodes ran in half precision, activations could round to other integers. onnxruntime would also not apply its
+ * integer fusions, because the fusions match only float32 nodes.
  *
  * @param weightFree values that are masks and positions, not activations
  */

@@ -7,12 +7,16 @@ import type { Graph } from "../../graph/graph.ts";
 import type { Node, Value } from "../../graph/node.ts";
 import { isFloat32, nodesInHalf } from "./nodes-in-half.ts";
 
-/** Maximum magnitude in float16 is 65504. The factor of 4 leaves room for texts with larger activations than ours. */
+/**
+ * A quarter of 65504, the maximum of float16, because other texts can have larger activations than the texts checked
+ * here.
+ */
 const MAX_PEAK = 65_504 / 4;
 
 /**
- * Finds the nodes of a float32 graph that could overflow in half precision: an input or result exceeds `MAX_PEAK` on some
- * text. Running the fp16 graph on a CPU would not show this, because onnxruntime computes it in float32 there.
+ * Finds the nodes of a float32 graph that could overflow in half precision: nodes with an input or result above
+ * `MAX_PEAK` for some text. Running the fp16 graph on a CPU would not show overflows, because onnxruntime computes in
+ * float32 on CPUs.
  *
  * @param batches inputs by name; batches that the graph cannot run are skipped
  * @returns names of the nodes, for `toFp16`

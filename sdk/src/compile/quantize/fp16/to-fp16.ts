@@ -8,9 +8,9 @@ import { isFloat32, isHalf, nodesInHalf } from "./nodes-in-half.ts";
 import { isSize } from "./weight-free-values.ts";
 
 /**
- * Converts a graph to half precision for GPUs. Nodes that are fast and safe in float16 (`nodesInHalf`), and their weights,
- * become float16. All others stay float32, with casts in between. Inputs and outputs keep their types. A completely fused
- * graph needs only one cast, at its output.
+ * Converts a graph to half precision for GPUs. Nodes that are fast and safe in float16 (`nodesInHalf`), and their
+ * weights, become float16. All other nodes stay float32. Casts convert values between the two types. Inputs and outputs
+ * keep their types. A completely fused graph needs only one cast, at its output.
  *
  * Sub-graphs (If, Loop, Scan) stay in float32. Activations above 65504 become infinite: use `overflowingNodes` to find the
  * nodes where this happens, and exempt them.
@@ -31,12 +31,14 @@ export function toFp16(fused: Graph, exempt: ReadonlySet<string> = new Set()): G
   for (const output of single) output.value = casts.toSingle(output.value);
   graph.prune();
   inferShapes(graph);
-  // Shape inference may have found that two input sizes are equal. The declared input shapes must not change.
+  // Restores the declared input shapes. Shape inference changes them when it finds that two input sizes are equal.
   for (const [i, { shape }] of fused.inputs.entries()) (graph.inputs[i] as Value).shape = shape;
   return graph;
 }
 
-/** Removes casts from float32 to float32, which exporters leave behind. They would turn into casts from float16. */
+/**
+ * Removes casts from float32 to float32, which some exports contain. Otherwise they would become casts from float16.
+ */
 function removeIdleCasts(graph: Graph): void {
   for (const node of graph.nodes) {
     const [value] = node.inputs;

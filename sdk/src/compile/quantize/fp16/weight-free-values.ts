@@ -3,8 +3,8 @@ import type { Node, Value } from "../../graph/node.ts";
 import { isInteger } from "../../graph/tensor.ts";
 
 /**
- * Returns the values that are computed from integers and sizes without weights: masks, positions and angles. They need
- * exact numbers, or are outside float16's range on purpose (masks).
+ * Returns the values that are computed from integers and sizes without weights: masks, positions and angles. Positions
+ * and angles need exact numbers. Masks contain numbers outside float16's range on purpose.
  */
 export function weightFreeValues(graph: Graph, order: readonly Node[]): ReadonlySet<Value> {
   const weightFree = new Set(graph.inputs.filter(({ dtype }) => isInteger(dtype)));

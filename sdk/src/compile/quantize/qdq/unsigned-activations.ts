@@ -7,7 +7,7 @@ import { hasOneElement } from "./dequantized.ts";
 // dequantize(quantize(x, s, z), s, z) in int8 = dequantize(quantize(x, s, z + 128), s, z + 128) in uint8
 //
 // Rounding and saturation are the same. onnxruntime's fast kernels for x86 and WebAssembly need uint8 activations, and
-// QAttention has no others.
+// QAttention supports no other type.
 
 const OFFSET = 128;
 
@@ -31,7 +31,7 @@ export const unsignedActivations: Rule = rule("unsigned activation", {
   },
 });
 
-/** Whether the zero point is known: a constant, or absent next to a single scale. */
+/** Whether the zero point is known: it is a constant, or it is absent (0) and the node has a single scale. */
 const hasKnownZero = ({ inputs: [, scale, zero] }: Node) =>
   zero ? zero.constant !== undefined : scale !== undefined && hasOneElement(scale);
 

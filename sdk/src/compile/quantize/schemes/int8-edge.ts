@@ -6,13 +6,16 @@ import type { QuantizationScheme } from "../quantize-graph.ts";
 import { blockLookup } from "../tables/block-lookup.ts";
 import { correctedBias, oncePerWeight, type WeightQuantizer } from "../weights/weight-quantizer.ts";
 
-/** Integer ranges of both operands. The dot-product instruction of relaxed SIMD takes one 8-bit and one 7-bit operand. */
+/**
+ * Integer ranges of the two operands of a MatMul. The dot-product instruction of relaxed SIMD takes one 8-bit and one
+ * 7-bit operand.
+ */
 export interface OperandRanges {
   readonly weight: OperandRange;
   readonly activation: OperandRange;
 }
 
-/** Default. More accurate than 7-bit activations at the same speed (docs/accuracy.md). */
+/** The default. `SEVEN_BIT_ACTIVATIONS` has the same speed, but is less accurate (docs/accuracy.md). */
 export const SEVEN_BIT_WEIGHTS: OperandRanges = { weight: U7, activation: I8 };
 export const SEVEN_BIT_ACTIVATIONS: OperandRanges = { weight: I8, activation: U7 };
 
@@ -20,9 +23,9 @@ export const SEVEN_BIT_ACTIVATIONS: OperandRanges = { weight: I8, activation: U7
 const INT4_BLOCK = 32;
 
 /**
- * Makes the scheme of the edge engine. It has integer kernels for every MatMul, including the two of attention. Weights have
- * a scale and zero point per output channel, activations per token. Tables have a scale per row in 8 bits, and per 32
- * numbers in 4 bits.
+ * Makes the scheme of the edge engine, which has integer kernels for every MatMul, including the two in attention.
+ * Weights have a scale and a zero point for each output channel, and activations for each token. 8-bit tables have a
+ * scale for each row, and 4-bit tables for each block of 32 numbers.
  */
 export function int8Edge(
   quantizeWeight: WeightQuantizer,

@@ -9,7 +9,7 @@ import { constantMatMuls, exposeMatMuls } from "./expose-matmuls.ts";
 
 const HIDDEN = 8;
 
-/** Exposes the MatMuls of a sketch, and checks that the result computes the same. */
+/** Exposes the MatMuls of a sketch, and checks that the new graph computes the same outputs. */
 async function exposed(draw: (s: Sketch) => void, sizes = [{ batch: 2, sequence: 5 }]) {
   const s = new Sketch();
   draw(s);

@@ -13,8 +13,8 @@ export interface ExposedMatMuls {
 }
 
 /**
- * Copies a graph so that its linear layers are MatMul or Gemm nodes with constant weights [in, out]. It transposes weights
- * now that the model would transpose at run time, and turns the projections of Attention into MatMuls. Attention that
+ * Copies a graph so that its linear layers are MatMul or Gemm nodes with constant weights [in, out]. Weights that the
+ * model transposes on every run are transposed once, here. The projections of Attention become MatMuls. Attention that
  * `unpackAttention` does not support stays as it is.
  */
 export function exposeMatMuls(original: Graph): ExposedMatMuls {
@@ -46,9 +46,10 @@ export const constantMatMuls = (graph: Graph): Node[] =>
   });
 
 /**
- * Replaces x · Wᵀ with x · V, where V is constant.
+ * Replaces x · Wᵀ with x · V, where the constant V is the transposed W.
  *
- * @param transposedBefore transposed matrices by original matrix, so that layers continue to share weights
+ * @param transposedBefore matrices that earlier calls transposed, by original matrix. Layers thus continue to share
+ *   weights.
  * @returns undefined when there is nothing to transpose
  */
 function untransposed(graph: Graph, node: Node, transposedBefore: Map<Value, Value>): Value | undefined {

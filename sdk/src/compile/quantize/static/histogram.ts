@@ -8,8 +8,8 @@ export interface ActivationRange {
 }
 
 /**
- * Counts of magnitudes. The bin of a float32 is its upper 16 bits without the sign bit. For normal numbers, the width of a
- * bin is at most 2⁻⁷ of its lower edge.
+ * Number of float32 values in each bin of magnitudes. The bin of a float32 is its upper 16 bits without the sign bit.
+ * For normal numbers, the width of a bin is at most 2⁻⁷ of its lower edge.
  */
 export type Histogram = Float64Array;
 
@@ -22,8 +22,8 @@ export const emptyHistogram = (): Histogram => new Float64Array(2 ** (31 - BELOW
 export const binOf = (bits: number): number => (bits & 0x7fff_ffff) >>> BELOW;
 
 /**
- * Returns the range around 0 that contains `percentile` percent of all numbers. Clipping the rare numbers outside it reduces
- * the rounding error of the others. The range is too wide by at most one bin.
+ * Returns the range around 0 that contains `percentile` percent of all numbers. Clipping the rare numbers outside this
+ * range reduces the rounding error of all other numbers. The range is too wide by at most one bin.
  *
  * @param percentile above 0, at most 100
  * @throws BertEdgeError `calibration_invalid` when nothing was counted, or the percentile is out of range
@@ -47,7 +47,8 @@ export function percentileRange(histogram: Histogram, percentile: number): Activ
  * Returns the range around 0 with the smallest sum of squared int8 rounding errors. A narrower range has a smaller scale,
  * but clips more. With scale s the mean squared rounding error is s² / 12; numbers below s / 2 become 0.
  *
- * https://arxiv.org/abs/1810.05723, section 3, with the observed distribution instead of an assumed one
+ * The method is that of section 3 of https://arxiv.org/abs/1810.05723, but with the observed distribution of the
+ * numbers instead of an assumed distribution.
  */
 export function minErrorRange(histogram: Histogram): ActivationRange {
   const bins = [...histogram.entries()].flatMap(([bin, count]) =>

@@ -28,7 +28,8 @@ const SCALE_OF_ZEROS = 1;
  *
  * @param ranges by value of `graph`, from `observeRanges`
  * @returns a copy
- * @throws BertEdgeError `calibration_invalid` when a range is missing or not finite, `quantize_opset` below opset 13
+ * @throws BertEdgeError `calibration_invalid` when a range is missing or not finite; `quantize_opset` for a graph below
+ *   opset 13
  */
 export function quantizeInt8Static(graph: Graph, ranges: ReadonlyMap<Value, ActivationRange>): Graph {
   assertOpset(graph);
@@ -42,7 +43,8 @@ export function quantizeInt8Static(graph: Graph, ranges: ReadonlyMap<Value, Acti
     weights.set(weight, matrix);
     result.setInputs(node, [input, matrix, ...(bias ? [bias] : [])]);
   }
-  // Merges equal nodes, so that layers with the same input, and attentions with the same weight, share the quantized one.
+  // Merges equal nodes: layers with the same input then share the quantized input, and attentions with the same weight
+  // share the quantized weight.
   mergeCommonSubexpressions(result);
   inferShapes(result);
   return result;

@@ -86,7 +86,8 @@ describe("observeRanges", () => {
         return ranges.map(({ min, max }) => [min.toFixed(3), max.toFixed(3)]);
       }),
     );
-    // Two layers, each with four inputs: of the projections, of the attention output, and of two feed-forward layers.
+    // Each of the two encoder layers has four inputs: one for the query, key and value projections, one for the
+    // attention output, and two for the feed-forward block.
     expect(fused).toHaveLength(8);
     expect(fused).toEqual(unfused);
   });

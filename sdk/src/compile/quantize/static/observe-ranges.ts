@@ -14,11 +14,11 @@ export interface ObservedRange extends ActivationRange {
 }
 
 interface ObserveOptions {
-  /** Default: that of onnxruntime, one per core. */
+  /** Number of threads. Default: one per core, as in onnxruntime. */
   readonly threads?: number;
 }
 
-/** Name of the attention mask input: [batch, sequence], 0 for padding. A graph may have none. */
+/** Name of the attention mask input, [batch, sequence], 0 for padding. The input is optional. */
 const MASK = "attention_mask";
 
 /**

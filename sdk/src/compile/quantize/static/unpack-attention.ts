@@ -2,7 +2,10 @@ import { gatherColumns } from "../../fusions/attention/projection.ts";
 import type { Graph } from "../../graph/graph.ts";
 import { MICROSOFT, type Node, type Value } from "../../graph/node.ts";
 
-/** Supported attributes of Attention. MultiHeadAttention has them too, except qkv_hidden_sizes, which becomes slices. */
+/**
+ * Supported attributes of Attention. MultiHeadAttention has the same attributes, except qkv_hidden_sizes, which
+ * determines where `unpackAttention` slices the weights.
+ */
 const supported = new Set(["num_heads", "scale", "mask_filter_value", "unidirectional", "qkv_hidden_sizes"]);
 
 /**

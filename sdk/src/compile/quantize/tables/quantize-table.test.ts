@@ -4,7 +4,7 @@ import { seeded } from "#test/fixtures/seeded.ts";
 import { tensor, toFloat32 } from "../../graph/tensor.ts";
 import { quantizeTable, type TablePrecision } from "./quantize-table.ts";
 
-/** Maximum rounding error in scales: a half, plus the rounding of this test's float64 division. */
+/** Maximum rounding error, in units of the scale: a half, plus the rounding of this test's float64 division. */
 const HALF_A_SCALE = 0.5 * (1 + 1e-12);
 
 /** Numbers of very different magnitudes, so that neighbouring blocks get different scales. */
@@ -75,7 +75,8 @@ describe("quantizeTable", () => {
   });
 
   it("clips an outlier in 4 bits if all other numbers become exact", () => {
-    // With scale 1, which covers the outlier 8, the other numbers are 2.5 scales. With scale 5/6 they are exactly 3.
+    // Scale 1 covers the outlier 8, but rounds the other numbers, ±2.5. With scale 5/6, the other numbers are exactly
+    // ±3 · 5/6.
     const source = Float32Array.from({ length: 32 }, (_, i) => (i === 0 ? 8 : 2.5 * (-1) ** i));
     const unclipped = Array.from(source, (value) => [Math.round(-value), -1] as const);
     const found = dequantized(source, { bits: 4, block: 32 });

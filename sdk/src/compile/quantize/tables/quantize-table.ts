@@ -17,8 +17,8 @@ export interface QuantizedTable {
 }
 
 /**
- * Scales to try, relative to the scale that maps a block's peak to the last integer. With 4 bits, a smaller scale (which
- * clips the peak) or a larger one is often better. With 8 bits it never is.
+ * Scales to try, relative to the scale that maps a block's peak to the smallest integer. With 4 bits, a smaller scale
+ * (which clips the peak) or a larger scale often has a smaller error. With 8 bits, neither is better.
  */
 const sharesToTry = { 8: [1], 4: Array.from({ length: 13 }, (_, i) => 0.76 + 0.03 * i) };
 
@@ -51,8 +51,8 @@ const rounded = (number: number, scale: number, middle: number): number =>
   Math.min(Math.max(Math.round(number / scale), -middle), middle - 1);
 
 /**
- * Returns the scale with the smallest squared error. It is negative if the peak is positive. The peak then maps to
- * −middle, and the integers have one more value below zero than above it.
+ * Returns the scale with the smallest squared error. The scale is negative if the peak is positive, so that the peak
+ * always maps to a negative integer: there is one more integer below zero than above it.
  */
 function minErrorScale(numbers: Float32Array, middle: number, shares: readonly number[]): number {
   let peak = 0;

@@ -2,7 +2,10 @@ import { describe, expect, it } from "vitest";
 import { correlatedTokens, factorization, statisticsOf } from "#test/fixtures/activation-statistics.ts";
 import { gptqFactors } from "./gptq.ts";
 
-/** Maximum error relative to the Gram matrix, because factors are stored in float32. Measured: 5.0 · 10⁻⁸ at worst. */
+/**
+ * Maximum error, relative to the Gram matrix, that storing the factors in float32 causes. Measured: 5.0 · 10⁻⁸ at
+ * worst.
+ */
 const FLOAT32_ROUNDING = 2e-7;
 
 const edited = (width: number, tokens: number, edit: (value: number, i: number) => number) =>

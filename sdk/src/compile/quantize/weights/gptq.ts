@@ -2,9 +2,9 @@ import { release } from "../../files/large-buffers.ts";
 import { type ActivationStatistics, sumsOfSquares } from "../calibration/activation-statistics.ts";
 
 /**
- * Factors for GPTQ (https://arxiv.org/abs/2210.17323), written as Babai's nearest plane (https://arxiv.org/abs/2507.18553).
- * GPTQ rounds the weights of an output one after the other. Before it rounds a weight, it adds a correction for the rounding
- * errors of the weights before.
+ * Factors for GPTQ (https://arxiv.org/abs/2210.17323), written as Babai's nearest plane
+ * (https://arxiv.org/abs/2507.18553). GPTQ rounds the weights of an output one after the other. Before it rounds a
+ * weight, it adds a correction for the rounding errors of the previous weights.
  *
  * The Gram matrix is H = Σ x xᵀ = LᵀL with L lower triangular. The squared error of a linear layer is
  * |L(w − q)|² = Σₖ (Lₖₖ(wₖ − qₖ) + Σⱼ₍ⱼ﹤ₖ₎ Lₖⱼ(wⱼ − qⱼ))². Rounding wₖ plus its correction minimizes the k-th term.

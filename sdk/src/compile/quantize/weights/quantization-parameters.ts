@@ -17,17 +17,20 @@ export interface QuantizationParameters {
   readonly zeroPoint: number;
 }
 
-/** Returns parameters that cover all weights of a channel, and zero. */
+/**
+ * Returns the parameters for the range from the smallest to the largest weight of a channel. The range includes zero.
+ */
 export function minMaxParameters(channel: Float32Array, integers: IntegerRange): QuantizationParameters {
   const [low, high] = rangeOf(channel);
   return parametersFor(low, high, integers);
 }
 
 /**
- * Returns the parameters that minimize Σ importance · (weight − quantized weight)². It tries ranges from 100 % of a
- * channel's range down to 70 %, because clipping a few large weights can cost less than a larger scale for all.
+ * Returns the parameters that minimize Σ importance · (weight − quantized weight)². The function
+ * tries ranges from 100 % down to 70 % of a channel's range, because clipping a few large weights can cost less accuracy
+ * than a larger scale for all weights.
  *
- * @param importance [in], Σ x² of each input; undefined when all inputs count the same
+ * @param importance [in], Σ x² of each input; undefined when all inputs have the same importance
  */
 export function minErrorParameters(
   channel: Float32Array,

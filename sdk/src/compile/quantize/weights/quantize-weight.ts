@@ -21,7 +21,9 @@ export interface QuantizedWeight {
   readonly scales: Float32Array;
   /** [out, blocks] */
   readonly zeroPoints: Int32Array;
-  /** [out], the mean decrease of each output caused by rounding. Add it to the bias. Undefined if it was not requested. */
+  /**
+   * [out]: how much rounding lowers the mean of each output. Add this to the bias. Undefined if it was not requested.
+   */
   readonly biasCorrection: Float32Array | undefined;
 }
 
@@ -34,7 +36,7 @@ export interface WeightPrecision extends IntegerRange {
 export interface RoundingOptions {
   /** Whether to choose scales that minimize the squared error. They may clip the largest weights. */
   readonly clipping: boolean;
-  /** Whether to correct each weight for the rounding errors of the weights before it (GPTQ). Needs statistics. */
+  /** Whether to correct each weight for the rounding errors of the previous weights (GPTQ). Needs statistics. */
   readonly gptq: boolean;
   /** Whether to compute `biasCorrection`. Needs statistics. */
   readonly biasCorrection: boolean;
@@ -97,7 +99,10 @@ export function quantizeWeight(
 
 const meanOf = ({ sum, tokens }: ActivationStatistics, i: number): number => (sum[i] as number) / tokens;
 
-/** Rounds a channel's weights in GPTQ's order. Each is corrected for the rounding errors of the weights before it. */
+/**
+ * Rounds a channel's weights in GPTQ's order. Each weight is first corrected for the rounding errors of the previous
+ * weights.
+ */
 function roundInOrder(
   channel: Float32Array,
   errors: Float32Array,
