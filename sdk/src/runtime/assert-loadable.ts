@@ -7,7 +7,7 @@ import { loadTokenizer } from "./tokenizer/load-tokenizer.ts";
  * Checks that this version of the package can load an artifact: its tokenizer and its wasm model file. A broken artifact
  * must not be published, because it would replace a working one.
  *
- * @throws BertEdgeError `tokenizer_invalid`, `model_invalid`, `model_version`, or what reading throws
+ * @throws BertEdgeError `tokenizer_invalid`, `model_invalid`, `model_version`, and the errors of reading files
  */
 export async function assertLoadable({ manifest, read }: Pick<Artifact, "manifest" | "read">): Promise<void> {
   await loadTokenizer(manifest, read);

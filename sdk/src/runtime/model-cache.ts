@@ -8,8 +8,9 @@ export interface ModelCacheOptions {
   /**
    * Loads a model.
    *
-   * @param reserve makes room for the model. Call it when the size is known, before the model takes memory. Without this
-   *   call, or if the model is larger than reserved, memory use can exceed the limit during the load.
+   * @param reserve reserves memory for the model, and unloads other models if necessary. Call it as soon as the size is
+   *   known, before the model takes memory. Without this call, or if the model is larger than reserved, the models can
+   *   exceed the limit during the load.
    */
   load(name: string, reserve: (bytes: number) => Promise<void>): Promise<Model>;
 }
@@ -22,7 +23,7 @@ export interface ModelCache {
    * @throws BertEdgeError `memory_full` when the models in use leave too little memory, and the errors of `load` and `work`
    */
   using<T>(name: string, work: (model: Model) => Promise<T>): Promise<T>;
-  /** Unloads a model after its last user. A later `using` loads it again. */
+  /** Unloads a model as soon as no `work` uses it. A later call of `using` loads it again. */
   unload(name: string): Promise<void>;
   /** Returns the bytes of all loaded models, plus the bytes reserved for models that are being loaded. */
   memoryBytes(): number;
@@ -51,7 +52,10 @@ export function modelCache({ limitBytes, load }: ModelCacheOptions): ModelCache 
   const bytesOf = ({ model, reserved }: Entry) => model?.memoryBytes() ?? reserved;
   const memoryBytes = () => [...entries.values(), ...uses.retiring()].reduce((sum, entry) => sum + bytesOf(entry), 0);
 
-  /** Finds the least recently used idle models that hold `bytes` together; all idle models if they hold less. */
+  /**
+   * Finds the idle models to unload so that `bytes` bytes become free, the least recently used first. Returns all idle
+   * models if this is not enough.
+   */
   function idle(bytes: number): Entry[] {
     const found: Entry[] = [];
     let missing = bytes;
@@ -118,7 +122,7 @@ export function modelCache({ limitBytes, load }: ModelCacheOptions): ModelCache 
       try {
         return await uses.using(entry, async ({ loading }) => work(await loading));
       } finally {
-        // The model may have grown, because longer texts need more memory.
+        // The model may have grown, because longer texts need more memory. Then other models may have to be unloaded.
         await unloadAll(idle(memoryBytes() - limitBytes));
       }
     },

@@ -6,7 +6,8 @@ import type { Engine, ModelFiles } from "./engine/engine.ts";
 /**
  * Returns an artifact's model files for one engine.
  *
- * The returned methods throw BertEdgeError `target_missing`, and `engine_mismatch` for a file of another engine.
+ * The returned methods throw BertEdgeError `target_missing` when the artifact does not have the target, and
+ * `engine_mismatch` when the target is for another engine.
  */
 export function modelFilesOf(artifact: Artifact, engine: Engine["name"]): ModelFiles {
   const { name: model, targets, files } = artifact.manifest;

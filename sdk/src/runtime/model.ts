@@ -16,11 +16,11 @@ export interface Model {
   readonly tokenizer: Tokenizer;
   /** The target that the engine loaded: `edge`, `regional-cpu`, … */
   readonly target: TargetName;
-  /** The execution provider that computes: `wasm`, `cpu`, `cuda`, … */
+  /** The execution provider that runs the model: `wasm`, `cpu`, `cuda`, … */
   readonly provider: string;
   /**
-   * Resolves when the whole model is loaded. `embed` can be called earlier: it waits for the bytes that its texts need.
-   * If it rejects, release the model.
+   * Resolves when the whole model is loaded. `embed` can be called earlier: it waits for the bytes that its texts need. If
+   * the promise rejects, release the model.
    */
   readonly complete: Promise<void>;
   /**
@@ -43,7 +43,7 @@ export interface Model {
    * @throws BertEdgeError `vector_invalid` for NaN or infinite values, and the errors of `EngineSession.run`
    */
   embedTokens(sequences: readonly TokenIds[], now?: () => number): Promise<EmbeddedTokens>;
-  /** Returns the bytes of WebAssembly memory in use; undefined for engines without any. */
+  /** Returns the bytes of WebAssembly memory in use; undefined for engines that do not use WebAssembly. */
   memoryBytes(): number | undefined;
   /** Frees the model's memory. Later calls of `embed` fail. */
   release(): Promise<void>;
@@ -65,7 +65,7 @@ export interface EmbeddedTokens {
 
 /**
  * Reads an artifact's tokenizer and starts `engine` with its model file. The engine may still be reading the rest of the
- * file when this resolves; see `Model.complete`.
+ * file when the returned promise resolves; see `Model.complete`.
  *
  * @throws BertEdgeError `task_unsupported`, `target_missing`, `engine_mismatch`, `engine_failed`, `tokenizer_invalid`,
  *   `artifact_corrupt`, and the errors of reading files

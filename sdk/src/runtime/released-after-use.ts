@@ -3,7 +3,7 @@ export interface ReleasedAfterUse<T> {
   isUsed(item: T): boolean;
   /** Runs `work` on `item`, which is not released before `work` ends. */
   using<R>(item: T, work: (item: T) => Promise<R>): Promise<R>;
-  /** Releases `item` now, or after its last user. */
+  /** Releases `item` at once if nobody uses it, otherwise after its last user. */
   retire(item: T): Promise<void>;
   /** Returns the items that are retired but still in use. */
   retiring(): readonly T[];

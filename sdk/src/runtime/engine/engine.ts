@@ -6,7 +6,7 @@ export type TokenIds = Int32Array<ArrayBuffer>;
 
 /** Reads the model files of an artifact, by target. Every method throws `target_missing` when the artifact has no such target. */
 export interface ModelFiles {
-  /** @returns the bytes of the target's model file */
+  /** @returns the size of the target's model file in bytes */
   size(target: TargetName): number;
   read(target: TargetName): Promise<Uint8Array<ArrayBuffer>>;
   readInto(target: TargetName, destination: Destination): Promise<void>;
@@ -15,7 +15,7 @@ export interface ModelFiles {
 /** Loads model files. */
 export interface Engine {
   readonly name: Target["engine"];
-  /** @throws BertEdgeError `engine_failed` when no file can be loaded, and the errors of reading */
+  /** @throws BertEdgeError `engine_failed` when no model file can be loaded, and the errors of reading a file */
   load(source: ModelFiles): Promise<EngineSession>;
 }
 
@@ -27,26 +27,29 @@ export interface VectorHead {
 }
 
 export interface EngineSession {
-  /** The execution provider that computes: `wasm`, `cpu`, `cuda`, … */
+  /** The execution provider that runs the model: `wasm`, `cpu`, `cuda`, … */
   readonly provider: string;
   readonly target: TargetName;
   /**
    * Runs the model.
    *
-   * @param head default: none, which returns the model's own output
-   * @returns with a head one vector [hidden] per sequence; without a head its hidden states [tokens, hidden], or the logits
-   *   [labels] of a classifier
-   * @throws BertEdgeError of the engine; while the model is still loading also the errors of reading
+   * @param head pooling and normalization of the output. Default: none
+   * @returns one array per sequence. With `head`, this is a vector [hidden]. Without `head`, it is the model's own output:
+   *   hidden states [tokens, hidden], or the logits [labels] of a classifier.
+   * @throws BertEdgeError the errors of the engine; while the model is still loading, also the errors of reading its file
    */
   run(sequences: readonly TokenIds[], head?: VectorHead): Promise<Float32Array<ArrayBuffer>[]>;
   /**
-   * Resolves when the whole model is loaded. `run` works earlier: it waits for the bytes that its sequences need. Undefined for
-   * engines that load a model as a whole. When it rejects, with the error of reading, release the session.
+   * Resolves when the whole model is loaded. `run` can be called earlier: it waits only for the bytes that its sequences
+   * need. If the model cannot be read to its end, the promise rejects with the error of reading; release the session then.
+   * Undefined for engines that load the whole model before they return a session.
    */
   readonly complete?: Promise<void> | undefined;
-  /** Resolves when the bytes that these sequences need are loaded. Callers that time `run` await it first. */
+  /**
+   * Resolves when the bytes that these sequences need are loaded. Await this promise before measuring the time of `run`.
+   */
   readonly ready?: ((sequences: readonly TokenIds[]) => Promise<void>) | undefined;
-  /** Bytes of WebAssembly memory in use; undefined for engines without it. */
+  /** Bytes of WebAssembly memory in use; undefined for engines that do not use WebAssembly. */
   memoryBytes(): number | undefined;
   release(): Promise<void>;
 }

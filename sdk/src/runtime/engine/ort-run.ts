@@ -2,8 +2,8 @@ import type { InferenceSession, Tensor as OrtTensor, TensorConstructor } from "o
 import type { TokenIds } from "./engine.ts";
 
 /**
- * An encoder graph on onnxruntime. Inputs: `input_ids`, `attention_mask` and, for some families, `token_type_ids`. Output:
- * hidden states [batch, sequence, hidden], or logits [batch, labels].
+ * An encoder that onnxruntime has loaded. Its inputs are `input_ids`, `attention_mask` and, for some families,
+ * `token_type_ids`. Its output is hidden states [batch, sequence, hidden], or logits [batch, labels].
  */
 export interface OrtEncoder {
   session: InferenceSession;
@@ -11,8 +11,8 @@ export interface OrtEncoder {
 }
 
 /**
- * Runs one call per sequence. On CPUs, padding takes more time than calls. Dynamic quantization computes its scales per
- * call, so this also makes a text's vector independent of the other texts.
+ * Runs one call per sequence. On CPUs, extra calls cost less time than computing padded tokens. Dynamic quantization
+ * computes scales from all texts of a call, so separate calls also make a text's vector independent of the other texts.
  */
 export async function runOneByOne(
   encoder: OrtEncoder,
@@ -23,7 +23,7 @@ export async function runOneByOne(
   return outputs;
 }
 
-/** Runs one call for all sequences, padded on the right to the longest. For GPUs. */
+/** Runs one call for all sequences, padded on the right to the length of the longest one. Used on GPUs. */
 export async function runPadded(
   { session, Tensor }: OrtEncoder,
   sequences: readonly TokenIds[],

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { cosine, sentenceVector } from "./sentence-vector.ts";
 
-/** Relative float32 rounding is up to 2^-24 per dimension, and a norm adds up a few of these errors. */
+/** The relative rounding error of a float32 number is up to 2^-24. A norm adds up a few of these errors. */
 const FLOAT32_TOLERANCE = 1e-6;
 
 const plain = { normalize: false } as const;

@@ -13,7 +13,7 @@ export type { Engine, EngineSession, ModelFiles, TokenIds, VectorHead } from "..
 export type Provider = "tensorrt" | "cuda" | "cpu";
 
 export interface OrtNodeOptions {
-  /** The first provider that loads the model is used. Default `["cpu"]`. */
+  /** Providers to try, in this order. The engine uses the first one that can load the model. Default `["cpu"]`. */
   providers?: readonly Provider[];
   /** CPU threads per call. Default: one per core. */
   threads?: number;
@@ -22,8 +22,8 @@ export interface OrtNodeOptions {
 }
 
 /**
- * Creates an engine from onnxruntime-node, the native build. It loads `regional-cpu` on the CPU and `regional-gpu` on other
- * providers.
+ * Creates an engine from onnxruntime-node, the native build of onnxruntime. It loads the target `regional-cpu` with the
+ * provider `cpu`, and the target `regional-gpu` with all other providers.
  */
 export function ortNodeEngine({ providers = ["cpu"], threads, optimize = true }: OrtNodeOptions = {}): Engine {
   return {

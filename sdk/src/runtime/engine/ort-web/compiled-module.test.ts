@@ -3,7 +3,7 @@ import { ortMemory, placeholder, withCompiledModule } from "./compiled-module.ts
 
 const platform = WebAssembly.instantiate;
 
-/** `(module (memory (export "memory") 1))` */
+/** The bytes of `(module (memory (export "memory") 1))`. */
 const exportsMemory = Uint8Array.of(
   0,
   97,
@@ -31,9 +31,9 @@ const exportsMemory = Uint8Array.of(
   2,
   0,
 );
-/** `(module)` */
+/** The bytes of `(module)`. */
 const empty = Uint8Array.of(0, 97, 115, 109, 1, 0, 0, 0);
-/** `(module (memory (import "env" "memory") 1))` */
+/** The bytes of `(module (memory (import "env" "memory") 1))`. */
 const importsMemory = Uint8Array.of(
   0,
   97,

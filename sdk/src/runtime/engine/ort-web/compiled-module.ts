@@ -1,21 +1,24 @@
 /**
- * Stands for the bytes of onnxruntime-web's WebAssembly. Workers refuse to instantiate bytes ("Wasm code generation
- * disallowed by embedder"), so while onnxruntime-web starts, `WebAssembly.instantiate` replaces this placeholder by the
- * module that the platform has compiled.
+ * Passed to onnxruntime-web instead of the bytes of its WebAssembly file, because Workers refuse to instantiate bytes
+ * ("Wasm code generation disallowed by embedder"). While onnxruntime-web starts, `WebAssembly.instantiate` recognizes this
+ * placeholder and instantiates the module that the platform has compiled.
  */
 export const placeholder = new ArrayBuffer(8);
 
 let memory: WebAssembly.Memory | undefined;
 
-/** Memory that onnxruntime-web computes in. It starts once per process and keeps the memory for every model. */
+/**
+ * Returns the WebAssembly memory of onnxruntime-web; undefined before onnxruntime-web has started. It starts once per
+ * process, so all models share this memory.
+ */
 export const ortMemory = (): WebAssembly.Memory | undefined => memory;
 
 let original = WebAssembly.instantiate;
 let starting = 0;
 
 /**
- * Runs `start` while `WebAssembly.instantiate` accepts the placeholder. When starts overlap, the last one to end restores
- * the original function.
+ * Runs `start`. Meanwhile, a replacement of `WebAssembly.instantiate` accepts the placeholder. When several starts overlap,
+ * the last one that ends restores the original function.
  */
 export async function withCompiledModule<T>(module: WebAssembly.Module, start: () => Promise<T>): Promise<T> {
   if (starting === 0) original = WebAssembly.instantiate;

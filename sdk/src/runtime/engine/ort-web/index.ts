@@ -12,8 +12,8 @@ export type { Engine, EngineSession, ModelFiles, TokenIds, VectorHead } from "..
 /**
  * Creates an engine from onnxruntime-web. It runs on the CPU of any runtime with WebAssembly SIMD.
  *
- * @param options.wasm `onnxruntime-web/ort-wasm-simd-threaded.wasm` as a compiled module: Workers import WebAssembly as
- *   modules and refuse to compile bytes
+ * @param options.wasm `onnxruntime-web/ort-wasm-simd-threaded.wasm` as a compiled module. Workers can import such modules,
+ *   but refuse to compile bytes.
  */
 export function ortWebEngine({ wasm }: { wasm: WebAssembly.Module }): Engine {
   return {

@@ -6,7 +6,7 @@ import type { ErrorParts, ThreadAnswer, ThreadTask } from "./thread.ts";
 /**
  * Returns the function that performs a thread's tasks.
  *
- * @param post sends an answer and transfers the buffers
+ * @param post sends an answer out of the thread, and transfers `buffers` instead of copying them
  */
 export function answering(
   post: (answer: ThreadAnswer, buffers: ArrayBuffer[]) => void,

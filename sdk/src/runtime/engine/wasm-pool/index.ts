@@ -7,7 +7,7 @@ export type { EmbedManifest, Manifest, Pooling, Target, TargetName } from "../..
 export type { Engine, EngineSession, ModelFiles, TokenIds, VectorHead } from "../engine.ts";
 export type { KernelModules } from "../wasm/index.ts";
 
-/** Creates the WebAssembly engine on several threads, for runtimes with Web Workers: Deno, Bun, browsers. */
+/** Creates the WebAssembly engine with several threads, for runtimes with Web Workers: Deno, Bun, browsers. */
 export const wasmPoolEngine = (options: PoolEngineOptions): Engine => poolEngine(options, webThread);
 
 export type { PoolEngineOptions };

@@ -12,8 +12,9 @@ export interface PoolEngineOptions extends KernelModules {
 }
 
 /**
- * Creates the WebAssembly engine on several threads. It reads the model file once, and every thread copies the file,
- * including threads that replace others later. In browsers without shared memory, it sends every thread a copy.
+ * Creates the WebAssembly engine with several threads. The engine reads the model file once. Every thread copies the file,
+ * and so does a thread that later replaces another one. In browsers without shared memory, the engine sends every thread a
+ * copy.
  */
 export function poolEngine(
   { threads = navigator.hardwareConcurrency, ...kernels }: PoolEngineOptions,
@@ -32,7 +33,7 @@ export function poolEngine(
 
 /**
  * Copies the file to shared memory, so that threads can read it without receiving a copy. The file was read into unshared
- * memory first, because hash functions refuse shared memory.
+ * memory first, because hash functions do not accept shared memory.
  */
 function shared(bytes: Uint8Array<ArrayBuffer>): Uint8Array {
   if (typeof SharedArrayBuffer === "undefined") return bytes;

@@ -22,8 +22,9 @@ interface Job extends PromiseWithResolvers<Float32Array<ArrayBuffer>[]> {
 }
 
 /**
- * Opens several sessions of one model and combines them. Every request is split into batches; idle sessions take the batches
- * in order. When a session's thread has ended, the next batch opens a new one.
+ * Opens several sessions of one model, each in its own thread, and returns one session that uses all of them. Every request
+ * is split into batches. Idle sessions take the batches in order. If the thread of a session has ended, a new session is
+ * opened for the next batch.
  *
  * @throws BertEdgeError the errors of opening a session
  */
@@ -51,7 +52,7 @@ export async function openPool({ size, open, program }: PoolOptions): Promise<En
     await Promise.all([...members].map((member) => member.release()));
   }
 
-  /** Takes an idle session. If its thread has ended, opens a new one. */
+  /** Takes an idle session. Opens a new session if none is idle or if the thread of the idle one has ended. */
   async function take(): Promise<ThreadSession> {
     const member = idle.pop();
     if (member?.isAlive()) return member;

@@ -26,7 +26,7 @@ export async function threadSession(spawn: Spawn, load: ThreadTask): Promise<Thr
     answered: (answer) => waiting?.resolve(answer),
     ended(cause) {
       ended(workerFailed(cause));
-      // In browsers an uncaught error does not end a worker.
+      // In browsers, a worker keeps running after an uncaught error.
       void thread.end();
     },
   });
@@ -47,7 +47,7 @@ export async function threadSession(spawn: Spawn, load: ThreadTask): Promise<Thr
   const session: ThreadSession = {
     provider: "wasm",
     target: "edge",
-    // Copies the ids: posting a view would copy its whole buffer.
+    // Copies the ids, because posting a view would copy the whole buffer of the view.
     run: (sequences, head) => ask({ sequences: sequences.map((ids) => ids.slice()), head }),
     memoryBytes: () => memoryBytes,
     isAlive: () => end === undefined,

@@ -2,7 +2,10 @@ import type { ErrorCode } from "../../../artifact/error-codes.ts";
 import type { TokenIds, VectorHead } from "../engine.ts";
 import type { KernelModules } from "../wasm/index.ts";
 
-/** A task of a thread: first a model file to load, then sequences to run, one task at a time. */
+/**
+ * A task of a thread. The first task is a model file to load; all others are sequences to run. A thread has one task at a
+ * time.
+ */
 export type ThreadTask =
   | { readonly kernels: KernelModules; readonly model: Uint8Array }
   | { readonly sequences: readonly TokenIds[]; readonly head: VectorHead | undefined };
@@ -12,7 +15,7 @@ export type ThreadAnswer =
   | { readonly results: readonly Float32Array<ArrayBuffer>[]; readonly memoryBytes: number | undefined }
   | { readonly error: ErrorParts };
 
-/** The parts of a BertEdgeError: classes cannot cross threads. */
+/** The fields of a BertEdgeError. An object that is sent to another thread loses its class. */
 export interface ErrorParts {
   readonly code: ErrorCode;
   readonly message: string;
@@ -30,5 +33,5 @@ interface Listener {
   ended(cause: unknown): void;
 }
 
-/** Starts a thread that runs `answering`. */
+/** Starts a thread that performs its tasks with `answering`. */
 export type Spawn = (listener: Listener) => Thread;

@@ -1,6 +1,8 @@
 import type { Spawn } from "./thread.ts";
 
-/** Starts a Web Worker. `ended` is not called when a worker closes itself: the standard has no event for it. */
+/**
+ * Starts a Web Worker. `ended` is not called when a worker closes itself: the Web Worker standard has no event for this.
+ */
 export const webThread: Spawn = ({ answered, ended }) => {
   const worker = new Worker(new URL("./worker.js", import.meta.url), { type: "module" });
   worker.onmessage = ({ data }) => answered(data);

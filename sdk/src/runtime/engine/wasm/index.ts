@@ -16,17 +16,20 @@ export type { Destination } from "../../../artifact/fill.ts";
 export type { EmbedManifest, Manifest, Pooling, Target, TargetName } from "../../../artifact/manifest.ts";
 export type { Engine, EngineSession, ModelFiles, TokenIds, VectorHead } from "../engine.ts";
 
-/** The kernels as compiled modules. Workers import WebAssembly as modules and refuse to compile bytes. */
+/** The kernels as compiled modules. Workers can import such modules, but refuse to compile bytes. */
 export interface KernelModules {
-  /** `bert-edge/kernels/relaxed.wasm`, for runtimes with relaxed SIMD. Optional. */
+  /**
+   * `bert-edge/kernels/relaxed.wasm`, for runtimes with relaxed SIMD, a newer set of WebAssembly instructions. Optional.
+   */
   readonly relaxed?: WebAssembly.Module;
-  /** `bert-edge/kernels/simd.wasm`, for all other runtimes: the same results, but slower. */
+  /** `bert-edge/kernels/simd.wasm`, for all other runtimes. It computes the same results, but is slower. */
   readonly simd: WebAssembly.Module;
 }
 
 /**
  * Creates bert-edge's own engine. It runs BERT-family encoders with int8 weights on the CPU of any runtime with WebAssembly
- * SIMD. Its sessions answer before the whole model is loaded: only rare tokens need the end of the file.
+ * SIMD. Its sessions can run texts before the whole model file is loaded, because only rare tokens need the end of the
+ * file.
  */
 export function wasmEngine({ relaxed, simd }: KernelModules): Engine {
   return {

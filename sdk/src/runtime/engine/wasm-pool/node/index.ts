@@ -7,7 +7,7 @@ export type { EmbedManifest, Manifest, Pooling, Target, TargetName } from "../..
 export type { Engine, EngineSession, ModelFiles, TokenIds, VectorHead } from "../../engine.ts";
 export type { KernelModules } from "../../wasm/index.ts";
 
-/** Creates the WebAssembly engine on several threads of Node. */
+/** Creates the WebAssembly engine with several Node threads. */
 export const wasmPoolEngine = (options: PoolEngineOptions): Engine => poolEngine(options, nodeThread());
 
 export type { PoolEngineOptions };

@@ -2,7 +2,7 @@ import { extname } from "node:path";
 import { Worker } from "node:worker_threads";
 import type { Spawn } from "../thread.ts";
 
-/** Starts a Node thread. It keeps the process alive only while it has a task. */
+/** Starts a Node thread. The thread keeps the process alive only while it performs a task. */
 export const nodeThread =
   (script = new URL(`./worker${extname(import.meta.url)}`, import.meta.url)): Spawn =>
   ({ answered, ended }) => {

@@ -26,8 +26,8 @@ afterEach(async () => {
 });
 
 /**
- * Opens a pool. `tasks` lists the token counts of each thread's tasks; `alive` has the numbers of the threads that have not
- * ended.
+ * Opens a pool. `tasks` has one list per thread, with the number of tokens of each task. `alive` has the numbers of the
+ * threads that have not ended.
  */
 async function openPool(threads: number, thread: Spawn = nodeThread()) {
   const tasks: number[][] = [];

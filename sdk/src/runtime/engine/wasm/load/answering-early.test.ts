@@ -30,7 +30,7 @@ beforeAll(async () => {
 });
 afterEach(() => void vi.useRealTimers());
 
-/** Returns a source whose file arrives up to the byte that the test passes to `upTo`. */
+/** Returns a source that delivers its file slowly: a call of `upTo(count)` delivers the first `count` bytes. */
 function slowly(file: File) {
   const end = Promise.withResolvers<void>();
   let sent = 0;
@@ -58,7 +58,7 @@ const neededOf = (file: File) =>
       neededBytes(program, sequences)
   )(parseProgram(readModelFile(file)));
 
-/** Loads a session that has everything except rows of token embedding tables. `upTo` lets them arrive. */
+/** Loads a session that has the whole model except the rows of the token embedding tables. `upTo` delivers these rows. */
 async function early(name: TinyEncoder = "bert") {
   const file = fileOf(name);
   const { source, upTo, end } = slowly(file);

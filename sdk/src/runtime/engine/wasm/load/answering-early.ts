@@ -8,11 +8,15 @@ import { neededBytes } from "./needed-bytes.ts";
 import { sessionReleased } from "./releasable.ts";
 
 /**
- * Maximum wait for the rest of a model. On Workers, a transfer stops without an error when the request that started it ends.
+ * Maximum milliseconds to wait for the rest of a model. Without this limit a wait could be endless: on Workers, a transfer
+ * stops without an error when the request that started it ends.
  */
 const LATE_MS = 30_000;
 
-/** Pause of the transfer after an answer. An isolate has one thread for both, so without the pause the answer would wait. */
+/**
+ * Milliseconds that the transfer pauses after a run. An isolate has only one thread, so without this pause the answer would
+ * have to wait for the transfer.
+ */
 const ANSWER_MS = 10;
 
 /** Returns a session of a model that is still loading: `run` waits only for the bytes that its sequences need. */
@@ -33,7 +37,10 @@ export function answeringEarly(session: EngineSession, arrival: Arrival, program
     ...session,
     complete: arrival.complete,
     ready,
-    /** @throws BertEdgeError `model_unavailable`, the error of the transfer, and the errors of the session */
+    /**
+     * @throws BertEdgeError `model_unavailable` when the needed bytes do not arrive in time, the error of the transfer, and
+     *   the errors of the session
+     */
     async run(sequences, head) {
       await ready(sequences);
       const results = await session.run(sequences, head);

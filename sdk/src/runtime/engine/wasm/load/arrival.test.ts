@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { seeded } from "#test/fixtures/seeded.ts";
 import { type Arrival, arriving, type TransferCallbacks } from "./arrival.ts";
 
-/** Starts a transfer whose bytes arrive when the test calls `progress.checked`. */
+/** Starts a transfer. The test calls `progress.checked` to report that bytes have arrived. */
 function transfer(): { arrival: Arrival; progress: TransferCallbacks; end: PromiseWithResolvers<void> } {
   const end = Promise.withResolvers<void>();
   let progress: TransferCallbacks | undefined;

@@ -2,7 +2,7 @@
 export interface TransferCallbacks {
   /** Called with the number of bytes that have arrived and been checked. When it throws, the transfer stops. */
   checked(count: number): void;
-  /** Called after every piece. The transfer waits for the returned promise. */
+  /** Called after every piece of the file. The transfer waits for the returned promise. */
   turn(): Promise<void> | undefined;
 }
 
@@ -11,14 +11,17 @@ export interface Arrival {
   /** Resolves when the whole file has arrived. */
   readonly complete: Promise<void>;
   /**
-   * Waits until the first `bytes` bytes of the file have arrived, or all of it.
+   * Waits until the first `bytes` bytes of the file, or all of its bytes, have arrived.
    *
-   * @throws the transfer's error, if it failed before
+   * @throws the transfer's error if the transfer fails before that, or the reason of `stop`
    */
   reach(bytes: number): Promise<void>;
   /** Pauses the transfer after its next piece, at most once per piece, so that the thread can do something else first. */
   pause(ms: number): void;
-  /** Stops the transfer. Pending `reach` calls fail with `reason` at once, the transfer itself at its next piece. */
+  /**
+   * Stops the transfer. Pending calls of `reach` fail with `reason` at once. The transfer itself fails with `reason` at its
+   * next piece.
+   */
   stop(reason: unknown): void;
 }
 
@@ -36,7 +39,8 @@ export function arriving(transfer: (progress: TransferCallbacks) => Promise<void
     more.resolve();
     more = Promise.withResolvers();
   };
-  // The timer starts here, not in `pause`: on Workers, a timer ends with the request that started it.
+  // The timer starts here, not in `pause`, because on Workers a timer ends with the request that started it. Another
+  // request than that of the transfer may have called `pause`.
   const turn = () => {
     if (pauseMs === 0) return undefined;
     const pause = new Promise<void>((resolve) => setTimeout(resolve, pauseMs));
@@ -44,7 +48,7 @@ export function arriving(transfer: (progress: TransferCallbacks) => Promise<void
     return pause;
   };
   const complete = transfer({ checked, turn }).then(() => checked(Number.POSITIVE_INFINITY));
-  // Marks both rejections as handled: `reach` reports them.
+  // Prevents warnings about unhandled rejections: `reach` reports both errors.
   complete.catch(() => {});
   stopping.promise.catch(() => {});
   return {

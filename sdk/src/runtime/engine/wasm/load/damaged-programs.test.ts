@@ -17,7 +17,7 @@ import { parseProgram } from "./parse-program.ts";
 
 type File = Uint8Array<ArrayBuffer>;
 
-/** `npm run fuzz:program` tries 200,000. */
+/** Number of damaged programs to try. `npm run fuzz:program` tries 200,000. */
 const RUNS = Number(process.env["FUZZ_RUNS"] ?? 3000);
 const TIMEOUT_MS = 60_000 + 20 * RUNS;
 const RANDOM_PROGRAMS = 40;
@@ -34,11 +34,11 @@ beforeAll(async () => {
 });
 
 /**
- * Loads a model file and runs the same request twice. Each run starts with different bytes in the values and the scratch, so
- * that a result that depends on them would differ.
+ * Loads a model file and runs the same request twice. The memory of the values and the scratch has other bytes before each
+ * run. A result that depends on these bytes would differ between the runs.
  *
  * @returns "refused" or "computed"
- * @throws when other memory has changed, or when the second run gives another result
+ * @throws when memory outside the values and the scratch has changed, or when the second run gives another result
  */
 async function outcomeOf(file: File, memory: WebAssembly.Memory): Promise<"refused" | "computed"> {
   const bytes = Buffer.from(memory.buffer);

@@ -7,7 +7,7 @@ export interface ModelFile {
   readonly program: Program;
   /** @returns the tensor's offset in the file */
   tensor(name: string): number;
-  /** @returns the tensor's bytes; undefined when no tensor has this name */
+  /** @returns the tensor's size in bytes; undefined when no tensor has this name */
   size(name: string): number | undefined;
 }
 
@@ -17,7 +17,7 @@ export const tensorsBegin = (file: Uint8Array): number => headerEnd(file, invali
 /**
  * Reads the header of a model file. The bytes of the tensors may still be missing.
  *
- * @param file has the length of the whole file, and may begin anywhere in memory
+ * @param file array with the length of the whole file, at any offset of its buffer
  * @throws BertEdgeError `model_invalid`, `model_version`
  */
 export function readModelFile(file: Uint8Array): ModelFile {

@@ -2,8 +2,8 @@ import type { TokenIds } from "../../engine.ts";
 import type { CheckedProgram } from "../run/checked-program.ts";
 
 /**
- * Returns how many bytes these sequences need, counted from the start of the model file. Token embedding tables count up to
- * the row of the largest token id.
+ * Returns how many bytes from the start of the model file must be loaded before these sequences can run. The needed part of
+ * a token embedding table ends with the row of the largest token id.
  */
 export function neededBytes(
   { tensorsEnd, tables }: Pick<CheckedProgram, "tensorsEnd" | "tables">,

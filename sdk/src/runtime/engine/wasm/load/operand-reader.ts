@@ -7,14 +7,17 @@ export type Fields = Readonly<Record<string, unknown>>;
 /** Offsets and sizes of the tensors in the model file. */
 export interface TensorRanges {
   tensor(name: string): number;
-  /** Returns the bytes of a tensor; undefined when no tensor has this name. */
+  /** Returns the size of a tensor in bytes; undefined when no tensor has this name. */
   size(name: string): number | undefined;
 }
 
 /** A reason to refuse a program. */
 export class ProgramFault extends Error {}
 
-/** Maximum of every size. It keeps products of two sizes and the kernels' 32-bit numbers exact. */
+/**
+ * Maximum of every size in a program. Up to this limit, products of two sizes are exact, and so are the kernels' 32-bit
+ * numbers.
+ */
 const MAX_SIZE = 2 ** 20;
 
 /** Checks that `size` is a positive multiple of `multiple`, at most MAX_SIZE. @throws ProgramFault */
@@ -41,7 +44,7 @@ export function fieldsOf(part: unknown, name: string): Fields {
 export class OperandReader {
   readonly reads: number[] = [];
   readonly writes: number[] = [];
-  /** End of the last tensor that this step reads. */
+  /** End of the last tensor that this step reads, as an offset in the model file. */
   tensorsEnd = 0;
   readonly #values: readonly ProgramValue[];
   readonly #written: ReadonlySet<number>;
@@ -54,13 +57,13 @@ export class OperandReader {
     this.#tensors = tensors;
   }
 
-  /** Checks that all values of this step have the same kind of rows. */
+  /** Checks that all values of this step have the same kind of rows: one per token, or one per sequence. */
   rows(of: ProgramValue["of"]): void {
     this.#rows ??= of;
     if (this.#rows !== of) throw new ProgramFault("it mixes rows of tokens and rows of sequences");
   }
 
-  /** Returns the width of a value. It must be a multiple of `multiple`, which kernels need. */
+  /** Returns the width of a value. Checks that the width is a multiple of `multiple`, as the kernel requires. */
   widthOf(value: unknown, name: string, multiple = 1): number {
     return sizeOf(this.#value(value, name).width, `width of ${name}`, multiple);
   }

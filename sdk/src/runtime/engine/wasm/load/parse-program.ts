@@ -5,8 +5,8 @@ import { fieldsOf, OperandReader, ProgramFault, sizeOf, type TensorRanges } from
 import { parseStep } from "./parse-step.ts";
 
 /**
- * Checks a program and resolves its operands. Kernels check nothing, so this refuses every program that would read or write
- * outside its own values and tensors.
+ * Checks a program and resolves its operands. Refuses every program that would read or write memory outside its own values
+ * and tensors, because kernels do not check their operands.
  *
  * @throws BertEdgeError `model_invalid`
  */

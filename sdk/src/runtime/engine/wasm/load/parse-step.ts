@@ -5,12 +5,15 @@ import { type Fields, fieldsOf, finiteNumber, type OperandReader, ProgramFault, 
 
 type Sizes = Pick<Program, "maxTokens" | "vocabulary">;
 
-/** A checked operation, and the token embedding table that it reads. */
+/** A checked operation. `tokenTable` is the token embedding table that the operation reads, if there is one. */
 type Parsed = Operation & { readonly tokenTable?: TokenTable };
 
 type Parse = (step: Fields, read: OperandReader, sizes: Sizes) => Parsed;
 
-/** Checks the operands of each operation. The comments of its kernel say what the kernel reads and writes. */
+/**
+ * For each operation, the function that checks its operands. The comments in `assembly/` say what each kernel reads and
+ * writes.
+ */
 const operations: { readonly [Op in Operation["op"]]: Parse } = {
   lookup(step, read, { vocabulary }) {
     read.rows("token");
@@ -129,7 +132,8 @@ const operations: { readonly [Op in Operation["op"]]: Parse } = {
     const strides = [query, key, value].map((view) => read.widthOf(view.value, "a value"));
     if (new Set(strides).size > 1) throw new ProgramFault("query, key and value lie in rows of different widths");
     const scale = finiteNumber(step["scale"], "scale");
-    // The kernel takes a row's maximum before it scales, which needs a positive scale.
+    // The kernel finds the maximum score of a row before it multiplies the scores by the scale. A negative scale would make
+    // the maximum the minimum.
     if (!(scale > 0)) throw new ProgramFault("its scale is not positive");
     const bias = step["bias"] === undefined ? undefined : biasOf(fieldsOf(step["bias"], "bias"), read, maxTokens);
     return {

@@ -42,7 +42,7 @@ describe("a session that is released", () => {
   it("frees its memory even if the session object is kept", async () => {
     const memories: WeakRef<WebAssembly.Memory>[] = [];
     const { Memory } = WebAssembly;
-    // A spy would keep references to what it returns.
+    // Not a spy, because a spy would keep references to the memories, which could then not be freed.
     WebAssembly.Memory = class extends Memory {
       constructor(descriptor: WebAssembly.MemoryDescriptor) {
         super(descriptor);
@@ -56,7 +56,7 @@ describe("a session that is released", () => {
     for (const session of sessions) await session.run(sequences);
     expect(memories).toHaveLength(3);
     for (const session of sessions.slice(1)) await session.release();
-    // A WeakRef keeps its target until the turn of the event loop ends.
+    // A WeakRef keeps its target alive until the current turn of the event loop ends.
     await nextTurn();
     collectGarbage();
     expect(memories.map((memory) => memory.deref() !== undefined)).toEqual([true, false, false]);
@@ -64,7 +64,7 @@ describe("a session that is released", () => {
   });
 });
 
-/** Runs Node's own `gc`. After the flag is set, new contexts have this function. */
+/** Runs Node's garbage collector. After the flag is set, new contexts have the function `gc`. */
 function collectGarbage(): void {
   setFlagsFromString("--expose-gc");
   runInNewContext("gc")();
