@@ -10,15 +10,17 @@ import type { LinearWeights } from "./take-weights.ts";
 
 /** Inputs of attention that depend on token positions. */
 export interface AttentionPositions {
-  /** Biases added to the attention scores, each [batch or 1, heads or 1, sequence or 1, sequence]. */
+  /**
+   * Biases that are added to the attention scores. Shape of each: [batch or 1, heads or 1, sequence or 1, sequence].
+   */
   readonly biases: readonly Value[];
   /** Rotary embedding of queries and keys; undefined for encoders with a position table. */
   readonly rotation: Rotation | undefined;
 }
 
 /**
- * Writes multi-head attention: softmax(q · kᵀ / √size + biases) · v per head, https://arxiv.org/abs/1706.03762, section
- * 3.2.
+ * Writes multi-head attention: softmax(q · kᵀ / √size + biases) · v for each head, https://arxiv.org/abs/1706.03762,
+ * section 3.2.
  *
  * @param x [batch, sequence, hidden]
  * @returns [batch, sequence, hidden], the input of the layer's output projection

@@ -25,19 +25,22 @@ import { classifierGraph } from "./classifier-graph.ts";
 import { families } from "./families/index.ts";
 import { type Classifier, readClassifier } from "./sequence-classification.ts";
 
-/** Tolerance: float32 sums in another order, through two layers, and six decimals in the file. Measured: at most 1.5e-6. */
+/**
+ * Maximum difference of logits. transformers adds float32 numbers in another order, and the case files store six
+ * decimals. Measured: at most 1.5e-6.
+ */
 const FLOAT32_ROUNDING = 1e-5;
-/** Tolerance: as FLOAT32_ROUNDING, for a real model and five decimals in golden.json. Measured: at most 7.0e-6. */
+/** Maximum difference of a real model's logits. golden.json stores five decimals. Measured: at most 7.0e-6. */
 const GOLDEN_ROUNDING = 2e-5;
-/** Minimum change of a logit when a key of the head changes. Measured: at least 0.18. */
+/** Minimum change of a logit when a config.json key of the head changes. Measured: at least 0.18. */
 const VISIBLE = 0.01;
 
 type Rows = readonly (readonly number[])[];
 
 /**
- * Returns the logits of each batch of token ids, row after row.
+ * Returns one list of logits for each batch of token ids. The list has the logits of one text after the other.
  *
- * @param padding token id that the attention mask hides
+ * @param padding token id that gets the attention mask 0
  */
 async function logitsOf(graph: Graph, batches: readonly Rows[], padding?: number): Promise<number[][]> {
   const feeds = batches.map((ids): Tensors => {

@@ -12,11 +12,11 @@ import { asFloat } from "./score-biases.ts";
 import { type Classifier, headWeights } from "./sequence-classification.ts";
 
 /**
- * Writes a classifier's graph in standard operators, as `encoderGraph` does for an encoder. Its output is `logits` [batch,
- * labels], with the name and type of transformers' own ONNX exports.
+ * Writes a classifier's graph in standard operators, as `encoderGraph` does for an encoder. The graph's output is
+ * `logits` [batch, labels], with the same name and type as in transformers' own ONNX exports.
  *
- * @throws BertEdgeError `checkpoint_invalid` for tensors that are missing, have another shape, or have NaN or infinite
- *   numbers
+ * @throws BertEdgeError `checkpoint_invalid` for a tensor that is missing, that has another shape, or that holds NaN or
+ *   infinite numbers
  */
 export function classifierGraph(classifier: Classifier): Graph {
   const g = new GraphWriter(classifier.config.modelType);
@@ -33,8 +33,9 @@ const clsPooling = (g: GraphWriter, hiddenStates: Value): Value =>
   g.op("pooled", "Gather", [hiddenStates, int64(g, 0)], { axis: int(1) });
 
 /**
- * Writes the mean of the hidden states of all tokens except padding: [batch, sequence, hidden] → [batch, hidden]. It
- * divides before it sums, because sums over long texts overflow half precision.
+ * Writes the mean of the hidden states of all tokens except padding: [batch, sequence, hidden] → [batch, hidden]. Each
+ * hidden state is divided by the number of tokens before the states are added, because a sum over a long text can
+ * overflow half precision.
  */
 function meanPooling(g: GraphWriter, hiddenStates: Value, mask: Value): Value {
   const shown = asFloat(g, "pooled.shown", mask);

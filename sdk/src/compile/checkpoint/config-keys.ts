@@ -4,7 +4,10 @@ import * as v from "valibot";
 
 /** A positive integer that ONNX shapes and JavaScript arrays can hold. */
 export const Count = v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(2 ** 31 - 1));
-/** Number of layers. Limited, because a configuration gets an entry per layer before the tensors are checked. */
+/**
+ * Number of layers. Without a maximum, a wrong config.json could fill the memory, because lists with an entry per layer
+ * are made before the tensors are checked.
+ */
 export const ListedLayers = v.pipe(Count, v.maxValue(10_000));
 export const Positive = v.pipe(v.number(), v.gtValue(0));
 export const MaxPositions = v.pipe(Count, v.minValue(3, "there must be room for [CLS], one token and [SEP]"));
@@ -19,7 +22,7 @@ const activationNames = [
   "silu",
   "swish",
 ] as const;
-/** Name of an activation in transformers; activation.ts has the formulas. */
+/** Name of an activation in transformers. activation.ts has the formulas of the activations. */
 export type ActivationName = (typeof activationNames)[number];
 export const ActivationName = v.picklist(
   activationNames,
@@ -56,8 +59,8 @@ export interface BertSizes {
 }
 
 /**
- * Rotary embedding parameters as transformers 5 writes them. Scaled ones are refused: their angles change with the text's
- * length.
+ * Keys of a rotary embedding, as transformers 5 writes them. Scaled rotary embeddings are refused, because their angles
+ * change with the length of the text.
  */
 export const RopeParameters = v.object({
   rope_type: v.optional(v.literal("default", "scaled rotary positions are not supported so far"), "default"),

@@ -6,8 +6,8 @@ import { writeLayerNorm, writeLinear } from "./layers.ts";
 import { int64, writePositionsAfterPadding, writeRange } from "./positions.ts";
 
 /**
- * Writes LayerNorm(tokens + positions + types), projected to the hidden size: https://arxiv.org/abs/1810.04805, section 3.
- * Terms without an embedding table are left out.
+ * Writes LayerNorm(tokens + positions + types), projected to the hidden size: https://arxiv.org/abs/1810.04805,
+ * section 3. Encoders without a position table or a token type table have fewer terms.
  *
  * @param ids [batch, sequence]
  * @param types [batch, sequence]; undefined for encoders with at most one token type
@@ -42,7 +42,10 @@ function addPositions(
   return g.op("tokens_positions", "Add", [x, positions]);
 }
 
-/** Adds the token type embeddings. A table with one row needs no input: every token gets that row. */
+/**
+ * Adds the token type embeddings. If the table has one row, every token gets this row and the graph needs no input for
+ * types.
+ */
 function addTypes(g: GraphWriter, { tokenType }: EncoderWeights, x: Value, types: Value | undefined): Value {
   if (!tokenType) return x;
   const row = g.op("types", "Gather", [g.constant("type_table", tokenType), types ?? int64(g, 0)]);

@@ -1,6 +1,9 @@
 import type { ActivationName, BertSizes } from "./config-keys.ts";
 
-/** An encoder's architecture, in the same terms for all families. Each family translates its config.json to it. */
+/**
+ * An encoder's architecture, with the same fields for all families. Each family translates its config.json to these
+ * fields.
+ */
 export interface EncoderConfig {
   /** Name of the family in transformers (`model_type`). */
   readonly modelType: string;
@@ -11,33 +14,36 @@ export interface EncoderConfig {
   /** Whether a linear layer maps the embeddings to `hiddenSize`. */
   readonly hasEmbeddingProjection: boolean;
   readonly layers: number;
-  /** Number of distinct sets of layer weights. Consecutive layers may share a set; equals `layers` if none do. */
+  /**
+   * Number of different sets of layer weights. Consecutive layers can share a set. If no layers share one, this number
+   * equals `layers`.
+   */
   readonly layerGroups: number;
   readonly heads: number;
   readonly intermediateSize: number;
-  /** Rows of the position table; with rotary positions, the maximum text length in tokens. */
+  /** Number of rows of the position table. For encoders with rotary positions: the maximum text length in tokens. */
   readonly maxPositions: number;
-  /** Rows of the token type table; 0 for encoders without token types. */
+  /** Number of rows of the token type table; 0 for encoders without token types. */
   readonly tokenTypes: number;
   readonly layerNormEpsilon: number;
   readonly activation: ActivationName;
   /**
-   * Padding id in families that number positions from `positionPaddingId + 1` on and skip padding; undefined in families
-   * that number all tokens from 0.
+   * Id of the padding token, for families that skip padding and give the other tokens the positions from
+   * `positionPaddingId + 1` on. undefined for families that give all tokens positions from 0 on.
    */
   readonly positionPaddingId: number | undefined;
-  /** Buckets of relative position biases; undefined for encoders without these biases. */
+  /** Number of buckets of the relative position biases; undefined for encoders without such biases. */
   readonly relativePositionBuckets: number | undefined;
-  /** Base of each layer's rotary embedding; undefined for encoders with a position table. */
+  /** For each layer, the base of its rotary embedding. The list is undefined for encoders with a position table. */
   readonly rotaryTheta: readonly number[] | undefined;
   /**
-   * Tokens on either side that each layer attends to; an entry is undefined for a layer that attends to all tokens. The
-   * list is undefined for encoders without attention windows.
+   * For each layer, how many tokens before and after itself a token attends to; undefined for a layer in which tokens
+   * attend to all tokens. The list is undefined for encoders without attention windows.
    */
   readonly windowRadius: readonly (number | undefined)[] | undefined;
   /**
-   * Whether layers normalize their inputs, and the encoder its output (pre-norm). Otherwise, layers normalize their outputs
-   * (post-norm).
+   * true for pre-norm encoders: each layer normalizes its inputs, and the encoder normalizes its output. false for
+   * post-norm encoders: each layer normalizes its outputs.
    */
   readonly normalizesFirst: boolean;
   /** Whether the activation is multiplied by an up projection. */
@@ -53,7 +59,10 @@ export interface EncoderConfig {
 /** Smallest value allowed for a model's maximum text length: one token between two special tokens. */
 export const MIN_TOKENS = 3;
 
-/** Returns the configuration of a BERT with these sizes. Other families start from it and change some fields. */
+/**
+ * Returns the configuration of a BERT with these sizes. Other families start from this configuration and change some
+ * fields.
+ */
 export const bertConfig = (keys: BertSizes): EncoderConfig => ({
   modelType: keys.model_type,
   vocabularySize: keys.vocab_size,
@@ -79,6 +88,6 @@ export const bertConfig = (keys: BertSizes): EncoderConfig => ({
   hasFeedForwardBias: true,
 });
 
-/** Returns the maximum text length in tokens: the positions after the padding id, or all positions. */
+/** Returns the maximum text length in tokens: the number of all positions, or of those after the padding id. */
 export const maxTokensOf = ({ maxPositions, positionPaddingId }: EncoderConfig): number =>
   maxPositions - (positionPaddingId === undefined ? 0 : positionPaddingId + 1);

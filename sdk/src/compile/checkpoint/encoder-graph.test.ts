@@ -4,7 +4,10 @@ import { fusedGraph } from "#test/fixtures/fused-graph.ts";
 import { type TinyOptions, tinyBert } from "#test/fixtures/tiny-bert.ts";
 import { encoderGraph } from "./encoder-graph.ts";
 
-/** Tolerance: sums of up to 64 float32 products around 1, in another order, through two layers. */
+/**
+ * Maximum difference between both graphs. Through two layers, they add up to 64 float32 products around 1 in different
+ * orders.
+ */
 const FLOAT32_ROUNDING = 1e-5;
 
 const masks = {

@@ -21,7 +21,7 @@ export interface EncoderValues {
 
 /**
  * Writes an encoder's graph in standard operators, formula by formula, with the checkpoint's tensors. Inputs and output
- * have the names and types of transformers' own ONNX exports.
+ * have the same names and types as in transformers' own ONNX exports.
  *
  * The architecture is BERT's (https://arxiv.org/abs/1810.04805). Comments say where other families differ.
  */
@@ -51,7 +51,10 @@ export function writeEncoder(g: GraphWriter, config: EncoderConfig, weights: Enc
   return { hiddenStates: x, mask };
 }
 
-/** Returns a function from a layer's index to its `AttentionPositions`. Layers with equal settings share graph values. */
+/**
+ * Returns a function that returns the `AttentionPositions` for a layer's index. Layers with equal settings share graph
+ * values.
+ */
 function layerPositions(
   g: GraphWriter,
   config: EncoderConfig,
@@ -75,7 +78,7 @@ function layerPositions(
   };
 }
 
-/** Returns `make` with a cache: the same argument gives the same result. */
+/** Returns a function that calls `make` once for each argument and then returns the same result again. */
 function once<A, R>(make: (argument: A) => R): (argument: A) => R {
   const made = new Map<A, R>();
   return (argument) => {

@@ -40,7 +40,7 @@ export const preNormLayer: LayerFormula = (g, name, x, layer, config, positions)
   return g.op(`${name}.residual`, "Add", [output, attended]);
 };
 
-/** Returns a function that writes a layer's normalizations. It returns its input if there are no weights. */
+/** Returns a function that writes a layer normalization. Without weights, that function returns `x` as it is. */
 const normalizer =
   (g: GraphWriter, name: string, { layerNormEpsilon: layer_norm_eps }: EncoderConfig) =>
   (part: string, x: Value, norm: LayerNormWeights | undefined): Value =>
@@ -50,8 +50,10 @@ const selfAttention: LayerFormula = (g, name, x, layer, config, positions) =>
   writeLinear(g, `${name}.output`, writeAttention(g, name, x, layer, config, positions), layer.attentionOutput);
 
 /**
- * Writes activation(x · W + b) · V + c, or gated: (activation(x · W + b) ⊗ (x · U + a)) · V + c,
- * https://arxiv.org/abs/2002.05202
+ * Writes a feed-forward block, https://arxiv.org/abs/2002.05202
+ *
+ *     activation(x · W + b) · V + c                   without a gate
+ *     (activation(x · W + b) ⊗ (x · U + a)) · V + c   with a gate
  */
 function feedForward(
   g: GraphWriter,

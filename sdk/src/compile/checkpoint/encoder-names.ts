@@ -1,4 +1,7 @@
-/** Name of a linear layer that is stacked with others in one tensor. */
+/**
+ * Name of a linear layer that shares one tensor with other linear layers. The rows of the tensor are divided into
+ * `parts` equal parts, and the layer has part number `part`.
+ */
 interface StackedName {
   readonly name: string;
   readonly part: number;
@@ -8,7 +11,7 @@ interface StackedName {
 /** Name of a linear layer, without `.weight` and `.bias`. */
 export type LinearName = string | StackedName;
 
-/** Names of a layer's tensors; `EncoderLayer` describes the tensors. */
+/** Names of a layer's tensors. `EncoderLayer` describes the tensors. */
 export interface LayerNames {
   readonly query: LinearName;
   readonly key: LinearName;
@@ -23,7 +26,7 @@ export interface LayerNames {
 
 /** Names of an encoder's tensors, without `.weight` and `.bias`. */
 export interface EncoderNames {
-  /** Prefix of every name in models with a task head. */
+  /** Prefix of all tensor names in checkpoints of models with a task head. */
   readonly prefix: string;
   /** Name of the token embedding table. */
   readonly tokens: string;

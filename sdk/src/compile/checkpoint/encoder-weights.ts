@@ -11,16 +11,19 @@ export interface EncoderLayer {
   readonly value: LinearWeights;
   readonly attentionOutput: LinearWeights;
   /**
-   * Normalizes the attention input in pre-norm layers, the residual sum in post-norm layers; undefined if the layer has
-   * none.
+   * Layer normalization of attention. Pre-norm layers normalize the input of attention, post-norm layers normalize the
+   * residual sum. undefined if the layer has no such normalization.
    */
   readonly attentionNorm: LayerNormWeights | undefined;
   /** Linear layer before the activation; in gated layers, the gate projection. */
   readonly intermediate: LinearWeights;
-  /** Up projection, multiplied with the activation; undefined for layers without a gate. */
+  /** Up projection. Its result is multiplied with the result of the activation. undefined for layers without a gate. */
   readonly upProjection: LinearWeights | undefined;
   readonly output: LinearWeights;
-  /** Normalization for the feed-forward part, placed like `attentionNorm`. */
+  /**
+   * Layer normalization of the feed-forward part: of its input in pre-norm layers, of the residual sum in post-norm
+   * layers.
+   */
   readonly feedForwardNorm: LayerNormWeights;
 }
 
@@ -32,23 +35,23 @@ export interface EncoderWeights {
   /** Token type table: [types, embedding]; undefined for encoders without token types. */
   readonly tokenType: Tensor | undefined;
   readonly norm: LayerNormWeights;
-  /** Maps embeddings to the hidden size; undefined for encoders without a projection. */
+  /** Linear layer that maps embeddings to the hidden size; undefined for encoders without a projection. */
   readonly projection: LinearWeights | undefined;
   /** Relative position biases of the attention scores: [buckets, heads]. */
   readonly relativePosition: Tensor | undefined;
-  /** One entry per layer; layers that share weights have the same object. */
+  /** One entry per layer. Layers that share weights are the same object. */
   readonly layers: readonly EncoderLayer[];
-  /** Normalizes the encoder's output; only pre-norm encoders have it. */
+  /** Layer normalization of the encoder's output; undefined for post-norm encoders. */
   readonly finalNorm: LayerNormWeights | undefined;
 }
 
 /**
- * Picks an encoder's weights from a checkpoint by its family's tensor names, with or without the prefix of models with a
- * task head.
+ * Picks an encoder's weights from a checkpoint by its family's tensor names, with or without the prefix of models with
+ * a task head.
  *
- * @throws BertEdgeError `checkpoint_invalid` naming the tensor that is missing, has another shape than config.json says, or
- *   has NaN or infinite numbers. Probe texts would miss some of these numbers: they read few rows of the token embedding
- *   table.
+ * @throws BertEdgeError `checkpoint_invalid` with the name of a tensor that is missing, that has another shape than
+ *   config.json says, or that holds NaN or infinite numbers. All numbers are checked here, because the probe texts use
+ *   only a few rows of the token embedding table.
  */
 export function encoderWeights(encoder: Encoder): EncoderWeights {
   const { config } = encoder;
@@ -95,7 +98,7 @@ export function encoderWeights(encoder: Encoder): EncoderWeights {
   };
 }
 
-/** Returns the names of a checkpoint's tensors. The prefix is empty if the tensors have none. */
+/** Returns the names of a checkpoint's tensors. The prefix is empty if the checkpoint's names have no prefix. */
 export function namesOf({ config, weights }: Encoder): EncoderNames {
   const { names: known } = families[config.modelType] as Family;
   const bare = known.map((names) => ({ ...names, prefix: "" }));

@@ -16,8 +16,8 @@ import type { EncoderConfig } from "./encoder-config.ts";
 import { WEIGHTS } from "./model-folder.ts";
 
 /**
- * Where a folder has the float32 export: the first is the place of transformers and Optimum, the second that of
- * transformers.js.
+ * Paths of the float32 export in a model folder. transformers and Optimum write the first, transformers.js reads the
+ * second.
  */
 const PLACES = ["model.onnx", join("onnx", "model.onnx")];
 
@@ -30,9 +30,9 @@ const INTEGER =
 
 /** The output that a task needs from an export. */
 export interface ExportedResult {
-  /** Possible names of the output: Optimum, sentence-transformers and transformers differ. */
+  /** Possible names of the output. Optimum, sentence-transformers and transformers use different names. */
   readonly names: readonly string[];
-  /** Shape of the output; undefined for the batch and sequence sizes. */
+  /** Shape of the output. The batch and sequence sizes are undefined. */
   readonly shape: readonly (number | undefined)[];
 }
 
@@ -52,7 +52,8 @@ const exists = (path: string): Promise<boolean> =>
   );
 
 /**
- * Reads an export, keeps the nodes that lead to one output, and gives it the inputs of our own graphs.
+ * Reads an export as a graph. Only the nodes that lead to the wanted output are kept, and int32 inputs become int64, as
+ * in the graphs that this package writes from checkpoints.
  *
  * @throws BertEdgeError `export_unsupported`, and as `readOnnx` and `fromOnnx`
  */
@@ -70,7 +71,7 @@ export async function exportedGraph(path: string, config: EncoderConfig, result:
   return graph;
 }
 
-/** Changes an input from int32 to int64, as in our own graphs. */
+/** Changes an input from int32 to int64. */
 function widen(graph: Graph, input: Value): void {
   const { name, shape } = input;
   const wide = graph.input(name, { dtype: "int64", shape });
@@ -103,7 +104,10 @@ function faultOf(graph: Graph, config: EncoderConfig, { shape }: ExportedResult)
   return lacking && `has no embedding table with ${lacking[0]} rows, the ${lacking[1]} of config.json`;
 }
 
-/** Embedding tables that every encoder needs: number of rows, and the key of config.json with that number. */
+/**
+ * Returns the number of rows of each embedding table that the encoder must have, and the key of config.json that gives
+ * this number.
+ */
 const tablesOf = ({ vocabularySize, maxPositions, rotaryTheta }: EncoderConfig): [rows: number, key: string][] => [
   [vocabularySize, "vocab_size"],
   ...(rotaryTheta ? [] : [[maxPositions, "max_position_embeddings"] as [number, string]]),

@@ -25,20 +25,27 @@ import type { EncoderConfig } from "./encoder-config.ts";
 import { encoderGraph } from "./encoder-graph.ts";
 import { encoderWeights } from "./encoder-weights.ts";
 
-/** Tolerance: float32 sums of up to 64 terms around 1, in another order, through three layers. Measured: at most 1.9e-6. */
+/**
+ * Maximum difference from the framework's outputs. Through three layers, float32 sums of up to 64 terms around 1 are
+ * added in another order. Measured: at most 1.9e-6.
+ */
 const FLOAT32_ROUNDING = 1e-5;
 /**
- * Minimum cosine of all unmasked hidden states of a batch; for the edge engine, of each text. Weights are random. Measured:
- * at least 0.999 92 (int8), 0.999 999 6 (fp16) and 0.999 85 (edge).
+ * Minimum cosines of hidden states, without those of padding: of a whole batch for int8 and fp16, of each text for the
+ * edge engine. The models have random weights. Measured: at least 0.999 92 (int8), 0.999 999 6 (fp16) and 0.999 85
+ * (edge).
  */
 const MIN_INT8_COSINE = 0.9998;
 const MIN_FP16_COSINE = 0.999_999;
 const MIN_EDGE_COSINE = 0.9996;
 
-/** Minimum difference after removing an attention window or changing a rotary base. Measured: at least 0.2. */
+/**
+ * Minimum change of a hidden state when an attention window is removed or a rotary base changes. Measured: at least
+ * 0.2.
+ */
 const VISIBLE = 0.01;
 
-/** Exports with a position table: all families and activations except ModernBERT and NomicBERT. */
+/** Exports with a position table: every family except ModernBERT and NomicBERT, and every activation. */
 const positionTableExports = [
   "t213-bert-eager-l17",
   "t213-bert-gelu_new-eager-l14",
@@ -57,7 +64,10 @@ const positionTableExports = [
   "t436-mpnet-l13",
 ];
 
-/** Exports with rotary positions. Every ModernBERT here has a local layer, and a text longer than its window. */
+/**
+ * Exports with rotary positions. Every ModernBERT here has a local layer, and a text that is longer than the layer's
+ * attention window.
+ */
 const modernBerts = [
   "t213-modernbert-eager-dyn",
   "t213-modernbert-sdpa-l17",
@@ -91,7 +101,7 @@ describeShared("corpus", "a checkpoint's graph", (corpus) => {
     const known = feeds.map((feed) => Object.fromEntries(Object.entries(feed).filter(([name]) => names.has(name))));
     return (await runGraph(graph, known)).map((tensors, i) => attended(tensors, feeds[i] as Tensors));
   };
-  /** Returns the hidden states of unmasked tokens. Those of padding have no meaning and differ between exports. */
+  /** Returns the hidden states without those of padding, which have no meaning and differ between exports. */
   const attended = (tensors: Tensors, feed: Tensors) => {
     const all = tensors["last_hidden_state"]?.data as Float32Array;
     const mask = feed["attention_mask"]?.data as BigInt64Array;

@@ -2,11 +2,14 @@ import * as v from "valibot";
 import type { ActivationName } from "./config-keys.ts";
 
 /**
- * A family's classification head: how it computes output(norm(activation(dense(pooled hidden states)))), and the names of
- * its tensors without `.weight` and `.bias`.
+ * A family's classification head. It computes output(norm(activation(dense(pooled hidden states)))). `dense`, `norm`
+ * and `output` give the names of its tensors, without `.weight` and `.bias`.
  */
 export interface HeadFormula {
-  /** Hidden state that the head reads: that of the first token, or the mean of all tokens except padding. */
+  /**
+   * What the head reads: the hidden state of the first token, or the mean of the hidden states of all tokens except
+   * padding.
+   */
   readonly pooling: "cls" | "mean";
   /** @param prefix prefix of the encoder's tensor names; some families use it for this layer too */
   readonly dense: (prefix: string) => string;
@@ -16,7 +19,10 @@ export interface HeadFormula {
   readonly output: string;
 }
 
-/** Returns the schema of a head with two linear layers on the first token. It reads no keys of config.json. */
+/**
+ * Returns the schema of a head with two linear layers that reads the hidden state of the first token. The schema
+ * accepts any config.json, because no key configures such a head.
+ */
 export const clsHead = (
   parts: Pick<HeadFormula, "dense" | "activation" | "output">,
 ): v.GenericSchema<unknown, HeadFormula> =>
@@ -25,7 +31,7 @@ export const clsHead = (
     v.transform((): HeadFormula => ({ pooling: "cls", denseBias: true, norm: undefined, ...parts })),
   );
 
-/** BERT's head: https://arxiv.org/abs/1810.04805, section 4.1, with the pooler of its implementation. */
+/** BERT's head: https://arxiv.org/abs/1810.04805, section 4.1, with the pooler layer of BERT's implementation. */
 export const bertHead = clsHead({
   dense: (prefix) => `${prefix}pooler.dense`,
   activation: "tanh",

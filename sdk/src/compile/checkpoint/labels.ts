@@ -1,13 +1,16 @@
 import * as v from "valibot";
 import { Count } from "./config-keys.ts";
 
-/** Tasks that a classifier is trained for; config.json may leave the task undefined. */
+/** Tasks that a classifier can be trained for. config.json does not always name the task. */
 const problemTypes = ["regression", "single_label_classification", "multi_label_classification"] as const;
 type ProblemType = (typeof problemTypes)[number];
 
-/** Number of labels if config.json does not say; transformers' default. */
+/** Number of labels if config.json gives none, as in transformers. */
 const LABELS = 2;
-/** Maximum number of labels: names are made for all of them before the tensors prove that they exist. */
+/**
+ * Maximum of `num_labels`. A wrong config.json could otherwise fill the memory, because names for all labels are made
+ * before the tensors are checked.
+ */
 const MAX_LABELS = 100_000;
 
 /** Labels of a classifier, from config.json. */

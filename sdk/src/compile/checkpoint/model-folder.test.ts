@@ -24,7 +24,7 @@ describe("readWeights", () => {
     await utimes(file, 1, 1);
     const weights = readWeights(folder);
     expect(Buffer.compare((weights.get("word") as Tensor).data, new Uint8Array(numbers.buffer))).toBe(0);
-    // With its old modification time, the file does not look changed.
+    // The file keeps its old modification time, so the change is not noticed.
     await overwriteEnd(file, Uint8Array.of(1, 2, 3, 4));
     await utimes(file, 1, 1);
     expect((weights.get("word") as Tensor).data.subarray(-4)).toEqual(Uint8Array.of(1, 2, 3, 4));

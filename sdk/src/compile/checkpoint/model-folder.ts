@@ -36,11 +36,11 @@ export async function readTokenizer(folder: string): Promise<TokenizerFiles> {
 }
 
 /**
- * Returns a folder's tensors by name. Large tensors are read from model.safetensors at each access, so the file must not
- * change meanwhile.
+ * Returns a folder's tensors by name. Large tensors are read from model.safetensors at each access, so the file must
+ * not change while the tensors are in use.
  *
- * @throws BertEdgeError `checkpoint_missing`, `checkpoint_invalid`, `safetensors_invalid`; when weights are used,
- *   `file_changed`
+ * @throws BertEdgeError `checkpoint_missing`, `checkpoint_invalid`, `safetensors_invalid`; `file_changed` when weights
+ *   are used after the file has changed
  */
 export function readWeights(folder: string): Map<string, Tensor> {
   const path = join(folder, WEIGHTS);

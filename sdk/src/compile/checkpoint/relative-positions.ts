@@ -1,14 +1,17 @@
 import { type Tensor, tensor, toFloat32 } from "../graph/tensor.ts";
 
-/** Distance from which all offsets share the last bucket, fixed in transformers: MPNetEncoder.relative_position_bucket. */
+/**
+ * From this distance on, all offsets share the last bucket. The number is fixed in transformers'
+ * MPNetEncoder.relative_position_bucket.
+ */
 const MAX_DISTANCE = 128;
 
 /**
- * Returns T5's bucket of an offset (https://arxiv.org/abs/1910.10683, section 2.1). Half of the buckets are for keys before
- * the query, half for keys after it. In each half, small distances have a bucket each, and larger ones share buckets of
- * logarithmically growing width. Computed in float32, as in transformers.
+ * Returns T5's bucket of an offset (https://arxiv.org/abs/1910.10683, section 2.1). Half of the buckets are for keys
+ * before the query, half for keys after it. In each half, small distances have a bucket each, and larger ones share
+ * buckets of logarithmically growing width. The computation is in float32, as in transformers.
  *
- * @param offset position of the key minus that of the query
+ * @param offset position of the key minus the position of the query
  */
 function bucketOf(offset: number, buckets: number): number {
   const half = buckets / 2;
@@ -22,8 +25,8 @@ function bucketOf(offset: number, buckets: number): number {
 }
 
 /**
- * Returns the score biases by offset, for all offsets between `positions` positions. Row `offset + positions − 1` belongs
- * to `offset`.
+ * Returns a table with the score biases of every offset that two of `positions` positions can have. Row
+ * `offset + positions − 1` has the biases of `offset`.
  *
  * @param table [buckets, heads]
  * @returns [2 · positions − 1, heads]

@@ -4,16 +4,17 @@ import { int64s, type Tensor, tensor } from "../graph/tensor.ts";
 import type { GraphWriter } from "./graph-writer.ts";
 import { axes, writeRange } from "./positions.ts";
 
-/** Cosines and sines of each position's angles: [1, 1, sequence, size]. Both halves of the last axis are the same. */
+/** Cosines and sines of each position's angles: [1, 1, sequence, size]. Both halves of the last axis are equal. */
 export interface Rotation {
   readonly cos: Value;
   readonly sin: Value;
 }
 
 /**
- * Writes the cosines and sines of a rotary embedding's angles (https://arxiv.org/abs/2104.09864, section 3.4.2): position ·
- * theta^(−2i / size), in float32 as in transformers. They are constant tables because the graph may be converted to half
- * precision, which cannot hold large angles: its numbers near 1000 are 0.5 apart.
+ * Writes the cosines and sines of a rotary embedding's angles (https://arxiv.org/abs/2104.09864, section 3.4.2):
+ * position · theta^(−2i / size), in float32 as in transformers. The graph stores tables of cosines and sines and does
+ * not compute them from angles. If the graph is converted to half precision, it cannot hold large angles:
+ * half-precision numbers near 1000 are 0.5 apart.
  *
  * @param size elements of a head
  * @param positions rows of the tables
@@ -32,7 +33,7 @@ export function writeRotation(g: GraphWriter, theta: number, size: number, posit
   return { cos: table(`rotary.${theta}.cos`, Math.cos), sin: table(`rotary.${theta}.sin`, Math.sin) };
 }
 
-/** Returns a function's values for all angles: [positions, size / 2]. */
+/** Returns the values of the function `of` for all angles: [positions, size / 2]. */
 function angles(theta: number, size: number, positions: number, of: (angle: number) => number): Tensor {
   const { fround } = Math;
   const half = size / 2;

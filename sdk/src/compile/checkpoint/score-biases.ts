@@ -6,13 +6,15 @@ import type { GraphWriter } from "./graph-writer.ts";
 import { axes, int64, writeOffsets } from "./positions.ts";
 import { biasByOffset } from "./relative-positions.ts";
 
-/** Score bias of masked positions: their exp is 0 in float32, and sums with the bias stay finite. */
+/**
+ * Score bias of masked positions. With this bias, the exp of a score is 0 in float32, and the score is still finite.
+ */
 const MASKED = -1e9;
 
 /**
- * Score bias of positions outside the attention window: their exp is 0 too, and sums with the bias stay finite in half
- * precision. It is weaker than MASKED: a padding query with only padding in its window attends to tokens outside the
- * window.
+ * Score bias of positions outside the attention window. With this bias, the exp of a score is 0 too, and the score is
+ * finite even in half precision. Because this bias is weaker than MASKED, a padding query whose window holds only
+ * padding attends to tokens outside the window.
  */
 const BEYOND = -1e4;
 

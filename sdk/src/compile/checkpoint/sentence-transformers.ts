@@ -7,13 +7,19 @@ import { readJson } from "../files/json-file.ts";
 const Modules = v.array(v.object({ path: v.string(), type: v.string() }));
 const Length = v.nullish(v.pipe(v.number(), v.integer(), v.minValue(3)));
 const Transformer = v.object({ max_seq_length: Length });
-/** Tokenizers without a maximum length have 10³⁰ here. */
+/** `model_max_length` is 10³⁰ for tokenizers without a maximum length. */
 const TokenizerConfig = v.object({ model_max_length: Length });
-/** Key of version 6 and newer: one mode, or several whose vectors are concatenated. */
+/**
+ * Value of `pooling_mode`, a key of sentence-transformers 6 and newer: one mode, or several modes whose vectors are
+ * concatenated.
+ */
 const PoolingMode = v.nullish(v.union([v.string(), v.array(v.string())]));
 const PoolingConfig = v.objectWithRest({ pooling_mode: PoolingMode }, v.unknown());
 
-/** Supported pooling modes, by their names in version 6 and newer and by the switches of older versions. */
+/**
+ * Supported pooling modes, by their names in sentence-transformers 6 and newer and by the names of older versions'
+ * switches.
+ */
 const poolings: Readonly<Record<string, Pooling>> = {
   mean: "mean",
   cls: "cls",

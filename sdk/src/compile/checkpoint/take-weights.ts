@@ -23,8 +23,8 @@ export interface WeightTaker {
 }
 
 /**
- * Creates a `WeightTaker`. Its methods throw `checkpoint_invalid` with the name of a tensor that is missing, has another
- * shape, or has NaN or infinite numbers.
+ * Creates a `WeightTaker`. The methods of the `WeightTaker` throw `checkpoint_invalid` with the name of a tensor that
+ * is missing, that has another shape, or that holds NaN or infinite numbers.
  *
  * @param prefix prefix of every tensor's name
  */
@@ -55,7 +55,10 @@ export function weightTaker({ folder, weights }: Encoder, prefix: string): Weigh
     taken.set(name, value);
     return value;
   };
-  /** Takes the weight or bias of a linear layer, from its own tensor or from its rows of a stacked tensor. */
+  /**
+   * Takes the weight or bias of a linear layer: a tensor of its own, or the layer's rows of a tensor that several
+   * layers share.
+   */
   const part = (name: LinearName, kind: "weight" | "bias", shape: [number, ...number[]]): Tensor => {
     if (typeof name === "string") return take(`${name}.${kind}`, ...shape);
     const [rows, ...columns] = shape;

@@ -6,8 +6,8 @@ import { readConfig } from "./model-folder.ts";
 export type Head = "none" | "sequence-classification";
 
 /**
- * Task heads by the part of a transformers class name after "For". Language-model heads count as none: only training uses
- * them.
+ * Task heads by the part of a transformers class name after "For". Language-model heads count as "none", because they
+ * are only used in training.
  */
 const heads: Readonly<Record<string, Head>> = {
   MaskedLM: "none",

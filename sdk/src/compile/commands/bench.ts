@@ -13,7 +13,7 @@ export interface BenchOptions extends RunOptions {
   engines?: readonly Target["engine"][] | undefined;
   /** Sequence lengths to time. */
   tokens?: readonly number[];
-  /** Number of timed rounds; the result is their median. Default 15. */
+  /** Number of timed rounds; the result is the median of the rounds. Default 15. */
   rounds?: number;
 }
 
@@ -21,16 +21,18 @@ export interface BenchReport extends TargetTimes {
   readonly manifest: Manifest;
   readonly rounds: number;
   /**
-   * Whether the folder's measurements were replaced. This requires three lengths, one of at most 16 tokens and one of at
-   * least half the model's maximum.
+   * Whether the folder's measurements were replaced. They are replaced only if at least three lengths were timed, the
+   * shortest with at most 16 tokens and the longest with at least half of the model's maximum.
    */
   readonly stored: boolean;
 }
 
 /**
- * Times an artifact's CPU targets side by side on this machine. It does not change the artifact's version.
+ * Times an artifact's CPU targets on this machine. Every round times all of them, one after the other. The artifact's
+ * version does not change.
  *
- * @throws BertEdgeError `engine_mismatch` for an engine without a target, `aborted`, and as `openFolder` and `Artifact.read`
+ * @throws BertEdgeError `engine_mismatch` for an engine without a target, `aborted`, and as `openFolder` and
+ *   `Artifact.read`
  */
 export async function bench(options: BenchOptions): Promise<BenchReport> {
   const { tokens = [8, 16, 32, 64, 128, 256], rounds = 15, onProgress, signal } = options;

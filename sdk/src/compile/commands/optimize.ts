@@ -12,7 +12,9 @@ import { writeModel } from "../stages/write.ts";
 export interface OptimizeOptions extends RunOptions {
   /** An ONNX file or a Hugging Face model folder: its path, or its bytes. */
   model: ModelInput;
-  /** The file to write; an earlier one is replaced. Default: the report has the result's bytes. */
+  /**
+   * Path of the file to write. An existing file is replaced. Without a path, the report has the bytes of the result.
+   */
   out?: string | undefined;
   /** Write the result even if it is not fused completely. Default false. */
   allowPartial?: boolean;
@@ -31,24 +33,24 @@ export interface OptimizeReport {
   readonly parity: Omit<ModelParity, "ofTolerance"> | undefined;
   /** Seconds for reading, fusing and writing. */
   readonly seconds: number;
-  /** Largest resident set of this process so far, in MB. */
+  /** Largest resident set size of this process until the result was written, in MB. */
   readonly peakRssMB: number;
   readonly stages: readonly StageReport[];
 }
 
-/** A report with the optimized model, for an optimization without `out`. */
+/** A report with the optimized model. `optimize` returns it if `out` is not set. */
 export interface OptimizedModel extends OptimizeReport {
   /** Bytes of the ONNX file; undefined when fusion is incomplete and `allowPartial` is not set. */
   readonly model: Uint8Array<ArrayBuffer> | undefined;
 }
 
 /**
- * Fuses a model: read → fuse → write → check. The file at `out` is replaced only if the result agrees with the original and
- * is complete, or `allowPartial` is set.
+ * Fuses a model: read → fuse → write → check. The file at `out` is replaced only if the result agrees with the
+ * original, and is complete unless `allowPartial` is set.
  *
  * @throws BertEdgeError as `readModelSource` when the model cannot be used; `out_unwritable` when the result cannot be
- *   written; `parity_exceeded` when the results differ; `parity_failed`, `parity_impossible` when they cannot be compared;
- *   `aborted`
+ *   written; `parity_exceeded` when the results differ; `parity_failed`, `parity_impossible` when they cannot be
+ *   compared; `aborted`
  */
 export function optimize(options: OptimizeOptions & { out: string }): Promise<OptimizeReport>;
 export function optimize(options: OptimizeOptions & { out?: undefined }): Promise<OptimizedModel>;

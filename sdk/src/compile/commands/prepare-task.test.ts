@@ -90,7 +90,10 @@ describe("prepare of a classifier", () => {
 });
 
 describe("prepare with pairs of sentences", () => {
-  /** Returns pairs with scores in the order of the float32 model's cosines, so its correlation is 100. */
+  /**
+   * Returns pairs of texts in the order of the float32 model's cosines. With their ranks as scores, the model's
+   * correlation is 100.
+   */
   async function pairs(folder: string) {
     const vectors = await float32(folder, probeTexts);
     const all = probeTexts.flatMap((first, i) =>

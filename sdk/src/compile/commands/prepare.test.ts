@@ -35,7 +35,8 @@ async function expectAgreement(artifact: Artifact): Promise<void> {
   const [edge, region] = vectors as [Float32Array, Float32Array];
   expect(edge).toHaveLength(16);
   expect(Math.hypot(...edge)).toBeCloseTo(1, 6);
-  // The edge has 7-bit weights and integer attention, the region 8-bit weights and float32 attention.
+  // The vectors differ a little: the edge has 7-bit weights and integer attention, the region 8-bit weights and float32
+  // attention.
   expect(cosine(edge, region)).toBeGreaterThan(0.9999);
 }
 
@@ -197,7 +198,7 @@ describe("prepare", () => {
     const { run } = await preparable({ files: { "sentence_bert_config.json": '{"max_seq_length":5}' } });
     const { measurements } = await run({ targets: ["regional-cpu"] });
     const latency = measurements["regional-cpu"]?.latency;
-    // With a single point, any single term fits exactly.
+    // Only one length was timed, and the fit may use any of its three terms for that point.
     expect((latency?.base ?? 0) + 5 * (latency?.perToken ?? 0) + 25 * (latency?.perSquare ?? 0)).toBeGreaterThan(0);
   });
 
@@ -222,7 +223,10 @@ describe("prepare", () => {
   });
 });
 
-/** Expects that `prepare` rejects. It must leave an empty `out` empty, and an earlier artifact as it was. */
+/**
+ * Expects that `prepare` rejects. An empty folder at `out` must stay empty, and an earlier artifact must stay as it
+ * was.
+ */
 async function expectRefusal(options: TinyFolderOptions, expected: object, more: Partial<PrepareOptions> = {}) {
   const { run, out, parent } = await preparable(options);
   const before = await listing(parent);

@@ -20,11 +20,20 @@ import { time } from "../stages/time.ts";
 import { writeFolder } from "../stages/write.ts";
 
 export interface PrepareOptions extends TaskFiles, RunOptions {
-  /** A Hugging Face model folder with config.json, tokenizer.json and model.safetensors or model.onnx, or its files. */
+  /**
+   * A Hugging Face model folder with config.json, tokenizer.json and model.safetensors or model.onnx: its path, or its
+   * files by their paths in the folder.
+   */
   model: string | ReadonlyMap<string, Uint8Array>;
-  /** Folder for the artifact; an earlier artifact there is replaced. Default: the report has the artifact, in memory. */
+  /**
+   * Folder for the artifact. An earlier artifact in it is replaced. Without a folder, the report has the artifact in
+   * memory.
+   */
   out?: string | undefined;
-  /** The model's name in keys, URLs and headers. Default: the model folder's name. Needed for a model in memory. */
+  /**
+   * The model's name in storage keys, URLs and headers. Default: the model folder's name. A model in memory needs a
+   * name.
+   */
   name?: string | undefined;
   /** Default: all targets. */
   targets?: readonly TargetName[];
@@ -32,7 +41,10 @@ export interface PrepareOptions extends TaskFiles, RunOptions {
   calibration?: readonly string[] | undefined;
   /** Bits of the token embedding table in int8 targets. 4 bits make large vocabularies fit an isolate. Default 8. */
   tableBits?: 8 | 4;
-  /** Minimum mean cosine with float32. Raises the targets' limits (int8: 0.99, fp16: 0.9999), never lowers them. */
+  /**
+   * Minimum mean cosine between the results of a target and of the float32 model. It has an effect only if it is higher
+   * than the target's own limit (int8: 0.99, fp16: 0.9999).
+   */
   minCosine?: number | undefined;
   /** Number of timed rounds. Default 7. */
   timingRounds?: number;
@@ -40,7 +52,7 @@ export interface PrepareOptions extends TaskFiles, RunOptions {
 
 export interface PrepareReport {
   readonly manifest: Manifest;
-  /** First 12 digits of the manifest's SHA-256: the same model and options have the same version. */
+  /** First 12 digits of the manifest's SHA-256. The same model with the same options has the same version. */
   readonly version: string;
   /** Time and memory of the targets on this machine. */
   readonly measurements: Measurements;
@@ -53,7 +65,7 @@ export interface PrepareReport {
   readonly stages: readonly StageReport[];
 }
 
-/** A report with its artifact, for a model that was prepared without `out`. */
+/** A report with the artifact. `prepare` returns it if `out` is not set. */
 export interface PreparedArtifact extends PrepareReport {
   readonly artifact: PublishableArtifact;
 }

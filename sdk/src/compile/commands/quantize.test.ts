@@ -129,7 +129,7 @@ describe("quantize refuses, and leaves existing files as they were:", () => {
     "texts of more tokens than there are positions: %s",
     async (mode) => {
       const model = await tinyFile(64);
-      // This config.json belongs to another model and declares more positions than the weights have.
+      // This config.json belongs to another model. It declares more positions than the weights have.
       await writeFile(join(model.folder, "config.json"), '{"max_position_embeddings":512}');
       const expected = { code: "calibration_invalid", hint: expect.stringContaining("positions") };
       await expectRefusal(model, mode, { tokenizer: model.folder }, expected);
@@ -174,7 +174,10 @@ function shortenWords(graph: Graph): void {
   );
 }
 
-/** Difference of mean hidden states from sums in another order: 2e-7 measured. A changed rounding would give 1e-2. */
+/**
+ * Maximum difference of mean hidden states. Sums in another order change them by 2e-7 (measured). Another rounding of
+ * the weights would change them by 1e-2.
+ */
 const FLOAT32_ROUNDING = 1e-5;
 
 describeShared("corpus/qat-bert-pc-eager-l17", "quantizeModel of a model that was trained in int8", (folder) => {

@@ -24,11 +24,13 @@ import { writeModel } from "../stages/write.ts";
 export interface QuantizeOptions extends QuantizeChoice, RunOptions {
   /** An ONNX file or a Hugging Face model folder: its path, or its bytes. */
   model: ModelInput;
-  /** The file to write; an earlier one is replaced. Default: the report has the result's bytes. */
+  /**
+   * Path of the file to write. An existing file is replaced. Without a path, the report has the bytes of the result.
+   */
   out?: string | undefined;
   /**
-   * Folder with the model's tokenizer.json, or its files. Default: the model folder, if it has that file. Without a
-   * tokenizer, no activations are observed, and the comparison runs on random tokens.
+   * Folder with the model's tokenizer.json, or the files of that folder. Default: the model folder, if it has a
+   * tokenizer.json. Without a tokenizer, no activations are observed, and the comparison runs on random tokens.
    */
   tokenizer?: string | ReadonlyMap<string, Uint8Array> | undefined;
   /** Texts on which activations are observed. Default: texts of this package. */
@@ -42,36 +44,36 @@ export interface QuantizeReport {
   readonly nodes: { readonly before: number; readonly after: number };
   /** Bytes of weights. */
   readonly bytes: { readonly before: number; readonly after: number };
-  /** How activation ranges were chosen, for int8-static. */
+  /** How activation ranges were chosen in int8-static mode; undefined in other modes. */
   readonly ranges: string | undefined;
   /** Nodes that stay in the next higher precision, because quantizing them costs too much accuracy. */
   readonly kept: readonly string[];
   readonly parity: Parity | undefined;
   /** Seconds until the first result was written. */
   readonly seconds: number;
-  /** Largest resident set of this process up to that moment, in MB. */
+  /** Largest resident set size of this process until the first result was written, in MB. */
   readonly peakRssMB: number;
   readonly stages: readonly StageReport[];
 }
 
-/** A report with the quantized model, for a quantization without `out`. */
+/** A report with the quantized model. `quantize` returns it if `out` is not set. */
 export interface QuantizedModel extends QuantizeReport {
   /** The bytes of the ONNX file. */
   readonly model: Uint8Array<ArrayBuffer>;
 }
 
 /**
- * Fuses and quantizes a model: read → check → fuse → observe → quantize → measure → write. The file at `out` is replaced only
- * if the result is close enough to the original.
+ * Fuses and quantizes a model: read → check → fuse → observe → quantize → measure → write. The file at `out` is
+ * replaced only if the result is close enough to the original.
  *
- * A model that already has int8 weights keeps them and their scales. int8-static does not fuse, because it is for runtimes
- * that support only standard operators.
+ * A model that already has int8 weights keeps them and their scales. In int8-static mode, the model is not fused,
+ * because this mode is for runtimes that support only standard operators.
  *
- * @throws BertEdgeError as `readModelSource`; `file_changed` while it runs; `out_unwritable`; `weights_invalid`;
- *   `texts_not_encoded`, `calibration_missing`, `inputs_unknown`, `calibration_invalid`, `calibration_failed`,
- *   `quantize_opset` when it cannot be calibrated; `model_constant` when all texts have the same result;
- *   `nothing_to_quantize`; `accuracy_gate` when the result is not close enough; `parity_failed`, `parity_impossible`;
- *   `aborted`
+ * @throws BertEdgeError as `readModelSource`; `file_changed` when the model's file changes while the command runs;
+ *   `out_unwritable`; `weights_invalid`; `texts_not_encoded`, `calibration_missing`, `inputs_unknown`,
+ *   `calibration_invalid`, `calibration_failed`, `quantize_opset` when the model cannot be calibrated; `model_constant`
+ *   when all texts have the same result; `nothing_to_quantize`; `accuracy_gate` when the result is not close enough;
+ *   `parity_failed`, `parity_impossible`; `aborted`
  */
 export function quantize(options: QuantizeOptions & { out: string }): Promise<QuantizeReport>;
 export function quantize(options: QuantizeOptions & { out?: undefined }): Promise<QuantizedModel>;
@@ -156,7 +158,7 @@ async function tokenizerPath(
   );
 }
 
-/** Returns the rows of the token embedding table; infinity if there is no such table. */
+/** Returns the number of rows of the token embedding table; infinity if there is no such table. */
 function vocabularyOf(graph: Graph): number {
   const ids = graph.inputs.find(({ name }) => name === "input_ids");
   return (ids && tableRows(ids)) ?? Number.POSITIVE_INFINITY;

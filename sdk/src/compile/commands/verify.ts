@@ -21,9 +21,11 @@ export interface VerifyOptions extends TaskFiles, RunOptions {
 export interface VerifiedTarget {
   readonly engine: Target["engine"];
   readonly precision: Target["precision"];
-  /** Agreement with float32 that `prepare` measured. */
+  /** Agreement with the float32 model, as `prepare` measured it. */
   readonly recorded: Parity;
-  /** Agreement with the most precise target, on this machine now; undefined for that target itself. */
+  /**
+   * Agreement with the most precise target, measured now on this machine; undefined for the most precise target itself.
+   */
   readonly agreement: Parity | undefined;
   /** Score on the given data. */
   readonly task: Pick<TaskScore, "metric" | "score"> | undefined;
@@ -37,8 +39,8 @@ export type VerifyReport = Partial<Record<TargetName, VerifiedTarget>>;
 const byPrecision: readonly Target["precision"][] = ["fp16", "int8-blocks", "int8-edge", "int8"];
 
 /**
- * Runs every target of an artifact on its engine, one after the other, and compares it with the most precise target. An
- * artifact has no float32 model, so the most precise target itself is not compared.
+ * Runs every target of an artifact on its engine, one after the other, and compares it with the most precise target.
+ * The most precise target itself is not compared, because an artifact has no float32 model.
  *
  * @throws BertEdgeError `artifact_missing`, `artifact_corrupt`, `tokenizer_invalid`, `engine_failed`, `data_missing`,
  *   `data_invalid`, `data_unsuitable`, `aborted`

@@ -8,7 +8,7 @@ import { parseJson } from "../../artifact/parse-json.ts";
  * Reads and validates a JSON file of a checkpoint folder.
  *
  * @returns undefined when there is no such file
- * @throws BertEdgeError `checkpoint_invalid` naming file and key
+ * @throws BertEdgeError `checkpoint_invalid` with the names of the file and of the key
  */
 export async function readJson<S extends v.GenericSchema>(
   folder: string,

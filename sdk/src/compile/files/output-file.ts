@@ -11,15 +11,15 @@ export interface OutputFile {
   /** Folder for other temporary files. */
   readonly folder: string;
   /**
-   * Moves the file and its external data to `out`. Without `out`, it returns the file's bytes.
+   * Moves the file and its external data to `out`. If `out` is undefined, returns the bytes of the file.
    *
-   * @throws BertEdgeError `out_unwritable` when there is no `out`, but the weights need a second file
+   * @throws BertEdgeError `out_unwritable` when `out` is undefined, but the model needs a second file for its weights
    */
   publish(): Promise<Uint8Array<ArrayBuffer> | undefined>;
 }
 
 /**
- * Runs `work` with a file to write. The file at `out` stays as it is until the new one is published.
+ * Runs `work` with a file to write. The file at `out` stays as it is until `work` calls `publish`.
  *
  * @param out path of the result; undefined for a result in memory
  */
@@ -46,7 +46,7 @@ async function bytesOf(path: string): Promise<Uint8Array<ArrayBuffer>> {
 }
 
 /**
- * Checks that a file can be written to `out`. Called before any slow work.
+ * Checks that a file can be written to `out`. Commands call this function before any slow work.
  *
  * @throws BertEdgeError `out_unwritable`
  */

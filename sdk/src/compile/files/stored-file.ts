@@ -2,7 +2,10 @@ import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 import { BertEdgeError } from "../../artifact/error.ts";
 import { LARGE_BYTES } from "./large-buffers.ts";
 
-/** Bytes that are read or computed at each use. They take no memory in between, and each caller gets its own copy. */
+/**
+ * Bytes that are read or computed at each use. They take no memory between two uses, and each call of `read` returns a
+ * new copy.
+ */
 export interface StoredBytes {
   readonly length: number;
   read(): Uint8Array<ArrayBuffer>;
@@ -26,7 +29,7 @@ export interface StoredFile {
 const MAX_READ = 2 ** 30;
 
 /**
- * Returns a file that can be read in parts until it changes. Each read opens and closes the file.
+ * Returns a file whose parts can be read as long as the file does not change. Each read opens and closes the file.
  *
  * @throws the file system's error when there is no file; TypeError for a folder
  */
@@ -61,7 +64,7 @@ export function storedFile(path: string): StoredFile {
   };
 }
 
-/** Returns a part of a file. A small part is kept in memory, a large one is read at each use. */
+/** Returns a part of a file. A small part is kept in memory, a large part is read at each use. */
 export const partOf = (file: StoredFile, begin: number, end: number): Uint8Array<ArrayBuffer> | StoredBytes =>
   end - begin < LARGE_BYTES
     ? file.subarray(begin, end)

@@ -23,11 +23,11 @@ export async function withWorkFolder<T>(parent: string, work: (folder: string) =
   }
 }
 
-/** A model as a path, as the bytes of an ONNX file, or as the files of a model folder by their paths in it. */
+/** A model: a path, the bytes of an ONNX file, or the files of a model folder by their paths in the folder. */
 export type ModelInput = string | Uint8Array | ReadonlyMap<string, Uint8Array>;
 
 /**
- * Returns the path of a model. A model in memory is written to the folder first.
+ * Returns the path of a model. A model in memory is first written to `folder`.
  *
  * @throws BertEdgeError `checkpoint_invalid` for a file whose path points outside of the model folder
  */

@@ -6,15 +6,21 @@ import { shipTokenizer } from "../pack/tokenizer/ship-tokenizer.ts";
 import { inSubprocess } from "../subprocess/run-in-subprocess.ts";
 import { openTokenizer, tokenizeTexts } from "./tokenize-texts.ts";
 
-/** Maximum tokens of a text that is observed or compared. This is enough for attention to matter. */
+/**
+ * Maximum number of tokens of calibration and comparison texts. Texts of this length are long enough to show errors in
+ * attention.
+ */
 const MAX_TOKENS = 128;
 
-/** Keys of the folder's files that limit the length of texts. RoBERTa reserves the first two positions. */
+/**
+ * Keys of tokenizer_config.json and config.json that limit the length of texts. RESERVED_POSITIONS positions are left
+ * out, because RoBERTa gives no token of a text the first two positions.
+ */
 const Lengths = v.object({ model_max_length: v.optional(v.number()), max_position_embeddings: v.optional(v.number()) });
 const RESERVED_POSITIONS = 2;
 
 /**
- * Encodes texts to observe or compare with a folder's tokenizer.json.
+ * Encodes texts with a folder's tokenizer.json. The texts are for calibration or for the comparison of two models.
  *
  * @param vocabulary rows of the model's token embedding table
  * @throws BertEdgeError `checkpoint_missing`, `checkpoint_invalid`
@@ -47,7 +53,7 @@ export const encodeTextsInSubprocess = (
   inSubprocess(import.meta.url, encodeTexts, {
     failure: "texts_not_encoded",
     what: "Texts could not be encoded",
-    // Thousands of texts take seconds.
+    // Thousands of texts take only seconds, so this deadline stops only a subprocess that hangs.
     deadlineMs: 60 * 60_000,
     signal,
   })(folder, vocabulary, texts);

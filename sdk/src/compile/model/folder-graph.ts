@@ -21,7 +21,7 @@ export const graphOfClassifier = (classifier: Omit<Classifier, "weights">): Prom
     classifierGraph({ ...classifier, weights }),
   );
 
-/** Builds the graph from the folder's weights. If the folder has no weights, it reads the ONNX export. */
+/** Builds the graph from the folder's weights. If the folder has no weights, the ONNX export is read. */
 async function graphOf(
   { folder, config }: Omit<Encoder, "weights">,
   result: ExportedResult,

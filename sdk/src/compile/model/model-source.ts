@@ -11,13 +11,16 @@ import type { PartialMessage } from "../proto/encode-model.ts";
 import type { ModelProto } from "../proto/onnx-messages.ts";
 import { graphOfClassifier, graphOfEncoder } from "./folder-graph.ts";
 
-/** A model of which only the graph was read. */
+/** A model without tokenizer and task: only its graph was read. */
 export interface ModelSource {
   readonly path: string;
   readonly graph: Graph;
-  /** The fields of the ONNX file around the graph. */
+  /** The fields of the ONNX file outside of the graph, such as the producer's name. */
   readonly envelope: PartialMessage<ModelProto>;
-  /** Returns the path of the model as an ONNX file: its own file, or one that is written to this folder once. */
+  /**
+   * Returns the path of an ONNX file with the model. A model from a Hugging Face folder is written to `folder` at the
+   * first call.
+   */
   readonly writeOriginal: (folder: string) => Promise<string>;
 }
 
@@ -25,7 +28,7 @@ export interface ModelSource {
  * Reads an ONNX file, or a Hugging Face model folder with config.json and model.safetensors or model.onnx.
  *
  * @throws BertEdgeError `onnx_missing`, `onnx_invalid`, `graph_invalid`, `external_data_invalid`, `checkpoint_missing`,
- *   `checkpoint_invalid` or `checkpoint_unsupported`; when weights are used, `file_changed`
+ *   `checkpoint_invalid` or `checkpoint_unsupported`; `file_changed` when weights are used after the file has changed
  */
 export async function readModelSource(source: string): Promise<ModelSource> {
   const isFolder = await stat(source).then(

@@ -19,17 +19,17 @@ export interface TextModel {
   readonly maxTokens: number;
   /** The model in standard ONNX operators. */
   readonly graph: Graph;
-  /** Returns the token ids of each text, special tokens included, at most `maxTokens`. */
+  /** Returns the token ids of each text, with special tokens. Texts are cut to `maxTokens` tokens. */
   encode(texts: readonly string[]): TokenIds[];
   /** Returns the vector or logits of each text. `session` runs the graph or a rewritten form of it. */
   compute(session: Pick<EngineSession, "run">, texts: readonly string[]): Promise<Float32Array[]>;
 }
 
 /**
- * Reads a Hugging Face folder: a sentence encoder, or a classifier of texts.
+ * Reads a Hugging Face folder with a sentence encoder or a text classifier.
  *
  * @throws BertEdgeError as `describeCheckpoint`, `describeClassifier` and the graphs of `folder-graph.ts`;
- *   `checkpoint_invalid` when the tokenizer does not work or is not this model's
+ *   `checkpoint_invalid` when the tokenizer does not work or belongs to another model
  */
 export async function readTextModel(folder: string): Promise<TextModel> {
   const { config, task, files, maxTokens, graph } = await readParts(folder);

@@ -33,7 +33,8 @@ export async function openTokenizer(
 }
 
 /**
- * Returns an encoder of texts. It throws BertEdgeError `checkpoint_invalid` for token ids that the model does not have.
+ * Returns a function that encodes texts. The function throws BertEdgeError `checkpoint_invalid` for token ids that the
+ * model does not have.
  *
  * @param folder folder of the tokenizer, for errors
  * @param maxTokens maximum tokens of a text; longer texts are cut

@@ -65,7 +65,7 @@ function addFile(files: Files, bytes: Uint8Array<ArrayBuffer>, name: string): st
 /**
  * Returns a model's name: `given`, or the name of the model's folder.
  *
- * @param model path of the folder, or its files
+ * @param model path of the model's folder, or the files of the folder
  * @throws BertEdgeError `name_invalid`
  */
 export function modelName(given: string | undefined, model: string | ReadonlyMap<string, Uint8Array>): string {

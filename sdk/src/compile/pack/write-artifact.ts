@@ -64,8 +64,8 @@ export const artifactFiles = ({
 const jsonBytes = (value: unknown) => new TextEncoder().encode(`${JSON.stringify(value, null, 2)}\n`);
 
 /**
- * The part of a manifest that is the same in all format versions: the format's prefix, and the names of the artifact's
- * files.
+ * The part of a manifest that is the same in all format versions: the beginning of `format`, and the names of the
+ * artifact's files.
  */
 const AnyManifest = v.pipe(
   v.string(),
@@ -74,8 +74,8 @@ const AnyManifest = v.pipe(
 );
 
 /**
- * Returns why `target` must not be replaced; undefined if it may be. A manifest.json alone proves nothing: web apps have
- * one too.
+ * Returns why `target` must not be replaced; undefined if it may be. A folder with a manifest.json is not always an
+ * artifact, because web apps have a manifest.json too.
  */
 async function findObstacle(target: string): Promise<string | undefined> {
   let entries: string[];
@@ -96,7 +96,7 @@ async function findObstacle(target: string): Promise<string | undefined> {
   return foreign && `holds ${foreign}, which is not part of an artifact`;
 }
 
-/** Moves `replacement` to `target`. Restores the old `target` if that fails. */
+/** Moves `replacement` to `target`. Restores the old `target` if the move fails. */
 async function replaceFolder(target: string, replacement: string): Promise<void> {
   const old = `${replacement}.old`;
   await rename(target, old).catch((error: NodeJS.ErrnoException) => {

@@ -18,7 +18,7 @@ import type { Stage } from "./stage.ts";
 
 interface CheckFusionInput {
   readonly model: TextModel;
-  /** The model's graph, fused. */
+  /** The fused graph of the model. */
   readonly graph: Graph;
   readonly data: TaskData | undefined;
 }
@@ -34,7 +34,8 @@ export interface CheckedFusion {
 /**
  * Compares the fused and the unfused graph on the probe texts.
  *
- * @throws BertEdgeError `accuracy_gate` when they differ; `checkpoint_invalid` when the longest text does not run
+ * @throws BertEdgeError `accuracy_gate` when the results differ; `checkpoint_invalid` when the model cannot run on a
+ *   text of its maximum length
  */
 export const checkFusion: Stage<CheckFusionInput, CheckedFusion> = {
   name: "check",
@@ -44,7 +45,7 @@ export const checkFusion: Stage<CheckFusionInput, CheckedFusion> = {
     const engine = ortNodeEngine({ threads: 1 });
     const fused = encodeOnnx(graph);
     const results = await withSession(engine, fused, async (session) => {
-      // Rotary models have no position table, so they cannot have too few positions.
+      // Models with rotary positions have no position table, so they cannot have too few positions.
       if (!model.config.rotaryTheta) await assertLongest(model, session);
       return model.compute(session, probeTexts);
     });
@@ -66,7 +67,7 @@ interface CheckWeightsInput {
   readonly path: string;
 }
 
-/** @throws BertEdgeError `weights_invalid` for NaN and infinite weights */
+/** @throws BertEdgeError `weights_invalid` if a weight is NaN or infinite */
 export const checkWeights: Stage<CheckWeightsInput, { readonly weights: number }> = {
   name: "check",
   describe: () => "check the weights",

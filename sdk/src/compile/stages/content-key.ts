@@ -8,13 +8,16 @@ import { toOnnx } from "../onnx/to-onnx.ts";
 import { encodeModel } from "../proto/encode-model.ts";
 import { inMemory } from "../proto/protobuf-writer.ts";
 
-/** Returns the key of a stage: a SHA-256 of its name, the format version, and everything that determines its result. */
+/**
+ * Returns the key of a stage: the SHA-256 of the stage's name, the format version, and everything that determines the
+ * stage's result.
+ */
 export const contentKey = (stage: string, ...parts: readonly unknown[]): string =>
   createHash("sha256")
     .update(JSON.stringify([MANIFEST_FORMAT, stage, ...parts]))
     .digest("hex");
 
-/** Keys of graphs. Graphs do not change between stages, so each is hashed once. */
+/** Keys of graphs. Graphs do not change between stages, so each graph is hashed once. */
 const known = new WeakMap<Graph, string>();
 
 /** Hashes a graph with its weights, one weight at a time. */

@@ -11,18 +11,18 @@ import type { Stage } from "./stage.ts";
 
 interface FuseInput {
   readonly graph: Graph;
-  /** Refuses a graph that is not fused completely. Default false. */
+  /** Whether a graph that is not fused completely is refused. Default false. */
   readonly complete?: boolean;
-  /** Turns the MatMuls of a model that is already quantized into integer operators. Default false. */
+  /** Whether the MatMuls of a model that is already quantized become integer operators. Default false. */
   readonly keepIntegers?: boolean;
 }
 
 export interface Fused {
   readonly graph: Graph;
   readonly nodes: { readonly before: number; readonly after: number };
-  /** Fused operators by name. */
+  /** Number of fused operators by name. */
   readonly fused: Record<string, number>;
-  /** Why parts of the graph are not fused; empty if all are fused. */
+  /** Why parts of the graph are not fused; empty if everything is fused. */
   readonly reasons: UnfusedReason[];
 }
 

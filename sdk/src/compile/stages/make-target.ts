@@ -17,12 +17,15 @@ import type { StageRun } from "./stage.ts";
 
 interface Recipe {
   readonly engine: Target["engine"];
-  /** Precisions to try, the fastest first. The first that reaches the limit is used. */
+  /** Precisions to try, the fastest first. The first precision that reaches the limit is used. */
   readonly precisions: readonly Target["precision"][];
   readonly limit: Limit;
 }
 
-/** The engines of each target, the fastest first. If an engine cannot run a model, or not accurately, the next one is tried. */
+/**
+ * The engines of each target, the fastest first. If an engine cannot run a model, or is not accurate enough, the next
+ * engine is tried.
+ */
 export const recipes: Record<TargetName, readonly Recipe[]> = {
   edge: [
     { engine: "wasm", precisions: ["int8-edge"], limit: INT8_LIMIT },
@@ -41,7 +44,7 @@ export interface TargetInput {
   readonly observed: Observed;
   readonly data: TaskData | undefined;
   readonly tableBits: 8 | 4;
-  /** Minimum mean cosine, if it is higher than the target's limit. */
+  /** Minimum mean cosine. It has an effect only if it is higher than the target's own limit. */
   readonly minCosine: number;
   /** Quantizers by precision, shared by all targets. */
   readonly quantizers: Map<Precision, Quantizer>;
@@ -63,9 +66,10 @@ export interface MadeTarget {
 }
 
 /**
- * Quantizes and measures a target for its fastest engine. If that engine cannot run the model accurately, the next is tried.
+ * Quantizes and measures a target for its fastest engine. If that engine cannot run the model, or is not accurate
+ * enough, the next engine is tried.
  *
- * @throws BertEdgeError of the last engine: `engine_unsupported`, `accuracy_gate`
+ * @throws BertEdgeError `engine_unsupported` or `accuracy_gate`, the error of the last engine
  */
 export async function makeTarget(run: StageRun["run"], name: TargetName, input: TargetInput): Promise<MadeTarget> {
   const passedOver: PassedOver[] = [];

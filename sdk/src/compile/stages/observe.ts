@@ -19,7 +19,7 @@ import type { Stage } from "./stage.ts";
 
 /** The results of the observe stage. */
 export interface Observations {
-  /** Statistics of the input of each weight matrix. They are stored in a file and read when needed. */
+  /** Activation statistics of each weight matrix's input. They are stored in a file and read when they are needed. */
   readonly statistics: CalibrationStatistics & { readonly weights: readonly string[] };
   /** Ranges of MatMul inputs. */
   readonly ranges: ReadonlyMap<Value, ObservedRange>;
@@ -39,7 +39,8 @@ export interface Observed extends Partial<Observations> {
 }
 
 /**
- * Runs a graph on batches of tokens in a subprocess, because a session takes several times the model's memory.
+ * Observes a graph's activations on batches of tokens. A subprocess runs the graph, because an engine's session takes
+ * several times the model's memory.
  *
  * @throws BertEdgeError `calibration_failed`, and as `observeStatistics`, `observeRanges` and `overflowingNodes`
  */
@@ -54,7 +55,7 @@ export const observe: Stage<ObserveInput, Observed> = {
     const found = await inSubprocess(import.meta.url, observeFile, {
       failure: "calibration_failed",
       what: "Activations could not be observed",
-      // Large models take minutes for hundreds of texts.
+      // Large models take minutes for hundreds of texts, so this deadline stops only a subprocess that hangs.
       deadlineMs: 24 * 60 * 60_000,
       signal,
     })(model, batches, kinds, statistics);
@@ -84,7 +85,10 @@ function received(found: SentObservations, graph: Graph, statisticsFile: string)
   };
 }
 
-/** Observations that a subprocess sends: statistics by their position in a file, values by their index in `valuesOf`. */
+/**
+ * Observations as a subprocess sends them. Statistics are sent as their positions in a file, values as their indices in
+ * `valuesOf`.
+ */
 interface SentObservations {
   statistics?: StoredStatistics[];
   ranges?: (readonly [value: number, range: ObservedRange])[];
@@ -92,7 +96,7 @@ interface SentObservations {
 }
 
 /**
- * Observes a model file's activations in this process.
+ * Observes the activations of a model file, in the process that calls this function.
  *
  * @inSubprocess
  */

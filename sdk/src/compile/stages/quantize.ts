@@ -13,7 +13,7 @@ import { contentKey, graphKey } from "./content-key.ts";
 import type { Observations, Observed, ObserveInput } from "./observe.ts";
 import type { Stage } from "./stage.ts";
 
-/** Candidates for a graph's quantization, the fastest first. Each is quantized only when it is measured. */
+/** Candidates for the quantization of a graph, the fastest first. A candidate is quantized only when it is measured. */
 export interface Quantized<Label extends string = string> {
   readonly candidates: readonly Candidate<Label>[];
   /** Returns the key of the stage's input. */
@@ -26,11 +26,11 @@ interface QuantizeForEngineInput {
   readonly observed: Observed;
   /** Bits of token embedding tables. */
   readonly tableBits: 8 | 4;
-  /** Whether the engine's file format allows nodes in a higher precision. */
+  /** Whether the engine's file format allows some nodes in a higher precision. */
   readonly mixesPrecisions: boolean;
   /** Quantizers by precision, shared by all targets. */
   readonly quantizers: Map<Precision, Quantizer>;
-  /** Target and engine, for messages. */
+  /** Names of target and engine, for messages. */
   readonly label: string;
 }
 
@@ -125,7 +125,10 @@ function candidatesOf({ graph, observed, mode, tableBits, feedForwardBits }: Qua
 const isQuantized = (graph: Graph): boolean =>
   [...graph.constants()].some(({ dtype, shape }) => (dtype === "int8" || dtype === "uint8") && shape?.length === 2);
 
-/** Returns three candidates with different activation ranges. None is the best for all models (docs/accuracy.md). */
+/**
+ * Returns three candidates with different activation ranges. None of them is the best for all models
+ * (docs/accuracy.md).
+ */
 function staticCandidates(graph: Graph, ranges: Observations["ranges"]): Candidate[] {
   const ways: Record<string, (range: ObservedRange) => ActivationRange> = {
     "least error": ({ histogram }) => minErrorRange(histogram),

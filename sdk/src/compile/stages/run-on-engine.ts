@@ -13,13 +13,13 @@ export interface GraphRunner {
   readonly extension: string;
   /** Whether the file format allows some nodes in a higher precision. */
   readonly mixesPrecisions: boolean;
-  /** Encodes a graph as a model file. It caches the last file, because a graph is measured first and packed later. */
+  /** Encodes a graph as a model file. The last file is cached, because a graph is measured first and packed later. */
   readonly file: (graph: Graph) => Promise<ModelBytes>;
   /** Computes the vectors or logits of texts. */
   readonly compute: (graph: Graph, texts: readonly string[]) => Promise<Float32Array[]>;
 }
 
-/** @throws BertEdgeError (its methods) `engine_unsupported`, `engine_failed` */
+/** @throws BertEdgeError (the methods of the result) `engine_unsupported`, `engine_failed` */
 export async function graphRunner(model: TextModel, engineName: Target["engine"]): Promise<GraphRunner> {
   const engine = await engineOnThisMachine(engineName);
   const size = { maxTokens: model.maxTokens, vocabulary: model.config.vocabularySize };
@@ -47,7 +47,7 @@ export const computeFile = (
   texts: readonly string[],
 ): Promise<Float32Array[]> => withSession(engine, file, (session) => model.compute(session, texts));
 
-/** Runs `work` with a session of a model file, and releases the session. */
+/** Runs `work` with a session of a model file, and then releases the session. */
 export async function withSession<T>(
   engine: Engine,
   file: ModelBytes,

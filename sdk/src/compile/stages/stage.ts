@@ -1,9 +1,9 @@
 import { throwIfAborted } from "../subprocess/aborted.ts";
 
-/** The stages of every command, in their order. */
+/** Names of the stages, in the order in which commands run them. Most commands have only some of the stages. */
 export type StageName = "read" | "fuse" | "check" | "observe" | "quantize" | "measure" | "time" | "write";
 
-/** A part of a command: a function of the results of earlier stages. */
+/** A part of a command. It computes its result from the results of earlier stages. */
 export interface Stage<Input, Output> {
   readonly name: StageName;
   /** Describes in a few words what the stage does, for progress messages. */
@@ -45,14 +45,17 @@ export interface StageReport {
 export interface RunOptions {
   /** Called when a stage begins, and repeatedly during long stages. */
   onProgress?: ((progress: Progress) => void) | undefined;
-  /** Stops the command. It kills its subprocesses, removes temporary files and rejects with the code `aborted`. */
+  /**
+   * Stops the command when it aborts. The command kills its subprocesses, removes temporary files and rejects with the
+   * code `aborted`.
+   */
   signal?: AbortSignal | undefined;
 }
 
 /** A run of a command: calls one stage after the other and collects their reports. */
 export interface StageRun {
   readonly reports: readonly StageReport[];
-  /** @throws BertEdgeError `aborted`, and the errors of the stage */
+  /** @throws BertEdgeError `aborted`, or an error of the stage */
   readonly run: <Input, Output>(stage: Stage<Input, Output>, input: Input) => Promise<Output>;
 }
 

@@ -9,17 +9,18 @@ import type { Answer, Call } from "./messages.ts";
 export interface SubprocessOptions {
   /** Error code for a subprocess that ends without an answer, or whose function throws no BertEdgeError. */
   readonly failure: ErrorCode;
-  /** The beginning of that error's message, such as "The models could not be compared". */
+  /** The beginning of the message of an error with this code, such as "The models could not be compared". */
   readonly what: string;
   /** Time after which the subprocess is killed. */
   readonly deadlineMs: number;
-  /** Kills the subprocess when it aborts. */
+  /** The subprocess is killed when this signal aborts. */
   readonly signal?: AbortSignal | undefined;
 }
 
 /**
- * Wraps an exported function so that it runs in a subprocess. Sessions take several times a model's memory, and a crash of
- * native code must not end the caller. Arguments and result are structured clones.
+ * Wraps an exported function so that it runs in a subprocess. An engine's session takes several times the model's
+ * memory, which is free again when the subprocess ends, and a crash of native code does not end the caller. Arguments
+ * and result are structured clones.
  *
  *     inSubprocess(import.meta.url, modelParity, options)(original, rewritten)
  *
@@ -36,8 +37,8 @@ export const inSubprocess =
     runInSubprocess({ module, name, args }, options);
 
 /**
- * Calls a function that a module exports in a subprocess. Callers that must not load the module use it instead of
- * `inSubprocess`.
+ * Calls an exported function of a module in a subprocess. Callers that must not load the module use this function
+ * instead of `inSubprocess`.
  *
  * @throws BertEdgeError the errors of the function, the `failure` of the options, `aborted`
  */
@@ -72,14 +73,15 @@ export async function runInSubprocess<T>(
     else reject("code" in answer ? errorOf(answer) : failed(answer.message));
   });
   subprocess.once("error", (cause) => reject(failed(cause.message)));
-  // Settles only after "close", so that the subprocess cannot write files after the caller has removed them.
+  // A stopped call rejects only after "close", so that the subprocess cannot write files after the caller has removed
+  // them.
   subprocess.once("close", (code, killedBy) => {
     clearTimeout(deadline);
     signal?.removeEventListener("abort", onAbort);
     reject(stoppedBy ?? failed(`the process ended with ${killedBy ?? code}`));
   });
   try {
-    // No error handling: if the subprocess ends before it reads the call, "close" reports it.
+    // The callback ignores errors. If the subprocess ends before it reads the call, "close" reports this.
     subprocess.send(call, () => {});
   } catch (cause) {
     stop(failed(`its arguments cannot be sent: ${(cause as Error).message}`));

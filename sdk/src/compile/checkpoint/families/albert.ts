@@ -21,7 +21,7 @@ const config = v.pipe(
     (config): EncoderConfig => ({
       ...bertConfig(config),
       embeddingSize: config.embedding_size,
-      // ALBERT has a projection even if both widths are equal.
+      // ALBERT has a projection even if the embedding size equals the hidden size.
       hasEmbeddingProjection: true,
       layerGroups: config.num_hidden_groups,
     }),

@@ -6,7 +6,7 @@ import { clsHead } from "../head-formula.ts";
 import { bertKeys, bertNames } from "./bert.ts";
 import type { Family } from "./family.ts";
 
-// ELECTRA: BERT with embeddings of another width                                   https://arxiv.org/abs/2003.10555
+// ELECTRA: BERT whose embedding size can differ from its hidden size               https://arxiv.org/abs/2003.10555
 
 const config = v.pipe(
   v.object({ ...bertKeys, model_type: v.literal("electra"), embedding_size: v.optional(Count, 128) }),

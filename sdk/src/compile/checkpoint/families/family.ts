@@ -7,7 +7,7 @@ import type { HeadFormula } from "../head-formula.ts";
 export interface Family {
   /** Translates the family's config.json. */
   readonly config: v.GenericSchema<unknown, EncoderConfig>;
-  /** Names of tensors in the family's checkpoints; several if the names changed between versions. */
+  /** Names of the tensors in the family's checkpoints. There are several sets if the names changed between versions. */
   readonly names: readonly [EncoderNames, ...EncoderNames[]];
   /** Translates the keys of config.json that configure the classification head. */
   readonly head: v.GenericSchema<unknown, HeadFormula>;

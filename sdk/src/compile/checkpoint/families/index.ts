@@ -9,7 +9,8 @@ import { nomicBert } from "./nomic-bert.ts";
 import { roberta } from "./roberta.ts";
 
 /**
- * All families that can be imported, by model_type. To add one: write a file here that exports a `Family`, and list it.
+ * All families that can be imported, by model_type. To add a family, write a file in this folder that exports a
+ * `Family`, and list the family here.
  */
 export const families: Readonly<Record<string, Family>> = {
   bert,

@@ -55,7 +55,8 @@ const config = v.pipe(
     const { rope_parameters: rope, local_rope_theta: local } = config;
     const theta = {
       full_attention: rope?.full_attention?.rope_theta ?? config.global_rope_theta,
-      // null means that local layers use the global value; a missing key means the default.
+      // If local_rope_theta is null, local layers use the base of global layers. If the key is missing, they use
+      // LOCAL_THETA.
       sliding_attention:
         rope?.sliding_attention?.rope_theta ?? (local === null ? config.global_rope_theta : (local ?? LOCAL_THETA)),
     };
@@ -92,7 +93,7 @@ const layer = (index: number): LayerNames => {
     key: { name: qkv, part: 1, parts: 3 },
     value: { name: qkv, part: 2, parts: 3 },
     attentionOutput: `${name}.attn.Wo`,
-    // The first layer has no attention normalization: the embeddings are already normalized.
+    // The first layer has no attention normalization, because the embeddings are already normalized.
     attentionNorm: index === 0 ? undefined : `${name}.attn_norm`,
     intermediate: { name: wi, part: 0, parts: 2 },
     upProjection: { name: wi, part: 1, parts: 2 },

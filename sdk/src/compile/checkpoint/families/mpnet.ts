@@ -21,7 +21,7 @@ const config = v.pipe(
     (config): EncoderConfig => ({
       ...bertConfig({ ...config, type_vocab_size: 0 }),
       relativePositionBuckets: config.relative_attention_num_buckets,
-      // Fixed: transformers ignores pad_token_id here.
+      // Always 1, because transformers' MPNet ignores pad_token_id when it numbers positions.
       positionPaddingId: 1,
     }),
   ),

@@ -17,14 +17,14 @@ import type { Family } from "./family.ts";
 
 // NomicBERT: BERT with a rotary embedding and gated activations                    https://arxiv.org/abs/2402.01613
 //
-// Checkpoints have the keys and names of nomic-ai's own code (https://github.com/nomic-ai/contrastors), which follow GPT-2, or
-// those of transformers 5.
+// config.json has the keys of nomic-ai's own code (https://github.com/nomic-ai/contrastors), which are similar to GPT-2's, or
+// the keys of transformers 5. In the same way, there are two kinds of tensor names.
 
 const THETA = 1000;
 const WHOLE_HEADS = "only rotary positions of whole heads are supported so far";
 /** Activations of gated layers, by nomic-ai's names for the layers. */
 const gatedActivations = { swiglu: "silu", geglu: "gelu" } as const;
-/** Unit of the intermediate size: nomic-ai's code rounds the size up to a multiple of it. */
+/** nomic-ai's code rounds the intermediate size up to a multiple of this number. */
 const INTERMEDIATE_MULTIPLE = 256;
 
 const TypeCount = v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(2 ** 31 - 1));
@@ -71,7 +71,8 @@ const original = v.pipe(
     num_hidden_layers: config.n_layer,
     num_attention_heads: config.n_head,
     intermediate_size: roundedUp(config.n_inner ?? Math.floor((8 * config.n_embd) / 3), INTERMEDIATE_MULTIPLE),
-    // Up to the training length, scaled positions equal unscaled ones. Beyond it, they change with every text length.
+    // For texts up to the training length, scaled positions equal unscaled ones. For longer texts, they change with the
+    // length of the text, so the training length is the maximum.
     max_position_embeddings: config.rotary_scaling_factor
       ? Math.min(config.n_positions, config.max_trained_positions)
       : config.n_positions,
@@ -125,7 +126,7 @@ const originalLayer = (index: number): LayerNames => {
     value: { name: qkv, part: 2, parts: 3 },
     attentionOutput: `${name}.attn.out_proj`,
     attentionNorm: `${name}.norm1`,
-    // In nomic-ai's code, the activation follows fc12; fc11 is the up projection.
+    // In nomic-ai's code, the activation is applied to the result of fc12, and fc11 is the up projection.
     intermediate: `${name}.mlp.fc12`,
     upProjection: `${name}.mlp.fc11`,
     output: `${name}.mlp.fc2`,
@@ -148,7 +149,7 @@ const currentLayer = (index: number): LayerNames => {
   };
 };
 
-/** Each format of config.json occurs with each format of tensor names. */
+/** Tensor names of nomic-ai's code and of transformers 5. Both kinds of names occur with both kinds of config.json. */
 const names: Family["names"] = [
   { ...bertNames, norm: "emb_ln", layer: originalLayer },
   { ...bertNames, prefix: "nomic_bert.", layer: currentLayer },

@@ -2,11 +2,11 @@ import type { AddedToken } from "../../../runtime/tokenizer/packed/packed-settin
 import type { CommonJson } from "./tokenizer-json.ts";
 
 /**
- * Returns the added tokens with the ids that Rust's `add_tokens` gives them. It ignores the ids in the file: a token gets
- * its id in the vocabulary, or the next free id.
- * https://github.com/huggingface/tokenizers/blob/main/tokenizers/src/tokenizer/added_vocabulary.rs
+ * Returns the added tokens with the ids that `add_tokens` in Hugging Face's Rust tokenizers gives them. The ids in
+ * tokenizer.json are ignored: a token that is in the vocabulary gets its id there, any other token gets the next free
+ * id. https://github.com/huggingface/tokenizers/blob/main/tokenizers/src/tokenizer/added_vocabulary.rs
  *
- * @param size entries in the file's vocabulary; more than in the map if the file lists a token twice
+ * @param size number of entries in the file's vocabulary; larger than `vocabulary.size` if the file lists a token twice
  */
 export function addedTokens(
   { added_tokens }: Pick<CommonJson, "added_tokens">,
@@ -25,6 +25,8 @@ export function addedTokens(
   return [...byId.values()];
 }
 
-/** Whether Rust's tokenizers load these added tokens: after normalization, all must be different and none empty. */
+/**
+ * Whether Rust's tokenizers load these added tokens: after normalization, all must be different and none may be empty.
+ */
 export const areUsable = (normalized: readonly string[]): boolean =>
   !normalized.includes("") && new Set(normalized).size === normalized.length;

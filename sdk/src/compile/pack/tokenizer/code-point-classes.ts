@@ -18,7 +18,8 @@ export interface CodePointSet {
 }
 
 /**
- * Sets of code points as Hugging Face's Rust tokenizers have them. They do not depend on the Unicode version of Node.js.
+ * The sets of code points that Hugging Face's Rust tokenizers use. They do not depend on the Unicode version of
+ * Node.js.
  */
 export const classes = {
   removed: codePointSet(removed),
@@ -45,7 +46,10 @@ export function codePointSet(ranges: string): CodePointSet {
   return { has: (point) => isIn[point] === 1 };
 }
 
-/** Returns a number from 0 to 255 for each code point: the number of the ranges that contain it, or 0. */
+/**
+ * Returns an array with one number from 0 to 255 for each code point: the number that is given with the ranges that
+ * contain the code point, or 0.
+ */
 export function codePointNumbers(entries: Iterable<readonly [number: number, ranges: string]>): Uint8Array {
   const numbers = new Uint8Array(CODE_POINTS);
   for (const [number, ranges] of entries) {

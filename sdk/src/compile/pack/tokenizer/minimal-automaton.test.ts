@@ -17,7 +17,9 @@ const arraysOf = (tokens: readonly EncodedToken[]): Record<keyof ReturnType<type
   return Object.fromEntries(arrays);
 };
 
-/** Reference: the longest token at the beginning of a text, by comparing all tokens. */
+/**
+ * Finds the longest token at the beginning of a text by comparing all tokens. The automaton must find the same token.
+ */
 const longestOf = (tokens: readonly EncodedToken[], text: readonly number[]) =>
   tokens
     .filter(({ codes }) => codes.length > 0 && codes.every((code, i) => text[i] === code))

@@ -24,8 +24,8 @@ export function minimalAutomaton(tokens: readonly EncodedToken[]): AutomatonArra
   const known = new Map<string, number>();
 
   /**
-   * Returns the state that accepts the rest of the sorted tokens [low, high) after their first `depth` codes, which are
-   * equal.
+   * Returns a state for the sorted tokens from `low` up to, but not including, `high`. These tokens start with the same
+   * `depth` codes, and the state accepts the codes after them.
    */
   function stateOf(low: number, high: number, depth: number): number {
     const code = (at: number) => (sorted[at] as EncodedToken).codes[depth];
@@ -47,7 +47,7 @@ export function minimalAutomaton(tokens: readonly EncodedToken[]): AutomatonArra
 
   const last = stateOf(0, sorted.length, 0);
   const arrays: AutomatonArrays = { edgeStart: [0], labels: [], targets: [], accepts: [], ids: [] };
-  // A state is numbered after the states that its edges lead to. The reversed order puts it before them.
+  // `states` has a state after the states that its edges lead to. In the reversed order, the state comes before them.
   for (const { accepts, edges } of states.toReversed()) {
     for (const [label, target] of edges) {
       arrays.labels.push(label);

@@ -3,10 +3,12 @@ import { packUnigram } from "./unigram/pack-unigram.ts";
 import { packWordPiece } from "./word-piece/pack-word-piece.ts";
 
 /**
- * Packs a tokenizer.json into the file that `createPackedTokenizer` reads. To add a kind: write a folder here that packs it
- * and a folder in `runtime/tokenizer/packed/` that reads it, and declare its settings there in `packed-settings.ts`.
+ * Packs a tokenizer.json into the file that `createPackedTokenizer` reads. To add a kind of tokenizer, write a folder
+ * here with the code that packs it and a folder in `runtime/tokenizer/packed/` with the code that reads the packed
+ * file, and declare the kind's settings in `runtime/tokenizer/packed/packed-settings.ts`.
  *
- * @returns undefined unless tokenizer.json is a `WordPieceJson`, `ByteLevelJson` or `UnigramJson`
+ * @returns undefined if tokenizer.json is not a `WordPieceJson`, `ByteLevelJson` or `UnigramJson`, or if its tokens
+ *   cannot be packed
  */
 export const packTokenizer = (json: object): Uint8Array<ArrayBuffer> | undefined =>
   packWordPiece(json) ?? packByteLevel(json) ?? packUnigram(json);

@@ -8,7 +8,7 @@ export interface ShippedTokenizer {
   readonly files: ReadonlyMap<string, Uint8Array<ArrayBuffer>>;
 }
 
-/** Packs a tokenizer. Ships it as JSON if it cannot be packed. */
+/** Returns a tokenizer as one packed file, or as its JSON files if it cannot be packed. */
 export function shipTokenizer({ json, config }: TokenizerFiles): ShippedTokenizer {
   const packed = packTokenizer(json);
   if (packed) {

@@ -1,6 +1,9 @@
 import type { CommonJson } from "./tokenizer-json.ts";
 
-/** Returns the special token ids before and after every text; undefined if the template has no text or an unknown token. */
+/**
+ * Returns the special token ids before and after every text; undefined if the template has no place for the text, or
+ * has a special token without an id.
+ */
 export function specialTokens({
   post_processor: processor,
 }: Pick<CommonJson, "post_processor">): { prefix: number[]; suffix: number[] } | undefined {

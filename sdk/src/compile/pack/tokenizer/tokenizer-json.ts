@@ -4,7 +4,10 @@ import * as v from "valibot";
 
 const Id = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
 
-/** Schema of a vocabulary: ids by token. A token may have any name, even "constructor"; v.record would drop some names. */
+/**
+ * Schema of a vocabulary: ids by token. A token can be any text, even "constructor". v.record is not used, because it
+ * drops such names.
+ */
 export const Vocabulary = v.custom<Record<string, number>>(
   (value) => typeof value === "object" && value !== null && Object.values(value).every((id) => v.is(Id, id)),
 );

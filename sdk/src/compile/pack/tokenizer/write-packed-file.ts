@@ -4,8 +4,8 @@ import { FORMAT } from "../../../runtime/tokenizer/packed/packed-file.ts";
 import type { TokenizerSettings } from "../../../runtime/tokenizer/packed/packed-settings.ts";
 
 /**
- * Writes the file that `readPackedFile` reads. Each integer array is stored in the narrowest type that holds its maximum.
- * Arrays with wider elements come first, so all arrays are aligned.
+ * Writes the file that `readPackedFile` reads. Each integer array is stored in the narrowest type that can hold the
+ * array's maximum. Arrays with wider elements come first, so all arrays are aligned.
  */
 export function writePackedFile<S extends TokenizerSettings>(
   settings: S,

@@ -1,11 +1,11 @@
 import { type Merges, UNMERGED } from "../../../../runtime/tokenizer/packed/byte-level/merges.ts";
 
-/** Maximum token id: the table has a row for each id, so larger ids would make it too large. */
+/** Maximum token id. The table has a row for each id, so larger ids would make the table too large. */
 const MAX_ID = 2 ** 22;
 
 /**
- * Ranges of bytes that tokens show as the character with the same number. GPT-2 maps all other bytes to characters from
- * U+0100 on.
+ * Ranges of bytes that are written in tokens as the character with the same number. All other bytes are written as
+ * characters from U+0100 on, as in GPT-2.
  */
 const PRINTED = [
   [0x21, 0x7e],
@@ -34,8 +34,8 @@ interface Pair {
  * Builds the arrays of `runtime/tokenizer/packed/byte-level/merges.ts`. If a pair occurs twice, the last one counts.
  *
  * @param merges pairs of tokens in the order of their ranks
- * @returns undefined if the vocabulary lacks a byte, or a token that merges read or produce; Rust's tokenizers refuse these
- *   files too
+ * @returns undefined if the vocabulary lacks the token of a byte, or a token that a merge reads or produces (Rust's
+ *   tokenizers refuse such files too); or if two tokens have the same id, or ids or merges are too many for the table
  */
 export function mergeTable(
   vocabulary: ReadonlyMap<string, number>,

@@ -20,7 +20,7 @@ import { mergeTable } from "./merge-table.ts";
 /**
  * Packs a tokenizer.json into the file that `createByteLevel` reads.
  *
- * @returns undefined unless tokenizer.json is a `ByteLevelJson`
+ * @returns undefined if tokenizer.json is not a `ByteLevelJson`, or if its tokens cannot be packed
  */
 export function packByteLevel(json: object): Uint8Array<ArrayBuffer> | undefined {
   const parsed = v.safeParse(ByteLevelJson, json);
@@ -48,7 +48,7 @@ function flagsOf(point: number): number {
   const kind = classes.letters.has(point) ? IS_LETTER : classes.numbers.has(point) ? IS_NUMBER : 0;
   const space = isWhiteSpace(character) ? IS_SPACE : 0;
   if (classes.apart.has(point)) return kind | space | IS_APART;
-  // The tables have no combining class for marks that decompose. The first part of the decomposition has the same class.
+  // `combiningClassOf` has no class for a mark that decomposes, so the equal class of the mark's first part is used.
   const part = character.normalize("NFD").codePointAt(0) as number;
   return kind | space | (combiningClassOf(part) << COMBINING_SHIFT);
 }

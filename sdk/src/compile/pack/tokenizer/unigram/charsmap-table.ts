@@ -35,6 +35,6 @@ export function charsmapTable(entries: CharsmapEntries): Charsmap {
   };
 }
 
-/** Encodes a charsmap's replacements for the packed file. */
+/** Encodes the replacements of a charsmap for the packed file. */
 export const joinResults = (results: readonly string[]): Uint8Array =>
   new TextEncoder().encode(results.join(SEPARATOR));

@@ -16,7 +16,7 @@ const NO_ENTRIES: CharsmapEntries = new Map();
 /**
  * Packs a tokenizer.json into the file that `createUnigram` reads.
  *
- * @returns undefined unless tokenizer.json is a `UnigramJson`
+ * @returns undefined if tokenizer.json is not a `UnigramJson`, or if its tokens or its charsmap cannot be packed
  */
 export function packUnigram(json: object): Uint8Array<ArrayBuffer> | undefined {
   const parsed = v.safeParse(UnigramJson, json);
@@ -56,7 +56,7 @@ export function packUnigram(json: object): Uint8Array<ArrayBuffer> | undefined {
 /**
  * Builds the charsmap of the normalizers.
  *
- * @returns undefined if there are several charsmaps, or one that cannot be read
+ * @returns undefined if there are several charsmaps, or if the charsmap cannot be read
  */
 function charsmapOf(normalizers: readonly NormalizerJson[]): Charsmap | undefined {
   const [map, second] = normalizers.filter((each) => each.type === "Precompiled");

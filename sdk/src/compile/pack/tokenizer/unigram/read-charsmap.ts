@@ -1,12 +1,15 @@
-/** Replacements in SentencePiece's normalization; a key is one character or two. */
+/**
+ * A charsmap: the replacements that SentencePiece makes when it normalizes a text, by the text that is replaced. A key
+ * has one or two characters.
+ */
 export type CharsmapEntries = ReadonlyMap<string, string>;
 
 /** Maximum UTF-8 bytes of a grapheme that is looked up as a whole. */
 const MAX_KEY_BYTES = 5;
 
 /**
- * Reads the keys of a charsmap that Hugging Face's tokenizers use. They look up a grapheme of at most five bytes, or a
- * single character, and take the shortest key at its beginning.
+ * Reads a charsmap, without the keys that Hugging Face's tokenizers never use. The tokenizers look up a grapheme of at
+ * most five bytes, or a single character, and take the shortest key that this text begins with.
  *
  *     bytes of units     u32, little-endian
  *     units              u32 each: a double array of the keys' bytes
@@ -15,7 +18,8 @@ const MAX_KEY_BYTES = 5;
  * https://github.com/huggingface/spm_precompiled/blob/main/src/lib.rs,
  * https://github.com/s-yata/darts-clone/blob/master/include/darts.h
  *
- * @returns undefined if the charsmap is damaged, or a key is neither one character nor two up to U+FFFF
+ * @returns undefined if the charsmap is damaged, or if it has other keys than one character or two characters up to
+ *   U+FFFF
  */
 export function readCharsmap(bytes: Uint8Array<ArrayBuffer>): CharsmapEntries | undefined {
   if (bytes.length < 4) return undefined;
@@ -30,7 +34,7 @@ export function readCharsmap(bytes: Uint8Array<ArrayBuffer>): CharsmapEntries | 
   const results = new Map<string, string>();
   const key: number[] = [];
   let nodes = 0;
-  /** Adds the keys below a node. Returns false if the trie is damaged, with more nodes than units. */
+  /** Adds the keys below a node. Returns false if the trie has more nodes than units, because it is damaged. */
   const collect = (node: number): boolean => {
     const unit = units[node] as number;
     const children = node ^ ((unit >>> 10) << ((unit & 0x200) >> 6));

@@ -9,11 +9,13 @@ import {
 import { classes, combiningClassOf } from "../code-point-classes.ts";
 import type { BertNormalizer } from "./word-piece-json.ts";
 
-/** A normalized character: the character, and the flags and combining class to store with its code. */
+/** A normalized character. `bits` are the flags and the combining class that are stored with the character's code. */
 type NormalizedCharacter = readonly [character: string, bits: number];
 
 export interface NormalizerOptions {
-  /** Whether word characters get the flag `WORD`. Only some added tokens need it, and it makes tables larger. */
+  /**
+   * Whether word characters get the flag `WORD`. Only some added tokens need this flag, and it makes the tables larger.
+   */
   readonly marksWords: boolean;
 }
 
@@ -22,7 +24,7 @@ const SPACING: NormalizedCharacter = [" ", SPACE];
 export const stripsAccents = ({ strip_accents, lowercase }: BertNormalizer): boolean => strip_accents ?? lowercase;
 
 /**
- * Creates a function that normalizes a character like
+ * Returns a function that normalizes a character in the same way as
  * https://github.com/huggingface/tokenizers/blob/main/tokenizers/src/normalizers/bert.rs.
  */
 export function createNormalizer(

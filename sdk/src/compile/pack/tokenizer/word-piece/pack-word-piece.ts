@@ -13,7 +13,7 @@ import { WordPieceJson } from "./word-piece-json.ts";
 /**
  * Packs a tokenizer.json into the file that `createWordPiece` reads.
  *
- * @returns undefined unless tokenizer.json is a `WordPieceJson`
+ * @returns undefined if tokenizer.json is not a `WordPieceJson`, or if its tokens cannot be packed
  */
 export function packWordPiece(json: object): Uint8Array<ArrayBuffer> | undefined {
   const parsed = v.safeParse(WordPieceJson, json);
