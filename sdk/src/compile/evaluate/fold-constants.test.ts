@@ -127,7 +127,7 @@ describe("foldConstants", () => {
   it("folds values even if others fail", async () => {
     const s = new Sketch();
     const mismatch = s.op("Add", [s.floats([2], [1, 2]), s.floats([3], [1, 2, 3])]);
-    // Declares a shape, so that the two operands are found not to fit only when onnxruntime runs the Add.
+    // Declares a shape for the result, so that only onnxruntime finds out that the two operands do not fit.
     mismatch.shape = [2];
     const sound = [1, 2, 3].map((value) => s.op("Neg", [value]));
     for (const [i, value] of [...sound, mismatch].entries()) s.output(value, `result${i}`);

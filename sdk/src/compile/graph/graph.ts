@@ -17,7 +17,7 @@ export interface Output {
 export class Graph {
   readonly name: string;
   readonly inputs: Value[] = [];
-  /** Declarations of the inputs in the file. */
+  /** How the file declares each input. */
   readonly declarations = new Map<Value, ValueInfoProto>();
   /** Default values of inputs that the caller may leave out. */
   readonly defaults = new Map<Value, TensorProto>();
@@ -72,7 +72,7 @@ export class Graph {
 
   /**
    * Makes all readers of `before` (nodes and outputs) read `after` instead. Sub-graphs refer to values by name: if a
-   * sub-graph reads `before`, the sub-graph and the outputs keep reading it.
+   * sub-graph reads `before`, the sub-graph and the outputs keep reading `before`.
    */
   replace(before: Value, after: Value): void {
     for (const user of [...before.users]) {

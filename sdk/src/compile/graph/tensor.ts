@@ -65,8 +65,8 @@ export function tensor(dtype: DataType, shape: readonly number[], values: ArrayB
 const lazy = new WeakSet<Tensor>();
 
 /**
- * Creates a tensor whose bytes come from `compute`. A small tensor is computed once, a large one at each access to save
- * memory.
+ * Creates a tensor whose bytes come from `compute`. Calls `compute` once for a small tensor. For a large tensor, calls
+ * it at each access, to save memory.
  *
  * @param compute returns the bytes in a buffer that nothing else uses
  */

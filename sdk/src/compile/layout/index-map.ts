@@ -67,7 +67,10 @@ type Movement = (x: IndexMap, shape: readonly number[], node: Node, to: Value) =
 const view: Movement = ({ index, scale }, shape) =>
   index.length === elementCount(shape) ? { shape, index, scale } : undefined;
 
-/** Builds the map of a movement. `position` returns the input position for each output position. */
+/**
+ * Builds the index map of an operator's output from `x`, the map of its input. `position` returns the input position
+ * for each output position.
+ */
 function take(x: IndexMap, shape: readonly number[], position: (at: readonly number[]) => readonly number[]): IndexMap {
   const index = new Int32Array(elementCount(shape));
   const at = shape.map(() => 0);
@@ -145,7 +148,7 @@ const movements: Readonly<Record<string, Movement>> = {
       : scaled((value, constant) => value / constant)(x, shape, node, to),
 };
 
-/** Maximum length of a chain of movements. Exporters use shorter ones to arrange heads. */
+/** Maximum length of a chain of movements. Exporters use shorter chains to arrange heads. */
 const MAX_MOVEMENTS = 16;
 
 /** Returns the values that `value` is moved from, nearest first, starting with itself. */

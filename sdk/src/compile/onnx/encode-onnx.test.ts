@@ -198,7 +198,7 @@ describe("encodeOnnx", () => {
           values.push({ name, value });
         });
         const computed = values.slice(1);
-        // Makes every value an output, so that onnxruntime neither drops nor fuses any.
+        // Makes every value an output, so that onnxruntime neither drops nor fuses any of the values.
         const graph = g.outputs(...computed.map(({ name }) => name));
         const feed = new ort.Tensor("float32", Float32Array.from(valuesIn(x)), [x.rows, x.columns]);
         const outputs = await runOnnx(encodeOnnx(graph), { x: feed });

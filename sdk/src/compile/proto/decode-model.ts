@@ -22,7 +22,7 @@ const KEEP_VIEWS: Conversion = { bytes: (view) => view, weights: (view) => view 
 /**
  * Decodes an ONNX file. Fields without a schema are kept as raw bytes.
  *
- * @param conversion by default, byte fields stay views of `bytes`
+ * @param conversion makes the byte fields; by default, they are views of `bytes`
  * @throws BertEdgeError `onnx_invalid` if the file is damaged
  */
 export function decodeModel(bytes: Bytes, conversion = KEEP_VIEWS): ModelProto {

@@ -4,7 +4,7 @@ import { bytesOf, type StoredBytes } from "../files/stored-file.ts";
 /** A part of a file. Stored bytes are read when the chunk is written. */
 export type Chunk = Uint8Array<ArrayBuffer> | StoredBytes;
 
-/** Loads chunks one at a time. Each chunk's bytes are valid until the next one is requested. */
+/** Loads chunks one at a time. The bytes of a chunk are valid until the next chunk is requested. */
 export function* inMemory(chunks: Iterable<Chunk>): Generator<Uint8Array<ArrayBuffer>> {
   for (const chunk of chunks) {
     const bytes = bytesOf(chunk);

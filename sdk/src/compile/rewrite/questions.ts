@@ -3,8 +3,8 @@ import type { Value } from "../graph/node.ts";
 import type { Question } from "./rule.ts";
 
 /**
- * Collects the questions that rules ask about values, to answer them between rounds. So rules can be synchronous. Each
- * value is probed once per question.
+ * Collects the questions that rules ask about values, and answers them between rounds, so that rules can be
+ * synchronous. Each value is probed once per question.
  */
 export class Questions {
   readonly #answers = new Map<Question<unknown>, Map<Value, unknown>>();

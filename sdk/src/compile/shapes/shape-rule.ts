@@ -37,6 +37,9 @@ export function knownNumbers(value: Value | undefined): readonly number[] | unde
   return content?.every((element) => typeof element === "number") ? (content as readonly number[]) : undefined;
 }
 
-/** Returns a node's axes. Older operator versions have them as an attribute, newer ones as an input. */
+/**
+ * Returns a node's axes. In older opsets, the axes are an attribute of the operator; in newer opsets, they are an
+ * input.
+ */
 export const axesOf = (node: Node, input: number): readonly number[] | undefined =>
   node.ints("axes") ?? knownNumbers(node.inputs[input]);

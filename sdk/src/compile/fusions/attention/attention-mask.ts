@@ -12,7 +12,7 @@ import { paddingMask } from "./padding-mask.ts";
 export interface AttentionMask {
   /** Attention mask [batch, sequence], int32: 1 for tokens, 0 for padding. */
   readonly keys: Value | undefined;
-  /** Number that is added to the scores of masked keys. */
+  /** Number that is added to the scores of hidden keys. */
   readonly fill: number | undefined;
   /** Bias added to the scores, [batch or 1, heads or 1, sequence, sequence]. */
   readonly bias: Value | undefined;
@@ -104,7 +104,7 @@ function addedBias(
 
 /**
  * Where(condition, scores, fill) ≈ scores + Where(condition, 0, fill), because both hide the score: `fill` is so
- * negative that its probability is 0 with or without the score.
+ * negative that the probability of the key is 0 in both cases.
  */
 function selectedBias(
   { add, constant, root }: Rewrite,

@@ -178,7 +178,8 @@ function probeMasks(batch: number, sequence: number) {
   for (let row = 0; row < batch; row++) {
     for (let key = 0; key < sequence; key++) {
       const shown = [true, key < sequence - third, key >= third, (key * 7 + row) % 3 !== 1];
-      // A batch of one combines all kinds of padding. With two or three rows, the kinds that hide keys come first.
+      // If there is only one row, it combines all kinds of padding. With two or three rows, the kinds that hide keys
+      // come first.
       const one =
         batch === 1 ? key >= 1 && (key * 7) % 5 !== 3 && key < sequence - 1 : shown[(row + Number(batch < 4)) % 4];
       data[row * sequence + key] = one ? 1 : 0;

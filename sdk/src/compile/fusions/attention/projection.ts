@@ -9,7 +9,7 @@ export interface Projection {
   readonly bias: Tensor | undefined;
 }
 
-/** Recognizes a linear layer; undefined for other values. */
+/** Returns the linear layer that computes a value; undefined if no linear layer does. */
 export function projectionOf(value: Value): Projection | undefined {
   const node = value.producer;
   const width = value.shape?.at(-1);

@@ -97,7 +97,7 @@ function row({ dtype, shape, data }: Tensor, index: number): Tensor {
   return { dtype, shape: [width], data: data.subarray(index * bytes, (index + 1) * bytes) };
 }
 
-/** Adds a vector to every row of a table. Undefined for types other than float32 and float16. */
+/** Adds a vector to every row of a table. Returns undefined for types other than float32 and float16. */
 export function addRow(table: Tensor, vector: Tensor): Tensor | undefined {
   if (table.dtype !== vector.dtype || (table.dtype !== "float32" && table.dtype !== "float16")) return undefined;
   const added = numbersOf(vector);

@@ -98,7 +98,7 @@ function fuse(rewrite: Rewrite, scores: AttentionScores, v: Value) {
 
 /**
  * Replaces NaN by 0 in the output. If a bias is −∞ for all keys of a query, the probabilities of this query are NaN.
- * The original graph replaces them, but in the fused graph, they exist only inside the fused operator.
+ * The original graph replaces NaN in the probabilities, but the fused operator does not return the probabilities.
  */
 function withoutNan({ root, add, constant }: Rewrite, context: Value): Value {
   const zero = constant(`${root.origin}/zero`, zeros(context.dtype, []));

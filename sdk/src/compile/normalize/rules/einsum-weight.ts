@@ -6,7 +6,7 @@ import { reshapeTarget } from "../reshape-target.ts";
 /**
  * Replaces an Einsum with constant weights: Einsum("…k, k n₁ n₂ → … n₁ n₂") = Reshape(MatMul(x, W: [k, n₁ · n₂])).
  *
- * The summed letters must be the last ones of the left term and the first ones of the weight.
+ * The summed letters must be the last letters of the left term and the first letters of the weight.
  */
 export const einsumWeightRule: Rule = rule("einsum weight", {
   roots: ["Einsum"],

@@ -9,7 +9,7 @@ const keepsShape = (node: Node) => sameShape(node.inputs[0]?.shape, node.output.
 
 const isIdentityPerm = (perm: readonly number[] | undefined) => perm?.every((axis, i) => axis === i) === true;
 
-/** For each operator, returns the input that equals the node's output. Undefined if the node changes its input. */
+/** For each operator, a function that returns the input that equals the node's output; undefined if no input does. */
 const unchangedInput: Readonly<Record<string, (node: Node) => Value | undefined>> = {
   Identity: ({ inputs }) => inputs[0],
   // Dropout changes nothing at inference. Its third input may select training.
@@ -50,7 +50,7 @@ const uniformOf = (value: Value | undefined) => value && uniformValue(value);
 const isFromStart = ({ inputs: [, starts, , , steps] }: Node) =>
   uniformOf(starts) === 0 && (!steps || (uniformOf(steps) ?? -1) > 0);
 
-/** Types that can represent every value of a type, so that a Cast to them and back is lossless. */
+/** For each type, the types that can represent all its values. A Cast to such a type and back is lossless. */
 const wider: Readonly<Partial<Record<DataType, readonly DataType[]>>> = {
   bool: ["uint8", "int8", "int32", "int64", "float16", "float32", "float64"],
   uint8: ["int32", "int64", "float16", "float32", "float64"],

@@ -22,8 +22,8 @@ const rowWise = new Set(["Softmax", "LayerNormalization"]);
 const binary = ["Add", "Sub", "Mul", "Div", "Pow"];
 
 /**
- * Moves a Reshape behind an operator f that works row by row: f(Reshape(x: [batch, sequence, n] → [batch · sequence,
- * n])) = Reshape(f(x)).
+ * Moves a Reshape behind an operator f that works row by row:
+ * f(Reshape(x: [batch, sequence, n] → [batch · sequence, n])) = Reshape(f(x)).
  *
  * Some exporters run whole layers on [batch · sequence, n]. The rule moves the Reshape node by node, until it meets the
  * Reshape back to three axes and both are removed.
