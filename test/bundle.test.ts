@@ -14,10 +14,7 @@ const CLIENT_GZIP_BYTES = 3_000;
 const WORKER_GZIP_BYTES = 95_000;
 /** Limit for one build of the kernels. Measured: 17 KB. */
 const KERNEL_BYTES = 24_000;
-/**
- * Limit for a file in functions/. These files only connect parts, and everything that a user changes must fit on a
- * screen.
- */
+/** Maximum number of lines of a file in functions/. Users edit these files, so each must fit on a screen. */
 const ENTRY_LINES = 40;
 
 async function bundle(entry: string): Promise<{ metafile: Metafile; gzipBytes: number }> {

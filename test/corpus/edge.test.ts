@@ -27,7 +27,10 @@ const texts = [
   [2, 17, 20, 11, 6, 7, 8, 3],
 ].map((ids) => Int32Array.from(ids));
 
-/** Exports that are not a float32 encoder or classifier with dynamic sizes, and the expected reason. */
+/**
+ * Names of exports that must be refused because they are not a float32 encoder or classifier with dynamic sizes, and
+ * the expected reasons.
+ */
 const refused: readonly (readonly [RegExp, RegExp])[] = [
   [/^khub-/, /none of the outputs|an unsupported input padding_mask/],
   [/^(t213-bert-fixed-|tf215-bert-fixed-|optonnx-bert-static)/, /of a fixed size/],
@@ -48,14 +51,17 @@ interface EdgeCase {
   readonly outputs: readonly Readonly<Record<string, { readonly shape: readonly number[] }>>[];
 }
 
-/** Sizes that a model's config.json would contain. The large corpus has its own names for them. */
+/** Sizes that a model's config.json contains. The case.json files in ../shared/corpus use other names for them. */
 interface Sizes {
   readonly vocabulary: number;
   readonly hidden: number;
   readonly positions: number;
 }
 
-/** Reads the float32 graph of a case and makes its program for the edge engine. Either can be refused. */
+/**
+ * Reads the float32 graph of a case, and makes its program for the edge engine. Both steps can fail: an export is
+ * refused, or the engine does not support a graph.
+ */
 function atEdge(folder: string, name: string, { vocabulary, hidden, positions }: Sizes) {
   const { outputs } = readCase(folder, name);
   const labels = outputs[0]?.["logits"]?.shape;

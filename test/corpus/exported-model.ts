@@ -23,8 +23,9 @@ export const sampleOf = (cases: readonly string[]): string[] =>
 const FLOAT32_TOLERANCE = 1e-4;
 
 /**
- * Tolerance in units in the last place of the largest output. The model rounds to float16 after every operator, but fused
- * operators do not. Each is accurate to about one unit per layer, and the models have two layers.
+ * Tolerance in units in the last place of the largest output. The original model rounds to float16 after every
+ * operator; a fused operator rounds only once. The results of both are accurate to about one unit per layer, and the
+ * models have two layers.
  */
 const FLOAT16_UNITS = 4;
 
@@ -49,15 +50,15 @@ function float16Unit(outputs: Tensors): number {
 }
 
 /**
- * Operators that are fused where the first one does not apply. A claim that leaves one of the two open leaves both
- * open.
+ * Fused operators, each with the operator that is fused where the first one does not apply. If a claim accepts any
+ * count of the first operator, it also accepts any count of the second.
  */
 const substitutes: Readonly<Record<string, string>> = {
   EmbedLayerNormalization: "LayerNormalization",
   Attention: "MultiHeadAttention",
 };
 
-/** Checks that a graph has exactly the fused operators that a claim counts. */
+/** Returns true if a graph has the fused operators of a claim, and no others. */
 export function meets(counts: Readonly<Record<string, number>>, claim: Claim): boolean {
   const unclaimed = Object.keys(claim).filter((name) => claim[name] === null);
   const open = new Set(unclaimed.flatMap((name) => [name, ...(name in substitutes ? [substitutes[name]] : [])]));

@@ -24,9 +24,9 @@ interface Limits {
 }
 
 /**
- * Limits for float32 models in float16 (10-bit mantissa, two layers). The worst cases are
+ * Limits for float32 models that are converted to float16 (10-bit mantissa, two layers). The worst cases are
  * t213-electra-seq-cls-eager-l17 (cosine 0.999 997, of two logits) and t213-bert-l12-sdpa-dyn (difference 0.0028). A
- * wrong mask or statistic differs by 0.1.
+ * wrong mask, or a wrong mean or variance in a layer normalization, causes a difference of 0.1.
  */
 const HALF: Limits = { cosine: 0.999_99, difference: 0.005 };
 
@@ -34,13 +34,16 @@ const HALF: Limits = { cosine: 0.999_99, difference: 0.005 };
 const NARROW: Limits = { ...HALF, difference: 0.012 };
 
 /**
- * Limits for int8 models, where a rounding difference can become 1/255 of a range. The worst cases are
- * q-bert-qdq-matmul-pc-l17 (cosine 0.999 65) and q-bert-qdq-matmul-l17 (difference 0.042). Both are unfused graphs;
- * their embeddings cause it.
+ * Limits for int8 models. There, a rounding difference before a quantization can grow to 1/255 of the quantized range.
+ * The worst cases are q-bert-qdq-matmul-pc-l17 (cosine 0.999 65) and q-bert-qdq-matmul-l17 (difference 0.042). In both
+ * cases the graph is unfused, and its embeddings cause the difference.
  */
 const QUANTIZED: Limits = { cosine: 0.9995, difference: 0.06 };
 
-/** Limits for random encoders, which are only a few numbers wide. The worst of 1500 are 0.999 994 and 0.0103. */
+/**
+ * Limits for random encoders, whose hidden states have only a few channels. The worst results of 1500 encoders are
+ * 0.999 994 and 0.0103.
+ */
 const RANDOM: Limits = { cosine: 0.999_98, difference: 0.02 };
 const RUNS = 40;
 const TIMEOUT_MS = 120_000;
@@ -59,7 +62,10 @@ async function fused(model: ModelProto): Promise<Graph> {
 const maskOf = (feeds: Tensors): [string, ort.Tensor] | undefined =>
   Object.entries(feeds).find(([name]) => name.includes("mask"));
 
-/** Returns the same texts with three masks. Each row has no token once, right padding once and left padding once. */
+/**
+ * Returns the same texts three times, with different masks. Over the three masks, each row has only padding once, right
+ * padding once, and left padding once.
+ */
 function padded(feeds: Tensors): Tensors[] {
   const [name, mask] = maskOf(feeds) ?? [];
   if (!name || !mask) return [];
@@ -81,8 +87,8 @@ const addsMask = (graph: Graph): boolean =>
   );
 
 /**
- * Compares attended tokens only. The results for a row without tokens are never read, and they differ: in float32 the
- * mask value is so large that all scores become equal, in float16 it is not.
+ * Selects attended tokens for the comparison. The results of a row without tokens are never used, and they differ: the
+ * mask value in float32 is so large that all scores become equal, but the mask value in float16 is not.
  */
 const attended =
   (feeds: readonly Tensors[]): Counts =>

@@ -356,7 +356,7 @@ def export_optimum(name, folder, model_type, task="base", sizes={}, level=None):
             "attention": "sdpa",
             "config": {**CONFIGS[model_type], **sizes},
         }
-        # Level O2 inserts operators of onnxruntime that do not support left padding, which the last set has.
+        # The last set has left padding. The operators of onnxruntime that level O2 inserts do not support it.
         compared = 2 if level else 3
         finish(folder, name, os.path.join(target, "model.onnx"), feeds, wanted, facts, compared)
 

@@ -14,10 +14,13 @@ import { fusedCounts } from "../oracles/run-model.ts";
 /** Number of damaged models. `npm run fuzz:onnx` tries 10,000. */
 const RUNS = Number(process.env["FUZZ_RUNS"] ?? 300);
 
-/** A model takes about 8 ms on an idle machine. */
+/** Time limit. One damaged model takes about 8 ms on an idle machine. */
 const TIMEOUT_MS = 60_000 + 200 * RUNS;
 
-/** Minimum share of each expected outcome. Small damage may leave a graph valid; missing bytes may not. */
+/**
+ * Minimum share of the damaged models for each expected outcome: accepted, not readable as ONNX, and not valid as a
+ * graph.
+ */
 const MIN_SHARE = 0.1;
 
 async function attemptOf(model: ModelProto | Uint8Array): Promise<string> {
@@ -26,7 +29,7 @@ async function attemptOf(model: ModelProto | Uint8Array): Promise<string> {
   return attempt(path);
 }
 
-/** Returns the outcome for a valid model after a change. */
+/** Changes a valid model, and returns the outcome for the changed model. */
 async function changed(change: (graph: GraphProto, model: ModelProto) => void): Promise<string> {
   const model = soundModel();
   change(model.graph as GraphProto, model);

@@ -19,7 +19,7 @@ const TOLERANCE = 1e-4;
 /** Number of random graphs. For a long run: `NOISE_RUNS=10000 npx vitest run test/corpus/noise.test.ts`. */
 const RUNS = Number(process.env["NOISE_RUNS"] ?? 60);
 
-/** A graph takes about 30 ms on an idle machine. */
+/** Time limit. One graph takes about 30 ms on an idle machine. */
 const TIMEOUT_MS = 60_000 + 1_000 * RUNS;
 
 const noisy = (plan: EncoderPlan, all: readonly Noise[]): Graph => {
@@ -52,7 +52,8 @@ describe("an encoder of BERT's sub-layers, each in a random form,", () => {
     await fc.assert(
       fc.asyncProperty(encoderPlan, noise, async (plan, all) => {
         const original = drawEncoder(plan).graph;
-        // The inserted operators must change nothing; otherwise the comparison does not test the optimizer.
+        // Check that the inserted operators change no results. Otherwise, the comparison below would not test the
+        // optimizer.
         expect(await difference(noisy(plan, all), original)).toBeLessThan(TOLERANCE);
         const graph = noisy(plan, all);
         await fuseGraph(graph);

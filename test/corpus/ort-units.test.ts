@@ -16,7 +16,7 @@ import {
 } from "../oracles/run-model.ts";
 
 type Counts = Readonly<Record<string, number>>;
-/** Operator counts before and after onnxruntime's own optimizer. */
+/** Operator counts of each file before and after onnxruntime's own optimizer. */
 type Expected = Readonly<Record<string, { readonly before: Counts; readonly after_ort_extended_cpu: Counts }>>;
 
 /** Files of onnxruntime's tests for these fusions. The other files test rewrites that bert-edge does not make. */
@@ -24,22 +24,28 @@ const FUSIONS =
   /^(gelu|fast_gelu|bias_gelu|bias_onnx_|layer_norm|skip_layer_norm|embed_layer_norm|attention_)[^/]*\.onnx$/;
 
 /**
- * Inputs are within ±1, and outputs have magnitudes of a few units. Another order of summation changes them by 1e-5 at
- * most.
+ * Inputs are within ±1, and outputs have magnitudes of a few units. Another order of summation changes outputs by 1e-5
+ * at most.
  */
 const TOLERANCE = 1e-4;
 
 /** Number of random input sets per file. */
 const BATCHES = 4;
 
-/** Operators that include the work of another one. They count as its fusion. */
+/**
+ * Operators that include the work of another operator. Where a fusion to the other operator is expected, they count
+ * too.
+ */
 const subsumedBy: Readonly<Record<string, readonly string[]>> = {
   LayerNormalization: ["SkipLayerNormalization", "EmbedLayerNormalization"],
   SkipLayerNormalization: ["EmbedLayerNormalization"],
   Gelu: ["BiasGelu"],
 };
 
-/** Graphs that onnxruntime refuses to run with any input. Its tests only inspect them. */
+/**
+ * Graphs that onnxruntime refuses to run with any input, and the operation that fails. onnxruntime's tests only inspect
+ * these graphs.
+ */
 const neverRun: Readonly<Record<string, string>> = {
   "attention_distilbert.onnx": "a Reshape to another number of elements",
   "embed_layer_norm_format1.onnx": "a lookup of row 39 in a table of one",
@@ -54,7 +60,10 @@ const neverRun: Readonly<Record<string, string>> = {
   "reshape_fusion_multiple_values_in_initializer_tensor_1.onnx": "a Reshape to another number of elements",
 };
 
-/** Dimensions and index limits, tried in turn until a graph runs: tables in these files have few rows. */
+/**
+ * Smallest dimension and exclusive maximum of random integers. The pairs are tried in turn until a graph runs, because
+ * tables in some of the files have few rows.
+ */
 const attempts = [
   { smallest: 3, below: 8 },
   { smallest: 3, below: 2 },
@@ -73,7 +82,7 @@ async function firstRun(path: string, { graph }: ModelProto): Promise<Run | unde
     const random = randomNumbers(20_261_121);
     const sizes = new Map<string, number>();
     const sizeOf = (name: string) => {
-      // Sizes differ, so that two dimensions cannot be confused.
+      // Give every dimension another size, so that two dimensions cannot be confused.
       if (!sizes.has(name)) sizes.set(name, smallest === 1 ? 1 : smallest + sizes.size);
       return sizes.get(name) as number;
     };
@@ -92,7 +101,7 @@ const fusedByOrt = (after: Counts): Record<string, number> => {
   return fusedCounts(nodes);
 };
 
-/** Counts an operator and those that include its work. */
+/** Counts an operator and the operators that include its work. */
 const atLeast = (counts: Counts, name: string): number =>
   [name, ...(subsumedBy[name] ?? [])].reduce((sum, each) => sum + (counts[each] ?? 0), 0);
 

@@ -17,15 +17,15 @@ import { largestOutputDifference, rewritings, runModel } from "../oracles/run-mo
 
 /**
  * Outputs are normalized hidden states of a few units. Another order of summation changes them by 1.4e-6 at most. A
- * quantized activation that rounds the other way would change them by 7e-3, and must not occur. (It occurs in
- * onnxruntime's own optimization of qat-bert-pt-eager-l17.)
+ * quantized activation that rounds the other way changes them by 7e-3, so this tolerance finds it. (Such a rounding
+ * occurs in onnxruntime's own optimization of qat-bert-pt-eager-l17.)
  */
 const TOLERANCE = 1e-5;
 
-/** Expected integer operators for the MatMuls of two layers, six with constant weights per layer. */
+/** Expected integer operators for the MatMuls of two layers. Each layer has six MatMuls with constant weights. */
 const forms: readonly (readonly [cases: RegExp, counts: Readonly<Record<string, number>>])[] = [
   [/^q-bert-dynamic/, { QAttention: 2, DynamicQuantizeLinear: 2, DynamicQuantizeMatMul: 6 }],
-  // Attention has two MatMuls per layer without a constant operand. They stay in float.
+  // The attention of each layer has two more MatMuls, without a constant operand. They stay in float32.
   [/^q-.*-qdq/, { QLinearMatMul: 12, MatMul: 4 }],
   [/^q-bert-qop/, { QLinearMatMul: 16 }],
   [/^qat/, { QAttention: 2, MatMulIntegerToFloat: 6 }],
@@ -85,7 +85,7 @@ const matrix = ({ shape: [rows = 0, columns = 0] }: Tensor, numbers: readonly nu
   at: (row, column) => numbers[row * columns + column] as number,
 });
 
-/** Returns the integer weight matrices of a file, and quantizes its float weight matrices by definition. */
+/** Returns the integer weight matrices of a graph. Float weight matrices are quantized as ONNX defines it. */
 function weightsOf(graph: Graph): Matrix[] {
   const isWeight = ({ constant, users }: Value, types: readonly string[]) =>
     constant?.shape.length === 2 && types.includes(constant.dtype) && ![...users].some((user) => user.is("Gather"));
@@ -131,7 +131,7 @@ function constantOf(value: Value): Tensor {
 
 const halfToEven = (value: number) => (Math.abs(value % 1) === 0.5 ? 2 * Math.round(value / 2) : Math.round(value));
 
-/** Returns the weight matrix of a MatMul, or the three of an attention. */
+/** Returns the weight matrix of a MatMul, or the three weight matrices of an attention. */
 function keptWeights(node: Node): Matrix[] {
   const weight = node.inputs[node.opType === "QLinearMatMul" ? 3 : 1]?.constant;
   if (!weight || !matMuls.test(node.opType)) return [];

@@ -62,7 +62,9 @@ describe.runIf(process.platform === "linux" && process.arch === "x64")("the regi
     await rm(folder, { recursive: true, force: true });
   });
 
-  /** Calls the packaged handler in an environment with the template's variables and Lambda's own. */
+  /**
+   * Calls the packaged handler. Its environment has the variables that the template sets and those that Lambda sets.
+   */
   async function invoke(events: object[], env = {}): Promise<{ statusCode: number; body: string }[]> {
     if (!model) throw new Error("No model is published.");
     const { Handler, Environment } = template.Resources.RegionLambdaFunction.Properties;

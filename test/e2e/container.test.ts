@@ -13,9 +13,9 @@ import { type PublishedModel, publishedModel, UNIT_TOLERANCE } from "./published
 const exec = promisify(execFile);
 
 /**
- * Replaces `npm ci`, because tests have no network. npm still checks that it could install from the files that the
- * Dockerfile has copied so far; then the modules of this machine replace the download. Files are hard-linked and
- * folders are not, so a build step that deletes files does not delete ours.
+ * Replaces `npm ci`, because tests have no network. First, a dry run of npm checks that the files that the Dockerfile
+ * has copied so far are sufficient. Then the node_modules of this machine are copied. Files are hard-linked but folders
+ * are not, so a build step that deletes files does not delete them on this machine.
  */
 async function substituteInstall(command: string, folder: string): Promise<boolean> {
   if (!command.startsWith("npm ci")) return false;

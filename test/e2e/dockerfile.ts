@@ -5,7 +5,7 @@ import { promisify } from "node:util";
 
 const exec = promisify(execFile);
 
-/** The image of a Dockerfile, as a folder. */
+/** The image that a Dockerfile builds, as a folder. */
 export interface Image {
   base: string;
   /** Folder that represents the image's `/`. */
@@ -25,7 +25,7 @@ interface Replay {
   into: string;
   /** The environment of RUN steps. Variables of the stage override it. */
   env: Record<string, string>;
-  /** Returns true if it replaces a RUN step, or false to run the step in the shell. */
+  /** Runs something else in place of a RUN step and returns true, or returns false to run the step in the shell. */
   substitute(command: string, folder: string): Promise<boolean>;
 }
 

@@ -59,7 +59,10 @@ beforeAll(async () => {
   ];
 });
 
-/** One function per running transfer of the model. It sends everything after the first chunk. */
+/**
+ * Functions that complete the transfers of the model, one for each running transfer. A transfer stops after the first
+ * chunk until its function is called. `change` can damage the remaining bytes.
+ */
 let held: ((change?: (rest: Bytes) => Bytes) => void)[];
 let server: Server;
 let worker: Miniflare;
@@ -127,7 +130,7 @@ describe("the edge in workerd, before its model has arrived completely", () => {
     const rare = ask(RARE).finally(() => {
       isAnswered = true;
     });
-    // The edge answers a later request first.
+    // The edge answers this later request before the request with the rare word.
     expect(await ask(FREQUENT)).toEqual(await vectorOf(FREQUENT));
     expect(isAnswered).toBe(false);
     held[0]?.();
@@ -138,7 +141,7 @@ describe("the edge in workerd, before its model has arrived completely", () => {
   it("uses no byte of a model that is damaged later on, and loads the model again", async () => {
     expect(await ask(FREQUENT)).toEqual(await vectorOf(FREQUENT));
     const rare = ask(RARE);
-    // A later request has been answered, so this one waits for the rest of the model.
+    // The edge has answered this later request, so the request with the rare word is waiting for the rest of the model.
     expect(await ask(FREQUENT)).toEqual(await vectorOf(FREQUENT));
     held[0]?.((rest) => rest.with(rest.length - 1, 1 ^ (rest.at(-1) as number)));
     expect(await rare).toBe("model_unavailable");

@@ -12,7 +12,7 @@ import { preparedDefault } from "../fixtures/prepared-default.ts";
 import { type TestBucket, testBucketStore } from "../fixtures/r2.ts";
 import { writePreparableCheckpoint } from "../fixtures/tiny-bert.ts";
 
-/** Prepares a model with heads of two numbers, for which our engine has no kernel. */
+/** Prepares a model whose attention heads have size 2. Our engine has no kernel for this size. */
 async function preparedForOrtWeb(folder: string): Promise<string> {
   const [checkpoint, out] = [join(folder, "checkpoint"), join(folder, "artifact")];
   await mkdir(checkpoint);

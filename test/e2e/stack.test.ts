@@ -13,11 +13,11 @@ import { openFolder } from "#sdk/storage/folder-artifact.ts";
 import { preparedDefault } from "../fixtures/prepared-default.ts";
 
 /**
- * Minimum cosine of edge and region, which quantize to int8 differently. Measured: 0.9989 for a long text, 0.998 for
- * short ones.
+ * Minimum cosine between vectors from the edge and from the region, which quantize to int8 in different ways. Measured:
+ * 0.9989 for a long text, 0.998 for short texts.
  */
 const TIER_COSINE = 0.995;
-/** Minimum cosine of int8 vectors with transformers' float32 vectors: the accuracy limit of `prepare`. */
+/** Minimum cosine between int8 vectors and transformers' float32 vectors. `prepare` has the same limit. */
 const GOLDEN_COSINE = 0.975;
 
 const longText = "The wheel still turns whenever the sluice is open. ".repeat(18);
@@ -26,8 +26,8 @@ const longText = "The wheel still turns whenever the sluice is open. ".repeat(18
 const manyTexts = Array<string>(40).fill(longText);
 
 /**
- * Increases the edge's measured latency. Really, the region is only 1.5 times as fast, which a busy machine can hide;
- * decisions depend on the measurements.
+ * Increases the edge's measured latency, on which routing depends. Without this change, the region would only be 1.5
+ * times as fast as the edge, and a busy machine could hide the difference.
  */
 function slowerAtTheEdge(measurements: Measurements): Measurements {
   const slower = structuredClone(measurements);
@@ -105,7 +105,7 @@ describe("the whole product", () => {
   it("serves the openai package", async () => {
     const openai = new OpenAI({ baseURL: `${stack.edgeURL}/v1`, apiKey: stack.apiKey, maxRetries: 0 });
     const ours = await edge.embed(["one", "two"]);
-    // The package requests base64 by default, and decodes it.
+    // OpenAI's package requests base64 by default, and decodes the response.
     for (const encoding_format of [undefined, "float", "base64"] as const) {
       const { data, model, usage } = await openai.embeddings.create({
         model: "bert-edge-mini",

@@ -25,7 +25,10 @@ import { describeShared } from "../fixtures/shared.ts";
 /** A quarter of the built-in calibration texts. */
 const CALIBRATION_TEXTS = 100;
 
-/** golden.json is rounded to six decimals, and transformers sums in another order. */
+/**
+ * Minimum cosine of float32 vectors. It is below 1 because the vectors in golden.json are rounded to six decimals, and
+ * transformers sums in another order.
+ */
 const MIN_FP32_COSINE = 0.999_99;
 /** Accuracy limits of `prepare`, applied to transformers' vectors of texts that `prepare` does not see. */
 const minCosines: Record<TargetName, { mean: number; worst: number }> = {
@@ -45,7 +48,8 @@ describeShared("models/all-MiniLM-L6-v2", "all-MiniLM-L6-v2", (folder) => {
 
   testGolden(folder, async () => {
     const out = join(temporary, "artifact");
-    // Each calibration text costs 0.1 s here. The default model is prepared with all of them.
+    // Use only some of the texts, because each calibration text takes 0.1 s here. The default model is prepared with
+    // all of them.
     await prepare({ model: folder, out, name: "golden", calibration: calibrationTexts.slice(0, CALIBRATION_TEXTS) });
     return out;
   });

@@ -21,11 +21,11 @@ interface Distance {
 export type Counts = (run: number, row: number, token: number) => boolean;
 
 /**
- * Converts a graph to fp16. Expects a valid graph with the original's inputs and outputs, without unnecessary casts,
- * and with finite values wherever the original has them.
+ * Converts a graph to fp16 and compares the results of both graphs. Expects that the fp16 graph is valid, has the
+ * inputs and outputs of the original, has no unnecessary casts, and computes finite values wherever the original does.
  *
- * @param feeds inputs for both graphs. The fp16 graph runs with and without onnxruntime's optimizations, and with
- * all values rounded.
+ * @param feeds inputs for both graphs. The fp16 graph runs with and without onnxruntime's optimizations, and once more
+ * with all values rounded to float16.
  */
 export async function halved(graph: Graph, feeds: readonly Tensors[], counts: Counts = () => true) {
   const half = toFp16(graph);
@@ -61,7 +61,9 @@ export const floatCasts = (graph: Graph): Node[] =>
       node.is("Cast") && [node.inputs[0], node.output].every((value) => /^float(16|32)$/.test(value?.dtype ?? "")),
   );
 
-/** Lists unnecessary casts: of casts, of constants, and repeated ones. */
+/**
+ * Lists unnecessary casts: casts of another cast's result, casts of constants, and repeated casts of the same value.
+ */
 function needlessCasts(graph: Graph): string[] {
   const casts = floatCasts(graph);
   const first = new Map(casts.toReversed().map((node) => [`${node.inputs[0]?.name} as ${node.output.dtype}`, node]));

@@ -7,8 +7,8 @@ import { Sketch } from "../fixtures/sketch.ts";
 import { countOperators, expectSame, type Options, only } from "./rewritten.ts";
 
 /**
- * Applies `integerMatMuls` to a copy of a sketch. Expects a valid graph that computes the same, and an unchanged
- * sketch.
+ * Applies `integerMatMuls` to a copy of a sketch. Expects a valid graph that computes the same results, and expects
+ * that the sketch itself does not change.
  */
 export async function integerForm(
   draw: (sketch: Sketch) => void,

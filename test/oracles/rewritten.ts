@@ -18,7 +18,7 @@ import { largestOutputDifference } from "./run-model.ts";
 /** Tolerance for another order of summation: a few units in the last place of numbers around 1. */
 const FLOAT32_ROUNDING = 1e-5;
 
-/** Two sizes each, so that neither batch nor sequence can be confused with a constant. */
+/** Two sizes for each dynamic dimension, so that a rewrite fails if it replaces a dynamic dimension with a constant. */
 const SIZES = [
   { batch: 2, sequence: 5 },
   { batch: 3, sequence: 8 },
@@ -30,9 +30,9 @@ export interface Options {
   readonly opset?: number;
   readonly optimize?: (graph: Graph) => Promise<Trace>;
   readonly sizes?: readonly Sizes[];
-  /** Exclusive maximum of integer inputs. Default: 2, for masks. */
+  /** Exclusive maximum of the random integers, by input name. Default: 2, because most integer inputs are masks. */
   readonly below?: Readonly<Record<string, number>>;
-  /** Returns values for inputs that are not random. */
+  /** Returns the values of the inputs that are not random. */
   readonly given?: (sizes: Sizes) => Readonly<Record<string, readonly number[]>>;
 }
 
@@ -41,11 +41,11 @@ export interface Rewritten {
   readonly trace: Trace;
   readonly nodesBefore: number;
   readonly counts: Readonly<Record<string, number>>;
-  /** Returns the reasons why a pattern did not apply, as in a report. */
+  /** Returns the reasons why a pattern did not apply, each with the name of the node. */
   readonly why: (pattern: string) => string[];
 }
 
-/** Rewrites a sketch. Expects a valid graph that computes the same as before. */
+/** Rewrites a sketch. Expects a valid graph that computes the same results as before. */
 export async function rewritten(draw: (sketch: Sketch) => void, options: Options = {}): Promise<Rewritten> {
   const [before, after] = [new Sketch(options.opset), new Sketch(options.opset)];
   for (const sketch of [before, after]) draw(sketch);
@@ -62,7 +62,7 @@ export async function rewritten(draw: (sketch: Sketch) => void, options: Options
   return { graph: after.graph, trace, nodesBefore, counts: countOperators(after.graph), why };
 }
 
-/** Expects two graphs to compute the same on random inputs. */
+/** Expects two graphs to compute the same results on random inputs. */
 export async function expectSame(found: Graph, wanted: Graph, options: Options = {}): Promise<void> {
   const feeds = (options.sizes ?? SIZES).map((sizes, seed) => inputsFor(wanted, sizes, options, seed));
   const [ours, theirs] = [await runGraph(found, feeds), await runGraph(wanted, feeds)];

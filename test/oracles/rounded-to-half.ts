@@ -7,9 +7,9 @@ import { inferShapes } from "#sdk/compile/shapes/infer-shapes.ts";
 import { CAST } from "../fixtures/sketch.ts";
 
 /**
- * Converts an fp16 graph to a float32 graph that computes what a GPU does: operators compute in float32, and their
- * float16 outputs are rounded. onnxruntime's CPU build would not show overflows. It runs operators without a float16
- * kernel in float32, and removes the casts between two of them.
+ * Converts an fp16 graph to a float32 graph that computes the same results as a GPU: operators compute in float32, and
+ * their float16 outputs are rounded. onnxruntime's CPU build would hide overflows: it runs operators without a float16
+ * kernel in float32, and removes the casts between two such operators.
  */
 export function roundedToHalf(half: Graph): Graph {
   const graph = copyGraph(half);

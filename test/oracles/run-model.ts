@@ -67,7 +67,7 @@ export function fusedCounts(nodes: Iterable<{ readonly opType?: string | undefin
 }
 
 /**
- * Returns the largest difference of two elements at the same index; infinity if only one of them is NaN.
+ * Returns the largest difference between two elements at the same index; infinity if only one of the two is NaN.
  *
  * @throws RangeError if the outputs have different names, types or shapes
  */

@@ -23,7 +23,10 @@ export interface Findings {
   readonly unknown: readonly string[];
 }
 
-/** Several sizes per dimension, including a batch of 1, so that none can be confused with a constant. */
+/**
+ * Several sizes for each dynamic dimension, including a batch of 1, so that a dynamic dimension that is inferred as a
+ * constant is found.
+ */
 const SIZES: readonly Sizes[] = [
   { b: 2, s: 5 },
   { b: 3, s: 8 },

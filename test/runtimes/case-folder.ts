@@ -18,8 +18,8 @@ import type { Cases } from "./digests.ts";
 const root = join(import.meta.dirname, "../..");
 
 /**
- * Writes the files for all runtimes: models, `cases.json`, kernels and bundles. `digests.mjs` runs everywhere; `pool/`
- * has the engine on several Web Workers, `crash/` the same with workers that crash.
+ * Writes the files for all runtimes: models, `cases.json`, kernels and bundles. Every runtime runs `digests.mjs`.
+ * `pool/` contains the engine with several Web Workers; `crash/` contains the same engine with workers that can crash.
  */
 export async function writeCases(folder: string): Promise<void> {
   const cases: Record<string, Cases[string]> = {};

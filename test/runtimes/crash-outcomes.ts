@@ -16,7 +16,10 @@ export interface CrashOutcomes {
   readonly bytes: readonly (number | undefined)[];
 }
 
-/** Crashes workers of a pool. The bundle that contains this file has workers that can crash. */
+/**
+ * Crashes workers of a pool, and returns the outcomes. This file must be bundled with crashing-web-worker.ts as the
+ * worker.
+ */
 export async function crashOutcomes(kernels: KernelModules, model: Uint8Array<ArrayBuffer>): Promise<CrashOutcomes> {
   const session = await wasmPoolEngine({ ...kernels, threads: 2 }).load(oneModel(model));
   const before = session.memoryBytes();

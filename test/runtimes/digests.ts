@@ -11,7 +11,9 @@ export interface Digests {
   /** The runtime's `navigator.userAgent`. */
   readonly agent: string;
   readonly hasRelaxedSimd: boolean;
-  /** SHA-256 of a model's results, by model, kernels and head. */
+  /**
+   * SHA-256 of the results of a run. A key names the model file, the kernel build and the head, with spaces in between.
+   */
   readonly results: Readonly<Record<string, string>>;
 }
 
@@ -29,7 +31,7 @@ export async function compiled(read: Read): Promise<KernelModules> {
   return hasRelaxedSimd() ? { relaxed: await compile("relaxed"), simd } : { simd };
 }
 
-/** Runs every case with both kernel builds; without relaxed SIMD, with one. */
+/** Runs every case with both kernel builds, or with one build if the runtime has no relaxed SIMD. */
 export async function digests(
   { relaxed, simd }: KernelModules,
   read: Read,

@@ -20,7 +20,7 @@ interface Runtime {
   readonly name: string;
   /** Part of the runtime's user agent. */
   readonly agent: string;
-  /** Names of the program; one of them must be installed. */
+  /** Possible names of the runtime's program. One of them must be installed. */
   readonly programs?: readonly string[];
   /** False for Node, whose worker threads have tests of their own, and for workerd. */
   readonly hasWebWorkers: boolean;

@@ -1,6 +1,6 @@
 /**
- * The rooms of `sdk/src`, from the lowest to the highest. A file may import from its own room and from lower rooms, never
- * from a higher one. The longest matching prefix names a file's room.
+ * The rooms (folders) of `sdk/src`, from the lowest to the highest. A file may import from its own room and from lower
+ * rooms, never from a higher one. A file belongs to the room with the longest name that its path starts with.
  */
 export const layers: readonly string[] = [
   "artifact",
@@ -36,7 +36,7 @@ export const layers: readonly string[] = [
   "cli",
 ];
 
-/** Rooms that may import less than their place in `layers` allows. */
+/** Rooms with a shorter list of rooms from which they may import. */
 export const narrower: Readonly<Record<string, readonly string[]>> = {
   // Browsers load the client, so it shares only types with the server.
   client: ["serve/contract"],
@@ -53,7 +53,7 @@ export const strangers: readonly (readonly [room: string, other: string])[] = [
 /** Rooms that run in Workers, browsers and other web-standard runtimes. They import no Node built-in. */
 export const webStandard: readonly string[] = ["artifact", "storage", "runtime", "serve", "client"];
 
-/** Node-only parts of those rooms. */
+/** Parts of the `webStandard` rooms that run only on Node. */
 export const nodeOnly: readonly string[] = [
   "storage/fs.ts",
   "storage/folder-artifact.ts",

@@ -9,7 +9,7 @@ export function roomOf(path: string): string {
   return rooms.reduce((longest, room) => (room.length > longest.length ? room : longest), "");
 }
 
-/** Lists imports from a lower room to a higher one. */
+/** Lists the imports that `layers`, `narrower` or `strangers` forbid. */
 export function backwardImports(files: readonly SourceFile[]): string[] {
   return eachImport(files, (from, to) => {
     const [own, other] = [roomOf(from), roomOf(to)];
@@ -70,7 +70,7 @@ export function sharedNames(files: readonly SourceFile[], allowed: Readonly<Reco
   ];
 }
 
-/** Lists the compiler's rooms beyond the twenty that a reader can remember. */
+/** Returns a message if compile/ has more rooms than a reader can remember. */
 export function crowdedWing(files: readonly SourceFile[], limit = 20): string[] {
   const rooms = new Set(files.flatMap(({ path }) => /^compile\/([^/]+)\//.exec(path)?.[1] ?? []));
   return rooms.size > limit ? [`compile/ has ${rooms.size} folders, at most ${limit} are allowed`] : [];

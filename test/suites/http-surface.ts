@@ -520,7 +520,7 @@ export function httpSurfaceSuite(name: string, tier: "edge" | "region", open: Op
         { numRuns: 600 },
       );
       expect(log).not.toHaveBeenCalled();
-      // The property is meaningful only if both kinds of answers occurred.
+      // The test is meaningful only if both statuses occurred.
       expect([...statuses]).toEqual(expect.arrayContaining([200, 400]));
     });
   });

@@ -16,7 +16,7 @@ interface Damage {
   readonly maxTokens: number;
 }
 
-/** Tests that damaged files are refused, or give ids below the vocabulary size. */
+/** Tests that damaged files either are refused, or give token ids below the vocabulary size. */
 export function testDamage(
   file: Uint8Array<ArrayBuffer>,
   { vocabulary, added, changes, headerBytes, maxTokens }: Damage,
@@ -53,11 +53,11 @@ export function testDamage(
   });
 }
 
-/** Characters of a text for which quadratic algorithms take more than half a minute. */
+/** Length of a text in characters. Quadratic algorithms take more than half a minute for this length. */
 const LONG_TEXT = 250_000;
 const MAX_CPU_MS = 2_000;
 
-/** Tests that a long text of each unit is encoded quickly. */
+/** Tests that long texts are encoded quickly. Each text repeats one of the units. */
 export function testLongTexts({ encode }: Tokenizer, units: readonly string[]): void {
   it("encodes long texts in time that is nearly linear in their length", () => {
     for (const unit of units) {

@@ -14,7 +14,7 @@ const contentType = "application/octet-stream";
 
 export interface ReadableUnderTest {
   store: ObjectStore;
-  /** Puts an object into the store. Read-only stores need another way to do this. */
+  /** Puts an object into the store under test. A read-only store is filled in another way. */
   put(key: string, bytes: Uint8Array<ArrayBuffer>): Promise<void>;
 }
 
@@ -159,8 +159,8 @@ export function testWritableStore(name: string, make: () => Promise<WritableStor
 }
 
 /**
- * Tests that concurrent puts keep objects whole, for drivers that write objects themselves. S3 and R2 guarantee this on
- * the server; the server of these tests does not.
+ * Tests that every object is complete after concurrent puts. The test is for storage drivers that write objects
+ * themselves. With S3 and R2, the real servers guarantee this, but the server in these tests does not.
  */
 export function testAtomicPuts(name: string, makeStore: () => Promise<WritableStore>): void {
   it(`${name} keeps one whole object after concurrent puts with the same key`, async () => {

@@ -1,8 +1,8 @@
 import { codePointSet } from "#sdk/compile/pack/tokenizer/code-point-classes.ts";
 
 /**
- * Builds a charsmap as SentencePiece does: a double array of the keys' bytes, then the results, each ended by a zero byte.
- * `readCharsmap` describes the format.
+ * Builds a charsmap as SentencePiece does: first a double array of the bytes of all keys, then all results, each with a
+ * zero byte at its end. `readCharsmap` describes the format.
  */
 export function charsmap(results: ReadonlyMap<string, string>): Uint8Array<ArrayBuffer> {
   const encoder = new TextEncoder();
@@ -46,7 +46,7 @@ export function charsmap(results: ReadonlyMap<string, string>): Uint8Array<Array
   return bytes;
 }
 
-/** Blocks that will not get more decompositions in newer versions of Unicode. */
+/** Unicode blocks that will not get more decompositions in newer versions of Unicode. */
 const BLOCKS = [
   [0xa0, 0x24f],
   [0x340, 0x4ff],

@@ -30,7 +30,7 @@ export interface Block {
 /** Number of texts per kind. `suite` runs with the other tests, `all` with `npm run fuzz:tokenizer`. */
 const counts = {
   suite: { random: 1000, longWords: 100, sampling: 127 },
-  // All texts of long words together take as long to compare as all other random texts.
+  // The texts of long words take as long to compare as all other random texts together.
   all: { random: 4000, longWords: 500, sampling: 1 },
 } as const;
 export type TextSet = keyof typeof counts;
@@ -64,8 +64,8 @@ const kinds: Record<string, Part> = {
 };
 
 /**
- * Returns texts of every kind. Every code point occurs at least twice; in `suite`, planes with equal code points are only
- * sampled.
+ * Returns texts of every kind. Every code point occurs at least twice. In planes where all code points are alike,
+ * `suite` uses only a sample of them.
  */
 export function fuzzedTexts(set: TextSet): Block[] {
   const { random: randomTexts, longWords, sampling } = counts[set];

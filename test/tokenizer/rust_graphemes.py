@@ -2,8 +2,9 @@
 
     pip install tokenizers && python test/tokenizer/rust_graphemes.py > sdk/src/compile/pack/tokenizer/unigram/rust-graphemes.ts
 
-`Precompiled` replaces a whole grapheme of fewer than six bytes if it begins with a key, so the rest of the grapheme is lost.
-If a mark at the end of a text is kept, its grapheme is longer or does not begin with a key. The script compares such texts.
+The script finds the borders of graphemes with the normalizer `Precompiled`. If a grapheme has fewer than six bytes and begins
+with a key, `Precompiled` replaces the whole grapheme, including a mark at its end. If `Precompiled` keeps the mark at the end of
+a text, the mark's grapheme is longer or does not begin with a key.
 """
 
 import tokenizers
@@ -17,7 +18,7 @@ PICTOGRAPH, CONSONANT, FIRST_MARK = "\u2764", "\u0915", "\u0300"
 LEADING, VOWEL, TRAILING = "\u1100", "\u1161", "\u11a8"
 KEYS = {"a", PICTOGRAPH, CONSONANT, FIRST_MARK, LEADING, VOWEL, TRAILING}
 RESULT = "Z"
-# Not keys, but of the same classes as keys.
+# Characters that are not keys. MARK, OTHER_PICTOGRAPH and OTHER_CONSONANT have the same classes as some keys.
 MARK, OTHER_PICTOGRAPH, OTHER_CONSONANT, LINKER, JOINER = "\u0302", "\u2600", "\u0916", "\u094d", "\u200d"
 
 
@@ -47,7 +48,7 @@ normalize = Precompiled(charsmap({key.encode() for key in KEYS}, RESULT)).normal
 
 
 def joins(before, key):
-    """Whether `key` continues the grapheme of `before`: then the grapheme is too long or does not begin with a key, so the mark is kept."""
+    """Returns whether `key` continues the grapheme of `before`. If so, the grapheme is too long or does not begin with a key, so `Precompiled` keeps the mark."""
     return normalize(before + key + MARK).endswith(MARK)
 
 

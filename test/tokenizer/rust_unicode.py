@@ -32,7 +32,8 @@ letters = [c for c in CHARACTERS if len(words(f"a{c}")) == 1]
 numbers = [c for c in CHARACTERS if len(words(f"1{c}")) == 1]
 nonspacing = {c for c in CHARACTERS if strip(f"a{c}") == "a"}
 
-# One mark of each combining class. The tables must know it: NFD sorts it with a mark of class 1 (class 1: of class 202).
+# One mark of each combining class that the tokenizers know: NFD sorts a known mark with a mark of class 1, or, if its own
+# class is 1, with a mark of class 202.
 FIRST, SECOND = "\u0334", "\u0321"
 witnesses = {}
 for c in map(chr, range(0x3000)):
@@ -61,12 +62,13 @@ for c in CHARACTERS:
     elif c in nonspacing:
         starters.append(c)
 
-# Characters that newer versions of Unicode decompose, but these tables do not. Old characters never get a decomposition.
+# Characters that newer versions of Unicode decompose, but the tokenizers do not. All of them are new characters, because
+# Unicode never adds a decomposition to an existing character.
 LATER = [0x105C9, 0x105E4, 0x11383, 0x11385, 0x1138E, 0x11391, 0x113C5, 0x113C7, 0x113C8, 0x11938,
          *range(0x16121, 0x16129), 0x16D68, 0x16D69, 0x16D6A]
 later = [chr(point) for point in LATER if nfd(chr(point)) == chr(point)]
 
-# Characters that newer versions of Unicode reorder, decompose or compose. These tables neither change nor move them.
+# Characters that newer versions of Unicode reorder, decompose or compose, but the tokenizers do not.
 newer = {c for c in CHARACTERS if unicodedata2.combining(c) and nfd(c) == c and combining_class(c) == 0}
 for c in CHARACTERS:
     if nfd(c) != unicodedata2.normalize("NFD", c):

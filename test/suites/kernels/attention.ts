@@ -15,7 +15,7 @@ interface Shape {
   /** Stride of queries, keys and values, which are columns of one matrix. */
   readonly stride: number;
   readonly outStride: number;
-  /** Number of tokens that the table of biases by distance covers; 0 without a table. */
+  /** Number of tokens that the table of biases by distance covers; 0 if there is no such table. */
   readonly span: number;
 }
 

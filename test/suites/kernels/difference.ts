@@ -4,7 +4,7 @@ import type { Expected, KernelCall, OperandArray } from "./kernel-case.ts";
 import { bytesOfArray, type KernelMachine, type Placement, place } from "./place.ts";
 
 /**
- * Runs a call and compares the whole memory with the scalar reference, byte by byte.
+ * Runs a kernel call, and compares the whole memory with the result of the scalar reference, byte by byte.
  *
  * @returns the first difference; undefined if there is none
  */
@@ -50,7 +50,8 @@ function foundIn(memory: Uint8Array, like: OperandArray, offset: number): Operan
 }
 
 /**
- * Returns the expected numbers. A found number replaces the expected one if it is within the tolerance, or if both are NaN.
+ * Returns the expected numbers. Where the found number is within the tolerance, or both numbers are NaN, the found
+ * number replaces the expected one.
  */
 function accepted(found: OperandArray, { values, within }: Expected): OperandArray {
   return values.map((value, i) => {

@@ -35,10 +35,14 @@ const oneOf = <T>(items: readonly T[], random: Random): T => items[Math.floor(it
 /** Draws operands. */
 export interface Drawing {
   /**
-   * Draws [rows, width]. Each row has its own kind of numbers, up to `max` in magnitude. Without `max`, some are not finite.
+   * Draws numbers [rows, width]. Each row has its own kind of numbers, up to `max` in magnitude. Without `max`, some
+   * numbers are not finite.
    */
   floats(rows: number, width: number, max?: number): Float32Array<ArrayBuffer>;
-  /** Draws integers from `min` to `max` (inclusive): all equal to one bound, each equal to a bound, or any. */
+  /**
+   * Draws integers from `min` to `max` (inclusive). Either all are equal to one bound, or each is equal to one of the
+   * bounds, or all are arbitrary.
+   */
   integers(length: number, min: number, max: number): number[];
 }
 
@@ -62,7 +66,7 @@ export function drawing(seed: number): Drawing {
   };
 }
 
-/** Draws operands without extremes, like those of models. */
+/** Draws operands without extreme values, similar to the operands in real models. */
 export function commonDrawing(seed: number): Drawing {
   const random = randomNumbers(seed);
   return {

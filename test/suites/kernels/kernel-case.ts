@@ -28,9 +28,12 @@ export interface Expected {
 
 /** One call of a kernel. */
 export interface KernelCall {
-  /** Operands in the order of the kernel's parameters, or of its struct. Arrays are copied to memory before the call. */
+  /**
+   * Operands in the order of the kernel's parameters, or of the fields of its struct. Arrays are copied to memory
+   * before the call.
+   */
   readonly operands: readonly (number | OperandArray | From | Scratch)[];
-  /** Computes the arrays that the kernel changes with the scalar reference. */
+  /** Uses the scalar reference to compute the arrays that the kernel changes. */
   results(): Promise<ReadonlyMap<OperandArray, Expected>>;
 }
 
@@ -43,7 +46,10 @@ export interface EncoderSizes {
   readonly intermediate: number;
 }
 
-/** Number of calls with one shape in a forward pass; 0 for shapes of other model families. */
+/**
+ * A shape, and the number of calls with this shape in a forward pass. The number is 0 if only other model families use
+ * the shape.
+ */
 export interface Pass<Shape> {
   readonly shape: Shape;
   readonly times: number;
@@ -51,7 +57,7 @@ export interface Pass<Shape> {
 
 /** A kernel, for tests and benchmarks. */
 export interface KernelCase<Shape> {
-  /** Small and odd shapes. */
+  /** Random shapes for tests: small, and with irregular sizes. */
   readonly shapes: fc.Arbitrary<Shape>;
   call(shape: Shape, draw: Drawing): KernelCall;
   passes(encoder: EncoderSizes): readonly Pass<Shape>[];

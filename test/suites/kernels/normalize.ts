@@ -18,7 +18,8 @@ export const normalizeF32: KernelCase<Shape> = {
       operands: [x, width],
       async results() {
         const values = sentenceVector(x, width, { pooling: "cls", normalize: true });
-        // Both sum squares in float64, but in different orders, so the quotient may round to the next float32.
+        // The kernel and the reference sum squares in float64, but in different orders, so the quotient may round to
+        // the next float32.
         const within = Array.from(values, (value) => 2 * ROUNDING * Math.abs(value) + DENORMAL);
         return new Map([[x, { values, within }]]);
       },

@@ -47,7 +47,7 @@ export interface Placement {
   readonly seed: number;
   /** Value of the bytes between operands. */
   readonly guard: number;
-  /** Alignment of offsets. Default: 1, so that one operand ends at the end of memory. */
+  /** Alignment of offsets. Default: 1, so that one operand ends exactly at the end of memory. */
   readonly alignment?: number;
 }
 
@@ -57,7 +57,9 @@ export interface Placed {
   run(): void;
 }
 
-/** Minimum number of bytes between operands. Up to 63 more are drawn, so that all alignments occur. */
+/**
+ * Minimum number of bytes between operands. A random number of up to 63 bytes is added, so that all alignments occur.
+ */
 const GUARD = 32;
 
 /** Copies a call's operands to memory, in random order, at random offsets. One operand ends at the end of memory. */

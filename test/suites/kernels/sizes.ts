@@ -11,7 +11,7 @@ export const widths = fc.constantFrom(1, 2, 3, 4, 5, 7, 8, 9, 12, 15, 16, 17, 23
 /** Additional columns of a matrix that the kernel must skip. */
 export const spare = fc.constantFrom(0, 1, 4, 7, 12);
 
-/** Lists the passes of a text. The engine computes one block of rows after the other. */
+/** Lists the shapes of a kernel's calls for a text. The engine computes one block of rows after the other. */
 export function inBlocks<Shape>(tokens: number, times: number, shapeOf: (rows: number) => Shape): Pass<Shape>[] {
   const passes = [
     { shape: shapeOf(BLOCK), times: times * Math.floor(tokens / BLOCK) },
