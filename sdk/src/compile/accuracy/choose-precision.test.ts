@@ -10,7 +10,10 @@ import { parity } from "./parity.ts";
 
 const figures = (meanCosine: number): Parity => ({ meanCosine, minCosine: meanCosine, maxAbsDiff: 0, cases: 21 });
 
-/** Returns a candidate whose layers each lower the cosine by a given cost. A graph's name lists the layers it keeps. */
+/**
+ * Returns a candidate whose layers each lower the cosine by a given cost. The name of a quantized graph lists the
+ * layers that stay in the higher precision.
+ */
 function costing(costs: Readonly<Record<string, number>>) {
   const layers = Object.keys(costs);
   const graphs: string[] = [];

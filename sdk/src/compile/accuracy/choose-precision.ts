@@ -48,8 +48,9 @@ const MAX_KEPT = 1 / 2;
 const LISTED = 8;
 
 /**
- * Returns the first candidate that reaches the limit. If none does, it quantizes each layer of the last candidate alone to find
- * the worst layers. It then keeps the worst layers in the next higher precision: first one, then two, four, … up to half.
+ * Returns the first candidate that reaches the limit. If no candidate does, the function quantizes each layer of the
+ * last candidate alone to find the worst layers. It then keeps the worst layers in the next higher precision: first
+ * one, then two, four, … up to half.
  *
  * @param candidates the fastest first
  * @throws BertEdgeError `accuracy_gate` with the cosines of the worst layers, when no attempt reaches the limit

@@ -20,7 +20,7 @@ const INCOMPARABLE: NumbersComparison = {
   cosine: Number.NaN,
 };
 
-/** Compares a vector with the original one. All comparisons of models use this function. */
+/** Compares a vector with the original vector. All comparisons of models use this function. */
 export function compareNumbers(
   original: ArrayLike<number>,
   found: ArrayLike<number>,

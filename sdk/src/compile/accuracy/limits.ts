@@ -5,7 +5,7 @@ import type { Accuracy } from "../../artifact/manifest.ts";
 export interface Limit {
   readonly meanCosine: number;
   readonly minCosine: number;
-  /** Maximum decrease of the task's score, in points. */
+  /** Maximum decrease of the task's score, on a scale of 100. */
   readonly maxDrop: number;
   /** Share of texts that must keep their label, for classifiers. */
   readonly minTop1: number;

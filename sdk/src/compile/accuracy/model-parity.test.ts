@@ -42,7 +42,7 @@ describe("modelParity", () => {
     const parity = await compare(graph, graph);
     expect(parity.maxAbs).toBeLessThan(1e-5);
     expect(parity.cosine).toBeGreaterThan(0.999_999);
-    // Four of six batches: those of 31 and 139 tokens are longer than the 16 positions.
+    // Four of the six batches fit. The batches of 31 and 139 tokens are longer than the 16 positions.
     expect(parity.cases).toBe(4);
   });
 

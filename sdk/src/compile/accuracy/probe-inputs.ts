@@ -14,7 +14,10 @@ interface Batch {
   readonly hidden: (row: number, at: number, width: number) => boolean;
 }
 
-/** Batches with different padding: on the right, none, on the left and scattered, a single token, longer sequences. */
+/**
+ * Batches with padding on the right, without padding, with padding on the left and between tokens, with a single token,
+ * and with longer sequences.
+ */
 const batches: readonly Batch[] = [
   { batch: 2, sequence: 9, hidden: (row, at) => row === 1 && at >= 6 },
   { batch: 1, sequence: 5, hidden: () => false },
@@ -25,7 +28,8 @@ const batches: readonly Batch[] = [
 ];
 
 /**
- * Makes inputs for any encoder: token ids within its tables, masks with padding on either side, random other inputs.
+ * Makes inputs for any encoder: token ids that its tables contain, masks with padding on either side, and random
+ * numbers for other inputs.
  *
  * @returns alternative inputs for each batch, to be tried in order until the model runs: first with a different length
  *   for every symbolic size, then with the same length for all symbolic sizes

@@ -24,7 +24,9 @@ import type { QuantizeMode } from "../stages/quantize.ts";
 import { FP16_LIMIT, INT8_LIMIT } from "./limits.ts";
 import { probeTexts } from "./probe-texts.ts";
 
-/** `deep` has two layers. `wide` also has enough channels for tests in which one of many channels explodes. */
+/**
+ * `deep` has two layers. `wide` also has more channels, for tests in which one of many channels has huge weights.
+ */
 const deep = { num_hidden_layers: 2, max_position_embeddings: 512 };
 const wide = {
   ...deep,

@@ -71,7 +71,7 @@ function multiply(lowering: LoweringContext, node: Node): void {
   });
 }
 
-/** Lowers an activation function. It works in place if nothing else reads its input. */
+/** Lowers an activation function. The step overwrites its input if nothing else reads that input. */
 function activation(lowering: LoweringContext, node: Node, kind: ActivationKind, alpha?: number): void {
   const [input, bias] = node.inputs;
   let operand = lowering.operand(input);

@@ -6,7 +6,7 @@ import type { LoweringContext } from "./lowering-context.ts";
 /**
  * Stores a bias of attention scores as a table with one row per head: bias[h, i, j] = table[h, j − i + maxTokens − 1].
  *
- * @returns undefined if the bias depends on anything else than the distance j − i of two tokens
+ * @returns undefined if the bias depends on anything other than the distance j − i of two tokens
  */
 export function lowerRelativeBias(
   lowering: LoweringContext,

@@ -14,12 +14,12 @@ const HINT =
  * number, indices are not accepted.
  *
  * @param labels the model's label names, by index
- * @throws BertEdgeError `data_missing`; `data_invalid` naming the line
+ * @throws BertEdgeError `data_missing`; `data_invalid` with the number of the wrong line
  */
 export const readLabelled = (path: string, labels: readonly string[]): Promise<readonly LabelledText[]> =>
   readData(path, HINT, (text, source) => parseLabelled(text, source, labels));
 
-/** @throws BertEdgeError `data_invalid` naming the line */
+/** @throws BertEdgeError `data_invalid` with the number of the wrong line */
 export function parseLabelled(text: string, source: string, labels: readonly string[]): LabelledText[] {
   const indexOf = new Map(labels.map((name, index) => [name, index]));
   const namesAreNumbers = labels.some((name) => /^\d+$/.test(name));

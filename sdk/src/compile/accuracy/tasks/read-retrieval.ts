@@ -20,7 +20,7 @@ const Entry = v.object({ _id: v.string(), title: v.optional(v.string(), ""), tex
  * Reads a folder in BEIR's format (https://github.com/beir-cellar/beir/wiki/Load-your-custom-dataset). The text of a document
  * is its title, a space and its text, as in BEIR.
  *
- * @throws BertEdgeError `data_missing`; `data_invalid` naming file and line
+ * @throws BertEdgeError `data_missing`; `data_invalid` with the file and number of the wrong line
  */
 export async function readRetrieval(folder: string): Promise<Retrieval> {
   const texts = async (file: string) => new Map(await readData(join(folder, file), HINT, parseTexts));
@@ -34,7 +34,7 @@ export async function readRetrieval(folder: string): Promise<Retrieval> {
 /**
  * Reads texts and their ids from lines of JSON.
  *
- * @throws BertEdgeError `data_invalid` naming the line
+ * @throws BertEdgeError `data_invalid` with the number of the wrong line
  */
 export function parseTexts(text: string, source: string): [id: string, text: string][] {
   const texts = new Map<string, string>();
@@ -47,7 +47,7 @@ export function parseTexts(text: string, source: string): [id: string, text: str
 
 type Known = Pick<ReadonlyMap<string, unknown>, "has">;
 
-/** @throws BertEdgeError `data_invalid` naming the line */
+/** @throws BertEdgeError `data_invalid` with the number of the wrong line */
 export function parseRelevance(
   text: string,
   source: string,

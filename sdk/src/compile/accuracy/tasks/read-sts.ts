@@ -18,11 +18,11 @@ const HINT =
  * Reads pairs of sentences. Lines have three columns (score, sentence, sentence), or seven and more as in STS-B's sts-test.csv
  * (http://ixa2.si.ehu.eus/stswiki/index.php/STSbenchmark). Tabs separate columns; quotes are part of the sentences.
  *
- * @throws BertEdgeError `data_missing`; `data_invalid` naming the line
+ * @throws BertEdgeError `data_missing`; `data_invalid` with the number of the wrong line
  */
 export const readSts = (path: string): Promise<readonly StsPair[]> => readData(path, HINT, parseSts);
 
-/** @throws BertEdgeError `data_invalid` naming the line */
+/** @throws BertEdgeError `data_invalid` with the number of the wrong line */
 export const parseSts = (text: string, source: string): StsPair[] =>
   linesOf(text, source).map((line) => {
     const columns = line.text.split("\t");

@@ -2,7 +2,7 @@ import { release } from "../../files/large-buffers.ts";
 import { type ActivationStatistics, sumsOfSquares } from "../calibration/activation-statistics.ts";
 
 /**
- * Factors for GPTQ (https://arxiv.org/abs/2210.17323), written as Babai's nearest plane
+ * Factors for GPTQ (https://arxiv.org/abs/2210.17323), in the form of Babai's nearest plane algorithm
  * (https://arxiv.org/abs/2507.18553). GPTQ rounds the weights of an output one after the other. Before it rounds a
  * weight, it adds a correction for the rounding errors of the previous weights.
  *
