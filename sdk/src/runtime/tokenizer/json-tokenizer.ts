@@ -2,7 +2,8 @@ import { Tokenizer as HuggingFaceTokenizer } from "@huggingface/tokenizers";
 import { type Tokenizer, tokenizerOf } from "./tokenizer.ts";
 
 /**
- * Maximum characters of a word that is split; a longer word is one unknown token. WordPiece needs quadratic time per word.
+ * Maximum characters of a word that is split into tokens. A longer word becomes one unknown token, because WordPiece takes
+ * quadratic time for a word.
  */
 const LONGEST_WORD = 100;
 

@@ -5,8 +5,8 @@ export interface Tokenizer {
    * Encodes a text.
    *
    * @param maxTokens maximum number of ids, including special tokens; longer content is truncated
-   * @returns `ids`, and `tokens`, the number of ids before truncation. A very long text is not read to its end; then
-   *   `tokens` is only some number above `maxTokens`.
+   * @returns `ids`, the token ids, and `tokens`, their number before truncation. A very long text is not read to its end.
+   *   In this case, `tokens` is only some number larger than `maxTokens`.
    */
   encode(text: string, maxTokens: number): { ids: TokenIds; tokens: number };
 }
@@ -16,15 +16,16 @@ export interface TokenizerParts {
   /** Special token ids before and after every text: [CLS] and [SEP], or <s> and </s>. */
   readonly prefix: readonly number[];
   readonly suffix: readonly number[];
-  /** Maximum characters of a word that is split; a longer word is one unknown token. */
+  /** Maximum characters of a word that is split into tokens. A longer word becomes one unknown token. */
   readonly longestWord: number;
   /** Returns a text's token ids, without special tokens and without truncation. Takes time linear in the text's length. */
   contentOf(text: string): number[];
 }
 
 /**
- * Creates a tokenizer that reads only as much of a text as it needs. A word has at most one token per character. The start
- * of a text is therefore enough if it has more tokens than fit, not counting those of a word that may be cut at its end.
+ * Creates a tokenizer that reads only as much of a text as it needs. The start of a text is enough if it has more tokens
+ * than `maxTokens` allows. The tokens of its last word do not count, because the word may be cut there. A word has at most
+ * one token per character, so these are at most `longestWord` tokens.
  */
 export function tokenizerOf({ prefix, suffix, longestWord, contentOf }: TokenizerParts): Tokenizer {
   const specials = prefix.length + suffix.length;

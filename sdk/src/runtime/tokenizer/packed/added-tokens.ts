@@ -1,7 +1,9 @@
 import { isWhiteSpace, isWordCharacter } from "./character-classes.ts";
 import type { AddedToken } from "./packed-settings.ts";
 
-/** The parts of a text that `splitAtAdded` reads, whatever the text's representation is. */
+/**
+ * What `splitAtAdded` reads of a text. Tokenizer kinds store normalized texts in different ways, as strings or as arrays.
+ */
 export interface SplittableText {
   readonly length: number;
   isSpace(at: number): boolean;
@@ -28,11 +30,12 @@ export const stringText = (text: string): SplittableText => ({
   isWordBefore: (at) => isWordCharacter(Array.from(text.slice(Math.max(0, at - 2), at)).at(-1) ?? ""),
 });
 
-/** Creates a finder of tokens by their text; undefined if there are no tokens. */
+/** Creates a finder that searches a string for the text of added tokens. Returns undefined if there are no tokens. */
 export function contentFinder(added: readonly AddedToken[]): AddedTokenFinder<string> | undefined {
   if (added.length === 0) return undefined;
   const tokens = new Map(added.map((token) => [token.content, token]));
-  // A regular expression takes the first alternative that matches, so a token must come before its own prefixes.
+  // A regular expression takes the first alternative that matches, so a token must come before all tokens that are its
+  // prefixes.
   const contents = [...tokens.keys()].sort().reverse();
   const pattern = new RegExp(contents.map((content) => content.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&")).join("|"), "g");
   return function* (text) {
@@ -48,7 +51,7 @@ export function contentFinder(added: readonly AddedToken[]): AddedTokenFinder<st
  *
  * @param found tokens from left to right, without overlaps
  * @param onText called for each part between tokens
- * @param onToken called for each token that is kept
+ * @param onToken called for each token, except those that `singleWord` excludes
  */
 export function splitAtAdded(
   text: SplittableText,

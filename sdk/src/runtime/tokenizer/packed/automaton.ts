@@ -2,24 +2,24 @@ import type { IntegerArray } from "./packed-arrays.ts";
 import { checkIds, invalid } from "./packed-file.ts";
 
 /**
- * The vocabulary as a minimal acyclic automaton over character codes. It starts in state 0 and accepts exactly the
- * vocabulary's tokens. A token's rank is its position among all tokens, sorted by codes. It equals the sum of `skips` along
- * the token's path.
+ * The vocabulary as a minimal acyclic automaton over character codes. Each edge has the code of one character. A path that
+ * begins in state 0 and ends in an accepting state is a token. The automaton has exactly the vocabulary's tokens. A token's
+ * rank is its position among all tokens, sorted by codes. The rank equals the sum of `skips` along the token's path.
  */
 export interface Automaton {
   /** [states + 1]: index of the first edge of each state. */
   readonly edgeStart: IntegerArray;
   /** [edges]: code of each edge; ascending within a state. */
   readonly labels: IntegerArray;
-  /** [edges]: state that the edge leads to; its number is larger than that of the edge's own state. */
+  /** [edges]: state that the edge leads to; this state has a larger number than the state where the edge starts. */
   readonly targets: IntegerArray;
   /** [states]: 1 if a token ends here, else 0. */
   readonly accepts: IntegerArray;
   /** [tokens]: token ids by rank. */
   readonly ids: IntegerArray;
   /**
-   * [edges]: number of tokens through the edge's state that sort before the tokens through the edge. Computed on opening,
-   * not stored.
+   * [edges]: of all tokens whose paths go through the state where the edge starts, the number of those that sort before the
+   * tokens through the edge. The file does not have this array: openAutomaton computes it.
    */
   readonly skips: IntegerArray;
 }
@@ -36,7 +36,7 @@ export interface AutomatonPosition {
 export const START: AutomatonPosition = { state: 0, skipped: 0 };
 
 /**
- * Checks that every path ends, and that all token ids are below the vocabulary size. Computes `skips`.
+ * Checks that no path is endless, and that all token ids are below the vocabulary size. Computes `skips`.
  *
  * @throws BertEdgeError `tokenizer_invalid`
  */
@@ -108,7 +108,8 @@ export function edgeOf(edgeStart: IntegerArray, labels: IntegerArray, state: num
   const first = edgeStart[state] as number;
   const last = (edgeStart[state + 1] as number) - 1;
   if (first > last) return -1;
-  // Labels ascend by at least 1, which bounds the edge's index on both sides. In many states, labels have few gaps.
+  // Labels ascend by at least 1, so the differences of `code` to the first and the last label limit the index of the edge.
+  // Most labels have few gaps, so few edges are left to search.
   const low = Math.max(first, last - ((labels[last] as number) - code));
   const high = Math.min(last, first + code - (labels[first] as number));
   return indexOfSorted(labels, code, low, high);

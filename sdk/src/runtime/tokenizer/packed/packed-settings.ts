@@ -9,7 +9,9 @@ const AddedToken = v.object({
   content: v.pipe(v.string(), v.minLength(1)),
   /** Whether to search the normalized text instead of the original text. */
   normalized: v.boolean(),
-  /** Whether to ignore the token next to a word character (letter, mark, digit or connector). */
+  /**
+   * Whether the token is treated as ordinary text where it is next to a word character (letter, mark, digit or connector).
+   */
   singleWord: v.boolean(),
   /** Whether the token includes white space on its left (`lstrip`) and right (`rstrip`). */
   lstrip: v.boolean(),
@@ -28,11 +30,11 @@ const WordPieceSettings = v.object({
   kind: v.literal("wordpiece"),
   /** Token id for words that cannot be split into tokens. */
   unknown: Whole,
-  /** Maximum characters of a word that is split, counted after normalization. */
+  /** Maximum characters of a word that is split into tokens, counted after normalization. */
   longestWord: Whole,
-  /** Codes of the prefix of tokens that continue a word, usually "##". */
+  /** Character codes of the prefix, usually "##", of tokens that continue a word. */
   continuation: v.array(Whole),
-  /** Code before each normalized added token in the automaton. No character has this code. */
+  /** In the automaton, this code precedes the codes of each added token with `normalized`. No character has this code. */
   addedCode: Whole,
 });
 
@@ -41,14 +43,14 @@ const ByteLevelSettings = v.object({
   kind: v.literal("byte-level"),
   /** Whether texts are converted to NFC. */
   composes: v.boolean(),
-  /** Whether texts without a space at the start get one. */
+  /** Whether texts that do not start with a space get one at their start. */
   prefixSpace: v.boolean(),
 });
 
 const UnigramNormalizer = v.variant("type", [
-  /** Replaces graphemes and characters with the charsmap. */
+  /** Replaces graphemes and characters, as the charsmap says. */
   v.object({ type: v.literal("map") }),
-  /** Removes white space at the start (`left`) and end (`right`). */
+  /** Removes white space at the start (`left`) and end (`right`) of the text. */
   v.object({ type: v.literal("strip"), left: v.boolean(), right: v.boolean() }),
   /** Replaces each run of two or more blanks with `content`. */
   v.object({ type: v.literal("collapse"), content: v.string() }),
@@ -65,7 +67,9 @@ const UnigramSettings = v.object({
   normalizers: v.array(UnigramNormalizer),
   /** Whether texts are split at white space, which is then dropped. */
   separates: v.boolean(),
-  /** Whether each text without a ▁ at the start gets one; each word, if `separates` is set. */
+  /**
+   * Whether each text that does not start with ▁ gets one at its start. If `separates` is set, this applies to each word.
+   */
   prefixSpace: v.boolean(),
   /** Whether each ▁ begins a new word. */
   splits: v.boolean(),

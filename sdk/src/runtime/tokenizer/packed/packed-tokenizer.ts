@@ -34,7 +34,10 @@ function tokenizerFor<T>(
 ): Tokenizer {
   const findRaw = contentFinder(added.filter(({ normalized }) => !normalized));
 
-  /** Appends the token ids of a text between added tokens. Only added tokens with `normalized` may still be in it. */
+  /**
+   * Appends the token ids of a part between added tokens. The part may still contain added tokens with `normalized`, which
+   * are found in the normalized text.
+   */
   function addContent(text: string, ids: number[]): void {
     const normalized = normalize(text);
     splitAtAdded(

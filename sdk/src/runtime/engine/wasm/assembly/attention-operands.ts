@@ -10,7 +10,7 @@ const CHUNK: i32 = 32;
  * not change a softmax: it lowers all scores of a query by the same number.
  *
  * @param x f32 [tokens, stride]; reads `size` numbers of each row; size is a multiple of 4
- * @param out u7 [padded/8, size/4, 8, 4]; zero from token `tokens` on
+ * @param out u7 [padded/8, size/4, 8, 4]; zeros for padding, from token `tokens` on
  * @returns the scale
  */
 export function quantizeKeys(x: usize, stride: i32, tokens: i32, padded: i32, size: i32, out: usize): f32 {
@@ -38,7 +38,10 @@ export function quantizeKeys(x: usize, stride: i32, tokens: i32, padded: i32, si
   return extent / 127;
 }
 
-/** Stores each channel's minimum and maximum. @returns the largest difference between a channel's maximum and minimum */
+/**
+ * Stores each channel's minimum in CHANNEL_MIN and its maximum in CHANNEL_MAX. @returns the largest difference between a
+ * channel's maximum and minimum
+ */
 function rangeOf(x: usize, bytes: i32, tokens: i32, size: i32): f32 {
   memory.copy(CHANNEL_MIN, x, size << 2);
   memory.copy(CHANNEL_MAX, x, size << 2);
@@ -64,7 +67,10 @@ function rangeOf(x: usize, bytes: i32, tokens: i32, size: i32): f32 {
   return maxOf(extents);
 }
 
-/** Returns four numbers of a key minus their channels' minima, quantized. Returns zeros when `p` is at or after `end`. */
+/**
+ * Loads four numbers of a key, subtracts the minimum of each number's channel, and quantizes the differences. Returns zeros
+ * for padding: when `p` is at or after `end`.
+ */
 // @ts-ignore: decorator
 @inline
 function offsetsOf(p: usize, end: usize, low: v128, inverse: v128, by: v128): v128 {
@@ -72,10 +78,11 @@ function offsetsOf(p: usize, end: usize, low: v128, inverse: v128, by: v128): v1
 }
 
 /**
- * Quantizes values symmetrically, with a scale per channel. Magnitudes are compared as integers, so that NaN is the maximum.
+ * Quantizes values symmetrically, with a scale per channel. Magnitudes are compared as integers, because then NaN is larger
+ * than every number.
  *
  * @param x f32 [tokens, stride]; reads `size` numbers of each row; size is a multiple of 4
- * @param out i8 [size/8, padded/4, 8, 4]; zero from token `tokens` on
+ * @param out i8 [size/8, padded/4, 8, 4]; zeros for padding, from token `tokens` on
  */
 export function quantizeValues(
   x: usize,
@@ -112,7 +119,7 @@ export function quantizeValues(
   }
 }
 
-/** Stores each channel's maximum magnitude. */
+/** Stores each channel's maximum magnitude in CHANNEL_MAX. */
 function peaksOf(x: usize, bytes: i32, tokens: i32, size: i32): void {
   for (let i = 0; i < size << 2; i += 16) v128.store(CHANNEL_MAX + i, f32x4.splat(<f32>MIN_EXTENT));
   for (let from = 0; from < tokens; from += CHUNK) {
@@ -126,7 +133,7 @@ function peaksOf(x: usize, bytes: i32, tokens: i32, size: i32): void {
   }
 }
 
-/** Returns four numbers of a value, quantized. Returns zeros when `p` is at or after `end`. */
+/** Loads and quantizes four numbers of a value. Returns zeros for padding: when `p` is at or after `end`. */
 // @ts-ignore: decorator
 @inline
 function wholesOf(p: usize, end: usize, inverse: v128, by: v128): v128 {

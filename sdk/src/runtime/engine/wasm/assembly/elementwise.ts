@@ -3,7 +3,7 @@
  *
  * @param x f32 [rows, width]; width is a multiple of 4
  * @param y f32 [rows or 1, width]
- * @param yBytes bytes from one row of y to the next; 0 to add one row to all
+ * @param yBytes bytes from one row of y to the next; 0 to add the same row to every row of x
  * @param out f32 [rows, width]
  */
 export function addRowsF32(x: usize, y: usize, yBytes: usize, rows: i32, width: i32, out: usize): void {
@@ -20,7 +20,7 @@ export function addRowsF32(x: usize, y: usize, yBytes: usize, rows: i32, width: 
  * Multiplies x · y, element by element, as in a gated MLP.
  *
  * @param x f32 [rows, xStride]; reads `width` numbers of each row; width is a multiple of 4
- * @param y f32 [rows, yStride]; yStride 0 for one row
+ * @param y f32 [rows, yStride]; yStride is 0 to multiply every row of x by the same row
  * @param out f32 [rows, width]
  */
 export function multiplyF32(x: usize, xStride: usize, y: usize, yStride: usize, rows: i32, width: i32, out: usize): void {

@@ -12,7 +12,8 @@ const WEIGHT_BLOCK: i32 = 1 << 19;
 /**
  * Computes a linear layer: (Σ a·w − zeroₐ Σ w − zero_w (Σ a − k·zeroₐ)) · scaleₐ · scale_w + bias
  *
- * @param call the struct of gemmInt8, see constants/memory.ts
+ * @param call the struct of gemmInt8, see constants/memory.ts. zeroₐ and scaleₐ belong to a row of a, zero_w and scale_w to
+ *   an output.
  */
 export function gemmInt8(call: usize): void {
   product(LINEAR, call);

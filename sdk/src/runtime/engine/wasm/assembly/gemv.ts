@@ -16,7 +16,10 @@ export function gemvF32(x: usize, rows: i32, k: i32, w: usize, bias: usize, n: i
   }
 }
 
-/** Computes Σ x·y in sixteen lanes. Then the second half of the lanes is added to the first until one sum is left. */
+/**
+ * Computes Σ x·y in sixteen lanes. Then the second half of the lanes is added to the first half, again and again, until one
+ * sum is left.
+ */
 // @ts-ignore: decorator
 @inline
 function product(x: usize, y: usize, bytes: usize): f32 {

@@ -54,12 +54,15 @@ function normalizeRow(
   }
 }
 
-/** Terms that rowSum adds: x, x + skip (also stored in `total`), or squared distances from `centre`. */
+/** Kinds of numbers that rowSum adds up: x, x + skip (also stored in `total`), or squared distances from `centre`. */
 const PLAIN: i32 = 0;
 const ADDED: i32 = 1;
 const SQUARED: i32 = 2;
 
-/** Sums a row in sixteen lanes. Then the second half of the lanes is added to the first until one sum is left. */
+/**
+ * Sums a row in sixteen lanes. Then the second half of the lanes is added to the first half, again and again, until one sum
+ * is left.
+ */
 // @ts-ignore: decorator
 @inline
 function rowSum(form: i32, x: usize, bytes: usize, centre: v128, skip: usize, total: usize): f32 {

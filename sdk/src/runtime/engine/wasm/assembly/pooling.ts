@@ -29,8 +29,8 @@ export function poolMaxF32(x: usize, rows: i32, width: i32, out: usize): void {
 }
 
 /**
- * Divides x f32 [width] by its Euclidean norm, in place; width is a multiple of 2. In float64, squares neither overflow nor
- * underflow.
+ * Divides x f32 [width] by its Euclidean norm, in place; width is a multiple of 2. Computes the norm in float64, in which
+ * the squares neither overflow nor underflow.
  */
 export function normalizeF32(x: usize, width: i32): void {
   const end = x + (<usize>width << 2);

@@ -24,7 +24,8 @@ export function quantizeRowsInt8(x: usize, factors: usize, rows: i32, width: i32
 @inline
 function quantizeRow(isScaled: bool, x: usize, factors: usize, width: i32, out: usize, params: usize): void {
   const end = x + (<usize>width << 2);
-  // Integer comparison orders numbers of one sign by magnitude, and NaN above them.
+  // The bits of the numbers are compared as integers. This orders numbers of the same sign by magnitude, with NaN above all
+  // numbers.
   let low = i32x4.splat(i32.MIN_VALUE);
   let high = i32x4.splat(0);
   let low1 = low;
@@ -62,14 +63,17 @@ function four(isScaled: bool, p: usize, ahead: usize): v128 {
   return isScaled ? f32x4.mul(v128.load(p), v128.load(p + ahead)) : v128.load(p);
 }
 
-/** Returns round(x · factor) + zero point. `shift` is the zero point minus NO_FRACTIONS_BITS, which rounding adds. */
+/**
+ * Returns round(x · factor) + zero point. Rounding adds NO_FRACTIONS_BITS, so `shift` is the zero point minus
+ * NO_FRACTIONS_BITS.
+ */
 // @ts-ignore: decorator
 @inline
 function shifted(x: v128, factor: v128, by: v128, shift: v128): v128 {
   return i32x4.add(f32x4.add(f32x4.mul(x, factor), by), shift);
 }
 
-/** Quantizes one row. @returns Σ out */
+/** Quantizes one row. @returns the sum of the quantized numbers */
 // @ts-ignore: decorator
 @inline
 function scaleRow(isScaled: bool, x: usize, end: usize, ahead: usize, out: usize, inverse: f32, zero: i32): i32 {
@@ -104,7 +108,7 @@ function scaleRow(isScaled: bool, x: usize, end: usize, ahead: usize, out: usize
  * @param x f32 [rows, stride]; reads `width` numbers of each row; width is a multiple of 4
  * @param factor multiplies the stored scales
  * @param out i8 [rows, width]
- * @param params [rows] of {scale: f32, …}; the other words are not written
+ * @param params [rows] of {scale: f32, …}; only the scale is written
  */
 export function quantizeSymmetricInt8(
   x: usize,

@@ -14,7 +14,7 @@ import { QUERY_BLOCK, TILE_OUTPUTS } from "../constants/tiles";
  *   numerators   u7  [QUERY_BLOCK, padded]
  */
 
-/** Rounds the number of tokens up to whole vectors of 16 bytes. */
+/** Rounds the number of tokens up to a multiple of 16, the bytes of a vector. */
 // @ts-ignore: decorator
 @inline
 export function paddedTokens(tokens: i32): i32 {
@@ -63,7 +63,7 @@ export function numeratorsAt(scratch: usize, tokens: i32, size: i32): usize {
   return scoresAt(scratch, tokens, size) + ((QUERY_BLOCK * paddedTokens(tokens)) << 2);
 }
 
-/** Returns the bytes that attentionInt8 needs in addition to its operands. */
+/** Returns how many bytes of scratch memory attentionInt8 needs. */
 export function attentionScratch(tokens: i32, size: i32): i32 {
   return <i32>numeratorsAt(0, tokens, size) + QUERY_BLOCK * paddedTokens(tokens);
 }

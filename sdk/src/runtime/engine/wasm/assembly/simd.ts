@@ -1,6 +1,9 @@
 import { NO_FRACTIONS, NO_FRACTIONS_BITS } from "../constants/arithmetic";
 
-/** Adds Σ a·b over four neighbouring bytes to `sum`: a is signed, b has 7 bits. No sum saturates, so both builds agree. */
+/**
+ * Adds the products a · b of four neighbouring bytes to each lane of `sum`. The bytes of `a` are signed, those of `b` have
+ * 7 bits. No sum saturates, so the builds with and without relaxed SIMD give the same result.
+ */
 // @ts-ignore: decorator
 @inline
 export function dot(a: v128, b: v128, sum: v128): v128 {
@@ -12,10 +15,10 @@ export function dot(a: v128, b: v128, sum: v128): v128 {
   return i32x4.add(sum, i32x4.extadd_pairwise_i16x8_s(i16x8.add(even, odd)));
 }
 
-/** Kept in memory: a literal would be built again wherever it is used. */
+/** This constant is in memory, because a literal would be built again wherever it is used. */
 const ROUNDING: usize = memory.data<f32>([<f32>NO_FRACTIONS]);
 
-/** Returns NO_FRACTIONS in every lane. nearestInteger adds it to round. */
+/** Returns NO_FRACTIONS in every lane. nearestInteger adds this vector to round numbers. */
 // @ts-ignore: decorator
 @inline
 export function rounding(): v128 {
@@ -42,7 +45,7 @@ export function narrow(a: v128, b: v128, c: v128, d: v128): v128 {
   return i8x16.narrow_i16x8_s(i16x8.narrow_i32x4_s(a, b), i16x8.narrow_i32x4_s(c, d));
 }
 
-/** Adds four lanes: (0 + 2) + (1 + 3). */
+/** Returns the sum of four lanes, added in the order (0 + 2) + (1 + 3). */
 // @ts-ignore: decorator
 @inline
 export function sumOf(x: v128): f32 {
@@ -73,14 +76,14 @@ export function maxOfPositives(x: v128): f32 {
   return f32x4.extract_lane(i32x4.max_s(pairs, v128.shuffle<i32>(pairs, pairs, 1, 0, 1, 0)), 0);
 }
 
-/** Returns a · b / 2¹⁵ of 16-bit numbers, rounded. At least one of a and b must not be −2¹⁵. */
+/** Returns a · b / 2¹⁵ of 16-bit numbers, rounded. a and b must not both be −2¹⁵. */
 // @ts-ignore: decorator
 @inline
 export function fixedProduct(a: v128, b: v128): v128 {
   return ASC_FEATURE_RELAXED_SIMD ? i16x8.relaxed_q15mulr_s(a, b) : i16x8.q15mulr_sat_s(a, b);
 }
 
-/** Replaces each index by the byte that a 16-byte table has there. */
+/** Replaces each index by the byte at this index of a 16-byte table. */
 // @ts-ignore: decorator
 @inline
 export function lookUp(table: v128, indices: v128): v128 {

@@ -1,17 +1,21 @@
 import { SCORE_PARTS, SOFTMAX_P0, SOFTMAX_P1, SOFTMAX_P2, SOFTMAX_P3 } from "../constants/arithmetic";
 import { dot, fixedProduct, maxOf, integerSumOf, lookUp, rounding } from "./simd";
 
-/** Scores of padding, below all others. HIDDEN_PRODUCT is for integer scores. */
+/** Score of padding: lower than all other scores. HIDDEN is for float32 scores, HIDDEN_PRODUCT for integer scores. */
 const HIDDEN: f32 = -Infinity;
 const HIDDEN_PRODUCT: i32 = -1 << 28;
 
 const PARTS: f32 = <f32>SCORE_PARTS;
 /**
- * Added to distances, so that their highest four bits are an index of 8…15 into POWERS. Entry 0 must be 0: the upper byte of
- * each 16-bit lane reads it.
+ * Added to distances, so that the highest four bits of each distance are an index from 8 to 15 of POWERS. These indices are
+ * 16-bit numbers, but the lookup reads an entry for every byte: the upper byte of an index is 0 and must read a 0. Entry 0
+ * of POWERS is therefore 0.
  */
 const ABOVE: i32 = 8 * SCORE_PARTS;
-/** Kept in memory: literals would be built again for every vector. The last number is the mask of a fraction's bits. */
+/**
+ * The coefficients of the polynomial, followed by a mask for the bits of a fraction. They are in memory, because literals
+ * would be built again for every vector.
+ */
 const COEFFICIENTS: usize = memory.data<i16>([
   <i16>SOFTMAX_P0,
   <i16>SOFTMAX_P1,
@@ -23,14 +27,15 @@ const COEFFICIENTS: usize = memory.data<i16>([
 const POWERS: usize = memory.data<u8>([0, 0, 0, 0, 0, 0, 0, 0, 128, 64, 32, 16, 8, 4, 2, 1]);
 
 /**
- * Stores round(127 · 2^(score − maximum)) as bytes, and 1 / their sum as the row's scale. Two short passes take less time than
- * a long one, because a processor starts the next numbers while it waits for others.
+ * Stores round(127 · 2^(score − maximum)) as bytes, and 1 / their sum as the row's scale. The first pass computes
+ * distances, the second one numerators. Two short passes take less time than a long one, because a processor then works on
+ * several vectors at the same time.
  *
  * @param scores i32 [padded], in units of the row's scale; overwritten
  * @param padded a multiple of 16
  * @param bias f32 [tokens]: added to scores; 0 for none
  * @param out u7 [padded]
- * @param row {scale: f32, …}: the scale of the scores, replaced by that of the result
+ * @param row {scale: f32, …}: the scale of the scores; the function replaces it by the scale of the result
  */
 // @ts-ignore: decorator
 @inline
@@ -40,7 +45,7 @@ export function softmaxInt8(scores: usize, tokens: i32, padded: i32, bias: usize
   const max = bias ? biased(scores, tokens, end, bias, scale) : maxProduct(scores, tokens, end) * scale;
   if (bias) distances(true, scores, padded, f32x4.splat(1), max);
   else distances(false, scores, padded, f32x4.splat(scale), max);
-  // When the scores are NaN or infinite, the sum is 0 and the scale infinite. The row's context becomes NaN.
+  // When the scores are NaN or infinite, the sum is 0 and the scale is infinite. The context of the row then becomes NaN.
   store<f32>(row, 1 / <f32>numerators(scores, tokens, padded, out));
 }
 
@@ -91,7 +96,10 @@ function distances(areScaled: bool, scores: usize, padded: i32, scale: v128, max
   }
 }
 
-/** Returns four distances. ∞, NaN and distances beyond 16 bits saturate when they are narrowed; their numerators are 0. */
+/**
+ * Returns four distances. ∞, NaN and distances beyond 16 bits saturate when the caller narrows them to 16 bits. Their
+ * numerators are 0.
+ */
 // @ts-ignore: decorator
 @inline
 function distance(areScaled: bool, x: v128, scale: v128, peak: v128, by: v128, base: v128): v128 {
@@ -99,7 +107,9 @@ function distance(areScaled: bool, x: v128, scale: v128, peak: v128, by: v128, b
   return i32x4.sub(f32x4.add(f32x4.sub(peak, score), by), base);
 }
 
-/** Stores the numerators of all distances; zero from token `tokens` on. @returns their sum */
+/**
+ * Stores the numerators of all distances, and zeros for padding, from token `tokens` on. @returns the sum of the numerators
+ */
 // @ts-ignore: decorator
 @inline
 function numerators(distances: usize, tokens: i32, padded: i32, out: usize): i32 {
@@ -127,14 +137,14 @@ function numerators(distances: usize, tokens: i32, padded: i32, out: usize): i32
 
 const ONE: usize = memory.data<u8>([1]);
 
-/** Masks for sixteen numbers: the sixteen bytes from byte n on hide the last n. */
+/** Masks for sixteen numbers. The mask that begins at byte n hides the last n numbers. */
 const VISIBLE: usize = memory.data<u8>([
   255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
 ]);
 
 /**
- * Returns round(127 · 2⁻ᵈ) for eight distances. A table has the power of the integer part, and a polynomial computes that of
- * the fraction.
+ * Returns round(127 · 2⁻ᵈ) for eight distances. d is split into an integer and a fraction. A table has 2 to the power of
+ * the integer part. A polynomial computes the factor for the fraction.
  */
 // @ts-ignore: decorator
 @inline

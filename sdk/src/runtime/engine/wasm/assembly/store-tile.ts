@@ -14,7 +14,7 @@ import {
   TILE_TAIL,
 } from "../constants/memory";
 
-/** Kinds of GEMM results: a linear layer's output, integer sums (scores), or scaled sums (context). See `scaled`. */
+/** Forms of GEMM results: a linear layer's output, integer sums (scores), or scaled sums (context). See `scaled`. */
 export const LINEAR: i32 = 0;
 export const SCORES: i32 = 1;
 export const CONTEXT: i32 = 2;
@@ -60,7 +60,7 @@ export function storeColumns(
   if (!whole) for (let i = 0; i < count; i++) memory.copy(result + i * stride, TILE_TAIL + (i << 4), <usize>left << 2);
 }
 
-/** Loads four numbers, from `column` on, of the array that this field of the struct points to. */
+/** Loads four numbers of an array, from `column` on. `field` is the field of the struct that has the array's address. */
 // @ts-ignore: decorator
 @inline
 function columnsOf(call: usize, field: usize, column: i32): v128 {

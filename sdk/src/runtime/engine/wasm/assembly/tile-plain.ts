@@ -2,8 +2,8 @@ import { storeColumns } from "./store-tile";
 
 /**
  * Computes a tile of `count` rows, at most two, by eight columns, without relaxed SIMD. Bytes are extended to 16-bit
- * numbers. One instruction multiplies them and adds neighbours; the sums of neighbours are added at the end. The result has
- * the same bits as tileRelaxed's.
+ * numbers. One instruction multiplies these numbers and adds neighbouring products. Neighbouring sums are added at the end.
+ * The result has the same bits as the result of tileRelaxed.
  */
 // @ts-ignore: decorator
 @inline
@@ -53,7 +53,7 @@ export function tilePlain(
   storeColumns(form, count, call, row, column + 4, x1, y1, x1, x1, x1, x1);
 }
 
-/** Adds neighbouring lanes of a, then of b. */
+/** Adds neighbouring lanes. @returns the two sums of a, followed by the two sums of b */
 // @ts-ignore: decorator
 @inline
 function pairwise(a: v128, b: v128): v128 {

@@ -2,7 +2,7 @@ import { dot } from "./simd";
 import { CONTEXT, storeColumns } from "./store-tile";
 
 /**
- * Computes a tile of `count` rows, at most six, by eight columns. Six rows have twelve vectors of sums, which fit into
+ * Computes a tile of `count` rows, at most six, by eight columns. The sums of six rows are twelve vectors, which fit into
  * registers.
  */
 // @ts-ignore: decorator

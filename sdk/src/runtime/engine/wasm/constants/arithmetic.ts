@@ -3,7 +3,10 @@
  * both compile it, so it has plain constants only. In AssemblyScript fractions are f64; kernels cast them to f32.
  */
 
-/** 1.5 · 2²³. Float32 numbers of this size have no fraction, so adding it rounds to the nearest integer, ties to even. */
+/**
+ * 1.5 · 2²³. Float32 numbers of this size have no fraction, so adding NO_FRACTIONS to a number rounds it to the nearest
+ * integer, ties to even.
+ */
 export const NO_FRACTIONS = 12582912;
 /** The bits of NO_FRACTIONS as an integer. Subtracting them from the bits of the sum gives the rounded integer. */
 export const NO_FRACTIONS_BITS = 0x4b400000;
@@ -18,10 +21,10 @@ export const LOG2_E = 1.4426950408889634;
 /*
  * exp computes eˣ = 2ⁿ · eʳ with n = round(x / ln 2) and |r| ≤ ½ ln 2, like expf of Cephes: https://www.netlib.org/cephes/
  */
-/** Minimum and maximum x of exp. Between them 2ⁿ is a normal float32. */
+/** Minimum and maximum operand x of exp. Between these limits, 2ⁿ is a normal float32. */
 export const EXP_MIN = -87;
 export const EXP_MAX = 88;
-/** Two parts of ln 2, which is their sum. The high part has few bits, so its product with n is exact. */
+/** ln 2 = EXP_LN2_HIGH + EXP_LN2_LOW. The high part has few bits, so its product with n is exact. */
 export const EXP_LN2_HIGH = 0.693359375;
 export const EXP_LN2_LOW = -2.1219444e-4;
 /** Coefficients of eʳ: EXP_P2 belongs to r², EXP_P3 to r³, and so on. */
@@ -73,8 +76,8 @@ export const FAST_GELU_P8 = 4.495126268011518e-5;
 /** Fixed-point scale: a distance of 1 counts as 4096. */
 export const SCORE_PARTS = 4096;
 /**
- * Coefficients of 127 · 2⁸ · 2⁻ᶠ ≈ P0 − f·(P1 − f·(P2 − f·P3)) for 0 ≤ f < 1. Lawson's iteration found them; then the best
- * integers nearby were chosen.
+ * Coefficients of 127 · 2⁸ · 2⁻ᶠ ≈ P0 − f·(P1 − f·(P2 − f·P3)) for 0 ≤ f < 1. Lawson's iteration found real coefficients;
+ * then the best integers near these were chosen.
  */
 export const SOFTMAX_P0 = 32510;
 export const SOFTMAX_P1 = 22467;

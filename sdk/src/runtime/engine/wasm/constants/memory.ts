@@ -3,21 +3,24 @@
  * memory map; assembly/scratch.ts has the scratch of attention.
  */
 
-/** Struct of a kernel call: its operands as 32-bit words, at the offsets below. */
+/** Address of the struct of a kernel call: the operands as 32-bit words, at the offsets below. */
 export const CALL = 1024;
-/** Struct of gemmInt8 for the GEMMs inside attention. */
+/** Address of the struct of gemmInt8 for the GEMMs inside attention. */
 export const ATTENTION_GEMM = 1088;
 /** f32 or i32 [6, 4]: buffer for a tile that extends past a matrix's last column. */
 export const TILE_TAIL = 1152;
 /** f32 [MAX_HEAD_SIZE] each: minimum and maximum of every channel of a head. */
 export const CHANNEL_MIN = 1280;
 export const CHANNEL_MAX = 2304;
-/** The kernels' constants. The script `build:kernel` passes this address to the compiler. */
+/** Address of the kernels' constants. The script `build:kernel` passes this address to the compiler. */
 export const KERNEL_DATA = 3328;
-/** The model file. */
+/** Address of the model file. */
 export const MODEL = 4096;
 
-/** Parameters of an int8 row: scale f32, zero point i32, Σ values − width · zero point i32, and an unused word. */
+/**
+ * Size in bytes of the parameters of an int8 row: scale f32, zero point i32, Σ values − width · zero point i32, and an
+ * unused word.
+ */
 export const ROW_PARAMETERS = 16;
 export const ROW_SCALE = 0;
 export const ROW_ZERO_POINT = 4;
@@ -31,7 +34,7 @@ export const GEMM_A = 0;
 /** Parameters of each row of a. */
 export const GEMM_ROW_PARAMETERS = 4;
 export const GEMM_M = 8;
-/** A multiple of 4. */
+/** k, a multiple of 4. */
 export const GEMM_K = 12;
 /** u7 [n/8, k/4, 8, 4] */
 export const GEMM_WEIGHT = 16;
@@ -57,7 +60,7 @@ export const ATTENTION_KEY = 4;
 export const ATTENTION_VALUE = 8;
 export const ATTENTION_STRIDE = 12;
 export const ATTENTION_TOKENS = 16;
-/** A multiple of 4, at most MAX_HEAD_SIZE. */
+/** Numbers per head: a multiple of 4, at most MAX_HEAD_SIZE. */
 export const ATTENTION_SIZE = 20;
 /** f32: the scale of the scores times LOG2_E. It must be positive. */
 export const ATTENTION_SCALE = 24;
@@ -69,5 +72,5 @@ export const ATTENTION_SPAN = 32;
 /** f32 [tokens, out stride]. The kernel writes `size` numbers of each row. */
 export const ATTENTION_OUT = 36;
 export const ATTENTION_OUT_STRIDE = 40;
-/** Scratch of attentionScratch(tokens, size) bytes. */
+/** Address of the scratch memory. Its size in bytes is attentionScratch(tokens, size). */
 export const ATTENTION_SCRATCH = 44;

@@ -5,7 +5,7 @@ import { integerProduct } from "./integer-product.ts";
 
 /** Maximum error, relative to the largest value. Measured: at most 0.0257, over 64 draws of every shape below. */
 const QUANTIZATION = 0.03;
-/** Maximum error from rounding the two scales, their product and the result. Measured: half of it. */
+/** Maximum error from rounding the two scales, their product and the result. Measured: half of this. */
 const FLOAT32_ROUNDING = 2 ** -22;
 const HIDDEN = -1e9;
 

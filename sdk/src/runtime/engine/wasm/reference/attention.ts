@@ -20,9 +20,9 @@ export interface AttentionInputs {
 }
 
 /**
- * Computes softmax(query · keyᵀ · scale + bias) · value per head of one sequence. Both MatMuls run in integers: queries i8
- * by keys u7, then softmax numerators u7 by values i8, which have a scale per channel. The result is divided by the sum of
- * the quantized numerators.
+ * Computes softmax(query · keyᵀ · scale + bias) · value for each head of one sequence. Both matrix products use integers:
+ * i8 queries times u7 keys, then u7 softmax numerators times i8 values. u7 numbers have 7 bits: 0…127. The values have a
+ * scale per channel. The result is divided by the sum of the quantized numerators.
  *
  * @returns [tokens, heads · size]
  */
@@ -90,7 +90,8 @@ function quantizeKeys(x: Float32Array, size: number): { values: Int8Array; scale
 }
 
 /**
- * Computes each row's 2^(score − maximum) in 7 bits, and 1 / their sum. Scores are in units of 1/SCORE_PARTS.
+ * Computes 2^(score − maximum) in 7 bits for all scores of each row, and 1 / the sum of these numbers. Scores are in units
+ * of 1/SCORE_PARTS.
  *
  * @param products [tokens, tokens]
  * @param scales [tokens]: the scale of each row of products
@@ -116,7 +117,8 @@ function softmax(
       numerators[start + i] = numerator(fround(max - score));
       sum += numerators[start + i] as number;
     });
-    // When the scores are NaN or infinite, the sum is 0 and its inverse infinite. The row's context becomes NaN.
+    // When the scores are NaN or infinite, the sum is 0 and its inverse is infinite. The context of the row then becomes
+    // NaN.
     inverse[row] = 1 / sum;
   });
   return { numerators, inverse };

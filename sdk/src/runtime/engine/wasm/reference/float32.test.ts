@@ -54,7 +54,10 @@ describe("polynomial", () => {
 });
 
 describe("sumInLanes", () => {
-  /** Adds in sixteen lanes, then adds the second half of the lanes to the first until one is left. */
+  /**
+   * Adds in sixteen lanes. Then adds the second half of the lanes to the first half, again and again, until one lane is
+   * left.
+   */
   const inLanes = (terms: readonly number[]) => {
     const add = (a: number, b: number) => fround(a + b);
     const halved = (lanes: readonly number[]): number => {

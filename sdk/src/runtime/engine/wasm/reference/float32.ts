@@ -1,17 +1,17 @@
 import { NO_FRACTIONS } from "../constants/arithmetic.ts";
 
 /**
- * Rounds to float32. The reference kernels round after every operation, in the order written: SIMD instructions compute the
- * same bits.
+ * Rounds to float32. The reference kernels round after every operation and keep the order of the operations, so they
+ * compute the same bits as the SIMD instructions.
  */
 export const { fround } = Math;
 
-/** Rounds to the nearest integer, ties to even, for |x| < 2²². The result is that of WebAssembly's f32.nearest. */
+/** Rounds to the nearest integer, ties to even, for |x| < 2²². WebAssembly's f32.nearest gives the same result. */
 export const nearest = (x: number): number => fround(fround(x + NO_FRACTIONS) - NO_FRACTIONS);
 
 /**
- * Computes c₀ + c₁x + c₂x² + … with Estrin's scheme: adds neighbours, then pairs of them with x², and so on. A processor
- * computes the independent parts at the same time.
+ * Computes c₀ + c₁x + c₂x² + … with Estrin's scheme: combines neighbouring coefficients with x, neighbouring results with
+ * x², and so on. A processor can compute these independent parts at the same time.
  */
 export function polynomial(coefficients: readonly number[], x: number): number {
   const [first = 0, ...others] = coefficients;
@@ -24,12 +24,12 @@ export function polynomial(coefficients: readonly number[], x: number): number {
   return polynomial(pairs, fround(x * x));
 }
 
-/** Number of sums that run side by side: four vectors of four lanes. */
+/** Number of sums that are computed side by side: four vectors of four lanes. */
 const LANES = 16;
 
 /**
- * Computes Σ term(i) for i < count in float32. Lane i mod 16 adds its terms in order. Then the second half of the lanes is
- * added to the first until one lane is left.
+ * Computes Σ term(i) for i < count in float32. Lane i mod 16 adds term(i). Then the second half of the lanes is added to
+ * the first half, again and again, until one lane is left.
  */
 export function sumInLanes(count: number, term: (index: number) => number): number {
   const lanes = new Float32Array(LANES);

@@ -6,12 +6,12 @@ import { type IntegerWeight, quantizedLinear } from "./linear.ts";
 import { I8, type OperandRange, quantizeRows, U7 } from "./quantize-rows.ts";
 
 /**
- * Maximum relative errors. Three roundings concern the product: the integer, the scale, and both multiplied. One concerns
- * the sum with the bias.
+ * Maximum relative errors. The product is rounded three times: as an integer, in its scale, and when both are multiplied.
+ * The sum with the bias is rounded once.
  */
 const [OF_PRODUCT, OF_SUM] = [3 * 2 ** -24, 2 ** -24];
 const SECOND_ORDER = 1 + 2 ** -20;
-/** Maximum rounding error of the sum that the test computes. */
+/** Maximum rounding error of the sum that the test computes in float64. */
 const FLOAT64_ROUNDING = 2 ** -46;
 
 /** Draws multiples of 0.01, so that no scale is denormal. */

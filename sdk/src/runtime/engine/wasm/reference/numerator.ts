@@ -1,13 +1,14 @@
 import { SCORE_PARTS, SOFTMAX_P0, SOFTMAX_P1, SOFTMAX_P2, SOFTMAX_P3 } from "../constants/arithmetic.ts";
 import { nearest } from "./float32.ts";
 
-/** Maximum distance. 127 · 2⁻ᵈ rounds to zero there. */
+/** Maximum distance d. 127 · 2⁻ᵈ rounds to zero for this d. */
 const MAX_DISTANCE = 8 * SCORE_PARTS - 1;
 
 /**
  * Computes round(127 · 2⁻ᵈ) in 16-bit arithmetic. The error before rounding is at most 0.0061.
  *
- * @param distance d ≥ 0 in units of 1/SCORE_PARTS; NaN counts as the maximum
+ * @param distance d ≥ 0, the distance of a score from its row's maximum, in units of 1/SCORE_PARTS; NaN counts as the
+ *   maximum distance
  */
 export function numerator(distance: number): number {
   const parts = distance < MAX_DISTANCE ? nearest(distance) : MAX_DISTANCE;

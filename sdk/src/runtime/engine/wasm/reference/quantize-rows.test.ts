@@ -4,15 +4,15 @@ import { seeded } from "#test/fixtures/seeded.ts";
 import { I8, quantizeRows, quantizeRowsSymmetric, U7 } from "./quantize-rows.ts";
 
 /**
- * Maximum error in units of the scale: one half, plus the float32 roundings of 1/scale, of its product with x, and of the
- * scale. Each rounding counts up to 255 times.
+ * Maximum error in units of the scale: one half, plus three float32 roundings: of 1/scale, of its product with x, and of
+ * the scale. Quantized numbers are up to 255 units large, so each rounding error is multiplied by up to 255.
  */
 const HALF_A_SCALE = 0.5 + 3 * 255 * 2 ** -24;
 
 const finite = { noNaN: true, noDefaultInfinity: true } as const;
 const number = fc.oneof(
   fc.float({ ...finite, min: -1, max: 1 }),
-  // A row's range stays finite in float32.
+  // With these limits, the range of a row is finite in float32.
   fc.float({ ...finite, min: Math.fround(-1.6e38), max: Math.fround(1.6e38) }),
   fc.constantFrom(0, 2 ** -149, -(2 ** -149), 2 ** -100, 1e-30, -1e30).map(Math.fround),
 );

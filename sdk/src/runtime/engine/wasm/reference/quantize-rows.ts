@@ -1,7 +1,7 @@
 import { MIN_EXTENT } from "../constants/arithmetic.ts";
 import { fround, nearest } from "./float32.ts";
 
-/** Range of an integer operand. The SIMD instruction takes no other numbers. */
+/** Range of an integer operand. The SIMD instruction accepts only numbers in this range. */
 export interface OperandRange {
   readonly min: number;
   readonly max: number;

@@ -1,6 +1,6 @@
 import { aligned } from "./memory-map.ts";
 
-/** Bytes that are in use from step `first` to step `last`. */
+/** Bytes of memory that are in use from step `first` to step `last`, inclusive. */
 export interface Lifetime {
   readonly bytes: number;
   readonly first: number;
@@ -8,10 +8,10 @@ export interface Lifetime {
 }
 
 /**
- * Places lifetimes in memory, so that those in use at the same time do not overlap. The largest comes first; each goes to
- * the lowest offset where it fits.
+ * Places lifetimes in memory. Lifetimes that are in use at the same time do not overlap. The largest lifetime is placed
+ * first. Each one gets the lowest offset where it fits.
  *
- * @returns the offset of each lifetime, and the bytes of all
+ * @returns the offset of each lifetime, and the size in bytes of all lifetimes together
  */
 export function arrange(lifetimes: readonly Lifetime[]): { offsets: number[]; bytes: number } {
   const offsets: number[] = new Array(lifetimes.length).fill(0);

@@ -1,6 +1,6 @@
 import type { ActivationKind, ProgramValue } from "./program.ts";
 
-/** Columns `column` to `column + width` of a value. parseProgram has checked that the value has them. */
+/** `width` columns of a value, from `column` on. parseProgram has checked that the value has these columns. */
 export interface ColumnView {
   readonly value: number;
   readonly column: number;
@@ -11,8 +11,8 @@ export interface ColumnView {
 export type TensorOffset = number;
 
 /**
- * A position table, with one row per position. With `padding`, row 0 is for that token id, and padding does not count as a
- * position.
+ * A position table, with one row per position. If `padding` is set, tokens with this id get row 0 and are not counted as
+ * positions, and the other tokens get the rows from 1 on.
  */
 export interface PositionRows {
   readonly positions: TensorOffset;
@@ -22,7 +22,7 @@ export interface PositionRows {
 /** The second operand of a sum: rows of another value, or of a position table. */
 export type CheckedSkip = { readonly view: ColumnView } | PositionRows;
 
-/** The same as `Step`, but with operands that need no further checks. `undefined` means "none". */
+/** A `Step` whose operands are checked. Optional operands that the step does not have are `undefined`. */
 export type Operation =
   | {
       readonly op: "lookup";
@@ -105,19 +105,21 @@ export type Operation =
   | { readonly op: "cls"; readonly x: ColumnView; readonly out: ColumnView };
 
 export type CheckedStep = Operation & {
-  /** Indices of the values that the step reads, and of those that it writes. */
+  /** Indices of the values that the step reads (`reads`) and writes (`writes`). */
   readonly reads: readonly number[];
   readonly writes: readonly number[];
 };
 
-/** A program that kernels can run without reading or writing outside of its operands. */
+/** A program that kernels can run without reading or writing memory outside of their operands. */
 export interface CheckedProgram {
   readonly values: readonly ProgramValue[];
   readonly steps: readonly CheckedStep[];
   readonly output: number;
   readonly maxTokens: number;
   readonly vocabulary: number;
-  /** End of the last tensor that every text needs, as an offset in the model file. Token embedding tables do not count. */
+  /**
+   * End of the last tensor that every text needs, as an offset in the model file. Token embedding tables are not included.
+   */
   readonly tensorsEnd: number;
   /** Token embedding tables. A text only needs the rows of its token ids. */
   readonly tables: readonly TokenTable[];

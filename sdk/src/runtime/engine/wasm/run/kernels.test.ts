@@ -16,7 +16,7 @@ const MEMORY = 2 ** 20;
 const RUNS = 100;
 
 const names = Object.keys(kernelTable) as KernelName[];
-/** Guard bytes: as float32 they are NaN, nearly the maximum, and zero. */
+/** Guard bytes around the operands. As float32 numbers, they are NaN, nearly the maximum, or zero. */
 const placement = fc.record({ seed: fc.nat(), guard: fc.constantFrom(0xff, 0x7f, 0) });
 const drawings = fc.nat();
 

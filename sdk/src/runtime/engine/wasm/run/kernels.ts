@@ -89,13 +89,13 @@ interface PlainKernels {
   poolMeanF32(x: Pointer, rows: number, width: number, out: Pointer): void;
   poolMaxF32(x: Pointer, rows: number, width: number, out: Pointer): void;
   normalizeF32(x: Pointer, width: number): void;
-  /** @returns the bytes of scratch that attentionInt8 needs */
+  /** @returns how many bytes of scratch memory attentionInt8 needs */
   attentionScratch(tokens: number, size: number): number;
 }
 
 /**
- * The kernels of `assembly/`, which has their shapes and formulas. Pointers are offsets in memory. Kernels do not check
- * their operands.
+ * The kernels of `assembly/`. The comments there describe operands and formulas. Pointers are offsets in memory. Kernels do
+ * not check their operands.
  */
 export interface Kernels extends PlainKernels {
   gemmInt8(operands: GemmInt8): void;

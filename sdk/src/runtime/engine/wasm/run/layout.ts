@@ -4,7 +4,7 @@ import { rowParameters, valueBytes } from "./memory-map.ts";
 import type { ProgramValue } from "./program.ts";
 import type { Segment } from "./segments.ts";
 
-/** Tokens per block. Weights are read once for all rows of a block, and most values need room for one block only. */
+/** Tokens per block. Weights are read once for all rows of a block, and most values need memory for one block only. */
 export const BLOCK = 128;
 
 /** Where a program's values are, for batches of up to `tokens` tokens. Offsets count from the start of the values. */
@@ -14,7 +14,7 @@ export interface Layout {
   readonly offsets: readonly number[];
   /** Offset of the row parameters of every i8 value: scale, zero point, sum. */
   readonly parameters: readonly number[];
-  /** Whether a value has rows for all tokens, not only for one block. */
+  /** Whether a value has memory for the rows of all tokens. If not, it has memory for the rows of one block. */
   readonly isWhole: readonly boolean[];
   /** Bytes of all values. */
   readonly bytes: number;
@@ -34,13 +34,14 @@ export function layoutOf(program: CheckedProgram, segments: readonly Segment[], 
       for (const value of [...reads, ...writes]) use(value, segment.from + i, segment);
     }
   }
-  // The caller reads the output after the last step.
+  // The caller reads the output after the last step. This counts as one more step.
   use(output, steps.length, { kind: "sequences", from: steps.length, to: steps.length + 1 });
   const isWhole = uses.map(({ segments: [used, ...others] }) => used?.kind !== "rows" || others.length > 0);
   const rows = values.map((_, i) => (isWhole[i] ? tokens : Math.min(tokens, BLOCK)));
   const lifetimes = uses.map(({ first, last, segments: used }, i) => ({
     bytes: valueBytes(values[i] as ProgramValue, rows[i] as number),
-    // A value for all tokens is written block by block, so it keeps its place for whole segments.
+    // A value with rows for all tokens is written block by block, so it keeps its memory until all blocks of a segment are
+    // done.
     first: isWhole[i] ? Math.min(...[...used].map(({ from }) => from)) : first,
     last: isWhole[i] ? Math.max(...[...used].map(({ to }) => to - 1)) : last,
   }));

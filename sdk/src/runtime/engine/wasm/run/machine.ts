@@ -18,7 +18,7 @@ export interface Machine {
 export interface PlacedBatch {
   readonly layout: Layout;
   readonly regions: Pick<Regions, "values" | "ids" | "scratch">;
-  /** Index of each sequence's first token, and the number of tokens as the last entry. */
+  /** Index of the first token of each sequence. The last entry is the number of tokens of the batch. */
   readonly starts: readonly number[];
 }
 
@@ -46,7 +46,7 @@ function runStep(
   const { layout, regions, starts } = batch;
   const shapeOf = (view: ColumnView) => program.values[view.value] as ProgramValue;
   const firstRow = (view: ColumnView) => (layout.isWhole[view.value] ? from : 0);
-  /** Numbers from one row of a view to the next. */
+  /** Distance from one row of a view to the next, in numbers. */
   const stride = (view: ColumnView) => shapeOf(view).width;
   /** Pointer to a view's row for token `from + offset`. */
   const at = (view: ColumnView, offset = 0) => {
@@ -60,8 +60,8 @@ function runStep(
   const tensor = (offset: number | undefined) => (offset === undefined ? 0 : MODEL + offset);
 
   /**
-   * Calls `call` for each sequence that has rows in this block: `rows` rows from row `offset` of the block on, which have
-   * the positions from `position` on.
+   * Calls `call` for each sequence that has rows in this block. The sequence has `rows` rows in the block. The first of
+   * them is row `offset` of the block, and token `position` of the sequence.
    */
   const eachSequence = (call: (offset: number, rows: number, position: number) => void) => {
     for (let i = 0; i + 1 < starts.length; i++) {
@@ -70,7 +70,10 @@ function runStep(
       if (begin < stop) call(begin - from, stop - begin, begin - start);
     }
   };
-  /** Like eachSequence, but passes rows of the position table instead of positions. */
+  /**
+   * Like eachSequence, but passes a row of the position table instead of a position. Padding tokens can split a sequence
+   * into several calls.
+   */
   const eachPosition = ({ padding }: PositionRows, call: (offset: number, rows: number, row: number) => void) =>
     eachSequence((offset, rows, position) => {
       if (padding === undefined) return call(offset, rows, position);

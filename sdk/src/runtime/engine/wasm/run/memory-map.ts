@@ -17,10 +17,10 @@ import type { ProgramValue } from "./program.ts";
 
 /** Bytes of a WebAssembly page. */
 const PAGE = 65_536;
-/** One cache line. */
+/** Bytes of a cache line. All regions and values begin at multiples of it. */
 const ALIGNMENT = 64;
 
-/** Where the regions after the model file begin. They end at `end`. */
+/** Addresses at which the regions after the model file begin. The last region ends at `end`. */
 export interface Regions {
   readonly values: number;
   readonly ids: number;
@@ -47,11 +47,11 @@ export function regionsOf({ file, values: valueBytes, tokens, width, scratch: sc
   return { values, ids, vector, scratch, end: scratch + scratchBytes };
 }
 
-/** Bytes of a value with `rows` rows. */
+/** Returns the size in bytes of a value with `rows` rows. */
 export const valueBytes = ({ type, width }: ProgramValue, rows: number): number =>
   type === "i8" ? rowParameters(width, rows) + rows * ROW_PARAMETERS : 4 * width * rows;
 
-/** Offset of an i8 value's row parameters, counted from its first row. */
+/** Returns the offset of the row parameters of an i8 value, counted from the start of the value. */
 export const rowParameters = (width: number, rows: number): number => aligned(width * rows);
 
 export const aligned = (offset: number): number => Math.ceil(offset / ALIGNMENT) * ALIGNMENT;

@@ -1,6 +1,7 @@
 /**
  * The program of a model file: a list of steps over values. A value is a matrix with one row per token, or one row per
- * sequence. Tensors are named as in the file. parseProgram turns this into a CheckedProgram, which the engine runs.
+ * sequence. Steps refer to tensors by their names in the file. parseProgram turns a Program into a CheckedProgram, which
+ * the engine runs.
  */
 export interface Program {
   /** Version of the steps and of the tensors' layouts. An engine runs its own version only. */
@@ -9,13 +10,13 @@ export interface Program {
   readonly steps: readonly Step[];
   /** Index of the value that is the result. */
   readonly output: number;
-  /** Length of the longest sequence. Position tables have this many rows. */
+  /** Maximum number of tokens in a sequence. Position tables have this many rows. */
   readonly maxTokens: number;
-  /** Vocabulary size: token ids are below it. */
+  /** Vocabulary size. All token ids are smaller. */
   readonly vocabulary: number;
 }
 
-/** Raise this whenever kernels could misread what an earlier version packed. */
+/** Raise this number whenever kernels could misread a model file that an earlier version packed. */
 export const PROGRAM_VERSION = 3;
 
 export interface ProgramValue {
@@ -25,7 +26,7 @@ export interface ProgramValue {
   readonly type: "f32" | "i8";
 }
 
-/** Columns of a value from `column` on. The step says how many. */
+/** Columns of a value, from `column` on. Their number follows from the step. */
 export interface View {
   readonly value: number;
   readonly column: number;
@@ -70,7 +71,7 @@ export type Step =
       readonly bias: string;
       readonly out: number;
     }
-  /** Computes LayerNorm(x + skip). `total` keeps x + skip for steps that read it. */
+  /** Computes LayerNorm(x + skip). `total` is a value that receives x + skip, if a later step reads this sum. */
   | {
       readonly op: "layerNorm";
       readonly x: number;
@@ -82,9 +83,9 @@ export type Step =
       readonly out: number;
     }
   | { readonly op: "add"; readonly x: number; readonly y: Skip | { readonly row: string }; readonly out: number }
-  /** Multiplies x · y, element by element, as in a gated MLP. A `row` multiplies every row of x. */
+  /** Multiplies x · y, element by element, as in a gated MLP. If y is a `row`, it multiplies every row of x. */
   | { readonly op: "multiply"; readonly x: View; readonly y: View | { readonly row: string }; readonly out: number }
-  /** Applies an activation. `alpha` is for swish: x · sigmoid(alpha · x). */
+  /** Applies an activation. Only swish uses `alpha`: x · sigmoid(alpha · x). */
   | {
       readonly op: "activation";
       readonly kind: ActivationKind;
@@ -124,8 +125,8 @@ export type Step =
 export type Skip = { readonly value: number } | PositionTable;
 
 /**
- * A position table, with one row per position. With `padding`, row 0 is for that token id, and padding does not count as a
- * position.
+ * A position table, with one row per position. If `padding` is set, tokens with this id get row 0 and are not counted as
+ * positions, and the other tokens get the rows from 1 on.
  */
 export interface PositionTable {
   readonly positions: string;

@@ -3,7 +3,7 @@ import type { Machine } from "./machine.ts";
 import { type Regions, regionsOf } from "./memory-map.ts";
 import type { ProgramValue } from "./program.ts";
 
-/** The memory that a model needs after its file, for batches of up to `layout.tokens` tokens. */
+/** The memory that a model needs in addition to its file, for batches of up to `layout.tokens` tokens. */
 export interface Room {
   readonly layout: Layout;
   readonly regions: Regions;
@@ -12,7 +12,7 @@ export interface Room {
 /**
  * Computes the room for batches of up to `tokens` tokens.
  *
- * @param file bytes of the model file
+ * @param file size of the model file in bytes
  */
 export function roomFor({ kernels, program, segments }: Omit<Machine, "memory">, file: number, tokens: number): Room {
   const layout = layoutOf(program, segments, tokens);

@@ -1,10 +1,11 @@
 import type { CheckedProgram, CheckedStep } from "./checked-program.ts";
 
 /**
- * Steps that run together:
- * - `rows`: all steps for one block of tokens, then for the next block. Values between the steps stay in the L1 cache.
- * - `attention`: for whole sequences.
- * - `sequences`: for all sequences, after all tokens are done.
+ * Consecutive steps of one kind. The kind says how they run:
+ * - `rows`: all steps run for one block of tokens, then all run for the next block. The values between the steps stay in
+ *   the L1 cache.
+ * - `attention`: each step runs for whole sequences.
+ * - `sequences`: each step runs for all sequences at once. Its values have one row per sequence.
  */
 export interface Segment {
   readonly kind: "rows" | "attention" | "sequences";

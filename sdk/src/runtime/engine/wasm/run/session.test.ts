@@ -13,7 +13,7 @@ import { instantiate } from "./kernels.ts";
 import { pagesFor } from "./memory-map.ts";
 import { createSession } from "./session.ts";
 
-/** Longer than the texts that a new session has room for. */
+/** Length of the longest sequence. A new session does not have enough memory for it and must grow. */
 const MAX_TOKENS = 600;
 const VOCABULARY = 50;
 
@@ -29,7 +29,10 @@ const short = randomSequences({ maxTokens: 9, vocabulary: VOCABULARY });
 const ids = (length: number, id = 7): TokenIds => new Int32Array(length).fill(id);
 const load = () => wasmEngine({ simd }).load(oneModel(bytes));
 
-/** Expects that a session refuses `sequences`, then gives the results of a new session without growing its memory. */
+/**
+ * Expects that a session refuses `sequences`. Then it must give the same results as a new session, and its memory must not
+ * have grown.
+ */
 async function expectUnharmed(session: EngineSession, sequences: readonly TokenIds[], error: object): Promise<void> {
   const wanted = await (await load()).run(short);
   const before = session.memoryBytes();

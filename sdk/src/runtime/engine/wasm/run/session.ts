@@ -14,7 +14,7 @@ export const BATCH_TOKENS = 256;
 /**
  * Creates a session of a model whose file is already in memory.
  *
- * @param file bytes of the model file
+ * @param file size of the model file in bytes
  * @throws BertEdgeError `memory_full`
  */
 export function createSession(
@@ -73,7 +73,7 @@ export function createSession(
   };
 }
 
-/** Pools rows [rows, width] to one row at `vector`. */
+/** Pools the matrix at `x` [rows, width] to one row, and writes this row at `vector`. */
 function poolInto(
   kernels: Kernels,
   { pooling, normalize }: VectorHead,

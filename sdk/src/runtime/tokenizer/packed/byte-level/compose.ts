@@ -5,8 +5,8 @@ import { COMBINING_SHIFT, IS_APART } from "./code-point-flags.ts";
 const MAY_COMPOSE = /[\u0300-\uffff]/;
 
 /**
- * Converts a text to NFC. Code points with `IS_APART` stay unchanged and in place, whatever Unicode version the runtime
- * has.
+ * Converts a text to NFC, Unicode's composed form. Code points with `IS_APART` stay unchanged and in place, whatever
+ * Unicode version the runtime has.
  */
 export function compose(classes: CodePointTable, text: string): string {
   if (!MAY_COMPOSE.test(text)) return text;

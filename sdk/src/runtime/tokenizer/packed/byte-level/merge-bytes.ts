@@ -3,30 +3,30 @@ import { type Merges, rankOf, UNMERGED } from "./merges.ts";
 
 /** Factor in the heap's keys: a key is rank · POSITIONS + position. */
 const POSITIONS = 2 ** 32;
-/** Marks a missing neighbour. */
+/** Stands for a token that has no neighbour. */
 const NONE = -1;
 
 /** Appends the token ids of a word, the first `length` items of `bytes`. */
 export type ByteMerger = (bytes: Uint8Array, length: number, ids: number[]) => void;
 
 /**
- * Creates a function that merges a word's bytes to tokens. It merges the pair with the smallest rank first, and the
- * leftmost of equal ones, until no pair has a rank. `merge_all` does the same in
- * https://github.com/huggingface/tokenizers/blob/main/tokenizers/src/models/bpe/word.rs.
+ * Creates a function that merges a word's bytes to tokens. It merges the pair of neighbours with the smallest rank first.
+ * If several pairs have this rank, it merges the leftmost one. It ends when no pair has a rank. `merge_all` does the same
+ * in https://github.com/huggingface/tokenizers/blob/main/tokenizers/src/models/bpe/word.rs.
  */
 export function createByteMerger(merges: Merges): ByteMerger {
   const { byteIds, merged } = merges;
   const heap = createHeap();
-  // Tokens, indexed by the position of their first byte: id, previous token, next token, and rank of the pair with the next
-  // token.
+  // The tokens of the word. The index of a token is the position of its first byte. The arrays have its id, the index of
+  // the token before it, the index of the token after it, and the rank of the pair with the token after it.
   const tokens: number[] = [];
   const before: number[] = [];
   const after: number[] = [];
   const ranks: number[] = [];
 
   /**
-   * Looks up the rank of the pair that begins at `at`, and queues it. A key in the heap is outdated if `ranks` has another
-   * rank.
+   * Looks up the rank of the pair that begins at `at`, and adds the pair to the heap. A key in the heap is outdated if its
+   * rank is no longer the one in `ranks`.
    */
   const pair = (at: number) => {
     const next = after[at] as number;

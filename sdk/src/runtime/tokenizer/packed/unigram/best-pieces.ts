@@ -11,8 +11,8 @@ const NONE = -1;
 const KEPT = 1024;
 
 /**
- * Creates a function that splits a word into the pieces with the largest sum of scores. Among equal sums, the one with the
- * longest last piece wins. A run of unknown code points is one token. `encode_optimized` does the same in
+ * Creates a function that splits a word into the pieces with the largest sum of scores. If several splits have this sum,
+ * the one with the longest last piece wins. A run of unknown code points is one token. `encode_optimized` does the same in
  * https://github.com/huggingface/tokenizers/blob/main/tokenizers/src/models/unigram/model.rs.
  */
 export function createPieceSplitter({
@@ -26,7 +26,8 @@ export function createPieceSplitter({
   const { edgeStart, labels, targets, skips, accepts, ids: pieceIds } = automaton;
   const encoder = new TextEncoder();
   let symbols: Int32Array;
-  // Best pieces up to each position: sum of their scores, and start and id of the last piece.
+  // For each position, the best pieces from the start of the word to this position: the sum of their scores (`best`), and
+  // the start and the id of the last piece.
   let best: Float64Array;
   let starts: Int32Array;
   let lasts: Int32Array;
@@ -83,7 +84,8 @@ export function createPieceSplitter({
     starts.fill(NONE, 1, length + 1);
     for (let at = 0; at < length; at++) extend(at, length);
 
-    // Reverses the links: they lead from the end to the start, and the ids are needed from start to end.
+    // `starts` links each piece to the one before it. Reverses these links, because the ids are appended from the start of
+    // the word to its end.
     for (let end = length, next = NONE; end !== NONE; ) {
       const start = end > 0 ? (starts[end] as number) : NONE;
       starts[end] = next;

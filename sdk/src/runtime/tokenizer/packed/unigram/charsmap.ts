@@ -4,13 +4,22 @@ import type { IntegerArray, TokenizerArrays } from "../packed-arrays.ts";
 import { CLASS_BITS, CLASS_MASK, graphemeClasses } from "./grapheme-classes.ts";
 import { continues, stateAfter } from "./graphemes.ts";
 
-/** Replacements for single code points, and for graphemes that begin with two given code points. */
+/**
+ * Replacements for single code points, and for graphemes that begin with certain pairs of code points. A grapheme is what
+ * readers see as one character.
+ */
 export interface Charsmap {
-  /** Number of each code point: its grapheme class in the lowest CLASS_BITS, the index of its result above them. */
+  /**
+   * Number of each code point. The lowest CLASS_BITS bits are its grapheme class. The bits above are the index of its
+   * replacement in `results`.
+   */
   readonly points: CodePointTable;
-  /** [pairs]: two code points of 16 bits each, ascending. The first code point has no result of its own. */
+  /**
+   * [pairs]: the first two code points of graphemes, 16 bits each, ascending. The first code point has no replacement of
+   * its own.
+   */
   readonly pairs: IntegerArray;
-  /** [pairs]: index of each pair's result. */
+  /** [pairs]: index in `results` of each pair's replacement. */
   readonly pairResults: IntegerArray;
   /** Replacement texts; index 0 means no replacement. */
   readonly results: readonly string[];
@@ -40,8 +49,8 @@ export function openCharsmap({
 }
 
 /**
- * Replaces each short grapheme with the result of its first code points, which drops the rest of the grapheme. Other
- * graphemes are replaced code point by code point, as in
+ * Replaces each short grapheme with the replacement of its first one or two code points. This drops the rest of the
+ * grapheme. Other graphemes are replaced code point by code point, as in
  * https://github.com/huggingface/tokenizers/blob/main/tokenizers/src/normalizers/precompiled.rs.
  *
  * @param text text without lone surrogates

@@ -6,7 +6,7 @@ const { CONSONANT, PICTOGRAPHIC, SPACING_MARK, EXTEND, EXTEND_APART, LINKER, ZWJ
 const setOf = (...classes: number[]): number => classes.reduce((set, each) => set | (1 << each), 0);
 
 const EXTENDING = setOf(SPACING_MARK, EXTEND, EXTEND_APART, LINKER, ZWJ);
-/** Classes that continue a grapheme, as a bit set for each state. */
+/** For each state, the classes that continue a grapheme: bit n stands for class n. */
 const FOLLOWING = Array.from({ length: ZWJ + 1 }, () => EXTENDING);
 FOLLOWING[CONTROL] = 0;
 FOLLOWING[CR] = setOf(LF);
@@ -22,10 +22,10 @@ FOLLOWING[ZWJ] = EXTENDING | setOf(PICTOGRAPHIC);
 export const continues = (state: number, kind: number): boolean => (((FOLLOWING[state] ?? 0) >> kind) & 1) === 1;
 
 /**
- * Returns the state of a grapheme after a code point of class `kind`. The state is usually the class of the last code
- * point. Exceptions:
+ * Returns the state of a grapheme after a code point of class `kind`. The state tells which code points may continue the
+ * grapheme. It is usually the class of the last code point. Exceptions:
  *
- * - `CONSONANT` and `PICTOGRAPHIC` stay after code points that extend them
+ * - `CONSONANT` and `PICTOGRAPHIC` do not change after code points that extend them
  * - `LINKER` means a consonant and a linker
  * - `ZWJ` means a pictograph and a zero-width joiner
  * - `OTHER` follows all other code points that extend a grapheme

@@ -5,7 +5,7 @@ import { applyCharsmap, type Charsmap } from "./charsmap.ts";
 const BLANKS = / {2,}/g;
 
 /**
- * Applies normalizers to a text in their order. Lone surrogates are read as U+FFFD.
+ * Applies normalizers to a text, one after the other. Lone surrogates are read as U+FFFD.
  *
  * @throws BertEdgeError `tokenizer_invalid`
  */

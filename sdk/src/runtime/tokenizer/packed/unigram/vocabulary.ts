@@ -6,7 +6,7 @@ import type { UnigramSettings } from "../packed-settings.ts";
 
 /** The vocabulary of a Unigram tokenizer: pieces with their scores. */
 export interface UnigramVocabulary {
-  /** Code of each code point: its number among the vocabulary's characters, from 1 on; 0 for all other code points. */
+  /** Code of each code point. The vocabulary's characters are numbered from 1 on; all other code points have code 0. */
   readonly codes: CodePointTable;
   /** Finds pieces by the codes of their characters. */
   readonly automaton: Automaton;

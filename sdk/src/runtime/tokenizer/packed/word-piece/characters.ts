@@ -3,8 +3,8 @@ import type { IntegerArray, TokenizerArrays } from "../packed-arrays.ts";
 import { type Character, CLASS_SHIFT, DROPPED } from "./character.ts";
 
 /**
- * Maps each code point to its normalized characters, its result. The code point's number in the table is the index of the
- * result.
+ * Maps each code point to its result: the characters that it becomes in a normalized text. The number of a code point in
+ * the table is the index of its result.
  */
 export interface CharacterTable extends CodePointTable {
   /** [results + 1]: index of the first character of each result. */
@@ -13,7 +13,7 @@ export interface CharacterTable extends CodePointTable {
   readonly symbols: IntegerArray;
 }
 
-/** Index that stands for the result of all Hangul syllables, which are decomposed by arithmetic. */
+/** Index that all Hangul syllables have. The file does not have their results, because arithmetic decomposes them. */
 export const HANGUL_RESULT = 0;
 
 // Constants of Hangul decomposition: https://www.unicode.org/versions/Unicode16.0.0/core-spec/chapter-3/#G56669
@@ -47,7 +47,8 @@ export function openCharacters(arrays: TokenizerArrays<"wordpiece">): CharacterT
 export function normalize(table: CharacterTable, text: string): Character[] {
   const { resultStart, symbols } = table;
   const normalized: Character[] = [];
-  // Index of the first mark after the last character of combining class 0; whether the marks from there on are unsorted.
+  // `marks` is the index of the first mark after the last character of combining class 0. `disordered` says whether the
+  // marks from there on are unsorted.
   let marks = 0;
   let disordered = false;
   const add = (codePoint: number): void => {

@@ -6,8 +6,8 @@ import { type Character, ISOLATED, SPACE } from "./character.ts";
 export type WordSplitter = (characters: readonly Character[], start: number, end: number, ids: number[]) => void;
 
 /**
- * Creates a function that splits a text at white space and around punctuation, and then splits each word into tokens. Each
- * token is the longest one at the start of the rest of the word.
+ * Creates a function that splits a text at white space and around punctuation, and then splits each word into tokens. It
+ * splits a word from left to right, and takes the longest possible token each time.
  */
 export function createWordSplitter(
   { continuation, longestWord, unknown }: WordPieceSettings,
