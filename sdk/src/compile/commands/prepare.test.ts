@@ -198,7 +198,7 @@ describe("prepare", () => {
     const { run } = await preparable({ files: { "sentence_bert_config.json": '{"max_seq_length":5}' } });
     const { measurements } = await run({ targets: ["regional-cpu"] });
     const latency = measurements["regional-cpu"]?.latency;
-    // Only one length was timed, and the fit may use any of its three terms for that point.
+    // Only one length was timed, so the fit needs only one of its three terms. It does not matter which term.
     expect((latency?.base ?? 0) + 5 * (latency?.perToken ?? 0) + 25 * (latency?.perSquare ?? 0)).toBeGreaterThan(0);
   });
 

@@ -195,7 +195,9 @@ describeShared("corpus/qat-bert-pc-eager-l17", "quantizeModel of a model that wa
   });
 });
 
-/** Returns the int8 columns of all weights, so that joined weight matrices can be compared with separate ones. */
+/**
+ * Returns the int8 columns of all weights. With them, joined weight matrices can be compared with separate matrices.
+ */
 function integerColumns(graph: Graph): Set<string> {
   const constants = [...graph.constants()].flatMap(({ constant }) => constant ?? []);
   const weights = constants.filter(({ dtype, shape }) => dtype === "int8" && shape.length === 2);

@@ -42,7 +42,7 @@ export interface QuantizeOptions extends QuantizeChoice, RunOptions {
 export interface QuantizeReport {
   readonly mode: QuantizeMode;
   readonly nodes: { readonly before: number; readonly after: number };
-  /** Bytes of weights. */
+  /** Size of all weights in bytes. */
   readonly bytes: { readonly before: number; readonly after: number };
   /** How activation ranges were chosen in int8-static mode; undefined in other modes. */
   readonly ranges: string | undefined;

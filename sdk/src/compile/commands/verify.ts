@@ -39,8 +39,8 @@ export type VerifyReport = Partial<Record<TargetName, VerifiedTarget>>;
 const byPrecision: readonly Target["precision"][] = ["fp16", "int8-blocks", "int8-edge", "int8"];
 
 /**
- * Runs every target of an artifact on its engine, one after the other, and compares it with the most precise target.
- * The most precise target itself is not compared, because an artifact has no float32 model.
+ * Runs every target of an artifact on its engine, one after the other, and compares the target's results with those of
+ * the most precise target. The most precise target itself is not compared, because an artifact has no float32 model.
  *
  * @throws BertEdgeError `artifact_missing`, `artifact_corrupt`, `tokenizer_invalid`, `engine_failed`, `data_missing`,
  *   `data_invalid`, `data_unsuitable`, `aborted`

@@ -7,8 +7,8 @@ import { inSubprocess } from "../subprocess/run-in-subprocess.ts";
 import { openTokenizer, tokenizeTexts } from "./tokenize-texts.ts";
 
 /**
- * Maximum number of tokens of calibration and comparison texts. Texts of this length are long enough to show errors in
- * attention.
+ * Maximum number of tokens of calibration and comparison texts. At this length, attention has a clear effect on the
+ * results.
  */
 const MAX_TOKENS = 128;
 

@@ -33,7 +33,7 @@ export interface ObserveInput {
   readonly kinds: readonly (keyof Observations)[];
 }
 
-/** The requested observations, with the key of the stage's input. */
+/** The requested observations. `key` returns the key of the observe stage for this result. */
 export interface Observed extends Partial<Observations> {
   readonly key: () => Promise<string>;
 }

@@ -16,7 +16,7 @@ import type { Stage } from "./stage.ts";
 /** Candidates for the quantization of a graph, the fastest first. A candidate is quantized only when it is measured. */
 export interface Quantized<Label extends string = string> {
   readonly candidates: readonly Candidate<Label>[];
-  /** Returns the key of the stage's input. */
+  /** Returns the key of the quantize stage for this result. */
   readonly key: () => Promise<string>;
 }
 

@@ -46,8 +46,8 @@ export interface RunOptions {
   /** Called when a stage begins, and repeatedly during long stages. */
   onProgress?: ((progress: Progress) => void) | undefined;
   /**
-   * Stops the command when it aborts. The command kills its subprocesses, removes temporary files and rejects with the
-   * code `aborted`.
+   * When this signal aborts, the command kills its subprocesses, removes temporary files and rejects with the code
+   * `aborted`.
    */
   signal?: AbortSignal | undefined;
 }

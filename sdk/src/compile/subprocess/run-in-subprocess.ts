@@ -9,7 +9,7 @@ import type { Answer, Call } from "./messages.ts";
 export interface SubprocessOptions {
   /** Error code for a subprocess that ends without an answer, or whose function throws no BertEdgeError. */
   readonly failure: ErrorCode;
-  /** The beginning of the message of an error with this code, such as "The models could not be compared". */
+  /** The beginning of the message of an error with the code `failure`, such as "The models could not be compared". */
   readonly what: string;
   /** Time after which the subprocess is killed. */
   readonly deadlineMs: number;

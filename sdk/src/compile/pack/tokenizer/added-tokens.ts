@@ -3,8 +3,8 @@ import type { CommonJson } from "./tokenizer-json.ts";
 
 /**
  * Returns the added tokens with the ids that `add_tokens` in Hugging Face's Rust tokenizers gives them. The ids in
- * tokenizer.json are ignored: a token that is in the vocabulary gets its id there, any other token gets the next free
- * id. https://github.com/huggingface/tokenizers/blob/main/tokenizers/src/tokenizer/added_vocabulary.rs
+ * tokenizer.json are ignored: a token of the vocabulary keeps its id, any other token gets the next free id.
+ * https://github.com/huggingface/tokenizers/blob/main/tokenizers/src/tokenizer/added_vocabulary.rs
  *
  * @param size number of entries in the file's vocabulary; larger than `vocabulary.size` if the file lists a token twice
  */

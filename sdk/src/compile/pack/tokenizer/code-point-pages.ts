@@ -1,7 +1,7 @@
 import { CODE_POINTS, type CodePointTable, PAGE_BITS } from "../../../runtime/tokenizer/packed/code-points.ts";
 
 const PAGE = 1 << PAGE_BITS;
-/** Planes 4 to 13, which have no characters. `end` is exclusive. */
+/** Code points of the Unicode planes 4 to 13, which have no characters. `end` is exclusive. */
 const EMPTY = { first: 0x40000, end: 0xe0000 } as const;
 
 /** Whether a code point is in a plane without characters. */

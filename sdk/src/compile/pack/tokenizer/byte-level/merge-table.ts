@@ -35,7 +35,8 @@ interface Pair {
  *
  * @param merges pairs of tokens in the order of their ranks
  * @returns undefined if the vocabulary lacks the token of a byte, or a token that a merge reads or produces (Rust's
- *   tokenizers refuse such files too); or if two tokens have the same id, or ids or merges are too many for the table
+ *   tokenizers refuse such files too); if two tokens have the same id; or if an id or the number of merges is too large
+ *   for the table
  */
 export function mergeTable(
   vocabulary: ReadonlyMap<string, number>,

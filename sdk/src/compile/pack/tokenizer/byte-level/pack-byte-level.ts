@@ -48,7 +48,7 @@ function flagsOf(point: number): number {
   const kind = classes.letters.has(point) ? IS_LETTER : classes.numbers.has(point) ? IS_NUMBER : 0;
   const space = isWhiteSpace(character) ? IS_SPACE : 0;
   if (classes.apart.has(point)) return kind | space | IS_APART;
-  // `combiningClassOf` has no class for a mark that decomposes, so the equal class of the mark's first part is used.
+  // `combiningClassOf` has no class for a mark that decomposes. The first part of the mark has the same class.
   const part = character.normalize("NFD").codePointAt(0) as number;
   return kind | space | (combiningClassOf(part) << COMBINING_SHIFT);
 }

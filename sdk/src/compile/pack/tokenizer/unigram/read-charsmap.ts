@@ -1,6 +1,6 @@
 /**
- * A charsmap: the replacements that SentencePiece makes when it normalizes a text, by the text that is replaced. A key
- * has one or two characters.
+ * A charsmap: the replacements that SentencePiece makes when it normalizes a text, by the text that is replaced (the
+ * key). A key has one or two characters.
  */
 export type CharsmapEntries = ReadonlyMap<string, string>;
 
@@ -34,7 +34,7 @@ export function readCharsmap(bytes: Uint8Array<ArrayBuffer>): CharsmapEntries | 
   const results = new Map<string, string>();
   const key: number[] = [];
   let nodes = 0;
-  /** Adds the keys below a node. Returns false if the trie has more nodes than units, because it is damaged. */
+  /** Adds the keys below a node. Returns false for a damaged trie, which has more nodes than units. */
   const collect = (node: number): boolean => {
     const unit = units[node] as number;
     const children = node ^ ((unit >>> 10) << ((unit & 0x200) >> 6));
