@@ -124,8 +124,8 @@ describe("toFp16, for casts", () => {
 
 describeShared("models/all-MiniLM-L6-v2", "all-MiniLM-L6-v2 in half precision", (folder) => {
   /**
-   * Minimum cosines with the vectors that transformers computes (golden.json in the model's folder). Measured: 0.999
-   * 999 4 on average, 0.999 998 9 at worst.
+   * Minimum cosines with the vectors that transformers computes (golden.json in the model's folder).
+   * Measured: 0.999 999 4 on average, 0.999 998 9 at worst.
    */
   const MIN_COSINES = { mean: 0.999_99, worst: 0.999_99 };
 
