@@ -6,7 +6,7 @@ import type { Measured } from "./measured.ts";
 import { coldStart } from "./workerd/cold-start.ts";
 import { memoryInUse } from "./workerd/memory-in-use.ts";
 
-/** A limit, and optionally a stricter goal. */
+/** The limit for a figure: at least or at most a number. `aim` is a stricter goal. */
 export type Asked = ({ readonly least: number } | { readonly most: number }) & { readonly aim?: number };
 
 /** A measurement of our engine, and the limit for its figure. */

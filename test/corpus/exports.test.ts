@@ -11,7 +11,7 @@ import { casesIn, EXPORTS, expectStoredOutputs, meets } from "./exported-model.t
 /** An entry of claims.json. */
 interface Expected {
   readonly fused: Claim;
-  /** Part of the reason for an incomplete fusion. Absent if everything is fused. */
+  /** Text that the reason for an incomplete fusion contains. Absent if everything is fused. */
   readonly incomplete?: string;
 }
 

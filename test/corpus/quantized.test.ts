@@ -50,7 +50,7 @@ describeShared("corpus", "a model that was quantized elsewhere", (folder) => {
     const counts = Object.entries(countOperators(result)).filter(([opType]) => matMuls.test(opType));
     expect(Object.fromEntries(counts)).toEqual(forms.find(([names]) => names.test(name))?.[1]);
 
-    // The twelve weight matrices are those of the file, byte for byte, transposed or not.
+    // The result still has the twelve weight matrices of the file, byte for byte. They may be transposed.
     const kept = [...result.nodes].flatMap(keptWeights);
     expect(kept).toHaveLength(12);
     expect(kept.map(fingerprint).sort()).toEqual(original.map(fingerprint).sort());

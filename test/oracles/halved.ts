@@ -54,7 +54,7 @@ export async function halved(graph: Graph, feeds: readonly Tensors[], counts: Co
   };
 }
 
-/** Casts between float32 and float16. */
+/** Returns the casts between float32 and float16. */
 export const floatCasts = (graph: Graph): Node[] =>
   [...graph.nodes].filter(
     (node) =>

@@ -3,7 +3,7 @@ import { layers, narrower, nodeOnly, strangers, webStandard } from "./layers.ts"
 
 const isIn = (path: string, room: string) => room === "" || path.startsWith(`${room}/`);
 
-/** Returns the room of a file: the longest prefix among `layers`. */
+/** Returns the room of a file: the longest name in `layers` that its path starts with. */
 export function roomOf(path: string): string {
   const rooms = layers.filter((room) => isIn(path, room));
   return rooms.reduce((longest, room) => (room.length > longest.length ? room : longest), "");

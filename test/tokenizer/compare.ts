@@ -4,7 +4,7 @@
  *
  *     pip install tokenizers && node test/tokenizer/compare.ts [tokenizer.json or text file …]
  *
- * The arguments add tokenizers and text files, whose lines are texts. Their results are printed but not written.
+ * The arguments are further tokenizers and text files with one text per line. Their results are only printed.
  */
 import { execFileSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";

@@ -10,7 +10,7 @@ interface BertJson {
   model: { vocab: Record<string, number>; continuing_subword_prefix: string; max_input_chars_per_word: number };
 }
 
-/** Makes tokens of digits and letters, half of them with the prefix ##, and with ids above 16 bits. */
+/** Makes tokens of digits and letters, with ids that need more than 16 bits. Half of the tokens have the prefix ##. */
 const moreTokens = () =>
   Object.fromEntries(
     Array.from({ length: 50_000 }, (_, i) => [`${i % 2 ? "##" : ""}${(7919 * i).toString(36)}`, 100_000 + i]),
