@@ -3,7 +3,7 @@ import type { Parity, Target } from "#sdk/artifact/manifest.ts";
 import { sha256Hex } from "#sdk/artifact/sha256.ts";
 import { parity } from "#sdk/compile/accuracy/parity.ts";
 import { probeTexts } from "#sdk/compile/accuracy/probe-texts.ts";
-import { manifestOf } from "#sdk/compile/pack/assemble-artifact.ts";
+import { manifestOf } from "#sdk/compile/stages/assemble-artifact.ts";
 import { computeFile } from "#sdk/compile/stages/run-on-engine.ts";
 import { engineOnThisMachine } from "#sdk/local/engines.ts";
 import { memoryStore } from "#sdk/storage/memory.ts";

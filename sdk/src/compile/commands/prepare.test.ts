@@ -15,8 +15,8 @@ import { FP16_LIMIT } from "../accuracy/limits.ts";
 import { readTensors } from "../checkpoint/read-tensors.ts";
 import { readTextModel } from "../model/text-model.ts";
 import { writeOnnx } from "../onnx/write-onnx.ts";
-import { modelName } from "../pack/assemble-artifact.ts";
 import { writeArtifact } from "../pack/write-artifact.ts";
+import { modelName } from "../stages/assemble-artifact.ts";
 import type { Progress } from "../stages/stage.ts";
 import { type PrepareOptions, prepare } from "./prepare.ts";
 

@@ -4,7 +4,7 @@ import { describeFiles } from "../../artifact/describe-file.ts";
 import { BertEdgeError } from "../../artifact/error.ts";
 import { MANIFEST_FORMAT, type Manifest, ModelName, type Target, type TargetName } from "../../artifact/manifest.ts";
 import type { TextModel } from "../model/text-model.ts";
-import type { WrittenArtifact } from "./write-artifact.ts";
+import type { WrittenArtifact } from "../pack/write-artifact.ts";
 
 type Files = Map<string, Uint8Array<ArrayBuffer>>;
 
