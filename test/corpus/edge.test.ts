@@ -33,10 +33,10 @@ const texts = [
  */
 const refused: readonly (readonly [RegExp, RegExp])[] = [
   [/^khub-/, /none of the outputs|an unsupported input padding_mask/],
-  [/^(t213-bert-fixed-|tf215-bert-fixed-|optonnx-bert-static)/, /of a fixed size/],
+  [/^(t213-bert-fixed-|tf215-bert-fixed-|optonnx-bert-static)/, /with a fixed size/],
   [/^q-|^qat-/, /is quantized/],
   [/-fp16-/, /half precision/],
-  [/masked-lm|fill-mask|token-cls/, /an output logits of another shape/],
+  [/masked-lm|fill-mask|token-cls/, /an output logits with a shape other than/],
   [/-bert-qa-/, /none of the outputs/],
   [/deberta-(v2|eager)/, /no embedding table with \d+ rows, the max_position_embeddings/],
   [/-nomask-/, /no input attention_mask/],

@@ -9,7 +9,7 @@ export const errorCodes = {
   // Reading and publishing
   artifact_corrupt: {
     when: "A file of an artifact is missing, or does not match its SHA-256.",
-    fix: "Delete the damaged copy, then publish or prepare the artifact again.",
+    fix: "Delete the damaged file, then publish or prepare the artifact again.",
   },
   artifact_missing: {
     when: "The folder has no manifest.json.",
@@ -41,7 +41,7 @@ export const errorCodes = {
   },
   storage_unavailable: {
     when: "A store cannot be reached, refuses access, or is too slow.",
-    fix: "Check its address, bucket and credentials. Trying again can help.",
+    fix: "Check the store's address, bucket and credentials. Trying again can help.",
   },
   // Loading and running a model
   engine_failed: {
@@ -82,7 +82,7 @@ export const errorCodes = {
   },
   target_missing: {
     when: "The artifact has no target for this engine.",
-    fix: "Prepare it again with `--targets` including the target that the message names.",
+    fix: "Prepare the model again, with the target that the message names in `--targets`.",
   },
   task_unsupported: {
     when: "The artifact is a classifier, and only sentence encoders can be served.",
@@ -94,7 +94,7 @@ export const errorCodes = {
   },
   vector_invalid: {
     when: "The model computed NaN or infinite numbers.",
-    fix: "Check the checkpoint for NaN and for very large weights.",
+    fix: "Check the checkpoint for NaN and for very large weights, or use an earlier checkpoint.",
   },
   worker_failed: {
     when: "A worker thread of the engine ended during a request.",
@@ -136,7 +136,10 @@ export const errorCodes = {
   },
   request_invalid: { when: "The request body has the wrong format.", fix: "Correct the field that the message names." },
   route_unknown: { when: "There is no such route.", fix: "Use `POST /v1/embed` or `POST /v1/embeddings`." },
-  too_many_inputs: { when: "The request has more texts than the deployment takes.", fix: "Send several requests." },
+  too_many_inputs: {
+    when: "The request has more texts than the deployment takes.",
+    fix: "Send the texts in several requests.",
+  },
   // Preparing a model: its input
   checkpoint_invalid: {
     when: "A file of the model folder is damaged, or contradicts another file in it.",
@@ -152,7 +155,7 @@ export const errorCodes = {
   },
   export_unsupported: {
     when: "The folder's model.onnx is not a float32 export with dynamic batch and sequence sizes.",
-    fix: "Export it again with Optimum, or give model.safetensors.",
+    fix: "Export the model again with Optimum, or give model.safetensors.",
   },
   external_data_invalid: {
     when: "The external data of an ONNX file is missing or damaged.",
@@ -160,7 +163,7 @@ export const errorCodes = {
   },
   file_changed: {
     when: "A file changed while it was read.",
-    fix: "Run the command again, and do not change the file while it runs.",
+    fix: "Run the command again, and do not change the file while the command runs.",
   },
   graph_invalid: { when: "The ONNX graph contradicts itself.", fix: "Export the model again." },
   onnx_invalid: { when: "The file is not a valid ONNX file.", fix: "Export the model again." },
@@ -175,7 +178,7 @@ export const errorCodes = {
   // Preparing a model: its result
   aborted: {
     when: "The caller's AbortSignal stopped the work.",
-    fix: "Start it again. Nothing was written.",
+    fix: "Nothing was written. Start the work again.",
   },
   accuracy_gate: {
     when: "A quantized model differs too much from the float32 model.",
@@ -183,7 +186,7 @@ export const errorCodes = {
   },
   calibration_failed: {
     when: "The process that observes activations ended without a result.",
-    fix: "Check that memory suffices (several times the model's size).",
+    fix: "Check that the machine has enough memory: several times the model's size.",
   },
   calibration_invalid: {
     when: "The model does not run on the calibration texts, or computes NaN on them.",
@@ -204,7 +207,7 @@ export const errorCodes = {
   },
   engine_unsupported: {
     when: "The WebAssembly engine cannot run this graph.",
-    fix: "`prepare` then uses onnxruntime-web instead. The message names the node.",
+    fix: "`bert-edge prepare` uses onnxruntime-web for this model instead. The message names the node.",
   },
   fusion_incomplete: {
     when: "A part of the graph could not be fused.",
@@ -237,7 +240,7 @@ export const errorCodes = {
   },
   parity_failed: {
     when: "The process that compares models ended without a result.",
-    fix: "Check that memory suffices (several times the model's size).",
+    fix: "Check that the machine has enough memory: several times the model's size.",
   },
   parity_impossible: {
     when: "The original or the result cannot be run, so they cannot be compared.",

@@ -248,7 +248,7 @@ describe("fill", () => {
       name: "BertEdgeError",
       code: "artifact_corrupt",
       message,
-      hint: expect.stringMatching(/remove/i),
+      hint: expect.stringMatching(/delete/i),
     });
   });
 
@@ -257,7 +257,7 @@ describe("fill", () => {
     const filling = fill(into(new Uint8Array(length)), await describeFile(bytesOf("abc")), "x", transfer);
     await expect(filling).rejects.toMatchObject({
       code: "buffer_invalid",
-      message: `x has 3 bytes, but its buffer has ${length}.`,
+      message: `x has 3 bytes, but the buffer for the file has ${length}.`,
     });
     expect(transfer).not.toHaveBeenCalled();
   });

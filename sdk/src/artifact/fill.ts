@@ -35,9 +35,13 @@ export async function fill(
 ): Promise<void> {
   const { length } = destination.bytes();
   if (length !== size) {
-    throw new BertEdgeError("buffer_invalid", `${where} has ${size} bytes, but its buffer has ${length}.`, {
-      hint: "Pass a buffer of exactly the size that the manifest lists.",
-    });
+    throw new BertEdgeError(
+      "buffer_invalid",
+      `${where} has ${size} bytes, but the buffer for the file has ${length}.`,
+      {
+        hint: "Pass a buffer of exactly the size that the manifest lists.",
+      },
+    );
   }
   const hashes = chunks ?? [sha256];
   const start = (chunk: number) => (chunks ? Math.min(chunk * CHUNK_BYTES, size) : chunk * size);
@@ -78,5 +82,5 @@ export async function fill(
 
 const corrupt = (where: string, fault: string) =>
   new BertEdgeError("artifact_corrupt", `${where} ${fault}.`, {
-    hint: "Remove the damaged copy, then publish or prepare the artifact again. `publish` sends only missing files.",
+    hint: "Delete the damaged file, then publish or prepare the artifact again. `bert-edge publish` sends only missing files.",
   });

@@ -129,7 +129,7 @@ export class BertEdge {
       if (cause instanceof TypeError || cause instanceof SyntaxError) {
         throw new ConnectionError(`${baseURL} could not be reached, or its answer is not from bert-edge.`, {
           code: "connection",
-          hint: "Check baseURL and the network.",
+          hint: "Check the network, and that baseURL is the URL of a bert-edge deployment.",
           cause,
         });
       }

@@ -102,7 +102,7 @@ describe("modelCache", () => {
     await using(cache, "a", nothing);
     await expect(using(cache, "more", nothing)).rejects.toMatchObject({
       code: "memory_full",
-      message: "The model more needs 101 bytes, but the limit is 100.",
+      message: "The model more needs 101 bytes, but the memory limit is 100 bytes.",
     });
     expect(loaded()).toEqual(["a"]);
     await using(cache, "all", nothing);
@@ -117,7 +117,7 @@ describe("modelCache", () => {
     await using(cache, "b", nothing);
     await expect(using(cache, "all", nothing)).rejects.toMatchObject({
       code: "memory_full",
-      message: "The model all needs 100 of 100 bytes, but the models in use do not leave enough.",
+      message: "The model all needs 100 bytes, but the models in use leave less of the limit of 100 bytes.",
     });
     expect(loaded()).toEqual(["a", "b"]);
     resolve();

@@ -84,13 +84,17 @@ export function modelCache({ limitBytes, load }: ModelCacheOptions): ModelCache 
 
   const full = ({ name }: Entry, bytes: number): BertEdgeError =>
     bytes > limitBytes
-      ? new BertEdgeError("memory_full", `The model ${name} needs ${bytes} bytes, but the limit is ${limitBytes}.`, {
-          hint: "Raise the limit, or prepare the model with --table int4.",
-        })
+      ? new BertEdgeError(
+          "memory_full",
+          `The model ${name} needs ${bytes} bytes, but the memory limit is ${limitBytes} bytes.`,
+          {
+            hint: "Raise `limitBytes`, or prepare the model with --table int4.",
+          },
+        )
       : new BertEdgeError(
           "memory_full",
-          `The model ${name} needs ${bytes} of ${limitBytes} bytes, but the models in use do not leave enough.`,
-          { hint: "Try again when those models are no longer in use, or raise the limit." },
+          `The model ${name} needs ${bytes} bytes, but the models in use leave less of the limit of ${limitBytes} bytes.`,
+          { hint: "Try again when those models are no longer in use, or raise `limitBytes`." },
         );
 
   function open(name: string): Entry {

@@ -15,14 +15,16 @@ export function modelFilesOf(artifact: Artifact, engine: Engine["name"]): ModelF
     const target = targets[name];
     if (!target) {
       throw new BertEdgeError("target_missing", `The model ${model} was prepared without the target ${name}.`, {
-        hint: `Prepare it again and add ${name} to --targets.`,
+        hint: `Prepare the model again, and add ${name} to --targets.`,
       });
     }
     if (target.engine === engine) return target.model;
     throw new BertEdgeError(
       "engine_mismatch",
       `The target ${name} of ${model} is for the engine ${target.engine}, but ${engine} is in use.`,
-      { hint: `Use the engine from bert-edge/engine/${target.engine}. A deployment chooses it in functions/.` },
+      {
+        hint: `Use the engine from bert-edge/engine/${target.engine}. In a deployment, the files in functions/ choose the engine.`,
+      },
     );
   };
   return {

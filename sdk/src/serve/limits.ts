@@ -30,7 +30,7 @@ export function checkQuery({ texts, model }: EmbedQuery, served: string, { maxIn
     throw new BertEdgeError(
       "too_many_inputs",
       `The request has ${texts.length} inputs, but at most ${maxInputs} are allowed.`,
-      { hint: "Send several requests." },
+      { hint: "Send the inputs in several requests." },
     );
   }
   if (texts.length === 0) {

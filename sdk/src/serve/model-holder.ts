@@ -120,7 +120,7 @@ export function modelHolder(options: ModelHolderOptions): ModelHolder {
       loadTimeoutMs,
       () =>
         new BertEdgeError("model_unavailable", `The model ${name} did not load within ${loadTimeoutMs} ms.`, {
-          hint: "Try again shortly. If it persists, check the object store.",
+          hint: "Try again shortly. If this happens again, check the object store.",
         }),
     );
 

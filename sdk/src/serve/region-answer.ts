@@ -46,6 +46,9 @@ export function readAnswer(
     throw new BertEdgeError(
       "region_failed",
       `The region serves ${model}@${answer.version}, but the edge serves ${model}@${version}.`,
+      {
+        hint: "After a publish this lasts a few minutes. If it lasts longer, check that both read the same object store.",
+      },
     );
   }
   const vectors = answer.embeddings.map(decodeFloats);
@@ -53,7 +56,8 @@ export function readAnswer(
   if (vectors.length !== texts || vectors.some(({ length }) => length === 0 || length !== width)) {
     throw new BertEdgeError(
       "region_failed",
-      `The region returned a wrong number or size of vectors for ${texts} texts.`,
+      `The region did not return one vector of the right size for each of ${texts} texts.`,
+      { hint: "Deploy the same version of bert-edge and of the model at the edge and in the region." },
     );
   }
   return { vectors, tokens: answer.usage.tokens, version: answer.version };

@@ -79,7 +79,10 @@ export function regionTier(options: RegionTierOptions): RegionTier {
   let measuredAt = Number.NEGATIVE_INFINITY;
 
   const failed = (what: string, cause?: unknown) =>
-    new BertEdgeError("region_failed", `The region at ${endpoint.host} ${what}.`, { cause });
+    new BertEdgeError("region_failed", `The region at ${endpoint.host} ${what}.`, {
+      hint: "Check REGION_URL, REGION_KEY and the region's log.",
+      cause,
+    });
 
   /** Returns the remaining budget, but never too little for a working region, because a timeout counts as a failure. */
   function waitFor(remainingMs: number | undefined, predictedMs: number): number {
@@ -148,7 +151,7 @@ export function regionTier(options: RegionTierOptions): RegionTier {
         if (error instanceof BertEdgeError && error.code in errorStatus) throw error;
         // If a request is too large for the region, the region is not down.
         if (!tooLarge) restUntil = now() + restMs;
-        throw error instanceof BertEdgeError ? error : failed("could not be reached or was late", error);
+        throw error instanceof BertEdgeError ? error : failed("could not be reached, or did not answer in time", error);
       }
     },
   };

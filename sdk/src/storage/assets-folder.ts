@@ -20,7 +20,7 @@ export function assetsFolder(folder: string): WritableStore {
       throw new BertEdgeError(
         "asset_too_large",
         `${key} has ${bytes.length} bytes, but Cloudflare takes static assets of at most ${ASSET_BYTES}.`,
-        { hint: "Prepare the model with `--targets edge` only, or publish it to a bucket." },
+        { hint: "Prepare the model with `--targets edge` only, or publish the model to a bucket." },
       );
     },
   };

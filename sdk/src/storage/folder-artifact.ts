@@ -37,7 +37,7 @@ async function openStored(
   const manifestBytes = await readObject(store, MANIFEST_FILE);
   if (!manifestBytes) {
     throw new BertEdgeError("artifact_missing", `${where} is not an artifact: it has no ${MANIFEST_FILE}.`, {
-      hint: "Make one with `bert-edge prepare <model folder> --out <artifact folder>`.",
+      hint: "Make an artifact with `bert-edge prepare <model folder> --out <artifact folder>`.",
     });
   }
   const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes);

@@ -27,13 +27,12 @@ export function httpStore(
 ): ObjectStore {
   const { origin, pathname, search, username } = URL.parse(url) ?? {};
   if (origin === undefined || pathname === undefined || username) {
-    throw new BertEdgeError(
-      "setting_invalid",
-      `Cannot read models from ${url.replace(/\/\/.*@/, "//…@")}: it is not a URL without credentials.`,
-      {
-        hint: "Give a complete URL, https://…, and put credentials into `headers`.",
-      },
-    );
+    const fault = username ? "the URL contains credentials" : "this is not a complete URL";
+    throw new BertEdgeError("setting_invalid", `Cannot read models from ${url.replace(/\/\/.*@/, "//…@")}: ${fault}.`, {
+      hint: username
+        ? "Remove the credentials from the URL, and send them in `headers`."
+        : "Give a complete URL, for example https://models.example.com.",
+    });
   }
   const base = origin + pathname.replace(/\/+$/, "");
   const store = name ?? base;

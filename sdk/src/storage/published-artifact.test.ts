@@ -56,7 +56,7 @@ describe("a published artifact", () => {
     await expect(read.read("model.int8.onnx")).rejects.toMatchObject({
       code: "artifact_corrupt",
       message: `memory/${key} does not match its SHA-256.`,
-      hint: expect.stringMatching(/^Remove the damaged copy, then publish/),
+      hint: expect.stringMatching(/^Delete the damaged file, then publish/),
     });
     objects.delete(key);
     expect(await publish(artifact, store)).toMatchObject({ uploaded: 1 });

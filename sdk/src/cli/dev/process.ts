@@ -63,6 +63,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       throw new BertEdgeError(
         "service_failed",
         `${name} ${exited ? "ended" : "did not answer"} while starting:\n${output}`,
+        { hint: "Correct the error in the output above, then run the command again." },
       );
     }
     await new Promise((resolve) => setTimeout(resolve, POLL_MS));

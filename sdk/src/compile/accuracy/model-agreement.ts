@@ -50,10 +50,9 @@ export async function modelAgreement(
   });
   const [worst] = measured.toSorted((a, b) => rank(a) - rank(b));
   if (worst) return worst;
-  throw new BertEdgeError(
-    "parity_impossible",
-    `${original} has no output to compare: hidden states, vectors or logits.`,
-  );
+  throw new BertEdgeError("parity_impossible", `The outputs of ${original} and ${quantized} cannot be compared.`, {
+    hint: "Both files need an output of the same name with float hidden states, vectors or logits.",
+  });
 }
 
 /**
@@ -82,7 +81,10 @@ const sessionOf = (path: string, graphOptimizationLevel: "disabled" | "all") =>
  * @throws BertEdgeError `parity_impossible` when `run` is undefined
  */
 function rowsOf(path: string, name: string, run: ModelRun | undefined): Float32Array[] | undefined {
-  if (!run) throw new BertEdgeError("parity_impossible", `${path} does not run where the original does.`);
+  if (!run)
+    throw new BertEdgeError("parity_impossible", `${path} does not run on inputs on which the original model runs.`, {
+      hint: "This is a bug in the quantization: report it, if possible with the model.",
+    });
   const output = run.outputs[name];
   if (!output?.type.startsWith("float") || output.dims.length < 2 || output.dims.length > 3) return undefined;
   const [texts = 0, second = 0, third = 1] = output.dims;

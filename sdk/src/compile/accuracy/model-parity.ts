@@ -58,7 +58,8 @@ export async function modelParity(original: string, rewritten: string): Promise<
       if (!other)
         throw new BertEdgeError(
           "parity_impossible",
-          `The rewritten model does not compute ${name}, but the original does.`,
+          `The rewritten model does not compute the output ${name}, but the original does.`,
+          { hint: "This is a bug in the fusion: report it, if possible with the model." },
         );
       const [a, b] = [numbersOf(fromOrt(value)), numbersOf(fromOrt(other))];
       const difference = compareNumbers(a, b, tolerances[value.type] ?? EXACT);
@@ -68,8 +69,8 @@ export async function modelParity(original: string, rewritten: string): Promise<
     }
   }
   if (compared === 0) {
-    throw new BertEdgeError("parity_impossible", "The original model does not run on any probe batch.", {
-      hint: "Check that it runs in onnxruntime.",
+    throw new BertEdgeError("parity_impossible", "The original model does not run on any of the probe inputs.", {
+      hint: "Check that the model runs in onnxruntime.",
     });
   }
   return { maxAbs, ofTolerance, cosine, cases: compared };

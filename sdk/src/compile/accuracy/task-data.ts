@@ -32,8 +32,8 @@ export async function readTaskData(task: Task, { sts, labelled }: TaskFiles): Pr
     if (sts === undefined) return undefined;
     const pairs = await readSts(sts);
     if (new Set(pairs.map(({ score }) => score)).size < 2) {
-      throw new BertEdgeError("data_unsuitable", `${sts} gives all pairs the same score.`, {
-        hint: "A correlation needs pairs with different scores.",
+      throw new BertEdgeError("data_unsuitable", `All pairs in ${sts} have the same score.`, {
+        hint: "Give a file of pairs with different scores. Without them there is no correlation.",
       });
     }
     return { metric: "sts", score: (compute) => scoreSts(pairs, compute) };
@@ -46,5 +46,5 @@ export async function readTaskData(task: Task, { sts, labelled }: TaskFiles): Pr
 
 const unsuitable = (path: string, what: string, model: string, option: string) =>
   new BertEdgeError("data_unsuitable", `${path} contains ${what}, but the model is ${model}.`, {
-    hint: `Give data for this model with ${option}.`,
+    hint: `Give a data file for this kind of model with ${option}.`,
   });

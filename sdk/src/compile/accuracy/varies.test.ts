@@ -49,10 +49,10 @@ describe("assertVaries", () => {
       () =>
         assertVaries(alike, statistics(...calibration));
     expect(named(["first", varying], ["second", constant], ["third", constant])).toThrow(
-      "The model computes the same for every text: the input of second is the same for all tokens.",
+      "The model computes the same result for every text: the input of second is the same for all tokens.",
     );
     expect(named(["first", varying], ["last", varying])).toThrow(
-      "The model computes the same for every text: the input of last still differs, but its output does not.",
+      "The model computes the same result for every text: the input of last differs between texts, but the model's result does not.",
     );
     expect(named()).toThrow(/for every text\.$/);
   });

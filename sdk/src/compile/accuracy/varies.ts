@@ -34,7 +34,7 @@ export function assertVaries(
   if (!allFinite(results)) {
     const where = last === undefined ? "" : ` after ${last}`;
     throw new BertEdgeError("vector_invalid", `The float32 model computes NaN or infinite numbers${where}.`, {
-      hint: "Check the checkpoint for very large weights.",
+      hint: "Check the checkpoint for very large weights, or use an earlier checkpoint.",
     });
   }
   if (differ(results)) return;
@@ -44,9 +44,9 @@ export function assertVaries(
   });
   const where = constant
     ? `: the input of ${constant} is the same for all tokens`
-    : last && `: the input of ${last} still differs, but its output does not`;
-  throw new BertEdgeError("model_constant", `The model computes the same for every text${where ?? ""}.`, {
-    hint: "The checkpoint is broken at or before that layer. Use an earlier checkpoint.",
+    : last && `: the input of ${last} differs between texts, but the model's result does not`;
+  throw new BertEdgeError("model_constant", `The model computes the same result for every text${where ?? ""}.`, {
+    hint: "The training failed, or the file is damaged. Use an earlier checkpoint, or download the file again.",
   });
 }
 

@@ -77,7 +77,7 @@ describe("readCheckpoint", () => {
       message: `${join(folder, "model.safetensors")} cannot be read.`,
     });
     await expect(readCheckpoint(join(folder, "config.json"))).rejects.toMatchObject({
-      message: `${join(folder, "config.json")} is a file.`,
+      message: `${join(folder, "config.json")} is a file, not a model folder.`,
       code: "checkpoint_invalid",
     });
   });

@@ -41,7 +41,7 @@ describe("encoderWeights", () => {
   it("names a tensor with the wrong shape, and both shapes", () => {
     refused(
       (values) => values.set(query, { shape: [32, 16], values: new Float32Array(512) }),
-      `tiny-bert should have ${query} of shape [32,32], but the shape is [32,16].`,
+      `tiny-bert should have the tensor ${query} of shape [32,32], but its shape is [32,16].`,
     );
   });
 
@@ -49,7 +49,7 @@ describe("encoderWeights", () => {
     refused(
       (values) =>
         values.set("encoder.layer.0.intermediate.dense.weight", { shape: [32, 64], values: new Float32Array(2048) }),
-      "encoder.layer.0.intermediate.dense.weight of shape [64,32], but the shape is [32,64]",
+      "encoder.layer.0.intermediate.dense.weight of shape [64,32], but its shape is [32,64]",
     );
   });
 

@@ -91,12 +91,12 @@ describe("exportedGraph", () => {
     [
       "one vector for each text",
       [({ s, embedded }) => s.output(s.op("ReduceMean", [embedded], { axes: [1], keepdims: 0 }), NAME)],
-      "an output last_hidden_state of another shape than […, …, 4]",
+      "an output last_hidden_state with a shape other than […, …, 4]",
     ],
     [
       "hidden states of another width",
       [({ s, embedded }) => s.output(s.op("Concat", [embedded, embedded], { axis: -1 }), "last_hidden_state")],
-      "of another shape",
+      "with a shape other than",
     ],
     [
       "logits for another number of labels",
@@ -108,7 +108,7 @@ describe("exportedGraph", () => {
           ),
         logits,
       ],
-      "another shape than […, 3]",
+      "a shape other than […, 3]",
     ],
     [
       "position ids as an input",
@@ -194,7 +194,9 @@ describe("exportedGraph", () => {
       await writeFile(join(folder, "model.onnx"), encodeOnnx(s.graph));
       return exportedGraph(join(folder, "model.onnx"), config, states);
     };
-    await expect(write([1, 16], ["input_ids", "attention_mask"])).rejects.toThrow("an input input_ids of a fixed size");
+    await expect(write([1, 16], ["input_ids", "attention_mask"])).rejects.toThrow(
+      "an input input_ids with a fixed size",
+    );
     await expect(write(["b", "s"], ["input_ids"])).rejects.toThrow("no input attention_mask");
   });
 });

@@ -82,14 +82,14 @@ function widen(graph: Graph, input: Value): void {
 
 function faultOf(graph: Graph, config: EncoderConfig, { shape }: ExportedResult): string | undefined {
   const integer = [...graph.nodes].find(({ opType }) => INTEGER.test(opType));
-  if (integer) return `is quantized (${integer.origin})`;
+  if (integer) return `is quantized (node ${integer.origin})`;
   const constants = [...graph.constants()].map(({ constant }) => constant);
   if (constants.some((constant) => constant?.dtype === "float16")) return "has weights in half precision";
   for (const { name, dtype, shape } of graph.inputs) {
     if (!INPUTS.includes(name)) return `has an unsupported input ${name}`;
     if (dtype !== "int64") return `has an input ${name} of ${dtype}`;
     if (shape?.length !== 2 || shape.some((size) => typeof size === "number"))
-      return `has an input ${name} of a fixed size`;
+      return `has an input ${name} with a fixed size`;
   }
   const missing = INPUTS.slice(0, 2).find((wanted) => !graph.inputs.some(({ name }) => name === wanted));
   if (missing) return `has no input ${missing}`;
@@ -97,7 +97,7 @@ function faultOf(graph: Graph, config: EncoderConfig, { shape }: ExportedResult)
   if (!value.shape) return `has an output ${name} of unknown shape`;
   const fits = shape.every((size, i) => size === undefined || value.shape?.[i] === size);
   if (value.shape.length !== shape.length || !fits)
-    return `has an output ${name} of another shape than [${shape.map((size) => size ?? "…").join(", ")}]`;
+    return `has an output ${name} with a shape other than [${shape.map((size) => size ?? "…").join(", ")}]`;
   const lacking = tablesOf(config).find(
     ([rows]) => !constants.some((constant) => constant?.shape.length === 2 && constant.shape[0] === rows),
   );

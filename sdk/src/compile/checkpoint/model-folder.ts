@@ -49,7 +49,10 @@ export function readWeights(folder: string): Map<string, Tensor> {
     file = storedFile(path);
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code === "ENOENT") return missing(folder, WEIGHTS);
-    throw new BertEdgeError("checkpoint_invalid", `${path} cannot be read.`, { cause });
+    throw new BertEdgeError("checkpoint_invalid", `${path} cannot be read.`, {
+      hint: "Check that this is a file, and its permissions.",
+      cause,
+    });
   }
   return readTensors(file, path);
 }

@@ -96,7 +96,7 @@ describe("readSentenceHead", () => {
     await expect(headOf({ "modules.json": [transformer, pooling], ...poolingBy(...modes) })).rejects.toMatchObject({
       code: "checkpoint_unsupported",
       message: expect.stringContaining(`the pooling ${modes.join(" + ") || "(none)"} is not supported`),
-      hint: expect.stringContaining("mean, cls or max"),
+      hint: expect.stringContaining("mean, cls and max"),
     });
   });
 
@@ -111,7 +111,7 @@ describe("readSentenceHead", () => {
   it("says that the pooling configuration is missing", async () => {
     await expect(headOf({ "modules.json": [transformer, pooling] })).rejects.toMatchObject({
       code: "checkpoint_invalid",
-      message: expect.stringContaining("1_Pooling/config.json is missing"),
+      message: expect.stringContaining("1_Pooling/config.json, but this file does not exist"),
     });
   });
 

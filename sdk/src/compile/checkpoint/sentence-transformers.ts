@@ -64,7 +64,13 @@ export async function readSentenceHead(folder: string): Promise<SentenceHead> {
 async function readPooling(folder: string, file: string): Promise<Pooling> {
   const config = await readJson(folder, file, PoolingConfig);
   if (!config)
-    throw new BertEdgeError("checkpoint_invalid", `${join(folder, file)} is missing; modules.json names it.`);
+    throw new BertEdgeError(
+      "checkpoint_invalid",
+      `modules.json names ${join(folder, file)}, but this file does not exist.`,
+      {
+        hint: "Copy the whole model folder, with its subfolders such as 1_Pooling.",
+      },
+    );
   const switches = Object.keys(config).filter((key) => key.startsWith("pooling_mode_") && config[key] === true);
   const modes = [config.pooling_mode ?? switches].flat();
   const [first = ""] = modes;
@@ -75,5 +81,5 @@ async function readPooling(folder: string, file: string): Promise<Pooling> {
 
 const unsupported = (folder: string, what: string) =>
   new BertEdgeError("checkpoint_unsupported", `${folder}: ${what} is not supported so far.`, {
-    hint: "Supported: Transformer, Pooling by mean, cls or max, and Normalize.",
+    hint: "Supported modules: Transformer, Pooling with one of mean, cls and max, and Normalize.",
   });

@@ -124,12 +124,12 @@ describe("headWeights", () => {
       const shape = [rows + 1, ...columns];
       drawn.set(tensor, { shape, values: new Float32Array(shape.reduce((product, n) => product * n, 1)) });
     };
-    await refused(caseOf(name), { tensors: longer }, `should have ${tensor} of shape [`);
+    await refused(caseOf(name), { tensors: longer }, `should have the tensor ${tensor} of shape [`);
   });
 
   it("refuses fewer labels than rows of weights", async () => {
     const keys = { id2label: { 0: "no", 1: "yes" } };
-    await refused(bert, { keys }, "should have classifier.weight of shape [2,8], but the shape is [3,8]");
+    await refused(bert, { keys }, "should have the tensor classifier.weight of shape [2,8], but its shape is [3,8]");
   });
 
   it("refuses NaN", async () => {

@@ -38,7 +38,7 @@ export function weightTaker({ folder, weights }: Encoder, prefix: string): Weigh
     if (found.shape.join() !== shape.join()) {
       throw new BertEdgeError(
         "checkpoint_invalid",
-        `${folder} should have ${wants}, but the shape is [${found.shape}].`,
+        `${folder} should have the tensor ${wants}, but its shape is [${found.shape}].`,
         { hint },
       );
     }

@@ -81,6 +81,6 @@ export async function optimize(options: OptimizeOptions): Promise<OptimizeReport
 const exceeded = ({ maxAbs, cosine }: ModelParity) =>
   new BertEdgeError(
     "parity_exceeded",
-    `The optimized model differs from the original by up to ${maxAbs} (cosine ${cosine}).`,
+    `The outputs of the optimized model differ from the original's by up to ${maxAbs} (cosine ${cosine}).`,
     { hint: "Nothing was written. This is a bug in the fusion: report it, if possible with the model." },
   );

@@ -24,7 +24,10 @@ export async function readJson<S extends v.GenericSchema>(
         cause,
       });
     }
-    throw new BertEdgeError("checkpoint_invalid", `${path} cannot be read.`, { cause });
+    throw new BertEdgeError("checkpoint_invalid", `${path} cannot be read.`, {
+      hint: "Check that this is a file, and its permissions.",
+      cause,
+    });
   });
   return text === undefined
     ? undefined

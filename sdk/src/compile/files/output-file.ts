@@ -40,9 +40,13 @@ export async function withOutputFile<T>(out: string | undefined, work: (output: 
 
 async function bytesOf(path: string): Promise<Uint8Array<ArrayBuffer>> {
   if (!(await exists(`${path}.data`))) return new Uint8Array(await readFile(path));
-  throw new BertEdgeError("out_unwritable", "The model has more than 2 GB of weights, so it needs a second file.", {
-    hint: "Set `out` to write the model to disk.",
-  });
+  throw new BertEdgeError(
+    "out_unwritable",
+    "The model has more than 2 GB of weights, so it does not fit into one file in memory.",
+    {
+      hint: "Set `out` to write the model to disk.",
+    },
+  );
 }
 
 /**

@@ -38,7 +38,7 @@ export function storedFile(path: string): StoredFile {
   if (!known.isFile) throw new TypeError(`${path} is not a file`);
   const changed = (cause?: unknown) =>
     new BertEdgeError("file_changed", `${path} changed while it was read.`, {
-      hint: "Run the command again, and do not change the file while it runs.",
+      hint: "Run the command again, and do not change the file while the command runs.",
       cause,
     });
   const read = (file: number, begin: number, end: number) => {

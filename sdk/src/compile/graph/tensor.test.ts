@@ -41,10 +41,10 @@ describe("tensor", () => {
     expect(() => tensor("float32", [2, 2], Float32Array.of(1, 2, 3))).toThrow(
       expect.objectContaining({
         code: "tensor_shape",
-        message: "A tensor float32[2,2] takes 16 bytes, but 12 are given.",
+        message: "A tensor float32[2,2] needs 16 bytes, but its data has 12.",
       }),
     );
-    expect(() => tensor("float16", [2], Float32Array.of(1, 2))).toThrow(/float16\[2\] takes 4 bytes/);
+    expect(() => tensor("float16", [2], Float32Array.of(1, 2))).toThrow(/float16\[2\] needs 4 bytes/);
   });
 
   it("counts one element in a scalar and none if a dimension is 0", () => {

@@ -56,7 +56,7 @@ export function tensor(dtype: DataType, shape: readonly number[], values: ArrayB
   if (data.length !== byteLength({ dtype, shape })) {
     throw new BertEdgeError(
       "tensor_shape",
-      `A tensor ${dtype}[${shape}] takes ${byteLength({ dtype, shape })} bytes, but ${data.length} are given.`,
+      `A tensor ${dtype}[${shape}] needs ${byteLength({ dtype, shape })} bytes, but its data has ${data.length}.`,
     );
   }
   return { dtype, shape, data };

@@ -42,7 +42,7 @@ export async function assertReplaceable(out: string): Promise<void> {
   const obstacle = await findObstacle(out);
   if (!obstacle) return;
   throw new BertEdgeError("out_occupied", `${out} ${obstacle}.`, {
-    hint: "Choose another --out: only an earlier artifact can be replaced.",
+    hint: "Choose another folder with --out. Only an empty folder or an artifact can be replaced.",
   });
 }
 

@@ -145,9 +145,9 @@ function staticCandidates(graph: Graph, ranges: Observations["ranges"]): Candida
 const calibrationMissing = () =>
   new BertEdgeError(
     "calibration_missing",
-    "int8-static needs texts to find activation ranges, and texts need a tokenizer.",
+    "int8-static runs the model on texts to find activation ranges, but there is no tokenizer for them.",
     {
-      hint: "Give the folder with the model's tokenizer.json by --tokenizer.",
+      hint: "Give the folder of the model's tokenizer.json with --tokenizer.",
     },
   );
 

@@ -18,7 +18,7 @@ export function apiKey<Env extends object>(
       .filter((key) => key !== "");
     if (known.length === 0) {
       throw new BertEdgeError("keys_not_configured", "This deployment has no API keys.", {
-        hint: "Set API_KEYS to one or more comma-separated keys; on Workers: `wrangler secret put API_KEYS`.",
+        hint: "Set API_KEYS to one or more comma-separated keys. On Workers, run `wrangler secret put API_KEYS`.",
       });
     }
     const sent = /^Bearer +(\S+) *$/i.exec(c.req.header("authorization") ?? "")?.[1];

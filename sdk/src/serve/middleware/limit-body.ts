@@ -12,7 +12,7 @@ export function limitBody(maxBytes: number): MiddlewareHandler {
     maxSize: maxBytes,
     onError: () => {
       throw new BertEdgeError("body_too_large", `The request body is larger than ${maxBytes} bytes.`, {
-        hint: "Send several requests.",
+        hint: "Send the texts in several requests.",
       });
     },
   });

@@ -17,6 +17,7 @@ export async function eachTextOnce(texts: Iterable<string>, compute: Compute): P
     throw new BertEdgeError(
       "vector_invalid",
       `The model computes NaN or infinite numbers for the text ${JSON.stringify(distinct[invalid])}.`,
+      { hint: "Check the checkpoint for NaN, infinite and very large weights." },
     );
   }
   const byText = new Map(distinct.map((text, i) => [text, results[i] as Float32Array]));

@@ -77,7 +77,7 @@ function scaleOf({ origin }: Node, range: ActivationRange | undefined): number {
   if (peak !== undefined && Number.isFinite(peak)) return peak === 0 ? SCALE_OF_ZEROS : symmetricScale(peak);
   const problem = range ? `is not finite: ${range.min} to ${range.max}` : "was not observed";
   throw new BertEdgeError("calibration_invalid", `The input range of linear layer "${origin}" ${problem}.`, {
-    hint: "Run observeRanges on the same graph, with texts for which it computes finite numbers.",
+    hint: "Run observeRanges on the same graph, with texts for which the graph computes finite numbers.",
   });
 }
 

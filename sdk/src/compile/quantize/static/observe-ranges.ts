@@ -87,7 +87,7 @@ async function run(session: ort.InferenceSession, batch: ReadonlyMap<string, Ten
     return await session.run(Object.fromEntries(feeds.map(([name, value]) => [name, toOrt(value)])));
   } catch (cause) {
     throw new BertEdgeError("calibration_invalid", `The model does not run on calibration batch ${index}.`, {
-      hint: `The model needs the inputs ${session.inputNames.join(", ")}. Texts must not have more tokens than it has positions.`,
+      hint: `The model needs the inputs ${session.inputNames.join(", ")}. Texts must not have more tokens than the model has positions.`,
       cause,
     });
   }
@@ -126,7 +126,7 @@ const notFinite = ({ origin }: Node, number: number) =>
 const noTokens = ({ origin }: Node, batches: number) =>
   new BertEdgeError(
     "calibration_invalid",
-    `Linear layer "${origin}" gets no tokens in ${batches} calibration batches.`,
+    `Linear layer "${origin}" reads no tokens in the ${batches} calibration batches.`,
     {
       hint: "Calibrate on at least one text with tokens that are not padding.",
     },

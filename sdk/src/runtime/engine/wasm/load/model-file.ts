@@ -26,7 +26,7 @@ export function readModelFile(file: Uint8Array): ModelFile {
   if (program.version !== PROGRAM_VERSION) {
     throw new BertEdgeError(
       "model_version",
-      `The model was packed for version ${program.version} of the engine; this is version ${PROGRAM_VERSION}.`,
+      `The model was packed for version ${program.version} of the engine, but this engine has version ${PROGRAM_VERSION}.`,
       { hint: "Prepare the artifact again, or deploy the version of bert-edge that prepared it." },
     );
   }

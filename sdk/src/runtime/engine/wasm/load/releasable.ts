@@ -29,5 +29,5 @@ export function releasable(opened: EngineSession): EngineSession {
 
 export const sessionReleased = (): BertEdgeError =>
   new BertEdgeError("session_released", "Cannot run the model: its session was released.", {
-    hint: "Load the model again, or release it later.",
+    hint: "Load the model again. Release a session only after its last run.",
   });
