@@ -41,7 +41,7 @@ export async function describeCheckpoint(folder: string): Promise<Omit<Checkpoin
 }
 
 /**
- * Reads the config.json of a folder, and checks that its model is an encoder without a task head.
+ * Reads the config.json of a folder, and checks that the folder's model is an encoder without a task head.
  *
  * @throws BertEdgeError as `readCheckpoint`
  */

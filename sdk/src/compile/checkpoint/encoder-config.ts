@@ -88,6 +88,6 @@ export const bertConfig = (keys: BertSizes): EncoderConfig => ({
   hasFeedForwardBias: true,
 });
 
-/** Returns the maximum text length in tokens: the number of all positions, or of those after the padding id. */
+/** Returns the maximum text length in tokens: the number of positions after the padding id, or of all positions. */
 export const maxTokensOf = ({ maxPositions, positionPaddingId }: EncoderConfig): number =>
   maxPositions - (positionPaddingId === undefined ? 0 : positionPaddingId + 1);

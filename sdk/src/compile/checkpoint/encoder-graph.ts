@@ -78,7 +78,7 @@ function layerPositions(
   };
 }
 
-/** Returns a function that calls `make` once for each argument and then returns the same result again. */
+/** Returns a function that calls `make` only once for each argument, and keeps the result. */
 function once<A, R>(make: (argument: A) => R): (argument: A) => R {
   const made = new Map<A, R>();
   return (argument) => {

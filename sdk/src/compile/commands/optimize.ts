@@ -10,7 +10,7 @@ import { type RunOptions, type StageReport, startRun } from "../stages/stage.ts"
 import { writeModel } from "../stages/write.ts";
 
 export interface OptimizeOptions extends RunOptions {
-  /** An ONNX file or a Hugging Face model folder: its path, or its bytes. */
+  /** The path or the bytes of an ONNX file, or the path or the files of a Hugging Face model folder. */
   model: ModelInput;
   /**
    * Path of the file to write. An existing file is replaced. Without a path, the report has the bytes of the result.

@@ -29,7 +29,7 @@ export interface VerifiedTarget {
   readonly agreement: Parity | undefined;
   /** Score on the given data. */
   readonly task: Pick<TaskScore, "metric" | "score"> | undefined;
-  /** Why the target must not be served together with the most precise one; undefined if it may. */
+  /** Why the target must not be served together with the most precise target; undefined if both can be served. */
   readonly failure: string | undefined;
 }
 

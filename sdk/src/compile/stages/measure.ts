@@ -13,7 +13,7 @@ export interface MeasureInput<Label extends string> {
 }
 
 /**
- * Returns the stage that measures one candidate after the other and chooses the first that reaches the limit.
+ * Returns the stage that measures one candidate after the other and chooses the first candidate that reaches the limit.
  *
  * @throws BertEdgeError (the stage) `accuracy_gate` when no candidate reaches the limit
  */
