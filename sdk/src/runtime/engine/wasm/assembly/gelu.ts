@@ -22,8 +22,8 @@ import {
 } from "../constants/arithmetic";
 
 /*
- * GELU is computed as max(x, 0) − t · P(t) with t = min(|x|, limit). Coefficients and limit are loaded from memory before the
- * loop: literals would be built again for every vector.
+ * GELU is computed as max(x, 0) − t · P(t) with t = min(|x|, limit). Coefficients and limit are loaded from memory before
+ * the loop, because literals would be built again for every vector.
  */
 const STANDARD: usize = memory.data<f32>([
   <f32>GELU_P0,

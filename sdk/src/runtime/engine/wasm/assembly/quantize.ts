@@ -3,7 +3,7 @@ import { ROW_PARAMETERS, ROW_SCALE, ROW_SUM, ROW_ZERO_POINT } from "../constants
 import { dot, integerSumOf, maxOfPositives, narrow, nearestInteger, nearestOf, rounding } from "./simd";
 
 /**
- * Quantizes rows to signed bytes, with a scale and a zero point per row. The range always includes zero.
+ * Quantizes rows to signed bytes, with a scale and a zero point per row. The range of a row always includes zero.
  *
  * @param x f32 [rows, width]; width is a multiple of 4
  * @param factors f32 [width]: multiplies each row before it is quantized; 0 for none

@@ -143,8 +143,8 @@ const VISIBLE: usize = memory.data<u8>([
 ]);
 
 /**
- * Returns round(127 · 2⁻ᵈ) for eight distances. d is split into an integer and a fraction. A table has 2 to the power of
- * the integer part. A polynomial computes the factor for the fraction.
+ * Returns round(127 · 2⁻ᵈ) for eight distances. d is split into an integer and a fraction. A table has the power of 2 for
+ * the integer. A polynomial computes the factor for the fraction.
  */
 // @ts-ignore: decorator
 @inline

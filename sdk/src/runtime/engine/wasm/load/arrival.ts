@@ -1,4 +1,4 @@
-/** Callbacks of a transfer. */
+/** Callbacks that a transfer calls while the file arrives. */
 export interface TransferCallbacks {
   /** Called with the number of bytes that have arrived and been checked. When it throws, the transfer stops. */
   checked(count: number): void;

@@ -120,7 +120,8 @@ describe("quantizedAttention", () => {
     const bias = Float32Array.from({ length: tokens * tokens }, (_, at) => (isHidden(at % tokens) ? HIDDEN : 0));
     const changed = (x: Float32Array, change: (value: number, at: number) => number) =>
       x.map((value, at) => (isHidden(Math.floor(at / (heads * size))) ? change(value, at) : value));
-    // Hidden keys are copies of a visible key, and hidden values only change sign, so the scales stay the same.
+    // Replaces hidden keys by copies of a visible key, and only changes the sign of hidden values, so that the scales stay
+    // the same.
     const like = (token: number) => (_: number, at: number) =>
       drawn.key[token * heads * size + (at % (heads * size))] ?? 0;
     const inputs = { ...drawn, key: changed(drawn.key, like(0)) };

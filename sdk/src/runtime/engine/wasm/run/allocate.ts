@@ -12,7 +12,7 @@ export function allocate(bytes: number): WebAssembly.Memory {
 /**
  * Grows a memory to at least `bytes` bytes. Growing detaches all views of it.
  *
- * @throws BertEdgeError `memory_full`, and leaves the memory unchanged
+ * @throws BertEdgeError `memory_full`; the memory is then unchanged
  */
 export function ensure(memory: WebAssembly.Memory, bytes: number): void {
   const missing = pagesFor(bytes) - pagesFor(memory.buffer.byteLength);

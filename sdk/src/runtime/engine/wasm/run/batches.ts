@@ -5,8 +5,8 @@ import type { Program } from "./program.ts";
 /**
  * Checks sequences against the limits of a model.
  *
- * @throws BertEdgeError `input_invalid` for a sequence that is empty, longer than `maxTokens`, or has a token id outside the
- *   vocabulary
+ * @throws BertEdgeError `input_invalid` for a sequence that is empty, is longer than `maxTokens`, or has a token id outside
+ *   the vocabulary
  */
 export function checkSequences(
   sequences: readonly TokenIds[],

@@ -120,13 +120,13 @@ describe("both builds", () => {
   });
 });
 
-/** Draws one number for all floats, and the maximum for all integers. */
+/** Gives all floats of the operands the value `x`, and all integers their maximum. */
 const same = (x: number): Drawing => ({
   floats: (rows, width) => new Float32Array(rows * width).fill(x),
   integers: (length, _, max) => new Array(length).fill(max),
 });
 
-/** Draws common numbers, with NaN at one place of every matrix. */
+/** Draws numbers like commonDrawing, with NaN at index `at` of every matrix that has several rows. */
 const withNaN = (at: number): Drawing => {
   const drawn = commonDrawing(1);
   const numbers = (rows: number, width: number) => drawn.floats(rows, width);

@@ -6,7 +6,7 @@ import type { ProgramValue } from "./program.ts";
  * all others:
  *
  *     0        nothing: a pointer of 0 means "none"
- *     1 KiB    what kernels write: a call's struct, and buffers for one head and for one tile
+ *     1 KiB    structs of kernel calls, and buffers of the kernels for one head and one tile
  *     3.25 KiB the kernels' constants (KERNEL_DATA)
  *     4 KiB    the model file, unchanged (MODEL). Its tensors begin at multiples of 64 bytes
  *     values   the program's values (layout.ts says where each one is)

@@ -10,7 +10,7 @@ export interface Program {
   readonly steps: readonly Step[];
   /** Index of the value that is the result. */
   readonly output: number;
-  /** Maximum number of tokens in a sequence. Position tables have this many rows. */
+  /** Maximum number of tokens in a sequence. Position tables have this many rows; those with `padding` have one more. */
   readonly maxTokens: number;
   /** Vocabulary size. All token ids are smaller. */
   readonly vocabulary: number;

@@ -62,7 +62,7 @@ export function createSession(
       checkSequences(sequences, program);
       const results: Float32Array<ArrayBuffer>[] = [];
       for (const [i, batch] of batchesOf(sequences, BATCH_TOKENS).entries()) {
-        // Lets deadlines and other requests run between batches.
+        // Lets other requests and timers, such as deadlines, run between batches.
         if (i > 0) await new Promise((resolve) => setTimeout(resolve));
         results.push(...runBatch(batch, head));
       }
