@@ -109,7 +109,7 @@ export function edgeOf(edgeStart: IntegerArray, labels: IntegerArray, state: num
   const last = (edgeStart[state + 1] as number) - 1;
   if (first > last) return -1;
   // Labels ascend by at least 1, so the differences of `code` to the first and the last label limit the index of the edge.
-  // Most labels have few gaps, so few edges are left to search.
+  // In many states, labels have few gaps, so few edges are left to search.
   const low = Math.max(first, last - ((labels[last] as number) - code));
   const high = Math.min(last, first + code - (labels[first] as number));
   return indexOfSorted(labels, code, low, high);

@@ -1,7 +1,7 @@
 import type { IntegerArray } from "./packed-arrays.ts";
 import { invalid } from "./packed-file.ts";
 
-/** Maps each code point to a number. Stored in pages of 2^PAGE_BITS code points. */
+/** Maps each code point to a number. The numbers are stored in pages of 2^PAGE_BITS code points. */
 export interface CodePointTable {
   /** [code points / page size]: index of the page for each range of code points. */
   readonly pageOf: IntegerArray;

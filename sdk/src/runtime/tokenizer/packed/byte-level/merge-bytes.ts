@@ -3,7 +3,7 @@ import { type Merges, rankOf, UNMERGED } from "./merges.ts";
 
 /** Factor in the heap's keys: a key is rank · POSITIONS + position. */
 const POSITIONS = 2 ** 32;
-/** Stands for a token that has no neighbour. */
+/** Index of a neighbour that does not exist. */
 const NONE = -1;
 
 /** Appends the token ids of a word, the first `length` items of `bytes`. */

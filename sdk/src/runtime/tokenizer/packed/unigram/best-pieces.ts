@@ -12,7 +12,8 @@ const KEPT = 1024;
 
 /**
  * Creates a function that splits a word into the pieces with the largest sum of scores. If several splits have this sum,
- * the one with the longest last piece wins. A run of unknown code points is one token. `encode_optimized` does the same in
+ * the one with the longest last piece wins. A run of unknown code points becomes one token, or the tokens of its UTF-8
+ * bytes if `byteIds` has any. `encode_optimized` does the same in
  * https://github.com/huggingface/tokenizers/blob/main/tokenizers/src/models/unigram/model.rs.
  */
 export function createPieceSplitter({
