@@ -9,7 +9,7 @@ interface Env extends S3Env {
   MODEL: string;
   /** Comma-separated API keys. Every request must send one of them. */
   API_KEYS?: string;
-  /** R2 bucket with the models. Without this binding, the Worker reads them over the S3 protocol. */
+  /** R2 bucket with the models. Without this binding, the Worker reads the models over the S3 protocol. */
   MODELS?: R2Bucket;
   /** URL and API key of the region. Without a URL, the edge answers all requests itself. */
   REGION_URL?: string;

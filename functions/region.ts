@@ -23,6 +23,7 @@ if (!AWS_LAMBDA_FUNCTION_NAME) {
   const server = serve({ fetch: app.fetch, port: Number(PORT ?? 8080) }, ({ port }) =>
     console.log(`region: http://localhost:${port}`),
   );
-  // The first process of a container has no default SIGTERM handler. Without this one, it would be killed after a timeout.
+  // The first process of a container has no default SIGTERM handler. Without this handler, the container would be killed
+  // after a timeout.
   process.once("SIGTERM", () => server.close());
 }

@@ -1,4 +1,4 @@
-/** A Worker imports a .wasm file as a compiled module. */
+/** In a Worker, importing a .wasm file gives a compiled module. */
 declare module "*.wasm" {
   const module: WebAssembly.Module;
   export default module;

@@ -7,7 +7,7 @@ export interface Artifact {
   readonly manifest: Manifest;
   /** First 12 digits of the manifest's SHA-256: the same content has the same version. */
   readonly version: string;
-  /** Time and memory of the targets. The version does not cover them. */
+  /** Time and memory of the targets. The version does not depend on them. */
   readonly measurements: Measurements;
   /**
    * Reads a file that the manifest lists, and checks it against its hash.

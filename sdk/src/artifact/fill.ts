@@ -2,14 +2,18 @@ import { BertEdgeError } from "./error.ts";
 import { CHUNK_BYTES, type ManifestFile } from "./manifest.ts";
 import { sha256Hex } from "./sha256.ts";
 
-/** Takes the next bytes of a file. The caller may overwrite them once the returned promise has settled. */
+/** Takes the next bytes of a file. After the returned promise has settled, the caller may overwrite these bytes. */
 export type Deliver = (piece: Uint8Array) => Promise<void>;
 
 /** The memory that a file is read into. */
 export interface Destination {
-  /** Returns the memory, of the file's size. Called for every piece, because WebAssembly memory may have grown. */
+  /**
+   * Returns the memory, which has the size of the file. Called for every piece, because WebAssembly memory may have grown.
+   */
   bytes(): Uint8Array<ArrayBuffer>;
-  /** Called after each valid chunk: the first `count` bytes match their hashes. An error that it throws stops the transfer. */
+  /**
+   * Called after each valid chunk: the first `count` bytes match their hashes. An error that it throws stops the transfer.
+   */
   checked?(count: number): void;
   /** Awaited after every piece, so that other work can run. */
   turn?(): Promise<void> | undefined;

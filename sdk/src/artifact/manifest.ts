@@ -12,7 +12,7 @@ const Sha256 = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/, "must be 64 lower-ca
 const Positive = v.pipe(v.number(), v.integer(), v.minValue(1));
 const NonNegative = v.pipe(v.number(), v.minValue(0));
 
-/** A model's name: it becomes part of object keys, URLs and headers. */
+/** A model's name. It becomes part of object keys, URLs and headers. */
 export const ModelName = v.pipe(
   v.string(),
   v.regex(/^[a-z0-9][a-z0-9._-]{0,63}$/, "must be 1-64 of a-z 0-9 . _ - and start with a letter or digit"),
@@ -22,7 +22,8 @@ export const ModelName = v.pipe(
 const FileName = v.pipe(v.string(), v.regex(/^[A-Za-z0-9][A-Za-z0-9._-]*$/, "must be a plain file name"));
 
 /**
- * Chunk size for checking files while they arrive: WebCrypto cannot hash a stream. docs/decisions/0008 compares sizes.
+ * Size of the chunks in which files are checked while they arrive. Each chunk has its own hash, because WebCrypto cannot
+ * hash a stream. docs/decisions/0008 compares sizes.
  */
 export const CHUNK_BYTES = 1024 * 1024;
 
@@ -90,7 +91,7 @@ const Common = v.pipe(
   v.object({
     format: v.literal(MANIFEST_FORMAT),
     name: ModelName,
-    /** Longest input in tokens: at least two special tokens and one other. */
+    /** Maximum length of an input in tokens. At least 3: two special tokens and one token of the text. */
     maxTokens: v.pipe(Positive, v.minValue(3)),
     vocabulary: Positive,
     tokenizer: Tokenizer,

@@ -2,7 +2,7 @@ import * as v from "valibot";
 import type { TargetName } from "./manifest.ts";
 import { parseJson } from "./parse-json.ts";
 
-/** File of an artifact folder that holds its measurements. The version does not cover it. */
+/** File of an artifact folder that holds its measurements. The model's version does not depend on this file. */
 export const MEASUREMENTS_FILE = "measurements.json";
 
 const NonNegative = v.pipe(v.number(), v.minValue(0));

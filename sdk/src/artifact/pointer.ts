@@ -11,7 +11,10 @@ const PointerSchema = v.pipe(
     name: ModelName,
     /** First 12 digits of the manifest's SHA-256. Headers and users call it the model's version. */
     version: v.pipe(v.string(), v.regex(/^[0-9a-f]{12}$/)),
-    /** The manifest's text is included to save a request. If it is missing, the manifest is read by its hash, like any file. */
+    /**
+     * The manifest's text is included to save a request. Without the text, readers read the manifest by its hash, like any
+     * other file.
+     */
     manifest: v.object({ ...FileContent, text: v.optional(v.string()) }),
     /** Time and memory of the targets. They can change while the version stays. */
     measurements: v.optional(MeasurementsSchema),

@@ -31,7 +31,7 @@ export const dtypeBytes = {
 } as const;
 export type Dtype = keyof typeof dtypeBytes;
 
-/** Default alignment of the first tensor in bytes: the size of the widest element. */
+/** Default alignment of the first tensor in bytes: the size of the widest type of number. */
 const ALIGNMENT = 8;
 
 /** Describes a tensor in a file. */
@@ -125,7 +125,10 @@ function checkTensor(name: string, value: unknown, start: number, fileLength: nu
   return { dtype: dtype as Dtype, shape, begin, end };
 }
 
-/** Refuses gaps, as other readers do. A name that occurs twice in the header leaves a gap too. */
+/**
+ * Refuses gaps, as other readers do. A name that occurs twice in the header leaves a gap too, because only its last tensor
+ * counts.
+ */
 function checkCoverage(tensors: SafetensorsHeader["tensors"], start: number, fileLength: number, refuse: MakeError) {
   let covered = start;
   for (const [name, { begin, end }] of [...tensors].sort(([, a], [, b]) => a.begin - b.begin || a.end - b.end)) {

@@ -5,7 +5,7 @@ export const printJson = (value: unknown): void => void process.stdout.write(`${
 export const printResult = (line: string): void => void process.stdout.write(`${line}\n`);
 export const printNote = (line: string): void => void process.stderr.write(`${line}\n`);
 
-/** Prints each stage with its time when it ends. */
+/** Prints each stage and its duration when the stage ends. */
 export function stageLog(): {
   stage: (name: string) => void;
   progress: (now: { message: string }) => void;

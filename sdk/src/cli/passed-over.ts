@@ -1,6 +1,6 @@
 import type { PrepareReport } from "../compile/commands/prepare.ts";
 
-/** Lists targets that the preferred engine could not run: why, and what to deploy instead. */
+/** Returns a note for each target that the preferred engine could not run: why not, and what to deploy instead. */
 export const passedOver = ({ manifest: { targets }, passedOver: engines }: PrepareReport): string[] =>
   engines.map(({ target, engine, why }) => {
     const taken = targets[target]?.engine;

@@ -29,7 +29,10 @@ export interface BertEdgeOptions {
 }
 
 export interface EmbedOptions {
-  /** Time in which you need the answer, in ms. The service chooses a tier accordingly, and also answers when it is late. */
+  /**
+   * Time in which you need the answer, in ms. The service chooses the edge or the region by this time. Late answers are sent
+   * too.
+   */
   latencyBudgetMs?: number;
   /** Whether to cut texts that are too long. Otherwise the call fails. Default false. */
   truncate?: boolean;
@@ -47,7 +50,7 @@ export interface Embeddings {
   reason: Reason;
   /** Predicted time of that tier, in ms; undefined without a prediction. */
   predictedMs: number | undefined;
-  /** Budget that was left when the answer was ready, in ms; negative if it was late, undefined without a budget. */
+  /** Budget that was left when the answer was ready, in ms; negative if the answer was late, undefined without a budget. */
   remainingMs: number | undefined;
   /** Tokens of all texts together. */
   tokens: number;

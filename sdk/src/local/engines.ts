@@ -17,7 +17,7 @@ const engines: Record<Target["engine"], () => Promise<Engine>> = {
   },
   "ort-node": async () => {
     const { ortNodeEngine } = await import("../runtime/engine/ort-node/index.ts");
-    // Runs fp16 models on the CPU too, but slowly.
+    // The CPU runs fp16 models too, but slowly.
     return ortNodeEngine({ threads: 1 });
   },
 };

@@ -12,7 +12,7 @@ export interface LoadModelOptions {
    * `ortNodeEngine()` of `bert-edge/engine/ort-node` loads `regional-cpu` or `regional-gpu`.
    */
   engine?: Engine;
-  /** Reads the current version of a published model from here. `source` is then the model's name. */
+  /** Store to read the current version of a published model from. With a store, `source` is the model's name. */
   store?: ObjectStore;
 }
 
@@ -22,7 +22,7 @@ export type LocalModel = Model & AsyncDisposable;
 /**
  * Loads a sentence encoder into this process.
  *
- * @param source an artifact folder, an opened artifact, or with `store` a model's name
+ * @param source path of an artifact folder, or an opened artifact; with `store`, the name of a model
  * @throws BertEdgeError `artifact_missing`, `model_not_published`, `task_unsupported`, `target_missing`, `engine_mismatch`,
  *   `engine_failed`, `artifact_corrupt`, `storage_unavailable`
  */

@@ -30,7 +30,9 @@ export interface EmbeddingsOptions<Env extends object> {
   tier?: Tier;
 }
 
-/** Parts of a deployment. The functions create their part on the first request, because it needs the environment. */
+/**
+ * Parts of a deployment. The functions create the parts on the first request, because only requests bring the environment.
+ */
 export interface Deployment<Env extends object> {
   readonly service: (env: Env) => EmbedService;
   readonly keys: ((env: Env) => readonly string[]) | false;

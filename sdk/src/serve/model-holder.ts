@@ -30,7 +30,9 @@ export interface ModelHolder {
   readonly name: string;
   /** Returns the loaded model, or undefined. Loads the model, or checks for a newer version, in the background. */
   current(background: Background): Model | undefined;
-  /** Resolves to the model as soon as it can answer: see `Model.complete`. */
+  /**
+   * Resolves to the model as soon as the model can answer, which may be before all weights are loaded: see `Model.complete`.
+   */
   load(background: Background): Promise<Model>;
   /** Resolves to the model's manifest, which arrives before its weights. */
   manifest(background: Background): Promise<EmbedManifest>;
@@ -75,7 +77,7 @@ export function modelHolder(options: ModelHolderOptions): ModelHolder {
       throw error;
     }
     if (held && held !== old) {
-      // This load took longer than loadTimeoutMs, and a later one has already finished.
+      // This load took longer than loadTimeoutMs, and a later load has already finished.
       await uses.retire(next);
       return held;
     }
@@ -85,8 +87,9 @@ export function modelHolder(options: ModelHolderOptions): ModelHolder {
   }
 
   /**
-   * Starts a load, or returns the one in progress. If it fails, it fails for all waiting callers, and the next caller starts
-   * another one. A Worker stops a load and its timers when the request that started it ends, so this checks the load's age.
+   * Starts a load, or returns the one in progress. A failed load fails for all waiting callers, and the next caller starts
+   * another one. A Worker stops a load and its timers when the request that started it ends, so `start` checks the load's
+   * age.
    */
   function start(background: Background): Loading {
     if (loading && now() - loading.since < loadTimeoutMs) return loading;

@@ -24,7 +24,7 @@ export const publishedModels = ({ store, engine, limitBytes }: PublishedModelsOp
     },
   });
 
-/** Returns the peak memory measured during `prepare`, or the model file's size without a measurement. */
+/** Returns the peak memory that `prepare` measured. Without a measurement, returns the size of the model file. */
 function expectedBytes({ manifest, measurements }: Artifact, engine: Engine["name"]): number {
   const targets = Object.entries(manifest.targets) as [TargetName, Target][];
   const bytes = targets.map(([name, target]) => {

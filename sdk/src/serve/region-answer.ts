@@ -32,8 +32,8 @@ const Refusal = v.object({
 /**
  * Reads the body of a region's answer to `texts` texts.
  *
- * @throws BertEdgeError `region_failed` when it is malformed, or when its version or vector size differs from the edge's.
- *   Callers could not compare such vectors with the edge's.
+ * @throws BertEdgeError `region_failed` when the answer is malformed, or its version or vector size differs from the edge's.
+ *   Callers could not compare such vectors with vectors of the edge.
  * @throws an error of `decodeFloats`
  */
 export function readAnswer(

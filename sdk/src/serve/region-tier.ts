@@ -16,9 +16,9 @@ export interface RegionTierOptions {
   priorMs?: number;
   /** Timeout of a fetch, in ms. A request's budget can shorten it. Default 10 000. */
   timeoutMs?: number;
-  /** Pause after a failure, in ms. The edge answers alone until it ends. Default 5 000. */
+  /** Pause after a failure, in ms. Until the pause ends, the edge answers alone. Default 5 000. */
   restMs?: number;
-  /** Maximum age of the last measurement, in ms. After it, a probe refreshes the estimate. Default 30 000. */
+  /** Maximum age of the last measurement, in ms. A probe refreshes older measurements. Default 30 000. */
   probeMs?: number;
   fetch?: typeof fetch;
   now?: () => number;
@@ -48,7 +48,7 @@ export interface RegionTier {
   embed(query: EmbedQuery, expected: ExpectedAnswer): Promise<TierAnswer>;
 }
 
-/** Minimum timeout of a fetch, in ms. Pauses of the scheduler or the garbage collector can take almost as long. */
+/** Minimum timeout of a fetch, in ms. Pauses of the scheduler or the garbage collector can take almost 100 ms. */
 const MIN_WAIT_MS = 100;
 
 /**
@@ -84,7 +84,10 @@ export function regionTier(options: RegionTierOptions): RegionTier {
       cause,
     });
 
-  /** Returns the remaining budget, but never too little for a working region, because a timeout counts as a failure. */
+  /**
+   * Returns the timeout of a fetch: the remaining budget, but at least the time that a working region can need, because a
+   * timeout counts as a failure of the region.
+   */
   function waitFor(remainingMs: number | undefined, predictedMs: number): number {
     if (remainingMs === undefined) return timeoutMs;
     return Math.min(timeoutMs, Math.max(remainingMs, 4 * predictedMs, MIN_WAIT_MS));

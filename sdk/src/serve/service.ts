@@ -32,11 +32,11 @@ export interface EmbedAnswer {
 /** An answer without the fields about the choice of the tier. */
 export type TierAnswer = Omit<EmbedAnswer, "tier" | "reason" | "predictedMs">;
 
-/** Keeps work running after the response, with `waitUntil` on platforms that have it. */
+/** Keeps work running after the response, by `waitUntil` on platforms that have this function. */
 export type Background = (work: Promise<unknown>) => void;
 
 export interface EmbedService {
   embed(query: EmbedQuery, background: Background): Promise<EmbedAnswer>;
-  /** Returns the loaded model; undefined while there is none. Starts loading it if nobody has. */
+  /** Returns the loaded model, or undefined while no model is loaded. Starts loading the model if no load is in progress. */
   ready(background: Background): { model: string; version: string; provider: string } | undefined;
 }

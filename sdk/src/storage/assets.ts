@@ -23,7 +23,7 @@ export interface AssetsOptions {
 export function assetsStore(assets: Assets, { prefix: folder = "", timeoutMs }: AssetsOptions = {}): ObjectStore {
   const prefix = keyPrefix(folder);
   return httpStore(`https://assets/${urlPath(prefix)}`, {
-    // The binding ignores the host.
+    // The binding ignores the host of the URL.
     fetch: (url, init) => assets.fetch(url, init),
     name: prefix ? `assets(${prefix})` : "assets",
     timeoutMs,

@@ -46,7 +46,9 @@ export function fsStore(root: string): WritableStore {
   };
 }
 
-/** Returns a byte stream that reads into the reader's own buffer. Node's file streams always allocate. */
+/**
+ * Returns a byte stream that reads into the reader's own buffer. Node's file streams allocate a new buffer for every piece.
+ */
 function fileStream(handle: FileHandle): ReadableStream<Uint8Array> {
   return new ReadableStream({
     type: "bytes",

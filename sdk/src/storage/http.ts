@@ -6,12 +6,12 @@ import type { ObjectStore } from "./store.ts";
 export type { ObjectStore };
 
 export interface HttpStoreOptions {
-  /** Sent with every request. */
+  /** Headers that are sent with every request. */
   headers?: Readonly<Record<string, string>>;
   /** Time limit for reading a whole object, in ms. Default 30 000. */
   timeoutMs?: number | undefined;
   fetch?: (url: string, init: { headers: Readonly<Record<string, string>>; signal: AbortSignal }) => Promise<Response>;
-  /** Name in error messages. Default: the address without its query. */
+  /** Name of the store in error messages. Default: the address without its query. */
   name?: string;
 }
 

@@ -10,7 +10,7 @@ export function memoryStore(objects = new Map<string, Uint8Array<ArrayBuffer>>()
       const bytes = objects.get(key);
       return bytes && streamOf(bytes);
     },
-    // Copies. `slice` of a Node Buffer would be a view.
+    // Copies the bytes. `slice` is not enough: on a Node Buffer it returns a view.
     put: async (key, bytes) => void objects.set(key, new Uint8Array(bytes)),
     has: async (key) => objects.has(key),
   };

@@ -3,7 +3,7 @@ import type { S3Options } from "./s3.ts";
 
 export type { S3Options };
 
-/** Environment variables or Worker bindings that locate the models. AWS Lambda sets the `AWS_` ones. */
+/** Environment variables or Worker bindings that locate the models. AWS Lambda sets the variables that begin with `AWS_`. */
 export type S3Env = Partial<
   Record<
     | "S3_ENDPOINT"
@@ -20,8 +20,8 @@ export type S3Env = Partial<
 >;
 
 /**
- * Returns the options of `s3Store` that the environment holds. Without `S3_ACCESS_KEY_ID` it uses the role of the AWS function,
- * and without `S3_ENDPOINT` the endpoint of AWS.
+ * Returns the options of `s3Store` that the environment holds. Without `S3_ACCESS_KEY_ID`, they contain the
+ * credentials of the AWS function's role; without `S3_ENDPOINT`, the endpoint of AWS.
  *
  * @throws BertEdgeError `setting_invalid` naming the variable
  */

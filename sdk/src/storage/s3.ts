@@ -21,7 +21,7 @@ export interface S3Options {
   fetch?: typeof fetch;
 }
 
-/** Reads models over the S3 protocol, with path-style URLs. 3 KB gzipped. To write, use `s3Publisher` (AWS SDK, 85 KB). */
+/** Reads models over the S3 protocol, with path-style URLs (3 KB gzipped). `s3Publisher` also writes (AWS SDK, 85 KB). */
 export function s3Store(options: S3Options): ObjectStore {
   const { endpoint, bucket, region = "auto", timeoutMs } = options;
   const prefix = keyPrefix(options.prefix ?? "");

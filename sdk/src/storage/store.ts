@@ -3,7 +3,7 @@
  * and give it an entry in package.json. `functions/` chooses the driver of a deployment, `cli/publish.ts` that of `publish`.
  */
 export interface ObjectStore {
-  /** Names driver and location in messages, such as `s3(models)`. Never contains a secret. */
+  /** Name of the driver and the location, for messages: `s3(models)`. The name never contains a secret. */
   readonly name: string;
   /** Time limit for reading a whole object, in ms. Default 30 000. */
   readonly timeoutMs?: number | undefined;
@@ -12,7 +12,7 @@ export interface ObjectStore {
    * `storage_unavailable`.
    *
    * @param signal aborts the transfer
-   * @returns the object's bytes, which readers must not change, or undefined when there is none under `key`
+   * @returns the object's bytes, which readers must not change, or undefined when there is no object under `key`
    */
   open(key: string, signal: AbortSignal): Promise<ReadableStream<Uint8Array> | undefined>;
 }

@@ -4,7 +4,7 @@ import type { ManifestFile } from "../artifact/manifest.ts";
 import { receive } from "./receive.ts";
 import type { ObjectStore } from "./store.ts";
 
-/** Makes an artifact from files in a store. `keyOf` returns the key of a file; by default its name. */
+/** Makes an artifact from files in a store. `keyOf` returns the key of a file. Default: the file's name. */
 export function storedArtifact(
   store: ObjectStore,
   { manifest, version, measurements }: Omit<Artifact, "read" | "readInto">,

@@ -30,7 +30,8 @@ export interface ServiceOptions {
 /**
  * Starts a process and waits until it answers.
  *
- * @throws BertEdgeError `service_failed`, with the end of its output, when it exits or does not answer in time
+ * @throws BertEdgeError `service_failed`, with the end of the process's output, when the process exits or does not answer in
+ *   time
  */
 export async function startService(options: ServiceOptions): Promise<Service> {
   const { name, script, args = [], cwd, env = {}, ready, onOutput = () => {} } = options;
@@ -38,7 +39,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     cwd,
     env: { ...process.env, ...env },
     stdio: ["ignore", "pipe", "pipe"],
-    // Starts a process group, so that wrangler's workerd can be stopped with it.
+    // Starts a process group, so that the processes that wrangler starts (workerd) can be stopped with wrangler.
     detached: true,
   });
   let output = "";

@@ -12,7 +12,7 @@ export interface StackOptions {
   root: string;
   /** The artifact folder to publish and serve. */
   artifact: string;
-  /** Port of the edge. Another port is used if it is taken. Default: any free port. */
+  /** Port of the edge. If this port is in use, the edge gets another port. Default: any free port. */
   port?: number;
   onStage?: (stage: string) => void;
   onOutput?: (service: string, text: string) => void;

@@ -23,7 +23,7 @@ export async function tour({ edgeURL, apiKey, regionURL, regionKey }: Stack): Pr
   const region = new BertEdge({ baseURL: regionURL, apiKey: regionKey });
   const rows: string[][] = [];
   for (const text of texts) {
-    // Without a budget the edge answers itself. The region is asked directly.
+    // Without a budget, the edge always answers itself. So the region's vector comes from a direct request to the region.
     const agreement = cosine(vector(await edge.embed(text)), vector(await region.embed(text)));
     for (const latencyBudgetMs of budgets) {
       const start = performance.now();

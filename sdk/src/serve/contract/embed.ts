@@ -7,7 +7,7 @@ export type EncodingFormat = v.InferOutput<typeof EncodingFormat>;
 /** The body of `POST /v1/embed`. */
 export const EmbedRequest = v.object({
   inputs: v.union([v.string(), v.array(v.string())], "must be a string or a list of strings"),
-  /** Default: the served model. */
+  /** Name of the model. Default: the model that the deployment serves. */
   model: v.optional(v.string()),
   /** Whether to cut inputs that are too long instead of refusing them. */
   truncate: v.optional(v.boolean(), false),

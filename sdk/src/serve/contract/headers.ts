@@ -19,7 +19,7 @@ export const PROVIDER_HEADER = "x-bert-edge-provider";
 
 export type Tier = "edge" | "region";
 
-/** Reason for which a tier was chosen. */
+/** Why a tier was chosen. */
 export type Reason =
   /** The request has no budget, so the edge answers. */
   | "no-budget"
@@ -27,7 +27,7 @@ export type Reason =
   | "within-budget"
   /** Only the region is expected to answer in time. */
   | "edge-over-budget"
-  /** Both tiers are expected to be late; the chosen one is expected to be faster. */
+  /** Both tiers are expected to be late. The tier that is expected to answer first was chosen. */
   | "over-budget"
   /** The edge is still loading the model. */
   | "edge-cold"

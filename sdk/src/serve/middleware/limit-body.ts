@@ -3,7 +3,8 @@ import { bodyLimit } from "hono/body-limit";
 import { BertEdgeError } from "../../artifact/error.ts";
 
 /**
- * Refuses request bodies of more than `maxBytes`. It checks the declared size, or counts bytes while it reads.
+ * Refuses request bodies of more than `maxBytes`. Checks the declared size; without a declared size, counts bytes while
+ * reading.
  *
  * @throws BertEdgeError `body_too_large`
  */

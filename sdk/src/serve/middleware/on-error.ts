@@ -53,8 +53,8 @@ export function answerError(error: unknown, c: Context): Response {
 }
 
 /**
- * Wraps a thrown value in an Error if it is not one. Hono passes only Errors to `onError`, but WebAssembly code can throw
- * other values: onnxruntime throws numbers.
+ * Wraps a thrown value in an Error if the value is not an Error. Hono passes only Errors to `onError`, but WebAssembly code
+ * can throw other values: onnxruntime throws numbers.
  */
 export const throwErrors: MiddlewareHandler = async function throwErrors(_, next) {
   try {

@@ -20,7 +20,10 @@ export interface Decision {
   readonly predictedMs: number | undefined;
 }
 
-/** Chooses the tier. The edge is preferred if it can answer in time, because it needs no extra cost and no network. */
+/**
+ * Chooses the tier. The edge is preferred if it can answer in time, because an answer of the edge has no extra cost and
+ * needs no network.
+ */
 export function decide({ remainingMs, edge, region }: Situation): Decision {
   const atEdge = (reason: Reason): Decision => ({ tier: "edge", reason, predictedMs: edge.predictedMs });
   if (region === "none") return atEdge("only-tier");

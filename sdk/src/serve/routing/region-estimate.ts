@@ -2,7 +2,10 @@
 const MEAN_GAIN = 1 / 8;
 const DEVIATION_GAIN = 1 / 4;
 
-/** Weight of an observation below the mean. It is large, so that a few probes correct a measurement during a cold start. */
+/**
+ * Weight of an observation below the mean. The weight is large, so that a few probes correct the high measurement of a cold
+ * start.
+ */
 const RECOVERY_GAIN = 1 / 2;
 
 export interface RegionEstimate {
@@ -11,8 +14,8 @@ export interface RegionEstimate {
   /**
    * Learns from a fetch of `totalMs`.
    *
-   * @param fetch `computedMs` is the computation time that the region reports, `computeMs` the predicted one. A time is 0 if
-   *   the region did not compute or did not report it.
+   * @param fetch `computedMs` is the computation time that the region reports, `computeMs` the predicted time. A time is 0
+   *   if the region did not compute, or did not report the time.
    */
   observe(fetch: { totalMs: number; computedMs: number; computeMs: number }): void;
 }
@@ -38,7 +41,8 @@ export function regionEstimate(priorMs: number): RegionEstimate {
       if (sample < overhead) deviation = Math.min(deviation, overhead - sample);
       observed = true;
       if (computeMs === 0 || computedMs === 0) {
-        // A region that seems slow gets no requests that could correct this, so the slowdown moves towards 1.
+        // A region that seems slow gets no requests, so measurements cannot correct the slowdown.
+        // Therefore the slowdown moves towards 1.
         if (slowdown !== undefined) slowdown += MEAN_GAIN * (1 - slowdown);
         return;
       }
