@@ -30,7 +30,7 @@ const CALIBRATION_TEXTS = 100;
  * transformers sums in another order.
  */
 const MIN_FP32_COSINE = 0.999_99;
-/** Accuracy limits of `prepare`, applied to transformers' vectors of texts that `prepare` does not see. */
+/** Minimum cosines with the vectors that transformers computes, for texts that `prepare` does not see. */
 const minCosines: Record<TargetName, { mean: number; worst: number }> = {
   edge: { mean: 0.99, worst: 0.975 },
   "regional-cpu": { mean: 0.99, worst: 0.975 },

@@ -5,8 +5,8 @@ export interface Field {
 }
 
 /**
- * Reads the protobuf wire format (https://protobuf.dev/programming-guides/encoding) without a schema. The reader shares
- * no code with the writer that tests check with it.
+ * Reads the protobuf wire format (https://protobuf.dev/programming-guides/encoding) without a schema. Tests check the
+ * writer with this reader, so the two share no code.
  *
  * @throws RangeError if the bytes are not a message
  */

@@ -55,7 +55,7 @@ const exists = (path: string): Promise<boolean> =>
  * Reads an export as a graph. Only the nodes that lead to the wanted output are kept, and int32 inputs become int64, as
  * in the graphs that this package writes from checkpoints.
  *
- * @throws BertEdgeError `export_unsupported`, and as `readOnnx` and `fromOnnx`
+ * @throws BertEdgeError `export_unsupported`, and the errors of `readOnnx` and `fromOnnx`
  */
 export async function exportedGraph(path: string, config: EncoderConfig, result: ExportedResult): Promise<Graph> {
   const graph = fromOnnx(await readOnnx(path));

@@ -50,7 +50,7 @@ export function readWeights(folder: string): Map<string, Tensor> {
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code === "ENOENT") return missing(folder, WEIGHTS);
     throw new BertEdgeError("checkpoint_invalid", `${path} cannot be read.`, {
-      hint: "Check that this is a file, and its permissions.",
+      hint: "Check that this is a file and that you have permission to read it.",
       cause,
     });
   }

@@ -51,7 +51,7 @@ export async function describeClassifier(folder: string): Promise<Omit<Classifie
 /**
  * Picks the weights of a classifier's head from its checkpoint.
  *
- * @throws BertEdgeError `checkpoint_invalid`, as `encoderWeights`
+ * @throws BertEdgeError `checkpoint_invalid`, and the errors of `encoderWeights`
  */
 export function headWeights(classifier: Classifier): HeadWeights {
   const { config, head, labels } = classifier;

@@ -31,7 +31,7 @@ export interface BenchReport extends TargetTimes {
  * Times an artifact's CPU targets on this machine. Every round times all of them, one after the other. The artifact's
  * version does not change.
  *
- * @throws BertEdgeError `engine_mismatch` for an engine without a target, `aborted`, and as `openFolder` and
+ * @throws BertEdgeError `engine_mismatch` for an engine without a target, `aborted`, and the errors of `openFolder` and
  *   `Artifact.read`
  */
 export async function bench(options: BenchOptions): Promise<BenchReport> {

@@ -25,7 +25,7 @@ export async function readJson<S extends v.GenericSchema>(
       });
     }
     throw new BertEdgeError("checkpoint_invalid", `${path} cannot be read.`, {
-      hint: "Check that this is a file, and its permissions.",
+      hint: "Check that this is a file and that you have permission to read it.",
       cause,
     });
   });

@@ -3,7 +3,10 @@ import { describe, expect, it } from "vitest";
 import { seeded } from "#test/fixtures/seeded.ts";
 import { fitLatency, type LatencyPoint } from "./fit-latency.ts";
 
-/** Rounding error as a share of the shortest input's time. 20 000 fits in float64 have at most 7e-13. */
+/**
+ * Largest rounding error that the tests allow, as a share of the shortest input's time. In 20 000 fits in float64, the
+ * largest error was 7e-13.
+ */
 const ROUNDING = 1e-11;
 
 const lengths = fc.uniqueArray(fc.constantFrom(8, 16, 32, 64, 128, 256, 512), { minLength: 3 });

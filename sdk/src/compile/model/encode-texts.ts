@@ -42,7 +42,7 @@ export async function encodeTexts(folder: string, vocabulary: number, texts: rea
 /**
  * Runs `encodeTexts` in a subprocess, because the tokenizer's objects would stay in the caller's heap.
  *
- * @throws BertEdgeError `texts_not_encoded`, `aborted`, and as `encodeTexts`
+ * @throws BertEdgeError `texts_not_encoded`, `aborted`, and the errors of `encodeTexts`
  */
 export const encodeTextsInSubprocess = (
   folder: string,

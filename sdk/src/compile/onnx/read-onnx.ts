@@ -6,7 +6,7 @@ import { partOf, type StoredBytes, type StoredFile, storedFile } from "../files/
 import { decodeModel } from "../proto/decode-model.ts";
 import type { GraphProto, ModelProto, NodeProto, TensorProto } from "../proto/onnx-messages.ts";
 
-/** Number of TensorProto.DataLocation for data in another file. */
+/** Value of the enum TensorProto.DataLocation for data in another file. */
 const EXTERNAL = 1;
 
 /**

@@ -18,7 +18,7 @@ const MIN_EXTERNAL_BYTES = 1024;
 /** Alignment of external tensors: the size of a memory page, so that readers can map them into memory. */
 const ALIGNMENT = 4096;
 
-/** Number of TensorProto.DataLocation for data in another file. */
+/** Value of the enum TensorProto.DataLocation for data in another file. */
 const EXTERNAL = 1;
 
 export interface WriteOptions {

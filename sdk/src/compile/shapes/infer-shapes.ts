@@ -25,7 +25,7 @@ const MAX_VALUE: ReadonlyMap<DataType | undefined, number> = new Map([
 
 /**
  * Infers the type and shape of every value, starting from the graph's inputs. Also infers the elements (`content`) of
- * small integer vectors, because models compute shapes from them. Ignores what the file declares for other values.
+ * small integer vectors, because models compute shapes from them. Ignores the types and shapes that the file declares for values other than inputs and constants.
  * Outputs of operators without a rule stay unknown.
  */
 export function inferShapes(graph: Graph): void {

@@ -42,7 +42,7 @@ export interface Observed extends Partial<Observations> {
  * Observes a graph's activations on batches of tokens. A subprocess runs the graph, because an engine's session takes
  * several times the model's memory.
  *
- * @throws BertEdgeError `calibration_failed`, and as `observeStatistics`, `observeRanges` and `overflowingNodes`
+ * @throws BertEdgeError `calibration_failed`, and the errors of `observeStatistics`, `observeRanges` and `overflowingNodes`
  */
 export const observe: Stage<ObserveInput, Observed> = {
   name: "observe",

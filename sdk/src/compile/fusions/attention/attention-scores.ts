@@ -76,8 +76,8 @@ function behindGuard(node: Node): Value | undefined {
 }
 
 /**
- * If a node is Where(mask, p, 0), which masks the probabilities p a second time, returns p and adds the mask to
- * `zeroing`.
+ * If a node is Where(mask, p, 0) or Where(mask, 0, p), returns p and adds the mask to `zeroing`. Such a node masks the
+ * probabilities p a second time.
  */
 function behindZeroing(node: Node, zeroing: ScoreMask[]): Value | undefined {
   if (!node.is("Where")) return undefined;

@@ -35,8 +35,8 @@ function tokenizerFor<T>(
   const findRaw = contentFinder(added.filter(({ normalized }) => !normalized));
 
   /**
-   * Appends the token ids of a part between added tokens. The part may still contain added tokens with `normalized`, which
-   * are found in the normalized text.
+   * Appends the token ids of a part of the text, which was split at the added tokens without `normalized`. Added tokens
+   * with `normalized` are found here, in the normalized part.
    */
   function addContent(text: string, ids: number[]): void {
     const normalized = normalize(text);

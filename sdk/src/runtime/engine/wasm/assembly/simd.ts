@@ -18,7 +18,7 @@ export function dot(a: v128, b: v128, sum: v128): v128 {
 /** This constant is in memory, because a literal would be built again wherever it is used. */
 const ROUNDING: usize = memory.data<f32>([<f32>NO_FRACTIONS]);
 
-/** Returns NO_FRACTIONS in every lane. nearestInteger adds this vector to round numbers. */
+/** Returns NO_FRACTIONS in every lane. To round numbers, nearestInteger adds this vector to them and subtracts it again. */
 // @ts-ignore: decorator
 @inline
 export function rounding(): v128 {

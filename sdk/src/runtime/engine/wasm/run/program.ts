@@ -36,7 +36,7 @@ export const ACTIVATIONS = ["gelu", "fastGelu", "relu", "tanh", "sigmoid", "swis
 export type ActivationKind = (typeof ACTIVATIONS)[number];
 
 export type Step =
-  /** Looks up rows of an 8-bit or 4-bit token embedding table. `block` numbers share a scale. */
+  /** Looks up rows of an 8-bit or 4-bit token embedding table. Each group of `block` numbers has one scale. */
   | {
       readonly op: "lookup";
       readonly table: string;
