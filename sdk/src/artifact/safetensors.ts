@@ -149,6 +149,7 @@ export interface TensorToWrite {
 /**
  * Writes tensors in the given order, without gaps. Only the first tensor is aligned.
  *
+ * @throws RangeError when a tensor is called `__metadata__`, or when its data does not have the size of dtype and shape
  * @param options.alignment alignment of the first tensor in bytes; the header is padded with spaces
  */
 export function writeSafetensors(
@@ -158,6 +159,10 @@ export function writeSafetensors(
   const ordered = [...tensors];
   let bodyBytes = 0;
   const entries = ordered.map(([name, { dtype, shape, data }]) => {
+    const bytes = shape.reduce((product, size) => product * size, dtypeBytes[dtype]);
+    if (name === METADATA || data.length !== bytes) {
+      throw new RangeError(`Cannot write tensor ${name}: ${dtype}[${shape}] with ${data.length} bytes`);
+    }
     const begin = bodyBytes;
     bodyBytes += data.length;
     return [name, { dtype, shape, data_offsets: [begin, bodyBytes] }] as const;

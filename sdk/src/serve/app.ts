@@ -22,6 +22,6 @@ export function createApp<Env extends object>(deployment: Deployment<Env>): Hono
     return model ? c.json({ status: "ready", ...model }) : c.json({ status: "loading" }, 503);
   });
   // Unknown paths need a key too, so that callers without one cannot find out which routes exist.
-  if (keys) app.use("/v1/*", apiKey(keys));
+  if (keys !== false) app.use("/v1/*", apiKey(keys));
   return app.route("/", embeddingRoutes({ ...deployment, keys: false }));
 }

@@ -44,7 +44,8 @@ export function deploymentOf<Env extends object>(options: EmbeddingsOptions<Env>
   const limits = { ...defaultLimits, ...options.limits };
   return {
     limits,
-    keys: keys && once((env) => read(keys, env)),
+    // Only `false` opens a deployment. A missing setting, which plain JavaScript can pass, means no keys: refuse everyone.
+    keys: keys === false ? false : once((env) => read(keys, env) || []),
     service: once((env) => {
       const holder = modelHolder({ store: read(options.models, env), name: read(options.model, env), engine });
       return embedService({ holder, tier, region: read(options.region, env), limits, cpuLimitMs });

@@ -133,6 +133,17 @@ describe("embeddings, mounted in another app", () => {
 });
 
 describe("the keys of embeddings", () => {
+  it.each([undefined, null, "", () => undefined])(
+    "refuses every request if they are %j: only false opens the routes",
+    async (keys) => {
+      const app = await tinyEmbeddings({ keys: keys as never });
+      expect(await outcome(app.request("/v1/embed", post()))).toMatchObject([
+        503,
+        { error: { code: "keys_not_configured" } },
+      ]);
+    },
+  );
+
   it("refuse every request without a key of the list", async () => {
     const app = await tinyEmbeddings({ keys: [] });
     expect(await outcome(app.request("/v1/embed", post()))).toMatchObject([

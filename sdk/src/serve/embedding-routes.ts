@@ -32,7 +32,7 @@ export function embeddingRoutes<Env extends object>(deployment: Deployment<Env>)
   const paths = ["/v1/embed", "/v1/embeddings"];
   app.onError(answerError);
   app.on("POST", paths, throwErrors);
-  if (keys) app.on("POST", paths, apiKey(keys));
+  if (keys !== false) app.on("POST", paths, apiKey(keys));
   app.on("POST", paths, limitBody(limits.maxBodyBytes));
   app.post("/v1/embed", embedRoute(service));
   app.post("/v1/embeddings", openAiEmbeddingsRoute(service));

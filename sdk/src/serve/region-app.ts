@@ -22,7 +22,13 @@ const FORWARDED_GROWTH = 4;
 /** Makes the app of the region, with the same routes as the edge. It starts loading the model at once. */
 export function createRegionApp(options: RegionAppOptions): Hono<{ Bindings: object }> {
   const maxBodyBytes = FORWARDED_GROWTH * defaultLimits.maxBodyBytes;
-  const deployment = deploymentOf({ ...options, tier: "region", limits: { maxBodyBytes, ...options.limits } });
+  const deployment = deploymentOf({
+    ...options,
+    // A region is never open: `false`, which plain JavaScript can pass, means no keys.
+    keys: () => options.keys || [],
+    tier: "region",
+    limits: { maxBodyBytes, ...options.limits },
+  });
   deployment.service({}).ready(() => {});
   return createApp(deployment);
 }

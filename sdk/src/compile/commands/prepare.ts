@@ -52,7 +52,10 @@ export interface PrepareOptions extends TaskFiles, RunOptions {
 
 export interface PrepareReport {
   readonly manifest: Manifest;
-  /** First 12 digits of the manifest's SHA-256. The same model with the same options has the same version. */
+  /**
+   * First 12 digits of the manifest's SHA-256. The same model with the same options has the same version on the same kind
+   * of machine.
+   */
   readonly version: string;
   /** Time and memory of the targets on this machine. */
   readonly measurements: Measurements;

@@ -165,7 +165,7 @@ describe("quantize refuses, and leaves existing files as they were:", () => {
 
 function shortenWords(graph: Graph): void {
   const [words] = [...graph.constants()].filter(({ name }) => name === "token_table");
-  if (!words?.constant) throw new Error("no word table");
+  if (!words?.constant) throw new Error("no token embedding table");
   const { shape, data } = words.constant;
   const width = shape[1] ?? 0;
   graph.replace(

@@ -48,7 +48,8 @@ export async function assertReplaceable(out: string): Promise<void> {
 
 /** Replaces only the measurements of an artifact folder. */
 export async function writeMeasurements(folder: string, measurements: Measurements): Promise<void> {
-  const temporary = join(folder, `${MEASUREMENTS_FILE}.${crypto.randomUUID()}.tmp`);
+  // Beside the folder: a file that a crash leaves inside would make the folder look like something else than an artifact.
+  const temporary = join(dirname(resolve(folder)), `.${crypto.randomUUID()}.tmp`);
   await writeFile(temporary, jsonBytes(measurements));
   await rename(temporary, join(folder, MEASUREMENTS_FILE));
 }
