@@ -1,3 +1,4 @@
+import { BertEdgeError } from "../../../../artifact/error.ts";
 import type { EngineSession, TokenIds, VectorHead } from "../../engine.ts";
 import { ensure } from "./allocate.ts";
 import { batchesOf, checkSequences } from "./batches.ts";
@@ -7,6 +8,9 @@ import { run } from "./machine.ts";
 import type { ProgramValue } from "./program.ts";
 import { roomFor } from "./room.ts";
 import { segmentsOf } from "./segments.ts";
+
+/** Pooling kernels read and write vectors of four numbers. */
+const POOLED_MULTIPLE = 4;
 
 /** Tokens per batch. Larger batches need more memory and save almost no time. */
 export const BATCH_TOKENS = 256;
@@ -60,6 +64,11 @@ export function createSession(
     target: "edge",
     async run(sequences, head) {
       checkSequences(sequences, program);
+      if (head && width % POOLED_MULTIPLE !== 0) {
+        throw new BertEdgeError("model_invalid", `The model's output is ${width} numbers wide and cannot be pooled.`, {
+          hint: `Pooling needs a multiple of ${POOLED_MULTIPLE}. Prepare the artifact again.`,
+        });
+      }
       const results: Float32Array<ArrayBuffer>[] = [];
       for (const [i, batch] of batchesOf(sequences, BATCH_TOKENS).entries()) {
         // Lets other requests and timers, such as deadlines, run between batches.
