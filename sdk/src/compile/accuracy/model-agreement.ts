@@ -5,6 +5,7 @@ import type { TokenIds } from "../../runtime/engine/engine.ts";
 import { sentenceVector } from "../../runtime/tasks/sentence-vector.ts";
 import { fromOrt } from "../evaluate/ort-tensor.ts";
 import { tokenBatches } from "../evaluate/token-batches.ts";
+import { concatenate } from "../graph/concatenate.ts";
 import { numbersOf } from "../graph/tensor.ts";
 import { fromOnnx } from "../onnx/from-onnx.ts";
 import { readOnnx } from "../onnx/read-onnx.ts";
@@ -95,19 +96,12 @@ function rowsOf(path: string, name: string, run: ModelRun | undefined): Float32A
   const data = Float32Array.from(numbersOf(fromOrt(output)));
   return Array.from({ length: texts }, (_, text) => {
     const rows = Array.from({ length }, (_, token) => text * length + token).filter((row) => shown?.[row] !== 0);
-    const hiddenStates = joined(rows.map((row) => data.subarray(row * width, (row + 1) * width)));
+    const hiddenStates = concatenate(
+      Float32Array,
+      rows.map((row) => data.subarray(row * width, (row + 1) * width)),
+    );
     return output.dims.length === 3
       ? sentenceVector(hiddenStates, width, { pooling: "mean", normalize: false })
       : hiddenStates;
   });
-}
-
-function joined(parts: readonly Float32Array[]): Float32Array {
-  const all = new Float32Array(parts.reduce((sum, { length }) => sum + length, 0));
-  let end = 0;
-  for (const part of parts) {
-    all.set(part, end);
-    end += part.length;
-  }
-  return all;
 }

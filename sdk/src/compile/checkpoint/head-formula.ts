@@ -7,7 +7,7 @@ import type { ActivationName } from "./config-keys.ts";
  */
 export interface HeadFormula {
   /**
-   * What the head reads: the hidden state of the first token, or the mean of the hidden states of all tokens except
+   * Input of the head: the hidden state of the first token, or the mean of the hidden states of all tokens except
    * padding.
    */
   readonly pooling: "cls" | "mean";

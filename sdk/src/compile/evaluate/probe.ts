@@ -58,7 +58,7 @@ const isSizes = ({ content, shape, dtype }: Value): boolean =>
 
 /**
  * Computes a value for given sizes and inputs. Values that hold sizes are not computed, but filled in from `symbols`.
- * So the nodes before a `Shape` do not run.
+ * The nodes before a `Shape` therefore do not run.
  *
  * @param symbols the number for each symbol
  * @param given tensors for the inputs

@@ -1,4 +1,5 @@
 import type { PositionTable, Skip } from "../../runtime/engine/wasm/run/program.ts";
+import { concatenate } from "../graph/concatenate.ts";
 import type { Node, Value } from "../graph/node.ts";
 import { type Tensor, toFloat32 } from "../graph/tensor.ts";
 import type { LoweringContext, Operand } from "./lowering-context.ts";
@@ -49,15 +50,8 @@ export function addendOf(lowering: LoweringContext, node: Node, value: Value | u
 
 function positionsOf(lowering: LoweringContext, node: Node, value: Value, table: Float32Array): PositionTable {
   const padding = lowering.paddings.get(value);
-  const rows = padding ? joined(padding.row, table) : table;
+  const rows = padding ? concatenate<Float32Array>(Float32Array, [padding.row, table]) : table;
   const width = table.length / lowering.maxTokens;
   const positions = lowering.floats(`${node.name}.positions`, rows, [rows.length / width, width]);
   return { positions, ...(padding && { padding: padding.id }) };
-}
-
-function joined(first: Float32Array, second: Float32Array): Float32Array {
-  const both = new Float32Array(first.length + second.length);
-  both.set(first);
-  both.set(second, first.length);
-  return both;
 }

@@ -1,4 +1,5 @@
 import { int } from "../../graph/attribute.ts";
+import { concatenate } from "../../graph/concatenate.ts";
 import { MICROSOFT } from "../../graph/node.ts";
 import { type Tensor, tensor } from "../../graph/tensor.ts";
 import type { QuantizationScheme } from "../quantize-graph.ts";
@@ -33,7 +34,7 @@ export function matMulNBits(quantizeWeight: WeightQuantizer, { bits, block }: Bl
     const zeroPoints = Array.from({ length: outputs }, (_, output) =>
       packBits(blocks, bits, (b) => found.zeroPoints[output * blocks + b] as number),
     );
-    const zeroPointBytes = concatenated(zeroPoints);
+    const zeroPointBytes = concatenate(Uint8Array, zeroPoints);
     return {
       weight: graph.constant(`${name}.uint${bits}`, weight),
       scale: graph.constant(`${name}.scale`, tensor("float32", [outputs * blocks], found.scales)),
@@ -71,13 +72,4 @@ function packed({ values }: QuantizedWeight, shape: readonly [number, number, nu
     return input < inputs ? (values[input * outputs + output] as number) : 0;
   });
   return tensor("uint8", [outputs, blocks, (block * bits) / 8], bytes);
-}
-
-function concatenated(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
-  const size = parts[0]?.length ?? 0;
-  const all = new Uint8Array(parts.length * size);
-  parts.forEach((part, i) => {
-    all.set(part, i * size);
-  });
-  return all;
 }

@@ -2,7 +2,7 @@ import { isWhiteSpace, isWordCharacter } from "./character-classes.ts";
 import type { AddedToken } from "./packed-settings.ts";
 
 /**
- * What `splitAtAdded` reads of a text. Tokenizer kinds store normalized texts in different ways, as strings or as arrays.
+ * A text that `splitAtAdded` can split. Tokenizer kinds store normalized texts in different ways, as strings or as arrays.
  */
 export interface SplittableText {
   readonly length: number;
