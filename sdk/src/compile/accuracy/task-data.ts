@@ -1,8 +1,8 @@
 import { BertEdgeError } from "../../artifact/error.ts";
 import type { Task, TaskScore } from "../../artifact/manifest.ts";
 import type { Compute } from "./tasks/each-text-once.ts";
-import { readLabelled } from "./tasks/read-labelled.ts";
-import { readSts } from "./tasks/read-sts.ts";
+import { type LabelledText, readLabelled } from "./tasks/read-labelled.ts";
+import { readSts, type StsPair } from "./tasks/read-sts.ts";
 import { scoreClassification } from "./tasks/score-classification.ts";
 import { scoreSts } from "./tasks/score-sts.ts";
 
@@ -10,6 +10,8 @@ import { scoreSts } from "./tasks/score-sts.ts";
 export interface TaskData {
   readonly metric: TaskScore["metric"];
   readonly score: (compute: Compute) => Promise<number>;
+  /** The data itself, for the keys of stages that score a model on it. */
+  readonly content: readonly (StsPair | LabelledText)[];
 }
 
 export interface TaskFiles {
@@ -36,12 +38,12 @@ export async function readTaskData(task: Task, { sts, labelled }: TaskFiles): Pr
         hint: "Give a file of pairs with different scores. Without them there is no correlation.",
       });
     }
-    return { metric: "sts", score: (compute) => scoreSts(pairs, compute) };
+    return { metric: "sts", content: pairs, score: (compute) => scoreSts(pairs, compute) };
   }
   if (sts !== undefined) throw unsuitable(sts, "scored pairs of sentences", "a classifier", "--labelled");
   if (labelled === undefined) return undefined;
   const texts = await readLabelled(labelled, task.labels);
-  return { metric: "accuracy", score: (compute) => scoreClassification(texts, compute) };
+  return { metric: "accuracy", content: texts, score: (compute) => scoreClassification(texts, compute) };
 }
 
 const unsuitable = (path: string, what: string, model: string, option: string) =>

@@ -12,9 +12,9 @@ import type { Graph } from "../graph/graph.ts";
 import type { ModelSource } from "../model/model-source.ts";
 import type { TextModel } from "../model/text-model.ts";
 import { encodeOnnx } from "../onnx/to-onnx.ts";
-import { contentKey, graphKey } from "./content-key.ts";
+import { contentKey, filesKey, graphKey } from "./content-key.ts";
 import { computeFile, withSession } from "./run-on-engine.ts";
-import type { Stage } from "./stage.ts";
+import type { KeyedStage, Stage } from "./stage.ts";
 
 interface CheckFusionInput {
   readonly model: TextModel;
@@ -37,10 +37,17 @@ export interface CheckedFusion {
  * @throws BertEdgeError `accuracy_gate` when the results differ; `checkpoint_invalid` when the model cannot run on a
  *   text of its maximum length
  */
-export const checkFusion: Stage<CheckFusionInput, CheckedFusion> = {
+export const checkFusion: KeyedStage<CheckFusionInput, CheckedFusion> = {
   name: "check",
   describe: () => "check the fused graph",
-  key: async ({ model, graph }) => contentKey("check", graphKey(model.graph), graphKey(graph), probeTexts),
+  key: async ({ model, graph, data }) =>
+    contentKey(
+      "check",
+      graphKey(model.graph),
+      graphKey(graph),
+      [model.task, model.maxTokens, filesKey(model.tokenizer.files), probeTexts],
+      data?.content,
+    ),
   async run({ model, graph, data }) {
     const engine = ortNodeEngine({ threads: 1 });
     const fused = encodeOnnx(graph);
@@ -68,7 +75,7 @@ interface CheckWeightsInput {
 }
 
 /** @throws BertEdgeError `weights_invalid` if a weight is NaN or infinite */
-export const checkWeights: Stage<CheckWeightsInput, { readonly weights: number }> = {
+export const checkWeights: KeyedStage<CheckWeightsInput, { readonly weights: number }> = {
   name: "check",
   describe: () => "check the weights",
   key: async ({ graph }) => contentKey("weights", graphKey(graph)),
@@ -93,7 +100,6 @@ interface CompareFilesInput {
 export const compareFiles: Stage<CompareFilesInput, ModelParity> = {
   name: "check",
   describe: () => "compare with the original",
-  key: async ({ source }) => contentKey("compare", graphKey(source.graph)),
   run: async ({ source, rewritten }, { folder, signal }) =>
     modelParityInSubprocess(await source.writeOriginal(folder), rewritten, signal),
   report: ({ maxAbs, cosine, cases }) => ({ maxAbs, cosine, cases }),

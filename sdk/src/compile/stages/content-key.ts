@@ -31,6 +31,10 @@ export function graphKey(graph: Graph): string {
   return key;
 }
 
+/** Hashes files in memory: their names and their bytes. */
+export const filesKey = (files: ReadonlyMap<string, Uint8Array>): string =>
+  contentKey("files", ...[...files].map(([name, bytes]) => [name, createHash("sha256").update(bytes).digest("hex")]));
+
 /** Hashes the files below a folder: their paths and their bytes. */
 export async function folderKey(folder: string): Promise<string> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });

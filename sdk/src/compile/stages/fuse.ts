@@ -7,7 +7,7 @@ import type { Graph } from "../graph/graph.ts";
 import { integerMatMuls } from "../quantize/qdq/integer-matmuls.ts";
 import type { UnfusedReason } from "../rewrite/trace.ts";
 import { contentKey, graphKey } from "./content-key.ts";
-import type { Stage } from "./stage.ts";
+import type { KeyedStage } from "./stage.ts";
 
 interface FuseInput {
   readonly graph: Graph;
@@ -31,7 +31,7 @@ export interface Fused {
  *
  * @throws BertEdgeError `fusion_incomplete` when `complete` is set and a part of the graph is not fused
  */
-export const fuse: Stage<FuseInput, Fused> = {
+export const fuse: KeyedStage<FuseInput, Fused> = {
   name: "fuse",
   describe: () => "fuse the graph",
   key: async ({ graph, complete = false, keepIntegers = false }) =>

@@ -1,6 +1,5 @@
 import { type Choice, choosePrecision, type Measures } from "../accuracy/choose-precision.ts";
 import type { Limit } from "../accuracy/limits.ts";
-import { contentKey } from "./content-key.ts";
 import type { Quantized } from "./quantize.ts";
 import type { Stage } from "./stage.ts";
 
@@ -20,7 +19,6 @@ export interface MeasureInput<Label extends string> {
 export const measure = <Label extends string>(): Stage<MeasureInput<Label>, Choice<Label>> => ({
   name: "measure",
   describe: ({ what }) => `measure: ${what}`,
-  key: async ({ what, quantized, limit }) => contentKey("measure", what, limit, await quantized.key()),
   run: ({ what, quantized, limit, measures }, context) =>
     choosePrecision(what, quantized.candidates, limit, measures, context),
   report: ({ label, kept, measured: { parity, task } }) => ({

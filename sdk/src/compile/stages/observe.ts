@@ -15,7 +15,7 @@ import { type ObservedRange, observeRanges } from "../quantize/static/observe-ra
 import { inferShapes } from "../shapes/infer-shapes.ts";
 import { inSubprocess } from "../subprocess/run-in-subprocess.ts";
 import { contentKey, graphKey } from "./content-key.ts";
-import type { Stage } from "./stage.ts";
+import type { KeyedStage } from "./stage.ts";
 
 /** The results of the observe stage. */
 export interface Observations {
@@ -44,7 +44,7 @@ export interface Observed extends Partial<Observations> {
  *
  * @throws BertEdgeError `calibration_failed`, and the errors of `observeStatistics`, `observeRanges` and `overflowingNodes`
  */
-export const observe: Stage<ObserveInput, Observed> = {
+export const observe: KeyedStage<ObserveInput, Observed> = {
   name: "observe",
   describe: ({ kinds }) => `observe activations: ${kinds.join(", ")}`,
   key: observeKey,

@@ -11,13 +11,11 @@ import { quantizeInt8Static } from "../quantize/static/int8-static.ts";
 import type { ObservedRange } from "../quantize/static/observe-ranges.ts";
 import { contentKey, graphKey } from "./content-key.ts";
 import type { Observations, Observed, ObserveInput } from "./observe.ts";
-import type { Stage } from "./stage.ts";
+import type { KeyedStage } from "./stage.ts";
 
 /** Candidates for the quantization of a graph, the fastest first. A candidate is quantized only when it is measured. */
 export interface Quantized<Label extends string = string> {
   readonly candidates: readonly Candidate<Label>[];
-  /** Returns the key of the quantize stage for this result. */
-  readonly key: () => Promise<string>;
 }
 
 interface QuantizeForEngineInput {
@@ -35,10 +33,11 @@ interface QuantizeForEngineInput {
 }
 
 /** Returns the candidates for a fused graph in the precisions that an engine can run. */
-export const quantizeForEngine: Stage<QuantizeForEngineInput, Quantized<Precision>> = {
+export const quantizeForEngine: KeyedStage<QuantizeForEngineInput, Quantized<Precision>> = {
   name: "quantize",
   describe: ({ label }) => `quantize for ${label}`,
-  key: quantizeKey,
+  key: async ({ graph, precisions: names, observed, tableBits, mixesPrecisions }) =>
+    contentKey("quantize", graphKey(graph), names, tableBits, mixesPrecisions, await observed.key()),
   async run(input) {
     const { graph, observed, tableBits, mixesPrecisions, quantizers } = input;
     const layers = mixesPrecisions ? quantizableNodes(graph) : [];
@@ -48,14 +47,10 @@ export const quantizeForEngine: Stage<QuantizeForEngineInput, Quantized<Precisio
       quantizers.set(label, quantize);
       return { label, quantize, layers, always: label === "fp16" ? [...(observed.overflowing ?? [])] : [] };
     });
-    return { candidates, key: () => quantizeKey(input) };
+    return { candidates };
   },
   report: ({ candidates }) => ({ candidates: candidates.map(({ label }) => label) }),
 };
-
-async function quantizeKey({ graph, precisions: names, observed, tableBits }: QuantizeForEngineInput): Promise<string> {
-  return contentKey("quantize", graphKey(graph), names, tableBits, await observed.key());
-}
 
 export type QuantizeMode = "int8-dynamic" | "int8-blocks" | "int8-static" | "fp16";
 
@@ -94,17 +89,14 @@ interface QuantizeInModeInput extends QuantizeChoice {
 }
 
 /** Returns the candidates for a graph in one of the modes of `quantize`. */
-export const quantizeInMode: Stage<QuantizeInModeInput, Quantized> = {
+export const quantizeInMode: KeyedStage<QuantizeInModeInput, Quantized> = {
   name: "quantize",
   describe: ({ mode }) => `quantize in ${mode}`,
-  key: modeKey,
-  run: async (input) => ({ candidates: candidatesOf(input), key: () => modeKey(input) }),
+  key: async ({ graph, observed, mode, tableBits, feedForwardBits }) =>
+    contentKey("quantize", graphKey(graph), mode, tableBits ?? 8, feedForwardBits ?? 8, await observed?.key()),
+  run: async (input) => ({ candidates: candidatesOf(input) }),
   report: ({ candidates }) => ({ candidates: candidates.map(({ label }) => label) }),
 };
-
-async function modeKey({ graph, observed, mode, tableBits, feedForwardBits }: QuantizeInModeInput): Promise<string> {
-  return contentKey("quantize", graphKey(graph), mode, tableBits ?? 8, feedForwardBits ?? 8, await observed?.key());
-}
 
 function candidatesOf({ graph, observed, mode, tableBits, feedForwardBits }: QuantizeInModeInput): Candidate[] {
   if (mode === "int8-static") return staticCandidates(graph, observed?.ranges ?? new Map());

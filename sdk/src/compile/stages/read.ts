@@ -6,7 +6,7 @@ import { readTextModel, type TextModel } from "../model/text-model.ts";
 import { fromOnnx } from "../onnx/from-onnx.ts";
 import { readOnnx } from "../onnx/read-onnx.ts";
 import { contentKey, folderKey, graphKey } from "./content-key.ts";
-import type { Stage } from "./stage.ts";
+import type { KeyedStage } from "./stage.ts";
 
 /** Path of a model: a Hugging Face folder or an ONNX file. */
 interface ModelPath {
@@ -14,7 +14,7 @@ interface ModelPath {
 }
 
 /** Reads graph, tokenizer and task of a Hugging Face folder. */
-export const readFolder: Stage<ModelPath, TextModel> = {
+export const readFolder: KeyedStage<ModelPath, TextModel> = {
   name: "read",
   describe: ({ path }) => `read ${path}`,
   key: async ({ path }) => contentKey("read", await folderKey(path)),
@@ -23,7 +23,7 @@ export const readFolder: Stage<ModelPath, TextModel> = {
 };
 
 /** Reads only the graph of an ONNX file or a Hugging Face folder. */
-export const readSource: Stage<ModelPath, ModelSource> = {
+export const readSource: KeyedStage<ModelPath, ModelSource> = {
   name: "read",
   describe: ({ path }) => `read ${path}`,
   async key({ path }) {
@@ -44,7 +44,7 @@ interface TextsInput {
 }
 
 /** Encodes texts with a folder's tokenizer, in a subprocess. */
-export const readTexts: Stage<TextsInput, TokenIds[]> = {
+export const readTexts: KeyedStage<TextsInput, TokenIds[]> = {
   name: "read",
   describe: ({ texts, tokenizer }) => `encode ${texts.length} texts with the tokenizer of ${tokenizer}`,
   key: async ({ tokenizer, vocabulary, texts }) =>

@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { preparable, set } from "#test/fixtures/preparable.ts";
 import { temporaryFolder } from "#test/fixtures/temporary-folder.ts";
 import { BertEdgeError } from "../../artifact/error.ts";
+import type { TaskData } from "../accuracy/task-data.ts";
 import { tokenBatches } from "../evaluate/token-batches.ts";
 import { writeOnnx } from "../onnx/write-onnx.ts";
 import { checkFusion } from "./check.ts";
@@ -17,7 +18,6 @@ import { type Progress, type Stage, startRun } from "./stage.ts";
 const double: Stage<number, number> = {
   name: "check",
   describe: (input) => `double ${input}`,
-  key: async (input) => `${input}`,
   async run(input, { progress }) {
     progress(`double ${input}`, 0.5);
     if (input < 0) throw new BertEdgeError("data_invalid", "Negative.");
@@ -100,6 +100,19 @@ describe("a stage's key", () => {
     for (const stage of ["read", "fuse", "check", "observe", "quantize"] as const) {
       expect(otherWeights[stage], stage).not.toBe(keys[stage]);
     }
+  });
+
+  it("depends on the data that a model is scored on", async () => {
+    const { folder } = await preparable();
+    const model = await readFolder.run({ path: folder }, { folder, progress: () => {} });
+    const data = (score: number): TaskData => ({
+      metric: "sts",
+      content: [{ first: "x", second: "y", score }],
+      score: async () => 1,
+    });
+    const key = (given?: TaskData) => checkFusion.key({ model, graph: model.graph, data: given });
+    expect(new Set([await key(), await key(data(1)), await key(data(2))]).size).toBe(3);
+    expect(await key(data(1))).toBe(await key(data(1)));
   });
 
   it("does not depend on which file contains the weights of an ONNX model", async () => {

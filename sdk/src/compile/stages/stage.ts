@@ -8,11 +8,15 @@ export interface Stage<Input, Output> {
   readonly name: StageName;
   /** Describes in a few words what the stage does, for progress messages. */
   readonly describe: (input: Input) => string;
-  /** Returns a hash of everything that determines the result: equal keys mean equal results. */
-  readonly key: (input: Input) => Promise<string>;
   readonly run: (input: Input, context: StageContext) => Promise<Output>;
   /** Returns the part of the result that the report shows. */
   readonly report: (output: Output) => Findings;
+}
+
+/** A stage whose result depends on its input alone. */
+export interface KeyedStage<Input, Output> extends Stage<Input, Output> {
+  /** Returns a hash of everything that determines the result: equal keys mean equal results. */
+  readonly key: (input: Input) => Promise<string>;
 }
 
 export type Findings = Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>;

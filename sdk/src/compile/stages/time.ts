@@ -1,7 +1,6 @@
 import type { Artifact } from "../../artifact/artifact.ts";
 import type { Measurements } from "../../artifact/measurements.ts";
 import { type TargetTimes, timeTargets } from "../latency/time-targets.ts";
-import { contentKey } from "./content-key.ts";
 import type { Stage } from "./stage.ts";
 
 interface TimeInput {
@@ -13,7 +12,6 @@ interface TimeInput {
 export const time: Stage<TimeInput, TargetTimes> = {
   name: "time",
   describe: () => "time the CPU targets",
-  key: async ({ artifact, rounds }) => contentKey("time", artifact.manifest, `${rounds}`),
   run: ({ artifact, rounds }, { signal, progress }) =>
     timeTargets(artifact, {
       rounds,

@@ -3,7 +3,6 @@ import type { Graph } from "../graph/graph.ts";
 import type { ModelSource } from "../model/model-source.ts";
 import { writeOnnx } from "../onnx/write-onnx.ts";
 import { type WrittenArtifact, writeArtifact } from "../pack/write-artifact.ts";
-import { contentKey, graphKey } from "./content-key.ts";
 import type { Stage } from "./stage.ts";
 
 interface WriteFolderInput {
@@ -15,7 +14,6 @@ interface WriteFolderInput {
 export const writeFolder: Stage<WriteFolderInput, { readonly bytes: number }> = {
   name: "write",
   describe: ({ out }) => `write ${out}`,
-  key: async ({ artifact: { manifest, measurements } }) => contentKey("write", manifest, measurements),
   async run({ out, artifact }) {
     await writeArtifact(out, artifact);
     return { bytes: [...artifact.files.values()].reduce((sum, { length }) => sum + length, 0) };
@@ -33,7 +31,6 @@ interface WriteModelInput {
 export const writeModel: Stage<WriteModelInput, { readonly hasExternalData: boolean }> = {
   name: "write",
   describe: () => "write the model",
-  key: async ({ graph }) => contentKey("write", graphKey(graph)),
   async run({ path, graph, envelope }) {
     await writeOnnx(path, graph, envelope);
     const hasExternalData = await access(`${path}.data`).then(
