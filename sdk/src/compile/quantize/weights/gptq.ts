@@ -1,5 +1,6 @@
-import { release } from "../../files/large-buffers.ts";
 import { type ActivationStatistics, sumsOfSquares } from "../calibration/activation-statistics.ts";
+import { addProduct, float64Arrays, padded } from "./add-product.ts";
+import { DEPTH } from "./product-depth.ts";
 
 /**
  * Factors for GPTQ (https://arxiv.org/abs/2210.17323), in the form of Babai's nearest plane algorithm
@@ -22,39 +23,118 @@ const MIN_PIVOT = 1e-6;
 /** Damping relative to the mean of the diagonal. It keeps inputs near zero from compensating the errors of all others. */
 const DAMPING = 0.01;
 
+/** Rows of a matrix that are copied or multiplied together, so that they stay in the cache. */
+const ROWS = 64;
+
 export function gptqFactors({ width: size, gram }: ActivationStatistics): GptqFactors {
   const diagonal = sumsOfSquares({ width: size, gram });
   const damping = (DAMPING * diagonal.reduce((sum, value) => sum + value, 0)) / size || 1;
   const order = Uint32Array.from(diagonal.keys()).sort((a, b) => (diagonal[b] as number) - (diagonal[a] as number));
-  const c = cholesky(gram, order.toReversed(), damping);
+  const { c, stride } = cholesky(gram, order.toReversed(), damping);
   const factors = new Float32Array(size * size);
-  for (let k = 0; k < size; k++) {
-    const column = size - 1 - k;
-    const pivot = c[column * size + column] as number;
-    for (let j = 0; j < k; j++) factors[k * size + j] = (c[(size - 1 - j) * size + column] as number) / pivot;
+  for (let start = 0; start < size; start += ROWS) {
+    const end = Math.min(start + ROWS, size);
+    for (let j = 0; j < end; j++) {
+      for (let k = Math.max(start, j + 1); k < end; k++) {
+        const column = size - 1 - k;
+        const pivot = c[column * stride + column] as number;
+        factors[k * size + j] = (c[(size - 1 - j) * stride + column] as number) / pivot;
+      }
+    }
   }
-  release(c);
   return { order, factors };
 }
 
 /**
  * Computes C with C Cᵀ = H + damping · I, with rows and columns of H in the given order. L has the reverse order:
  * Lₖⱼ = C[n−1−j, n−1−k].
+ *
+ * @returns `c`: the lower triangle holds C, with `stride` columns. The next call of `float64Arrays` makes it invalid.
  */
-function cholesky(gram: Float32Array, order: Uint32Array, damping: number): Float64Array<ArrayBuffer> {
+function cholesky(
+  gram: Float32Array,
+  order: Uint32Array,
+  damping: number,
+): { readonly c: Float64Array; readonly stride: number } {
   const size = order.length;
-  const c = new Float64Array(size * size);
+  const stride = padded(size);
+  // Columns that are not computed yet hold C Cᵀ − H − damping · I of the columns before them.
+  const [c, rowsOfPanel, panel] = float64Arrays(stride * stride, stride * DEPTH, DEPTH * stride);
   for (let row = 0; row < size; row++) {
     const from = (order[row] as number) * size;
-    const here = c.subarray(row * size, (row + 1) * size);
-    for (let column = 0; column <= row; column++) {
-      const there = c.subarray(column * size, column * size + column);
-      let sum = gram[from + (order[column] as number)] as number;
-      if (column === row) sum += damping;
-      for (let i = 0; i < column; i++) sum -= (here[i] as number) * (there[i] as number);
-      here[column] =
-        column === row ? Math.sqrt(Math.max(sum, MIN_PIVOT * damping)) : sum / (c[column * size + column] as number);
+    for (let column = 0; column <= row; column++)
+      c[row * stride + column] = -(gram[from + (order[column] as number)] as number);
+    c[row * stride + row] = (c[row * stride + row] as number) - damping;
+  }
+  for (let start = 0; start < size; start += DEPTH) {
+    const end = Math.min(start + DEPTH, size);
+    for (let row = start; row < size; row++) {
+      const here = row * stride;
+      for (let column = start; column <= Math.min(row, end - 1); column++) {
+        const there = column * stride;
+        let sum = -(c[here + column] as number);
+        for (let i = start; i < column; i++) sum -= (c[here + i] as number) * (c[there + i] as number);
+        const value =
+          column === row ? Math.sqrt(Math.max(sum, MIN_PIVOT * damping)) : sum / (c[there + column] as number);
+        c[here + column] = value;
+        rowsOfPanel[row * DEPTH + column - start] = value;
+        panel[(column - start) * stride + row] = value;
+      }
+    }
+    for (let row = end; row < size; row += ROWS) {
+      const to = Math.min(row + ROWS, stride);
+      addProduct(c.subarray(row * stride + end), rowsOfPanel.subarray(row * DEPTH), panel.subarray(end), {
+        rows: to - row,
+        columns: to - end,
+        stride,
+      });
     }
   }
-  return c;
+  return { c, stride };
+}
+
+/**
+ * Rounds the weight of an input and an output, after it adds the correction. Returns the weight's rounding error,
+ * without the correction.
+ */
+export type Round = (input: number, output: number, correction: number) => number;
+
+/**
+ * Rounds the weights of all outputs in GPTQ's order. Each weight is first corrected for the rounding errors of the
+ * previous weights of the same output.
+ */
+export function roundInOrder({ order, factors }: GptqFactors, outputs: number, round: Round): void {
+  const size = order.length;
+  const stride = padded(outputs);
+  const [corrections, errors, factorsAfter] = float64Arrays(
+    padded(size) * stride,
+    DEPTH * stride,
+    padded(size) * DEPTH,
+  );
+  for (let start = 0; start < size; start += DEPTH) {
+    const end = Math.min(start + DEPTH, size);
+    for (let k = start; k < end; k++) {
+      const correction = corrections.subarray(k * stride, (k + 1) * stride);
+      for (let j = start; j < k; j++) {
+        const factor = factors[k * size + j] as number;
+        const error = errors.subarray((j - start) * stride, (j - start + 1) * stride);
+        for (let output = 0; output < outputs; output++) {
+          correction[output] = (correction[output] as number) + factor * (error[output] as number);
+        }
+      }
+      const error = errors.subarray((k - start) * stride, (k - start + 1) * stride);
+      for (let output = 0; output < outputs; output++) {
+        error[output] = round(order[k] as number, output, correction[output] as number);
+      }
+    }
+    for (let k = end; k < size; k++) {
+      const from = k * size + start;
+      factorsAfter.set(factors.subarray(from, from + DEPTH), (k - end) * DEPTH);
+    }
+    addProduct(corrections.subarray(end * stride), factorsAfter, errors, {
+      rows: padded(size - end),
+      columns: stride,
+      stride,
+    });
+  }
 }

@@ -1,7 +1,6 @@
-import { release } from "../../files/large-buffers.ts";
 import { type Tensor, toFloat32 } from "../../graph/tensor.ts";
 import { type ActivationStatistics, sumsOfSquares } from "../calibration/activation-statistics.ts";
-import { type GptqFactors, gptqFactors } from "./gptq.ts";
+import { gptqFactors, roundInOrder } from "./gptq.ts";
 import {
   type IntegerRange,
   minErrorParameters,
@@ -45,7 +44,7 @@ export interface RoundingOptions {
 export const ROUND_TO_NEAREST: RoundingOptions = { clipping: false, gptq: false, biasCorrection: false };
 
 /**
- * Quantizes a weight matrix, one output channel after the other.
+ * Quantizes a weight matrix.
  *
  * @param weight float32 [in, out]
  * @param statistics activation statistics of the layer; undefined without calibration
@@ -63,60 +62,46 @@ export function quantizeWeight(
   const values = new (precision.min < 0 ? Int8Array : Uint8Array)(weights.length);
   const scales = new Float32Array(outputs * blocks);
   const zeroPoints = new Int32Array(outputs * blocks);
-  const biasCorrection = statistics && rounding.biasCorrection ? new Float32Array(outputs) : undefined;
   const importance = statistics && sumsOfSquares(statistics);
-  const gptq = statistics && rounding.gptq ? gptqFactors(statistics) : undefined;
 
   const channel = new Float32Array(inputs);
-  const errors = new Float32Array(inputs);
   for (let output = 0; output < outputs; output++) {
     for (let i = 0; i < inputs; i++) channel[i] = weights[i * outputs + output] as number;
-    const parametersByBlock = Array.from({ length: blocks }, (_, b): QuantizationParameters => {
+    for (let b = 0; b < blocks; b++) {
       const part = channel.subarray(b * block, (b + 1) * block);
       const parameters = rounding.clipping
         ? minErrorParameters(part, precision, importance?.subarray(b * block, (b + 1) * block))
         : minMaxParameters(part, precision);
       scales[output * blocks + b] = parameters.scale;
       zeroPoints[output * blocks + b] = parameters.zeroPoint;
-      return parameters;
-    });
-    /** Rounds one weight and returns its error. */
-    const round = (i: number, weight: number): number => {
-      const parameters = parametersByBlock[Math.floor(i / block)] as QuantizationParameters;
-      const integer = quantizeNumber(weight, parameters, precision);
-      values[i * outputs + output] = integer;
-      return (channel[i] as number) - parameters.scale * (integer - parameters.zeroPoint);
-    };
-    if (gptq) roundInOrder(channel, errors, gptq, round);
-    else for (let i = 0; i < inputs; i++) errors[i] = round(i, channel[i] as number);
-    if (biasCorrection && statistics) {
-      biasCorrection[output] = errors.reduce((sum, error, i) => sum + error * meanOf(statistics, i), 0);
     }
   }
-  if (gptq) release(gptq.factors);
+
+  const parametersOf = (i: number, output: number): QuantizationParameters => {
+    const group = output * blocks + Math.floor(i / block);
+    return { scale: scales[group] as number, zeroPoint: zeroPoints[group] as number };
+  };
+  const errorOf = (i: number, output: number): number => {
+    const at = i * outputs + output;
+    const { scale, zeroPoint } = parametersOf(i, output);
+    return Math.fround((weights[at] as number) - scale * ((values[at] as number) - zeroPoint));
+  };
+  const round = (i: number, output: number, correction: number): number => {
+    const at = i * outputs + output;
+    values[at] = quantizeNumber((weights[at] as number) + correction, parametersOf(i, output), precision);
+    return errorOf(i, output);
+  };
+  if (statistics && rounding.gptq) roundInOrder(gptqFactors(statistics), outputs, round);
+  else for (let at = 0; at < weights.length; at++) round(Math.floor(at / outputs), at % outputs, 0);
+
+  const meanError = ({ sum, tokens }: ActivationStatistics, output: number): number => {
+    let total = 0;
+    for (let i = 0; i < inputs; i++) total += errorOf(i, output) * ((sum[i] as number) / tokens);
+    return total;
+  };
+  const biasCorrection =
+    statistics && rounding.biasCorrection
+      ? Float32Array.from({ length: outputs }, (_, output) => meanError(statistics, output))
+      : undefined;
   return { values, scales, zeroPoints, biasCorrection };
-}
-
-const meanOf = ({ sum, tokens }: ActivationStatistics, i: number): number => (sum[i] as number) / tokens;
-
-/**
- * Rounds a channel's weights in GPTQ's order. Each weight is first corrected for the rounding errors of the previous
- * weights.
- */
-function roundInOrder(
-  channel: Float32Array,
-  errors: Float32Array,
-  { order, factors }: GptqFactors,
-  round: (i: number, weight: number) => number,
-): void {
-  const inOrder = new Float32Array(channel.length);
-  for (let k = 0; k < channel.length; k++) {
-    const i = order[k] as number;
-    const start = k * channel.length;
-    let correction = 0;
-    for (let j = 0; j < k; j++) correction += (factors[start + j] as number) * (inOrder[j] as number);
-    const error = round(i, (channel[i] as number) + correction);
-    inOrder[k] = error;
-    errors[i] = error;
-  }
 }
