@@ -1,4 +1,5 @@
 import { CODE_POINTS } from "../../../runtime/tokenizer/packed/code-points.ts";
+import { pageStart } from "./code-point-pages.ts";
 import {
   apart,
   combining,
@@ -52,11 +53,25 @@ export function codePointSet(ranges: string): CodePointSet {
  */
 export function codePointNumbers(entries: Iterable<readonly [number: number, ranges: string]>): Uint8Array {
   const numbers = new Uint8Array(CODE_POINTS);
-  for (const [number, ranges] of entries) {
-    for (const range of ranges.trim().split(/\s+/)) {
-      const [first, last = first] = range.split("-").map((digits) => Number.parseInt(digits, 16)) as [number, number?];
-      numbers.fill(number, first, last + 1);
-    }
+  for (const [number, text] of entries) {
+    for (const { first, last } of rangesIn(text)) numbers.fill(number, first, last + 1);
   }
   return numbers;
+}
+
+/**
+ * Returns the pages in which some range starts or ends, by their first code points. The code points of any other page are
+ * in the same ranges.
+ */
+export const pagesWithBorders = (lists: readonly string[]): ReadonlySet<number> =>
+  new Set(lists.flatMap(rangesIn).flatMap(({ first, last }) => [pageStart(first), pageStart(last + 1)]));
+
+function rangesIn(ranges: string): { first: number; last: number }[] {
+  return ranges
+    .trim()
+    .split(/\s+/)
+    .map((range) => {
+      const [first, last = first] = range.split("-").map((digits) => Number.parseInt(digits, 16)) as [number, number?];
+      return { first, last };
+    });
 }

@@ -1,30 +1,40 @@
 import { CODE_POINTS, type CodePointTable, PAGE_BITS } from "../../../runtime/tokenizer/packed/code-points.ts";
 
 const PAGE = 1 << PAGE_BITS;
-/** Code points of the Unicode planes 4 to 13, which have no characters. `end` is exclusive. */
-const EMPTY = { first: 0x40000, end: 0xe0000 } as const;
 
-/** Whether a code point is in a plane without characters. */
-export const isInEmptyPlane = (point: number): boolean => point > EMPTY.first && point < EMPTY.end;
+/** Returns the first code point of the page that contains a code point. */
+export const pageStart = (point: number): number => point - (point % PAGE);
+
+/** Returns the characters of a page. */
+export function pageText(first: number): string {
+  const points: number[] = [];
+  for (let i = 0; i < PAGE; i++) points.push(first + i);
+  return String.fromCodePoint(...points);
+}
 
 /**
  * Builds the table of `runtime/tokenizer/packed/code-points.ts`. Equal pages are stored once.
  *
- * @param areEmptyPlanesAlike whether all code points in planes without characters have the same number
+ * @param isUniform whether all code points of a page have the number of its first one, which is given. False if that is
+ *   not known.
  */
-export function codePointPages(numberOf: (point: number) => number, areEmptyPlanesAlike: boolean): CodePointTable {
+export function codePointPages(
+  numberOf: (point: number) => number,
+  isUniform: (first: number) => boolean,
+): CodePointTable {
   const pages: number[] = [];
-  const pageOf: number[] = [];
   const known = new Map<string, number>();
+  const indexOf = (page: Uint32Array<ArrayBuffer>): number =>
+    numberOfKey(known, String.fromCharCode(...new Uint16Array(page.buffer)), () => pages.push(...page));
+  const indexOfUniform = new Map<number, number>();
+  const pageOf: number[] = [];
   for (let first = 0; first < CODE_POINTS; first += PAGE) {
-    if (areEmptyPlanesAlike && isInEmptyPlane(first)) {
-      pageOf.push(pageOf.at(-1) as number);
-      continue;
-    }
-    const page = new Uint32Array(PAGE);
-    for (let i = 0; i < PAGE; i++) page[i] = numberOf(first + i);
-    const key = String.fromCharCode(...new Uint16Array(page.buffer));
-    pageOf.push(numberOfKey(known, key, () => pages.push(...page)));
+    if (isUniform(first)) {
+      const number = numberOf(first);
+      const index = indexOfUniform.get(number) ?? indexOf(new Uint32Array(PAGE).fill(number));
+      indexOfUniform.set(number, index);
+      pageOf.push(index);
+    } else pageOf.push(indexOf(Uint32Array.from({ length: PAGE }, (_, i) => numberOf(first + i))));
   }
   return { pageOf: Uint32Array.from(pageOf), pages: Uint32Array.from(pages) };
 }

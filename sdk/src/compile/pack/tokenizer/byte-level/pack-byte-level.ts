@@ -12,6 +12,7 @@ import type { ByteLevelSettings } from "../../../../runtime/tokenizer/packed/pac
 import { addedTokens, areUsable } from "../added-tokens.ts";
 import { classes, combiningClassOf } from "../code-point-classes.ts";
 import { codePointPages } from "../code-point-pages.ts";
+import { isPlainPage } from "../plain-pages.ts";
 import { specialTokens } from "../special-tokens.ts";
 import { writePackedFile } from "../write-packed-file.ts";
 import { ByteLevelJson } from "./byte-level-json.ts";
@@ -29,7 +30,7 @@ export function packByteLevel(json: object): Uint8Array<ArrayBuffer> | undefined
   const vocabulary = new Map(Object.entries(model.vocab));
   const specials = specialTokens(parsed.output);
   const merges = mergeTable(vocabulary, model.merges);
-  const points = codePointPages(flagsOf, true);
+  const points = codePointPages(flagsOf, isPlainPage);
   const composes = normalizer?.type === "NFC";
   const added = addedTokens(parsed.output, vocabulary).map((token) =>
     token.normalized && composes ? { ...token, content: compose(points, token.content) } : token,

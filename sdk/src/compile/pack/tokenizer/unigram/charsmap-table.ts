@@ -1,7 +1,7 @@
 import { type Charsmap, NO_RESULT, SEPARATOR } from "../../../../runtime/tokenizer/packed/unigram/charsmap.ts";
 import { CLASS_BITS, graphemeClasses } from "../../../../runtime/tokenizer/packed/unigram/grapheme-classes.ts";
-import { codePointNumbers } from "../code-point-classes.ts";
-import { codePointPages, isInEmptyPlane, numberOfKey } from "../code-point-pages.ts";
+import { codePointNumbers, pagesWithBorders } from "../code-point-classes.ts";
+import { codePointPages, numberOfKey, pageStart } from "../code-point-pages.ts";
 import type { CharsmapEntries } from "./read-charsmap.ts";
 import { graphemes } from "./rust-graphemes.ts";
 
@@ -9,6 +9,9 @@ import { graphemes } from "./rust-graphemes.ts";
 const classOf = codePointNumbers(
   Object.entries(graphemes).map(([name, ranges]) => [graphemeClasses[name as keyof typeof graphemes], ranges]),
 );
+
+/** Pages whose characters have several grapheme classes. */
+const mixedPages = pagesWithBorders(Object.values(graphemes));
 
 /** Builds the arrays of `runtime/tokenizer/packed/unigram/charsmap.ts`. */
 export function charsmapTable(entries: CharsmapEntries): Charsmap {
@@ -23,9 +26,10 @@ export function charsmapTable(entries: CharsmapEntries): Charsmap {
     else pairs.push({ pair: first * 2 ** 16 + second, result });
   }
   pairs.sort((a, b) => a.pair - b.pair);
+  const mapped = new Set([...single.keys()].map(pageStart));
   const points = codePointPages(
     (point) => ((single.get(point) ?? NO_RESULT) << CLASS_BITS) | (classOf[point] as number),
-    ![...single.keys()].some(isInEmptyPlane),
+    (first) => !mixedPages.has(first) && !mapped.has(first),
   );
   return {
     points,
