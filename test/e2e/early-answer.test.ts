@@ -34,7 +34,7 @@ let modules: { type: "ESModule" | "CompiledWasm"; path: string; contents: string
 beforeAll(async () => {
   await using folder = await mkdtempDisposable(join(tmpdir(), "bert-edge-early-"));
   const [checkpoint, out] = [join(folder.path, "checkpoint"), join(folder.path, "artifact")];
-  await writePreparableCheckpoint(checkpoint, { config: { hidden_size: 96 } });
+  await writePreparableCheckpoint(checkpoint, { config: { hidden_size: 96, vocab_size: 30_522 } });
   const { manifest } = await prepare({ model: checkpoint, out, name: "early", targets: ["edge"] });
   const artifact = await openFolder(out);
   await publish(artifact, memoryStore(objects));

@@ -3,7 +3,8 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { listing, preparable, set } from "#test/fixtures/preparable.ts";
 import { smallFiles, smallManifest } from "#test/fixtures/small-artifact.ts";
-import type { TinyFolderOptions } from "#test/fixtures/tiny-bert.ts";
+import { preparableConfig, type TinyFolderOptions } from "#test/fixtures/tiny-bert.ts";
+import { tokenizerJson } from "#test/fixtures/tokenizer-json.ts";
 import type { Artifact } from "../../artifact/artifact.ts";
 import { describeFile } from "../../artifact/describe-file.ts";
 import { targetNames } from "../../artifact/manifest.ts";
@@ -55,7 +56,7 @@ describe("prepare", () => {
       normalize: true,
       dimensions: 16,
       maxTokens: 64,
-      vocabulary: 30_522,
+      vocabulary: preparableConfig.vocab_size,
       targets: {
         edge: { engine: "wasm", precision: "int8-edge", model: "model.int8-edge.safetensors" },
         "regional-cpu": { engine: "ort-node", precision: "int8", model: "model.int8.onnx" },
@@ -289,7 +290,7 @@ describe("prepare refuses, and leaves `out` as it was:", () => {
 
   it("a tokenizer with a larger vocabulary than the model", async () => {
     await expectRefusal(
-      { config: { vocab_size: 1000 } },
+      { config: { vocab_size: 1000 }, files: { "tokenizer.json": tokenizerJson(2000) } },
       {
         code: "checkpoint_invalid",
         message: expect.stringMatching(/has the token id \d+, but the model's vocabulary size is 1000/),
