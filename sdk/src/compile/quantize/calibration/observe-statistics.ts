@@ -12,9 +12,9 @@ import { type LinearLayer, linearLayersOf } from "../linear-layers.ts";
 import type { ActivationStatistics } from "./activation-statistics.ts";
 
 /**
- * Maximum bytes of Gram matrices that one pass collects. An encoder's weights and activations need much more memory.
+ * Maximum bytes of Gram matrices that one pass collects: those of two layers of BERT-base, or of all layers of MiniLM.
  */
-const PASS_BYTES = 32 << 20;
+const PASS_BYTES = 128 << 20;
 const ONE: Attribute = { kind: "tensor", value: tensor("float32", [1], Float32Array.of(1)) };
 
 /**
