@@ -12,6 +12,8 @@ export default defineConfig({
     // Subprocesses run the sources: Node keeps their compiled form here instead of stripping types at every start.
     env: { NODE_COMPILE_CACHE: join(tmpdir(), "bert-edge-compile-cache") },
     globalSetup: ["test/run-folder.ts"],
+    // All files run in two processes: one for each file would take much longer. So tests restore whatever they replace.
+    isolate: false,
     testTimeout: 60_000,
     // The first file that needs the default model prepares it: a minute of a machine that does nothing else.
     hookTimeout: 300_000,

@@ -1,10 +1,11 @@
 import fc from "fast-check";
-import { beforeEach, describe, expect, it, vi } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { decodeFloats } from "#sdk/serve/base64.ts";
 import type { EmbedResponse, OpenAiEmbeddingsResponse } from "#sdk/serve/contract/embed.ts";
 import { type ErrorBody, errorStatus, type HttpErrorCode, type OpenAiErrorBody } from "#sdk/serve/contract/errors.ts";
 import type { Limits } from "#sdk/serve/limits.ts";
 import type { ObjectStore } from "#sdk/storage/store.ts";
+import { errorLog } from "../fixtures/error-log.ts";
 import { type FakeEngineOptions, TINY, tinyStore } from "../fixtures/tiny-model.ts";
 
 interface SurfaceOptions {
@@ -45,8 +46,7 @@ function request(path: string, { method = "POST", json, body, headers = {}, key 
 
 /** Tests the HTTP interface that every deployment has, on every tier and runtime. */
 export function httpSurfaceSuite(name: string, tier: "edge" | "region", open: OpenSurface): void {
-  const log = vi.spyOn(console, "error");
-  beforeEach(() => void log.mockReset().mockReturnValue(undefined));
+  const log = errorLog();
 
   async function surface(options: Partial<SurfaceOptions> = {}) {
     const send = open({ store: await tinyStore(), engine: {}, keys: [KEY], limits: LIMITS, ...options });

@@ -1,5 +1,6 @@
 import fc from "fast-check";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { afterEach, describe, expect, it } from "vitest";
+import { errorLog } from "#test/fixtures/error-log.ts";
 import { refusalOf } from "#test/fixtures/refusal.ts";
 import { seeded } from "#test/fixtures/seeded.ts";
 import { latch } from "#test/fixtures/tiny-model.ts";
@@ -12,8 +13,7 @@ const SIZES = { a: 40, b: 30, c: 30, d: 60, all: 100, more: 101 };
 type Name = keyof typeof SIZES;
 const names = Object.keys(SIZES) as Name[];
 
-const log = vi.spyOn(console, "error");
-beforeEach(() => void log.mockReset().mockReturnValue(undefined));
+const log = errorLog();
 afterEach(() => expect(log).not.toHaveBeenCalled());
 
 /** Makes fake models with only a size, and records which of them are loaded. */

@@ -1,4 +1,5 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { describe, expect, it } from "vitest";
+import { errorLog } from "#test/fixtures/error-log.ts";
 import { BertEdgeError } from "../artifact/error.ts";
 import type { ErrorCode } from "../artifact/error-codes.ts";
 import { createApp } from "./app.ts";
@@ -6,9 +7,7 @@ import { errorStatus, type HttpErrorCode } from "./contract/errors.ts";
 import { checkQuery } from "./limits.ts";
 import type { EmbedAnswer, EmbedQuery, EmbedService } from "./service.ts";
 
-const log = vi.spyOn(console, "error");
-beforeEach(() => void log.mockReset().mockReturnValue(undefined));
-afterEach(() => void log.mockReset());
+errorLog();
 
 const LIMITS = { maxInputs: 2, maxBodyBytes: 1_000 };
 const answer: EmbedAnswer = {

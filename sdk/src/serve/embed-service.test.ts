@@ -1,4 +1,5 @@
-import { beforeEach, describe, expect, it, vi } from "vitest";
+import { describe, expect, it, vi } from "vitest";
+import { errorLog } from "#test/fixtures/error-log.ts";
 import {
   backgroundWork,
   type FakeEngineOptions,
@@ -19,8 +20,7 @@ import { type RegionTier, regionTier } from "./region-tier.ts";
 import { startDeadline } from "./routing/deadline.ts";
 import type { EmbedQuery } from "./service.ts";
 
-const log = vi.spyOn(console, "error");
-beforeEach(() => void log.mockReset().mockReturnValue(undefined));
+const log = errorLog();
 
 /** Text of 4 tokens. Predictions: 1000 + 4 · 100 ms at the edge, and 10 + 4 · 1 ms of computation in the region. */
 const TEXT = "to be";

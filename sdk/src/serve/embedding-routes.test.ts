@@ -1,15 +1,15 @@
 import { Hono } from "hono";
 import { cors } from "hono/cors";
 import { HTTPException } from "hono/http-exception";
-import { beforeEach, describe, expect, it, vi } from "vitest";
+import { describe, expect, it, vi } from "vitest";
+import { errorLog } from "#test/fixtures/error-log.ts";
 import { type FakeEngineOptions, fakeEngine, publishTiny, TINY, tinyStore } from "#test/fixtures/tiny-model.ts";
 import { BertEdgeError } from "../artifact/error.ts";
 import { memoryStore } from "../storage/memory.ts";
 import type { EmbeddingsOptions } from "./deployment.ts";
 import { embeddings } from "./embedding-routes.ts";
 
-const log = vi.spyOn(console, "error");
-beforeEach(() => void log.mockReset().mockReturnValue(undefined));
+const log = errorLog();
 
 async function tinyEmbeddings(changes: Partial<EmbeddingsOptions<object>> = {}, engine: FakeEngineOptions = {}) {
   const models = await tinyStore();

@@ -1,4 +1,5 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { errorLog } from "#test/fixtures/error-log.ts";
 import {
   backgroundWork,
   type FakeEngineOptions,
@@ -13,8 +14,7 @@ import { type ModelHolderOptions, modelHolder } from "./model-holder.ts";
 
 const REFRESH_MS = 60_000;
 const RETRY_MS = 1_000;
-const log = vi.spyOn(console, "error");
-beforeEach(() => void log.mockReset().mockReturnValue(undefined));
+const log = errorLog();
 afterEach(() => void vi.useRealTimers());
 
 /** Makes a holder of a published model, with a clock that the test controls. */

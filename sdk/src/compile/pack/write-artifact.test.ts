@@ -1,15 +1,11 @@
-import { mkdir, readdir, readFile, rename, symlink, writeFile } from "node:fs/promises";
+import fs, { mkdir, readdir, readFile, symlink, writeFile } from "node:fs/promises";
+import { syncBuiltinESMExports } from "node:module";
 import { join } from "node:path";
 import { describe, expect, it, vi } from "vitest";
 import { bytesOf, measurements, smallFiles, smallManifest, textOf } from "#test/fixtures/small-artifact.ts";
 import { temporaryFolder } from "#test/fixtures/temporary-folder.ts";
 import { openFolder } from "../../storage/folder-artifact.ts";
 import { writeArtifact, writeMeasurements } from "./write-artifact.ts";
-
-vi.mock("node:fs/promises", async (importOriginal) => {
-  const original = await importOriginal<typeof import("node:fs/promises")>();
-  return { ...original, rename: vi.fn(original.rename) };
-});
 
 /** Writes a small artifact whose model file contains `content`. */
 async function write(out: string, content: string): Promise<void> {
@@ -108,9 +104,15 @@ describe("writeArtifact", () => {
     const folder = await temporaryFolder();
     const out = join(folder, "artifact");
     await write(out, "older");
-    const original = vi.mocked(rename).getMockImplementation() as typeof rename;
-    vi.mocked(rename).mockImplementationOnce(original).mockRejectedValueOnce(new Error("the disk is gone"));
+    const { rename } = fs;
+    const failing = vi
+      .spyOn(fs, "rename")
+      .mockImplementationOnce(rename)
+      .mockRejectedValueOnce(new Error("the disk is gone"));
+    syncBuiltinESMExports();
     await expect(write(out, "newer")).rejects.toThrow("the disk is gone");
+    failing.mockRestore();
+    syncBuiltinESMExports();
     expect(await modelOf(out)).toBe("model of older");
     expect(await readdir(folder)).toEqual(["artifact"]);
   });

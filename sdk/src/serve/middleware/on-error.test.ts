@@ -1,12 +1,11 @@
 import { Hono } from "hono";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { describe, expect, it } from "vitest";
+import { errorLog } from "#test/fixtures/error-log.ts";
 import { BertEdgeError } from "../../artifact/error.ts";
 import { errorStatus, type HttpErrorCode } from "../contract/errors.ts";
 import { answerError, throwErrors } from "./on-error.ts";
 
-const log = vi.spyOn(console, "error");
-beforeEach(() => void log.mockReset().mockReturnValue(undefined));
-afterEach(() => void log.mockReset());
+const log = errorLog();
 
 async function answer(error: unknown, path = "/v1/embed") {
   const app = new Hono();
