@@ -138,33 +138,31 @@ async function probeTwice(
 }
 
 function kindOf(found: Tensor, masks: ReturnType<typeof probeMasks>, input: Value): MaskKind {
-  const at = readBroadcast(found, masks.batch, masks.sequence);
-  if (!at) return refused(`the mask has the shape [${found.shape}], which does not fit the scores`);
-  const seen = { shown: [Infinity, -Infinity], hidden: [Infinity, -Infinity] } as Record<
-    "shown" | "hidden",
-    [number, number]
-  >;
+  const scores = readScores(found, masks.batch, masks.sequence);
+  if (!scores) return refused(`the mask has the shape [${found.shape}], which does not fit the scores`);
+  const shown = { min: Infinity, max: -Infinity };
+  const hidden = { min: Infinity, max: -Infinity };
   for (let row = 0; row < masks.batch; row++) {
-    for (let query = 0; query < masks.sequence; query++) {
+    for (let query = 0; query < scores.queries; query++) {
       for (let key = 0; key < masks.sequence; key++) {
-        const range = seen[masks.data[row * masks.sequence + key] === 1 ? "shown" : "hidden"];
-        const score = at(row, query, key);
-        range[0] = Math.min(range[0], score);
-        range[1] = Math.max(range[1], score);
+        const range = masks.data[row * masks.sequence + key] === 1 ? shown : hidden;
+        const score = scores.at(row, query, key);
+        range.min = Math.min(range.min, score);
+        range.max = Math.max(range.max, score);
       }
     }
   }
   const isNumber = found.dtype !== "bool";
-  if (isNumber && seen.shown[0] >= -MAX_VISIBLE && seen.shown[1] <= MAX_VISIBLE) {
-    if (seen.hidden[1] <= MAX_HIDDEN) return { kind: "padding", input, fill: seen.hidden[1], attended: undefined };
-    if (seen.hidden[0] >= -MAX_VISIBLE && seen.hidden[1] <= MAX_VISIBLE) return { kind: "none" };
+  if (isNumber && shown.min >= -MAX_VISIBLE && shown.max <= MAX_VISIBLE) {
+    if (hidden.max <= MAX_HIDDEN) return { kind: "padding", input, fill: hidden.max, attended: undefined };
+    if (hidden.min >= -MAX_VISIBLE && hidden.max <= MAX_VISIBLE) return { kind: "none" };
   }
-  const uniformly = seen.shown[0] === seen.shown[1] && seen.hidden[0] === seen.hidden[1];
-  if (!isNumber && uniformly && seen.shown[0] !== seen.hidden[0]) {
-    return { kind: "padding", input, fill: undefined, attended: seen.shown[0] };
+  const uniformly = shown.min === shown.max && hidden.min === hidden.max;
+  if (!isNumber && uniformly && shown.min !== hidden.min) {
+    return { kind: "padding", input, fill: undefined, attended: shown.min };
   }
   return refused(
-    `the mask does not hide exactly the keys for which ${input.name} is 0 (attended: ${seen.shown.join(" to ")}, masked: ${seen.hidden.join(" to ")})`,
+    `the mask does not hide exactly the keys for which ${input.name} is 0 (attended: ${shown.min} to ${shown.max}, masked: ${hidden.min} to ${hidden.max})`,
   );
 }
 
@@ -189,9 +187,11 @@ function probeMasks(batch: number, sequence: number) {
 }
 
 /**
- * Returns a function that reads an element of a mask as if the mask were broadcast to [batch, heads, queries, keys].
+ * Reads a mask that is broadcast to [batch, heads, queries, keys].
+ *
+ * @returns `queries`: 1 if all queries have the same scores. Undefined if the shape does not fit, or differs by head.
  */
-function readBroadcast(mask: Tensor, batch: number, sequence: number) {
+function readScores(mask: Tensor, batch: number, sequence: number) {
   const [b = 1, h = 1, q = 1, k = 1] = [...Array(Math.max(0, 4 - mask.shape.length)).fill(1), ...mask.shape];
   if (
     mask.shape.length > 4 ||
@@ -203,6 +203,7 @@ function readBroadcast(mask: Tensor, batch: number, sequence: number) {
     return undefined;
   }
   const values = numbersOf(mask);
-  return (row: number, query: number, key: number): number =>
-    values[((b === 1 ? 0 : row) * q + (q === 1 ? 0 : query)) * k + (k === 1 ? 0 : key)] ?? Number.NaN;
+  const at = (row: number, query: number, key: number): number =>
+    values[((b === 1 ? 0 : row) * q + query) * k + (k === 1 ? 0 : key)] ?? Number.NaN;
+  return { queries: q, at };
 }
