@@ -11,10 +11,6 @@ export const EXPORTS = join(import.meta.dirname, "exports");
 export const casesIn = (folder: string): string[] =>
   existsSync(folder) ? readdirSync(folder).filter((name) => existsSync(join(folder, name, "case.json"))) : [];
 
-/** Returns every third case, or all cases if the environment has `CORPUS=all`, as in `npm run test:corpus`. */
-export const sampleOf = (cases: readonly string[]): string[] =>
-  cases.filter((_, i) => process.env["CORPUS"] === "all" || i % 3 === 0);
-
 /**
  * Outputs are normalized hidden states or logits, with magnitudes of a few units. Another order of summation changes
  * float32 results by about 1e-6 (the maximum of all cases is 3e-6). A wrong mask, scale or axis changes them by more

@@ -10,7 +10,6 @@ import { readCheckpoint } from "#sdk/compile/checkpoint/checkpoint.ts";
 import { encoderWeights } from "#sdk/compile/checkpoint/encoder-weights.ts";
 import { prepare } from "#sdk/compile/commands/prepare.ts";
 import { encodeOnnx } from "#sdk/compile/onnx/to-onnx.ts";
-import { calibrationTexts } from "#sdk/compile/quantize/calibration/calibration-texts.ts";
 import { engineOnThisMachine } from "#sdk/local/engines.ts";
 import { type Engine, oneModel, type TokenIds } from "#sdk/runtime/engine/engine.ts";
 import { ortNodeEngine } from "#sdk/runtime/engine/ort-node/index.ts";
@@ -21,9 +20,6 @@ import { fusedGraph } from "../fixtures/fused-graph.ts";
 import { type GoldenCase, readGolden } from "../fixtures/golden.ts";
 import { defaultModel, preparedDefault } from "../fixtures/prepared-default.ts";
 import { describeShared } from "../fixtures/shared.ts";
-
-/** A quarter of the built-in calibration texts. */
-const CALIBRATION_TEXTS = 100;
 
 /**
  * Minimum cosine of float32 vectors. It is below 1 because the vectors in golden.json are rounded to six decimals, and
@@ -48,9 +44,7 @@ describeShared("models/all-MiniLM-L6-v2", "all-MiniLM-L6-v2", (folder) => {
 
   testGolden(folder, async () => {
     const out = join(temporary, "artifact");
-    // Use only some of the texts, because each calibration text takes 0.1 s here. The default model is prepared with
-    // all of them.
-    await prepare({ model: folder, out, name: "golden", calibration: calibrationTexts.slice(0, CALIBRATION_TEXTS) });
+    await prepare({ model: folder, out, name: "golden" });
     return out;
   });
 });

@@ -92,7 +92,7 @@ export function quantizeWeight(
     return errorOf(i, output);
   };
   if (statistics && rounding.gptq) roundInOrder(gptqFactors(statistics), outputs, round);
-  else for (let at = 0; at < weights.length; at++) round(Math.floor(at / outputs), at % outputs, 0);
+  else for (let i = 0; i < inputs; i++) for (let output = 0; output < outputs; output++) round(i, output, 0);
 
   const meanError = ({ sum, tokens }: ActivationStatistics, output: number): number => {
     let total = 0;
