@@ -102,6 +102,17 @@ describe("a safetensors file", () => {
   });
 });
 
+describe("writeSafetensors", () => {
+  it.each([
+    ["named like the metadata", "__metadata__", 8],
+    ["with fewer bytes than its shape needs", "a", 7],
+    ["with more bytes than its shape needs", "a", 9],
+  ])("refuses a tensor %s", (_, name, bytes) => {
+    const write = () => writeSafetensors([[name, { dtype: "F32", shape: [2], data: new Uint8Array(bytes) }]]);
+    expect(write).toThrow(RangeError);
+  });
+});
+
 describe("readSafetensors", () => {
   it.each<[string, Uint8Array, string]>([
     ["an empty file", new Uint8Array(), "it is shorter than its header"],

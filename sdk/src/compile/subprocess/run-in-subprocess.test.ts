@@ -1,5 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { existsSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -12,6 +13,7 @@ const OPTIONS: SubprocessOptions = { failure: "parity_failed", what: "Nothing ca
 
 /** A module with the functions that the tests call. The subprocess imports it without vitest. */
 const FUNCTIONS = `
+  import { writeFileSync } from "node:fs";
   import { BertEdgeError } from ${JSON.stringify(new URL("../../artifact/error.ts", import.meta.url).href)};
   export const echo = async (...args) => args;
   export const figures = () => ({ nan: NaN, up: Infinity, none: undefined, bytes: Uint8Array.of(1, 2) });
@@ -23,6 +25,7 @@ const FUNCTIONS = `
   export const crash = () => process.kill(process.pid, "SIGSEGV");
   export const leave = (words) => { console.error(words); process.exit(3); };
   export const hang = () => { console.error(process.pid); return new Promise((done) => setTimeout(done, 60_000)); };
+  export const hangAfter = (path) => { writeFileSync(path, ""); return hang(); };
   export const constant = 1;`;
 
 async function functionsFile(content = FUNCTIONS): Promise<string> {
@@ -109,9 +112,12 @@ describe("runInSubprocess", () => {
 
   it("kills the subprocess when the signal aborts, and starts no other", async () => {
     const abort = new AbortController();
-    const call = { module: await functionsFile(), name: "hang", args: [] };
+    const running = join(await temporaryFolder(), "running");
+    const call = { module: await functionsFile(), name: "hangAfter", args: [running] };
     const work = runInSubprocess(call, { ...OPTIONS, signal: abort.signal });
-    setTimeout(() => abort.abort(new Error("enough")), 300);
+    work.catch(() => {});
+    await expect.poll(() => existsSync(running), { timeout: 5000 }).toBe(true);
+    abort.abort(new Error("enough"));
     await expect(work).rejects.toMatchObject({ code: "aborted", cause: { message: "enough" } });
     await expect(runInSubprocess(call, { ...OPTIONS, signal: abort.signal })).rejects.toMatchObject({
       code: "aborted",

@@ -9,8 +9,10 @@ import { MODEL } from "../constants/memory.ts";
 import { wasmEngine } from "../index.ts";
 import { readModelFile } from "../load/model-file.ts";
 import { parseProgram } from "../load/parse-program.ts";
+import type { CheckedProgram } from "./checked-program.ts";
 import { instantiate } from "./kernels.ts";
 import { pagesFor } from "./memory-map.ts";
+import type { ProgramValue } from "./program.ts";
 import { createSession } from "./session.ts";
 
 /** Length of the longest sequence. A new session does not have enough memory for it and must grow. */
@@ -65,6 +67,19 @@ describe("a session that refuses a request stays as it was", () => {
   });
 });
 
+it("a session refuses to pool an output if its width is no multiple of four, as the pooling kernels need", async () => {
+  let width = 0;
+  const { session } = open(MODEL + bytes.length, 2 ** 16, ({ values, output, ...program }) => {
+    const value = values[output] as ProgramValue;
+    width = value.width + 1;
+    return { ...program, output, values: values.with(output, { ...value, width }) };
+  });
+  await expect(session.run(short, { pooling: "mean", normalize: true })).rejects.toMatchObject({
+    code: "model_invalid",
+    message: `The model's output is ${width} numbers wide and cannot be pooled.`,
+  });
+});
+
 it("a session grows once for its longest text", async () => {
   const session = await load();
   const atFirst = session.memoryBytes() ?? 0;
@@ -77,11 +92,11 @@ it("a session grows once for its longest text", async () => {
 });
 
 /** Opens a session in a memory of at most `maximum` pages. */
-function open(end: number, maximum: number) {
+function open(end: number, maximum: number, change = (program: CheckedProgram) => program) {
   const memory = new WebAssembly.Memory({ initial: pagesFor(end), maximum });
   new Uint8Array(memory.buffer, MODEL).set(bytes);
-  const file = readModelFile(new Uint8Array(memory.buffer, MODEL, bytes.length));
-  return { session: createSession(memory, instantiate(simd, memory), parseProgram(file), bytes.length), memory };
+  const program = change(parseProgram(readModelFile(new Uint8Array(memory.buffer, MODEL, bytes.length))));
+  return { session: createSession(memory, instantiate(simd, memory), program, bytes.length), memory };
 }
 
 describe("a request of several batches", () => {

@@ -1,0 +1,29 @@
+import { globSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+
+const root = join(import.meta.dirname, "../..");
+const TOP_LEVEL = ["sdk", "functions", "infra", "models", "test", "bench", "docs"];
+
+const files = globSync(["*.*", ...TOP_LEVEL.map((folder) => `${folder}/**/*.*`)], {
+  cwd: root,
+  exclude: ["sdk/node_modules", "sdk/dist"],
+}).map((path) => `/${path}`);
+const documents = globSync(["*.md", "docs/**/*.md", "sdk/*.md"], { cwd: root });
+
+/** Paths that the documents name although a user's project, a command or a store makes them. */
+const MADE = /^(dist|out|artifact|my-model|blobs)\//;
+
+it.each(documents.filter((path) => path !== "CHANGELOG.md"))("names only files and folders that exist: %s", (path) => {
+  const text = readFileSync(join(root, path), "utf8");
+  // Paths of files, and of folders with "/" at the end. Documents may leave out the first folders.
+  const named = [...text.matchAll(/`([\w.-]+\/[\w./-]*?(?:\/|\.(?:ts|json|md|yml|toml|wasm)))`/g)].map(
+    ([, path = ""]) => path,
+  );
+  const missing = named.filter(
+    (name) =>
+      !MADE.test(name) &&
+      !files.some((file) => (name.endsWith("/") ? file.includes(`/${name}`) : file.endsWith(`/${name}`))),
+  );
+  expect(missing).toEqual([]);
+});
