@@ -5,7 +5,8 @@
  *     npm run bench:quantize -- <model.onnx or folder> [--tokenizer <folder> [--sts <tsv>]] [--json]
  *
  * - A Hugging Face folder is converted to a float32 ONNX file for Python.
- * - Seconds and memory are medians. Each is followed by the median of its ratio to Python's default in the same round.
+ * - Seconds and memory are medians over the rounds. A ratio follows each of them: for every round, the row's result is
+ *   divided by the result of Python's default, and the ratio is the median.
  * - Cosines compare the quantized model's vectors with those of the float32 model. The inputs are texts if there is a
  *   tokenizer, and random tokens if not.
  * - Milliseconds are the time of one text on onnxruntime-node with one thread, followed by the speedup over float32.
@@ -95,7 +96,7 @@ function failureOf(error: unknown): Failure {
 
 /**
  * Runs the function of a module in ./quantize in a subprocess. This process must not load models, because Linux would
- * add its memory to the peak memory that `runTool` measures.
+ * add the memory of this process to the peak memory that `runTool` measures.
  */
 function subprocess<T>(name: "stage" | "score" | "time", args: readonly unknown[]): Promise<T> {
   const module = new URL(`./quantize/${name}.ts`, import.meta.url).href;

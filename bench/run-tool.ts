@@ -30,8 +30,8 @@ export const bertEdge = (name: string): string[] => [
 export const python = (script: string): string[] => ["python3", "-B", join(import.meta.dirname, script)];
 
 /**
- * Runs a command that prints a JSON object with `peakRssMB` at the end of its output. Linux also counts the memory that
- * this process uses when it starts the command, so callers must load models in subprocesses.
+ * Runs a command that prints a JSON object with `peakRssMB` at the end of its output. On Linux, `peakRssMB` includes
+ * the memory that this process uses when it starts the command. Callers must therefore load models in subprocesses.
  */
 export async function runTool(command: readonly string[], args: readonly string[]): Promise<Run | Failure> {
   const [program = "", ...first] = command;

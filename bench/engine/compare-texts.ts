@@ -50,8 +50,8 @@ export const compareTexts =
   };
 
 /**
- * Makes token ids that are spread over the vocabulary. The choice of ids does not change the computation, but the
- * embeddings of repeated ids would stay in the caches.
+ * Makes token ids that are spread over the vocabulary. If ids were repeated, their embeddings would stay in the caches,
+ * and the measured times would be too short.
  */
 const text = (length: number, index: number, vocabulary: number): TokenIds =>
   Int32Array.from({ length }, (_, i) => ((i + index) * 7919 + length) % vocabulary);

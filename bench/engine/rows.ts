@@ -6,7 +6,7 @@ import type { Measured } from "./measured.ts";
 import { coldStart } from "./workerd/cold-start.ts";
 import { memoryInUse } from "./workerd/memory-in-use.ts";
 
-/** The limit for a figure: at least or at most a number. `aim` is a stricter goal. */
+/** The limit for a figure: a minimum (`least`) or a maximum (`most`). `aim` is a stricter goal. */
 export type Asked = ({ readonly least: number } | { readonly most: number }) & { readonly aim?: number };
 
 /** A measurement of our engine, and the limit for its figure. */
@@ -23,7 +23,7 @@ export interface Row {
 /** Memory limit of Cloudflare's isolates. */
 const ISOLATE_MB = 128;
 
-/** Lengths of 32 texts from 8 to 256 tokens: evenly spread, in mixed order. */
+/** Tokens in each of 32 texts: 8, 16, … 256, in mixed order. */
 const mixed = Array.from({ length: 32 }, (_, i) => 8 * (1 + ((11 * i) % 32)));
 
 const faster = { unit: "times as fast", over: "rival", model: "given" } as const;

@@ -9,7 +9,7 @@ const WARM_UP_MS = 1000;
 /** Minimum time of a sample, so that the clock is precise enough. */
 const SAMPLE_MS = 30;
 
-/** Rivals that take at least this many times as long as the fastest rival are not timed in the rounds. */
+/** A rival is not timed in the rounds if it takes at least 1.5 times as long as the fastest rival. */
 const MAX_SLOWDOWN = 1.5;
 
 /** One of the implementations that are compared. */
@@ -27,8 +27,8 @@ export interface Times {
 }
 
 /**
- * Returns the CPU time of this process. Only one thread is busy, so CPU time measures its work, without the time that
- * other programs on the machine take.
+ * Returns the CPU time of this process. Only one thread of this process is busy, so its CPU time is the time of its
+ * work. Time that other programs on the machine take is not included.
  */
 function milliseconds(): number {
   const { user, system } = process.cpuUsage();

@@ -56,8 +56,8 @@ export async function openSubject(folder: string): Promise<Subject> {
 }
 
 /**
- * Encodes a program for the maximum length that the position table allows. The files of sentence-transformers often set
- * a smaller maximum, which does not apply here.
+ * Encodes a program for the maximum length that the position table allows. Models of sentence-transformers often set a
+ * smaller maximum. It is ignored here, because one row measures texts of 512 tokens.
  */
 const packed = ({ config }: TextModel, graph: Graph): Promise<File> =>
   encodeProgram(graph, { maxTokens: maxTokensOf(config), vocabulary: config.vocabularySize });

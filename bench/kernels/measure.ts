@@ -16,14 +16,14 @@ interface Timing {
   readonly ofPeak: number | undefined;
 }
 
-/** The calls of a kernel with one shape. */
+/** The measurements of a kernel for one shape. */
 export interface KernelRow {
   readonly kernel: KernelName;
   readonly shape: object;
   /** Number of calls in one forward pass. */
   readonly times: number;
   readonly unit: KernelCase<unknown>["unit"];
-  /** Number of multiply–adds, or of written numbers, in one call. `unit` tells which. */
+  /** Work of one call: a count of multiply–adds or of the numbers that the kernel writes. `unit` tells which. */
   readonly work: number;
   readonly timings: Readonly<Record<Build, Timing>>;
 }

@@ -27,8 +27,8 @@ const PYTHON_PARTS = "import onnx, onnxruntime.quantization";
 export const hasPython = (): boolean => spawnSync("python3", ["-c", PYTHON_PARTS]).status === 0;
 
 /**
- * Rows that run bert-edge. They skip the measurement of parity, because Python's tool does not measure it. Only
- * int8-static measures parity, because it chooses the ranges of activations by parity.
+ * Returns the rows that run bert-edge. They do not measure parity, because Python's tool does not measure parity. The
+ * exception is int8-static, which needs parity to choose the ranges of activations.
  */
 export function bertEdgeRows({ source, tokenizer }: Subject): Row[] {
   const row = (title: string, mode: string, ...options: string[]): Row => ({

@@ -25,7 +25,7 @@ export interface Score extends Pick<Parity, "meanCosine" | "minCosine"> {
 export interface ScoreTask {
   readonly original: string;
   readonly file: string;
-  /** Folder of tokenizer.json. Without it, the files are compared on random tokens. */
+  /** Folder of tokenizer.json. Without a tokenizer, the files are compared on random tokens. */
   readonly tokenizer?: string;
   /** File with sentence pairs in the format of STS-B. It can only be used with a tokenizer. */
   readonly sts?: string;

@@ -13,8 +13,8 @@ import { decodeModel } from "#sdk/compile/proto/decode-model.ts";
 export async function stage(source: string, folder: string): Promise<string> {
   const { graph, envelope } = await readModelSource(source);
   if ((await stat(source)).isDirectory()) {
-    // Python's tool quantizes only MatMuls with constant weights. In this graph, Transpose nodes still change the
-    // weights; exporters fold these nodes.
+    // Python's tool quantizes only MatMuls with constant weights. In this graph, Transpose nodes stand between the
+    // weights and the MatMuls. Fold them, as exporters do.
     await foldConstants(graph);
     const path = join(folder, "float32.onnx");
     await writeOnnx(path, graph, envelope);

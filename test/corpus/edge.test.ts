@@ -16,9 +16,9 @@ import { cosine } from "#sdk/runtime/tasks/sentence-vector.ts";
 import { describeShared } from "../fixtures/shared.ts";
 import { casesIn, EXPORTS } from "./exported-model.ts";
 
-/** Limit for vectors of 32 random channels after two layers. The lowest measured cosine is 0.9998. */
+/** Minimum cosine of vectors with 32 random channels, after two layers. The lowest measured cosine is 0.9998. */
 const MIN_COSINE = 0.9995;
-/** Limit for vectors of 16 channels with larger weights. The lowest measured cosine is 0.9993. */
+/** Minimum cosine of vectors with 16 channels, in models with larger weights. The lowest measured cosine is 0.9993. */
 const MIN_COSINE_16 = 0.999;
 const MAX_TOKENS = 12;
 
@@ -38,7 +38,7 @@ const refused: readonly (readonly [RegExp, RegExp])[] = [
   [/-fp16-/, /half precision/],
   [/masked-lm|fill-mask|token-cls/, /an output logits with a shape other than/],
   [/-bert-qa-/, /none of the outputs/],
-  [/deberta-(v2|eager)/, /no embedding table with \d+ rows, the max_position_embeddings/],
+  [/deberta-(v2|eager)/, /no embedding table with \d+ rows \(max_position_embeddings/],
   [/-nomask-/, /no input attention_mask/],
   [/mobilebert-eager-l17/, /of unknown shape/],
 ];

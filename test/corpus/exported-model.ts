@@ -46,8 +46,8 @@ function float16Unit(outputs: Tensors): number {
 }
 
 /**
- * Fused operators, each with the operator that is fused where the first one does not apply. If a claim accepts any
- * count of the first operator, it also accepts any count of the second.
+ * Fused operators, and for each one its substitute: the operator that is used where the fused operator does not apply.
+ * If a claim accepts any count of an operator, it also accepts any count of the substitute.
  */
 const substitutes: Readonly<Record<string, string>> = {
   EmbedLayerNormalization: "LayerNormalization",

@@ -25,18 +25,22 @@ interface Limits {
 
 /**
  * Limits for float32 models that are converted to float16 (10-bit mantissa, two layers). The worst cases are
- * t213-electra-seq-cls-eager-l17 (cosine 0.999 997, of two logits) and t213-bert-l12-sdpa-dyn (difference 0.0028). A
- * wrong mask, or a wrong mean or variance in a layer normalization, causes a difference of 0.1.
+ * t213-electra-seq-cls-eager-l17 (cosine 0.999 997; it has only two logits) and t213-bert-l12-sdpa-dyn (difference
+ * 0.0028). A wrong mask, or a wrong mean or variance in a layer normalization, causes a difference of 0.1.
  */
 const HALF: Limits = { cosine: 0.999_99, difference: 0.005 };
 
-/** Limits for the repository's exports, 16 or 32 numbers wide. The worst is bert-classifier-tf2onnx13 (difference 0.0091). */
+/**
+ * Limits for the repository's exports, whose hidden states have only 16 or 32 channels. The worst case is
+ * bert-classifier-tf2onnx13 (difference 0.0091).
+ */
 const NARROW: Limits = { ...HALF, difference: 0.012 };
 
 /**
- * Limits for int8 models. There, a rounding difference before a quantization can grow to 1/255 of the quantized range.
- * The worst cases are q-bert-qdq-matmul-pc-l17 (cosine 0.999 65) and q-bert-qdq-matmul-l17 (difference 0.042). In both
- * cases the graph is unfused, and its embeddings cause the difference.
+ * Limits for int8 models. A small rounding difference can make a quantization round to another integer. The difference
+ * is then 1/255 of the quantized range. The worst cases are q-bert-qdq-matmul-pc-l17 (cosine 0.999 65) and
+ * q-bert-qdq-matmul-l17 (difference 0.042). In both cases the graph is unfused, and its embeddings cause the
+ * difference.
  */
 const QUANTIZED: Limits = { cosine: 0.9995, difference: 0.06 };
 
@@ -63,8 +67,8 @@ const maskOf = (feeds: Tensors): [string, ort.Tensor] | undefined =>
   Object.entries(feeds).find(([name]) => name.includes("mask"));
 
 /**
- * Returns the same texts three times, with different masks. Over the three masks, each row has only padding once, right
- * padding once, and left padding once.
+ * Returns the same texts three times, with different masks. Each row has right padding in one of the masks, left
+ * padding in another, and nothing but padding in the third.
  */
 function padded(feeds: Tensors): Tensors[] {
   const [name, mask] = maskOf(feeds) ?? [];
@@ -87,8 +91,9 @@ const addsMask = (graph: Graph): boolean =>
   );
 
 /**
- * Selects attended tokens for the comparison. The results of a row without tokens are never used, and they differ: the
- * mask value in float32 is so large that all scores become equal, but the mask value in float16 is not.
+ * Selects attended tokens for the comparison. Rows that are only padding would differ: the mask value of float32 is so
+ * large that all scores become equal, but the mask value of float16 is smaller. The results of such rows are never
+ * used.
  */
 const attended =
   (feeds: readonly Tensors[]): Counts =>

@@ -165,7 +165,7 @@ describe("a model with wrong shapes", () => {
 describe("a model with external data", () => {
   const SECRET = "what nobody may read";
 
-  /** Places where a model keeps tensors. */
+  /** Functions that add a tensor to a model, by the place where they add it. */
   const places: Readonly<Record<string, (model: ModelProto, tensor: TensorProto) => void>> = {
     "an initializer": ({ graph }, tensor) => graph?.initializer.push(tensor),
     "an attribute": ({ graph }, tensor) => {

@@ -33,8 +33,8 @@ const TOLERANCE = 1e-4;
 const BATCHES = 4;
 
 /**
- * Operators that include the work of another operator. Where a fusion to the other operator is expected, they count
- * too.
+ * For some operators, the larger operators that include their work. Where the smaller operator is expected, the larger
+ * operators count too.
  */
 const subsumedBy: Readonly<Record<string, readonly string[]>> = {
   LayerNormalization: ["SkipLayerNormalization", "EmbedLayerNormalization"],
@@ -61,8 +61,9 @@ const neverRun: Readonly<Record<string, string>> = {
 };
 
 /**
- * Smallest dimension and exclusive maximum of random integers. The pairs are tried in turn until a graph runs, because
- * tables in some of the files have few rows.
+ * Settings for random inputs: `smallest` is the smallest dimension, and random integers are less than `below`. The
+ * settings are tried in order until the graph runs. Some files need small integers, because their lookup tables have
+ * few rows.
  */
 const attempts = [
   { smallest: 3, below: 8 },
@@ -82,7 +83,7 @@ async function firstRun(path: string, { graph }: ModelProto): Promise<Run | unde
     const random = randomNumbers(20_261_121);
     const sizes = new Map<string, number>();
     const sizeOf = (name: string) => {
-      // Give every dimension another size, so that two dimensions cannot be confused.
+      // Give every dimension a different size, so that the test fails if two dimensions are confused.
       if (!sizes.has(name)) sizes.set(name, smallest === 1 ? 1 : smallest + sizes.size);
       return sizes.get(name) as number;
     };

@@ -16,9 +16,9 @@ import { countOperators } from "../oracles/rewritten.ts";
 import { largestOutputDifference, rewritings, runModel } from "../oracles/run-model.ts";
 
 /**
- * Outputs are normalized hidden states of a few units. Another order of summation changes them by 1.4e-6 at most. A
- * quantized activation that rounds the other way changes them by 7e-3, so this tolerance finds it. (Such a rounding
- * occurs in onnxruntime's own optimization of qat-bert-pt-eager-l17.)
+ * Outputs are normalized hidden states of a few units. Another order of summation changes them by 1.4e-6 at most. If
+ * one quantized activation rounds the other way, outputs change by 7e-3, and the test fails. (onnxruntime's own
+ * optimization of qat-bert-pt-eager-l17 has such a rounding.)
  */
 const TOLERANCE = 1e-5;
 
@@ -85,7 +85,9 @@ const matrix = ({ shape: [rows = 0, columns = 0] }: Tensor, numbers: readonly nu
   at: (row, column) => numbers[row * columns + column] as number,
 });
 
-/** Returns the integer weight matrices of a graph. Float weight matrices are quantized as ONNX defines it. */
+/**
+ * Returns the integer weight matrices of a graph. Quantizes its float weight matrices, as ONNX defines QuantizeLinear.
+ */
 function weightsOf(graph: Graph): Matrix[] {
   const isWeight = ({ constant, users }: Value, types: readonly string[]) =>
     constant?.shape.length === 2 && types.includes(constant.dtype) && ![...users].some((user) => user.is("Gather"));

@@ -9,15 +9,15 @@ import { roundedToHalf } from "./rounded-to-half.ts";
 import { runGraph } from "./run-graph.ts";
 import { rewritings, runModel, type Tensors } from "./run-model.ts";
 
-/** Differences of an fp16 model from the original. */
+/** Compares one output of an fp16 model with the same output of the original model. */
 interface Distance {
-  /** Minimum cosine over all outputs of all runs. */
+  /** Cosine between the two outputs. */
   readonly cosine: number;
-  /** Maximum difference of two elements, relative to the largest element of the output. */
+  /** Largest difference of two elements at the same index, divided by the largest magnitude in the original. */
   readonly difference: number;
 }
 
-/** Selects the elements of an output to compare, by run, row and token. Default: all. */
+/** Returns true if the elements of this token are compared. Default: true for every token. */
 export type Counts = (run: number, row: number, token: number) => boolean;
 
 /**
@@ -26,6 +26,7 @@ export type Counts = (run: number, row: number, token: number) => boolean;
  *
  * @param feeds inputs for both graphs. The fp16 graph runs with and without onnxruntime's optimizations, and once more
  * with all values rounded to float16.
+ * @returns the fp16 graph, and the minimum cosine and maximum difference over all outputs of all runs
  */
 export async function halved(graph: Graph, feeds: readonly Tensors[], counts: Counts = () => true) {
   const half = toFp16(graph);

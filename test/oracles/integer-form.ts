@@ -7,8 +7,8 @@ import { Sketch } from "../fixtures/sketch.ts";
 import { countOperators, expectSame, type Options, only } from "./rewritten.ts";
 
 /**
- * Applies `integerMatMuls` to a copy of a sketch. Expects a valid graph that computes the same results, and expects
- * that the sketch itself does not change.
+ * Applies `integerMatMuls` to a sketch. Expects the new graph to be valid and to compute the same results. Expects the
+ * graph of the sketch to stay unchanged.
  */
 export async function integerForm(
   draw: (sketch: Sketch) => void,

@@ -1,6 +1,6 @@
 import { numbersOf, type Tensor, tensor } from "#sdk/compile/graph/tensor.ts";
 
-/** nomic-ai's code pads the rows of feed-forward weights to a multiple of this. */
+/** nomic-ai's code pads the intermediate size of feed-forward weights to a multiple of this number. */
 const MULTIPLE = 256;
 
 const renamed: readonly (readonly [RegExp, string])[] = [
@@ -14,7 +14,10 @@ const renamed: readonly (readonly [RegExp, string])[] = [
   [/post_mlp_layernorm/, "norm2"],
 ];
 
-/** Converts a NomicBERT checkpoint from transformers' format to nomic-ai's: other names, packed and zero-padded weights. */
+/**
+ * Converts a NomicBERT checkpoint from transformers' format to nomic-ai's. Renames the tensors, stacks the weights of
+ * queries, keys and values, and pads the feed-forward weights with zeros.
+ */
 export function originalNomic(weights: ReadonlyMap<string, Tensor>): Map<string, Tensor> {
   const original = new Map<string, Tensor>();
   for (const [name, value] of weights) {

@@ -6,13 +6,13 @@ import type { Tensors } from "./run-model.ts";
 
 export interface FeedOptions {
   readonly random: () => number;
-  /** Returns the size for a dynamic dimension, by name. */
+  /** Returns the size to use for the dynamic dimension with this name. Unnamed dimensions have names like `ids.0`. */
   readonly sizeOf: (name: string) => number;
   /** Exclusive maximum of random integers. */
   readonly below: number;
 }
 
-/** Draws random values for every required input, with its declared type and shape. */
+/** Draws a random tensor for every required input, with the declared type and shape of the input. */
 export function randomFeeds(graph: GraphProto, options: FeedOptions): Tensors {
   const initialized = new Set(graph.initializer.map(({ name }) => name));
   const required = graph.input.filter(({ name }) => !initialized.has(name));

@@ -41,7 +41,7 @@ export interface Rewritten {
   readonly trace: Trace;
   readonly nodesBefore: number;
   readonly counts: Readonly<Record<string, number>>;
-  /** Returns the reasons why a pattern did not apply, each with the name of the node. */
+  /** Returns why a pattern did not apply, as a list of `node: reason`. */
   readonly why: (pattern: string) => string[];
 }
 

@@ -7,9 +7,9 @@ import { inferShapes } from "#sdk/compile/shapes/infer-shapes.ts";
 import { CAST } from "../fixtures/sketch.ts";
 
 /**
- * Converts an fp16 graph to a float32 graph that computes the same results as a GPU: operators compute in float32, and
- * their float16 outputs are rounded. onnxruntime's CPU build would hide overflows: it runs operators without a float16
- * kernel in float32, and removes the casts between two such operators.
+ * Converts an fp16 graph to a float32 graph that computes the same results as a GPU. Operators compute in float32, and
+ * each float16 output is rounded to float16. Without this conversion, onnxruntime's CPU build would hide overflows: it
+ * runs operators without a float16 kernel in float32, and removes the casts between two such operators.
  */
 export function roundedToHalf(half: Graph): Graph {
   const graph = copyGraph(half);
@@ -39,7 +39,7 @@ export function roundedToHalf(half: Graph): Graph {
   return graph;
 }
 
-/** Inserts the rounding of an output between a node and its readers. */
+/** Rounds a node's output to float16 before it is read. Returns the rounded value, which all readers then use. */
 function round(graph: Graph, node: Node, output: Value): Value {
   const readers = [...output.users];
   const returned = graph.outputs.filter(({ value }) => value === output);

@@ -36,7 +36,7 @@ export async function runModel(
   }
 }
 
-/** Optimizes a model. Returns its graph, its file and the trace of the rules. */
+/** Fuses the operators of a model. Returns the fused graph, the encoded file and the trace of the rules. */
 export async function optimized(
   model: ModelProto,
 ): Promise<{ graph: Graph; trace: Trace; bytes: Uint8Array<ArrayBuffer> }> {

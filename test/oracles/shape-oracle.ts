@@ -24,8 +24,8 @@ export interface Findings {
 }
 
 /**
- * Several sizes for each dynamic dimension, including a batch of 1, so that a dynamic dimension that is inferred as a
- * constant is found.
+ * Several sizes for each dynamic dimension, including a batch of 1. They reveal a dynamic dimension that is wrongly
+ * inferred as a constant.
  */
 const SIZES: readonly Sizes[] = [
   { b: 2, s: 5 },

@@ -66,7 +66,7 @@ const keyOf = ({ path, name }: { path: string; name: string }): Declaration => `
 const typeText = (text: string): string => text.replace(/"[^"]*"|typeof [\w.]+|\b(?:Pick|Omit)<\w+/g, "");
 
 /**
- * Lists the types that an entry's public declarations mention, but that cannot be imported from it.
+ * Lists types that occur in an entry's public declarations, but cannot be imported from that entry.
  *
  * @returns `Name (in Declaration)`
  */

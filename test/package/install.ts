@@ -19,10 +19,10 @@ export async function packSdk(destination: string): Promise<string> {
 }
 
 /**
- * Makes an empty project with the packed SDK in its node_modules. Needs no network: dependencies are links to those of
- * the repository.
+ * Makes an empty project with the packed SDK in its node_modules. Needs no network: the SDK's dependencies are links to
+ * the packages in this repository.
  *
- * @param peers also link the packages that are optional for users, and those that examples import
+ * @param peers whether to link optional packages as well, and the packages that examples import
  */
 export async function installedProject({ peers }: { peers: boolean }): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), "bert-edge-package-"));

@@ -7,8 +7,8 @@ export const CRASHING = 42;
 
 export interface CrashOutcomes {
   /**
-   * Outcomes of five concurrent requests, of which the second and the fourth crash a worker: "computed" or an error
-   * code.
+   * Outcome of each of five concurrent requests: "computed" or an error code. The second and the fourth request crash a
+   * worker.
    */
   readonly meanwhile: readonly string[];
   readonly afterwards: readonly string[];

@@ -22,7 +22,10 @@ interface Runtime {
   readonly agent: string;
   /** Possible names of the runtime's program. One of them must be installed. */
   readonly programs?: readonly string[];
-  /** False for Node, whose worker threads have tests of their own, and for workerd. */
+  /**
+   * Whether to test the pool of Web Workers. False for workerd, which has none, and for Node, whose pool has other
+   * tests.
+   */
   readonly hasWebWorkers: boolean;
   run(program: string, folder: string, expression: string): Promise<unknown>;
 }

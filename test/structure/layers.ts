@@ -1,6 +1,6 @@
 /**
  * The rooms (folders) of `sdk/src`, from the lowest to the highest. A file may import from its own room and from lower
- * rooms, never from a higher one. A file belongs to the room with the longest name that its path starts with.
+ * rooms, never from a higher one. If a file's path starts with several of these names, the longest name is its room.
  */
 export const layers: readonly string[] = [
   "artifact",
@@ -35,7 +35,7 @@ export const layers: readonly string[] = [
   "cli",
 ];
 
-/** Rooms with a shorter list of rooms from which they may import. */
+/** Rooms that may import only from the listed rooms, not from all lower rooms. */
 export const narrower: Readonly<Record<string, readonly string[]>> = {
   // Browsers load the client, so it shares only types with the server.
   client: ["serve/contract"],

@@ -16,7 +16,7 @@ export function backwardImports(files: readonly SourceFile[]): string[] {
     const isNarrow = own in narrower && own !== other && !narrower[own]?.includes(other);
     const areStrangers = strangers.some(([room, apart]) => isIn(from, room) && isIn(to, apart));
     if (layers.indexOf(other) <= layers.indexOf(own) && !isNarrow && !areStrangers) return undefined;
-    return `${from} imports ${to}: ${own || "the root"} must not know ${other || "the root"}`;
+    return `${from} imports ${to}: ${own || "the root"} must not import ${other || "the root"}`;
   });
 }
 
@@ -30,8 +30,8 @@ export function misplacedBuiltIns(files: readonly SourceFile[]): string[] {
 }
 
 /**
- * Lists circles of files that import each other, including type imports: the strongly connected components (Tarjan,
- * 1972).
+ * Lists groups of files that import each other in a circle. Type imports count too. The groups are the strongly
+ * connected components of the import graph (Tarjan, 1972).
  */
 export function circles(files: readonly SourceFile[]): string[] {
   const byPath = new Map(files.map((file) => [file.path, file]));

@@ -15,7 +15,7 @@ interface SurfaceOptions {
   limits: Limits;
 }
 
-/** Makes a new app under test. */
+/** Opens a new app with these options. Returns the function that answers its requests. */
 export type OpenSurface = (options: SurfaceOptions) => (request: Request) => Promise<Response>;
 
 const KEY = "the-key";

@@ -7,16 +7,16 @@ import { seeded } from "../fixtures/seeded.ts";
 
 interface Damage {
   readonly vocabulary: number;
-  /** An added token of the tokenizer. */
+  /** One of the added tokens in tokenizer.json. It is part of every encoded text. */
   readonly added: string;
-  /** Maximum number of bytes that are changed anywhere in the file. */
+  /** Maximum number of changed bytes, if the changes are anywhere in the file. */
   readonly changes: number;
-  /** Length of the file's beginning, in which up to four bytes are changed. */
+  /** Number of bytes at the start of the file. About half of the damaged files differ only there, in 1 to 4 bytes. */
   readonly headerBytes: number;
   readonly maxTokens: number;
 }
 
-/** Tests that damaged files either are refused, or give token ids below the vocabulary size. */
+/** Tests that a damaged file is either refused, or gives only token ids below the vocabulary size. */
 export function testDamage(
   file: Uint8Array<ArrayBuffer>,
   { vocabulary, added, changes, headerBytes, maxTokens }: Damage,
@@ -57,7 +57,7 @@ export function testDamage(
 const LONG_TEXT = 250_000;
 const MAX_CPU_MS = 2_000;
 
-/** Tests that long texts are encoded quickly. Each text repeats one of the units. */
+/** Tests that long texts are encoded quickly. Each text repeats one of `units`. */
 export function testLongTexts({ encode }: Tokenizer, units: readonly string[]): void {
   it("encodes long texts in time that is nearly linear in their length", () => {
     for (const unit of units) {

@@ -14,11 +14,11 @@ const contentType = "application/octet-stream";
 
 export interface ReadableUnderTest {
   store: ObjectStore;
-  /** Puts an object into the store under test. A read-only store is filled in another way. */
+  /** Puts an object into the store under test. If the store is read-only, `put` writes where the store reads. */
   put(key: string, bytes: Uint8Array<ArrayBuffer>): Promise<void>;
 }
 
-/** Keys like those of publishing, with characters that URLs or file systems may treat specially. */
+/** Parts of random keys. Some characters have a special meaning in URLs or file systems. */
 const keyPart = fc.string({ unit: fc.constantFrom(..."abcXYZ019._-+ %&='()*!~üß"), minLength: 1, maxLength: 12 });
 const storedKey = fc
   .array(
@@ -27,7 +27,7 @@ const storedKey = fc
   )
   .map((parts) => `property/${parts.join("/")}/object`);
 
-/** Tests that every store for reading models must pass. `make` returns an empty store. */
+/** Defines the tests that every store must pass. `make` returns an empty store. */
 export function testStore(name: string, make: () => Promise<ReadableUnderTest>): void {
   describe(`${name} as a store`, () => {
     let store: ObjectStore;
@@ -121,7 +121,7 @@ export function testStore(name: string, make: () => Promise<ReadableUnderTest>):
   });
 }
 
-/** Tests that every store for publishing models must pass. */
+/** Defines the tests that every writable store must pass, including those of `testStore`. */
 export function testWritableStore(name: string, make: () => Promise<WritableStore>): void {
   testStore(name, async () => {
     const store = await make();
@@ -159,8 +159,9 @@ export function testWritableStore(name: string, make: () => Promise<WritableStor
 }
 
 /**
- * Tests that every object is complete after concurrent puts. The test is for storage drivers that write objects
- * themselves. With S3 and R2, the real servers guarantee this, but the server in these tests does not.
+ * Tests that an object is complete after concurrent puts with the same key. The test is for storage drivers that write
+ * objects themselves. Do not use it for S3 and R2: the real servers guarantee complete objects, but the test servers
+ * do not.
  */
 export function testAtomicPuts(name: string, makeStore: () => Promise<WritableStore>): void {
   it(`${name} keeps one whole object after concurrent puts with the same key`, async () => {

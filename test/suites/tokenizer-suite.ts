@@ -22,7 +22,10 @@ const anyText = fc.oneof(
 );
 const anyMaxTokens = fc.integer({ min: 3, max: 40 });
 
-/** Tests that every tokenizer must pass. `open` creates one from tokenizer.json. */
+/**
+ * Defines the tests that every tokenizer must pass. `open` creates the tokenizer from the contents of tokenizer.json
+ * and tokenizer_config.json.
+ */
 export function testTokenizer(name: string, open: (json: object, config: object) => Tokenizer): void {
   describe(name, () => tests(open));
 }

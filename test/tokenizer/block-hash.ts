@@ -1,8 +1,8 @@
 import { sha256Hex } from "#sdk/artifact/sha256.ts";
 
 /**
- * Hashes the token ids of a block's texts: SHA-256 over int32 numbers, which are the number of ids and then the ids of
- * each text. Returns the first 16 hex digits.
+ * Hashes the token ids of a block's texts with SHA-256. The hashed bytes are int32 numbers: for each text, the number
+ * of its ids and then the ids. Returns the first 16 hex digits.
  */
 export async function blockHash(ids: readonly ArrayLike<number>[]): Promise<string> {
   const numbers = new Int32Array(ids.reduce((sum, { length }) => sum + 1 + length, 0));

@@ -14,8 +14,8 @@ const specials = robertaSpecials((content) => content !== "<mask>");
 const asBytes = (word: string) => Array.from(new TextEncoder().encode(word), (byte) => byteCharacters[byte] as string);
 
 /**
- * Learns merges of the most frequent pairs in the calibration texts. Then adds random merges that give tokens of the
- * vocabulary in another way.
+ * Learns merges of the most frequent pairs in the calibration texts. Then adds random merges: they join other pairs,
+ * but the results are tokens that the vocabulary already has.
  */
 function train(): { vocab: Record<string, number>; merges: string[] } {
   let words = calibrationTexts.flatMap((line) => line.match(/ ?\S+/g) ?? []).map(asBytes);

@@ -27,10 +27,13 @@ export interface Block {
   readonly texts: readonly string[];
 }
 
-/** Number of texts per kind. `suite` runs with the other tests, `all` with `npm run fuzz:tokenizer`. */
+/**
+ * Number of texts per kind. In planes where all code points are alike, only one of `sampling` code points is used.
+ * `suite` runs with the other tests, `all` with `npm run fuzz:tokenizer`.
+ */
 const counts = {
   suite: { random: 1000, longWords: 100, sampling: 127 },
-  // The texts of long words take as long to compare as all other random texts together.
+  // There are few texts of long words, because they take as long to compare as all other random texts together.
   all: { random: 4000, longWords: 500, sampling: 1 },
 } as const;
 export type TextSet = keyof typeof counts;

@@ -28,8 +28,8 @@ function train(): Piece[] {
 }
 
 /**
- * Pieces for special cases: equal sums, unknown characters between known ones, and scores near that of an unknown
- * character.
+ * Pieces for special cases: splits whose scores have equal sums, unknown characters between known characters, and
+ * scores near the score of an unknown character.
  */
 const odd: readonly Piece[] = [
   ["", -1],
@@ -64,8 +64,8 @@ const trained = [
 ] as const;
 
 /**
- * Returns a function that makes a Precompiled normalizer. It builds the charsmap only once, which takes a quarter of a
- * second.
+ * Returns a function that makes a Precompiled normalizer. Building its charsmap takes a quarter of a second, so
+ * repeated calls of the function reuse the charsmap.
  */
 function precompiled(results: () => ReadonlyMap<string, string>): () => object {
   let base64: string | undefined;

@@ -10,8 +10,8 @@ import { type WorkerName, workerModules } from "./worker-modules.ts";
 const ROUNDS = 24;
 
 /**
- * A text of typical words: half of the sentences in STS-B contain a rarer word. The words matter because our engine
- * answers as soon as the embeddings of the text's tokens have arrived.
+ * A text of typical words: half of the sentences in STS-B contain a rarer word. Rare words have later rows in the token
+ * embedding table, and our engine answers as soon as the rows of the text's tokens have arrived.
  */
 const TYPICAL = "Is the shepherd in the driveway?";
 /** A word whose embedding is in one of the last rows of the token embedding table. */
@@ -49,7 +49,10 @@ interface Start {
   readonly request: number;
 }
 
-/** Measures the time to the first vector of a Worker in a new process, minus the time of a Worker without a model. */
+/**
+ * Measures the time from the start of a Worker's process to its first vector. The time of a Worker without a model is
+ * subtracted.
+ */
 export async function coldStart(context: Context): Promise<Measured> {
   const subject = await context.subject("given");
   const folder = join(context.folder, "cold");

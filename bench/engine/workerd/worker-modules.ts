@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { build } from "esbuild";
 import type { V4ModuleDefinition } from "miniflare";
 
-/** The Workers in this folder, by their engine; `none` has no engine. */
+/** Names of the Workers in this folder. A Worker is named after its engine; `none` is a Worker without an engine. */
 export type WorkerName = "wasm" | "ort-web" | "none";
 
 /** Bundles a Worker into one module, like wrangler, and adds the WebAssembly modules that it imports. */

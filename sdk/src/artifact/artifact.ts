@@ -16,10 +16,11 @@ export interface Artifact {
    */
   read(file: string): Promise<Uint8Array<ArrayBuffer>>;
   /**
-   * Streams a file that the manifest lists into its destination, and checks it chunk by chunk. After an error, only the
-   * bytes that were reported as checked are valid.
+   * Streams a file of the manifest into `destination`, and checks the file chunk by chunk. After an error, only the
+   * bytes that were reported to `destination.checked` are valid.
    *
-   * @throws BertEdgeError `artifact_corrupt`, `storage_unavailable`; `buffer_invalid` when the destination's size differs
+   * @throws BertEdgeError `artifact_corrupt`, `storage_unavailable`; `buffer_invalid` when the size of `destination`
+   *   differs from the file's size
    */
   readInto(file: string, destination: Destination): Promise<void>;
 }

@@ -8,11 +8,13 @@ export type Deliver = (piece: Uint8Array) => Promise<void>;
 /** The memory that a file is read into. */
 export interface Destination {
   /**
-   * Returns the memory, which has the size of the file. Called for every piece, because WebAssembly memory may have grown.
+   * Returns the memory, which has the size of the file. Called again for every piece, because an earlier view is not
+   * valid after WebAssembly memory has grown.
    */
   bytes(): Uint8Array<ArrayBuffer>;
   /**
-   * Called after each valid chunk: the first `count` bytes match their hashes. An error that it throws stops the transfer.
+   * Called after each valid chunk: the first `count` bytes match their hashes. An error that it throws stops the
+   * transfer.
    */
   checked?(count: number): void;
   /** Awaited after every piece, so that other work can run. */
@@ -23,13 +25,13 @@ export interface Destination {
 export const into = (buffer: Uint8Array<ArrayBuffer>): Destination => ({ bytes: () => buffer });
 
 /**
- * Fills `destination` with a file while it is transferred. Each chunk is hashed in place while the next one arrives. A chunk
- * with a wrong hash stops the transfer. A file without chunk hashes is one chunk.
+ * Fills `destination` with a file while it is transferred. Each chunk is hashed in place while the next one arrives. A
+ * chunk with a wrong hash stops the transfer. A file without chunk hashes is one chunk.
  *
  * @param where names the file in messages
  * @param transfer passes all bytes of the file to its argument, in order; resolves to false when there is no such file
- * @throws BertEdgeError `artifact_corrupt` when the bytes do not match their hashes, `buffer_invalid` when `destination`
- *   does not have the file's size, and the errors of `transfer`
+ * @throws BertEdgeError `artifact_corrupt` when the file is missing or does not match its hashes; `buffer_invalid` when
+ *   `destination` does not have the file's size. Errors of `transfer` are passed on.
  */
 export async function fill(
   destination: Destination,
@@ -86,5 +88,5 @@ export async function fill(
 
 const corrupt = (where: string, fault: string) =>
   new BertEdgeError("artifact_corrupt", `${where} ${fault}.`, {
-    hint: "Delete the damaged file, then publish or prepare the artifact again. `bert-edge publish` sends only missing files.",
+    hint: "Delete the damaged file, then publish or prepare again. `bert-edge publish` never overwrites a file.",
   });

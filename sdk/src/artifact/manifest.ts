@@ -22,8 +22,8 @@ export const ModelName = v.pipe(
 const FileName = v.pipe(v.string(), v.regex(/^[A-Za-z0-9][A-Za-z0-9._-]*$/, "must be a plain file name"));
 
 /**
- * Size of the chunks in which files are checked while they arrive. Each chunk has its own hash, because WebCrypto cannot
- * hash a stream. docs/decisions/0008 compares sizes.
+ * Size of the chunks in which files are checked while they arrive. Each chunk has its own hash, because WebCrypto
+ * cannot hash a stream. docs/decisions/0008 compares sizes.
  */
 export const CHUNK_BYTES = 1024 * 1024;
 
@@ -63,7 +63,10 @@ const Target = v.object({
    * int8-blocks: one scale per block of inputs, slower and closer to float32.
    */
   precision: v.picklist(["int8-edge", "int8", "int8-blocks", "fp16"]),
-  /** Nodes that stay in the next higher precision, because quantizing them costs too much accuracy. */
+  /**
+   * Nodes that stay in the next higher precision: float32 instead of 8 bits, or 8 bits instead of 4. Quantizing them
+   * further would cost too much accuracy.
+   */
   kept: v.optional(v.array(v.string())),
   model: v.string(),
   parity: Parity,
@@ -76,7 +79,9 @@ const Tokenizer = v.variant("kind", [
   v.object({ kind: v.literal("json"), json: v.string(), config: v.string() }),
 ]);
 
-/** The model's task. An encoder computes a sentence vector from hidden states, a classifier computes logits of labels. */
+/**
+ * The model's task. An encoder computes a sentence vector from hidden states, a classifier computes logits of labels.
+ */
 const Task = v.variant("task", [
   v.object({
     task: v.literal("embed"),
@@ -107,7 +112,7 @@ const Common = v.pipe(
       [...tokenizerFiles(tokenizer), ...Object.values(targets).flatMap((target) => target?.model ?? [])].every((file) =>
         Object.hasOwn(files, file),
       ),
-    "every file that tokenizer and targets name must be listed in files",
+    "the files of tokenizer and targets must be listed in files",
   ),
 );
 

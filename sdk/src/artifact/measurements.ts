@@ -17,8 +17,8 @@ const MemoryUse = v.object({ peak: Bytes, limit: Bytes, fits: v.boolean() });
 const TargetMeasurements = v.object({ latency: v.optional(LatencyFit), memory: v.optional(MemoryUse) });
 
 /**
- * Time and memory of an artifact's targets. They differ between two runs on the same machine. The manifest does not contain
- * them, because its hash is the model's version.
+ * Time and memory of an artifact's targets. Measured values differ from run to run, even on one machine. They are not
+ * in the manifest, because the manifest's hash is the model's version.
  */
 export const MeasurementsSchema = v.object({
   edge: v.optional(TargetMeasurements),

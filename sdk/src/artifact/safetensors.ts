@@ -8,7 +8,10 @@
 
 /** Size of the field that holds the header's length. */
 export const LENGTH_BYTES = 8;
-/** Largest header, as in the Rust library: https://github.com/huggingface/safetensors/blob/main/safetensors/src/tensor.rs */
+/**
+ * Largest header, as in the Rust library:
+ * https://github.com/huggingface/safetensors/blob/main/safetensors/src/tensor.rs
+ */
 const MAX_HEADER_BYTES = 100_000_000;
 const METADATA = "__metadata__";
 const SPACE = 0x20;
@@ -62,22 +65,23 @@ export type MakeError = (fault: string, cause?: unknown) => Error;
 /**
  * Returns the offset of the header's end, where tensors begin. Reads only the first `LENGTH_BYTES` bytes.
  *
- * @throws what `refuse` makes
+ * @throws the error that `refuse` makes, when the file is shorter than its header
  */
 export function headerEnd(file: ByteSource, refuse: MakeError): number {
   if (file.length < LENGTH_BYTES) throw refuse("it is shorter than its header");
   const { buffer, byteOffset } = file.subarray(0, LENGTH_BYTES);
   const headerBytes = Number(new DataView(buffer, byteOffset).getBigUint64(0, true));
   if (headerBytes > MAX_HEADER_BYTES || LENGTH_BYTES + headerBytes > file.length) {
-    throw refuse(`its header claims ${headerBytes} bytes of a file of ${file.length}`);
+    throw refuse(`its header claims ${headerBytes} bytes, and the file has ${file.length}`);
   }
   return LENGTH_BYTES + headerBytes;
 }
 
 /**
- * Reads and checks the header. It does not read the tensors, which may not have arrived yet.
+ * Reads and checks the header. Does not read the tensors, which may not have arrived yet.
  *
- * @throws what `refuse` makes, unless the tensors fill the rest of the file without gaps or overlaps
+ * @throws the error that `refuse` makes, when the header is damaged, or when its tensors overlap, leave a gap or do not
+ *   end where the file ends
  */
 export function readSafetensors(file: ByteSource, refuse: MakeError): SafetensorsHeader {
   const start = headerEnd(file, refuse);
@@ -126,8 +130,8 @@ function checkTensor(name: string, value: unknown, start: number, fileLength: nu
 }
 
 /**
- * Refuses gaps, as other readers do. A name that occurs twice in the header leaves a gap too, because only its last tensor
- * counts.
+ * Refuses gaps, as other readers do. This also refuses most headers that contain a name twice: JSON.parse keeps only
+ * the last tensor of that name, so the first one leaves a gap.
  */
 function checkCoverage(tensors: SafetensorsHeader["tensors"], start: number, fileLength: number, refuse: MakeError) {
   let covered = start;

@@ -66,7 +66,7 @@ function s3Url(value: string): S3Url {
   const match = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/(.*))?$/.exec(value);
   if (!match) {
     throw new InvalidArgumentError(
-      `${value} is not s3://bucket, s3://bucket/prefix or assets:folder. A bucket name has 3 to 63 characters: a-z, 0-9, dots and hyphens.`,
+      `${value} does not have the form s3://bucket, s3://bucket/prefix or assets:folder. A bucket name has 3 to 63 characters: a-z, 0-9, dots and hyphens.`,
     );
   }
   const [, bucket = "", path = ""] = match;

@@ -32,7 +32,7 @@ export function stageLog(): {
   };
 }
 
-/** Prints code, message and hint of a BertEdgeError. Prints the whole stack of any other error, which is a bug. */
+/** Prints code, message and hint of a BertEdgeError. Any other error is a bug, so its whole stack is printed. */
 export function printError(error: unknown): void {
   if (!(error instanceof BertEdgeError)) {
     printNote(`\n${error instanceof Error ? error.stack : String(error)}`);

@@ -60,7 +60,9 @@ describe("new BertEdge", () => {
   });
 
   it("refuses an empty key", () => {
-    expect(() => new BertEdge({ baseURL: "https://edge.example.com", apiKey: "" })).toThrow("apiKey is empty");
+    expect(() => new BertEdge({ baseURL: "https://edge.example.com", apiKey: "" })).toThrow(
+      "apiKey is missing or empty",
+    );
   });
 
   it("does not print its key", () => {

@@ -30,8 +30,8 @@ export interface BertEdgeOptions {
 
 export interface EmbedOptions {
   /**
-   * Time in which you need the answer, in ms. The service chooses the edge or the region by this time. Late answers are sent
-   * too.
+   * Time in which you need the answer, in ms. The service chooses the edge or the region by this time. Late answers are
+   * sent too.
    */
   latencyBudgetMs?: number;
   /** Whether to cut texts that are too long. Otherwise the call fails. Default false. */
@@ -48,15 +48,18 @@ export interface Embeddings {
   /** The tier that computed the answer, and why it was chosen. */
   tier: Tier;
   reason: Reason;
-  /** Predicted time of that tier, in ms; undefined without a prediction. */
+  /** Predicted time of the tier, in ms; undefined without a prediction. */
   predictedMs: number | undefined;
-  /** Budget that was left when the answer was ready, in ms; negative if the answer was late, undefined without a budget. */
+  /**
+   * Budget that was left when the answer was ready, in ms; negative if the answer was late, undefined without a budget.
+   */
   remainingMs: number | undefined;
   /** Tokens of all texts together. */
   tokens: number;
 }
 
-// Only types are imported from the contract, to keep the bundle small. The types check that the header names are equal.
+// Only types are imported from the contract, to keep the bundle small. The types check that each name equals the name
+// in the contract.
 const budgetHeader: typeof BUDGET_HEADER = "x-latency-budget-ms";
 const reasonHeader: typeof REASON_HEADER = "x-bert-edge-reason";
 const predictedHeader: typeof PREDICTED_HEADER = "x-bert-edge-predicted-ms";
@@ -68,7 +71,7 @@ export class BertEdge {
 
   constructor(options: BertEdgeOptions) {
     if (!URL.canParse(options.baseURL)) throw new TypeError(`baseURL is not a valid URL: ${options.baseURL}`);
-    if (!options.apiKey) throw new TypeError("apiKey is empty");
+    if (!options.apiKey) throw new TypeError("apiKey is missing or empty");
     this.#options = options;
   }
 

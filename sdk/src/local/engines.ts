@@ -17,7 +17,7 @@ const engines: Record<Target["engine"], () => Promise<Engine>> = {
   },
   "ort-node": async () => {
     const { ortNodeEngine } = await import("../runtime/engine/ort-node/index.ts");
-    // The CPU runs fp16 models too, but slowly.
+    // Also runs fp16 models, which are made for GPUs. They run slowly on the CPU.
     return ortNodeEngine({ threads: 1 });
   },
 };

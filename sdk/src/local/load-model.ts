@@ -12,7 +12,7 @@ export interface LoadModelOptions {
    * `ortNodeEngine()` of `bert-edge/engine/ort-node` loads `regional-cpu` or `regional-gpu`.
    */
   engine?: Engine;
-  /** Store to read the current version of a published model from. With a store, `source` is the model's name. */
+  /** Store to read a published model from. `loadModel` loads the current version of the model that `source` names. */
   store?: ObjectStore;
 }
 
@@ -22,9 +22,9 @@ export type LocalModel = Model & AsyncDisposable;
 /**
  * Loads a sentence encoder into this process.
  *
- * @param source path of an artifact folder, or an opened artifact; with `store`, the name of a model
- * @throws BertEdgeError `artifact_missing`, `model_not_published`, `task_unsupported`, `target_missing`, `engine_mismatch`,
- *   `engine_failed`, `artifact_corrupt`, `storage_unavailable`
+ * @param source path of an artifact folder, or an opened artifact; with `store`, the name of a published model
+ * @throws BertEdgeError `artifact_missing`, `model_not_published`, `task_unsupported`, `target_missing`,
+ *   `engine_mismatch`, `engine_failed`, `artifact_corrupt`, `storage_unavailable`
  */
 export async function loadModel(source: string | Artifact, options: LoadModelOptions = {}): Promise<LocalModel> {
   const { engine = await engineOnThisMachine("wasm"), store } = options;

@@ -117,7 +117,7 @@ describe("modelCache", () => {
     await using(cache, "b", nothing);
     await expect(using(cache, "all", nothing)).rejects.toMatchObject({
       code: "memory_full",
-      message: "The model all needs 100 bytes, but the models in use leave less of the limit of 100 bytes.",
+      message: "The model all needs 100 bytes, but other models are in use and the limit is 100 bytes.",
     });
     expect(loaded()).toEqual(["a", "b"]);
     resolve();
@@ -217,7 +217,9 @@ describe.each([true, false])("modelCache, with room reserved before loading: %s"
         const running: { entry: Expected; end: () => void; done: Promise<string> }[] = [];
         const total = () => [...list, ...leaving].reduce((sum, entry) => sum + SIZES[entry.name], 0);
 
-        /** Returns the list without the models that must make room for a new one; undefined if there is not enough room. */
+        /**
+         * Returns the list without the models that must make room for a new one; undefined if there is not enough room.
+         */
         const withRoom = (bytes: number): Expected[] | undefined => {
           const kept = [...list];
           const sum = () => [...kept, ...leaving].reduce((all, entry) => all + SIZES[entry.name], bytes);

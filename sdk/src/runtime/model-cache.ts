@@ -3,7 +3,10 @@ import { type Model, releaseModel } from "./model.ts";
 import { releasedAfterUse } from "./released-after-use.ts";
 
 export interface ModelCacheOptions {
-  /** Maximum bytes of all models together, as returned by `Model.memoryBytes`. The models must not share memory. */
+  /**
+   * Maximum of the sum of `Model.memoryBytes` over all models. The models must not share memory, because the sum would
+   * count shared memory more than once.
+   */
   limitBytes: number;
   /**
    * Loads a model.
@@ -20,7 +23,8 @@ export interface ModelCache {
   /**
    * Runs `work` on a model. Loads the model first if necessary, and does not unload it before `work` ends.
    *
-   * @throws BertEdgeError `memory_full` when the models in use leave too little memory, and the errors of `load` and `work`
+   * @throws BertEdgeError `memory_full` when the models in use leave too little memory, and the errors of `load` and
+   *   `work`
    */
   using<T>(name: string, work: (model: Model) => Promise<T>): Promise<T>;
   /** Unloads a model as soon as no `work` uses it. A later call of `using` loads it again. */
@@ -53,8 +57,8 @@ export function modelCache({ limitBytes, load }: ModelCacheOptions): ModelCache 
   const memoryBytes = () => [...entries.values(), ...uses.retiring()].reduce((sum, entry) => sum + bytesOf(entry), 0);
 
   /**
-   * Finds the idle models to unload so that `bytes` bytes become free, the least recently used first. Returns all idle
-   * models if this is not enough.
+   * Finds the idle models to unload so that `bytes` bytes become free, the least recently used first. If all idle
+   * models together have fewer bytes, returns all of them.
    */
   function idle(bytes: number): Entry[] {
     const found: Entry[] = [];
@@ -93,8 +97,8 @@ export function modelCache({ limitBytes, load }: ModelCacheOptions): ModelCache 
         )
       : new BertEdgeError(
           "memory_full",
-          `The model ${name} needs ${bytes} bytes, but the models in use leave less of the limit of ${limitBytes} bytes.`,
-          { hint: "Try again when those models are no longer in use, or raise `limitBytes`." },
+          `The model ${name} needs ${bytes} bytes, but other models are in use and the limit is ${limitBytes} bytes.`,
+          { hint: "Try again when fewer models are in use, or raise `limitBytes`." },
         );
 
   function open(name: string): Entry {

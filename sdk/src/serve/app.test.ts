@@ -50,7 +50,7 @@ describe("the error codes of the HTTP contract", () => {
   const failing = (code: ErrorCode) => () => Promise.reject(new BertEdgeError(code, "Inside."));
   const embed = (json: unknown, headers?: Record<string, string>) => setUp(checked).post("/v1/embed", json, headers);
 
-  /** Requests that cause each error code. The type requires one for every code. */
+  /** For each error code, a request that causes it. The type requires a request for every code. */
   const reached: Record<HttpErrorCode, () => Response | Promise<Response>> = {
     request_invalid: () => embed({ inputs: 1 }),
     input_empty: () => embed({ inputs: " " }),

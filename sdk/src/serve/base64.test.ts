@@ -4,7 +4,7 @@ import { decodeFloats, encodeFloats } from "./base64.ts";
 
 const vector = fc.float32Array({ maxLength: 64 }).map((values) => Float32Array.from(values));
 
-/** Implements the methods of newer runtimes for this test. */
+/** Implements `toBase64` and `fromBase64`, because the runtime of this test may lack them. */
 const standIns = {
   toBase64(this: Uint8Array) {
     return Buffer.from(this).toString("base64");
@@ -31,7 +31,7 @@ describe.each([
 
   describe("encodeFloats", () => {
     it("writes little-endian float32, as OpenAI does", () => {
-      // 1 is 00 00 80 3f, and -2 is 00 00 00 c0.
+      // The little-endian float32 bytes of 1 are 00 00 80 3f, and those of -2 are 00 00 00 c0.
       expect(encodeFloats(Float32Array.of(1, -2))).toBe("AACAPwAAAMA=");
     });
 

@@ -1,4 +1,5 @@
-// `toBase64` and `fromBase64` are several times faster, but Node 24 and older browsers lack them.
+// `toBase64` and `fromBase64` are several times faster than `btoa` and `atob`, but Node 24 and older browsers lack
+// them.
 
 /** Encodes a vector's little-endian float32 bytes as base64, as OpenAI's API does. */
 export function encodeFloats(vector: Float32Array<ArrayBuffer>): string {
@@ -9,7 +10,7 @@ export function encodeFloats(vector: Float32Array<ArrayBuffer>): string {
 /**
  * Decodes base64 to a vector: the inverse of `encodeFloats`.
  *
- * @throws an error when `text` is not base64, or its bytes are not whole float32 numbers
+ * @throws an error when `text` is not base64, or when the number of its bytes is not a multiple of 4
  */
 export function decodeFloats(text: string): Float32Array<ArrayBuffer> {
   const bytes = Uint8Array.fromBase64?.(text) ?? Uint8Array.from(atob(text), (char) => char.charCodeAt(0));

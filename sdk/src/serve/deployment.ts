@@ -17,21 +17,22 @@ export interface EmbeddingsOptions<Env extends object> {
   model: Setting<Env, string>;
   engine: Engine;
   /**
-   * The API keys that may call the routes. With an empty list, every request is refused. `false` disables the check: use it
-   * only behind your own authentication.
+   * The API keys that may call the routes. With an empty list, every request is refused. `false` disables the check:
+   * use it only behind your own authentication.
    */
   keys: Setting<Env, readonly string[]> | false;
   /** The region to ask when this deployment cannot answer in time. Default: none. */
   region?: Setting<Env, RegionTier | undefined>;
   limits?: Partial<Limits>;
-  /** CPU time that the platform allows per request, in ms. Default 30 000, Cloudflare's default on paid plans. */
+  /** CPU time that the platform allows per request, in ms. Default 30,000, Cloudflare's default on paid plans. */
   cpuLimitMs?: number;
   /** The tier that responses name when this deployment computes the answer. Default `edge`. */
   tier?: Tier;
 }
 
 /**
- * Parts of a deployment. The functions create the parts on the first request, because only requests bring the environment.
+ * Parts of a deployment. The functions create their parts on the first request, because a Worker receives its
+ * environment with each request.
  */
 export interface Deployment<Env extends object> {
   readonly service: (env: Env) => EmbedService;
@@ -44,7 +45,8 @@ export function deploymentOf<Env extends object>(options: EmbeddingsOptions<Env>
   const limits = { ...defaultLimits, ...options.limits };
   return {
     limits,
-    // Only `false` opens a deployment. A missing setting, which plain JavaScript can pass, means no keys: refuse everyone.
+    // Only `false` opens a deployment to everyone. In plain JavaScript, `keys` can also be missing. Then the deployment
+    // has no keys and refuses every request.
     keys: keys === false ? false : once((env) => read(keys, env) || []),
     service: once((env) => {
       const holder = modelHolder({ store: read(options.models, env), name: read(options.model, env), engine });
@@ -56,7 +58,9 @@ export function deploymentOf<Env extends object>(options: EmbeddingsOptions<Env>
 const read = <Env, T>(setting: Setting<Env, T>, env: Env): T =>
   typeof setting === "function" ? (setting as (env: Env) => T)(env) : setting;
 
-/** Caches the first result, because a process receives the same environment with every request. Errors are not cached. */
+/**
+ * Caches the first result, because a process receives the same environment with every request. Errors are not cached.
+ */
 function once<Env, T>(make: (env: Env) => T): (env: Env) => T {
   let made: { value: T } | undefined;
   return (env) => {

@@ -66,7 +66,7 @@ describe("createEdgeApp", () => {
       "region",
       "edge-cold",
     ]);
-    // One for the probe of the region, one for the load of the model.
+    // One promise is the probe of the region, the other is the load of the model.
     expect(work).toHaveLength(2);
     slow.resolve();
     await Promise.all(work);

@@ -22,8 +22,8 @@ export interface EmbedServiceOptions {
 }
 
 /**
- * Makes the service that answers requests. It checks a request, tokenizes the texts and chooses a tier, then asks the region
- * or runs the model here. If the region fails, it runs the model here.
+ * Makes the service that answers requests. The service checks a request, tokenizes the texts and chooses a tier. Then
+ * it asks the region, or runs the model here. If the region fails, the model runs here.
  */
 export function embedService({ holder, tier, region, limits, cpuLimitMs }: EmbedServiceOptions): EmbedService {
   async function embed(query: EmbedQuery, background: Background): Promise<EmbedAnswer> {
@@ -33,7 +33,8 @@ export function embedService({ holder, tier, region, limits, cpuLimitMs }: Embed
     const whileLoading = loaded ? undefined : await askWhileLoading(query, background);
     if (whileLoading) return whileLoading;
     const answer = holder.using(loaded ?? (await holder.load(background)), (model) => answerWith(model, query));
-    // Workers cancel a request's work when the caller disconnects. The model would then count as in use forever.
+    // Workers cancel the work of a request when the caller disconnects. Without `background`, the model could then
+    // count as in use forever.
     background(answer.catch(() => {}));
     return answer;
   }

@@ -15,16 +15,17 @@ import { openAiEmbeddingsRoute } from "./routes/openai-embeddings.ts";
  * app.route("/", embeddings({ models, model: "bert-edge-mini", engine, keys: ["secret"] }));
  * ```
  *
- * These two routes answer errors as JSON. Your app handles everything else.
+ * These two routes answer their own errors, as JSON. Your app handles all other requests and errors.
  */
 export function embeddings<Env extends object = object>(options: EmbeddingsOptions<Env>): Hono<{ Bindings: Env }> {
   return embeddingRoutes(deploymentOf(options));
 }
 
 /**
- * Makes the two routes. To add a route: write it in `routes/`, its schema in `contract/`, and list it here.
+ * Makes the two routes. To add a route, write its handler in `routes/` and its schema in `contract/`, and list the
+ * route here.
  *
- * Middleware is bound to their exact paths, so that it does not run for other routes of an app.
+ * The middleware is bound to the exact paths of these routes, so that it does not run for other routes of an app.
  */
 export function embeddingRoutes<Env extends object>(deployment: Deployment<Env>): Hono<{ Bindings: Env }> {
   const { service, keys, limits } = deployment;

@@ -5,7 +5,7 @@ import type { EmbedQuery } from "./service.ts";
 export interface Limits {
   /** Maximum number of texts in a request. Default 64. */
   maxInputs: number;
-  /** Maximum bytes of a request body. Default 2 000 000, the same as text-embeddings-inference. */
+  /** Maximum bytes of a request body. Default 2,000,000, the same as text-embeddings-inference. */
   maxBodyBytes: number;
 }
 export const defaultLimits: Limits = { maxInputs: 64, maxBodyBytes: 2_000_000 };

@@ -13,11 +13,11 @@ export interface ModelHolderOptions {
   /** The name of the published model. */
   name: string;
   engine: Engine;
-  /** Interval between checks for a newer version, in ms. Default 60 000. */
+  /** Interval between checks for a newer version, in ms. Default 60,000. */
   refreshMs?: number;
   /**
-   * Maximum time of a load, in ms. A slower load counts as failed, and the next request starts another one. Default 25 000,
-   * because Workers stop background work 30 s after the response.
+   * Maximum time of a load, in ms. A slower load counts as failed, and the next request starts another one.
+   * Default 25,000, because Workers stop background work 30 s after the response.
    */
   loadTimeoutMs?: number;
   now?: () => number;
@@ -31,7 +31,8 @@ export interface ModelHolder {
   /** Returns the loaded model, or undefined. Loads the model, or checks for a newer version, in the background. */
   current(background: Background): Model | undefined;
   /**
-   * Resolves to the model as soon as the model can answer, which may be before all weights are loaded: see `Model.complete`.
+   * Resolves to the model as soon as the model can answer, which may be before all weights are loaded: see
+   * `Model.complete`.
    */
   load(background: Background): Promise<Model>;
   /** Resolves to the model's manifest, which arrives before its weights. */
@@ -48,8 +49,8 @@ interface Loading {
 }
 
 /**
- * Makes a holder that loads a published model on first use and replaces it with newer versions. If a newer version fails to
- * load, the old one keeps answering.
+ * Makes a holder that loads a published model on first use and replaces it with newer versions. If a newer version
+ * fails to load, the old one keeps answering.
  */
 export function modelHolder(options: ModelHolderOptions): ModelHolder {
   const { store, name, engine, refreshMs = 60_000, loadTimeoutMs = 25_000, now = Date.now } = options;
@@ -87,9 +88,9 @@ export function modelHolder(options: ModelHolderOptions): ModelHolder {
   }
 
   /**
-   * Starts a load, or returns the one in progress. A failed load fails for all waiting callers, and the next caller starts
-   * another one. A Worker stops a load and its timers when the request that started it ends, so `start` checks the load's
-   * age.
+   * Starts a load, or returns the one in progress. If a load fails, all waiting callers get the error, and the next
+   * caller starts another load. A Worker stops a load, with its timers, when the request that started the load ends.
+   * Such a load never settles, so `start` checks the age of the load.
    */
   function start(background: Background): Loading {
     if (loading && now() - loading.since < loadTimeoutMs) return loading;

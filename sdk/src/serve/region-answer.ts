@@ -6,9 +6,9 @@ import { errorStatus, type HttpErrorCode } from "./contract/errors.ts";
 
 export interface ExpectedAnswer {
   readonly model: string;
-  /** The version that the edge serves; undefined while it is not loaded. */
+  /** The version that the edge serves; undefined while the edge is loading the model. */
   readonly version: string | undefined;
-  /** The size of the edge's vectors; undefined while the model is not loaded. */
+  /** The size of the edge's vectors; undefined while the edge is loading the model. */
   readonly dimensions: number | undefined;
   /** Predicted milliseconds of the region's computation, from the model's measurements. */
   readonly computeMs: number;
@@ -30,10 +30,11 @@ const Refusal = v.object({
 });
 
 /**
- * Reads the body of a region's answer to `texts` texts.
+ * Reads the body of the region's answer.
  *
- * @throws BertEdgeError `region_failed` when the answer is malformed, or its version or vector size differs from the edge's.
- *   Callers could not compare such vectors with vectors of the edge.
+ * @param texts number of texts in the request
+ * @throws BertEdgeError `region_failed` when the answer is malformed, or when its version or vector size differs from
+ *   the edge's. Vectors of different versions cannot be compared.
  * @throws an error of `decodeFloats`
  */
 export function readAnswer(
@@ -47,7 +48,7 @@ export function readAnswer(
       "region_failed",
       `The region serves ${model}@${answer.version}, but the edge serves ${model}@${version}.`,
       {
-        hint: "After a publish this lasts a few minutes. If it lasts longer, check that both read the same object store.",
+        hint: "Wait a few minutes after a publish. Then check that both tiers read the same object store.",
       },
     );
   }
@@ -64,8 +65,8 @@ export function readAnswer(
 }
 
 /**
- * Reads the region's error for an invalid request (HTTP 400), which the edge would refuse too. Returns undefined for any
- * other status.
+ * Reads the region's error for an invalid request (HTTP 400), which the edge would refuse too. Returns undefined for
+ * any other status.
  *
  * @throws BertEdgeError `region_failed` when the body is malformed
  */

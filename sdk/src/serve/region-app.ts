@@ -16,7 +16,10 @@ export interface RegionAppOptions {
   limits?: Partial<Limits>;
 }
 
-/** Maximum growth of a request body at the edge: an invalid UTF-8 byte becomes three bytes, and the edge adds fields. */
+/**
+ * Factor by which a request body can grow at the edge, before it is sent to the region: an invalid UTF-8 byte becomes
+ * three bytes, and the edge adds fields.
+ */
 const FORWARDED_GROWTH = 4;
 
 /** Makes the app of the region, with the same routes as the edge. It starts loading the model at once. */
@@ -24,7 +27,8 @@ export function createRegionApp(options: RegionAppOptions): Hono<{ Bindings: obj
   const maxBodyBytes = FORWARDED_GROWTH * defaultLimits.maxBodyBytes;
   const deployment = deploymentOf({
     ...options,
-    // A region is never open: `false`, which plain JavaScript can pass, means no keys.
+    // A region is never open to everyone. In plain JavaScript, `keys` can be `false` or missing. Then the region has no
+    // keys and refuses every request.
     keys: () => options.keys || [],
     tier: "region",
     limits: { maxBodyBytes, ...options.limits },

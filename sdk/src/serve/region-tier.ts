@@ -12,13 +12,13 @@ export interface RegionTierOptions {
   url: string;
   /** The region's API key. */
   key: string;
-  /** Network and queue time to predict before the first fetch, in ms. Default 50. */
+  /** Predicted time of the network and the queue before the first fetch, in ms. Default 50. */
   priorMs?: number;
-  /** Timeout of a fetch, in ms. A request's budget can shorten it. Default 10 000. */
+  /** Timeout of a fetch, in ms. A request's budget can shorten it. Default 10,000. */
   timeoutMs?: number;
-  /** Pause after a failure, in ms. Until the pause ends, the edge answers alone. Default 5 000. */
+  /** Pause after a failure, in ms. Until the pause ends, the edge answers alone. Default 5,000. */
   restMs?: number;
-  /** Maximum age of the last measurement, in ms. A probe refreshes older measurements. Default 30 000. */
+  /** A probe measures the region again when the last measurement is older than this time, in ms. Default 30,000. */
   probeMs?: number;
   fetch?: typeof fetch;
   now?: () => number;
@@ -29,12 +29,12 @@ export interface RegionTier {
   /** Whether the region may be asked. False for `restMs` after a failure. */
   usable(): boolean;
   /**
-   * Probes the region in the background, unless the last measurement is recent. Without probes, an estimate that is too
-   * high would never fall, because the region would get no requests.
+   * Probes the region (`GET /health`) in the background, unless the last measurement is recent. A region with an
+   * estimate that is too high gets no requests, so only probes can lower the estimate.
    */
   keepMeasured(background: Background): void;
   /**
-   * Predicts the milliseconds of an answer.
+   * Predicts the milliseconds from a request to the region's answer.
    *
    * @param computeMs predicted milliseconds of the region's computation
    */
@@ -42,8 +42,9 @@ export interface RegionTier {
   /**
    * Asks the region.
    *
-   * @throws BertEdgeError `region_failed` when the region is unreachable or late, or its answer is not the expected one;
-   *   the region's own error when the request is invalid
+   * @throws BertEdgeError `region_failed` when the region is unreachable or late, or when its answer is not the
+   *   expected one
+   * @throws BertEdgeError the region's own error when the request is invalid
    */
   embed(query: EmbedQuery, expected: ExpectedAnswer): Promise<TierAnswer>;
 }
@@ -85,8 +86,8 @@ export function regionTier(options: RegionTierOptions): RegionTier {
     });
 
   /**
-   * Returns the timeout of a fetch: the remaining budget, but at least the time that a working region can need, because a
-   * timeout counts as a failure of the region.
+   * Returns the timeout of a fetch, in ms: the remaining budget, but at least the time that a working region can need.
+   * A shorter timeout would count a working region as failed.
    */
   function waitFor(remainingMs: number | undefined, predictedMs: number): number {
     if (remainingMs === undefined) return timeoutMs;
@@ -105,7 +106,8 @@ export function regionTier(options: RegionTierOptions): RegionTier {
       },
       body: JSON.stringify(body),
     });
-    // Node's timeouts are whole milliseconds. The signal goes to `fetch`, because Node can lose a Request's own signal.
+    // Node's timeouts are whole milliseconds. The signal is passed to `fetch` and not to the Request, because Node can
+    // lose the signal of a Request.
     const waitMs = Math.ceil(waitFor(remainingMs, estimate.predict(computeMs)));
     return send(request, { signal: AbortSignal.timeout(waitMs) });
   }
@@ -152,7 +154,7 @@ export function regionTier(options: RegionTierOptions): RegionTier {
         };
       } catch (error) {
         if (error instanceof BertEdgeError && error.code in errorStatus) throw error;
-        // If a request is too large for the region, the region is not down.
+        // A region that refuses a request as too large is not down.
         if (!tooLarge) restUntil = now() + restMs;
         throw error instanceof BertEdgeError ? error : failed("could not be reached, or did not answer in time", error);
       }

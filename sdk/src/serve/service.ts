@@ -25,18 +25,21 @@ export interface EmbedAnswer {
   readonly reason: Reason;
   /** Predicted milliseconds of the chosen tier; undefined without a prediction. */
   readonly predictedMs: number | undefined;
-  /** Milliseconds by part of the work, for the Server-Timing header. */
+  /** Milliseconds of each part of the work, by name, for the Server-Timing header. */
   readonly timings: Readonly<Record<string, number>>;
 }
 
 /** An answer without the fields about the choice of the tier. */
 export type TierAnswer = Omit<EmbedAnswer, "tier" | "reason" | "predictedMs">;
 
-/** Keeps work running after the response, by `waitUntil` on platforms that have this function. */
+/** Keeps work running after the response, with `waitUntil` on platforms that have this function. */
 export type Background = (work: Promise<unknown>) => void;
 
 export interface EmbedService {
   embed(query: EmbedQuery, background: Background): Promise<EmbedAnswer>;
-  /** Returns the loaded model, or undefined while no model is loaded. Starts loading the model if no load is in progress. */
+  /**
+   * Returns the loaded model, or undefined while no model is loaded. Starts loading the model if no load is in
+   * progress.
+   */
   ready(background: Background): { model: string; version: string; provider: string } | undefined;
 }

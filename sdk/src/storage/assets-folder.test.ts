@@ -12,7 +12,7 @@ it("writes an asset of 25 MiB, and refuses an asset with one byte more", async (
   await store.put("largest", new Uint8Array(LIMIT), octets);
   await expect(store.put("blobs/too-large", new Uint8Array(LIMIT + 1), octets)).rejects.toMatchObject({
     code: "asset_too_large",
-    message: `blobs/too-large has ${LIMIT + 1} bytes, but Cloudflare takes static assets of at most ${LIMIT}.`,
+    message: `blobs/too-large has ${LIMIT + 1} bytes, but Cloudflare limits static assets to ${LIMIT} bytes.`,
     hint: expect.stringContaining("--targets edge"),
   });
   expect(await readdir(folder)).toEqual(["largest"]);

@@ -8,8 +8,8 @@ export type { ObjectStore, WritableStore };
 const ASSET_BYTES = 25 * 1024 * 1024;
 
 /**
- * Keeps objects as files in a folder that is deployed with a Worker as static assets. `assetsStore` reads them there. Its `put`
- * throws `asset_too_large` for a file that Cloudflare would refuse.
+ * Keeps objects as files in a folder that is deployed with a Worker as static assets. In the Worker, `assetsStore`
+ * reads the files. `put` throws `asset_too_large` for a file that Cloudflare would refuse.
  */
 export function assetsFolder(folder: string): WritableStore {
   const store = fsStore(folder);
@@ -19,7 +19,7 @@ export function assetsFolder(folder: string): WritableStore {
       if (bytes.length <= ASSET_BYTES) return store.put(key, bytes, options);
       throw new BertEdgeError(
         "asset_too_large",
-        `${key} has ${bytes.length} bytes, but Cloudflare takes static assets of at most ${ASSET_BYTES}.`,
+        `${key} has ${bytes.length} bytes, but Cloudflare limits static assets to ${ASSET_BYTES} bytes.`,
         { hint: "Prepare the model with `--targets edge` only, or publish the model to a bucket." },
       );
     },

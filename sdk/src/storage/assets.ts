@@ -12,7 +12,7 @@ export interface Assets {
 export interface AssetsOptions {
   /** Folder of the models in the assets. Default: the root. */
   prefix?: string;
-  /** Time limit for reading a whole object, in ms. Default 30 000. */
+  /** Time limit for reading a whole object, in ms. Default 30,000. */
   timeoutMs?: number;
 }
 

@@ -8,7 +8,7 @@ export type { ObjectStore };
 export interface HttpStoreOptions {
   /** Headers that are sent with every request. */
   headers?: Readonly<Record<string, string>>;
-  /** Time limit for reading a whole object, in ms. Default 30 000. */
+  /** Time limit for reading a whole object, in ms. Default 30,000. */
   timeoutMs?: number | undefined;
   fetch?: (url: string, init: { headers: Readonly<Record<string, string>>; signal: AbortSignal }) => Promise<Response>;
   /** Name of the store in error messages. Default: the address without its query. */

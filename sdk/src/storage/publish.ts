@@ -17,9 +17,9 @@ export interface Published {
 }
 
 /**
- * Copies an artifact into a store: first the files under keys derived from their content, then the manifest, and the pointer
- * last. Readers see either the old model or the complete new one. Publishing a version again rewrites only the pointer, with
- * its measurements.
+ * Copies an artifact into a store: first the files, then the manifest, and last the pointer. The keys of files and
+ * manifest are derived from their content. Readers see either the old model or the complete new model. If the store
+ * already has this version, only the pointer is written again, with the artifact's current measurements.
  *
  * @throws BertEdgeError `artifact_corrupt`, `storage_unavailable`
  */

@@ -11,7 +11,7 @@ export interface R2Bucket {
 export interface R2Options {
   /** Folder of the objects in the bucket, e.g. `team-a`. Default: the root of the bucket. */
   prefix?: string;
-  /** Time limit for reading a whole object, in ms. Default 30 000. */
+  /** Time limit for reading a whole object, in ms. Default 30,000. */
   timeoutMs?: number;
 }
 

@@ -30,7 +30,9 @@ const isLate = expect.objectContaining({
 
 type Source = UnderlyingDefaultSource<Uint8Array> | UnderlyingByteSource;
 
-/** Returns a store with one object: it delivers one byte, then calls `pull`. `cancel` records that reading was stopped. */
+/**
+ * Returns a store with one object: it delivers one byte, then calls `pull`. `cancel` records that reading was stopped.
+ */
 function sourceThat(pull: () => Promise<void>, type?: "bytes") {
   const cancel = vi.fn();
   let pulled = 0;
@@ -89,7 +91,7 @@ describe("receive", () => {
       storeThat(async () => body),
       "k",
       async () => {
-        // A read that does not wait would happen before the next turn of the event loop.
+        // If `receive` did not wait for `deliver`, the next read would happen before the next turn of the event loop.
         await nextTurn();
         order.push("done");
       },

@@ -3,7 +3,10 @@ import type { S3Options } from "./s3.ts";
 
 export type { S3Options };
 
-/** Environment variables or Worker bindings that locate the models. AWS Lambda sets the variables that begin with `AWS_`. */
+/**
+ * Environment variables or Worker bindings that locate the models. AWS Lambda sets the variables that begin with
+ * `AWS_`.
+ */
 export type S3Env = Partial<
   Record<
     | "S3_ENDPOINT"
@@ -20,10 +23,10 @@ export type S3Env = Partial<
 >;
 
 /**
- * Returns the options of `s3Store` that the environment holds. Without `S3_ACCESS_KEY_ID`, they contain the
- * credentials of the AWS function's role; without `S3_ENDPOINT`, the endpoint of AWS.
+ * Returns options for `s3Store` from environment variables. If `S3_ACCESS_KEY_ID` is not set, the credentials are those
+ * of the AWS function's role. If `S3_ENDPOINT` is not set, the endpoint is that of AWS.
  *
- * @throws BertEdgeError `setting_invalid` naming the variable
+ * @throws BertEdgeError `setting_invalid` when a variable is missing; the message names the variable
  */
 export function s3Settings(env: S3Env): S3Options {
   const need = (name: keyof S3Env): string => {

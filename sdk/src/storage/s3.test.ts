@@ -77,7 +77,7 @@ describe("s3Store", () => {
     expect(await readObject(store, "slash")).toEqual(bytesOf("x"));
   });
 
-  /** Starts a server that checks signatures, which s3rver does not. Every object is empty. */
+  /** Starts a server that checks signatures, because s3rver does not check them. Every object is empty. */
   const checkingServer = () =>
     serve((request, response) => {
       const signed = request.headers.authorization === signatureOf(request, server.access.secretAccessKey);
@@ -87,7 +87,7 @@ describe("s3Store", () => {
   it("signs every address according to the specification", async () => {
     const endpoint = await checkingServer();
     const key = fc.string({ unit: fc.constantFrom(..."aZ09-_.~/ +%&='()*!:@,;$ßü"), minLength: 1, maxLength: 20 });
-    // A URL drops path segments of dots before the request is signed.
+    // Leave out keys with the path segments . and .., because a URL removes them before the request is signed.
     const kept = key.filter((key) => !/(^|\/)\.+(\/|$)/.test(key));
     await fc.assert(
       fc.asyncProperty(kept, async (key) => {

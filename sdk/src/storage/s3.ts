@@ -6,7 +6,10 @@ import type { ObjectStore } from "./store.ts";
 export type { ObjectStore };
 
 export interface S3Options {
-  /** Address of the service, e.g. `https://<account>.r2.cloudflarestorage.com` or `https://s3.eu-central-1.amazonaws.com` */
+  /**
+   * Address of the service, e.g. `https://<account>.r2.cloudflarestorage.com` or
+   * `https://s3.eu-central-1.amazonaws.com`
+   */
   endpoint: string;
   bucket: string;
   accessKeyId: string;
@@ -21,7 +24,10 @@ export interface S3Options {
   fetch?: typeof fetch;
 }
 
-/** Reads models over the S3 protocol, with path-style URLs (3 KB gzipped). `s3Publisher` also writes (AWS SDK, 85 KB). */
+/**
+ * Reads models over the S3 protocol, with path-style URLs. Adds 3 KB to a gzipped bundle. `s3Publisher` can also write,
+ * but uses the AWS SDK and adds 85 KB.
+ */
 export function s3Store(options: S3Options): ObjectStore {
   const { endpoint, bucket, region = "auto", timeoutMs } = options;
   const prefix = keyPrefix(options.prefix ?? "");

@@ -1,14 +1,15 @@
 /**
- * A place that published models are read from. To add a driver: write a file here, run `test/suites/store-suite.ts` on it,
- * and give it an entry in package.json. `functions/` chooses the driver of a deployment, `cli/publish.ts` that of `publish`.
+ * A place that published models are read from. To add a driver: write a file in this folder, test the driver with
+ * `test/suites/store-suite.ts`, and add the file to the exports of package.json. `functions/` chooses the driver of a
+ * deployment. `cli/publish.ts` chooses the driver of `bert-edge publish`.
  */
 export interface ObjectStore {
   /** Name of the driver and the location, for messages: `s3(models)`. The name never contains a secret. */
   readonly name: string;
-  /** Time limit for reading a whole object, in ms. Default 30 000. */
+  /** Time limit for reading a whole object, in ms. Default 30,000. */
   readonly timeoutMs?: number | undefined;
   /**
-   * Opens an object for reading. Readers report every error of this call and of its stream, and a timeout, as
+   * Opens an object for reading. If this call or the stream fails or takes too long, readers of the store throw
    * `storage_unavailable`.
    *
    * @param signal aborts the transfer

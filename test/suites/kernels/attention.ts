@@ -15,7 +15,7 @@ interface Shape {
   /** Stride of queries, keys and values, which are columns of one matrix. */
   readonly stride: number;
   readonly outStride: number;
-  /** Number of tokens that the table of biases by distance covers; 0 if there is no such table. */
+  /** Tokens that the bias table covers, with one bias for each signed distance (key − query). 0: no table. */
   readonly span: number;
 }
 
@@ -76,14 +76,14 @@ export const attentionInt8: KernelCase<Shape> = {
   work: ({ tokens, size }) => 2 * tokens * tokens * size,
 };
 
-/** Draws biases by distance. Some hide keys, but none hides a token from itself. */
+/** Draws one bias per signed distance (key − query). A bias of −∞ hides the key. No bias hides a token from itself. */
 function biases(length: number, draw: Drawing): Float32Array<ArrayBuffer> {
   const isHidden = draw.integers(length, 0, 1);
   const drawn = draw.floats(1, length, MAX);
   return drawn.map((bias, i) => (isHidden[i] === 1 && i !== length >> 1 ? Number.NEGATIVE_INFINITY : bias));
 }
 
-/** Expands the table of biases by distance to [tokens, tokens]. */
+/** Expands the table with one bias per distance to a matrix with one bias per query and key, [tokens, tokens]. */
 const biasOf = (distances: Float32Array, tokens: number, span: number): Float32Array =>
   Float32Array.from(
     { length: tokens * tokens },

@@ -4,7 +4,8 @@ import type { Expected, KernelCall, OperandArray } from "./kernel-case.ts";
 import { bytesOfArray, type KernelMachine, type Placement, place } from "./place.ts";
 
 /**
- * Runs a kernel call, and compares the whole memory with the result of the scalar reference, byte by byte.
+ * Runs a kernel call, and compares every byte of the memory with the expected memory: the results of the reference
+ * kernel, and no change elsewhere.
  *
  * @returns the first difference; undefined if there is none
  */
@@ -42,7 +43,7 @@ export async function difference(
   return `operand ${call.operands.indexOf(array)}, number ${index}: ${found} instead of ${right}`;
 }
 
-/** Reads an array of the same type from memory. */
+/** Reads an array from memory. It has the type and the length of `like`. */
 function foundIn(memory: Uint8Array, like: OperandArray, offset: number): OperandArray {
   const found = like.slice();
   bytesOfArray(found).set(memory.subarray(offset, offset + like.byteLength));
@@ -50,8 +51,8 @@ function foundIn(memory: Uint8Array, like: OperandArray, offset: number): Operan
 }
 
 /**
- * Returns the expected numbers. Where the found number is within the tolerance, or both numbers are NaN, the found
- * number replaces the expected one.
+ * Returns the numbers to compare with. A found number is accepted if it is within the tolerance of the expected number,
+ * or if both are NaN. Returns the found number where it is accepted, and the expected number elsewhere.
  */
 function accepted(found: OperandArray, { values, within }: Expected): OperandArray {
   return values.map((value, i) => {

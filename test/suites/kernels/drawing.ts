@@ -32,16 +32,16 @@ const extremes: Kind = (random) => () => oneOf(EXTREMES, random);
 
 const oneOf = <T>(items: readonly T[], random: Random): T => items[Math.floor(items.length * random())] as T;
 
-/** Draws operands. */
+/** Draws random operands for kernels. */
 export interface Drawing {
   /**
-   * Draws numbers [rows, width]. Each row has its own kind of numbers, up to `max` in magnitude. Without `max`, some
-   * numbers are not finite.
+   * Draws a matrix [rows, width]. The numbers of a row are of one kind, such as zeros or tiny numbers. `max` is the
+   * maximum magnitude. Without `max`, some numbers are not finite.
    */
   floats(rows: number, width: number, max?: number): Float32Array<ArrayBuffer>;
   /**
-   * Draws integers from `min` to `max` (inclusive). Either all are equal to one bound, or each is equal to one of the
-   * bounds, or all are arbitrary.
+   * Draws integers from `min` to `max` (inclusive). Each call draws in one of four ways: only `min`, only `max`, a
+   * mix of `min` and `max`, or any integers of the range.
    */
   integers(length: number, min: number, max: number): number[];
 }

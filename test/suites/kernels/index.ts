@@ -13,7 +13,7 @@ import { poolMaxF32, poolMeanF32 } from "./pool.ts";
 import { quantizeRowsInt8 } from "./quantize-rows.ts";
 import { rotateF32 } from "./rotate.ts";
 
-/** Name of the exported function that is not a kernel: it returns the bytes of attention's scratch memory. */
+/** Name of an exported function that is not a kernel. It returns the size of attention's scratch memory in bytes. */
 export const SCRATCH_SIZE = "attentionScratch";
 
 export type KernelName = Exclude<keyof Kernels, typeof SCRATCH_SIZE>;

@@ -33,7 +33,7 @@ export interface KernelCall {
    * before the call.
    */
   readonly operands: readonly (number | OperandArray | From | Scratch)[];
-  /** Uses the scalar reference to compute the arrays that the kernel changes. */
+  /** Computes the expected contents of the arrays that the kernel changes, with the reference kernels. */
   results(): Promise<ReadonlyMap<OperandArray, Expected>>;
 }
 
@@ -61,7 +61,7 @@ export interface KernelCase<Shape> {
   readonly shapes: fc.Arbitrary<Shape>;
   call(shape: Shape, draw: Drawing): KernelCall;
   passes(encoder: EncoderSizes): readonly Pass<Shape>[];
-  /** Unit of `work`: multiply–adds of integers or of floats, or written numbers. */
+  /** Unit of `work`: one multiply–add of integers, one multiply–add of floats, or one written number. */
   readonly unit: "integer MAC" | "float MAC" | "number";
   work(shape: Shape): number;
 }

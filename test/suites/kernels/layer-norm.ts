@@ -10,7 +10,10 @@ interface Shape {
   readonly width: number;
   readonly skip: boolean;
   readonly beta: boolean;
-  /** True if the kernel also writes the sum of x and the skip input. */
+  /**
+   * True if the call has a second output array, for the sum of x and the skip input. Without a skip input, the kernel
+   * does not write the array.
+   */
   readonly total: boolean;
   readonly epsilon: number;
 }

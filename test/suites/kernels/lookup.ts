@@ -11,11 +11,11 @@ interface Shape {
   readonly tokens: number;
   readonly entries: number;
   readonly width: number;
-  /** Numbers that share a scale. */
+  /** Number of neighboring numbers in a row that share one scale. */
   readonly block: number;
 }
 
-/** Number of entries of a table that does not fit into the L1 and L2 caches. */
+/** Number of table rows in benchmarks. A table of this size does not fit into the L1 and L2 caches. */
 const BENCH_ENTRIES = 8192;
 
 /** Makes the operands of a lookup in a table of `bits` bits. */

@@ -43,11 +43,11 @@ export interface KernelMachine {
 }
 
 export interface Placement {
-  /** Seed of the operands' order and offsets. */
+  /** Seed for the random order and the random offsets of the operands. */
   readonly seed: number;
   /** Value of the bytes between operands. */
   readonly guard: number;
-  /** Alignment of offsets. Default: 1, so that one operand ends exactly at the end of memory. */
+  /** Alignment of the offsets in bytes. Default: 1. Then one operand ends exactly at the end of memory. */
   readonly alignment?: number;
 }
 
@@ -62,7 +62,7 @@ export interface Placed {
  */
 const GUARD = 32;
 
-/** Copies a call's operands to memory, in random order, at random offsets. One operand ends at the end of memory. */
+/** Copies a call's operands to the end of the memory, in random order and with random gaps between them. */
 export function place(
   name: KernelName,
   { operands }: KernelCall,

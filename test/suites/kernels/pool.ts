@@ -14,8 +14,8 @@ interface Shape {
 const MAX = 1e30;
 
 /**
- * Tolerance of the mean. The reference sums in float64; each float32 addition and the division may differ by half a
- * unit in the last place.
+ * Tolerance of the mean. The kernel sums in float32, and the reference in float64. Each float32 addition and the
+ * division add an error of up to half a unit in the last place.
  */
 function roundingOfMean(hiddenStates: Float32Array, rows: number, width: number): number[] {
   const magnitudes = sentenceVector(hiddenStates.map(Math.abs), width, { pooling: "mean", normalize: false });

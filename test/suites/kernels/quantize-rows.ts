@@ -15,7 +15,8 @@ const MAX = 1.6e38;
 /**
  * Quantizes rows to the input format of gemmInt8.
  *
- * @returns the values, and for each row {scale, zero point, Σ values − width · zero point, 0}
+ * @returns `values`: the quantized rows. `params`: four 32-bit numbers per row, which are the scale, the zero point,
+ * Σ values − width · zero point, and 0.
  */
 export function quantizedRows(x: Float32Array, width: number) {
   const { values, scales, zeroPoints, sums } = quantizeRows(x, width, I8);
@@ -35,7 +36,7 @@ export const quantizeRowsInt8: KernelCase<Shape> = {
     const x = draw.floats(rows, width, isScaled ? Math.sqrt(MAX) : MAX);
     const factors = isScaled ? draw.floats(1, width, Math.sqrt(MAX)) : 0;
     const out = new Int8Array(rows * width).fill(-86);
-    // The kernel does not write the last of the four words per row.
+    // Each row has four words of 32 bits. The kernel does not write the last word.
     const params = new Uint8Array(rows * 16);
     return {
       operands: [x, factors, rows, width, out, params],

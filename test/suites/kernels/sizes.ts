@@ -8,10 +8,14 @@ export const someRows = fc.constantFrom(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 1
 /** Widths are multiples of four. */
 export const widths = fc.constantFrom(1, 2, 3, 4, 5, 7, 8, 9, 12, 15, 16, 17, 23, 25).map((fours) => 4 * fours);
 
-/** Additional columns of a matrix that the kernel must skip. */
+/** Number of extra columns at the end of each row. The kernel must skip them. */
 export const spare = fc.constantFrom(0, 1, 4, 7, 12);
 
-/** Lists the shapes of a kernel's calls for a text. The engine computes one block of rows after the other. */
+/**
+ * Lists the shapes of a kernel's calls for a text. The engine computes the rows of a text in blocks of `BLOCK` rows.
+ *
+ * @param times number of calls per block
+ */
 export function inBlocks<Shape>(tokens: number, times: number, shapeOf: (rows: number) => Shape): Pass<Shape>[] {
   const passes = [
     { shape: shapeOf(BLOCK), times: times * Math.floor(tokens / BLOCK) },

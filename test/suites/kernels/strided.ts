@@ -8,7 +8,7 @@ export const columnsOf = (matrix: Float32Array, stride: number, width: number, c
     (_, at) => matrix[Math.floor(at / width) * stride + column + (at % width)] as number,
   );
 
-/** Copies a matrix and replaces the first numbers of each row. */
+/** Returns a copy of a matrix in which `values` [rows, width] replace the first `width` numbers of each row. */
 export function withColumns(
   matrix: Float32Array<ArrayBuffer>,
   stride: number,

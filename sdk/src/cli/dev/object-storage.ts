@@ -15,7 +15,7 @@ export interface ObjectStorage extends Service {
 }
 
 /**
- * Starts a process that speaks the S3 protocol. Its objects are deleted when it stops.
+ * Starts an S3 server in another process. Stopping the server deletes the stored objects.
  *
  * @param root folder with node_modules/s3rver
  * @throws BertEdgeError `service_failed`, `package_missing`

@@ -11,7 +11,7 @@ async function listenOn(port: number): Promise<void> {
   onTestFinished(() => void server.close());
 }
 
-/** Returns a script that starts a second server, as wrangler starts workerd, and then serves itself. */
+/** Returns the script of a server that also starts a second server, as wrangler starts workerd. */
 const parent = (port: number, childPort: number) => `
   import { spawn } from "node:child_process";
   import { createServer } from "node:http";

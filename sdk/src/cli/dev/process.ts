@@ -16,7 +16,7 @@ export interface Service {
 
 export interface ServiceOptions {
   name: string;
-  /** A JavaScript or TypeScript file to run with the Node of this process. */
+  /** A JavaScript or TypeScript file. It runs with the same Node.js as this process. */
   script: string;
   args?: readonly string[];
   cwd: string;
@@ -28,10 +28,10 @@ export interface ServiceOptions {
 }
 
 /**
- * Starts a process and waits until it answers.
+ * Starts a process and waits until its URL `ready` answers.
  *
- * @throws BertEdgeError `service_failed`, with the end of the process's output, when the process exits or does not answer in
- *   time
+ * @throws BertEdgeError `service_failed` when the process exits, or does not answer in time. The message contains the
+ *   last output of the process.
  */
 export async function startService(options: ServiceOptions): Promise<Service> {
   const { name, script, args = [], cwd, env = {}, ready, onOutput = () => {} } = options;
@@ -39,7 +39,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     cwd,
     env: { ...process.env, ...env },
     stdio: ["ignore", "pipe", "pipe"],
-    // Starts a process group, so that the processes that wrangler starts (workerd) can be stopped with wrangler.
+    // Starts a process group, so that stopping wrangler also stops the processes that wrangler starts (workerd).
     detached: true,
   });
   let output = "";
@@ -49,7 +49,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       onOutput(text);
     });
   }
-  // Ends the whole group when this process ends, except by SIGKILL.
+  // Ends the whole group when this process ends. A SIGKILL of this process leaves the group running.
   const endGroup = () => signalGroup(child, "SIGKILL");
   process.once("exit", endGroup);
   const stop = async () => {
@@ -92,7 +92,7 @@ async function stopGroup(child: ChildProcess): Promise<void> {
     await exit;
     clearTimeout(timer);
   }
-  // The other processes of the group may still run.
+  // The child has ended, but other processes of its group may still run.
   signalGroup(child, "SIGKILL");
 }
 
@@ -121,7 +121,7 @@ export async function freePort(preferred = 0): Promise<number> {
 }
 
 /**
- * Finds a file of an installed package in `root` or a folder above it, as Node does.
+ * Finds a file of an installed package. Searches `root` and the folders above it, as Node.js does.
  *
  * @throws BertEdgeError `package_missing`
  */

@@ -25,13 +25,13 @@ export interface Stack {
   readonly regionKey: string;
   readonly published: Published;
   readonly services: { readonly region: Service; readonly edge: Service };
-  /** Stops everything and deletes what was published. */
+  /** Stops all services and deletes the published artifact. */
   stop(): Promise<void>;
 }
 
 /**
- * Starts the whole system on this machine: an S3 server with the published artifact, the region in Node, and the edge in
- * workerd. If one part fails to start, all others are stopped.
+ * Starts the whole system on this machine: an S3 server with the published artifact, the region in Node, and the edge
+ * in workerd. If one part fails to start, all others are stopped.
  *
  * @throws BertEdgeError `service_failed`, `package_missing`, and the errors of `publish`
  */

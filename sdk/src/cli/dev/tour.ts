@@ -13,17 +13,18 @@ const texts = ["Where is the mill?", paragraph.slice(0, 120), paragraph, paragra
 const budgets = [undefined, 200, 20, 4];
 
 /**
- * Embeds each text under each budget with the typed client, as an application would.
+ * Embeds each text with each latency budget. Uses the typed client, as an application would.
  *
- * @returns a table: tokens, budget, tier, reason, predicted and measured ms, and the cosine between the vectors of edge and
- *   region
+ * @returns a table with one row per text and budget. The last column is the cosine between the edge's and the region's
+ *   vector of the text.
  */
 export async function tour({ edgeURL, apiKey, regionURL, regionKey }: Stack): Promise<string> {
   const edge = new BertEdge({ baseURL: edgeURL, apiKey });
   const region = new BertEdge({ baseURL: regionURL, apiKey: regionKey });
   const rows: string[][] = [];
   for (const text of texts) {
-    // Without a budget, the edge always answers itself. So the region's vector comes from a direct request to the region.
+    // Without a budget, the edge always computes the vector itself. The region's vector therefore comes from a direct
+    // request to the region.
     const agreement = cosine(vector(await edge.embed(text)), vector(await region.embed(text)));
     for (const latencyBudgetMs of budgets) {
       const start = performance.now();

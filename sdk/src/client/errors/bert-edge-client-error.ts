@@ -1,6 +1,9 @@
 import type { HttpErrorCode } from "../../serve/contract/errors.ts";
 
-/** Code of the service or of the client. `http_<status>` means that the response has no error body of bert-edge. */
+/**
+ * Error code of the service or of the client. `http_<status>` means that the response body is not an error of
+ * bert-edge.
+ */
 export type ClientErrorCode = HttpErrorCode | "connection" | "timeout" | `http_${number}`;
 
 /** Base class of the client's errors. Use the class or `code` to tell errors apart. */

@@ -11,8 +11,8 @@ import { parity } from "./parity.ts";
 const figures = (meanCosine: number): Parity => ({ meanCosine, minCosine: meanCosine, maxAbsDiff: 0, cases: 21 });
 
 /**
- * Returns a candidate whose layers each lower the cosine by a given cost. The name of a quantized graph lists the
- * layers that stay in the higher precision.
+ * Returns a candidate in which every quantized layer lowers the cosine by the cost of this layer. The name of a
+ * quantized graph lists the layers that stay in the higher precision.
  */
 function costing(costs: Readonly<Record<string, number>>) {
   const layers = Object.keys(costs);
@@ -96,7 +96,7 @@ describe("choosePrecision", () => {
     });
     expect({ code, hint }).toEqual({ code: "accuracy_gate", hint: expect.stringContaining("Nothing was written") });
     expect(message).toContain(
-      "mean cosine 0.90000 (at least 0.99), worst cosine 0.90000 (at least 0.965) over 21 texts",
+      "mean cosine 0.90000 (must be at least 0.99), worst cosine 0.90000 (must be at least 0.965) over 21 texts",
     );
     const rows = message.split("\n").slice(1);
     expect(rows[0]).toBe("  NaN  l5");
@@ -147,6 +147,6 @@ describe("choosePrecision", () => {
     expect(message).toContain("mean cosine 0.94900");
     const sound = costing({ a: 0 });
     const dropped = await refusalBy([sound.candidate], { ...scoring(79.4), parity: sound.measures.parity });
-    expect(dropped.message).toContain("sts 79.40 instead of 80.00 (at most 0.5 less)");
+    expect(dropped.message).toContain("sts 79.40 instead of 80.00 (may drop by 0.5)");
   });
 });

@@ -26,11 +26,14 @@ export interface Choice<Label extends string = string> {
 /** Functions that measure a graph. */
 export interface Measures {
   readonly parity: (graph: Graph) => Promise<Parity>;
-  /** Called only after parity reaches its limit, because it takes longer and fails for NaN. */
+  /**
+   * Scores a graph on the user's data. Called only for graphs that reach the parity limit, because scoring takes longer
+   * than `parity` and fails for NaN.
+   */
   readonly task?: (graph: Graph) => Promise<TaskScore | undefined>;
 }
 
-/** A callback that receives the progress of `choosePrecision`, and a signal that stops it. */
+/** A callback that receives the progress of `choosePrecision`, and a signal that stops `choosePrecision`. */
 export interface ChoiceContext {
   readonly progress?: (message: string, fraction?: number) => void;
   readonly signal?: AbortSignal | undefined;
@@ -126,8 +129,8 @@ function refusal(what: string, missing: string, layers: readonly Sensitivity[]):
   return accuracyError(
     what,
     missing,
-    "If the checkpoint is sound, use another precision, leave this target out, or give --calibration texts like those that " +
-      "the model was trained on.",
+    "If the checkpoint is not damaged, use another precision, leave this target out, or give --calibration texts " +
+      "that are similar to the model's training data.",
     rows.length > 0 ? table : "",
   );
 }

@@ -33,7 +33,7 @@ export function compareNumbers(
     const distance = Object.is(x, y) ? 0 : Math.abs(x - y);
     const difference = Number.isNaN(distance) ? Number.POSITIVE_INFINITY : distance;
     maxAbs = Math.max(maxAbs, difference);
-    // Avoids ∞ / ∞, which is NaN, for different numbers of which one is infinite.
+    // An infinite difference is not divided: the tolerance may be infinite too, and ∞ / ∞ is NaN.
     const share =
       difference === Number.POSITIVE_INFINITY ? difference : difference / (absolute + relative * Math.abs(x));
     ofTolerance = Math.max(ofTolerance, share);

@@ -4,10 +4,11 @@ import type { Value } from "../graph/node.ts";
 import { isInteger, numbersOf, reading, type Tensor, toFloat32 } from "../graph/tensor.ts";
 
 /**
- * Refuses a graph with NaN or infinite weights. Later checks would miss them: quantizers turn them into ordinary numbers, and
- * probe texts read only a few rows of a table.
+ * Refuses a graph with NaN or infinite weights. Later checks would miss these weights: quantizers turn NaN and infinity
+ * into ordinary numbers, and probe texts read only a few rows of a table.
  *
- * Two kinds of constants may be infinite: masks of 0 and −∞, and single numbers, which are bounds.
+ * Two kinds of constants may contain infinite numbers: masks that consist of 0 and −∞, and constants with a single
+ * number, because they are bounds.
  *
  * @param source names the graph in the error message
  * @throws BertEdgeError `weights_invalid` with the constant and the node that reads it

@@ -56,18 +56,18 @@ export const accuracyError = (what: string, missing: string, hint: string, detai
     hint: `Nothing was written. ${hint}`,
   });
 
-/** Describes how a measurement misses a limit; undefined when it reaches the limit. NaN never reaches it. */
+/** Describes how a measurement misses a limit; undefined when it reaches the limit. NaN never reaches a limit. */
 export function shortfall({ parity, task }: Accuracy, limit: Limit): string | undefined {
   const { meanCosine, minCosine, top1, cases } = parity;
   const reasons = [
-    meanCosine >= limit.meanCosine || `mean cosine ${figure(meanCosine)} (at least ${limit.meanCosine})`,
-    minCosine >= limit.minCosine || `worst cosine ${figure(minCosine)} (at least ${limit.minCosine})`,
+    meanCosine >= limit.meanCosine || `mean cosine ${figure(meanCosine)} (must be at least ${limit.meanCosine})`,
+    minCosine >= limit.minCosine || `worst cosine ${figure(minCosine)} (must be at least ${limit.minCosine})`,
     top1 === undefined ||
       top1 >= limit.minTop1 ||
-      `${figure(100 * top1)} % the same label (at least ${100 * limit.minTop1} %)`,
+      `the same label for ${figure(100 * top1)} % of texts (must be at least ${100 * limit.minTop1} %)`,
     task === undefined ||
       task.score >= task.fp32 - limit.maxDrop ||
-      `${task.metric} ${task.score.toFixed(2)} instead of ${task.fp32.toFixed(2)} (at most ${limit.maxDrop} less)`,
+      `${task.metric} ${task.score.toFixed(2)} instead of ${task.fp32.toFixed(2)} (may drop by ${limit.maxDrop})`,
   ].filter((reason) => typeof reason === "string");
   return reasons.length > 0 ? `${reasons.join(", ")} over ${cases} texts` : undefined;
 }

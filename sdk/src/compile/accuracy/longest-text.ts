@@ -3,7 +3,7 @@ import type { EngineSession } from "../../runtime/engine/engine.ts";
 import type { TextModel } from "../model/text-model.ts";
 
 /**
- * Checks that the model runs on a text of `maxTokens` tokens. No other check notices a model with fewer positions.
+ * Checks that the model runs on a text of `maxTokens` tokens. No other check notices that a model has fewer positions.
  *
  * @throws BertEdgeError `checkpoint_invalid`
  */
@@ -12,7 +12,8 @@ export async function assertLongest(
   session: Pick<EngineSession, "run">,
 ): Promise<void> {
   const [ids = new Int32Array(1)] = encode(["a"]);
-  // Repeats the token of "a". In models like RoBERTa, padding tokens have no positions, so they would not test this.
+  // Repeats the token of "a". Padding tokens would not test all positions, because models like RoBERTa number only the
+  // other tokens.
   const longest = new Int32Array(maxTokens).fill(ids[ids.length >> 1] as number);
   try {
     await session.run([longest]);

@@ -19,7 +19,7 @@ import { assertVaries } from "./varies.ts";
 /**
  * Measures how close a quantized ONNX file is to the original. It compares each text's mean hidden state, vector or
  * logits. If there are several outputs, it returns the result of the worst output. The original file runs without graph
- * optimizations, the quantized file with all of them.
+ * optimizations, the quantized file with all optimizations.
  *
  * @param sequences token ids of texts. Default: the batches of random tokens that the original can run
  * @throws BertEdgeError `parity_impossible` when a file does not run, or has no output to compare; `model_constant` or
@@ -52,7 +52,7 @@ export async function modelAgreement(
   const [worst] = measured.toSorted((a, b) => rank(a) - rank(b));
   if (worst) return worst;
   throw new BertEdgeError("parity_impossible", `The outputs of ${original} and ${quantized} cannot be compared.`, {
-    hint: "Both files need an output of the same name with float hidden states, vectors or logits.",
+    hint: "Both files need an output with the same name and a float type: hidden states, vectors or logits.",
   });
 }
 
@@ -83,7 +83,7 @@ const sessionOf = (path: string, graphOptimizationLevel: "disabled" | "all") =>
  */
 function rowsOf(path: string, name: string, run: ModelRun | undefined): Float32Array[] | undefined {
   if (!run)
-    throw new BertEdgeError("parity_impossible", `${path} does not run on inputs on which the original model runs.`, {
+    throw new BertEdgeError("parity_impossible", `The original model runs on the probe inputs, but ${path} does not.`, {
       hint: "This is a bug in the quantization: report it, if possible with the model.",
     });
   const output = run.outputs[name];

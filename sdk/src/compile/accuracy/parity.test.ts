@@ -113,8 +113,8 @@ describe("assertWithin", () => {
     expect(() => assertWithin("The fused graph", { parity: measured(0.95, Number.NaN) }, INT8_LIMIT)).toThrow(
       expect.objectContaining({
         message:
-          "The fused graph differs too much from the float32 model: mean cosine 0.95000 (at least 0.99), " +
-          "worst cosine NaN (at least 0.965) over 3 texts.",
+          "The fused graph differs too much from the float32 model: mean cosine 0.95000 (must be at least 0.99), " +
+          "worst cosine NaN (must be at least 0.965) over 3 texts.",
         hint: expect.stringContaining("bug in the fusion"),
       }),
     );

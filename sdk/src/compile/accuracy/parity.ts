@@ -5,9 +5,9 @@ import { topLabel } from "./tasks/accuracy.ts";
 /**
  * Compares vectors or logits with the original ones, text by text.
  *
- * Vectors are compared by their cosine. The cosine of one or two logits shows only their signs, so logits are compared by
- * 1 − ½ (distance / spread)², which approximates a cosine for small distances. The spread is the standard deviation of the
- * original logits over the texts. A NaN anywhere makes the cosines NaN.
+ * Vectors are compared by their cosine. The cosine of one or two logits shows only their signs, so logits are compared
+ * by 1 − ½ (distance / spread)², which approximates a cosine for small distances. The spread is the standard deviation
+ * of the original logits over the texts. If any number is NaN, the mean and the minimum cosine are NaN.
  */
 export function parity(
   reference: readonly Float32Array[],

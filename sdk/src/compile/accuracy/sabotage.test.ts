@@ -34,7 +34,10 @@ const wide = {
   intermediate_size: 128,
   num_attention_heads: 4,
 };
-/** For tests in which the model must fail: texts of frequent tokens only would let it pass. */
+/**
+ * For tests in which the quantized model must miss the limits. With a small vocabulary, the texts would contain only
+ * frequent tokens, and the model could reach the limits.
+ */
 const allTokens = { ...wide, vocab_size: 30_522 };
 const layer0 = "encoder.layer.0";
 const layer1 = "encoder.layer.1";
@@ -46,7 +49,7 @@ const matricesOf = (layer: string) =>
 const sabotaged = (edit: Edit, config: TinyFolderOptions["config"] = deep) =>
   preparable({ config: { ...config }, edit });
 
-/** Runs the model file of every target, and expects that it reaches its accuracy limits. */
+/** Runs the model file of every target, and expects that the results reach the accuracy limits of the target. */
 async function expectLimitsReached({ folder, out }: Preparable): Promise<Manifest> {
   const { manifest, read } = await openFolder(out);
   const model = await readTextModel(folder);
@@ -276,7 +279,10 @@ it("any sabotage of any tensor is refused without writing a file, or reaches the
 describe("an ONNX file that no importer has checked", () => {
   const modes: readonly QuantizeMode[] = ["int8-dynamic", "int8-blocks", "int8-static", "fp16"];
 
-  /** Writes a checkpoint's graph as an ONNX file, and an earlier file at the path of the result. */
+  /**
+   * Writes a checkpoint's graph as an ONNX file. Also writes a file at the path of the result, to test that a failure
+   * does not change it.
+   */
   async function fileOf(model: Preparable, change: (graph: Graph) => void = () => {}) {
     const { graph, envelope } = await readModelSource(model.folder);
     change(graph);

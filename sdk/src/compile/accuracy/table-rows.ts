@@ -1,7 +1,10 @@
 import type { Node, Value } from "../graph/node.ts";
 import { isView } from "../graph/operators.ts";
 
-/** Returns the rows of the smallest table that an input indexes, directly or through casts and changes of shape. */
+/**
+ * Returns the number of rows of the smallest table that an input indexes, directly or through casts and changes of
+ * shape.
+ */
 export function tableRows(input: Value): number | undefined {
   const rows: number[] = [];
   const stack: Value[] = [input];

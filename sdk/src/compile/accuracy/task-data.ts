@@ -10,7 +10,7 @@ import { scoreSts } from "./tasks/score-sts.ts";
 export interface TaskData {
   readonly metric: TaskScore["metric"];
   readonly score: (compute: Compute) => Promise<number>;
-  /** The data itself, for the keys of stages that score a model on it. */
+  /** The entries of the file. They are part of the cache key of every stage that scores a model on them. */
   readonly content: readonly (StsPair | LabelledText)[];
 }
 
@@ -35,7 +35,7 @@ export async function readTaskData(task: Task, { sts, labelled }: TaskFiles): Pr
     const pairs = await readSts(sts);
     if (new Set(pairs.map(({ score }) => score)).size < 2) {
       throw new BertEdgeError("data_unsuitable", `All pairs in ${sts} have the same score.`, {
-        hint: "Give a file of pairs with different scores. Without them there is no correlation.",
+        hint: "Give a file of pairs with different scores. If all scores are equal, no correlation can be computed.",
       });
     }
     return { metric: "sts", content: pairs, score: (compute) => scoreSts(pairs, compute) };
@@ -48,5 +48,5 @@ export async function readTaskData(task: Task, { sts, labelled }: TaskFiles): Pr
 
 const unsuitable = (path: string, what: string, model: string, option: string) =>
   new BertEdgeError("data_unsuitable", `${path} contains ${what}, but the model is ${model}.`, {
-    hint: `Give a data file for this kind of model with ${option}.`,
+    hint: `Use ${option}, which takes data for ${model}.`,
   });

@@ -8,8 +8,8 @@ import type { ActivationStatistics } from "../quantize/calibration/activation-st
 const ROUNDING = 1e-5;
 
 /**
- * A channel with a smaller variance than this share of its mean square counts as constant. For constant channels,
- * rounding in the float32 sums gives up to 2e-4.
+ * A channel counts as constant if its variance, divided by its mean square, is at most this. Because float32 sums are
+ * rounded, constant channels have ratios of up to 2e-4.
  */
 const SUMMED_ROUNDING = 1e-3;
 

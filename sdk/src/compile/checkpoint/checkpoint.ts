@@ -31,7 +31,7 @@ export const readCheckpoint = async (folder: string): Promise<Checkpoint> => ({
 /**
  * Reads everything that `readCheckpoint` does, except the weights.
  *
- * @throws BertEdgeError as `readCheckpoint`
+ * @throws BertEdgeError `checkpoint_missing`, `checkpoint_invalid`, `checkpoint_unsupported`
  */
 export async function describeCheckpoint(folder: string): Promise<Omit<Checkpoint, "weights">> {
   const config = await readEncoderConfig(folder);
@@ -43,7 +43,7 @@ export async function describeCheckpoint(folder: string): Promise<Omit<Checkpoin
 /**
  * Reads the config.json of a folder, and checks that the folder's model is an encoder without a task head.
  *
- * @throws BertEdgeError as `readCheckpoint`
+ * @throws BertEdgeError `checkpoint_missing`, `checkpoint_invalid`, `checkpoint_unsupported`
  */
 export async function readEncoderConfig(folder: string): Promise<EncoderConfig> {
   const config = await readConfig(folder, EncoderConfigJson);

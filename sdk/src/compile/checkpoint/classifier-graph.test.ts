@@ -26,8 +26,8 @@ import { families } from "./families/index.ts";
 import { type Classifier, readClassifier } from "./sequence-classification.ts";
 
 /**
- * Maximum difference of logits. transformers adds float32 numbers in another order, and the case files store six
- * decimals. Measured: at most 1.5e-6.
+ * Maximum difference from transformers' logits. transformers adds float32 numbers in another order than our graph, and
+ * the case files store six decimals. Measured: at most 1.5e-6.
  */
 const FLOAT32_ROUNDING = 1e-5;
 /** Maximum difference of a real model's logits. golden.json stores five decimals. Measured: at most 7.0e-6. */
@@ -38,7 +38,7 @@ const VISIBLE = 0.01;
 type Rows = readonly (readonly number[])[];
 
 /**
- * Returns one list of logits for each batch of token ids. The list has the logits of one text after the other.
+ * For each batch of token ids, returns the logits of all its texts in one flat list.
  *
  * @param padding token id that gets the attention mask 0
  */

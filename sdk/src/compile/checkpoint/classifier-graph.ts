@@ -15,8 +15,8 @@ import { type Classifier, headWeights } from "./sequence-classification.ts";
  * Writes a classifier's graph in standard operators, as `encoderGraph` does for an encoder. The graph's output is
  * `logits` [batch, labels], with the same name and type as in transformers' own ONNX exports.
  *
- * @throws BertEdgeError `checkpoint_invalid` for a tensor that is missing, that has another shape, or that holds NaN or
- *   infinite numbers
+ * @throws BertEdgeError `checkpoint_invalid` if a tensor is missing, has another shape than config.json says, or holds
+ *   NaN or infinite numbers
  */
 export function classifierGraph(classifier: Classifier): Graph {
   const g = new GraphWriter(classifier.config.modelType);

@@ -5,8 +5,8 @@ import * as v from "valibot";
 /** A positive integer that ONNX shapes and JavaScript arrays can hold. */
 export const Count = v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(2 ** 31 - 1));
 /**
- * Number of layers. Without a maximum, a wrong config.json could fill the memory, because lists with an entry per layer
- * are made before the tensors are checked.
+ * Number of layers, for families whose configuration has a list with one entry per layer. These lists are made before
+ * the tensors are checked. Without a maximum, a wrong number in config.json could fill the memory.
  */
 export const ListedLayers = v.pipe(Count, v.maxValue(10_000));
 export const Positive = v.pipe(v.number(), v.gtValue(0));
@@ -63,7 +63,7 @@ export interface BertSizes {
  * change with the length of the text.
  */
 export const RopeParameters = v.object({
-  rope_type: v.optional(v.literal("default", "scaled rotary positions are not supported so far"), "default"),
+  rope_type: v.optional(v.literal("default", "scaled rotary embeddings are not supported so far"), "default"),
   rope_theta: v.nullish(Positive),
-  partial_rotary_factor: v.optional(v.literal(1, "only rotary positions of whole heads are supported so far"), 1),
+  partial_rotary_factor: v.optional(v.literal(1, "only rotary embeddings of whole heads are supported so far"), 1),
 });

@@ -20,7 +20,7 @@ export const EncoderConfigJson: v.GenericSchema<unknown, EncoderConfig> = v.pipe
   ),
   v.check(
     ({ rotaryTheta, hiddenSize, heads }) => rotaryTheta === undefined || hiddenSize % (2 * heads) === 0,
-    "rotary positions need heads of an even size",
+    "a rotary embedding needs heads of an even size",
   ),
   v.check(
     (config) => maxTokensOf(config) >= MIN_TOKENS,

@@ -15,21 +15,21 @@ export interface EncoderConfig {
   readonly hasEmbeddingProjection: boolean;
   readonly layers: number;
   /**
-   * Number of different sets of layer weights. Consecutive layers can share a set. If no layers share one, this number
-   * equals `layers`.
+   * Number of different sets of layer weights. Consecutive layers can share a set. If every layer has its own
+   * set, this number equals `layers`.
    */
   readonly layerGroups: number;
   readonly heads: number;
   readonly intermediateSize: number;
-  /** Number of rows of the position table. For encoders with rotary positions: the maximum text length in tokens. */
+  /** Number of rows of the position table. For encoders with a rotary embedding: the maximum text length in tokens. */
   readonly maxPositions: number;
   /** Number of rows of the token type table; 0 for encoders without token types. */
   readonly tokenTypes: number;
   readonly layerNormEpsilon: number;
   readonly activation: ActivationName;
   /**
-   * Id of the padding token, for families that skip padding and give the other tokens the positions from
-   * `positionPaddingId + 1` on. undefined for families that give all tokens positions from 0 on.
+   * Id of the padding token, for families that do not count padding: their first token has the position
+   * `positionPaddingId + 1`. undefined for families that count all tokens, starting at 0.
    */
   readonly positionPaddingId: number | undefined;
   /** Number of buckets of the relative position biases; undefined for encoders without such biases. */
@@ -37,8 +37,8 @@ export interface EncoderConfig {
   /** For each layer, the base of its rotary embedding. The list is undefined for encoders with a position table. */
   readonly rotaryTheta: readonly number[] | undefined;
   /**
-   * For each layer, how many tokens before and after itself a token attends to; undefined for a layer in which tokens
-   * attend to all tokens. The list is undefined for encoders without attention windows.
+   * For each layer, the maximum distance between a token and the tokens it attends to. An entry is undefined if the
+   * layer has no attention window. The list is undefined for encoders without attention windows.
    */
   readonly windowRadius: readonly (number | undefined)[] | undefined;
   /**
@@ -88,6 +88,6 @@ export const bertConfig = (keys: BertSizes): EncoderConfig => ({
   hasFeedForwardBias: true,
 });
 
-/** Returns the maximum text length in tokens: the number of positions after the padding id, or of all positions. */
+/** Returns the maximum text length in tokens. With a `positionPaddingId`, only the positions after this id count. */
 export const maxTokensOf = ({ maxPositions, positionPaddingId }: EncoderConfig): number =>
   maxPositions - (positionPaddingId === undefined ? 0 : positionPaddingId + 1);

@@ -5,8 +5,8 @@ import { type TinyOptions, tinyBert } from "#test/fixtures/tiny-bert.ts";
 import { encoderGraph } from "./encoder-graph.ts";
 
 /**
- * Maximum difference between both graphs. Through two layers, they add up to 64 float32 products around 1 in different
- * orders.
+ * Maximum difference between the outputs of both graphs. In two layers, the graphs compute float32 sums in different
+ * orders. A sum has at most 64 terms around 1.
  */
 const FLOAT32_ROUNDING = 1e-5;
 

@@ -23,7 +23,8 @@ export interface EncoderValues {
  * Writes an encoder's graph in standard operators, formula by formula, with the checkpoint's tensors. Inputs and output
  * have the same names and types as in transformers' own ONNX exports.
  *
- * The architecture is BERT's (https://arxiv.org/abs/1810.04805). Comments say where other families differ.
+ * The architecture is BERT's (https://arxiv.org/abs/1810.04805). Comments in this folder say where other families
+ * differ.
  */
 export function encoderGraph(config: EncoderConfig, weights: EncoderWeights): Graph {
   const g = new GraphWriter(config.modelType);
@@ -52,8 +53,8 @@ export function writeEncoder(g: GraphWriter, config: EncoderConfig, weights: Enc
 }
 
 /**
- * Returns a function that returns the `AttentionPositions` for a layer's index. Layers with equal settings share graph
- * values.
+ * Returns a function from a layer's index to its `AttentionPositions`. Layers with the same attention window share the
+ * window's bias, and layers with the same rotary base share cosines and sines.
  */
 function layerPositions(
   g: GraphWriter,

@@ -26,7 +26,7 @@ export interface LayerNames {
 
 /** Names of an encoder's tensors, without `.weight` and `.bias`. */
 export interface EncoderNames {
-  /** Prefix of all tensor names in checkpoints of models with a task head. */
+  /** Prefix of the encoder's tensor names in checkpoints of models with a task head. */
   readonly prefix: string;
   /** Name of the token embedding table. */
   readonly tokens: string;

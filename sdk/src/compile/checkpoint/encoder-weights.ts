@@ -11,8 +11,8 @@ export interface EncoderLayer {
   readonly value: LinearWeights;
   readonly attentionOutput: LinearWeights;
   /**
-   * Layer normalization of attention. Pre-norm layers normalize the input of attention, post-norm layers normalize the
-   * residual sum. undefined if the layer has no such normalization.
+   * Layer normalization of attention: of its input in pre-norm layers, of the sum of its input and output in post-norm
+   * layers. undefined if the layer does not normalize here.
    */
   readonly attentionNorm: LayerNormWeights | undefined;
   /** Linear layer before the activation; in gated layers, the gate projection. */
@@ -21,8 +21,8 @@ export interface EncoderLayer {
   readonly upProjection: LinearWeights | undefined;
   readonly output: LinearWeights;
   /**
-   * Layer normalization of the feed-forward part: of its input in pre-norm layers, of the residual sum in post-norm
-   * layers.
+   * Layer normalization of the feed-forward part: of its input in pre-norm layers, of the sum of its input and output
+   * in post-norm layers.
    */
   readonly feedForwardNorm: LayerNormWeights;
 }
@@ -30,7 +30,7 @@ export interface EncoderLayer {
 export interface EncoderWeights {
   /** Token embedding table: [vocabulary, embedding], float32. */
   readonly tokens: Tensor;
-  /** Position table: [positions, embedding], float32; undefined for encoders with rotary positions. */
+  /** Position table: [positions, embedding], float32; undefined for encoders with a rotary embedding. */
   readonly position: Tensor | undefined;
   /** Token type table: [types, embedding]; undefined for encoders without token types. */
   readonly tokenType: Tensor | undefined;
@@ -46,12 +46,14 @@ export interface EncoderWeights {
 }
 
 /**
- * Picks an encoder's weights from a checkpoint by its family's tensor names, with or without the prefix of models with
- * a task head.
+ * Picks an encoder's weights from a checkpoint by its family's tensor names. The names may have the prefix that models
+ * with a task head use.
+ *
+ * Checks all numbers, because the probe texts that `prepare` runs later read only a few rows of the token embedding
+ * table.
  *
  * @throws BertEdgeError `checkpoint_invalid` with the name of a tensor that is missing, that has another shape than
- *   config.json says, or that holds NaN or infinite numbers. All numbers are checked here, because the probe texts use
- *   only a few rows of the token embedding table.
+ *   config.json says, or that holds NaN or infinite numbers
  */
 export function encoderWeights(encoder: Encoder): EncoderWeights {
   const { config } = encoder;

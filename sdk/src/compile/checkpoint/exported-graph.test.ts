@@ -127,7 +127,7 @@ describe("exportedGraph", () => {
     [
       "token ids that are not integers",
       [({ s, embedded }) => s.output(embedded, NAME), states, "float32"],
-      "an input input_ids of float32",
+      "an input input_ids of type float32",
     ],
     [
       "quantized weights",
@@ -160,12 +160,12 @@ describe("exportedGraph", () => {
     [
       "another vocabulary size",
       [({ s, ids }) => s.output(s.op("Gather", [s.random([VOCABULARY + 1, HIDDEN]), ids]), NAME)],
-      "no embedding table with 7 rows, the vocab_size",
+      "no embedding table with 7 rows (vocab_size",
     ],
     [
       "another number of positions",
       [({ s, embedded }) => s.output(embedded, NAME), states, "int64", 9],
-      "no embedding table with 5 rows, the max_position_embeddings",
+      "no embedding table with 5 rows (max_position_embeddings",
     ],
     [
       "an output computed from the logits",

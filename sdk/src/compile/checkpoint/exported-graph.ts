@@ -52,8 +52,8 @@ const exists = (path: string): Promise<boolean> =>
   );
 
 /**
- * Reads an export as a graph. Only the nodes that lead to the wanted output are kept, and int32 inputs become int64, as
- * in the graphs that this package writes from checkpoints.
+ * Reads an export as a graph. Keeps only the nodes that lead to the wanted output. Changes int32 inputs to int64, the
+ * type of inputs in graphs that this package writes from checkpoints.
  *
  * @throws BertEdgeError `export_unsupported`, and the errors of `readOnnx` and `fromOnnx`
  */
@@ -87,7 +87,7 @@ function faultOf(graph: Graph, config: EncoderConfig, { shape }: ExportedResult)
   if (constants.some((constant) => constant?.dtype === "float16")) return "has weights in half precision";
   for (const { name, dtype, shape } of graph.inputs) {
     if (!INPUTS.includes(name)) return `has an unsupported input ${name}`;
-    if (dtype !== "int64") return `has an input ${name} of ${dtype}`;
+    if (dtype !== "int64") return `has an input ${name} of type ${dtype} instead of int64`;
     if (shape?.length !== 2 || shape.some((size) => typeof size === "number"))
       return `has an input ${name} with a fixed size`;
   }
@@ -101,11 +101,11 @@ function faultOf(graph: Graph, config: EncoderConfig, { shape }: ExportedResult)
   const lacking = tablesOf(config).find(
     ([rows]) => !constants.some((constant) => constant?.shape.length === 2 && constant.shape[0] === rows),
   );
-  return lacking && `has no embedding table with ${lacking[0]} rows, the ${lacking[1]} of config.json`;
+  return lacking && `has no embedding table with ${lacking[0]} rows (${lacking[1]} in config.json)`;
 }
 
 /**
- * Returns the number of rows of each embedding table that the encoder must have, and the key of config.json that gives
+ * For each embedding table that the encoder must have, returns its number of rows and the key of config.json that gives
  * this number.
  */
 const tablesOf = ({ vocabularySize, maxPositions, rotaryTheta }: EncoderConfig): [rows: number, key: string][] => [

@@ -26,14 +26,14 @@ import { encoderGraph } from "./encoder-graph.ts";
 import { encoderWeights } from "./encoder-weights.ts";
 
 /**
- * Maximum difference from the framework's outputs. Through three layers, float32 sums of up to 64 terms around 1 are
- * added in another order. Measured: at most 1.9e-6.
+ * Maximum difference from the framework's outputs. In three layers, the framework computes float32 sums in another
+ * order than our graph. A sum has at most 64 terms around 1. Measured: at most 1.9e-6.
  */
 const FLOAT32_ROUNDING = 1e-5;
 /**
- * Minimum cosines of hidden states, without those of padding: of a whole batch for int8 and fp16, of each text for the
- * edge engine. The models have random weights. Measured: at least 0.999 92 (int8), 0.999 999 6 (fp16) and 0.999 85
- * (edge).
+ * Minimum cosines with the float32 hidden states, without padding. int8 and fp16 are compared batch by batch, the edge
+ * engine is compared text by text. The models have random weights. Measured: at least 0.999 92 (int8), 0.999 999 6
+ * (fp16) and 0.999 85 (edge).
  */
 const MIN_INT8_COSINE = 0.9998;
 const MIN_FP16_COSINE = 0.999_999;
@@ -45,7 +45,7 @@ const MIN_EDGE_COSINE = 0.9996;
  */
 const VISIBLE = 0.01;
 
-/** Exports with a position table: every family except ModernBERT and NomicBERT, and every activation. */
+/** Exports with a position table: all families except ModernBERT and NomicBERT, with all activation formulas. */
 const positionTableExports = [
   "t213-bert-eager-l17",
   "t213-bert-gelu_new-eager-l14",
@@ -65,8 +65,8 @@ const positionTableExports = [
 ];
 
 /**
- * Exports with rotary positions. Every ModernBERT here has a local layer, and a text that is longer than the layer's
- * attention window.
+ * Exports with a rotary embedding. Every ModernBERT here has a layer with an attention window, and an input text
+ * that is longer than this window.
  */
 const modernBerts = [
   "t213-modernbert-eager-dyn",
@@ -101,7 +101,7 @@ describeShared("corpus", "a checkpoint's graph", (corpus) => {
     const known = feeds.map((feed) => Object.fromEntries(Object.entries(feed).filter(([name]) => names.has(name))));
     return (await runGraph(graph, known)).map((tensors, i) => attended(tensors, feeds[i] as Tensors));
   };
-  /** Returns the hidden states without those of padding, which have no meaning and differ between exports. */
+  /** Returns the hidden states of tokens. Hidden states of padding have no meaning and differ between exports. */
   const attended = (tensors: Tensors, feed: Tensors) => {
     const all = tensors["last_hidden_state"]?.data as Float32Array;
     const mask = feed["attention_mask"]?.data as BigInt64Array;

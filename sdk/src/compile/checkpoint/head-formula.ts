@@ -11,7 +11,7 @@ export interface HeadFormula {
    * padding.
    */
   readonly pooling: "cls" | "mean";
-  /** @param prefix prefix of the encoder's tensor names; some families use it for this layer too */
+  /** @param prefix prefix of the encoder's tensor names; in some families, this layer's name has the same prefix */
   readonly dense: (prefix: string) => string;
   readonly denseBias: boolean;
   readonly activation: ActivationName | "tanh";
@@ -20,8 +20,8 @@ export interface HeadFormula {
 }
 
 /**
- * Returns the schema of a head with two linear layers that reads the hidden state of the first token. The schema
- * accepts any config.json, because no key configures such a head.
+ * Returns the schema of a classification head that has two linear layers and reads only the hidden state of the first
+ * token. The schema accepts any config.json, because no key of config.json changes such a head.
  */
 export const clsHead = (
   parts: Pick<HeadFormula, "dense" | "activation" | "output">,
@@ -31,7 +31,7 @@ export const clsHead = (
     v.transform((): HeadFormula => ({ pooling: "cls", denseBias: true, norm: undefined, ...parts })),
   );
 
-/** BERT's head: https://arxiv.org/abs/1810.04805, section 4.1, with the pooler layer of BERT's implementation. */
+/** BERT's head (https://arxiv.org/abs/1810.04805, section 4.1). `dense` is the pooler of BERT's implementation. */
 export const bertHead = clsHead({
   dense: (prefix) => `${prefix}pooler.dense`,
   activation: "tanh",

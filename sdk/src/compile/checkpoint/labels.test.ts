@@ -20,18 +20,10 @@ describe("labels", () => {
   });
 
   it.each([
-    ["a gap", { id2label: { 0: "a", 2: "c" } }, "id2label must have a name for each of 0, 1, …"],
-    [
-      "an index that is not a plain number",
-      { id2label: { 0: "a", "01": "b" } },
-      "id2label must have a name for each of",
-    ],
-    ["no names", { id2label: {} }, "id2label must have a name for each of"],
-    [
-      "two counts",
-      { id2label: { 0: "a", 1: "b" }, num_labels: 3 },
-      "num_labels and id2label must have the same number",
-    ],
+    ["a gap", { id2label: { 0: "a", 2: "c" } }, "id2label must name the labels 0, 1, … without a gap"],
+    ["an index that is not a plain number", { id2label: { 0: "a", "01": "b" } }, "id2label must name the labels"],
+    ["no names", { id2label: {} }, "id2label must name the labels"],
+    ["two counts", { id2label: { 0: "a", 1: "b" }, num_labels: 3 }, "num_labels must be the number of names"],
     ["no labels", { num_labels: 0 }, ""],
     ["a single class", { num_labels: 1, problem_type: "single_label_classification" }, "needs at least two labels"],
     ["an unknown problem", { problem_type: "ranking" }, "problem_type must be one of regression, single_label_"],

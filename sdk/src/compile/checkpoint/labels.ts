@@ -35,11 +35,11 @@ export const Labels: v.GenericSchema<unknown, Labels> = v.pipe(
   }),
   v.check(
     ({ labels }) => labels.length > 0 && labels.every((label) => label !== undefined),
-    "id2label must have a name for each of 0, 1, …",
+    "id2label must name the labels 0, 1, … without a gap",
   ),
   v.check(
     ({ labels, num_labels }) => (num_labels ?? labels.length) === labels.length,
-    "num_labels and id2label must have the same number of labels",
+    "num_labels must be the number of names in id2label",
   ),
   v.check(
     ({ labels, problemType }) => problemType !== "single_label_classification" || labels.length > 1,

@@ -60,7 +60,7 @@ export function readWeights(folder: string): Map<string, Tensor> {
 function missing(folder: string, file: string): never {
   throw new BertEdgeError("checkpoint_missing", `${join(folder, file)} does not exist.`, {
     hint:
-      "Give a folder with config.json, tokenizer.json and model.safetensors, as save_pretrained(folder) writes it, or with " +
-      "model.onnx, as Optimum exports it.",
+      "Give a folder with config.json, tokenizer.json and model.safetensors, as transformers' save_pretrained() " +
+      "writes them. A float32 model.onnx, as Optimum exports it, can replace model.safetensors.",
   });
 }

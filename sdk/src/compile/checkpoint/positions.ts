@@ -16,7 +16,7 @@ export function writeRange(g: GraphWriter, name: string, ids: Value): Value {
   return g.op(name, "Range", [int64(g, 0), length, int64(g, 1)]);
 }
 
-/** Writes the position of each key minus the position of each query. Output: [sequence, sequence]. */
+/** Writes key position − query position for every pair. Output: [sequence, sequence], one row per query. */
 export function writeOffsets(g: GraphWriter, name: string, ids: Value): Value {
   const positions = writeRange(g, `${name}.positions`, ids);
   const keys = g.op(`${name}.keys`, "Unsqueeze", [positions, axes(g, 0)]);
@@ -25,8 +25,10 @@ export function writeOffsets(g: GraphWriter, name: string, ids: Value): Value {
 }
 
 /**
- * Writes positions as RoBERTa counts them (https://github.com/facebookresearch/fairseq, make_positions): the position
- * of padding is the padding id, and the other tokens are counted from the next number on. Output: [batch, sequence].
+ * Writes positions as RoBERTa counts them (https://github.com/facebookresearch/fairseq, make_positions). Padding has
+ * the position `padding`, the other tokens have the positions `padding + 1`, `padding + 2`, … Output: [batch, sequence]
+ *
+ * @param padding id of the padding token
  */
 export function writePositionsAfterPadding(g: GraphWriter, name: string, ids: Value, padding: number): Value {
   const isPadding = g.op("is_padding", "Equal", [ids, int64(g, padding)]);

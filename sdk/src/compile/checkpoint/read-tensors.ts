@@ -3,7 +3,7 @@ import { type Dtype, readSafetensors } from "../../artifact/safetensors.ts";
 import type { StoredFile } from "../files/stored-file.ts";
 import { type DataType, lazyTensor, type Tensor } from "../graph/tensor.ts";
 
-/** Element types of graphs by their names in safetensors. */
+/** Element type in a graph for each type name of safetensors. */
 const dataTypeOf: Readonly<Record<Dtype, DataType>> = {
   BOOL: "bool",
   U8: "uint8",
@@ -21,8 +21,8 @@ const dataTypeOf: Readonly<Record<Dtype, DataType>> = {
 };
 
 /**
- * Returns the tensors of a safetensors file by name. Tensors of a file in memory are views; large tensors of a stored file
- * are read at each access.
+ * Returns the tensors of a safetensors file by name. If the file is in memory, the tensors are views of
+ * it. Large tensors of a stored file are read at each access.
  *
  * @param source name of the file, for errors
  * @throws BertEdgeError `safetensors_invalid`

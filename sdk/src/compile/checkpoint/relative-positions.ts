@@ -1,15 +1,15 @@
 import { type Tensor, tensor, toFloat32 } from "../graph/tensor.ts";
 
 /**
- * From this distance on, all offsets share the last bucket. The number is fixed in transformers'
+ * From this distance on, all keys on the same side of the query share one bucket. The number is fixed in transformers'
  * MPNetEncoder.relative_position_bucket.
  */
 const MAX_DISTANCE = 128;
 
 /**
  * Returns T5's bucket of an offset (https://arxiv.org/abs/1910.10683, section 2.1). Half of the buckets are for keys
- * before the query, half for keys after it. In each half, small distances have a bucket each, and larger ones share
- * buckets of logarithmically growing width. The computation is in float32, as in transformers.
+ * before the query, half for keys after it. In each half, every small distance has its own bucket. Larger distances
+ * share buckets, which become wider with the distance. Computes in float32, as transformers does.
  *
  * @param offset position of the key minus the position of the query
  */
@@ -25,8 +25,8 @@ function bucketOf(offset: number, buckets: number): number {
 }
 
 /**
- * Returns a table with the score biases of every offset that two of `positions` positions can have. Row
- * `offset + positions − 1` has the biases of `offset`.
+ * Returns a table with the score biases of every offset between a key and a query in texts of up to `positions` tokens.
+ * Row `offset + positions − 1` has the biases of `offset`.
  *
  * @param table [buckets, heads]
  * @returns [2 · positions − 1, heads]

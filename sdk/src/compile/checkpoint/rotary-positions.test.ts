@@ -7,7 +7,10 @@ import { inferShapes } from "../shapes/infer-shapes.ts";
 import { GraphWriter } from "./graph-writer.ts";
 import { writeRotated, writeRotation } from "./rotary-positions.ts";
 
-/** Maximum difference. float32 rounds angles of up to 500 by at most 1.6e-5 (half a unit in the last place). */
+/**
+ * Maximum difference from float64. float32 rounds angles up to 500 by at most 1.6e-5, which is half a unit in the last
+ * place.
+ */
 const FLOAT32_ANGLES = 3e-5;
 
 it.each([

@@ -12,9 +12,9 @@ export interface Rotation {
 
 /**
  * Writes the cosines and sines of a rotary embedding's angles (https://arxiv.org/abs/2104.09864, section 3.4.2):
- * position · theta^(−2i / size), in float32 as in transformers. The graph stores tables of cosines and sines and does
- * not compute them from angles. If the graph is converted to half precision, it cannot hold large angles:
- * half-precision numbers near 1000 are 0.5 apart.
+ * position · theta^(−2i / size), in float32 as in transformers. The graph stores tables of cosines and sines. It
+ * does not compute them from angles, because a graph in half precision cannot hold large angles: half-precision numbers
+ * just below 1000 are 0.5 apart.
  *
  * @param size elements of a head
  * @param positions rows of the tables
@@ -33,7 +33,7 @@ export function writeRotation(g: GraphWriter, theta: number, size: number, posit
   return { cos: table(`rotary.${theta}.cos`, Math.cos), sin: table(`rotary.${theta}.sin`, Math.sin) };
 }
 
-/** Returns the values of the function `of` for all angles: [positions, size / 2]. */
+/** Applies the function `of` to all angles. Returns [positions, size / 2]. */
 function angles(theta: number, size: number, positions: number, of: (angle: number) => number): Tensor {
   const { fround } = Math;
   const half = size / 2;

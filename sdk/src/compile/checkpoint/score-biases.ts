@@ -6,15 +6,13 @@ import type { GraphWriter } from "./graph-writer.ts";
 import { axes, int64, writeOffsets } from "./positions.ts";
 import { biasByOffset } from "./relative-positions.ts";
 
-/**
- * Score bias of masked positions. With this bias, the exp of a score is 0 in float32, and the score is still finite.
- */
+/** Score bias of masked positions. With this bias, exp(score) is 0 in float32, but the score is still finite. */
 const MASKED = -1e9;
 
 /**
- * Score bias of positions outside the attention window. With this bias, the exp of a score is 0 too, and the score is
- * finite even in half precision. Because this bias is weaker than MASKED, a padding query whose window holds only
- * padding attends to tokens outside the window.
+ * Score bias of positions outside the attention window. With this bias too, exp(score) is 0, and the score is finite
+ * even in half precision. The bias is closer to 0 than MASKED. A padding query whose window holds only padding
+ * therefore attends to tokens outside the window.
  */
 const BEYOND = -1e4;
 

@@ -96,7 +96,7 @@ describe("readSentenceHead", () => {
     await expect(headOf({ "modules.json": [transformer, pooling], ...poolingBy(...modes) })).rejects.toMatchObject({
       code: "checkpoint_unsupported",
       message: expect.stringContaining(`the pooling ${modes.join(" + ") || "(none)"} is not supported`),
-      hint: expect.stringContaining("mean, cls and max"),
+      hint: expect.stringContaining("mean, cls or max"),
     });
   });
 

@@ -17,8 +17,8 @@ const PoolingMode = v.nullish(v.union([v.string(), v.array(v.string())]));
 const PoolingConfig = v.objectWithRest({ pooling_mode: PoolingMode }, v.unknown());
 
 /**
- * Supported pooling modes, by their names in sentence-transformers 6 and newer and by the names of older versions'
- * switches.
+ * Supported pooling modes. The first three keys are values of `pooling_mode` in sentence-transformers 6 and newer. The
+ * other keys are switches (true or false) of older versions.
  */
 const poolings: Readonly<Record<string, Pooling>> = {
   mean: "mean",
@@ -41,7 +41,7 @@ export interface SentenceHead {
  * Reads sentence-transformers' modules.json and the files that it names. A folder without modules.json is a plain encoder,
  * which gets the usual mean pooling with normalization.
  *
- * @throws BertEdgeError `checkpoint_invalid`; `checkpoint_unsupported` for modules that would change the vectors
+ * @throws BertEdgeError `checkpoint_invalid`; `checkpoint_unsupported` for other modules or pooling modes
  */
 export async function readSentenceHead(folder: string): Promise<SentenceHead> {
   const modules = await readJson(folder, "modules.json", Modules);
@@ -81,5 +81,5 @@ async function readPooling(folder: string, file: string): Promise<Pooling> {
 
 const unsupported = (folder: string, what: string) =>
   new BertEdgeError("checkpoint_unsupported", `${folder}: ${what} is not supported so far.`, {
-    hint: "Supported modules: Transformer, Pooling with one of mean, cls and max, and Normalize.",
+    hint: "Supported modules: Transformer, Normalize, and Pooling with one mode (mean, cls or max).",
   });

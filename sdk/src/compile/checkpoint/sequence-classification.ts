@@ -26,8 +26,8 @@ export interface HeadWeights {
 /**
  * Reads config.json, tokenizer.json and model.safetensors of a classifier's folder.
  *
- * @throws BertEdgeError `checkpoint_missing`, `checkpoint_invalid`, `safetensors_invalid`; `checkpoint_unsupported` for
- *   folders with another head or none
+ * @throws BertEdgeError `checkpoint_missing`, `checkpoint_invalid`, `safetensors_invalid`; `checkpoint_unsupported` if
+ *   the model has another task head or none
  */
 export const readClassifier = async (folder: string): Promise<Classifier> => ({
   ...(await describeClassifier(folder)),
@@ -37,7 +37,7 @@ export const readClassifier = async (folder: string): Promise<Classifier> => ({
 /**
  * Reads everything that `readClassifier` does, except the weights.
  *
- * @throws BertEdgeError as `readClassifier`
+ * @throws BertEdgeError `checkpoint_missing`, `checkpoint_invalid`, `checkpoint_unsupported`
  */
 export async function describeClassifier(folder: string): Promise<Omit<Classifier, "weights">> {
   const config = await readConfig(folder, EncoderConfigJson);

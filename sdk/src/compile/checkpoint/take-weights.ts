@@ -23,10 +23,10 @@ export interface WeightTaker {
 }
 
 /**
- * Creates a `WeightTaker`. The methods of the `WeightTaker` throw `checkpoint_invalid` with the name of a tensor that
- * is missing, that has another shape, or that holds NaN or infinite numbers.
+ * Creates a `WeightTaker`. Its methods throw `checkpoint_invalid` with the name of a tensor that is missing, that has
+ * another shape than the caller wants, or that holds NaN or infinite numbers.
  *
- * @param prefix prefix of every tensor's name
+ * @param prefix put before every tensor name
  */
 export function weightTaker({ folder, weights }: Encoder, prefix: string): WeightTaker {
   const taken = new Map<string, Tensor>();
@@ -56,8 +56,8 @@ export function weightTaker({ folder, weights }: Encoder, prefix: string): Weigh
     return value;
   };
   /**
-   * Takes the weight or bias of a linear layer: a tensor of its own, or the layer's rows of a tensor that several
-   * layers share.
+   * Takes the weight or bias of a linear layer. The checkpoint stores it as one tensor, or as some rows of a tensor
+   * that several linear layers share.
    */
   const part = (name: LinearName, kind: "weight" | "bias", shape: [number, ...number[]]): Tensor => {
     if (typeof name === "string") return take(`${name}.${kind}`, ...shape);

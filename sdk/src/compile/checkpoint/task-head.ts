@@ -6,8 +6,8 @@ import { readConfig } from "./model-folder.ts";
 export type Head = "none" | "sequence-classification";
 
 /**
- * Task heads by the part of a transformers class name after "For". Language-model heads count as "none", because they
- * are only used in training.
+ * Task head for each ending of a transformers class name, after "For". Language-model heads count as "none", because
+ * they are only used in training.
  */
 const heads: Readonly<Record<string, Head>> = {
   MaskedLM: "none",
@@ -24,7 +24,8 @@ const Architectures = v.object({ architectures: v.nullish(v.array(v.string()), [
  * Reads the task head of a folder's model from `architectures` in config.json.
  *
  * @returns "none" if config.json lists no architecture
- * @throws BertEdgeError `checkpoint_missing`, `checkpoint_invalid`; `checkpoint_unsupported` for other heads
+ * @throws BertEdgeError `checkpoint_missing`, `checkpoint_invalid`; `checkpoint_unsupported` for heads that
+ *   are not in `heads`
  */
 export async function headOf(folder: string): Promise<Head> {
   const { architectures } = await readConfig(folder, Architectures);
@@ -37,7 +38,7 @@ export async function headOf(folder: string): Promise<Head> {
 /**
  * Checks that a folder's model has the wanted task head.
  *
- * @throws BertEdgeError as `headOf`, and `checkpoint_unsupported` if the model has another head
+ * @throws BertEdgeError the errors of `headOf`, and `checkpoint_unsupported` if the model has another head or none
  */
 export async function expectHead(folder: string, wanted: Head): Promise<void> {
   const head = await headOf(folder);

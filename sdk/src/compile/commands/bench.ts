@@ -7,7 +7,10 @@ import { writeMeasurements } from "../pack/write-artifact.ts";
 import type { RunOptions } from "../stages/stage.ts";
 
 export interface BenchOptions extends RunOptions {
-  /** An artifact folder, whose measurements are replaced, or an open artifact, which does not change. */
+  /**
+   * Path of an artifact folder, or an open artifact. The folder's measurements are replaced (see `BenchReport.stored`).
+   * An open artifact does not change.
+   */
   artifact: string | Artifact;
   /** Engines to time. Default: the engines of the artifact's CPU targets. */
   engines?: readonly Target["engine"][] | undefined;
@@ -21,18 +24,18 @@ export interface BenchReport extends TargetTimes {
   readonly manifest: Manifest;
   readonly rounds: number;
   /**
-   * Whether the folder's measurements were replaced. They are replaced only if at least three lengths were timed, the
-   * shortest with at most 16 tokens and the longest with at least half of the model's maximum.
+   * Whether the folder's measurements were replaced. This needs at least three different sequence lengths. The shortest
+   * must have at most 16 tokens, the longest at least half of the model's maximum.
    */
   readonly stored: boolean;
 }
 
 /**
- * Times an artifact's CPU targets on this machine. Every round times all of them, one after the other. The artifact's
+ * Times an artifact's CPU targets on this machine. Every round times each target once at every length. The artifact's
  * version does not change.
  *
- * @throws BertEdgeError `engine_mismatch` for an engine without a target, `aborted`, and the errors of `openFolder` and
- *   `Artifact.read`
+ * @throws BertEdgeError `engine_mismatch` for an engine without a CPU target, `aborted`, and the errors of `openFolder`
+ *   and `Artifact.read`
  */
 export async function bench(options: BenchOptions): Promise<BenchReport> {
   const { tokens = [8, 16, 32, 64, 128, 256], rounds = 15, onProgress, signal } = options;
@@ -54,7 +57,7 @@ function targetOf({ name: model, targets }: Manifest, engine: Target["engine"]):
   const timed = timedTargets.filter((name) => targets[name]);
   const target = timed.find((name) => targets[name]?.engine === engine);
   if (target) return target;
-  throw new BertEdgeError("engine_mismatch", `${model} has no target for the engine ${engine}.`, {
+  throw new BertEdgeError("engine_mismatch", `${model} has no CPU target for the engine ${engine}.`, {
     hint: `Choose from the artifact's engines: ${timed.map((name) => targets[name]?.engine).join(", ")}.`,
   });
 }

@@ -10,7 +10,7 @@ import { type RunOptions, type StageReport, startRun } from "../stages/stage.ts"
 import { writeModel } from "../stages/write.ts";
 
 export interface OptimizeOptions extends RunOptions {
-  /** The path or the bytes of an ONNX file, or the path or the files of a Hugging Face model folder. */
+  /** An ONNX file (its path or its bytes), or a Hugging Face model folder (its path or its files). */
   model: ModelInput;
   /**
    * Path of the file to write. An existing file is replaced. Without a path, the report has the bytes of the result.
@@ -18,13 +18,13 @@ export interface OptimizeOptions extends RunOptions {
   out?: string | undefined;
   /** Write the result even if it is not fused completely. Default false. */
   allowPartial?: boolean;
-  /** Compare original and result on probe batches, and refuse a result that differs. Default true. */
+  /** Run the original and the result on generated inputs, and refuse a result whose outputs differ. Default true. */
   checkParity?: boolean;
 }
 
 export interface OptimizeReport {
   readonly nodes: { readonly before: number; readonly after: number };
-  /** Number of fused operators by name. */
+  /** Number of nodes for each fused operator, by operator name. */
   readonly fused: Readonly<Record<string, number>>;
   /** Whether every attention, layer normalization and known activation is fused. */
   readonly complete: boolean;
@@ -46,11 +46,11 @@ export interface OptimizedModel extends OptimizeReport {
 
 /**
  * Fuses a model: read → fuse → write → check. The file at `out` is replaced only if the result agrees with the
- * original, and is complete unless `allowPartial` is set.
+ * original. The result must also be fused completely, unless `allowPartial` is set.
  *
- * @throws BertEdgeError as `readModelSource` when the model cannot be used; `out_unwritable` when the result cannot be
- *   written; `parity_exceeded` when the results differ; `parity_failed`, `parity_impossible` when they cannot be
- *   compared; `aborted`
+ * @throws BertEdgeError `out_unwritable` when the result cannot be written; `parity_exceeded` when the result's outputs
+ *   differ from the original's; `parity_failed`, `parity_impossible` when the outputs cannot be compared; `aborted`;
+ *   and the errors of `readModelSource`
  */
 export function optimize(options: OptimizeOptions & { out: string }): Promise<OptimizeReport>;
 export function optimize(options: OptimizeOptions & { out?: undefined }): Promise<OptimizedModel>;

@@ -32,7 +32,7 @@ async function tinyClassifier(labels: readonly string[]) {
   };
 }
 
-/** Returns what the unfused float32 model computes. */
+/** Returns the unfused float32 model's result for each text. */
 async function float32(folder: string, texts: readonly string[]): Promise<Float32Array[]> {
   const model = await readTextModel(folder);
   const session = await ortNodeEngine({ threads: 1, optimize: false }).load(oneModel(encodeOnnx(model.graph)));
@@ -91,8 +91,8 @@ describe("prepare of a classifier", () => {
 
 describe("prepare with pairs of sentences", () => {
   /**
-   * Returns pairs of texts in the order of the float32 model's cosines. With their ranks as scores, the model's
-   * correlation is 100.
+   * Returns pairs of texts, sorted by the cosine of their float32 vectors. If the score of each pair is its rank, the
+   * float32 model's correlation is 100.
    */
   async function pairs(folder: string) {
     const vectors = await float32(folder, probeTexts);

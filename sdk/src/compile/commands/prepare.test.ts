@@ -36,8 +36,8 @@ async function expectAgreement(artifact: Artifact): Promise<void> {
   const [edge, region] = vectors as [Float32Array, Float32Array];
   expect(edge).toHaveLength(16);
   expect(Math.hypot(...edge)).toBeCloseTo(1, 6);
-  // The vectors differ a little: the edge has 7-bit weights and integer attention, the region 8-bit weights and float32
-  // attention.
+  // The vectors differ a little: the edge uses 7-bit weights and integer attention, the region uses 8-bit weights and
+  // float32 attention.
   expect(cosine(edge, region)).toBeGreaterThan(0.9999);
 }
 
@@ -261,7 +261,9 @@ describe("prepare refuses, and leaves `out` as it was:", () => {
       {},
       {
         code: "accuracy_gate",
-        message: expect.stringMatching(/^Target edge on ort-web differs .* \(at least 1\).*\n {2}\d\.\d+ {2}\S/s),
+        message: expect.stringMatching(
+          /^Target edge on ort-web differs .* \(must be at least 1\).*\n {2}\d\.\d+ {2}\S/s,
+        ),
       },
       { targets: ["edge"], minCosine: 1 },
     );

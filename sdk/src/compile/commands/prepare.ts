@@ -21,8 +21,8 @@ import { writeFolder } from "../stages/write.ts";
 
 export interface PrepareOptions extends TaskFiles, RunOptions {
   /**
-   * A Hugging Face model folder with config.json, tokenizer.json and model.safetensors or model.onnx: its path, or its
-   * files by their paths in the folder.
+   * A Hugging Face model folder: its path, or its files. The keys of a map are paths relative to the folder. The folder
+   * has config.json, tokenizer.json, and model.safetensors or model.onnx.
    */
   model: string | ReadonlyMap<string, Uint8Array>;
   /**
@@ -31,19 +31,22 @@ export interface PrepareOptions extends TaskFiles, RunOptions {
    */
   out?: string | undefined;
   /**
-   * The model's name in storage keys, URLs and headers. Default: the model folder's name. A model in memory needs a
-   * name.
+   * The model's name in storage keys, URLs and headers. Default: the model folder's name. A model in memory has no
+   * default.
    */
   name?: string | undefined;
   /** Default: all targets. */
   targets?: readonly TargetName[];
   /** Texts on which activations are observed. Default: texts of this package. */
   calibration?: readonly string[] | undefined;
-  /** Bits of the token embedding table in int8 targets. 4 bits make large vocabularies fit an isolate. Default 8. */
+  /**
+   * Bits per element of the token embedding table in int8 targets. With 4 bits, large vocabularies fit into an isolate.
+   * Default 8.
+   */
   tableBits?: 8 | 4;
   /**
-   * Minimum mean cosine between the results of a target and of the float32 model. It has an effect only if it is higher
-   * than the target's own limit (int8: 0.99, fp16: 0.9999).
+   * Minimum mean cosine between the results of a target and of the float32 model. A number below the target's own limit
+   * (int8: 0.99, fp16: 0.9999) has no effect.
    */
   minCosine?: number | undefined;
   /** Number of timed rounds. Default 7. */
@@ -53,8 +56,8 @@ export interface PrepareOptions extends TaskFiles, RunOptions {
 export interface PrepareReport {
   readonly manifest: Manifest;
   /**
-   * First 12 digits of the manifest's SHA-256. The same model with the same options has the same version on the same kind
-   * of machine.
+   * First 12 hexadecimal digits of the manifest's SHA-256. The same model with the same options has the same version on
+   * the same kind of machine.
    */
   readonly version: string;
   /** Time and memory of the targets on this machine. */
@@ -77,8 +80,8 @@ export interface PreparedArtifact extends PrepareReport {
  * Makes an artifact from a checkpoint: read → fuse → check → observe → quantize and measure each target → time → write.
  * If any check fails, nothing is written.
  *
- * @throws BertEdgeError `name_invalid`, `out_occupied`, `data_missing`, `data_invalid`, `data_unsuitable`, `aborted`, and
- *   the errors of the stages
+ * @throws BertEdgeError `name_invalid`, `out_occupied`, `data_missing`, `data_invalid`, `data_unsuitable`, `aborted`,
+ *   and the errors of the stages
  */
 export function prepare(options: PrepareOptions & { out: string }): Promise<PrepareReport>;
 export function prepare(options: PrepareOptions & { out?: undefined }): Promise<PreparedArtifact>;

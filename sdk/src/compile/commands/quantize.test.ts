@@ -175,8 +175,8 @@ function shortenWords(graph: Graph): void {
 }
 
 /**
- * Maximum difference of mean hidden states. Sums in another order change them by 2e-7 (measured). Another rounding of
- * the weights would change them by 1e-2.
+ * Maximum difference of mean hidden states. A different order of additions changes the mean hidden states by 2e-7
+ * (measured). A different rounding of the weights would change them by 1e-2.
  */
 const FLOAT32_ROUNDING = 1e-5;
 
@@ -196,7 +196,7 @@ describeShared("corpus/qat-bert-pc-eager-l17", "quantizeModel of a model that wa
 });
 
 /**
- * Returns the int8 columns of all weights. With them, joined weight matrices can be compared with separate matrices.
+ * Returns the set of int8 columns of all weights. The set stays the same if weight matrices are joined side by side.
  */
 function integerColumns(graph: Graph): Set<string> {
   const constants = [...graph.constants()].flatMap(({ constant }) => constant ?? []);

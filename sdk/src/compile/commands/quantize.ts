@@ -22,7 +22,7 @@ import { type RunOptions, type StageReport, startRun } from "../stages/stage.ts"
 import { writeModel } from "../stages/write.ts";
 
 export interface QuantizeOptions extends QuantizeChoice, RunOptions {
-  /** The path or the bytes of an ONNX file, or the path or the files of a Hugging Face model folder. */
+  /** An ONNX file (its path or its bytes), or a Hugging Face model folder (its path or its files). */
   model: ModelInput;
   /**
    * Path of the file to write. An existing file is replaced. Without a path, the report has the bytes of the result.
@@ -46,10 +46,12 @@ export interface QuantizeReport {
   readonly bytes: { readonly before: number; readonly after: number };
   /** How activation ranges were chosen in int8-static mode; undefined in other modes. */
   readonly ranges: string | undefined;
-  /** Nodes that stay in the next higher precision, because quantizing them costs too much accuracy. */
+  /** Names of nodes that stay in a higher precision, because quantizing these nodes costs too much accuracy. */
   readonly kept: readonly string[];
   readonly parity: Parity | undefined;
-  /** Seconds until the first result was written. */
+  /**
+   * Seconds until the first result was written. If this result is not accurate enough, later attempts are not counted.
+   */
   readonly seconds: number;
   /** Largest resident set size of this process until the first result was written, in MB. */
   readonly peakRssMB: number;
@@ -69,11 +71,11 @@ export interface QuantizedModel extends QuantizeReport {
  * A model that already has int8 weights keeps them and their scales. In int8-static mode, the model is not fused,
  * because this mode is for runtimes that support only standard operators.
  *
- * @throws BertEdgeError as `readModelSource`; `file_changed` when the model's file changes while the command runs;
- *   `out_unwritable`; `weights_invalid`; `texts_not_encoded`, `calibration_missing`, `inputs_unknown`,
- *   `calibration_invalid`, `calibration_failed`, `quantize_opset` when the model cannot be calibrated; `model_constant`
- *   when all texts have the same result; `nothing_to_quantize`; `accuracy_gate` when the result is not close enough;
- *   `parity_failed`, `parity_impossible`; `aborted`
+ * @throws BertEdgeError `out_unwritable`; `weights_invalid`; `file_changed` when the model's file changes while the
+ *   command runs; `texts_not_encoded`, `calibration_missing`, `inputs_unknown`, `calibration_invalid`,
+ *   `calibration_failed` or `quantize_opset` when the model cannot be calibrated; `model_constant` when all texts have
+ *   the same result; `nothing_to_quantize`; `accuracy_gate` when the result is not close enough; `parity_failed` or
+ *   `parity_impossible` when the outputs cannot be compared; `aborted`; and the errors of `readModelSource`
  */
 export function quantize(options: QuantizeOptions & { out: string }): Promise<QuantizeReport>;
 export function quantize(options: QuantizeOptions & { out?: undefined }): Promise<QuantizedModel>;

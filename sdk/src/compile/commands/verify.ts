@@ -24,12 +24,13 @@ export interface VerifiedTarget {
   /** Agreement with the float32 model, as `prepare` measured it. */
   readonly recorded: Parity;
   /**
-   * Agreement with the most precise target, measured now on this machine; undefined for the most precise target itself.
+   * Agreement with the most precise target, as `verify` measured it on this machine; undefined for the most precise
+   * target itself.
    */
   readonly agreement: Parity | undefined;
-  /** Score on the given data. */
+  /** Score on the given task data; undefined without task data. */
   readonly task: Pick<TaskScore, "metric" | "score"> | undefined;
-  /** Why the target must not be served together with the most precise target; undefined if both can be served. */
+  /** Why this target and the most precise target must not be served together; undefined if their results agree. */
   readonly failure: string | undefined;
 }
 

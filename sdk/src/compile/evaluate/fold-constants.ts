@@ -50,7 +50,7 @@ function foldSizes(graph: Graph): void {
   graph.prune();
 }
 
-/** Folds transposed weight matrices lazily, without loading them. */
+/** Replaces transposed weight matrices by lazy constants. A lazy constant is computed only when it is read. */
 function foldTransposes(graph: Graph): void {
   for (const node of graph.nodes) {
     const matrix = node.is("Transpose") ? node.inputs[0]?.constant : undefined;
@@ -61,8 +61,8 @@ function foldTransposes(graph: Graph): void {
 }
 
 /**
- * Computes values with onnxruntime and replaces them by constants. If onnxruntime fails, tries each half of the list,
- * until only the values that cannot be computed are left unchanged.
+ * Computes values with onnxruntime and replaces them by constants. If onnxruntime fails, tries each half of the list
+ * separately. In the end, only the values that cannot be computed stay unchanged.
  */
 async function replaceByResults(graph: Graph, values: readonly Value[]): Promise<void> {
   const results = await runSubgraph(graph, values, new Map());

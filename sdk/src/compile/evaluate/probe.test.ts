@@ -15,8 +15,8 @@ const sources = (value: Value): ValueSources => {
 const names = (values: ReadonlySet<Value>) => [...values].map(({ name }) => name).sort();
 
 /**
- * Expands the input `scale` to [length, 2] and multiplies it by 3. The length comes from the shape of the input
- * `hidden`. `unknown` is the output of an operator that onnxruntime does not have.
+ * Makes a graph that expands the input `scale` to [length, 2] and multiplies the result by 3. The length comes from the
+ * shape of the input `hidden`. `unknown` is the output of an operator that onnxruntime does not have.
  */
 function masked() {
   const s = new Sketch();

@@ -5,11 +5,14 @@ import { elementCount, isInteger, numbersOf, type Tensor } from "../graph/tensor
 import { dimsTensor } from "./dims-tensor.ts";
 import { runSubgraph } from "./run-subgraph.ts";
 
-/** The values that a value is computed from. The search stops at values that hold sizes. */
+/**
+ * Sources of a value: everything that the value is computed from. A value that holds sizes counts as a source, so its
+ * own sources are not included.
+ */
 export interface ValueSources {
   /** Inputs of the graph. */
   readonly inputs: ReadonlySet<Value>;
-  /** Values that are computed only from sizes. */
+  /** Values that hold sizes, such as the output of a Shape. */
   readonly sizes: ReadonlySet<Value>;
   readonly constants: ReadonlySet<Value>;
   /** Values that are computed from these sources, including the value itself. */
@@ -17,21 +20,22 @@ export interface ValueSources {
 }
 
 /**
- * Maximum number of values to search. The values that rules probe, such as masks and position ids, depend on far fewer.
+ * Maximum number of values to search. Rules probe values such as masks and position ids, which depend on far fewer
+ * values.
  */
 const MAX_NODES = 512;
 
 /**
- * Maximum elements of a tensor in a probe. Probes choose small numbers for dynamic sizes, but the fixed sizes of a
- * model may be large.
+ * Maximum number of elements of a tensor in a probe. A probe uses small numbers for dynamic sizes, but a model's fixed
+ * sizes may be large.
  */
 export const MAX_PROBED_ELEMENTS = 1 << 26;
 
 /**
  * Finds the sources of a value.
  *
- * @returns undefined if the value depends on more than `MAX_NODES` values, on a sub-graph or on a constant such as
- *   strings
+ * @returns undefined if the value depends on more than `MAX_NODES` values, on a sub-graph, or on a constant of an
+ *   unsupported type, such as strings
  */
 export function sourcesOf(value: Value): ValueSources | undefined {
   const [inputs, sizes, constants] = [new Set<Value>(), new Set<Value>(), new Set<Value>()];
@@ -60,7 +64,7 @@ const isSizes = ({ content, shape, dtype }: Value): boolean =>
  * Computes a value for given sizes and inputs. Values that hold sizes are not computed, but filled in from `symbols`.
  * The nodes before a `Shape` therefore do not run.
  *
- * @param symbols the number for each symbol
+ * @param symbols number for each symbolic size
  * @param given tensors for the inputs
  * @returns undefined if the value cannot be computed
  */
@@ -110,8 +114,8 @@ const scalings = new Set(["Mul", "Div"]);
 const MAX_RECIPROCAL = 4096;
 
 /**
- * Returns the lengths that a scale factor implies, which are the reciprocals of its elements. For example, position ·
- * 0.01 reaches 1 at length 100.
+ * Returns the length that a scale factor implies: the reciprocal of the factor. For example, position · 0.01 reaches 1
+ * at length 100.
  */
 function reciprocals({ constant, users }: Value): number[] {
   if (!constant || elementCount(constant.shape) !== 1 || ![...users].some(({ opType }) => scalings.has(opType)))
@@ -122,8 +126,8 @@ function reciprocals({ constant, users }: Value): number[] {
 }
 
 /**
- * Returns the largest constant that may be a length. Only a probe that is longer than this constant shows all its
- * effects.
+ * Returns the largest constant that may be a length. A probe shows the full effect of this constant only if the probed
+ * text is longer.
  */
 export function largestConstant({ constants }: ValueSources): number {
   const small = [...constants].flatMap((value) => [

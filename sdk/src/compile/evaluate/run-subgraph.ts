@@ -6,16 +6,16 @@ import { ortSession } from "./ort-session.ts";
 import { fromOrt, toOrt } from "./ort-tensor.ts";
 
 /**
- * onnxruntime's log level for fatal errors only. Other errors are not logged, because a caller treats a value that
- * cannot be computed as unknown.
+ * onnxruntime's log level for fatal errors only. Other errors are expected here: callers treat a value that cannot be
+ * computed as unknown.
  */
 const LOG_FATAL = 4;
 
 /**
- * Computes values of a graph from other values. Runs the nodes on onnxruntime without its optimizations, so that
- * operators need no implementation here and give the same results as in the model.
+ * Computes values of a graph from other values. The nodes run on onnxruntime, so operators need no implementation here.
+ * onnxruntime's optimizations are off, so that each node runs as it is in the graph.
  *
- * @param given values to start from, with known types; everything that `wanted` depends on must be given or constant
+ * @param given known values; `wanted` may depend only on these values and on constants
  * @returns undefined if onnxruntime cannot run the nodes between `given` and `wanted`
  */
 export async function runSubgraph(

@@ -3,7 +3,7 @@ import type { TokenIds } from "../../runtime/engine/engine.ts";
 import type { Graph } from "../graph/graph.ts";
 import { type Tensor, tensor } from "../graph/tensor.ts";
 
-/** Inputs of one run of a model by name, each [texts, tokens]. */
+/** Inputs of one run of a model, by input name. Each tensor has the shape [texts, tokens]. */
 export type TokenBatch = ReadonlyMap<string, Tensor>;
 
 /**
@@ -13,8 +13,8 @@ export type TokenBatch = ReadonlyMap<string, Tensor>;
 const MAX_TOKENS = 2048;
 
 /**
- * Groups sequences of similar length into batches, padded on the right, as inputs of an encoder's graph. If the graph has
- * no attention_mask, all sequences of a batch have the same length.
+ * Groups sequences of similar length into batches, padded on the right. Each batch has all inputs of the graph. If the
+ * graph has no attention_mask, all sequences of a batch have the same length.
  *
  * @throws BertEdgeError `inputs_unknown` when the graph has no input named input_ids
  */

@@ -8,7 +8,8 @@ import { parseJson } from "../../artifact/parse-json.ts";
  * Reads and validates a JSON file of a checkpoint folder.
  *
  * @returns undefined when there is no such file
- * @throws BertEdgeError `checkpoint_invalid` with the names of the file and of the key
+ * @throws BertEdgeError `checkpoint_invalid` when the file cannot be read or is not valid. The message names the file,
+ *   and the invalid key if there is one.
  */
 export async function readJson<S extends v.GenericSchema>(
   folder: string,
@@ -34,6 +35,6 @@ export async function readJson<S extends v.GenericSchema>(
     : parseJson(schema, text, {
         code: "checkpoint_invalid",
         what: `file ${path}`,
-        hint: "Give a folder that transformers' save_pretrained or sentence-transformers' save wrote.",
+        hint: "Give a model folder that was written by save_pretrained (transformers) or save (sentence-transformers).",
       });
 }

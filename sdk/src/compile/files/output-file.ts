@@ -58,7 +58,10 @@ export async function assertWritable(out: string | undefined): Promise<void> {
   if (out === undefined) return;
   const folder = dirname(resolve(out));
   const unwritable = (what: string, cause?: unknown) =>
-    new BertEdgeError("out_unwritable", what, { hint: "Give the path of a file in a folder that exists.", cause });
+    new BertEdgeError("out_unwritable", what, {
+      hint: "Give a file path in a folder that exists and that you may write to.",
+      cause,
+    });
   await access(folder, constants.W_OK).catch((cause: unknown) => {
     throw unwritable(`${folder} cannot be written to.`, cause);
   });

@@ -6,7 +6,7 @@ import { BertEdgeError } from "../../artifact/error.ts";
 /** Signals that end a process without running its `finally` blocks. */
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
-/** Runs `work` with a temporary folder in `parent`, and removes the folder when the work ends, fails or is interrupted. */
+/** Runs `work` with a temporary folder in `parent`. Removes the folder when the work ends, fails or is interrupted. */
 export async function withWorkFolder<T>(parent: string, work: (folder: string) => Promise<T>): Promise<T> {
   const folder = await mkdtemp(join(parent, ".bert-edge-"));
   const interrupted = (signal: NodeJS.Signals) => {
@@ -23,7 +23,10 @@ export async function withWorkFolder<T>(parent: string, work: (folder: string) =
   }
 }
 
-/** A model: a path, the bytes of an ONNX file, or the files of a model folder by their paths in the folder. */
+/**
+ * A model: the path of an ONNX file or a model folder, the bytes of an ONNX file, or the files of a model folder. The
+ * keys of a map are paths relative to the folder.
+ */
 export type ModelInput = string | Uint8Array | ReadonlyMap<string, Uint8Array>;
 
 /**

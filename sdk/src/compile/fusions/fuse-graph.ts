@@ -5,7 +5,7 @@ import { Questions } from "../rewrite/questions.ts";
 import { Trace } from "../rewrite/trace.ts";
 import { fusions } from "./index.ts";
 
-/** Replaces sub-layers by fused operators, in place. The trace says which rules applied, and why others did not. */
+/** Fuses the nodes of a graph in place. The returned trace says which rules applied, and why others did not. */
 export async function fuseGraph(graph: Graph): Promise<Trace> {
   const trace = new Trace();
   const questions = new Questions();

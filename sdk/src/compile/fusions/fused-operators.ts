@@ -1,7 +1,7 @@
 import type { Graph } from "../graph/graph.ts";
 import { MICROSOFT, type Node } from "../graph/node.ts";
 
-/** Fused operators, with the domains that have them. */
+/** Fused operators, and for each the ONNX domains that define it. */
 const fusedOperators: Readonly<Record<string, readonly string[]>> = {
   EmbedLayerNormalization: [MICROSOFT],
   Attention: [MICROSOFT],

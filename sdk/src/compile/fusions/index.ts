@@ -12,8 +12,11 @@ import { skipLayerNormalizationFusion } from "./rules/skip-layer-normalization.t
 /**
  * The fusions, in stages. The rules of a stage are applied until none matches; then the graph is normalized again.
  *
- * To add a fusion, write a file in `rules/` (a pattern and its replacement; `gelu.ts` is a short example), list its rule in
- * the first stage in which its inputs exist, and add its operator to `fused-operators.ts`.
+ * To add a fusion:
+ *
+ * 1. Write a file in `rules/` with a pattern and its replacement. `gelu.ts` is a short example.
+ * 2. List its rule in the first stage in which the operators of the pattern exist.
+ * 3. Add the fused operator to `fused-operators.ts`.
  */
 export const fusions: readonly (readonly Rule[])[] = [
   [

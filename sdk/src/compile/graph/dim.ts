@@ -1,6 +1,6 @@
 /**
- * A size that may depend on the batch size and the sequence length: a number, or a polynomial with integer coefficients.
- * Its variables are symbols and functions such as `max(a, b)`. Equal polynomials have equal keys.
+ * A size: a number, or a polynomial with integer coefficients if the size depends on the batch size or the sequence
+ * length. Variables of a polynomial are symbols and functions such as `max(a, b)`. Equal polynomials have equal keys.
  */
 export type Dim = number | Polynomial;
 
@@ -18,8 +18,8 @@ const functions = {
 };
 
 /**
- * Maximum length of a polynomial's key. Longer products are not expanded, and longer sizes count as unknown. Without
- * this limit, repeated products could fill the memory.
+ * Maximum length of a polynomial's key. Products with longer keys are not expanded, and sizes with longer keys count as
+ * unknown. Without this limit, repeated products could fill the memory.
  */
 export const MAX_DIM_KEY_LENGTH = 1024;
 
@@ -66,7 +66,7 @@ export function symbolOf(dim: Dim | undefined): string | undefined {
   return term.coefficient === 1 && term.atoms.length === 1 && !atom.of ? atom.key : undefined;
 }
 
-/** Whether the size is 0 or more for all values of its symbols. */
+/** Whether the size is certainly 0 or more, if its symbols are 0 or more. */
 export const isNonNegative = (dim: Dim): boolean =>
   typeof dim === "number"
     ? dim >= 0
@@ -96,7 +96,7 @@ export function mulDims(a: Dim, b: Dim): Dim {
   );
 }
 
-/** Returns a / b rounded down. The result is a polynomial if b divides a. */
+/** Returns a / b rounded down: the exact quotient if `divideDimsExactly` finds it, otherwise `floordiv(a, b)`. */
 export function floorDivDims(a: Dim, b: Dim): Dim {
   return divideDimsExactly(a, b) ?? apply("floordiv", a, b);
 }

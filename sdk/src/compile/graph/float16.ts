@@ -38,7 +38,7 @@ export function toHalfBits(values: ArrayLike<number>): Uint16Array<ArrayBuffer> 
   return bits;
 }
 
-/** The number for each of the 65,536 float16 bit patterns. A table, because models have millions of float16 numbers. */
+/** The number for each of the 65,536 float16 bit patterns. Models have millions of numbers, and look-ups are fast. */
 const numbers = new Float32Array(1 << 16);
 for (let bits = 0; bits < numbers.length; bits++) numbers[bits] = numberOf(bits);
 

@@ -11,13 +11,13 @@ export interface Output {
 }
 
 /**
- * A computation in single-assignment form. Nodes are unordered; `sorted` orders them. Edit it only through its methods, which
- * maintain the links between values and their users.
+ * A model's computation as nodes and values, in which no value is assigned twice. Nodes are unordered; `sorted` orders
+ * them. Edit a graph only through its methods, which maintain the links between values and their users.
  */
 export class Graph {
   readonly name: string;
   readonly inputs: Value[] = [];
-  /** How the file declares each input. */
+  /** Declaration of each input in the model file. */
   readonly declarations = new Map<Value, ValueInfoProto>();
   /** Default values of inputs that the caller may leave out. */
   readonly defaults = new Map<Value, TensorProto>();
@@ -99,7 +99,10 @@ export class Graph {
       for (const taken of [this.#nodeNames, this.#valueNames]) taken.set(name, taken.get(name) ?? 0);
   }
 
-  /** Removes the nodes of `from` whose outputs are unused. Then also removes the nodes that only removed nodes read. */
+  /**
+   * Removes the nodes of `from` whose outputs are unused. Then also removes nodes whose outputs were read only by
+   * removed nodes.
+   */
   prune(from: Iterable<Node> = this.nodes): void {
     const stack = [...from];
     const results = new Set(this.outputs.map(({ value }) => value));
@@ -115,8 +118,8 @@ export class Graph {
   }
 
   /**
-   * Sorts the nodes so that each comes after the nodes it reads. Otherwise keeps the order in which the nodes were
-   * added.
+   * Returns the nodes sorted so that each comes after the nodes it reads. If the order in which the nodes were added is
+   * valid, `sorted` keeps it.
    *
    * @throws BertEdgeError `graph_invalid` if nodes form a cycle
    */

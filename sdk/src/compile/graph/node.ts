@@ -9,7 +9,7 @@ export const MICROSOFT = "com.microsoft";
 /** A tensor in a graph, with the node that produces it and the nodes that read it. */
 export class Value {
   name: string;
-  /** Undefined for inputs of the graph and constants. */
+  /** Node that computes the value; undefined for inputs of the graph and for constants. */
   readonly producer: Node | undefined;
   /** Nodes that read the value, themselves or in their sub-graphs. Maintained by `Graph`. */
   readonly users = new Set<Node>();
@@ -48,11 +48,11 @@ export interface NodeOptions {
   /** Default: `""`, ONNX's own domain. */
   domain?: string;
   attributes?: Readonly<Record<string, Attribute>>;
-  /** Names of the outputs; `""` leaves one out. Default: one output with the node's name. */
+  /** Names of the outputs; `""` for an optional output that is left out. Default: one output with the node's name. */
   outputs?: readonly string[];
   /** Values of the enclosing graph that the node's sub-graphs read. */
   captures?: readonly Value[];
-  /** Name that the replaced node had in the original file. Default: the name of this node. */
+  /** Name, in the original file, of the node that this node replaces. Default: the name of this node. */
   origin?: string;
   /** The node as the file stores it. Holds the fields that `Node` does not have: documentation, metadata, overload. */
   proto?: NodeProto | undefined;
@@ -61,7 +61,7 @@ export interface NodeOptions {
 /** A node of a graph. Its inputs change only through `Graph`. */
 export class Node {
   readonly name: string;
-  /** Name that the replaced node had in the original file. Users find this name in a model viewer. */
+  /** Name, in the original file, of this node or of the node it replaces. Users find this name in a model viewer. */
   readonly origin: string;
   readonly opType: string;
   readonly domain: string;

@@ -17,7 +17,7 @@ import {
 
 const uint16 = fc.nat(0xffff);
 
-/** Decodes a 16-bit pattern by the definition of IEEE 754, with `mantissa` bits of fraction. */
+/** Decodes a 16-bit floating-point number as IEEE 754 defines it. `mantissa` is the number of fraction bits. */
 function decode16(bits: number, mantissa: number): number {
   const exponentBits = 15 - mantissa;
   const bias = 2 ** (exponentBits - 1) - 1;

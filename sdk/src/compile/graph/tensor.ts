@@ -66,7 +66,7 @@ const lazy = new WeakSet<Tensor>();
 
 /**
  * Creates a tensor whose bytes come from `compute`. Calls `compute` once for a small tensor. For a large tensor, calls
- * it at each access, to save memory.
+ * `compute` at each access, to save memory.
  *
  * @param compute returns the bytes in a buffer that nothing else uses
  */
@@ -140,7 +140,7 @@ export const float32Scalar = (value: number): Tensor => tensor("float32", [], Fl
  * @throws BertEdgeError `tensor_dtype` if the type is not float32, float16 or bfloat16
  */
 export function toFloat32({ dtype, data }: Tensor): Float32Array<ArrayBuffer> {
-  // Copies unaligned data. `data.slice()` does not copy when `data` is a Buffer, as it is after reading a file.
+  // Copies unaligned data. `data.slice()` would not copy if `data` is a Buffer, the type in which Node reads files.
   const aligned = data.byteOffset % elementSize[dtype] === 0 ? data : new Uint8Array(data);
   const count = data.length / elementSize[dtype];
   switch (dtype) {
@@ -175,7 +175,7 @@ const readers: { readonly [T in DataType]?: (view: DataView, at: number) => numb
 
 /**
  * Returns the elements of a small tensor of any type as numbers, with booleans as 0 and 1. Rounds 64-bit integers
- * beyond 2⁵³: exporters write such integers only to mean "to the end".
+ * beyond 2⁵³. This does no harm: exporters write such integers only as the end of a slice, to mean "to the end".
  */
 export function numbersOf({ dtype, shape, data }: Tensor): number[] {
   const view = new DataView(data.buffer, data.byteOffset, data.byteLength);

@@ -5,8 +5,8 @@ import { elementCount, numbersOf } from "./tensor.ts";
 const MAX_ELEMENTS = 4096;
 
 /**
- * Returns the number that all elements of a constant share. Returns undefined if they differ or the value is not a
- * constant.
+ * Returns the number that all elements of a constant share. Returns undefined if the elements differ or the value is
+ * not a constant.
  */
 export function uniformValue({ constant }: Value): number | undefined {
   if (!constant) return undefined;

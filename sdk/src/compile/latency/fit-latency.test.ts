@@ -10,7 +10,7 @@ import { fitLatency, type LatencyPoint } from "./fit-latency.ts";
 const ROUNDING = 1e-11;
 
 const lengths = fc.uniqueArray(fc.constantFrom(8, 16, 32, 64, 128, 256, 512), { minLength: 3 });
-/** Coefficients of models that take microseconds to seconds. Any coefficient may be zero. */
+/** Draws one coefficient of a latency fit: 0, or a number between most / 1000 and `most`. */
 const coefficient = (most: number) => fc.oneof(fc.constant(0), fc.double({ min: most / 1000, max: most, noNaN: true }));
 const cost = fc
   .record({ base: coefficient(50), perToken: coefficient(5), perSquare: coefficient(0.01) })
@@ -67,7 +67,8 @@ describe("fitLatency", () => {
   });
 
   it("gives short inputs the same weight as long ones", () => {
-    // Long inputs take twice the time per token. A fit of absolute errors would follow only the longest input.
+    // Here, long inputs take twice as much time per token as short inputs. A fit that minimizes absolute errors would
+    // follow only the longest input.
     const points = [8, 16, 256, 512].map((tokens) => ({ tokens, ms: tokens < 100 ? tokens : 2 * tokens }));
     const fit = fitLatency(points);
     const [short, long] = [timeOf(fit, 8) / 8, timeOf(fit, 512) / 1024];

@@ -48,7 +48,10 @@ function leastSquares(rows: readonly (readonly number[])[]): number[] | undefine
   return solve(system);
 }
 
-/** Gaussian elimination with pivoting of an augmented matrix [n, n + 1]. */
+/**
+ * Solves the linear equations of an augmented matrix [n, n + 1] by Gaussian elimination with pivoting. Returns
+ * undefined when the equations are singular.
+ */
 function solve(system: number[][]): number[] | undefined {
   const size = system.length;
   for (let i = 0; i < size; i++) {

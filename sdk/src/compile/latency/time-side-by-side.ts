@@ -8,16 +8,16 @@ export interface SideBySideOptions {
   /** Number of timed rounds. Each round times every engine once at every length. */
   readonly rounds: number;
   readonly vocabulary: number;
-  /** Called after each round; round 0 warms up. */
+  /** Called after each round. Round 0 is the warm-up and is not timed. */
   readonly onRound?: ((round: number, rounds: number) => void) | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
 /**
- * Times sessions side by side. Rounds interleave engines and lengths, so that a change in the machine's speed affects all
- * of them.
+ * Times sessions side by side. Every round runs all sessions at all lengths, so that a change in the machine's speed
+ * affects all of them.
  *
- * @returns one point per length for every session: the median over the rounds
+ * @returns for every session, one point per length with the median time over the rounds
  * @throws BertEdgeError `aborted`
  */
 export async function timeSideBySide<Name>(
@@ -46,7 +46,10 @@ export async function timeSideBySide<Name>(
   return new Map([...samples].map(([name, times]) => [name, points(times)]));
 }
 
-/** Returns token ids spread over the vocabulary. Equal ids would be faster, because their embeddings stay in the cache. */
+/**
+ * Returns token ids spread over the vocabulary. A text of equal ids would run faster than a real text, because its only
+ * embedding stays in the cache.
+ */
 const sampleSequence = (length: number, vocabulary: number): TokenIds =>
   Int32Array.from({ length }, (_, i) => (i * 7919 + length) % vocabulary);
 

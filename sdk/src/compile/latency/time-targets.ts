@@ -7,10 +7,13 @@ import { modelFilesOf } from "../../runtime/model-files.ts";
 import { fitLatency, type LatencyPoint } from "./fit-latency.ts";
 import { timeSideBySide } from "./time-side-by-side.ts";
 
-/** Cloudflare's memory limit for an isolate: JavaScript heap and WebAssembly together. Other edges allow at least as much. */
+/**
+ * Cloudflare's memory limit for an isolate: JavaScript heap and WebAssembly together. Other edge platforms allow at
+ * least as much.
+ */
 const ISOLATE_BYTES = 128 * 1024 * 1024;
 
-/** The targets that run on a CPU, so that any machine can time them. */
+/** The targets that run on a CPU. Any machine can time these targets. */
 export const timedTargets = ["edge", "regional-cpu"] as const satisfies readonly TargetName[];
 export type TimedTarget = (typeof timedTargets)[number];
 
@@ -20,19 +23,20 @@ export interface MeasureTargetsOptions {
   readonly tokens?: readonly number[] | undefined;
   /** Number of timed rounds. Default 7. */
   readonly rounds?: number | undefined;
-  /** Called after each round; round 0 warms up. */
+  /** Called after each round. Round 0 is the warm-up and is not timed. */
   readonly onRound?: ((round: number, rounds: number) => void) | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
 export interface TargetTimes {
   readonly points: Readonly<Partial<Record<TimedTarget, LatencyPoint[]>>>;
-  /** The artifact's measurements. The timed targets have their new measurements. */
+  /** The artifact's measurements, with new ones for the timed targets. */
   readonly measurements: Measurements;
 }
 
 /**
- * Times an artifact's CPU targets side by side, one thread each, and fits their latency by length.
+ * Times an artifact's CPU targets side by side, each on one thread. Fits each target's time as a function of the
+ * length.
  *
  * @throws BertEdgeError `aborted`, `engine_failed`, and the errors of `Artifact.read`
  */
@@ -77,7 +81,7 @@ async function memoryUse(
   { files, maxTokens }: Artifact["manifest"],
 ): Promise<MemoryUse | undefined> {
   // The longest timed text may be shorter than the model's maximum, so our engine also runs a text of maximum length.
-  // onnxruntime-web does not: its memory would have to hold the attention scores of all heads at once.
+  // onnxruntime-web does not run such a text: its memory would have to hold the attention scores of all heads at once.
   if (engine === "wasm") await session.run([new Int32Array(maxTokens)]);
   const bytes = session.memoryBytes();
   if (bytes === undefined) return undefined;

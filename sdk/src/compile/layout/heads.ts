@@ -16,9 +16,13 @@ export interface HeadLayout {
 }
 
 /**
- * Recognizes how a value [batch, heads, sequence, size], or its transpose on the last two axes, was split from a tensor
- * [batch, sequence, width]. If several tensors on the way fit, the earliest counts: when batch and heads share an axis,
- * a later tensor can look like a larger batch with a single head.
+ * Finds the tensor [batch, sequence, width] that the heads of `value` were split from, and how its columns became
+ * heads. `value` is [batch, heads, sequence, size]; batch and heads may share an axis.
+ *
+ * If several tensors before `value` fit, the first one in the graph is used. A later tensor may fit only by chance:
+ * when batch and heads share an axis, the tensor looks like a larger batch with a single head.
+ *
+ * @param transposed whether the last two axes of `value` are swapped
  */
 export function splitHeads(value: Value, transposed: boolean): HeadLayout | undefined {
   const rank = value.shape?.length ?? 0;
@@ -27,8 +31,8 @@ export function splitHeads(value: Value, transposed: boolean): HeadLayout | unde
   for (const source of movementSources(value).reverse()) {
     const width = source.shape?.at(-1);
     if (source.shape?.length !== 3 || typeof width !== "number") continue;
-    // Compares the symbols of the sequence axis too. For a short sample length, the slice of the first tokens and the
-    // whole text have the same index map.
+    // The sequence axes must have the same symbol. The index map alone does not show a difference: with a short sample
+    // length, a slice of the first tokens may cover the whole text.
     if (!sameDim(value.shape?.at(transposed ? -1 : -2), source.shape[1])) continue;
     const sizes = new SampleSizes();
     const from = sizes.of(source.shape);
@@ -62,7 +66,7 @@ export function splitHeads(value: Value, transposed: boolean): HeadLayout | unde
 /**
  * Finds the value that merges heads [batch, heads, sequence, size] into [batch, sequence, heads · size].
  *
- * @param count number of heads; the shape does not show it if batch and heads share an axis
+ * @param count number of heads. The shape of `context` does not show this number if batch and heads share an axis.
  */
 export function mergedHeads(context: Value, count: number): Value | undefined {
   const size = context.shape?.at(-1);

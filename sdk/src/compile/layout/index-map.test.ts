@@ -15,7 +15,7 @@ type Move = (s: Sketch, x: Value, shape: readonly number[]) => [Value, readonly 
 const below = (random: number, limit: number) => Math.floor(random * limit);
 const without = (shape: readonly number[], axis: number) => shape.filter((_, i) => i !== axis);
 
-/** The operators that move elements. Their parameters are drawn from three numbers in [0, 1). */
+/** Operators that move elements. The three numbers in [0, 1) choose an operator's parameters. */
 const moves: Record<string, (a: number, b: number, c: number) => Move> = {
   Transpose: (a, b) => (s, x, shape) => {
     const perm = shape.map((_, i) => i);

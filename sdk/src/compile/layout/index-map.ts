@@ -4,7 +4,7 @@ import { elementCount } from "../graph/tensor.ts";
 import { uniformValue } from "../graph/uniform-value.ts";
 import { knownNumbers, normalizeAxis } from "../shapes/shape-rule.ts";
 
-/** Maps each element of a value to its flat index in another value, for sample sizes. */
+/** Maps each element of a value to its flat index in another value. Sample sizes replace symbolic sizes. */
 export interface IndexMap {
   readonly shape: readonly number[];
   readonly index: Int32Array;
@@ -13,12 +13,12 @@ export interface IndexMap {
 }
 
 /**
- * Sample sizes for symbols: different primes, so that axes cannot be confused. The sizes are so small that a slice may
- * cover a whole axis. So callers compare symbols too.
+ * Sample sizes for symbols: different primes, so that axes cannot be confused. A slice may cover a whole axis, because
+ * the sizes are small. Callers therefore compare symbols too.
  */
 const sizes = [2, 3, 5, 7, 11, 13];
 
-/** Maximum elements to follow. Larger tensors, from long fixed sequences, would take too much time. */
+/** Maximum number of elements to follow. Long fixed sequences have larger tensors, which would take too much time. */
 const MAX_ELEMENTS = 1 << 22;
 
 /** Assigns sample sizes to symbols. A symbol has the same size in all shapes. */
@@ -37,11 +37,13 @@ export class SampleSizes {
 }
 
 /**
- * Follows elements through operators that only move them, by moving their indices. This recognizes every way in which
- * exporters split heads, transpose keys or select a part of a packed projection.
+ * Finds where each element of `to` comes from in `from`. To find out, the function moves indices, not elements, through
+ * the operators in between. This recognizes every way in which exporters split heads, transpose keys or select a part
+ * of a packed projection.
  *
- * @param limit maximum elements of a value on the path
- * @returns undefined if an operator on the path does more than move elements or multiply them by a scalar
+ * @param limit maximum number of elements of each value on the path
+ * @returns undefined if a value exceeds `limit`, or if an operator on the path does more than move elements or multiply
+ *   them by a scalar
  */
 export function indexMap(to: Value, from: Value, at: SampleSizes, limit = MAX_ELEMENTS): IndexMap | undefined {
   const shape = at.of(to.shape);
@@ -55,7 +57,7 @@ export function indexMap(to: Value, from: Value, at: SampleSizes, limit = MAX_EL
   return before && move?.(before, shape, node, to);
 }
 
-/** Returns the input whose elements a node moves; undefined for other operators. */
+/** Returns the input whose elements a node moves; undefined if its operator does not move elements. */
 export function movedInput(node: Node): Value | undefined {
   if (node.domain !== "" || !(node.opType in movements)) return undefined;
   const [a, b] = node.inputs;
@@ -148,10 +150,10 @@ const movements: Readonly<Record<string, Movement>> = {
       : scaled((value, constant) => value / constant)(x, shape, node, to),
 };
 
-/** Maximum length of a chain of movements. Exporters use shorter chains to arrange heads. */
+/** Maximum number of movements (operators that only move elements) in a chain. Exporters use fewer to arrange heads. */
 const MAX_MOVEMENTS = 16;
 
-/** Returns the values that `value` is moved from, nearest first, starting with itself. */
+/** Returns `value` and the values that its elements were moved from, nearest first. */
 export function movementSources(value: Value): Value[] {
   const found = [value];
   for (let last = value; found.length <= MAX_MOVEMENTS; found.push(last)) {

@@ -18,7 +18,7 @@ const LENGTHS = [1, 5, 17, BLOCK + 12];
 const size = { maxTokens: BLOCK + 16, vocabulary: VOCABULARY };
 const texts = LENGTHS.map((length) => Int32Array.from({ length }, (_, i) => (7 * i + length) % VOCABULARY));
 
-/** A drawn value, with one row per token or one row per text. */
+/** A random value of the graph, with one row per token or one row per text. */
 interface Drawn {
   readonly value: Value;
   readonly width: number;

@@ -41,11 +41,14 @@ const drawn = (...shape: number[]): Tensor => {
 const linear = (g: GraphWriter, name: string, x: Value, outputs: number, weight = drawn(outputs, hidden)): Value =>
   writeLinear(g, name, x, { weight, bias: drawn(outputs) });
 
-/** Slices the last axis, with the same operator that exporters use. */
+/** Slices the last axis with the operator that exporters use. The axis may be given as 2 or −1. */
 const columns = (g: GraphWriter, x: Value, from: number, to: number, axis: number): Value =>
   g.op("columns", "Slice", [x, ...[from, to, axis].map((number) => axes(g, number))]);
 
-/** Heads of transformers' model classes and of ModernBERT exports, with the width of their logits. */
+/**
+ * Task heads as transformers' model classes and ModernBERT exports write them. `width` is the number of logits per
+ * token.
+ */
 const heads: Record<string, { width: number; write: (g: GraphWriter, hiddenStates: Value) => Value }> = {
   "token classification": { width: 9, write: (g, hiddenStates) => linear(g, "classifier", hiddenStates, 9) },
   "question answering": { width: 2, write: (g, hiddenStates) => linear(g, "qa_outputs", hiddenStates, 2) },

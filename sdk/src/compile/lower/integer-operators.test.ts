@@ -5,7 +5,10 @@ import { EDGE } from "../graph/edge-operators.ts";
 import { attention } from "./integer-operators.ts";
 import { LoweringContext } from "./lowering-context.ts";
 
-/** Lowers attention whose queries, keys and values are the first `size` columns of engine values of these widths. */
+/**
+ * Returns a function that lowers an attention node. Its queries, keys and values are the first `size` columns of engine
+ * values with the given `widths`.
+ */
 function lowered(size: number, widths: readonly [number, number, number]): () => void {
   const sketch = new Sketch();
   const lowering = new LoweringContext({ tables: new Map(), paddings: new Map() }, 8);

@@ -8,7 +8,9 @@ import { lowerRelativeBias } from "./relative-bias.ts";
 import { tilePadded, tileWeight } from "./tile-weight.ts";
 import { notInFours, unsupported } from "./unsupported.ts";
 
-/** Looks up rows of a token embedding table. 8-bit tables have one scale per row, 4-bit tables one per block. */
+/**
+ * Looks up rows of a token embedding table. 8-bit tables have one scale per row. 4-bit tables have one scale per block.
+ */
 export function lookup(lowering: LoweringContext, node: Node): void {
   const [values, scales] = [node.inputs[0]?.constant, node.inputs[2]?.constant] as [Tensor, Tensor];
   const bits = node.int("bits") === 4 ? 4 : 8;
@@ -18,7 +20,7 @@ export function lookup(lowering: LoweringContext, node: Node): void {
   if (block % 4 !== 0 || (bits === 8 && block !== width)) {
     throw unsupported(
       node,
-      "an 8-bit table needs one scale per row, and a 4-bit table a block size that is a multiple of 4",
+      "an 8-bit table needs one scale per row, and a 4-bit table needs a block size that is a multiple of 4",
     );
   }
   lowering.steps.push({
@@ -38,7 +40,8 @@ export function linearInt8(lowering: LoweringContext, node: Node): void {
   const isSigned = node.int("activation_min") === I8.min && node.int("activation_max") === I8.max;
   const isTiled = isSigned && values?.dtype === "uint8";
   if (!x || !operand) throw unsupported(node, "its input does not depend on the text");
-  if (!lowering.isWhole(operand)) throw unsupported(node, `its input "${x.name}" is a slice of a tensor`);
+  if (!lowering.isWhole(operand))
+    throw unsupported(node, `its input "${x.name}" is a slice of a tensor, but it must be a whole tensor`);
   if (!isTiled) throw unsupported(node, "only constant 7-bit weights and int8 activations are supported");
   if (operand.width % 4 !== 0) throw unsupported(node, notInFours("the width of its input", operand.width));
   const [outputs = 0, inputs = 0] = values.shape;
@@ -93,7 +96,7 @@ export function attention(lowering: LoweringContext, node: Node): void {
   if (bias && !table) {
     throw unsupported(
       node,
-      `the bias "${bias.name}" of its scores depends not only on the distance between two tokens`,
+      `the bias "${bias.name}" of its scores must depend only on the distance between two tokens`,
     );
   }
   lowering.steps.push({

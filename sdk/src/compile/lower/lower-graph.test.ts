@@ -21,7 +21,7 @@ import { encodeProgram } from "./write-model-file.ts";
 
 const PADDING = 1;
 const sequences = classifierIds.map((ids) => Int32Array.from(ids.filter((id) => id !== PADDING)));
-/** Texts of different lengths, some with the id of the padding token in them. */
+/** Texts of different lengths. Some contain the id of the padding token. */
 const texts: TokenIds[] = [
   ...sequences,
   Int32Array.of(5, 6, PADDING, 8, 9),
@@ -45,7 +45,10 @@ beforeAll(async () => {
   engine = await engineOnThisMachine("wasm");
 });
 
-/** Checks that the engine computes the same bits as the reference kernels, for one text and for several texts per call. */
+/**
+ * Checks that the engine computes the same bits as the reference kernels, with one text and with several texts per
+ * call.
+ */
 async function expectSame(fused: Graph, { vocabularySize: vocabulary }: EncoderConfig): Promise<void> {
   const graph = precisions["int8-edge"](fused)();
   const session = await engine.load(oneModel(await encodeProgram(graph, { maxTokens, vocabulary })));
@@ -67,8 +70,10 @@ describe.each(classifierCases)("a program of $name", (stored) => {
   };
 
   /**
-   * Whether the engine refuses a case: the heads of a rotary model are too small here, or the graph contains mean
+   * Whether the engine refuses a case: a rotary model, because its heads are too small here, or a graph with mean
    * pooling.
+   *
+   * @param pools whether the graph contains the model's pooling
    */
   const isRefused = ({ config, head }: Awaited<ReturnType<typeof load>>, pools = false) =>
     config.rotaryTheta !== undefined || (pools && head.pooling === "mean");

@@ -15,7 +15,7 @@ type LinearStep = Extract<Step, { op: "linearInt8" | "linearF32" }>;
 
 export const view = ({ value, column }: Operand): View => ({ value, column });
 
-/** Builds the engine's program, and records which columns of its engine values hold each value of the graph. */
+/** Builds the engine's program. Records for each value of the graph which columns of which engine value hold it. */
 export class LoweringContext {
   readonly values: ProgramValue[] = [];
   readonly steps: Step[] = [];
@@ -27,12 +27,15 @@ export class LoweringContext {
   readonly #operands = new Map<Value, Operand>();
   readonly #quantized = new Map<string, number>();
   readonly #factors = new Map<Value, string>();
-  /** Linear layers without bias whose result has one reader, by engine value. A following Add can become their bias. */
+  /**
+   * Linear layers without bias, by the engine value of their result. The result has only one reader. If this reader
+   * adds a constant row, the row can become the layer's bias.
+   */
   readonly #withoutBias = new Map<number, LinearStep>();
-  /** Nodes that need no step, because their results are columns of their input. */
+  /** Nodes whose results are in columns of their input. They need no step, or their step overwrites the input. */
   readonly #aliasing = new Set<Node>();
 
-  /** @param results outputs of the graph, which are read after the last step */
+  /** @param results outputs of the graph. They are read after the last step, so no step may overwrite them. */
   constructor(
     { tables, paddings }: Pick<PositionValues, "tables" | "paddings">,
     maxTokens: number,
@@ -53,7 +56,10 @@ export class LoweringContext {
     if (value) this.#operands.set(value, operand);
   }
 
-  /** Records that columns of a node's input also hold its result, so that the node needs no step. */
+  /**
+   * Records that a node's result is in columns of the node's input. The node needs no step, or its step overwrites
+   * these columns.
+   */
   alias(node: Node, value: Value | undefined, operand: Operand): void {
     this.#aliasing.add(node);
     this.define(value, operand);
@@ -83,7 +89,7 @@ export class LoweringContext {
   }
 
   /**
-   * Adds an engine value for a value of the graph that a step computes.
+   * Adds the engine value in which a step stores a value of the graph. Returns the index of the engine value.
    *
    * @param of what a row stands for: a token or a sequence
    */
@@ -139,7 +145,7 @@ export class LoweringContext {
     return name;
   }
 
-  /** Records that the linear layer that computes `value` has no bias. */
+  /** Records a linear layer without bias. `value` is the layer's result. */
   addWithoutBias(value: Value, step: LinearStep): void {
     const operand = this.#operands.get(value);
     const readers = [...value.users].flatMap(({ inputs }) => inputs.filter((input) => input === value));
@@ -155,7 +161,10 @@ export class LoweringContext {
     return true;
   }
 
-  /** Adds one row to all rows of `operand`. Returns the sum: `operand` itself if the row became its layer's bias. */
+  /**
+   * Adds one row to all rows of `operand`. Returns the operand of the sum. If the row becomes the bias of the linear
+   * layer that computes `operand`, this is `operand` itself.
+   */
   addRow(operand: Operand, row: Tensor, node: Node): Operand {
     const values = toFloat32(row);
     if (this.#foldBias(operand, values)) return operand;

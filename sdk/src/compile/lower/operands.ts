@@ -5,7 +5,7 @@ import { type Tensor, toFloat32 } from "../graph/tensor.ts";
 import type { LoweringContext, Operand } from "./lowering-context.ts";
 import { unsupported } from "./unsupported.ts";
 
-/** Whether a value is a constant float32 row of this width. It may have leading axes of size 1. */
+/** Whether a value is a constant float32 row of this width. The row may have leading axes of size 1. */
 export const isRow = (value: Value | undefined, width: number): value is Value & { constant: Tensor } =>
   value?.constant?.dtype === "float32" &&
   value.constant.data.length === 4 * width &&
@@ -24,7 +24,7 @@ export function whole(lowering: LoweringContext, node: Node, index = 0): Operand
   throw unsupported(node, `its input "${name}" ${reason}`);
 }
 
-/** Whether two operands both have one row per token, or both one row per sequence. */
+/** Whether two operands have the same kind of rows: one row per token, or one row per sequence. */
 export const haveSameRows = (lowering: LoweringContext, a: Operand, b: Operand) =>
   lowering.rowsOf(a) === lowering.rowsOf(b);
 

@@ -4,7 +4,10 @@ import { MICROSOFT, type Node, type Value } from "../graph/node.ts";
 import { int64s, numbersOf, type Tensor, tensor, toFloat32 } from "../graph/tensor.ts";
 import { unsupportedModel } from "./unsupported.ts";
 
-/** Relative tolerance. Kernels may round the last elements of a vector, outside full SIMD groups, differently. */
+/**
+ * Relative tolerance for equal tables. onnxruntime may round the last elements of a vector differently, if they do not
+ * fill a SIMD register.
+ */
 const TOLERANCE = 1e-5;
 
 /** Nodes that depend on the token ids, and values that depend only on the number of tokens. */
@@ -13,7 +16,10 @@ export interface PositionValues {
   readonly nodes: readonly Node[];
   /** Other values that these nodes read, computed for the longest text. */
   readonly tables: ReadonlyMap<Value, Tensor>;
-  /** For tables whose positions skip padding tokens: the id of the padding token, and the row that it gets. */
+  /**
+   * For tables whose positions skip padding tokens: the id of the padding token, and the row of the table for this
+   * token.
+   */
   readonly paddings: ReadonlyMap<Value, Padding>;
 }
 
@@ -25,12 +31,12 @@ interface Padding {
 }
 
 /**
- * Computes positions, masks and biases once, for the longest text. This works because they depend on the number of tokens,
- * not on the ids. RoBERTa's positions are the exception: they skip padding tokens.
+ * Computes positions, masks and biases once, for the longest text. This works because these values depend on the number
+ * of tokens, not on the token ids. RoBERTa's positions are the exception: they skip padding tokens.
  *
- * @param tokens tokens of the longest text
- * @throws BertEdgeError `engine_unsupported` when a value cannot be computed, depends on the ids, or has a table for a
- *   shorter text that is not a prefix of the table for the longest text
+ * @param tokens number of tokens of the longest text
+ * @throws BertEdgeError `engine_unsupported` when a value cannot be computed or depends on the token ids, or when the
+ *   table for a shorter text is not a prefix of the table for the longest text
  */
 export async function positionValues(graph: Graph, tokens: number): Promise<PositionValues> {
   const nodes = nodesAfterLookup(graph);
@@ -73,7 +79,7 @@ export async function positionValues(graph: Graph, tokens: number): Promise<Posi
       const row = paddingRow(found, table, tokens);
       if (!row || paddings.has(value)) {
         throw unsupportedModel(
-          `"${value.name}" depends on the token ids: token ${id} changes more than its own row and the count of positions`,
+          `"${value.name}" depends on token id ${id}. The only supported case is positions that skip one padding token id`,
         );
       }
       paddings.set(value, { id, row });
@@ -115,7 +121,9 @@ function isPrefix(part: Tensor, all: Tensor, [tokens, allTokens]: readonly [numb
   return compare(0, 0, 0);
 }
 
-/** Reads float32 without a copy, because tables for long texts are large. `numbersOf` copies. */
+/**
+ * Returns the elements of a tensor. Does not copy float32, because tables for long texts are large; `numbersOf` copies.
+ */
 const elementsOf = (found: Tensor): ArrayLike<number> =>
   found.dtype === "float32" ? toFloat32(found) : numbersOf(found);
 
@@ -144,8 +152,9 @@ const isPadded = (index: number) => index % 3 === 1;
 /**
  * Finds the row of padding tokens in the table of a text with padding.
  *
+ * @param found table of the text with padding
  * @param table table of a text without padding
- * @returns undefined if the other tokens have other rows, or another order of rows, than in a text without padding
+ * @returns undefined unless the other tokens have the first rows of `table`, in the same order
  */
 function paddingRow(found: Tensor, table: Tensor, tokens: number): Float32Array | undefined {
   const width = table.shape.at(-1) ?? 0;

@@ -47,7 +47,7 @@ class EmbeddingsSketch extends Sketch {
 
 type Draw = (s: EmbeddingsSketch) => Value | readonly Value[];
 
-/** Lowers a graph with these outputs. Returns the error message, or "accepted". */
+/** Lowers the graph whose outputs `draw` returns. Resolves to the error message, or to "accepted". */
 function outcome(draw: Draw): Promise<string> {
   const sketch = new EmbeddingsSketch();
   for (const [i, value] of [draw(sketch)].flat().entries()) sketch.output(value as Value, `result${i}`);
@@ -139,7 +139,7 @@ describe("lowerGraph, for operators that kernels support only in part", () => {
     [
       "refuses a split into unequal parts",
       (s) => s.op("Relu", [s.parts(s.linear(48), [16, 32])[1] as Value]),
-      "only the last axis can be split, into parts of equal size",
+      "only the last axis can be split, and only into parts of equal size",
     ],
     [
       "refuses a split of the token axis",

@@ -20,10 +20,10 @@ export const encodeProgram = async (graph: Graph, size: ProgramSize): Promise<Ui
 /**
  * Writes the engine's model file: safetensors with the program as metadata. The tensors are in this order:
  *
- * 1. tensors that fill whole cache lines, so that each starts at a cache line
+ * 1. tensors whose size is a multiple of a cache line. Each of them starts at a cache line.
  * 2. other tensors
- * 3. token embedding tables, so that a session can run before it has received the last rows, which belong to rare
- *   tokens
+ * 3. token embedding tables. Their last rows belong to rare tokens, so a session can run before it has received these
+ *   rows.
  */
 export function writeModelFile({ program, tensors }: Lowered): Uint8Array<ArrayBuffer> {
   const tables = new Set(program.steps.map((step) => (step.op === "lookup" ? step.table : undefined)));

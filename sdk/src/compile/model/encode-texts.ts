@@ -13,8 +13,8 @@ import { openTokenizer, tokenizeTexts } from "./tokenize-texts.ts";
 const MAX_TOKENS = 128;
 
 /**
- * Keys of tokenizer_config.json and config.json that limit the length of texts. RESERVED_POSITIONS positions are left
- * out, because RoBERTa gives no token of a text the first two positions.
+ * Keys of tokenizer_config.json and config.json that limit the length of texts. `RESERVED_POSITIONS` is subtracted from
+ * max_position_embeddings, because RoBERTa does not use its first two positions for the tokens of a text.
  */
 const Lengths = v.object({ model_max_length: v.optional(v.number()), max_position_embeddings: v.optional(v.number()) });
 const RESERVED_POSITIONS = 2;
@@ -22,7 +22,7 @@ const RESERVED_POSITIONS = 2;
 /**
  * Encodes texts with a folder's tokenizer.json. The texts are for calibration or for the comparison of two models.
  *
- * @param vocabulary rows of the model's token embedding table
+ * @param vocabulary number of rows of the model's token embedding table
  * @throws BertEdgeError `checkpoint_missing`, `checkpoint_invalid`
  */
 export async function encodeTexts(folder: string, vocabulary: number, texts: readonly string[]): Promise<TokenIds[]> {

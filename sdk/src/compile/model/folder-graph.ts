@@ -7,7 +7,7 @@ import { readWeights } from "../checkpoint/model-folder.ts";
 import type { Classifier } from "../checkpoint/sequence-classification.ts";
 import type { Graph } from "../graph/graph.ts";
 
-/** @throws BertEdgeError as `readWeights`, `encoderWeights` and `exportedGraph` */
+/** @throws the errors of `readWeights`, `encoderWeights` and `exportedGraph` */
 export const graphOfEncoder = (encoder: Omit<Encoder, "weights">): Promise<Graph> =>
   graphOf(
     encoder,
@@ -15,13 +15,13 @@ export const graphOfEncoder = (encoder: Omit<Encoder, "weights">): Promise<Graph
     (weights) => encoderGraph(encoder.config, encoderWeights({ ...encoder, weights })),
   );
 
-/** @throws BertEdgeError as `readWeights`, `classifierGraph` and `exportedGraph` */
+/** @throws the errors of `readWeights`, `classifierGraph` and `exportedGraph` */
 export const graphOfClassifier = (classifier: Omit<Classifier, "weights">): Promise<Graph> =>
   graphOf(classifier, { names: ["logits"], shape: [undefined, classifier.labels.length] }, (weights) =>
     classifierGraph({ ...classifier, weights }),
   );
 
-/** Builds the graph from the folder's weights. If the folder has no weights, the ONNX export is read. */
+/** Builds the graph from the folder's model.safetensors. If the folder has only an ONNX export, reads the export. */
 async function graphOf(
   { folder, config }: Omit<Encoder, "weights">,
   result: ExportedResult,

@@ -28,8 +28,8 @@ export interface TextModel {
 /**
  * Reads a Hugging Face folder with a sentence encoder or a text classifier.
  *
- * @throws BertEdgeError as `describeCheckpoint`, `describeClassifier` and the graphs of `folder-graph.ts`;
- *   `checkpoint_invalid` when the tokenizer does not work or belongs to another model
+ * @throws BertEdgeError `checkpoint_invalid` when the tokenizer does not work or belongs to another model, and the
+ *   errors of `describeCheckpoint`, `describeClassifier`, `graphOfEncoder` and `graphOfClassifier`
  */
 export async function readTextModel(folder: string): Promise<TextModel> {
   const { config, task, files, maxTokens, graph } = await readParts(folder);

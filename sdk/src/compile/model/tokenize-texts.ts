@@ -12,8 +12,8 @@ export type TokenizeTexts = (texts: readonly string[]) => TokenIds[];
 /**
  * Opens the tokenizer from the files that the artifact will contain.
  *
- * @param folder folder of the tokenizer, for errors
- * @param vocabulary rows of the model's token embedding table
+ * @param folder folder of the tokenizer, for error messages
+ * @param vocabulary number of rows of the model's token embedding table
  * @throws BertEdgeError `checkpoint_invalid` when the tokenizer does not work
  */
 export async function openTokenizer(
@@ -36,9 +36,9 @@ export async function openTokenizer(
  * Returns a function that encodes texts. The function throws BertEdgeError `checkpoint_invalid` for token ids that the
  * model does not have.
  *
- * @param folder folder of the tokenizer, for errors
- * @param maxTokens maximum tokens of a text; longer texts are cut
- * @param vocabulary rows of the model's token embedding table
+ * @param folder folder of the tokenizer, for error messages
+ * @param maxTokens maximum number of tokens of a text; longer texts are cut
+ * @param vocabulary number of rows of the model's token embedding table
  */
 export function tokenizeTexts(
   folder: string,

@@ -55,7 +55,7 @@ function mergeConstants(graph: Graph): void {
   }
 }
 
-/** Number of leading bytes that are compared first. Most different constants differ in these bytes. */
+/** Number of leading bytes that are compared first. Two different constants usually differ in these bytes. */
 const SAMPLE = 32;
 
 const samples = new WeakMap<Tensor, string>();

@@ -18,7 +18,7 @@ import { unflattenRowsRule } from "./rules/unflatten-rows.ts";
 /**
  * Rules that bring a graph into the form that fusions match. For each node, the first rule that applies is used.
  *
- * To add one, write a file in `rules/` and list its rule here.
+ * To add a rule, write it in a new file in `rules/` and list it here.
  */
 export const normalizationRules: readonly Rule[] = [
   noOpsRule,

@@ -2,8 +2,10 @@ import { type Dim, type Shape, sameDim } from "../graph/dim.ts";
 import { int64s, type Tensor } from "../graph/tensor.ts";
 
 /**
- * Makes a constant target for a Reshape. It contains the fixed sizes, 0 for each symbolic size that is on the same axis
- * in `from`, and −1 for one other symbolic size. Returns undefined if there are several others.
+ * Makes a constant target shape for a Reshape. A fixed size stays as it is. A symbolic size becomes 0 if `from` has the
+ * same size on the same axis, and −1 otherwise.
+ *
+ * @returns undefined if more than one size would be −1, or if a fixed size is 0
  */
 export function reshapeTarget(from: Shape, to: Shape): Tensor | undefined {
   let open = 0;

@@ -46,7 +46,7 @@ function textOf(bytes: Uint8Array<ArrayBuffer> | undefined): string | undefined 
   }
 }
 
-/** Returns the value of a Constant node; undefined for strings and sparse tensors. */
+/** Returns the value of a Constant node. Returns undefined for other nodes, strings and sparse tensors. */
 export function constantOf(node: NodeProto): Tensor | undefined {
   const [attribute] = node.attribute;
   if (node.opType !== "Constant" || !["", "ai.onnx"].includes(node.domain ?? "")) return undefined;

@@ -19,7 +19,7 @@ const tiny = encodeOnnx(encoderGraph(config, weights));
 const roundTrip = (bytes: Uint8Array<ArrayBuffer>) => encodeModel(decodeModel(bytes)).finish();
 const isSame = (a: Uint8Array, b: Uint8Array) => Buffer.compare(a, b) === 0;
 
-/** Decodes a damaged file. It must be refused with an error code, or be encoded again without an error. */
+/** Decodes a damaged file and encodes it again. Returns "accepted", or the code of the error that refuses the file. */
 function survives(bytes: Uint8Array<ArrayBuffer>): string {
   return refusal(() => roundTrip(bytes));
 }
@@ -81,7 +81,8 @@ describe("decodeModel and encodeModel", () => {
 
   it("neither hang nor crash on random changes of bytes", () => {
     const random = randomNumbers(20_261_121);
-    // Shrinks the weights, which are two thirds of the file: flipping their bytes would not change its structure.
+    // Shrinks the weights, which are two thirds of the file. Changes of their bytes would not change the file's
+    // structure.
     const model = decodeModel(tiny);
     for (const tensor of model.graph?.initializer ?? []) tensor.rawData = new Uint8Array(4);
     const structure = encodeModel(model).finish();

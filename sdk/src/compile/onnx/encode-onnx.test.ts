@@ -10,21 +10,21 @@ import { float32Scalar, int64s, type Tensor, tensor } from "../graph/tensor.ts";
 import { encodeOnnx } from "./to-onnx.ts";
 
 /**
- * Tolerance for onnxruntime's float32 against this test's float64, relative to the largest value. Measured: at most 1.1e-7
- * for 8 nodes. The rest is a margin for CPUs that sum in another order.
+ * Tolerance, relative to the largest value: onnxruntime computes in float32, this test in float64. The measured
+ * difference is at most 1.1e-7 for 8 nodes. The rest is a margin for CPUs that sum in another order.
  */
 const FLOAT32_ROUNDING = 1e-6;
 
 const string = (value: string): Attribute => ({ kind: "string", value });
 
-/** A matrix in the test's own arithmetic. */
+/** A matrix that the test computes itself, without onnxruntime. */
 interface Matrix {
   rows: number;
   columns: number;
   at: (row: number, column: number) => number;
 }
 
-/** Computes a value once, so that a chain of operators takes linear time. */
+/** Computes each element once and stores it. Otherwise, each operator would compute all operators before it again. */
 function matrix(rows: number, columns: number, at: Matrix["at"]): Matrix {
   const values = Array.from({ length: rows * columns }, (_, i) => at(Math.floor(i / columns), i % columns));
   return { rows, columns, at: (row, column) => values[row * columns + column] as number };
@@ -34,7 +34,7 @@ const valuesIn = ({ rows, columns, at }: Matrix) =>
 const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
 const range = (length: number) => Array.from({ length }, (_, i) => i);
 
-/** One random operation: an operator, the indices of its inputs and its numbers. */
+/** One random operation: an operator, the indices of its inputs, and the numbers for its constants. */
 interface Step {
   op: keyof typeof operators;
   operand: number;
@@ -44,8 +44,8 @@ interface Step {
 }
 
 /**
- * The arguments of an operator: the graph to add it to, its name and its inputs. `y` is `x` or another value with the
- * same shape.
+ * The arguments of an operator: the graph that gets the node, the node's name and its inputs. `y` is `x` or another
+ * value with the same shape.
  */
 interface Context {
   g: NamedGraph;
@@ -110,7 +110,7 @@ const operators = {
     );
   },
   softmax({ g, name, x, step }: Context) {
-    // Axes −2 and 0 are the rows; −1 and 1 are the columns.
+    // Axes −2 and 0 sum over the rows; axes −1 and 1 sum over the columns.
     const axis = (step.size % 4) - 2;
     g.op(name, "Softmax", [x.name], { axis: int(axis) });
     const along = (i: number, j: number) =>
@@ -138,7 +138,7 @@ const operators = {
       return ((x.value.at(i, j) - mean) / Math.sqrt(variance + epsilon)) * (gain[j] as number);
     });
   },
-  // Uses a tensor of integers that contains a negative one.
+  // Uses an integer tensor with a negative number.
   flatten({ g, name, x, constant }: Context) {
     g.op(name, "Reshape", [x.name, constant("shape", int64s(1, -1))]);
     const { rows, columns } = x.value;

@@ -9,12 +9,15 @@ import { inlineFunctions } from "./inline-functions.ts";
 import { freeNames, innerNames } from "./sub-graphs.ts";
 import { dataTypeOf, tensorOf } from "./tensor-proto.ts";
 
-/** First IR version in which an initializer with the name of an input is only the default value of that input. */
+/**
+ * Since this IR version, an initializer with the name of an input is only the input's default value. In older versions,
+ * such an initializer is a constant.
+ */
 const IR_VERSION_WITH_DEFAULTS = 4n;
 
 /**
- * Converts a decoded ONNX file to a graph. Inlines local functions if possible. Keeps sub-graphs unchanged; they count as
- * users of the values they read. Weights stay in the file.
+ * Converts a decoded ONNX file to a graph. Inlines local functions if possible. Keeps sub-graphs unchanged, but records
+ * which outer values they read. Does not read weights that are still in a file.
  *
  * @throws BertEdgeError `onnx_invalid` or `graph_invalid` if the file is not a valid model
  */
@@ -113,8 +116,8 @@ const describe = ({ name, opType, output }: NodeProto) => `Node ${name || output
 
 /**
  * Returns the declared shape of an input. Dynamic sizes become symbols with the file's names, so that equal names mean
- * equal sizes. A name that occurs twice in one shape ("N", "N") is a placeholder. Each of these sizes gets a symbol of
- * its own.
+ * equal sizes. The exception is a name that occurs twice in one shape ("N", "N"): it is a placeholder, and each of
+ * these sizes gets a symbol of its own.
  */
 function declaredShape({ name, type }: ValueInfoProto): Shape | undefined {
   const dims = type?.tensorType?.shape?.dim;

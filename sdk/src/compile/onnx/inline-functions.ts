@@ -8,14 +8,14 @@ type Functions = ReadonlyMap<string, ModelProto["functions"][number]>;
 const MAX_DEPTH = 32;
 
 /**
- * Maximum number of inlined nodes. If each of many functions calls the next one twice, the number of nodes grows
- * exponentially.
+ * Maximum number of inlined nodes. The limit stops files in which each function calls the next one twice, because their
+ * number of nodes grows exponentially.
  */
 const MAX_NODES = 1 << 18;
 
 /**
- * Replaces calls of local functions by the functions' nodes. Keeps the call of a function that has sub-graphs, or whose
- * operator set versions differ from the model's. Rewrites ignore these calls.
+ * Replaces calls of local functions by the functions' nodes. Some calls stay: calls of functions that have sub-graphs,
+ * and of functions whose operator set versions differ from the model's. Rewrite rules ignore these calls.
  *
  * @throws BertEdgeError `graph_invalid` for recursive functions, and for functions that expand to too many nodes
  */
@@ -77,8 +77,8 @@ function expand(call: NodeProto, functions: Functions, depth: number, budget: { 
 }
 
 /**
- * If an attribute refers to a parameter of the function, replaces the reference by the value that the call gives. Drops
- * the attribute if the call gives no value.
+ * Replaces an attribute that refers to a parameter of the function by the value that the call gives for this parameter.
+ * Drops the attribute if the call gives no value.
  */
 function resolve(attribute: AttributeProto, given: ReadonlyMap<string | undefined, AttributeProto>): AttributeProto[] {
   if (!attribute.refAttrName) return [attribute];

@@ -10,7 +10,7 @@ import { encodeModel } from "../proto/encode-model.ts";
 import { fromOnnx } from "./from-onnx.ts";
 import { toOnnx } from "./to-onnx.ts";
 
-/** Tolerance for fused operators, which sum in another order. */
+/** Tolerance, because fused operators sum in another order than the nodes they replace. */
 const FLOAT32_ROUNDING = 1e-5;
 
 it("does not treat sizes as equal because a name occurs twice in one shape", () => {
@@ -26,8 +26,9 @@ it("treats sizes with one name in two shapes as equal", () => {
 });
 
 /**
- * Draws attention with a padding mask, and an If whose sub-graphs read a value computed from the attention. The value
- * `inner` in a sub-graph has a name that a rewrite would choose too.
+ * Draws attention with a padding mask, and an If whose sub-graphs read a value computed from the attention.
+ *
+ * @param inner name of a value in a sub-graph. The test uses names that rewrites choose for new values.
  */
 function withBranch(inner: string) {
   const s = new Sketch();

@@ -17,8 +17,8 @@ const EXTERNAL = 1;
 const numbers = new Uint8Array(Float32Array.of(1, 2, 3, 4).buffer);
 
 /**
- * Makes a folder with a model and `weights.bin`, which holds four float32 numbers. The model has one external tensor,
- * which takes two of these numbers.
+ * Makes a folder with a model and `weights.bin`, which holds four float32 numbers. The model has one tensor with two
+ * numbers. `externalData` says where the tensor's data is.
  */
 async function modelWith(externalData: Record<string, string>): Promise<string> {
   const folder = join(await temporaryFolder(), "model");
@@ -103,7 +103,8 @@ describe.each([
     const weight = await tensorOf(path);
     const data = () => (weight?.rawData ? bytesOf(weight.rawData) : new Uint8Array());
     expect(Buffer.compare(data(), new Uint8Array(largeNumbers.buffer))).toBe(0);
-    // Changes the bytes but keeps the date of the file, so that reading does not fail and returns the new bytes.
+    // Changes the bytes but not the date of the file. Reading then does not detect the change and returns the new
+    // bytes.
     const end = new Uint8Array(await readFile(file)).map((byte) => byte ^ 1);
     await overwriteEnd(file, end);
     await utimes(file, 1, 1);

@@ -10,8 +10,8 @@ import type { GraphProto, ModelProto, NodeProto, TensorProto } from "../proto/on
 const EXTERNAL = 1;
 
 /**
- * Reads an ONNX file and its external data. External tensors are returned as if they were in the file. Large weights
- * stay in their files and are read each time they are used, so the files must not change.
+ * Reads an ONNX file and its external data. The result does not show which tensors are external. Large weights stay in
+ * their files and are read each time they are used, so the files must not change.
  *
  * @throws BertEdgeError `onnx_missing`, `onnx_invalid`, or `external_data_invalid` if a tensor's data is missing, out
  *   of range or outside the model's folder. Later, when weights are read: `file_changed`.
@@ -114,10 +114,10 @@ class ExternalFiles {
 
 const OUTSIDE = "is outside the model's folder";
 
-/** Parses a non-negative integer. Returns NaN for other text, because NaN fails every comparison. */
+/** Parses a non-negative integer. Returns NaN for other text, so that the check of the range fails. */
 const wholeNumber = (text: string): number => (/^\d{1,15}$/.test(text) ? Number(text) : Number.NaN);
 
-/** Lists every tensor of a model: initializers and attributes, also in sub-graphs and functions. */
+/** Lists every tensor of a model: initializers and tensors in attributes, also inside sub-graphs and functions. */
 function* tensorsOf(model: ModelProto): Generator<TensorProto> {
   if (model.graph) yield* tensorsOfGraph(model.graph);
   for (const { node } of model.functions) yield* tensorsOfNodes(node);

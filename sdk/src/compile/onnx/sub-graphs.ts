@@ -1,6 +1,6 @@
 import type { GraphProto, NodeProto } from "../proto/onnx-messages.ts";
 
-/** Returns the names that a node's sub-graphs read from the enclosing graphs. */
+/** Returns the names of the values that a node's sub-graphs read from the enclosing graphs. */
 export function freeNames(node: NodeProto): Set<string> {
   const free = new Set<string>();
   for (const { g, graphs } of node.attribute) {

@@ -11,7 +11,9 @@ import { dataTypeOf, dataTypes, tensorOf, toTensorProto } from "./tensor-proto.t
 const types = Object.keys(dataTypes) as DataType[];
 const LARGEST = 2n ** 63n - 1n;
 
-/** Number fields of each type, with the minimum and the maximum of the type. */
+/**
+ * Test data for each type: the fields of a tensor that hold its numbers. Includes the minimum and maximum of integers.
+ */
 const numbers: Readonly<Record<DataType, PartialMessage<TensorProto>>> = {
   float32: { floatData: [1.5, -0, 3e38] },
   float64: { doubleData: [Math.PI, -1e300, 5e-324] },

@@ -29,7 +29,7 @@ const byNumber = new Map(Object.entries(dataTypes).map(([name, number]) => [numb
 export const dataTypeOf = (number: number | undefined): DataType | undefined => byNumber.get(number ?? 0);
 
 /**
- * Converts a tensor of a file without copying its bytes. Returns undefined for types that `dataTypeOf` does not know.
+ * Converts a tensor of a file. Does not copy raw data. Returns undefined for types that `dataTypeOf` does not know.
  *
  * @throws BertEdgeError `onnx_invalid` if the number of bytes does not fit the shape
  */

@@ -8,8 +8,8 @@ import { attributeTypes } from "./attributes.ts";
 import { dataTypes, toTensorProto } from "./tensor-proto.ts";
 
 /**
- * IR version of written files: the first version with all fields that this file writes. onnxruntime 1.10 and newer read
- * it.
+ * IR version of written files: the first version with all fields that are written here. onnxruntime 1.10 and newer can
+ * read this version.
  */
 const IR_VERSION = 8n;
 
@@ -50,8 +50,8 @@ export const encodeOnnx = (graph: Graph): Uint8Array<ArrayBuffer> =>
   encodeModel(toOnnx(graph, { producerName: "bert-edge" })).finish();
 
 /**
- * Keeps documentation and metadata. Drops the declared types of intermediate values, because many of these values no
- * longer exist.
+ * Keeps the original graph's documentation and metadata. Drops its declared types of intermediate values, because many
+ * of these values no longer exist.
  */
 const pick = (graph: PartialMessage<ModelProto>["graph"]) => ({
   docString: graph?.docString,
@@ -60,8 +60,8 @@ const pick = (graph: PartialMessage<ModelProto>["graph"]) => ({
 });
 
 /**
- * Chooses the names of values in the file. The value of an output gets the output's name, unless a sub-graph reads the
- * value by its own name. Another value with the output's name is renamed.
+ * Chooses the names of values in the file. An output's value gets the output's name, except if a sub-graph reads this
+ * value by its present name. Any other value that has the name of an output is renamed.
  */
 function publicNames(graph: Graph, nodes: readonly Node[]): Map<Value, string> {
   const names = new Map<Value, string>();
@@ -85,7 +85,7 @@ function publicNames(graph: Graph, nodes: readonly Node[]): Map<Value, string> {
   return names;
 }
 
-/** Adds Identity nodes for outputs that are inputs, constants, or the same value as another output. */
+/** Adds an Identity node for each output whose value has another name in the file, such as an input or a constant. */
 const aliases = (graph: Graph, nameOf: (value: Value) => string): PartialMessage<NodeProto>[] =>
   graph.outputs
     .filter(({ name, value }) => nameOf(value) !== name)

@@ -6,7 +6,7 @@ import type { ModelProto, TensorProto } from "../proto/onnx-messages.ts";
 import { type Chunk, inMemory } from "../proto/protobuf-writer.ts";
 import { toOnnx } from "./to-onnx.ts";
 
-/** Maximum bytes of weights inside the file: protobuf's limit of 2 GiB less 64 MiB for the graph itself. */
+/** Maximum bytes of weights inside the file: protobuf's limit of 2 GiB, minus 64 MiB for the graph itself. */
 const MAX_INLINE_BYTES = 2 ** 31 - 2 ** 26;
 
 /**
@@ -30,10 +30,10 @@ export interface WriteOptions {
 }
 
 /**
- * Writes a graph as an ONNX file. Loads one tensor at a time. If the model is over 2 GB, writes its large weights to a
- * second file.
+ * Writes a graph as an ONNX file. Loads one tensor at a time. If the weights exceed `maxInlineBytes`, writes large
+ * weights to a second file.
  *
- * @param path must not be a file that the graph's weights are read from
+ * @param path must not be a file that contains weights of the graph, because they are read while the file is written
  */
 export async function writeOnnx(
   path: string,

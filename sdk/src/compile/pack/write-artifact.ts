@@ -15,8 +15,8 @@ export interface WrittenArtifact {
 }
 
 /**
- * Writes an artifact to a temporary folder and then moves it to `out`. `out` therefore always holds the complete old artifact or
- * the complete new one.
+ * Writes an artifact to a temporary folder and then moves this folder to `out`. At any time, `out` therefore holds
+ * either the complete old artifact or the complete new one.
  *
  * @throws BertEdgeError `out_occupied` if `out` holds files that are not part of an artifact
  */
@@ -46,9 +46,10 @@ export async function assertReplaceable(out: string): Promise<void> {
   });
 }
 
-/** Replaces only the measurements of an artifact folder. */
+/** Replaces the measurements of an artifact folder. Leaves all other files unchanged. */
 export async function writeMeasurements(folder: string, measurements: Measurements): Promise<void> {
-  // Beside the folder: a file that a crash leaves inside would make the folder look like something else than an artifact.
+  // The temporary file is next to the folder, not in it. After a crash, an additional file in the folder would make
+  // `findObstacle` refuse to replace the artifact.
   const temporary = join(dirname(resolve(folder)), `.${crypto.randomUUID()}.tmp`);
   await writeFile(temporary, jsonBytes(measurements));
   await rename(temporary, join(folder, MEASUREMENTS_FILE));
@@ -75,8 +76,8 @@ const AnyManifest = v.pipe(
 );
 
 /**
- * Returns why `target` must not be replaced; undefined if it may be. A folder with a manifest.json is not always an
- * artifact, because web apps have a manifest.json too.
+ * Returns the reason why `target` must not be replaced; undefined if there is none. A folder with a manifest.json is
+ * not always an artifact, because web apps have a manifest.json too.
  */
 async function findObstacle(target: string): Promise<string | undefined> {
   let entries: string[];

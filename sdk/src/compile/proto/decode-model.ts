@@ -4,14 +4,16 @@ import { type ModelProto, modelSchema } from "./onnx-messages.ts";
 import { FIXED32, FIXED64, LENGTH_DELIMITED, ProtobufReader, VARINT } from "./protobuf-reader.ts";
 import type { AnySchema, FieldSchema, Message, Scalar } from "./schema.ts";
 
-/** Maximum depth of nested messages. Sub-graphs nest through attributes, in real models only a few levels deep. */
+/**
+ * Maximum depth of nested messages. Sub-graphs are nested messages, but real models nest them only a few levels deep.
+ */
 const MAX_DEPTH = 64;
 
 type Fields = Message & Record<string, unknown>;
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
-/** Makes the byte fields of the decoded model from views of the file, for example by copying them. */
+/** Converts views of the file to byte fields of the decoded model, for example by copying the bytes. */
 interface Conversion {
   readonly bytes: (view: Bytes) => Bytes;
   readonly weights: (view: Bytes) => Bytes | StoredBytes;
@@ -22,7 +24,7 @@ const KEEP_VIEWS: Conversion = { bytes: (view) => view, weights: (view) => view 
 /**
  * Decodes an ONNX file. Fields without a schema are kept as raw bytes.
  *
- * @param conversion makes the byte fields; by default, they are views of `bytes`
+ * @param conversion converts the byte fields; by default, these fields are views of `bytes`
  * @throws BertEdgeError `onnx_invalid` if the file is damaged
  */
 export function decodeModel(bytes: Bytes, conversion = KEEP_VIEWS): ModelProto {
@@ -117,7 +119,7 @@ const isPackable = (type: FieldSchema["type"]): type is Scalar =>
 
 interface CompiledSchema {
   byNumber: Map<number, { name: string; field: FieldSchema }>;
-  /** Names of repeated fields. A field that the file does not have becomes an empty list. */
+  /** Names of repeated fields. A repeated field that is missing in the file becomes an empty list. */
   repeated: string[];
 }
 const compiled = new WeakMap<AnySchema, CompiledSchema>();

@@ -3,7 +3,7 @@ import { type ModelProto, modelSchema } from "./onnx-messages.ts";
 import { type Chunk, ProtobufWriter } from "./protobuf-writer.ts";
 import type { AnySchema, FieldSchema, Message } from "./schema.ts";
 
-/** A message whose fields are optional, at every level. */
+/** A message in which every field is optional, also in nested messages. */
 export type PartialMessage<M> = M extends Uint8Array | StoredBytes
   ? M
   : M extends readonly (infer Item)[]

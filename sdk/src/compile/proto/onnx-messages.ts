@@ -1,8 +1,7 @@
 import { type AnySchema, type Decoded, type FieldSchema, optional, packedRepeated, repeated } from "./schema.ts";
 
 /*
- * The messages of an ONNX file, with the fields of https://github.com/onnx/onnx/blob/main/onnx/onnx.proto3, which also
- * explains them.
+ * The messages of an ONNX file. Their fields are explained in https://github.com/onnx/onnx/blob/main/onnx/onnx.proto3.
  */
 
 const stringStringEntry = { key: optional(1, "string"), value: optional(2, "string") };
@@ -137,7 +136,8 @@ export type ValueInfoProto = Decoded<typeof valueInfo>;
 export type AttributeProto = Decoded<typeof attribute>;
 export type NodeProto = Decoded<typeof node>;
 /**
- * An interface, because a type alias cannot refer to itself. Graphs contain graphs, in attributes of If, Loop and Scan.
+ * An interface, because a type alias cannot refer to itself. A graph refers to itself: the attributes of If, Loop and
+ * Scan contain graphs.
  */
 export interface GraphProto extends Decoded<typeof graph> {}
 export type ModelProto = Decoded<typeof modelSchema>;

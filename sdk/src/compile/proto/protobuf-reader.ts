@@ -69,7 +69,7 @@ export class ProtobufReader {
     else throw invalid(`the field before byte ${this.#position} has the unsupported wire type ${wireType}`);
   }
 
-  /** Returns the bytes from `start` to the reader's position. */
+  /** Returns the bytes from `start` to the current position. */
   since(start: number): Uint8Array<ArrayBuffer> {
     return this.#bytes.subarray(start, this.#position);
   }

@@ -3,7 +3,7 @@ import type { StoredBytes } from "../files/stored-file.ts";
 /** TypeScript types of protobuf's scalar types. "weights" are bytes that may stay in their file until they are used. */
 interface ScalarTypes {
   int32: number;
-  /** A bigint, because slices contain INT64_MAX, which a number cannot represent exactly. */
+  /** A bigint, because exporters write INT64_MAX as the end of slices. A number cannot represent INT64_MAX exactly. */
   int64: bigint;
   uint64: bigint;
   float: number;
@@ -31,8 +31,8 @@ export interface FieldSchema<Item = unknown, IsRepeated extends boolean = boolea
 export type AnySchema = Readonly<Record<string, FieldSchema>>;
 
 /**
- * Base of every decoded message. `unknown` holds the fields that the message's schema does not have, as bytes with
- * their tags.
+ * Base of every decoded message. `unknown` holds the fields that are missing in the message's schema, each as bytes
+ * that begin with the field's tag.
  */
 export interface Message {
   unknown?: Uint8Array<ArrayBuffer>[];
@@ -44,7 +44,10 @@ type RepeatedNames<S extends AnySchema> = {
 
 type ItemOf<Field> = Field extends FieldSchema<infer Item> ? Item : never;
 
-/** The message that a schema describes: absent repeated fields are empty lists, other absent fields are undefined. */
+/**
+ * The type of the messages of a schema. In a decoded message, absent repeated fields are empty lists, and other absent
+ * fields are undefined.
+ */
 export type Decoded<S extends AnySchema> = Message & {
   -readonly [Name in RepeatedNames<S>]: ItemOf<S[Name]>[];
 } & { -readonly [Name in Exclude<keyof S, RepeatedNames<S>>]?: ItemOf<S[Name]> };

@@ -29,7 +29,7 @@ const tanhOfNeg = (shared: readonly string[] = []) =>
     rewrite: ({ value, add }) => add("Sigmoid", [value("x")]).output,
   });
 
-/** Draws tanh(−x). `also` may add another reader of the inner value. */
+/** Draws tanh(−x). `also` may add another reader of −x, the inner value. */
 function chain(also?: (s: Sketch, inner: ReturnType<Sketch["op"]>) => void) {
   const s = new Sketch();
   const inner = s.op("Neg", [s.input("x", ["n"])], {}, { name: "inner" });

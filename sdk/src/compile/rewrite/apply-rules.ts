@@ -13,10 +13,10 @@ import type { Trace } from "./trace.ts";
 const MAX_ROUNDS = 64;
 
 /**
- * Applies rules to a graph until none matches. Each node is rewritten by the first rule that applies to it.
+ * Applies rules to a graph until no rule applies. Each node is rewritten by the first rule that applies to this node.
  *
- * Refuses a match if a node outside the match reads one of its intermediate values, because the rewrite removes these
- * values. `trace` records why rules did not apply.
+ * Refuses a match if a node outside the match reads an intermediate value of the match, because the rewrite removes
+ * these values. Values in the rule's `shared` are allowed. `trace` records why rules did not apply.
  */
 export function applyRules(graph: Graph, rules: readonly Rule[], trace: Trace, questions: Questions): void {
   const byRoot = new Map<string, Rule[]>();
@@ -40,7 +40,7 @@ export function applyRules(graph: Graph, rules: readonly Rule[], trace: Trace, q
 }
 
 function applyRule(graph: Graph, rule: Rule, root: Node, trace: Trace, questions: Questions): boolean {
-  // Skips a node whose first output is unused. Such a node is in the graph only for its other outputs.
+  // Skips a node if nothing reads its first output, or if a sub-graph reads this output by name.
   const [first] = root.outputs;
   if (!first || isCaptured(first) || !graph.isUsed(first)) return false;
   const miss: NearMiss = { depth: 0, node: undefined, why: "" };
@@ -75,13 +75,13 @@ function applyRule(graph: Graph, rule: Rule, root: Node, trace: Trace, questions
   return true;
 }
 
-/** Whether a sub-graph reads the value by name, so that it cannot be replaced. */
+/** Whether a sub-graph reads the value by name. Such a value cannot be replaced. */
 const isCaptured = (value: Value) => [...value.users].some((user) => user.captures.includes(value));
 
 function refusalOf(pairs: readonly (readonly [before: Value, after: Value])[]): Refusal | undefined {
   for (const [before, after] of pairs) {
     if (isCaptured(before)) return new Refusal(`a sub-graph reads ${before.name} by name`, before.producer);
-    // A constant in the match may have leading axes of size 1, which add axes to the output.
+    // If a matched constant has leading axes of size 1, the original output can have more axes than the new one.
     if (differs(before.shape, after.shape))
       return new Refusal("the fused operator has another output shape", before.producer);
   }
@@ -105,7 +105,7 @@ const isNumber = (dim: Dim | undefined) => typeof dim === "number";
 
 const EMPTY: Match = { values: new Map(), nodes: new Set() };
 
-/** Finds an intermediate value of the match that a node outside the match reads. */
+/** Finds an intermediate value of the match that is also needed outside the match: by another node or as an output. */
 function leakOf(graph: Graph, rule: Rule, root: Node, { nodes, values }: Match): Value | undefined {
   const shared = new Set(rule.shared.map((name) => values.get(name)));
   for (const node of nodes) {

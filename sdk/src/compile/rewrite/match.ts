@@ -5,10 +5,10 @@ import type { Group, Item, Pattern } from "./pattern.ts";
 /** Relative tolerance for constants in patterns. Some exporters write √2 with four digits. */
 export const CONSTANT_TOLERANCE = 1e-3;
 
-/** A partial match. Immutable, because matching backtracks. */
+/** A match, or a part of one. Immutable, because matching may go back to an earlier part and continue differently. */
 export interface Match {
   readonly values: ReadonlyMap<string, Value>;
-  /** Nodes of the match, which a rewrite replaces. */
+  /** The matched nodes. The rewrite replaces these nodes. */
   readonly nodes: ReadonlySet<Node>;
 }
 
@@ -21,7 +21,9 @@ export interface NearMiss {
 
 const NOTHING: Match = { values: new Map(), nodes: new Set() };
 
-/** Returns the first match of a pattern with a value. `miss` records the closest attempt. */
+/**
+ * Returns the first match of a pattern with a value. `miss` receives the failed attempt that came closest to a match.
+ */
 export function match(pattern: Pattern, value: Value, miss?: NearMiss): Match | undefined {
   for (const found of matches(pattern, value, NOTHING, miss)) return found;
   return undefined;
@@ -119,7 +121,7 @@ function* matchItems(
   } else if (items.length > 1) fail(miss, partial, value, `found ${describe(value)} instead of ${group.combine}`);
 }
 
-/** Matches every item with the same value: Pow(x, 2) is a product of two items, and both must match x. */
+/** Matches all items with the same value. For Pow(x, 2), a product of two items, both items must match x. */
 function* matchAll(
   items: readonly Item[],
   value: Value,
@@ -135,7 +137,7 @@ function* matchAll(
   }
 }
 
-/** Lists all ways to divide the items between the two operands. */
+/** Lists all ways to divide the items between the two operands of a node. */
 function* partitions(items: readonly Item[]): Generator<[Item[], Item[]]> {
   for (let chosen = 1; chosen < 2 ** items.length - 1; chosen++) {
     yield [items.filter((_, i) => chosen & (1 << i)), items.filter((_, i) => !(chosen & (1 << i)))];
@@ -150,7 +152,8 @@ const bound = (partial: Match, name: string, value: Value): Match => ({
 const including = (partial: Match, node: Node): Match => ({ ...partial, nodes: new Set(partial.nodes).add(node) });
 
 function fail(miss: NearMiss | undefined, partial: Match, value: Value, why: string): void {
-  // An attempt that fails at a wrong number counts as closer to a match than an attempt that fails at a wrong operator.
+  // Of two attempts with the same number of matched nodes, the one that fails at a wrong number counts as closer than
+  // the one that fails at a wrong operator.
   const depth = partial.nodes.size + (partial.nodes.size > 0 && uniformValue(value) !== undefined ? 0.5 : 0);
   if (!miss || depth <= miss.depth) return;
   miss.depth = depth;

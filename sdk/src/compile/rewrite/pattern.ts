@@ -1,13 +1,14 @@
 import type { Node } from "../graph/node.ts";
 
 /**
- * A pattern in a graph, written as the formula it computes.
+ * A pattern to find in a graph, written as the formula that the matched nodes compute.
  *
  * - a number: a constant with that number in all elements, within `CONSTANT_TOLERANCE`
  * - `any(x)`: any value; a name that occurs twice must match the same value
  * - `constant(c)`: any constant
- * - `op(type, …inputs)`: a node
- * - `sum`, `product`: Add, Sub and Neg, or Mul, Div, Reciprocal and Pow, in any order and grouping
+ * - `op(type, inputs)`: a node of this type whose inputs match
+ * - `sum(…)`: nodes of the types Add, Sub and Neg, in any order and grouping
+ * - `product(…)`: nodes of the types Mul, Div, Reciprocal and Pow, in any order and grouping
  */
 export type Pattern = number | Any | Operator | Commutative | Bound | OneOf | Through;
 
@@ -42,7 +43,7 @@ export interface Group {
   readonly combine: string;
   readonly undo: string;
   readonly invert: string;
-  /** Operator that stands for equal items: Pow(x, 2) is the product x · x. */
+  /** Operator for a product of equal items: Pow(x, 2) is x · x. */
   readonly power?: string;
   readonly inverse: (value: number) => number;
 }
@@ -119,8 +120,8 @@ export const bind = (name: string, pattern: Pattern): Pattern => ({ kind: "bound
 export const oneOf = (...patterns: readonly Pattern[]): Pattern => ({ kind: "oneOf", patterns });
 
 /**
- * Matches a value that `pattern` matches, or the result of a chain of operators of these types on such a value. The
- * chain goes through the first input of each operator.
+ * Matches a value that `pattern` matches. Also matches the result of a chain of operators of the types `opTypes` that
+ * begins at such a value. The chain goes through the first input of each operator.
  */
 export const through = (opTypes: readonly string[], pattern: Pattern): Pattern => ({
   kind: "through",

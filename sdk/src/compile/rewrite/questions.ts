@@ -3,8 +3,8 @@ import type { Value } from "../graph/node.ts";
 import type { Question } from "./rule.ts";
 
 /**
- * Collects the questions that rules ask about values, and answers them between rounds, so that rules can be
- * synchronous. Each value is probed once per question.
+ * Collects the questions that rules ask about values. Rules are synchronous, but answers are not. Therefore `answer`
+ * finds the answers after all rules have run, and the rules then run again. Each question is answered once per value.
  */
 export class Questions {
   readonly #answers = new Map<Question<unknown>, Map<Value, unknown>>();

@@ -18,7 +18,7 @@ export class Refusal {
 
 export const refuse = (why: string, node?: Node): Refusal => new Refusal(why, node);
 
-/** The matched values by name, and functions to add nodes. */
+/** The matched values by name, and functions that rewrites use. */
 export interface Rewrite {
   readonly graph: Graph;
   /** The node whose output the pattern matches. */
@@ -30,11 +30,14 @@ export interface Rewrite {
   /** Adds a node and infers its shapes. */
   add(opType: string, inputs: readonly (Value | undefined)[], options?: NodeOptions): Node;
   constant(name: string, tensor: Tensor): Value;
-  /** Returns the answer to a question about a value; undefined until the value has been probed. */
+  /** Returns the answer to a question about a value. Returns undefined if the question has not been answered yet. */
   ask<T>(question: Question<T>, value: Value): T | undefined;
 }
 
-/** A question about a value. The answer is found by computing the value. Then the rule that asked is tried again. */
+/**
+ * A question about a value. Answering the question runs a part of the graph, so the rule gets the answer when it is
+ * tried again.
+ */
 export interface Question<T> {
   readonly name: string;
   readonly answer: (graph: Graph, value: Value) => Promise<T>;
@@ -49,11 +52,11 @@ type Replacement = Value | readonly (readonly [before: Value, after: Value])[];
 export interface Rule {
   /** Name of the operator that the rule creates, or of the change it makes. */
   readonly name: string;
-  /** Operator types of the root: the last operator of the pattern, whose output is replaced. */
+  /** Operator types that the root can have. The root is the last node of the pattern. Its output is replaced. */
   readonly roots: readonly string[];
   readonly domain: string;
   readonly pattern: Pattern | undefined;
-  /** Names of matched values that other nodes may read too, because the rewrite replaces or keeps these values. */
+  /** Names of matched values that nodes outside the match may read too, because the rewrite replaces or keeps them. */
   readonly shared: readonly string[];
   readonly rewrite: (rewrite: Rewrite) => Replacement | Refusal | undefined;
 }
@@ -63,7 +66,7 @@ interface RuleOptions {
   readonly domain?: string;
   readonly pattern?: Pattern;
   readonly shared?: readonly string[];
-  /** @returns the replacement, a refusal with its reason, or undefined if there is nothing to do */
+  /** @returns the replacement, a refusal, or undefined if there is nothing to do */
   readonly rewrite: Rule["rewrite"];
 }
 

@@ -16,7 +16,7 @@ interface Miss extends UnfusedReason {
 
 /** Records which rules applied, and why others did not. */
 export class Trace {
-  /** How often each rule applied. */
+  /** Number of times that each rule applied, by the rule's name. */
   readonly counts = new Map<string, number>();
   readonly #misses = new Map<string, Miss>();
   readonly #notes: UnfusedReason[] = [];
@@ -25,7 +25,10 @@ export class Trace {
     this.counts.set(name, (this.counts.get(name) ?? 0) + 1);
   }
 
-  /** Records a failed attempt. Keeps the closest attempt of each rule at each node. */
+  /**
+   * Records that a rule failed at `root` because of `node`. For each rule and root, keeps the attempt that came
+   * closest.
+   */
   nearMiss(rule: Rule, root: Node, node: Node, why: string, depth: number): void {
     const key = `${rule.name}@${root.name}`;
     const known = this.#misses.get(key);
@@ -37,7 +40,7 @@ export class Trace {
     this.#notes.push({ pattern: "rewriting", node: "", why: `rules still changed the graph after ${rounds} rounds` });
   }
 
-  /** Returns the closest failed attempt of some rules at some nodes. */
+  /** Of the failed attempts of these rules at these nodes, returns the attempt that came closest to a match. */
   reasonFor(rules: readonly string[], nodes: readonly Node[]): UnfusedReason | undefined {
     const misses = [...this.#misses.values()].filter(
       (miss) => rules.includes(miss.pattern) && nodes.includes(miss.root),

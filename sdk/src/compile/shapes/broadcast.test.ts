@@ -6,8 +6,8 @@ import { compareWithOnnxruntime } from "#test/oracles/shape-oracle.ts";
 import { inferShapes } from "./infer-shapes.ts";
 
 /**
- * Describes operands that broadcast to [b, 3, s]: how many of its last axes an operand has, and which of them have size
- * 1.
+ * A random operand for the broadcast shape [b, 3, s]. First: how many of the last axes the operand has. Second: for
+ * each axis, whether the operand has size 1 there.
  */
 const operand = fc.tuple(fc.nat(3), fc.array(fc.boolean(), { minLength: 3, maxLength: 3 }));
 const operands = fc.array(operand, { minLength: 3, maxLength: 3 });
@@ -31,7 +31,9 @@ describe("broadcast", () => {
     );
   });
 
-  /** Adds the inputs. Returns the inferred shape of the sum, followed by the shapes of the inputs. */
+  /**
+   * Adds inputs of these shapes. Returns the inferred shape of the sum, followed by the inferred shapes of the inputs.
+   */
   function sum(...shapes: (string | number)[][]): string[] {
     const s = new Sketch();
     const inputs = shapes.map((shape, i) => s.input(`x${i}`, shape));

@@ -2,8 +2,8 @@ import { type Dim, type Shape, sameDim, symbolOf } from "../graph/dim.ts";
 import type { ShapeScope } from "./shape-rule.ts";
 
 /**
- * Returns the broadcast shape. Assumes that two different symbols are equal if the model combines them element by
- * element. Models in which one of the two symbols is 1 at run time are not supported.
+ * Returns the shape that the shapes broadcast to; undefined if a shape is unknown. Assumes that two different symbols
+ * on the same axis are equal. Models in which one of the two symbols is 1 at run time are not supported.
  */
 export function broadcast(shapes: readonly (Shape | undefined)[], scope: ShapeScope): Shape | undefined {
   const known = shapes.filter((shape) => shape !== undefined);
@@ -21,6 +21,6 @@ function broadcastDim(a: Dim, b: Dim, scope: ShapeScope): Dim {
   if (typeof b === "number") return b;
   const [left, right] = [symbolOf(a), symbolOf(b)];
   if (left !== undefined && right !== undefined) return scope.equate(left, right);
-  // Two formulas can stand for the same size, such as `s` and `min(s, 512)`. Keeps the shorter formula.
+  // Two formulas can stand for the same size, such as `s` and `min(s, 512)`. Returns the shorter formula.
   return a.key.length <= b.key.length ? a : b;
 }

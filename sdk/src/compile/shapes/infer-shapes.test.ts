@@ -119,7 +119,9 @@ describe("inferShapes", () => {
   });
 });
 
-/** Finds the number for each symbol, from the first value that has exactly this symbol as a size. */
+/**
+ * Returns the number that each symbol stands for, taken from the first value that has exactly this symbol as a size.
+ */
 function sizesOf(values: readonly Value[], actual: Tensors): Record<string, number> {
   const sizes: Record<string, number> = {};
   for (const { name, shape } of values) {

@@ -25,8 +25,8 @@ const MAX_VALUE: ReadonlyMap<DataType | undefined, number> = new Map([
 
 /**
  * Infers the type and shape of every value, starting from the graph's inputs. Also infers the elements (`content`) of
- * small integer vectors, because models compute shapes from them. Ignores the types and shapes that the file declares for values other than inputs and constants.
- * Outputs of operators without a rule stay unknown.
+ * small integer vectors, because models compute shapes from them. Of the types and shapes that the file declares, only
+ * those of inputs and constants are used. Outputs of operators without a rule stay unknown.
  */
 export function inferShapes(graph: Graph): void {
   const order = graph.sorted();
@@ -44,7 +44,7 @@ export function inferShapes(graph: Graph): void {
 /**
  * Infers the outputs of one node.
  *
- * @param equal collects pairs of equal symbols: a symbol, and the symbol that replaces it
+ * @param equal a map that gets an entry for each pair of equal symbols: from a symbol to the symbol that replaces it
  */
 export function inferNode(graph: Graph, node: Node, equal = new Map<string, string>()): void {
   for (const input of node.inputs) if (input?.isConstant) readContent(input);

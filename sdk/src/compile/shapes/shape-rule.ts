@@ -38,8 +38,8 @@ export function knownNumbers(value: Value | undefined): readonly number[] | unde
 }
 
 /**
- * Returns a node's axes. In older opsets, the axes are an attribute of the operator; in newer opsets, they are an
- * input.
+ * Returns a node's axes. In older opsets, the axes are an attribute of the operator. In newer opsets, they are the
+ * input with the index `input`.
  */
 export const axesOf = (node: Node, input: number): readonly number[] | undefined =>
   node.ints("axes") ?? knownNumbers(node.inputs[input]);

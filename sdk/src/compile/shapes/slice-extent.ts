@@ -4,8 +4,8 @@ import { addDims, type Dim, minDim, subDims } from "../graph/dim.ts";
 const END = 1 << 20;
 
 /**
- * Returns the number of elements of a slice along one axis; undefined if unknown. Assumes that a slice of a table ends
- * inside the table, because a model that reads positions beyond the table fails anyway.
+ * Returns the number of elements of a slice along one axis; undefined if unknown. If `size` is a number but the end is
+ * not, assumes that the slice ends inside the table. A model that reads positions beyond the table fails anyway.
  */
 export function sliceExtent(size: Dim, start: Dim, end: Dim, step: Dim): Dim | undefined {
   if (typeof step !== "number" || step === 0) return undefined;
@@ -31,7 +31,7 @@ function sliceIndices(size: number, start: number, end: number, step: number): {
   return { from, count: Math.max(0, Math.ceil((to - from) / step)) };
 }
 
-/** Returns the elements of a sliced vector if the bounds are known. */
+/** Returns the elements of a sliced vector; undefined if the bounds are unknown. */
 export function sliceContent(content: readonly Dim[], start: Dim, end: Dim, step: Dim): readonly Dim[] | undefined {
   if (typeof start !== "number" || typeof end !== "number" || typeof step !== "number") return undefined;
   const { from, count } = sliceIndices(content.length, start, end, step);

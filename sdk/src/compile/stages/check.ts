@@ -27,7 +27,7 @@ export interface CheckedFusion {
   /** Vectors or logits of the probe texts, computed by the unfused graph. */
   readonly reference: Float32Array[];
   readonly parity: Parity;
-  /** Score of the fused float32 graph on the user's data. */
+  /** Score of the fused float32 graph on the user's data; undefined if it was not computed. */
   readonly score: number | undefined;
 }
 
@@ -52,14 +52,16 @@ export const checkFusion: KeyedStage<CheckFusionInput, CheckedFusion> = {
     const engine = ortNodeEngine({ threads: 1 });
     const fused = encodeOnnx(graph);
     const results = await withSession(engine, fused, async (session) => {
-      // Models with rotary positions have no position table, so they cannot have too few positions.
+      // The check is only for models with a position table, which can have too few rows. Models with rotary embeddings
+      // have no such table.
       if (!model.config.rotaryTheta) await assertLongest(model, session);
       return model.compute(session, probeTexts);
     });
     const unoptimized = ortNodeEngine({ threads: 1, optimize: false });
     const reference = await computeFile(model, unoptimized, encodeOnnx(model.graph), probeTexts);
     const found = parity(reference, results, model.task.task);
-    // Outputs that are all the same or not finite cannot be compared. The observe stage refuses them and names the layer.
+    // Outputs that are all the same or not finite cannot be compared. The observe stage refuses such a model and names
+    // the layer.
     if (!differ(reference)) return { reference, parity: found, score: undefined };
     assertWithin("The fused graph", { parity: found }, FP32_LIMIT);
     const score = await data?.score((texts) => computeFile(model, engine, fused, texts));

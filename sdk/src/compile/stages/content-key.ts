@@ -9,8 +9,8 @@ import { encodeModel } from "../proto/encode-model.ts";
 import { inMemory } from "../proto/protobuf-writer.ts";
 
 /**
- * Returns the key of a stage: the SHA-256 of the stage's name, the format version, and everything that determines the
- * stage's result.
+ * Returns the key of a stage: the SHA-256 of the stage's name, of the format version, and of `parts`. `parts` must
+ * contain everything that determines the stage's result.
  */
 export const contentKey = (stage: string, ...parts: readonly unknown[]): string =>
   createHash("sha256")

@@ -11,9 +11,9 @@ import type { KeyedStage } from "./stage.ts";
 
 interface FuseInput {
   readonly graph: Graph;
-  /** Whether a graph that is not fused completely is refused. Default false. */
+  /** Whether to refuse a graph that cannot be fused completely. Default false. */
   readonly complete?: boolean;
-  /** Whether the MatMuls of a model that is already quantized become integer operators. Default false. */
+  /** Whether to turn the MatMuls of an already quantized model into integer operators. Default false. */
   readonly keepIntegers?: boolean;
 }
 

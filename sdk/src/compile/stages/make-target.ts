@@ -44,13 +44,13 @@ export interface TargetInput {
   readonly observed: Observed;
   readonly data: TaskData | undefined;
   readonly tableBits: 8 | 4;
-  /** Minimum mean cosine. It has an effect only if it is higher than the target's own limit. */
+  /** Minimum mean cosine. The target's own limit applies if it is higher. */
   readonly minCosine: number;
   /** Quantizers by precision, shared by all targets. */
   readonly quantizers: Map<Precision, Quantizer>;
 }
 
-/** An engine that could not run a target, and the reason. */
+/** An engine that could not run a target, or was not accurate enough, and the reason. */
 export interface PassedOver {
   readonly target: TargetName;
   readonly engine: Target["engine"];
@@ -69,7 +69,7 @@ export interface MadeTarget {
  * Quantizes and measures a target for its fastest engine. If that engine cannot run the model, or is not accurate
  * enough, the next engine is tried.
  *
- * @throws BertEdgeError `engine_unsupported` or `accuracy_gate`, the error of the last engine
+ * @throws BertEdgeError `engine_unsupported` or `accuracy_gate` if no engine is left: the error of the last engine
  */
 export async function makeTarget(run: StageRun["run"], name: TargetName, input: TargetInput): Promise<MadeTarget> {
   const passedOver: PassedOver[] = [];

@@ -14,7 +14,7 @@ export interface MeasureInput<Label extends string> {
 /**
  * Returns the stage that measures one candidate after the other and chooses the first candidate that reaches the limit.
  *
- * @throws BertEdgeError (the stage) `accuracy_gate` when no candidate reaches the limit
+ * @throws BertEdgeError (when the stage runs) `accuracy_gate` if no candidate reaches the limit
  */
 export const measure = <Label extends string>(): Stage<MeasureInput<Label>, Choice<Label>> => ({
   name: "measure",

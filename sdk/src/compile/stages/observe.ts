@@ -19,7 +19,9 @@ import type { KeyedStage } from "./stage.ts";
 
 /** The results of the observe stage. */
 export interface Observations {
-  /** Activation statistics of each weight matrix's input. They are stored in a file and read when they are needed. */
+  /**
+   * Activation statistics for the input of each weight matrix. They are stored in a file and read when they are needed.
+   */
   readonly statistics: CalibrationStatistics & { readonly weights: readonly string[] };
   /** Ranges of MatMul inputs. */
   readonly ranges: ReadonlyMap<Value, ObservedRange>;
@@ -33,7 +35,7 @@ export interface ObserveInput {
   readonly kinds: readonly (keyof Observations)[];
 }
 
-/** The requested observations. `key` returns the key of the observe stage for this result. */
+/** The requested observations. `key` returns the key that the observe stage has for them. */
 export interface Observed extends Partial<Observations> {
   readonly key: () => Promise<string>;
 }
@@ -42,7 +44,8 @@ export interface Observed extends Partial<Observations> {
  * Observes a graph's activations on batches of tokens. A subprocess runs the graph, because an engine's session takes
  * several times the model's memory.
  *
- * @throws BertEdgeError `calibration_failed`, and the errors of `observeStatistics`, `observeRanges` and `overflowingNodes`
+ * @throws BertEdgeError `calibration_failed`, and the errors of `observeStatistics`, `observeRanges` and
+ *   `overflowingNodes`
  */
 export const observe: KeyedStage<ObserveInput, Observed> = {
   name: "observe",
@@ -55,7 +58,8 @@ export const observe: KeyedStage<ObserveInput, Observed> = {
     const found = await inSubprocess(import.meta.url, observeFile, {
       failure: "calibration_failed",
       what: "Activations could not be observed",
-      // Large models take minutes for hundreds of texts, so this deadline stops only a subprocess that hangs.
+      // Large models take minutes for hundreds of texts. A deadline of one day therefore stops only a subprocess that
+      // hangs.
       deadlineMs: 24 * 60 * 60_000,
       signal,
     })(model, batches, kinds, statistics);
@@ -86,8 +90,8 @@ function received(found: SentObservations, graph: Graph, statisticsFile: string)
 }
 
 /**
- * Observations as a subprocess sends them. Statistics are sent as their positions in a file, values as their indices in
- * `valuesOf`.
+ * Observations in the form that a subprocess can send. Statistics are positions in the statistics file, and values are
+ * their indices in `valuesOf`.
  */
 interface SentObservations {
   statistics?: StoredStatistics[];
@@ -121,7 +125,9 @@ export async function observeFile(
   return sent;
 }
 
-/** Returns the graph's inputs and the results of its nodes. Their order stays the same when the graph is written and read. */
+/**
+ * Returns the graph's inputs and the results of its nodes. Writing and reading the graph does not change their order.
+ */
 const valuesOf = (graph: Graph): (Value | undefined)[] => [
   ...graph.inputs,
   ...graph.sorted().flatMap(({ outputs }) => outputs),

@@ -28,7 +28,7 @@ interface QuantizeForEngineInput {
   readonly mixesPrecisions: boolean;
   /** Quantizers by precision, shared by all targets. */
   readonly quantizers: Map<Precision, Quantizer>;
-  /** Names of target and engine, for messages. */
+  /** Names of the target and the engine, for progress messages. */
   readonly label: string;
 }
 
@@ -59,7 +59,8 @@ export interface QuantizeChoice extends Pick<PrecisionOptions, "tableBits" | "fe
 }
 
 /**
- * Returns the input of the observe stage for a mode; undefined if the mode needs no observations.
+ * Returns the input of the observe stage for a mode. Returns undefined if there is nothing to observe: the model is
+ * already quantized, or the mode works without texts and there are none.
  *
  * @param sequences token ids of calibration texts; undefined without a tokenizer
  * @throws BertEdgeError `calibration_missing`, `inputs_unknown`, `nothing_to_quantize`
@@ -113,7 +114,7 @@ function candidatesOf({ graph, observed, mode, tableBits, feedForwardBits }: Qua
   return [{ label: mode, quantize, layers }];
 }
 
-/** Whether a model already has int8 weights, which are then kept as they are. */
+/** Whether a model already has int8 weights. Such weights are kept as they are. */
 const isQuantized = (graph: Graph): boolean =>
   [...graph.constants()].some(({ dtype, shape }) => (dtype === "int8" || dtype === "uint8") && shape?.length === 2);
 
@@ -137,7 +138,7 @@ function staticCandidates(graph: Graph, ranges: Observations["ranges"]): Candida
 const calibrationMissing = () =>
   new BertEdgeError(
     "calibration_missing",
-    "int8-static runs the model on texts to find activation ranges, but there is no tokenizer for them.",
+    "int8-static runs the model on texts to find activation ranges, but no tokenizer was found to encode the texts.",
     {
       hint: "Give the folder of the model's tokenizer.json with --tokenizer.",
     },

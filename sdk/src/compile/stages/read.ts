@@ -13,7 +13,7 @@ interface ModelPath {
   readonly path: string;
 }
 
-/** Reads graph, tokenizer and task of a Hugging Face folder. */
+/** Reads the graph, the tokenizer and the task of a Hugging Face folder. */
 export const readFolder: KeyedStage<ModelPath, TextModel> = {
   name: "read",
   describe: ({ path }) => `read ${path}`,
@@ -28,7 +28,8 @@ export const readSource: KeyedStage<ModelPath, ModelSource> = {
   describe: ({ path }) => `read ${path}`,
   async key({ path }) {
     const isFolder = await stat(path).then((found) => found.isDirectory());
-    // The key of an ONNX file is the key of its graph, because its weights may be in other files.
+    // The weights of an ONNX file may be in other files. Its key is therefore computed from the graph, not from the
+    // file's bytes.
     return contentKey("read", isFolder ? await folderKey(path) : graphKey(fromOnnx(await readOnnx(path))));
   },
   run: ({ path }) => readModelSource(path),
@@ -36,9 +37,9 @@ export const readSource: KeyedStage<ModelPath, ModelSource> = {
 };
 
 interface TextsInput {
-  /** Folder of tokenizer.json. */
+  /** Folder that contains tokenizer.json. */
   readonly tokenizer: string;
-  /** Rows of the model's token embedding table. */
+  /** Number of rows of the model's token embedding table. */
   readonly vocabulary: number;
   readonly texts: readonly string[];
 }

@@ -13,13 +13,15 @@ export interface GraphRunner {
   readonly extension: string;
   /** Whether the file format allows some nodes in a higher precision. */
   readonly mixesPrecisions: boolean;
-  /** Encodes a graph as a model file. The last file is cached, because a graph is measured first and packed later. */
+  /**
+   * Encodes a graph as a model file. The last file is cached, because the same graph is first measured and then packed.
+   */
   readonly file: (graph: Graph) => Promise<ModelBytes>;
   /** Computes the vectors or logits of texts. */
   readonly compute: (graph: Graph, texts: readonly string[]) => Promise<Float32Array[]>;
 }
 
-/** @throws BertEdgeError (the methods of the result) `engine_unsupported`, `engine_failed` */
+/** @throws BertEdgeError (when the returned functions run) `engine_unsupported`, `engine_failed` */
 export async function graphRunner(model: TextModel, engineName: Target["engine"]): Promise<GraphRunner> {
   const engine = await engineOnThisMachine(engineName);
   const size = { maxTokens: model.maxTokens, vocabulary: model.config.vocabularySize };

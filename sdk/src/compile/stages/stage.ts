@@ -1,6 +1,6 @@
 import { throwIfAborted } from "../subprocess/aborted.ts";
 
-/** Names of the stages, in the order in which commands run them. Most commands have only some of the stages. */
+/** Names of the stages, in the order in which a command runs them. Most commands leave some stages out. */
 export type StageName = "read" | "fuse" | "check" | "observe" | "quantize" | "measure" | "time" | "write";
 
 /** A part of a command. It computes its result from the results of earlier stages. */
@@ -9,7 +9,7 @@ export interface Stage<Input, Output> {
   /** Describes in a few words what the stage does, for progress messages. */
   readonly describe: (input: Input) => string;
   readonly run: (input: Input, context: StageContext) => Promise<Output>;
-  /** Returns the part of the result that the report shows. */
+  /** Returns the findings of the result, for the command's report. */
   readonly report: (output: Output) => Findings;
 }
 

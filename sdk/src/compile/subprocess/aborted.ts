@@ -1,9 +1,9 @@
 import { BertEdgeError } from "../../artifact/error.ts";
 
-/** Returns the error for work that an AbortSignal stopped. The cause of the error is the reason of the signal. */
+/** Returns the error of a command that an AbortSignal stopped. The error's cause is the signal's reason. */
 export const abortedError = (signal: AbortSignal): BertEdgeError =>
   new BertEdgeError("aborted", "The command was stopped before it was finished.", {
-    hint: "Nothing was written. Run the command again to finish it.",
+    hint: "Nothing was written. Run the command again.",
     cause: signal.reason,
   });
 

@@ -7,9 +7,13 @@ import { abortedError, throwIfAborted } from "./aborted.ts";
 import type { Answer, Call } from "./messages.ts";
 
 export interface SubprocessOptions {
-  /** Error code for a subprocess that ends without an answer, or whose function throws no BertEdgeError. */
+  /**
+   * Code of the error if the subprocess ends without an answer, or if the function throws anything but a BertEdgeError.
+   */
   readonly failure: ErrorCode;
-  /** The beginning of the message of an error with the code `failure`, such as "The models could not be compared". */
+  /**
+   * The message of an error with the code `failure` begins with this text, such as "The models could not be compared".
+   */
   readonly what: string;
   /** Time after which the subprocess is killed. */
   readonly deadlineMs: number;
@@ -19,13 +23,13 @@ export interface SubprocessOptions {
 
 /**
  * Wraps an exported function so that it runs in a subprocess. An engine's session takes several times the model's
- * memory, which is free again when the subprocess ends, and a crash of native code does not end the caller. Arguments
- * and result are structured clones.
+ * memory; the memory is free again when the subprocess ends. A crash of native code ends only the subprocess. Arguments
+ * and result are copied (structured clone).
  *
  *     inSubprocess(import.meta.url, modelParity, options)(original, rewritten)
  *
- * @param module URL of the module that exports the function under its own name
- * @throws BertEdgeError (the returned function) the errors of the function, the `failure` of the options, `aborted`
+ * @param module URL of the module that exports the function under the function's own name
+ * @throws BertEdgeError (when the returned function runs) the errors of the function, `options.failure`, `aborted`
  */
 export const inSubprocess =
   <Args extends readonly unknown[], Result>(
@@ -37,10 +41,10 @@ export const inSubprocess =
     runInSubprocess({ module, name, args }, options);
 
 /**
- * Calls an exported function of a module in a subprocess. Callers that must not load the module use this function
- * instead of `inSubprocess`.
+ * Calls an exported function of a module in a subprocess. Unlike `inSubprocess`, the caller does not need to import the
+ * module.
  *
- * @throws BertEdgeError the errors of the function, the `failure` of the options, `aborted`
+ * @throws BertEdgeError the errors of the function, `failure`, `aborted`
  */
 export async function runInSubprocess<T>(
   call: Call,
@@ -78,13 +82,13 @@ export async function runInSubprocess<T>(
   subprocess.once("close", (code, killedBy) => {
     clearTimeout(deadline);
     signal?.removeEventListener("abort", onAbort);
-    reject(stoppedBy ?? failed(`the process ended with ${killedBy ?? code}`));
+    reject(stoppedBy ?? failed(`the subprocess ended with ${killedBy ?? code}`));
   });
   try {
     // The callback ignores errors. If the subprocess ends before it reads the call, "close" reports this.
     subprocess.send(call, () => {});
   } catch (cause) {
-    stop(failed(`its arguments cannot be sent: ${(cause as Error).message}`));
+    stop(failed(`the arguments cannot be sent to the subprocess: ${(cause as Error).message}`));
   }
   return promise;
 }

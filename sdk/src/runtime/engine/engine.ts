@@ -12,10 +12,10 @@ export interface ModelFiles {
   readInto(target: TargetName, destination: Destination): Promise<void>;
 }
 
-/** Loads model files. */
+/** Loads a model file and returns a session that runs it. */
 export interface Engine {
   readonly name: Target["engine"];
-  /** @throws BertEdgeError `engine_failed` when no model file can be loaded, and the errors of reading a file */
+  /** @throws BertEdgeError, such as `engine_failed` or `memory_full`, and the errors of reading a file */
   load(source: ModelFiles): Promise<EngineSession>;
 }
 
@@ -36,13 +36,13 @@ export interface EngineSession {
    * @param head pooling and normalization of the output. Default: none
    * @returns one array per sequence. With `head`, this is a vector [hidden]. Without `head`, it is the model's own output:
    *   hidden states [tokens, hidden], or the logits [labels] of a classifier.
-   * @throws BertEdgeError the errors of the engine; while the model is still loading, also the errors of reading its file
+   * @throws BertEdgeError the errors of the engine. While the model is still loading, also the errors of reading it
    */
   run(sequences: readonly TokenIds[], head?: VectorHead): Promise<Float32Array<ArrayBuffer>[]>;
   /**
-   * Resolves when the whole model is loaded. `run` can be called earlier: it waits only for the bytes that its sequences
-   * need. If the model cannot be read to its end, the promise rejects with the error of reading; release the session then.
-   * Undefined for engines that load the whole model before they return a session.
+   * Resolves when the whole model is loaded. `run` can be called earlier: it waits only for the bytes that its
+   * sequences need. If reading the model file fails, the promise rejects with this error. Then release the session.
+   * `complete` is undefined for engines that load the whole model before they return a session.
    */
   readonly complete?: Promise<void> | undefined;
   /**
@@ -54,7 +54,7 @@ export interface EngineSession {
   release(): Promise<void>;
 }
 
-/** Returns the same model bytes for every target. */
+/** Returns model files that have the same bytes for every target. */
 export const oneModel = (bytes: Uint8Array<ArrayBuffer>): ModelFiles => ({
   size: () => bytes.length,
   read: async () => bytes,

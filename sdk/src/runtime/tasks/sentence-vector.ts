@@ -1,6 +1,9 @@
 import type { Pooling } from "../../artifact/manifest.ts";
 
-/** Minimum norm to divide by, so that zero vectors stay zero: `eps` of torch.nn.functional.normalize. */
+/**
+ * Vectors are divided by at least this norm, so that a zero vector stays zero. The value is the default `eps` of
+ * torch.nn.functional.normalize.
+ */
 const MIN_NORM = 1e-12;
 
 /**
@@ -42,7 +45,9 @@ function unit(vector: Float32Array<ArrayBuffer>): Float32Array<ArrayBuffer> {
   return vector.map((value) => value / norm);
 }
 
-/** Computes the cosine of two vectors of equal length: NaN when either contains NaN, 0 when either is zero. */
+/**
+ * Computes the cosine of two vectors of equal length: 0 when either vector is zero, else NaN when either contains NaN.
+ */
 export function cosine(a: Float32Array, b: Float32Array): number {
   let dot = 0;
   let normA = 0;

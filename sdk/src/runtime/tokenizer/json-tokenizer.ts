@@ -2,8 +2,8 @@ import { Tokenizer as HuggingFaceTokenizer } from "@huggingface/tokenizers";
 import { type Tokenizer, tokenizerOf } from "./tokenizer.ts";
 
 /**
- * Maximum characters of a word that is split into tokens. A longer word becomes one unknown token, because WordPiece takes
- * quadratic time for a word.
+ * Words with more characters than this become one unknown token, because the time that WordPiece takes for a word is
+ * quadratic in its length.
  */
 const LONGEST_WORD = 100;
 

@@ -5,8 +5,8 @@ export interface Tokenizer {
    * Encodes a text.
    *
    * @param maxTokens maximum number of ids, including special tokens; longer content is truncated
-   * @returns `ids`, the token ids, and `tokens`, their number before truncation. A very long text is not read to its end.
-   *   In this case, `tokens` is only some number larger than `maxTokens`.
+   * @returns `ids`, the token ids, and `tokens`, the number of token ids before truncation. If a text is very long,
+   *   only its beginning is read. Then `tokens` can differ from the real number, but it is larger than `maxTokens`.
    */
   encode(text: string, maxTokens: number): { ids: TokenIds; tokens: number };
 }
@@ -16,16 +16,18 @@ export interface TokenizerParts {
   /** Special token ids before and after every text: [CLS] and [SEP], or <s> and </s>. */
   readonly prefix: readonly number[];
   readonly suffix: readonly number[];
-  /** Maximum characters of a word that is split into tokens. A longer word becomes one unknown token. */
+  /** Words with more characters than this become one unknown token. */
   readonly longestWord: number;
-  /** Returns a text's token ids, without special tokens and without truncation. Takes time linear in the text's length. */
+  /**
+   * Returns a text's token ids, without special tokens and without truncation. Takes time linear in the text's length.
+   */
   contentOf(text: string): number[];
 }
 
 /**
- * Creates a tokenizer that reads only as much of a text as it needs. The start of a text is enough if it has more tokens
- * than `maxTokens` allows. The tokens of its last word do not count, because the word may be cut there. A word has at most
- * one token per character, so these are at most `longestWord` tokens.
+ * Creates a tokenizer that first reads only the beginning of a long text. This beginning can end inside a word, and the
+ * ids of a cut word can be wrong. A word has at most `longestWord` tokens, so the ids that fit into `maxTokens` are
+ * right if more than `longestWord` ids follow them. Otherwise the tokenizer reads the whole text.
  */
 export function tokenizerOf({ prefix, suffix, longestWord, contentOf }: TokenizerParts): Tokenizer {
   const specials = prefix.length + suffix.length;

@@ -9,7 +9,7 @@ app.onError(answerError);
 app.post("/", async (c) => c.json(await jsonBody(c, v.object({ inputs: v.array(v.string()) }))));
 
 async function post(body: string | Uint8Array<ArrayBuffer>, type: string | undefined) {
-  // Bytes, because a string body would set a content type.
+  // Fetch sets a content type for a string body, so this function sends bytes.
   const bytes = typeof body === "string" ? new TextEncoder().encode(body) : body;
   const response = await app.request("/", {
     method: "POST",

@@ -4,7 +4,10 @@ import { BertEdgeError } from "../../artifact/error.ts";
 import type { ErrorCode } from "../../artifact/error-codes.ts";
 import { type ErrorBody, errorStatus, type HttpErrorCode, type OpenAiErrorBody } from "../contract/errors.ts";
 
-/** Errors of the deployment that may be temporary. The caller can try again, and the operator finds the cause in the log. */
+/**
+ * Errors of the deployment that may be temporary. The caller can try again, and the operator finds the cause in the
+ * log.
+ */
 const temporary = new Set<ErrorCode>([
   "artifact_corrupt",
   "engine_failed",
@@ -33,7 +36,7 @@ function toPublic(error: unknown): PublicError {
   console.error("bert-edge:", error);
   return error instanceof BertEdgeError && temporary.has(error.code)
     ? { code: "model_unavailable", message: "The model cannot be loaded now.", hint: "Try again shortly." }
-    : { code: "internal", message: "The service failed unexpectedly.", hint: "Try again. The log has the details." };
+    : { code: "internal", message: "The service failed unexpectedly.", hint: "Try again. The server log has details." };
 }
 
 /** Answers an error as JSON: in OpenAI's format on OpenAI's route, and in our own format everywhere else. */
@@ -53,8 +56,8 @@ export function answerError(error: unknown, c: Context): Response {
 }
 
 /**
- * Wraps a thrown value in an Error if the value is not an Error. Hono passes only Errors to `onError`, but WebAssembly code
- * can throw other values: onnxruntime throws numbers.
+ * Wraps a thrown value in an Error if the value is not an Error. Hono passes only Errors to `onError`, but WebAssembly
+ * code can throw other values: onnxruntime throws numbers.
  */
 export const throwErrors: MiddlewareHandler = async function throwErrors(_, next) {
   try {

@@ -13,7 +13,10 @@ import type { Deadline } from "../routing/deadline.ts";
 import { formatServerTiming } from "../server-timing.ts";
 import type { Background, EmbedAnswer } from "../service.ts";
 
-/** Decimal digits that distinguish all float32: https://en.wikipedia.org/wiki/Single-precision_floating-point_format */
+/**
+ * Number of decimal digits that is enough to tell all float32 numbers apart:
+ * https://en.wikipedia.org/wiki/Single-precision_floating-point_format
+ */
 const FLOAT32_DIGITS = 9;
 
 /** Sets the response headers that describe an answer. */
@@ -25,7 +28,8 @@ export function describeAnswer(c: Context, answer: EmbedAnswer, deadline: Deadli
   if (answer.predictedMs !== undefined) c.header(PREDICTED_HEADER, answer.predictedMs.toFixed(2));
   const remainingMs = deadline.remainingMs();
   if (remainingMs !== undefined) {
-    // On deployed Workers the clock stops during computation, so the predicted time is subtracted instead.
+    // On deployed Workers the clock stops during computation, and the computation seems to take 0 ms. In this case, the
+    // predicted time is subtracted too.
     const unseenMs = answer.timings["compute"] === 0 ? (answer.predictedMs ?? 0) : 0;
     c.header(REMAINING_HEADER, (remainingMs - unseenMs).toFixed(2));
   }

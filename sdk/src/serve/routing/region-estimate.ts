@@ -3,8 +3,8 @@ const MEAN_GAIN = 1 / 8;
 const DEVIATION_GAIN = 1 / 4;
 
 /**
- * Weight of an observation below the mean. The weight is large, so that a few probes correct the high measurement of a cold
- * start.
+ * Weight of an observation below the mean. The weight is large, so that a few probes lower the estimate again after a
+ * slow cold start.
  */
 const RECOVERY_GAIN = 1 / 2;
 
@@ -12,18 +12,20 @@ export interface RegionEstimate {
   /** @param computeMs predicted milliseconds of the region's computation */
   predict(computeMs: number): number;
   /**
-   * Learns from a fetch of `totalMs`.
+   * Learns from one fetch.
    *
-   * @param fetch `computedMs` is the computation time that the region reports, `computeMs` the predicted time. A time is 0
-   *   if the region did not compute, or did not report the time.
+   * @param fetch `totalMs` is the measured time of the fetch, `computedMs` the computation time that the region
+   *   reports, and `computeMs` the predicted computation time. `computedMs` and `computeMs` are 0 if the region did not
+   *   compute, or if the time is unknown.
    */
   observe(fetch: { totalMs: number; computedMs: number; computeMs: number }): void;
 }
 
 /**
- * Estimates the time of a region's answer: `overhead + deviation + slowdown · computation`. It learns the overhead (network,
- * TLS, queue) and its mean deviation from measured fetches. It learns the slowdown from the times that the region reports,
- * because the model was measured on another machine.
+ * Estimates the time of a region's answer: `overhead + deviation + slowdown · computation`. The estimate learns the
+ * overhead (network, TLS, queue) and its mean deviation from measured fetches. The slowdown is the reported computation
+ * time divided by the predicted time, averaged over fetches. It is needed because the model was measured on another
+ * machine.
  *
  * @param priorMs overhead to predict before the first fetch
  */
@@ -41,7 +43,7 @@ export function regionEstimate(priorMs: number): RegionEstimate {
       if (sample < overhead) deviation = Math.min(deviation, overhead - sample);
       observed = true;
       if (computeMs === 0 || computedMs === 0) {
-        // A region that seems slow gets no requests, so measurements cannot correct the slowdown.
+        // A region that seems slow gets only probes. They do not compute, so they cannot correct the slowdown.
         // Therefore the slowdown moves towards 1.
         if (slowdown !== undefined) slowdown += MEAN_GAIN * (1 - slowdown);
         return;

@@ -19,19 +19,17 @@ describe("readLabelled", () => {
   it("treats numbers as names when the names are numbers, such as stars from 1 to 3", () => {
     const stars = ["1", "2", "3"];
     expect(parse("a\t3\nb\t1", stars).map(({ label }) => label)).toEqual([2, 0]);
-    expect(() => parse("a\t0", stars)).toThrow(
-      "Expected one of the labels 1, 2, 3 after the tab at line 1 of dev.tsv.",
-    );
+    expect(() => parse("a\t0", stars)).toThrow("Expected a label after the tab (one of 1, 2, 3) at line 1 of dev.tsv.");
   });
 
   it.each([
     [
       "an index beyond the labels",
       "a\t2",
-      "Expected one of the labels 0 to 1, or NEGATIVE, POSITIVE after the tab at line 1",
+      "Expected a label after the tab (0 to 1, or one of NEGATIVE, POSITIVE) at line 1",
     ],
-    ["a negative index", "a\t-1", "Expected one of the labels"],
-    ["an unknown name", "a\t1\nb\tpositive", "after the tab at line 2 of dev.tsv."],
+    ["a negative index", "a\t-1", "Expected a label after the tab"],
+    ["an unknown name", "a\t1\nb\tpositive", "one of NEGATIVE, POSITIVE) at line 2 of dev.tsv."],
     ["no label", "a", "Expected a text, a tab and a label, not 1 columns at line 1 of dev.tsv."],
     ["a further column", "a\tb\t1", "Expected a text, a tab and a label, not 3 columns at line 1 of dev.tsv."],
     ["no text", "\t1", "Expected a text before the tab at line 1 of dev.tsv."],

@@ -71,23 +71,31 @@ describe("readRetrieval", () => {
     ["corpus.jsonl", `${JSON.stringify(corpus[0])}\n{"_id": "d2"`, "The line 2 of %s is not JSON."],
     ["corpus.jsonl", '{"_id": 7, "text": "a"}', "The line 1 of %s is not valid at _id"],
     ["queries.jsonl", '{"_id": "q1", "title": "moon"}', "The line 1 of %s is not valid at text"],
-    ["corpus.jsonl", jsonLines([...corpus, { _id: "d1", text: "again" }]), "unlike d1, at line 4 of %s."],
+    [
+      "corpus.jsonl",
+      jsonLines([...corpus, { _id: "d1", text: "again" }]),
+      "Expected a new id instead of the repeated id d1 at line 4 of %s.",
+    ],
+    ["qrels/test.tsv", "q1\td1\t1\n", "Expected the tab-separated header query-id, corpus-id, score at line 1 of %s."],
+    ["qrels/test.tsv", header, "has no entries"],
+    ["qrels/test.tsv", `${header}q1\td1\n`, "a whole number, separated by tabs, at line 2 of %s."],
+    ["qrels/test.tsv", `${header}q1\td1\t0.5\n`, "a whole number, separated by tabs, at line 2 of %s."],
+    ["qrels/test.tsv", `${header}q1\td1\t1\tQ0\n`, "a whole number, separated by tabs, at line 2 of %s."],
     [
       "qrels/test.tsv",
-      "q1\td1\t1\n",
-      "Expected the header query-id, corpus-id, score with tabs between at line 1 of %s.",
+      `${header}q9\td1\t1\n`,
+      "Expected the id of a query in queries.jsonl instead of q9 at line 2 of %s.",
     ],
-    ["qrels/test.tsv", header, "has no entries"],
-    ["qrels/test.tsv", `${header}q1\td1\n`, "a whole number with tabs between at line 2 of %s."],
-    ["qrels/test.tsv", `${header}q1\td1\t0.5\n`, "a whole number with tabs between at line 2 of %s."],
-    ["qrels/test.tsv", `${header}q1\td1\t1\tQ0\n`, "a whole number with tabs between at line 2 of %s."],
-    ["qrels/test.tsv", `${header}q9\td1\t1\n`, "Expected a query of queries.jsonl, which has no q9, at line 2 of %s."],
     [
       "qrels/test.tsv",
       `${header}q1\td9\t1\n`,
-      "Expected a document of corpus.jsonl, which has no d9, at line 2 of %s.",
+      "Expected the id of a document in corpus.jsonl instead of d9 at line 2 of %s.",
     ],
-    ["qrels/test.tsv", `${header}q1\td1\t1\nq1\td1\t0\n`, "unlike d1, at line 3 of %s."],
+    [
+      "qrels/test.tsv",
+      `${header}q1\td1\t1\nq1\td1\t0\n`,
+      "Expected a new id instead of the repeated id d1 at line 3 of %s.",
+    ],
   ])("says what is wrong with %s holding %j", async (file, content, message) => {
     const folder = await write({ [file]: content });
     await expect(readRetrieval(folder)).rejects.toMatchObject({

@@ -57,15 +57,16 @@ export function parseRelevance(
   const relevance = new Map<string, Map<string, number>>();
   const [header, ...judgements] = linesOf(text, source);
   if (header && header.text !== "query-id\tcorpus-id\tscore") {
-    throw unexpected(header, "the header query-id, corpus-id, score with tabs between", HINT);
+    throw unexpected(header, "the tab-separated header query-id, corpus-id, score", HINT);
   }
   for (const line of judgements) {
     const [query = "", document = "", score = "", ...others] = line.text.split("\t");
     if (!/^-?\d+$/.test(score) || others.length > 0) {
-      throw unexpected(line, "a query's id, a document's id and a whole number with tabs between", HINT);
+      throw unexpected(line, "a query id, a document id and a whole number, separated by tabs,", HINT);
     }
-    if (!queries.has(query)) throw unexpected(line, `a query of queries.jsonl, which has no ${query},`, HINT);
-    if (!documents.has(document)) throw unexpected(line, `a document of corpus.jsonl, which has no ${document},`, HINT);
+    if (!queries.has(query)) throw unexpected(line, `the id of a query in queries.jsonl instead of ${query}`, HINT);
+    if (!documents.has(document))
+      throw unexpected(line, `the id of a document in corpus.jsonl instead of ${document}`, HINT);
     const ofQuery = relevance.get(query) ?? new Map<string, number>();
     relevance.set(query, ofQuery);
     add(ofQuery, document, Number(score), line);
@@ -74,6 +75,6 @@ export function parseRelevance(
 }
 
 function add<T>(known: Map<string, T>, id: string, value: T, line: Line): void {
-  if (known.has(id)) throw unexpected(line, `an id that is not there already, unlike ${id},`, HINT);
+  if (known.has(id)) throw unexpected(line, `a new id instead of the repeated id ${id}`, HINT);
   known.set(id, value);
 }

@@ -24,11 +24,11 @@ describe("readSts", () => {
   });
 
   it.each([
-    ["one column", "1\ta\tb\nhello", "Expected 3 columns, or 7 and more, rather than 1 at line 2 of pairs.tsv."],
-    ["four columns", "x\t1\ta\tb", "Expected 3 columns, or 7 and more, rather than 4 at line 1 of pairs.tsv."],
-    ["no number", "\n\nhigh\ta\tb", "Expected a score, a number, in column 1 at line 3 of pairs.tsv."],
-    ["an empty number", "a\tb\tc\td\t\te\tf", "Expected a score, a number, in column 5 at line 1 of pairs.tsv."],
-    ["an empty sentence", "1\ta\t", "Expected a sentence each in columns 2 and 3 at line 1 of pairs.tsv."],
+    ["one column", "1\ta\tb\nhello", "Expected 3 columns, or at least 7, instead of 1 at line 2 of pairs.tsv."],
+    ["four columns", "x\t1\ta\tb", "Expected 3 columns, or at least 7, instead of 4 at line 1 of pairs.tsv."],
+    ["no number", "\n\nhigh\ta\tb", "Expected a number (the score) in column 1 at line 3 of pairs.tsv."],
+    ["an empty number", "a\tb\tc\td\t\te\tf", "Expected a number (the score) in column 5 at line 1 of pairs.tsv."],
+    ["an empty sentence", "1\ta\t", "Expected sentences in columns 2 and 3 at line 1 of pairs.tsv."],
   ])("names the line that has %s", (_, text, message) => {
     expect(() => parse(text)).toThrow(
       expect.objectContaining({ code: "data_invalid", message, hint: expect.stringContaining("sts-test.csv") }),

@@ -15,8 +15,9 @@ const HINT =
   "Give STS-B's sts-test.csv, or lines with a score and two sentences, separated by tabs and without quotes.";
 
 /**
- * Reads pairs of sentences. Lines have three columns (score, sentence, sentence), or seven and more as in STS-B's sts-test.csv
- * (http://ixa2.si.ehu.eus/stswiki/index.php/STSbenchmark). Tabs separate columns; quotes are part of the sentences.
+ * Reads pairs of sentences. Lines have three columns (score, sentence, sentence), or at least seven as in STS-B's
+ * sts-test.csv (http://ixa2.si.ehu.eus/stswiki/index.php/STSbenchmark). Tabs separate
+ * columns; quotes are part of the sentences.
  *
  * @throws BertEdgeError `data_missing`; `data_invalid` with the number of the wrong line
  */
@@ -28,13 +29,13 @@ export const parseSts = (text: string, source: string): StsPair[] =>
     const columns = line.text.split("\t");
     const isStsb = columns.length >= STSB_COLUMNS;
     if (!isStsb && columns.length !== 3) {
-      throw unexpected(line, `3 columns, or 7 and more, rather than ${columns.length}`, HINT);
+      throw unexpected(line, `3 columns, or at least 7, instead of ${columns.length}`, HINT);
     }
     const [score = "", first = "", second = ""] = columns.slice(isStsb ? STSB_SCORE : 0);
     const column = isStsb ? STSB_SCORE + 1 : 1;
-    if (!/^-?\d+(\.\d+)?$/.test(score)) throw unexpected(line, `a score, a number, in column ${column}`, HINT);
+    if (!/^-?\d+(\.\d+)?$/.test(score)) throw unexpected(line, `a number (the score) in column ${column}`, HINT);
     if (first === "" || second === "") {
-      throw unexpected(line, `a sentence each in columns ${column + 1} and ${column + 2}`, HINT);
+      throw unexpected(line, `sentences in columns ${column + 1} and ${column + 2}`, HINT);
     }
     return { score: Number(score), first, second };
   });

@@ -7,8 +7,9 @@ import type { Retrieval } from "./read-retrieval.ts";
 const CUT = 10;
 
 /**
- * Computes the mean nDCG@10 of the queries with judgements. All documents are ranked by cosine. As in BEIR, a query never
- * finds the document that has its own id. As in trec_eval, the greater id comes first when cosines are equal.
+ * Computes the mean nDCG@10 of the queries with judgements. All documents are ranked by cosine. As in BEIR, the ranking
+ * of a query never contains a document with the same id as the query. As in trec_eval, the greater id comes first when
+ * cosines are equal.
  *
  * @returns from 0 to 1
  * @throws BertEdgeError `vector_invalid`

@@ -1,6 +1,6 @@
 /**
- * Computes Spearman's rank correlation: Pearson's correlation of the ranks. Equal values share the mean of their ranks.
- * (https://en.wikipedia.org/wiki/Spearman's_rank_correlation_coefficient).
+ * Computes Spearman's rank correlation: Pearson's correlation of the ranks. Equal values share the mean of their ranks:
+ * https://en.wikipedia.org/wiki/Spearman's_rank_correlation_coefficient
  *
  * @returns from −1 to 1; NaN when all values of one list are equal, or any value is NaN
  * @throws RangeError when the lists differ in length

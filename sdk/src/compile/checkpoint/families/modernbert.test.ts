@@ -8,13 +8,13 @@ import { toFp16 } from "../../quantize/fp16/to-fp16.ts";
 import { encoderGraph } from "../encoder-graph.ts";
 
 /**
- * Maximum difference between graphs. Through three layers, they add up to 32 float32 products around 1 in different
- * orders. Measured: 2.5e-6.
+ * Maximum difference between the outputs of two graphs. In three layers, the graphs compute float32 sums in different
+ * orders. A sum has at most 32 terms around 1. Measured: 2.5e-6.
  */
 const FLOAT32_ROUNDING = 1e-5;
 /**
- * Maximum difference in half precision, which keeps 11 bits of a number. Measured: 0.010 for hidden states of up to
- * 3.2.
+ * Maximum difference between float32 and half precision, which keeps 11 bits of a number. Measured: 0.010 for hidden
+ * states of up to 3.2.
  */
 const FLOAT16_ROUNDING = 0.05;
 
@@ -73,10 +73,14 @@ describe("a ModernBERT's configuration", () => {
   });
 
   it.each<[string, object, string]>([
-    ["layers that are not counted", { layer_types: ["full_attention"] }, "layer_types must have an entry for each"],
+    [
+      "layers that are not counted",
+      { layer_types: ["full_attention"] },
+      "layer_types must have num_hidden_layers entries",
+    ],
     ["layers of another type", { layer_types: Array(4).fill("linear_attention") }, "linear_attention"],
-    ["scaled positions", { rope_parameters: { full_attention: { rope_type: "yarn" } } }, "scaled rotary positions"],
-    ["scaled positions, as they were said", { rope_scaling: { type: "linear" } }, "scaled rotary positions"],
+    ["scaled positions", { rope_parameters: { full_attention: { rope_type: "yarn" } } }, "scaled rotary embeddings"],
+    ["scaled positions, as they were said", { rope_scaling: { type: "linear" } }, "scaled rotary embeddings"],
     ["heads of an odd size", { hidden_size: 36, num_attention_heads: 12 }, "heads of an even size"],
     ["more layers than a list can have", { num_hidden_layers: 2 ** 31 - 1 }, "10000"],
   ])("refuses %s", (_, change, message) => {

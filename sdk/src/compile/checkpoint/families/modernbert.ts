@@ -13,8 +13,8 @@ import type { EncoderNames, LayerNames } from "../encoder-names.ts";
 import type { HeadFormula } from "../head-formula.ts";
 import type { Family } from "./family.ts";
 
-// ModernBERT: layers that normalize first, rotary embedding, attention windows in most layers, gated activations, few
-// biases                                                                           https://arxiv.org/abs/2412.13663
+// ModernBERT: pre-norm layers, a rotary embedding, attention windows in most layers, gated activations, few biases
+//                                                                                  https://arxiv.org/abs/2412.13663
 
 /** Default rotary bases in transformers. */
 const GLOBAL_THETA = 160_000;
@@ -31,13 +31,13 @@ const config = v.pipe(
     norm_bias: v.optional(v.boolean(), false),
     attention_bias: v.optional(v.boolean(), false),
     mlp_bias: v.optional(v.boolean(), false),
-    /** Size of the attention window in tokens. A token attends to half of it, rounded down, on either side. */
+    /** Size of the attention window. On either side, a token attends to half of this number of tokens, rounded down. */
     local_attention: v.optional(Count, 128),
     // Keys written by transformers before version 5.
     global_attn_every_n_layers: v.optional(Count, 3),
     global_rope_theta: v.optional(Positive, GLOBAL_THETA),
     local_rope_theta: v.nullish(Positive),
-    rope_scaling: v.optional(v.null_("scaled rotary positions are not supported so far")),
+    rope_scaling: v.optional(v.null_("scaled rotary embeddings are not supported so far")),
     // Keys written by transformers since version 5.
     layer_types: v.nullish(v.array(v.picklist(["full_attention", "sliding_attention"]))),
     rope_parameters: v.nullish(
@@ -49,7 +49,7 @@ const config = v.pipe(
   }),
   v.check(
     (config) => !config.layer_types || config.layer_types.length === config.num_hidden_layers,
-    "layer_types must have an entry for each of num_hidden_layers",
+    "layer_types must have num_hidden_layers entries",
   ),
   v.transform((config) => {
     const { rope_parameters: rope, local_rope_theta: local } = config;

@@ -9,8 +9,8 @@ import { encoderGraph } from "../encoder-graph.ts";
 import { encoderWeights } from "../encoder-weights.ts";
 
 /**
- * Maximum difference between graphs. Through two layers, they add up to 256 float32 products around 1 in different
- * orders. Measured: 1.7e-6.
+ * Maximum difference between the outputs of two graphs. In two layers, the graphs compute float32 sums in different
+ * orders. A sum has at most 256 terms around 1. Measured: 1.7e-6.
  */
 const FLOAT32_ROUNDING = 1e-5;
 
@@ -80,13 +80,13 @@ describe("a NomicBERT's configuration", () => {
   it.each<[string, object, string]>([
     ["an activation without gates", { ...original, activation_function: "gelu" }, "only the gated activations"],
     ["positions of half a head", { ...original, rotary_emb_fraction: 0.5 }, "whole heads"],
-    ["interleaved positions", { ...original, rotary_emb_interleaved: true }, "interleaved rotary positions"],
-    ["positions with a decay", { ...original, rotary_emb_scale_base: 512 }, "rotary positions with a decay"],
+    ["interleaved positions", { ...original, rotary_emb_interleaved: true }, "interleaved rotary embeddings"],
+    ["positions with a decay", { ...original, rotary_emb_scale_base: 512 }, "rotary embeddings with a decay"],
     ["one bias of two", { ...original, mlp_fc1_bias: true }, "mlp_fc1_bias and mlp_fc2_bias must be the same"],
     ["a decoder", { ...original, causal: true }, "decoders (causal attention) are not encoders"],
-    ["layers that normalize first", { ...original, prenorm: true }, "layers that normalize first"],
+    ["layers that normalize first", { ...original, prenorm: true }, "pre-norm layers"],
     ["a mixture of experts", { ...original, num_experts: 8 }, "mixtures of experts"],
-    ["scaled positions", { ...current, rope_parameters: { rope_type: "linear" } }, "scaled rotary positions"],
+    ["scaled positions", { ...current, rope_parameters: { rope_type: "linear" } }, "scaled rotary embeddings"],
   ])("refuses %s", (_, keys, message) => {
     expect(() => parsedConfig(keys)).toThrow(message);
   });

@@ -17,12 +17,12 @@ import type { Family } from "./family.ts";
 
 // NomicBERT: BERT with a rotary embedding and gated activations                    https://arxiv.org/abs/2402.01613
 //
-// config.json has the keys of nomic-ai's own code (https://github.com/nomic-ai/contrastors), which are similar to GPT-2's, or
-// the keys of transformers 5. In the same way, there are two kinds of tensor names.
+// A config.json has either the keys of nomic-ai's own code (https://github.com/nomic-ai/contrastors) or the keys of
+// transformers 5. nomic-ai's keys are similar to GPT-2's. Tensor names also come in two kinds.
 
 const THETA = 1000;
-const WHOLE_HEADS = "only rotary positions of whole heads are supported so far";
-/** Activations of gated layers, by nomic-ai's names for the layers. */
+const WHOLE_HEADS = "only rotary embeddings of whole heads are supported so far";
+/** Activation inside each kind of gated layer. The keys are nomic-ai's names for the kinds. */
 const gatedActivations = { swiglu: "silu", geglu: "gelu" } as const;
 /** nomic-ai's code rounds the intermediate size up to a multiple of this number. */
 const INTERMEDIATE_MULTIPLE = 256;
@@ -50,16 +50,16 @@ const original = v.pipe(
     rotary_emb_base: v.optional(Positive, THETA),
     rotary_emb_fraction: v.literal(1, WHOLE_HEADS),
     rotary_emb_interleaved: v.optional(
-      v.literal(false, "interleaved rotary positions are not supported so far"),
+      v.literal(false, "interleaved rotary embeddings are not supported so far"),
       false,
     ),
-    rotary_emb_scale_base: v.nullish(v.never("rotary positions with a decay are not supported so far")),
+    rotary_emb_scale_base: v.nullish(v.never("rotary embeddings with a decay are not supported so far")),
     rotary_scaling_factor: v.nullish(v.number()),
     max_trained_positions: v.optional(MaxPositions, 2048),
     qkv_proj_bias: v.optional(v.boolean(), true),
     mlp_fc1_bias: v.optional(v.boolean(), true),
     mlp_fc2_bias: v.optional(v.boolean(), true),
-    prenorm: v.optional(v.literal(false, "layers that normalize first are not supported so far"), false),
+    prenorm: v.optional(v.literal(false, "pre-norm layers are not supported so far"), false),
     causal: v.optional(v.literal(false, "decoders (causal attention) are not encoders"), false),
     num_experts: v.nullish(v.literal(0, "mixtures of experts are not supported so far")),
   }),
@@ -71,8 +71,8 @@ const original = v.pipe(
     num_hidden_layers: config.n_layer,
     num_attention_heads: config.n_head,
     intermediate_size: roundedUp(config.n_inner ?? Math.floor((8 * config.n_embd) / 3), INTERMEDIATE_MULTIPLE),
-    // For texts up to the training length, scaled positions equal unscaled ones. For longer texts, they change with the
-    // length of the text, so the training length is the maximum.
+    // Scaling changes no positions in texts up to the training length. In longer texts, scaled positions depend on the
+    // length of the text. This is not supported, so the training length is the maximum.
     max_position_embeddings: config.rotary_scaling_factor
       ? Math.min(config.n_positions, config.max_trained_positions)
       : config.n_positions,

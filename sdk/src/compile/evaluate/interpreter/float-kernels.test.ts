@@ -13,8 +13,8 @@ import { kernelSupports } from "./kernel-supports.ts";
 import type { KernelOutputs, NodeTensor } from "./node-kernel.ts";
 
 /**
- * Tolerance relative to the result, or to 1 for smaller results. onnxruntime and the reference kernels sum in different
- * orders. Measured: at most 1.3 · 10⁻⁶.
+ * Tolerance: relative for results above 1, absolute for smaller results. onnxruntime and the reference kernels add
+ * numbers in different orders. Measured: at most 1.3 · 10⁻⁶.
  */
 const FLOAT32_ROUNDING = 3e-6;
 /** Tolerance for GELU, whose Φ is approximated by a polynomial (see activation.ts). */

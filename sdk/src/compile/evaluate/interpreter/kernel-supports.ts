@@ -29,7 +29,7 @@ const forms: Readonly<Record<string, Form>> = {
   },
   ":Split": {
     isKnown: (node) => isLast(node, node.int("axis") ?? 0) && new Set(partsOf(node)).size === 1,
-    supported: "only the last axis can be split, into parts of equal size",
+    supported: "only the last axis can be split, and only into parts of equal size",
   },
   ":Slice": {
     isKnown: ({ inputs: [, , , , steps] }) => !steps || (contentOf(steps)?.every((step) => step === 1) ?? false),
@@ -38,7 +38,8 @@ const forms: Readonly<Record<string, Form>> = {
   [`${MICROSOFT}:RotaryEmbedding`]: {
     isKnown: (node) =>
       !(node.int("interleaved") || node.int("rotary_embedding_dim")) && contentOf(node.inputs[1])?.join() === "0",
-    supported: "only whole heads in halves (not interleaved) can be rotated, with positions that start at 0",
+    supported:
+      "only whole heads can be rotated (in two halves, not interleaved), and only with positions that start at 0",
   },
 };
 
@@ -47,8 +48,8 @@ const contentOf = (value: Node["inputs"][number]) => value?.constant && numbersO
 const isLast = ({ inputs: [x] }: Node, axis: number) => axis === -1 || axis + 1 === x?.shape?.length;
 
 /**
- * Returns the sizes of the parts of a Split; [] if they are unknown. A Split without sizes makes equal parts: returns
- * [0] as their common size.
+ * Returns the sizes of the parts of a Split, or [] if the sizes are unknown. A Split without sizes makes equal parts.
+ * For such a Split, the function returns [0].
  */
 function partsOf(node: Node): readonly number[] {
   const [, sizes] = node.inputs;

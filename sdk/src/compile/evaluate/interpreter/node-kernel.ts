@@ -15,7 +15,7 @@ export type NodeKernel = (
   product: IntegerProduct,
 ) => (inputs: KernelInputs) => KernelOutputs | Promise<KernelOutputs>;
 
-/** Outputs of a node by position; undefined for omitted ones. */
+/** Outputs of a node by position; undefined for omitted outputs. */
 export type KernelOutputs = readonly (NodeTensor | undefined)[];
 
 /** Returns the float32 data of a required input. */

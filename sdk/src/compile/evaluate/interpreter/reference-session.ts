@@ -17,14 +17,14 @@ export interface ReferenceSession {
 }
 
 /**
- * Interprets a graph with the reference kernels. They give the same results as the edge engine, but are slow. Tests
- * compare the engine with this session, and measure the accuracy of quantized graphs with it.
+ * Interprets a graph with the reference kernels. These kernels give the same results as the edge engine, but are slow.
+ * Tests compare the engine with this session, and measure the accuracy of quantized graphs with this session.
  *
- * onnxruntime runs the nodes without a reference kernel (positions, masks, position biases). These nodes must come
- * before all nodes with a kernel.
+ * onnxruntime runs the nodes without a reference kernel (positions, masks, position biases) and all nodes that they
+ * depend on. None of these nodes may be a quantized operator.
  *
  * @param product multiplies integer matrices; all implementations give the same result
- * @throws BertEdgeError `engine_unsupported` if a node without a kernel reads the output of a quantized operator
+ * @throws BertEdgeError `engine_unsupported` if a node without a kernel depends on a quantized operator
  */
 export function referenceSession(graph: Graph, product: IntegerProduct = integerProduct): ReferenceSession {
   const order = graph.sorted();
@@ -77,7 +77,7 @@ const kernelOf = (node: Node): NodeKernel | undefined =>
   integerKernels[`${node.domain}:${node.opType}`] ??
   (kernelSupports(node) ? floatKernels[`${node.domain}:${node.opType}`] : undefined);
 
-/** Returns the nodes that onnxruntime runs: the nodes without a kernel, and all nodes whose outputs these need. */
+/** Returns the nodes that onnxruntime runs: the nodes without a kernel, and all nodes that they depend on. */
 function nodesForOrt(order: readonly Node[]): Set<Node> {
   const found = new Set<Node>();
   for (const node of order.toReversed()) {
@@ -93,7 +93,7 @@ const readerIn = (nodes: ReadonlySet<Node>, { outputs }: Node): Node | undefined
   outputs.flatMap((output) => [...(output?.users ?? [])]).find((user) => nodes.has(user));
 
 /**
- * Returns the error for a quantized `node` whose output onnxruntime would need. The error names the node that has no
+ * Returns the error for a quantized `node` on which a node without a kernel depends. The error names the node without a
  * kernel.
  */
 function unsupported(node: Node, ortNodes: ReadonlySet<Node>): BertEdgeError {

@@ -231,7 +231,7 @@ describe("an unsupported mask", () => {
     [
       "per element of a head",
       (s) => ({ masked: (_, scores) => s.op("Add", [scores, s.input("bias", ["batch", "heads", 1, 1])]) }),
-      "is not the heads",
+      "is not the number of heads",
     ],
     [
       "a Where with another fill value",

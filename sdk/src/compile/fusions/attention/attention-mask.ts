@@ -26,8 +26,8 @@ const LOWEST = -3.4028234663852886e38;
  * all other masks become part of the bias.
  *
  * @param batch batch size of the queries. A padding mask must have the same batch size, because fused operators do not
- *   broadcast it.
- * @returns undefined until the masks have been probed
+ *   broadcast padding masks.
+ * @returns undefined if `paddingMask` is not answered yet for some mask
  */
 export function attentionMask(
   rewrite: Rewrite,
@@ -72,8 +72,8 @@ export function attentionMask(
 }
 
 /**
- * Whether a size of a mask fits a size of its scores. Two different symbols are accepted, because exporters sometimes
- * give the same size two names.
+ * Whether a size of a mask can equal a size of the scores. Two different symbols count as equal, because exporters
+ * sometimes give the same size two names.
  */
 const isOneSize = (a: Dim | undefined, b: Dim | undefined): boolean =>
   sameDim(a, b) || (symbolOf(a) !== undefined && symbolOf(b) !== undefined);
@@ -103,8 +103,8 @@ function addedBias(
 }
 
 /**
- * Where(condition, scores, fill) ≈ scores + Where(condition, 0, fill), because both hide the score: `fill` is so
- * negative that the probability of the key is 0 in both cases.
+ * Returns Where(condition, 0, fill), a bias that replaces Where(condition, scores, fill). Both give a hidden key the
+ * probability 0, because `fill` is a large negative number.
  */
 function selectedBias(
   { add, constant, root }: Rewrite,
@@ -132,13 +132,14 @@ function expandedBias(
   if (!shape || shape.length > 4) return unknown;
   const full: Dim[] = [...Array(4 - shape.length).fill(1), ...shape];
   if (full[1] !== 1 && full[1] !== heads) {
-    return refuse("the second axis of the bias on the scores is not the heads", bias.producer ?? root);
+    return refuse("the second axis of the bias on the scores is not the number of heads", bias.producer ?? root);
   }
   // Expand to [1, 1, 1, 1] repeats nothing. It only adds leading axes until there are four.
   const ones = constant(`${root.origin}/axes`, int64s(1, 1, 1, 1));
   const four = shape.length === 4 ? bias : add("Expand", [bias, ones]).output;
   if (sameDim(full[2], queries) && sameDim(full[3], keys)) return four;
-  // Repeats a bias with a single row for all queries. Only for self-attention, which has as many keys as queries.
+  // A bias with a single row is repeated for all queries. This is only supported for self-attention, where the number
+  // of queries equals the number of keys.
   if (!sameDim(queries, keys) || q.shape?.length !== 4) return unknown;
   const [from, to, one] = [int64s(2), int64s(3), int64s(1, 1)].map((each) => constant(`${root.origin}/square`, each));
   const length = add("Slice", [add("Shape", [q]).output, from, to]).output;

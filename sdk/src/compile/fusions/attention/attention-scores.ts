@@ -38,7 +38,7 @@ const MAX_HIDDEN = -9000;
 /**
  * Traces attention probabilities back to queries and keys.
  *
- * @param opset opset of the graph: before 13, the default axis of Softmax is 1
+ * @param opset opset of the graph. It determines the default axis of Softmax: 1 before opset 13, −1 since then.
  * @returns undefined if the value is not attention probabilities
  */
 export function attentionScores(probabilities: Value, opset: number): AttentionScores | Refusal | undefined {
@@ -68,7 +68,7 @@ export function attentionScores(probabilities: Value, opset: number): AttentionS
   return q && k ? { q, k, transposed: true, scale: matMul.factor, masking, zeroing, guarded, nodes } : undefined;
 }
 
-/** If a node is Where(isNaN(p), 0, p), returns p. Exporters write this for queries whose keys are all hidden. */
+/** If a node is Where(isNaN(p), 0, p), returns p. p is NaN for queries whose keys are all hidden. */
 function behindGuard(node: Node): Value | undefined {
   const [test, yes, no] = node.is("Where") ? node.inputs : [];
   const isGuard = test?.producer?.is("IsNaN") && test.producer.inputs[0] === no && yes && uniformValue(yes) === 0;
@@ -141,7 +141,7 @@ function behindMasking(
 /** Maximum number of values to search for the MatMul before a softmax. */
 const MAX_VALUES = 64;
 
-/** Whether a value is the MatMul of two computed tensors, possibly masked and scaled. */
+/** Whether a value is the result of a MatMul of two computed tensors, possibly after masking and scaling. */
 function leadsToScores(value: Value | undefined): boolean {
   const next = [value];
   const seen = new Set<Value>();

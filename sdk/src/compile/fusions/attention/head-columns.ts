@@ -5,9 +5,7 @@ import type { HeadLayout } from "../../layout/heads.ts";
 import type { Rewrite } from "../../rewrite/rule.ts";
 import { gatherColumns, projectionOf } from "./projection.ts";
 
-/**
- * Selects the columns of the heads from the tensor that they were split from. Returns [batch, sequence, heads · size].
- */
+/** Selects the heads' columns from the tensor that was split into heads. Returns [batch, sequence, heads · size]. */
 export function headColumns(rewrite: Rewrite, { source, columns }: HeadLayout): Value {
   const { root, add, constant } = rewrite;
   if (columns.length === source.shape?.at(-1) && columns.every((column, i) => column === i)) return source;

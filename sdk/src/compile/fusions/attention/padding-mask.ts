@@ -13,7 +13,7 @@ import { numbersOf, type Tensor, tensorFromNumbers } from "../../graph/tensor.ts
 import { movedInput } from "../../layout/index-map.ts";
 import type { Question } from "../../rewrite/rule.ts";
 
-/** The effect of a mask on attention scores, found by computing the mask. */
+/** The effect of a mask on attention scores, found by computing the mask for sample inputs. */
 export type MaskKind =
   /** The mask has no effect for any input. */
   | { readonly kind: "none" }
@@ -36,20 +36,18 @@ const MAX_HIDDEN = -9000;
 const MAX_VISIBLE = 1e-6;
 
 /**
- * Minimum sequence length of probes. It is longer than attention windows that a model computes from several small
- * constants.
+ * Minimum sequence length of probes. It should be longer than every attention window, also if a model computes the
+ * window from several small constants.
  */
 const LENGTH = 521;
 
-/**
- * Maximum constant in a mask. A larger one needs a longer probe, whose [sequence, sequence] tensors would be too large.
- */
+/** Maximum constant in a mask. A larger constant needs longer probes with too large [sequence, sequence] tensors. */
 const MAX_CONSTANT = 1024;
 
 /**
- * Decides whether a mask on attention scores is a padding mask. Computes it from several attention masks: without
- * padding, padded on the right, padded on the left, and with scattered zeros. The sequence is longer than every
- * constant in the computation, so that an attention window has an effect and is not mistaken for a padding mask.
+ * Decides whether a mask on attention scores is a padding mask. Computes the mask for several inputs: without padding,
+ * padded on the right, padded on the left, and with scattered zeros. The sequence is longer than every constant in the
+ * computation, so that an attention window has an effect and is not mistaken for a padding mask.
  */
 export const paddingMask: Question<MaskKind> = {
   name: "padding mask",
@@ -72,8 +70,8 @@ export const paddingMask: Question<MaskKind> = {
 };
 
 /**
- * Whether a value is used as an index into a table. Probes use only 0 and 1, which shows all effects of a mask but not
- * of an index.
+ * Whether a value is used as an index into a table. Probes contain only 0 and 1. These numbers show all effects of an
+ * attention mask, but not of an index.
  */
 const isIndex = (value: Value): boolean =>
   [...value.users].some((user) =>
@@ -189,7 +187,8 @@ function probeMasks(batch: number, sequence: number) {
 /**
  * Reads a mask that is broadcast to [batch, heads, queries, keys].
  *
- * @returns `queries`: 1 if all queries have the same scores. Undefined if the shape does not fit, or differs by head.
+ * @returns undefined if the mask's shape does not fit or the mask differs by head. `queries` is the mask's size on the
+ *   third axis; 1 means that all queries have the same mask.
  */
 function readScores(mask: Tensor, batch: number, sequence: number) {
   const [b = 1, h = 1, q = 1, k = 1] = [...Array(Math.max(0, 4 - mask.shape.length)).fill(1), ...mask.shape];

@@ -6,7 +6,7 @@ import type { Value } from "../../graph/node.ts";
 const HIDDEN = 4;
 const VOCABULARY_SIZE = 30;
 const ROWS = 128;
-/** Sequence lengths below and above the constants in the tests. Both are below the table's length. */
+/** One sequence length below and one above the constants in the tests. Both are shorter than the table. */
 const SIZES = [
   { batch: 2, sequence: 31 },
   { batch: 2, sequence: 80 },
@@ -39,7 +39,7 @@ describe("indices that start like positions", () => {
     ["restart after 50", (s, at) => [lookup(s, ROWS, s.op("Mod", [at, s.index(50)]))]],
   ])("are not positions if they %s", async (_, terms) => {
     const { node } = await embedded(terms);
-    // The operator may exist, but must then get the indices as its input for position ids.
+    // If the operator exists, the indices must be its input for position ids.
     expect(node === undefined || node.inputs[8] !== undefined).toBe(true);
   });
 

@@ -15,8 +15,8 @@ export type EmbeddingIndices =
   | { readonly kind: "data" };
 
 /**
- * If a value consists of the first rows of a constant table [rows, width], answers the table; otherwise null. Some
- * models slice their position table in this way.
+ * Decides whether a value consists of the first rows of a constant table [rows, width]. The answer is this table, or
+ * null. Some models slice their position table in this way.
  */
 export const leadingTableRows: Question<Tensor | null> = {
   name: "table rows",
@@ -41,7 +41,7 @@ export const leadingTableRows: Question<Tensor | null> = {
   },
 };
 
-/** Whether a result [batch, length, width] has the table's first rows in every batch. */
+/** Whether a result [batch, length, width] has the table's first rows for every text of the batch. */
 function isRepeated({ data, shape }: Tensor, table: Tensor, length: number): boolean {
   const bytes = (table.data.length / (table.shape[0] ?? 1)) * length;
   if (shape.at(-2) !== length || data.length % bytes !== 0) return false;
@@ -50,17 +50,15 @@ function isRepeated({ data, shape }: Tensor, table: Tensor, length: number): boo
   );
 }
 
-/**
- * Sequence lengths to probe, in addition to the length of the table: short lengths for small tables, and a long length.
- */
+/** Sequence lengths to probe: two short ones for small tables, and a long one. */
 const LENGTHS = [5, 7, 521];
 
 /** Maximum rows of a table to probe. */
 const MAX_ROWS = 1 << 14;
 
 /**
- * Decides how an embedding is indexed. Computes the indices for short and long sequences. Also for a sequence as long
- * as the table and for a longer one, because models may limit indices to the table.
+ * Decides how an embedding table is indexed. Computes the indices for short and long sequences. One sequence is as long
+ * as the table and one is longer, because some models limit indices to the rows of the table.
  */
 export const embeddingIndices: Question<EmbeddingIndices> = {
   name: "indices",

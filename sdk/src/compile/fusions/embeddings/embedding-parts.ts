@@ -23,7 +23,7 @@ interface EmbeddingParts {
 /**
  * Classifies the terms of a sum [batch, sequence, width].
  *
- * @returns undefined until the indices have been probed
+ * @returns undefined if `embeddingIndices` or `leadingTableRows` is not answered yet for some term
  */
 export function embeddingParts(
   { root, ask }: Rewrite,
@@ -81,7 +81,10 @@ function from({ dtype, shape, data }: Tensor, first: number): Tensor {
   return { dtype, shape: [rows - first, width], data: data.subarray((data.length / rows) * first) };
 }
 
-/** Returns one batch [sequence, width] of a table [1 or batch, sequence, width]; undefined if the batches differ. */
+/**
+ * Returns the rows [sequence, width] that a table [1 or batch, sequence, width] has for every text; undefined if texts
+ * have different rows.
+ */
 function oncePerBatch({ dtype, shape, data }: Tensor): Tensor | undefined {
   const [sequence = 0, width = 0] = shape.slice(-2);
   const bytes = sequence * width * elementSize[dtype];

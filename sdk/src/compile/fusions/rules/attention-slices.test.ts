@@ -4,7 +4,7 @@ import type { Sketch } from "#test/fixtures/sketch.ts";
 import { rewritten } from "#test/oracles/rewritten.ts";
 import type { Value } from "../../graph/node.ts";
 
-/** Sequence lengths below and above the end of the slices. */
+/** One sequence length below and one above the end of the slices. */
 const SIZES = [
   { batch: 2, sequence: 31 },
   { batch: 2, sequence: 80 },

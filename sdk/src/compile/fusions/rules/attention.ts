@@ -28,8 +28,8 @@ export const attentionFusion: Rule = rule("Attention", {
 });
 
 /**
- * Fuses Attention of opset 23 on heads [batch, heads, sequence, size]. That operator returns 0 for a query whose keys
- * are all hidden.
+ * Replaces the standard Attention operator (opset 23), whose inputs are [batch, heads, sequence, size]. The standard
+ * operator returns 0 for a query whose keys are all hidden.
  */
 export const standardAttentionFusion: Rule = rule("Attention", {
   roots: ["Attention"],
@@ -98,7 +98,7 @@ function fuse(rewrite: Rewrite, scores: AttentionScores, v: Value) {
 
 /**
  * Replaces NaN by 0 in the output. If a bias is −∞ for all keys of a query, the probabilities of this query are NaN.
- * The original graph replaces NaN in the probabilities, but the fused operator does not return the probabilities.
+ * The original graph replaces this NaN in the probabilities, but a fused operator does not output the probabilities.
  */
 function withoutNan({ root, add, constant }: Rewrite, context: Value): Value {
   const zero = constant(`${root.origin}/zero`, zeros(context.dtype, []));

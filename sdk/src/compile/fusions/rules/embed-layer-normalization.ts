@@ -42,7 +42,7 @@ export const embedLayerNormalizationFusion: Rule = rule("EmbedLayerNormalization
     const used = data.filter((lookup) => lookup !== tokens && lookup !== given);
     const [types, ...more] = used;
     if (more.length > 0 || (types && !full.includes(types)))
-      return refuse("there are more tables than for tokens, positions and types", root);
+      return refuse("there are more tables than one each for tokens, positions and types", root);
     const table = rows.reduce((sum, each) => sum && addRow(sum, each), firstTable as Tensor | undefined);
     if (!table) return refuse("the position table is neither float32 nor float16", root);
 
@@ -60,7 +60,7 @@ export const embedLayerNormalizationFusion: Rule = rule("EmbedLayerNormalization
     return add("EmbedLayerNormalization", inputs, {
       domain: MICROSOFT,
       attributes: { epsilon: float(root.float("epsilon") ?? 1e-5) },
-      // The operator must have its second output, the count of right padding, although nothing reads it.
+      // The operator must have its second output, `mask_index`, although nothing reads it.
       outputs: [root.origin, `${root.origin}/mask_index`],
     }).output;
   },

@@ -17,7 +17,7 @@ export const fastGeluFusion: Rule = rule("FastGelu", {
     value("x").dtype === root.output.dtype ? add("FastGelu", [value("x")], { domain: MICROSOFT }).output : undefined,
 });
 
-/** Fuses Gelu of opset 20 with `approximate` = "tanh". */
+/** Replaces the standard Gelu operator (opset 20) with `approximate` = "tanh". */
 export const tanhGeluFusion: Rule = rule("FastGelu", {
   roots: ["Gelu"],
   rewrite: ({ root, add }) =>

@@ -20,7 +20,7 @@ interface Parts {
   readonly swapped?: boolean;
 }
 
-/** Draws layer normalization in single operators, as PyTorch exports it. `parts` replaces some of them. */
+/** Draws layer normalization in single operators, as PyTorch exports it. `parts` replaces some of these operators. */
 function decomposed(s: Sketch, x: Value, parts: Parts = {}): Value {
   const mean = parts.mean ?? meanOf;
   const commuted = (opType: string, a: Value, b: SketchOperand) => s.op(opType, parts.swapped ? [b, a] : [a, b]);

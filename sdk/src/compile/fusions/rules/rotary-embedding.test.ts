@@ -74,7 +74,7 @@ describe("rotary embedding", () => {
       async (settings) => {
         const { counts, why } = await standard(settings, settings.rotary_embedding_dim ? 1 : HALF);
         expect(counts).toMatchObject({ RotaryEmbedding: 2, Softmax: 1 });
-        expect(why("RotaryEmbedding").join()).toContain("only rotations of whole heads in halves");
+        expect(why("RotaryEmbedding").join()).toContain("only rotations of the two halves of whole heads");
       },
     );
   });
@@ -88,7 +88,7 @@ describe("rotary embedding", () => {
           heads,
           angles(s, range(s, x), (half) => s.op("Mul", [half, 2])),
         ),
-      "equal in every batch and in both halves of a head",
+      "the same for every text, and the same in both halves of a head",
     ],
     [
       "at positions from an input",

@@ -40,7 +40,8 @@ export const rotaryEmbeddingFusion: Rule = rule("RotaryEmbedding", {
 });
 
 /**
- * Fuses RotaryEmbedding of opset 23 on heads [batch, heads, sequence, size] with tables [1 or batch, sequence, size / 2].
+ * Replaces the standard RotaryEmbedding operator (opset 23). Its inputs are heads [batch, heads, sequence, size] and
+ * tables [1 or batch, sequence, size / 2].
  */
 export const standardRotaryEmbeddingFusion: Rule = rule("RotaryEmbedding", {
   roots: ["RotaryEmbedding"],
@@ -53,7 +54,7 @@ export const standardRotaryEmbeddingFusion: Rule = rule("RotaryEmbedding", {
     const rotatesPart = (root.int("rotary_embedding_dim") ?? 0) !== 0;
     if (positions || rotatesPart || root.int("interleaved") === 1 || !sameDim(cos.shape?.at(-1), heads.size / 2)) {
       return refuse(
-        "only rotations of whole heads in halves (not interleaved), without position ids, are supported",
+        "only rotations of the two halves of whole heads are supported (not interleaved, without position ids)",
         root,
       );
     }
@@ -96,11 +97,11 @@ function startOf({ producer, shape }: Value): number | undefined {
   return start?.length === 1 && onLast ? start[0] : undefined;
 }
 
-/** Asks whether a table [1 or batch, …, sequence, size] depends only on sizes and is the same in every batch. */
-const table = tableQuestion("computed from positions alone and equal in every batch", 1);
+/** Asks whether a table [1 or batch, …, sequence, size] depends only on sizes and is the same for every text. */
+const table = tableQuestion("computed from positions alone and the same for every text", 1);
 /** Asks the same as `table`, and also whether the two halves of the last axis are equal. */
 const halvedTable = tableQuestion(
-  "computed from positions alone and equal in every batch and in both halves of a head",
+  "computed from positions alone, the same for every text, and the same in both halves of a head",
   2,
 );
 
@@ -125,7 +126,7 @@ function tableQuestion(name: string, repeats: number): Question<boolean> {
   };
 }
 
-/** Returns [sequence, half]: the first batch and the first columns of a table [1 or batch, …, sequence, size]. */
+/** Returns the first `half` columns of a table [1 or batch, …, sequence, size] for the first text: [sequence, half]. */
 function angles({ root, add, constant }: Rewrite, table: Value, half: number): Value {
   const bounds = [int64s(0, 0), int64s(1, half), int64s(0, -1)].map((each) => constant(`${root.origin}/half`, each));
   const sliced = add("Slice", [table, ...bounds]).output;

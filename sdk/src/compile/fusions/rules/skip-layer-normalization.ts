@@ -50,8 +50,8 @@ export const skipLayerNormalizationFusion: Rule = rule("SkipLayerNormalization",
 });
 
 /**
- * Splits x into the output of a linear layer and its bias, which the operator can add itself. Returns undefined if
- * another node reads x.
+ * Splits x, the output of a linear layer, into its MatMul and its bias, because the fused operator can add the bias.
+ * Returns undefined if x has no bias, or if another node reads x.
  */
 function withBias(x: Value, skip: Value): [Value, Value, Value] | undefined {
   const node = x.producer;

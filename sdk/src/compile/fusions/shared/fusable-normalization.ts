@@ -3,9 +3,11 @@ import type { Node } from "../../graph/node.ts";
 import { type Refusal, refuse } from "../../rewrite/rule.ts";
 
 /**
- * Returns the reason why fused operators cannot contain a LayerNormalization; undefined if they can. The node must
- * normalize the last axis, gamma and beta must be vectors, and no node may read the outputs with the mean and the
- * deviation.
+ * Returns the reason why fused operators cannot contain a LayerNormalization; undefined if they can:
+ *
+ * - The node normalizes only the last axis.
+ * - Gamma and beta are vectors.
+ * - No node reads its other outputs, the mean and the deviation.
  */
 export function whyNotFusable(node: Node): Refusal | undefined {
   const [x, gamma, beta] = node.inputs;

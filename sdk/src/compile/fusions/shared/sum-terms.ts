@@ -1,7 +1,7 @@
 import type { Value } from "../../graph/node.ts";
 import { uniformValue } from "../../graph/uniform-value.ts";
 
-/** Maximum number of terms: token, position and type embeddings, or masks and biases, and a few constants. */
+/** Maximum number of terms. Sums of embeddings, and sums of masks and biases, have fewer terms. */
 const MAX_TERMS = 8;
 
 /** Returns the terms of a sum, in any grouping. A term plus a scalar counts as a single term. */

@@ -4,7 +4,8 @@ import { type Rule, rule } from "../../rewrite/rule.ts";
 const condition = any("condition");
 
 /**
- * Replaces a selection by arithmetic: a · cast(condition) + b · cast(not condition) = Where(condition, a, b).
+ * Writes arithmetic that selects one of two values as Where:
+ * a · cast(condition) + b · cast(not condition) = Where(condition, a, b).
  *
  * tf2onnx writes this arithmetic for opsets in which Where does not support the type.
  */

@@ -4,7 +4,7 @@ import { int64s } from "../../graph/tensor.ts";
 import { type Rewrite, type Rule, rule } from "../../rewrite/rule.ts";
 
 /**
- * Splits the heads before Attention of opset 23:
+ * Moves the split into heads out of the Attention operator of opset 23:
  * Attention on [batch, sequence, heads · size] = merge(Attention on [batch, heads, sequence, size]).
  */
 export const attentionHeadsRule: Rule = rule("attention heads", {

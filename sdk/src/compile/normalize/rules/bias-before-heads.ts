@@ -7,7 +7,8 @@ import { rule } from "../../rewrite/rule.ts";
 import { reshapeTarget } from "../reshape-target.ts";
 
 /**
- * Adds a bias before the heads are split: Reshape(x: […, h · d] → […, h, d]) + b: [h, d] = Reshape(x + b: [h · d]).
+ * Moves the addition of a bias before the split into heads:
+ * Reshape(x: […, h · d] → […, h, d]) + b: [h, d] = Reshape(x + b: [h · d]).
  *
  * Some exporters store weights and biases per head.
  */

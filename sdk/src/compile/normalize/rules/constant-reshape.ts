@@ -3,8 +3,8 @@ import { type Rule, rule } from "../../rewrite/rule.ts";
 import { reshapeTarget } from "../reshape-target.ts";
 
 /**
- * Replaces Reshape, Squeeze, Unsqueeze, Flatten and chains of them by one Reshape to a constant target, if the shapes are
- * known. The arithmetic that computed the target is then unused.
+ * Replaces Reshape, Squeeze, Unsqueeze, Flatten and chains of these operators by one Reshape to a constant target, if
+ * the shapes are known. The arithmetic that computed the target is then unused.
  */
 export const constantReshapeRule: Rule = rule("constant reshape", {
   roots: reshapeOperators,

@@ -3,8 +3,8 @@ import type { Value } from "../../graph/node.ts";
 import { type Rewrite, type Rule, rule } from "../../rewrite/rule.ts";
 
 /**
- * Replaces an Einsum of two tensors by a MatMul of their transposes. Both terms contain the batch letters and the letter
- * that is summed. Each term has one more letter:
+ * Replaces an Einsum of two tensors by a MatMul of their transposes. Both terms contain the batch letters and the
+ * letter that is summed. Each term also contains one letter that the other term lacks:
  * "bqhd,bkhd->bhqk" = MatMul([b h q d], [b h d k])
  */
 export const einsumMatMulRule: Rule = rule("einsum MatMul", {

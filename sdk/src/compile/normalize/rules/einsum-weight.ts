@@ -4,7 +4,8 @@ import { type Rule, refuse, rule } from "../../rewrite/rule.ts";
 import { reshapeTarget } from "../reshape-target.ts";
 
 /**
- * Replaces an Einsum with constant weights: Einsum("…k, k n₁ n₂ → … n₁ n₂") = Reshape(MatMul(x, W: [k, n₁ · n₂])).
+ * Replaces an Einsum of a tensor and a constant weight by a MatMul:
+ * Einsum("…k, k n₁ n₂ → … n₁ n₂") = Reshape(MatMul(x, W: [k, n₁ · n₂])).
  *
  * The summed letters must be the last letters of the left term and the first letters of the weight.
  */

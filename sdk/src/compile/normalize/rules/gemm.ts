@@ -2,7 +2,10 @@ import { ints } from "../../graph/attribute.ts";
 import type { Value } from "../../graph/node.ts";
 import { type Rule, rule } from "../../rewrite/rule.ts";
 
-/** Makes a rule that splits Gemm: Gemm(a, b, c) = MatMul(a, b) + c, or MatMul(a, bᵀ) + c. */
+/**
+ * Makes a rule that splits Gemm if `applies` accepts its first input: Gemm(a, b, c) = MatMul(a, b) + c, or MatMul(a,
+ * bᵀ) + c.
+ */
 const gemmOf = (applies: (a: Value) => boolean): Rule =>
   rule("gemm", {
     roots: ["Gemm"],
@@ -20,7 +23,10 @@ const gemmOf = (applies: (a: Value) => boolean): Rule =>
 const isRows = ({ producer, shape }: Value) =>
   producer?.is("Reshape") === true && (producer.inputs[0]?.shape?.length ?? 0) > (shape?.length ?? 0);
 
-/** Replaces Gemm on rows of all tokens. Keeps Gemm in poolers and task heads, which have one row per text. */
+/**
+ * Replaces each Gemm whose input has one row per token. Keeps Gemm in poolers and task heads, whose input has one row
+ * per text.
+ */
 export const gemmRule: Rule = gemmOf(isRows);
 
 /** Replaces every Gemm, also in poolers and task heads. */

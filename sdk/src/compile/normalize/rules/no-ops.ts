@@ -9,7 +9,10 @@ const keepsShape = (node: Node) => sameShape(node.inputs[0]?.shape, node.output.
 
 const isIdentityPerm = (perm: readonly number[] | undefined) => perm?.every((axis, i) => axis === i) === true;
 
-/** For each operator, a function that returns the input that equals the node's output; undefined if no input does. */
+/**
+ * For each operator, a function that returns the input that is equal to the node's output; undefined if no input is
+ * equal.
+ */
 const unchangedInput: Readonly<Record<string, (node: Node) => Value | undefined>> = {
   Identity: ({ inputs }) => inputs[0],
   // Dropout changes nothing at inference. Its third input may select training.
@@ -76,8 +79,11 @@ function rejoined(node: Node): Value | undefined {
 }
 
 /**
- * Returns the other operand if the operand at one of `places` is the neutral element and does not change the shape. Keeps
- * a vector of neutral elements: it is a weight, such as an untrained gamma or beta, which fused operators need.
+ * If the operand at one of `places` is the neutral element, returns the other operand. Returns undefined if the result
+ * has another shape than this operand.
+ *
+ * Only a single number counts as the neutral element. A vector of neutral elements is a weight that fused operators
+ * need, such as an untrained gamma or beta.
  */
 function neutral(node: Node, element: number, places: readonly number[]): Value | undefined {
   const isNeutral = (value: Value | undefined) =>
@@ -88,8 +94,9 @@ function neutral(node: Node, element: number, places: readonly number[]): Value 
 }
 
 /**
- * Removes operators that do not change their input. An Identity stays between an output of the graph and a value with other
- * readers, because onnxruntime 1.30 crashes when it fuses some operators whose input is also an output.
+ * Removes operators that do not change their input. Keeps an Identity whose output is an output of the graph and whose
+ * input has other readers. Without this Identity, the input itself would be an output of the graph. onnxruntime 1.30
+ * crashes when it fuses some operators that read such a value.
  */
 export const noOpsRule: Rule = rule("no-op", {
   roots: Object.keys(unchangedInput),

@@ -3,7 +3,10 @@ import type { Sketch } from "#test/fixtures/sketch.ts";
 import { only, rewritten } from "#test/oracles/rewritten.ts";
 
 describe("sizes of a computed value", () => {
-  /** Shape inference assumes that a and b have the same length, but a may have one element at run time. */
+  /**
+   * Adds b to a value computed from a. Shape inference assumes that a and b have the same length, but a may have only
+   * one element at run time.
+   */
   const added = (names: readonly ("a" | "b")[]) => (s: Sketch) => {
     const inputs = new Map(names.map((name) => [name, s.input(name, [`length of ${name}`])]));
     const computed = s.op("Relu", [inputs.get("a")]);

@@ -5,8 +5,8 @@ import { int64s } from "../../graph/tensor.ts";
 import { type Rewrite, type Rule, rule } from "../../rewrite/rule.ts";
 
 /**
- * Computes Shape(x) from the sizes of the graph's inputs instead of x. Then x has one reader less: fusions remove only
- * values without other readers.
+ * Computes Shape(x) from the sizes of the graph's inputs instead of x. Then x has one reader less. This allows more
+ * fusions, because fusions remove only values without other readers.
  */
 export const shapeOfInputsRule: Rule = rule("shape of inputs", {
   roots: ["Shape"],
@@ -45,7 +45,10 @@ function inputSize(
 
 const isSimple = (dim: Dim) => typeof dim === "number" || symbolOf(dim) !== undefined;
 
-/** Returns the graph's inputs that a value is computed from. Other inputs may have a size of the same name by chance. */
+/**
+ * Returns the graph's inputs that a value is computed from. Sizes are not read from other inputs: such an input may
+ * have a size with the same name, but another value.
+ */
 function inputsOf(value: Value): Value[] {
   const seen = new Set([value]);
   for (const { producer } of seen) for (const input of producer?.inputs ?? []) if (input) seen.add(input);

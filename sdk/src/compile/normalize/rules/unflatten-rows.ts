@@ -25,8 +25,8 @@ const binary = ["Add", "Sub", "Mul", "Div", "Pow"];
  * Moves a Reshape behind an operator f that works row by row:
  * f(Reshape(x: [batch, sequence, n] → [batch · sequence, n])) = Reshape(f(x)).
  *
- * Some exporters run whole layers on [batch · sequence, n]. The rule moves the Reshape node by node, until it meets the
- * Reshape back to three axes and both are removed.
+ * Some exporters run whole layers on [batch · sequence, n]. The rule moves the Reshape behind one node after the other.
+ * When it meets the Reshape back to three axes, the two cancel each other and are removed.
  */
 export const unflattenRowsRule: Rule = rule("unflatten rows", {
   roots: [...unary, ...binary, "MatMul"],

@@ -26,7 +26,8 @@ export function addedTokens(
 }
 
 /**
- * Whether Rust's tokenizers load these added tokens: after normalization, all must be different and none may be empty.
+ * Whether Hugging Face's Rust tokenizers load added tokens with these normalized texts: all texts must be different,
+ * and none may be empty.
  */
 export const areUsable = (normalized: readonly string[]): boolean =>
   !normalized.includes("") && new Set(normalized).size === normalized.length;

@@ -48,8 +48,8 @@ export function codePointSet(ranges: string): CodePointSet {
 }
 
 /**
- * Returns an array with one number from 0 to 255 for each code point: the number that is given with the ranges that
- * contain the code point, or 0.
+ * Returns an array with a number from 0 to 255 for each code point. `entries` gives the numbers of ranges of code
+ * points; all other code points have 0.
  */
 export function codePointNumbers(entries: Iterable<readonly [number: number, ranges: string]>): Uint8Array {
   const numbers = new Uint8Array(CODE_POINTS);
@@ -60,7 +60,7 @@ export function codePointNumbers(entries: Iterable<readonly [number: number, ran
 }
 
 /**
- * Returns the pages in which some range starts or ends, by their first code points. The code points of any other page are
+ * Returns the first code points of the pages in which a range starts or ends. In every other page, all code points are
  * in the same ranges.
  */
 export const pagesWithBorders = (lists: readonly string[]): ReadonlySet<number> =>

@@ -5,7 +5,7 @@ const PAGE = 1 << PAGE_BITS;
 /** Returns the first code point of the page that contains a code point. */
 export const pageStart = (point: number): number => point - (point % PAGE);
 
-/** Returns the characters of a page. */
+/** Returns the characters of the page that begins with the code point `first`. */
 export function pageText(first: number): string {
   const points: number[] = [];
   for (let i = 0; i < PAGE; i++) points.push(first + i);
@@ -15,8 +15,8 @@ export function pageText(first: number): string {
 /**
  * Builds the table of `runtime/tokenizer/packed/code-points.ts`. Equal pages are stored once.
  *
- * @param isUniform whether all code points of a page have the number of its first one, which is given. False if that is
- *   not known.
+ * @param isUniform takes the first code point of a page. True means that `numberOf` gives all code points of the page
+ *   the same number. False means that this is not known.
  */
 export function codePointPages(
   numberOf: (point: number) => number,
@@ -39,7 +39,7 @@ export function codePointPages(
   return { pageOf: Uint32Array.from(pageOf), pages: Uint32Array.from(pages) };
 }
 
-/** Returns the number of a key. Keys are numbered in the order of their first use; `onNew` is called for each new key. */
+/** Returns the number of a key. Keys are numbered in the order of their first use. Calls `onNew` for each new key. */
 export function numberOfKey(known: Map<string, number>, key: string, onNew: () => void): number {
   const number = known.get(key);
   if (number !== undefined) return number;

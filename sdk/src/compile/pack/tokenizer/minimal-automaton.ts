@@ -14,7 +14,7 @@ interface State {
 }
 
 /**
- * Builds the automaton of `runtime/tokenizer/packed/automaton.ts`. States that accept the same token endings are merged.
+ * Builds the automaton of `runtime/tokenizer/packed/automaton.ts`. Merges states that accept the same token endings.
  *
  * @param tokens tokens that are all different
  */
@@ -24,8 +24,8 @@ export function minimalAutomaton(tokens: readonly EncodedToken[]): AutomatonArra
   const known = new Map<string, number>();
 
   /**
-   * Returns a state for the sorted tokens from `low` up to, but not including, `high`. These tokens start with the same
-   * `depth` codes, and the state accepts the codes after them.
+   * Returns the state after the first `depth` codes of the sorted tokens from `low` to `high - 1`, which all begin with
+   * the same `depth` codes. The state accepts the remaining codes of each of these tokens.
    */
   function stateOf(low: number, high: number, depth: number): number {
     const code = (at: number) => (sorted[at] as EncodedToken).codes[depth];
@@ -47,7 +47,8 @@ export function minimalAutomaton(tokens: readonly EncodedToken[]): AutomatonArra
 
   const last = stateOf(0, sorted.length, 0);
   const arrays: AutomatonArrays = { edgeStart: [0], labels: [], targets: [], accepts: [], ids: [] };
-  // `states` has a state after the states that its edges lead to. In the reversed order, the state comes before them.
+  // In `states`, each state comes after the states that its edges lead to. The arrays have the reverse order, so that
+  // state 0 is the start.
   for (const { accepts, edges } of states.toReversed()) {
     for (const [label, target] of edges) {
       arrays.labels.push(label);

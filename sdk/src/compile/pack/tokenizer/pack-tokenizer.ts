@@ -3,9 +3,10 @@ import { packUnigram } from "./unigram/pack-unigram.ts";
 import { packWordPiece } from "./word-piece/pack-word-piece.ts";
 
 /**
- * Packs a tokenizer.json into the file that `createPackedTokenizer` reads. To add a kind of tokenizer, write a folder
- * here with the code that packs it and a folder in `runtime/tokenizer/packed/` with the code that reads the packed
- * file, and declare the kind's settings in `runtime/tokenizer/packed/packed-settings.ts`.
+ * Packs a tokenizer.json into the file that `createPackedTokenizer` reads. To add a kind of tokenizer:
+ * - write a folder here with the code that packs the tokenizer
+ * - write a folder in `runtime/tokenizer/packed/` with the code that reads the packed file
+ * - declare the kind's settings in `runtime/tokenizer/packed/packed-settings.ts`
  *
  * @returns undefined if tokenizer.json is not a `WordPieceJson`, `ByteLevelJson` or `UnigramJson`, or if its tokens
  *   cannot be packed

@@ -7,9 +7,9 @@ const mixedPages = pagesWithBorders([...Object.values(sets), ...Object.values(co
 const WHITE_SPACE = /\p{White_Space}/u;
 
 /**
- * Whether all characters of a page are in the same classes, are no white space, and stay the same in NFD and in lower
- * case. Most pages are plain: tables are built much faster if they are not computed character by character. The result
- * can be false for a page that is plain.
+ * Whether a page is plain: all characters are in the same classes, none is white space, and all stay the same in NFD
+ * and in lower case. Most pages are plain, and tables are built much faster if plain pages are not computed character
+ * by character. For some plain pages, the result is false.
  */
 export function isPlainPage(first: number): boolean {
   if (mixedPages.has(first)) return false;

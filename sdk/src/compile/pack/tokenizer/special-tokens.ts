@@ -1,8 +1,8 @@
 import type { CommonJson } from "./tokenizer-json.ts";
 
 /**
- * Returns the special token ids before and after every text; undefined if the template has no place for the text, or
- * has a special token without an id.
+ * Returns the ids of the special tokens that are added before and after each text. Returns undefined if the template
+ * has no place for the text, or has a special token without an id.
  */
 export function specialTokens({
   post_processor: processor,

@@ -12,7 +12,8 @@ import { type LinearLayer, linearLayersOf } from "../linear-layers.ts";
 import type { ActivationStatistics } from "./activation-statistics.ts";
 
 /**
- * Maximum bytes of Gram matrices that one pass collects: those of two layers of BERT-base, or of all layers of MiniLM.
+ * Maximum bytes of Gram matrices that one pass collects. This is enough for two layers of BERT-base, or for all
+ * layers of MiniLM.
  */
 const PASS_BYTES = 128 << 20;
 const ONE: Attribute = { kind: "tensor", value: tensor("float32", [1], Float32Array.of(1)) };
@@ -50,8 +51,8 @@ export async function observeStatistics(
 const widthOf = (x: Value): number => x.shape?.at(-1) as number;
 
 /**
- * Groups values so that the Gram matrices of each group have at most `passBytes` bytes, if the group has several
- * values.
+ * Groups values so that the Gram matrices of each group have at most `passBytes` bytes. A value whose matrix is larger
+ * gets a group of its own.
  */
 function passesOf(values: readonly Value[], passBytes: number): Value[][] {
   const passes: Value[][] = [];
@@ -154,6 +155,6 @@ function assertFinite({ sum, gram }: ActivationStatistics, [layer]: readonly Lin
   throw new BertEdgeError(
     "calibration_invalid",
     `Linear layer "${layer?.name}" reads NaN or infinite numbers on the calibration texts.`,
-    { hint: "Check the checkpoint for NaN, infinite and very large weights before this layer." },
+    { hint: "Check the weights before this layer for NaN, infinite and very large numbers." },
   );
 }

@@ -26,8 +26,9 @@ const light: HalfOperator = { heavy: false };
  * - operators whose results exceed float16's range or need more digits: Softmax, Exp, Log, Pow, Sqrt, Reciprocal,
  *   reductions, pooling, Sin and Cos of positions, and Min, Max and Clip with bounds outside the range.
  *
- * onnxruntime's own converter keeps fewer operators in float32. Of the operators in encoders, only Range, CumSum, Min
- * and Max: https://github.com/microsoft/onnxruntime/blob/main/onnxruntime/python/tools/transformers/float16.py
+ * onnxruntime's own converter keeps fewer operators in float32. Of the operators in encoders, it keeps only Range,
+ * CumSum, Min and Max:
+ * https://github.com/microsoft/onnxruntime/blob/main/onnxruntime/python/tools/transformers/float16.py
  *
  * The fused attention kernels add biases and compute the softmax in float32 (contrib_ops/cuda/bert/attention_softmax.cu).
  * The fused normalizations compute means and variances in float32 since onnxruntime 1.28

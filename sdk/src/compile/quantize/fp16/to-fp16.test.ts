@@ -41,7 +41,7 @@ describe("toFp16", () => {
     hiddenStates.forEach((state, i) => {
       expect(cosine(state, expected[i] as Float32Array)).toBeGreaterThan(MIN_COSINE);
     });
-    // A float32 model would differ less, so this proves that the graph runs in float16.
+    // The difference between two float32 graphs would be smaller, so this proves that the graph runs in float16.
     expect(largestDifference(hiddenStates, expected)).toBeGreaterThan(1e-4);
   });
 
@@ -114,7 +114,8 @@ describe("toFp16, for casts", () => {
       }
     });
     const { graph } = await halved(original, feeds);
-    // One cast of x, one of each MatMul's result for Exp, and one of each sum for the output.
+    // One cast converts x to float16. The others convert to float32: the results of both MatMuls for Exp, and both sums
+    // for the outputs.
     expect(floatCasts(graph)).toHaveLength(1 + 2 + 2);
     expect([...graph.constants()].map(({ dtype, shape }) => `${dtype}[${shape}]`).sort()).toEqual(
       ["float16[4,4]", "float16[4,4]", "float16[4]", "float32[4]"].sort(),

@@ -6,7 +6,7 @@ import { normalizeAxis } from "../../shapes/shape-rule.ts";
 export interface QuantizedTensor {
   /** int8 or uint8 */
   readonly data: Value;
-  /** float32: [] or [1]; [columns] for a weight. */
+  /** float32, with shape [] or [1]. A weight may have [columns] instead, one scale for each column. */
   readonly scale: Value;
   /** Zero point, with the data's type and the scale's shape; undefined for 0. */
   readonly zero: Value | undefined;

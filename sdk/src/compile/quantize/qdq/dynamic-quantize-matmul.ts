@@ -5,7 +5,7 @@ import { type Rule, rule } from "../../rewrite/rule.ts";
 //
 // https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md#com.microsoft.DynamicQuantizeMatMul
 
-/** Applies only if one MatMul reads the quantized tensor. If several do, quantizing the tensor once is faster. */
+/** Applies only if one MatMul reads the quantized tensor. If several read it, quantizing it once is faster. */
 export const dynamicQuantizeMatMul: Rule = rule("DynamicQuantizeMatMul", {
   roots: ["MatMulIntegerToFloat"],
   domain: MICROSOFT,

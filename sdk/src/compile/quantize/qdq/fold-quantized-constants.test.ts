@@ -15,7 +15,7 @@ it("quantizes a float32 weight at build time, and keeps the float32 weight for o
   const [weight] = [...graph.constants()].filter(
     ({ constant }) => constant?.dtype === "int8" && constant.shape.length === 2,
   );
-  // 0.125 / 0.01 is 12.5 in float32, which rounds to the even number.
+  // 0.125 / 0.01 is 12.5 in float32, which rounds to the even integer, 12.
   expect(numbersOf(weight?.constant as Tensor).slice(0, 7)).toEqual([-128, -50, 25, 50, 50, 75, 12]);
 });
 

@@ -4,9 +4,9 @@ import type { Node } from "../../graph/node.ts";
 import { inferShapes } from "../../shapes/infer-shapes.ts";
 
 /**
- * Computes constants once that the model would otherwise compute on every run: it quantizes float32 weights that a
- * QuantizeLinear reads (in models from quantization-aware training), and dequantizes biases that are stored as
- * integers. onnxruntime does the computation, so the results are the same as in the model.
+ * Computes two kinds of constants that the model would otherwise compute on every run. Float32 weights that a
+ * QuantizeLinear reads (in models from quantization-aware training) are quantized. Biases that are stored as integers
+ * are dequantized. onnxruntime does the computation, so the results are the same as in the model.
  */
 export async function foldQuantizedConstants(graph: Graph): Promise<void> {
   for (const node of graph.sorted()) {

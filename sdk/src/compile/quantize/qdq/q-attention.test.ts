@@ -14,7 +14,7 @@ interface Parts {
   readonly biased?: readonly [boolean, boolean, boolean];
   readonly x?: Grid;
   readonly mask?: (s: Sketch) => Value | undefined;
-  /** Adds inputs of MultiHeadAttention after the mask. */
+  /** Returns the inputs of MultiHeadAttention that follow the mask. */
   readonly more?: (s: Sketch) => readonly Value[];
   readonly settings?: Parameters<Sketch["op"]>[2];
   /** Adds more nodes that read the projections. */

@@ -25,7 +25,8 @@ export const qAttention: Rule = rule("QAttention", {
     }
     const [x, , scale, , zero] = first.inputs;
     if (x?.dtype !== "uint8" || x.shape?.length !== 3) return refuse("its input is not uint8 with three axes", root);
-    if (bias || others.some((input) => input)) return refuse("QAttention has no bias of scores and no past keys", root);
+    if (bias || others.some((input) => input))
+      return refuse("it has a bias input or past keys, which this rule does not support", root);
     if (mask && mask.shape?.length !== 2) return refuse("its mask is not [batch, keys]", root);
 
     const packed = (input: number, name: string) =>

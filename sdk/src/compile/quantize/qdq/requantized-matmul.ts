@@ -17,7 +17,7 @@ export const requantizedMatMul: Rule = rule("QLinearMatMul", {
     const [x, weight] = [activationOf(value("x")), weightOf(value("weight"))];
     const [, scale, zero] = root.inputs;
     if (!x || !weight || !scale || !hasOneElement(scale) || scale.dtype !== "float32") {
-      return refuse("its input or result has more than one scale, or is not 8-bit", root);
+      return refuse("its input, weight or result is not 8-bit, or has unsupported scales", root);
     }
     if (!isEightBit(root.output) || root.output.dtype !== x.data.dtype)
       return refuse("its input and result have different types", root);

@@ -20,10 +20,7 @@ export const staticMatMul: Rule = rule("MatMulIntegerToFloat", {
     const [x, weight] = [activationOf(value("x")), weightOf(value("weight"))];
     if (!x) return refuse("its input has more than one scale, or is not 8-bit", value("x").producer);
     if (!weight)
-      return refuse(
-        "the scales of its weight are not per output channel, or it is not 8-bit",
-        value("weight").producer,
-      );
+      return refuse("its weight is not 8-bit, or has scales that are not per output channel", value("weight").producer);
     if (x.data.dtype === "int8" && weight.data.dtype === "uint8")
       return refuse("there is no kernel for int8 activations and uint8 weights", root);
     const inputs = [x.data, weight.data, x.scale, weight.scale, x.zero, weight.zero];

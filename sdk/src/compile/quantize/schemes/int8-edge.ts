@@ -24,8 +24,8 @@ const INT4_BLOCK = 32;
 
 /**
  * Makes the scheme of the edge engine, which has integer kernels for every MatMul, including the two in attention.
- * Weights have a scale and a zero point for each output channel, and activations for each token. 8-bit tables have a
- * scale for each row, and 4-bit tables for each block of 32 numbers.
+ * Weights have a scale and a zero point for each output channel. Activations have a scale and a zero point for each
+ * token. 8-bit tables have a scale for each row. 4-bit tables have a scale for each block of 32 numbers.
  */
 export function int8Edge(
   quantizeWeight: WeightQuantizer,

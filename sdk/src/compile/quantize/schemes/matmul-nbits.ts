@@ -19,8 +19,8 @@ export interface BlockPrecision {
 
 /**
  * Makes the scheme of onnxruntime's MatMulNBits. Weights have 8 or 4 bits, with a scale and zero point per block of inputs.
- * Activations are int8 with a scale per block. This is more accurate than one scale per tensor, but slower, and WebAssembly
- * has no fast kernel for it.
+ * Activations are int8 with a scale per block. Scales per block are more accurate than one scale per tensor, but
+ * slower. WebAssembly has no fast kernel for this operator.
  */
 export function matMulNBits(quantizeWeight: WeightQuantizer, { bits, block }: BlockPrecision): QuantizationScheme {
   const precision = { min: 0, max: 2 ** bits - 1, symmetric: false, block };

@@ -32,7 +32,10 @@ export const blockLookup =
 /** Block sizes to try, by bits. onnxruntime supports powers of two from 16. Larger blocks save bytes but cost accuracy. */
 const blockSizes = { 8: [128, 64, 32, 16], 4: [32, 16] } as const;
 
-/** Returns a function that chooses the largest block size that divides the table's width; undefined if none does. */
+/**
+ * Makes a `precisionOf` for `blockLookup`. It chooses the largest block size that divides the table's width, and
+ * returns undefined if no block size divides it.
+ */
 export const ortTable =
   (bits: 8 | 4) =>
   (width: number): TablePrecision | undefined => {

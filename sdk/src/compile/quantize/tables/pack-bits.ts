@@ -1,4 +1,4 @@
-/** Packs unsigned integers of 8 or 4 bits into bytes. A byte of two integers holds the first one in its lower bits. */
+/** Packs unsigned integers of 8 or 4 bits into bytes. The first of two 4-bit integers is the lower half of a byte. */
 export function packBits(count: number, bits: 8 | 4, valueAt: (index: number) => number): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array(Math.ceil((count * bits) / 8));
   for (let i = 0; i < count; i++) {

@@ -75,8 +75,8 @@ describe("quantizeTable", () => {
   });
 
   it("clips an outlier in 4 bits if all other numbers become exact", () => {
-    // Scale 1 covers the outlier 8, but rounds the other numbers, ±2.5. With scale 5/6, the other numbers are exactly
-    // ±3 · 5/6.
+    // With scale 1, the outlier 8 is exact, but the other numbers, ±2.5, are rounded. With scale 5/6, the outlier is
+    // clipped, but the other numbers are exact: ±3 · 5/6.
     const source = Float32Array.from({ length: 32 }, (_, i) => (i === 0 ? 8 : 2.5 * (-1) ** i));
     const unclipped = Array.from(source, (value) => [Math.round(-value), -1] as const);
     const found = dequantized(source, { bits: 4, block: 32 });

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 
-/** Every number of rows and columns is a multiple of this. */
+/** `addProduct` needs numbers of rows and columns that are multiples of this. */
 const LANES = 8;
 
 type Matrix = Float64Array<ArrayBuffer>;
@@ -14,12 +14,12 @@ const bytes = readFileSync(new URL("../../../../dist/kernels/add-product.wasm", 
 const kernels = new WebAssembly.Instance(new WebAssembly.Module(bytes), { env: { memory } })
   .exports as unknown as Kernels;
 
-/** Rounds a number of rows or columns up to one that `addProduct` takes. */
+/** Rounds a number of rows or columns up to the next multiple of `LANES`, for `addProduct`. */
 export const padded = (count: number): number => Math.ceil(count / LANES) * LANES;
 
 /**
- * Returns float64 arrays of zeros that `addProduct` can use. The arrays of the previous call become invalid: there is one
- * memory, which only grows.
+ * Returns float64 arrays of zeros that `addProduct` can use. All calls share one WebAssembly memory, so each call makes
+ * the arrays of the previous call invalid.
  */
 export function float64Arrays<const Lengths extends readonly number[]>(
   ...lengths: Lengths
@@ -37,8 +37,8 @@ export function float64Arrays<const Lengths extends readonly number[]>(
 const PAGE_BYTES = 1 << 16;
 
 /**
- * Adds a · b to `sums`. Each sum adds its products in the order of the inner dimension, so results have the same bits on
- * every machine. All arrays come from one call of `float64Arrays`.
+ * Adds a · b to `sums`. Each sum adds its products in the order of the inner dimension, so results have the same bits
+ * on every machine. All arrays must come from the same call of `float64Arrays`.
  *
  * @param sums [rows, columns], a part of a matrix with `stride` columns
  * @param a [rows, DEPTH]

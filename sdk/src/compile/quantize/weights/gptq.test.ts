@@ -3,7 +3,7 @@ import { correlatedTokens, factorization, statisticsOf } from "#test/fixtures/ac
 import { gptqFactors } from "./gptq.ts";
 
 /**
- * Maximum error, relative to the Gram matrix, that storing the factors in float32 causes. Measured: 5.0 · 10⁻⁸ at
+ * Maximum error that storing the factors in float32 causes, relative to the Gram matrix. Measured: 5.0 · 10⁻⁸ at
  * worst.
  */
 const FLOAT32_ROUNDING = 2e-7;

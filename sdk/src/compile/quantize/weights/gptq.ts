@@ -7,20 +7,25 @@ import { DEPTH } from "./product-depth.ts";
  * (https://arxiv.org/abs/2507.18553). GPTQ rounds the weights of an output one after the other. Before it rounds a
  * weight, it adds a correction for the rounding errors of the previous weights.
  *
- * The Gram matrix is H = Σ x xᵀ = LᵀL with L lower triangular. The squared error of a linear layer is
- * |L(w − q)|² = Σₖ (Lₖₖ(wₖ − qₖ) + Σⱼ₍ⱼ﹤ₖ₎ Lₖⱼ(wⱼ − qⱼ))². Rounding wₖ plus its correction minimizes the k-th term.
+ * The Gram matrix is H = Σ x xᵀ = LᵀL, where L is lower triangular. Let w be the weights of an output, and q the
+ * rounded weights. The squared error of the output is
+ * |L(w − q)|² = Σₖ (Lₖₖ(wₖ − qₖ) + Σⱼ₍ⱼ﹤ₖ₎ Lₖⱼ(wⱼ − qⱼ))².
+ * The correction of wₖ is Σⱼ₍ⱼ﹤ₖ₎ (Lₖⱼ / Lₖₖ)(wⱼ − qⱼ). Rounding wₖ plus this correction minimizes the k-th term.
  */
 export interface GptqFactors {
   /** Order in which the weights of the inputs are rounded: inputs with the largest mean square first. */
   readonly order: Uint32Array;
-  /** [in, in]. Row k holds Lₖⱼ / Lₖₖ for j < k; rows and columns are in `order`. */
+  /** [in, in], with rows and columns sorted as in `order`. Row k holds Lₖⱼ / Lₖₖ for j < k. */
   readonly factors: Float32Array<ArrayBuffer>;
 }
 
-/** Minimum pivot relative to the damping. Rounding errors could make a pivot zero or negative. */
+/** Minimum pivot, as a share of the damping. Without a minimum, rounding errors could make a pivot zero or negative. */
 const MIN_PIVOT = 1e-6;
 
-/** Damping relative to the mean of the diagonal. It keeps inputs near zero from compensating the errors of all others. */
+/**
+ * Damping, as a share of the mean of the diagonal. Without damping, GPTQ would greatly change the weights of inputs
+ * near zero to compensate the errors of all other inputs.
+ */
 const DAMPING = 0.01;
 
 /** Rows of a matrix that are copied or multiplied together, so that they stay in the cache. */
@@ -46,10 +51,10 @@ export function gptqFactors({ width: size, gram }: ActivationStatistics): GptqFa
 }
 
 /**
- * Computes C with C Cᵀ = H + damping · I, with rows and columns of H in the given order. L has the reverse order:
- * Lₖⱼ = C[n−1−j, n−1−k].
+ * Computes the lower triangular C with C Cᵀ = H + damping · I, where the rows and columns of H are sorted as in
+ * `order`. L has the reverse order: Lₖⱼ = C[n−1−j, n−1−k].
  *
- * @returns `c`: the lower triangle holds C, with `stride` columns. The next call of `float64Arrays` makes it invalid.
+ * @returns `c` with `stride` columns. Its lower triangle holds C. The next call of `float64Arrays` makes `c` invalid.
  */
 function cholesky(
   gram: Float32Array,
@@ -58,7 +63,8 @@ function cholesky(
 ): { readonly c: Float64Array; readonly stride: number } {
   const size = order.length;
   const stride = padded(size);
-  // Columns that are not computed yet hold C Cᵀ − H − damping · I of the columns before them.
+  // A panel is DEPTH columns. Until a column is computed, it holds C Cᵀ − H − damping · I, where C Cᵀ includes only the
+  // columns of the previous panels.
   const [c, rowsOfPanel, panel] = float64Arrays(stride * stride, stride * DEPTH, DEPTH * stride);
   for (let row = 0; row < size; row++) {
     const from = (order[row] as number) * size;
@@ -94,8 +100,8 @@ function cholesky(
 }
 
 /**
- * Rounds the weight of an input and an output, after it adds the correction. Returns the weight's rounding error,
- * without the correction.
+ * Adds the correction to the weight of an input and an output, and rounds the sum. Returns the original weight minus
+ * the rounded weight.
  */
 export type Round = (input: number, output: number, correction: number) => number;
 

@@ -9,7 +9,10 @@ import {
   quantizeNumber,
 } from "./quantization-parameters.ts";
 
-/** Maximum rounding error, in units of the scale: a half, plus the float32 rounding of the scale, times up to 255. */
+/**
+ * Maximum rounding error, in units of the scale: a half, plus the error of an integer up to 255 times a scale that is
+ * rounded to float32.
+ */
 const HALF_A_SCALE = 0.5 + 255 * 2 ** -23;
 
 const channel = fc

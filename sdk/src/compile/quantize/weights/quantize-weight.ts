@@ -21,7 +21,8 @@ export interface QuantizedWeight {
   /** [out, blocks] */
   readonly zeroPoints: Int32Array;
   /**
-   * [out]: how much rounding lowers the mean of each output. Add this to the bias. Undefined if it was not requested.
+   * [out]. Rounding the weights lowers the mean of each output by this number, so add it to the bias. Undefined without
+   * statistics, or if the rounding options do not request it.
    */
   readonly biasCorrection: Float32Array | undefined;
 }

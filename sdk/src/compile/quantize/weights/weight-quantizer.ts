@@ -8,7 +8,7 @@ import { type QuantizedWeight, quantizeWeight, type RoundingOptions, type Weight
 /** Quantizes the weight matrix of a linear layer. */
 export type WeightQuantizer = (layer: LinearLayer, precision: WeightPrecision) => QuantizedWeight;
 
-/** Makes a quantizer for the weights of one graph. It caches results that use statistics, because GPTQ is slow. */
+/** Makes a quantizer for the weights of one graph. The quantizer caches results that use statistics: GPTQ is slow. */
 export function weightQuantizer(rounding: RoundingOptions, byWeight?: CalibrationStatistics): WeightQuantizer {
   const known = new Map<string, QuantizedWeight>();
   return ({ weight }, precision) => {
@@ -32,7 +32,10 @@ export function oncePerWeight<T>(make: (graph: Graph, layer: LinearLayer) => T):
   };
 }
 
-/** Returns the layer's bias plus the bias correction of its quantized weight; undefined if there is neither. */
+/**
+ * Returns the layer's bias plus the bias correction of its quantized weight; undefined if there is neither. A bias that
+ * is not constant is returned without the correction.
+ */
 export function correctedBias(
   graph: Graph,
   { name, bias }: LinearLayer,

@@ -14,7 +14,7 @@ const unary =
   (opType: string): Draw =>
   (s) =>
     s.op(opType, [s.input("x", ["b", 3, "s"])]);
-/** Draws an operator on two inputs, each of which is broadcast to the sizes of the other. */
+/** Draws an operator on two inputs. Each input is broadcast along an axis of the other input. */
 const broadcasting =
   (opType: string, dtype: "float32" | "bool" | "int64" = "float32"): Draw =>
   (s) =>
@@ -59,7 +59,7 @@ interface Operand {
   readonly length: number | undefined;
 }
 
-/** One operation on sizes: the indices of an operator and of its two operands, and a constant. */
+/** One operation on sizes: the index of an operator, the indices of its two operands, and a constant. */
 const step = fc.tuple(fc.nat(99), fc.nat(99), fc.nat(99), fc.integer({ min: -9, max: 9 }));
 const steps = fc.array(step, { minLength: 4, maxLength: 14 });
 

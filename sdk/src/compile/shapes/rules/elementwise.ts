@@ -51,7 +51,13 @@ const elementwise = (scalar?: Scalar, dtype?: DataType): ShapeRule =>
 
 const truth = (value: boolean): number => (value ? 1 : 0);
 
-/** Compares two sizes. Returns undefined if the result depends on the values of their symbols. */
+/**
+ * Makes a function that compares two sizes. The function returns undefined if the result depends on the values of
+ * symbols.
+ *
+ * @param numeric compares two numbers
+ * @param decided compares two formulas by their difference; undefined if the result is not the same for all sizes
+ */
 const compare =
   (numeric: (a: number, b: number) => boolean, decided: (difference: Dim) => boolean | undefined): Scalar =>
   (a = 0, b = 0) => {

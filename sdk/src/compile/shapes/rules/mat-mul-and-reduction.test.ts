@@ -26,7 +26,7 @@ const oneHot = (s: Sketch, settings?: Record<string, SketchAttribute>) =>
   s.op("OneHot", [s.input("ids", ["b", "s"], "int64"), s.index(7), s.floats([2], [0, 1])], settings);
 
 const reductions = Object.keys(computeRules).filter((opType) => opType.startsWith("Reduce"));
-/** An opset in which the axes of these operators are attributes. */
+/** An opset in which the axes of reductions are attributes. */
 const AXES_ATTRIBUTE: OracleOptions = { opset: 11 };
 const AXES_INPUT: OracleOptions = { opset: 18 };
 

@@ -54,8 +54,8 @@ export const matMul = (dtype?: KnownValue["dtype"]): ShapeRule =>
   }));
 
 /**
- * Infers the output of Einsum: each letter of the equation stands for a size, and the letters on the right are the
- * output's shape.
+ * Infers the output of Einsum. Each letter of the equation stands for a size. The letters on the right are the output's
+ * shape.
  */
 function einsum(node: Node): KnownValue {
   const [left = "", right] = (node.string("equation") ?? "").replace(/\s/g, "").split("->");

@@ -183,7 +183,10 @@ function reshaped(from: Shape | undefined, target: readonly Dim[] | undefined, a
   return size === undefined ? undefined : (dims as Shape).map((dim, i) => (i === open ? size : dim));
 }
 
-/** Returns a shape of unknown sizes. It has as many axes as the second input, the target shape, has elements. */
+/**
+ * Returns a shape of unknown sizes. The number of its axes is the number of elements of the second input, the target
+ * shape.
+ */
 function unknownOfRank({ inputs }: Node, unknown: () => Dim): Shape | undefined {
   const rank = inputs[1]?.shape?.[0];
   return typeof rank === "number" && rank <= MAX_CONTENT && inputs[1]?.shape?.length === 1

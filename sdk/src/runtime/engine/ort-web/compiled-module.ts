@@ -1,15 +1,15 @@
 /**
- * Passed to onnxruntime-web instead of the bytes of its WebAssembly file, because Workers refuse to instantiate bytes
- * ("Wasm code generation disallowed by embedder"). While onnxruntime-web starts, `WebAssembly.instantiate` recognizes this
- * placeholder and instantiates the module that the platform has compiled.
+ * Stands for the bytes of onnxruntime-web's WebAssembly file. Workers refuse to compile such bytes ("Wasm code
+ * generation disallowed by embedder"), but can import the file as a compiled module. While onnxruntime-web starts, a
+ * replacement of `WebAssembly.instantiate` recognizes this placeholder and instantiates the compiled module.
  */
 export const placeholder = new ArrayBuffer(8);
 
 let memory: WebAssembly.Memory | undefined;
 
 /**
- * Returns the WebAssembly memory of onnxruntime-web; undefined before onnxruntime-web has started. It starts once per
- * process, so all models share this memory.
+ * Returns the WebAssembly memory of onnxruntime-web; undefined before onnxruntime-web has started. onnxruntime-web
+ * starts once per process, so all models share this memory.
  */
 export const ortMemory = (): WebAssembly.Memory | undefined => memory;
 
@@ -17,8 +17,9 @@ let original = WebAssembly.instantiate;
 let starting = 0;
 
 /**
- * Runs `start`. Meanwhile, a replacement of `WebAssembly.instantiate` accepts the placeholder. When several starts overlap,
- * the last one that ends restores the original function.
+ * Runs `start`, which starts onnxruntime-web. Until `start` ends, `WebAssembly.instantiate` is replaced by a function
+ * that instantiates `module` for the placeholder. If several starts overlap, the one that ends last restores the
+ * original function.
  */
 export async function withCompiledModule<T>(module: WebAssembly.Module, start: () => Promise<T>): Promise<T> {
   if (starting === 0) original = WebAssembly.instantiate;

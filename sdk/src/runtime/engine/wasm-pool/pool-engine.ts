@@ -12,9 +12,9 @@ export interface PoolEngineOptions extends KernelModules {
 }
 
 /**
- * Creates the WebAssembly engine with several threads. The engine reads the model file once. Every thread copies the file,
- * and so does a thread that later replaces another one. In browsers without shared memory, the engine sends every thread a
- * copy.
+ * Creates the WebAssembly engine with several threads. The engine reads the model file once and keeps it in shared
+ * memory. Every thread copies the file from there, including threads that later replace an ended thread. In browsers
+ * without shared memory, the engine sends a copy to every thread.
  */
 export function poolEngine(
   { threads = navigator.hardwareConcurrency, ...kernels }: PoolEngineOptions,

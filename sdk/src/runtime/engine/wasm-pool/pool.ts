@@ -5,7 +5,7 @@ import type { Program } from "../wasm/run/program.ts";
 import { BATCH_TOKENS } from "../wasm/run/session.ts";
 import type { ThreadSession } from "./thread-session.ts";
 
-/** Minimum tokens per batch. Smaller batches are not worth another thread. */
+/** Minimum tokens per batch. Sending smaller batches to another thread is not worth the overhead. */
 const MIN_TOKENS = 32;
 
 export interface PoolOptions {

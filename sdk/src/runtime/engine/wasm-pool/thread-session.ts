@@ -67,6 +67,6 @@ export async function threadSession(spawn: Spawn, load: ThreadTask): Promise<Thr
 
 const workerFailed = (cause: unknown): BertEdgeError =>
   new BertEdgeError("worker_failed", `A worker thread of the engine ended unexpectedly: ${cause}.`, {
-    hint: "The engine replaces the thread. Send the request again. If it fails again, report the problem with the request's texts.",
+    hint: "The engine replaces the thread. Send the request again. If it fails again, report a bug and include the request's texts.",
     cause,
   });

@@ -15,7 +15,7 @@ export type ThreadAnswer =
   | { readonly results: readonly Float32Array<ArrayBuffer>[]; readonly memoryBytes: number | undefined }
   | { readonly error: ErrorParts };
 
-/** The fields of a BertEdgeError. An object that is sent to another thread loses its class. */
+/** The fields of a BertEdgeError. A thread sends only the fields, because a sent object loses its class. */
 export interface ErrorParts {
   readonly code: ErrorCode;
   readonly message: string;

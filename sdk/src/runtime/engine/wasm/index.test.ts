@@ -55,7 +55,7 @@ describe("wasmEngine", () => {
   });
 });
 
-/** Returns the file with `text` in its header replaced by `by`, which has the same length. */
+/** Returns a copy of the file in which `by` replaces `text` in the header. Both texts have the same length. */
 function replaced(name: TinyEncoder, text: string, by: string): Uint8Array<ArrayBuffer> {
   const file = Buffer.from(fileOf(name));
   const at = file.indexOf(text);

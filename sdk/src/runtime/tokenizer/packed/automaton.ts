@@ -2,24 +2,25 @@ import type { IntegerArray } from "./packed-arrays.ts";
 import { checkIds, invalid } from "./packed-file.ts";
 
 /**
- * The vocabulary as a minimal acyclic automaton over character codes. Each edge has the code of one character. A path that
- * begins in state 0 and ends in an accepting state is a token. The automaton has exactly the vocabulary's tokens. A token's
- * rank is its position among all tokens, sorted by codes. The rank equals the sum of `skips` along the token's path.
+ * The vocabulary as a minimal acyclic automaton over character codes. Each edge has the code of one character. A path
+ * that begins in state 0 and ends in an accepting state is a token. The automaton has exactly the vocabulary's tokens.
+ * A token's rank is its position in the list of all tokens, sorted by codes. The rank equals the sum of `skips` along
+ * the token's path.
  */
 export interface Automaton {
   /** [states + 1]: index of the first edge of each state. */
   readonly edgeStart: IntegerArray;
   /** [edges]: code of each edge; ascending within a state. */
   readonly labels: IntegerArray;
-  /** [edges]: state that the edge leads to; this state has a larger number than the state where the edge starts. */
+  /** [edges]: state that the edge leads to. Its number is larger than the number of the state where the edge starts. */
   readonly targets: IntegerArray;
   /** [states]: 1 if a token ends here, else 0. */
   readonly accepts: IntegerArray;
   /** [tokens]: token ids by rank. */
   readonly ids: IntegerArray;
   /**
-   * [edges]: of all tokens whose paths go through the state where the edge starts, the number of those that sort before the
-   * tokens through the edge. The file does not have this array: openAutomaton computes it.
+   * [edges]: number of tokens that share the path up to the edge, and sort before all tokens that continue with the
+   * edge. The file does not have this array: openAutomaton computes it.
    */
   readonly skips: IntegerArray;
 }
@@ -83,7 +84,10 @@ export function follow(
   return edge < 0 ? undefined : { state: targets[edge] as number, skipped: skipped + (skips[edge] as number) };
 }
 
-/** Finds the longest token among the symbols from `at` to `end` (exclusive), starting at a position of the automaton. */
+/**
+ * Finds the longest token that starts with the symbol at `at` and ends at or before `end` (exclusive). The search
+ * starts at `position` in the automaton. Returns undefined if no token matches.
+ */
 export function longestToken(
   { edgeStart, labels, targets, skips, accepts, ids }: Automaton,
   position: AutomatonPosition,
@@ -108,15 +112,17 @@ export function edgeOf(edgeStart: IntegerArray, labels: IntegerArray, state: num
   const first = edgeStart[state] as number;
   const last = (edgeStart[state + 1] as number) - 1;
   if (first > last) return -1;
-  // Labels ascend by at least 1, so the differences of `code` to the first and the last label limit the index of the edge.
-  // In many states, labels have few gaps, so few edges are left to search.
+  // Each label is larger than the label before it by at least 1. So an edge with `code` lies at most `code - first
+  // label` edges after the first edge, and at most `last label - code` edges before the last. This leaves few edges to
+  // search in most states.
   const low = Math.max(first, last - ((labels[last] as number) - code));
   const high = Math.min(last, first + code - (labels[first] as number));
   return indexOfSorted(labels, code, low, high);
 }
 
 /**
- * Returns the index of a value in ascending numbers between the indexes `low` and `high` (inclusive); -1 if it is missing.
+ * Searches `numbers`, which ascend, from the index `low` to the index `high` (inclusive). Returns the index of `value`;
+ * -1 if none of these numbers equals it.
  */
 export function indexOfSorted(numbers: IntegerArray, value: number, low: number, high: number): number {
   let [first, last] = [low, high];

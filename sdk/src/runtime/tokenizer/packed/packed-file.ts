@@ -4,8 +4,8 @@ import { dtypeBytes, readSafetensors, type StoredTensor } from "../../../artifac
 import { floatArrays, type IntegerArray, integerArrays, integerTypes, type TokenizerArrays } from "./packed-arrays.ts";
 import { TokenizerSettings } from "./packed-settings.ts";
 
-// A packed tokenizer is a safetensors file. Its metadata has two entries: `format`, which is FORMAT, and `settings`, which
-// is JSON. Its tensors are arrays of numbers, which are used without a copy.
+// A packed tokenizer is a safetensors file. Its metadata has two entries: `format` is FORMAT, and `settings` is JSON.
+// Its tensors are arrays of numbers, which are used without a copy.
 
 /** Version of the file format. Raise it when older readers could misread newer files. */
 export const FORMAT = "bert-edge-tokenizer/3";
@@ -19,7 +19,7 @@ export type PackedFile<S extends TokenizerSettings = TokenizerSettings> = S exte
 
 const hint = "Run `bert-edge prepare` and `bert-edge publish` again with this version of bert-edge.";
 
-/** Creates the error for a packed tokenizer that cannot be read: "The packed tokenizer <fault>." */
+/** Creates the error for a packed tokenizer that cannot be read. The message is "The packed tokenizer <fault>." */
 export const invalid = (fault: string, cause?: unknown): BertEdgeError =>
   new BertEdgeError("tokenizer_invalid", `The packed tokenizer ${fault}.`, { hint, cause });
 
@@ -39,7 +39,8 @@ export function checkIds(ids: ArrayLike<number>, vocabularySize: number): void {
 /**
  * Reads a packed tokenizer.
  *
- * @returns settings, and arrays as views of `bytes`; views of a copy if `bytes` are not aligned for float64
+ * @returns the settings and the arrays. The arrays are views of `bytes`. If `bytes` is not aligned for float64 in its
+ *   buffer, the arrays are views of a copy.
  * @throws BertEdgeError `tokenizer_invalid`
  */
 export function readPackedFile(bytes: Uint8Array<ArrayBuffer>): PackedFile {
@@ -73,12 +74,13 @@ const lengthOf = ({ dtype, begin, end }: StoredTensor): number => (end - begin) 
 
 function integersOf({ buffer, byteOffset }: Bytes, name: string, tensor: StoredTensor): IntegerArray {
   const { dtype, begin } = tensor;
-  if (dtype !== "U8" && dtype !== "U16" && dtype !== "U32") throw invalid(`has no integers in the tensor ${name}`);
+  if (dtype !== "U8" && dtype !== "U16" && dtype !== "U32")
+    throw invalid(`has the tensor ${name} with the type ${dtype} instead of U8, U16 or U32`);
   return new integerTypes[dtype](buffer, byteOffset + begin, lengthOf(tensor));
 }
 
 function floatsOf({ buffer, byteOffset }: Bytes, name: string, tensor: StoredTensor): Float64Array {
   const { dtype, begin } = tensor;
-  if (dtype !== "F64") throw invalid(`has no float64 numbers in the tensor ${name}`);
+  if (dtype !== "F64") throw invalid(`has the tensor ${name} with the type ${dtype} instead of F64`);
   return new Float64Array(buffer, byteOffset + begin, lengthOf(tensor));
 }

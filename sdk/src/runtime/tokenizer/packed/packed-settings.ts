@@ -2,15 +2,16 @@ import * as v from "valibot";
 
 const Whole = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
 
-/** Schema of an added token, which is found before the text is split into words. */
+/** Schema of an added token, for example [MASK]. Texts are split at added tokens before they are split into words. */
 const AddedToken = v.object({
   id: Whole,
-  /** Text of the token; its normalized form if `normalized` is set. */
+  /** Text of the token. If `normalized` is set, this is the normalized text. */
   content: v.pipe(v.string(), v.minLength(1)),
-  /** Whether to search the normalized text instead of the original text. */
+  /** Whether to search for the token in the normalized text instead of the original text. */
   normalized: v.boolean(),
   /**
-   * Whether the token is treated as ordinary text where it is next to a word character (letter, mark, digit or connector).
+   * Whether the token is treated as ordinary text where it is next to a word character (letter, mark, digit or
+   * connector).
    */
   singleWord: v.boolean(),
   /** Whether the token includes white space on its left (`lstrip`) and right (`rstrip`). */
@@ -30,11 +31,14 @@ const WordPieceSettings = v.object({
   kind: v.literal("wordpiece"),
   /** Token id for words that cannot be split into tokens. */
   unknown: Whole,
-  /** Maximum characters of a word that is split into tokens, counted after normalization. */
+  /** Words with more characters than this, counted after normalization, become one unknown token. */
   longestWord: Whole,
-  /** Character codes of the prefix, usually "##", of tokens that continue a word. */
+  /** Codes of the characters of a prefix, usually "##". Tokens that continue a word begin with this prefix. */
   continuation: v.array(Whole),
-  /** In the automaton, this code precedes the codes of each added token with `normalized`. No character has this code. */
+  /**
+   * The automaton also contains the added tokens with `normalized`. Their paths begin with this code, which no
+   * character has.
+   */
   addedCode: Whole,
 });
 
@@ -43,12 +47,12 @@ const ByteLevelSettings = v.object({
   kind: v.literal("byte-level"),
   /** Whether texts are converted to NFC. */
   composes: v.boolean(),
-  /** Whether texts that do not start with a space get one at their start. */
+  /** Whether to put a space before texts that do not start with a space. */
   prefixSpace: v.boolean(),
 });
 
 const UnigramNormalizer = v.variant("type", [
-  /** Replaces graphemes and characters, as the charsmap says. */
+  /** Replaces graphemes and code points: see `Charsmap`. */
   v.object({ type: v.literal("map") }),
   /** Removes white space at the start (`left`) and end (`right`) of the text. */
   v.object({ type: v.literal("strip"), left: v.boolean(), right: v.boolean() }),
@@ -68,7 +72,8 @@ const UnigramSettings = v.object({
   /** Whether texts are split at white space, which is then dropped. */
   separates: v.boolean(),
   /**
-   * Whether each text that does not start with ▁ gets one at its start. If `separates` is set, this applies to each word.
+   * Whether to put ▁ before each text that starts with neither ▁ nor a blank. If `separates` is set, this applies to
+   * each word.
    */
   prefixSpace: v.boolean(),
   /** Whether each ▁ begins a new word. */

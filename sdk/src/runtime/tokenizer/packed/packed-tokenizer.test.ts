@@ -85,7 +85,7 @@ describe("a packed tokenizer refuses", () => {
     [
       "numbers of another type",
       () => [["pageOf", float32Tensor([0], [])] as const],
-      "has no integers in the tensor pageOf",
+      "has the tensor pageOf with the type F32 instead of U8, U16 or U32",
     ],
     [
       "integers that are not aligned",

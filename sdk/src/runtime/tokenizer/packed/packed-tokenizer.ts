@@ -8,7 +8,8 @@ import { createUnigram } from "./unigram/unigram.ts";
 import { createWordPiece } from "./word-piece/word-piece.ts";
 
 /**
- * Creates a tokenizer that uses its file without a copy. It gives the same ids as Hugging Face's Rust tokenizers.
+ * Creates a tokenizer that uses its file without a copy. The tokenizer gives the same ids as Hugging Face's Rust
+ * tokenizers.
  *
  * @param bytes file written by `packTokenizer`; must not change afterwards
  * @param vocabularySize vocabulary size of the model; every token id must be smaller
@@ -35,8 +36,8 @@ function tokenizerFor<T>(
   const findRaw = contentFinder(added.filter(({ normalized }) => !normalized));
 
   /**
-   * Appends the token ids of a part of the text, which was split at the added tokens without `normalized`. Added tokens
-   * with `normalized` are found here, in the normalized part.
+   * Appends the token ids of a part of the text: the part between two added tokens that were found in the original
+   * text. Added tokens with `normalized` are found here, in the normalized part.
    */
   function addContent(text: string, ids: number[]): void {
     const normalized = normalize(text);

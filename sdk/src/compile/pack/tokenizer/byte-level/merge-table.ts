@@ -4,8 +4,8 @@ import { type Merges, UNMERGED } from "../../../../runtime/tokenizer/packed/byte
 const MAX_ID = 2 ** 22;
 
 /**
- * Ranges of bytes that are written in tokens as the character with the same number. All other bytes are written as
- * characters from U+0100 on, as in GPT-2.
+ * Ranges of bytes that stand in tokens as the character with the same number: the byte 0x21 as "!" (U+0021). All other
+ * bytes stand as the characters from U+0100 on, as in GPT-2.
  */
 const PRINTED = [
   [0x21, 0x7e],
@@ -33,10 +33,13 @@ interface Pair {
 /**
  * Builds the arrays of `runtime/tokenizer/packed/byte-level/merges.ts`. If a pair occurs twice, the last one counts.
  *
+ * Returns undefined in three cases:
+ * - The vocabulary lacks the token of a byte, or a token that a merge reads or produces. Rust's tokenizers refuse such
+ *   files too.
+ * - Two tokens have the same id.
+ * - An id or the number of merges is too large for the table.
+ *
  * @param merges pairs of tokens in the order of their ranks
- * @returns undefined if the vocabulary lacks the token of a byte, or a token that a merge reads or produces (Rust's
- *   tokenizers refuse such files too); if two tokens have the same id; or if an id or the number of merges is too large
- *   for the table
  */
 export function mergeTable(
   vocabulary: ReadonlyMap<string, number>,

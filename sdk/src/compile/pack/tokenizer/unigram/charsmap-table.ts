@@ -10,7 +10,7 @@ const classOf = codePointNumbers(
   Object.entries(graphemes).map(([name, ranges]) => [graphemeClasses[name as keyof typeof graphemes], ranges]),
 );
 
-/** Pages whose characters have several grapheme classes. */
+/** First code points of the pages whose characters have several grapheme classes. */
 const mixedPages = pagesWithBorders(Object.values(graphemes));
 
 /** Builds the arrays of `runtime/tokenizer/packed/unigram/charsmap.ts`. */

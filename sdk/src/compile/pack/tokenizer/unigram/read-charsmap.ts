@@ -1,25 +1,24 @@
 /**
- * A charsmap: the replacements that SentencePiece makes when it normalizes a text, by the text that is replaced (the
- * key). A key has one or two characters.
+ * A charsmap: the replacements that SentencePiece makes when it normalizes a text. The key is the replaced text, one or
+ * two characters.
  */
 export type CharsmapEntries = ReadonlyMap<string, string>;
 
-/** Maximum UTF-8 bytes of a grapheme that is looked up as a whole. */
+/** Maximum UTF-8 bytes of a grapheme that is looked up as a whole. Longer graphemes are looked up by character. */
 const MAX_KEY_BYTES = 5;
 
 /**
  * Reads a charsmap, without the keys that Hugging Face's tokenizers never use. The tokenizers look up a grapheme of at
- * most five bytes, or a single character, and take the shortest key that this text begins with.
+ * most five bytes, or a single character. They take the shortest key that the looked-up text begins with.
  *
- *     bytes of units     u32, little-endian
- *     units              u32 each: a double array of the keys' bytes
+ *     size of units      u32, little-endian, in bytes
+ *     units              u32 each: a double-array trie of the keys' bytes
  *     results            UTF-8, each ended by a zero byte
  *
  * https://github.com/huggingface/spm_precompiled/blob/main/src/lib.rs,
  * https://github.com/s-yata/darts-clone/blob/master/include/darts.h
  *
- * @returns undefined if the charsmap is damaged, or if it has other keys than one character or two characters up to
- *   U+FFFF
+ * @returns undefined if the charsmap is damaged, or if a key is neither one character nor two characters up to U+FFFF
  */
 export function readCharsmap(bytes: Uint8Array<ArrayBuffer>): CharsmapEntries | undefined {
   if (bytes.length < 4) return undefined;
@@ -34,7 +33,9 @@ export function readCharsmap(bytes: Uint8Array<ArrayBuffer>): CharsmapEntries | 
   const results = new Map<string, string>();
   const key: number[] = [];
   let nodes = 0;
-  /** Adds the keys below a node. Returns false for a damaged trie, which has more nodes than units. */
+  /**
+   * Adds the keys below a node. Returns false if more nodes than units were visited, because the trie is damaged then.
+   */
   const collect = (node: number): boolean => {
     const unit = units[node] as number;
     const children = node ^ ((unit >>> 10) << ((unit & 0x200) >> 6));

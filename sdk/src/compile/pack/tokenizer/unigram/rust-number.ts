@@ -4,8 +4,8 @@ const ten = (power: number): number => Number(`1e${power}`);
 
 /**
  * Returns the float64 number that serde_json reads from a number's shortest JSON text. serde_json reads all digits as
- * one rounded integer, and multiplies or divides this integer by a power of ten. The result can be the float64 number
- * before or after the correct one. This can change how a word is split if two splits have equal sums of scores.
+ * one rounded integer, and multiplies or divides this integer by a power of ten. The result can be one float64 above or
+ * below the correct number. This matters for words with two splits of equal score: another split can win.
  *
  * https://github.com/serde-rs/json/blob/master/src/de.rs, `f64_from_parts`
  */

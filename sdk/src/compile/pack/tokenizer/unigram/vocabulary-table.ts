@@ -4,15 +4,15 @@ import { codesOfCharacters, minimalAutomaton } from "../minimal-automaton.ts";
 import { rustNumber } from "./rust-number.ts";
 import type { UnigramJson } from "./unigram-json.ts";
 
-/** Difference between the smallest score and the score of an unknown character, as in SentencePiece. */
+/** Score of an unknown character: the smallest score in the vocabulary minus this number, as in SentencePiece. */
 const UNKNOWN_PENALTY = 10;
 const bytePieces = Array.from({ length: 256 }, (_, byte) => `<0x${byte.toString(16).toUpperCase().padStart(2, "0")}>`);
 
 /**
  * Builds the arrays of `runtime/tokenizer/packed/unigram/vocabulary.ts`. If a piece occurs twice, the last one counts.
  *
- * @returns undefined if the unknown piece or the piece of a byte is missing, or there are too many characters for 16-bit
- *   codes
+ * @returns undefined if the unknown piece or the piece of a byte is missing, or if there are too many characters for
+ *   16-bit codes
  */
 export function vocabularyTable({ vocab, unk_id, byte_fallback }: UnigramJson["model"]) {
   const vocabulary = new Map(vocab.map(([piece], id) => [piece, id]));

@@ -14,7 +14,7 @@ export const nodeThread =
     });
     worker.on("messageerror", ended);
     worker.on("error", ended);
-    worker.on("exit", (code) => ended(`it ended with ${code}`));
+    worker.on("exit", (code) => ended(`exit code ${code}`));
     return {
       post(task) {
         worker.ref();

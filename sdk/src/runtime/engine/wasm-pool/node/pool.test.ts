@@ -114,7 +114,7 @@ describe("a pool", () => {
   });
 
   it.each([
-    ["exits", "ended with 3"],
+    ["exits", "exit code 3"],
     ["throws", "A crash on purpose."],
   ] as const)("replaces a thread that %s, and fails only that thread's request", async (crash, why) => {
     const { session, tasks, alive } = await openPool(2, crashing);

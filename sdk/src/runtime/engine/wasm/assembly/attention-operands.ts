@@ -2,15 +2,19 @@ import { MIN_EXTENT } from "../constants/arithmetic";
 import { CHANNEL_MAX, CHANNEL_MIN } from "../constants/memory";
 import { maxOf, narrow, nearestInteger, rounding } from "./simd";
 
-/** Tokens per chunk. All channels of a chunk are processed before the next chunk, so that its rows stay in the cache. */
+/**
+ * Tokens per chunk. All channels of one chunk are processed before the next chunk begins, so the rows of the chunk stay
+ * in the cache.
+ */
 const CHUNK: i32 = 32;
 
 /**
- * Subtracts each channel's minimum from the keys, then quantizes them with one scale for all channels. The subtraction does
- * not change a softmax: it lowers all scores of a query by the same number.
+ * Subtracts each channel's minimum from the keys, then quantizes the keys with one scale for all channels. A channel is
+ * a column of a head. The subtraction does not change the softmax, because all scores of a query become lower by
+ * the same number.
  *
  * @param x f32 [tokens, stride]; reads `size` numbers of each row; size is a multiple of 4
- * @param out u7 [padded/8, size/4, 8, 4]; zeros for padding, from token `tokens` on
+ * @param out u7 [padded/8, size/4, 8, 4]; zeros from token `tokens` on, which is padding
  * @returns the scale
  */
 export function quantizeKeys(x: usize, stride: i32, tokens: i32, padded: i32, size: i32, out: usize): f32 {
@@ -68,8 +72,8 @@ function rangeOf(x: usize, bytes: i32, tokens: i32, size: i32): f32 {
 }
 
 /**
- * Loads four numbers of a key, subtracts the minimum of each number's channel, and quantizes the differences. Returns zeros
- * for padding: when `p` is at or after `end`.
+ * Loads four numbers of a key, subtracts the minimum of each number's channel, and quantizes the differences. If `p` is
+ * at or after `end`, the key is padding and the result is zeros.
  */
 // @ts-ignore: decorator
 @inline
@@ -78,11 +82,11 @@ function offsetsOf(p: usize, end: usize, low: v128, inverse: v128, by: v128): v1
 }
 
 /**
- * Quantizes values symmetrically, with a scale per channel. Magnitudes are compared as integers, because then NaN is larger
- * than every number.
+ * Quantizes values symmetrically, with a scale per channel. The bits of magnitudes are compared as integers. In this
+ * order, NaN is larger than every number, so a channel with NaN gets the scale NaN.
  *
  * @param x f32 [tokens, stride]; reads `size` numbers of each row; size is a multiple of 4
- * @param out i8 [size/8, padded/4, 8, 4]; zeros for padding, from token `tokens` on
+ * @param out i8 [size/8, padded/4, 8, 4]; zeros from token `tokens` on, which is padding
  */
 export function quantizeValues(
   x: usize,
@@ -133,7 +137,7 @@ function peaksOf(x: usize, bytes: i32, tokens: i32, size: i32): void {
   }
 }
 
-/** Loads and quantizes four numbers of a value. Returns zeros for padding: when `p` is at or after `end`. */
+/** Loads and quantizes four numbers of a value. From `end` on, the value is padding and the result is zeros. */
 // @ts-ignore: decorator
 @inline
 function wholesOf(p: usize, end: usize, inverse: v128, by: v128): v128 {

@@ -34,7 +34,7 @@ import { softmaxInt8 } from "./softmax";
  * Computes softmax(query · keyᵀ · scale + bias) · value for one head of one sequence. The softmax uses powers of 2, so the
  * caller multiplies scale and bias by log₂ e.
  *
- * @param call the struct of attentionInt8, see constants/memory.ts
+ * @param call address of the struct of attentionInt8, see constants/memory.ts
  */
 export function attentionInt8(call: usize): void {
   const stride = load<i32>(call, ATTENTION_STRIDE);

@@ -17,7 +17,7 @@ export function addRowsF32(x: usize, y: usize, yBytes: usize, rows: i32, width: 
 }
 
 /**
- * Multiplies x · y, element by element, as in a gated MLP.
+ * Multiplies x · y, element by element, as in a gated feed-forward block.
  *
  * @param x f32 [rows, xStride]; reads `width` numbers of each row; width is a multiple of 4
  * @param y f32 [rows, yStride]; yStride is 0 to multiply every row of x by the same row
@@ -36,7 +36,8 @@ export function multiplyF32(x: usize, xStride: usize, y: usize, yStride: usize, 
 /**
  * Rotates each pair (x[i], x[i + size/2]) of a head by the angle of its token's position, in place.
  *
- * @param x f32 [rows, stride]; rotates `width` numbers of each row: heads of `size` numbers, a multiple of 8
+ * @param x f32 [rows, stride]; rotates `width` numbers of each row, which are heads of `size` numbers
+ * @param size a multiple of 8
  * @param cosines f32 [rows, size/2]
  * @param sines f32 [rows, size/2]
  */

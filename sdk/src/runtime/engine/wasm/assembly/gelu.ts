@@ -22,8 +22,9 @@ import {
 } from "../constants/arithmetic";
 
 /*
- * GELU is computed as max(x, 0) − t · P(t) with t = min(|x|, limit). Coefficients and limit are loaded from memory before
- * the loop, because literals would be built again for every vector.
+ * GELU is computed as max(x, 0) − t · P(t) with t = min(|x|, limit). P is a polynomial, see constants/arithmetic.ts.
+ * The coefficients and the limit are loaded from memory before the loop. Literals would be built again for every
+ * vector.
  */
 const STANDARD: usize = memory.data<f32>([
   <f32>GELU_P0,
@@ -63,8 +64,8 @@ export function geluF32(x: usize, stride: i32, rows: i32, width: i32, out: usize
 }
 
 /**
- * Computes the tanh approximation of GELU, x · ½ · (1 + tanh(√(2/π) · (x + 0.044715 · x³))). Takes the parameters of
- * geluF32.
+ * Computes the tanh approximation of GELU, x · ½ · (1 + tanh(√(2/π) · (x + 0.044715 · x³))). Takes the same
+ * parameters as geluF32.
  */
 export function fastGeluF32(x: usize, stride: i32, rows: i32, width: i32, out: usize): void {
   each(FAST, x, stride, rows, width, out);

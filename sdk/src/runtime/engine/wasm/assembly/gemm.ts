@@ -12,8 +12,9 @@ const WEIGHT_BLOCK: i32 = 1 << 19;
 /**
  * Computes a linear layer: (Σ a·w − zeroₐ Σ w − zero_w (Σ a − k·zeroₐ)) · scaleₐ · scale_w + bias
  *
- * @param call the struct of gemmInt8, see constants/memory.ts. zeroₐ and scaleₐ belong to a row of a, zero_w and scale_w to
- *   an output.
+ * Each row of `a` has its own zeroₐ and scaleₐ. Each output has its own zero_w and scale_w.
+ *
+ * @param call address of the struct of gemmInt8, see constants/memory.ts
  */
 export function gemmInt8(call: usize): void {
   product(LINEAR, call);
@@ -22,8 +23,9 @@ export function gemmInt8(call: usize): void {
 /**
  * Computes attention scores for some queries: Σ q·k, without scales.
  *
- * @param call the struct of gemmInt8. `a` i8 [m, k] holds queries, the weight u7 [n/8, k/4, 8, 4] holds keys, and `out` is
- *   i32 [m, stride]. n is a multiple of 8. Row parameters, scales, zero points, sums and bias are not read.
+ * @param call address of the struct of gemmInt8. `a` i8 [m, k] holds queries, the weight u7 [n/8, k/4, 8, 4] holds
+ *   keys, and `out` is i32 [m, stride]. n is a multiple of 8. Row parameters, scales, zero points, sums and bias are
+ *   not read.
  */
 export function gemmScores(call: usize): void {
   product(SCORES, call);
@@ -32,8 +34,8 @@ export function gemmScores(call: usize): void {
 /**
  * Computes the attention context of some queries: Σ p·v · scale_p · scaleᵥ
  *
- * @param call the struct of gemmInt8. `a` u7 [m, k] holds softmax numerators, the weight i8 [n/8, k/4, 8, 4] holds values.
- *   Zero points, sums and bias are not read.
+ * @param call address of the struct of gemmInt8. `a` u7 [m, k] holds softmax numerators p, and the weight
+ *   i8 [n/8, k/4, 8, 4] holds values v. Zero points, sums and bias are not read.
  */
 export function gemmContext(call: usize): void {
   product(CONTEXT, call);
@@ -91,8 +93,8 @@ function tiles(form: i32, count: i32, call: usize, row: i32, from: i32, to: i32)
 }
 
 /**
- * Returns the number of rows of the next tile when `left` rows are left. The last two tiles get about the same size: a small
- * tile is slow, since it has too few independent sums.
+ * Returns the number of rows of the next tile when `left` rows are left. The last two tiles get about the same size,
+ * because a small tile is slow: it has too few independent sums for the processor to compute at the same time.
  */
 // @ts-ignore: decorator
 @inline

@@ -1,4 +1,7 @@
-/* All kernels. Their names say the operation and the type of its operands. Shapes and formulas are in the comment of each kernel. */
+/*
+ * All kernels. The name of a kernel says its operation and the type of its operands. The comment of each kernel has the
+ * shapes and the formula. The type `u7` is a byte with a number from 0 to 127.
+ */
 export { reluF32, sigmoidF32, swishF32, tanhF32 } from "./activation";
 export { attentionInt8 } from "./attention";
 export { addRowsF32, multiplyF32, rotateF32 } from "./elementwise";

@@ -6,7 +6,7 @@ import { sumOf } from "./simd";
  * @param x f32 [rows, width]; width is a multiple of 4
  * @param skip f32 [rows, width]; 0 for none
  * @param beta f32 [width]; 0 for none
- * @param total f32 [rows, width]: receives s; may be the same as out
+ * @param total f32 [rows, width]: receives s if there is a skip; may be the same address as `out`
  */
 export function layerNormF32(
   x: usize,

@@ -1,7 +1,7 @@
 import { MIN_NORM } from "../constants/arithmetic";
 
 /**
- * Computes the mean of all rows.
+ * Computes the mean of every column.
  *
  * @param x f32 [rows, width]; width is a multiple of 4
  * @param out f32 [width]
@@ -17,7 +17,7 @@ export function poolMeanF32(x: usize, rows: i32, width: i32, out: usize): void {
   }
 }
 
-/** Computes the maximum of all rows. Takes the parameters of poolMeanF32. */
+/** Computes the maximum of every column. Takes the same parameters as poolMeanF32. */
 export function poolMaxF32(x: usize, rows: i32, width: i32, out: usize): void {
   const bytes = <usize>width << 2;
   for (let i: usize = 0; i < bytes; i += 16) {

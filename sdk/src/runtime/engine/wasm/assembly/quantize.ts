@@ -56,7 +56,7 @@ function quantizeRow(isScaled: bool, x: usize, factors: usize, width: i32, out: 
   store<i32>(params, total - width * zero, ROW_SUM);
 }
 
-/** Returns the four numbers of a row at `p`, times their factors. The factors are `ahead` bytes after the numbers. */
+/** Returns four numbers of a row. If `isScaled`, multiplies them by the factors, `ahead` bytes after the numbers. */
 // @ts-ignore: decorator
 @inline
 function four(isScaled: bool, p: usize, ahead: usize): v128 {
@@ -64,8 +64,8 @@ function four(isScaled: bool, p: usize, ahead: usize): v128 {
 }
 
 /**
- * Returns round(x · factor) + zero point. Rounding adds NO_FRACTIONS_BITS, so `shift` is the zero point minus
- * NO_FRACTIONS_BITS.
+ * Returns round(x · factor) + zero point. After `by` is added, the bits of the sum are the rounded integer plus
+ * NO_FRACTIONS_BITS. `shift` is therefore the zero point minus NO_FRACTIONS_BITS.
  */
 // @ts-ignore: decorator
 @inline
@@ -106,7 +106,7 @@ function scaleRow(isScaled: bool, x: usize, end: usize, ahead: usize, out: usize
  * Quantizes rows to −127…127, with a scale per row.
  *
  * @param x f32 [rows, stride]; reads `width` numbers of each row; width is a multiple of 4
- * @param factor multiplies the stored scales
+ * @param factor the scales are multiplied by this number before they are stored
  * @param out i8 [rows, width]
  * @param params [rows] of {scale: f32, …}; only the scale is written
  */

@@ -2,8 +2,8 @@ import { ROW_PARAMETERS } from "../constants/memory";
 import { QUERY_BLOCK, TILE_OUTPUTS } from "../constants/tiles";
 
 /*
- * Regions of attentionInt8's scratch, one after the other. `padded` is `tokens` rounded up to a multiple of 16, and `columns`
- * is `size` rounded up to a multiple of 8.
+ * Regions of attentionInt8's scratch memory, in this order. `padded` is `tokens` rounded up to a multiple of 16, and
+ * `columns` is `size` rounded up to a multiple of 8.
  *
  *   queries      i8  [tokens, size]
  *   parameters   {scale f32, …} [tokens], ROW_PARAMETERS bytes per query
@@ -14,7 +14,7 @@ import { QUERY_BLOCK, TILE_OUTPUTS } from "../constants/tiles";
  *   numerators   u7  [QUERY_BLOCK, padded]
  */
 
-/** Rounds the number of tokens up to a multiple of 16, the bytes of a vector. */
+/** Rounds the number of tokens up to a multiple of 16, because a vector has 16 bytes. */
 // @ts-ignore: decorator
 @inline
 export function paddedTokens(tokens: i32): i32 {

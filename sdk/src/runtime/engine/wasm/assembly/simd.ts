@@ -1,8 +1,9 @@
 import { NO_FRACTIONS, NO_FRACTIONS_BITS } from "../constants/arithmetic";
 
 /**
- * Adds the products a · b of four neighbouring bytes to each lane of `sum`. The bytes of `a` are signed, those of `b` have
- * 7 bits. No sum saturates, so the builds with and without relaxed SIMD give the same result.
+ * Multiplies the bytes of `a` and `b`, and adds four neighbouring products to each lane of `sum`. The bytes of `a` are
+ * signed, and the bytes of `b` are between 0 and 127. In these ranges no 16-bit sum saturates, so the builds with and
+ * without relaxed SIMD give the same result.
  */
 // @ts-ignore: decorator
 @inline
@@ -15,7 +16,7 @@ export function dot(a: v128, b: v128, sum: v128): v128 {
   return i32x4.add(sum, i32x4.extadd_pairwise_i16x8_s(i16x8.add(even, odd)));
 }
 
-/** This constant is in memory, because a literal would be built again wherever it is used. */
+/** Address of NO_FRACTIONS. The number is loaded from memory, because a literal would be built again at every use. */
 const ROUNDING: usize = memory.data<f32>([<f32>NO_FRACTIONS]);
 
 /** Returns NO_FRACTIONS in every lane. To round numbers, nearestInteger adds this vector to them and subtracts it again. */

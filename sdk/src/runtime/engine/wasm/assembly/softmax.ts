@@ -7,14 +7,14 @@ const HIDDEN_PRODUCT: i32 = -1 << 28;
 
 const PARTS: f32 = <f32>SCORE_PARTS;
 /**
- * Added to distances, so that the highest four bits of each distance are an index from 8 to 15 of POWERS. These indices are
- * 16-bit numbers, but the lookup reads an entry for every byte: the upper byte of an index is 0 and must read a 0. Entry 0
- * of POWERS is therefore 0.
+ * Added to distances, so that the highest four bits of each distance are an index from 8 to 15 of POWERS. These indices
+ * are 16-bit numbers, but the lookup replaces every byte by an entry. The upper byte of an index is 0 and must stay 0,
+ * so entry 0 of POWERS is 0.
  */
 const ABOVE: i32 = 8 * SCORE_PARTS;
 /**
- * The coefficients of the polynomial, followed by a mask for the bits of a fraction. They are in memory, because literals
- * would be built again for every vector.
+ * The coefficients of the polynomial, followed by a mask for the bits of a fraction. These numbers are in memory,
+ * because literals would be built again for every vector.
  */
 const COEFFICIENTS: usize = memory.data<i16>([
   <i16>SOFTMAX_P0,
@@ -27,9 +27,10 @@ const COEFFICIENTS: usize = memory.data<i16>([
 const POWERS: usize = memory.data<u8>([0, 0, 0, 0, 0, 0, 0, 0, 128, 64, 32, 16, 8, 4, 2, 1]);
 
 /**
- * Stores round(127 · 2^(score − maximum)) as bytes, and 1 / their sum as the row's scale. The first pass computes
- * distances, the second one numerators. Two short passes take less time than a long one, because a processor then works on
- * several vectors at the same time.
+ * Computes the softmax of a row. Stores the numerators round(127 · 2^(score − maximum)) as bytes, and stores 1 / the
+ * sum of the numerators as the row's scale. The first loop computes the distances maximum − score, the second loop
+ * computes the numerators. Two short loops are faster than one long loop: the processor then works on several vectors
+ * at the same time.
  *
  * @param scores i32 [padded], in units of the row's scale; overwritten
  * @param padded a multiple of 16
@@ -108,7 +109,8 @@ function distance(areScaled: bool, x: v128, scale: v128, peak: v128, by: v128, b
 }
 
 /**
- * Stores the numerators of all distances, and zeros for padding, from token `tokens` on. @returns the sum of the numerators
+ * Stores the numerators of all distances. Stores zeros from token `tokens` on, which is padding. @returns the sum of
+ * the numerators
  */
 // @ts-ignore: decorator
 @inline

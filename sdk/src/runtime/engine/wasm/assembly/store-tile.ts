@@ -20,8 +20,8 @@ export const SCORES: i32 = 1;
 export const CONTEXT: i32 = 2;
 
 /**
- * Scales and stores the sums of `count` rows by four columns. `a` has the sums of the first row, `f` those of the sixth. The
- * columns' parameters are loaded once for all rows.
+ * Scales and stores the sums of `count` rows and four columns. `a` has the sums of the first row, `b` has the sums of
+ * the second row, and so on. The columns' parameters are loaded once for all rows.
  */
 // @ts-ignore: decorator
 @inline
@@ -60,7 +60,7 @@ export function storeColumns(
   if (!whole) for (let i = 0; i < count; i++) memory.copy(result + i * stride, TILE_TAIL + (i << 4), <usize>left << 2);
 }
 
-/** Loads four numbers of an array, from `column` on. `field` is the field of the struct that has the array's address. */
+/** Loads four numbers of an array, from `column` on. The struct has the array's address at the offset `field`. */
 // @ts-ignore: decorator
 @inline
 function columnsOf(call: usize, field: usize, column: i32): v128 {

@@ -1,9 +1,9 @@
 import { storeColumns } from "./store-tile";
 
 /**
- * Computes a tile of `count` rows, at most two, by eight columns, without relaxed SIMD. Bytes are extended to 16-bit
- * numbers. One instruction multiplies these numbers and adds neighbouring products. Neighbouring sums are added at the end.
- * The result has the same bits as the result of tileRelaxed.
+ * Computes a tile of one or two rows (`count`) and eight columns, without relaxed SIMD. Bytes are extended to 16-bit
+ * numbers. One instruction multiplies these numbers and adds neighbouring products. Neighbouring sums are added at the
+ * end. The result has the same bits as the result of tileRelaxed.
  */
 // @ts-ignore: decorator
 @inline

@@ -2,8 +2,8 @@ import { dot } from "./simd";
 import { CONTEXT, storeColumns } from "./store-tile";
 
 /**
- * Computes a tile of `count` rows, at most six, by eight columns. The sums of six rows are twelve vectors, which fit into
- * registers.
+ * Computes a tile of one to six rows (`count`) and eight columns. The sums of six rows are twelve vectors, which fit
+ * into registers.
  */
 // @ts-ignore: decorator
 @inline

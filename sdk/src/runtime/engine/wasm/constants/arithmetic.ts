@@ -1,6 +1,6 @@
 /*
- * Numbers that define the arithmetic. The scalar reference and the kernels read this file: TypeScript and AssemblyScript
- * both compile it, so it has plain constants only. In AssemblyScript fractions are f64; kernels cast them to f32.
+ * Constants of the arithmetic, for the reference kernels (TypeScript) and the kernels (AssemblyScript). Both compilers
+ * read this file, so it has plain constants only. In AssemblyScript, fractions are f64; kernels cast them to f32.
  */
 
 /**
@@ -8,7 +8,9 @@
  * integer, ties to even.
  */
 export const NO_FRACTIONS = 12582912;
-/** The bits of NO_FRACTIONS as an integer. Subtracting them from the bits of the sum gives the rounded integer. */
+/**
+ * The bits of NO_FRACTIONS as an integer. The bits of x + NO_FRACTIONS minus this integer are x, rounded to an integer.
+ */
 export const NO_FRACTIONS_BITS = 0x4b400000;
 
 /** Minimum range of a quantized row, 2⁻¹⁰⁰. Without it, the scale of a row of zeros would be zero. */
@@ -36,9 +38,9 @@ export const EXP_P6 = 1.3981999507e-3;
 export const EXP_P7 = 1.98756915e-4;
 
 /*
- * GELU is max(x, 0) − t · P(t) with t = min(|x|, limit): its distance from ReLU is the same for x and −x. P has degree 8.
- * P(0) is ½, the slope of GELU at 0, and P(limit) is exactly 0. The other coefficients minimize the maximum error (Lawson's
- * iteration).
+ * GELU is computed as max(x, 0) − t · P(t) with t = min(|x|, limit). P depends only on |x|, because the distance from
+ * GELU to ReLU is the same for x and −x. P is a polynomial of degree 8. P(0) is ½, the slope of GELU at 0, and
+ * P(limit) is exactly 0. The other coefficients minimize the maximum error (Lawson's iteration).
  */
 /**
  * Limit and coefficients for x · Φ(x), with an error of at most 9 · 10⁻⁵. GELU_P0 belongs to t⁰, GELU_P1 to t¹, and so on.
@@ -57,7 +59,7 @@ export const GELU_P8 = 4.206572339171544e-5;
 
 /**
  * Limit and coefficients for x · ½ · (1 + tanh(√(2/π) · (x + 0.044715 · x³))), with an error of at most 7 · 10⁻⁵. The
- * formula is from the same paper.
+ * formula is from the paper that is linked at GELU_LIMIT.
  */
 export const FAST_GELU_LIMIT = 4.0399980545043945;
 export const FAST_GELU_P0 = 0.5;
@@ -76,8 +78,8 @@ export const FAST_GELU_P8 = 4.495126268011518e-5;
 /** Fixed-point scale: a distance of 1 counts as 4096. */
 export const SCORE_PARTS = 4096;
 /**
- * Coefficients of 127 · 2⁸ · 2⁻ᶠ ≈ P0 − f·(P1 − f·(P2 − f·P3)) for 0 ≤ f < 1. Lawson's iteration found real coefficients;
- * then the best integers near these were chosen.
+ * Coefficients of 127 · 2⁸ · 2⁻ᶠ ≈ P0 − f·(P1 − f·(P2 − f·P3)) for 0 ≤ f < 1. Lawson's iteration found the best real
+ * coefficients. These constants are the best integers near them.
  */
 export const SOFTMAX_P0 = 32510;
 export const SOFTMAX_P1 = 22467;

@@ -1,15 +1,15 @@
 /*
- * Addresses and structs that the kernels and TypeScript share. Both compile this file. run/memory-map.ts has the whole
- * memory map; assembly/scratch.ts has the scratch of attention.
+ * Addresses and structs that the kernels (AssemblyScript) and the engine (TypeScript) share. Both compilers read this
+ * file. run/memory-map.ts has the whole memory map. assembly/scratch.ts describes the scratch memory of attention.
  */
 
 /** Address of the struct of a kernel call: the operands as 32-bit words, at the offsets below. */
 export const CALL = 1024;
 /** Address of the struct of gemmInt8 for the GEMMs inside attention. */
 export const ATTENTION_GEMM = 1088;
-/** f32 or i32 [6, 4]: buffer for a tile that extends past a matrix's last column. */
+/** Address of a buffer for a tile that extends past a matrix's last column: f32 or i32 [6, 4]. */
 export const TILE_TAIL = 1152;
-/** f32 [MAX_HEAD_SIZE] each: minimum and maximum of every channel of a head. */
+/** Addresses of the minimum and the maximum of every channel (column) of a head: f32 [MAX_HEAD_SIZE] each. */
 export const CHANNEL_MIN = 1280;
 export const CHANNEL_MAX = 2304;
 /** Address of the kernels' constants. The script `build:kernel` passes this address to the compiler. */
@@ -18,8 +18,8 @@ export const KERNEL_DATA = 3328;
 export const MODEL = 4096;
 
 /**
- * Size in bytes of the parameters of an int8 row: scale f32, zero point i32, Σ values − width · zero point i32, and an
- * unused word.
+ * Size in bytes of the parameters of an int8 row. The parameters are four words: the scale (f32), the zero point (i32),
+ * Σ values − width · zero point (i32), and an unused word.
  */
 export const ROW_PARAMETERS = 16;
 export const ROW_SCALE = 0;
@@ -27,7 +27,7 @@ export const ROW_ZERO_POINT = 4;
 export const ROW_SUM = 8;
 
 /*
- * Struct of gemmInt8: out[m, n] = a[m, k] · wᵀ
+ * Struct of gemmInt8: out[m, n] = a[m, k] · wᵀ. A field whose comment is a shape has the address of a matrix or vector.
  */
 /** i8 [m, k] */
 export const GEMM_A = 0;
@@ -38,7 +38,7 @@ export const GEMM_M = 8;
 export const GEMM_K = 12;
 /** u7 [n/8, k/4, 8, 4] */
 export const GEMM_WEIGHT = 16;
-/** f32 [n], filled up to whole tiles. The same applies to zero points, sums and bias. */
+/** f32 [n], filled up to a multiple of TILE_OUTPUTS, like zero points, sums and bias. */
 export const GEMM_SCALES = 20;
 /** i32 [n] */
 export const GEMM_ZERO_POINTS = 24;
@@ -52,7 +52,7 @@ export const GEMM_OUT = 40;
 export const GEMM_STRIDE = 44;
 
 /*
- * Struct of attentionInt8: one head of one sequence.
+ * Struct of attentionInt8: one head of one sequence. Its fields have addresses in the same way.
  */
 /** f32 [tokens, stride], like keys and values. The kernel reads `size` numbers of each row. */
 export const ATTENTION_QUERY = 0;

@@ -7,9 +7,9 @@ export const TILE_OUTPUTS = 8;
 export const TILE_INPUTS = 4;
 
 /**
- * Rows per tile of a GEMM, with relaxed SIMD and without. The sums and operands of such a tile fit into sixteen vector
- * registers. A smaller number of rows needs no other change. A larger number also needs variables for more sums in
- * `tile-relaxed.ts`, `tile-plain.ts`, `store-tile.ts` and `gemm.ts`.
+ * Rows per tile of a GEMM: TILE_ROWS with relaxed SIMD, PLAIN_TILE_ROWS without. The sums and operands of such a tile
+ * fit into sixteen vector registers. These numbers can be decreased without other changes. To increase them, add
+ * variables for more sums to `tile-relaxed.ts`, `tile-plain.ts`, `store-tile.ts` and `gemm.ts`.
  */
 export const TILE_ROWS = 6;
 export const PLAIN_TILE_ROWS = 2;

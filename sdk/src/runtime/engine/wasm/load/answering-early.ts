@@ -38,8 +38,8 @@ export function answeringEarly(session: EngineSession, arrival: Arrival, program
     complete: arrival.complete,
     ready,
     /**
-     * @throws BertEdgeError `model_unavailable` when the needed bytes do not arrive in time, the error of the transfer, and
-     *   the errors of the session
+     * @throws BertEdgeError `model_unavailable` when the needed bytes do not arrive in time. Also throws the error of
+     *   the transfer and the errors of the session
      */
     async run(sequences, head) {
       await ready(sequences);
@@ -56,5 +56,5 @@ export function answeringEarly(session: EngineSession, arrival: Arrival, program
 
 const late = () =>
   new BertEdgeError("model_unavailable", `The rest of the model did not arrive within ${LATE_MS} ms.`, {
-    hint: "Send the request again. If this happens again, check the object store.",
+    hint: "Send the request again. If this happens again, check the store that the model is read from.",
   });

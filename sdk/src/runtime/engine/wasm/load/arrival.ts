@@ -11,12 +11,12 @@ export interface Arrival {
   /** Resolves when the whole file has arrived. */
   readonly complete: Promise<void>;
   /**
-   * Waits until the first `bytes` bytes of the file, or all of its bytes, have arrived.
+   * Waits until the first `bytes` bytes of the file have arrived. If the file is shorter, waits for the whole file.
    *
-   * @throws the transfer's error if the transfer fails before that, or the reason of `stop`
+   * @throws the transfer's error if the transfer fails first, and the reason of `stop` if `stop` is called first
    */
   reach(bytes: number): Promise<void>;
-  /** Pauses the transfer after its next piece, at most once per piece, so that the thread can do something else first. */
+  /** Pauses the transfer after its next piece, at most once per piece, so that the thread can do other work. */
   pause(ms: number): void;
   /**
    * Stops the transfer. Pending calls of `reach` fail with `reason` at once. The transfer itself fails with `reason` at its
@@ -39,8 +39,8 @@ export function arriving(transfer: (progress: TransferCallbacks) => Promise<void
     more.resolve();
     more = Promise.withResolvers();
   };
-  // The timer starts here, not in `pause`, because on Workers a timer ends with the request that started it. Another
-  // request than that of the transfer may have called `pause`.
+  // The timer starts here, not in `pause`. On Workers, a timer ends with the request that started it, and `pause` may
+  // be called by another request, which can end before the timer.
   const turn = () => {
     if (pauseMs === 0) return undefined;
     const pause = new Promise<void>((resolve) => setTimeout(resolve, pauseMs));
@@ -48,7 +48,7 @@ export function arriving(transfer: (progress: TransferCallbacks) => Promise<void
     return pause;
   };
   const complete = transfer({ checked, turn }).then(() => checked(Number.POSITIVE_INFINITY));
-  // Prevents warnings about unhandled rejections: `reach` reports both errors.
+  // Prevents warnings about unhandled rejections. `reach` reports the errors of both promises.
   complete.catch(() => {});
   stopping.promise.catch(() => {});
   return {

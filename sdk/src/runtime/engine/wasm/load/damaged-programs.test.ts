@@ -34,8 +34,8 @@ beforeAll(async () => {
 });
 
 /**
- * Loads a model file and runs the same request twice. The memory of the values and the scratch has other bytes before each
- * run. A result that depends on these bytes would differ between the runs.
+ * Loads a model file and runs the same request twice. Before each run, the memory of the values and the scratch is
+ * filled with a different byte. A result that depends on these bytes would differ between the runs.
  *
  * @returns "refused" or "computed"
  * @throws when memory outside the values and the scratch has changed, or when the second run gives another result

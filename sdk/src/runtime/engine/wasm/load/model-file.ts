@@ -17,7 +17,7 @@ export const tensorsBegin = (file: Uint8Array): number => headerEnd(file, invali
 /**
  * Reads the header of a model file. The bytes of the tensors may still be missing.
  *
- * @param file array with the length of the whole file, at any offset of its buffer
+ * @param file an array as long as the whole file. It may begin at any offset of its buffer
  * @throws BertEdgeError `model_invalid`, `model_version`
  */
 export function readModelFile(file: Uint8Array): ModelFile {

@@ -15,8 +15,8 @@ export interface TensorRanges {
 export class ProgramFault extends Error {}
 
 /**
- * Maximum of every size in a program. Up to this limit, products of two sizes are exact, and so are the kernels' 32-bit
- * numbers.
+ * Maximum of every size in a program. Products of two such sizes are exact in JavaScript, and each size fits into the
+ * 32-bit numbers of the kernels.
  */
 const MAX_SIZE = 2 ** 20;
 
@@ -35,11 +35,11 @@ export function fieldsOf(part: unknown, name: string): Fields {
 }
 
 /**
- * Checks the operands of one step, and records which values the step reads and writes. A view must lie inside a value that
- * an earlier step has written; a tensor must have all bytes that the step reads. Kernels check nothing, so every operand
- * goes through this class.
+ * Checks the operands of one step, and records which values the step reads and writes. A view must lie inside a value
+ * that an earlier step has written. A tensor must have all bytes that the step reads. Kernels check nothing, so every
+ * operand goes through this class.
  *
- * Every method throws ProgramFault.
+ * The methods throw ProgramFault when an operand is invalid.
  */
 export class OperandReader {
   readonly reads: number[] = [];

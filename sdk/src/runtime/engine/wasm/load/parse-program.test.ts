@@ -6,7 +6,7 @@ import { PROGRAM_VERSION, type Program, type Step } from "../run/program.ts";
 
 const programs = fc.record({ seed: fc.nat(), length: fc.integer({ min: 1, max: 14 }) });
 
-/** Returns a program with a lookup of 16 columns, and a step that reads a view of its output. */
+/** Returns a program of two steps: a lookup that writes 16 columns, and `step`, which reads a view of these columns. */
 const withStep = (step: Step): Program => ({
   version: PROGRAM_VERSION,
   values: [

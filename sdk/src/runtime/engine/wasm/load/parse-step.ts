@@ -132,8 +132,8 @@ const operations: { readonly [Op in Operation["op"]]: Parse } = {
     const strides = [query, key, value].map((view) => read.widthOf(view.value, "a value"));
     if (new Set(strides).size > 1) throw new ProgramFault("query, key and value lie in rows of different widths");
     const scale = finiteNumber(step["scale"], "scale");
-    // The kernel finds the maximum score of a row before it multiplies the scores by the scale. A negative scale would make
-    // the maximum the minimum.
+    // The kernel finds the maximum score of a row before it multiplies the scores by the scale. A negative scale would
+    // turn the maximum into the minimum.
     if (!(scale > 0)) throw new ProgramFault("its scale is not positive");
     const bias = step["bias"] === undefined ? undefined : biasOf(fieldsOf(step["bias"], "bias"), read, maxTokens);
     return {

@@ -42,7 +42,7 @@ describe("a session that is released", () => {
   it("frees its memory even if the session object is kept", async () => {
     const memories: WeakRef<WebAssembly.Memory>[] = [];
     const { Memory } = WebAssembly;
-    // Not a spy, because a spy would keep references to the memories, which could then not be freed.
+    // This is not a Vitest spy: a spy would keep references to the memories, so they could not be freed.
     WebAssembly.Memory = class extends Memory {
       constructor(descriptor: WebAssembly.MemoryDescriptor) {
         super(descriptor);

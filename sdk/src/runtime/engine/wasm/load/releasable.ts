@@ -2,8 +2,8 @@ import { BertEdgeError } from "../../../../artifact/error.ts";
 import type { EngineSession } from "../../engine.ts";
 
 /**
- * Returns a session that drops its reference to `opened` when it is released. The WebAssembly memory of `opened` is then
- * freed, because nothing refers to it anymore, even if the caller keeps the returned session.
+ * Returns a session that runs `opened`. `release` removes the only reference to `opened`, so the WebAssembly memory of
+ * `opened` can be freed even if the caller keeps the returned session.
  */
 export function releasable(opened: EngineSession): EngineSession {
   const { provider, target, complete } = opened;

@@ -120,8 +120,7 @@ describe("quantizedAttention", () => {
     const bias = Float32Array.from({ length: tokens * tokens }, (_, at) => (isHidden(at % tokens) ? HIDDEN : 0));
     const changed = (x: Float32Array, change: (value: number, at: number) => number) =>
       x.map((value, at) => (isHidden(Math.floor(at / (heads * size))) ? change(value, at) : value));
-    // Replaces hidden keys by copies of a visible key, and only changes the sign of hidden values, so that the scales stay
-    // the same.
+    // Hidden keys become copies of a visible key. Hidden values only change their sign. So the scales stay the same.
     const like = (token: number) => (_: number, at: number) =>
       drawn.key[token * heads * size + (at % (heads * size))] ?? 0;
     const inputs = { ...drawn, key: changed(drawn.key, like(0)) };

@@ -20,9 +20,10 @@ export interface AttentionInputs {
 }
 
 /**
- * Computes softmax(query · keyᵀ · scale + bias) · value for each head of one sequence. Both matrix products use integers:
- * i8 queries times u7 keys, then u7 softmax numerators times i8 values. u7 numbers have 7 bits: 0…127. The values have a
- * scale per channel. The result is divided by the sum of the quantized numerators.
+ * Computes softmax(query · keyᵀ · scale + bias) · value for each head of one sequence. Both matrix products use
+ * integers: i8 queries times u7 keys, then u7 softmax numerators times i8 values. u7 numbers have 7 bits: 0…127. The
+ * values have a scale per channel, which is a column of a head. The result is divided by the sum of the quantized
+ * numerators.
  *
  * @returns [tokens, heads · size]
  */
@@ -69,8 +70,8 @@ function transposed(x: Float32Array, width: number): Float32Array {
 }
 
 /**
- * Subtracts each channel's minimum from the keys, then quantizes them to 0…127 with one scale for all channels. The
- * subtraction does not change a softmax: it lowers all scores of a query by the same number.
+ * Subtracts each channel's minimum from the keys, then quantizes the keys to 0…127 with one scale for all channels. The
+ * subtraction does not change the softmax, because it lowers all scores of a query by the same number.
  *
  * @param x [tokens, size]
  */

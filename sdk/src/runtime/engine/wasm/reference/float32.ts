@@ -1,8 +1,8 @@
 import { NO_FRACTIONS } from "../constants/arithmetic.ts";
 
 /**
- * Rounds to float32. The reference kernels round after every operation and keep the order of the operations, so they
- * compute the same bits as the SIMD instructions.
+ * Rounds to float32. The reference kernels round after every operation, and their operations have the same order as in
+ * the WebAssembly kernels. Therefore both compute the same bits.
  */
 export const { fround } = Math;
 

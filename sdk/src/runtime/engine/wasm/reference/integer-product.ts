@@ -2,8 +2,7 @@
 export type Bytes = Int8Array | Uint8Array;
 
 /**
- * Computes a · bᵀ in 32-bit integers. No sum overflows: the sum of 3,072 products, each of an 8-bit and a 7-bit number, is
- * below 2²⁷.
+ * Computes a · bᵀ in 32-bit integers. No sum overflows: even 3,072 products of two bytes add up to less than 2²⁷.
  *
  * @param a [m, k]
  * @param b [n, k]

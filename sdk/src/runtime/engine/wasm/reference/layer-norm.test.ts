@@ -4,7 +4,10 @@ import { seeded } from "#test/fixtures/seeded.ts";
 import { layerNormRows } from "./layer-norm.ts";
 
 const EPSILON = 1e-5;
-/** Maximum error, in units of one rounding: 2⁻²⁴ · (|γ| · (|x̂| + max |x| / σ) + |β|). Measured: 2.3. */
+/**
+ * Maximum error in units of one rounding. One rounding is 2⁻²⁴ · (|γ| · (|x̂| + max |x| / σ) + |β|), where x̂ is the
+ * normalized x. Measured: 2.3.
+ */
 const ROUNDINGS = 4;
 
 const floats = (length: number, reach: number) =>

@@ -1,7 +1,7 @@
 import { fround, sumInLanes } from "./float32.ts";
 
 /**
- * Computes (x − mean) / √(variance + epsilon) · γ + β of every row, https://arxiv.org/abs/1607.06450
+ * Computes (x − mean) / √(variance + epsilon) · γ + β for every row. See https://arxiv.org/abs/1607.06450
  *
  * @param x [rows, width]
  * @param gamma [width]

@@ -6,8 +6,8 @@ import { type IntegerWeight, quantizedLinear } from "./linear.ts";
 import { I8, type OperandRange, quantizeRows, U7 } from "./quantize-rows.ts";
 
 /**
- * Maximum relative errors. The product is rounded three times: as an integer, in its scale, and when both are multiplied.
- * The sum with the bias is rounded once.
+ * Maximum relative errors. The product is rounded three times: when the integer sum becomes a float32, when the scale
+ * is computed, and when the two are multiplied. The sum with the bias is rounded once.
  */
 const [OF_PRODUCT, OF_SUM] = [3 * 2 ** -24, 2 ** -24];
 const SECOND_ORDER = 1 + 2 ** -20;

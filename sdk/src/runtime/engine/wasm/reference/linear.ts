@@ -16,8 +16,8 @@ export interface IntegerWeight {
 }
 
 /**
- * Computes x · weightᵀ + bias with x quantized row by row. Sums are integers and are scaled once at the end. With the
- * quantized row a, the weights w, their zero points zₐ and z, and k inputs:
+ * Computes x · weightᵀ + bias with x quantized row by row. Sums are integers and are scaled once at the end. For a
+ * quantized row a with the zero point zₐ, an output's weights w with the zero point z, and k inputs, the integer sum is
  *
  * Σ (a − zₐ)(w − z) = Σ a·w − zₐ Σ w − z (Σ a − k·zₐ)
  *

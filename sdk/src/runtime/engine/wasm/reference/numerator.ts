@@ -1,7 +1,7 @@
 import { SCORE_PARTS, SOFTMAX_P0, SOFTMAX_P1, SOFTMAX_P2, SOFTMAX_P3 } from "../constants/arithmetic.ts";
 import { nearest } from "./float32.ts";
 
-/** Maximum distance d. 127 · 2⁻ᵈ rounds to zero for this d. */
+/** Maximum distance, in units of 1/SCORE_PARTS: almost 8. The result is zero from this distance on. */
 const MAX_DISTANCE = 8 * SCORE_PARTS - 1;
 
 /**

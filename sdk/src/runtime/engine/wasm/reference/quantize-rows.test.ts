@@ -4,8 +4,9 @@ import { seeded } from "#test/fixtures/seeded.ts";
 import { I8, quantizeRows, quantizeRowsSymmetric, U7 } from "./quantize-rows.ts";
 
 /**
- * Maximum error in units of the scale: one half, plus three float32 roundings: of 1/scale, of its product with x, and of
- * the scale. Quantized numbers are up to 255 units large, so each rounding error is multiplied by up to 255.
+ * Maximum error in units of the scale: one half for rounding to an integer, plus three float32 roundings. The rounded
+ * numbers are 1/scale, x · (1/scale) and the scale. Quantized numbers are up to 255 units large, so each float32
+ * rounding error is multiplied by up to 255.
  */
 const HALF_A_SCALE = 0.5 + 3 * 255 * 2 ** -24;
 

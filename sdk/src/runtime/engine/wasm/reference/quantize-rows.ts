@@ -1,7 +1,10 @@
 import { MIN_EXTENT } from "../constants/arithmetic.ts";
 import { fround, nearest } from "./float32.ts";
 
-/** Range of an integer operand. The SIMD instruction accepts only numbers in this range. */
+/**
+ * Range of the integers of an operand. The relaxed SIMD instruction for dot products needs one operand in the range I8
+ * and the other one in the range U7.
+ */
 export interface OperandRange {
   readonly min: number;
   readonly max: number;

@@ -10,7 +10,7 @@ export function allocate(bytes: number): WebAssembly.Memory {
 }
 
 /**
- * Grows a memory to at least `bytes` bytes. Growing detaches all views of it.
+ * Grows a memory to at least `bytes` bytes. Growing detaches all views of the memory.
  *
  * @throws BertEdgeError `memory_full`; the memory is then unchanged
  */

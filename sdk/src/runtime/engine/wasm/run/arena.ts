@@ -8,10 +8,10 @@ export interface Lifetime {
 }
 
 /**
- * Places lifetimes in memory. Lifetimes that are in use at the same time do not overlap. The largest lifetime is placed
- * first. Each one gets the lowest offset where it fits.
+ * Chooses an offset in memory for each lifetime. Lifetimes that are in use at the same time do not overlap. The largest
+ * lifetime is placed first. Each lifetime gets the lowest offset where it fits.
  *
- * @returns the offset of each lifetime, and the size in bytes of all lifetimes together
+ * @returns the offset of each lifetime, and the bytes of memory that all lifetimes need together
  */
 export function arrange(lifetimes: readonly Lifetime[]): { offsets: number[]; bytes: number } {
   const offsets: number[] = new Array(lifetimes.length).fill(0);

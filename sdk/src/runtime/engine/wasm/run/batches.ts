@@ -27,7 +27,7 @@ export function checkSequences(
   });
 }
 
-/** Splits sequences into batches of up to `tokens` tokens, in their order. A longer sequence is a batch of its own. */
+/** Splits sequences into batches of up to `tokens` tokens, in order. A longer sequence is a batch of its own. */
 export function batchesOf(sequences: readonly TokenIds[], tokens: number): TokenIds[][] {
   const batches: TokenIds[][] = [];
   let room = 0;

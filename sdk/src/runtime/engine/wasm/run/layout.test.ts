@@ -26,7 +26,7 @@ const cases = fc.record({
     minLength: 1,
     maxLength: 3,
   }),
-  /** Tokens that the layout has room for in addition to those of the batch. */
+  /** Tokens that the layout has room for in addition to the tokens of the batch. */
   room: fc.constantFrom(0, 1, 100),
 });
 
@@ -59,7 +59,7 @@ describe("layoutOf", () => {
     new Int32Array(buffer, IDS, 2 ** 10).set(draw.integers(2 ** 10, 0, PROGRAM_VOCABULARY - 1));
   });
 
-  /** Runs a program, and expects that it leaves the bytes after its values unchanged. @returns the bytes of its result */
+  /** Runs a program. Expects that the bytes after the values do not change. @returns the bytes of the result */
   function resultOf(program: CheckedProgram, segments: readonly Segment[], layout: Layout, starts: readonly number[]) {
     const { kernels, memory } = opened;
     const bytes = new Uint8Array(memory.buffer).fill(0xff, SCRATCH);

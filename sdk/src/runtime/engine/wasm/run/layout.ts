@@ -7,7 +7,10 @@ import type { Segment } from "./segments.ts";
 /** Tokens per block. Weights are read once for all rows of a block, and most values need memory for one block only. */
 export const BLOCK = 128;
 
-/** Where a program's values are, for batches of up to `tokens` tokens. Offsets count from the start of the values. */
+/**
+ * Where a program's values are in memory, for batches of up to `tokens` tokens. Offsets count from the address
+ * `Regions.values`.
+ */
 export interface Layout {
   readonly tokens: number;
   /** Offset of the first row of every value. */
@@ -40,8 +43,8 @@ export function layoutOf(program: CheckedProgram, segments: readonly Segment[], 
   const rows = values.map((_, i) => (isWhole[i] ? tokens : Math.min(tokens, BLOCK)));
   const lifetimes = uses.map(({ first, last, segments: used }, i) => ({
     bytes: valueBytes(values[i] as ProgramValue, rows[i] as number),
-    // A value with rows for all tokens is written block by block, so it keeps its memory until all blocks of a segment are
-    // done.
+    // A value with rows for all tokens is used by every block of its segments. It needs its memory from the first step
+    // of its first segment to the last step of its last segment.
     first: isWhole[i] ? Math.min(...[...used].map(({ from }) => from)) : first,
     last: isWhole[i] ? Math.max(...[...used].map(({ to }) => to - 1)) : last,
   }));

@@ -2,8 +2,8 @@ import { MODEL, ROW_PARAMETERS } from "../constants/memory.ts";
 import type { ProgramValue } from "./program.ts";
 
 /*
- * Map of the engine's memory. constants/memory.ts has the addresses up to MODEL, which the kernels share. This file computes
- * all others:
+ * Map of the engine's memory. constants/memory.ts has the addresses up to MODEL, because the kernels also use them.
+ * This file computes all other addresses:
  *
  *     0        nothing: a pointer of 0 means "none"
  *     1 KiB    structs of kernel calls, and buffers of the kernels for one head and one tile
@@ -17,7 +17,7 @@ import type { ProgramValue } from "./program.ts";
 
 /** Bytes of a WebAssembly page. */
 const PAGE = 65_536;
-/** Bytes of a cache line. All regions and values begin at multiples of it. */
+/** Bytes of a cache line. All regions and values begin at multiples of this number. */
 const ALIGNMENT = 64;
 
 /** Addresses at which the regions after the model file begin. The last region ends at `end`. */

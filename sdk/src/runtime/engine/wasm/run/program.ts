@@ -4,19 +4,19 @@
  * the engine runs.
  */
 export interface Program {
-  /** Version of the steps and of the tensors' layouts. An engine runs its own version only. */
+  /** Version of the steps and of the tensors' layouts. An engine only runs programs of its own version. */
   readonly version: number;
   readonly values: readonly ProgramValue[];
   readonly steps: readonly Step[];
   /** Index of the value that is the result. */
   readonly output: number;
-  /** Maximum number of tokens in a sequence. Position tables have this many rows; those with `padding` have one more. */
+  /** Maximum number of tokens in a sequence. A position table has this many rows, or one more if it has `padding`. */
   readonly maxTokens: number;
-  /** Vocabulary size. All token ids are smaller. */
+  /** Vocabulary size. All token ids are smaller than this number. */
   readonly vocabulary: number;
 }
 
-/** Raise this number whenever kernels could misread a model file that an earlier version packed. */
+/** Increase this number with every change that makes the engine misread model files of the previous version. */
 export const PROGRAM_VERSION = 3;
 
 export interface ProgramValue {
@@ -26,7 +26,7 @@ export interface ProgramValue {
   readonly type: "f32" | "i8";
 }
 
-/** Columns of a value, from `column` on. Their number follows from the step. */
+/** Columns of a value, from `column` on. The step determines the number of columns. */
 export interface View {
   readonly value: number;
   readonly column: number;
@@ -83,7 +83,10 @@ export type Step =
       readonly out: number;
     }
   | { readonly op: "add"; readonly x: number; readonly y: Skip | { readonly row: string }; readonly out: number }
-  /** Multiplies x · y, element by element, as in a gated MLP. If y is a `row`, it multiplies every row of x. */
+  /**
+   * Multiplies x · y, element by element, as in a gated feed-forward block. If y has a `row`, every row of x is
+   * multiplied by this row.
+   */
   | { readonly op: "multiply"; readonly x: View; readonly y: View | { readonly row: string }; readonly out: number }
   /** Applies an activation. Only swish uses `alpha`: x · sigmoid(alpha · x). */
   | {
@@ -125,8 +128,8 @@ export type Step =
 export type Skip = { readonly value: number } | PositionTable;
 
 /**
- * A position table, with one row per position. If `padding` is set, tokens with this id get row 0 and are not counted as
- * positions, and the other tokens get the rows from 1 on.
+ * A position table, with one row per position. If `padding` is set, tokens with this id get row 0 and are not counted
+ * as positions. The other tokens then get the rows from 1 on.
  */
 export interface PositionTable {
   readonly positions: string;

@@ -2,10 +2,10 @@ import type { CheckedProgram, CheckedStep } from "./checked-program.ts";
 
 /**
  * Consecutive steps of one kind. The kind says how they run:
- * - `rows`: all steps run for one block of tokens, then all run for the next block. The values between the steps stay in
- *   the L1 cache.
+ * - `rows`: all steps run for one block of tokens, then all steps run for the next block. The values that one step
+ *   writes and the next step reads stay in the cache.
  * - `attention`: each step runs for whole sequences.
- * - `sequences`: each step runs for all sequences at once. Its values have one row per sequence.
+ * - `sequences`: each step runs for all sequences at once, and writes one row per sequence.
  */
 export interface Segment {
   readonly kind: "rows" | "attention" | "sequences";

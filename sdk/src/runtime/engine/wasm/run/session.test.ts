@@ -15,7 +15,7 @@ import { pagesFor } from "./memory-map.ts";
 import type { ProgramValue } from "./program.ts";
 import { createSession } from "./session.ts";
 
-/** Length of the longest sequence. A new session does not have enough memory for it and must grow. */
+/** Length of the longest sequence. A new session does not have enough memory for this sequence and must grow. */
 const MAX_TOKENS = 600;
 const VOCABULARY = 50;
 
@@ -32,8 +32,8 @@ const ids = (length: number, id = 7): TokenIds => new Int32Array(length).fill(id
 const load = () => wasmEngine({ simd }).load(oneModel(bytes));
 
 /**
- * Expects that a session refuses `sequences`. Then it must give the same results as a new session, and its memory must not
- * have grown.
+ * Expects that a session refuses `sequences`. Afterwards the session must give the same results as a new session, and
+ * its memory must not have grown.
  */
 async function expectUnharmed(session: EngineSession, sequences: readonly TokenIds[], error: object): Promise<void> {
   const wanted = await (await load()).run(short);
@@ -91,7 +91,7 @@ it("a session grows once for its longest text", async () => {
   expect(await session.run(short)).toEqual(await (await load()).run(short));
 });
 
-/** Opens a session in a memory of at most `maximum` pages. */
+/** Opens a session in a memory of at most `maximum` pages. `change` may change the checked program. */
 function open(end: number, maximum: number, change = (program: CheckedProgram) => program) {
   const memory = new WebAssembly.Memory({ initial: pagesFor(end), maximum });
   new Uint8Array(memory.buffer, MODEL).set(bytes);

@@ -66,7 +66,7 @@ export function createSession(
       checkSequences(sequences, program);
       if (head && width % POOLED_MULTIPLE !== 0) {
         throw new BertEdgeError("model_invalid", `The model's output is ${width} numbers wide and cannot be pooled.`, {
-          hint: `Pooling needs a multiple of ${POOLED_MULTIPLE}. Prepare the artifact again.`,
+          hint: `Pooling needs a width that is a multiple of ${POOLED_MULTIPLE}. Prepare the artifact again.`,
         });
       }
       const results: Float32Array<ArrayBuffer>[] = [];

@@ -6,27 +6,29 @@ const POSITIONS = 2 ** 32;
 /** Index of a neighbour that does not exist. */
 const NONE = -1;
 
-/** Appends the token ids of a word, the first `length` items of `bytes`. */
+/** Appends the token ids of a word to `ids`. The UTF-8 bytes of the word are the first `length` items of `bytes`. */
 export type ByteMerger = (bytes: Uint8Array, length: number, ids: number[]) => void;
 
 /**
- * Creates a function that merges a word's bytes to tokens. It merges the pair of neighbours with the smallest rank first.
- * If several pairs have this rank, it merges the leftmost one. It ends when no pair has a rank. `merge_all` does the same
- * in https://github.com/huggingface/tokenizers/blob/main/tokenizers/src/models/bpe/word.rs.
+ * Creates a function that merges the bytes of a word to tokens. Each step merges the pair of neighbours with the
+ * smallest rank. If several pairs have this rank, the step merges the leftmost one. The steps end when no two
+ * neighbours merge. `merge_all` does the same in
+ * https://github.com/huggingface/tokenizers/blob/main/tokenizers/src/models/bpe/word.rs.
  */
 export function createByteMerger(merges: Merges): ByteMerger {
   const { byteIds, merged } = merges;
   const heap = createHeap();
-  // The tokens of the word. The index of a token is the position of its first byte. The arrays have its id, the index of
-  // the token before it, the index of the token after it, and the rank of the pair with the token after it.
+  // The tokens of the word. The index of a token is the position of its first byte. `tokens` has the token ids,
+  // `before` and `after` have the indexes of the neighbours, and `ranks` has the rank of each token's pair with the
+  // token after it.
   const tokens: number[] = [];
   const before: number[] = [];
   const after: number[] = [];
   const ranks: number[] = [];
 
   /**
-   * Looks up the rank of the pair that begins at `at`, and adds the pair to the heap. A key in the heap is outdated if its
-   * rank is no longer the one in `ranks`.
+   * Looks up the rank of the pair that begins at `at`, and adds the pair to the heap. Older keys of a changed pair stay
+   * in the heap. Such a key is outdated, because its rank differs from the rank in `ranks`.
    */
   const pair = (at: number) => {
     const next = after[at] as number;

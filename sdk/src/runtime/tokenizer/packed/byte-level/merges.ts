@@ -8,7 +8,7 @@ export interface Merges {
   readonly byteIds: IntegerArray;
   /** [left token ids + 1]: index of the first pair of each left token. */
   readonly rightStart: IntegerArray;
-  /** [pairs]: right token of the pair; ascending among the pairs of a left token. */
+  /** [pairs]: right token of the pair; ascending among the pairs with the same left token. */
   readonly rights: IntegerArray;
   /** [pairs]: rank of the pair; the smallest rank is merged first. */
   readonly ranks: IntegerArray;

@@ -5,8 +5,8 @@ const BLANK = " ";
 const CONTRACTION = /'(?:s|t|re|ve|m|ll|d)/y;
 
 /**
- * Returns the end of the word that begins at `at`. Words are matches of GPT-2's pattern. The packed file's table, not the
- * runtime, defines \p{L}, \p{N} and \s:
+ * Returns the end of the word that begins at `at`. The table of the packed file, and not the runtime, defines \p{L},
+ * \p{N} and \s. Words are the matches of GPT-2's pattern:
  *
  *     's|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+
  */
@@ -21,7 +21,7 @@ export function wordEnd(classes: CodePointTable, text: string, at: number): numb
   const kind = kindAt(first);
   let end = first;
   while (end < text.length && kindAt(end) === kind) end += (text.codePointAt(end) as number) > 0xffff ? 2 : 1;
-  // If text follows a run of white space, the run ends one character earlier, as in \s+(?!\S). Each white space character
-  // is one UTF-16 code unit.
+  // If text follows a run of white space, the run ends one character earlier, as in \s+(?!\S). Each white space
+  // character is one UTF-16 code unit.
   return kind === IS_SPACE && end < text.length && end - at > 1 ? end - 1 : end;
 }

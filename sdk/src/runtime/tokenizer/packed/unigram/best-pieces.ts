@@ -2,18 +2,18 @@ import { edgeOf, longestToken, START } from "../automaton.ts";
 import { numberOf } from "../code-points.ts";
 import type { UnigramVocabulary } from "./vocabulary.ts";
 
-/** Appends the token ids of a word, the first `length` items of `points`. */
+/** Appends the token ids of a word to `ids`. The code points of the word are the first `length` items of `points`. */
 export type PieceSplitter = (points: readonly number[], length: number, ids: number[]) => void;
 
-/** Marks a position that no piece leads to. */
+/** Marks a position where no piece ends. */
 const NONE = -1;
-/** Maximum code points of a word for which buffers are kept; longer words get larger buffers for one call. */
+/** The buffers for words of at most this many code points are kept. A longer word gets larger buffers, for one call. */
 const KEPT = 1024;
 
 /**
- * Creates a function that splits a word into the pieces with the largest sum of scores. If several splits have this sum,
- * the one with the longest last piece wins. A run of unknown code points becomes one token, or the tokens of its UTF-8
- * bytes if `byteIds` has any. `encode_optimized` does the same in
+ * Creates a function that splits a word into the pieces with the largest sum of scores. If several splits have this
+ * sum, the one with the longest last piece wins. A run of unknown code points becomes one token. If `byteIds` is not
+ * empty, the run becomes the tokens of its UTF-8 bytes instead. `encode_optimized` does the same in
  * https://github.com/huggingface/tokenizers/blob/main/tokenizers/src/models/unigram/model.rs.
  */
 export function createPieceSplitter({
@@ -27,8 +27,8 @@ export function createPieceSplitter({
   const { edgeStart, labels, targets, skips, accepts, ids: pieceIds } = automaton;
   const encoder = new TextEncoder();
   let symbols: Int32Array;
-  // For each position, the best pieces from the start of the word to this position: the sum of their scores (`best`), and
-  // the start and the id of the last piece.
+  // Best split of the word up to each position: `best` has the sum of the scores of its pieces, `starts` has the start
+  // of its last piece, and `lasts` has the id of its last piece.
   let best: Float64Array;
   let starts: Int32Array;
   let lasts: Int32Array;
@@ -85,8 +85,8 @@ export function createPieceSplitter({
     starts.fill(NONE, 1, length + 1);
     for (let at = 0; at < length; at++) extend(at, length);
 
-    // `starts` links each piece to the one before it. Reverses these links, because the ids are appended from the start of
-    // the word to its end.
+    // `starts` leads from the end of each piece to its start. This loop reverses these links, because the ids are
+    // appended from the start of the word to its end.
     for (let end = length, next = NONE; end !== NONE; ) {
       const start = end > 0 ? (starts[end] as number) : NONE;
       starts[end] = next;

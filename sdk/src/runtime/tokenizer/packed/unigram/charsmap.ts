@@ -5,18 +5,18 @@ import { CLASS_BITS, CLASS_MASK, graphemeClasses } from "./grapheme-classes.ts";
 import { continues, stateAfter } from "./graphemes.ts";
 
 /**
- * Replacements for single code points, and for graphemes that begin with certain pairs of code points. A grapheme is what
- * readers see as one character.
+ * Replacements for single code points, and for graphemes that begin with certain pairs of code points. A grapheme is
+ * what readers see as one character.
  */
 export interface Charsmap {
   /**
-   * Number of each code point. The lowest CLASS_BITS bits are its grapheme class. The bits above are the index of its
-   * replacement in `results`.
+   * Number of each code point. The lowest CLASS_BITS bits hold its grapheme class. The higher bits hold the index of
+   * its replacement in `results`.
    */
   readonly points: CodePointTable;
   /**
-   * [pairs]: the first two code points of graphemes, 16 bits each, ascending. The first code point has no replacement of
-   * its own.
+   * [pairs]: the first two code points of graphemes, 16 bits each, ascending. The first code point has no replacement
+   * of its own.
    */
   readonly pairs: IntegerArray;
   /** [pairs]: index in `results` of each pair's replacement. */
@@ -28,7 +28,10 @@ export interface Charsmap {
 export const NO_RESULT = 0;
 /** Separates replacement texts in the file. */
 export const SEPARATOR = "\0";
-/** Maximum UTF-8 bytes of a grapheme that is replaced as a whole; longer ones are replaced code point by code point. */
+/**
+ * Graphemes of at most this many UTF-8 bytes are replaced as a whole. Longer ones are replaced code point by code
+ * point.
+ */
 const LONGEST = 5;
 
 /**

@@ -1,6 +1,7 @@
 /**
  * Code point classes for grapheme boundaries: https://www.unicode.org/reports/tr29/#Grapheme_Cluster_Boundary_Rules.
- * Regional indicators need no class: they only join each other, and two of them are longer than any charsmap key.
+ * Regional indicators need no class. They only join each other, and two of them have eight UTF-8 bytes, which is more
+ * than a grapheme that is replaced as a whole can have.
  */
 export const graphemeClasses = {
   OTHER: 0,
@@ -23,6 +24,6 @@ export const graphemeClasses = {
   ZWJ: 16,
 } as const;
 
-/** Number of low bits that hold the grapheme class in a code point's number. The bits above them hold the result. */
+/** Number of low bits that hold the grapheme class in a code point's number: see `Charsmap`. */
 export const CLASS_BITS = 5;
 export const CLASS_MASK = (1 << CLASS_BITS) - 1;

@@ -47,7 +47,7 @@ describe("a packed Unigram tokenizer", () => {
   it("replaces a short grapheme with the result of its first characters", () => {
     expect(idsOf("ﬁ\u0301ne")).toEqual(idsOf("fine"));
     expect(idsOf("cafe\u0301")).toEqual(idsOf("café"));
-    // This grapheme has six bytes, so it is replaced character by character.
+    // This grapheme has seven UTF-8 bytes, more than the maximum of five, so it is replaced character by character.
     expect(idsOf("ﬁ\u0301\u0301ne")).not.toEqual(idsOf("fine"));
     expect(idsOf("a\r\nb")).toEqual(idsOf("a b"));
   });

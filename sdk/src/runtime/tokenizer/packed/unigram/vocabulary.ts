@@ -4,7 +4,7 @@ import type { IntegerArray } from "../packed-arrays.ts";
 import { checkIds, invalid, type PackedFile } from "../packed-file.ts";
 import type { UnigramSettings } from "../packed-settings.ts";
 
-/** The vocabulary of a Unigram tokenizer: pieces with their scores. */
+/** The vocabulary of a Unigram tokenizer: pieces (the texts of its tokens) with their scores. */
 export interface UnigramVocabulary {
   /** Code of each code point. The vocabulary's characters are numbered from 1 on; all other code points have code 0. */
   readonly codes: CodePointTable;

@@ -13,6 +13,6 @@ export const SPACE = 1 << 16;
 export const ISOLATED = 1 << 17;
 /** Word character: a letter, mark, digit or connector (`\w`). */
 export const WORD = 1 << 18;
-/** Removed mark of combining class 0. Marks before and after it are not sorted together. */
+/** Mark of combining class 0 that normalization removes. Marks before it are sorted separately from marks after it. */
 export const DROPPED = 1 << 19;
 export const CLASS_SHIFT = 24;

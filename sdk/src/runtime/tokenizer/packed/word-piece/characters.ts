@@ -3,8 +3,8 @@ import type { IntegerArray, TokenizerArrays } from "../packed-arrays.ts";
 import { type Character, CLASS_SHIFT, DROPPED } from "./character.ts";
 
 /**
- * Maps each code point to its result: the characters that it becomes in a normalized text. The number of a code point in
- * the table is the index of its result.
+ * Maps each code point to its result: the characters that it becomes in a normalized text. The number of a code point
+ * in the table is the index of its result.
  */
 export interface CharacterTable extends CodePointTable {
   /** [results + 1]: index of the first character of each result. */
@@ -13,7 +13,10 @@ export interface CharacterTable extends CodePointTable {
   readonly symbols: IntegerArray;
 }
 
-/** Index that all Hangul syllables have. The file does not have their results, because arithmetic decomposes them. */
+/**
+ * Result index of all Hangul syllables. The file has no results for Hangul syllables, because `lettersOf` computes
+ * their letters.
+ */
 export const HANGUL_RESULT = 0;
 
 // Constants of Hangul decomposition: https://www.unicode.org/versions/Unicode16.0.0/core-spec/chapter-3/#G56669
@@ -38,17 +41,17 @@ export function openCharacters(arrays: TokenizerArrays<"wordpiece">): CharacterT
 }
 
 /**
- * Normalizes a text: cleans, decomposes, sorts and strips marks, and converts to lower case, as the tokenizer's table
- * defines. Lone surrogates are read as U+FFFD.
+ * Normalizes a text as the tokenizer's table defines: cleans and decomposes the text, sorts or strips its marks, and
+ * converts it to lower case. Lone surrogates are read as U+FFFD.
  *
- * @throws BertEdgeError `tokenizer_invalid` if a result is missing. This is not checked on opening, because checking all
- *   results takes longer than normalizing a text.
+ * @throws BertEdgeError `tokenizer_invalid` if a result is missing. `openCharacters` does not check this, because
+ *   checking all results takes longer than normalizing a text.
  */
 export function normalize(table: CharacterTable, text: string): Character[] {
   const { resultStart, symbols } = table;
   const normalized: Character[] = [];
   // `marks` is the index of the first mark after the last character of combining class 0. `disordered` says whether the
-  // marks from there on are unsorted.
+  // marks from this index on are unsorted.
   let marks = 0;
   let disordered = false;
   const add = (codePoint: number): void => {
