@@ -256,13 +256,16 @@ describe("the load timeout", () => {
   });
 
   it("does not wait for a load whose request has ended together with its timers", async () => {
-    let loads = 0;
     const dead = new Promise<void>(() => {});
-    const { holder, clock, background } = await setUp(
-      { onLoad: () => (loads++ === 0 ? dead : undefined) },
-      { loadTimeoutMs: 5_000 },
-    );
+    const begun = latch();
+    let loads = 0;
+    const onLoad = () => {
+      begun.resolve();
+      return loads++ === 0 ? dead : undefined;
+    };
+    const { holder, clock, background } = await setUp({ onLoad }, { loadTimeoutMs: 5_000 });
     holder.current(background);
+    await begun.promise;
     clock.now += 5_000;
     await expect(holder.load(background)).resolves.toMatchObject({ manifest: { name: TINY.name } });
   });

@@ -67,7 +67,7 @@ export function shortfall({ parity, task }: Accuracy, limit: Limit): string | un
       `the same label for ${figure(100 * top1)} % of texts (must be at least ${100 * limit.minTop1} %)`,
     task === undefined ||
       task.score >= task.fp32 - limit.maxDrop ||
-      `${task.metric} ${task.score.toFixed(2)} instead of ${task.fp32.toFixed(2)} (may drop by ${limit.maxDrop})`,
+      `${task.metric} ${task.score.toFixed(2)} instead of ${task.fp32.toFixed(2)} (may drop by at most ${limit.maxDrop})`,
   ].filter((reason) => typeof reason === "string");
   return reasons.length > 0 ? `${reasons.join(", ")} over ${cases} texts` : undefined;
 }

@@ -72,7 +72,7 @@ describe("readClassifier", () => {
   });
 
   it.each([
-    ["bert", { id2label: { 1: "a", 2: "b" } }, "id2label must have a name"],
+    ["bert", { id2label: { 1: "a", 2: "b" } }, "id2label must name the labels"],
     ["bert", { model_type: "t5" }, "only these families are supported so far"],
     ["modernbert", { classifier_pooling: "max" }, "classifier_pooling"],
     ["modernbert", { classifier_activation: "prelu" }, "the activation must be one of"],
