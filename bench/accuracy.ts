@@ -4,9 +4,9 @@
  *     npm run accuracy -- --model all-MiniLM-L6-v2 --sts sts-test.csv --scifact scifact/ \
  *       --classifier bert-edge-mini-sst2 --labelled dev.tsv [row …]
  *
- * A row is one precision, named by its key in docs/accuracy.json. Without row names, all rows are measured. Each row
- * is measured in a subprocess, and --jobs subprocesses run at the same time (default 2). Results are saved after each
- * row.
+ * A row is one precision, named by its key in docs/accuracy.json. Without row names, all rows are measured. Each task
+ * of a row is measured in a subprocess. `--jobs` is the number of subprocesses that run at the same time (default 2).
+ * Results are saved after each task.
  */
 import { fork } from "node:child_process";
 import { readFile, writeFile } from "node:fs/promises";

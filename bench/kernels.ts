@@ -3,11 +3,11 @@
  *
  *     npm run bench:kernels -- [--json]
  *
- * - Times are medians of one call, over interleaved rounds. Other programs on the machine mostly disturb long calls, of
- *   several milliseconds.
+ * - Times are medians of one call, over interleaved rounds. Other programs on the machine mainly disturb calls that
+ *   take several milliseconds.
  * - The operands of a call stay in the caches between calls. In a forward pass, weights do not stay in the caches.
- * - A rate counts multiply–adds per nanosecond. For kernels without multiply–adds, it counts the numbers that are
- *   written per nanosecond.
+ * - A rate is the number of multiply–adds per nanosecond. The rate of a kernel without multiply–adds is the number of
+ *   values that it writes per nanosecond.
  * - "of peak" is the rate divided by the machine's peak rate of multiply–adds, measured in the same round.
  * - "share" is the kernel's share of the time of a forward pass.
  */

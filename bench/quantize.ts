@@ -5,8 +5,8 @@
  *     npm run bench:quantize -- <model.onnx or folder> [--tokenizer <folder> [--sts <tsv>]] [--json]
  *
  * - A Hugging Face folder is converted to a float32 ONNX file for Python.
- * - Seconds and memory are medians over the rounds. A ratio follows each of them: for every round, the row's result is
- *   divided by the result of Python's default, and the ratio is the median.
+ * - Seconds and memory are medians over the rounds. Each is followed by its ratio to `quantize_dynamic`. The ratio is
+ *   computed in every round, and the median of these ratios is printed.
  * - Cosines compare the quantized model's vectors with those of the float32 model. The inputs are texts if there is a
  *   tokenizer, and random tokens if not.
  * - Milliseconds are the time of one text on onnxruntime-node with one thread, followed by the speedup over float32.

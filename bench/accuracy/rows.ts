@@ -20,7 +20,10 @@ interface Subject {
   readonly batches: readonly TokenBatch[];
 }
 
-/** A precision to measure. Every row is measured on STS-B. `retrieval` and `classification` add these two tasks. */
+/**
+ * A precision to measure. Every row is measured on STS-B. A row with `retrieval: true` is also measured on retrieval,
+ * and a row with `classification: true` is also measured on classification.
+ */
 export interface Row {
   /** Stable key of the result in docs/accuracy.json. */
   readonly id: string;

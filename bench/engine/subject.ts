@@ -13,7 +13,7 @@ import { Trace } from "#sdk/compile/rewrite/trace.ts";
 type File = Uint8Array<ArrayBuffer>;
 
 /**
- * Functions that encode a model as a file for an engine, by form. A form is a choice of file format and precision.
+ * Forms of a model. A form is a file format with a precision. Its function encodes a model as a file in this form.
  * Weights are quantized without calibration, because calibration does not change the time of a run.
  */
 const forms = {
@@ -57,7 +57,7 @@ export async function openSubject(folder: string): Promise<Subject> {
 
 /**
  * Encodes a program for the maximum length that the position table allows. Models of sentence-transformers often set a
- * smaller maximum. It is ignored here, because one row measures texts of 512 tokens.
+ * smaller maximum length. This smaller length is ignored, because one row measures texts of 512 tokens.
  */
 const packed = ({ config }: TextModel, graph: Graph): Promise<File> =>
   encodeProgram(graph, { maxTokens: maxTokensOf(config), vocabulary: config.vocabularySize });

@@ -23,7 +23,7 @@ export interface KernelRow {
   /** Number of calls in one forward pass. */
   readonly times: number;
   readonly unit: KernelCase<unknown>["unit"];
-  /** Work of one call: a count of multiply–adds or of the numbers that the kernel writes. `unit` tells which. */
+  /** Work of one call, counted in `unit`: multiply–adds, or numbers that the kernel writes. */
   readonly work: number;
   readonly timings: Readonly<Record<Build, Timing>>;
 }

@@ -13,7 +13,7 @@ export type Encoder = (sequences: readonly TokenIds[]) => Promise<Float32Array[]
 /**
  * Opens a model file in onnxruntime-node, with one thread and one text per call.
  *
- * @param graph the graph of the original model, with the same inputs and the same first output as the file
+ * @param graph the original model's graph; the file has the same inputs and the same first output
  */
 export async function openEncoder(path: string, graph: Graph, pooling: Pooling = "mean"): Promise<Encoder> {
   const session = await ort.InferenceSession.create(path, { intraOpNumThreads: 1, logSeverityLevel: 4 });

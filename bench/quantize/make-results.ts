@@ -3,8 +3,8 @@ import { type Failure, isRun, median, type Run, runTool } from "../run-tool.ts";
 import { BASELINE, type Row } from "./rows.ts";
 
 /**
- * Time and memory that a row needs to make its file: medians over the rounds. For the ratios, each round's result is
- * divided by the result of the baseline in that round, before the median is taken.
+ * Time and memory that a row needs to make its file: medians over the rounds. A ratio divides the row's result by the
+ * baseline's result of the same round. The median of these ratios is stored.
  */
 export interface Cost {
   readonly seconds: number;

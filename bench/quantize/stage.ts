@@ -14,7 +14,7 @@ export async function stage(source: string, folder: string): Promise<string> {
   const { graph, envelope } = await readModelSource(source);
   if ((await stat(source)).isDirectory()) {
     // Python's tool quantizes only MatMuls with constant weights. In this graph, Transpose nodes stand between the
-    // weights and the MatMuls. Fold them, as exporters do.
+    // weights and the MatMuls. Fold these Transpose nodes into the weights, as exporters do.
     await foldConstants(graph);
     const path = join(folder, "float32.onnx");
     await writeOnnx(path, graph, envelope);

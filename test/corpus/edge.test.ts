@@ -28,8 +28,8 @@ const texts = [
 ].map((ids) => Int32Array.from(ids));
 
 /**
- * Names of exports that must be refused because they are not a float32 encoder or classifier with dynamic sizes, and
- * the expected reasons.
+ * Exports that must be refused: patterns of their names, each with a pattern of the expected reason. Only float32
+ * encoders and classifiers with dynamic sizes are accepted.
  */
 const refused: readonly (readonly [RegExp, RegExp])[] = [
   [/^khub-/, /none of the outputs|an unsupported input padding_mask/],

@@ -19,9 +19,9 @@ export const casesIn = (folder: string): string[] =>
 const FLOAT32_TOLERANCE = 1e-4;
 
 /**
- * Tolerance in units in the last place of the largest output. The original model rounds to float16 after every
- * operator; a fused operator rounds only once. The results of both are accurate to about one unit per layer, and the
- * models have two layers.
+ * Tolerance for float16 models, as a number of `float16Unit`s. The original model rounds to float16 after every
+ * operator. A fused operator rounds only once. Each of the two results has an error of about one unit per layer, and
+ * the models have two layers.
  */
 const FLOAT16_UNITS = 4;
 
@@ -39,15 +39,15 @@ export async function expectStoredOutputs(
   }
 }
 
-/** Returns float16's unit in the last place at the largest magnitude of any output. */
+/** Returns the distance between two neighboring float16 numbers. The distance is taken at the largest output. */
 function float16Unit(outputs: Tensors): number {
   const magnitudes = Object.values(outputs).flatMap(({ data }) => Array.from(data as Float32Array, Math.abs));
   return 2 ** (Math.floor(Math.log2(Math.max(...magnitudes))) - 10);
 }
 
 /**
- * Fused operators, and for each one its substitute: the operator that is used where the fused operator does not apply.
- * If a claim accepts any count of an operator, it also accepts any count of the substitute.
+ * Fused operators and their substitutes. The substitute is used where the fused operator does not apply. A claim that
+ * accepts any count of a fused operator also accepts any count of its substitute.
  */
 const substitutes: Readonly<Record<string, string>> = {
   EmbedLayerNormalization: "LayerNormalization",

@@ -11,7 +11,7 @@ import { casesIn, EXPORTS, expectStoredOutputs, meets } from "./exported-model.t
 /** An entry of claims.json. */
 interface Expected {
   readonly fused: Claim;
-  /** Text that the reason for an incomplete fusion contains. Absent if everything is fused. */
+  /** Expected text in every reason why a part is not fused. Absent if everything is fused. */
   readonly incomplete?: string;
 }
 

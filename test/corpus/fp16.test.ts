@@ -24,7 +24,7 @@ interface Limits {
 }
 
 /**
- * Limits for float32 models that are converted to float16 (10-bit mantissa, two layers). The worst cases are
+ * Limits for float32 models of two layers that are converted to float16 (10-bit mantissa). The worst cases are
  * t213-electra-seq-cls-eager-l17 (cosine 0.999 997; it has only two logits) and t213-bert-l12-sdpa-dyn (difference
  * 0.0028). A wrong mask, or a wrong mean or variance in a layer normalization, causes a difference of 0.1.
  */
@@ -91,9 +91,9 @@ const addsMask = (graph: Graph): boolean =>
   );
 
 /**
- * Selects attended tokens for the comparison. Rows that are only padding would differ: the mask value of float32 is so
- * large that all scores become equal, but the mask value of float16 is smaller. The results of such rows are never
- * used.
+ * Selects the attended tokens for the comparison. A row with nothing but padding has other results in float16: the mask
+ * value of float32 is so large that all scores become equal, but the mask value of float16 is smaller. Nobody uses the
+ * results of such a row.
  */
 const attended =
   (feeds: readonly Tensors[]): Counts =>

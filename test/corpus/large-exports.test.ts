@@ -45,7 +45,7 @@ function feedsOf(rows: readonly string[], dtype: "int32" | "int64", vocabulary: 
 }
 
 /**
- * Optimizes the model at a path, and expects the same results for every kind of padding.
+ * Optimizes the model at a path. Expects the optimized model and the original to have the same results for all `feeds`.
  *
  * @returns the nodes of the optimized graph
  */

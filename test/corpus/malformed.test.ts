@@ -17,10 +17,7 @@ const RUNS = Number(process.env["FUZZ_RUNS"] ?? 300);
 /** Time limit. One damaged model takes about 8 ms on an idle machine. */
 const TIMEOUT_MS = 60_000 + 200 * RUNS;
 
-/**
- * Minimum share of the damaged models for each expected outcome: accepted, not readable as ONNX, and not valid as a
- * graph.
- */
+/** Minimum share of the damaged models for each of the outcomes `accepted`, `onnx_invalid` and `graph_invalid`. */
 const MIN_SHARE = 0.1;
 
 async function attemptOf(model: ModelProto | Uint8Array): Promise<string> {
@@ -165,7 +162,7 @@ describe("a model with wrong shapes", () => {
 describe("a model with external data", () => {
   const SECRET = "what nobody may read";
 
-  /** Functions that add a tensor to a model, by the place where they add it. */
+  /** Places in a model that can hold a tensor. The function of each place adds a tensor there. */
   const places: Readonly<Record<string, (model: ModelProto, tensor: TensorProto) => void>> = {
     "an initializer": ({ graph }, tensor) => graph?.initializer.push(tensor),
     "an attribute": ({ graph }, tensor) => {

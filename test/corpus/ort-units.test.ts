@@ -19,7 +19,7 @@ type Counts = Readonly<Record<string, number>>;
 /** Operator counts of each file before and after onnxruntime's own optimizer. */
 type Expected = Readonly<Record<string, { readonly before: Counts; readonly after_ort_extended_cpu: Counts }>>;
 
-/** Files of onnxruntime's tests for these fusions. The other files test rewrites that bert-edge does not make. */
+/** Files of onnxruntime's tests for fusions that bert-edge makes too. The other files test other rewrites. */
 const FUSIONS =
   /^(gelu|fast_gelu|bias_gelu|bias_onnx_|layer_norm|skip_layer_norm|embed_layer_norm|attention_)[^/]*\.onnx$/;
 
@@ -33,8 +33,8 @@ const TOLERANCE = 1e-4;
 const BATCHES = 4;
 
 /**
- * For some operators, the larger operators that include their work. Where the smaller operator is expected, the larger
- * operators count too.
+ * Operators, each with the larger operators that include its work. Where an operator is expected, its larger operators
+ * count too.
  */
 const subsumedBy: Readonly<Record<string, readonly string[]>> = {
   LayerNormalization: ["SkipLayerNormalization", "EmbedLayerNormalization"],
@@ -77,7 +77,7 @@ interface Run {
   readonly outputs: readonly Tensors[];
 }
 
-/** Returns the first random inputs on which a model runs, and its outputs; undefined if it runs on none. */
+/** Returns the first random inputs on which a model runs, and its outputs; undefined if all attempts fail. */
 async function firstRun(path: string, { graph }: ModelProto): Promise<Run | undefined> {
   for (const { smallest, below } of attempts) {
     const random = randomNumbers(20_261_121);

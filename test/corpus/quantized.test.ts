@@ -85,9 +85,7 @@ const matrix = ({ shape: [rows = 0, columns = 0] }: Tensor, numbers: readonly nu
   at: (row, column) => numbers[row * columns + column] as number,
 });
 
-/**
- * Returns the integer weight matrices of a graph. Quantizes its float weight matrices, as ONNX defines QuantizeLinear.
- */
+/** Returns the weight matrices of a graph as integers. Quantizes the float matrices that QuantizeLinear nodes read. */
 function weightsOf(graph: Graph): Matrix[] {
   const isWeight = ({ constant, users }: Value, types: readonly string[]) =>
     constant?.shape.length === 2 && types.includes(constant.dtype) && ![...users].some((user) => user.is("Gather"));
@@ -106,7 +104,8 @@ const original = (value: Value): Value =>
   value.producer?.is("Identity") && value.producer.inputs[0] ? original(value.producer.inputs[0]) : value;
 
 /**
- * Computes saturate(round(w / scale) + zero), halves to even: https://onnx.ai/onnx/operators/onnx__QuantizeLinear.html
+ * Computes the result of a QuantizeLinear node: `saturate(round(w / scale) + zero)`. `round` rounds halves to even:
+ * https://onnx.ai/onnx/operators/onnx__QuantizeLinear.html
  */
 function quantizedByDefinition(node: Node): Matrix {
   const [weight, scale, zero] = node.inputs.map((input) => numbersOf(constantOf(input as Value)));

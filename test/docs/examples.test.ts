@@ -10,15 +10,15 @@ import { checkTypes, installedProject, runNode } from "../package/install.ts";
 import { fencesOf } from "./fences.ts";
 
 // `ts` and `js` examples are type-checked and run in a project that has the packed sdk, an artifact in ./artifact and a
-// deployment at http://127.0.0.1:8787. With `no-run` they are only type-checked. `"…"` stands for an API key. Lines of `sh`
-// examples that call bert-edge are compared with the help of the command.
+// deployment at http://127.0.0.1:8787. With `no-run` they are only type-checked. `"…"` stands for an API key.
+// Lines of `sh` examples that call bert-edge are compared with the help of the command.
 const pages = ["README.md", ...globSync("docs/*.md")];
 const fences = pages.flatMap(fencesOf);
 const scripts = fences
   .filter(({ language }) => language === "ts" || language === "js")
   .map((fence) => ({ ...fence, file: `${basename(fence.place).replace(/\W/g, "-")}.${fence.language}` }));
 
-/** Answers requests to the address of the examples in the same process. */
+/** Module that each example imports first. It replaces `fetch`: an edge app answers requests to 127.0.0.1:8787. */
 const deployment = `
 import { readFile } from "node:fs/promises";
 import { openFolder, publish } from "bert-edge";

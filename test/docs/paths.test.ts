@@ -11,7 +11,7 @@ const files = globSync(["*.*", ...TOP_LEVEL.map((folder) => `${folder}/**/*.*`)]
 }).map((path) => `/${path}`);
 const documents = globSync(["*.md", "docs/**/*.md", "sdk/*.md"], { cwd: root });
 
-/** Paths that the documents name although a user's project, a command or a store makes them. */
+/** Paths that need not exist in this repository, because a user's project, a command or a store makes them. */
 const MADE = /^(dist|out|artifact|my-model|blobs)\//;
 
 it.each(documents.filter((path) => path !== "CHANGELOG.md"))("names only files and folders that exist: %s", (path) => {

@@ -6,7 +6,7 @@ import type { Tensors } from "./run-model.ts";
 
 export interface FeedOptions {
   readonly random: () => number;
-  /** Returns the size to use for the dynamic dimension with this name. Unnamed dimensions have names like `ids.0`. */
+  /** Returns a size for a dynamic dimension. If dimension 0 of input `ids` has no name, `name` is "ids.0". */
   readonly sizeOf: (name: string) => number;
   /** Exclusive maximum of random integers. */
   readonly below: number;

@@ -15,7 +15,7 @@ import { Sketch } from "../fixtures/sketch.ts";
 import { runGraph } from "./run-graph.ts";
 import { largestOutputDifference } from "./run-model.ts";
 
-/** Tolerance for another order of summation: a few units in the last place of numbers around 1. */
+/** Tolerance for results around 1. A rewrite may add numbers in another order, and float32 then rounds differently. */
 const FLOAT32_ROUNDING = 1e-5;
 
 /** Two sizes for each dynamic dimension, so that a rewrite fails if it replaces a dynamic dimension with a constant. */

@@ -7,7 +7,7 @@ type Declaration = string;
 interface DeclarationFile {
   /** Text of each top-level declaration, by name. */
   readonly declared: ReadonlyMap<string, string>;
-  /** Names that are imported or re-exported from relative paths: local name → path and name there. */
+  /** Imports and re-exports from relative paths: local name → path of the other file, and the name in that file. */
   readonly imported: ReadonlyMap<string, { readonly path: string; readonly name: string }>;
   /** Exported name → local name. */
   readonly exported: ReadonlyMap<string, string>;

@@ -22,7 +22,7 @@ export async function packSdk(destination: string): Promise<string> {
  * Makes an empty project with the packed SDK in its node_modules. Needs no network: the SDK's dependencies are links to
  * the packages in this repository.
  *
- * @param peers whether to link optional packages as well, and the packages that examples import
+ * @param peers whether to also link the optional packages and all packages that examples import
  */
 export async function installedProject({ peers }: { peers: boolean }): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), "bert-edge-package-"));

@@ -1,7 +1,7 @@
 import { accessSync, constants } from "node:fs";
 import { delimiter, join } from "node:path";
 
-/** Finds the first of some programs that is installed, in npm's folder or in PATH. */
+/** Returns the path of the first name whose program is installed. Looks in npm's folder and in PATH. */
 export function executable(...names: readonly string[]): string | undefined {
   const folders = [
     join(import.meta.dirname, "../../node_modules/.bin"),

@@ -9,9 +9,9 @@ interface Damage {
   readonly vocabulary: number;
   /** One of the added tokens in tokenizer.json. It is part of every encoded text. */
   readonly added: string;
-  /** Maximum number of changed bytes, if the changes are anywhere in the file. */
+  /** About half of the damaged files have at most `changes` changed bytes, anywhere in the file. */
   readonly changes: number;
-  /** Number of bytes at the start of the file. About half of the damaged files differ only there, in 1 to 4 bytes. */
+  /** The other damaged files have at most 4 changed bytes, all within the first `headerBytes` bytes of the file. */
   readonly headerBytes: number;
   readonly maxTokens: number;
 }

@@ -14,7 +14,7 @@ const contentType = "application/octet-stream";
 
 export interface ReadableUnderTest {
   store: ObjectStore;
-  /** Puts an object into the store under test. If the store is read-only, `put` writes where the store reads. */
+  /** Stores an object so that `store` can read it. This also works if `store` itself is read-only. */
   put(key: string, bytes: Uint8Array<ArrayBuffer>): Promise<void>;
 }
 

@@ -28,12 +28,12 @@ export interface Block {
 }
 
 /**
- * Number of texts per kind. In planes where all code points are alike, only one of `sampling` code points is used.
- * `suite` runs with the other tests, `all` with `npm run fuzz:tokenizer`.
+ * Number of texts per kind. `sampling` is for planes where all code points are alike: if it is 127, every 127th code
+ * point is used. `suite` runs with the other tests, `all` with `npm run fuzz:tokenizer`.
  */
 const counts = {
   suite: { random: 1000, longWords: 100, sampling: 127 },
-  // There are few texts of long words, because they take as long to compare as all other random texts together.
+  // Few texts have long words, because comparing these texts takes as long as comparing all other random texts.
   all: { random: 4000, longWords: 500, sampling: 1 },
 } as const;
 export type TextSet = keyof typeof counts;
@@ -67,8 +67,8 @@ const kinds: Record<string, Part> = {
 };
 
 /**
- * Returns texts of every kind. Every code point occurs at least twice. In planes where all code points are alike,
- * `suite` uses only a sample of them.
+ * Returns texts of every kind. In `all`, every code point occurs at least twice. `suite` leaves out most code points of
+ * the planes where all code points are alike.
  */
 export function fuzzedTexts(set: TextSet): Block[] {
   const { random: randomTexts, longWords, sampling } = counts[set];

@@ -77,7 +77,7 @@ function precompiled(results: () => ReadonlyMap<string, string>): () => object {
 const metaspace = { type: "Metaspace", replacement: "▁", add_prefix_space: true };
 const collapse = (content: string) => ({ type: "Replace", pattern: { Regex: " {2,}" }, content });
 
-/** Keys whose results show where graphemes of each class begin. */
+/** Charsmap keys from every grapheme class, with their results. The results show where graphemes begin. */
 const oddKeys = new Map([
   ["\u0600", "<p>"],
   ["\u0605", ""],

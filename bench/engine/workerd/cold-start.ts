@@ -10,8 +10,9 @@ import { type WorkerName, workerModules } from "./worker-modules.ts";
 const ROUNDS = 24;
 
 /**
- * A text of typical words: half of the sentences in STS-B contain a rarer word. Rare words have later rows in the token
- * embedding table, and our engine answers as soon as the rows of the text's tokens have arrived.
+ * A text of typical words: half of the sentences in STS-B contain a rarer word. Our engine answers as soon as the token
+ * embeddings of the text have arrived. Rare words take longer, because their rows are near the end of the token
+ * embedding table.
  */
 const TYPICAL = "Is the shepherd in the driveway?";
 /** A word whose embedding is in one of the last rows of the token embedding table. */

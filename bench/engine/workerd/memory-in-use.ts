@@ -15,8 +15,8 @@ export interface Load {
   readonly model: ModelName;
   readonly form: Form;
   /**
-   * Memory limit in MB. If it is given, the figure is the free memory below the limit. If not, the figure is the used
-   * memory.
+   * Memory limit in MB. With a limit, the row's figure is the limit minus the used memory. Without a limit, the figure
+   * is the used memory.
    */
   readonly limit?: number;
 }

@@ -1,2 +1,2 @@
-/** A Worker without a model, to measure the time that workerd and a request take without it. */
+/** A Worker without a model. It shows how long workerd's start and a request take when there is no model. */
 export default { fetch: (): Response => new Response() };

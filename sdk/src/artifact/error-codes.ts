@@ -1,9 +1,9 @@
 /**
  * Every error code of the package: when it occurs, and how to fix it. `docs/errors.md` is generated from this table.
- * `npx vitest run test/docs --update` generates it again. A code that an HTTP answer can have also needs its status in
- * `serve/contract/errors.ts`.
+ * `npx vitest run test/docs --update` generates it again. If an HTTP response can contain a new code, add the code and
+ * its HTTP status to `serve/contract/errors.ts`.
  *
- * Other modules import only its type, so no bundle contains these texts.
+ * Other modules import only the type `ErrorCode`, so no bundle contains these texts.
  */
 export const errorCodes = {
   // Reading and publishing

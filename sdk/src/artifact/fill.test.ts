@@ -10,7 +10,7 @@ import { CHUNK_BYTES } from "./manifest.ts";
 
 const content = (size: number) => Uint8Array.from({ length: size }, (_, i) => (i * 31 + (i >> 10)) % 256);
 
-/** File sizes within 2 bytes of 0, 1, 2 or 3 chunks. */
+/** File sizes: 0, 1, 2 or 3 whole chunks, or up to 2 bytes more or less. */
 const fileSize = fc
   .tuple(fc.nat(3), fc.integer({ min: -2, max: 2 }))
   .map(([chunks, more]) => Math.max(0, chunks * CHUNK_BYTES + more));

@@ -42,8 +42,8 @@ const File = v.pipe(
 );
 
 /**
- * Agreement with the unfused float32 graph on the probe texts: cosine of the vectors or logits, and for classifiers the
- * share of texts that keep their label.
+ * Agreement with the unfused float32 graph, measured on the probe texts. The cosines compare vectors or logits. `top1`
+ * exists only for classifiers: the share of texts for which the target predicts the same label as the graph.
  */
 const Parity = v.object({
   meanCosine: v.number(),

@@ -57,8 +57,8 @@ export function modelCache({ limitBytes, load }: ModelCacheOptions): ModelCache 
   const memoryBytes = () => [...entries.values(), ...uses.retiring()].reduce((sum, entry) => sum + bytesOf(entry), 0);
 
   /**
-   * Finds the idle models to unload so that `bytes` bytes become free, the least recently used first. If all idle
-   * models together have fewer bytes, returns all of them.
+   * Lists idle models to unload. The list begins with the least recently used model, and ends when its models
+   * have at least `bytes` bytes. If all idle models together have fewer bytes, lists all of them.
    */
   function idle(bytes: number): Entry[] {
     const found: Entry[] = [];

@@ -112,7 +112,7 @@ export function modelHolder(options: ModelHolderOptions): ModelHolder {
         usable.reject(error);
       },
     );
-    // Without a waiting caller these rejections would be unhandled, which ends a Node process.
+    // If no caller waits for these promises, nothing handles their rejections. Node exits on an unhandled rejection.
     for (const { promise } of [manifest, usable]) promise.catch(() => {});
     background(whole.catch((error: unknown) => console.error(`bert-edge: loading ${name} failed:`, error)));
     return current;

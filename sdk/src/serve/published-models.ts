@@ -13,7 +13,7 @@ export interface PublishedModelsOptions {
   limitBytes: number;
 }
 
-/** Makes a cache of a store's models by name. Each model is loaded on first use, in its current version. */
+/** Makes a cache of the models in a store. On first use of a model's name, the cache loads its current version. */
 export const publishedModels = ({ store, engine, limitBytes }: PublishedModelsOptions): ModelCache =>
   modelCache({
     limitBytes,

@@ -65,8 +65,8 @@ export function readAnswer(
 }
 
 /**
- * Reads the region's error for an invalid request (HTTP 400), which the edge would refuse too. Returns undefined for
- * any other status.
+ * Reads the region's error if the status is 400. Then the request is invalid, and the edge would refuse it too. Returns
+ * undefined for any other status.
  *
  * @throws BertEdgeError `region_failed` when the body is malformed
  */

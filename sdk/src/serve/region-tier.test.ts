@@ -25,7 +25,7 @@ function setUp(answer: Answering, options: Partial<RegionTierOptions> = {}) {
     restMs: REST_MS,
     probeMs: PROBE_MS,
     now: () => clock.now,
-    // The init overrides the request, as it does in `fetch`.
+    // The options in `init` override those of `request`, as in the real `fetch`.
     fetch: (async (request: Request, init: RequestInit) => {
       requests.push(request.clone());
       return answer(new Request(request, init), clock);

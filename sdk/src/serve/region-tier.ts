@@ -12,7 +12,7 @@ export interface RegionTierOptions {
   url: string;
   /** The region's API key. */
   key: string;
-  /** Predicted time of the network and the queue before the first fetch, in ms. Default 50. */
+  /** Assumed time for the network and the queue, in ms, until a fetch has been measured. Default 50. */
   priorMs?: number;
   /** Timeout of a fetch, in ms. A request's budget can shorten it. Default 10,000. */
   timeoutMs?: number;
@@ -34,7 +34,7 @@ export interface RegionTier {
    */
   keepMeasured(background: Background): void;
   /**
-   * Predicts the milliseconds from a request to the region's answer.
+   * Predicts the region's response time, in milliseconds.
    *
    * @param computeMs predicted milliseconds of the region's computation
    */

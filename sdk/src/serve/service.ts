@@ -6,7 +6,7 @@ export interface EmbedQuery {
   readonly texts: readonly string[];
   /** Whether to cut texts that are too long. */
   readonly truncate: boolean;
-  /** Name of the requested model; undefined for the served model. */
+  /** Name of the requested model; undefined if the request does not name a model. */
   readonly model: string | undefined;
   /** Vector size that the caller expects; undefined accepts any size. */
   readonly dimensions: number | undefined;

@@ -9,9 +9,9 @@ interface PieceReader {
 }
 
 /**
- * Reads a stream through one reused buffer if the stream supports it. Otherwise, workerd allocates pieces of 4 KiB,
- * which takes more than twice as long (docs/decisions/0008). The read option `min` is not used: workerd throws if the
- * stream ends with fewer than `min` bytes left.
+ * Reads a stream through one reused buffer if the stream supports it. Without this buffer, workerd allocates pieces of
+ * 4 KiB, and reading takes more than twice as long (docs/decisions/0008). The read option `min` is not used: workerd
+ * throws if the stream ends with fewer than `min` bytes left.
  */
 export function pieceReader(stream: ReadableStream<Uint8Array>): PieceReader {
   const reader = bufferReader(stream);

@@ -53,7 +53,7 @@ describe("publish", () => {
       reused: 0,
       bytes,
     });
-    // tokenizer_config.json is the same in both.
+    // Both artifacts have the same tokenizer_config.json.
     const second = await smallArtifact("second");
     const seen: string[] = [];
     const result = await publish(second, store, (key, state) => seen.push(`${state} ${key}`));

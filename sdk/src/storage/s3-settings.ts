@@ -23,8 +23,8 @@ export type S3Env = Partial<
 >;
 
 /**
- * Returns options for `s3Store` from environment variables. If `S3_ACCESS_KEY_ID` is not set, the credentials are those
- * of the AWS function's role. If `S3_ENDPOINT` is not set, the endpoint is that of AWS.
+ * Returns options for `s3Store` from environment variables. If `S3_ACCESS_KEY_ID` is not set, uses the credentials of
+ * the AWS function's role. If `S3_ENDPOINT` is not set, uses the endpoint of AWS.
  *
  * @throws BertEdgeError `setting_invalid` when a variable is missing; the message names the variable
  */

@@ -87,7 +87,7 @@ describe("s3Store", () => {
   it("signs every address according to the specification", async () => {
     const endpoint = await checkingServer();
     const key = fc.string({ unit: fc.constantFrom(..."aZ09-_.~/ +%&='()*!:@,;$ßü"), minLength: 1, maxLength: 20 });
-    // Leave out keys with the path segments . and .., because a URL removes them before the request is signed.
+    // Leaves out keys with the path segment `.` or `..`: URLs drop these segments before the request is signed.
     const kept = key.filter((key) => !/(^|\/)\.+(\/|$)/.test(key));
     await fc.assert(
       fc.asyncProperty(kept, async (key) => {

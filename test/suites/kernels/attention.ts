@@ -15,7 +15,10 @@ interface Shape {
   /** Stride of queries, keys and values, which are columns of one matrix. */
   readonly stride: number;
   readonly outStride: number;
-  /** Tokens that the bias table covers, with one bias for each signed distance (key − query). 0: no table. */
+  /**
+   * Maximum number of tokens for which the bias table suffices. The table contains one bias for each signed distance
+   * (key − query). If `span` is 0, there is no table.
+   */
   readonly span: number;
 }
 
@@ -76,7 +79,10 @@ export const attentionInt8: KernelCase<Shape> = {
   work: ({ tokens, size }) => 2 * tokens * tokens * size,
 };
 
-/** Draws one bias per signed distance (key − query). A bias of −∞ hides the key. No bias hides a token from itself. */
+/**
+ * Draws one bias per signed distance (key − query). A bias of −∞ hides the key. The bias for distance 0 is not −∞, so
+ * every token sees at least itself.
+ */
 function biases(length: number, draw: Drawing): Float32Array<ArrayBuffer> {
   const isHidden = draw.integers(length, 0, 1);
   const drawn = draw.floats(1, length, MAX);

@@ -51,8 +51,8 @@ function foundIn(memory: Uint8Array, like: OperandArray, offset: number): Operan
 }
 
 /**
- * Returns the numbers to compare with. A found number is accepted if it is within the tolerance of the expected number,
- * or if both are NaN. Returns the found number where it is accepted, and the expected number elsewhere.
+ * Returns the expected numbers, but replaces some of them with the found number at the same index: numbers that differ
+ * by no more than the tolerance `within`, and numbers that are both NaN.
  */
 function accepted(found: OperandArray, { values, within }: Expected): OperandArray {
   return values.map((value, i) => {

@@ -11,7 +11,7 @@ type Kind = (random: Random) => Random;
 
 const kinds: readonly Kind[] = [
   (random) => () => 8 * random() - 4,
-  // Half of these numbers are halfway between two integers.
+  // Multiples of 0.5. Many of them lie exactly between two integers.
   (random) => () => Math.round(48 * random() - 24) / 2,
   (random) => () => 2 ** Math.round(120 * random() - 60) * (random() - 0.5),
   (random) => () => DENORMAL * Math.round(200 * random() - 100),

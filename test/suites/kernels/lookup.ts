@@ -11,14 +11,14 @@ interface Shape {
   readonly tokens: number;
   readonly entries: number;
   readonly width: number;
-  /** Number of neighboring numbers in a row that share one scale. */
+  /** Block size. Each table row has one scale per `block` numbers. */
   readonly block: number;
 }
 
 /** Number of table rows in benchmarks. A table of this size does not fit into the L1 and L2 caches. */
 const BENCH_ENTRIES = 8192;
 
-/** Makes the operands of a lookup in a table of `bits` bits. */
+/** Makes the operands of a lookup in a table of 8-bit or 4-bit numbers. */
 function operandsOf({ tokens, entries, width, block }: Shape, bits: 8 | 4, draw: Drawing) {
   const table = Uint8Array.from(draw.integers((entries * width * bits) / 8, 0, 255));
   const scales = draw.floats(entries, width / block);

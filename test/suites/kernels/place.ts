@@ -47,7 +47,7 @@ export interface Placement {
   readonly seed: number;
   /** Value of the bytes between operands. */
   readonly guard: number;
-  /** Alignment of the offsets in bytes. Default: 1. Then one operand ends exactly at the end of memory. */
+  /** Alignment of the offsets in bytes. With the default, 1, one operand ends exactly at the end of memory. */
   readonly alignment?: number;
 }
 

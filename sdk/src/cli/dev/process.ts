@@ -21,14 +21,14 @@ export interface ServiceOptions {
   args?: readonly string[];
   cwd: string;
   env?: Readonly<Record<string, string>>;
-  /** The service counts as started when this URL answers, with `status` if given. */
+  /** The service counts as started when `url` answers. If `status` is set, the answer must have this HTTP status. */
   ready: { url: string; status?: number; withinMs: number };
   /** Called with each piece of the service's output. */
   onOutput?: (text: string) => void;
 }
 
 /**
- * Starts a process and waits until its URL `ready` answers.
+ * Starts a process and waits until `ready.url` answers.
  *
  * @throws BertEdgeError `service_failed` when the process exits, or does not answer in time. The message contains the
  *   last output of the process.

@@ -8,15 +8,15 @@ const paragraph =
   "whenever the sluice is open, and on summer evenings people walk up from the village to listen to it. The miller's " +
   "granddaughter keeps bees in the orchard behind the house and sells the honey at the gate. ";
 
-/** Texts from a few tokens to nearly the maximum of the default model. */
+/** Texts of increasing length: from a few tokens to nearly the maximum length of the default model. */
 const texts = ["Where is the mill?", paragraph.slice(0, 120), paragraph, paragraph.repeat(3)];
 const budgets = [undefined, 200, 20, 4];
 
 /**
  * Embeds each text with each latency budget. Uses the typed client, as an application would.
  *
- * @returns a table with one row per text and budget. The last column is the cosine between the edge's and the region's
- *   vector of the text.
+ * @returns a table with one row per text and budget. The last column compares two vectors of the text, one from the
+ *   edge and one from the region, by their cosine.
  */
 export async function tour({ edgeURL, apiKey, regionURL, regionKey }: Stack): Promise<string> {
   const edge = new BertEdge({ baseURL: edgeURL, apiKey });

@@ -8,7 +8,7 @@ import { isInteger, numbersOf, reading, type Tensor, toFloat32 } from "../graph/
  * into ordinary numbers, and probe texts read only a few rows of a table.
  *
  * Two kinds of constants may contain infinite numbers: masks that consist of 0 and −∞, and constants with a single
- * number, because they are bounds.
+ * number. A single infinite number is a bound, not a weight.
  *
  * @param source names the graph in the error message
  * @throws BertEdgeError `weights_invalid` with the constant and the node that reads it

@@ -12,8 +12,8 @@ export async function assertLongest(
   session: Pick<EngineSession, "run">,
 ): Promise<void> {
   const [ids = new Int32Array(1)] = encode(["a"]);
-  // Repeats the token of "a". Padding tokens would not test all positions, because models like RoBERTa number only the
-  // other tokens.
+  // Repeats the token of "a". Padding tokens would not test all positions, because models like RoBERTa give all padding
+  // tokens the same position.
   const longest = new Int32Array(maxTokens).fill(ids[ids.length >> 1] as number);
   try {
     await session.run([longest]);

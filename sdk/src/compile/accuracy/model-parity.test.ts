@@ -82,7 +82,7 @@ describe("modelParity", () => {
     expect((await compare(table(3), table(3))).cases).toBe(6);
   });
 
-  /** Returns a graph that computes the length of an input, at most `most`. */
+  /** Returns a graph that computes the length of an input. If the input is longer than `most`, the result is `most`. */
   function lengthOf(input: "a" | "b", most: bigint): Graph {
     const g = new NamedGraph("length", [
       { name: "a", dtype: "float32", shape: ["batch", "sequence"] },

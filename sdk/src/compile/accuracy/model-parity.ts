@@ -23,9 +23,9 @@ export interface ModelParity {
 }
 
 /**
- * Tolerances by output type. For float32, the order of additions changes sums by about 1e-6 of their terms, and these
- * differences add up over the layers. float16 has 11 significant bits, and an unfused model loses two or three of them
- * by rounding after every operator.
+ * Tolerances by output type. A different order of additions changes a float32 sum by about 1e-6 of the size of its
+ * terms, and these differences add up over the layers. float16 has 11 significant bits. An unfused model rounds after
+ * every operator, and loses two or three of these bits.
  */
 const tolerances: Readonly<Record<string, Tolerance>> = {
   float32: { absolute: 1e-4, relative: 1e-4 },

@@ -10,8 +10,8 @@ export interface ModelRun {
 
 /**
  * Runs a model on each case. A case is a list of alternative inputs, which are tried in order until the model runs. The
- * result of a case is undefined if the model runs on none of its inputs, for example because all are longer than the
- * model's positions.
+ * result of a case is undefined if the model runs on none of the alternatives, for example because all alternatives
+ * have more tokens than the model has positions.
  */
 export async function runFirst(
   session: ort.InferenceSession,

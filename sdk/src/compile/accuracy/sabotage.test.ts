@@ -35,8 +35,8 @@ const wide = {
   num_attention_heads: 4,
 };
 /**
- * For tests in which the quantized model must miss the limits. With a small vocabulary, the texts would contain only
- * frequent tokens, and the model could reach the limits.
+ * `allTokens` has a large vocabulary, for tests in which the quantized model must miss the limits. With a small
+ * vocabulary, the texts would contain only frequent tokens, and the quantized model could reach the limits.
  */
 const allTokens = { ...wide, vocab_size: 30_522 };
 const layer0 = "encoder.layer.0";

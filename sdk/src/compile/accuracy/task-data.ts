@@ -10,7 +10,7 @@ import { scoreSts } from "./tasks/score-sts.ts";
 export interface TaskData {
   readonly metric: TaskScore["metric"];
   readonly score: (compute: Compute) => Promise<number>;
-  /** The entries of the file. They are part of the cache key of every stage that scores a model on them. */
+  /** The entries of the file. A stage that scores a model on these entries includes them in its cache key. */
   readonly content: readonly (StsPair | LabelledText)[];
 }
 

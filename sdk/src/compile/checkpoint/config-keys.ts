@@ -35,7 +35,7 @@ export const encoderKeys = {
   is_decoder: v.optional(v.literal(false, "decoders (causal attention) are not encoders"), false),
 };
 
-/** Keys for an encoder's sizes, under their most common names. */
+/** Keys of config.json for an encoder's sizes. Some families use other names. */
 export const sizeKeys = {
   hidden_size: Count,
   num_hidden_layers: Count,

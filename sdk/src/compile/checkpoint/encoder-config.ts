@@ -28,8 +28,8 @@ export interface EncoderConfig {
   readonly layerNormEpsilon: number;
   readonly activation: ActivationName;
   /**
-   * Id of the padding token, for families that do not count padding: their first token has the position
-   * `positionPaddingId + 1`. undefined for families that count all tokens, starting at 0.
+   * Id of the padding token, for families that skip padding when they count positions. The first token that is not
+   * padding has the position `positionPaddingId + 1`. undefined for families that count all tokens, starting at 0.
    */
   readonly positionPaddingId: number | undefined;
   /** Number of buckets of the relative position biases; undefined for encoders without such biases. */

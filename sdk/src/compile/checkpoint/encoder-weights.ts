@@ -11,8 +11,8 @@ export interface EncoderLayer {
   readonly value: LinearWeights;
   readonly attentionOutput: LinearWeights;
   /**
-   * Layer normalization of attention: of its input in pre-norm layers, of the sum of its input and output in post-norm
-   * layers. undefined if the layer does not normalize here.
+   * Layer normalization of the attention part. Pre-norm layers normalize the input of this part. Post-norm layers
+   * normalize the sum of the part's input and output. undefined if the layer has no such normalization.
    */
   readonly attentionNorm: LayerNormWeights | undefined;
   /** Linear layer before the activation; in gated layers, the gate projection. */
@@ -21,8 +21,8 @@ export interface EncoderLayer {
   readonly upProjection: LinearWeights | undefined;
   readonly output: LinearWeights;
   /**
-   * Layer normalization of the feed-forward part: of its input in pre-norm layers, of the sum of its input and output
-   * in post-norm layers.
+   * Layer normalization of the feed-forward part. Pre-norm layers normalize the input of this part. Post-norm layers
+   * normalize the sum of the part's input and output.
    */
   readonly feedForwardNorm: LayerNormWeights;
 }

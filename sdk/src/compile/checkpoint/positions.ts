@@ -16,7 +16,10 @@ export function writeRange(g: GraphWriter, name: string, ids: Value): Value {
   return g.op(name, "Range", [int64(g, 0), length, int64(g, 1)]);
 }
 
-/** Writes key position − query position for every pair. Output: [sequence, sequence], one row per query. */
+/**
+ * Writes the offset of every key from every query: the key's position minus the query's position. Output: [sequence,
+ * sequence], one row per query.
+ */
 export function writeOffsets(g: GraphWriter, name: string, ids: Value): Value {
   const positions = writeRange(g, `${name}.positions`, ids);
   const keys = g.op(`${name}.keys`, "Unsqueeze", [positions, axes(g, 0)]);

@@ -25,10 +25,11 @@ function bucketOf(offset: number, buckets: number): number {
 }
 
 /**
- * Returns a table with the score biases of every offset between a key and a query in texts of up to `positions` tokens.
- * Row `offset + positions − 1` has the biases of `offset`.
+ * Returns a table of score biases with one row for every offset between a key and a query. Row `offset + positions − 1`
+ * has the biases of `offset`.
  *
  * @param table [buckets, heads]
+ * @param positions maximum text length in tokens
  * @returns [2 · positions − 1, heads]
  */
 export function biasByOffset(table: Tensor, positions: number): Tensor {

@@ -8,8 +8,8 @@ import { GraphWriter } from "./graph-writer.ts";
 import { writeRotated, writeRotation } from "./rotary-positions.ts";
 
 /**
- * Maximum difference from float64. float32 rounds angles up to 500 by at most 1.6e-5, which is half a unit in the last
- * place.
+ * Maximum difference from float64. Angles are at most 500. Rounding to float32 changes such an angle by at most 1.6e-5,
+ * which is half a unit in the last place.
  */
 const FLOAT32_ANGLES = 3e-5;
 

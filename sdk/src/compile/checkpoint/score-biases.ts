@@ -11,8 +11,8 @@ const MASKED = -1e9;
 
 /**
  * Score bias of positions outside the attention window. With this bias too, exp(score) is 0, and the score is finite
- * even in half precision. The bias is closer to 0 than MASKED. A padding query whose window holds only padding
- * therefore attends to tokens outside the window.
+ * even in half precision. The bias is closer to 0 than `MASKED`. Therefore, if the window of a padding token contains only
+ * padding, this padding token attends to tokens outside the window.
  */
 const BEYOND = -1e4;
 

@@ -6,8 +6,8 @@ import { readConfig } from "./model-folder.ts";
 export type Head = "none" | "sequence-classification";
 
 /**
- * Task head for each ending of a transformers class name, after "For". Language-model heads count as "none", because
- * they are only used in training.
+ * Task heads of model classes in transformers. A key is the part of the class name after "For". Language-model heads
+ * count as "none", because they are only used in training.
  */
 const heads: Readonly<Record<string, Head>> = {
   MaskedLM: "none",

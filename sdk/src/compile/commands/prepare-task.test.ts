@@ -72,7 +72,7 @@ describe("prepare of a classifier", () => {
     const { manifest } = await run({ targets: ["edge"] });
     expect(manifest).toMatchObject({ labels: ["score"] });
     expect(manifest.targets.edge?.parity.meanCosine).toBeGreaterThanOrEqual(INT8_LIMIT.meanCosine);
-    // Comparing only signs would give exactly 1.
+    // If only the signs of the logits were compared, the mean cosine would be exactly 1.
     expect(manifest.targets.edge?.parity.meanCosine).toBeLessThan(1);
   });
 

@@ -196,7 +196,8 @@ describeShared("corpus/qat-bert-pc-eager-l17", "quantizeModel of a model that wa
 });
 
 /**
- * Returns the set of int8 columns of all weights. The set stays the same if weight matrices are joined side by side.
+ * Returns the different columns that a graph's int8 weight matrices contain. Joining matrices side by side does not
+ * change this set.
  */
 function integerColumns(graph: Graph): Set<string> {
   const constants = [...graph.constants()].flatMap(({ constant }) => constant ?? []);

@@ -127,7 +127,7 @@ function reciprocals({ constant, users }: Value): number[] {
 
 /**
  * Returns the largest constant that may be a length. A probe shows the full effect of this constant only if the probed
- * text is longer.
+ * text has more tokens than this length.
  */
 export function largestConstant({ constants }: ValueSources): number {
   const small = [...constants].flatMap((value) => [

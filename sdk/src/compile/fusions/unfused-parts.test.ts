@@ -14,7 +14,10 @@ import { tensor } from "../graph/tensor.ts";
 import { fuseGraph } from "./fuse-graph.ts";
 import { unfusedParts } from "./unfused-parts.ts";
 
-/** Returns the reasons for a graph that has fused attention and the nodes that `draw` adds. */
+/**
+ * Draws attention and the nodes that `draw` adds, and fuses this graph. Checks that the attention is fused. Returns the
+ * reasons why the rest is not completely fused.
+ */
 async function reasons(draw: (s: Sketch, attended: Value) => Value) {
   const s = new Sketch();
   s.output(draw(s, drawAttention(s, s.input("x", ["batch", "sequence", HIDDEN]))));

@@ -22,7 +22,7 @@ export function unfusedParts(graph: Graph, trace: Trace): UnfusedReason[] {
 }
 
 interface Leftover {
-  /** Rules that should have fused the nodes. */
+  /** Rules that should have fused the sub-layer. */
   readonly rules: readonly [string, ...string[]];
   /** Nodes at which these rules may have failed. */
   readonly nodes: readonly Node[];
@@ -83,8 +83,8 @@ const isComputedProduct = ({ opType, inputs, outputs: [product] }: Node): boolea
 const isOne = (value: Value | undefined) => value !== undefined && uniformValue(value) === 1;
 
 /**
- * Whether a value is mean((x − mean(x))²) + ε. Without − mean(x), the value belongs to an RMS normalization, which has
- * no fusion.
+ * Whether a value is the variance in a layer normalization: mean((x − mean(x))²) + ε. An RMS normalization does not
+ * subtract the mean, and has no fusion.
  */
 function isVariance(value: Value | undefined): boolean {
   const { inputs = [] } = value?.producer?.is("Add") ? value.producer : {};

@@ -71,8 +71,8 @@ export class Graph {
   }
 
   /**
-   * Makes all readers of `before` (nodes and outputs) read `after` instead. Sub-graphs refer to values by name: if a
-   * sub-graph reads `before`, the sub-graph and the outputs keep reading `before`.
+   * Makes all nodes and graph outputs that read `before` read `after` instead. A sub-graph refers to `before` by name,
+   * so it keeps reading `before`. If there is such a sub-graph, the graph's outputs keep reading `before` too.
    */
   replace(before: Value, after: Value): void {
     for (const user of [...before.users]) {

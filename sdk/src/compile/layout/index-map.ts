@@ -37,9 +37,9 @@ export class SampleSizes {
 }
 
 /**
- * Finds where each element of `to` comes from in `from`. To find out, the function moves indices, not elements, through
- * the operators in between. This recognizes every way in which exporters split heads, transpose keys or select a part
- * of a packed projection.
+ * Maps each element of the value `to` to its source element in the value `from`. The function applies the operators
+ * between the two values to indices instead of elements. This recognizes every way in which exporters split heads,
+ * transpose keys or select a part of a packed projection.
  *
  * @param limit maximum number of elements of each value on the path
  * @returns undefined if a value exceeds `limit`, or if an operator on the path does more than move elements or multiply

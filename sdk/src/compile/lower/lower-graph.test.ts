@@ -70,8 +70,8 @@ describe.each(classifierCases)("a program of $name", (stored) => {
   };
 
   /**
-   * Whether the engine refuses a case: a rotary model, because its heads are too small here, or a graph with mean
-   * pooling.
+   * Whether the engine refuses a case. It refuses graphs with mean pooling. It also refuses the rotary models of these
+   * tests, because their heads are too small.
    *
    * @param pools whether the graph contains the model's pooling
    */

@@ -91,7 +91,7 @@ export class LoweringContext {
   /**
    * Adds the engine value in which a step stores a value of the graph. Returns the index of the engine value.
    *
-   * @param of what a row stands for: a token or a sequence
+   * @param of `"token"` if the engine value has one row per token, `"sequence"` if it has one row per sequence
    */
   result(value: Value | undefined, width: number, of: ProgramValue["of"]): number {
     const index = this.add({ width, of, type: "f32" });

@@ -101,9 +101,9 @@ function nodesAfterLookup(graph: Graph): Node[] {
 }
 
 /**
- * Whether `part` is a prefix of `all` along the axes with one entry per token.
+ * Whether the tensor `all` starts with the tensor `part`. Along axes with one entry per token, `part` may be shorter.
  *
- * @param counts number of tokens of `part` and of `all`
+ * @param counts two numbers of tokens: one for `part` and one for `all`
  */
 function isPrefix(part: Tensor, all: Tensor, [tokens, allTokens]: readonly [number, number]): boolean {
   const fits = part.shape.every(
@@ -154,7 +154,8 @@ const isPadded = (index: number) => index % 3 === 1;
  *
  * @param found table of the text with padding
  * @param table table of a text without padding
- * @returns undefined unless the other tokens have the first rows of `table`, in the same order
+ * @returns undefined if padding tokens have different rows, or if the rows of the other tokens are not the first rows
+ *   of `table` in the same order
  */
 function paddingRow(found: Tensor, table: Tensor, tokens: number): Float32Array | undefined {
   const width = table.shape.at(-1) ?? 0;

@@ -22,7 +22,7 @@ export function tileWeight({ shape: [outputs = 0, inputs = 0], data }: Tensor): 
   return tensor("uint8", [tiles, quads, OUTPUTS, INPUTS], tiled);
 }
 
-/** Pads a vector of one number per output with zeros, so that its length is a multiple of the tile height. */
+/** Appends zeros to a vector with one number per output. The new length is a multiple of the tile height. */
 export function tilePadded<T extends Float32Array | Int32Array>(values: T): T {
   const padded = new (values.constructor as new (length: number) => T)(whole(values.length, OUTPUTS));
   padded.set(values);

@@ -24,7 +24,7 @@ interface Matrix {
   at: (row: number, column: number) => number;
 }
 
-/** Computes each element once and stores it. Otherwise, each operator would compute all operators before it again. */
+/** Computes each element once and stores it. Otherwise, every read of an element would run all earlier operators. */
 function matrix(rows: number, columns: number, at: Matrix["at"]): Matrix {
   const values = Array.from({ length: rows * columns }, (_, i) => at(Math.floor(i / columns), i % columns));
   return { rows, columns, at: (row, column) => values[row * columns + column] as number };

@@ -19,8 +19,8 @@ const call = (text: string, attributes: Parameters<typeof nodeOf>[1] = [], more:
 
 type FunctionDraft = PartialMessage<ModelProto["functions"][number]>;
 /**
- * Makes a local function: `functionOf("y = Twice(x)", ["y = Add(x, x)"])`. A node given as text is one of ONNX's own
- * operators.
+ * Makes a local function, for example `functionOf("y = Twice(x)", ["y = Add(x, x)"])`. A node written as text uses an
+ * operator of ONNX's own domain.
  */
 function functionOf(
   text: string,

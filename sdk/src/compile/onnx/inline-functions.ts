@@ -77,8 +77,8 @@ function expand(call: NodeProto, functions: Functions, depth: number, budget: { 
 }
 
 /**
- * Replaces an attribute that refers to a parameter of the function by the value that the call gives for this parameter.
- * Drops the attribute if the call gives no value.
+ * Fills in an attribute that refers to a parameter of the function: its value is looked up in `given`. Drops the
+ * attribute if `given` has no value for this parameter.
  */
 function resolve(attribute: AttributeProto, given: ReadonlyMap<string | undefined, AttributeProto>): AttributeProto[] {
   if (!attribute.refAttrName) return [attribute];

@@ -60,8 +60,8 @@ const pick = (graph: PartialMessage<ModelProto>["graph"]) => ({
 });
 
 /**
- * Chooses the names of values in the file. An output's value gets the output's name, except if a sub-graph reads this
- * value by its present name. Any other value that has the name of an output is renamed.
+ * Chooses the names of values in the file. A computed value that is an output of the graph gets the output's name, but
+ * keeps its own name if a sub-graph reads it by that name. Other values that use an output's name are renamed.
  */
 function publicNames(graph: Graph, nodes: readonly Node[]): Map<Value, string> {
   const names = new Map<Value, string>();
@@ -85,7 +85,10 @@ function publicNames(graph: Graph, nodes: readonly Node[]): Map<Value, string> {
   return names;
 }
 
-/** Adds an Identity node for each output whose value has another name in the file, such as an input or a constant. */
+/**
+ * Makes an Identity node for each output whose value has another name in the file. Inputs and constants, for example,
+ * do not get the output's name.
+ */
 const aliases = (graph: Graph, nameOf: (value: Value) => string): PartialMessage<NodeProto>[] =>
   graph.outputs
     .filter(({ name, value }) => nameOf(value) !== name)

@@ -10,8 +10,8 @@ import { toOnnx } from "./to-onnx.ts";
 const MAX_INLINE_BYTES = 2 ** 31 - 2 ** 26;
 
 /**
- * Minimum bytes of an external tensor. Smaller tensors stay in the file, because readers infer shapes from them before
- * they load weights.
+ * Minimum bytes of an external tensor. Smaller tensors stay in the file: readers need them to infer shapes, before the
+ * external weights are loaded.
  */
 const MIN_EXTERNAL_BYTES = 1024;
 

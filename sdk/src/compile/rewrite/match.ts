@@ -121,7 +121,7 @@ function* matchItems(
   } else if (items.length > 1) fail(miss, partial, value, `found ${describe(value)} instead of ${group.combine}`);
 }
 
-/** Matches all items with the same value. For Pow(x, 2), a product of two items, both items must match x. */
+/** Requires that every item matches `value`. Example: Pow(x, 2) is a product of two items, and both must match x. */
 function* matchAll(
   items: readonly Item[],
   value: Value,
@@ -152,8 +152,8 @@ const bound = (partial: Match, name: string, value: Value): Match => ({
 const including = (partial: Match, node: Node): Match => ({ ...partial, nodes: new Set(partial.nodes).add(node) });
 
 function fail(miss: NearMiss | undefined, partial: Match, value: Value, why: string): void {
-  // Of two attempts with the same number of matched nodes, the one that fails at a wrong number counts as closer than
-  // the one that fails at a wrong operator.
+  // An attempt that fails at a constant counts as half a node deeper: a wrong constant is closer to a match than a
+  // wrong operator.
   const depth = partial.nodes.size + (partial.nodes.size > 0 && uniformValue(value) !== undefined ? 0.5 : 0);
   if (!miss || depth <= miss.depth) return;
   miss.depth = depth;

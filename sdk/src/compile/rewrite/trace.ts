@@ -40,7 +40,7 @@ export class Trace {
     this.#notes.push({ pattern: "rewriting", node: "", why: `rules still changed the graph after ${rounds} rounds` });
   }
 
-  /** Of the failed attempts of these rules at these nodes, returns the attempt that came closest to a match. */
+  /** Compares the attempts in which these rules failed at these nodes. Returns the attempt that came closest. */
   reasonFor(rules: readonly string[], nodes: readonly Node[]): UnfusedReason | undefined {
     const misses = [...this.#misses.values()].filter(
       (miss) => rules.includes(miss.pattern) && nodes.includes(miss.root),

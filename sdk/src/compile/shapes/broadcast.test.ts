@@ -6,8 +6,8 @@ import { compareWithOnnxruntime } from "#test/oracles/shape-oracle.ts";
 import { inferShapes } from "./infer-shapes.ts";
 
 /**
- * A random operand for the broadcast shape [b, 3, s]. First: how many of the last axes the operand has. Second: for
- * each axis, whether the operand has size 1 there.
+ * A random operand for the broadcast shape [b, 3, s], as a pair `[axes, isOne]`. The operand has the last `axes` axes
+ * of this shape. `isOne` says for each axis whether its size is 1 instead.
  */
 const operand = fc.tuple(fc.nat(3), fc.array(fc.boolean(), { minLength: 3, maxLength: 3 }));
 const operands = fc.array(operand, { minLength: 3, maxLength: 3 });

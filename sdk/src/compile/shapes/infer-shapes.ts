@@ -25,8 +25,8 @@ const MAX_VALUE: ReadonlyMap<DataType | undefined, number> = new Map([
 
 /**
  * Infers the type and shape of every value, starting from the graph's inputs. Also infers the elements (`content`) of
- * small integer vectors, because models compute shapes from them. Of the types and shapes that the file declares, only
- * those of inputs and constants are used. Outputs of operators without a rule stay unknown.
+ * small integer vectors, because models compute shapes from them. Uses the types and shapes in the file only for
+ * inputs and constants. Outputs of operators without a rule stay unknown.
  */
 export function inferShapes(graph: Graph): void {
   const order = graph.sorted();

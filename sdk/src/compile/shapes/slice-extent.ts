@@ -4,8 +4,9 @@ import { addDims, type Dim, minDim, subDims } from "../graph/dim.ts";
 const END = 1 << 20;
 
 /**
- * Returns the number of elements of a slice along one axis; undefined if unknown. If `size` is a number but the end is
- * not, assumes that the slice ends inside the table. A model that reads positions beyond the table fails anyway.
+ * Returns the number of elements of a slice along one axis; undefined if unknown. If `size` is a number but `end` is
+ * not, assumes that `end` is at most `size`. Models slice a position table in this way, and fail anyway for texts with
+ * more tokens than the table has rows.
  */
 export function sliceExtent(size: Dim, start: Dim, end: Dim, step: Dim): Dim | undefined {
   if (typeof step !== "number" || step === 0) return undefined;

@@ -90,8 +90,8 @@ function received(found: SentObservations, graph: Graph, statisticsFile: string)
 }
 
 /**
- * Observations in the form that a subprocess can send. Statistics are positions in the statistics file, and values are
- * their indices in `valuesOf`.
+ * Observations in the form that a subprocess can send. Positions in the statistics file replace the statistics, and
+ * indices in the result of `valuesOf` replace the values.
  */
 interface SentObservations {
   statistics?: StoredStatistics[];

@@ -9,7 +9,7 @@ export interface Stage<Input, Output> {
   /** Describes in a few words what the stage does, for progress messages. */
   readonly describe: (input: Input) => string;
   readonly run: (input: Input, context: StageContext) => Promise<Output>;
-  /** Returns the findings of the result, for the command's report. */
+  /** Returns the facts about the result that the command's report shows. */
   readonly report: (output: Output) => Findings;
 }
 

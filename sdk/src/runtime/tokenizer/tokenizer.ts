@@ -25,9 +25,9 @@ export interface TokenizerParts {
 }
 
 /**
- * Creates a tokenizer that first reads only the beginning of a long text. This beginning can end inside a word, and the
- * ids of a cut word can be wrong. A word has at most `longestWord` tokens, so the ids that fit into `maxTokens` are
- * right if more than `longestWord` ids follow them. Otherwise the tokenizer reads the whole text.
+ * Creates a tokenizer that first reads only the beginning of a long text. This beginning can end inside a word. Then
+ * the ids of the last word can be wrong, but a word has at most `longestWord` ids. If truncation to `maxTokens` removes
+ * more than `longestWord` ids, it removes all wrong ids. Otherwise the tokenizer reads the whole text.
  */
 export function tokenizerOf({ prefix, suffix, longestWord, contentOf }: TokenizerParts): Tokenizer {
   const specials = prefix.length + suffix.length;

@@ -1,10 +1,11 @@
 /**
- * Computes the normalized discounted cumulative gain of the first `k` results, like trec_eval's ndcg_cut, which BEIR uses. The
- * gain is the relevance, the discount is log₂(rank + 1), and the ideal ranking contains all judged documents.
+ * Computes the normalized discounted cumulative gain of the first `k` results, like trec_eval's ndcg_cut, which BEIR
+ * uses. The gain is the relevance, the discount is log₂(rank + 1), and the ideal ranking contains all judged documents.
  * (https://github.com/usnistgov/trec_eval/blob/main/m_ndcg_cut.c)
  *
  * @param ranking ids of documents, best first
- * @param relevance relevance of judged documents by id; negative values and all other documents count as 0
+ * @param relevance relevance of judged documents by id. Negative values count as 0. Documents that are not in the map
+ *   have the relevance 0.
  * @returns from 0 to 1; 0 when no document is relevant
  */
 export function ndcgAt(k: number, ranking: readonly string[], relevance: ReadonlyMap<string, number>): number {

@@ -4,7 +4,8 @@ import type { StsPair } from "./read-sts.ts";
 import { spearman } from "./spearman.ts";
 
 /**
- * Computes Spearman's correlation × 100 between the scores and the cosines of the vectors, the usual metric of STS-B.
+ * Computes Spearman's correlation between the scores of the pairs and the cosines of their vectors, and multiplies it
+ * by 100. This is the usual metric of STS-B.
  *
  * @throws BertEdgeError `vector_invalid`
  */

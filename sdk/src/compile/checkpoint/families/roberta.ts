@@ -5,7 +5,7 @@ import { robertaHead } from "../head-formula.ts";
 import { bertKeys, bertNames } from "./bert.ts";
 import type { Family } from "./family.ts";
 
-// RoBERTa and its variants for other languages: BERT with positions counted from the padding id on
+// RoBERTa and its variants for other languages: BERT whose positions start after the id of the padding token
 //                                                                                  https://arxiv.org/abs/1907.11692
 
 const config = v.pipe(

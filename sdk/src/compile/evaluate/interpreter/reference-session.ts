@@ -93,8 +93,8 @@ const readerIn = (nodes: ReadonlySet<Node>, { outputs }: Node): Node | undefined
   outputs.flatMap((output) => [...(output?.users ?? [])]).find((user) => nodes.has(user));
 
 /**
- * Returns the error for a quantized `node` on which a node without a kernel depends. The error names the node without a
- * kernel.
+ * Returns the error for a node without a kernel that depends on `node`, a quantized operator. The error names the node
+ * without a kernel.
  */
 function unsupported(node: Node, ortNodes: ReadonlySet<Node>): BertEdgeError {
   let last = node;

@@ -27,7 +27,7 @@ const LOWEST = -3.4028234663852886e38;
  *
  * @param batch batch size of the queries. A padding mask must have the same batch size, because fused operators do not
  *   broadcast padding masks.
- * @returns undefined if `paddingMask` is not answered yet for some mask
+ * @returns undefined if the question `paddingMask` has no answer yet for one of the masks
  */
 export function attentionMask(
   rewrite: Rewrite,
@@ -134,7 +134,7 @@ function expandedBias(
   if (full[1] !== 1 && full[1] !== heads) {
     return refuse("the second axis of the bias on the scores is not the number of heads", bias.producer ?? root);
   }
-  // Expand to [1, 1, 1, 1] repeats nothing. It only adds leading axes until there are four.
+  // Expanding to [1, 1, 1, 1] repeats no elements. It only adds leading axes, up to four axes in total.
   const ones = constant(`${root.origin}/axes`, int64s(1, 1, 1, 1));
   const four = shape.length === 4 ? bias : add("Expand", [bias, ones]).output;
   if (sameDim(full[2], queries) && sameDim(full[3], keys)) return four;

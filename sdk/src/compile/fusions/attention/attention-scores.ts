@@ -7,7 +7,7 @@ import { Refusal, refuse } from "../../rewrite/rule.ts";
 export type ScoreMask =
   /** Adds `value` · `factor`. */
   | { readonly kind: "add"; readonly value: Value; readonly factor: number; readonly node: Node }
-  /** Keeps scores where `condition` is `kept`, and replaces the others by `fill`. */
+  /** Keeps the scores where the value of `condition` equals `kept`. Replaces all other scores by `fill`. */
   | {
       readonly kind: "select";
       readonly condition: Value;

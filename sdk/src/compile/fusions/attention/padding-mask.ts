@@ -41,7 +41,10 @@ const MAX_VISIBLE = 1e-6;
  */
 const LENGTH = 521;
 
-/** Maximum constant in a mask. A larger constant needs longer probes with too large [sequence, sequence] tensors. */
+/**
+ * Maximum constant in a mask. A larger constant would need longer probes, whose [sequence, sequence] tensors are too
+ * large.
+ */
 const MAX_CONSTANT = 1024;
 
 /**
@@ -114,8 +117,9 @@ const probeFixed = (graph: Graph, value: Value, sources: ValueSources, length: n
   });
 
 /**
- * Probes with all unknown lengths equal, and then with different, shorter lengths, because there may be more or fewer
- * keys than queries. If onnxruntime cannot compute the second probe, the first one counts.
+ * Computes the mask with one number for all unknown lengths. Then computes it with a different, smaller number for each
+ * length, because there may be more or fewer keys than queries. If onnxruntime cannot compute the mask for different
+ * lengths, the first result counts.
  */
 async function probeTwice(
   sources: ValueSources,

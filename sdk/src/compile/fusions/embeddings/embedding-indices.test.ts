@@ -39,7 +39,7 @@ describe("indices that start like positions", () => {
     ["restart after 50", (s, at) => [lookup(s, ROWS, s.op("Mod", [at, s.index(50)]))]],
   ])("are not positions if they %s", async (_, terms) => {
     const { node } = await embedded(terms);
-    // If the operator exists, the indices must be its input for position ids.
+    // If the graph has a fused operator, the operator must read the indices as position ids (input 8).
     expect(node === undefined || node.inputs[8] !== undefined).toBe(true);
   });
 

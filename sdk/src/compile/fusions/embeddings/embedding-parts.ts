@@ -23,7 +23,7 @@ interface EmbeddingParts {
 /**
  * Classifies the terms of a sum [batch, sequence, width].
  *
- * @returns undefined if `embeddingIndices` or `leadingTableRows` is not answered yet for some term
+ * @returns undefined if the question `embeddingIndices` or `leadingTableRows` has no answer yet for one of the terms
  */
 export function embeddingParts(
   { root, ask }: Rewrite,

@@ -70,8 +70,8 @@ export const layerNormalizationFusion: Rule = rule("LayerNormalization", {
       return refuse("gamma or beta is not a vector as long as the last axis", root);
     const epsilon = uniformNumber(value("epsilon"));
     if (!(epsilon > 0)) return refuse("epsilon is not a positive number", root);
-    // Without beta: if an Add of a constant follows, the constant may be beta. The pattern then matches at that Add
-    // instead.
+    // If this match has no beta, but the next node adds a constant, the constant may be beta. The pattern then matches
+    // at that Add node instead.
     if (!beta && isPartOfSum(root)) return undefined;
     if (x.dtype !== root.output.dtype || x.dtype !== gamma.dtype)
       return refuse("input, gamma and output have different types", root);

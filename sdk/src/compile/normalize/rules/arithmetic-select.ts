@@ -4,7 +4,7 @@ import { type Rule, rule } from "../../rewrite/rule.ts";
 const condition = any("condition");
 
 /**
- * Writes arithmetic that selects one of two values as Where:
+ * Finds arithmetic that selects one of two values, and replaces it by a Where:
  * a · cast(condition) + b · cast(not condition) = Where(condition, a, b).
  *
  * tf2onnx writes this arithmetic for opsets in which Where does not support the type.

@@ -4,7 +4,7 @@ import { int64s } from "../../graph/tensor.ts";
 import { type Rewrite, type Rule, rule } from "../../rewrite/rule.ts";
 
 /**
- * Moves the split into heads out of the Attention operator of opset 23:
+ * Attention of opset 23 can split its inputs into heads and merge the result. This rule adds separate nodes for both:
  * Attention on [batch, sequence, heads · size] = merge(Attention on [batch, heads, sequence, size]).
  */
 export const attentionHeadsRule: Rule = rule("attention heads", {

@@ -7,7 +7,7 @@ import { rule } from "../../rewrite/rule.ts";
 import { reshapeTarget } from "../reshape-target.ts";
 
 /**
- * Moves the addition of a bias before the split into heads:
+ * Adds a bias before the Reshape that splits heads, instead of after it:
  * Reshape(x: […, h · d] → […, h, d]) + b: [h, d] = Reshape(x + b: [h · d]).
  *
  * Some exporters store weights and biases per head.

@@ -3,8 +3,8 @@ import type { Value } from "../../graph/node.ts";
 import { type Rule, rule } from "../../rewrite/rule.ts";
 
 /**
- * Makes a rule that splits Gemm if `applies` accepts its first input: Gemm(a, b, c) = MatMul(a, b) + c, or MatMul(a,
- * bᵀ) + c.
+ * Makes a rule that splits a Gemm if `applies(a)` is true:
+ * Gemm(a, b, c) = MatMul(a, b) + c. With `transB`, b is transposed first.
  */
 const gemmOf = (applies: (a: Value) => boolean): Rule =>
   rule("gemm", {

@@ -9,10 +9,7 @@ const keepsShape = (node: Node) => sameShape(node.inputs[0]?.shape, node.output.
 
 const isIdentityPerm = (perm: readonly number[] | undefined) => perm?.every((axis, i) => axis === i) === true;
 
-/**
- * For each operator, a function that returns the input that is equal to the node's output; undefined if no input is
- * equal.
- */
+/** One function per operator. It returns the input that equals the node's output, or undefined if there is none. */
 const unchangedInput: Readonly<Record<string, (node: Node) => Value | undefined>> = {
   Identity: ({ inputs }) => inputs[0],
   // Dropout changes nothing at inference. Its third input may select training.
@@ -79,8 +76,8 @@ function rejoined(node: Node): Value | undefined {
 }
 
 /**
- * If the operand at one of `places` is the neutral element, returns the other operand. Returns undefined if the result
- * has another shape than this operand.
+ * Simplifies operations such as x + 0: returns x if the operand at one of `places` is the neutral element. Returns
+ * undefined if there is no such operand, or if the output has another shape than x.
  *
  * Only a single number counts as the neutral element. A vector of neutral elements is a weight that fused operators
  * need, such as an untrained gamma or beta.

@@ -4,8 +4,8 @@ import { only, rewritten } from "#test/oracles/rewritten.ts";
 
 describe("sizes of a computed value", () => {
   /**
-   * Adds b to a value computed from a. Shape inference assumes that a and b have the same length, but a may have only
-   * one element at run time.
+   * Adds the input `b` to a value that is computed from the input `a`. Shape inference assumes that `a` and `b` have
+   * the same length, but at run time `a` may have only one element.
    */
   const added = (names: readonly ("a" | "b")[]) => (s: Sketch) => {
     const inputs = new Map(names.map((name) => [name, s.input(name, [`length of ${name}`])]));

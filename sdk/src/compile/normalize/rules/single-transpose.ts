@@ -24,7 +24,7 @@ export const singleTransposeRule: Rule = rule("single transpose", {
 
 /** Maximum number of axes. With more axes, there are too many permutations to try. */
 const MAX_RANK = 6;
-/** Maximum elements of a tensor whose movements are followed. */
+/** Maximum number of elements. Movements of larger tensors stay as they are. */
 const MAX_ELEMENTS = 1 << 18;
 
 function permutation(from: Value, to: Value): number[] | undefined {

@@ -26,7 +26,7 @@ const binary = ["Add", "Sub", "Mul", "Div", "Pow"];
  * f(Reshape(x: [batch, sequence, n] → [batch · sequence, n])) = Reshape(f(x)).
  *
  * Some exporters run whole layers on [batch · sequence, n]. The rule moves the Reshape behind one node after the other.
- * When it meets the Reshape back to three axes, the two cancel each other and are removed.
+ * After the last node, another Reshape restores the three axes. The two Reshapes cancel each other and are removed.
  */
 export const unflattenRowsRule: Rule = rule("unflatten rows", {
   roots: [...unary, ...binary, "MatMul"],

@@ -48,8 +48,8 @@ export function codePointSet(ranges: string): CodePointSet {
 }
 
 /**
- * Returns an array with a number from 0 to 255 for each code point. `entries` gives the numbers of ranges of code
- * points; all other code points have 0.
+ * Returns an array with a number from 0 to 255 for each code point. Each entry assigns its number to the code points
+ * in its ranges. All other code points get 0.
  */
 export function codePointNumbers(entries: Iterable<readonly [number: number, ranges: string]>): Uint8Array {
   const numbers = new Uint8Array(CODE_POINTS);

@@ -24,8 +24,8 @@ export function minimalAutomaton(tokens: readonly EncodedToken[]): AutomatonArra
   const known = new Map<string, number>();
 
   /**
-   * Returns the state after the first `depth` codes of the sorted tokens from `low` to `high - 1`, which all begin with
-   * the same `depth` codes. The state accepts the remaining codes of each of these tokens.
+   * Returns the state for the sorted tokens from `low` to `high - 1`, after their first `depth` codes. These codes are
+   * the same in all of these tokens. The state accepts the remaining codes of each token.
    */
   function stateOf(low: number, high: number, depth: number): number {
     const code = (at: number) => (sorted[at] as EncodedToken).codes[depth];

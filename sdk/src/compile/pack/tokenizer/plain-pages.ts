@@ -7,9 +7,9 @@ const mixedPages = pagesWithBorders([...Object.values(sets), ...Object.values(co
 const WHITE_SPACE = /\p{White_Space}/u;
 
 /**
- * Whether a page is plain: all characters are in the same classes, none is white space, and all stay the same in NFD
- * and in lower case. Most pages are plain, and tables are built much faster if plain pages are not computed character
- * by character. For some plain pages, the result is false.
+ * Whether a page is plain: its characters all have the same classes, none is white space, and neither NFD nor lower
+ * case changes them. Most pages are plain, and tables are built much faster if plain pages are not computed character
+ * by character. The function may return false for a plain page, but never true for any other page.
  */
 export function isPlainPage(first: number): boolean {
   if (mixedPages.has(first)) return false;

@@ -67,10 +67,10 @@ export const nonspacingStarters = `
   1da3b-1da6c 1da75 1da84 1da9b-1da9f 1daa1-1daaf e0100-e01ef
 `;
 
-/** Characters that Unicode decomposes, but not yet in the version that the Rust tokenizers use. */
+/** Characters that JavaScript decomposes and the Rust tokenizers do not, because their Unicode version is older. */
 export const undecomposed = "105c9 105e4 11383 11385 1138e 11391 113c5 113c7-113c8 11938 16121-16128 16d68-16d6a";
 
-/** Characters that Unicode reorders, decomposes or composes, but not yet in the version that the Rust tokenizers use. */
+/** Characters that JavaScript reorders, decomposes or composes and the Rust tokenizers do not. */
 export const apart = `
   5c8-5c9 7fd 897-89f 8ca-8d3 9fe c3c d3b-d3c eba 1715 1abf-1af0 1df6-1dfa a82c 105c9 105d2 105da 105e4
   10d24-10d27 10d69-10d6d 10eab-10eac 10ecb-10ecf 10ef0-10efb 10efd-10eff 10f46-10f50 10f82-10f85 11070 1133b

@@ -37,9 +37,9 @@ export function castsFor(graph: Graph, halves: ReadonlySet<Node>): Casts {
   };
   const constant = (value: Value, tensor: Tensor) => graph.constant(`${value.name}/float16`, tensor);
   const isReady = (value: Value) => !isFloat32(value) || isHalf(value, halves);
-  // onnxruntime's LayerNormFusion drops a cast before an unfused layer normalization. The fused node then mixes two input
-  // types, and the model does not load. A Sum with one input after the cast prevents this. See has_leading_cast in
-  // onnxruntime/core/optimizer/layer_norm_fusion.cc.
+  // When onnxruntime's LayerNormFusion fuses a layer normalization, it drops a cast before it. The fused node then has
+  // inputs of two types, and the model does not load. To prevent this, a Sum with a single input follows the cast.
+  // See has_leading_cast in onnxruntime/core/optimizer/layer_norm_fusion.cc.
   const wouldLoseCast = (value: Value) =>
     (graph.opsets.get("") ?? 1) >= OPSET_OF_LAYER_NORMALIZATION &&
     [...value.users].some((user) => user.is("ReduceMean"));

@@ -129,8 +129,8 @@ describe("toFp16, for unfused masks", () => {
     const graph = await compare((s, x, mask) => {
       const inputs = [x, x, x, undefined, undefined, bias(s, mask)];
       const fused = s.op("MultiHeadAttention", inputs, { num_heads: 2 }, { domain: MICROSOFT });
-      // Multiplies the rows of queries without keys by 0, because fp16 and float32 give different results there: adding
-      // the very large float32 bias rounds the scores away, but adding the smaller fp16 bias keeps them.
+      // Some queries may not attend to any key. The results of these queries differ between fp16 and float32: the very
+      // large float32 bias rounds the scores away, but the smaller fp16 bias does not. Multiply these results by 0.
       const present = s.op("Unsqueeze", [s.op("Cast", [mask], { to: 1 }), [2]]);
       return s.op("Mul", [s.op("Mul", [fused, present]), s.floats([LENGTH, 1], [0, 1, 1, 1, 1])]);
     }, hiddenStates(1));

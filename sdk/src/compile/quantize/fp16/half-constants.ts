@@ -10,8 +10,8 @@ import type { HalfOperator } from "./half-operators.ts";
 const MAX_ERROR = 2 ** -8;
 
 /**
- * Minimum of a bias of attention scores. It is about half of float16's minimum, −65504, so that the sum of a bias and a
- * score, or of two biases, stays finite. With float16's own minimum, −65504 − 16 would be −∞
+ * Minimum for a bias that is added to attention scores. It is about half of float16's minimum, −65504, so that the sum
+ * of a bias and a score, or of two biases, stays finite. With float16's own minimum, −65504 − 16 would be −∞
  * (https://github.com/huggingface/transformers/pull/17306), and the softmax of a row of −∞ is NaN.
  */
 export const MIN_BIAS = -(2 ** 15);

@@ -10,7 +10,8 @@ import { weightFreeValues } from "./weight-free-values.ts";
  * (`halfOperator`) and precise enough for the constants (`constantsSurvive`). These nodes also stay in float32:
  *
  * - arithmetic on masks, positions and sizes (`weightFreeValues`);
- * - light operators with a float32 input, for example masked scores or a difference from a mean;
+ * - light operators with an input that stays in float32, for example the addition of a mask or the subtraction of a
+ *   mean;
  * - nodes of a quantized computation (`nodesNearQuantized`);
  * - nodes whose result a sub-graph reads, because sub-graphs stay in float32.
  *

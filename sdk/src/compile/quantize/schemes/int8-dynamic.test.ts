@@ -53,8 +53,8 @@ describe.each(engines)("a linear layer in int8, %s", (_, run) => {
 
   it("multiplies the quantized operands", async () => {
     const random = randomNumbers(3);
-    // Some CPUs add the products of two neighbours in 16 bits, which can overflow. Every second number here is the
-    // minimum. The minimum is quantized to 0, so that one of the two products is always 0.
+    // Some CPUs add two neighbouring products in 16 bits. Their sum can overflow. To avoid this, every second number
+    // here is the minimum. The minimum is quantized to 0, so that one of the two products is always 0.
     const x = Float32Array.from({ length: 3 * INPUTS }, (_, i) => (i % 2 ? -1 : 2 * random() - 1));
     const high = Math.max(...x, 0);
     const scale = Math.fround((high + 1) / 255);

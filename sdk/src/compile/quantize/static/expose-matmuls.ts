@@ -38,7 +38,7 @@ export function exposeMatMuls(original: Graph): ExposedMatMuls {
   return { graph, copies };
 }
 
-/** Returns the MatMuls and Gemms of a computed tensor and a constant float32 matrix, in topological order. */
+/** Returns the MatMuls and Gemms that multiply a computed tensor by a constant float32 matrix, in topological order. */
 export const constantMatMuls = (graph: Graph): Node[] =>
   graph.sorted().filter(({ opType, domain, inputs: [x, weight] }) => {
     const isMatMul = domain === "" && (opType === "MatMul" || opType === "Gemm");
@@ -48,8 +48,8 @@ export const constantMatMuls = (graph: Graph): Node[] =>
 /**
  * Replaces x · Wᵀ with x · V, where the constant V is the transposed W.
  *
- * @param transposedBefore matrices that earlier calls transposed, by original matrix. Layers thus continue to share
- *   weights.
+ * @param transposedBefore results of earlier calls: transposed matrices, by original matrix. Layers that share an
+ *   original matrix thus share the transposed matrix too.
  * @returns undefined when there is nothing to transpose
  */
 function untransposed(graph: Graph, node: Node, transposedBefore: Map<Value, Value>): Value | undefined {

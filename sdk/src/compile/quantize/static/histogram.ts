@@ -47,8 +47,8 @@ export function percentileRange(histogram: Histogram, percentile: number): Activ
  * Returns the range around 0 with the smallest sum of squared int8 rounding errors. A narrower range has a smaller scale,
  * but clips more. With scale s the mean squared rounding error is s² / 12; numbers below s / 2 become 0.
  *
- * The method is that of section 3 of https://arxiv.org/abs/1810.05723, but with the observed distribution of the
- * numbers instead of an assumed distribution.
+ * Section 3 of https://arxiv.org/abs/1810.05723 describes the method. The paper assumes a distribution of the numbers;
+ * this function uses the observed distribution.
  */
 export function minErrorRange(histogram: Histogram): ActivationRange {
   const bins = [...histogram.entries()].flatMap(([bin, count]) =>

@@ -26,7 +26,7 @@ const SCALE_OF_ZEROS = 1;
  * The projections of onnxruntime's Attention become MatMuls, followed by MultiHeadAttention. Attention with past keys, or
  * with a mask that is not [batch, keys], stays in float32.
  *
- * @param ranges by value of `graph`, from `observeRanges`
+ * @param ranges activation ranges that `observeRanges` returned for the same graph
  * @returns a copy
  * @throws BertEdgeError `calibration_invalid` when a range is missing or not finite; `quantize_opset` for a graph below
  *   opset 13

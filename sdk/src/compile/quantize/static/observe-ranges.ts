@@ -22,12 +22,12 @@ interface ObserveOptions {
 const MASK = "attention_mask";
 
 /**
- * Runs a graph on calibration batches and collects the range of the input of every MatMul or Gemm with a constant float32
- * weight. Padding does not count. Only the activations of one batch are in memory at a time.
+ * Runs a graph on calibration batches and collects activation ranges: one for the input of each MatMul or Gemm with a
+ * constant float32 weight. Padding does not count. Only the activations of one batch are in memory at a time.
  *
  * @param graph unfused, or fused by `fuseGraph`
  * @param batches inputs by name
- * @returns ranges by value of `graph`
+ * @returns the range of each observed value; the keys are values of `graph`
  * @throws BertEdgeError `calibration_invalid` when the graph does not run on a batch, when an activation is not finite, or
  *   when a layer gets no tokens
  */
@@ -93,7 +93,7 @@ async function run(session: ort.InferenceSession, batch: ReadonlyMap<string, Ten
   }
 }
 
-/** Adds the rows of a result to its range and histogram, without padding rows. */
+/** Adds the numbers of a tensor to the range and the histogram in `accumulator`. Skips padding rows. */
 function add(accumulator: Accumulator, { data, dims }: ort.Tensor, mask: Tensor | undefined): void {
   const numbers = data as Float32Array;
   const bits = new Uint32Array(numbers.buffer, numbers.byteOffset, numbers.length);

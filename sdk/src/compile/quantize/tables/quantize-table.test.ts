@@ -4,7 +4,7 @@ import { seeded } from "#test/fixtures/seeded.ts";
 import { tensor, toFloat32 } from "../../graph/tensor.ts";
 import { quantizeTable, type TablePrecision } from "./quantize-table.ts";
 
-/** Maximum rounding error, in units of the scale: a half, plus the rounding of this test's float64 division. */
+/** Maximum rounding error divided by the scale: 0.5, plus the rounding error of this test's float64 division. */
 const HALF_A_SCALE = 0.5 * (1 + 1e-12);
 
 /** Numbers of very different magnitudes, so that neighbouring blocks get different scales. */

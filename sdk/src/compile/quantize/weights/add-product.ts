@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 
-/** `addProduct` needs numbers of rows and columns that are multiples of this. */
+/** The row and column counts that `addProduct` receives must be multiples of `LANES`. */
 const LANES = 8;
 
 type Matrix = Float64Array<ArrayBuffer>;

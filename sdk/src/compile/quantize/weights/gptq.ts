@@ -23,8 +23,8 @@ export interface GptqFactors {
 const MIN_PIVOT = 1e-6;
 
 /**
- * Damping, as a share of the mean of the diagonal. Without damping, GPTQ would greatly change the weights of inputs
- * near zero to compensate the errors of all other inputs.
+ * Damping, as a share of the mean of the Gram matrix's diagonal. Some inputs are always near zero. Without damping,
+ * GPTQ would greatly change their weights to compensate the errors of all other inputs.
  */
 const DAMPING = 0.01;
 

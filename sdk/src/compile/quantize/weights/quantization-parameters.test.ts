@@ -10,8 +10,8 @@ import {
 } from "./quantization-parameters.ts";
 
 /**
- * Maximum rounding error, in units of the scale: a half, plus the error of an integer up to 255 times a scale that is
- * rounded to float32.
+ * Maximum rounding error divided by the scale. Rounding to an integer causes at most 0.5. Rounding the scale to float32
+ * causes the rest, because the scale is multiplied by integers up to 255.
  */
 const HALF_A_SCALE = 0.5 + 255 * 2 ** -23;
 

@@ -226,8 +226,8 @@ describe("Slice", () => {
 
 describe("Reshape", () => {
   /**
-   * A random Reshape target, as a pair. First: the output axis of each prime factor of the element count. Second: the
-   * axis whose size is written as -1.
+   * A random Reshape target, as a pair `[axes, open]`. The input's fixed sizes are prime numbers or 1. `axes` assigns
+   * each of these sizes to an output axis. The size of output axis `open` is written as -1.
    */
   const target = fc.tuple(fc.array(fc.nat(3), { minLength: 5, maxLength: 5 }), fc.nat(4));
 

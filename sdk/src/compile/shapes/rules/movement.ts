@@ -184,8 +184,8 @@ function reshaped(from: Shape | undefined, target: readonly Dim[] | undefined, a
 }
 
 /**
- * Returns a shape of unknown sizes. The number of its axes is the number of elements of the second input, the target
- * shape.
+ * Returns a shape with only unknown sizes. The second input is the target shape, so the result has one axis for each
+ * of its elements.
  */
 function unknownOfRank({ inputs }: Node, unknown: () => Dim): Shape | undefined {
   const rank = inputs[1]?.shape?.[0];

@@ -17,9 +17,9 @@ let original = WebAssembly.instantiate;
 let starting = 0;
 
 /**
- * Runs `start`, which starts onnxruntime-web. Until `start` ends, `WebAssembly.instantiate` is replaced by a function
- * that instantiates `module` for the placeholder. If several starts overlap, the one that ends last restores the
- * original function.
+ * Runs `start`, which starts onnxruntime-web. Until `start` ends, `WebAssembly.instantiate` is replaced by another
+ * function. If this function receives the placeholder, it instantiates `module`. If several starts overlap, the start
+ * that ends last restores the original function.
  */
 export async function withCompiledModule<T>(module: WebAssembly.Module, start: () => Promise<T>): Promise<T> {
   if (starting === 0) original = WebAssembly.instantiate;

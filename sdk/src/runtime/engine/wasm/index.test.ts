@@ -55,7 +55,7 @@ describe("wasmEngine", () => {
   });
 });
 
-/** Returns a copy of the file in which `by` replaces `text` in the header. Both texts have the same length. */
+/** Replaces `text` in the header by the text `by`, which has the same length. @returns a copy of the model file */
 function replaced(name: TinyEncoder, text: string, by: string): Uint8Array<ArrayBuffer> {
   const file = Buffer.from(fileOf(name));
   const at = file.indexOf(text);

@@ -19,8 +19,9 @@ export interface Automaton {
   /** [tokens]: token ids by rank. */
   readonly ids: IntegerArray;
   /**
-   * [edges]: number of tokens that share the path up to the edge, and sort before all tokens that continue with the
-   * edge. The file does not have this array: openAutomaton computes it.
+   * [edges]: number of tokens that the edge skips. The paths of these tokens are the same up to the edge, but do not
+   * continue with the edge. The tokens sort before all tokens that continue with the edge. The file does not have this
+   * array: `openAutomaton` computes it.
    */
   readonly skips: IntegerArray;
 }

@@ -36,8 +36,8 @@ const WordPieceSettings = v.object({
   /** Codes of the characters of a prefix, usually "##". Tokens that continue a word begin with this prefix. */
   continuation: v.array(Whole),
   /**
-   * The automaton also contains the added tokens with `normalized`. Their paths begin with this code, which no
-   * character has.
+   * A code that no character has. The automaton also contains the added tokens whose `normalized` is true, and their
+   * paths begin with this code.
    */
   addedCode: Whole,
 });

@@ -36,8 +36,8 @@ function tokenizerFor<T>(
   const findRaw = contentFinder(added.filter(({ normalized }) => !normalized));
 
   /**
-   * Appends the token ids of a part of the text: the part between two added tokens that were found in the original
-   * text. Added tokens with `normalized` are found here, in the normalized part.
+   * Normalizes one part of a text and appends its token ids. The text is already split at the added tokens whose
+   * `normalized` is false. This function finds the other added tokens, in the normalized part.
    */
   function addContent(text: string, ids: number[]): void {
     const normalized = normalize(text);

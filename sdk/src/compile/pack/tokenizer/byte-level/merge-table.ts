@@ -4,8 +4,8 @@ import { type Merges, UNMERGED } from "../../../../runtime/tokenizer/packed/byte
 const MAX_ID = 2 ** 22;
 
 /**
- * Ranges of bytes that stand in tokens as the character with the same number: the byte 0x21 as "!" (U+0021). All other
- * bytes stand as the characters from U+0100 on, as in GPT-2.
+ * Ranges of bytes that tokens contain as the character with the same number. For example, "!" (U+0021) stands for the
+ * byte 0x21. The characters from U+0100 on stand for all other bytes, as in GPT-2.
  */
 const PRINTED = [
   [0x21, 0x7e],

@@ -49,7 +49,7 @@ function flagsOf(point: number): number {
   const kind = classes.letters.has(point) ? IS_LETTER : classes.numbers.has(point) ? IS_NUMBER : 0;
   const space = isWhiteSpace(character) ? IS_SPACE : 0;
   if (classes.apart.has(point)) return kind | space | IS_APART;
-  // `combiningClassOf` does not know characters that decompose. Such a mark has the combining class of its first part.
+  // `combiningClassOf` does not know characters that decompose. They have the combining class of their first part.
   const part = character.normalize("NFD").codePointAt(0) as number;
   return kind | space | (combiningClassOf(part) << COMBINING_SHIFT);
 }

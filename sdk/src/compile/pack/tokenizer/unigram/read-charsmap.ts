@@ -11,14 +11,14 @@ const MAX_KEY_BYTES = 5;
  * Reads a charsmap, without the keys that Hugging Face's tokenizers never use. The tokenizers look up a grapheme of at
  * most five bytes, or a single character. They take the shortest key that the looked-up text begins with.
  *
- *     size of units      u32, little-endian, in bytes
+ *     length of units    u32, little-endian: number of bytes
  *     units              u32 each: a double-array trie of the keys' bytes
  *     results            UTF-8, each ended by a zero byte
  *
  * https://github.com/huggingface/spm_precompiled/blob/main/src/lib.rs,
  * https://github.com/s-yata/darts-clone/blob/master/include/darts.h
  *
- * @returns undefined if the charsmap is damaged, or if a key is neither one character nor two characters up to U+FFFF
+ * @returns undefined if the charsmap is damaged, or if `isSupported` returns false for a key
  */
 export function readCharsmap(bytes: Uint8Array<ArrayBuffer>): CharsmapEntries | undefined {
   if (bytes.length < 4) return undefined;
@@ -64,5 +64,5 @@ export function readCharsmap(bytes: Uint8Array<ArrayBuffer>): CharsmapEntries | 
   }
 }
 
-/** Whether a key is one character, or two characters up to U+FFFF. */
+/** Whether a key has one character, or two characters of which neither is above U+FFFF. */
 const isSupported = (key: string): boolean => Array.from(key).length === 1 || key.length === 2;

@@ -26,8 +26,8 @@ afterEach(async () => {
 });
 
 /**
- * Opens a pool. `tasks` has one list per thread, with the number of tokens of each task. `alive` has the numbers of the
- * threads that have not ended.
+ * Opens a pool. `tasks` has one list per thread, with the token count of each task. `alive` holds the threads that have
+ * not ended. The threads are numbered from 1, in the order in which they started.
  */
 async function openPool(threads: number, thread: Spawn = nodeThread()) {
   const tasks: number[][] = [];

@@ -14,7 +14,7 @@ const CHUNK: i32 = 32;
  * the same number.
  *
  * @param x f32 [tokens, stride]; reads `size` numbers of each row; size is a multiple of 4
- * @param out u7 [padded/8, size/4, 8, 4]; zeros from token `tokens` on, which is padding
+ * @param out u7 [padded/8, size/4, 8, 4]; tokens from index `tokens` on are padding and get zeros
  * @returns the scale
  */
 export function quantizeKeys(x: usize, stride: i32, tokens: i32, padded: i32, size: i32, out: usize): f32 {
@@ -82,11 +82,11 @@ function offsetsOf(p: usize, end: usize, low: v128, inverse: v128, by: v128): v1
 }
 
 /**
- * Quantizes values symmetrically, with a scale per channel. The bits of magnitudes are compared as integers. In this
- * order, NaN is larger than every number, so a channel with NaN gets the scale NaN.
+ * Quantizes values symmetrically, with a scale per channel. To find a channel's maximum magnitude, the bits of the
+ * magnitudes are compared as integers. NaN is then larger than every number, so a channel with NaN gets the scale NaN.
  *
  * @param x f32 [tokens, stride]; reads `size` numbers of each row; size is a multiple of 4
- * @param out i8 [size/8, padded/4, 8, 4]; zeros from token `tokens` on, which is padding
+ * @param out i8 [size/8, padded/4, 8, 4]; tokens from index `tokens` on are padding and get zeros
  */
 export function quantizeValues(
   x: usize,
@@ -137,7 +137,10 @@ function peaksOf(x: usize, bytes: i32, tokens: i32, size: i32): void {
   }
 }
 
-/** Loads and quantizes four numbers of a value. From `end` on, the value is padding and the result is zeros. */
+/**
+ * Loads and quantizes four numbers of a value. If `p` is at or after `end`, the value is padding and the result is
+ * zeros.
+ */
 // @ts-ignore: decorator
 @inline
 function wholesOf(p: usize, end: usize, inverse: v128, by: v128): v128 {

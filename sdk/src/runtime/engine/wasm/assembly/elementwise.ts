@@ -36,7 +36,7 @@ export function multiplyF32(x: usize, xStride: usize, y: usize, yStride: usize, 
 /**
  * Rotates each pair (x[i], x[i + size/2]) of a head by the angle of its token's position, in place.
  *
- * @param x f32 [rows, stride]; rotates `width` numbers of each row, which are heads of `size` numbers
+ * @param x f32 [rows, stride]; rotates `width` numbers of each row. Every `size` of these numbers are one head
  * @param size a multiple of 8
  * @param cosines f32 [rows, size/2]
  * @param sines f32 [rows, size/2]

@@ -20,8 +20,8 @@ export function lookupInt8(table: usize, scales: usize, ids: usize, tokens: i32,
 }
 
 /**
- * Looks up rows of a 4-bit table and dequantizes them with a scale per `block` numbers: (value − 8) · scale. The lower four
- * bits of a byte hold the first of its two numbers.
+ * Looks up rows of a 4-bit table and dequantizes them: (value − 8) · scale. Each group of `block` numbers has one
+ * scale. A byte holds two numbers: the first number in the lower four bits, the second number in the upper four bits.
  *
  * @param table u8 [entries, width/2]; width is a multiple of 4
  * @param scales f32 [entries, width/block]; block is a multiple of 4

@@ -56,7 +56,7 @@ function quantizeRow(isScaled: bool, x: usize, factors: usize, width: i32, out: 
   store<i32>(params, total - width * zero, ROW_SUM);
 }
 
-/** Returns four numbers of a row. If `isScaled`, multiplies them by the factors, `ahead` bytes after the numbers. */
+/** Returns the four numbers at `p`. If `isScaled` is true, multiplies them by the four factors at `p + ahead`. */
 // @ts-ignore: decorator
 @inline
 function four(isScaled: bool, p: usize, ahead: usize): v128 {
@@ -64,8 +64,8 @@ function four(isScaled: bool, p: usize, ahead: usize): v128 {
 }
 
 /**
- * Returns round(x · factor) + zero point. After `by` is added, the bits of the sum are the rounded integer plus
- * NO_FRACTIONS_BITS. `shift` is therefore the zero point minus NO_FRACTIONS_BITS.
+ * Returns round(x · factor) + zero point. `by` is the result of rounding(). Adding `by` rounds the product. The bits of
+ * the sum are then the rounded integer plus NO_FRACTIONS_BITS. `shift` is the zero point minus NO_FRACTIONS_BITS.
  */
 // @ts-ignore: decorator
 @inline

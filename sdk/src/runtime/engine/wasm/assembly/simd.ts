@@ -77,7 +77,7 @@ export function maxOfPositives(x: v128): f32 {
   return f32x4.extract_lane(i32x4.max_s(pairs, v128.shuffle<i32>(pairs, pairs, 1, 0, 1, 0)), 0);
 }
 
-/** Returns a · b / 2¹⁵ of 16-bit numbers, rounded. a and b must not both be −2¹⁵. */
+/** Multiplies 16-bit integers and divides the products by 2¹⁵, rounded. `a` and `b` must not both be −2¹⁵. */
 // @ts-ignore: decorator
 @inline
 export function fixedProduct(a: v128, b: v128): v128 {

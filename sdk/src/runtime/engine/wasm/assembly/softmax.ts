@@ -7,9 +7,9 @@ const HIDDEN_PRODUCT: i32 = -1 << 28;
 
 const PARTS: f32 = <f32>SCORE_PARTS;
 /**
- * Added to distances, so that the highest four bits of each distance are an index from 8 to 15 of POWERS. These indices
- * are 16-bit numbers, but the lookup replaces every byte by an entry. The upper byte of an index is 0 and must stay 0,
- * so entry 0 of POWERS is 0.
+ * This number is added to every distance. The highest four bits of the sum are then an index into POWERS, from 8 to 15.
+ * An index has two bytes, and the lookup replaces each of them by an entry of POWERS. The upper byte is 0 and must
+ * stay 0. Therefore entry 0 of POWERS is 0.
  */
 const ABOVE: i32 = 8 * SCORE_PARTS;
 /**
@@ -27,10 +27,10 @@ const COEFFICIENTS: usize = memory.data<i16>([
 const POWERS: usize = memory.data<u8>([0, 0, 0, 0, 0, 0, 0, 0, 128, 64, 32, 16, 8, 4, 2, 1]);
 
 /**
- * Computes the softmax of a row. Stores the numerators round(127 · 2^(score − maximum)) as bytes, and stores 1 / the
- * sum of the numerators as the row's scale. The first loop computes the distances maximum − score, the second loop
- * computes the numerators. Two short loops are faster than one long loop: the processor then works on several vectors
- * at the same time.
+ * Computes the softmax of a row. Stores the numerators round(127 · 2^(score − maximum)) as bytes. Stores the inverse of
+ * the numerators' sum as the row's scale. The first loop computes each score's distance from the maximum, the second
+ * loop computes the numerators. Two short loops are faster than one long loop: the processor then works on several
+ * vectors at the same time.
  *
  * @param scores i32 [padded], in units of the row's scale; overwritten
  * @param padded a multiple of 16
@@ -109,7 +109,7 @@ function distance(areScaled: bool, x: v128, scale: v128, peak: v128, by: v128, b
 }
 
 /**
- * Stores the numerators of all distances. Stores zeros from token `tokens` on, which is padding. @returns the sum of
+ * Stores the numerators of all distances. Tokens from index `tokens` on are padding and get zeros. @returns the sum of
  * the numerators
  */
 // @ts-ignore: decorator

@@ -60,7 +60,7 @@ export function storeColumns(
   if (!whole) for (let i = 0; i < count; i++) memory.copy(result + i * stride, TILE_TAIL + (i << 4), <usize>left << 2);
 }
 
-/** Loads four numbers of an array, from `column` on. The struct has the array's address at the offset `field`. */
+/** Loads four numbers of an array, from index `column` on. The array's address is stored at `call + field`. */
 // @ts-ignore: decorator
 @inline
 function columnsOf(call: usize, field: usize, column: i32): v128 {

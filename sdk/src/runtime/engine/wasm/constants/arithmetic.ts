@@ -9,7 +9,8 @@
  */
 export const NO_FRACTIONS = 12582912;
 /**
- * The bits of NO_FRACTIONS as an integer. The bits of x + NO_FRACTIONS minus this integer are x, rounded to an integer.
+ * The bits of NO_FRACTIONS, read as an integer. To round x, kernels add NO_FRACTIONS, read the bits of the sum as an
+ * integer, and subtract NO_FRACTIONS_BITS from this integer.
  */
 export const NO_FRACTIONS_BITS = 0x4b400000;
 

@@ -27,7 +27,8 @@ export const ROW_ZERO_POINT = 4;
 export const ROW_SUM = 8;
 
 /*
- * Struct of gemmInt8: out[m, n] = a[m, k] · wᵀ. A field whose comment is a shape has the address of a matrix or vector.
+ * Struct of gemmInt8: out[m, n] = a[m, k] · wᵀ. If the comment of a field begins with a shape, the field contains the
+ * address of a matrix or vector.
  */
 /** i8 [m, k] */
 export const GEMM_A = 0;
@@ -52,7 +53,8 @@ export const GEMM_OUT = 40;
 export const GEMM_STRIDE = 44;
 
 /*
- * Struct of attentionInt8: one head of one sequence. Its fields have addresses in the same way.
+ * Struct of attentionInt8: one head of one sequence. If the comment of a field begins with a shape, the field contains
+ * the address of a matrix or vector.
  */
 /** f32 [tokens, stride], like keys and values. The kernel reads `size` numbers of each row. */
 export const ATTENTION_QUERY = 0;

@@ -34,8 +34,9 @@ beforeAll(async () => {
 });
 
 /**
- * Loads a model file and runs the same request twice. Before each run, the memory of the values and the scratch is
- * filled with a different byte. A result that depends on these bytes would differ between the runs.
+ * Loads a model file and runs the same request twice. Before the first run, fills the memory of the values and the
+ * scratch with the byte 0x00, and before the second run with 0x7f. If the result depends on these bytes, the two runs
+ * give different results.
  *
  * @returns "refused" or "computed"
  * @throws when memory outside the values and the scratch has changed, or when the second run gives another result

@@ -35,7 +35,7 @@ interface Case {
   readonly found: ActivationFunction;
   readonly wanted: (x: number) => number;
   readonly bound: (x: number) => number;
-  /** Values at ∞ and −∞. */
+  /** Results that the function must return for ∞ and −∞. */
   readonly ends: readonly [number, number];
 }
 const relative = (x: number) => SMOOTH * Math.max(1, Math.abs(x));

@@ -5,7 +5,7 @@ import { fround, polynomial } from "./float32.ts";
 /** An activation function of one float32 number. */
 export type ActivationFunction = (x: number) => number;
 
-/** Returns the function max(x, 0) − t · P(t) with t = min(|x|, limit). `coefficients` are those of P. */
+/** Returns the function max(x, 0) − t · P(t) with t = min(|x|, limit). P is the polynomial with `coefficients`. */
 function belowRectifier(limit: number, coefficients: readonly number[]): ActivationFunction {
   const bound = fround(limit);
   const rounded = coefficients.map(fround);

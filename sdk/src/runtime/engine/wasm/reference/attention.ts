@@ -91,8 +91,8 @@ function quantizeKeys(x: Float32Array, size: number): { values: Int8Array; scale
 }
 
 /**
- * Computes 2^(score − maximum) in 7 bits for all scores of each row, and 1 / the sum of these numbers. Scores are in units
- * of 1/SCORE_PARTS.
+ * Computes the numerator 2^(score − maximum) of every score in 7 bits, and the inverse of the sum of each row's
+ * numerators. Scores are in units of 1/SCORE_PARTS.
  *
  * @param products [tokens, tokens]
  * @param scales [tokens]: the scale of each row of products

@@ -10,7 +10,7 @@ const fill = (length: number, min: number, max: number) =>
     fc.array(fc.integer({ min, max }), { minLength: length, maxLength: length }),
     fc.constantFrom(min, max).map((value) => new Array<number>(length).fill(value)),
   );
-/** Draws `a` of signed bytes, and `b` of signed bytes, 7-bit numbers or unsigned bytes. */
+/** Draws two matrices. `a` has signed bytes. `b` has signed bytes, 7-bit numbers or unsigned bytes. */
 const operands = fc
   .record({ m: size, n: size, k: size, range: fc.constantFrom([-128, 127], [0, 127], [0, 255]) })
   .chain(({ m, n, k, range: [min = 0, max = 0] }) =>

@@ -16,10 +16,12 @@ export interface IntegerWeight {
 }
 
 /**
- * Computes x · weightᵀ + bias with x quantized row by row. Sums are integers and are scaled once at the end. For a
- * quantized row a with the zero point zₐ, an output's weights w with the zero point z, and k inputs, the integer sum is
+ * Computes x · weightᵀ + bias with x quantized row by row. Sums are integers and are scaled once at the end. The
+ * integer sum for one row and one output is
  *
  * Σ (a − zₐ)(w − z) = Σ a·w − zₐ Σ w − z (Σ a − k·zₐ)
+ *
+ * The row has k quantized numbers a and the zero point zₐ. The output has k weights w and the zero point z.
  *
  * @param x [rows, in]
  * @returns [rows, out]

@@ -1,7 +1,9 @@
 import { SCORE_PARTS, SOFTMAX_P0, SOFTMAX_P1, SOFTMAX_P2, SOFTMAX_P3 } from "../constants/arithmetic.ts";
 import { nearest } from "./float32.ts";
 
-/** Maximum distance, in units of 1/SCORE_PARTS: almost 8. The result is zero from this distance on. */
+/**
+ * Maximum distance: d = 8 minus one unit of 1/SCORE_PARTS. Larger distances count as this distance. Its result is zero.
+ */
 const MAX_DISTANCE = 8 * SCORE_PARTS - 1;
 
 /**

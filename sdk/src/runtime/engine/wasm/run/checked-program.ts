@@ -11,8 +11,8 @@ export interface ColumnView {
 export type TensorOffset = number;
 
 /**
- * A position table, with one row per position. If `padding` is set, tokens with this id get row 0 and are not counted
- * as positions. The other tokens then get the rows from 1 on.
+ * A position table, with one row per position. `padding` is a token id. If it is set, tokens with this id get row 0.
+ * Only the other tokens are then counted as positions, and get the rows from 1 on.
  */
 export interface PositionRows {
   readonly positions: TensorOffset;

@@ -30,7 +30,7 @@ const cases = fc.record({
   room: fc.constantFrom(0, 1, 100),
 });
 
-/** Returns a layout in which values do not share memory, and segments of one step each. */
+/** Returns a layout and segments. In the layout, values do not share memory. Each segment has one step. */
 function separate({ values, steps }: CheckedProgram, tokens: number): { layout: Layout; segments: Segment[] } {
   const offsets = values.map((_, i) => i * tokens * 128);
   return {

@@ -60,8 +60,8 @@ function runStep(
   const tensor = (offset: number | undefined) => (offset === undefined ? 0 : MODEL + offset);
 
   /**
-   * Calls `call` for each sequence that has rows in this block. `rows` is the number of these rows. The first one is
-   * row `offset` of the block, and token `position` of the sequence.
+   * Calls `call` for each sequence that has rows in this block. `rows` is the number of these rows. `offset` is the
+   * first row's index in the block. `position` is the first row's index in the sequence.
    */
   const eachSequence = (call: (offset: number, rows: number, position: number) => void) => {
     for (let i = 0; i + 1 < starts.length; i++) {

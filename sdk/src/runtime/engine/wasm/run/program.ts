@@ -84,8 +84,8 @@ export type Step =
     }
   | { readonly op: "add"; readonly x: number; readonly y: Skip | { readonly row: string }; readonly out: number }
   /**
-   * Multiplies x · y, element by element, as in a gated feed-forward block. If y has a `row`, every row of x is
-   * multiplied by this row.
+   * Multiplies x · y, element by element, as in a gated feed-forward block. `row` is the name of a tensor with one row.
+   * Every row of x is multiplied by this row.
    */
   | { readonly op: "multiply"; readonly x: View; readonly y: View | { readonly row: string }; readonly out: number }
   /** Applies an activation. Only swish uses `alpha`: x · sigmoid(alpha · x). */
@@ -128,8 +128,8 @@ export type Step =
 export type Skip = { readonly value: number } | PositionTable;
 
 /**
- * A position table, with one row per position. If `padding` is set, tokens with this id get row 0 and are not counted
- * as positions. The other tokens then get the rows from 1 on.
+ * A position table, with one row per position. `padding` is a token id. If it is set, tokens with this id get row 0.
+ * Only the other tokens are then counted as positions, and get the rows from 1 on.
  */
 export interface PositionTable {
   readonly positions: string;

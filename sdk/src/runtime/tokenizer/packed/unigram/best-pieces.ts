@@ -7,7 +7,7 @@ export type PieceSplitter = (points: readonly number[], length: number, ids: num
 
 /** Marks a position where no piece ends. */
 const NONE = -1;
-/** The buffers for words of at most this many code points are kept. A longer word gets larger buffers, for one call. */
+/** Maximum code points of a word for which the buffers are reused. A longer word gets its own, larger buffers. */
 const KEPT = 1024;
 
 /**

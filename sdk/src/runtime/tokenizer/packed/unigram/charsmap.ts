@@ -15,8 +15,8 @@ export interface Charsmap {
    */
   readonly points: CodePointTable;
   /**
-   * [pairs]: the first two code points of graphemes, 16 bits each, ascending. The first code point has no replacement
-   * of its own.
+   * [pairs]: the first two code points of a grapheme in one number, with 16 bits for each; ascending. The first code
+   * point of a pair has no replacement of its own.
    */
   readonly pairs: IntegerArray;
   /** [pairs]: index in `results` of each pair's replacement. */
@@ -52,9 +52,9 @@ export function openCharsmap({
 }
 
 /**
- * Replaces each short grapheme with the replacement of its first one or two code points. This drops the rest of the
- * grapheme. Other graphemes are replaced code point by code point, as in
- * https://github.com/huggingface/tokenizers/blob/main/tokenizers/src/normalizers/precompiled.rs.
+ * Replaces graphemes. If a grapheme is short, and its first one or two code points have a replacement, this replaces
+ * the whole grapheme, including all later code points. Any other grapheme is replaced code point by code point. The
+ * rules are from https://github.com/huggingface/tokenizers/blob/main/tokenizers/src/normalizers/precompiled.rs.
  *
  * @param text text without lone surrogates
  * @throws BertEdgeError `tokenizer_invalid` if a result is missing

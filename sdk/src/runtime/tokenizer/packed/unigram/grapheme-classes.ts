@@ -1,7 +1,7 @@
 /**
  * Code point classes for grapheme boundaries: https://www.unicode.org/reports/tr29/#Grapheme_Cluster_Boundary_Rules.
- * Regional indicators need no class. They only join each other, and two of them have eight UTF-8 bytes, which is more
- * than a grapheme that is replaced as a whole can have.
+ * Regional indicators need no class. They only join each other, and two of them have eight UTF-8 bytes. A grapheme of
+ * eight bytes is too long to be replaced as a whole.
  */
 export const graphemeClasses = {
   OTHER: 0,

@@ -1,7 +1,7 @@
 /**
  * A character of a normalized text, in 32 bits:
  *
- *     0–15   code: number among the vocabulary's characters, from 1 on; 0 for all other characters
+ *     0–15   code: 1, 2, 3, … for the characters of the vocabulary; 0 for all other characters
  *     16–19  the flags below
  *     24–31  canonical combining class
  */

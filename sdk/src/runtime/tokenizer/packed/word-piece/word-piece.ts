@@ -38,7 +38,10 @@ function charactersText(characters: readonly Character[]): SplittableText {
   };
 }
 
-/** Creates a finder of the added tokens that the automaton has after `addedCode`; undefined if there are none. */
+/**
+ * Creates a finder that searches for the automaton's added tokens. Their paths begin with `addedCode`. Returns
+ * undefined if the automaton has no added tokens.
+ */
 function automatonFinder(
   { added, addedCode }: WordPieceSettings,
   automaton: Automaton,
