@@ -15,8 +15,8 @@ export interface Load {
   readonly model: ModelName;
   readonly form: Form;
   /**
-   * Memory limit in MB. With a limit, the row's figure is the limit minus the used memory. Without a limit, the figure
-   * is the used memory.
+   * Memory limit in MB. With a limit, the result is the memory that is left. Without a limit, the result is the used
+   * memory.
    */
   readonly limit?: number;
 }

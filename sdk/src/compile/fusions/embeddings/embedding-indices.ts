@@ -7,7 +7,7 @@ import type { Question } from "../../rewrite/rule.ts";
 
 /** The kind of indices into an embedding table. */
 export type EmbeddingIndices =
-  /** The indices offset, offset + 1, … along the last axis, in every row. */
+  /** Every row holds the indices `offset`, `offset` + 1, and so on. */
   | { readonly kind: "range"; readonly offset: number }
   /** The same index everywhere. */
   | { readonly kind: "same"; readonly index: number }

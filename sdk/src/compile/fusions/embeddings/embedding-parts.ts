@@ -23,7 +23,8 @@ interface EmbeddingParts {
 /**
  * Classifies the terms of a sum [batch, sequence, width].
  *
- * @returns undefined if the question `embeddingIndices` or `leadingTableRows` has no answer yet for one of the terms
+ * @returns undefined if a term cannot be classified yet, because its probe (`embeddingIndices` or `leadingTableRows`)
+ *   has not run
  */
 export function embeddingParts(
   { root, ask }: Rewrite,

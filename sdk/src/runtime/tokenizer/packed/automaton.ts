@@ -113,9 +113,8 @@ export function edgeOf(edgeStart: IntegerArray, labels: IntegerArray, state: num
   const first = edgeStart[state] as number;
   const last = (edgeStart[state + 1] as number) - 1;
   if (first > last) return -1;
-  // Each label is larger than the label before it by at least 1. So an edge with `code` lies at most `code - first
-  // label` edges after the first edge, and at most `last label - code` edges before the last. This leaves few edges to
-  // search in most states.
+  // The labels are sorted and all different. So the label `code` is at most `code - firstLabel` edges after the first
+  // edge, and at most `lastLabel - code` edges before the last edge. In most states, few edges remain to be searched.
   const low = Math.max(first, last - ((labels[last] as number) - code));
   const high = Math.min(last, first + code - (labels[first] as number));
   return indexOfSorted(labels, code, low, high);
