@@ -64,6 +64,7 @@ export function quantizeWeight(
   const scales = new Float32Array(outputs * blocks);
   const zeroPoints = new Int32Array(outputs * blocks);
   const importance = statistics && sumsOfSquares(statistics);
+  const gptq = statistics && rounding.gptq ? gptqFactors(statistics) : undefined;
 
   const channel = new Float32Array(inputs);
   for (let output = 0; output < outputs; output++) {
@@ -75,6 +76,10 @@ export function quantizeWeight(
         : minMaxParameters(part, precision);
       scales[output * blocks + b] = parameters.scale;
       zeroPoints[output * blocks + b] = parameters.zeroPoint;
+      if (gptq) continue;
+      for (let i = 0; i < part.length; i++) {
+        values[(b * block + i) * outputs + output] = quantizeNumber(part[i] as number, parameters, precision);
+      }
     }
   }
 
@@ -92,8 +97,7 @@ export function quantizeWeight(
     values[at] = quantizeNumber((weights[at] as number) + correction, parametersOf(i, output), precision);
     return errorOf(i, output);
   };
-  if (statistics && rounding.gptq) roundInOrder(gptqFactors(statistics), outputs, round);
-  else for (let i = 0; i < inputs; i++) for (let output = 0; output < outputs; output++) round(i, output, 0);
+  if (gptq) roundInOrder(gptq, outputs, round);
 
   const meanError = ({ sum, tokens }: ActivationStatistics, output: number): number => {
     let total = 0;
