@@ -1,5 +1,5 @@
 import { CODE_POINTS } from "../../../runtime/tokenizer/packed/code-points.ts";
-import { pageStart } from "./code-point-pages.ts";
+import { pagesWith } from "./code-point-pages.ts";
 import {
   apart,
   combining,
@@ -64,7 +64,7 @@ export function codePointNumbers(entries: Iterable<readonly [number: number, ran
  * in the same ranges.
  */
 export const pagesWithBorders = (lists: readonly string[]): ReadonlySet<number> =>
-  new Set(lists.flatMap(rangesIn).flatMap(({ first, last }) => [pageStart(first), pageStart(last + 1)]));
+  pagesWith(lists.flatMap(rangesIn).flatMap(({ first, last }) => [first, last + 1]));
 
 function rangesIn(ranges: string): { first: number; last: number }[] {
   return ranges

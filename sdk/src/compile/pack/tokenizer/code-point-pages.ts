@@ -2,8 +2,9 @@ import { CODE_POINTS, type CodePointTable, PAGE_BITS } from "../../../runtime/to
 
 const PAGE = 1 << PAGE_BITS;
 
-/** Returns the first code point of the page that contains a code point. */
-export const pageStart = (point: number): number => point - (point % PAGE);
+/** Returns the pages that contain one of the code points. A page is given by its first code point. */
+export const pagesWith = (points: Iterable<number>): ReadonlySet<number> =>
+  new Set(Array.from(points, (point) => point - (point % PAGE)));
 
 /** Returns the characters of the page that begins with the code point `first`. */
 export function pageText(first: number): string {

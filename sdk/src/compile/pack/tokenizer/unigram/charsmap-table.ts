@@ -1,7 +1,7 @@
 import { type Charsmap, NO_RESULT, SEPARATOR } from "../../../../runtime/tokenizer/packed/unigram/charsmap.ts";
 import { CLASS_BITS, graphemeClasses } from "../../../../runtime/tokenizer/packed/unigram/grapheme-classes.ts";
 import { codePointNumbers, pagesWithBorders } from "../code-point-classes.ts";
-import { codePointPages, numberOfKey, pageStart } from "../code-point-pages.ts";
+import { codePointPages, numberOfKey, pagesWith } from "../code-point-pages.ts";
 import type { CharsmapEntries } from "./read-charsmap.ts";
 import { graphemes } from "./rust-graphemes.ts";
 
@@ -26,7 +26,7 @@ export function charsmapTable(entries: CharsmapEntries): Charsmap {
     else pairs.push({ pair: first * 2 ** 16 + second, result });
   }
   pairs.sort((a, b) => a.pair - b.pair);
-  const mapped = new Set([...single.keys()].map(pageStart));
+  const mapped = pagesWith(single.keys());
   const points = codePointPages(
     (point) => ((single.get(point) ?? NO_RESULT) << CLASS_BITS) | (classOf[point] as number),
     (first) => !mixedPages.has(first) && !mapped.has(first),

@@ -1,5 +1,5 @@
 import { CODE_MASK } from "../../../../runtime/tokenizer/packed/automaton.ts";
-import { codePointPages, pageStart } from "../code-point-pages.ts";
+import { codePointPages, pagesWith } from "../code-point-pages.ts";
 import { codesOfCharacters, minimalAutomaton } from "../minimal-automaton.ts";
 import { rustNumber } from "./rust-number.ts";
 import type { UnigramJson } from "./unigram-json.ts";
@@ -21,7 +21,7 @@ export function vocabularyTable({ vocab, unk_id, byte_fallback }: UnigramJson["m
   if (unk_id >= vocab.length || codes.size > CODE_MASK || !byteIds.every((id) => id !== undefined)) return undefined;
 
   const scores = Float64Array.from(vocab, ([, score]) => rustNumber(score));
-  const coded = new Set([...codes.keys()].map((character) => pageStart(character.codePointAt(0) as number)));
+  const coded = pagesWith(Array.from(codes.keys(), (character) => character.codePointAt(0) as number));
   const codeOf = (point: number) => codes.get(String.fromCodePoint(point)) ?? 0;
   const { pageOf, pages } = codePointPages(codeOf, (first) => !coded.has(first));
   const tokens = Array.from(vocabulary, ([piece, id]) => ({

@@ -1,6 +1,6 @@
 import { isWordCharacter } from "../../../../runtime/tokenizer/packed/character-classes.ts";
 import { type CharacterTable, HANGUL_RESULT } from "../../../../runtime/tokenizer/packed/word-piece/characters.ts";
-import { codePointPages, numberOfKey, pageStart, pageText } from "../code-point-pages.ts";
+import { codePointPages, numberOfKey, pagesWith, pageText } from "../code-point-pages.ts";
 import { isPlainPage } from "../plain-pages.ts";
 import { createNormalizer, type NormalizerOptions, stripsAccents } from "./normalize-character.ts";
 import type { BertNormalizer } from "./word-piece-json.ts";
@@ -32,7 +32,7 @@ export function characterTable(
     });
   };
 
-  const coded = new Set([...codes.keys()].map((character) => pageStart(character.codePointAt(0) as number)));
+  const coded = pagesWith(Array.from(codes.keys(), (character) => character.codePointAt(0) as number));
   const isOneKind = (first: number) =>
     !options.marksWords || new Set(Array.from(pageText(first), isWordCharacter)).size === 1;
   const points = codePointPages(resultOf, (first) => !coded.has(first) && isPlainPage(first) && isOneKind(first));
