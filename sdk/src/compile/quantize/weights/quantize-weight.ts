@@ -1,3 +1,4 @@
+import { release } from "../../files/large-buffers.ts";
 import { type Tensor, toFloat32 } from "../../graph/tensor.ts";
 import { type ActivationStatistics, sumsOfSquares } from "../calibration/activation-statistics.ts";
 import { gptqFactors, roundInOrder } from "./gptq.ts";
@@ -97,7 +98,10 @@ export function quantizeWeight(
     values[at] = quantizeNumber((weights[at] as number) + correction, parametersOf(i, output), precision);
     return errorOf(i, output);
   };
-  if (gptq) roundInOrder(gptq, outputs, round);
+  if (gptq) {
+    roundInOrder(gptq, outputs, round);
+    release(gptq.factors);
+  }
 
   const meanError = ({ sum, tokens }: ActivationStatistics, output: number): number => {
     let total = 0;
