@@ -11,9 +11,6 @@ const files = globSync(["*.*", ...TOP_LEVEL.map((folder) => `${folder}/**/*.*`)]
 }).map((path) => `/${path}`);
 const documents = globSync(["*.md", "docs/**/*.md", "sdk/*.md"], { cwd: root });
 
-/** Paths that need not exist in this repository, because a user's project, a command or a store makes them. */
-const MADE = /^(dist|out|artifact|my-model|blobs)\//;
-
 it.each(documents.filter((path) => path !== "CHANGELOG.md"))("names only files and folders that exist: %s", (path) => {
   const text = readFileSync(join(root, path), "utf8");
   // Paths of files, and of folders with "/" at the end. Documents may leave out the first folders.
@@ -21,9 +18,7 @@ it.each(documents.filter((path) => path !== "CHANGELOG.md"))("names only files a
     ([, path = ""]) => path,
   );
   const missing = named.filter(
-    (name) =>
-      !MADE.test(name) &&
-      !files.some((file) => (name.endsWith("/") ? file.includes(`/${name}`) : file.endsWith(`/${name}`))),
+    (name) => !files.some((file) => (name.endsWith("/") ? file.includes(`/${name}`) : file.endsWith(`/${name}`))),
   );
   expect(missing).toEqual([]);
 });

@@ -1,28 +1,18 @@
 import { describe, expect, it } from "vitest";
+import { statisticsOf } from "#test/fixtures/activation-statistics.ts";
 import { refusal } from "#test/fixtures/refusal.ts";
 import type { ActivationStatistics } from "../quantize/calibration/activation-statistics.ts";
 import { assertVaries } from "./varies.ts";
 
 const vector = (...values: number[]) => Float32Array.from(values);
 
-/** Returns the activation statistics of these tokens. */
-function statisticsOf(...tokens: readonly (readonly number[])[]): ActivationStatistics {
-  const width = tokens[0]?.length ?? 0;
-  const total = (of: (token: readonly number[]) => number) => tokens.reduce((sum, token) => sum + of(token), 0);
-  const products = Array.from({ length: width ** 2 }, (_, at) =>
-    total((token) => (token[Math.floor(at / width)] ?? 0) * (token[at % width] ?? 0)),
-  );
-  const sum = Array.from({ length: width }, (_, i) => total((token) => token[i] ?? 0));
-  return { width, tokens: tokens.length, sum: vector(...sum), gram: vector(...products) };
-}
-
 const statistics = (...entries: [string, ActivationStatistics][]) => ({
   weights: entries.map(([weight]) => weight),
   get: (weight: string) => new Map(entries).get(weight),
 });
 
-const varying = statisticsOf([1, 2], [1, 3]);
-const constant = statisticsOf([1, 2], [1, 2], [1, 2]);
+const varying = statisticsOf([vector(1, 2), vector(1, 3)]);
+const constant = statisticsOf([vector(1, 2), vector(1, 2), vector(1, 2)]);
 const alike = [vector(1, 2), vector(1, 2)];
 
 describe("assertVaries", () => {

@@ -1,7 +1,7 @@
 import fs, { mkdir, readdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { syncBuiltinESMExports } from "node:module";
 import { join } from "node:path";
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { bytesOf, measurements, smallFiles, smallManifest, textOf } from "#test/fixtures/small-artifact.ts";
 import { temporaryFolder } from "#test/fixtures/temporary-folder.ts";
 import { openFolder } from "../../storage/folder-artifact.ts";
@@ -109,10 +109,12 @@ describe("writeArtifact", () => {
       .spyOn(fs, "rename")
       .mockImplementationOnce(rename)
       .mockRejectedValueOnce(new Error("the disk is gone"));
+    onTestFinished(() => {
+      failing.mockRestore();
+      syncBuiltinESMExports();
+    });
     syncBuiltinESMExports();
     await expect(write(out, "newer")).rejects.toThrow("the disk is gone");
-    failing.mockRestore();
-    syncBuiltinESMExports();
     expect(await modelOf(out)).toBe("model of older");
     expect(await readdir(folder)).toEqual(["artifact"]);
   });
