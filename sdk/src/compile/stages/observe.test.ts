@@ -10,7 +10,8 @@ import { type TokenBatch, tokenBatches } from "../evaluate/token-batches.ts";
 import type { Graph } from "../graph/graph.ts";
 import { tensor } from "../graph/tensor.ts";
 import { observeStatistics } from "../quantize/calibration/observe-statistics.ts";
-import { overflowingNodes } from "../quantize/fp16/overflowing-nodes.ts";
+import { observeValues } from "../quantize/calibration/observe-values.ts";
+import { overflowObserver } from "../quantize/fp16/overflow-observer.ts";
 import { observeRanges } from "../quantize/static/observe-ranges.ts";
 import { inferShapes } from "../shapes/infer-shapes.ts";
 import { type Observations, observe } from "./observe.ts";
@@ -74,14 +75,19 @@ describe("observe returns the same from a subprocess as in this process:", () =>
     expect([...found.keys()]).toEqual([states]);
   });
 
-  it("nodes that overflow fp16", async () => {
+  it.each<[string, (keyof Observations)[]]>([
+    ["", ["overflowing"]],
+    [", in the same pass as statistics", ["statistics", "overflowing"]],
+  ])("nodes that overflow fp16%s", async (_, kinds) => {
     const { config } = bert;
     const gamma = tensor("float32", [config.hiddenSize], new Float32Array(config.hiddenSize).fill(2 ** 20));
     const graph = await fusedGraph(config, { ...bert.weights, norm: { ...bert.weights.norm, gamma } });
     const batches = tokenBatches(graph, sequences);
-    const found = await observedIn(graph, batches, "overflowing");
-    expect(found.size).toBeGreaterThan(0);
-    expect(found).toEqual(await overflowingNodes(graph, batches));
+    const here = overflowObserver(graph);
+    await observeValues(graph, batches, [here]);
+    expect(here.overflowing().size).toBeGreaterThan(0);
+    const found = await startRun({}, await temporaryFolder()).run(observe, { graph, batches, kinds });
+    expect(found.overflowing).toEqual(here.overflowing());
   });
 
   it("the error of a model that does not run on some texts", async () => {

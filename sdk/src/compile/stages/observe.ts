@@ -9,8 +9,9 @@ import { readOnnx } from "../onnx/read-onnx.ts";
 import { writeOnnx } from "../onnx/write-onnx.ts";
 import type { CalibrationStatistics } from "../quantize/calibration/activation-statistics.ts";
 import { observeStatistics } from "../quantize/calibration/observe-statistics.ts";
+import { observeValues } from "../quantize/calibration/observe-values.ts";
 import { type StoredStatistics, storedStatistics, writeStatistics } from "../quantize/calibration/statistics-file.ts";
-import { overflowingNodes } from "../quantize/fp16/overflowing-nodes.ts";
+import { overflowObserver } from "../quantize/fp16/overflow-observer.ts";
 import { type ObservedRange, observeRanges } from "../quantize/static/observe-ranges.ts";
 import { inferShapes } from "../shapes/infer-shapes.ts";
 import { inSubprocess } from "../subprocess/run-in-subprocess.ts";
@@ -44,8 +45,7 @@ export interface Observed extends Partial<Observations> {
  * Observes a graph's activations on batches of tokens. A subprocess runs the graph, because an engine's session takes
  * several times the model's memory.
  *
- * @throws BertEdgeError `calibration_failed`, and the errors of `observeStatistics`, `observeRanges` and
- *   `overflowingNodes`
+ * @throws BertEdgeError `calibration_failed`, and the errors of `observeStatistics` and `observeRanges`
  */
 export const observe: KeyedStage<ObserveInput, Observed> = {
   name: "observe",
@@ -113,10 +113,12 @@ export async function observeFile(
   const graph = fromOnnx(await readOnnx(model));
   inferShapes(graph);
   const sent: SentObservations = {};
+  const overflow = kinds.includes("overflowing") ? overflowObserver(graph) : undefined;
   if (kinds.includes("statistics")) {
-    sent.statistics = await writeStatistics(statisticsFile, await observeStatistics(graph, batches));
-  }
-  if (kinds.includes("overflowing")) sent.overflowing = await overflowingNodes(graph, batches);
+    const statistics = await observeStatistics(graph, batches, { alongside: overflow });
+    sent.statistics = await writeStatistics(statisticsFile, statistics);
+  } else if (overflow) await observeValues(graph, batches, [overflow], "skip");
+  if (overflow) sent.overflowing = overflow.overflowing();
   if (kinds.includes("ranges")) {
     const values = valuesOf(graph);
     const ranges = await observeRanges(graph, batches, { threads: 1 });

@@ -12,7 +12,7 @@ import { isSize } from "./weight-free-values.ts";
  * weights, become float16. All other nodes stay float32. Casts convert values between the two types. Inputs and outputs
  * keep their types. A completely fused graph needs only one cast, at its output.
  *
- * Sub-graphs (If, Loop, Scan) stay in float32. Activations above 65504 become infinite: use `overflowingNodes` to find the
+ * Sub-graphs (If, Loop, Scan) stay in float32. Activations above 65504 become infinite: use `overflowObserver` to find the
  * nodes where this happens, and exempt them.
  *
  * @param exempt names of nodes to keep in float32
