@@ -8,7 +8,9 @@ import { describeFile } from "./describe-file.ts";
 import { type Deliver, type Destination, fill, into } from "./fill.ts";
 import { CHUNK_BYTES } from "./manifest.ts";
 
-const content = (size: number) => Uint8Array.from({ length: size }, (_, i) => (i * 31 + (i >> 10)) % 256);
+/** Bytes of the largest file in these tests. */
+const bytesToSend = Uint8Array.from({ length: 4 * CHUNK_BYTES }, (_, i) => (i * 31 + (i >> 10)) % 256);
+const content = (size: number) => bytesToSend.slice(0, size);
 
 /** File sizes: 0, 1, 2 or 3 whole chunks, or up to 2 bytes more or less. */
 const fileSize = fc

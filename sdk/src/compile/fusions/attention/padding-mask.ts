@@ -9,7 +9,7 @@ import {
 import { symbolOf } from "../../graph/dim.ts";
 import type { Graph } from "../../graph/graph.ts";
 import { MICROSOFT, type Value } from "../../graph/node.ts";
-import { numbersOf, type Tensor, tensorFromNumbers } from "../../graph/tensor.ts";
+import { numbersOf, type Tensor, tensorFromNumbers, toFloat32 } from "../../graph/tensor.ts";
 import { movedInput } from "../../layout/index-map.ts";
 import type { Question } from "../../rewrite/rule.ts";
 
@@ -139,21 +139,25 @@ async function probeTwice(
   return together;
 }
 
-function kindOf(found: Tensor, masks: ReturnType<typeof probeMasks>, input: Value): MaskKind {
+/** Attention masks [batch, sequence] of 0 and 1. */
+interface ProbeMasks {
+  readonly batch: number;
+  readonly sequence: number;
+  readonly data: Uint8Array;
+}
+
+/** The mask that a graph adds to its scores, broadcast to [batch, heads, queries, keys]. All heads have the same. */
+interface Scores {
+  /** 1 if all queries have the same mask. */
+  readonly queries: number;
+  readonly at: (row: number, query: number, key: number) => number;
+}
+
+function kindOf(found: Tensor, masks: ProbeMasks, input: Value): MaskKind {
   const scores = readScores(found, masks.batch, masks.sequence);
   if (!scores) return refused(`the mask has the shape [${found.shape}], which does not fit the scores`);
-  const shown = { min: Infinity, max: -Infinity };
-  const hidden = { min: Infinity, max: -Infinity };
-  for (let row = 0; row < masks.batch; row++) {
-    for (let query = 0; query < scores.queries; query++) {
-      for (let key = 0; key < masks.sequence; key++) {
-        const range = masks.data[row * masks.sequence + key] === 1 ? shown : hidden;
-        const score = scores.at(row, query, key);
-        range.min = Math.min(range.min, score);
-        range.max = Math.max(range.max, score);
-      }
-    }
-  }
+  const shown = rangeOf(scores, masks, 1);
+  const hidden = rangeOf(scores, masks, 0);
   const isNumber = found.dtype !== "bool";
   if (isNumber && shown.min >= -MAX_VISIBLE && shown.max <= MAX_VISIBLE) {
     if (hidden.max <= MAX_HIDDEN) return { kind: "padding", input, fill: hidden.max, attended: undefined };
@@ -168,11 +172,27 @@ function kindOf(found: Tensor, masks: ReturnType<typeof probeMasks>, input: Valu
   );
 }
 
+/** Returns the smallest and the largest score of the keys that have this number in the attention mask. */
+function rangeOf(scores: Scores, masks: ProbeMasks, number: 0 | 1): { min: number; max: number } {
+  let [min, max] = [Infinity, -Infinity];
+  for (let row = 0; row < masks.batch; row++) {
+    const keys = [...Array(masks.sequence).keys()].filter((key) => masks.data[row * masks.sequence + key] === number);
+    for (let query = 0; query < scores.queries; query++) {
+      for (const key of keys) {
+        const score = scores.at(row, query, key);
+        min = Math.min(min, score);
+        max = Math.max(max, score);
+      }
+    }
+  }
+  return { min, max };
+}
+
 /**
  * Makes attention masks for probes. Each row is one of four kinds, in turn: all 1, padded on the right, padded on the
  * left, scattered zeros.
  */
-function probeMasks(batch: number, sequence: number) {
+function probeMasks(batch: number, sequence: number): ProbeMasks {
   const data = new Uint8Array(batch * sequence);
   const third = Math.ceil(sequence / 3);
   for (let row = 0; row < batch; row++) {
@@ -191,10 +211,9 @@ function probeMasks(batch: number, sequence: number) {
 /**
  * Reads a mask that is broadcast to [batch, heads, queries, keys].
  *
- * @returns undefined if the mask's shape does not fit or the mask differs by head. `queries` is the mask's size on the
- *   third axis; 1 means that all queries have the same mask.
+ * @returns undefined if the mask's shape does not fit or the mask differs by head
  */
-function readScores(mask: Tensor, batch: number, sequence: number) {
+function readScores(mask: Tensor, batch: number, sequence: number): Scores | undefined {
   const [b = 1, h = 1, q = 1, k = 1] = [...Array(Math.max(0, 4 - mask.shape.length)).fill(1), ...mask.shape];
   if (
     mask.shape.length > 4 ||
@@ -205,7 +224,7 @@ function readScores(mask: Tensor, batch: number, sequence: number) {
   ) {
     return undefined;
   }
-  const values = numbersOf(mask);
+  const values = mask.dtype === "float32" ? toFloat32(mask) : numbersOf(mask);
   const at = (row: number, query: number, key: number): number =>
     values[((b === 1 ? 0 : row) * q + query) * k + (k === 1 ? 0 : key)] ?? Number.NaN;
   return { queries: q, at };

@@ -58,10 +58,12 @@ export function quantizeWeight(
   statistics: ActivationStatistics | undefined,
 ): QuantizedWeight {
   const [inputs = 0, outputs = 0] = weight.shape;
-  const { block = inputs } = precision;
+  const { min, max, symmetric, block = inputs } = precision;
+  // All callers' ranges become objects of the same shape, which keeps the loops over millions of weights fast.
+  const integers: IntegerRange = { min, max, symmetric };
   const weights = toFloat32(weight);
   const blocks = Math.ceil(inputs / block);
-  const values = new (precision.min < 0 ? Int8Array : Uint8Array)(weights.length);
+  const values = new (min < 0 ? Int8Array : Uint8Array)(weights.length);
   const scales = new Float32Array(outputs * blocks);
   const zeroPoints = new Int32Array(outputs * blocks);
   const importance = statistics && sumsOfSquares(statistics);
@@ -73,13 +75,13 @@ export function quantizeWeight(
     for (let b = 0; b < blocks; b++) {
       const part = channel.subarray(b * block, (b + 1) * block);
       const parameters = rounding.clipping
-        ? minErrorParameters(part, precision, importance?.subarray(b * block, (b + 1) * block))
-        : minMaxParameters(part, precision);
+        ? minErrorParameters(part, integers, importance?.subarray(b * block, (b + 1) * block))
+        : minMaxParameters(part, integers);
       scales[output * blocks + b] = parameters.scale;
       zeroPoints[output * blocks + b] = parameters.zeroPoint;
       if (gptq) continue;
       for (let i = 0; i < part.length; i++) {
-        values[(b * block + i) * outputs + output] = quantizeNumber(part[i] as number, parameters, precision);
+        values[(b * block + i) * outputs + output] = quantizeNumber(part[i] as number, parameters, integers);
       }
     }
   }
@@ -95,7 +97,7 @@ export function quantizeWeight(
   };
   const round = (i: number, output: number, correction: number): number => {
     const at = i * outputs + output;
-    values[at] = quantizeNumber((weights[at] as number) + correction, parametersOf(i, output), precision);
+    values[at] = quantizeNumber((weights[at] as number) + correction, parametersOf(i, output), integers);
     return errorOf(i, output);
   };
   if (gptq) {
