@@ -56,6 +56,7 @@ export const webStandard: readonly string[] = ["artifact", "storage", "runtime",
 export const nodeOnly: readonly string[] = [
   "storage/fs.ts",
   "storage/folder-artifact.ts",
+  "storage/hub-model.ts",
   "storage/s3-publisher.ts",
   "runtime/engine/ort-node/",
   "runtime/engine/wasm-pool/node/",

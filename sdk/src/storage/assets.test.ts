@@ -24,7 +24,7 @@ describe("assetsStore", () => {
   it("throws storage_unavailable when the binding answers with an error", async () => {
     await expect(readObject(answering(new Response("", { status: 500 })), "models/x.json")).rejects.toMatchObject({
       code: "storage_unavailable",
-      message: "assets(p/) could not read or write models/x.json: HTTP 500",
+      message: "assets(p/) could not be read or written: HTTP 500 (object models/x.json)",
     });
   });
 

@@ -6,6 +6,7 @@ import { parseManifest } from "../artifact/manifest.ts";
 import { MEASUREMENTS_FILE, parseMeasurements } from "../artifact/measurements.ts";
 import { sha256Hex } from "../artifact/sha256.ts";
 import { fsStore } from "./fs.ts";
+import { hubModel } from "./hub-model.ts";
 import { memoryStore } from "./memory.ts";
 import { readObject } from "./read-object.ts";
 import type { ObjectStore } from "./store.ts";
@@ -36,8 +37,11 @@ async function openStored(
 ): Promise<PublishableArtifact> {
   const manifestBytes = await readObject(store, MANIFEST_FILE);
   if (!manifestBytes) {
+    const download = hubModel(where)?.download;
     throw new BertEdgeError("artifact_missing", `${where} is not an artifact: it has no ${MANIFEST_FILE}.`, {
-      hint: "Make an artifact with `bert-edge prepare <model folder> --out <artifact folder>`.",
+      hint: download
+        ? `Models of the Hugging Face Hub are not fetched. Run: ${download.command} && bert-edge prepare ${download.folder} --out ./artifact`
+        : "Make an artifact with `bert-edge prepare <model folder> --out <artifact folder>`.",
     });
   }
   const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes);

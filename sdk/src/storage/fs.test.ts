@@ -81,7 +81,7 @@ describe("fsStore", () => {
     await mkdir(join(folder, "taken/by-a-folder"), { recursive: true });
     await expect(fsStore(folder).put("taken", Uint8Array.of(1), octets)).rejects.toMatchObject({
       code: "storage_unavailable",
-      message: expect.stringContaining(`fs(${folder}) could not read or write taken`),
+      message: expect.stringContaining(`fs(${folder}) could not be read or written`),
       cause: expect.any(Error),
     });
     expect(await readdir(folder)).toEqual(["taken"]);

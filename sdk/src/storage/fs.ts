@@ -6,6 +6,8 @@ import type { ObjectStore, WritableStore } from "./store.ts";
 
 export type { ObjectStore, WritableStore };
 
+const HINT = "Give a folder that you may read and write.";
+
 /** Keeps objects as files under `root`. Writes go to a temporary name first, so a reader never sees half an object. */
 export function fsStore(root: string): WritableStore {
   const name = `fs(${root})`;
@@ -32,7 +34,7 @@ export function fsStore(root: string): WritableStore {
         await rename(temporary, path);
       } catch (error) {
         await rm(temporary, { force: true }).catch(() => {});
-        throw storageError(name, key, "the file cannot be written", error);
+        throw storageError(name, key, "the file cannot be written", { cause: error, hint: HINT });
       }
     },
     async has(key) {
@@ -40,7 +42,7 @@ export function fsStore(root: string): WritableStore {
         return (await stat(join(root, key))).isFile();
       } catch (error) {
         if (isAbsent(error)) return false;
-        throw storageError(name, key, "the file cannot be read", error);
+        throw storageError(name, key, "the file cannot be read", { cause: error, hint: HINT });
       }
     },
   };

@@ -61,7 +61,7 @@ describe("httpStore", () => {
     const store = httpStore("https://example.com/m", { fetch: async () => new Response("", { status }) });
     await expect(readObject(store, "x")).rejects.toMatchObject({
       code: "storage_unavailable",
-      message: `https://example.com/m could not read or write x: HTTP ${status}`,
+      message: `https://example.com/m could not be read or written: HTTP ${status} (object x)`,
     });
   });
 });

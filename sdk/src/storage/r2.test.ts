@@ -34,7 +34,7 @@ describe("r2Store", () => {
   ])("throws storage_unavailable when the binding %s", async (_, broken) => {
     await expect(readObject(r2Store(broken, { prefix: "p/" }), "models/x.json")).rejects.toMatchObject({
       code: "storage_unavailable",
-      message: expect.stringContaining("r2(p/) could not read or write models/x.json"),
+      message: expect.stringContaining("r2(p/) could not be read or written"),
       cause: expect.any(Error),
     });
   });

@@ -25,7 +25,7 @@ async function whenLate(transfer: Promise<unknown>): Promise<unknown> {
 }
 const isLate = expect.objectContaining({
   code: "storage_unavailable",
-  message: expect.stringContaining("reading it took longer than 20 ms"),
+  message: expect.stringContaining("reading took longer than 20 ms"),
 });
 
 type Source = UnderlyingDefaultSource<Uint8Array> | UnderlyingByteSource;
@@ -106,7 +106,7 @@ describe("receive", () => {
   ])("gives up on a store that %s", async (_, { store }) => {
     expect(await whenLate(receive(store, "models/x", async () => {}))).toMatchObject({
       code: "storage_unavailable",
-      message: "far could not read or write models/x: reading it took longer than 20 ms",
+      message: "far could not be read or written: reading took longer than 20 ms (object models/x)",
     });
   });
 
@@ -197,7 +197,7 @@ describe("receive", () => {
   ])("names object and reason when a store %s", async (_, store) => {
     await expect(receive(store, "models/x", async () => {})).rejects.toMatchObject({
       code: "storage_unavailable",
-      message: "far could not read or write models/x: TypeError: fetch failed",
+      message: "far could not be read or written: TypeError: fetch failed (object models/x)",
       cause: expect.any(TypeError),
     });
   });

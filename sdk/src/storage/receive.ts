@@ -15,7 +15,7 @@ import type { ObjectStore } from "./store.ts";
 export async function receive(store: ObjectStore, key: string, deliver: Deliver): Promise<boolean> {
   const { name, timeoutMs = 30_000 } = store;
   const controller = new AbortController();
-  const late = () => storageError(name, key, `reading it took longer than ${timeoutMs} ms`);
+  const late = () => storageError(name, key, `reading took longer than ${timeoutMs} ms`);
   try {
     return await withDeadline(transfer(store, key, deliver, controller.signal), timeoutMs, late);
   } catch (error) {
@@ -44,6 +44,6 @@ async function reading<T>({ name }: ObjectStore, key: string, work: () => Promis
   try {
     return await work();
   } catch (error) {
-    throw error instanceof BertEdgeError ? error : storageError(name, key, String(error), error);
+    throw error instanceof BertEdgeError ? error : storageError(name, key, String(error), { cause: error });
   }
 }

@@ -1,8 +1,6 @@
-import { once } from "node:events";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { GetObjectCommand, HeadObjectCommand, S3Client } from "@aws-sdk/client-s3";
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
+import { serve } from "#test/fixtures/serve.ts";
 import { bytesOf } from "#test/fixtures/small-artifact.ts";
 import { testWritableStore } from "#test/suites/store-suite.ts";
 import { type ObjectStorage, startObjectStorage } from "../cli/dev/object-storage.ts";
@@ -54,16 +52,56 @@ describe("s3Publisher", () => {
       .catch((error: unknown) => error);
     expect(failure).toMatchObject({
       code: "storage_unavailable",
-      message: expect.stringContaining(`s3(${options.bucket}) could not read or write models/x.json`),
+      message: expect.stringContaining(`s3(${options.bucket}) could not be read or written: `),
     });
     expect((failure as Error).message).not.toContain(options.secretAccessKey);
   });
 
+  it.each([
+    [404, "NoSuchBucket", "there is no such bucket", "npx wrangler r2 bucket create my-models"],
+    [403, "InvalidAccessKeyId", "does not know the access key", "Correct AWS_ACCESS_KEY_ID."],
+    [403, "SignatureDoesNotMatch", "the secret key is wrong", "Correct AWS_SECRET_ACCESS_KEY."],
+    [403, "AccessDenied", "access was refused", "may read and write the bucket my-models"],
+    [401, "Unauthorized", "access was refused", "Check AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"],
+    [301, "PermanentRedirect", "in another region", "Set AWS_REGION"],
+    [400, "TooStrange", "HTTP 400 TooStrange", "Check the store's address"],
+  ])("explains HTTP %d %s", async (status, code, message, hint) => {
+    vi.stubEnv("AWS_ACCESS_KEY_ID", "id");
+    vi.stubEnv("AWS_SECRET_ACCESS_KEY", "secret");
+    onTestFinished(() => void vi.unstubAllEnvs());
+    const endpoint = await serve((_, response) => {
+      response.writeHead(status, { "content-type": "application/xml" });
+      response.end(`<?xml version="1.0"?><Error><Code>${code}</Code><Message>No.</Message></Error>`);
+    });
+    const store = s3Publisher({ bucket: "my-models", endpoint });
+    await expect(readObject(store, "models/x.json")).rejects.toMatchObject({
+      code: "storage_unavailable",
+      message: expect.stringContaining(message),
+      hint: expect.stringContaining(hint),
+    });
+  });
+
+  it.each([
+    ["a region", { bucket: "b" }, "For R2, give --endpoint"],
+    ["credentials", { bucket: "b", endpoint: "http://127.0.0.1:1" }, "Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"],
+    [
+      "a valid endpoint",
+      { bucket: "b", endpoint: "r2", accessKeyId: "id", secretAccessKey: "secret" },
+      "Give an endpoint",
+    ],
+  ])("names what is missing without %s", async (_, options, hint) => {
+    for (const name of ["AWS_REGION", "AWS_ACCESS_KEY_ID", "AWS_PROFILE"]) vi.stubEnv(name, undefined);
+    for (const name of ["AWS_CONFIG_FILE", "AWS_SHARED_CREDENTIALS_FILE"]) vi.stubEnv(name, "/dev/null");
+    vi.stubEnv("AWS_EC2_METADATA_DISABLED", "true");
+    onTestFinished(() => void vi.unstubAllEnvs());
+    await expect(s3Publisher(options).has("x")).rejects.toMatchObject({
+      code: "storage_unavailable",
+      hint: expect.stringContaining(hint),
+    });
+  });
+
   it.each([403, 500])("shows the status with which a server refuses a HEAD request: %d", async (status) => {
-    const refusing = createServer((_, response) => response.writeHead(status).end()).listen(0, "127.0.0.1");
-    await once(refusing, "listening");
-    onTestFinished(() => void refusing.close());
-    const endpoint = `http://127.0.0.1:${(refusing.address() as AddressInfo).port}`;
+    const endpoint = await serve((_, response) => response.writeHead(status).end());
     await expect(s3Publisher({ ...server.access, endpoint }).has("x")).rejects.toThrow(`HTTP ${status}`);
   });
 

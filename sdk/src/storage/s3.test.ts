@@ -1,10 +1,9 @@
 import { createHash, createHmac } from "node:crypto";
-import { once } from "node:events";
-import { createServer, type IncomingMessage, type RequestListener } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { IncomingMessage } from "node:http";
 import fc from "fast-check";
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { seeded } from "#test/fixtures/seeded.ts";
+import { serve } from "#test/fixtures/serve.ts";
 import { bytesOf } from "#test/fixtures/small-artifact.ts";
 import { testStore } from "#test/suites/store-suite.ts";
 import { type ObjectStorage, startObjectStorage } from "../cli/dev/object-storage.ts";
@@ -27,17 +26,6 @@ testStore("s3Store", async () => {
     put: (key, bytes) => publisher.put(key, bytes, { contentType: "application/octet-stream" }),
   };
 });
-
-/** Starts a server for one test and returns its address. */
-async function serve(listener: RequestListener): Promise<string> {
-  const http = createServer(listener).listen(0, "127.0.0.1");
-  await once(http, "listening");
-  onTestFinished(() => {
-    http.closeAllConnections();
-    http.close();
-  });
-  return `http://127.0.0.1:${(http.address() as AddressInfo).port}`;
-}
 
 const hmac = (key: string | Buffer, text: string) => createHmac("sha256", key).update(text).digest();
 
@@ -129,7 +117,7 @@ describe("s3Store", () => {
     const failure = await readObject(s3Store(options), "models/x.json").catch((error: unknown) => error);
     expect(failure).toMatchObject({
       code: "storage_unavailable",
-      message: expect.stringContaining(`s3(${options.bucket}) could not read or write models/x.json`),
+      message: expect.stringContaining(`s3(${options.bucket}) could not be read or written: `),
     });
     expect((failure as Error).message).not.toContain(options.secretAccessKey);
   });

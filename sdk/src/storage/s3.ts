@@ -1,6 +1,6 @@
 import { AwsClient } from "aws4fetch";
 import { keyPrefix, urlPath } from "../artifact/keys.ts";
-import { storageError } from "./storage-error.ts";
+import { s3Error } from "./s3-error.ts";
 import type { ObjectStore } from "./store.ts";
 
 export type { ObjectStore };
@@ -39,18 +39,18 @@ export function s3Store(options: S3Options): ObjectStore {
     service: "s3",
     region,
   });
-  const name = `s3(${bucket})`;
+  const keys = ["S3_ACCESS_KEY_ID", "S3_SECRET_ACCESS_KEY"] as const;
   return {
-    name,
+    name: `s3(${bucket})`,
     timeoutMs,
     async open(key, signal) {
       const path = urlPath(`${bucket}/${prefix}${key}`);
       const request = await signer.sign(`${endpoint.replace(/\/$/, "")}/${path}`);
       const response = await send(request, { signal });
       if (response.ok) return response.body ?? new Blob().stream();
-      const reason = /<Code>(\w+)<\/Code>/.exec(await response.text())?.[1];
-      if (response.status === 404 && reason !== "NoSuchBucket") return undefined;
-      throw storageError(name, key, `HTTP ${response.status}${reason ? ` ${reason}` : ""}`);
+      const code = /<Code>(\w+)<\/Code>/.exec(await response.text())?.[1];
+      if (response.status === 404 && code !== "NoSuchBucket") return undefined;
+      throw s3Error({ bucket, keys }, key, { code, status: response.status });
     },
   };
 }

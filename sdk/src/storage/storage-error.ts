@@ -1,9 +1,18 @@
 import { BertEdgeError } from "../artifact/error.ts";
 
-/** Makes the error for a store that cannot be reached, refuses access or is too slow. Another attempt may succeed. */
-export function storageError(store: string, key: string, what: string, cause?: unknown): BertEdgeError {
-  return new BertEdgeError("storage_unavailable", `${store} could not read or write ${key}: ${what}`, {
-    hint: "Check the store's address, bucket and credentials, and that this machine can reach the store.",
+/**
+ * Makes the error for a store that cannot be reached, refuses access or is too slow. Another attempt may succeed.
+ *
+ * @param what what happened, for people: "HTTP 500"
+ */
+export function storageError(
+  store: string,
+  key: string,
+  what: string,
+  { cause, hint }: { cause?: unknown; hint?: string | undefined } = {},
+): BertEdgeError {
+  return new BertEdgeError("storage_unavailable", `${store} could not be read or written: ${what} (object ${key})`, {
+    hint: hint ?? "Check the store's address, bucket and credentials, and that this machine can reach the store.",
     cause,
   });
 }

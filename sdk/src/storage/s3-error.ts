@@ -1,0 +1,66 @@
+import type { BertEdgeError } from "../artifact/error.ts";
+import { storageError } from "./storage-error.ts";
+
+/** An S3 store, as error messages describe it. */
+export interface S3Place {
+  readonly bucket: string;
+  /** Settings that hold the access key, and the secret key: `AWS_ACCESS_KEY_ID` and `AWS_SECRET_ACCESS_KEY`. */
+  readonly keys: readonly [access: string, secret: string];
+}
+
+/** A failed request: the error code and HTTP status of the service, or the error of the client. */
+interface S3Failure {
+  readonly code?: string | undefined;
+  readonly status?: number | undefined;
+  readonly cause?: unknown;
+}
+
+/** Makes the error of a failed S3 request. The hint names the setting or the command that helps. */
+export function s3Error(place: S3Place, key: string, { code, status, cause }: S3Failure): BertEdgeError {
+  const answer = status === undefined ? undefined : `HTTP ${status}${code ? ` ${code}` : ""}`;
+  const [what, hint] = adviceOf(code, status, place) ?? [];
+  const parts = [what, answer].filter((part) => part !== undefined);
+  return storageError(`s3(${place.bucket})`, key, parts.join(", ") || String(cause), { cause, hint });
+}
+
+/** Returns what happened and what to do; undefined for failures that only the service can explain. */
+function adviceOf(
+  code: string | undefined,
+  status: number | undefined,
+  { bucket, keys: [access, secret] }: S3Place,
+): readonly [what: string, hint: string] | undefined {
+  switch (code) {
+    case "CredentialsProviderError":
+      return ["there are no credentials", `Set ${access} and ${secret}.`];
+    case "InvalidAccessKeyId":
+      return ["the service does not know the access key", `Correct ${access}.`];
+    case "SignatureDoesNotMatch":
+      return ["the secret key is wrong", `Correct ${secret}.`];
+    case "NoSuchBucket":
+      return [
+        "there is no such bucket",
+        `Create it: \`npx wrangler r2 bucket create ${bucket}\` for R2, \`aws s3 mb s3://${bucket}\` for AWS.`,
+      ];
+    case "RegionMissing":
+      return [
+        "there is no region",
+        "For R2, give --endpoint https://<account>.r2.cloudflarestorage.com. For AWS, set AWS_REGION.",
+      ];
+    case "PermanentRedirect":
+    case "AuthorizationHeaderMalformed":
+      return ["the bucket is in another region", "Set AWS_REGION to the bucket's region."];
+    case "ERR_INVALID_URL":
+      return ["the endpoint is not a URL", "Give an endpoint such as https://<account>.r2.cloudflarestorage.com."];
+    case "ECONNREFUSED":
+    case "ENOTFOUND":
+      return [
+        "nothing answers at this address",
+        "Correct the endpoint: --endpoint, AWS_ENDPOINT_URL_S3 or S3_ENDPOINT.",
+      ];
+  }
+  if (status !== 401 && status !== 403) return undefined;
+  return [
+    "access was refused",
+    `Check ${access} and ${secret}, and that this key may read and write the bucket ${bucket}.`,
+  ];
+}
