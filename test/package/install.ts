@@ -1,8 +1,10 @@
-import { execFile } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
+import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { mkdir, mkdtemp, readFile, rename, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { text } from "node:stream/consumers";
 import { promisify } from "node:util";
 import project from "../../package.json" with { type: "json" };
 import manifest from "../../sdk/package.json" with { type: "json" };
@@ -42,6 +44,26 @@ export async function installedProject({ peers }: { peers: boolean }): Promise<s
   }
   await writeFile(join(folder, "package.json"), JSON.stringify({ type: "module", private: true }));
   return folder;
+}
+
+interface Outcome {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Runs the command `bert-edge` that is installed in a project. */
+export async function installedCommand(
+  folder: string,
+  args: readonly string[],
+  { stdin = "", env = {} }: { stdin?: string; env?: Readonly<Record<string, string>> } = {},
+): Promise<Outcome> {
+  const script = join(folder, "node_modules/bert-edge/bin/bert-edge.js");
+  const child = spawn(process.execPath, [script, ...args], { cwd: folder, env: { ...process.env, ...env } });
+  const closed = once(child, "close") as Promise<[number | null]>;
+  child.stdin.on("error", () => {}).end(stdin);
+  const [stdout, stderr, [code]] = await Promise.all([text(child.stdout), text(child.stderr), closed]);
+  return { code, stdout, stderr };
 }
 
 /** Runs a script of a project with Node. */

@@ -1,17 +1,9 @@
-import { cp, rm, writeFile } from "node:fs/promises";
+import { cp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { prepare } from "#sdk/compile/commands/prepare.ts";
 import { writePreparableCheckpoint } from "../fixtures/tiny-bert.ts";
 import { checkTypes, entries, installedProject, runNode, threeLineExample } from "./install.ts";
-
-/** Entries that import an optional package. */
-const WITH_PEERS = [
-  "bert-edge/compile",
-  "bert-edge/storage/s3-publisher",
-  "bert-edge/engine/ort-node",
-  "bert-edge/engine/ort-web",
-];
 
 const importing = (paths: readonly string[]): string[] => [
   "--input-type=module",
@@ -36,8 +28,8 @@ describe("the packed package in an empty project", () => {
     expect(await runNode(alone, ["example.mjs"])).toBe("16,16\n");
   });
 
-  it("imports every entry that needs no optional package", async () => {
-    await runNode(alone, importing(entries.filter((path) => !WITH_PEERS.includes(path))));
+  it("imports every entry without any optional package", async () => {
+    await runNode(alone, importing(entries));
   });
 
   it("imports every entry with the optional packages", async () => {
@@ -51,6 +43,15 @@ describe("the packed package in an empty project", () => {
       paths.map((path, i) => `import * as m${i} from "${path}";\nm${i};`).join("\n"),
     );
     await checkTypes(complete);
+  });
+
+  it("has a README and the license", async () => {
+    const files = await readdir(join(alone, "node_modules/bert-edge"));
+    expect(files.sort()).toEqual(["LICENSE", "README.md", "bin", "dist", "package.json", "types"]);
+    const [packed, own] = await Promise.all(
+      [join(alone, "node_modules/bert-edge/LICENSE"), "LICENSE"].map((path) => readFile(path, "utf8")),
+    );
+    expect(packed).toBe(own);
   });
 
   it("has the command, which runs without the project's sources", async () => {

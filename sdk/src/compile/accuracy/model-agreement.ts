@@ -1,7 +1,7 @@
-import * as ort from "onnxruntime-node";
 import { BertEdgeError } from "../../artifact/error.ts";
 import type { Parity } from "../../artifact/manifest.ts";
 import type { TokenIds } from "../../runtime/engine/engine.ts";
+import { onnxruntimeNode } from "../../runtime/engine/ort-node/onnxruntime-node.ts";
 import { sentenceVector } from "../../runtime/tasks/sentence-vector.ts";
 import { fromOrt } from "../evaluate/ort-tensor.ts";
 import { tokenBatches } from "../evaluate/token-batches.ts";
@@ -72,8 +72,10 @@ export const modelAgreementInSubprocess = (
 /** Sort key of a result: NaN is worse than any number. */
 const rank = ({ meanCosine }: Parity): number => (Number.isNaN(meanCosine) ? Number.NEGATIVE_INFINITY : meanCosine);
 
-const sessionOf = (path: string, graphOptimizationLevel: "disabled" | "all") =>
-  ort.InferenceSession.create(path, { graphOptimizationLevel, intraOpNumThreads: 1, logSeverityLevel: 4 });
+async function sessionOf(path: string, graphOptimizationLevel: "disabled" | "all") {
+  const { InferenceSession } = await onnxruntimeNode();
+  return InferenceSession.create(path, { graphOptimizationLevel, intraOpNumThreads: 1, logSeverityLevel: 4 });
+}
 
 /**
  * Returns one vector for each text of a run: the mean hidden state, the sentence vector or the logits. For outputs with

@@ -1,5 +1,5 @@
-import * as ort from "onnxruntime-node";
 import { BertEdgeError } from "../../artifact/error.ts";
+import { onnxruntimeNode } from "../../runtime/engine/ort-node/onnxruntime-node.ts";
 import { fromOrt } from "../evaluate/ort-tensor.ts";
 import { numbersOf } from "../graph/tensor.ts";
 import { fromOnnx } from "../onnx/from-onnx.ts";
@@ -40,11 +40,12 @@ const EXACT: Tolerance = { absolute: 0.5, relative: 0 };
  * @throws BertEdgeError `parity_impossible` when the original runs on none of the batches
  */
 export async function modelParity(original: string, rewritten: string): Promise<ModelParity> {
+  const { InferenceSession } = await onnxruntimeNode();
   const cases = probeInputs(fromOnnx(await readOnnx(original)));
   const options = { logSeverityLevel: 4, intraOpNumThreads: 1 } as const;
-  const reference = await ort.InferenceSession.create(original, { ...options, graphOptimizationLevel: "disabled" });
+  const reference = await InferenceSession.create(original, { ...options, graphOptimizationLevel: "disabled" });
   const expected = await runFirst(reference, cases);
-  const session = await ort.InferenceSession.create(rewritten, options);
+  const session = await InferenceSession.create(rewritten, options);
   const found = await runFirst(
     session,
     expected.map((run) => (run ? [run.inputs] : [])),

@@ -1,4 +1,5 @@
-import * as ort from "onnxruntime-node";
+import type * as ort from "onnxruntime-node";
+import { onnxruntimeNode } from "../../runtime/engine/ort-node/onnxruntime-node.ts";
 import { release } from "../files/large-buffers.ts";
 import type { Graph } from "../graph/graph.ts";
 import { encodeOnnx } from "../onnx/to-onnx.ts";
@@ -8,9 +9,10 @@ export async function ortSession(
   graph: Graph,
   options: ort.InferenceSession.SessionOptions,
 ): Promise<ort.InferenceSession> {
+  const { InferenceSession } = await onnxruntimeNode();
   const file = encodeOnnx(graph);
   try {
-    return await ort.InferenceSession.create(file, options);
+    return await InferenceSession.create(file, options);
   } finally {
     release(file);
   }

@@ -1,4 +1,5 @@
-import * as ort from "onnxruntime-node";
+import { Tensor } from "onnxruntime-common";
+import { onnxruntimeNode } from "../../../runtime/engine/ort-node/onnxruntime-node.ts";
 import type { Bytes, IntegerProduct } from "../../../runtime/engine/wasm/reference/integer-product.ts";
 import { ints } from "../../graph/attribute.ts";
 import { Graph } from "../../graph/graph.ts";
@@ -16,6 +17,7 @@ const OPSET = 17;
  * faster.
  */
 export async function ortIntegerMatMul(): Promise<IntegerProduct> {
+  const { InferenceSession } = await onnxruntimeNode();
   const graph = new Graph("product");
   graph.opsets.set("", OPSET);
   const input = (name: string) => graph.input(name, { dtype: "uint8", shape: undefined });
@@ -23,7 +25,7 @@ export async function ortIntegerMatMul(): Promise<IntegerProduct> {
   const transposed = graph.add("Transpose", [b], { attributes: { perm: ints(1, 0) } }).output;
   const product = graph.add("MatMulInteger", [a, transposed, zeroOfA, zeroOfB]).output;
   graph.outputs.push({ name: "product", value: product, declaration: undefined });
-  const session = await ort.InferenceSession.create(encodeOnnx(graph), { intraOpNumThreads: 1 });
+  const session = await InferenceSession.create(encodeOnnx(graph), { intraOpNumThreads: 1 });
   return async (x, y, k) => {
     const [first, second] = [unsigned(x, k), unsigned(y, k)];
     const feeds = { a: first.values, b: second.values, a_zero: first.zero, b_zero: second.zero };
@@ -32,12 +34,12 @@ export async function ortIntegerMatMul(): Promise<IntegerProduct> {
   };
 }
 
-function unsigned(x: Bytes, k: number): { values: ort.Tensor; zero: ort.Tensor } {
+function unsigned(x: Bytes, k: number): { values: Tensor; zero: Tensor } {
   const isSigned = x instanceof Int8Array;
   const bytes = isSigned ? new Uint8Array(x.length) : x;
   if (isSigned) for (let i = 0; i < x.length; i++) bytes[i] = (x[i] as number) + SHIFT;
   return {
-    values: new ort.Tensor("uint8", bytes, [x.length / k, k]),
-    zero: new ort.Tensor("uint8", Uint8Array.of(isSigned ? SHIFT : 0), []),
+    values: new Tensor("uint8", bytes, [x.length / k, k]),
+    zero: new Tensor("uint8", Uint8Array.of(isSigned ? SHIFT : 0), []),
   };
 }

@@ -1,9 +1,9 @@
-import * as ort from "onnxruntime-node";
 import { BertEdgeError } from "../../../artifact/error.ts";
 import type { Engine } from "../engine.ts";
 import { engineFailed } from "../engine-error.ts";
 import { runOneByOne, runPadded } from "../ort-run.ts";
 import { withHead } from "../with-head.ts";
+import { onnxruntimeNode } from "./onnxruntime-node.ts";
 
 export type { Destination } from "../../../artifact/fill.ts";
 export type { EmbedManifest, Manifest, Pooling, Target, TargetName } from "../../../artifact/manifest.ts";
@@ -23,12 +23,14 @@ export interface OrtNodeOptions {
 
 /**
  * Creates an engine from onnxruntime-node, the native build of onnxruntime. It loads the target `regional-cpu` with the
- * provider `cpu`, and the target `regional-gpu` with all other providers.
+ * provider `cpu`, and the target `regional-gpu` with all other providers. `load` throws `package_missing` if the package
+ * is not installed.
  */
 export function ortNodeEngine({ providers = ["cpu"], threads, optimize = true }: OrtNodeOptions = {}): Engine {
   return {
     name: "ort-node",
     async load(source) {
+      const ort = await onnxruntimeNode();
       const failures: unknown[] = [];
       for (const provider of providers) {
         const target = provider === "cpu" ? "regional-cpu" : "regional-gpu";

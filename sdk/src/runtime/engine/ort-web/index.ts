@@ -1,16 +1,17 @@
-import * as ort from "onnxruntime-web/wasm";
 import type { Engine } from "../engine.ts";
 import { engineFailed } from "../engine-error.ts";
 import { runOneByOne } from "../ort-run.ts";
 import { withHead } from "../with-head.ts";
 import { ortMemory, placeholder, withCompiledModule } from "./compiled-module.ts";
+import { onnxruntimeWeb } from "./onnxruntime-web.ts";
 
 export type { Destination } from "../../../artifact/fill.ts";
 export type { EmbedManifest, Manifest, Pooling, Target, TargetName } from "../../../artifact/manifest.ts";
 export type { Engine, EngineSession, ModelFiles, TokenIds, VectorHead } from "../engine.ts";
 
 /**
- * Creates an engine from onnxruntime-web. It runs on the CPU of any runtime with WebAssembly SIMD.
+ * Creates an engine from onnxruntime-web. It runs on the CPU of any runtime with WebAssembly SIMD. `load` throws
+ * `package_missing` if the package is not installed.
  *
  * @param options.wasm `onnxruntime-web/ort-wasm-simd-threaded.wasm` as a compiled module. Workers can import such modules,
  *   but refuse to compile bytes.
@@ -19,6 +20,7 @@ export function ortWebEngine({ wasm }: { wasm: WebAssembly.Module }): Engine {
   return {
     name: "ort-web",
     async load(source) {
+      const ort = await onnxruntimeWeb();
       const model = await source.read("edge");
       ort.env.wasm.numThreads = 1;
       ort.env.wasm.wasmBinary = placeholder;
