@@ -5,6 +5,7 @@ import { overwriteEnd } from "#test/fixtures/overwrite-end.ts";
 import { refusal } from "#test/fixtures/refusal.ts";
 import { float32Tensor, safetensorsFile } from "#test/fixtures/safetensors-file.ts";
 import { temporaryFolder } from "#test/fixtures/temporary-folder.ts";
+import type { BertEdgeError } from "../../artifact/error.ts";
 import type { Tensor } from "../graph/tensor.ts";
 import { readWeights } from "./model-folder.ts";
 
@@ -15,6 +16,15 @@ async function example(): Promise<string> {
   const shape = [256, numbers.length / 256];
   await writeFile(join(folder, "model.safetensors"), safetensorsFile({ word: float32Tensor(shape, numbers) }));
   return folder;
+}
+
+function hintOf(call: () => unknown): string {
+  try {
+    call();
+  } catch (error) {
+    return (error as BertEdgeError).hint ?? "";
+  }
+  return "";
 }
 
 describe("readWeights", () => {
@@ -28,6 +38,22 @@ describe("readWeights", () => {
     await overwriteEnd(file, Uint8Array.of(1, 2, 3, 4));
     await utimes(file, 1, 1);
     expect((weights.get("word") as Tensor).data.subarray(-4)).toEqual(Uint8Array.of(1, 2, 3, 4));
+  });
+
+  it.each([
+    [
+      "the class that config.json names",
+      '{"architectures":["BertForSequenceClassification"]}',
+      /BertForSequenceClassif/,
+    ],
+    ["the general class", "{}", /AutoModel/],
+  ])("tells how to save PyTorch's weights again, with %s", async (_, config, name) => {
+    const folder = await temporaryFolder();
+    await writeFile(join(folder, "pytorch_model.bin"), "x");
+    await writeFile(join(folder, "config.json"), config);
+    const [, first, second] = hintOf(() => readWeights(folder)).split("\n");
+    expect(first).toMatch(new RegExp(`^ {4}from transformers import ${name.source}`));
+    expect(second).toMatch(new RegExp(`${name.source}\\w*\\.from_pretrained\\("${folder}"\\)\\.save_pretrained`));
   });
 
   it("refuses weights from a file that has changed since it was opened", async () => {

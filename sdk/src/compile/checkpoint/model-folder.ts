@@ -1,3 +1,4 @@
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import * as v from "valibot";
 import { BertEdgeError } from "../../artifact/error.ts";
@@ -15,6 +16,17 @@ export interface TokenizerFiles {
 export const WEIGHTS = "model.safetensors";
 
 const AnyObject = v.looseObject({});
+
+/** The class in transformers that config.json names. Other classes would leave out the head of the model. */
+const Model = v.fallback(
+  v.pipe(
+    v.string(),
+    v.parseJson(),
+    v.object({ architectures: v.looseTuple([v.pipe(v.string(), v.regex(/^\w+$/))]) }),
+    v.transform(({ architectures: [first] }) => first),
+  ),
+  "AutoModel",
+);
 
 /**
  * Reads a folder's config.json with a schema.
@@ -57,7 +69,16 @@ export function readWeights(folder: string): Map<string, Tensor> {
   return readTensors(file, path);
 }
 
+/** Weights that PyTorch wrote. Reading them would run Python's pickle. */
+const PICKLED = "pytorch_model.bin";
+
 function missing(folder: string, file: string): never {
+  if (file === WEIGHTS && existsSync(join(folder, PICKLED))) {
+    const model = v.parse(Model, readFileSync(join(folder, "config.json"), "utf8"));
+    throw new BertEdgeError("checkpoint_missing", `${folder} has ${PICKLED}, but no ${WEIGHTS}.`, {
+      hint: `Save the model again as safetensors, in Python:\n    from transformers import ${model}\n    ${model}.from_pretrained("${folder}").save_pretrained("${folder}")`,
+    });
+  }
   throw new BertEdgeError("checkpoint_missing", `${join(folder, file)} does not exist.`, {
     hint:
       "Give a folder with config.json, tokenizer.json and model.safetensors, as transformers' save_pretrained() " +

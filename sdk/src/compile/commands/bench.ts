@@ -1,7 +1,9 @@
+import { dirname, resolve } from "node:path";
 import type { Artifact } from "../../artifact/artifact.ts";
 import { BertEdgeError } from "../../artifact/error.ts";
 import type { Manifest, Target } from "../../artifact/manifest.ts";
 import { openFolder } from "../../storage/folder-artifact.ts";
+import { assertWritableFolder } from "../files/writable-folder.ts";
 import { type TargetTimes, type TimedTarget, timedTargets, timeTargets } from "../latency/time-targets.ts";
 import { writeMeasurements } from "../pack/write-artifact.ts";
 import type { RunOptions } from "../stages/stage.ts";
@@ -34,8 +36,8 @@ export interface BenchReport extends TargetTimes {
  * Times an artifact's CPU targets on this machine. Every round times each target once at every length. The artifact's
  * version does not change.
  *
- * @throws BertEdgeError `engine_mismatch` for an engine without a CPU target, `aborted`, and the errors of `openFolder`
- *   and `Artifact.read`
+ * @throws BertEdgeError `engine_mismatch` for an engine without a CPU target, `out_unwritable`, `package_missing`,
+ *   `aborted`, and the errors of `openFolder` and `Artifact.read`
  */
 export async function bench(options: BenchOptions): Promise<BenchReport> {
   const { tokens = [8, 16, 32, 64, 128, 256], rounds = 15, onProgress, signal } = options;
@@ -45,11 +47,13 @@ export async function bench(options: BenchOptions): Promise<BenchReport> {
   const targets = options.engines?.map((engine) => targetOf(manifest, engine));
   const message = `time ${manifest.name}`;
   const onRound = (round: number) => onProgress?.({ stage: "time", message, fraction: round / rounds });
-  const times = await timeTargets(artifact, { targets, tokens, rounds, onRound, signal });
   const coversLengths =
     new Set(tokens).size >= 3 && Math.min(...tokens) <= 16 && Math.max(...tokens) >= manifest.maxTokens / 2;
-  if (folder !== undefined && coversLengths) await writeMeasurements(folder, times.measurements);
-  return { manifest, rounds, ...times, stored: folder !== undefined && coversLengths };
+  const stored = folder !== undefined && coversLengths;
+  if (stored) for (const written of [folder, dirname(resolve(folder))]) await assertWritableFolder(written);
+  const times = await timeTargets(artifact, { targets, tokens, rounds, onRound, signal });
+  if (stored) await writeMeasurements(folder, times.measurements);
+  return { manifest, rounds, ...times, stored };
 }
 
 /** @throws BertEdgeError `engine_mismatch` */

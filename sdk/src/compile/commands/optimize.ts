@@ -1,4 +1,5 @@
 import { BertEdgeError } from "../../artifact/error.ts";
+import { onnxruntimeNode } from "../../runtime/engine/ort-node/onnxruntime-node.ts";
 import type { ModelParity } from "../accuracy/model-parity.ts";
 import { assertWritable, withOutputFile } from "../files/output-file.ts";
 import { type ModelInput, modelPath } from "../files/work-folder.ts";
@@ -48,7 +49,7 @@ export interface OptimizedModel extends OptimizeReport {
  * Fuses a model: read → fuse → write → check. The file at `out` is replaced only if the result agrees with the
  * original. The result must also be fused completely, unless `allowPartial` is set.
  *
- * @throws BertEdgeError `out_unwritable` when the result cannot be written; `parity_exceeded` when the result's outputs
+ * @throws BertEdgeError `out_unwritable` when the result cannot be written; `package_missing`; `parity_exceeded` when the result's outputs
  *   differ from the original's; `parity_failed`, `parity_impossible` when the outputs cannot be compared; `aborted`;
  *   and the errors of `readModelSource`
  */
@@ -59,6 +60,7 @@ export async function optimize(options: OptimizeOptions): Promise<OptimizeReport
   const { out, allowPartial = false, checkParity = true } = options;
   const start = performance.now();
   await assertWritable(out);
+  await onnxruntimeNode();
   return withOutputFile(out, async ({ path, folder, publish }) => {
     const { run, reports: stages } = startRun(options, folder);
     const source = await run(readSource, { path: await modelPath(options.model, folder) });

@@ -2,11 +2,13 @@ import { tmpdir } from "node:os";
 import type { PublishableArtifact } from "../../artifact/artifact.ts";
 import { type Manifest, type Parity, type TargetName, targetNames } from "../../artifact/manifest.ts";
 import type { Measurements } from "../../artifact/measurements.ts";
+import { onnxruntimeNode } from "../../runtime/engine/ort-node/onnxruntime-node.ts";
 import { openFiles } from "../../storage/folder-artifact.ts";
 import { readTaskData, type TaskFiles } from "../accuracy/task-data.ts";
 import { assertVaries } from "../accuracy/varies.ts";
 import { tokenBatches } from "../evaluate/token-batches.ts";
 import { modelPath, withWorkFolder } from "../files/work-folder.ts";
+import { readTask } from "../model/text-model.ts";
 import { artifactFiles, assertReplaceable } from "../pack/write-artifact.ts";
 import { calibrationTexts } from "../quantize/calibration/calibration-texts.ts";
 import { assembleArtifact, modelName } from "../stages/assemble-artifact.ts";
@@ -78,10 +80,11 @@ export interface PreparedArtifact extends PrepareReport {
 
 /**
  * Makes an artifact from a checkpoint: read → fuse → check → observe → quantize and measure each target → time → write.
- * If any check fails, nothing is written.
+ * If any check fails, nothing is written. The output folder, the packages, the task and its data are checked before the
+ * first stage.
  *
- * @throws BertEdgeError `name_invalid`, `out_occupied`, `data_missing`, `data_invalid`, `data_unsuitable`, `aborted`,
- *   and the errors of the stages
+ * @throws BertEdgeError `name_invalid`, `out_occupied`, `out_unwritable`, `package_missing`, `data_missing`,
+ *   `data_invalid`, `data_unsuitable`, `aborted`, and the errors of the stages
  */
 export function prepare(options: PrepareOptions & { out: string }): Promise<PrepareReport>;
 export function prepare(options: PrepareOptions & { out?: undefined }): Promise<PreparedArtifact>;
@@ -90,10 +93,12 @@ export async function prepare(options: PrepareOptions): Promise<PrepareReport | 
   const { out, targets = targetNames, calibration = calibrationTexts, tableBits = 8, minCosine = 0 } = options;
   const name = modelName(options.name, options.model);
   if (out !== undefined) await assertReplaceable(out);
+  await onnxruntimeNode();
   return withWorkFolder(tmpdir(), async (folder) => {
     const { run, reports: stages } = startRun(options, folder);
-    const model = await run(readFolder, { path: await modelPath(options.model, folder) });
-    const data = await readTaskData(model.task, options);
+    const path = await modelPath(options.model, folder);
+    const data = await readTaskData(await readTask(path), options);
+    const model = await run(readFolder, { path });
     const { graph, nodes } = await run(fuse, { graph: model.graph, complete: true });
     const checked = await run(checkFusion, { model, graph, data });
 

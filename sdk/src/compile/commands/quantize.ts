@@ -1,11 +1,13 @@
 import { access } from "node:fs/promises";
 import { join } from "node:path";
 import type { Parity } from "../../artifact/manifest.ts";
+import { onnxruntimeNode } from "../../runtime/engine/ort-node/onnxruntime-node.ts";
 import type { Candidate } from "../accuracy/choose-precision.ts";
 import { FP16_LIMIT, INT8_LIMIT, type Limit, RANDOM_TOKENS_LIMIT, STATIC_LIMIT } from "../accuracy/limits.ts";
 import { modelAgreementInSubprocess } from "../accuracy/model-agreement.ts";
 import { probeTexts } from "../accuracy/probe-texts.ts";
 import { tableRows } from "../accuracy/table-rows.ts";
+import { readTokenizer } from "../checkpoint/model-folder.ts";
 import { assertWritable, withOutputFile } from "../files/output-file.ts";
 import { type ModelInput, modelPath } from "../files/work-folder.ts";
 import type { Graph } from "../graph/graph.ts";
@@ -16,7 +18,13 @@ import { checkWeights } from "../stages/check.ts";
 import { fuse } from "../stages/fuse.ts";
 import { measure } from "../stages/measure.ts";
 import { observe } from "../stages/observe.ts";
-import { observationsFor, type QuantizeChoice, type QuantizeMode, quantizeInMode } from "../stages/quantize.ts";
+import {
+  assertCalibratable,
+  observationsFor,
+  type QuantizeChoice,
+  type QuantizeMode,
+  quantizeInMode,
+} from "../stages/quantize.ts";
 import { readSource, readTexts } from "../stages/read.ts";
 import { type RunOptions, type StageReport, startRun } from "../stages/stage.ts";
 import { writeModel } from "../stages/write.ts";
@@ -71,7 +79,7 @@ export interface QuantizedModel extends QuantizeReport {
  * A model that already has int8 weights keeps them and their scales. In int8-static mode, the model is not fused,
  * because this mode is for runtimes that support only standard operators.
  *
- * @throws BertEdgeError `out_unwritable`; `weights_invalid`; `file_changed` when the model's file changes while the
+ * @throws BertEdgeError `out_unwritable`; `package_missing`; `weights_invalid`; `file_changed` when the model's file changes while the
  *   command runs; `texts_not_encoded`, `calibration_missing`, `inputs_unknown`, `calibration_invalid`,
  *   `calibration_failed` or `quantize_opset` when the model cannot be calibrated; `model_constant` when all texts have
  *   the same result; `nothing_to_quantize`; `accuracy_gate` when the result is not close enough; `parity_failed` or
@@ -84,14 +92,17 @@ export async function quantize(options: QuantizeOptions): Promise<QuantizeReport
   const { mode, out, calibration = calibrationTexts, checkParity = true } = options;
   const start = performance.now();
   await assertWritable(out);
+  await onnxruntimeNode();
   return withOutputFile(out, async ({ path, folder, publish }) => {
     const { run, reports: stages } = startRun(options, folder);
-    const source = await run(readSource, { path: await modelPath(options.model, folder) });
+    const model = await modelPath(options.model, folder);
+    const tokenizer = await tokenizerPath(options.tokenizer, model, folder);
+    assertCalibratable(mode, tokenizer);
+    const source = await run(readSource, { path: model });
     await run(checkWeights, { graph: source.graph, path: source.path });
     const fused = mode !== "int8-static" && (await run(fuse, { graph: source.graph, keepIntegers: true }));
     const graph = fused ? fused.graph : source.graph;
 
-    const tokenizer = await tokenizerPath(options.tokenizer, source.path, folder);
     const texts = [...calibration, ...probeTexts];
     const ids =
       tokenizer === undefined
@@ -113,7 +124,7 @@ export async function quantize(options: QuantizeOptions): Promise<QuantizeReport
       ? await run(measure(), { what: `${source.path} in ${mode}`, quantized, limit, measures: { parity } })
       : unmeasured(quantized.candidates);
     await run(writeModel, { path, graph: choice.graph, envelope: source.envelope });
-    const model = await publish();
+    const written = await publish();
 
     const report: QuantizeReport = {
       mode,
@@ -125,7 +136,7 @@ export async function quantize(options: QuantizeOptions): Promise<QuantizeReport
       ...(first ?? costSince(start)),
       stages,
     };
-    return model ? { ...report, model } : report;
+    return written ? { ...report, model: written } : report;
   });
 }
 
@@ -148,12 +159,17 @@ function unmeasured([first]: readonly Candidate[]) {
   return { label, graph: apply(new Set(always)), kept: always, measured: undefined };
 }
 
+/** @throws BertEdgeError `checkpoint_missing`, `checkpoint_invalid` when the given folder has no valid tokenizer.json */
 async function tokenizerPath(
   given: QuantizeOptions["tokenizer"],
   model: string,
   folder: string,
 ): Promise<string | undefined> {
-  if (given !== undefined) return modelPath(given, folder);
+  if (given !== undefined) {
+    const path = await modelPath(given, folder);
+    await readTokenizer(path);
+    return path;
+  }
   return access(join(model, "tokenizer.json")).then(
     () => model,
     () => undefined,

@@ -1,7 +1,7 @@
 import type { Artifact } from "../../artifact/artifact.ts";
 import type { Parity, Target, TargetName, TaskScore } from "../../artifact/manifest.ts";
 import { engineOnThisMachine } from "../../local/engines.ts";
-import { oneModel } from "../../runtime/engine/engine.ts";
+import { type Engine, oneModel } from "../../runtime/engine/engine.ts";
 import { loadTokenizer } from "../../runtime/tokenizer/load-tokenizer.ts";
 import { openFiles, openFolder } from "../../storage/folder-artifact.ts";
 import { INT8_LIMIT, shortfall } from "../accuracy/limits.ts";
@@ -36,6 +36,9 @@ export interface VerifiedTarget {
 
 export type VerifyReport = Partial<Record<TargetName, VerifiedTarget>>;
 
+/** Texts that are computed between two reports of progress. */
+const TEXTS_AT_ONCE = 64;
+
 /** Precisions, the most precise first. */
 const byPrecision: readonly Target["precision"][] = ["fp16", "int8-blocks", "int8-edge", "int8"];
 
@@ -43,8 +46,8 @@ const byPrecision: readonly Target["precision"][] = ["fp16", "int8-blocks", "int
  * Runs every target of an artifact on its engine, one after the other, and compares the target's results with those of
  * the most precise target. The most precise target itself is not compared, because an artifact has no float32 model.
  *
- * @throws BertEdgeError `artifact_missing`, `artifact_corrupt`, `tokenizer_invalid`, `engine_failed`, `data_missing`,
- *   `data_invalid`, `data_unsuitable`, `aborted`
+ * @throws BertEdgeError `artifact_missing`, `artifact_corrupt`, `tokenizer_invalid`, `package_missing`, `engine_failed`,
+ *   `data_missing`, `data_invalid`, `data_unsuitable`, `aborted`
  */
 export async function verify({ artifact: given, onProgress, signal, ...files }: VerifyOptions): Promise<VerifyReport> {
   const artifact = await open(given);
@@ -55,15 +58,22 @@ export async function verify({ artifact: given, onProgress, signal, ...files }: 
   const targets = (Object.entries(manifest.targets) as [TargetName, Target][]).toSorted(
     ([, a], [, b]) => byPrecision.indexOf(a.precision) - byPrecision.indexOf(b.precision),
   );
+  const engines = new Map<Target["engine"], Engine>();
+  for (const [, { engine }] of targets) engines.set(engine, await engineOnThisMachine(engine));
   const report: VerifyReport = {};
   let best: { results: Float32Array[]; score: number | undefined } | undefined;
-  for (const [i, [name, { engine, precision, model, parity: recorded }]] of targets.entries()) {
-    throwIfAborted(signal);
-    onProgress?.({ stage: "measure", message: `measure ${name} on ${engine}`, fraction: i / targets.length });
-    const session = await (await engineOnThisMachine(engine)).load(oneModel(await artifact.read(model)));
+  for (const [name, { engine, precision, model, parity: recorded }] of targets) {
+    const session = await (engines.get(engine) as Engine).load(oneModel(await artifact.read(model)));
     async function compute(texts: readonly string[]): Promise<Float32Array[]> {
-      throwIfAborted(signal);
-      return session.run(encode(texts), vectorHead(manifest));
+      const results: Float32Array[] = [];
+      while (results.length < texts.length) {
+        throwIfAborted(signal);
+        const fraction = results.length / texts.length;
+        onProgress?.({ stage: "measure", message: `measure ${name} on ${engine}`, fraction });
+        const next = texts.slice(results.length, results.length + TEXTS_AT_ONCE);
+        results.push(...(await session.run(encode(next), vectorHead(manifest))));
+      }
+      return results;
     }
     try {
       const results = await compute(probeTexts);

@@ -49,6 +49,10 @@ describe("assertWritable", () => {
       expect(await refusalOf(assertWritable(join(folder, name)))).toBe("accepted");
   });
 
+  it.runIf(process.platform === "linux")("refuses a folder that the system does not let anybody write to", async () => {
+    await expect(assertWritable("/proc/model.onnx")).rejects.toMatchObject({ code: "out_unwritable" });
+  });
+
   it("refuses a folder, a file in a missing folder, and an empty path", async () => {
     const folder = await temporaryFolder();
     await mkdir(join(folder, "model.onnx"));

@@ -1,8 +1,9 @@
-import { access, constants, readFile, rename, stat } from "node:fs/promises";
+import { readFile, rename, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
 import { BertEdgeError } from "../../artifact/error.ts";
 import { withWorkFolder } from "./work-folder.ts";
+import { assertWritableFolder } from "./writable-folder.ts";
 
 /** An ONNX file that is written to a temporary folder first. */
 export interface OutputFile {
@@ -57,14 +58,12 @@ async function bytesOf(path: string): Promise<Uint8Array<ArrayBuffer>> {
 export async function assertWritable(out: string | undefined): Promise<void> {
   if (out === undefined) return;
   const folder = dirname(resolve(out));
-  const unwritable = (what: string, cause?: unknown) =>
+  const unwritable = (what: string) =>
     new BertEdgeError("out_unwritable", what, {
       hint: "Give a file path in a folder that exists and that you may write to.",
-      cause,
     });
-  await access(folder, constants.W_OK).catch((cause: unknown) => {
-    throw unwritable(`${folder} cannot be written to.`, cause);
-  });
+  if (!(await exists(folder))) throw unwritable(`${folder} does not exist.`);
+  await assertWritableFolder(folder);
   const isFolder = await stat(out).then(
     (found) => found.isDirectory(),
     () => out === "",

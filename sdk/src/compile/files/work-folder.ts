@@ -2,6 +2,7 @@ import { rmSync } from "node:fs";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { dirname, join, relative, resolve } from "node:path";
 import { BertEdgeError } from "../../artifact/error.ts";
+import { hubModel } from "../../storage/hub-model.ts";
 
 /** Signals that end a process without running its `finally` blocks. */
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
@@ -32,10 +33,11 @@ export type ModelInput = string | Uint8Array | ReadonlyMap<string, Uint8Array>;
 /**
  * Returns the path of a model. A model in memory is first written to `folder`.
  *
- * @throws BertEdgeError `checkpoint_invalid` for a file whose path points outside of the model folder
+ * @throws BertEdgeError `checkpoint_missing` for a name or URL of the Hugging Face Hub; `checkpoint_invalid` for a file
+ *   whose path points outside of the model folder
  */
 export async function modelPath(model: ModelInput, folder: string): Promise<string> {
-  if (typeof model === "string") return model;
+  if (typeof model === "string") return localPath(model);
   if (model instanceof Uint8Array) {
     const path = join(folder, "input.onnx");
     await writeFile(path, model);
@@ -57,4 +59,13 @@ export async function modelPath(model: ModelInput, folder: string): Promise<stri
     await writeFile(path, bytes);
   }
   return root;
+}
+
+function localPath(path: string): string {
+  const hub = hubModel(path);
+  if (!hub) return path;
+  const { command, folder } = hub.download;
+  throw new BertEdgeError("checkpoint_missing", `Models of the Hugging Face Hub are not fetched: ${hub.name}.`, {
+    hint: `Download it with \`${command}\`, then give ${folder}.`,
+  });
 }

@@ -2,7 +2,7 @@ import type { Artifact } from "../../artifact/artifact.ts";
 import type { Target, TargetName } from "../../artifact/manifest.ts";
 import type { Measurements, MemoryUse } from "../../artifact/measurements.ts";
 import { engineOnThisMachine } from "../../local/engines.ts";
-import type { EngineSession } from "../../runtime/engine/engine.ts";
+import type { Engine, EngineSession } from "../../runtime/engine/engine.ts";
 import { modelFilesOf } from "../../runtime/model-files.ts";
 import { fitLatency, type LatencyPoint } from "./fit-latency.ts";
 import { timeSideBySide } from "./time-side-by-side.ts";
@@ -38,21 +38,21 @@ export interface TargetTimes {
  * Times an artifact's CPU targets side by side, each on one thread. Fits each target's time as a function of the
  * length.
  *
- * @throws BertEdgeError `aborted`, `engine_failed`, and the errors of `Artifact.read`
+ * @throws BertEdgeError `aborted`, `package_missing`, `engine_failed`, and the errors of `Artifact.read`
  */
 export async function timeTargets(
   artifact: Artifact,
   { targets = timedTargets, tokens = TOKENS, rounds = 7, onRound, signal }: MeasureTargetsOptions = {},
 ): Promise<TargetTimes> {
   const { manifest } = artifact;
+  const engines = new Map<TimedTarget, Engine>();
+  for (const name of targets) {
+    const target = manifest.targets[name];
+    if (target) engines.set(name, await engineOnThisMachine(target.engine));
+  }
   const sessions = new Map<TimedTarget, EngineSession>();
   try {
-    for (const name of targets) {
-      const target = manifest.targets[name];
-      if (!target) continue;
-      const engine = await engineOnThisMachine(target.engine);
-      sessions.set(name, await engine.load(modelFilesOf(artifact, engine.name)));
-    }
+    for (const [name, engine] of engines) sessions.set(name, await engine.load(modelFilesOf(artifact, engine.name)));
     const times = await timeSideBySide(sessions, {
       tokens: [...new Set(tokens.map((length) => Math.min(length, manifest.maxTokens)))],
       rounds,

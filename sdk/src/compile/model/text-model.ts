@@ -32,7 +32,8 @@ export interface TextModel {
  *   errors of `describeCheckpoint`, `describeClassifier`, `graphOfEncoder` and `graphOfClassifier`
  */
 export async function readTextModel(folder: string): Promise<TextModel> {
-  const { config, task, files, maxTokens, graph } = await readParts(folder);
+  const { config, task, files, maxTokens, readGraph } = await describeModel(folder);
+  const graph = await readGraph();
   const tokenizer = shipTokenizer(files);
   const encode = tokenizeTexts(
     folder,
@@ -51,15 +52,25 @@ export async function readTextModel(folder: string): Promise<TextModel> {
   };
 }
 
-type Parts = Pick<TextModel, "config" | "task" | "maxTokens" | "graph"> & { readonly files: TokenizerFiles };
+/**
+ * Reads what a folder's model computes, without its weights.
+ *
+ * @throws BertEdgeError the errors of `describeCheckpoint` and `describeClassifier`
+ */
+export const readTask = async (folder: string): Promise<Task> => (await describeModel(folder)).task;
 
-async function readParts(folder: string): Promise<Parts> {
+interface Description extends Pick<TextModel, "config" | "task" | "maxTokens"> {
+  readonly files: TokenizerFiles;
+  readonly readGraph: () => Promise<Graph>;
+}
+
+async function describeModel(folder: string): Promise<Description> {
   if ((await headOf(folder)) === "sequence-classification") {
     const classifier = await describeClassifier(folder);
     const { config, tokenizer, labels } = classifier;
     const task: Task = { task: "classify", labels: [...labels] };
-    const graph = await graphOfClassifier(classifier);
-    return { config, files: tokenizer, task, maxTokens: maxTokensOf(config), graph };
+    const readGraph = () => graphOfClassifier(classifier);
+    return { config, files: tokenizer, task, maxTokens: maxTokensOf(config), readGraph };
   }
   const checkpoint = await describeCheckpoint(folder);
   const { config, tokenizer, head } = checkpoint;
@@ -69,7 +80,7 @@ async function readParts(folder: string): Promise<Parts> {
     files: tokenizer,
     task: { task: "embed", pooling, normalize, dimensions: config.hiddenSize },
     maxTokens: Math.min(head.maxTokens ?? Number.POSITIVE_INFINITY, maxTokensOf(config)),
-    graph: await graphOfEncoder(checkpoint),
+    readGraph: () => graphOfEncoder(checkpoint),
   };
 }
 

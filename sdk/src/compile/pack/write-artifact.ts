@@ -1,10 +1,11 @@
-import { mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import * as v from "valibot";
 import { BertEdgeError } from "../../artifact/error.ts";
 import type { Manifest } from "../../artifact/manifest.ts";
 import { MEASUREMENTS_FILE, type Measurements } from "../../artifact/measurements.ts";
 import { MANIFEST_FILE } from "../../storage/folder-artifact.ts";
+import { assertWritableFolder } from "../files/writable-folder.ts";
 
 /** An artifact to write. */
 export interface WrittenArtifact {
@@ -18,7 +19,7 @@ export interface WrittenArtifact {
  * Writes an artifact to a temporary folder and then moves this folder to `out`. At any time, `out` therefore holds
  * either the complete old artifact or the complete new one.
  *
- * @throws BertEdgeError `out_occupied` if `out` holds files that are not part of an artifact
+ * @throws BertEdgeError `out_occupied` if `out` holds files that are not part of an artifact; `out_unwritable`
  */
 export async function writeArtifact(out: string, artifact: WrittenArtifact): Promise<void> {
   const target = resolve(out);
@@ -34,13 +35,13 @@ export async function writeArtifact(out: string, artifact: WrittenArtifact): Pro
 }
 
 /**
- * Checks that `out` is empty, missing or an artifact.
+ * Checks that `out` is empty, missing or an artifact, and that the folder around it can be written to.
  *
- * @throws BertEdgeError `out_occupied` if `out` holds files that are not part of an artifact
+ * @throws BertEdgeError `out_occupied` if `out` holds files that are not part of an artifact; `out_unwritable`
  */
 export async function assertReplaceable(out: string): Promise<void> {
   const obstacle = await findObstacle(out);
-  if (!obstacle) return;
+  if (!obstacle) return assertWritableFolder(dirname(resolve(out)));
   throw new BertEdgeError("out_occupied", `${out} ${obstacle}.`, {
     hint: "Choose another folder with --out. Only an empty folder or an artifact can be replaced.",
   });
@@ -86,8 +87,8 @@ async function findObstacle(target: string): Promise<string | undefined> {
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === "ENOENT") return undefined;
-    if (code === "ENOTDIR") return "is a file";
-    throw error;
+    if (code === "ENOTDIR") return (await isFile(target)) ? "is a file" : undefined;
+    return "cannot be read";
   }
   const text = await readFile(join(target, MANIFEST_FILE), "utf8").catch(() => undefined);
   const manifest = v.safeParse(AnyManifest, text);
@@ -97,6 +98,12 @@ async function findObstacle(target: string): Promise<string | undefined> {
   const foreign = entries.find((entry) => !own.has(entry));
   return foreign && `holds ${foreign}, which is not part of an artifact`;
 }
+
+const isFile = (path: string): Promise<boolean> =>
+  stat(path).then(
+    (found) => found.isFile(),
+    () => false,
+  );
 
 /** Moves `replacement` to `target`. Restores the old `target` if the move fails. */
 async function replaceFolder(target: string, replacement: string): Promise<void> {

@@ -59,11 +59,25 @@ export interface QuantizeChoice extends Pick<PrecisionOptions, "tableBits" | "fe
 }
 
 /**
+ * Checks that there is a tokenizer if the mode needs one.
+ *
+ * @throws BertEdgeError `calibration_missing`
+ */
+export function assertCalibratable(mode: QuantizeMode, tokenizer: string | undefined): void {
+  if (mode !== "int8-static" || tokenizer !== undefined) return;
+  throw new BertEdgeError(
+    "calibration_missing",
+    "int8-static runs the model on texts to find activation ranges, but no tokenizer was found to encode the texts.",
+    { hint: "Give the folder of the model's tokenizer.json with --tokenizer." },
+  );
+}
+
+/**
  * Returns the input of the observe stage for a mode. Returns undefined if there is nothing to observe: the model is
  * already quantized, or the mode works without texts and there are none.
  *
  * @param sequences token ids of calibration texts; undefined without a tokenizer
- * @throws BertEdgeError `calibration_missing`, `inputs_unknown`, `nothing_to_quantize`
+ * @throws BertEdgeError `inputs_unknown`, `nothing_to_quantize`
  */
 export function observationsFor(
   mode: QuantizeMode,
@@ -72,8 +86,7 @@ export function observationsFor(
 ): ObserveInput | undefined {
   const batches = sequences && tokenBatches(graph, sequences);
   if (mode === "int8-static") {
-    if (!batches) throw calibrationMissing();
-    return { graph, batches, kinds: ["ranges"] };
+    return { graph, batches: batches ?? [], kinds: ["ranges"] };
   }
   if (mode === "fp16") {
     const inputs = batches ?? probeInputs(graph).flatMap(([first]) => first ?? []);
@@ -134,15 +147,6 @@ function staticCandidates(graph: Graph, ranges: Observations["ranges"]): Candida
     layers: [],
   }));
 }
-
-const calibrationMissing = () =>
-  new BertEdgeError(
-    "calibration_missing",
-    "int8-static runs the model on texts to find activation ranges, but no tokenizer was found to encode the texts.",
-    {
-      hint: "Give the folder of the model's tokenizer.json with --tokenizer.",
-    },
-  );
 
 const nothingToQuantize = () =>
   new BertEdgeError("nothing_to_quantize", "The model has no float32 weights in MatMuls or embedding tables.", {
