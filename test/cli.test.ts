@@ -1,4 +1,4 @@
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { cp, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -12,6 +12,7 @@ import { encodeOnnx } from "#sdk/compile/onnx/to-onnx.ts";
 import { cosine } from "#sdk/runtime/tasks/sentence-vector.ts";
 import { assetsFolder } from "#sdk/storage/assets-folder.ts";
 import { openPublished, readPointer } from "#sdk/storage/published-artifact.ts";
+import manifest from "../sdk/package.json" with { type: "json" };
 import { NamedGraph } from "./fixtures/named-graph.ts";
 import { writePreparableCheckpoint } from "./fixtures/tiny-bert.ts";
 
@@ -93,6 +94,23 @@ describe("wrong usage", () => {
   });
 });
 
+describe("Node", () => {
+  const running = (version: string) => {
+    const set = `Object.defineProperty(process.versions, "node", { value: "${version}" })`;
+    return ["--import", `data:text/javascript,${set}`, join(root, "sdk/bin/bert-edge.js"), "--version"];
+  };
+
+  it.each(["18.20.0", "22.11.9"])("%s is refused, with the oldest version that works", (version) => {
+    const { status, stdout, stderr } = spawnSync(process.execPath, running(version), { encoding: "utf8" });
+    expect({ status, stdout }).toEqual({ status: 1, stdout: "" });
+    expect(stderr).toContain(`bert-edge needs Node ${manifest.engines.node.slice(2)} or newer; this is ${version}.`);
+  });
+
+  it.each(["22.12.0", "23.0.0"])("%s is accepted", (version) => {
+    expect(spawnSync(process.execPath, running(version)).status).toBe(0);
+  });
+});
+
 describe("asking for help", () => {
   it.each([[["--help"]], [["help"]], [["prepare", "--help"]], [["--version"]]])(
     "exits with 0 and answers on stdout: %j",
@@ -131,6 +149,35 @@ describe("work that fails", () => {
     expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
     expect(stderr).toContain("Error out_occupied");
     expect(await readdir(checkpoint)).toEqual(before);
+  });
+
+  const none = "/dev/null/none";
+  const fresh = () => join(folder, "fresh");
+  const download = "hf download org/model --local-dir ./model";
+  it.each<[code: string, words: string, args: () => string[]]>([
+    ["out_unwritable", "/dev/null cannot be written to", () => ["prepare", checkpoint, "--out", none]],
+    ["out_unwritable", "/dev/null cannot be written to", () => ["optimize", checkpoint, `${none}.onnx`]],
+    ["out_unwritable", "/dev/null cannot be", () => ["quantize", checkpoint, `${none}.onnx`, "--mode", "fp16"]],
+    ["out_unwritable", "/dev/null cannot be written to", () => ["publish", artifact, "--to", `assets:${none}`]],
+    ["data_missing", nowhere, () => ["prepare", checkpoint, "--out", fresh(), "--sts", nowhere]],
+    ["data_missing", nowhere, () => ["verify", artifact, "--sts", nowhere]],
+    ["data_invalid", "line 1", () => ["prepare", checkpoint, "--out", fresh(), "--sts", import.meta.filename]],
+    ["data_unsuitable", "--sts", () => ["prepare", checkpoint, "--out", fresh(), "--labelled", nowhere]],
+    [
+      "checkpoint_missing",
+      join(nowhere, "tokenizer.json"),
+      () => ["quantize", checkpoint, fresh(), "--mode", "fp16", "--tokenizer", nowhere],
+    ],
+    ["checkpoint_missing", download, () => ["prepare", "org/model", "--out", fresh()]],
+    ["checkpoint_missing", download, () => ["optimize", "org/model", fresh()]],
+    ["checkpoint_missing", download, () => ["quantize", "org/model", fresh(), "--mode", "fp16"]],
+    ["artifact_missing", download, () => ["embed", "org/model"]],
+  ])("exits with %s before the first stage, and says: %s", async (error, words, args) => {
+    const { code, stdout, stderr } = await bertEdge(args());
+    expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+    expect(stderr).toContain(`Error ${error}: `);
+    expect(stderr).toContain(words);
+    expect(stderr).not.toMatch(/✓|^ {4}at /m);
   });
 
   it("exits with 1 when the object store cannot be reached", async () => {
@@ -213,7 +260,7 @@ describe("quantize", () => {
 });
 
 describe("embed", () => {
-  const lines = ["to be", "", "or not \u{1f389}"];
+  const lines = ["to be", " or ", "not \u{1f389}"];
   const stdin = `${lines.join("\n")}\n`;
   const vectors = (stdout: string) =>
     stdout
@@ -261,6 +308,15 @@ describe("embed", () => {
     const { code, stderr } = await bertEdge(["embed", artifact, "--engine", "ort-web"], { stdin });
     expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringMatching(/is for the engine wasm.*ort-web/s) });
   });
+
+  it.each(["to be\n\nor not\n", "to be\n \t\nor not\n"])(
+    "names an empty line in place of embedding it: %j",
+    async (stdin) => {
+      const { code, stdout, stderr } = await bertEdge(["embed", artifact], { stdin });
+      expect({ code, vectors: vectors(stdout).length }).toEqual({ code: 1, vectors: 1 });
+      expect(stderr).toContain("Error input_empty: Line 2 of the input is empty");
+    },
+  );
 
   it("prints nothing for empty input", async () => {
     expect(await bertEdge(["embed", artifact])).toMatchObject({ code: 0, stdout: "" });

@@ -1,8 +1,10 @@
 #!/usr/bin/env node
-const oldest = 22;
-if (Number.parseInt(process.versions.node, 10) < oldest) {
-  console.error(`bert-edge needs Node ${oldest} or newer; this is ${process.versions.node}.`);
-  console.error("Run it by npx or an npm script where the npm package `node` is installed, or update Node.");
+const OLDEST = "22.12";
+const [major, minor] = process.versions.node.split(".").map(Number);
+const [oldestMajor, oldestMinor] = OLDEST.split(".").map(Number);
+if (major < oldestMajor || (major === oldestMajor && minor < oldestMinor)) {
+  console.error(`bert-edge needs Node ${OLDEST} or newer; this is ${process.versions.node}.`);
+  console.error("Install a newer version from https://nodejs.org or with your version manager.");
   process.exit(1);
 }
 await import("../dist/cli/index.js");

@@ -2,9 +2,8 @@ import { Command } from "commander";
 import type { Target } from "../artifact/manifest.ts";
 import type { BenchReport } from "../compile/commands/bench.ts";
 import type { TimedTarget } from "../compile/latency/time-targets.ts";
-import type { Progress } from "../compile/stages/stage.ts";
 import { listOf, positiveInteger, positiveIntegers } from "./options.ts";
-import { printJson, printNote, printResult, table } from "./output.ts";
+import { printJson, printNote, printResult, stageLog, table } from "./output.ts";
 
 type EngineName = Target["engine"];
 const engines = ["wasm", "ort-web", "ort-node"] as const satisfies readonly EngineName[];
@@ -29,14 +28,13 @@ export const benchCommand = new Command("bench")
   .option("--json", "print the report as JSON")
   .action(async (folder: string, { json, ...options }: Options) => {
     const { bench } = await import("../compile/commands/bench.ts");
-    const onProgress = ({ message, fraction = 0 }: Progress) => {
-      if (process.stderr.isTTY) process.stderr.write(`\r${message}: ${Math.round(100 * fraction)} % `);
-    };
-    const report = await bench({ artifact: folder, ...options, onProgress });
+    const log = stageLog();
+    const report = await bench({ artifact: folder, ...options, onProgress: log.progress });
+    log.done();
     printNote(
       report.stored
-        ? `\nLatencies stored in ${folder}.`
-        : "\nLatencies not stored: this requires three lengths, one of at most 16 tokens and one of at least half the model's maximum.",
+        ? `Latencies stored in ${folder}.`
+        : "Latencies not stored: this requires three lengths, one of at most 16 tokens and one of at least half the model's maximum.",
     );
     if (json) printJson(byEngine(report));
     else printResult(describe(report));

@@ -1,5 +1,6 @@
 import { createInterface } from "node:readline";
 import { Command, Option } from "commander";
+import { BertEdgeError } from "../artifact/error.ts";
 import type { Target } from "../artifact/manifest.ts";
 import { printNote, printResult } from "./output.ts";
 
@@ -22,11 +23,19 @@ export const embedCommand = new Command("embed")
     const { edge, "regional-cpu": native } = artifact.manifest.targets;
     const chosen = engine ?? native?.engine ?? edge?.engine ?? "ort-node";
     const model = await loadModel(artifact, { engine: await engineOnThisMachine(chosen) });
+    let number = 0;
     for await (const line of createInterface({ input: process.stdin })) {
+      number++;
+      if (line.trim() === "") throw emptyLine(number);
       const { maxTokens } = model.manifest;
       const { ids, tokens } = model.tokenizer.encode(line, maxTokens);
       if (tokens > maxTokens) printNote(`Cut to ${maxTokens} of at least ${tokens} tokens: ${line.slice(0, 40)}…`);
       const [vector] = (await model.embedTokens([ids])).vectors;
       printResult(JSON.stringify([...(vector ?? [])]));
     }
+  });
+
+const emptyLine = (number: number) =>
+  new BertEdgeError("input_empty", `Line ${number} of the input is empty, so it has no vector.`, {
+    hint: "Remove empty lines first, for example with: grep -v '^[[:space:]]*$' texts.txt",
   });

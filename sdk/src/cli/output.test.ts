@@ -50,6 +50,41 @@ describe("stageLog", () => {
   });
 });
 
+describe("stageLog, while a stage runs", () => {
+  const { isTTY } = process.stderr;
+  beforeEach(() => void vi.useFakeTimers({ toFake: ["setInterval", "clearInterval", "performance"] }));
+  afterEach(() => {
+    vi.useRealTimers();
+    process.stderr.isTTY = isTTY;
+  });
+
+  it("prints a line every ten seconds into a log", () => {
+    process.stderr.isTTY = false;
+    const log = stageLog();
+    log.progress({ message: "observe" });
+    vi.advanceTimersByTime(9_000);
+    expect(err).toBe("");
+    vi.advanceTimersByTime(1_000);
+    log.progress({ message: "observe", fraction: 0.254 });
+    vi.advanceTimersByTime(10_000);
+    expect(err).toBe("… observe: 10 s\n… observe: 25 %, 20 s\n");
+    log.done();
+    vi.advanceTimersByTime(60_000);
+    expect(err).toMatch(/20 s\n✓ observe +20\.0 s\n$/);
+  });
+
+  it("rewrites the line on a terminal every second", () => {
+    process.stderr.isTTY = true;
+    const log = stageLog();
+    log.stage("measure");
+    vi.advanceTimersByTime(2_000);
+    log.done();
+    expect(err.replaceAll("\x1b[K", "⌫")).toMatch(
+      /^… measure\r… measure: 1 s⌫\r… measure: 2 s⌫\r✓ measure +2\.0 s⌫\n$/,
+    );
+  });
+});
+
 describe("printError", () => {
   it("prints code, message, hint and root cause of a BertEdgeError, without a stack", () => {
     const cause = new AggregateError([

@@ -28,8 +28,8 @@ export const prepareCommand = new Command("prepare")
     "text file, one text per line, to observe activations on (default: texts of the package)",
     textLines,
   )
-  .option("--sts <tsv>", "scored sentence pairs in the format of STS-B; no target may lose 0.5 points")
-  .option("--labelled <tsv>", "lines of text, tab, label, for classifiers; no target may lose 0.5 points")
+  .option("--sts <file>", "scored sentence pairs, like STS-B's sts-test.csv; no target may lose 0.5 points")
+  .option("--labelled <file>", "lines of text, tab, label, for classifiers; no target may lose 0.5 points")
   .addOption(
     new Option("--table <bits>", "bits of the token embedding table in int8 targets")
       .choices(["int8", "int4"])

@@ -1,4 +1,5 @@
 import { Command } from "commander";
+import { pointerKey } from "../artifact/keys.ts";
 import type { WritableStore } from "../storage/store.ts";
 import { type PublishPlace, publishPlace } from "./options.ts";
 import { printJson, printNote, printResult } from "./output.ts";
@@ -21,10 +22,13 @@ export const publishCommand = new Command("publish")
   .action(async (folder: string, { json, ...place }: Options) => {
     const { openFolder } = await import("../storage/folder-artifact.ts");
     const { publish } = await import("../storage/publish.ts");
+    const { readObject } = await import("../storage/read-object.ts");
     const { assertLoadable } = await import("../runtime/assert-loadable.ts");
     const artifact = await openFolder(folder);
-    await assertLoadable(artifact);
     const { store, address } = await openPlace(place);
+    // Finds out before any slow work whether the store can be used. Only a request for content says what is wrong.
+    await readObject(store, pointerKey(artifact.manifest.name));
+    await assertLoadable(artifact);
     const result = await publish(artifact, store, (key, state) => printNote(`${state} ${key}`));
     if (json) printJson(result);
     else
@@ -35,7 +39,9 @@ export const publishCommand = new Command("publish")
 
 async function openPlace({ to, endpoint, region }: Options): Promise<{ store: WritableStore; address: string }> {
   if ("folder" in to) {
+    const { assertWritableFolder } = await import("../compile/files/writable-folder.ts");
     const { assetsFolder } = await import("../storage/assets-folder.ts");
+    await assertWritableFolder(to.folder);
     return { store: assetsFolder(to.folder), address: to.folder };
   }
   const { s3Publisher } = await import("../storage/s3-publisher.ts");

@@ -1,7 +1,7 @@
 import { Command } from "commander";
 import type { TargetName } from "../artifact/manifest.ts";
 import type { VerifiedTarget, VerifyReport } from "../compile/commands/verify.ts";
-import { printJson, printNote, printResult, table } from "./output.ts";
+import { printJson, printNote, printResult, stageLog, table } from "./output.ts";
 
 interface Options {
   sts?: string;
@@ -12,12 +12,14 @@ interface Options {
 export const verifyCommand = new Command("verify")
   .description("run every target of an artifact, compare their vectors, and score them on your data")
   .argument("<artifact>", "artifact folder")
-  .option("--sts <tsv>", "scored sentence pairs in the format of STS-B")
-  .option("--labelled <tsv>", "lines of text, tab, label, for classifiers")
+  .option("--sts <file>", "scored sentence pairs, like STS-B's sts-test.csv")
+  .option("--labelled <file>", "lines of text, tab, label, for classifiers")
   .option("--json", "print the report as JSON")
   .action(async (folder: string, { json, ...files }: Options) => {
     const { verify } = await import("../compile/commands/verify.ts");
-    const report = await verify({ artifact: folder, ...files });
+    const log = stageLog();
+    const report = await verify({ artifact: folder, ...files, onProgress: log.progress });
+    log.done();
     if (json) printJson(report);
     else printResult(describe(report));
     for (const [name, { failure }] of entriesOf(report)) {
