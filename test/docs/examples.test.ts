@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { globSync, readFileSync } from "node:fs";
 import { rm, writeFile } from "node:fs/promises";
-import { basename, join } from "node:path";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { prepare } from "#sdk/compile/commands/prepare.ts";
 import manifest from "../../sdk/package.json" with { type: "json" };
@@ -12,11 +12,11 @@ import { fencesOf } from "./fences.ts";
 // `ts` and `js` examples are type-checked and run in a project that has the packed sdk, an artifact in ./artifact and a
 // deployment at http://127.0.0.1:8787. With `no-run` they are only type-checked. `"…"` stands for an API key.
 // Lines of `sh` examples that call bert-edge are compared with the help of the command.
-const pages = ["README.md", ...globSync("docs/*.md")];
+const pages = ["README.md", "sdk/README.md", ...globSync("docs/*.md")];
 const fences = pages.flatMap(fencesOf);
 const scripts = fences
   .filter(({ language }) => language === "ts" || language === "js")
-  .map((fence) => ({ ...fence, file: `${basename(fence.place).replace(/\W/g, "-")}.${fence.language}` }));
+  .map((fence) => ({ ...fence, file: `${fence.place.replace(/\W/g, "-")}.${fence.language}` }));
 
 /** Module that each example imports first. It replaces `fetch`: an edge app answers requests to 127.0.0.1:8787. */
 const deployment = `

@@ -41,7 +41,7 @@ export const errorCodes = {
   },
   storage_unavailable: {
     when: "A store cannot be reached, refuses access, or is too slow.",
-    fix: "Check the store's address, bucket and credentials. Trying again can help.",
+    fix: "Set the variable or run the command that the hint names. Trying again can help.",
   },
   // Loading and running a model
   engine_failed: {
@@ -74,7 +74,7 @@ export const errorCodes = {
   },
   package_missing: {
     when: "An optional package is not installed.",
-    fix: "Install the package that the message names.",
+    fix: "Run the command that the hint names.",
   },
   session_released: {
     when: "A model was used after it was released.",
@@ -114,7 +114,7 @@ export const errorCodes = {
     when: "`dimensions` differs from the size of the model's vectors.",
     fix: "Leave `dimensions` out, or send the model's size.",
   },
-  input_empty: { when: "A text is empty, or there are no texts.", fix: "Send at least one text that is not empty." },
+  input_empty: { when: "A text is empty, or there are no texts.", fix: "Give at least one text, and no empty ones." },
   input_too_long: {
     when: "A text has more tokens than the model takes.",
     fix: "Send a shorter text, or ask for truncation.",
@@ -147,7 +147,7 @@ export const errorCodes = {
   },
   checkpoint_missing: {
     when: "The model folder, or a file it needs, does not exist.",
-    fix: "Give a folder that save_pretrained() or Optimum wrote.",
+    fix: "Give a folder that save_pretrained() or Optimum wrote. Download models of the Hugging Face Hub first.",
   },
   checkpoint_unsupported: {
     when: "The model's architecture or one of its settings is not supported.",
@@ -233,7 +233,10 @@ export const errorCodes = {
     when: "The output folder holds files that are not an artifact.",
     fix: "Choose another folder, or empty it.",
   },
-  out_unwritable: { when: "The output cannot be written.", fix: "Give a path in a folder that exists." },
+  out_unwritable: {
+    when: "The output cannot be written.",
+    fix: "Give a path in a folder that exists and that you may write to.",
+  },
   parity_exceeded: {
     when: "The rewritten model differs from the original.",
     fix: "This is a bug in bert-edge: report the model.",

@@ -1,5 +1,6 @@
 import { Command } from "commander";
 import { pointerKey } from "../artifact/keys.ts";
+import type { Manifest } from "../artifact/manifest.ts";
 import type { WritableStore } from "../storage/store.ts";
 import { type PublishPlace, publishPlace } from "./options.ts";
 import { printJson, printNote, printResult } from "./output.ts";
@@ -22,12 +23,9 @@ export const publishCommand = new Command("publish")
   .action(async (folder: string, { json, ...place }: Options) => {
     const { openFolder } = await import("../storage/folder-artifact.ts");
     const { publish } = await import("../storage/publish.ts");
-    const { readObject } = await import("../storage/read-object.ts");
     const { assertLoadable } = await import("../runtime/assert-loadable.ts");
     const artifact = await openFolder(folder);
-    const { store, address } = await openPlace(place);
-    // Finds out before any slow work whether the store can be used. Only a request for content says what is wrong.
-    await readObject(store, pointerKey(artifact.manifest.name));
+    const { store, address } = await openPlace(place, artifact.manifest);
     await assertLoadable(artifact);
     const result = await publish(artifact, store, (key, state) => printNote(`${state} ${key}`));
     if (json) printJson(result);
@@ -37,16 +35,22 @@ export const publishCommand = new Command("publish")
       );
   });
 
-async function openPlace({ to, endpoint, region }: Options): Promise<{ store: WritableStore; address: string }> {
+/** Opens the store, and checks that a model can be written to it. */
+async function openPlace(
+  { to, endpoint, region }: Options,
+  manifest: Manifest,
+): Promise<{ store: WritableStore; address: string }> {
   if ("folder" in to) {
     const { assertWritableFolder } = await import("../compile/files/writable-folder.ts");
-    const { assetsFolder } = await import("../storage/assets-folder.ts");
+    const { assertAssetSizes, assetsFolder } = await import("../storage/assets-folder.ts");
+    assertAssetSizes(manifest);
     await assertWritableFolder(to.folder);
     return { store: assetsFolder(to.folder), address: to.folder };
   }
+  const { readObject } = await import("../storage/read-object.ts");
   const { s3Publisher } = await import("../storage/s3-publisher.ts");
-  return {
-    store: s3Publisher({ ...to, ...(endpoint && { endpoint }), ...(region && { region }) }),
-    address: `s3://${to.bucket}/${to.prefix}`,
-  };
+  const store = s3Publisher({ ...to, ...(endpoint && { endpoint }), ...(region && { region }) });
+  // A request for content shows whether credentials and bucket are right. Services answer other requests with less detail.
+  await readObject(store, pointerKey(manifest.name));
+  return { store, address: `s3://${to.bucket}/${to.prefix}` };
 }

@@ -1,4 +1,5 @@
 import { BertEdgeError } from "../artifact/error.ts";
+import type { Manifest } from "../artifact/manifest.ts";
 import { fsStore } from "./fs.ts";
 import type { ObjectStore, WritableStore } from "./store.ts";
 
@@ -16,12 +17,26 @@ export function assetsFolder(folder: string): WritableStore {
   return {
     ...store,
     async put(key, bytes, options) {
-      if (bytes.length <= ASSET_BYTES) return store.put(key, bytes, options);
-      throw new BertEdgeError(
-        "asset_too_large",
-        `${key} has ${bytes.length} bytes, but Cloudflare limits static assets to ${ASSET_BYTES} bytes.`,
-        { hint: "Prepare the model with `--targets edge` only, or publish the model to a bucket." },
-      );
+      assertAssetSize(key, bytes.length);
+      await store.put(key, bytes, options);
     },
   };
+}
+
+/**
+ * Checks that all files of an artifact can be static assets.
+ *
+ * @throws BertEdgeError `asset_too_large`
+ */
+export function assertAssetSizes({ files }: Pick<Manifest, "files">): void {
+  for (const [name, { size }] of Object.entries(files)) assertAssetSize(name, size);
+}
+
+function assertAssetSize(name: string, bytes: number): void {
+  if (bytes <= ASSET_BYTES) return;
+  throw new BertEdgeError(
+    "asset_too_large",
+    `${name} has ${bytes} bytes, but Cloudflare limits static assets to ${ASSET_BYTES} bytes.`,
+    { hint: "Prepare the model with `--targets edge` only, or publish the model to a bucket." },
+  );
 }
