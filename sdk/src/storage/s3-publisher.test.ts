@@ -105,6 +105,16 @@ describe("s3Publisher", () => {
     await expect(s3Publisher({ ...server.access, endpoint }).has("x")).rejects.toThrow(`HTTP ${status}`);
   });
 
+  it("does not take a 404 for a stored object", async () => {
+    const endpoint = await serve((_, response) => response.writeHead(404).end());
+    const store = s3Publisher({ ...server.access, endpoint });
+    expect(await store.has("x")).toBe(false);
+    await expect(store.put("x", bytesOf("x"), { contentType: "text/plain" })).rejects.toMatchObject({
+      code: "storage_unavailable",
+      message: expect.stringContaining("HTTP 404"),
+    });
+  });
+
   it("gives up on a server that does not answer in time", async () => {
     await expect(readObject(s3Publisher({ ...server.access, timeoutMs: 0 }), "models/x.json")).rejects.toMatchObject({
       code: "storage_unavailable",

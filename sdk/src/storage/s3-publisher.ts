@@ -23,49 +23,51 @@ export function s3Publisher(options: S3PublisherOptions): WritableStore {
     bucket,
     keys: hasKeys ? ["accessKeyId", "secretAccessKey"] : ["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"],
   };
-  let connection: ReturnType<typeof connect> | undefined;
+  let connection: Promise<Connection> | undefined;
   const at = (key: string) => ({ Bucket: bucket, Key: prefix + key });
+  const late = () => ({ abortSignal: AbortSignal.timeout(timeoutMs) });
 
-  /** Sends one request. Returns undefined when there is no object under `key`. */
-  async function request<T>(
-    key: string,
-    abortSignal: AbortSignal,
-    send: (connection: Awaited<ReturnType<typeof connect>>, options: { abortSignal: AbortSignal }) => Promise<T>,
-  ): Promise<T | undefined> {
+  async function request<T>(key: string, send: (connection: Connection) => Promise<T>): Promise<T> {
     connection ??= connect(options);
     const connected = await connection;
     try {
-      return await send(connected, { abortSignal });
+      return await send(connected);
     } catch (error) {
-      const failure = failureOf(error);
-      if (failure.code === "NoSuchKey" || failure.code === "NotFound") return undefined;
-      throw s3Error(place, key, failure);
+      throw s3Error(place, key, failureOf(error));
     }
   }
-  const late = () => AbortSignal.timeout(timeoutMs);
 
   return {
     name: `s3(${bucket})`,
     timeoutMs,
-    async open(key, signal) {
-      const found = await request(key, signal, ({ client, GetObjectCommand }, how) =>
-        client.send(new GetObjectCommand(at(key)), how),
-      );
-      return found?.Body?.transformToWebStream();
-    },
+    open: (key, abortSignal) =>
+      request(key, ({ client, GetObjectCommand }) => client.send(new GetObjectCommand(at(key)), { abortSignal })).then(
+        ({ Body }) => Body?.transformToWebStream(),
+        ifAbsent(undefined),
+      ),
     async put(key, bytes, { contentType }) {
-      await request(key, late(), ({ client, PutObjectCommand }, how) =>
-        client.send(new PutObjectCommand({ ...at(key), Body: bytes, ContentType: contentType }), how),
+      await request(key, ({ client, PutObjectCommand }) =>
+        client.send(new PutObjectCommand({ ...at(key), Body: bytes, ContentType: contentType }), late()),
       );
     },
-    async has(key) {
-      const found = await request(key, late(), ({ client, HeadObjectCommand }, how) =>
-        client.send(new HeadObjectCommand(at(key)), how),
-      );
-      return found !== undefined;
-    },
+    has: (key) =>
+      request(key, ({ client, HeadObjectCommand }) => client.send(new HeadObjectCommand(at(key)), late())).then(
+        () => true,
+        ifAbsent(false),
+      ),
   };
 }
+
+/** Handles a failed request: returns `value` if there is no object under the key, otherwise throws the error again. */
+const ifAbsent =
+  <T>(value: T) =>
+  (error: unknown): T => {
+    const { name } = Object(Object(error).cause) as { name?: unknown };
+    if (name === "NoSuchKey" || name === "NotFound") return value;
+    throw error;
+  };
+
+type Connection = Awaited<ReturnType<typeof connect>>;
 
 /** @throws BertEdgeError `package_missing` */
 async function connect({ endpoint, accessKeyId, secretAccessKey, sessionToken, ...options }: S3PublisherOptions) {
