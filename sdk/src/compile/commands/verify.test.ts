@@ -7,6 +7,7 @@ import type { Artifact } from "../../artifact/artifact.ts";
 import type { Target } from "../../artifact/manifest.ts";
 import { openFolder } from "../../storage/folder-artifact.ts";
 import { INT8_LIMIT } from "../accuracy/limits.ts";
+import type { Progress } from "../stages/stage.ts";
 import { verify } from "./verify.ts";
 
 /** Negates weights, so that the model computes different vectors. */
@@ -57,6 +58,23 @@ describe("verify", () => {
     for (const { task } of Object.values(report)) {
       expect(task).toMatchObject({ metric: "sts" });
       expect(Math.abs(task?.score ?? Number.NaN)).toBeLessThanOrEqual(100);
+    }
+  });
+
+  it("reports its progress within each target", async () => {
+    const sts = join(await temporaryFolder(), "sts.tsv");
+    await writeFile(sts, Array.from({ length: 96 }, (_, i) => `${i}\tmill ${i}\triver ${i}`).join("\n"));
+    const seen: Progress[] = [];
+    const report = await verify({ artifact: await prepared(), sts, onProgress: (progress) => seen.push(progress) });
+    for (const [name, target] of Object.entries(report)) {
+      const message = `measure ${name} on ${target.engine}`;
+      // 21 probe texts, then 192 texts in three parts.
+      expect(seen.filter((progress) => progress.message === message).map(({ fraction }) => fraction)).toEqual([
+        0,
+        0,
+        1 / 3,
+        2 / 3,
+      ]);
     }
   });
 });
