@@ -1,16 +1,20 @@
 import { serve } from "@hono/node-server";
 import { ortNodeEngine, type Provider } from "bert-edge/engine/ort-node";
 import { createRegionApp } from "bert-edge/serve";
+import { fsStore } from "bert-edge/storage/fs";
 import { s3Store } from "bert-edge/storage/s3";
 import { s3Settings } from "bert-edge/storage/s3-settings";
 import { handle } from "hono/aws-lambda";
 
-const { MODEL, API_KEYS, PROVIDERS, PORT, AWS_LAMBDA_FUNCTION_NAME, ...env } = process.env;
+const { MODEL, MODELS_FOLDER, API_KEYS, PROVIDERS, PORT, AWS_LAMBDA_FUNCTION_NAME, ...env } = process.env;
 
-/** Hono app of the region. Environment variables configure it. */
+/**
+ * Hono app of the region. Environment variables configure it. With MODELS_FOLDER it reads the model from a folder that
+ * `bert-edge publish --to folder:…` wrote, otherwise over the S3 protocol.
+ */
 const app = createRegionApp({
   model: MODEL ?? "bert-edge-mini",
-  models: s3Store(s3Settings(env)),
+  models: MODELS_FOLDER ? fsStore(MODELS_FOLDER) : s3Store(s3Settings(env)),
   engine: ortNodeEngine({ providers: (PROVIDERS ?? "cuda,cpu").split(",") as Provider[] }),
   keys: API_KEYS?.split(",") ?? [],
 });

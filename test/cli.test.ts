@@ -1,11 +1,10 @@
-import { spawn, spawnSync } from "node:child_process";
+import { spawnSync } from "node:child_process";
 import { cp, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Manifest } from "#sdk/artifact/manifest.ts";
-import { type ObjectStorage, startObjectStorage } from "#sdk/cli/dev/object-storage.ts";
 import type { OptimizeReport } from "#sdk/compile/commands/optimize.ts";
 import type { PrepareReport } from "#sdk/compile/commands/prepare.ts";
 import { encodeOnnx } from "#sdk/compile/onnx/to-onnx.ts";
@@ -13,31 +12,10 @@ import { cosine } from "#sdk/runtime/tasks/sentence-vector.ts";
 import { assetsFolder } from "#sdk/storage/assets-folder.ts";
 import { openPublished, readPointer } from "#sdk/storage/published-artifact.ts";
 import manifest from "../sdk/package.json" with { type: "json" };
+import { bertEdge, type Outcome, startBertEdge } from "./fixtures/bert-edge-command.ts";
 import { NamedGraph } from "./fixtures/named-graph.ts";
+import { type ObjectStorage, startObjectStorage } from "./fixtures/object-storage.ts";
 import { writePreparableCheckpoint } from "./fixtures/tiny-bert.ts";
-
-const root = join(import.meta.dirname, "..");
-
-interface Outcome {
-  code: number | null;
-  stdout: string;
-  stderr: string;
-}
-
-/** Runs the built command like a user. Needs `npm run build`. */
-async function bertEdge(
-  args: readonly string[],
-  options: { stdin?: string; env?: Record<string, string> } = {},
-): Promise<Outcome> {
-  const child = spawn(process.execPath, [join(root, "sdk/bin/bert-edge.js"), ...args], {
-    env: { ...process.env, ...options.env },
-    stdio: "pipe",
-  });
-  const closed = new Promise<number | null>((resolve) => child.once("close", resolve));
-  child.stdin.end(options.stdin ?? "");
-  const [stdout, stderr, code] = await Promise.all([text(child.stdout), text(child.stderr), closed]);
-  return { code, stdout, stderr };
-}
 
 let folder: string;
 let checkpoint: string;
@@ -51,7 +29,7 @@ beforeAll(async () => {
   artifact = join(folder, "artifact");
   await writePreparableCheckpoint(checkpoint);
   const args = ["prepare", checkpoint, "--out", artifact, "--name", "tiny", "--targets", "edge,regional-cpu", "--json"];
-  [s3, prepared] = await Promise.all([startObjectStorage(process.cwd()), bertEdge(args)]);
+  [s3, prepared] = await Promise.all([startObjectStorage(), bertEdge(args)]);
 });
 afterAll(async () => {
   await s3?.stop();
@@ -86,6 +64,7 @@ describe("wrong usage", () => {
     ],
     ["a cosine above 1", ["prepare", "x", "--out", "y", "--min-cosine", "1.5"]],
     ["a bucket that is not an s3 URL", ["publish", "x", "--to", "https://bucket"]],
+    ["a port above 65535", ["dev", "models/default", "--port", "99999"]],
   ])("exits with 2, the reason on stderr and nothing on stdout: %s", async (_, args) => {
     const { code, stdout, stderr } = await bertEdge(args);
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
@@ -97,7 +76,12 @@ describe("wrong usage", () => {
 describe("Node", () => {
   const running = (version: string) => {
     const set = `Object.defineProperty(process.versions, "node", { value: "${version}" })`;
-    return ["--import", `data:text/javascript,${set}`, join(root, "sdk/bin/bert-edge.js"), "--version"];
+    return [
+      "--import",
+      `data:text/javascript,${set}`,
+      join(import.meta.dirname, "../sdk/bin/bert-edge.js"),
+      "--version",
+    ];
   };
 
   it.each(["18.20.0", "22.11.9"])("%s is refused, with the oldest version that works", (version) => {
@@ -295,7 +279,7 @@ describe("embed", () => {
   });
 
   it("ends without an error when its reader closes the pipe", async () => {
-    const child = spawn(process.execPath, [join(root, "sdk/bin/bert-edge.js"), "embed", artifact], { stdio: "pipe" });
+    const child = startBertEdge(["embed", artifact]);
     const closed = new Promise<number | null>((resolve) => child.once("close", resolve));
     const stderr = text(child.stderr);
     child.stdout.once("data", () => child.stdout.destroy());

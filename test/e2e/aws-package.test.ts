@@ -4,7 +4,6 @@ import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { packageFile } from "#sdk/cli/dev/process.ts";
 import { cleanEnv } from "./clean-env.ts";
 import { type PublishedModel, publishedModel, UNIT_TOLERANCE } from "./published-model.ts";
 
@@ -42,7 +41,7 @@ describe.runIf(process.platform === "linux" && process.arch === "x64")("the regi
   let model: PublishedModel | undefined;
 
   const osls = (args: readonly string[], env: Record<string, string>) =>
-    exec(process.execPath, [packageFile(process.cwd(), "osls/bin/serverless.js"), ...args], {
+    exec(process.execPath, ["node_modules/osls/bin/serverless.js", ...args], {
       env: { ...cleanEnv, ...env },
     });
 

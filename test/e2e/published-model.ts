@@ -1,8 +1,8 @@
 import { type EmbedManifest, sentenceEncoder } from "#sdk/artifact/manifest.ts";
-import { type ObjectStorage, startObjectStorage } from "#sdk/cli/dev/object-storage.ts";
 import { openFolder } from "#sdk/storage/folder-artifact.ts";
 import { publish } from "#sdk/storage/publish.ts";
 import { s3Publisher } from "#sdk/storage/s3-publisher.ts";
+import { type ObjectStorage, startObjectStorage } from "../fixtures/object-storage.ts";
 import { preparedDefault } from "../fixtures/prepared-default.ts";
 
 /**
@@ -19,7 +19,7 @@ export interface PublishedModel {
 /** Publishes the default model to a server that speaks the S3 protocol. */
 export async function publishedModel(): Promise<PublishedModel> {
   const artifact = await openFolder(await preparedDefault());
-  const storage = await startObjectStorage(process.cwd());
+  const storage = await startObjectStorage();
   const stop = () => storage.stop();
   try {
     await publish(artifact, s3Publisher(storage.access));

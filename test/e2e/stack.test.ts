@@ -4,6 +4,7 @@ import { join } from "node:path";
 import OpenAI from "openai";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { LatencyFit, Measurements } from "#sdk/artifact/measurements.ts";
+import { openProject } from "#sdk/cli/dev/project.ts";
 import { type Stack, startStack } from "#sdk/cli/dev/stack.ts";
 import { tour } from "#sdk/cli/dev/tour.ts";
 import { AuthenticationError, BertEdge, InvalidRequestError } from "#sdk/client/index.ts";
@@ -36,7 +37,7 @@ function slowerAtTheEdge(measurements: Measurements): Measurements {
   return slower;
 }
 
-/** Runs everything with the real model: object storage over the S3 protocol, the edge in workerd, the region in Node. */
+/** Runs everything with the real model, as `bert-edge dev` does: local R2, the edge in workerd, the region in Node. */
 describe("the whole product", () => {
   let folder: string;
   let stack: Stack;
@@ -48,8 +49,12 @@ describe("the whole product", () => {
     await cp(await preparedDefault(), artifact, { recursive: true });
     const { measurements } = await openFolder(artifact);
     await writeMeasurements(artifact, slowerAtTheEdge(measurements));
-    stack = await startStack({ root: process.cwd(), artifact });
-    edge = new BertEdge({ baseURL: stack.edgeURL, apiKey: stack.apiKey });
+    stack = await startStack({
+      project: openProject(process.cwd()),
+      artifact: await openFolder(artifact),
+      state: join(folder, "state"),
+    });
+    edge = new BertEdge({ baseURL: stack.edge.url, apiKey: stack.edge.key });
   });
   afterAll(async () => {
     await stack?.stop();
@@ -74,7 +79,7 @@ describe("the whole product", () => {
   });
 
   it("returns the same vector on both tiers, alone or in a batch", async () => {
-    const region = new BertEdge({ baseURL: stack.regionURL, apiKey: stack.regionKey });
+    const region = new BertEdge({ baseURL: stack.region?.url ?? "", apiKey: stack.region?.key ?? "" });
     const atEdge = await edge.embed(longText);
     const inRegion = await region.embed(["another text", longText]);
     expect(inRegion.tier).toBe("region");
@@ -103,7 +108,7 @@ describe("the whole product", () => {
   });
 
   it("serves the openai package", async () => {
-    const openai = new OpenAI({ baseURL: `${stack.edgeURL}/v1`, apiKey: stack.apiKey, maxRetries: 0 });
+    const openai = new OpenAI({ baseURL: `${stack.edge.url}/v1`, apiKey: stack.edge.key, maxRetries: 0 });
     const ours = await edge.embed(["one", "two"]);
     // OpenAI's package requests base64 by default, and decodes the response.
     for (const encoding_format of [undefined, "float", "base64"] as const) {
@@ -128,7 +133,7 @@ describe("the whole product", () => {
       code: "model_unknown",
     });
     await expect(
-      new OpenAI({ baseURL: `${stack.edgeURL}/v1`, apiKey: "wrong", maxRetries: 0 }).embeddings.create({
+      new OpenAI({ baseURL: `${stack.edge.url}/v1`, apiKey: "wrong", maxRetries: 0 }).embeddings.create({
         model: "bert-edge-mini",
         input: "x",
       }),
@@ -163,7 +168,7 @@ describe("the whole product", () => {
 
   it("throws the client's error classes", async () => {
     await expect(edge.embed("")).rejects.toBeInstanceOf(InvalidRequestError);
-    const stranger = new BertEdge({ baseURL: stack.edgeURL, apiKey: "nonsense" });
+    const stranger = new BertEdge({ baseURL: stack.edge.url, apiKey: "nonsense" });
     await expect(stranger.embed("a")).rejects.toBeInstanceOf(AuthenticationError);
   });
 
@@ -174,7 +179,7 @@ describe("the whole product", () => {
   });
 
   it("answers at the edge when the region is down, and reports it", async () => {
-    await stack.services.region.stop();
+    await stack.services.region?.stop();
     const { predictedMs = 0 } = await edge.embed(manyTexts);
     const answer = await edge.embed(manyTexts, { latencyBudgetMs: predictedMs * 0.9 });
     expect(answer).toMatchObject({ tier: "edge", reason: "region-down" });
@@ -182,9 +187,9 @@ describe("the whole product", () => {
   });
 
   const post = (path: string, body: unknown, headers: Record<string, string> = {}): Promise<Response> =>
-    fetch(stack.edgeURL + path, {
+    fetch(stack.edge.url + path, {
       method: "POST",
-      headers: { authorization: `Bearer ${stack.apiKey}`, "content-type": "application/json", ...headers },
+      headers: { authorization: `Bearer ${stack.edge.key}`, "content-type": "application/json", ...headers },
       body: typeof body === "string" ? body : JSON.stringify(body),
     });
 });

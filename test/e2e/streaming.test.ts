@@ -6,13 +6,13 @@ import { convertV4MiniflareOptions, Miniflare } from "miniflare";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { blobKey } from "#sdk/artifact/keys.ts";
 import { CHUNK_BYTES } from "#sdk/artifact/manifest.ts";
-import { type ObjectStorage, startObjectStorage } from "#sdk/cli/dev/object-storage.ts";
 import { publish } from "#sdk/storage/publish.ts";
+import { r2Publisher, type WritableR2Bucket } from "#sdk/storage/r2-publisher.ts";
 import type { S3Options } from "#sdk/storage/s3.ts";
 import { s3Publisher } from "#sdk/storage/s3-publisher.ts";
 import type { WritableStore } from "#sdk/storage/store.ts";
 import { deployedAssets } from "../fixtures/assets.ts";
-import { type TestBucket, testBucketStore } from "../fixtures/r2.ts";
+import { type ObjectStorage, startObjectStorage } from "../fixtures/object-storage.ts";
 import { smallArtifact } from "../fixtures/small-artifact.ts";
 
 const octets = { contentType: "application/octet-stream" };
@@ -58,7 +58,7 @@ beforeAll(async () => {
   script = outputFiles[0]?.text ?? "";
   const options = { modules: true, script, r2Buckets: ["MODELS"], compatibilityDate: "2026-11-01" };
   workerd = new Miniflare(convertV4MiniflareOptions(options));
-  storage = await startObjectStorage(process.cwd());
+  storage = await startObjectStorage();
   artifact = await smallArtifact("weights ".repeat(400_000));
 });
 afterAll(async () => {
@@ -78,8 +78,8 @@ interface Place {
 }
 
 async function inBucket(): Promise<Place> {
-  const bucket = (await workerd.getR2Bucket("MODELS")) as unknown as TestBucket;
-  return { store: testBucketStore(bucket), loaded: () => load(workerd) };
+  const bucket = (await workerd.getR2Bucket("MODELS")) as unknown as WritableR2Bucket;
+  return { store: r2Publisher(bucket), loaded: () => load(workerd) };
 }
 
 async function overS3(): Promise<Place> {

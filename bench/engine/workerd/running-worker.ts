@@ -1,7 +1,7 @@
 import { convertV4MiniflareOptions, Miniflare, type V4ModuleDefinition } from "miniflare";
 import type { EmbedResponse } from "#sdk/serve/contract/embed.ts";
+import { r2Publisher, type WritableR2Bucket } from "#sdk/storage/r2-publisher.ts";
 import type { WritableStore } from "#sdk/storage/store.ts";
-import { type TestBucket, testBucketStore } from "#test/fixtures/r2.ts";
 
 const API_KEY = "key";
 const NAME = "edge";
@@ -40,7 +40,7 @@ export async function startWorker({ modules, model, folder }: WorkerOptions): Pr
   );
   await workerd.ready;
   return {
-    bucket: async () => testBucketStore((await workerd.getR2Bucket("MODELS")) as unknown as TestBucket),
+    bucket: async () => r2Publisher((await workerd.getR2Bucket("MODELS")) as unknown as WritableR2Bucket),
     ask: async (texts) =>
       (await workerd.dispatchFetch("http://edge/v1/embed", {
         method: "POST",

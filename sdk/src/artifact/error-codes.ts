@@ -249,6 +249,10 @@ export const errorCodes = {
     when: "The original or the result cannot be run, so they cannot be compared.",
     fix: "Check that the original runs in onnxruntime, or pass `--no-parity`.",
   },
+  project_invalid: {
+    when: "The folder is not a project that `bert-edge` can run or publish to: a file or a binding is missing.",
+    fix: "Run the command in the folder of your project, and add what the message names.",
+  },
   quantize_opset: {
     when: "The ONNX opset is too old for this quantization mode.",
     fix: "Export with opset 13 or newer.",

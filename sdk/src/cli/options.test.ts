@@ -4,7 +4,7 @@ import { InvalidArgumentError } from "commander";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { temporaryFolder } from "#test/fixtures/temporary-folder.ts";
-import { listOf, positiveInteger, positiveIntegers, publishPlace, share, textLines } from "./options.ts";
+import { listOf, port, positiveInteger, positiveIntegers, publishPlace, share, textLines } from "./options.ts";
 
 const engines = listOf(["ort-web", "ort-node"]);
 
@@ -42,6 +42,16 @@ describe("positiveIntegers", () => {
   it("accepts a list, and refuses a list with one wrong number", () => {
     expect(positiveIntegers("8,16,256")).toEqual([8, 16, 256]);
     expect(() => positiveIntegers("8,,16")).toThrow(InvalidArgumentError);
+  });
+});
+
+describe("port", () => {
+  it.each(["1", "8787", "65535"])("accepts %j", (value) => {
+    expect(port(value)).toBe(Number(value));
+  });
+
+  it.each(["0", "65536", "99999", "http"])("refuses %j", (value) => {
+    expect(() => port(value)).toThrow(InvalidArgumentError);
   });
 });
 
@@ -86,11 +96,15 @@ describe("publishPlace", () => {
     ["s3://my.bucket-1/team-a", "my.bucket-1", "team-a/"],
     ["s3://bucket/team a/models//", "bucket", "team a/models/"],
   ])("reads %s", (url, bucket, prefix) => {
-    expect(publishPlace(url)).toEqual({ bucket, prefix });
+    expect(publishPlace(url)).toEqual({ kind: "s3", bucket, prefix });
   });
 
-  it("reads the folder of static assets", () => {
-    expect(publishPlace("assets:public/my models")).toEqual({ folder: "public/my models" });
+  it.each(["assets", "folder"])("reads the folder of %s:", (kind) => {
+    expect(publishPlace(`${kind}:public/my models`)).toEqual({ kind, folder: "public/my models" });
+  });
+
+  it("reads a bucket on this machine", () => {
+    expect(publishPlace("r2-local:my-models")).toEqual({ kind: "r2-local", bucket: "my-models" });
   });
 
   it.each([
@@ -106,6 +120,11 @@ describe("publishPlace", () => {
     "s3://bucket?x",
     "assets:",
     "assets",
+    "folder:",
+    "r2-local:",
+    "r2-local:my models",
+    "r2-local:bucket/prefix",
+    "r2:bucket",
   ])("refuses %j and shows the expected format", (url) => {
     expect(() => publishPlace(url)).toThrow(InvalidArgumentError);
     expect(() => publishPlace(url)).toThrow("s3://bucket/prefix");

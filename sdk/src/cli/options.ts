@@ -25,6 +25,13 @@ export function positiveInteger(value: string): number {
   return number;
 }
 
+/** Parses a TCP port. */
+export function port(value: string): number {
+  const number = positiveInteger(value);
+  if (number > 65_535) throw new InvalidArgumentError(`${value} is not a port. Ports are 1 to 65535.`);
+  return number;
+}
+
 /** Parses a number from 0 to 1. */
 export function share(value: string): number {
   const number = Number(value);
@@ -47,28 +54,25 @@ export function textLines(path: string): string[] {
   throw new InvalidArgumentError(`${path} has no lines of text.`);
 }
 
-interface S3Url {
-  bucket: string;
-  /** Prefix of every key: empty, or ends with a slash. */
-  prefix: string;
-}
+/** Where to publish: a bucket, a bucket on this machine, static assets of a Worker, or a folder. */
+export type PublishPlace =
+  /** `prefix` is the prefix of every key: empty, or ends with a slash. */
+  | { readonly kind: "s3"; readonly bucket: string; readonly prefix: string }
+  | { readonly kind: "r2-local"; readonly bucket: string }
+  | { readonly kind: "assets" | "folder"; readonly folder: string };
 
-/** A bucket, or a folder of static assets. */
-export type PublishPlace = S3Url | { folder: string };
+const PLACES = /^(?:s3:\/\/(?<s3>[^/]*)(?:\/(?<path>.*))?|r2-local:(?<local>.*)|(?<kind>assets|folder):(?<folder>.+))$/;
+const BUCKET = /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/;
 
-/** Parses `s3://bucket/prefix` or `assets:folder`. */
+/** Parses `s3://bucket/prefix`, `r2-local:bucket`, `assets:folder` or `folder:folder`. */
 export function publishPlace(value: string): PublishPlace {
-  const folder = /^assets:(.+)$/.exec(value)?.[1];
-  return folder ? { folder } : s3Url(value);
-}
-
-function s3Url(value: string): S3Url {
-  const match = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/(.*))?$/.exec(value);
-  if (!match) {
+  const { s3, path = "", local, kind, folder } = PLACES.exec(value)?.groups ?? {};
+  if (kind && folder) return { kind: kind as "assets" | "folder", folder };
+  const bucket = s3 ?? local ?? "";
+  if (!BUCKET.test(bucket)) {
     throw new InvalidArgumentError(
-      `${value} does not have the form s3://bucket, s3://bucket/prefix or assets:folder. A bucket name has 3 to 63 characters: a-z, 0-9, dots and hyphens.`,
+      `${value} does not have the form s3://bucket, s3://bucket/prefix, r2-local:bucket, assets:folder or folder:folder. A bucket name has 3 to 63 characters: a-z, 0-9, dots and hyphens.`,
     );
   }
-  const [, bucket = "", path = ""] = match;
-  return { bucket, prefix: keyPrefix(path) };
+  return s3 === undefined ? { kind: "r2-local", bucket } : { kind: "s3", bucket, prefix: keyPrefix(path) };
 }

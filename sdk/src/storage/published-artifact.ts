@@ -21,7 +21,7 @@ export async function readPointer(store: ObjectStore, name: string): Promise<Poi
       "model_not_published",
       `${store.name} has no model named ${name}: there is no object ${key}.`,
       {
-        hint: "Publish the model to this store with `bert-edge publish <artifact> --to …`, or correct the model's name.",
+        hint: `${store.publishHint ?? "Publish the model to this store with `bert-edge publish <artifact> --to …`."} Or correct the model's name.`,
       },
     );
   }

@@ -1,27 +1,47 @@
 import { convertV4MiniflareOptions, Miniflare } from "miniflare";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type TestBucket, testBucketStore } from "#test/fixtures/r2.ts";
 import { bytesOf } from "#test/fixtures/small-artifact.ts";
-import { testStore } from "#test/suites/store-suite.ts";
+import { testStore, testWritableStore } from "#test/suites/store-suite.ts";
 import { r2Store } from "./r2.ts";
+import { r2Publisher, type WritableR2Bucket } from "./r2-publisher.ts";
 import { readObject } from "./read-object.ts";
 
 const script = "export default { fetch() { return new Response() } }";
-const workerd = new Miniflare(convertV4MiniflareOptions({ modules: true, script, r2Buckets: ["MODELS"] }));
-let bucket: TestBucket;
+const workerd = new Miniflare(
+  convertV4MiniflareOptions({ modules: true, script, r2Buckets: ["MODELS", "FIRST", "SECOND"] }),
+);
+let bucket: WritableR2Bucket;
 beforeAll(async () => {
-  bucket = (await workerd.getR2Bucket("MODELS")) as unknown as TestBucket;
+  bucket = (await workerd.getR2Bucket("MODELS")) as unknown as WritableR2Bucket;
 });
 afterAll(() => workerd.dispose());
 
 testStore("r2Store", async () => ({
   store: r2Store(bucket, { prefix: "team-a" }),
-  put: (key, bytes) => testBucketStore(bucket).put(`team-a/${key}`, bytes, { contentType: "application/octet-stream" }),
+  put: (key, bytes) => r2Publisher(bucket).put(`team-a/${key}`, bytes, { contentType: "application/octet-stream" }),
 }));
+
+const empty = ["FIRST", "SECOND"];
+testWritableStore("r2Publisher", async () => {
+  return r2Publisher((await workerd.getR2Bucket(empty.shift() ?? "")) as unknown as WritableR2Bucket);
+});
+
+describe("r2Publisher", () => {
+  it("names the bucket and the key when the binding refuses", async () => {
+    const broken = () => Promise.reject(new Error("internal error (10001)"));
+    const store = r2Publisher({ get: broken, head: broken, put: broken }, "r2-local(models)");
+    for (const work of [store.has("k"), store.put("k", bytesOf("x"), { contentType: "text/plain" })]) {
+      await expect(work).rejects.toMatchObject({
+        code: "storage_unavailable",
+        message: expect.stringContaining("r2-local(models) could not read or write k"),
+      });
+    }
+  });
+});
 
 describe("r2Store", () => {
   it("reads without a prefix by default", async () => {
-    await testBucketStore(bucket).put("plain", bytesOf("x"), { contentType: "text/plain" });
+    await r2Publisher(bucket).put("plain", bytesOf("x"), { contentType: "text/plain" });
     expect(await readObject(r2Store(bucket), "plain")).toEqual(bytesOf("x"));
   });
 

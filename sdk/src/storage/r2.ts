@@ -20,6 +20,9 @@ export function r2Store(bucket: R2Bucket, { prefix: folder = "", timeoutMs }: R2
   const prefix = keyPrefix(folder);
   return {
     name: prefix ? `r2(${prefix})` : "r2",
+    publishHint:
+      "Publish the model with `bert-edge publish <artifact> --to r2-local:<bucket>` if this is `wrangler dev`, or with " +
+      `\`--to s3://<bucket>/${prefix}\` if it is deployed.`,
     timeoutMs,
     open: async (key) => (await bucket.get(prefix + key))?.body,
   };

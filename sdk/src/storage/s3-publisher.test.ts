@@ -1,9 +1,9 @@
 import { GetObjectCommand, HeadObjectCommand, S3Client } from "@aws-sdk/client-s3";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
+import { type ObjectStorage, startObjectStorage } from "#test/fixtures/object-storage.ts";
 import { serve } from "#test/fixtures/serve.ts";
 import { bytesOf } from "#test/fixtures/small-artifact.ts";
 import { testWritableStore } from "#test/suites/store-suite.ts";
-import { type ObjectStorage, startObjectStorage } from "../cli/dev/object-storage.ts";
 import { freePort } from "../cli/dev/process.ts";
 import { readObject } from "./read-object.ts";
 import { s3Publisher } from "./s3-publisher.ts";
@@ -11,7 +11,7 @@ import { s3Publisher } from "./s3-publisher.ts";
 let server: ObjectStorage;
 let stores = 0;
 beforeAll(async () => {
-  server = await startObjectStorage(process.cwd());
+  server = await startObjectStorage();
 });
 afterAll(() => server?.stop());
 

@@ -2,11 +2,11 @@ import { createHash, createHmac } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type ObjectStorage, startObjectStorage } from "#test/fixtures/object-storage.ts";
 import { seeded } from "#test/fixtures/seeded.ts";
 import { serve } from "#test/fixtures/serve.ts";
 import { bytesOf } from "#test/fixtures/small-artifact.ts";
 import { testStore } from "#test/suites/store-suite.ts";
-import { type ObjectStorage, startObjectStorage } from "../cli/dev/object-storage.ts";
 import { freePort } from "../cli/dev/process.ts";
 import { readObject } from "./read-object.ts";
 import { s3Store } from "./s3.ts";
@@ -14,7 +14,7 @@ import { s3Publisher } from "./s3-publisher.ts";
 
 let server: ObjectStorage;
 beforeAll(async () => {
-  server = await startObjectStorage(process.cwd());
+  server = await startObjectStorage();
 });
 afterAll(() => server?.stop());
 

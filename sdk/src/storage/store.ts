@@ -8,6 +8,8 @@ export interface ObjectStore {
   readonly name: string;
   /** Time limit for reading a whole object, in ms. Default 30,000. */
   readonly timeoutMs?: number | undefined;
+  /** A sentence with the command that publishes to this store, for hints. */
+  readonly publishHint?: string | undefined;
   /**
    * Opens an object for reading. If this call or the stream fails or takes too long, readers of the store throw
    * `storage_unavailable`.

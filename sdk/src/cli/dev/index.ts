@@ -1,9 +1,8 @@
 import { once } from "node:events";
-import { resolve } from "node:path";
 import { Command } from "commander";
-import { positiveInteger } from "../options.ts";
+import type { TargetName } from "../../artifact/manifest.ts";
+import { port } from "../options.ts";
 import { printNote, printResult, stageLog } from "../output.ts";
-import { passedOver } from "../passed-over.ts";
 
 /** Exit code of a process that Ctrl-C ended. */
 const INTERRUPTED = 130;
@@ -16,39 +15,45 @@ interface Options {
 }
 
 export const devCommand = new Command("dev")
-  .description("prepare a model and run the whole system here: object storage, edge (workerd) and region (Node)")
-  .argument("<folder>", "Hugging Face model folder")
+  .description("run a model here: the edge in workerd, and the region in Node if there is a functions/region.ts")
+  .argument("<folder>", "Hugging Face model folder, or an artifact folder")
   .option("--name <name>", "the model's name (default: the folder's name)")
-  .option("--port <n>", "port of the edge; another one is chosen if it is in use", positiveInteger, 8787)
+  .option("--port <n>", "port of the edge; another one is chosen if it is in use", port, 8787)
   .option("--once", "print a table of requests and exit")
   .option("--verbose", "print the output of the services")
   .action(async (folder: string, { name, port, once: onlyOnce, verbose }: Options) => {
-    const { prepare } = await import("../../compile/commands/prepare.ts");
-    const { startStack } = await import("./stack.ts");
-    const { tour } = await import("./tour.ts");
     const interrupted = Promise.race(["SIGINT", "SIGTERM", "SIGHUP"].map((signal) => once(process, signal)));
     let serving = false;
     interrupted.then(() => serving || process.exit(INTERRUPTED));
+    const root = process.cwd();
+    const { assertServable, preparedArtifact } = await import("./prepared.ts");
+    await assertServable({ root, folder, name });
+    const { openProject } = await import("./project.ts");
+    const project = openProject(root);
+
     const log = stageLog();
-    const artifact = resolve(".bert-edge/dev");
-    const report = await prepare({ model: folder, out: artifact, ...(name && { name }), onProgress: log.progress });
-    log.done();
-    for (const line of passedOver(report)) printNote(line);
+    const targets: TargetName[] = project.region ? ["edge", ...regionalTargets()] : ["edge"];
+    const artifact = await preparedArtifact({ root, folder, name, targets, onProgress: log.progress });
+    const { startStack } = await import("./stack.ts");
+    const { tour } = await import("./tour.ts");
+    const hasRegion = regionalTargets().some((target) => artifact.manifest.targets[target]);
     const stack = await startStack({
-      root: process.cwd(),
+      project: hasRegion ? project : { ...project, region: undefined },
       artifact,
       port,
       onStage: log.stage,
       ...(verbose && { onOutput: (service: string, text: string) => printNote(`[${service}] ${text.trimEnd()}`) }),
     });
     try {
-      const { edgeURL, apiKey, published } = stack;
+      const { edge, published } = stack;
       log.stage("ask for embeddings");
       const answers = await tour(stack);
       log.done();
+      if (project.region && !hasRegion)
+        printNote("The artifact has no regional target, so the region was not started.");
       printResult(`\n${published.name}@${published.version}\n${answers}`);
       if (onlyOnce) return;
-      printResult(`\nThe edge listens at ${edgeURL}. Try it:\n\n${curl(edgeURL, apiKey)}\n\nStop it with Ctrl-C.`);
+      printResult(`\nThe edge listens at ${edge.url}. Try it:\n\n${curl(edge)}\n\nStop it with Ctrl-C.`);
       serving = true;
       await interrupted;
     } finally {
@@ -56,6 +61,15 @@ export const devCommand = new Command("dev")
     }
   });
 
-const curl = (url: string, key: string): string =>
+/** Returns the targets that the region loads: one for each kind of provider in the environment variable `PROVIDERS`. */
+const regionalTargets = (): TargetName[] => {
+  const providers = (process.env["PROVIDERS"] ?? "cpu").split(",");
+  return [
+    ...(providers.includes("cpu") ? (["regional-cpu"] as const) : []),
+    ...(providers.some((provider) => provider !== "cpu") ? (["regional-gpu"] as const) : []),
+  ];
+};
+
+const curl = ({ url, key }: { url: string; key: string }): string =>
   `curl ${url}/v1/embed -i -H 'authorization: Bearer ${key}' -H 'content-type: application/json' ` +
   `-H 'x-latency-budget-ms: 50' -d '{"inputs": "to be or not to be"}'`;

@@ -82,11 +82,11 @@ describe("startService", () => {
 
 describe("packageFile", () => {
   it("finds a file of a package, and names a package that is not installed", () => {
-    expect(packageFile(process.cwd(), "wrangler/bin/wrangler.js")).toMatch(/wrangler\.js$/);
-    expect(() => packageFile(process.cwd(), "no-such-package/index.js")).toThrow(
+    expect(packageFile(process.cwd(), "wrangler", "bin/wrangler.js")).toMatch(/wrangler\.js$/);
+    expect(() => packageFile("/", "wrangler", "bin/wrangler.js")).toThrow(
       expect.objectContaining({
         code: "package_missing",
-        hint: "Install it with: npm install --save-dev no-such-package",
+        message: expect.stringContaining("wrangler is not installed"),
       }),
     );
   });

@@ -4,9 +4,13 @@ import { existsSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
 import { dirname, join } from "node:path";
 import { BertEdgeError } from "../../artifact/error.ts";
+import { type OptionalPackage, packageMissing } from "../../artifact/optional-package.ts";
 
 const STOP_MS = 5_000;
 const POLL_MS = 100;
+
+/** What `node --watch` prints when the watched process has exited. The watching process itself keeps running. */
+const WATCHED_EXIT = /(Failed|Completed) running /;
 
 /** A process together with all processes that it starts. */
 export interface Service {
@@ -23,6 +27,8 @@ export interface ServiceOptions {
   env?: Readonly<Record<string, string>>;
   /** The service counts as started when `url` answers. If `status` is set, the answer must have this HTTP status. */
   ready: { url: string; status?: number; withinMs: number };
+  /** Whether to restart the process when a file that it has imported changes. */
+  watch?: boolean;
   /** Called with each piece of the service's output. */
   onOutput?: (text: string) => void;
 }
@@ -34,8 +40,8 @@ export interface ServiceOptions {
  *   last output of the process.
  */
 export async function startService(options: ServiceOptions): Promise<Service> {
-  const { name, script, args = [], cwd, env = {}, ready, onOutput = () => {} } = options;
-  const child = spawn(process.execPath, [script, ...args], {
+  const { name, script, args = [], cwd, env = {}, ready, watch = false, onOutput = () => {} } = options;
+  const child = spawn(process.execPath, [...nodeOptions(script, watch), script, ...args], {
     cwd,
     env: { ...process.env, ...env },
     stdio: ["ignore", "pipe", "pipe"],
@@ -58,7 +64,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   };
   const giveUpAt = performance.now() + ready.withinMs;
   while (!(await answers(ready.url, ready.status))) {
-    const exited = hasEnded(child);
+    const exited = hasEnded(child) || (watch && WATCHED_EXIT.test(output));
     if (exited || performance.now() > giveUpAt) {
       await stop();
       throw new BertEdgeError(
@@ -71,6 +77,12 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   }
   return { name, stop };
 }
+
+const nodeOptions = (script: string, watch: boolean): string[] => [
+  ...(watch ? ["--watch", "--watch-preserve-output"] : []),
+  // Node before 22.18 runs TypeScript only with this option.
+  ...(script.endsWith(".ts") && !process.features.typescript ? ["--experimental-strip-types"] : []),
+];
 
 async function answers(url: string, status: number | undefined): Promise<boolean> {
   try {
@@ -125,14 +137,10 @@ export async function freePort(preferred = 0): Promise<number> {
  *
  * @throws BertEdgeError `package_missing`
  */
-export function packageFile(root: string, file: string): string {
+export function packageFile(root: string, name: OptionalPackage, file: string): string {
   for (let folder = root; ; folder = dirname(folder)) {
-    const path = join(folder, "node_modules", file);
+    const path = join(folder, "node_modules", name, file);
     if (existsSync(path)) return path;
-    if (folder === dirname(folder)) break;
+    if (folder === dirname(folder)) throw packageMissing(name);
   }
-  const name = file.split("/")[0];
-  throw new BertEdgeError("package_missing", `The package ${name} is not installed in ${root} or a folder above it.`, {
-    hint: `Install it with: npm install --save-dev ${name}`,
-  });
 }

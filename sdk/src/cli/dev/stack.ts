@@ -1,98 +1,148 @@
-import { join } from "node:path";
-import { openFolder } from "../../storage/folder-artifact.ts";
+import { existsSync } from "node:fs";
+import { readFile, writeFile } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import { parseEnv } from "node:util";
+import type { PublishableArtifact } from "../../artifact/artifact.ts";
+import { fsStore } from "../../storage/fs.ts";
 import { type Published, publish } from "../../storage/publish.ts";
-import { s3Publisher } from "../../storage/s3-publisher.ts";
-import { startObjectStorage } from "./object-storage.ts";
+import { disposableFolder } from "../disposable-folder.ts";
+import { openLocalR2 } from "../local-r2.ts";
+import { WRANGLER_STATE } from "../wrangler.ts";
 import { freePort, packageFile, type Service, startService } from "./process.ts";
+import { edgeScript, type Project } from "./project.ts";
 
 const START_MS = 60_000;
 
+/** The developer's own variables and secrets. Stock `wrangler dev` reads the same file. */
+const DEV_VARS = ".dev.vars";
+
 export interface StackOptions {
-  /** The project folder, with functions/, infra/ and node_modules/. */
-  root: string;
-  /** The artifact folder to publish and serve. */
-  artifact: string;
+  project: Project;
+  artifact: PublishableArtifact;
   /** Port of the edge. If this port is in use, the edge gets another port. Default: any free port. */
   port?: number;
+  /** wrangler's folder of local state. Default: the one that stock `wrangler dev` uses. */
+  state?: string;
   onStage?: (stage: string) => void;
   onOutput?: (service: string, text: string) => void;
 }
 
+/** URL and API key of a tier. */
+interface Access {
+  readonly url: string;
+  readonly key: string;
+}
+
 export interface Stack {
-  readonly edgeURL: string;
-  readonly regionURL: string;
-  readonly apiKey: string;
-  readonly regionKey: string;
+  readonly edge: Access;
+  /** Undefined if the project has no region. */
+  readonly region: Access | undefined;
   readonly published: Published;
-  readonly services: { readonly region: Service; readonly edge: Service };
-  /** Stops all services and deletes the published artifact. */
+  readonly services: { readonly region: Service | undefined; readonly edge: Service };
+  /** Stops all services. */
   stop(): Promise<void>;
 }
 
 /**
- * Starts the whole system on this machine: an S3 server with the published artifact, the region in Node, and the edge
- * in workerd. If one part fails to start, all others are stopped.
+ * Runs a project on this machine: the edge in workerd, which reads the artifact from wrangler's local R2, and the region
+ * in Node, which reads it from a folder. Both restart when their code changes. If one part fails to start, the other
+ * is stopped.
  *
  * @throws BertEdgeError `service_failed`, `package_missing`, and the errors of `publish`
  */
 export async function startStack(options: StackOptions): Promise<Stack> {
-  const { root, artifact, port, onStage = () => {}, onOutput = () => {} } = options;
+  const { project, artifact, port, state = WRANGLER_STATE, onStage = () => {}, onOutput = () => {} } = options;
+  const { root } = project;
+  const { manifest } = artifact;
+  const script = edgeScript(project, manifest.targets.edge?.engine ?? "wasm");
+  const own = await developerVars(root);
+  const [edgePort, regionPort] = [await freePort(port), await freePort()];
+  const edge: Access = {
+    url: `http://127.0.0.1:${edgePort}`,
+    key: own.vars["API_KEYS"]?.split(",")[0] || crypto.randomUUID(),
+  };
+  const region: Access | undefined = project.region
+    ? { url: `http://127.0.0.1:${regionPort}`, key: crypto.randomUUID() }
+    : undefined;
+
   const started: Service[] = [];
-  const stop = async () => void (await Promise.all(started.map((service) => service.stop())));
+  const folder = disposableFolder("dev");
+  const stop = async () => {
+    await Promise.all(started.map((service) => service.stop()));
+    folder[Symbol.dispose]();
+  };
   const start = async (name: string, run: Omit<Parameters<typeof startService>[0], "name" | "cwd">) => {
-    onStage(`start ${name}`);
     const service = await startService({ name, cwd: root, onOutput: (text) => onOutput(name, text), ...run });
     started.push(service);
     return service;
   };
-  const regionPort = await freePort();
-  const regionURL = `http://127.0.0.1:${regionPort}`;
-  const [apiKey, regionKey] = [crypto.randomUUID(), crypto.randomUUID()];
 
-  try {
-    onStage("start object storage");
-    const s3 = await startObjectStorage(root);
-    started.push(s3);
-
-    onStage("publish");
-    const published = await publish(await openFolder(artifact), s3Publisher(s3.access));
-    const settings = {
-      MODEL: published.name,
-      S3_ENDPOINT: s3.access.endpoint,
-      S3_BUCKET: s3.access.bucket,
-      S3_ACCESS_KEY_ID: s3.access.accessKeyId,
-      S3_SECRET_ACCESS_KEY: s3.access.secretAccessKey,
+  const startEdge = async () => {
+    // Arguments of a process are visible to all users of a machine. This file is not.
+    const secrets = join(folder.path, "edge.env");
+    const vars = {
+      MODEL: manifest.name,
+      ...(!own.vars["API_KEYS"] && { API_KEYS: edge.key }),
+      ...(region && { REGION_URL: region.url, REGION_KEY: region.key }),
     };
-
-    const region = await start("region", {
-      script: join(root, "functions/region.ts"),
-      env: {
-        ...settings,
-        PORT: `${regionPort}`,
-        API_KEYS: regionKey,
-        PROVIDERS: process.env["PROVIDERS"] ?? "cpu",
-      },
-      ready: { url: `${regionURL}/ready`, status: 200, withinMs: START_MS },
-    });
-
-    const edgePort = await freePort(port);
-    const edgeURL = `http://127.0.0.1:${edgePort}`;
-    const vars = { ...settings, API_KEYS: apiKey, REGION_URL: regionURL, REGION_KEY: regionKey };
-    const edge = await start("edge", {
-      script: packageFile(root, "wrangler/bin/wrangler.js"),
+    const lines = Object.entries(vars).map(([name, value]) => `${name}=${value}\n`);
+    await writeFile(secrets, lines.join(""), { mode: 0o600 });
+    return start("edge", {
+      script: packageFile(root, "wrangler", "bin/wrangler.js"),
       args: [
-        ...["dev", "--config", "infra/wrangler.s3.toml", "--local"],
+        ...["dev", script, "--local", "--persist-to", resolve(root, state)],
+        ...[...own.files, secrets].flatMap((file) => ["--env-file", file]),
         ...["--ip", "127.0.0.1", "--port", `${edgePort}`, "--inspector-port", `${await freePort()}`],
         "--show-interactive-dev-session=false",
-        ...Object.entries(vars).flatMap(([name, value]) => ["--var", `${name}:${value}`]),
       ],
       env: { WRANGLER_SEND_METRICS: "false", CLOUDFLARE_CF_FETCH_ENABLED: "false" },
-      ready: { url: `${edgeURL}/ready`, status: 200, withinMs: START_MS },
+      ready: { url: `${edge.url}/ready`, status: 200, withinMs: START_MS },
     });
+  };
 
-    return { edgeURL, regionURL, apiKey, regionKey, published, services: { region, edge }, stop };
+  const startRegion = async (script: string, { url, key }: Access) => {
+    const objects = join(folder.path, "models");
+    await publish(artifact, fsStore(objects));
+    return start("region", {
+      script,
+      watch: true,
+      env: {
+        MODEL: manifest.name,
+        MODELS_FOLDER: objects,
+        PORT: new URL(url).port,
+        API_KEYS: key,
+        PROVIDERS: process.env["PROVIDERS"] ?? "cpu",
+      },
+      ready: { url: `${url}/ready`, status: 200, withinMs: START_MS },
+    });
+  };
+
+  try {
+    onStage("publish to the local R2");
+    const published = await publishToLocalR2(options);
+    onStage(region ? "start edge and region" : "start edge");
+    const services = await Promise.allSettled([
+      startEdge(),
+      project.region && region ? startRegion(project.region, region) : undefined,
+    ]);
+    const [edgeService, regionService] = services.map((service) => {
+      if (service.status === "rejected") throw service.reason;
+      return service.value;
+    }) as [Service, Service | undefined];
+    return { edge, region, published, services: { edge: edgeService, region: regionService }, stop };
   } catch (error) {
     await stop();
     throw error;
   }
+}
+
+async function publishToLocalR2({ project, artifact, state }: StackOptions): Promise<Published> {
+  await using store = await openLocalR2({ root: project.root, bucket: project.bucket, state });
+  return await publish(artifact, store);
+}
+
+/** Reads the developer's variables. `files` is empty if there is no file of them. */
+async function developerVars(root: string): Promise<{ files: string[]; vars: NodeJS.Dict<string> }> {
+  const file = join(root, DEV_VARS);
+  return existsSync(file) ? { files: [file], vars: parseEnv(await readFile(file, "utf8")) } : { files: [], vars: {} };
 }

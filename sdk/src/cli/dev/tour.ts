@@ -15,17 +15,18 @@ const budgets = [undefined, 200, 20, 4];
 /**
  * Embeds each text with each latency budget. Uses the typed client, as an application would.
  *
- * @returns a table with one row per text and budget. The last column compares two vectors of the text, one from the
- *   edge and one from the region, by their cosine.
+ * @returns a table with one row per text and budget. If there is a region, the last column compares two vectors of the
+ *   text, one from the edge and one from the region, by their cosine.
  */
-export async function tour({ edgeURL, apiKey, regionURL, regionKey }: Stack): Promise<string> {
-  const edge = new BertEdge({ baseURL: edgeURL, apiKey });
-  const region = new BertEdge({ baseURL: regionURL, apiKey: regionKey });
+export async function tour({ edge: { url, key }, region: atRegion }: Pick<Stack, "edge" | "region">): Promise<string> {
+  const edge = new BertEdge({ baseURL: url, apiKey: key });
+  const region = atRegion && new BertEdge({ baseURL: atRegion.url, apiKey: atRegion.key });
+  const headings = ["tokens", "budget", "tier", "reason", "predicted", "measured"];
   const rows: string[][] = [];
   for (const text of texts) {
     // Without a budget, the edge always computes the vector itself. The region's vector therefore comes from a direct
     // request to the region.
-    const agreement = cosine(vector(await edge.embed(text)), vector(await region.embed(text)));
+    const agreement = region && [cosine(vector(await edge.embed(text)), vector(await region.embed(text))).toFixed(6)];
     for (const latencyBudgetMs of budgets) {
       const start = performance.now();
       const answer = await edge.embed(text, latencyBudgetMs === undefined ? {} : { latencyBudgetMs });
@@ -37,11 +38,11 @@ export async function tour({ edgeURL, apiKey, regionURL, regionKey }: Stack): Pr
         answer.reason,
         `${answer.predictedMs?.toFixed(1)} ms`,
         `${measured.toFixed(1)} ms`,
-        agreement.toFixed(6),
+        ...(agreement ?? []),
       ]);
     }
   }
-  return table(["tokens", "budget", "tier", "reason", "predicted", "measured", "cosine edge↔region"], rows);
+  return table(region ? [...headings, "cosine edge↔region"] : headings, rows);
 }
 
 const vector = ({ embeddings }: Embeddings): Float32Array => Float32Array.from(embeddings[0] ?? []);

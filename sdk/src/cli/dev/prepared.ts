@@ -1,0 +1,103 @@
+import { existsSync } from "node:fs";
+import { readdir, readFile, rm } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import type { PublishableArtifact } from "../../artifact/artifact.ts";
+import { BertEdgeError } from "../../artifact/error.ts";
+import { sentenceEncoder, type TargetName } from "../../artifact/manifest.ts";
+import type { Progress } from "../../compile/stages/stage.ts";
+import { MANIFEST_FILE, openFolder } from "../../storage/folder-artifact.ts";
+import { printNote } from "../output.ts";
+import { passedOver } from "../passed-over.ts";
+import { packageFile } from "./process.ts";
+
+/** Folder of prepared artifacts, relative to the project's folder. */
+const CACHE = ".bert-edge/dev";
+
+/** The compiled package, or its sources if those run. */
+const CODE = join(import.meta.dirname, "../..");
+
+export interface PreparedOptions {
+  /** The project's folder. */
+  root: string;
+  /** A model folder or an artifact folder. */
+  folder: string;
+  name?: string | undefined;
+  targets: readonly TargetName[];
+  onProgress: (progress: Progress) => void;
+}
+
+const isArtifact = (folder: string): boolean => existsSync(join(folder, MANIFEST_FILE));
+
+/**
+ * Checks that a folder has a model that can be served, without reading weights.
+ *
+ * @throws BertEdgeError `task_unsupported`, `setting_invalid`, `checkpoint_missing`, `package_missing`, and the errors of
+ *   `openFolder`
+ */
+export async function assertServable({ root, folder, name }: Pick<PreparedOptions, "root" | "folder" | "name">) {
+  if (isArtifact(folder)) {
+    const { manifest } = await openFolder(folder);
+    sentenceEncoder(manifest);
+    if (!manifest.targets.edge) {
+      throw new BertEdgeError("target_missing", `${folder} has no target for the edge.`, {
+        hint: "Prepare the model again, with --targets edge or without --targets.",
+      });
+    }
+    if (name !== undefined && name !== manifest.name) {
+      throw new BertEdgeError(
+        "setting_invalid",
+        `--name ${name} does not fit ${folder}: it is named ${manifest.name}.`,
+        {
+          hint: "Leave --name out. Only a model folder can get another name.",
+        },
+      );
+    }
+    return;
+  }
+  const { headOf } = await import("../../compile/checkpoint/task-head.ts");
+  if ((await headOf(folder)) !== "none") {
+    throw new BertEdgeError("task_unsupported", `${folder} is a classifier, and classifiers cannot be served yet.`, {
+      hint: "Serve a sentence encoder. `bert-edge prepare` and `bert-edge verify` work with classifiers.",
+    });
+  }
+  packageFile(root, "onnxruntime-node", "package.json");
+}
+
+/**
+ * Returns the artifact in a folder, or prepares the model in it. Prepared artifacts are kept: the same model, options and
+ * package are prepared once.
+ *
+ * @throws BertEdgeError the errors of `prepare` and `openFolder`
+ */
+export async function preparedArtifact(options: PreparedOptions): Promise<PublishableArtifact> {
+  const { root, folder, onProgress, targets } = options;
+  if (isArtifact(folder)) return openFolder(folder);
+  const { modelName } = await import("../../compile/stages/assemble-artifact.ts");
+  const name = modelName(options.name, folder);
+  const kept = resolve(root, CACHE, name);
+  const out = join(kept, await keyOf(root, folder, targets));
+  if (!isArtifact(out)) {
+    const { prepare } = await import("../../compile/commands/prepare.ts");
+    const report = await prepare({ model: folder, out, name, targets, onProgress });
+    for (const line of passedOver(report)) printNote(line);
+    for (const entry of await readdir(kept)) {
+      if (join(kept, entry) !== out) await rm(join(kept, entry), { recursive: true, force: true });
+    }
+  }
+  return openFolder(out);
+}
+
+/**
+ * Returns the name of an artifact's folder. It contains the hash of everything that decides the artifact: the bytes of the
+ * model's files, the targets, the code of this package, and the version of onnxruntime, which evaluates the model. An
+ * artifact appears under this name only when it is complete, so it cannot be out of date.
+ */
+async function keyOf(root: string, folder: string, targets: readonly TargetName[]): Promise<string> {
+  const { contentKey, folderKey } = await import("../../compile/stages/content-key.ts");
+  const [model, code, onnxruntime] = await Promise.all([
+    folderKey(folder),
+    folderKey(CODE),
+    readFile(packageFile(root, "onnxruntime-node", "package.json"), "utf8"),
+  ]);
+  return contentKey("dev", model, code, onnxruntime, targets).slice(0, 16);
+}

@@ -1,0 +1,65 @@
+import { existsSync } from "node:fs";
+import { join, relative } from "node:path";
+import { BertEdgeError } from "../../artifact/error.ts";
+import type { Target } from "../../artifact/manifest.ts";
+import { readWranglerConfig } from "../wrangler.ts";
+import { packageFile } from "./process.ts";
+
+/** A folder with the functions that users deploy. */
+export interface Project {
+  readonly root: string;
+  /** Entry file of the Worker, relative to `root`. */
+  readonly main: string;
+  /** Name of the bucket that the Worker reads models from. */
+  readonly bucket: string;
+  /** functions/region.ts, relative to `root`; undefined if the project has no region. */
+  readonly region: string | undefined;
+}
+
+const REGION = "functions/region.ts";
+/** The Worker for models that our own engine cannot run. */
+const ORT_WEB_EDGE = "functions/edge-ort-web.ts";
+
+/**
+ * Checks that a folder has everything that `bert-edge dev` runs.
+ *
+ * @throws BertEdgeError `project_invalid`, `package_missing`
+ */
+export function openProject(root: string): Project {
+  const { path, main, buckets } = readWranglerConfig(root);
+  if (!main || !existsSync(main)) {
+    throw new BertEdgeError(
+      "project_invalid",
+      `${path} names ${main ?? "no"} file as \`main\`${main ? ", which does not exist" : ""}.`,
+      {
+        hint: "Set `main` to the Worker's entry file: functions/edge.ts.",
+      },
+    );
+  }
+  const bucket = buckets.get("MODELS");
+  if (!bucket) {
+    throw new BertEdgeError("project_invalid", `${path} has no R2 binding named MODELS.`, {
+      hint: 'Add an [[r2_buckets]] section with binding = "MODELS". The Worker reads its model from there.',
+    });
+  }
+  const region = existsSync(join(root, REGION)) ? REGION : undefined;
+  if (region) packageFile(root, "onnxruntime-node", "package.json");
+  return { root, main: relative(root, main), bucket, region };
+}
+
+/**
+ * Returns the entry file of the Worker for an engine.
+ *
+ * @throws BertEdgeError `project_invalid` if the project has none
+ */
+export function edgeScript({ root, main }: Project, engine: Target["engine"]): string {
+  if (engine === "wasm") return main;
+  if (existsSync(join(root, ORT_WEB_EDGE))) return ORT_WEB_EDGE;
+  throw new BertEdgeError(
+    "project_invalid",
+    `This model needs ${engine} at the edge, and there is no ${ORT_WEB_EDGE}.`,
+    {
+      hint: `Copy ${ORT_WEB_EDGE} from the repository of bert-edge, or use another model.`,
+    },
+  );
+}

@@ -1,0 +1,67 @@
+import { existsSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { BertEdgeError } from "../artifact/error.ts";
+import { packageFile } from "./dev/process.ts";
+
+type Wrangler = Pick<typeof import("wrangler"), "getPlatformProxy" | "unstable_readConfig">;
+
+/** Folder of wrangler's local state, relative to the project's folder. Stock `wrangler dev` reads and writes it. */
+export const WRANGLER_STATE = ".wrangler/state";
+
+/** An R2 binding in the configuration. Locally, wrangler prefers the bucket for previews. */
+interface R2Binding {
+  binding: string;
+  bucket_name?: string;
+  preview_bucket_name?: string;
+}
+
+/** What bert-edge reads from the configuration of wrangler. */
+export interface WranglerConfig {
+  /** The configuration file. */
+  readonly path: string;
+  /** The Worker's entry file. */
+  readonly main: string | undefined;
+  /** Name of the local bucket of each R2 binding. */
+  readonly buckets: ReadonlyMap<string, string>;
+}
+
+/**
+ * Loads the project's own wrangler.
+ *
+ * @throws BertEdgeError `package_missing`
+ */
+export function requireWrangler(root: string): Wrangler {
+  packageFile(root, "wrangler", "package.json");
+  return createRequire(join(root, "package.json"))("wrangler") as Wrangler;
+}
+
+/**
+ * Reads the project's configuration of wrangler.
+ *
+ * @param root the project's folder
+ * @throws BertEdgeError `project_invalid`, `package_missing`
+ */
+export function readWranglerConfig(root: string): WranglerConfig {
+  const path = ["wrangler.json", "wrangler.jsonc", "wrangler.toml"]
+    .map((name) => join(root, name))
+    .find((each) => existsSync(each));
+  if (!path) {
+    throw new BertEdgeError("project_invalid", `${root} has no wrangler.toml.`, {
+      hint: "Run this command in the folder of your project. `npx create-bert-edge` makes a new project.",
+    });
+  }
+  const { unstable_readConfig } = requireWrangler(root);
+  try {
+    const { main, r2_buckets } = unstable_readConfig({ config: path }, { hideWarnings: true });
+    const buckets = (r2_buckets as R2Binding[]).map(
+      ({ binding, bucket_name = "", preview_bucket_name = bucket_name }) => [binding, preview_bucket_name] as const,
+    );
+    return { path, main, buckets: new Map(buckets) };
+  } catch (cause) {
+    throw new BertEdgeError("project_invalid", `wrangler cannot read ${path}.`, {
+      hint: "Correct the file as the cause says.",
+      cause,
+    });
+  }
+}
