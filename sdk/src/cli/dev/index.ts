@@ -1,4 +1,3 @@
-import { once } from "node:events";
 import { Command } from "commander";
 import type { TargetName } from "../../artifact/manifest.ts";
 import { port } from "../options.ts";
@@ -22,7 +21,10 @@ export const devCommand = new Command("dev")
   .option("--once", "print a table of requests and exit")
   .option("--verbose", "print the output of the services")
   .action(async (folder: string, { name, port, once: onlyOnce, verbose }: Options) => {
-    const interrupted = Promise.race(["SIGINT", "SIGTERM", "SIGHUP"].map((signal) => once(process, signal)));
+    // These listeners stay. When no listener of ours is left, a package that wrangler loads ends the process at once.
+    const interrupted = new Promise((resolve) => {
+      for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, resolve);
+    });
     let serving = false;
     interrupted.then(() => serving || process.exit(INTERRUPTED));
     const root = process.cwd();

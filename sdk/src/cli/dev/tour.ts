@@ -10,6 +10,8 @@ const paragraph =
 
 /** Texts of increasing length: from a few tokens to nearly the maximum length of the default model. */
 const texts = ["Where is the mill?", paragraph.slice(0, 120), paragraph, paragraph.repeat(3)];
+/** Cuts texts that are longer than the model takes. */
+const CUT = { truncate: true };
 const budgets = [undefined, 200, 20, 4];
 
 /**
@@ -26,10 +28,12 @@ export async function tour({ edge: { url, key }, region: atRegion }: Pick<Stack,
   for (const text of texts) {
     // Without a budget, the edge always computes the vector itself. The region's vector therefore comes from a direct
     // request to the region.
-    const agreement = region && [cosine(vector(await edge.embed(text)), vector(await region.embed(text))).toFixed(6)];
+    const agreement = region && [
+      cosine(vector(await edge.embed(text, CUT)), vector(await region.embed(text, CUT))).toFixed(6),
+    ];
     for (const latencyBudgetMs of budgets) {
       const start = performance.now();
-      const answer = await edge.embed(text, latencyBudgetMs === undefined ? {} : { latencyBudgetMs });
+      const answer = await edge.embed(text, latencyBudgetMs === undefined ? CUT : { ...CUT, latencyBudgetMs });
       const measured = performance.now() - start;
       rows.push([
         String(answer.tokens),

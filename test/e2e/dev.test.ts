@@ -1,0 +1,232 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { cp, glob, mkdir, readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished } from "vitest";
+import { freePort } from "#sdk/cli/dev/process.ts";
+import { openProject } from "#sdk/cli/dev/project.ts";
+import { startStack } from "#sdk/cli/dev/stack.ts";
+import { prepare } from "#sdk/compile/commands/prepare.ts";
+import { openFolder } from "#sdk/storage/folder-artifact.ts";
+import { bertEdge } from "../fixtures/bert-edge-command.ts";
+import { temporaryFolder } from "../fixtures/temporary-folder.ts";
+import { writePreparableCheckpoint } from "../fixtures/tiny-bert.ts";
+import { installedProject } from "../package/install.ts";
+import { type UserProject, userProject } from "./project.ts";
+
+const WAIT = { timeout: 30_000 };
+
+let models: string;
+let checkpoint: string;
+let artifact: string;
+beforeAll(async () => {
+  models = (await userProject()).root;
+  checkpoint = join(models, "models/checkpoint");
+  artifact = join(models, "models/artifact");
+  await mkdir(checkpoint);
+  await writePreparableCheckpoint(checkpoint);
+  await prepare({ model: checkpoint, out: artifact, name: "tiny", targets: ["edge", "regional-cpu"] });
+});
+afterAll(() => rm(models, { recursive: true, force: true }));
+
+/** Temporary folders of `bert-edge dev`. */
+const leftovers = async () => (await readdir(tmpdir())).filter((name) => /^bert-edge-(dev|r2)-/.test(name)).sort();
+
+/** Lists the arguments of every process of this machine. */
+async function argumentsOfProcesses(): Promise<string> {
+  let all = "";
+  for await (const path of glob("/proc/[0-9]*/cmdline")) all += await readFile(path, "utf8").catch(() => "");
+  return all;
+}
+
+describe.runIf(process.platform === "linux")("`bert-edge dev <artifact>` in a project without onnxruntime", () => {
+  it("serves the edge alone, keeps secrets out of arguments, and leaves nothing behind at Ctrl-C", async () => {
+    const before = await leftovers();
+    const root = await installedProject({ peers: false });
+    onTestFinished(() => rm(root, { recursive: true, force: true }));
+    await symlink(join(process.cwd(), "node_modules/wrangler"), join(root, "node_modules/wrangler"));
+    for (const path of ["functions", "wrangler.toml"]) await cp(path, join(root, path), { recursive: true });
+    await rm(join(root, "functions/region.ts"));
+    await cp(artifact, join(root, "models/tiny"), { recursive: true });
+
+    const args = ["node_modules/bert-edge/bin/bert-edge.js", "dev", "models/tiny", "--port", `${await freePort()}`];
+    const child = spawn(process.execPath, args, { cwd: root, stdio: ["ignore", "pipe", "pipe"] });
+    let output = "";
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.setEncoding("utf8").on("data", (text: string) => {
+        output += text;
+      });
+    }
+    const exit = once(child, "exit");
+    await expect.poll(() => output, WAIT).toContain("Stop it with Ctrl-C");
+    expect(output).toContain("tier");
+    expect(output).not.toContain("region");
+
+    const [, url = "", key = ""] = /curl (\S+) .*Bearer ([^']+)'/.exec(output) ?? [];
+    const response = await fetch(url, {
+      method: "POST",
+      headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+      body: JSON.stringify({ inputs: "to be" }),
+    });
+    expect(response.status).toBe(200);
+
+    expect(await argumentsOfProcesses()).not.toContain(key);
+    const [folder = ""] = (await leftovers()).filter((name) => !before.includes(name));
+    expect((await stat(join(tmpdir(), folder))).mode & 0o777).toBe(0o700);
+    expect((await stat(join(tmpdir(), folder, "edge.env"))).mode & 0o777).toBe(0o600);
+
+    child.kill("SIGINT");
+    expect(await exit).toEqual([0, null]);
+    expect((await leftovers()).filter((name) => !before.includes(name))).toEqual([]);
+    expect(await argumentsOfProcesses()).not.toContain(root);
+    await expect(fetch(url)).rejects.toThrow();
+  });
+});
+
+describe("`bert-edge dev <model folder>`", () => {
+  let project: UserProject;
+  let copy: string;
+  beforeEach(async () => {
+    project = await userProject();
+    copy = join(project.root, "models/tiny");
+    await cp(checkpoint, copy, { recursive: true });
+  });
+  afterEach(() => project.remove());
+
+  const dev = async (...args: string[]) =>
+    bertEdge(["dev", "models/tiny", "--once", "--port", `${await freePort()}`, ...args], { cwd: project.root });
+
+  it("prepares a model once, and again when one of its files changes", async () => {
+    const outcomes = [await dev(), await dev()];
+    await writeFile(join(copy, "README.md"), "changed");
+    outcomes.push(await dev());
+    expect(outcomes.map(({ code, stderr }) => ({ code, prepares: stderr.includes("✓ quantize for edge") }))).toEqual([
+      { code: 0, prepares: true },
+      { code: 0, prepares: false },
+      { code: 0, prepares: true },
+    ]);
+    expect(await readdir(join(project.root, ".bert-edge/dev/tiny"))).toHaveLength(1);
+  });
+
+  it("uses the developer's key from .dev.vars", async () => {
+    await cp(artifact, join(project.root, "models/artifact"), { recursive: true });
+    const stack = await startStack({
+      project: openProject(project.root),
+      artifact: await openFolder(artifact),
+    });
+    onTestFinished(() => stack.stop());
+    expect(stack.edge.key).toBe("local-key");
+    const embed = (key: string) =>
+      fetch(`${stack.edge.url}/v1/embed`, {
+        method: "POST",
+        headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+        body: JSON.stringify({ inputs: "to be" }),
+      });
+    expect((await embed("local-key")).status).toBe(200);
+    expect((await embed("other")).status).toBe(401);
+  });
+});
+
+describe("what `bert-edge dev` finds out before the first stage", () => {
+  let project: UserProject;
+  beforeEach(async () => {
+    project = await userProject();
+  });
+  afterEach(() => project.remove());
+
+  const edit = async (file: string, change: (text: string) => string) => {
+    const path = join(project.root, file);
+    await writeFile(path, change(await readFile(path, "utf8")));
+  };
+
+  it.each<[string, string, string, () => Promise<void> | void, string[]?]>([
+    [
+      "a folder without wrangler.toml",
+      "project_invalid",
+      "create-bert-edge",
+      () => rm(join(project.root, "wrangler.toml")),
+    ],
+    [
+      "a missing functions/edge.ts",
+      "project_invalid",
+      "functions/edge.ts",
+      () => rm(join(project.root, "functions/edge.ts")),
+    ],
+    [
+      "a Worker without an R2 binding",
+      "project_invalid",
+      "[[r2_buckets]]",
+      () => edit("wrangler.toml", (text) => text.replace('binding = "MODELS"', 'binding = "OTHER"')),
+    ],
+    [
+      "a wrangler.toml that is not TOML",
+      "project_invalid",
+      "wrangler.toml",
+      () => edit("wrangler.toml", () => "name = "),
+    ],
+    ["a package that is not installed", "package_missing", "npm install", () => rm(join(project.root, "node_modules"))],
+    ["another name for an artifact", "setting_invalid", "--name", () => {}, ["--name", "other"]],
+  ])("%s", async (_, code, hint, prepareProject, args = []) => {
+    await prepareProject();
+    const { code: exit, stdout, stderr } = await bertEdge(["dev", artifact, ...args], { cwd: project.root });
+    expect({ exit, stdout }).toEqual({ exit: 1, stdout: "" });
+    expect(stderr).toContain(`Error ${code}: `);
+    expect(stderr).toContain(hint);
+    expect(stderr).not.toContain("✓");
+    expect(stderr).not.toContain("    at ");
+  });
+
+  it("a classifier", async () => {
+    const folder = join(await temporaryFolder(), "classifier");
+    await cp(checkpoint, folder, { recursive: true });
+    const config = JSON.parse(await readFile(join(folder, "config.json"), "utf8")) as object;
+    const classifier = { ...config, architectures: ["BertForSequenceClassification"] };
+    await writeFile(join(folder, "config.json"), JSON.stringify(classifier));
+    const { code, stderr } = await bertEdge(["dev", folder], { cwd: project.root });
+    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining("Error task_unsupported") });
+    expect(stderr).not.toContain("✓");
+  });
+});
+
+describe("a running stack", () => {
+  it("runs edited functions: the edge's and the region's", async () => {
+    const project = await userProject({ region: true });
+    onTestFinished(() => project.remove());
+    const stack = await startStack({ project: openProject(project.root), artifact: await openFolder(artifact) });
+    onTestFinished(() => stack.stop());
+    const hello = (url = "") => fetch(`${url}/hello`).then((answer) => answer.text(), String);
+    expect(await hello(stack.edge.url)).not.toBe("hello");
+    expect(await hello(stack.region?.url)).not.toBe("hello");
+
+    const functions = join(project.root, "functions");
+    await cp(join(functions, "edge.ts"), join(functions, "original.ts"));
+    await writeFile(
+      join(functions, "edge.ts"),
+      `import app from "./original.ts";
+       const hello = (request: Request) => new URL(request.url).pathname === "/hello";
+       export default {
+         fetch: (request: Request, ...rest: never[]) => hello(request) ? new Response("hello") : app.fetch(request, ...rest),
+       };`,
+    );
+    const region = await readFile(join(functions, "region.ts"), "utf8");
+    const route = 'app.get("/hello", (c) => c.text("hello"));\n';
+    await writeFile(join(functions, "region.ts"), region.replace("/** Entry point", `${route}/** Entry point`));
+
+    await expect.poll(() => hello(stack.edge.url), WAIT).toBe("hello");
+    await expect.poll(() => hello(stack.region?.url), WAIT).toBe("hello");
+  });
+
+  it("names the fault of a region that does not start, and stops the edge", async () => {
+    const project = await userProject({ region: true });
+    onTestFinished(() => project.remove());
+    await writeFile(join(project.root, "functions/region.ts"), 'throw new Error("no region today");\n');
+    const port = await freePort();
+    const starting = startStack({ project: openProject(project.root), artifact: await openFolder(artifact), port });
+    await expect(starting).rejects.toMatchObject({
+      code: "service_failed",
+      message: expect.stringContaining("no region today"),
+    });
+    await expect(fetch(`http://127.0.0.1:${port}/health`)).rejects.toThrow();
+  });
+});
