@@ -10,6 +10,7 @@ import type { PrepareReport } from "#sdk/compile/commands/prepare.ts";
 import { encodeOnnx } from "#sdk/compile/onnx/to-onnx.ts";
 import { cosine } from "#sdk/runtime/tasks/sentence-vector.ts";
 import { assetsFolder } from "#sdk/storage/assets-folder.ts";
+import { fsStore } from "#sdk/storage/fs.ts";
 import { openPublished, readPointer } from "#sdk/storage/published-artifact.ts";
 import manifest from "../sdk/package.json" with { type: "json" };
 import { bertEdge, type Outcome, startBertEdge } from "./fixtures/bert-edge-command.ts";
@@ -381,11 +382,14 @@ describe("publish", () => {
     expect(again.stderr.match(/^reused /gm)).toHaveLength(result.uploaded);
   });
 
-  it("writes static assets into a folder", async () => {
-    const assets = join(folder, "assets");
-    const { code, stdout } = await bertEdge(["publish", artifact, "--to", `assets:${assets}`]);
-    expect({ code, stdout }).toMatchObject({ code: 0, stdout: expect.stringContaining(`is current at ${assets} (`) });
-    const store = assetsFolder(assets);
+  it.each([
+    ["static assets", "assets", assetsFolder],
+    ["objects for MODELS_FOLDER", "folder", fsStore],
+  ])("writes %s into a folder", async (_, kind, storeOf) => {
+    const target = join(folder, kind);
+    const { code, stdout } = await bertEdge(["publish", artifact, "--to", `${kind}:${target}`]);
+    expect({ code, stdout }).toMatchObject({ code: 0, stdout: expect.stringContaining(`is current at ${target} (`) });
+    const store = storeOf(target);
     const published = await openPublished(store, await readPointer(store, "tiny"));
     for (const file of Object.keys(published.manifest.files)) await published.read(file);
   });

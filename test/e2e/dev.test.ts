@@ -4,6 +4,7 @@ import { cp, glob, mkdir, readdir, readFile, rm, stat, symlink, writeFile } from
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished } from "vitest";
+import type { Manifest } from "#sdk/artifact/manifest.ts";
 import { freePort } from "#sdk/cli/dev/process.ts";
 import { openProject } from "#sdk/cli/dev/project.ts";
 import { startStack } from "#sdk/cli/dev/stack.ts";
@@ -84,6 +85,19 @@ describe.runIf(process.platform === "linux")("`bert-edge dev <artifact>` in a pr
   });
 });
 
+it("`bert-edge dev` starts no region for an artifact that has no model for it", async () => {
+  const project = await userProject({ region: true });
+  onTestFinished(() => project.remove());
+  const edgeAlone = join(project.root, "models/edge-alone");
+  await cp(artifact, edgeAlone, { recursive: true });
+  const { targets, ...rest } = JSON.parse(await readFile(join(edgeAlone, "manifest.json"), "utf8")) as Manifest;
+  await writeFile(join(edgeAlone, "manifest.json"), JSON.stringify({ ...rest, targets: { edge: targets.edge } }));
+  const args = ["dev", edgeAlone, "--once", "--port", `${await freePort()}`];
+  const { code, stdout, stderr } = await bertEdge(args, { cwd: project.root });
+  expect({ code, stdout }).toEqual({ code: 0, stdout: expect.not.stringContaining("region") });
+  expect(stderr).toContain("The artifact has no regional target");
+});
+
 describe("`bert-edge dev <model folder>`", () => {
   let project: UserProject;
   let copy: string;
@@ -110,7 +124,6 @@ describe("`bert-edge dev <model folder>`", () => {
   });
 
   it("uses the developer's key from .dev.vars", async () => {
-    await cp(artifact, join(project.root, "models/artifact"), { recursive: true });
     const stack = await startStack({
       project: openProject(project.root),
       artifact: await openFolder(artifact),

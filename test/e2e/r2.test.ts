@@ -55,6 +55,11 @@ describe.each(workers)("stock `wrangler dev` with $engine", ({ engine, script, a
     await expect.poll(() => log).toContain("bert-edge publish <artifact> --to r2-local:");
   });
 
+  it("refuses to publish to a bucket that `wrangler dev` does not see", async () => {
+    const { code, stderr } = await bertEdge(["publish", prepared, "--to", "r2-local:elsewhere"], { cwd: project.root });
+    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining("r2-local:bert-edge-models") });
+  });
+
   it("answers after `bert-edge publish --to r2-local:…`, without a restart", async () => {
     const { manifest, version } = await openFolder(prepared);
     expect(manifest.targets.edge?.engine).toBe(engine);

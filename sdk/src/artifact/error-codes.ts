@@ -250,8 +250,8 @@ export const errorCodes = {
     fix: "Check that the original runs in onnxruntime, or pass `--no-parity`.",
   },
   project_invalid: {
-    when: "The folder is not a project that `bert-edge` can run or publish to: a file or a binding is missing.",
-    fix: "Run the command in the folder of your project, and add what the message names.",
+    when: "The folder is not a project, or wrangler's configuration in it is incomplete.",
+    fix: "Run the command in your project's folder, and add what the message names.",
   },
   quantize_opset: {
     when: "The ONNX opset is too old for this quantization mode.",
