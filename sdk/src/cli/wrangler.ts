@@ -33,7 +33,14 @@ export interface WranglerConfig {
  */
 export function requireWrangler(root: string): Wrangler {
   packageFile(root, "wrangler", "package.json");
-  return createRequire(join(root, "package.json"))("wrangler") as Wrangler;
+  const { noDeprecation = false } = process;
+  // wrangler's packages use deprecated parts of Node. Developers can do nothing about these warnings.
+  process.noDeprecation = true;
+  try {
+    return createRequire(join(root, "package.json"))("wrangler") as Wrangler;
+  } finally {
+    process.noDeprecation = noDeprecation;
+  }
 }
 
 /**
