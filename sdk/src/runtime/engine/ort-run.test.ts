@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { type InferenceSession, Tensor } from "onnxruntime-common";
 import { describe, expect, it } from "vitest";
 import type { TokenIds } from "./engine.ts";
-import { type OrtEncoder, runOneByOne, runPadded } from "./ort-run.ts";
+import { type OrtEncoder, runPadded } from "./ort-run.ts";
 
 const HIDDEN = 3;
 
@@ -44,37 +44,21 @@ const sequence = fc
 const batch = fc.array(sequence, { minLength: 1, maxLength: 6 });
 const hiddenStatesOf = (ids: TokenIds) => [...ids].flatMap((id) => [10 * id, 10 * id + 1, 10 * id + 2]);
 
-describe.each([
-  ["runOneByOne", runOneByOne],
-  ["runPadded", runPadded],
-])("%s", (_, run) => {
+describe("runPadded", () => {
   it("returns the hidden states of every sequence without padding", async () => {
     await fc.assert(
       fc.asyncProperty(batch, async (sequences) => {
-        const found = await run(echoEncoder(), sequences);
+        const found = await runPadded(echoEncoder(), sequences);
         expect(found.map((rows) => [...rows])).toEqual(sequences.map(hiddenStatesOf));
       }),
     );
   });
 
   it("returns the graph's first output, whatever its name", async () => {
-    const [found] = await run(echoEncoder("hidden"), [Int32Array.of(4)]);
+    const [found] = await runPadded(echoEncoder("hidden"), [Int32Array.of(4)]);
     expect([...(found ?? [])]).toEqual(hiddenStatesOf(Int32Array.of(4)));
   });
-});
 
-describe("runOneByOne", () => {
-  it("makes one call per sequence, so that no sequence depends on another", async () => {
-    const encoder = echoEncoder();
-    await runOneByOne(encoder, [Int32Array.of(1, 2, 3), Int32Array.of(4)]);
-    expect(encoder.calls).toEqual([
-      { shape: [1, 3], ids: [1, 2, 3], mask: [1, 1, 1], types: [0, 0, 0] },
-      { shape: [1, 1], ids: [4], mask: [1], types: [0] },
-    ]);
-  });
-});
-
-describe("runPadded", () => {
   it("sends no token types to encoders without that input", async () => {
     const encoder = echoEncoder("last_hidden_state", false);
     expect(await runPadded(encoder, [Int32Array.of(1, 2)])).toEqual([
@@ -104,12 +88,10 @@ it("returns one row of logits per sequence for a classifier", async () => {
     },
   } as unknown as InferenceSession;
   const sequences = [[7], [8, 1, 1, 1, 1], [9, 1]].map((ids) => Int32Array.from(ids));
-  for (const run of [runOneByOne, runPadded]) {
-    const logits = await run({ session, Tensor }, sequences);
-    expect(logits.map((row) => [...row])).toEqual([
-      [70, 71],
-      [80, 81],
-      [90, 91],
-    ]);
-  }
+  const logits = await runPadded({ session, Tensor }, sequences);
+  expect(logits.map((row) => [...row])).toEqual([
+    [70, 71],
+    [80, 81],
+    [90, 91],
+  ]);
 });

@@ -10,20 +10,7 @@ export interface OrtEncoder {
   Tensor: TensorConstructor;
 }
 
-/**
- * Runs one call per sequence. On CPUs, extra calls cost less time than computing padded tokens. Dynamic quantization
- * computes scales from all texts of a call, so separate calls also make a text's vector independent of the other texts.
- */
-export async function runOneByOne(
-  encoder: OrtEncoder,
-  sequences: readonly TokenIds[],
-): Promise<Float32Array<ArrayBuffer>[]> {
-  const outputs: Float32Array<ArrayBuffer>[] = [];
-  for (const sequence of sequences) outputs.push(...(await runPadded(encoder, [sequence])));
-  return outputs;
-}
-
-/** Runs one call for all sequences, padded on the right to the length of the longest one. Used on GPUs. */
+/** Runs one call for all sequences, padded on the right to the length of the longest one. */
 export async function runPadded(
   { session, Tensor }: OrtEncoder,
   sequences: readonly TokenIds[],

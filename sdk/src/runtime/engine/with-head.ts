@@ -1,11 +1,25 @@
 import { sentenceVector } from "../tasks/sentence-vector.ts";
 import type { EngineSession, TokenIds } from "./engine.ts";
+import { type Batching, together } from "./padded-batches.ts";
 
-/** Adds pooling to an engine that returns hidden states. */
+/**
+ * Adds batching and pooling to an engine that returns hidden states. Each batch is pooled before the next one runs,
+ * because the hidden states of a large request can be hundreds of megabytes.
+ */
 export const withHead =
-  (hiddenStatesOf: (sequences: readonly TokenIds[]) => Promise<Float32Array<ArrayBuffer>[]>): EngineSession["run"] =>
+  (
+    hiddenStatesOf: (sequences: readonly TokenIds[]) => Promise<Float32Array<ArrayBuffer>[]>,
+    batching: Batching = together,
+  ): EngineSession["run"] =>
   async (sequences, head) => {
-    const hiddenStates = await hiddenStatesOf(sequences);
-    if (!head) return hiddenStates;
-    return hiddenStates.map((rows, i) => sentenceVector(rows, rows.length / (sequences[i] as TokenIds).length, head));
+    const results = new Array<Float32Array<ArrayBuffer>>(sequences.length);
+    for (const batch of batching(sequences)) {
+      const hiddenStates = await hiddenStatesOf(batch.map((index) => sequences[index] as TokenIds));
+      batch.forEach((index, i) => {
+        const rows = hiddenStates[i] as Float32Array<ArrayBuffer>;
+        const { length } = sequences[index] as TokenIds;
+        results[index] = head ? sentenceVector(rows, rows.length / length, head) : rows;
+      });
+    }
+    return results;
   };

@@ -1,7 +1,8 @@
 import { BertEdgeError } from "../../../artifact/error.ts";
 import type { Engine } from "../engine.ts";
 import { engineFailed } from "../engine-error.ts";
-import { runOneByOne, runPadded } from "../ort-run.ts";
+import { runPadded } from "../ort-run.ts";
+import { ofSimilarLength, oneByOne } from "../padded-batches.ts";
 import { withHead } from "../with-head.ts";
 import { onnxruntimeNode } from "./onnxruntime-node.ts";
 
@@ -40,11 +41,13 @@ export function ortNodeEngine({ providers = ["cpu"], threads, optimize = true }:
             graphOptimizationLevel: optimize ? "all" : "disabled",
             ...(threads !== undefined && { intraOpNumThreads: threads }),
           });
-          const run = provider === "cpu" ? runOneByOne : runPadded;
           return {
             provider,
             target,
-            run: withHead((sequences) => run({ session, Tensor: ort.Tensor }, sequences)),
+            run: withHead(
+              (batch) => runPadded({ session, Tensor: ort.Tensor }, batch),
+              provider === "cpu" ? oneByOne : ofSimilarLength,
+            ),
             memoryBytes: () => undefined,
             release: () => session.release(),
           };

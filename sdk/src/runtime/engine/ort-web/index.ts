@@ -1,6 +1,7 @@
 import type { Engine } from "../engine.ts";
 import { engineFailed } from "../engine-error.ts";
-import { runOneByOne } from "../ort-run.ts";
+import { runPadded } from "../ort-run.ts";
+import { oneByOne } from "../padded-batches.ts";
 import { withHead } from "../with-head.ts";
 import { ortMemory, placeholder, withCompiledModule } from "./compiled-module.ts";
 import { onnxruntimeWeb } from "./onnxruntime-web.ts";
@@ -31,7 +32,7 @@ export function ortWebEngine({ wasm }: { wasm: WebAssembly.Module }): Engine {
       return {
         provider: "wasm",
         target: "edge",
-        run: withHead((sequences) => runOneByOne({ session, Tensor: ort.Tensor }, sequences)),
+        run: withHead((batch) => runPadded({ session, Tensor: ort.Tensor }, batch), oneByOne),
         memoryBytes: () => ortMemory()?.buffer.byteLength,
         release: () => session.release(),
       };

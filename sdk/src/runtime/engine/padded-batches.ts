@@ -1,0 +1,35 @@
+import type { TokenIds } from "./engine.ts";
+
+/** Splits sequences into batches. A batch is a list of indices, and each sequence is in one batch. */
+export type Batching = (sequences: readonly TokenIds[]) => readonly (readonly number[])[];
+
+/**
+ * Tokens per padded batch, padding included: the default of text-embeddings-inference (`--max-batch-tokens`). It bounds
+ * the GPU memory of a request.
+ */
+export const PADDED_TOKENS = 16_384;
+
+/** One batch of all sequences. */
+export const together: Batching = (sequences) => [[...sequences.keys()]];
+
+/**
+ * One batch per sequence. On CPUs, extra calls cost less time than computing padded tokens. Dynamic quantization computes
+ * scales from all texts of a call, so separate calls also make a text's vector independent of the other texts.
+ */
+export const oneByOne: Batching = (sequences) => Array.from(sequences.keys(), (index) => [index]);
+
+/**
+ * Batches of sequences of similar length, so that little is padded. A batch has at most `PADDED_TOKENS` tokens, padding
+ * included; a longer sequence is a batch of its own. Used on GPUs.
+ */
+export const ofSimilarLength: Batching = (sequences) => {
+  const lengthOf = (index: number) => (sequences[index] as TokenIds).length;
+  const batches: number[][] = [];
+  // The first sequence of a batch is its longest.
+  for (const index of [...sequences.keys()].sort((a, b) => lengthOf(b) - lengthOf(a))) {
+    const batch = batches.at(-1);
+    if (batch && (batch.length + 1) * lengthOf(batch[0] as number) <= PADDED_TOKENS) batch.push(index);
+    else batches.push([index]);
+  }
+  return batches;
+};
