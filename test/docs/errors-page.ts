@@ -5,11 +5,16 @@ import { errorStatus, type HttpErrorCode } from "#sdk/serve/contract/errors.ts";
 const codes = Object.keys(errorCodes).sort() as (keyof typeof errorCodes)[];
 
 const clientCodes = {
-  connection: ["ConnectionError", "The service could not be reached, or the response does not come from bert-edge."],
+  connection: ["ConnectionError", "The service could not be reached, or the connection was dropped."],
+  response_invalid: ["ConnectionError", "A successful response does not come from bert-edge."],
   timeout: ["TimeoutError", "No answer came within `timeoutMs`."],
+  version_changed: [
+    "VersionChangedError",
+    "A new version of the model was published during the call. Vectors of different versions cannot be compared.",
+  ],
   "http_<status>": [
-    "by status: AuthenticationError, InvalidRequestError or UnavailableError",
-    "The response has no bert-edge error body. It may come from a proxy.",
+    "by status: AuthenticationError, InvalidRequestError, RateLimitError or UnavailableError",
+    "The response has no bert-edge error body. It comes from the platform or from a proxy.",
   ],
 } satisfies Record<Exclude<ClientErrorCode, HttpErrorCode | `http_${number}`> | "http_<status>", [string, string]>;
 
@@ -30,7 +35,7 @@ export const errorsPage = (): string => `# Error codes
 <!-- Written from sdk/src/artifact/error-codes.ts. Update: npx vitest run test/docs/errors-page.test.ts --update -->
 
 Every error that bert-edge throws on purpose is a \`BertEdgeError\` with a \`code\`, a \`message\` (what happened, to what) and,
-usually, a \`hint\` (what to do). The type \`ErrorCode\` of \`bert-edge\` lists the codes. Codes are stable; messages and
+usually, a \`hint\` (what to do). An error about one text has its \`index\`. The type \`ErrorCode\` of \`bert-edge\` lists the codes. Codes are stable; messages and
 hints may change.
 
 ${table(
@@ -40,7 +45,7 @@ ${table(
 
 ## Over HTTP
 
-The body of an error is \`{"error": {"code", "message", "hint"}}\`; on \`/v1/embeddings\` it has OpenAI's format. Only these codes are
+The body of an error is \`{"error": {"code", "message", "hint"?, "index"?}}\`, where \`index\` is the input at fault; on \`/v1/embeddings\` it has OpenAI's format. Only these codes are
 sent to clients. Every other error is logged, and clients get \`model_unavailable\` or \`internal\`.
 
 ${table(

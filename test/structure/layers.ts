@@ -37,7 +37,7 @@ export const layers: readonly string[] = [
 
 /** Rooms that may import only from the listed rooms, not from all lower rooms. */
 export const narrower: Readonly<Record<string, readonly string[]>> = {
-  // Browsers load the client, so it shares only types with the server.
+  // Browsers load the client, so it shares only the contract with the server: types, and the encoding of vectors.
   client: ["serve/contract"],
 };
 

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it, vi } from "vitest";
-import { decodeFloats } from "#sdk/serve/base64.ts";
+import { decodeFloats } from "#sdk/serve/contract/base64.ts";
 import type { EmbedResponse, OpenAiEmbeddingsResponse } from "#sdk/serve/contract/embed.ts";
 import { type ErrorBody, errorStatus, type HttpErrorCode, type OpenAiErrorBody } from "#sdk/serve/contract/errors.ts";
 import type { Limits } from "#sdk/serve/limits.ts";
@@ -116,6 +116,7 @@ export function httpSurfaceSuite(name: string, tier: "edge" | "region", open: Op
         code: "input_too_long",
         message: `Input 1 has at least ${TINY.maxTokens + 2} tokens, but tiny accepts at most ${TINY.maxTokens}.`,
         hint: expect.stringContaining("truncate"),
+        index: 1,
       });
       expect((await embed({ inputs: LONG, truncate: true })).usage.tokens).toBe(TINY.maxTokens);
     });
@@ -167,16 +168,31 @@ export function httpSurfaceSuite(name: string, tier: "edge" | "region", open: Op
       }
     });
 
-    it.each([
+    it.each<[string, object, string, index?: number]>([
       ["an empty list", { inputs: [] }, "The request has no inputs."],
-      ["an empty text", { inputs: "" }, "Input 0 is empty."],
-      ["white space only", { inputs: ["a", " \t\n\u00a0\u3000"] }, "Input 1 is empty."],
-    ])("refuses %s as input_empty", async (_, json, message) => {
+      ["an empty text", { inputs: "" }, "Input 0 is empty.", 0],
+      ["white space only", { inputs: ["a", " \t\n\u00a0\u3000"] }, "Input 1 is empty.", 1],
+    ])("refuses %s as input_empty", async (_, json, message, index) => {
       expect(await failure(await ask("/v1/embed", { json }))).toMatchObject({
         status: 400,
         code: "input_empty",
         message,
+        ...(index !== undefined && { index }),
       });
+    });
+
+    it.each([
+      ["/v1/embed", { input: "a" }, "inputs", "input"],
+      ["/v1/embed", { inputss: "a" }, "inputs", "inputss"],
+      ["/v1/embeddings", { inputs: "a", model: TINY.name }, "input", "inputs"],
+    ])("%s asks for %j whether another field was meant", async (path, json, meant, found) => {
+      const { message } = await failure(await ask(path, { json }));
+      expect(message).toContain(`there is \`${found}\`. Did you mean \`${meant}\`?`);
+    });
+
+    it("has no suggestion for a missing field without a similar one", async () => {
+      const { message } = await failure(await ask("/v1/embed", { json: { "": 1, text: "a" } }));
+      expect(message).toContain('Expected "inputs"');
     });
 
     it("accepts the maximum number of inputs, and refuses more", async () => {
@@ -310,6 +326,12 @@ export function httpSurfaceSuite(name: string, tier: "edge" | "region", open: Op
       });
     });
 
+    it("does not advise truncation inside a request that has none", async () => {
+      const { error } = (await (await openai({ input: LONG })).json()) as OpenAiErrorBody;
+      expect(error.message).toContain("send it to /v1/embed with `truncate` set to true");
+      expect(error.message).not.toContain("or set `truncate`");
+    });
+
     it("also refuses in OpenAI's form before the route runs", async () => {
       for (const sent of [{ key: null }, { key: "wrong" }, { body: " ".repeat(5_000) }, { method: "GET" }]) {
         const { error } = (await (await ask("/v1/embeddings", sent)).json()) as OpenAiErrorBody;
@@ -364,22 +386,28 @@ export function httpSurfaceSuite(name: string, tier: "edge" | "region", open: Op
       }
     });
 
+    it.each(["/", "/v1", "/v1/", "/V1/EMBED", "/v2/embed", "/%", "/v1/%ff", "/..%2fetc%2fpasswd", "/__proto__"])(
+      "has no route %s",
+      async (path) => {
+        expect(await failure(await ask(path, { json: { inputs: "a" } }))).toMatchObject({
+          status: 404,
+          code: "route_unknown",
+        });
+      },
+    );
+
     it.each([
-      "/",
-      "/v1",
-      "/v1/",
-      "/v1/embed/",
-      "/V1/EMBED",
-      "/v2/embed",
-      "/%",
-      "/v1/%ff",
-      "/..%2fetc%2fpasswd",
-      "/__proto__",
-    ])("has no route %s", async (path) => {
-      expect(await failure(await ask(path, { json: { inputs: "a" } }))).toMatchObject({
-        status: 404,
-        code: "route_unknown",
-      });
+      ["GET", "/health/"],
+      ["GET", "/ready/"],
+      ["POST", "/v1/embed/"],
+      ["POST", "/v1/embeddings/"],
+    ])("answers %s %s as without the slash", async (method, path) => {
+      const body = { json: { inputs: "a", input: "a", model: TINY.name } };
+      await ask("/v1/embed", body);
+      expect((await ask(path, { method, ...body })).status).toBe(200);
+      const refused = await ask(path, { key: null });
+      const error = refused.status === 404 ? undefined : ((await refused.json()) as OpenAiErrorBody).error;
+      expect(error?.param).toBe(path === "/v1/embeddings/" ? null : undefined);
     });
 
     it.each([null, "", "wrong", `${KEY}x`, KEY.slice(1), KEY.toUpperCase()])("refuses the key %j", async (key) => {

@@ -10,10 +10,17 @@ export class BertEdgeError extends Error {
   override readonly name: string = "BertEdgeError";
   readonly code: ErrorCode;
   readonly hint: string | undefined;
+  /** Index of the input at fault; undefined if the error is not about one input. */
+  readonly index: number | undefined;
 
-  constructor(code: ErrorCode, message: string, options: { hint?: string | undefined; cause?: unknown } = {}) {
-    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+  constructor(
+    code: ErrorCode,
+    message: string,
+    { hint, index, cause }: { hint?: string | undefined; index?: number | undefined; cause?: unknown } = {},
+  ) {
+    super(message, cause === undefined ? undefined : { cause });
     this.code = code;
-    this.hint = options.hint;
+    this.hint = hint;
+    this.index = index;
   }
 }

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, expectTypeOf, it } from "vitest";
+import { encodeFloats } from "../serve/contract/base64.ts";
 import {
   AuthenticationError,
   BertEdge,
@@ -9,7 +10,10 @@ import {
   type Embeddings,
   type EmbedOptions,
   InvalidRequestError,
+  type PartialEmbeddings,
+  RateLimitError,
   type Reason,
+  type SkippingOptions,
   type Tier,
   TimeoutError,
   UnavailableError,
@@ -27,6 +31,7 @@ function clientOf(answer: Answering, options: Partial<BertEdgeOptions> = {}) {
   const client = new BertEdge({
     baseURL: "https://edge.example.com",
     apiKey: "secret-key",
+    maxRetries: 0,
     fetch: (async (url: URL, init: Sent["init"]) => {
       sent.push({ url: String(url), init });
       return answer(init);
@@ -36,9 +41,10 @@ function clientOf(answer: Answering, options: Partial<BertEdgeOptions> = {}) {
   return { client, sent };
 }
 
+const VECTOR = Float32Array.of(0.6, 0.8);
 const good = (headers: Record<string, string> = {}) =>
   Response.json(
-    { model: "tiny", version: "0123456789ab", tier: "edge", embeddings: [[0.6, 0.8]], usage: { tokens: 4 } },
+    { model: "tiny", version: "0123456789ab", tier: "edge", embeddings: [encodeFloats(VECTOR)], usage: { tokens: 4 } },
     { headers: { "x-bert-edge-reason": "no-budget", ...headers } },
   );
 const refused = (status: number, error: unknown) => Response.json({ error }, { status });
@@ -53,11 +59,29 @@ describe("new BertEdge", () => {
     expect(() => new BertEdge({ baseURL, apiKey: "k" })).toThrow(TypeError);
   });
 
-  it.each(["https://example.com/bert", "https://example.com/bert/"])("keeps the path of %s", async (baseURL) => {
+  it.each([
+    ["https://example.com", "https://example.com/v1/embed"],
+    ["https://example.com/v1", "https://example.com/v1/embed"],
+    ["https://example.com//v1/", "https://example.com/v1/embed"],
+    ["https://example.com/bert", "https://example.com/bert/v1/embed"],
+    ["https://example.com/bert/", "https://example.com/bert/v1/embed"],
+    ["https://example.com/bert/v1/", "https://example.com/bert/v1/embed"],
+    ["https://example.com/v1/bert", "https://example.com/v1/bert/v1/embed"],
+    ["http://v1", "http://v1/v1/embed"],
+  ])("takes the base URL %s, with or without a version and slashes", async (baseURL, url) => {
     const { client, sent } = clientOf(() => good(), { baseURL });
     await client.embed("a");
-    expect(sent.map(({ url }) => url)).toEqual(["https://example.com/bert/v1/embed"]);
+    expect(sent.map((request) => request.url)).toEqual([url]);
   });
+
+  it.each([{ concurrency: 0 }, { concurrency: 1.5 }, { batchSize: 0 }, { batchSize: Number.NaN }])(
+    "refuses %j",
+    (options) => {
+      expect(() => new BertEdge({ baseURL: "https://a", apiKey: "k", ...options })).toThrow(
+        "is not a positive integer",
+      );
+    },
+  );
 
   it("refuses an empty key", () => {
     expect(() => new BertEdge({ baseURL: "https://edge.example.com", apiKey: "" })).toThrow(
@@ -74,18 +98,22 @@ describe("new BertEdge", () => {
 describe("embed", () => {
   it("posts the texts with the key", async () => {
     const { client, sent } = clientOf(() => good());
-    await client.embed(["to be", "or not"]);
+    await client.embed("to be");
     expect(sent).toHaveLength(1);
     const [{ url, init }] = sent as [Sent];
     expect([init.method, url]).toEqual(["POST", "https://edge.example.com/v1/embed"]);
     expect(init.headers).toEqual({ authorization: "Bearer secret-key", "content-type": "application/json" });
-    expect(JSON.parse(init.body as string)).toEqual({ inputs: ["to be", "or not"], truncate: false });
+    expect(JSON.parse(init.body as string)).toEqual({
+      inputs: ["to be"],
+      truncate: false,
+      encoding_format: "base64",
+    });
   });
 
-  it("posts one text as a string, and asks for truncation", async () => {
+  it("asks for truncation", async () => {
     const { client, sent } = clientOf(() => good());
-    await client.embed("to be", { truncate: true });
-    expect(JSON.parse(sent[0]?.init.body as string)).toEqual({ inputs: "to be", truncate: true });
+    await client.embed(["to be"], { truncate: true });
+    expect(JSON.parse(sent[0]?.init.body as string)).toMatchObject({ inputs: ["to be"], truncate: true });
   });
 
   it("sends the call's budget, or else the client's, or else none", async () => {
@@ -105,7 +133,7 @@ describe("embed", () => {
       }),
     );
     expect(await client.embed("to be")).toEqual({
-      embeddings: [[0.6, 0.8]],
+      embeddings: [VECTOR],
       model: "tiny",
       version: "0123456789ab",
       tier: "edge",
@@ -113,6 +141,7 @@ describe("embed", () => {
       predictedMs: 11.2,
       remainingMs: -3.5,
       tokens: 4,
+      requests: [{ texts: 1, tokens: 4, tier: "edge", reason: "within-budget", predictedMs: 11.2, remainingMs: -3.5 }],
     });
   });
 
@@ -126,7 +155,7 @@ describe("embed", () => {
     await fc.assert(
       fc.asyncProperty(fc.string({ unit: fc.nat(0xffff).map((unit) => String.fromCharCode(unit)) }), async (text) => {
         await client.embed(text);
-        expect((JSON.parse(sent.at(-1)?.init.body as string) as { inputs: string }).inputs).toBe(text);
+        expect((JSON.parse(sent.at(-1)?.init.body as string) as { inputs: string[] }).inputs).toEqual([text]);
       }),
     );
   });
@@ -141,6 +170,7 @@ describe("errors", () => {
     [404, InvalidRequestError],
     [413, InvalidRequestError],
     [415, InvalidRequestError],
+    [429, RateLimitError],
     [500, UnavailableError],
     [503, UnavailableError],
   ] as const)("of HTTP %d have their class, and the server's code, message and hint", async (status, Class) => {
@@ -159,12 +189,42 @@ describe("errors", () => {
   it.each(["<html>", "", "null", "[]", '{"error": "no"}', '{"error": {"code": 7}}', '{"error": {"code": "x"}}'])(
     "say that an error response is not from bert-edge: %j",
     async (body) => {
-      const { client } = clientOf(() => new Response(body, { status: 502 }));
-      const error = await failure(client.embed("a"));
-      expect(error).toBeInstanceOf(UnavailableError);
-      expect(error).toMatchObject({ code: "http_502", status: 502, hint: expect.stringContaining("baseURL") });
+      for (const [status, Class, hint] of [
+        [404, InvalidRequestError, "baseURL"],
+        [429, RateLimitError, "rate limit"],
+        [502, UnavailableError, "platform's status"],
+      ] as const) {
+        const { client } = clientOf(() => new Response(body, { status }));
+        const error = await failure(client.embed("a"));
+        expect(error).toBeInstanceOf(Class);
+        expect(error).toMatchObject({
+          code: `http_${status}`,
+          status,
+          message: `HTTP ${status} from the platform or a proxy, not from bert-edge.`,
+          hint: expect.stringContaining(hint),
+        });
+      }
     },
   );
+
+  const page = (title: string, number: number) =>
+    `<!DOCTYPE html><html><head><title>${title} | Cloudflare</title></head><body><h1><span>Error</span>\n<span>${number}</span></h1></body></html>`;
+
+  it.each([
+    ["plain text", 503, "error code: 1102", "CPU time or memory", "batchSize"],
+    ["a page", 503, page("Worker exceeded resource limits", 1102), "CPU time or memory", "add a region"],
+    ["a page", 429, page("Rate limited", 1015), "Cloudflare error 1015", "rate limit"],
+    ["a page", 500, page("Worker threw exception", 1101), "Cloudflare error 1101", "log"],
+    ["plain text", 530, "error code: 1016", "Cloudflare error 1016", "platform's status"],
+    ["plain text", 522, "error code: 522", "HTTP 522 from the platform", "platform's status"],
+  ])("tell the truth about Cloudflare's %s with HTTP %d: %s", async (_, status, body, message, hint) => {
+    const { client } = clientOf(() => new Response(body, { status }));
+    expect(await failure(client.embed("a"))).toMatchObject({
+      status,
+      message: expect.stringContaining(message),
+      hint: expect.stringContaining(hint),
+    });
+  });
 
   it.each(["<html>", "", "null", "[]", "{}", '{"embeddings": []}', '"ok"'])(
     "are ConnectionErrors when a successful response is not from bert-edge: %j",
@@ -172,7 +232,7 @@ describe("errors", () => {
       const { client } = clientOf(() => new Response(body));
       const error = await failure(client.embed("a"));
       expect(error).toBeInstanceOf(ConnectionError);
-      expect(error).toMatchObject({ code: "connection", status: undefined, cause: expect.any(Error) });
+      expect(error).toMatchObject({ code: "response_invalid", status: 200, cause: expect.any(Error) });
     },
   );
 
@@ -245,11 +305,14 @@ describe("a call", () => {
 describe("the types", () => {
   it("describe the parameters and the result", () => {
     expectTypeOf<BertEdge["embed"]>().parameter(0).toEqualTypeOf<string | readonly string[]>();
-    expectTypeOf<BertEdge["embed"]>().parameter(1).toEqualTypeOf<EmbedOptions | undefined>();
-    expectTypeOf<BertEdge["embed"]>().returns.resolves.toEqualTypeOf<Embeddings>();
-    expectTypeOf<Embeddings["embeddings"]>().toEqualTypeOf<number[][]>();
-    expectTypeOf<Embeddings["tier"]>().toEqualTypeOf<Tier>();
-    expectTypeOf<Embeddings["reason"]>().toEqualTypeOf<Reason>();
+    const embed = (options?: EmbedOptions) => new BertEdge({ baseURL: "https://a", apiKey: "k" }).embed("a", options);
+    const skip = (options: SkippingOptions) => new BertEdge({ baseURL: "https://a", apiKey: "k" }).embed("a", options);
+    expectTypeOf(embed).returns.resolves.toEqualTypeOf<Embeddings>();
+    expectTypeOf(skip).returns.resolves.toEqualTypeOf<PartialEmbeddings>();
+    expectTypeOf<Embeddings["embeddings"]>().toEqualTypeOf<Float32Array<ArrayBuffer>[]>();
+    expectTypeOf<PartialEmbeddings["embeddings"]>().toEqualTypeOf<(Float32Array<ArrayBuffer> | undefined)[]>();
+    expectTypeOf<Embeddings["tier"]>().toEqualTypeOf<Tier | "mixed">();
+    expectTypeOf<Embeddings["reason"]>().toEqualTypeOf<Reason | "mixed">();
     expectTypeOf<Embeddings["predictedMs"]>().toEqualTypeOf<number | undefined>();
     expectTypeOf<TimeoutError>().toExtend<BertEdgeClientError>();
     expectTypeOf(new BertEdge({ baseURL: "https://a", apiKey: "k", fetch })).toEqualTypeOf<BertEdge>();

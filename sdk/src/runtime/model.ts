@@ -91,7 +91,7 @@ export async function startModel(artifact: Artifact, engine: Engine): Promise<Mo
       throw new BertEdgeError(
         "input_too_long",
         `Input ${index} has at least ${tokens} tokens, but ${name} accepts at most ${maxTokens}.`,
-        { hint: "Shorten the text, or set `truncate` to true to embed only its beginning." },
+        { hint: "Shorten the text, or set `truncate` to true to embed only its beginning.", index },
       );
     });
   }

@@ -1,13 +1,13 @@
 import { Hono } from "hono";
 import { BertEdgeError } from "../artifact/error.ts";
 import type { Deployment } from "./deployment.ts";
-import { embeddingRoutes } from "./embedding-routes.ts";
+import { type EmbeddingsApp, embeddingRoutes, withAndWithoutSlash } from "./embedding-routes.ts";
 import { apiKey } from "./middleware/api-key.ts";
 import { answerError } from "./middleware/on-error.ts";
 import { backgroundOf } from "./routes/respond.ts";
 
 /** Makes the app of both tiers, with `/health`, `/ready`, and the embeddings routes behind an API key. */
-export function createApp<Env extends object>(deployment: Deployment<Env>): Hono<{ Bindings: Env }> {
+export function createApp<Env extends object>(deployment: Deployment<Env>): EmbeddingsApp<Env> {
   const { service, keys } = deployment;
   const app = new Hono<{ Bindings: Env }>();
   app.onError(answerError);
@@ -16,12 +16,13 @@ export function createApp<Env extends object>(deployment: Deployment<Env>): Hono
       hint: "Use POST /v1/embed, POST /v1/embeddings, GET /health or GET /ready.",
     });
   });
-  app.get("/health", (c) => c.json({ status: "ok" }));
-  app.get("/ready", (c) => {
+  app.on("GET", withAndWithoutSlash("/health"), (c) => c.json({ status: "ok" }));
+  app.on("GET", withAndWithoutSlash("/ready"), (c) => {
     const model = service(c.env).ready(backgroundOf(c));
     return model ? c.json({ status: "ready", ...model }) : c.json({ status: "loading" }, 503);
   });
   // Unknown paths need a key too, so that callers without one cannot find out which routes exist.
   if (keys !== false) app.use("/v1/*", apiKey(keys));
-  return app.route("/", embeddingRoutes({ ...deployment, keys: false }));
+  const routes = embeddingRoutes({ ...deployment, keys: false });
+  return Object.assign(app.route("/", routes), { embed: routes.embed });
 }

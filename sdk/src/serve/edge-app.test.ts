@@ -123,7 +123,7 @@ describe("createEdgeApp", () => {
       }
       const refusals: [code: string, path: string, json: object, budget?: string][] = [
         ["input_empty", "/v1/embed", { inputs: [" "] }],
-        ["too_many_inputs", "/v1/embed", { inputs: Array(65).fill("a") }],
+        ["too_many_inputs", "/v1/embed", { inputs: Array(2_049).fill("a") }],
         ["model_unknown", "/v1/embed", { inputs: "a", model: "other" }],
         ["request_invalid", "/v1/embed", { inputs: "a", encoding_format: "int8" }],
         ["budget_invalid", "/v1/embed", { inputs: "a" }, "soon"],
@@ -194,15 +194,15 @@ describe("createEdgeApp", () => {
     expect(await (await app.request("/elsewhere")).text()).toBe("my own page");
   });
 
-  it("uses the limits of text-embeddings-inference by default", async () => {
+  it("takes 2,048 inputs like OpenAI, and 4 MB, by default", async () => {
     const store = await tinyStore();
     const app = createEdgeApp({ models: () => store, model: () => TINY.name, engine: fakeEngine(), keys: () => ["k"] });
     const post = (inputs: unknown) =>
       app.fetch(new Request(embed(), { body: JSON.stringify({ inputs, truncate: true }) }), {});
-    expect((await post(Array(64).fill("a"))).status).toBe(200);
-    expect((await post(Array(65).fill("a"))).status).toBe(400);
-    expect((await post("a".repeat(1_999_900))).status).toBe(200);
-    expect((await post("a".repeat(2_000_000))).status).toBe(413);
+    expect((await post(Array(2_048).fill("a"))).status).toBe(200);
+    expect((await post(Array(2_049).fill("a"))).status).toBe(400);
+    expect((await post("a".repeat(3_999_900))).status).toBe(200);
+    expect((await post("a".repeat(4_000_000))).status).toBe(413);
   });
 });
 

@@ -1,13 +1,14 @@
-import type { Hono } from "hono";
 import { createApp } from "./app.ts";
 import { deploymentOf, type EmbeddingsOptions } from "./deployment.ts";
+import type { EmbeddingsApp } from "./embedding-routes.ts";
 
 export type EdgeAppOptions<Env extends object> = Omit<EmbeddingsOptions<Env>, "tier">;
 
 /**
  * Makes the app of the edge, with the routes `/v1/embed`, `/v1/embeddings`, `/health` and `/ready`. A Worker exports it as
- * the default export; other runtimes call its `fetch`.
+ * the default export; other runtimes call its `fetch`. Like `embeddings()`, it can be mounted in your own app, and has
+ * `embed` for your own routes.
  */
-export function createEdgeApp<Env extends object>(options: EdgeAppOptions<Env>): Hono<{ Bindings: Env }> {
+export function createEdgeApp<Env extends object>(options: EdgeAppOptions<Env>): EmbeddingsApp<Env> {
   return createApp(deploymentOf({ ...options, tier: "edge" }));
 }

@@ -315,7 +315,7 @@ describe("a cold edge with a region", () => {
     const { embed, size } = await setUp(region);
     await expect(embed({ texts: [" "] })).rejects.toMatchObject({ code: "input_empty" });
     await expect(embed({ texts: [] })).rejects.toMatchObject({ code: "input_empty" });
-    await expect(embed({ texts: Array(65).fill("a") })).rejects.toMatchObject({ code: "too_many_inputs" });
+    await expect(embed({ texts: Array(2_049).fill("a") })).rejects.toMatchObject({ code: "too_many_inputs" });
     await expect(embed({ model: "other" })).rejects.toMatchObject({ code: "model_unknown" });
     expect(region.embed).not.toHaveBeenCalled();
     expect(region.keepMeasured).not.toHaveBeenCalled();

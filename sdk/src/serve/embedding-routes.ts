@@ -1,23 +1,34 @@
 import { Hono } from "hono";
 import { type Deployment, deploymentOf, type EmbeddingsOptions } from "./deployment.ts";
+import { type EmbedInProcess, embedInProcess } from "./embed-in-process.ts";
 import { apiKey } from "./middleware/api-key.ts";
 import { limitBody } from "./middleware/limit-body.ts";
 import { answerError, throwErrors } from "./middleware/on-error.ts";
 import { embedRoute } from "./routes/embed.ts";
 import { openAiEmbeddingsRoute } from "./routes/openai-embeddings.ts";
 
+/** A Hono app with the embedding routes, whose model your own routes can use too. */
+export interface EmbeddingsApp<Env extends object> extends Hono<{ Bindings: Env }> {
+  readonly embed: EmbedInProcess<Env>;
+}
+
 /**
  * Makes a Hono app with the routes `POST /v1/embed` and `POST /v1/embeddings` (OpenAI's). Mount it in your own app:
  *
  * ```ts
+ * const bert = embeddings({ models, model: "bert-edge-mini", engine, keys: ["secret"] });
  * const app = new Hono();
  * app.use(cors());
- * app.route("/", embeddings({ models, model: "bert-edge-mini", engine, keys: ["secret"] }));
+ * app.route("/", bert);
+ * app.get("/vector", async (c) => {
+ *   const { vectors } = await bert.embed(c, ["to be"]);
+ *   return c.json([...(vectors[0] ?? [])]);
+ * });
  * ```
  *
  * These two routes answer their own errors, as JSON. Your app handles all other requests and errors.
  */
-export function embeddings<Env extends object = object>(options: EmbeddingsOptions<Env>): Hono<{ Bindings: Env }> {
+export function embeddings<Env extends object = object>(options: EmbeddingsOptions<Env>): EmbeddingsApp<Env> {
   return embeddingRoutes(deploymentOf(options));
 }
 
@@ -27,15 +38,19 @@ export function embeddings<Env extends object = object>(options: EmbeddingsOptio
  *
  * The middleware is bound to the exact paths of these routes, so that it does not run for other routes of an app.
  */
-export function embeddingRoutes<Env extends object>(deployment: Deployment<Env>): Hono<{ Bindings: Env }> {
+export function embeddingRoutes<Env extends object>(deployment: Deployment<Env>): EmbeddingsApp<Env> {
   const { service, keys, limits } = deployment;
   const app = new Hono<{ Bindings: Env }>();
-  const paths = ["/v1/embed", "/v1/embeddings"];
+  const [embed, openAi] = [withAndWithoutSlash("/v1/embed"), withAndWithoutSlash("/v1/embeddings")];
+  const paths = [...embed, ...openAi];
   app.onError(answerError);
   app.on("POST", paths, throwErrors);
   if (keys !== false) app.on("POST", paths, apiKey(keys));
   app.on("POST", paths, limitBody(limits.maxBodyBytes));
-  app.post("/v1/embed", embedRoute(service));
-  app.post("/v1/embeddings", openAiEmbeddingsRoute(service));
-  return app;
+  app.on("POST", embed, embedRoute(service));
+  app.on("POST", openAi, openAiEmbeddingsRoute(service));
+  return Object.assign(app, { embed: embedInProcess(service) });
 }
+
+/** Returns a route's path, and the path with a slash at the end: callers often write either. */
+export const withAndWithoutSlash = (path: string): string[] => [path, `${path}/`];

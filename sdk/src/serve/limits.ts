@@ -3,12 +3,12 @@ import type { EmbedManifest } from "../artifact/manifest.ts";
 import type { EmbedQuery } from "./service.ts";
 
 export interface Limits {
-  /** Maximum number of texts in a request. Default 64. */
+  /** Maximum number of texts in a request. Default 2,048, the same as OpenAI. */
   maxInputs: number;
-  /** Maximum bytes of a request body. Default 2,000,000, the same as text-embeddings-inference. */
+  /** Maximum bytes of a request body. Default 4,000,000: 2,048 texts of almost 2,000 characters. */
   maxBodyBytes: number;
 }
-export const defaultLimits: Limits = { maxInputs: 64, maxBodyBytes: 2_000_000 };
+export const defaultLimits: Limits = { maxInputs: 2_048, maxBodyBytes: 4_000_000 };
 
 /**
  * Checks a request as far as this is possible without the model.
@@ -40,6 +40,7 @@ export function checkQuery({ texts, model }: EmbedQuery, served: string, { maxIn
   if (empty >= 0) {
     throw new BertEdgeError("input_empty", `Input ${empty} is empty.`, {
       hint: "Every input needs at least one character that is not white space.",
+      index: empty,
     });
   }
 }

@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import { BertEdgeError } from "../artifact/error.ts";
 import { parseJson } from "../artifact/parse-json.ts";
-import { decodeFloats } from "./base64.ts";
+import { decodeFloats } from "./contract/base64.ts";
 import { errorStatus, type HttpErrorCode } from "./contract/errors.ts";
 
 export interface ExpectedAnswer {
@@ -26,6 +26,7 @@ const Refusal = v.object({
     code: v.picklist(requestFaults),
     message: v.string(),
     hint: v.optional(v.string()),
+    index: v.optional(v.number()),
   }),
 });
 
@@ -73,5 +74,5 @@ export function readAnswer(
 export function readRefusal(status: number, body: string): BertEdgeError | undefined {
   if (status !== 400) return undefined;
   const { error } = parseJson(Refusal, body, { code: "region_failed", what: "region's error", hint: "" });
-  return new BertEdgeError(error.code, error.message, { hint: error.hint });
+  return new BertEdgeError(error.code, error.message, { hint: error.hint, index: error.index });
 }

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { encodeFloats } from "./base64.ts";
+import { encodeFloats } from "./contract/base64.ts";
 import type { ExpectedAnswer } from "./region-answer.ts";
 import { type RegionTierOptions, regionTier } from "./region-tier.ts";
 import { startDeadline } from "./routing/deadline.ts";
@@ -160,6 +160,8 @@ describe("the wait for an answer", () => {
     ["at most timeoutMs", "60000", 0, 10_000],
     ["at least four times the prediction", "1", 0, 4 * PRIOR_MS],
     ["at least four times the prediction, computation included", "1", 25, 4 * (PRIOR_MS + 25)],
+    ["longer than timeoutMs for a long computation, as of 2,048 texts", undefined, 9_950, 40_000],
+    ["longer than timeoutMs for a long computation with a budget", "60000", 9_950, 40_000],
   ])("is %s", async (_, budget, computeMs, ms) => {
     const timeout = timeouts();
     const { tier, query } = setUp(() => good());
@@ -177,7 +179,10 @@ describe("the wait for an answer", () => {
 
 describe("an invalid request", () => {
   it("fails with the region's own error, and the region stays usable", async () => {
-    const refusal = { code: "input_too_long", message: "Input 0 has 900 tokens.", hint: "Send shorter texts." };
+    const refusal = {
+      ...{ code: "input_too_long", message: "Input 1 has 900 tokens.", hint: "Send shorter texts." },
+      index: 1,
+    };
     const { tier, query } = setUp(() => Response.json({ error: refusal }, { status: 400 }));
     await expect(tier.embed(query(), expected)).rejects.toMatchObject(refusal);
     expect(tier.usable()).toBe(true);
@@ -187,7 +192,9 @@ describe("an invalid request", () => {
     const { tier, query } = setUp(() =>
       Response.json({ error: { code: "input_empty", message: "Empty." } }, { status: 400 }),
     );
-    await expect(tier.embed(query(), expected)).rejects.toMatchObject({ code: "input_empty", hint: undefined });
+    await expect(tier.embed(query(), expected)).rejects.toMatchObject({
+      ...{ code: "input_empty", hint: undefined, index: undefined },
+    });
   });
 });
 

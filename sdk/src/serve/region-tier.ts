@@ -14,7 +14,10 @@ export interface RegionTierOptions {
   key: string;
   /** Assumed time for the network and the queue, in ms, until a fetch has been measured. Default 50. */
   priorMs?: number;
-  /** Timeout of a fetch, in ms. A request's budget can shorten it. Default 10,000. */
+  /**
+   * Timeout of a fetch, in ms. A request's budget can shorten it, and a long predicted computation extends it.
+   * Default 10,000.
+   */
   timeoutMs?: number;
   /** Pause after a failure, in ms. Until the pause ends, the edge answers alone. Default 5,000. */
   restMs?: number;
@@ -90,8 +93,8 @@ export function regionTier(options: RegionTierOptions): RegionTier {
    * A shorter timeout would count a working region as failed.
    */
   function waitFor(remainingMs: number | undefined, predictedMs: number): number {
-    if (remainingMs === undefined) return timeoutMs;
-    return Math.min(timeoutMs, Math.max(remainingMs, 4 * predictedMs, MIN_WAIT_MS));
+    const longest = Math.max(timeoutMs, 4 * predictedMs);
+    return Math.min(longest, Math.max(remainingMs ?? longest, 4 * predictedMs, MIN_WAIT_MS));
   }
 
   async function ask({ texts, truncate, deadline }: EmbedQuery, model: string, computeMs: number): Promise<Response> {

@@ -49,4 +49,4 @@ export async function tour({ edge: { url, key }, region: atRegion }: Pick<Stack,
   return table(region ? [...headings, "cosine edge↔region"] : headings, rows);
 }
 
-const vector = ({ embeddings }: Embeddings): Float32Array => Float32Array.from(embeddings[0] ?? []);
+const vector = ({ embeddings }: Embeddings): Float32Array => embeddings[0] ?? new Float32Array();

@@ -4,16 +4,31 @@ import type { Tier } from "./headers.ts";
 const EncodingFormat = v.picklist(["float", "base64"]);
 export type EncodingFormat = v.InferOutput<typeof EncodingFormat>;
 
+/** Describes a missing field. If the body has a similar one, as `input` for `inputs`, asks whether it was meant. */
+function didYouMean({ message, path }: v.ObjectIssue): string {
+  const [missing] = path ?? [];
+  if (missing?.type !== "object") return message;
+  const similar = Object.keys(missing.input).find(
+    (key) => key !== "" && (key.startsWith(missing.key) || missing.key.startsWith(key)),
+  );
+  return similar === undefined
+    ? message
+    : `the field is missing, but there is \`${similar}\`. Did you mean \`${missing.key}\`?`;
+}
+
 /** The body of `POST /v1/embed`. */
-export const EmbedRequest = v.object({
-  inputs: v.union([v.string(), v.array(v.string())], "must be a string or a list of strings"),
-  /** Name of the model. Default: the model that the deployment serves. */
-  model: v.optional(v.string()),
-  /** Whether to cut inputs that are too long instead of refusing them. */
-  truncate: v.optional(v.boolean(), false),
-  /** `base64` encodes the little-endian float32 bytes of each vector. */
-  encoding_format: v.optional(EncodingFormat, "float"),
-});
+export const EmbedRequest = v.object(
+  {
+    inputs: v.union([v.string(), v.array(v.string())], "must be a string or a list of strings"),
+    /** Name of the model. Default: the model that the deployment serves. */
+    model: v.optional(v.string()),
+    /** Whether to cut inputs that are too long instead of refusing them. */
+    truncate: v.optional(v.boolean(), false),
+    /** `base64` encodes the little-endian float32 bytes of each vector. */
+    encoding_format: v.optional(EncodingFormat, "float"),
+  },
+  didYouMean,
+);
 export type EmbedRequest = v.InferInput<typeof EmbedRequest>;
 
 export interface EmbedResponse {
@@ -26,16 +41,19 @@ export interface EmbedResponse {
 }
 
 /** The body of OpenAI's `POST /v1/embeddings`. */
-export const OpenAiEmbeddingsRequest = v.object({
-  input: v.union(
-    [v.string(), v.array(v.string())],
-    "must be a string or a list of strings; token ids are not supported",
-  ),
-  model: v.string(),
-  encoding_format: v.optional(EncodingFormat, "float"),
-  dimensions: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1))),
-  user: v.optional(v.string()),
-});
+export const OpenAiEmbeddingsRequest = v.object(
+  {
+    input: v.union(
+      [v.string(), v.array(v.string())],
+      "must be a string or a list of strings; token ids are not supported",
+    ),
+    model: v.string(),
+    encoding_format: v.optional(EncodingFormat, "float"),
+    dimensions: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1))),
+    user: v.optional(v.string()),
+  },
+  didYouMean,
+);
 
 export interface OpenAiEmbeddingsResponse {
   object: "list";

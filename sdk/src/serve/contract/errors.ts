@@ -22,7 +22,13 @@ export type HttpErrorCode = keyof typeof errorStatus;
 
 /** The body of an error on our own routes. */
 export interface ErrorBody {
-  error: { code: HttpErrorCode; message: string; hint?: string };
+  error: {
+    code: HttpErrorCode;
+    message: string;
+    hint?: string;
+    /** Index of the input at fault. The other inputs are valid, or were not checked yet. */
+    index?: number;
+  };
 }
 
 /** The body of an error on OpenAI's routes. */

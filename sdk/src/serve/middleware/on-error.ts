@@ -22,16 +22,22 @@ const temporary = new Set<ErrorCode>([
   "target_missing",
 ]);
 
+/** Hints of OpenAI's route, where they differ: its requests have no `truncate`. */
+const openAiHints: Partial<Record<HttpErrorCode, string>> = {
+  input_too_long: "Shorten the text, or send it to /v1/embed with `truncate` set to true to embed only its beginning.",
+};
+
 interface PublicError {
   code: HttpErrorCode;
   message: string;
   hint: string | undefined;
+  index?: number | undefined;
 }
 
 /** Returns errors of the HTTP contract unchanged. Logs all other errors and hides their messages. */
 function toPublic(error: unknown): PublicError {
   if (error instanceof BertEdgeError && error.code in errorStatus) {
-    return { code: error.code as HttpErrorCode, message: error.message, hint: error.hint };
+    return { code: error.code as HttpErrorCode, message: error.message, hint: error.hint, index: error.index };
   }
   console.error("bert-edge:", error);
   return error instanceof BertEdgeError && temporary.has(error.code)
@@ -41,16 +47,18 @@ function toPublic(error: unknown): PublicError {
 
 /** Answers an error as JSON: in OpenAI's format on OpenAI's route, and in our own format everywhere else. */
 export function answerError(error: unknown, c: Context): Response {
-  const { code, message, hint } = toPublic(error);
+  const { code, message, hint, index } = toPublic(error);
   const status: ContentfulStatusCode = errorStatus[code];
-  if (status === 503) c.header("retry-after", "1");
+  if (code === "model_unavailable") c.header("retry-after", "1");
   if (status === 401) c.header("www-authenticate", "Bearer");
-  if (!c.req.path.endsWith("/v1/embeddings")) {
-    return c.json<ErrorBody>({ error: { code, message, ...(hint !== undefined && { hint }) } }, status);
+  if (!/\/v1\/embeddings\/?$/.test(c.req.path)) {
+    const details = { ...(hint !== undefined && { hint }), ...(index !== undefined && { index }) };
+    return c.json<ErrorBody>({ error: { code, message, ...details } }, status);
   }
+  const advice = openAiHints[code] ?? hint;
   const type = status < 500 ? "invalid_request_error" : "server_error";
   return c.json<OpenAiErrorBody>(
-    { error: { code, message: hint ? `${message} ${hint}` : message, type, param: null } },
+    { error: { code, message: advice ? `${message} ${advice}` : message, type, param: null } },
     status,
   );
 }

@@ -1,5 +1,5 @@
 import type { Context } from "hono";
-import { encodeFloats } from "../base64.ts";
+import { encodeFloats } from "../contract/base64.ts";
 import type { EncodingFormat } from "../contract/embed.ts";
 import {
   MODEL_HEADER,
@@ -43,8 +43,14 @@ export function encodeVector(vector: Float32Array<ArrayBuffer>, format: Encoding
     : Array.from(vector, (value) => Number(value.toPrecision(FLOAT32_DIGITS)));
 }
 
+/** The parts of Hono's context that do not depend on a request. `{ env, executionCtx }` stands for it in a cron handler. */
+export interface CallContext<Env> {
+  readonly env: Env;
+  readonly executionCtx: { waitUntil(work: Promise<unknown>): void };
+}
+
 /** Returns a function that passes work to `waitUntil`. Platforms without `waitUntil` do not need it. */
-export function backgroundOf(c: Context): Background {
+export function backgroundOf(c: Pick<CallContext<unknown>, "executionCtx">): Background {
   return (work) => {
     try {
       c.executionCtx.waitUntil(work);

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { startDeadline } from "./deadline.ts";
+import { deadlineAfter, startDeadline } from "./deadline.ts";
 
 /** Makes a clock that the test controls. */
 function clockAt(start: number) {
@@ -99,6 +99,22 @@ describe("startDeadline", () => {
         }
       }),
       { numRuns: 1_000 },
+    );
+  });
+});
+
+describe("deadlineAfter", () => {
+  it("counts down from a number of milliseconds", () => {
+    const { clock, now } = clockAt(10);
+    const deadline = deadlineAfter(30, now);
+    clock.now = 15;
+    expect([deadline.elapsedMs(), deadline.remainingMs()]).toEqual([5, 25]);
+    expect(deadlineAfter(undefined, now).remainingMs()).toBeUndefined();
+  });
+
+  it.each([0, -1, Number.NaN, Number.POSITIVE_INFINITY, 1e9])("refuses %d", (budgetMs) => {
+    expect(() => deadlineAfter(budgetMs)).toThrow(
+      expect.objectContaining({ code: "budget_invalid", message: expect.stringContaining(String(budgetMs)) }),
     );
   });
 });

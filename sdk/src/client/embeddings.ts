@@ -1,0 +1,77 @@
+import type { Reason, Tier } from "../serve/contract/headers.ts";
+import type { BertEdgeClientError } from "./errors/bert-edge-client-error.ts";
+
+export interface EmbedOptions {
+  /**
+   * Time in which you need the answer, in ms. The service chooses the edge or the region by this time. Late answers are
+   * sent too. With several requests, each has this budget.
+   */
+  latencyBudgetMs?: number;
+  /** Whether to cut texts that are too long. Otherwise the call fails. Default false. */
+  truncate?: boolean;
+  /** Aborts the call. */
+  signal?: AbortSignal;
+  /** Called after each request that was answered. */
+  onProgress?: (progress: Progress) => void;
+  /**
+   * `throw`: the call fails at the first text that the service refuses. `skip`: only this text fails. Every skipped text
+   * costs one more request. All other errors always fail the call. Default `throw`.
+   */
+  onError?: "throw";
+}
+
+export interface SkippingOptions extends Omit<EmbedOptions, "onError"> {
+  onError: "skip";
+}
+
+export interface Progress {
+  /** Number of texts that have a vector or were skipped. */
+  done: number;
+  /** Number of all texts of the call. */
+  total: number;
+}
+
+/** One request of a call, and its answer. */
+export interface RequestDetails {
+  /** Number of texts in the request. */
+  texts: number;
+  /** Tokens of all texts of the request together. */
+  tokens: number;
+  /** The tier that computed the answer, and why it was chosen. */
+  tier: Tier;
+  reason: Reason;
+  /** Predicted time of the tier, in ms; undefined without a prediction. */
+  predictedMs: number | undefined;
+  /**
+   * Budget that was left when the answer was ready, in ms; negative if the answer was late, undefined without a budget.
+   */
+  remainingMs: number | undefined;
+}
+
+export interface Embeddings {
+  /** One vector [dimensions] per text, in the order of the texts. */
+  embeddings: Float32Array<ArrayBuffer>[];
+  model: string;
+  /** The version of the model that computed all vectors. */
+  version: string;
+  /** The tier and the reason that all requests have in common, or `mixed`. */
+  tier: Tier | "mixed";
+  reason: Reason | "mixed";
+  /** The times of `RequestDetails`, if the call needed one request; otherwise undefined. */
+  predictedMs: number | undefined;
+  remainingMs: number | undefined;
+  /** Tokens of all texts together. */
+  tokens: number;
+  /** The answered requests, in the order of their texts. */
+  requests: RequestDetails[];
+}
+
+/** The result of a call with `onError: "skip"`. If all texts failed, model, version, tier and reason are undefined. */
+export interface PartialEmbeddings
+  extends Pick<Embeddings, "predictedMs" | "remainingMs" | "tokens" | "requests">,
+    Partial<Pick<Embeddings, "model" | "version" | "tier" | "reason">> {
+  /** One vector [dimensions] per text, in the order of the texts; undefined for texts that failed. */
+  embeddings: (Float32Array<ArrayBuffer> | undefined)[];
+  /** The texts that failed, in their order: index in the list of texts, and why. */
+  failed: { index: number; error: BertEdgeClientError }[];
+}

@@ -1,0 +1,76 @@
+import type { ErrorBody } from "../serve/contract/errors.ts";
+import { AuthenticationError } from "./errors/authentication-error.ts";
+import type { BertEdgeClientError, ErrorDetails } from "./errors/bert-edge-client-error.ts";
+import { InvalidRequestError } from "./errors/invalid-request-error.ts";
+import { RateLimitError } from "./errors/rate-limit-error.ts";
+import { UnavailableError } from "./errors/unavailable-error.ts";
+
+/**
+ * Turns a response that is not 200 into an error.
+ *
+ * @param indices the request's texts, as indices in the caller's list
+ */
+export function responseError(response: Response, body: string, indices: readonly number[]): BertEdgeClientError {
+  const { status, headers } = response;
+  const { message, ...details } = serviceError(body, indices) ?? platformError(status, body);
+  return new (classOf(status))(message, { ...details, status, retryAfterMs: retryAfterMs(headers) });
+}
+
+type Described = ErrorDetails & { message: string };
+
+/** Reads an error of bert-edge; undefined if the body is none. Indices and messages name texts of the caller's list. */
+function serviceError(body: string, indices: readonly number[]): Described | undefined {
+  try {
+    const { code, message, hint, index } = (JSON.parse(body) as ErrorBody).error;
+    if (typeof code !== "string" || typeof message !== "string") return undefined;
+    // A text that exceeds the limit of a request was sent alone.
+    const at = code === "body_too_large" && indices.length === 1 ? indices[0] : indices[index ?? -1];
+    return {
+      code,
+      message: at === undefined ? message : message.replace(/^Input \d+/, `Input ${at}`),
+      hint,
+      index: at,
+      retryable: code === "model_unavailable",
+    };
+  } catch {
+    return undefined;
+  }
+}
+
+/** Describes an error page of the platform, or of a proxy. */
+function platformError(status: number, body: string): Described {
+  // Cloudflare's own errors: https://developers.cloudflare.com/workers/observability/errors/
+  const number = /error\W*(?:code\W*)?(1\d{3})\b/i.exec(body.replace(/<[^>]*>/g, " "))?.[1];
+  const page = { code: `http_${status}`, retryable: status === 429 || status > 499 } as const;
+  if (number === "1102") {
+    return {
+      ...page,
+      message: "The Worker exceeded its CPU time or memory (Cloudflare error 1102).",
+      hint: "Lower batchSize, raise cpu_ms in wrangler.toml, or add a region.",
+      retryable: false,
+    };
+  }
+  return {
+    ...page,
+    message: `HTTP ${status}${number ? ` (Cloudflare error ${number})` : ""} from the platform or a proxy, not from bert-edge.`,
+    hint:
+      status === 429
+        ? "Lower concurrency, or raise the rate limit."
+        : status > 499
+          ? "Check the platform's status and the deployment's log."
+          : "Check that baseURL is the URL of a bert-edge deployment.",
+  };
+}
+
+function classOf(status: number) {
+  if (status === 401) return AuthenticationError;
+  if (status === 429) return RateLimitError;
+  return status < 500 ? InvalidRequestError : UnavailableError;
+}
+
+/** Reads `retry-after`, which has seconds or a date; undefined if there is nothing to wait for. */
+function retryAfterMs(headers: Headers): number | undefined {
+  const value = headers.get("retry-after") ?? "";
+  const ms = 1_000 * Number(value) || Date.parse(value) - Date.now();
+  return ms > 0 ? ms : undefined;
+}

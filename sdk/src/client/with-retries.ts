@@ -1,0 +1,42 @@
+import { BertEdgeClientError } from "./errors/bert-edge-client-error.ts";
+
+/** Backoff before the first retry, in ms. It doubles with each retry, up to the maximum. */
+const FIRST_BACKOFF_MS = 500;
+const MAX_BACKOFF_MS = 8_000;
+/** If the service asks for a longer wait, in ms, the caller gets the error instead. */
+const MAX_RETRY_AFTER_MS = 60_000;
+
+/**
+ * Runs `attempt`, and runs it again after errors that are `retryable`. Waits half of the backoff, or as long as the
+ * service asks, and up to half of the backoff more: clients that failed together do not return together.
+ *
+ * @throws the last error, or the abort reason of `signal`
+ */
+export async function withRetries<T>(
+  attempt: () => Promise<T>,
+  { maxRetries, signal }: { maxRetries: number; signal: AbortSignal },
+): Promise<T> {
+  for (let retries = 0; ; retries++) {
+    signal.throwIfAborted();
+    try {
+      return await attempt();
+    } catch (error) {
+      if (!(error instanceof BertEdgeClientError && error.retryable) || retries >= maxRetries) throw error;
+      const half = Math.min(FIRST_BACKOFF_MS * 2 ** retries, MAX_BACKOFF_MS) / 2;
+      const { retryAfterMs = half } = error;
+      if (retryAfterMs > MAX_RETRY_AFTER_MS) throw error;
+      await pause(retryAfterMs + Math.random() * half, signal);
+    }
+  }
+}
+
+/** Resolves after `ms`, or as soon as `signal` aborts. */
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, signal.aborted ? 0 : ms);
+    signal.addEventListener("abort", () => {
+      clearTimeout(timer);
+      resolve();
+    });
+  });
+}
