@@ -1,0 +1,131 @@
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { build } from "esbuild";
+import { convertV4MiniflareOptions, Miniflare } from "miniflare";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { BertEdge } from "#sdk/client/index.ts";
+import { prepare } from "#sdk/compile/commands/prepare.ts";
+import { openFolder } from "#sdk/storage/folder-artifact.ts";
+import { publish } from "#sdk/storage/publish.ts";
+import { fencesOf } from "../docs/fences.ts";
+import { type TestBucket, testBucketStore } from "../fixtures/r2.ts";
+import { writePreparableCheckpoint } from "../fixtures/tiny-bert.ts";
+
+const ORIGIN = "https://page.example";
+
+/** The README's example of an app that mounts the routes. */
+const example = fencesOf("README.md").find(({ code }) => code.includes("app.route("))?.code ?? "";
+
+/** The same app with `createEdgeApp` instead of `embeddings`. */
+const withEdgeApp = example.replaceAll("embeddings", "createEdgeApp").replaceAll("/v1/createEdgeApp", "/v1/embeddings");
+
+/** Bundles a Worker like wrangler. */
+async function modulesOf(code: string) {
+  const { outputFiles } = await build({
+    stdin: { contents: code, loader: "ts", resolveDir: process.cwd() },
+    bundle: true,
+    write: false,
+    format: "esm",
+    conditions: ["workerd", "worker"],
+    external: ["*.wasm"],
+  });
+  const { resolve } = createRequire(import.meta.url);
+  const kernels = ["bert-edge/kernels/relaxed.wasm", "bert-edge/kernels/simd.wasm"].map(
+    async (path) => ({ type: "CompiledWasm", path, contents: await readFile(resolve(path)) }) as const,
+  );
+  return [
+    { type: "ESModule", path: "worker.js", contents: outputFiles[0]?.text ?? "" } as const,
+    ...(await Promise.all(kernels)),
+  ];
+}
+
+let folder: string;
+let prepared: Awaited<ReturnType<typeof openFolder>>;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "bert-edge-own-app-"));
+  const [model, out] = [join(folder, "checkpoint"), join(folder, "artifact")];
+  await writePreparableCheckpoint(model);
+  await prepare({ model, out, name: "bert-edge-mini", targets: ["edge"] });
+  prepared = await openFolder(out);
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+describe.each([
+  ["embeddings()", example],
+  ["createEdgeApp()", withEdgeApp],
+])("the README's own app, in workerd, with %s", (made, code) => {
+  let worker: Miniflare;
+  let url: URL;
+  beforeAll(async () => {
+    expect(code).toContain(made.replace("()", "<Env>("));
+    worker = new Miniflare(
+      convertV4MiniflareOptions({
+        modules: await modulesOf(code),
+        modulesRoot: "/",
+        compatibilityDate: "2026-11-01",
+        bindings: { API_KEY: "key" },
+        r2Buckets: ["MODELS"],
+        host: "127.0.0.1",
+        port: 0,
+      }),
+    );
+    url = await worker.ready;
+    await publish(prepared, testBucketStore((await worker.getR2Bucket("MODELS")) as unknown as TestBucket));
+  });
+  afterAll(() => worker?.dispose());
+
+  const post = (path: string, body: string, headers: Record<string, string> = {}) =>
+    fetch(new URL(path, url), { method: "POST", body, headers: { origin: ORIGIN, ...headers } });
+  const json = { "content-type": "application/json" };
+
+  it("answers its own route in process, with the vectors of the mounted route", async () => {
+    const bert = new BertEdge({ baseURL: url.href, apiKey: "key" });
+    const { embeddings } = await bert.embed(["where is the mill?"]);
+    const response = await post("/search", "where is the mill?");
+    expect(response.headers.get("access-control-allow-origin")).toBe("*");
+    const { query, tier } = (await response.json()) as { query: number[]; tier: string };
+    expect([Float32Array.from(query), tier]).toEqual([embeddings[0], "edge"]);
+  });
+
+  it.each(["/v1/embed", "/v1/embeddings", "/search"])(
+    "answers a preflight request for %s without a key",
+    async (path) => {
+      const preflight = await fetch(new URL(path, url), {
+        method: "OPTIONS",
+        headers: {
+          origin: ORIGIN,
+          "access-control-request-method": "POST",
+          "access-control-request-headers": "authorization,content-type,x-latency-budget-ms",
+        },
+      });
+      expect(preflight.status).toBe(204);
+      expect(preflight.headers.get("access-control-allow-origin")).toBe("*");
+      expect(preflight.headers.get("access-control-allow-methods")).toContain("POST");
+      expect(preflight.headers.get("access-control-allow-headers")).toBe(
+        "authorization,content-type,x-latency-budget-ms",
+      );
+    },
+  );
+
+  it("lets pages read errors of the mounted routes, which still need the key", async () => {
+    const response = await post("/v1/embed", JSON.stringify({ inputs: "a" }), json);
+    expect([response.status, response.headers.get("access-control-allow-origin")]).toEqual([401, "*"]);
+    expect(await response.json()).toMatchObject({ error: { code: "key_missing" } });
+  });
+
+  it("answers 2,048 texts, and names the one that is at fault", async () => {
+    const inputs = Array.from({ length: 2_048 }, (_, i) => `where is mill ${i}?`);
+    const headers = { ...json, authorization: "Bearer key" };
+    const { embeddings } = (await (await post("/v1/embed", JSON.stringify({ inputs }), headers)).json()) as {
+      embeddings: number[][];
+    };
+    expect(embeddings).toHaveLength(2_048);
+    const [alone] = (await new BertEdge({ baseURL: url.href, apiKey: "key" }).embed(inputs[2_047] ?? "")).embeddings;
+    expect(Float32Array.from(embeddings[2_047] ?? [])).toEqual(alone);
+
+    const refused = await post("/v1/embed", JSON.stringify({ inputs: inputs.with(1_999, " ") }), headers);
+    expect(await refused.json()).toMatchObject({ error: { code: "input_empty", index: 1_999 } });
+  });
+});
