@@ -3,7 +3,7 @@ import { type HttpBindings, serve } from "@hono/node-server";
 import { Hono } from "hono";
 import OpenAI from "openai";
 import { afterEach, describe, expect, it } from "vitest";
-import { BertEdge, type Progress } from "#sdk/client/index.ts";
+import { BertEdge, type EmbedProgress } from "#sdk/client/index.ts";
 import type { TokenIds } from "#sdk/runtime/engine/engine.ts";
 import { createEdgeApp } from "#sdk/serve/edge-app.ts";
 import { createRegionApp } from "#sdk/serve/region-app.ts";
@@ -85,7 +85,7 @@ describe("a corpus of 10,000 documents in one call, over HTTP", () => {
     });
 
     const client = new BertEdge({ baseURL: `${await listen(front)}/v1`, apiKey: "k" });
-    const progress: Progress[] = [];
+    const progress: EmbedProgress[] = [];
     const found = await client.embed(documents, { onProgress: (step) => progress.push(step) });
 
     expect(found.embeddings).toEqual(await expectedVectors());

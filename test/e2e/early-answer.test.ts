@@ -1,11 +1,9 @@
 import { once } from "node:events";
-import { mkdtempDisposable, readFile } from "node:fs/promises";
+import { mkdtempDisposable } from "node:fs/promises";
 import { createServer, type Server } from "node:http";
-import { createRequire } from "node:module";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { build } from "esbuild";
 import { convertV4MiniflareOptions, Miniflare } from "miniflare";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { blobKey } from "#sdk/artifact/keys.ts";
@@ -17,6 +15,7 @@ import { openFolder } from "#sdk/storage/folder-artifact.ts";
 import { memoryStore } from "#sdk/storage/memory.ts";
 import { publish } from "#sdk/storage/publish.ts";
 import { writePreparableCheckpoint } from "../fixtures/tiny-bert.ts";
+import { workerModules } from "../fixtures/worker-modules.ts";
 
 const FREQUENT = "Where is the house?";
 /** A word whose token has one of the last rows of the token embedding table. */
@@ -29,7 +28,7 @@ type Bytes = Uint8Array<ArrayBuffer>;
 const objects = new Map<string, Bytes>();
 let model: Model;
 let modelKey: string;
-let modules: { type: "ESModule" | "CompiledWasm"; path: string; contents: string | Uint8Array }[];
+let modules: Awaited<ReturnType<typeof workerModules>>;
 
 beforeAll(async () => {
   await using folder = await mkdtempDisposable(join(tmpdir(), "bert-edge-early-"));
@@ -41,22 +40,7 @@ beforeAll(async () => {
   model = await startModel(artifact, await engineOnThisMachine("wasm"));
   modelKey = blobKey(manifest.files[manifest.targets.edge?.model ?? ""]?.sha256 ?? "");
 
-  const { outputFiles } = await build({
-    entryPoints: ["functions/edge.ts"],
-    bundle: true,
-    write: false,
-    format: "esm",
-    conditions: ["workerd", "worker"],
-    external: ["*.wasm"],
-  });
-  const { resolve } = createRequire(import.meta.url);
-  const kernels = ["bert-edge/kernels/relaxed.wasm", "bert-edge/kernels/simd.wasm"].map(
-    async (path) => ({ type: "CompiledWasm", path, contents: await readFile(resolve(path)) }) as const,
-  );
-  modules = [
-    { type: "ESModule", path: "worker.js", contents: outputFiles[0]?.text ?? "" },
-    ...(await Promise.all(kernels)),
-  ];
+  modules = await workerModules({ entryPoints: ["functions/edge.ts"] });
 });
 
 /**

@@ -1,8 +1,6 @@
-import { mkdtemp, readFile, rm } from "node:fs/promises";
-import { createRequire } from "node:module";
+import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { build } from "esbuild";
 import { convertV4MiniflareOptions, Miniflare } from "miniflare";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { BertEdge } from "#sdk/client/index.ts";
@@ -12,6 +10,7 @@ import { publish } from "#sdk/storage/publish.ts";
 import { fencesOf } from "../docs/fences.ts";
 import { type TestBucket, testBucketStore } from "../fixtures/r2.ts";
 import { writePreparableCheckpoint } from "../fixtures/tiny-bert.ts";
+import { workerModules } from "../fixtures/worker-modules.ts";
 
 const ORIGIN = "https://page.example";
 
@@ -20,26 +19,6 @@ const example = fencesOf("README.md").find(({ code }) => code.includes("app.rout
 
 /** The same app with `createEdgeApp` instead of `embeddings`. */
 const withEdgeApp = example.replaceAll("embeddings", "createEdgeApp").replaceAll("/v1/createEdgeApp", "/v1/embeddings");
-
-/** Bundles a Worker like wrangler. */
-async function modulesOf(code: string) {
-  const { outputFiles } = await build({
-    stdin: { contents: code, loader: "ts", resolveDir: process.cwd() },
-    bundle: true,
-    write: false,
-    format: "esm",
-    conditions: ["workerd", "worker"],
-    external: ["*.wasm"],
-  });
-  const { resolve } = createRequire(import.meta.url);
-  const kernels = ["bert-edge/kernels/relaxed.wasm", "bert-edge/kernels/simd.wasm"].map(
-    async (path) => ({ type: "CompiledWasm", path, contents: await readFile(resolve(path)) }) as const,
-  );
-  return [
-    { type: "ESModule", path: "worker.js", contents: outputFiles[0]?.text ?? "" } as const,
-    ...(await Promise.all(kernels)),
-  ];
-}
 
 let folder: string;
 let prepared: Awaited<ReturnType<typeof openFolder>>;
@@ -62,7 +41,7 @@ describe.each([
     expect(code).toContain(made.replace("()", "<Env>("));
     worker = new Miniflare(
       convertV4MiniflareOptions({
-        modules: await modulesOf(code),
+        modules: await workerModules({ stdin: { contents: code, loader: "ts", resolveDir: process.cwd() } }),
         modulesRoot: "/",
         compatibilityDate: "2026-11-01",
         bindings: { API_KEY: "key" },

@@ -1,8 +1,8 @@
-import { batchesOf } from "./batches.ts";
-import type { PartialEmbeddings, Progress, RequestDetails } from "./embeddings.ts";
+import type { EmbedProgress, PartialEmbeddings, RequestDetails } from "./embeddings.ts";
 import { BertEdgeClientError } from "./errors/bert-edge-client-error.ts";
 import { VersionChangedError } from "./errors/version-changed-error.ts";
-import { type Answer, type RequestSettings, requestVectors } from "./request.ts";
+import { type RequestAnswer, type RequestSettings, requestVectors } from "./request.ts";
+import { splitTexts } from "./split-texts.ts";
 import { withRetries } from "./with-retries.ts";
 
 export interface CallSettings extends Omit<RequestSettings, "signal"> {
@@ -12,7 +12,7 @@ export interface CallSettings extends Omit<RequestSettings, "signal"> {
   readonly maxRetries: number;
   /** Whether a text that the service refuses fails alone. */
   readonly skip: boolean;
-  readonly onProgress: ((progress: Progress) => void) | undefined;
+  readonly onProgress: ((progress: EmbedProgress) => void) | undefined;
 }
 
 /**
@@ -23,12 +23,12 @@ export interface CallSettings extends Omit<RequestSettings, "signal"> {
 export async function embedAll(texts: readonly string[], call: CallSettings): Promise<PartialEmbeddings> {
   const failure = new AbortController();
   const settings = { ...call, signal: AbortSignal.any([failure.signal, ...(call.signal ? [call.signal] : [])]) };
-  const batches = batchesOf(texts, call.batchSize);
+  const batches = splitTexts(texts, call.batchSize);
   const embeddings = new Array<Float32Array<ArrayBuffer> | undefined>(texts.length).fill(undefined);
   const failed: PartialEmbeddings["failed"] = [];
-  let first: Answer | undefined;
+  let first: RequestAnswer | undefined;
 
-  function keep(answer: Answer, indices: readonly number[]): void {
+  function keep(answer: RequestAnswer, indices: readonly number[]): void {
     first ??= answer;
     if (answer.version !== first.version) {
       throw new VersionChangedError(`The model changed from ${first.version} to ${answer.version} during the call.`, {

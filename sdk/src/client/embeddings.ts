@@ -12,7 +12,7 @@ export interface EmbedOptions {
   /** Aborts the call. */
   signal?: AbortSignal;
   /** Called after each request that was answered. */
-  onProgress?: (progress: Progress) => void;
+  onProgress?: (progress: EmbedProgress) => void;
   /**
    * `throw`: the call fails at the first text that the service refuses. `skip`: only this text fails. Every skipped text
    * costs one more request. All other errors always fail the call. Default `throw`.
@@ -24,7 +24,7 @@ export interface SkippingOptions extends Omit<EmbedOptions, "onError"> {
   onError: "skip";
 }
 
-export interface Progress {
+export interface EmbedProgress {
   /** Number of texts that have a vector or were skipped. */
   done: number;
   /** Number of all texts of the call. */

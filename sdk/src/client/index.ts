@@ -4,8 +4,8 @@ export { BertEdge, type BertEdgeOptions } from "./bert-edge.ts";
 export type {
   Embeddings,
   EmbedOptions,
+  EmbedProgress,
   PartialEmbeddings,
-  Progress,
   RequestDetails,
   SkippingOptions,
 } from "./embeddings.ts";

@@ -31,7 +31,7 @@ export interface RequestSettings {
   readonly signal: AbortSignal;
 }
 
-export interface Answer {
+export interface RequestAnswer {
   readonly vectors: Float32Array<ArrayBuffer>[];
   readonly model: string;
   readonly version: string;
@@ -48,7 +48,7 @@ export async function requestVectors(
   texts: readonly string[],
   indices: readonly number[],
   { url, apiKey, latencyBudgetMs, truncate, timeoutMs, fetch: send, signal }: RequestSettings,
-): Promise<Answer> {
+): Promise<RequestAnswer> {
   const inputs = indices.map((index) => texts[index] as string);
   const body: EmbedRequest = { inputs, truncate, encoding_format: "base64" };
   const timeout = AbortSignal.timeout(Math.ceil(timeoutMs));
@@ -96,7 +96,7 @@ export async function requestVectors(
 }
 
 /** @throws an error if the response is not from bert-edge */
-function readAnswer(json: EmbedResponse, headers: Headers, texts: number): Answer {
+function readAnswer(json: EmbedResponse, headers: Headers, texts: number): RequestAnswer {
   const { embeddings, model, version, tier, usage } = json;
   const vectors = (embeddings as string[]).map(decodeFloats);
   if (vectors.length !== texts) throw new TypeError(`${vectors.length} vectors for ${texts} texts`);

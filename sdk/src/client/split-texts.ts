@@ -7,7 +7,7 @@ const MAX_BYTES = 1_000_000;
  *
  * @returns the indices of each batch
  */
-export function batchesOf(texts: readonly string[], batchSize: number): number[][] {
+export function splitTexts(texts: readonly string[], batchSize: number): number[][] {
   const encoder = new TextEncoder();
   let batch: number[] = [];
   const batches = [batch];

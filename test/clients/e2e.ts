@@ -1,0 +1,72 @@
+// Installs other projects' clients from the npm registry into an empty folder, and runs them with their default settings
+// against the edge, in workerd, and against the region.
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { copyFile, mkdtemp, rm, writeFile } from "node:fs/promises";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { serve } from "@hono/node-server";
+import { convertV4MiniflareOptions, Miniflare } from "miniflare";
+import { prepare } from "#sdk/compile/commands/prepare.ts";
+import { ortNodeEngine } from "#sdk/runtime/engine/ort-node/index.ts";
+import { createRegionApp } from "#sdk/serve/region-app.ts";
+import { openFolder } from "#sdk/storage/folder-artifact.ts";
+import { memoryStore } from "#sdk/storage/memory.ts";
+import { publish } from "#sdk/storage/publish.ts";
+import { type TestBucket, testBucketStore } from "../fixtures/r2.ts";
+import { writePreparableCheckpoint } from "../fixtures/tiny-bert.ts";
+import { workerModules } from "../fixtures/worker-modules.ts";
+
+const NAME = "bert-edge-mini";
+const KEY = "key";
+const packages = ["openai", "ai", "@ai-sdk/openai", "@langchain/openai", "@langchain/core", "@llamaindex/openai"];
+
+const folder = await mkdtemp(join(tmpdir(), "bert-edge-clients-"));
+const [model, out] = [join(folder, "checkpoint"), join(folder, "artifact")];
+await writePreparableCheckpoint(model);
+await prepare({ model, out, name: NAME, targets: ["edge", "regional-cpu"] });
+const artifact = await openFolder(out);
+
+const edge = new Miniflare(
+  convertV4MiniflareOptions({
+    modules: await workerModules({ entryPoints: ["functions/edge.ts"] }),
+    modulesRoot: "/",
+    compatibilityDate: "2026-11-01",
+    bindings: { MODEL: NAME, API_KEYS: KEY },
+    r2Buckets: ["MODELS"],
+    host: "127.0.0.1",
+    port: 0,
+  }),
+);
+const edgeURL = (await edge.ready).origin;
+await publish(artifact, testBucketStore((await edge.getR2Bucket("MODELS")) as unknown as TestBucket));
+
+const models = memoryStore();
+await publish(artifact, models);
+const app = createRegionApp({ models, model: NAME, engine: ortNodeEngine(), keys: [KEY] });
+const listening = Promise.withResolvers<AddressInfo>();
+const region = serve({ fetch: app.fetch, port: 0, hostname: "127.0.0.1" }, listening.resolve);
+const regionURL = `http://127.0.0.1:${(await listening.promise).port}`;
+
+try {
+  // The servers run in this process, so it must not wait synchronously.
+  const run = async (command: string, ...args: string[]) => {
+    const [code] = await once(spawn(command, args, { cwd: folder, stdio: "inherit" }), "exit");
+    if (code !== 0) throw new Error(`${command} ${args[0]} ended with exit code ${code}.`);
+  };
+  await writeFile(join(folder, "package.json"), JSON.stringify({ type: "module", private: true }));
+  await run("npm", "install", "--no-audit", "--no-fund", "--loglevel=error", ...packages);
+  await copyFile(join(import.meta.dirname, "clients.js"), join(folder, "clients.js"));
+  for (const [tier, url] of [
+    ["edge", edgeURL],
+    ["region", regionURL],
+  ] as const) {
+    console.log(tier);
+    await run(process.execPath, "clients.js", `${url}/v1`, KEY, NAME);
+  }
+} finally {
+  region.close();
+  await edge.dispose();
+  await rm(folder, { recursive: true, force: true });
+}
