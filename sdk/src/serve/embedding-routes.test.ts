@@ -132,6 +132,65 @@ describe("embeddings, mounted in another app", () => {
   });
 });
 
+describe("embed, in process", () => {
+  interface Env {
+    NAME: string;
+  }
+  const executionCtx = { waitUntil: () => {} };
+
+  async function setUp() {
+    const store = await tinyStore();
+    const engine = fakeEngine();
+    const bert = embeddings<Env>({ models: store, model: ({ NAME }) => NAME, engine, keys: ["k"] });
+    return { bert, engine, env: { NAME: TINY.name } };
+  }
+
+  it("gives a route of the app the vectors of the mounted routes, from the same loaded model", async () => {
+    const { bert, engine, env } = await setUp();
+    const app = new Hono<{ Bindings: Env & { OTHER?: string }; Variables: { user: string } }>();
+    app.route("/", bert);
+    app.get("/mine", async (c) => {
+      const { vectors, tier, reason, version, tokens, model } = await bert.embed(c, ["to be", "or not"]);
+      return c.json({ vectors: vectors.map((vector) => [...vector]), tier, reason, version, tokens, model });
+    });
+    const [, mounted] = await outcome(app.request("/v1/embed", post({ inputs: ["to be", "or not"] }), env));
+    const [status, own] = await outcome(app.request("/mine", {}, env));
+    expect(status).toBe(200);
+    expect(own).toMatchObject({
+      tier: "edge",
+      reason: "only-tier",
+      model: TINY.name,
+      version: mounted.version,
+      tokens: 8,
+    });
+    expect(own.vectors.map((vector: number[]) => Float32Array.from(vector))).toEqual(
+      mounted.embeddings.map((vector: number[]) => Float32Array.from(vector)),
+    );
+    expect(engine.sessions).toHaveLength(1);
+  });
+
+  it("works outside requests, with the environment alone", async () => {
+    const { bert, env } = await setUp();
+    const { vectors } = await bert.embed({ env, executionCtx }, ["a"], { latencyBudgetMs: 100_000 });
+    expect(vectors).toEqual([expect.any(Float32Array)]);
+  });
+
+  it("truncates on request, and throws the errors of HTTP", async () => {
+    const { bert, env } = await setUp();
+    const long = "word ".repeat(TINY.maxTokens);
+    expect((await bert.embed({ env, executionCtx }, [long], { truncate: true })).tokens).toBe(TINY.maxTokens);
+    for (const [texts, options, expected] of [
+      [["a", long], {}, { code: "input_too_long", index: 1 }],
+      [["a", " "], {}, { code: "input_empty", index: 1 }],
+      [[], {}, { code: "input_empty", index: undefined }],
+      [["a"], { latencyBudgetMs: 0 }, { code: "budget_invalid" }],
+      [Array(2_049).fill("a"), {}, { code: "too_many_inputs" }],
+    ] as const) {
+      await expect(bert.embed({ env, executionCtx }, texts, options)).rejects.toMatchObject(expected);
+    }
+  });
+});
+
 describe("the keys of embeddings", () => {
   it.each([undefined, null, "", () => undefined])(
     "refuses every request if they are %j: only false opens the routes",

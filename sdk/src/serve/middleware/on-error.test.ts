@@ -25,6 +25,21 @@ describe("answerError", () => {
     },
   );
 
+  it("asks for another try only while the model is unavailable", async () => {
+    for (const code of ["keys_not_configured", "setting_invalid", "model_unavailable"] as const) {
+      const { status, headers } = await answer(new BertEdgeError(code, "What."));
+      expect([status, headers.get("retry-after")]).toEqual([503, code === "model_unavailable" ? "1" : null]);
+    }
+  });
+
+  it("names the input at fault, except in OpenAI's format", async () => {
+    const error = new BertEdgeError("input_empty", "What.", { index: 0 });
+    expect(JSON.parse((await answer(error)).text).error).toMatchObject({ index: 0 });
+    expect(JSON.parse((await answer(error, "/v1/embeddings/")).text).error).toEqual({
+      ...{ code: "input_empty", message: "What.", type: "invalid_request_error", param: null },
+    });
+  });
+
   it("leaves out a hint that is missing", async () => {
     expect(JSON.parse((await answer(new BertEdgeError("input_empty", "What."))).text)).toEqual({
       error: { code: "input_empty", message: "What." },
