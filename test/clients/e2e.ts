@@ -14,7 +14,7 @@ import { createRegionApp } from "#sdk/serve/region-app.ts";
 import { openFolder } from "#sdk/storage/folder-artifact.ts";
 import { memoryStore } from "#sdk/storage/memory.ts";
 import { publish } from "#sdk/storage/publish.ts";
-import { type TestBucket, testBucketStore } from "../fixtures/r2.ts";
+import { r2Publisher, type WritableR2Bucket } from "#sdk/storage/r2-publisher.ts";
 import { writePreparableCheckpoint } from "../fixtures/tiny-bert.ts";
 import { workerModules } from "../fixtures/worker-modules.ts";
 
@@ -40,7 +40,7 @@ const edge = new Miniflare(
   }),
 );
 const edgeURL = (await edge.ready).origin;
-await publish(artifact, testBucketStore((await edge.getR2Bucket("MODELS")) as unknown as TestBucket));
+await publish(artifact, r2Publisher((await edge.getR2Bucket("MODELS")) as unknown as WritableR2Bucket));
 
 const models = memoryStore();
 await publish(artifact, models);

@@ -7,8 +7,8 @@ import { BertEdge } from "#sdk/client/index.ts";
 import { prepare } from "#sdk/compile/commands/prepare.ts";
 import { openFolder } from "#sdk/storage/folder-artifact.ts";
 import { publish } from "#sdk/storage/publish.ts";
+import { r2Publisher, type WritableR2Bucket } from "#sdk/storage/r2-publisher.ts";
 import { fencesOf } from "../docs/fences.ts";
-import { type TestBucket, testBucketStore } from "../fixtures/r2.ts";
 import { writePreparableCheckpoint } from "../fixtures/tiny-bert.ts";
 import { workerModules } from "../fixtures/worker-modules.ts";
 
@@ -51,7 +51,7 @@ describe.each([
       }),
     );
     url = await worker.ready;
-    await publish(prepared, testBucketStore((await worker.getR2Bucket("MODELS")) as unknown as TestBucket));
+    await publish(prepared, r2Publisher((await worker.getR2Bucket("MODELS")) as unknown as WritableR2Bucket));
   });
   afterAll(() => worker?.dispose());
 
