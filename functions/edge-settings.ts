@@ -21,5 +21,7 @@ export const settings: Omit<EdgeAppOptions<Env>, "engine"> = {
   model: (env) => env.MODEL,
   models: (env) => (env.MODELS ? r2Store(env.MODELS, { prefix: env.S3_PREFIX ?? "" }) : s3Store(s3Settings(env))),
   keys: (env) => env.API_KEYS?.split(",") ?? [],
+  /** CPU time per request in ms: 10 on the free Workers plan, 30,000 on the paid plan unless wrangler.toml changes it. */
+  cpuLimitMs: 30_000,
   region: (env) => (env.REGION_URL ? regionTier({ url: env.REGION_URL, key: env.REGION_KEY ?? "" }) : undefined),
 };

@@ -4,5 +4,7 @@ import simd from "bert-edge/kernels/simd.wasm";
 import { createEdgeApp } from "bert-edge/serve";
 import { settings } from "./edge-settings.ts";
 
-/** The Worker of wrangler.toml. It is a Hono app: to add CORS or other middleware, mount it in your own Hono app. */
-export default createEdgeApp({ ...settings, engine: wasmEngine({ relaxed, simd }) });
+/** The Worker of wrangler.toml. It is a Hono app, to which you can add routes. */
+const app = createEdgeApp({ ...settings, engine: wasmEngine({ relaxed, simd }) });
+
+export default app;

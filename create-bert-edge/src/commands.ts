@@ -1,0 +1,24 @@
+import { spawnSync } from "node:child_process";
+import type { PackageManager } from "./package-manager.ts";
+import { ScaffoldError } from "./scaffold-error.ts";
+
+/** Makes a Git repository, unless the folder is in one already or Git is not installed. */
+export function initGit(folder: string): void {
+  const git = (...args: string[]) => spawnSync("git", args, { cwd: folder, stdio: "ignore" });
+  if (git("rev-parse", "--is-inside-work-tree").status !== 0) git("init");
+}
+
+/** @throws ScaffoldError `command_failed`; the project's files stay */
+export function installDependencies(folder: string, manager: PackageManager): void {
+  const { status } = spawnSync(manager, ["install"], {
+    cwd: folder,
+    stdio: "inherit",
+    shell: process.platform === "win32",
+  });
+  if (status === 0) return;
+  throw new ScaffoldError(
+    "command_failed",
+    `The files are in ${folder}, but \`${manager} install\` failed.`,
+    `Correct the error above, then run: cd ${folder} && ${manager} install`,
+  );
+}

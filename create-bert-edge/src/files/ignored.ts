@@ -1,0 +1,15 @@
+import type { Project } from "../project.ts";
+
+export const gitignore = ({ region }: Project): string =>
+  `${[
+    "node_modules/",
+    ".wrangler/",
+    ".bert-edge/",
+    ".dev.vars",
+    ...(region === "none" ? [] : ["dist/"]),
+    ...(region === "aws" ? [".serverless/"] : []),
+    "*.log",
+  ].join("\n")}\n`;
+
+/** The image is built from the functions and package.json alone. */
+export const dockerignore = "*\n!package.json\n!package-lock.json\n!functions\n";

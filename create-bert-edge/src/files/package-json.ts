@@ -1,0 +1,40 @@
+import root from "../../../package.json" with { type: "json" };
+import sdk from "../../../sdk/package.json" with { type: "json" };
+import { modelName, type Project } from "../project.ts";
+
+const { wrangler, "onnxruntime-node": ortNode } = sdk.peerDependencies;
+const { hono, "@hono/node-server": nodeServer } = root.dependencies;
+const { typescript, "@types/node": nodeTypes, esbuild, osls } = root.devDependencies;
+
+/** Makes package.json. All versions come from this repository. */
+export function packageJson(project: Project): string {
+  const { name, region } = project;
+  const hasRegion = region !== "none";
+  const manifest = {
+    name,
+    version: "0.0.0",
+    private: true,
+    type: "module",
+    engines: sdk.engines,
+    scripts: {
+      start: `bert-edge dev models/${modelName(project)}`,
+      test: "node --test",
+      check: "tsc",
+      deploy: "wrangler deploy",
+      ...(hasRegion && { build: root.scripts["build:region"] }),
+      ...(region === "aws" && { "deploy:region": "npm run build && osls deploy" }),
+    },
+    dependencies: {
+      "bert-edge": `^${sdk.version}`,
+      ...(hasRegion && { "@hono/node-server": nodeServer, hono, "onnxruntime-node": ortNode }),
+    },
+    devDependencies: {
+      "@types/node": nodeTypes,
+      ...(hasRegion && { esbuild }),
+      ...(region === "aws" && { osls }),
+      typescript,
+      wrangler,
+    },
+  };
+  return `${JSON.stringify(manifest, null, 2)}\n`;
+}

@@ -1,0 +1,53 @@
+import { readdirSync } from "node:fs";
+import { basename, resolve } from "node:path";
+import { ScaffoldError } from "./scaffold-error.ts";
+
+/** A bucket's name has at most 63 characters, and the project's bucket is named `<name>-models`. */
+const MAX_NAME_LENGTH = 63 - "-models".length;
+
+/** The name of a project: the last part of its folder's path. It also names the Worker. */
+export const projectName = (folder: string): string => basename(resolve(folder));
+
+/**
+ * Checks that a project can be created in a folder.
+ *
+ * @throws ScaffoldError `name_invalid`, `folder_occupied`
+ */
+export function assertUsable(folder: string): void {
+  const name = projectName(folder);
+  if (!/^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/.test(name) || name.length > MAX_NAME_LENGTH) {
+    throw new ScaffoldError(
+      "name_invalid",
+      `"${name}" cannot be the name of a Worker.`,
+      `Use at most ${MAX_NAME_LENGTH} of a-z, 0-9 and hyphens, such as "${suggestedName(name)}".`,
+    );
+  }
+  const content = entriesOf(folder).filter((entry) => entry !== ".git");
+  if (content.length === 0) return;
+  throw new ScaffoldError(
+    "folder_occupied",
+    `${folder} is not empty: it contains ${content.slice(0, 3).join(", ")}${content.length > 3 ? ", …" : ""}.`,
+    "Choose another folder.",
+  );
+}
+
+const suggestedName = (name: string): string =>
+  name
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, "-")
+    .slice(0, MAX_NAME_LENGTH)
+    .replace(/^-+|-+$/g, "") || "my-api";
+
+/** Lists a folder. A folder that does not exist is empty. */
+function entriesOf(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "ENOENT") return [];
+    if (code === "ENOTDIR") {
+      throw new ScaffoldError("folder_occupied", `${folder} is a file.`, "Choose another folder.");
+    }
+    throw error;
+  }
+}

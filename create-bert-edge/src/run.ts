@@ -1,0 +1,32 @@
+import manifest from "../package.json" with { type: "json" };
+import { chooseDefaults, chooseInteractively } from "./choose.ts";
+import { initGit, installDependencies } from "./commands.ts";
+import { parseFlags } from "./flags.ts";
+import { help } from "./help.ts";
+import { nextSteps } from "./next-steps.ts";
+import { assertUsable } from "./project-folder.ts";
+import { writeProject } from "./write-project.ts";
+
+/**
+ * Creates a project.
+ *
+ * @throws ScaffoldError for everything that the user can correct
+ */
+export async function run(args: readonly string[]): Promise<void> {
+  const flags = parseFlags(args);
+  if (flags.help) return console.log(help);
+  if (flags.version) return console.log(manifest.version);
+  if (flags.folder !== undefined) assertUsable(flags.folder);
+
+  const choose = flags.yes || !canAsk() ? chooseDefaults : chooseInteractively;
+  const choices = await choose(flags, process.env["npm_config_user_agent"]);
+  if (!choices) return;
+  assertUsable(choices.folder);
+
+  await writeProject(choices.folder, choices);
+  if (flags.git) initGit(choices.folder);
+  if (flags.install) installDependencies(choices.folder, choices.packageManager);
+  console.log(nextSteps(choices, { installed: flags.install }));
+}
+
+const canAsk = (): boolean => Boolean(process.stdin.isTTY && process.stdout.isTTY && !process.env["CI"]);

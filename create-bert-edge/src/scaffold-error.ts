@@ -1,0 +1,15 @@
+type Code = "flag_unknown" | "flag_invalid" | "name_invalid" | "folder_occupied" | "command_failed";
+
+/** A mistake of the user. Any other error is a bug. */
+export class ScaffoldError extends Error {
+  override readonly name = "ScaffoldError";
+  readonly code: Code;
+  /** What to do. */
+  readonly hint: string;
+
+  constructor(code: Code, message: string, hint: string) {
+    super(message);
+    this.code = code;
+    this.hint = hint;
+  }
+}

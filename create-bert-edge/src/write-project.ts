@@ -1,0 +1,26 @@
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { modelName, type Project, templateOf } from "./project.ts";
+import { projectFiles } from "./project-files.ts";
+
+/** The folder of the bundle, where the build also puts the sources and the prepared model. */
+const packaged = import.meta.dirname;
+
+/** Writes the files of a project, and its model. */
+export function writeProject(folder: string, project: Project): void {
+  const read = (path: string) => readFileSync(join(packaged, "sources", path), "utf8");
+  for (const [path, content] of projectFiles(project, read)) {
+    const target = join(folder, path);
+    mkdirSync(dirname(target), { recursive: true });
+    writeFileSync(target, content);
+  }
+  if (project.model === "embedded") writeModel(join(folder, "models", modelName(project)), project);
+}
+
+/** Copies the manifest and measurements of the template, and the files that the manifest lists. */
+function writeModel(target: string, project: Project): void {
+  const model = join(packaged, "model");
+  cpSync(join(model, templateOf(project)), target, { recursive: true });
+  const { files } = JSON.parse(readFileSync(join(target, "manifest.json"), "utf8")) as { files: object };
+  for (const file of Object.keys(files)) cpSync(join(model, "files", file), join(target, file));
+}

@@ -1,0 +1,42 @@
+// Runs the Worker of wrangler.toml in workerd, with an empty bucket and a key of its own.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { openFolder, publish } from "bert-edge";
+import { BertEdge } from "bert-edge/client";
+import { r2Store } from "bert-edge/storage/r2";
+import { createTestHarness } from "wrangler";
+
+const server = createTestHarness({ workers: [{ configPath: "wrangler.toml", secrets: { API_KEYS: "key" } }] });
+
+/** @type {BertEdge} */
+let bert;
+
+before(async () => {
+  const { url } = await server.listen();
+  const { MODELS: bucket } = await server.getWorker().getEnv();
+  await publish(await openFolder("models/bert-edge-mini"), {
+    ...r2Store(bucket),
+    has: async (key) => (await bucket.head(key)) !== null,
+    put: (key, bytes) => bucket.put(key, bytes),
+  });
+  bert = new BertEdge({ baseURL: url.origin, apiKey: "key", fetch: /** @type {any} */ (server.fetch) });
+});
+after(() => server.close());
+
+/**
+ * @param {ArrayLike<number>} a
+ * @param {ArrayLike<number>} b
+ */
+const dot = (a, b) => Array.from(a).reduce((sum, value, i) => sum + value * (b[i] ?? 0), 0);
+
+test("similar texts have similar vectors", async () => {
+  const texts = ["A cat sleeps on the sofa.", "A kitten naps on the couch.", "Shares fell after the bank's report."];
+  const [cat, kitten, shares] = (await bert.embed(texts)).embeddings;
+  assert(cat && kitten && shares);
+  assert(dot(cat, kitten) > dot(cat, shares));
+});
+
+test("a request without a key is refused", async () => {
+  const response = await server.fetch("/v1/embed", { method: "POST", body: '{"inputs": "hello"}' });
+  assert.equal(response.status, 401);
+});
