@@ -1,4 +1,4 @@
-import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { build } from "esbuild";
 import { sourcePaths } from "../src/project-files.ts";
@@ -40,11 +40,15 @@ async function bundle(out: string): Promise<void> {
   const packages = new Set(
     Object.keys(metafile.inputs).flatMap((path) => /node_modules\/(?:@[^/]+\/)?[^/]+/.exec(path) ?? []),
   );
-  const licenses = [...packages].sort().map((path) => {
-    const text = readFileSync(join(repository, path, "LICENSE"), "utf8");
-    return `${path.replace(/^.*node_modules\//, "")}\n\n${text.trim()}\n`;
-  });
+  const licenses = [...packages].sort().map((path) => licenseOf(join(repository, path)));
   writeFileSync(join(out, "licenses.txt"), licenses.join(`\n${"-".repeat(80)}\n\n`));
+}
+
+/** Returns a package's name and license. A package without a license file names its license in package.json. */
+function licenseOf(folder: string): string {
+  const { name, license } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
+  const file = readdirSync(folder).find((entry) => /^licen[cs]e/i.test(entry));
+  return `${name}\n\n${file ? readFileSync(join(folder, file), "utf8").trim() : license}\n`;
 }
 
 /** Templates share the files of the model, and have a manifest and measurements each. */

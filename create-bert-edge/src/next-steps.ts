@@ -5,14 +5,14 @@ import { modelName } from "./project.ts";
 
 /** What to do after the files are written. */
 export function nextSteps(choices: Choices, { installed }: { installed: boolean }): string {
-  const { folder, name, model, packageManager: manager } = choices;
+  const { folder, name, model, region, packageManager: manager } = choices;
   const path = relative(process.cwd(), folder);
   const steps: (readonly [command: string, why: string])[] = [
     ...(path ? [[`cd ${path}`, ""] as const] : []),
     ...(installed ? [] : [[`${manager} install`, ""] as const]),
     ...(model === "own"
       ? [
-          [`${addDependency[manager]} onnxruntime-node`, "prepares models"] as const,
+          ...(region === "none" ? [[`${addDependency[manager]} onnxruntime-node`, "prepares models"] as const] : []),
           [
             `${runProgram[manager]} bert-edge prepare <folder> --name my-model --out models/${modelName(choices)}`,
             "prepares yours",

@@ -22,11 +22,12 @@ export function packageJson(project: Project): string {
       check: "tsc",
       deploy: "wrangler deploy",
       ...(hasRegion && { build: root.scripts["build:region"] }),
-      ...(region === "aws" && { "deploy:region": "npm run build && osls deploy" }),
+      ...(region === "aws" && { "deploy:region": "node --run build && osls deploy" }),
     },
     dependencies: {
+      ...(hasRegion && { "@hono/node-server": nodeServer }),
       "bert-edge": `^${sdk.version}`,
-      ...(hasRegion && { "@hono/node-server": nodeServer, hono, "onnxruntime-node": ortNode }),
+      ...(hasRegion && { hono, "onnxruntime-node": ortNode }),
     },
     devDependencies: {
       "@types/node": nodeTypes,

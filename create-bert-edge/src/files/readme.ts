@@ -49,8 +49,7 @@ app.get("/hello", (c) => c.json({ model: c.env.MODEL }));
 A model is a Hugging Face folder with \`config.json\`, \`tokenizer.json\` and \`model.safetensors\` or \`model.onnx\`.
 
 \`\`\`sh
-${add} onnxruntime-node
-${exec} bert-edge prepare <folder> --name my-model --out models/my-model
+${region === "none" ? `${add} onnxruntime-node\n` : ""}${exec} bert-edge prepare <folder> --name my-model --out models/my-model
 \`\`\`
 ${model === "my-model" ? "" : "\nThen write `my-model` instead of `bert-edge-mini` in `wrangler.toml`, `package.json` and `test/edge.test.js`.\n"}
 ## Deploy it

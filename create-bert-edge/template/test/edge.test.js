@@ -19,7 +19,7 @@ before(async () => {
     has: async (key) => (await bucket.head(key)) !== null,
     put: (key, bytes) => bucket.put(key, bytes),
   });
-  bert = new BertEdge({ baseURL: url.origin, apiKey: "key", fetch: /** @type {any} */ (server.fetch) });
+  bert = new BertEdge({ baseURL: url.origin, apiKey: "key" });
 });
 after(() => server.close());
 

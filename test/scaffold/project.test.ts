@@ -1,0 +1,115 @@
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { freePort, startService } from "#sdk/cli/dev/process.ts";
+import { BertEdge } from "#sdk/client/index.ts";
+import { cleanEnv } from "../e2e/clean-env.ts";
+import { replayDockerfile } from "../e2e/dockerfile.ts";
+import { publishedModel } from "../e2e/published-model.ts";
+import { preparedDefault } from "../fixtures/prepared-default.ts";
+import { buildScaffolder, linkPackages, runIn } from "./scaffolder.ts";
+
+/** wrangler would fetch an example of `request.cf` from the network, and send metrics. */
+const offline = { CLOUDFLARE_CF_FETCH_ENABLED: "false", WRANGLER_SEND_METRICS: "false" };
+
+/** A project with its real model and the packages of this repository. Only the registry is left out. */
+describe("a created project", () => {
+  let folder: string;
+  let bin: string;
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), "create-bert-edge-"));
+    bin = await buildScaffolder(folder, await preparedDefault());
+  });
+  afterAll(() => rm(folder, { recursive: true, force: true }));
+
+  async function create(name: string, ...flags: string[]): Promise<string> {
+    expect(await runIn(folder, [process.execPath, bin, name, "--no-install", ...flags])).toMatchObject({ code: 0 });
+    await linkPackages(join(folder, name));
+    return join(folder, name);
+  }
+  const test = (project: string) => runIn(project, [process.execPath, "--test"], offline);
+
+  it("passes its tests in workerd, with vectors of its model", async () => {
+    const { code, stdout } = await test(await create("edge"));
+    expect(stdout).toMatch(/pass 2\n/);
+    expect(code).toBe(0);
+  });
+
+  it("fails its tests when its Worker asks for another model", async () => {
+    const project = await create("broken");
+    const toml = join(project, "wrangler.toml");
+    await writeFile(toml, (await readFile(toml, "utf8")).replace('MODEL = "bert-edge-mini"', 'MODEL = "other"'));
+    const { code, stdout } = await test(project);
+    expect(stdout).toContain("model_unavailable");
+    expect(code).toBe(1);
+  });
+
+  it("takes the route that README.md adds", async () => {
+    const project = await create("route");
+    const [, route = ""] = /```ts\n(app\.get.*)\n```/.exec(await readFile(join(project, "README.md"), "utf8")) ?? [];
+    const edge = join(project, "functions/edge.ts");
+    await writeFile(edge, (await readFile(edge, "utf8")).replace("export default", `${route}\n\nexport default`));
+    await writeFile(
+      join(project, "test/route.test.js"),
+      `import { createTestHarness } from "wrangler";
+      const server = createTestHarness({ workers: [{ configPath: "wrangler.toml" }] });
+      await server.listen();
+      console.log("answer:", await (await server.fetch("/hello")).text());
+      await server.close();`,
+    );
+    const { stdout } = await runIn(project, [process.execPath, "test/route.test.js"], offline);
+    expect(stdout).toContain('answer: {"model":"bert-edge-mini"}');
+    expect(await runIn(project, [process.execPath, "node_modules/typescript/bin/tsc"])).toMatchObject({ code: 0 });
+  });
+
+  it("bundles its Worker in a dry run of the deployment", async () => {
+    const project = await create("deploy");
+    const { code, stdout } = await runIn(project, ["npm", "run", "deploy", "--", "--dry-run"], offline);
+    expect(stdout).toContain("env.MODELS (deploy-models)");
+    expect(code).toBe(0);
+  });
+
+  it.runIf(process.platform === "linux")("builds an image of its region, which answers a vector", async () => {
+    const project = await create("region", "--region", "container");
+    // `npm install` would write the lockfile, and `npm ci` in the image reads it.
+    await writeFile(join(project, "package-lock.json"), "{}");
+    const image = await replayDockerfile({
+      dockerfile: join(project, "infra/Dockerfile"),
+      context: project,
+      into: join(folder, "image"),
+      env: cleanEnv,
+      async substitute(command, at) {
+        if (!command.startsWith("npm ci")) return false;
+        await linkPackages(at);
+        return true;
+      },
+    });
+    const model = await publishedModel();
+    onTestFinished(() => model.stop());
+    const port = `${await freePort()}`;
+    const baseURL = `http://127.0.0.1:${port}`;
+    const [, script = ""] = image.command;
+    const region = await startService({
+      name: "region",
+      script,
+      cwd: join(image.root, image.workdir),
+      env: {
+        ...image.env,
+        PORT: port,
+        MODEL: model.manifest.name,
+        S3_ENDPOINT: model.access.endpoint,
+        S3_BUCKET: model.access.bucket,
+        S3_ACCESS_KEY_ID: model.access.accessKeyId,
+        S3_SECRET_ACCESS_KEY: model.access.secretAccessKey,
+        AWS_REGION: model.access.region,
+        API_KEYS: "key",
+      },
+      ready: { url: `${baseURL}/ready`, status: 200, withinMs: 20_000 },
+    });
+    onTestFinished(() => region.stop());
+    const { tier, embeddings } = await new BertEdge({ baseURL, apiKey: "key" }).embed("to be or not to be");
+    expect(tier).toBe("region");
+    expect(embeddings[0]).toHaveLength(model.manifest.dimensions);
+  });
+});

@@ -1,0 +1,268 @@
+import { existsSync } from "node:fs";
+import { chmod, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { delimiter, join, relative } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { cleanEnv } from "../e2e/clean-env.ts";
+import { temporaryFolder } from "../fixtures/temporary-folder.ts";
+import { buildScaffolder, linkPackages, noTerminal, runIn, runInTerminal } from "./scaffolder.ts";
+
+const ESCAPE = "\x1b";
+const CTRL_C = "\x03";
+const DOWN = "\x1b[B";
+const ENTER = "\r";
+
+const filesOfEdge = [
+  ".dev.vars",
+  ".dev.vars.example",
+  ".gitignore",
+  ".npmrc",
+  "README.md",
+  "functions/edge-settings.ts",
+  "functions/edge.ts",
+  "package.json",
+  "test/edge.test.js",
+  "tsconfig.json",
+  "wrangler.toml",
+];
+
+const templates: [flags: string[], files: string[], limit: number, dependencies: string[]][] = [
+  [["--template", "edge"], [], 15, ["bert-edge"]],
+  [["--model", "own"], [], 15, ["bert-edge"]],
+  [
+    ["--template", "edge+region"],
+    [".dockerignore", "functions/region.ts", "infra/Dockerfile"],
+    25,
+    ["@hono/node-server", "bert-edge", "hono", "onnxruntime-node"],
+  ],
+  [
+    ["--region", "aws"],
+    ["functions/region.ts", "infra/bucket.yml", "serverless.yml"],
+    25,
+    ["@hono/node-server", "bert-edge", "hono", "onnxruntime-node"],
+  ],
+];
+
+async function filesOf(folder: string): Promise<string[]> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  return entries
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(folder, join(entry.parentPath, entry.name)))
+    .filter((path) => !path.startsWith(".git/"))
+    .sort();
+}
+
+const terminalMissing = await noTerminal();
+
+describe("create-bert-edge", () => {
+  let folder: string;
+  let bin: string;
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), "create-bert-edge-"));
+    bin = await buildScaffolder(folder);
+  });
+  afterAll(() => rm(folder, { recursive: true, force: true }));
+
+  const create = (cwd: string, args: readonly string[], env?: NodeJS.ProcessEnv) =>
+    runIn(cwd, [process.execPath, bin, ...args], env);
+
+  describe.each(templates)("%j", (flags, files, limit, dependencies) => {
+    let project: string;
+    beforeAll(async () => {
+      const parent = await mkdtemp(join(folder, "parent-"));
+      project = join(parent, "my-api");
+      expect(await create(parent, ["my-api", "--no-install", ...flags])).toMatchObject({ code: 0, stderr: "" });
+    });
+
+    it("has few files", async () => {
+      const all = await filesOf(project);
+      const model = all.filter((path) => path.startsWith("models/"));
+      expect(all.filter((path) => !model.includes(path))).toEqual([...filesOfEdge, ...files].sort());
+      expect(all.length - model.length).toBeLessThanOrEqual(limit);
+      expect(model).toEqual(
+        flags.includes("own")
+          ? []
+          : ["manifest.json", "measurements.json", "model.int8.onnx", "tokenizer.json", "tokenizer_config.json"].map(
+              (file) => `models/bert-edge-mini/${file}`,
+            ),
+      );
+    });
+
+    it("depends on bert-edge and on what the template needs", async () => {
+      const manifest = JSON.parse(await readFile(join(project, "package.json"), "utf8"));
+      expect(manifest.name).toBe("my-api");
+      expect(Object.keys(manifest.dependencies)).toEqual(dependencies);
+      expect("osls" in manifest.devDependencies).toBe(flags.includes("aws"));
+      expect(Object.values({ ...manifest.dependencies, ...manifest.devDependencies })).not.toContain(undefined);
+    });
+
+    it("names Worker, bucket and model, and nothing of this repository", async () => {
+      const toml = await readFile(join(project, "wrangler.toml"), "utf8");
+      const model = flags.includes("own") ? "my-model" : "bert-edge-mini";
+      expect(toml).toMatch(/^name = "my-api"$/m);
+      expect(toml).toMatch(/^bucket_name = "my-api-models"$/m);
+      expect(toml).toMatch(new RegExp(`^MODEL = "${model}"$`, "m"));
+      for (const path of await filesOf(project)) {
+        if (path.startsWith("models/")) continue;
+        expect(await readFile(join(project, path), "utf8"), path).not.toMatch(
+          /(?<!aws-)sdk|COPY create|tsconfig\.base|npm run build -w/,
+        );
+      }
+    });
+
+    it("has the right types", async () => {
+      await linkPackages(project);
+      const check = () => runIn(project, [process.execPath, "node_modules/typescript/bin/tsc"]);
+      expect(await check()).toEqual({ code: 0, stdout: "", stderr: "" });
+      await writeFile(
+        join(project, "test/wrong.js"),
+        'import { BertEdge } from "bert-edge/client";\nnew BertEdge({});\n',
+      );
+      expect((await check()).stdout).toMatch(/test\/wrong\.js.*baseURL/);
+      await rm(join(project, "test/wrong.js"));
+    });
+  });
+
+  it.each([
+    ["free", "10"],
+    ["paid", "30_000"],
+  ])("sets the CPU time of the %s plan", async (plan, limit) => {
+    const parent = await temporaryFolder();
+    await create(parent, ["my-api", "--no-install", "--plan", plan]);
+    expect(await readFile(join(parent, "my-api/functions/edge-settings.ts"), "utf8")).toContain(
+      `cpuLimitMs: ${limit},`,
+    );
+    expect(await readFile(join(parent, "my-api/README.md"), "utf8")).toContain("10 ms");
+  });
+
+  it("makes another API key for each project, which Git ignores", async () => {
+    const parent = await temporaryFolder();
+    for (const name of ["one", "two"]) await create(parent, [name, "--no-install"]);
+    const keys = await Promise.all(["one", "two"].map((name) => readFile(join(parent, name, ".dev.vars"), "utf8")));
+    for (const key of keys) expect(key).toMatch(/^API_KEYS=[0-9a-f-]{36}\n$/);
+    expect(keys[0]).not.toBe(keys[1]);
+    const { stdout } = await runIn(join(parent, "one"), ["git", "status", "--short", "--untracked-files=all"]);
+    expect(stdout).toContain("?? wrangler.toml");
+    expect(stdout).not.toMatch(/\.dev\.vars$/m);
+  });
+
+  it("makes no Git repository inside another one, nor with --no-git", async () => {
+    const parent = await temporaryFolder();
+    await create(parent, ["alone", "--no-install", "--no-git"]);
+    expect(existsSync(join(parent, "alone/.git"))).toBe(false);
+    await runIn(parent, ["git", "init"]);
+    await create(parent, ["inside", "--no-install"]);
+    expect(existsSync(join(parent, "inside/.git"))).toBe(false);
+  });
+
+  it.each([
+    [["My API"], "name_invalid", /"My API".*\n.*"my-api"/],
+    [["my api"], "name_invalid", /"my-api"/],
+    [["my-api", "--tempalte", "edge", "--fast"], "flag_unknown", /--tempalte, --fast/],
+    [["my-api", "--plan"], "flag_invalid", /--plan/],
+    [["full"], "folder_occupied", /notes\.txt/],
+  ])("refuses %j with %s, and writes nothing", async (args, code, message) => {
+    const parent = await temporaryFolder();
+    await runIn(parent, ["mkdir", "full"]);
+    await writeFile(join(parent, "full/notes.txt"), "");
+    const outcome = await create(parent, [...args, "--no-install"]);
+    expect(outcome).toMatchObject({ code: 1, stderr: expect.stringMatching(message) });
+    expect(outcome.stderr).toContain(`Error ${code}: `);
+    expect(await filesOf(parent)).toEqual(["full/notes.txt"]);
+  });
+
+  describe("the package manager", () => {
+    /** Makes a folder with a program that writes its arguments to a file, and then exits with a code. */
+    async function fakeManager(name: string, code: number): Promise<string> {
+      const programs = await temporaryFolder();
+      await writeFile(join(programs, name), `#!/bin/sh\necho "$@" > installed-with\nexit ${code}\n`);
+      await chmod(join(programs, name), 0o755);
+      return programs;
+    }
+
+    it("is the running one, installs the dependencies and is named in the next steps", async () => {
+      const parent = await temporaryFolder();
+      const outcome = await create(parent, ["my-api"], {
+        PATH: `${await fakeManager("pnpm", 0)}${delimiter}${cleanEnv.PATH}`,
+        npm_config_user_agent: "pnpm/10.1.0 npm/? node/v24.0.0 linux x64",
+      });
+      expect(outcome).toMatchObject({
+        code: 0,
+        stdout: expect.stringMatching(/cd my-api\n\s+pnpm start .*\n\s+pnpm test /),
+      });
+      expect(await readFile(join(parent, "my-api/installed-with"), "utf8")).toBe("install\n");
+      expect(existsSync(join(parent, "my-api/pnpm-workspace.yaml"))).toBe(true);
+    });
+
+    it("can fail: the files stay, and the message says how to go on", async () => {
+      const parent = await temporaryFolder();
+      const outcome = await create(parent, ["my-api", "--package-manager", "bun"], {
+        PATH: `${await fakeManager("bun", 1)}${delimiter}${cleanEnv.PATH}`,
+      });
+      expect(outcome).toMatchObject({ code: 1, stderr: expect.stringContaining("cd my-api && bun install") });
+      expect(existsSync(join(parent, "my-api/wrangler.toml"))).toBe(true);
+    });
+  });
+
+  describe.skipIf(terminalMissing)(`in a terminal${terminalMissing ? ` (skipped: ${terminalMissing})` : ""}`, () => {
+    const command = (...args: string[]) => [process.execPath, bin, "--no-install", ...args];
+
+    it("asks for everything", async () => {
+      const parent = await temporaryFolder();
+      const { code, output } = await runInTerminal(parent, command(), [
+        ["In which folder", `asked${ENTER}`],
+        ["Which model", DOWN + ENTER],
+        ["Which Workers plan", DOWN + ENTER],
+        ["Where should a region", DOWN + ENTER],
+        ["Which package manager", DOWN + ENTER],
+      ]);
+      expect(code).toBe(0);
+      expect(output).toContain("pnpm install");
+      const files = await filesOf(join(parent, "asked"));
+      expect(files).toContain("serverless.yml");
+      expect(files).toContain("pnpm-workspace.yaml");
+      expect(files).not.toContain("models/bert-edge-mini/manifest.json");
+      expect(await readFile(join(parent, "asked/functions/edge-settings.ts"), "utf8")).toContain("cpuLimitMs: 30_000,");
+    });
+
+    it("asks again for a name that cannot be used, and only for what no flag says", async () => {
+      const parent = await temporaryFolder();
+      const { code } = await runInTerminal(
+        parent,
+        command("--plan", "free", "--template", "edge", "--package-manager", "npm"),
+        [
+          ["In which folder", `My API${ENTER}`],
+          ["cannot be the name of a Worker", `${"\b".repeat("My API".length)}my-api${ENTER}`],
+          ["Which model", ENTER],
+        ],
+      );
+      expect(code).toBe(0);
+      expect(await filesOf(join(parent, "my-api"))).toContain("models/bert-edge-mini/manifest.json");
+    });
+
+    it.each([
+      ["Ctrl-C", CTRL_C],
+      ["Escape", ESCAPE],
+    ])("ends at %s with exit code 0, and writes nothing", async (_, key) => {
+      const parent = await temporaryFolder();
+      const { code, output } = await runInTerminal(parent, command("my-api"), [
+        ["Which model", ENTER],
+        ["Which Workers plan", key],
+      ]);
+      expect(code).toBe(0);
+      expect(output).toContain("Nothing was created.");
+      expect(await readdir(parent)).toEqual([]);
+    });
+
+    it.each([
+      ["in CI", [], { CI: "true" }],
+      ["with -y", ["-y"], {}],
+    ])("asks nothing %s", async (_, flags, env) => {
+      const parent = await temporaryFolder();
+      const { code, output } = await runInTerminal(parent, command(...flags), [], env);
+      expect(code).toBe(0);
+      expect(output).not.toContain("Which");
+      expect(await filesOf(join(parent, "my-api"))).toContain("wrangler.toml");
+    });
+  });
+});
