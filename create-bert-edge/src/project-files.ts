@@ -4,7 +4,7 @@ import { edgeSettings, regionFunction } from "./files/functions.ts";
 import { dockerignore, gitignore } from "./files/ignored.ts";
 import { packageJson } from "./files/package-json.ts";
 import { readme } from "./files/readme.ts";
-import { devVars, devVarsExample } from "./files/secrets.ts";
+import { devVars } from "./files/secrets.ts";
 import { serverlessYml } from "./files/serverless-yml.ts";
 import { managerSettings } from "./files/settings-of-managers.ts";
 import { wranglerToml } from "./files/wrangler-toml.ts";
@@ -18,6 +18,7 @@ const unchanged: Fill = (source) => source;
 
 /** Files that are copied and filled in: path in the package and in the project → what is filled in. */
 const ofEdge: Fills = {
+  ".dev.vars.example": unchanged,
   "functions/edge.ts": unchanged,
   "functions/edge-settings.ts": edgeSettings,
   "test/edge.test.js": edgeTest,
@@ -50,7 +51,6 @@ export function projectFiles(project: Project, read: (path: string) => string): 
     ["README.md", readme(project)],
     [".gitignore", gitignore(project)],
     [".dev.vars", devVars()],
-    [".dev.vars.example", devVarsExample(project)],
     ...(settings ? [settings] : []),
     ...(project.region === "container" ? [[".dockerignore", dockerignore] as const] : []),
   ]);

@@ -5,13 +5,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { prepare } from "#sdk/compile/commands/prepare.ts";
 import { writePreparableCheckpoint } from "../fixtures/tiny-bert.ts";
-import { packSdk, runNode, threeLineExample } from "./install.ts";
+import { pack, runNode, threeLineExample } from "./install.ts";
 
 const folder = await mkdtemp(join(tmpdir(), "bert-edge-e2e-"));
 try {
   const npm = (...args: string[]) => execFileSync("npm", args, { cwd: folder, stdio: "inherit" });
   await writeFile(join(folder, "package.json"), JSON.stringify({ type: "module", private: true }));
-  npm("install", await packSdk(folder));
+  npm("install", await pack("sdk", folder));
   await writePreparableCheckpoint(join(folder, "checkpoint"));
   await prepare({ model: join(folder, "checkpoint"), out: join(folder, "artifact"), name: "tiny", targets: ["edge"] });
   await writeFile(join(folder, "example.mjs"), await threeLineExample());

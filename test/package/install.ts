@@ -12,9 +12,9 @@ import manifest from "../../sdk/package.json" with { type: "json" };
 const exec = promisify(execFile);
 const root = join(import.meta.dirname, "../..");
 
-/** Packs the SDK like `npm publish`. Needs `npm run build`. */
-export async function packSdk(destination: string): Promise<string> {
-  const args = ["pack", join(root, "sdk"), "--pack-destination", destination, "--ignore-scripts", "--json"];
+/** Packs a workspace like `npm publish`. Needs the build of that package. */
+export async function pack(workspace: "sdk" | "create-bert-edge", destination: string): Promise<string> {
+  const args = ["pack", join(root, workspace), "--pack-destination", destination, "--ignore-scripts", "--json"];
   const { stdout } = await exec("npm", args, { cwd: destination });
   const packed = JSON.parse(stdout) as { filename: string }[] | Record<string, { filename: string }>;
   return join(destination, Object.values(packed)[0]?.filename ?? "");
@@ -30,7 +30,7 @@ export async function installedProject({ peers }: { peers: boolean }): Promise<s
   const folder = await mkdtemp(join(tmpdir(), "bert-edge-package-"));
   const modules = join(folder, "node_modules");
   await mkdir(modules);
-  await exec("tar", ["-xzf", await packSdk(folder), "-C", modules]);
+  await exec("tar", ["-xzf", await pack("sdk", folder), "-C", modules]);
   await rename(join(modules, "package"), join(modules, manifest.name));
   const linked = new Set(Object.keys(manifest.dependencies));
   if (peers) {

@@ -8,7 +8,8 @@ import { cleanEnv } from "../e2e/clean-env.ts";
 import { replayDockerfile } from "../e2e/dockerfile.ts";
 import { publishedModel } from "../e2e/published-model.ts";
 import { preparedDefault } from "../fixtures/prepared-default.ts";
-import { buildScaffolder, linkPackages, runIn } from "./scaffolder.ts";
+import { buildScaffolder, linkPackages } from "./scaffolder.ts";
+import { runIn } from "./terminal.ts";
 
 /** wrangler would fetch an example of `request.cf` from the network, and send metrics. */
 const offline = { CLOUDFLARE_CF_FETCH_ENABLED: "false", WRANGLER_SEND_METRICS: "false" };

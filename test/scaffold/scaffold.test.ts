@@ -5,7 +5,8 @@ import { delimiter, join, relative } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { cleanEnv } from "../e2e/clean-env.ts";
 import { temporaryFolder } from "../fixtures/temporary-folder.ts";
-import { buildScaffolder, linkPackages, noTerminal, runIn, runInTerminal } from "./scaffolder.ts";
+import { buildScaffolder, linkPackages } from "./scaffolder.ts";
+import { noTerminal, runIn, runInTerminal } from "./terminal.ts";
 
 const ESCAPE = "\x1b";
 const CTRL_C = "\x03";
