@@ -42,7 +42,7 @@ try {
       await step("deploy -- --dry-run", () => runIn(project, ["npm", "run", "deploy", "--", "--dry-run"], env));
       if (flags.includes("aws")) {
         await step("build", () => runIn(project, ["npm", "run", "build"], env));
-        await step("osls package", () => runIn(project, ["npx", "osls", "package"], env));
+        await step("osls package", () => runIn(project, ["npx", "--yes", "osls@4", "package"], env));
       }
     }
     await createInteractively(scaffolder, join(folder, `node-${node}-interactive`), env);
@@ -61,10 +61,22 @@ async function installRuntime(node: number, npm: number): Promise<NodeJS.Process
   const place = join(folder, `runtime-${node}`);
   const name = `node-${process.platform}-${process.arch}`;
   await mkdir(place);
-  const { code, stderr } = await runIn(place, ["npm", "install", "--prefix", place, `${name}@${node}`, `npm@${npm}`]);
+  const install: [program: string, ...args: string[]] = ["npm", "install", `${name}@${node}`, `npm@${npm}`];
+  const { code, stderr } = await runIn(place, [...install, "--prefix", place], developerEnv());
   if (code !== 0) throw new Error(`Node ${node} and npm ${npm} cannot be installed:\n${stderr}`);
   const modules = join(place, "node_modules");
-  return { PATH: [join(modules, name, "bin"), join(modules, ".bin"), cleanEnv.PATH].join(delimiter) };
+  return {
+    ...developerEnv(),
+    PATH: [join(modules, name, "bin"), join(modules, ".bin"), cleanEnv.PATH].join(delimiter),
+  };
+}
+
+/** The developer's environment, which may name a registry or a proxy, without what npm adds to it for a script. */
+function developerEnv(): NodeJS.ProcessEnv {
+  const own = Object.entries(process.env).filter(
+    ([name]) => !/^(CI|INIT_CWD|npm_(lifecycle|package)_.*|npm_config_(user_agent|local_prefix))$/.test(name),
+  );
+  return { ...Object.fromEntries(own), PATH: cleanEnv.PATH };
 }
 
 /** Runs a step and prints its time, and everything that it wrote to stderr. */

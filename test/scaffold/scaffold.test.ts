@@ -93,7 +93,13 @@ describe("create-bert-edge", () => {
       const manifest = JSON.parse(await readFile(join(project, "package.json"), "utf8"));
       expect(manifest.name).toBe("my-api");
       expect(Object.keys(manifest.dependencies)).toEqual(dependencies);
-      expect("osls" in manifest.devDependencies).toBe(flags.includes("aws"));
+      expect(Object.keys(manifest.devDependencies)).toEqual([
+        "@types/node",
+        ...(files.length > 0 ? ["esbuild"] : []),
+        "typescript",
+        "wrangler",
+      ]);
+      if (flags.includes("aws")) expect(manifest.scripts["deploy:region"]).toMatch(/npx osls@\^\d.* deploy/);
       expect(Object.values({ ...manifest.dependencies, ...manifest.devDependencies })).not.toContain(undefined);
     });
 

@@ -22,7 +22,8 @@ export function packageJson(project: Project): string {
       check: "tsc",
       deploy: "wrangler deploy",
       ...(hasRegion && { build: root.scripts["build:region"] }),
-      ...(region === "aws" && { "deploy:region": "node --run build && osls deploy" }),
+      // osls has 62 MB. It is only needed to deploy, so it is not a dependency.
+      ...(region === "aws" && { "deploy:region": `node --run build && npx osls@${osls} deploy` }),
     },
     dependencies: {
       ...(hasRegion && { "@hono/node-server": nodeServer }),
@@ -32,7 +33,6 @@ export function packageJson(project: Project): string {
     devDependencies: {
       "@types/node": nodeTypes,
       ...(hasRegion && { esbuild }),
-      ...(region === "aws" && { osls }),
       typescript,
       wrangler,
     },
