@@ -7,7 +7,7 @@ import * as questions from "./questions.ts";
 
 const DEFAULT_FOLDER = "my-api";
 
-/** Where a project comes, and what it is. */
+/** A project, and the folder where it is created. */
 export interface Choices extends Project {
   readonly folder: string;
 }
