@@ -33,7 +33,7 @@ describe("r2Publisher", () => {
     for (const work of [store.has("k"), store.put("k", bytesOf("x"), { contentType: "text/plain" })]) {
       await expect(work).rejects.toMatchObject({
         code: "storage_unavailable",
-        message: expect.stringContaining("r2-local(models) could not read or write k"),
+        message: expect.stringMatching(/^r2-local\(models\) could not be read or written: .* \(object k\)$/),
       });
     }
   });
