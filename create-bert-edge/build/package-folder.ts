@@ -27,7 +27,9 @@ export async function writePackageFolder(out: string, artifacts: Readonly<Record
 async function bundle(out: string): Promise<void> {
   const { metafile } = await build({
     entryPoints: [join(here, "src/index.ts")],
-    outfile: join(out, "index.js"),
+    outdir: out,
+    // Node loads index.js first. It must not contain what old versions of Node cannot load.
+    splitting: true,
     absWorkingDir: repository,
     bundle: true,
     platform: "node",

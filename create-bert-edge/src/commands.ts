@@ -1,6 +1,10 @@
 import { spawnSync } from "node:child_process";
 import type { PackageManager } from "./package-manager.ts";
 import { ScaffoldError } from "./scaffold-error.ts";
+import { shellPath } from "./shell-path.ts";
+
+/** On Windows, package managers are scripts, which only a shell can start. */
+const shell = process.platform === "win32";
 
 /** Makes a Git repository, unless the folder is in one already or Git is not installed. */
 export function initGit(folder: string): void {
@@ -8,17 +12,23 @@ export function initGit(folder: string): void {
   if (git("rev-parse", "--is-inside-work-tree").status !== 0) git("init");
 }
 
+/** @throws ScaffoldError `manager_missing` */
+export function assertInstalled(manager: PackageManager): void {
+  if (spawnSync(manager, ["--version"], { stdio: "ignore", shell }).status === 0) return;
+  throw new ScaffoldError(
+    "manager_missing",
+    `${manager} is not installed: \`${manager} --version\` does not work.`,
+    "Install it, choose another one with --package-manager, or write only the files with --no-install.",
+  );
+}
+
 /** @throws ScaffoldError `command_failed`; the project's files stay */
 export function installDependencies(folder: string, manager: PackageManager): void {
-  const { status } = spawnSync(manager, ["install"], {
-    cwd: folder,
-    stdio: "inherit",
-    shell: process.platform === "win32",
-  });
+  const { status } = spawnSync(manager, ["install"], { cwd: folder, stdio: "inherit", shell });
   if (status === 0) return;
   throw new ScaffoldError(
     "command_failed",
     `The files are in ${folder}, but \`${manager} install\` failed.`,
-    `Correct the error above, then run: cd ${folder} && ${manager} install`,
+    `Correct the error above, then run: cd ${shellPath(folder)} && ${manager} install`,
   );
 }

@@ -16,7 +16,7 @@ const options = {
   version: { type: "boolean", short: "v" },
 } as const;
 
-/** What the command line says. A choice without its flag is undefined. */
+/** The flags of the command line. A choice without its flag is undefined. */
 export interface Flags {
   folder: string | undefined;
   model: questions.Model | undefined;

@@ -1,10 +1,13 @@
-import { run } from "./run.ts";
-import { ScaffoldError } from "./scaffold-error.ts";
+import manifest from "../package.json" with { type: "json" };
 
-try {
-  await run(process.argv.slice(2));
-} catch (error) {
-  if (!(error instanceof ScaffoldError)) throw error;
-  console.error(`\nError ${error.code}: ${error.message}\n  ${error.hint}`);
+// Older versions of Node must be able to load this file, so it imports the command only afterwards.
+const oldest = manifest.engines.node.replace(">=", "");
+const { node } = process.versions;
+if (node.localeCompare(oldest, "en", { numeric: true }) < 0) {
+  console.error(
+    `create-bert-edge needs Node ${oldest} or newer; this is ${node}. Install a newer version from https://nodejs.org.`,
+  );
   process.exitCode = 1;
+} else {
+  await import("./main.ts");
 }

@@ -2,6 +2,7 @@ import { relative } from "node:path";
 import type { Choices } from "./choose.ts";
 import { addDependency, runProgram, runScript, runScriptWith } from "./package-manager.ts";
 import { modelName, type Project } from "./project.ts";
+import { shellPath } from "./shell-path.ts";
 
 /** A command, and what it does if that needs an explanation. */
 type Step = readonly [command: string, what?: string];
@@ -17,7 +18,7 @@ export function nextSteps(choices: Choices, { installed }: { installed: boolean 
   ];
   if (model === "own") steps.unshift(...modelSteps(choices));
   if (!installed) steps.unshift([`${manager} install`]);
-  if (path) steps.unshift([`cd ${path}`]);
+  if (path) steps.unshift([`cd ${shellPath(path)}`]);
   const width = Math.max(...steps.map(([command]) => command.length));
   const lines = steps.map(([command, what]) => `  ${what ? `${command.padEnd(width)}  # ${what}` : command}`);
   return `\n${name} is ready. Next:\n\n${lines.join("\n")}\n\nREADME.md says how to call it, add a route and deploy it.`;

@@ -1,5 +1,13 @@
-import { describe, expect, it } from "vitest";
-import { runningPackageManager, runScript, runScriptWith } from "./package-manager.ts";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { addCommand } from "#sdk/artifact/add-command.ts";
+import {
+  addDependency,
+  type PackageManager,
+  packageManagers,
+  runningPackageManager,
+  runScript,
+  runScriptWith,
+} from "./package-manager.ts";
 
 describe("runningPackageManager", () => {
   it.each([
@@ -11,6 +19,18 @@ describe("runningPackageManager", () => {
     [undefined, "npm"],
   ])("reads %s as %s", (userAgent, manager) => {
     expect(runningPackageManager(userAgent)).toBe(manager);
+  });
+});
+
+describe("addDependency", () => {
+  it.each(Object.keys(packageManagers) as PackageManager[])("is the SDK's command with %s", (manager) => {
+    vi.spyOn(process, "cwd").mockReturnValue("/");
+    vi.stubEnv("npm_config_user_agent", `${manager}/1.0.0`);
+    onTestFinished(() => {
+      vi.restoreAllMocks();
+      vi.unstubAllEnvs();
+    });
+    expect(addCommand("x")).toBe(`${addDependency[manager]} x`);
   });
 });
 

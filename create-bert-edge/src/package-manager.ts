@@ -29,10 +29,13 @@ export const runProgram: Readonly<Record<PackageManager, string>> = {
   bun: "bunx",
 };
 
-/** The beginning of a command that adds a development dependency. */
+/**
+ * The beginning of a command that adds a package, in a project of a known package manager. The SDK has the same commands in
+ * add-command.ts, where it has to find out the package manager first.
+ */
 export const addDependency: Readonly<Record<PackageManager, string>> = {
-  npm: "npm install --save-dev",
-  pnpm: "pnpm add --save-dev",
-  yarn: "yarn add --dev",
-  bun: "bun add --dev",
+  npm: "npm install",
+  pnpm: "pnpm add",
+  yarn: "yarn add",
+  bun: "bun add",
 };

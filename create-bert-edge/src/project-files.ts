@@ -5,10 +5,10 @@ import { dockerignore, gitignore } from "./files/ignored.ts";
 import { managerSettings } from "./files/manager-settings.ts";
 import { packageJson } from "./files/package-json.ts";
 import { readme } from "./files/readme.ts";
-import { devVars } from "./files/secrets.ts";
+import { devVars, SECRETS } from "./files/secrets.ts";
 import { serverlessYml } from "./files/serverless-yml.ts";
 import { wranglerToml } from "./files/wrangler-toml.ts";
-import type { Project } from "./project.ts";
+import { modelName, type Project } from "./project.ts";
 import type { Region } from "./questions.ts";
 
 type Fill = (source: string, project: Project) => string;
@@ -32,8 +32,14 @@ const ofRegion: Readonly<Record<Region, Fills>> = {
   container: { "functions/region.ts": regionFunction, "infra/Dockerfile": dockerfile },
 };
 
+/** The Worker for onnxruntime-web and what it needs. README.md contains them, because few models need them. */
+const inReadme = ["functions/edge-ort-web.ts", "functions/wasm.d.ts"];
+
 /** The paths of all files that some project needs a copy of. */
-export const sourcePaths = [...new Set([ofEdge, ...Object.values(ofRegion)].flatMap((fills) => Object.keys(fills)))];
+export const sourcePaths = [
+  ...new Set([ofEdge, ...Object.values(ofRegion)].flatMap((fills) => Object.keys(fills))),
+  ...inReadme,
+];
 
 /**
  * Makes all text files of a project: path → content.
@@ -44,14 +50,16 @@ export function projectFiles(project: Project, read: (path: string) => string): 
   const filled = Object.entries({ ...ofEdge, ...ofRegion[project.region] }).map(
     ([path, fill]) => [path, fill(read(path), project)] as const,
   );
-  const settings = managerSettings[project.packageManager];
-  return new Map([
+  const files = new Map([
     ...filled,
     ["package.json", packageJson(project)],
-    ["README.md", readme(project)],
     [".gitignore", gitignore(project)],
-    [".dev.vars", devVars()],
-    ...(settings ? [settings] : []),
+    [SECRETS, devVars()],
+    ...managerSettings[project.packageManager],
     ...(project.region === "container" ? [[".dockerignore", dockerignore] as const] : []),
   ]);
+  const name = modelName(project);
+  const namingModel = [...files].flatMap(([path, content]) => (content.includes(name) ? [path] : []));
+  const ortWebFiles = inReadme.map((path) => [path, read(path)] as const);
+  return files.set("README.md", readme(project, { namingModel, ortWebFiles }));
 }

@@ -1,4 +1,4 @@
-import { mkdir, writeFile } from "node:fs/promises";
+import { chmod, mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { temporaryFolder } from "../../test/fixtures/temporary-folder.ts";
@@ -25,7 +25,7 @@ describe("assertUsable", () => {
     );
   });
 
-  it("refuses a folder with files, and a file", async () => {
+  it("refuses a folder with files, a file, and a folder in a file", async () => {
     const folder = join(await temporaryFolder(), "api");
     await mkdir(folder);
     await writeFile(join(folder, "notes.txt"), "");
@@ -33,6 +33,19 @@ describe("assertUsable", () => {
       expect.objectContaining({ code: "folder_occupied", message: expect.stringContaining("notes.txt") }),
     );
     await writeFile(join(folder, "file"), "");
-    expect(() => assertUsable(join(folder, "file"))).toThrow(expect.objectContaining({ code: "folder_occupied" }));
+    for (const path of ["file", "file/api"]) {
+      expect(() => assertUsable(join(folder, path))).toThrow(
+        expect.objectContaining({ code: "folder_unusable", message: expect.stringContaining("ENOTDIR") }),
+      );
+    }
+  });
+
+  // The superuser may write everywhere.
+  it.skipIf(process.getuid?.() === 0)("refuses a folder in one that cannot be written to", async () => {
+    const folder = await temporaryFolder();
+    await chmod(folder, 0o500);
+    expect(() => assertUsable(join(folder, "new/api"))).toThrow(
+      expect.objectContaining({ code: "folder_unusable", message: expect.stringContaining("EACCES") }),
+    );
   });
 });

@@ -1,5 +1,5 @@
-import { readdirSync } from "node:fs";
-import { basename, resolve } from "node:path";
+import { accessSync, constants, existsSync, readdirSync } from "node:fs";
+import { basename, dirname, resolve } from "node:path";
 import { ScaffoldError } from "./scaffold-error.ts";
 
 /** A bucket's name has at most 63 characters, and the project's bucket is named `<name>-models`. */
@@ -11,7 +11,7 @@ export const projectName = (folder: string): string => basename(resolve(folder))
 /**
  * Checks that a project can be created in a folder.
  *
- * @throws ScaffoldError `name_invalid`, `folder_occupied`
+ * @throws ScaffoldError `name_invalid`, `folder_unusable`, `folder_occupied`
  */
 export function assertUsable(folder: string): void {
   const name = projectName(folder);
@@ -22,7 +22,7 @@ export function assertUsable(folder: string): void {
       `Use at most ${MAX_NAME_LENGTH} of a-z, 0-9 and hyphens, such as "${suggestedName(name)}".`,
     );
   }
-  const content = entriesOf(folder).filter((entry) => entry !== ".git");
+  const content = entriesOf(resolve(folder)).filter((entry) => entry !== ".git");
   if (content.length === 0) return;
   throw new ScaffoldError(
     "folder_occupied",
@@ -38,16 +38,23 @@ const suggestedName = (name: string): string =>
     .slice(0, MAX_NAME_LENGTH)
     .replace(/^-+|-+$/g, "") || "my-api";
 
-/** Lists a folder. A folder that does not exist is empty. */
+/** Lists a folder. A folder that does not exist is empty, if it can be created. */
 function entriesOf(folder: string): string[] {
   try {
-    return readdirSync(folder);
+    const existing = nearestExisting(folder);
+    const entries = readdirSync(existing);
+    accessSync(existing, constants.W_OK | constants.X_OK);
+    return existing === folder ? entries : [];
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === "ENOENT") return [];
-    if (code === "ENOTDIR") {
-      throw new ScaffoldError("folder_occupied", `${folder} is a file.`, "Choose another folder.");
-    }
-    throw error;
+    throw new ScaffoldError(
+      "folder_unusable",
+      `A project cannot be created in ${folder}: ${(error as Error).message}.`,
+      "Choose another folder.",
+    );
   }
+}
+
+function nearestExisting(path: string): string {
+  const parent = dirname(path);
+  return existsSync(path) || path === parent ? path : nearestExisting(parent);
 }

@@ -1,6 +1,6 @@
 import manifest from "../package.json" with { type: "json" };
 import { chooseDefaults, chooseInteractively } from "./choose.ts";
-import { initGit, installDependencies } from "./commands.ts";
+import { assertInstalled, initGit, installDependencies } from "./commands.ts";
 import { parseFlags } from "./flags.ts";
 import { help } from "./help.ts";
 import { nextSteps } from "./next-steps.ts";
@@ -22,6 +22,7 @@ export async function run(args: readonly string[]): Promise<void> {
   const choices = await choose(flags, process.env["npm_config_user_agent"]);
   if (!choices) return;
   assertUsable(choices.folder);
+  if (flags.install) assertInstalled(choices.packageManager);
 
   await writeProject(choices.folder, choices);
   if (flags.git) initGit(choices.folder);

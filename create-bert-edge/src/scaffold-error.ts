@@ -1,10 +1,17 @@
-type Code = "flag_unknown" | "flag_invalid" | "name_invalid" | "folder_occupied" | "command_failed";
+type Code =
+  | "flag_unknown"
+  | "flag_invalid"
+  | "name_invalid"
+  | "folder_occupied"
+  | "folder_unusable"
+  | "manager_missing"
+  | "command_failed";
 
 /** A mistake of the user. Any other error is a bug. */
 export class ScaffoldError extends Error {
   override readonly name = "ScaffoldError";
   readonly code: Code;
-  /** What to do. */
+  /** A sentence that tells the user what to do. */
   readonly hint: string;
 
   constructor(code: Code, message: string, hint: string) {

@@ -1,5 +1,6 @@
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { SECRETS } from "./files/secrets.ts";
 import { modelName, type Project, templateOf } from "./project.ts";
 import { projectFiles } from "./project-files.ts";
 
@@ -12,7 +13,7 @@ export function writeProject(folder: string, project: Project): void {
   for (const [path, content] of projectFiles(project, read)) {
     const target = join(folder, path);
     mkdirSync(dirname(target), { recursive: true });
-    writeFileSync(target, content);
+    writeFileSync(target, content, { mode: path === SECRETS ? 0o600 : 0o666 });
   }
   if (project.model === "embedded") writeModel(join(folder, "models", modelName(project)), project);
 }

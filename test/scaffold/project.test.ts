@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
@@ -69,6 +69,21 @@ describe("a created project", () => {
     const { code, stdout } = await runIn(project, ["npm", "run", "deploy", "--", "--dry-run"], offline);
     expect(stdout).toContain("env.MODELS (deploy-models)");
     expect(code).toBe(0);
+  });
+
+  it("bundles a Worker for onnxruntime-web as README.md describes", async () => {
+    const project = await create("ort-web");
+    const readme = await readFile(join(project, "README.md"), "utf8");
+    for (const [, path = "", content = ""] of readme.matchAll(/^`(functions\/[^`]+)`:\n\n```ts\n(.+?)```$/gms)) {
+      await writeFile(join(project, path), content);
+    }
+    const [main = ""] = /main = "[^"]+"/.exec(readme) ?? [];
+    const toml = join(project, "wrangler.toml");
+    await writeFile(toml, (await readFile(toml, "utf8")).replace(/main = .*/, main));
+    expect(await runIn(project, [process.execPath, "node_modules/typescript/bin/tsc"])).toMatchObject({ code: 0 });
+    const deploy = ["npm", "run", "deploy", "--", "--dry-run", "--outdir", "bundled"] as const;
+    expect(await runIn(project, deploy, offline)).toMatchObject({ code: 0 });
+    expect(await readdir(join(project, "bundled"))).toContainEqual(expect.stringMatching(/ort-wasm.*\.wasm$/));
   });
 
   it.runIf(process.platform === "linux")("builds an image of its region, which answers a vector", async () => {

@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { chmod, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { chmod, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { delimiter, join, relative } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -117,6 +117,18 @@ describe("create-bert-edge", () => {
       }
     });
 
+    it("lists in README.md where the model's name is written", async () => {
+      const paths: string[] = [];
+      for (const path of await filesOf(project)) {
+        if (path.startsWith("models/") || path === "README.md") continue;
+        if ((await readFile(join(project, path), "utf8")).includes("bert-edge-mini")) paths.push(path);
+      }
+      const [list = ""] = /^Then write `my-model` .*/m.exec(await readFile(join(project, "README.md"), "utf8")) ?? [];
+      const listed = [...list.matchAll(/`([^`]+)`/g)].slice(2).map(([, path]) => path);
+      expect(listed.sort()).toEqual(paths);
+      expect(paths.length > 0).toBe(!flags.includes("own"));
+    });
+
     it("has the right types", async () => {
       await linkPackages(project);
       const check = () => runIn(project, [process.execPath, "node_modules/typescript/bin/tsc"]);
@@ -148,9 +160,13 @@ describe("create-bert-edge", () => {
     const keys = await Promise.all(["one", "two"].map((name) => readFile(join(parent, name, ".dev.vars"), "utf8")));
     for (const key of keys) expect(key).toMatch(/^API_KEYS=[0-9a-f-]{36}\n$/);
     expect(keys[0]).not.toBe(keys[1]);
+    expect((await stat(join(parent, "one/.dev.vars"))).mode & 0o777).toBe(0o600);
+    for (const secret of [".env", ".env.production", ".dev.vars.production"]) {
+      await writeFile(join(parent, "one", secret), "");
+    }
     const { stdout } = await runIn(join(parent, "one"), ["git", "status", "--short", "--untracked-files=all"]);
     expect(stdout).toContain("?? wrangler.toml");
-    expect(stdout).not.toMatch(/\.dev\.vars$/m);
+    expect(stdout.match(/\.(env|dev).*/g)).toEqual([".dev.vars.example"]);
   });
 
   it("makes no Git repository inside another one, nor with --no-git", async () => {
@@ -162,12 +178,24 @@ describe("create-bert-edge", () => {
     expect(existsSync(join(parent, "inside/.git"))).toBe(false);
   });
 
+  it("quotes a path with a space in the next steps", async () => {
+    const { stdout } = await create(await temporaryFolder(), ["my folder/api", "--no-install"]);
+    expect(stdout).toContain('cd "my folder/api"');
+  });
+
+  it.each(["18.20.0", "22.11.9"])("refuses Node %s in one sentence", async (version) => {
+    const set = `data:text/javascript,Object.defineProperty(process.versions,"node",{value:"${version}"})`;
+    const outcome = await runIn(folder, [process.execPath, "--import", set, bin]);
+    expect(outcome).toMatchObject({ code: 1, stdout: "", stderr: expect.stringContaining(`this is ${version}.`) });
+  });
+
   it.each([
     [["My API"], "name_invalid", /"My API".*\n.*"my-api"/],
     [["my api"], "name_invalid", /"my-api"/],
     [["my-api", "--tempalte", "edge", "--fast"], "flag_unknown", /--tempalte, --fast/],
     [["my-api", "--plan"], "flag_invalid", /--plan/],
     [["full"], "folder_occupied", /notes\.txt/],
+    [["full/notes.txt/api"], "folder_unusable", /ENOTDIR/],
   ])("refuses %j with %s, and writes nothing", async (args, code, message) => {
     const parent = await temporaryFolder();
     await runIn(parent, ["mkdir", "full"]);
@@ -182,7 +210,10 @@ describe("create-bert-edge", () => {
     /** Makes a folder with a program that writes its arguments to a file, and then exits with a code. */
     async function fakeManager(name: string, code: number): Promise<string> {
       const programs = await temporaryFolder();
-      await writeFile(join(programs, name), `#!/bin/sh\necho "$@" > installed-with\nexit ${code}\n`);
+      await writeFile(
+        join(programs, name),
+        `#!/bin/sh\n[ "$1" = --version ] && exit\necho "$@" > installed-with\nexit ${code}\n`,
+      );
       await chmod(join(programs, name), 0o755);
       return programs;
     }
@@ -199,6 +230,20 @@ describe("create-bert-edge", () => {
       });
       expect(await readFile(join(parent, "my-api/installed-with"), "utf8")).toBe("install\n");
       expect(existsSync(join(parent, "my-api/pnpm-workspace.yaml"))).toBe(true);
+    });
+
+    it("must be installed: otherwise nothing is written", async () => {
+      const parent = await temporaryFolder();
+      const outcome = await create(parent, ["my-api", "--package-manager", "bun"], { PATH: await temporaryFolder() });
+      expect(outcome).toMatchObject({ code: 1, stderr: expect.stringContaining("bun is not installed") });
+      expect(await filesOf(parent)).toEqual([]);
+    });
+
+    it("gets settings for each of its versions", async () => {
+      const parent = await temporaryFolder();
+      await create(parent, ["my-api", "--no-install", "--package-manager", "yarn"]);
+      expect(await readFile(join(parent, "my-api/.yarnrc"), "utf8")).toMatch(/^ignore-scripts true$/m);
+      expect(await readFile(join(parent, "my-api/.yarnrc.yml"), "utf8")).toMatch(/^enableScripts: false$/m);
     });
 
     it("can fail: the files stay, and the message says how to go on", async () => {

@@ -3,13 +3,18 @@ import type { PackageManager } from "../package-manager.ts";
 const reason = "No dependency needs its install script. That of onnxruntime-node would download CUDA libraries.";
 
 /**
- * The settings file of each package manager. They all turn install scripts off: those of esbuild and workerd only save
+ * The settings files of each package manager. They all turn install scripts off: those of esbuild and workerd only save
  * time. They also make `node_modules` a plain folder, because the region's image and Lambda package are copied from it.
  */
-export const managerSettings: Readonly<Record<PackageManager, readonly [path: string, content: string] | undefined>> = {
-  npm: [".npmrc", `; ${reason}\nignore-scripts=true\n`],
-  pnpm: ["pnpm-workspace.yaml", `# ${reason}\nignoreScripts: true\nnodeLinker: hoisted\n`],
-  yarn: [".yarnrc.yml", `# ${reason}\nenableScripts: false\nnodeLinker: node-modules\n`],
-  // Bun does both by default.
-  bun: undefined,
-};
+export const managerSettings: Readonly<Record<PackageManager, readonly (readonly [path: string, content: string])[]>> =
+  {
+    npm: [[".npmrc", `; ${reason}\nignore-scripts=true\n`]],
+    pnpm: [["pnpm-workspace.yaml", `# ${reason}\nignoreScripts: true\nnodeLinker: hoisted\n`]],
+    // Yarn 1 reads only the first file, and later versions only the second one.
+    yarn: [
+      [".yarnrc", `# ${reason}\nignore-scripts true\n`],
+      [".yarnrc.yml", `# ${reason}\nenableScripts: false\nnodeLinker: node-modules\n`],
+    ],
+    // Bun does both by default.
+    bun: [],
+  };

@@ -2,8 +2,16 @@ import { addDependency, runProgram, runScript, runScriptWith } from "../package-
 import { modelName, type Project } from "../project.ts";
 import { bucketName } from "./wrangler-toml.ts";
 
+/** Parts of README.md that come from the project's other files. */
+interface OtherFiles {
+  /** Paths of the files that contain the model's name. */
+  readonly namingModel: readonly string[];
+  /** Files that only a model for onnxruntime-web needs. */
+  readonly ortWebFiles: readonly (readonly [path: string, content: string])[];
+}
+
 /** Makes the project's README.md. */
-export function readme(project: Project): string {
+export function readme(project: Project, { namingModel, ortWebFiles }: OtherFiles): string {
   const { name, plan, region, packageManager: manager } = project;
   const [model, bucket, exec, add] = [
     modelName(project),
@@ -51,7 +59,20 @@ A model is a Hugging Face folder with \`config.json\`, \`tokenizer.json\` and \`
 \`\`\`sh
 ${region === "none" ? `${add} onnxruntime-node\n` : ""}${exec} bert-edge prepare <folder> --name my-model --out models/my-model
 \`\`\`
-${model === "my-model" ? "" : "\nThen write `my-model` instead of `bert-edge-mini` in `wrangler.toml`, `package.json` and `test/edge.test.js`.\n"}
+${model === "my-model" ? "" : `\nThen write \`my-model\` instead of \`${model}\` in ${listed(namingModel)}.\n`}
+### If your model needs onnxruntime-web
+
+\`prepare\` says so if the engine of bert-edge cannot run your model at the edge. Then add the package:
+
+\`\`\`sh
+${add} onnxruntime-web
+\`\`\`
+
+Set \`main = "functions/edge-ort-web.ts"\` in \`wrangler.toml\`, and make the files below. The Worker then has
+3.7 MB compressed. That needs the paid Workers plan: the free plan takes 3 MB.
+
+${ortWebFiles.map(fileSection).join("\n\n")}
+
 ## Deploy it
 
 Make a bucket. Then publish the model to it, with an R2 API token in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY:
@@ -74,6 +95,12 @@ ${regionSection[region](project)}
 ${cpuTime[plan]}
 `;
 }
+
+const listed = (paths: readonly string[]): string =>
+  new Intl.ListFormat("en-GB").format(paths.map((path) => `\`${path}\``));
+
+const fileSection = ([path, content]: readonly [path: string, content: string]): string =>
+  `\`${path}\`:\n\n\`\`\`ts\n${content.trimEnd()}\n\`\`\``;
 
 const cpuTime = {
   free: `The free Workers plan allows 10 ms of CPU time per request. That is enough for a short text, but hardly for a long one:

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { openFolder, publish } from "bert-edge";
 import { BertEdge } from "bert-edge/client";
-import { r2Store } from "bert-edge/storage/r2";
+import { r2Publisher } from "bert-edge/storage/r2-publisher";
 import { createTestHarness } from "wrangler";
 
 const server = createTestHarness({ workers: [{ configPath: "wrangler.toml", secrets: { API_KEYS: "key" } }] });
@@ -14,11 +14,7 @@ let bert;
 before(async () => {
   const { url } = await server.listen();
   const { MODELS: bucket } = await server.getWorker().getEnv();
-  await publish(await openFolder("models/bert-edge-mini"), {
-    ...r2Store(bucket),
-    has: async (key) => (await bucket.head(key)) !== null,
-    put: (key, bytes) => bucket.put(key, bytes),
-  });
+  await publish(await openFolder("models/bert-edge-mini"), r2Publisher(bucket));
   bert = new BertEdge({ baseURL: url.origin, apiKey: "key" });
 });
 after(() => server.close());

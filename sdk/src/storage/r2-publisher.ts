@@ -1,6 +1,8 @@
 import { type R2Bucket, r2Store } from "./r2.ts";
 import { storageError } from "./storage-error.ts";
-import type { WritableStore } from "./store.ts";
+import type { ObjectStore, WritableStore } from "./store.ts";
+
+export type { ObjectStore, R2Bucket, WritableStore };
 
 /** The part of an R2 bucket binding that `r2Publisher` uses. */
 export interface WritableR2Bucket extends R2Bucket {
