@@ -6,6 +6,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { BertEdge, type EmbedProgress } from "#sdk/client/index.ts";
 import type { TokenIds } from "#sdk/runtime/engine/engine.ts";
 import { createEdgeApp } from "#sdk/serve/edge-app.ts";
+import type { Limits } from "#sdk/serve/limits.ts";
 import { createRegionApp } from "#sdk/serve/region-app.ts";
 import { regionTier } from "#sdk/serve/region-tier.ts";
 import { errorLog } from "../fixtures/error-log.ts";
@@ -36,14 +37,14 @@ const listen = (app: { fetch: (request: Request, env: never) => Response | Promi
   });
 
 /** Makes an edge app that counts how often each text is computed. */
-async function countingEdge() {
+async function countingEdge(limits: Partial<Limits> = {}) {
   const computed = new Map<string, number>();
   const models = await tinyStore();
   const run = async (sequences: readonly TokenIds[]) => {
     for (const ids of sequences) computed.set(ids.join(), (computed.get(ids.join()) ?? 0) + 1);
     return sequences.map(hiddenStatesOf);
   };
-  const app = createEdgeApp({ models, model: TINY.name, engine: fakeEngine({ run }), keys: ["k"] });
+  const app = createEdgeApp({ models, model: TINY.name, engine: fakeEngine({ run }), keys: ["k"], limits });
   return { app, computed };
 }
 
@@ -115,6 +116,17 @@ describe("a corpus of 10,000 documents in one call, over HTTP", () => {
     expect(computed.size).toBe(DOCUMENTS);
     expect([...computed.values()].filter((times) => times === 2)).toHaveLength(lost ?? 0);
     expect([...computed.values()].filter((times) => times > 2)).toEqual([]);
+  });
+
+  it.each([{ maxInputs: 50 }, { maxBodyBytes: 1_000 }])("keeps to lower limits: %j", async (limits) => {
+    const { app, computed } = await countingEdge(limits);
+    const client = new BertEdge({ baseURL: await listen(app), apiKey: "k" });
+    const texts = documents.slice(0, 1_000);
+    const { embeddings, requests } = await client.embed(texts);
+    const { app: other } = await countingEdge();
+    expect(embeddings).toEqual((await other.embed(inProcess, texts)).vectors);
+    expect(requests.length).toBeGreaterThan(1_000 / BATCH);
+    expect([...computed.values()]).toEqual(Array(1_000).fill(1));
   });
 
   it("skips texts at fault, and says which", async () => {

@@ -44,7 +44,7 @@ describe.each([
         modules: await workerModules({ stdin: { contents: code, loader: "ts", resolveDir: process.cwd() } }),
         modulesRoot: "/",
         compatibilityDate: "2026-11-01",
-        bindings: { API_KEY: "key" },
+        bindings: { API_KEY: "key", SEARCH_TOKEN: "token" },
         r2Buckets: ["MODELS"],
         host: "127.0.0.1",
         port: 0,
@@ -58,14 +58,27 @@ describe.each([
   const post = (path: string, body: string, headers: Record<string, string> = {}) =>
     fetch(new URL(path, url), { method: "POST", body, headers: { origin: ORIGIN, ...headers } });
   const json = { "content-type": "application/json" };
+  const authorized = { authorization: "Bearer token" };
 
   it("answers its own route in process, with the vectors of the mounted route", async () => {
     const bert = new BertEdge({ baseURL: url.href, apiKey: "key" });
     const { embeddings } = await bert.embed(["where is the mill?"]);
-    const response = await post("/search", "where is the mill?");
+    const response = await post("/search", "where is the mill?", authorized);
     expect(response.headers.get("access-control-allow-origin")).toBe("*");
     const { query, tier } = (await response.json()) as { query: number[]; tier: string };
     expect([Float32Array.from(query), tier]).toEqual([embeddings[0], "edge"]);
+  });
+
+  it("answers texts that cannot be embedded with HTTP 400, and callers without its token with HTTP 401", async () => {
+    const responses = [
+      await post("/search", "", authorized),
+      await post("/search", "word ".repeat(2_000), authorized),
+      await post("/search", "where is the mill?"),
+      await post("/search", "where is the mill?", { authorization: "Bearer key" }),
+    ];
+    expect(responses.map(({ status }) => status)).toEqual([400, 400, 401, 401]);
+    expect(responses.map(({ headers }) => headers.get("access-control-allow-origin"))).toEqual(Array(4).fill("*"));
+    expect(await responses[0]?.json()).toEqual({ error: "Input 0 is empty." });
   });
 
   it.each(["/v1/embed", "/v1/embeddings", "/search"])(

@@ -74,19 +74,31 @@ describe("new BertEdge", () => {
     expect(sent.map((request) => request.url)).toEqual([url]);
   });
 
-  it.each([{ concurrency: 0 }, { concurrency: 1.5 }, { batchSize: 0 }, { batchSize: Number.NaN }])(
-    "refuses %j",
-    (options) => {
-      expect(() => new BertEdge({ baseURL: "https://a", apiKey: "k", ...options })).toThrow(
-        "is not a positive integer",
-      );
-    },
-  );
+  it.each([
+    ["concurrency", 0],
+    ["concurrency", 1.5],
+    ["batchSize", 0],
+    ["batchSize", Number.NaN],
+    ["maxRetries", -1],
+    ["maxRetries", 0.5],
+    ["maxRetries", Number.NaN],
+    ["timeoutMs", 0],
+    ["timeoutMs", -1],
+    ["timeoutMs", Number.NaN],
+    ["timeoutMs", Number.POSITIVE_INFINITY],
+  ])("refuses the %s %d", (name, value) => {
+    expect(() => new BertEdge({ baseURL: "https://a", apiKey: "k", [name]: value })).toThrow(`${name} is not valid: `);
+  });
 
-  it("refuses an empty key", () => {
-    expect(() => new BertEdge({ baseURL: "https://edge.example.com", apiKey: "" })).toThrow(
-      "apiKey is missing or empty",
+  it.each([undefined, "", " ", "secret…", "secret\nkey"])("refuses the key %j, and does not print it", (apiKey) => {
+    expect(() => new BertEdge({ baseURL: "https://a", apiKey: apiKey as string })).toThrow(
+      new TypeError("apiKey is missing, empty or not in Latin-1"),
     );
+  });
+
+  it.each(["key\n", "clé"])("takes the key %j, which fetch takes too", (apiKey) => {
+    expect(() => new Headers({ authorization: `Bearer ${apiKey}` })).not.toThrow();
+    expect(() => new BertEdge({ baseURL: "https://a", apiKey })).not.toThrow();
   });
 
   it("does not print its key", () => {
@@ -150,6 +162,12 @@ describe("embed", () => {
     expect(await client.embed("to be")).toMatchObject({ predictedMs: undefined, remainingMs: undefined });
   });
 
+  it("returns undefined for the reason if a page of another origin cannot read it", async () => {
+    const { client } = clientOf(async () => new Response(await good().text()));
+    const { reason, tier, requests } = await client.embed("to be");
+    expect([reason, tier, requests[0]?.reason]).toEqual([undefined, "edge", undefined]);
+  });
+
   it("sends any text unchanged", async () => {
     const { client, sent } = clientOf(() => good());
     await fc.assert(
@@ -192,7 +210,7 @@ describe("errors", () => {
       for (const [status, Class, hint] of [
         [404, InvalidRequestError, "baseURL"],
         [429, RateLimitError, "rate limit"],
-        [502, UnavailableError, "platform's status"],
+        [502, UnavailableError, "log"],
       ] as const) {
         const { client } = clientOf(() => new Response(body, { status }));
         const error = await failure(client.embed("a"));
@@ -200,7 +218,7 @@ describe("errors", () => {
         expect(error).toMatchObject({
           code: `http_${status}`,
           status,
-          message: `HTTP ${status} from the platform or a proxy, not from bert-edge.`,
+          message: `HTTP ${status}, not from bert-edge.`,
           hint: expect.stringContaining(hint),
         });
       }
@@ -211,12 +229,12 @@ describe("errors", () => {
     `<!DOCTYPE html><html><head><title>${title} | Cloudflare</title></head><body><h1><span>Error</span>\n<span>${number}</span></h1></body></html>`;
 
   it.each([
-    ["plain text", 503, "error code: 1102", "CPU time or memory", "batchSize"],
-    ["a page", 503, page("Worker exceeded resource limits", 1102), "CPU time or memory", "add a region"],
+    ["plain text", 503, "error code: 1102", "Cloudflare error 1102", "batchSize"],
+    ["a page", 503, page("Worker exceeded resource limits", 1102), "Cloudflare error 1102", "CPU time or memory"],
     ["a page", 429, page("Rate limited", 1015), "Cloudflare error 1015", "rate limit"],
     ["a page", 500, page("Worker threw exception", 1101), "Cloudflare error 1101", "log"],
-    ["plain text", 530, "error code: 1016", "Cloudflare error 1016", "platform's status"],
-    ["plain text", 522, "error code: 522", "HTTP 522 from the platform", "platform's status"],
+    ["plain text", 530, "error code: 1016", "Cloudflare error 1016", "log"],
+    ["plain text", 522, "error code: 522", "HTTP 522, not from bert-edge", "log"],
   ])("tell the truth about Cloudflare's %s with HTTP %d: %s", async (_, status, body, message, hint) => {
     const { client } = clientOf(() => new Response(body, { status }));
     expect(await failure(client.embed("a"))).toMatchObject({
@@ -312,7 +330,7 @@ describe("the types", () => {
     expectTypeOf<Embeddings["embeddings"]>().toEqualTypeOf<Float32Array<ArrayBuffer>[]>();
     expectTypeOf<PartialEmbeddings["embeddings"]>().toEqualTypeOf<(Float32Array<ArrayBuffer> | undefined)[]>();
     expectTypeOf<Embeddings["tier"]>().toEqualTypeOf<Tier | "mixed">();
-    expectTypeOf<Embeddings["reason"]>().toEqualTypeOf<Reason | "mixed">();
+    expectTypeOf<Embeddings["reason"]>().toEqualTypeOf<Reason | "mixed" | undefined>();
     expectTypeOf<Embeddings["predictedMs"]>().toEqualTypeOf<number | undefined>();
     expectTypeOf<TimeoutError>().toExtend<BertEdgeClientError>();
     expectTypeOf(new BertEdge({ baseURL: "https://a", apiKey: "k", fetch })).toEqualTypeOf<BertEdge>();

@@ -1,23 +1,20 @@
-import { embedAll } from "./embed-all.ts";
+import { type CallSettings, embedAll } from "./embed-all.ts";
 import type { Embeddings, EmbedOptions, PartialEmbeddings, SkippingOptions } from "./embeddings.ts";
 
 export interface BertEdgeOptions {
   /** The URL of the deployment, for example `https://bert.example.workers.dev`. It may end in `/v1`. */
   baseURL: string;
-  /** One of the deployment's API keys. */
+  /** One of the deployment's API keys. HTTP headers carry only characters of Latin-1. */
   apiKey: string;
   /** Default latency budget of requests, in ms. Default: none. */
   latencyBudgetMs?: number;
   /** Timeout of a request, in ms. A retry has the same timeout again. Default 30,000. */
   timeoutMs?: number;
-  /**
-   * Maximum number of retries of a request after HTTP 429, errors of the platform, dropped connections, and while the
-   * deployment's model is unavailable. Default 3.
-   */
+  /** Maximum number of retries of a request after HTTP 429, HTTP 5xx that may pass, and dropped connections. Default 3. */
   maxRetries?: number;
   /** Maximum number of requests of a call at the same time. Default 4. */
   concurrency?: number;
-  /** Maximum number of texts per request. Default 128. */
+  /** Maximum number of texts per request. Requests that exceed the limits of the deployment are halved. Default 128. */
   batchSize?: number;
   /** Function to use instead of the global `fetch`. */
   fetch?: typeof fetch;
@@ -25,16 +22,19 @@ export interface BertEdgeOptions {
 
 /** Client of a bert-edge deployment. */
 export class BertEdge {
-  readonly #options: BertEdgeOptions;
+  readonly #settings: Omit<CallSettings, "fetch" | "signal"> & Pick<BertEdgeOptions, "fetch">;
 
-  constructor(options: BertEdgeOptions) {
-    if (!URL.canParse(options.baseURL)) throw new TypeError(`baseURL is not a valid URL: ${options.baseURL}`);
-    if (!options.apiKey) throw new TypeError("apiKey is missing or empty");
-    for (const name of ["concurrency", "batchSize"] as const) {
-      const value = options[name] ?? 1;
-      if (!Number.isInteger(value) || value < 1) throw new TypeError(`${name} is not a positive integer: ${value}`);
+  constructor({ timeoutMs = 30_000, maxRetries = 3, concurrency = 4, batchSize = 128, ...options }: BertEdgeOptions) {
+    const { baseURL, apiKey } = options;
+    if (!URL.canParse(baseURL)) throw new TypeError(`baseURL is not a valid URL: ${baseURL}`);
+    if (!/^[ -\xff]+$/.test(apiKey?.trim() ?? "")) throw new TypeError("apiKey is missing, empty or not in Latin-1");
+    const numbers = { timeoutMs: Math.ceil(timeoutMs), maxRetries, concurrency, batchSize };
+    for (const [name, value] of Object.entries(numbers)) {
+      if (!Number.isInteger(value) || value < (name === "maxRetries" ? 0 : 1)) {
+        throw new TypeError(`${name} is not valid: ${value}`);
+      }
     }
-    this.#options = options;
+    this.#settings = { ...options, url: withoutVersion(baseURL), timeoutMs, maxRetries, concurrency, batchSize };
   }
 
   /**
@@ -48,19 +48,14 @@ export class BertEdge {
     texts: string | readonly string[],
     options: EmbedOptions | SkippingOptions = {},
   ): Promise<Embeddings | PartialEmbeddings> {
-    const { baseURL, timeoutMs = 30_000, maxRetries = 3, concurrency = 4, batchSize = 128, ...own } = this.#options;
-    const skip = options.onError === "skip";
+    const { fetch: send = fetch, latencyBudgetMs } = this.#settings;
     const { failed, ...result } = await embedAll(typeof texts === "string" ? [texts] : texts, {
-      url: withoutVersion(baseURL),
-      apiKey: own.apiKey,
-      fetch: own.fetch ?? fetch,
-      latencyBudgetMs: options.latencyBudgetMs ?? own.latencyBudgetMs,
-      truncate: options.truncate ?? false,
-      signal: options.signal,
-      onProgress: options.onProgress,
-      ...{ timeoutMs, maxRetries, concurrency, batchSize, skip },
+      ...options,
+      ...this.#settings,
+      fetch: send,
+      latencyBudgetMs: options.latencyBudgetMs ?? latencyBudgetMs,
     });
-    return skip ? { ...result, failed } : (result as Embeddings);
+    return options.onError === "skip" ? { ...result, failed } : (result as Embeddings);
   }
 }
 

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import { encodeFloats } from "../serve/contract/base64.ts";
 import { BertEdge, type BertEdgeOptions, ConnectionError, InvalidRequestError, VersionChangedError } from "./index.ts";
 
@@ -49,12 +49,31 @@ function clientOf(options: Partial<BertEdgeOptions> & { bad?: string[]; respond?
 
 const failure = (promise: Promise<unknown>) => promise.catch((error: unknown) => error);
 
+/** Waits until everything that can run now has run. */
+const idle = () => new Promise((done) => setImmediate(done));
+
+/** Returns the result or the error of a call, without the real wait before its retries. */
+async function afterRetries(call: () => Promise<unknown>): Promise<unknown> {
+  vi.useFakeTimers();
+  const settled = failure(call());
+  await vi.runAllTimersAsync();
+  return settled;
+}
+afterEach(() => {
+  vi.useRealTimers();
+});
+
 describe("embed, with more texts than fit into a request", () => {
   it("sends batches, and returns the vectors in the order of the texts", async () => {
+    const answers = texts.slice(0, 3).map(() => Promise.withResolvers<void>());
+    const { client, calls } = clientOf({ respond: ({ number }) => answers[number]?.promise });
+    const work = client.embed(texts);
     // Later requests are answered first.
-    const slowFirst = ({ number }: Call) => new Promise<void>((done) => setTimeout(done, 30 - 10 * number));
-    const { client, calls } = clientOf({ respond: slowFirst });
-    const { embeddings, tokens } = await client.embed(texts);
+    for (const { resolve } of answers.toReversed()) {
+      resolve();
+      await idle();
+    }
+    const { embeddings, tokens } = await work;
     expect(embeddings).toEqual(texts.map(vectorOf));
     expect(tokens).toBe(10);
     expect(calls).toEqual([texts.slice(0, 4), texts.slice(4, 8), texts.slice(8)]);
@@ -82,18 +101,18 @@ describe("embed, with more texts than fit into a request", () => {
   });
 
   it.each([1, 2, 3])("sends at most %d requests at the same time", async (concurrency) => {
-    const open = { now: 0, most: 0 };
-    const { client } = clientOf({
+    const open: (() => void)[] = [];
+    const { client, calls } = clientOf({
       ...{ concurrency, batchSize: 1 },
-      async respond() {
-        open.now++;
-        open.most = Math.max(open.most, open.now);
-        await new Promise((done) => setTimeout(done, 2));
-        open.now--;
-      },
+      respond: () => new Promise<void>((done) => open.push(done)),
     });
-    await client.embed(texts);
-    expect(open).toEqual({ now: 0, most: concurrency });
+    const work = client.embed(texts);
+    for (let answered = 0; answered < texts.length; answered++) {
+      await idle();
+      expect(calls).toHaveLength(Math.min(answered + concurrency, texts.length));
+      open.shift()?.();
+    }
+    await work;
   });
 
   it("sends an empty list once: the service refuses it", async () => {
@@ -106,7 +125,7 @@ describe("embed, with more texts than fit into a request", () => {
     const { client, calls } = clientOf({
       respond: ({ number }) => (number === 1 ? Promise.reject(new TypeError("dropped")) : undefined),
     });
-    expect((await client.embed(texts)).embeddings).toEqual(texts.map(vectorOf));
+    expect(await afterRetries(() => client.embed(texts))).toMatchObject({ embeddings: texts.map(vectorOf) });
     expect(calls).toHaveLength(4);
     expect(calls[3]).toEqual(calls[1]);
   });
@@ -123,13 +142,14 @@ describe("embed, with more texts than fit into a request", () => {
   });
 
   it.each([400, 401, 404, 413, 422])("does not try HTTP %d again, and stops the other requests", async (status) => {
+    const other = Promise.withResolvers<void>();
     const { client, calls } = clientOf({
       ...{ concurrency: 2, batchSize: 1 },
-      respond: ({ number }) =>
-        number === 1 ? new Response("", { status }) : new Promise<void>((done) => setTimeout(done, 5)),
+      respond: ({ number }) => (number === 1 ? new Response("", { status }) : other.promise),
     });
     expect(await failure(client.embed(texts))).toMatchObject({ status, retryable: false });
-    await new Promise((done) => setTimeout(done, 20));
+    other.resolve();
+    await idle();
     expect(calls).toHaveLength(2);
   });
 
@@ -148,6 +168,45 @@ describe("embed, with more texts than fit into a request", () => {
     const work = client.embed(texts, { signal: controller.signal, onProgress: () => controller.abort("enough") });
     expect(await failure(work)).toBe("enough");
     expect(calls).toHaveLength(1);
+  });
+});
+
+describe("a request that exceeds the limits of the deployment", () => {
+  const tooMany = () => Response.json({ error: { code: "too_many_inputs", message: "Too many." } }, { status: 400 });
+  const tooLarge = () => Response.json({ error: { code: "body_too_large", message: "Too large." } }, { status: 413 });
+  const page = () => new Response("<h1>Request Entity Too Large</h1>", { status: 413 });
+
+  it.each([
+    ["too many texts", tooMany],
+    ["too many bytes", tooLarge],
+    ["too many bytes for a proxy", page],
+  ])("is halved: %s", async (_, refuse) => {
+    const { client, calls } = clientOf({
+      ...{ concurrency: 1, batchSize: 7 },
+      respond: ({ inputs }) => (inputs.length > 2 ? refuse() : undefined),
+    });
+    const seen: unknown[] = [];
+    const found = await client.embed(texts, { onProgress: ({ done }) => seen.push(done) });
+    expect(found.embeddings).toEqual(texts.map(vectorOf));
+    expect([found.tokens, seen]).toEqual([10, [7, 10]]);
+    // Each text is computed once, and the details are in the order of the texts.
+    const computed = calls.filter(({ length }) => length <= 2);
+    expect(computed.flat()).toEqual(texts);
+    expect(found.requests.map((request) => request.texts)).toEqual(computed.map(({ length }) => length));
+    expect(calls.map(({ length }) => length)).toEqual([7, 3, 1, 2, 4, 2, 2, 3, 1, 2]);
+  });
+
+  it("fails with one text", async () => {
+    const { client, calls } = clientOf({ respond: tooLarge, concurrency: 1 });
+    expect(await failure(client.embed(texts))).toMatchObject({ code: "body_too_large", index: 0 });
+    expect(calls.map(({ length }) => length)).toEqual([4, 2, 1]);
+  });
+
+  it("does not hide texts that are refused themselves", async () => {
+    const { client } = clientOf({ bad: ["t3"], respond: ({ inputs }) => (inputs.length > 2 ? tooMany() : undefined) });
+    const { embeddings, failed } = await client.embed(texts, { onError: "skip" });
+    expect(failed).toMatchObject([{ index: 3, error: { code: "input_empty", message: "Input 3 is empty." } }]);
+    expect(embeddings).toEqual(texts.map(vectorOf).with(3, undefined as never));
   });
 });
 
@@ -218,15 +277,26 @@ describe("errors of the service", () => {
     ["503, while the model loads", 503, { code: "model_unavailable", message: "Loading." }, true],
     ["503, without keys", 503, { code: "keys_not_configured", message: "No keys." }, false],
     ["500, a fault of the service", 500, { code: "internal", message: "Fault." }, false],
+    ["503, without a valid setting", 503, { code: "setting_invalid", message: "No bucket." }, false],
     ["502, of a proxy", 502, undefined, true],
+    ["502, of a gateway with errors of its own", 502, { code: "bad_gateway", message: "Later." }, true],
+    ["503, of a gateway with errors of its own", 503, { code: "overloaded", message: "Later." }, true],
     ["429, of the platform", 429, undefined, true],
+    ["429, of a rate limiter with errors of its own", 429, { code: "rate_limited", message: "Later." }, true],
+    ["429, of a rate limiter that uses a code of ours", 429, { code: "internal", message: "Later." }, true],
   ])("%s", async (_, status, error, again) => {
     const { client, calls } = clientOf({
       respond: ({ number }) => (number === 0 ? Response.json({ error }, { status }) : undefined),
     });
-    const result = await failure(client.embed("t1"));
+    const result = await afterRetries(() => client.embed("t1"));
     expect(calls).toHaveLength(again ? 2 : 1);
     expect(result).toMatchObject(again ? { embeddings: [vectorOf("t1")] } : { code: error?.code, retryable: false });
+  });
+
+  it("keep the code and the message of someone else's JSON", async () => {
+    const error = { code: "rate_limited", message: "Ten requests per second." };
+    const { client } = clientOf({ maxRetries: 0, respond: () => Response.json({ error }, { status: 429 }) });
+    expect(await failure(client.embed("t1"))).toMatchObject({ ...error, name: "RateLimitError", retryable: true });
   });
 
   it.each([

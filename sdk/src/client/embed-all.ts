@@ -1,18 +1,16 @@
-import type { EmbedProgress, PartialEmbeddings, RequestDetails } from "./embeddings.ts";
+import type { EmbedOptions, PartialEmbeddings, RequestDetails } from "./embeddings.ts";
 import { BertEdgeClientError } from "./errors/bert-edge-client-error.ts";
 import { VersionChangedError } from "./errors/version-changed-error.ts";
 import { type RequestAnswer, type RequestSettings, requestVectors } from "./request.ts";
 import { splitTexts } from "./split-texts.ts";
 import { withRetries } from "./with-retries.ts";
 
-export interface CallSettings extends Omit<RequestSettings, "signal"> {
-  readonly signal: AbortSignal | undefined;
+/** What the client and the caller set for a call. */
+export interface CallSettings extends Omit<RequestSettings, "signal">, Pick<EmbedOptions, "signal" | "onProgress"> {
+  readonly onError?: "throw" | "skip" | undefined;
   readonly batchSize: number;
   readonly concurrency: number;
   readonly maxRetries: number;
-  /** Whether a text that the service refuses fails alone. */
-  readonly skip: boolean;
-  readonly onProgress: ((progress: EmbedProgress) => void) | undefined;
 }
 
 /**
@@ -24,39 +22,44 @@ export async function embedAll(texts: readonly string[], call: CallSettings): Pr
   const failure = new AbortController();
   const settings = { ...call, signal: AbortSignal.any([failure.signal, ...(call.signal ? [call.signal] : [])]) };
   const batches = splitTexts(texts, call.batchSize);
-  const embeddings = new Array<Float32Array<ArrayBuffer> | undefined>(texts.length).fill(undefined);
+  const embeddings: PartialEmbeddings["embeddings"] = texts.map(() => undefined);
   const failed: PartialEmbeddings["failed"] = [];
   let first: RequestAnswer | undefined;
 
-  function keep(answer: RequestAnswer, indices: readonly number[]): void {
-    first ??= answer;
-    if (answer.version !== first.version) {
-      throw new VersionChangedError(`The model changed from ${first.version} to ${answer.version} during the call.`, {
-        code: "version_changed",
-        hint: "Embed all texts again: versions cannot be compared.",
-      });
-    }
-    indices.forEach((index, i) => {
-      embeddings[index] = answer.vectors[i];
-    });
-  }
-
-  /** Returns the details of the request that was answered; undefined if all texts of the batch were skipped. */
-  async function embedBatch(indices: readonly number[]): Promise<RequestDetails | undefined> {
+  /**
+   * Embeds a batch in one request. A batch that exceeds the limits of the deployment is halved.
+   *
+   * @returns the details of the requests that were answered, in the order of their texts
+   */
+  async function embedBatch(indices: readonly number[]): Promise<RequestDetails[]> {
     try {
       const answer = await withRetries(() => requestVectors(texts, indices, settings), settings);
-      keep(answer, indices);
-      return answer.details;
+      first ??= answer;
+      if (answer.version !== first.version) {
+        throw new VersionChangedError(`The model changed from ${first.version} to ${answer.version} during the call.`, {
+          code: "version_changed",
+          hint: "Embed all texts again.",
+        });
+      }
+      indices.forEach((index, i) => {
+        embeddings[index] = answer.vectors[i];
+      });
+      return [answer.details];
     } catch (error) {
-      if (!(call.skip && error instanceof BertEdgeClientError && error.index !== undefined)) throw error;
-      const { index } = error;
+      if (!(error instanceof BertEdgeClientError)) throw error;
+      const { code, status, index } = error;
+      const half = indices.length >> 1;
+      if (half > 0 && (code === "too_many_inputs" || status === 413)) {
+        return [...(await embedBatch(indices.slice(0, half))), ...(await embedBatch(indices.slice(half)))];
+      }
+      if (call.onError !== "skip" || index === undefined) throw error;
       failed.push({ index, error });
       const others = indices.filter((other) => other !== index);
-      return others.length > 0 ? embedBatch(others) : undefined;
+      return others.length > 0 ? embedBatch(others) : [];
     }
   }
 
-  const answered: (RequestDetails | undefined)[] = [];
+  const answered: RequestDetails[][] = [];
   const queue = batches.entries();
   let done = 0;
   async function work(): Promise<void> {
@@ -73,7 +76,7 @@ export async function embedAll(texts: readonly string[], call: CallSettings): Pr
     throw error;
   }
 
-  const requests = answered.filter((details) => details !== undefined);
+  const requests = answered.flat();
   const only = requests[1] ? undefined : requests[0];
   return {
     embeddings,

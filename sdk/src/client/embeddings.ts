@@ -4,14 +4,14 @@ import type { BertEdgeClientError } from "./errors/bert-edge-client-error.ts";
 export interface EmbedOptions {
   /**
    * Time in which you need the answer, in ms. The service chooses the edge or the region by this time. Late answers are
-   * sent too. With several requests, each has this budget.
+   * sent too. Each request has this budget, and so has each retry. The wait before a retry comes on top.
    */
   latencyBudgetMs?: number;
   /** Whether to cut texts that are too long. Otherwise the call fails. Default false. */
   truncate?: boolean;
   /** Aborts the call. */
   signal?: AbortSignal;
-  /** Called after each request that was answered. */
+  /** Called after each batch of texts. */
   onProgress?: (progress: EmbedProgress) => void;
   /**
    * `throw`: the call fails at the first text that the service refuses. `skip`: only this text fails. Every skipped text
@@ -31,15 +31,19 @@ export interface EmbedProgress {
   total: number;
 }
 
-/** One request of a call, and its answer. */
+/**
+ * One request of a call, and its answer. The reason and the times are response headers: in browsers, they are undefined
+ * on pages of another origin, unless the deployment names these headers in `exposeHeaders` of Hono's `cors()`.
+ */
 export interface RequestDetails {
   /** Number of texts in the request. */
   texts: number;
   /** Tokens of all texts of the request together. */
   tokens: number;
-  /** The tier that computed the answer, and why it was chosen. */
+  /** The tier that computed the answer. */
   tier: Tier;
-  reason: Reason;
+  /** Why the tier was chosen. */
+  reason: Reason | undefined;
   /** Predicted time of the tier, in ms; undefined without a prediction. */
   predictedMs: number | undefined;
   /**
@@ -56,7 +60,7 @@ export interface Embeddings {
   version: string;
   /** The tier and the reason that all requests have in common, or `mixed`. */
   tier: Tier | "mixed";
-  reason: Reason | "mixed";
+  reason: Reason | "mixed" | undefined;
   /** The times of `RequestDetails`, if the call needed one request; otherwise undefined. */
   predictedMs: number | undefined;
   remainingMs: number | undefined;

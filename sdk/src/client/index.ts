@@ -10,7 +10,12 @@ export type {
   SkippingOptions,
 } from "./embeddings.ts";
 export { AuthenticationError } from "./errors/authentication-error.ts";
-export { BertEdgeClientError, type ClientErrorCode, type ErrorDetails } from "./errors/bert-edge-client-error.ts";
+export {
+  BertEdgeClientError,
+  type ClientErrorCode,
+  type ErrorDetails,
+  type OwnErrorCode,
+} from "./errors/bert-edge-client-error.ts";
 export { ConnectionError } from "./errors/connection-error.ts";
 export { InvalidRequestError } from "./errors/invalid-request-error.ts";
 export { RateLimitError } from "./errors/rate-limit-error.ts";

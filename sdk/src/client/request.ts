@@ -24,8 +24,8 @@ export interface RequestSettings {
   /** The deployment's URL, with a slash at the end. */
   readonly url: string;
   readonly apiKey: string;
-  readonly latencyBudgetMs: number | undefined;
-  readonly truncate: boolean;
+  readonly latencyBudgetMs?: number | undefined;
+  readonly truncate?: boolean;
   readonly timeoutMs: number;
   readonly fetch: typeof fetch;
   readonly signal: AbortSignal;
@@ -47,7 +47,7 @@ export interface RequestAnswer {
 export async function requestVectors(
   texts: readonly string[],
   indices: readonly number[],
-  { url, apiKey, latencyBudgetMs, truncate, timeoutMs, fetch: send, signal }: RequestSettings,
+  { url, apiKey, latencyBudgetMs, truncate = false, timeoutMs, fetch: send, signal }: RequestSettings,
 ): Promise<RequestAnswer> {
   const inputs = indices.map((index) => texts[index] as string);
   const body: EmbedRequest = { inputs, truncate, encoding_format: "base64" };
@@ -75,9 +75,9 @@ export async function requestVectors(
         cause,
       });
     }
-    throw new ConnectionError(`${url} could not be reached, or the connection was dropped.`, {
+    throw new ConnectionError(`${url} was not reached, or dropped the connection.`, {
       code: "connection",
-      hint: "Check the network, baseURL and, in browsers, CORS.",
+      hint: "Check baseURL, the network and, in browsers, CORS.",
       retryable: true,
       cause,
     });
@@ -99,16 +99,13 @@ export async function requestVectors(
 function readAnswer(json: EmbedResponse, headers: Headers, texts: number): RequestAnswer {
   const { embeddings, model, version, tier, usage } = json;
   const vectors = (embeddings as string[]).map(decodeFloats);
-  if (vectors.length !== texts) throw new TypeError(`${vectors.length} vectors for ${texts} texts`);
-  const milliseconds = (name: string) => {
-    const value = headers.get(name);
-    return value === null ? undefined : Number(value);
-  };
+  if (vectors.length !== texts) throw new TypeError(`Not ${texts} vectors`);
+  const milliseconds = (name: string) => (headers.has(name) ? Number(headers.get(name)) : undefined);
   const details = {
     texts,
     tokens: usage.tokens,
     tier,
-    reason: headers.get(reasonHeader) as Reason,
+    reason: (headers.get(reasonHeader) as Reason | null) ?? undefined,
     predictedMs: milliseconds(predictedHeader),
     remainingMs: milliseconds(remainingHeader),
   };

@@ -1,9 +1,12 @@
-import type { ErrorBody } from "../serve/contract/errors.ts";
+import type { ErrorBody, HttpErrorCode } from "../serve/contract/errors.ts";
 import { AuthenticationError } from "./errors/authentication-error.ts";
 import type { BertEdgeClientError, ErrorDetails } from "./errors/bert-edge-client-error.ts";
 import { InvalidRequestError } from "./errors/invalid-request-error.ts";
 import { RateLimitError } from "./errors/rate-limit-error.ts";
 import { UnavailableError } from "./errors/unavailable-error.ts";
+
+/** The service's codes with HTTP 5xx that another try does not change. */
+const lasting: readonly string[] = ["internal", "keys_not_configured", "setting_invalid"] satisfies HttpErrorCode[];
 
 /**
  * Turns a response that is not 200 into an error.
@@ -13,24 +16,27 @@ import { UnavailableError } from "./errors/unavailable-error.ts";
 export function responseError(response: Response, body: string, indices: readonly number[]): BertEdgeClientError {
   const { status, headers } = response;
   const { message, ...details } = serviceError(body, indices) ?? platformError(status, body);
-  return new (classOf(status))(message, { ...details, status, retryAfterMs: retryAfterMs(headers) });
+  const retryable = status === 429 || (status > 499 && !lasting.includes(details.code));
+  return new (classOf(status))(message, { retryable, ...details, status, retryAfterMs: retryAfterMs(headers) });
 }
 
 type Described = ErrorDetails & { message: string };
 
-/** Reads an error of bert-edge; undefined if the body is none. Indices and messages name texts of the caller's list. */
+/**
+ * Reads an error in the format of bert-edge; undefined if the body is none. Indices and messages name texts of the
+ * caller's list.
+ */
 function serviceError(body: string, indices: readonly number[]): Described | undefined {
   try {
     const { code, message, hint, index } = (JSON.parse(body) as ErrorBody).error;
     if (typeof code !== "string" || typeof message !== "string") return undefined;
-    // A text that exceeds the limit of a request was sent alone.
-    const at = code === "body_too_large" && indices.length === 1 ? indices[0] : indices[index ?? -1];
+    // A batch that is too large is halved until its first text is alone.
+    const at = indices[index ?? (code === "body_too_large" ? 0 : -1)];
     return {
       code,
       message: at === undefined ? message : message.replace(/^Input \d+/, `Input ${at}`),
       hint,
       index: at,
-      retryable: code === "model_unavailable",
     };
   } catch {
     return undefined;
@@ -41,24 +47,18 @@ function serviceError(body: string, indices: readonly number[]): Described | und
 function platformError(status: number, body: string): Described {
   // Cloudflare's own errors: https://developers.cloudflare.com/workers/observability/errors/
   const number = /error\W*(?:code\W*)?(1\d{3})\b/i.exec(body.replace(/<[^>]*>/g, " "))?.[1];
-  const page = { code: `http_${status}`, retryable: status === 429 || status > 499 } as const;
-  if (number === "1102") {
-    return {
-      ...page,
-      message: "The Worker exceeded its CPU time or memory (Cloudflare error 1102).",
-      hint: "Lower batchSize, raise cpu_ms in wrangler.toml, or add a region.",
-      retryable: false,
-    };
-  }
+  const overCpuLimit = number === "1102";
   return {
-    ...page,
-    message: `HTTP ${status}${number ? ` (Cloudflare error ${number})` : ""} from the platform or a proxy, not from bert-edge.`,
-    hint:
-      status === 429
+    code: `http_${status}`,
+    message: `HTTP ${status}${number ? ` (Cloudflare error ${number})` : ""}, not from bert-edge.`,
+    hint: overCpuLimit
+      ? "CPU time or memory ran out: lower batchSize, raise cpu_ms, or add a region."
+      : status === 429
         ? "Lower concurrency, or raise the rate limit."
         : status > 499
-          ? "Check the platform's status and the deployment's log."
+          ? "Check the deployment's log."
           : "Check that baseURL is the URL of a bert-edge deployment.",
+    ...(overCpuLimit && { retryable: false }),
   };
 }
 

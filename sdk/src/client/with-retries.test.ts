@@ -79,6 +79,15 @@ describe("withRetries", () => {
     expect(at).toHaveLength(1);
   });
 
+  it("leaves no listener at the signal after a wait", async () => {
+    const { signal } = new AbortController();
+    const listeners = { add: vi.spyOn(signal, "addEventListener"), remove: vi.spyOn(signal, "removeEventListener") };
+    const { attempt } = attemptThat(failing(), failing());
+    await outcome(withRetries(attempt, { maxRetries: 2, signal }));
+    expect(listeners.add.mock.calls).toHaveLength(2);
+    expect(listeners.remove.mock.calls).toEqual(listeners.add.mock.calls);
+  });
+
   it.each(["before", "during"])("stops waiting when the signal aborts %s the wait", async (when) => {
     const controller = new AbortController();
     const { attempt, at } = attemptThat(failing(30_000));

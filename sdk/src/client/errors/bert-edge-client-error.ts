@@ -1,16 +1,18 @@
 import type { HttpErrorCode } from "../../serve/contract/errors.ts";
 
 /**
- * Error code of the service or of the client. `http_<status>` means that the response body is not an error of
- * bert-edge.
+ * Error code of the service or of the client. `http_<status>` means that the response body has no error code. Other codes
+ * come from your own app or a gateway, if their errors look like those of bert-edge: `{"error": {"code", "message"}}`.
  */
 export type ClientErrorCode =
   | HttpErrorCode
-  | "connection"
-  | "response_invalid"
-  | "timeout"
-  | "version_changed"
-  | `http_${number}`;
+  | OwnErrorCode
+  | `http_${number}`
+  // A plain `string` would absorb the codes above, which editors suggest.
+  | (string & {});
+
+/** Error code of the client itself. */
+export type OwnErrorCode = "connection" | "response_invalid" | "timeout" | "version_changed";
 
 export interface ErrorDetails {
   code: ClientErrorCode;
@@ -25,7 +27,7 @@ export interface ErrorDetails {
 /** Base class of the client's errors. Use the class or `code` to tell errors apart. */
 export class BertEdgeClientError extends Error {
   override readonly name: string = "BertEdgeClientError";
-  readonly code: ClientErrorCode;
+  readonly code!: ClientErrorCode;
   /** The HTTP status; undefined without a response. */
   readonly status: number | undefined;
   /** How to fix the error, if known. */
@@ -33,17 +35,12 @@ export class BertEdgeClientError extends Error {
   /** Index of the text at fault in the list of texts; undefined if the error is not about one text. */
   readonly index: number | undefined;
   /** Whether the same request may succeed later. The client has already tried again, up to `maxRetries` times. */
-  readonly retryable: boolean;
+  readonly retryable!: boolean;
   /** Milliseconds to wait before the next try, if the service said so. */
   readonly retryAfterMs: number | undefined;
 
   constructor(message: string, details: ErrorDetails) {
-    super(message, details.cause === undefined ? undefined : { cause: details.cause });
-    this.code = details.code;
-    this.status = details.status;
-    this.hint = details.hint;
-    this.index = details.index;
-    this.retryable = details.retryable ?? false;
-    this.retryAfterMs = details.retryAfterMs;
+    super(message, details);
+    Object.assign(this, { retryable: false, ...details });
   }
 }

@@ -1,6 +1,6 @@
 import { BertEdgeClientError } from "./bert-edge-client-error.ts";
 
-/** The platform or a proxy refused the request because there were too many (429). */
+/** The platform, a proxy or your own app refused the request because there were too many (429). */
 export class RateLimitError extends BertEdgeClientError {
   override readonly name = "RateLimitError";
 }
