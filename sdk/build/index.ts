@@ -1,8 +1,10 @@
 // Builds dist: `node build/index.ts` everything, `node build/index.ts kernels` the WebAssembly kernels alone.
 // Everything is built in a folder of its own, and dist is updated at the end: commands keep working during a build.
 import { execFile } from "node:child_process";
-import { mkdtemp, rm } from "node:fs/promises";
+import { rmSync } from "node:fs";
+import { mkdtemp } from "node:fs/promises";
 import { promisify } from "node:util";
+import { onInterrupt } from "../src/compile/files/on-interrupt.ts";
 import { moveFiles, removeOthers } from "./move-files.ts";
 
 const run = promisify(execFile);
@@ -12,8 +14,10 @@ const ASSEMBLY = "--enable simd --runtime stub --noAssert -O3 --importMemory --n
 /** The kernels use the memory below this address themselves: see memory-map.ts. */
 const ENGINE = "--memoryBase 3328";
 
+const interrupted = new AbortController();
+const compile = (command: string, args: readonly string[]) => run(command, args, { signal: interrupted.signal });
 const assemble = (source: string, out: string, options = "") =>
-  run("asc", [source, "-o", out, ...`${ASSEMBLY} ${options}`.trim().split(" ")]);
+  compile("asc", [source, "-o", out, ...`${ASSEMBLY} ${options}`.trim().split(" ")]);
 
 const buildKernels = (out: string) => [
   assemble(KERNELS, `${out}/kernels/simd.wasm`, ENGINE),
@@ -24,11 +28,18 @@ const buildKernels = (out: string) => [
 const onlyKernels = process.argv[2] === "kernels";
 process.chdir(`${import.meta.dirname}/..`);
 const draft = await mkdtemp("dist.draft-");
+const removeDraft = () => rmSync(draft, { recursive: true, force: true });
+onInterrupt(() => {
+  interrupted.abort();
+  removeDraft();
+});
 try {
-  await Promise.all([
-    ...(onlyKernels ? [] : [run("tsc", ["-p", "tsconfig.json", "--outDir", draft])]),
+  // Waits for all compilers, also when one fails: they would write into the removed folder.
+  const compiled = await Promise.allSettled([
+    ...(onlyKernels ? [] : [compile("tsc", ["-p", "tsconfig.json", "--outDir", draft])]),
     ...buildKernels(draft),
   ]);
+  for (const each of compiled) if (each.status === "rejected") throw each.reason;
   const built = await moveFiles(draft, "dist");
   if (!onlyKernels) await removeOthers("dist", built);
 } catch (error) {
@@ -36,5 +47,5 @@ try {
   console.error(stdout + stderr || error);
   process.exitCode = 1;
 } finally {
-  await rm(draft, { recursive: true, force: true });
+  removeDraft();
 }

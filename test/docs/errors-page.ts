@@ -1,6 +1,6 @@
 import { errorCodes } from "#sdk/artifact/error-codes.ts";
-import type { ClientErrorCode } from "#sdk/client/index.ts";
-import { errorStatus, type HttpErrorCode } from "#sdk/serve/contract/errors.ts";
+import type { OwnErrorCode } from "#sdk/client/errors/bert-edge-client-error.ts";
+import { errorStatus } from "#sdk/serve/contract/errors.ts";
 
 const codes = Object.keys(errorCodes).sort() as (keyof typeof errorCodes)[];
 
@@ -14,9 +14,9 @@ const clientCodes = {
   ],
   "http_<status>": [
     "by status: AuthenticationError, InvalidRequestError, RateLimitError or UnavailableError",
-    "The response has no bert-edge error body. It comes from the platform or from a proxy.",
+    "The response comes from the platform or from a proxy. JSON errors of your own app keep their code.",
   ],
-} satisfies Record<Exclude<ClientErrorCode, HttpErrorCode | `http_${number}`> | "http_<status>", [string, string]>;
+} satisfies Record<OwnErrorCode | "http_<status>", [string, string]>;
 
 /** A Markdown table, aligned as biome formats it. */
 function table(heads: readonly string[], rows: readonly (readonly string[])[]): string {
@@ -35,7 +35,7 @@ export const errorsPage = (): string => `# Error codes
 <!-- Written from sdk/src/artifact/error-codes.ts. Update: npx vitest run test/docs/errors-page.test.ts --update -->
 
 Every error that bert-edge throws on purpose is a \`BertEdgeError\` with a \`code\`, a \`message\` (what happened, to what) and,
-usually, a \`hint\` (what to do). An error about one text has its \`index\`. The type \`ErrorCode\` of \`bert-edge\` lists the codes. Codes are stable; messages and
+usually, a \`hint\` (what to do). An error about one of several texts has the \`index\` of that text. The type \`ErrorCode\` of \`bert-edge\` lists the codes. Codes are stable; messages and
 hints may change.
 
 ${table(

@@ -10,7 +10,7 @@ import { checkTypes, installedProject, runNode } from "../package/install.ts";
 import { fencesOf } from "./fences.ts";
 
 // `ts` and `js` examples are type-checked and run in a project that has the packed sdk, an artifact in ./artifact and a
-// deployment at http://127.0.0.1:8787. With `no-run` they are only type-checked. `"…"` stands for an API key.
+// deployment at http://127.0.0.1:8787. With `no-run` they are only type-checked. `"<key>"` stands for an API key.
 // Lines of `sh` examples that call bert-edge are compared with the help of the command.
 const pages = ["README.md", "sdk/README.md", ...globSync("docs/*.md")];
 const fences = pages.flatMap(fencesOf);
@@ -49,7 +49,7 @@ describe("the examples of the docs", () => {
       targets: ["edge"],
     });
     await writeFile(join(folder, "deployment.mjs"), deployment);
-    for (const { file, code } of scripts) await writeFile(join(folder, file), code.replaceAll('"…"', '"key"'));
+    for (const { file, code } of scripts) await writeFile(join(folder, file), code.replaceAll('"<key>"', '"key"'));
   });
   afterAll(() => rm(folder, { recursive: true, force: true }));
 

@@ -1,11 +1,12 @@
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
-import { mkdtemp, readdir, rm } from "node:fs/promises";
+import { cp, mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { freePort, type Service, startService } from "#sdk/cli/dev/process.ts";
+import { temporaryFolder } from "../fixtures/temporary-folder.ts";
 import { cleanEnv } from "./clean-env.ts";
 import { type Image, replayDockerfile } from "./dockerfile.ts";
 import { type PublishedModel, publishedModel, UNIT_TOLERANCE } from "./published-model.ts";
@@ -100,6 +101,26 @@ describe.runIf(process.platform === "linux")("the region's container image", () 
 
     await expect(check(port)).resolves.toBeDefined();
     await expect(check(`${await freePort()}`)).rejects.toThrow();
+  });
+
+  it("can contain a model, from the one folder that .dockerignore admits for it", async () => {
+    const context = await temporaryFolder();
+    await cp(".dockerignore", join(context, ".dockerignore"));
+    for (const name of ["models-folder", "other"]) {
+      await mkdir(join(context, name));
+      await writeFile(join(context, name, "manifest.json"), "{}");
+    }
+    const copied = async (name: string) => {
+      const dockerfile = join(context, "Dockerfile");
+      await writeFile(dockerfile, `FROM scratch\nWORKDIR /app\nCOPY ${name} ${name}\n`);
+      const into = await temporaryFolder();
+      const { root } = await replayDockerfile({
+        ...{ dockerfile, context, into, env: cleanEnv, substitute: async () => false },
+      });
+      return readdir(join(root, "app", name));
+    };
+    expect(await copied("models-folder")).toEqual(["manifest.json"]);
+    await expect(copied("other")).rejects.toThrow(".dockerignore excludes other");
   });
 
   it("runs the same major version of Node as the tests, without root's rights, on port 8080", () => {

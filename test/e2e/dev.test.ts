@@ -1,7 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { cp, glob, mkdir, readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import type { Manifest } from "#sdk/artifact/manifest.ts";
@@ -10,13 +9,15 @@ import { openProject } from "#sdk/cli/dev/project.ts";
 import { startStack } from "#sdk/cli/dev/stack.ts";
 import { prepare } from "#sdk/compile/commands/prepare.ts";
 import { openFolder } from "#sdk/storage/folder-artifact.ts";
-import { bertEdge } from "../fixtures/bert-edge-command.ts";
+import { bertEdge, startBertEdge } from "../fixtures/bert-edge-command.ts";
 import { temporaryFolder } from "../fixtures/temporary-folder.ts";
 import { writePreparableCheckpoint } from "../fixtures/tiny-bert.ts";
 import { installedProject } from "../package/install.ts";
 import { type UserProject, userProject } from "./project.ts";
 
 const WAIT = { timeout: 30_000 };
+/** Time for tests that start the whole system several times, on a busy machine. */
+const STARTS_MS = 240_000;
 
 let models: string;
 let checkpoint: string;
@@ -31,8 +32,8 @@ beforeAll(async () => {
 });
 afterAll(() => rm(models, { recursive: true, force: true }));
 
-/** Temporary folders of `bert-edge dev`. */
-const leftovers = async () => (await readdir(tmpdir())).filter((name) => /^bert-edge-(dev|r2)-/.test(name)).sort();
+/** Lists the folders of `bert-edge dev` in a folder for temporary files. */
+const foldersIn = async (tmp: string) => (await readdir(tmp)).filter((name) => /^bert-edge-(dev|r2)-/.test(name));
 
 /** Lists the arguments of every process of this machine. */
 async function argumentsOfProcesses(): Promise<string> {
@@ -41,9 +42,18 @@ async function argumentsOfProcesses(): Promise<string> {
   return all;
 }
 
+/** Returns the id of the process that runs a script. */
+async function pidOf(script: string): Promise<number> {
+  for await (const path of glob("/proc/[0-9]*/cmdline")) {
+    const text = await readFile(path, "utf8").catch(() => "");
+    if (text.split("\0")[1] === script) return Number(path.split("/")[2]);
+  }
+  throw new Error(`No process runs ${script}.`);
+}
+
 describe.runIf(process.platform === "linux")("`bert-edge dev <artifact>` in a project without onnxruntime", () => {
   it("serves the edge alone, keeps secrets out of arguments, and leaves nothing behind at Ctrl-C", async () => {
-    const before = await leftovers();
+    const tmp = await temporaryFolder();
     const root = await installedProject({ peers: false });
     onTestFinished(() => rm(root, { recursive: true, force: true }));
     await symlink(join(process.cwd(), "node_modules/wrangler"), join(root, "node_modules/wrangler"));
@@ -52,7 +62,11 @@ describe.runIf(process.platform === "linux")("`bert-edge dev <artifact>` in a pr
     await cp(artifact, join(root, "models/tiny"), { recursive: true });
 
     const args = ["node_modules/bert-edge/bin/bert-edge.js", "dev", "models/tiny", "--port", `${await freePort()}`];
-    const child = spawn(process.execPath, args, { cwd: root, stdio: ["ignore", "pipe", "pipe"] });
+    const child = spawn(process.execPath, args, {
+      cwd: root,
+      env: { ...process.env, TMPDIR: tmp },
+      stdio: ["ignore", "pipe", "pipe"],
+    });
     let output = "";
     for (const stream of [child.stdout, child.stderr]) {
       stream.setEncoding("utf8").on("data", (text: string) => {
@@ -73,15 +87,44 @@ describe.runIf(process.platform === "linux")("`bert-edge dev <artifact>` in a pr
     expect(response.status).toBe(200);
 
     expect(await argumentsOfProcesses()).not.toContain(key);
-    const [folder = ""] = (await leftovers()).filter((name) => !before.includes(name));
-    expect((await stat(join(tmpdir(), folder))).mode & 0o777).toBe(0o700);
-    expect((await stat(join(tmpdir(), folder, "edge.env"))).mode & 0o777).toBe(0o600);
+    const [folder = ""] = await foldersIn(tmp);
+    expect((await stat(join(tmp, folder))).mode & 0o777).toBe(0o700);
+    expect((await stat(join(tmp, folder, "edge.env"))).mode & 0o777).toBe(0o600);
 
     child.kill("SIGINT");
     expect(await exit).toEqual([0, null]);
-    expect((await leftovers()).filter((name) => !before.includes(name))).toEqual([]);
+    expect(await foldersIn(tmp)).toEqual([]);
     expect(await argumentsOfProcesses()).not.toContain(root);
     await expect(fetch(url)).rejects.toThrow();
+  });
+});
+
+describe.runIf(process.platform === "linux")("`bert-edge dev` while it serves", () => {
+  it("prints what the Worker prints, and fails when wrangler ends by itself", async () => {
+    const project = await userProject();
+    onTestFinished(() => project.remove());
+    const child = startBertEdge(["dev", artifact, "--port", `${await freePort()}`], { cwd: project.root });
+    let output = "";
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.setEncoding("utf8").on("data", (text: string) => {
+        output += text;
+      });
+    }
+    const exit = once(child, "exit");
+    await expect.poll(() => output, WAIT).toContain("Stop it with Ctrl-C");
+    expect(output).not.toContain("[edge]");
+
+    const [, url = ""] = /curl (\S+) /.exec(output) ?? [];
+    await writeFile(
+      join(project.root, "functions/edge.ts"),
+      'export default { fetch() { console.error("a fault in the Worker"); return new Response(); } };',
+    );
+    await expect.poll(() => fetch(url).then(() => output, String), WAIT).toMatch(/\[edge\].*a fault in the Worker/s);
+
+    process.kill(await pidOf(join(project.root, "node_modules/wrangler/bin/wrangler.js")), "SIGKILL");
+    expect(await exit).toEqual([1, null]);
+    expect(output).toContain("Error service_failed: edge ended by itself.");
+    expect(await argumentsOfProcesses()).not.toContain(project.root);
   });
 });
 
@@ -111,32 +154,42 @@ describe("`bert-edge dev <model folder>`", () => {
   const dev = async (...args: string[]) =>
     bertEdge(["dev", "models/tiny", "--once", "--port", `${await freePort()}`, ...args], { cwd: project.root });
 
-  it("prepares a model once, and again when one of its files changes", async () => {
+  it("prepares a model once, and again when one of its files changes", { timeout: STARTS_MS }, async () => {
     const outcomes = [await dev(), await dev()];
     await writeFile(join(copy, "README.md"), "changed");
+    const unfinished = join(project.root, ".bert-edge/dev/tiny/.unfinished");
+    await mkdir(unfinished);
     outcomes.push(await dev());
     expect(outcomes.map(({ code, stderr }) => ({ code, prepares: stderr.includes("✓ quantize for edge") }))).toEqual([
       { code: 0, prepares: true },
       { code: 0, prepares: false },
       { code: 0, prepares: true },
     ]);
-    expect(await readdir(join(project.root, ".bert-edge/dev/tiny"))).toHaveLength(1);
+    expect(await readdir(join(project.root, ".bert-edge/dev/tiny"))).toEqual([
+      ".unfinished",
+      expect.stringMatching(/^[0-9a-f]{16}$/),
+    ]);
   });
 
-  it("uses the developer's key from .dev.vars", async () => {
+  it.each([
+    ["API_KEYS=local-key", "local-key"],
+    ["API_KEYS=, b,c", "b"],
+    ["API_KEYS=a$MODEL", "a$MODEL"],
+  ])("uses the developer's first key from .dev.vars: %s", async (devVars, key) => {
+    await writeFile(join(project.root, ".dev.vars"), devVars);
     const stack = await startStack({
       project: openProject(project.root),
       artifact: await openFolder(artifact),
     });
     onTestFinished(() => stack.stop());
-    expect(stack.edge.key).toBe("local-key");
+    expect(stack.edge.key).toBe(key);
     const embed = (key: string) =>
       fetch(`${stack.edge.url}/v1/embed`, {
         method: "POST",
         headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
         body: JSON.stringify({ inputs: "to be" }),
       });
-    expect((await embed("local-key")).status).toBe(200);
+    expect((await embed(key)).status).toBe(200);
     expect((await embed("other")).status).toBe(401);
   });
 });
@@ -188,6 +241,12 @@ describe("what `bert-edge dev` finds out before the first stage", () => {
     expect(stderr).toContain(hint);
     expect(stderr).not.toContain("✓");
     expect(stderr).not.toContain("    at ");
+  });
+
+  it("a model of the Hub", async () => {
+    const { code, stderr } = await bertEdge(["dev", "org/model"], { cwd: project.root });
+    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining("Error checkpoint_missing") });
+    expect(stderr).toContain("hf download org/model --local-dir ./model");
   });
 
   it("a classifier", async () => {

@@ -18,7 +18,7 @@ interface LocalR2Options {
 export type LocalR2 = WritableStore & AsyncDisposable;
 
 /**
- * Opens a bucket of wrangler's local R2, which `wrangler dev` reads. It may be running meanwhile.
+ * Opens a bucket of wrangler's local R2, which `wrangler dev` reads. `wrangler dev` may be running at the same time.
  *
  * @throws BertEdgeError `package_missing`
  */

@@ -48,7 +48,7 @@ interface OpenPlace extends AsyncDisposable {
   readonly address: string;
 }
 
-/** Opens the store, and checks that a model can be written to it. */
+/** Opens the store. Checks that a folder can be written to, that a project has the bucket, and that S3 can be read. */
 async function openPlace({ to, endpoint, region }: Options, manifest: Manifest): Promise<OpenPlace> {
   const nothing = async () => {};
   switch (to.kind) {

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { BertEdgeError } from "../artifact/error.ts";
-import { packageFile } from "./dev/process.ts";
+import { packageFile } from "./package-file.ts";
 
 type Wrangler = Pick<typeof import("wrangler"), "getPlatformProxy" | "unstable_readConfig">;
 
@@ -16,7 +16,7 @@ interface R2Binding {
   preview_bucket_name?: string;
 }
 
-/** What bert-edge reads from the configuration of wrangler. */
+/** The part of wrangler's configuration that bert-edge reads. */
 export interface WranglerConfig {
   /** The configuration file. */
   readonly path: string;

@@ -1,7 +1,9 @@
 import { Command } from "commander";
+import { BertEdgeError } from "../../artifact/error.ts";
 import type { TargetName } from "../../artifact/manifest.ts";
 import { port } from "../options.ts";
 import { printNote, printResult, stageLog } from "../output.ts";
+import type { Service } from "./process.ts";
 
 /** Exit code of a process that Ctrl-C ended. */
 const INTERRUPTED = 130;
@@ -19,7 +21,7 @@ export const devCommand = new Command("dev")
   .option("--name <name>", "the model's name (default: the folder's name)")
   .option("--port <n>", "port of the edge; another one is chosen if it is in use", port, 8787)
   .option("--once", "print a table of requests and exit")
-  .option("--verbose", "print the output of the services")
+  .option("--verbose", "print the output of the services from the beginning")
   .action(async (folder: string, { name, port, once: onlyOnce, verbose }: Options) => {
     // These listeners stay. When no listener of ours is left, a package that wrangler loads ends the process at once.
     const interrupted = new Promise((resolve) => {
@@ -44,7 +46,9 @@ export const devCommand = new Command("dev")
       artifact,
       port,
       onStage: log.stage,
-      ...(verbose && { onOutput: (service: string, text: string) => printNote(`[${service}] ${text.trimEnd()}`) }),
+      onOutput: (service, text) => {
+        if (verbose || serving) printNote(`[${service}] ${text.trimEnd()}`);
+      },
     });
     try {
       const { edge, published } = stack;
@@ -57,10 +61,16 @@ export const devCommand = new Command("dev")
       if (onlyOnce) return;
       printResult(`\nThe edge listens at ${edge.url}. Try it:\n\n${curl(edge)}\n\nStop it with Ctrl-C.`);
       serving = true;
-      await interrupted;
+      const ended = await Promise.race([stack.ended, interrupted.then(() => undefined)]);
+      if (ended) throw serviceEnded(ended);
     } finally {
       await stack.stop();
     }
+  });
+
+const serviceEnded = ({ name }: Service) =>
+  new BertEdgeError("service_failed", `${name} ended by itself.`, {
+    hint: "Correct the error in its output above, then run the command again.",
   });
 
 /** Returns the targets that the region loads: one for each kind of provider in the environment variable `PROVIDERS`. */

@@ -7,11 +7,14 @@ import { sentenceEncoder, type TargetName } from "../../artifact/manifest.ts";
 import type { Progress } from "../../compile/stages/stage.ts";
 import { MANIFEST_FILE, openFolder } from "../../storage/folder-artifact.ts";
 import { printNote } from "../output.ts";
+import { packageFile } from "../package-file.ts";
 import { passedOver } from "../passed-over.ts";
-import { packageFile } from "./process.ts";
 
 /** Folder of prepared artifacts, relative to the project's folder. */
 const CACHE = ".bert-edge/dev";
+
+/** Name of a finished artifact's folder: see `keyOf`. Other folders belong to runs that are still preparing. */
+const KEY = /^[0-9a-f]{16}$/;
 
 /** The compiled package, or its sources if those run. */
 const CODE = join(import.meta.dirname, "../..");
@@ -54,8 +57,9 @@ export async function assertServable({ root, folder, name }: Pick<PreparedOption
     }
     return;
   }
+  const { localPath } = await import("../../compile/files/work-folder.ts");
   const { headOf } = await import("../../compile/checkpoint/task-head.ts");
-  if ((await headOf(folder)) !== "none") {
+  if ((await headOf(localPath(folder))) !== "none") {
     throw new BertEdgeError("task_unsupported", `${folder} is a classifier, and classifiers cannot be served yet.`, {
       hint: "Serve a sentence encoder. `bert-edge prepare` and `bert-edge verify` work with classifiers.",
     });
@@ -81,7 +85,7 @@ export async function preparedArtifact(options: PreparedOptions): Promise<Publis
     const report = await prepare({ model: folder, out, name, targets, onProgress });
     for (const line of passedOver(report)) printNote(line);
     for (const entry of await readdir(kept)) {
-      if (join(kept, entry) !== out) await rm(join(kept, entry), { recursive: true, force: true });
+      if (KEY.test(entry) && join(kept, entry) !== out) await rm(join(kept, entry), { recursive: true, force: true });
     }
   }
   return openFolder(out);

@@ -3,7 +3,7 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { temporaryFolder } from "#test/fixtures/temporary-folder.ts";
-import { freePort, packageFile, startService } from "./process.ts";
+import { freePort, startService } from "./process.ts";
 
 async function listenOn(port: number): Promise<void> {
   const server = createServer().listen(port, "127.0.0.1");
@@ -48,8 +48,25 @@ describe("startService", () => {
     expect(await answers(url)).toBe(true);
     await expect.poll(() => answers(childURL), { timeout: 20_000 }).toBe(true);
     await service.stop();
+    await service.ended;
     expect(await answers(url)).toBe(false);
     await expect.poll(() => answers(childURL), { timeout: 20_000 }).toBe(false);
+  });
+
+  it("tells when a service ends by itself", async () => {
+    const folder = await temporaryFolder();
+    const port = await freePort();
+    const url = `http://127.0.0.1:${port}`;
+    const server = `createServer((request, response) => {
+      response.end();
+      if (request.url === "/end") process.exit(3);
+    }).listen(${port}, "127.0.0.1")`;
+    await writeFile(join(folder, "service.mjs"), `import { createServer } from "node:http";\n${server};`);
+    const ready = { url, withinMs: 20_000 };
+    const service = await startService({ name: "short", script: "service.mjs", cwd: folder, ready });
+    await answers(`${url}/end`);
+    await service.ended;
+    await service.stop();
   });
 
   it("shows the output of a service that ends while starting", async () => {
@@ -77,17 +94,5 @@ describe("startService", () => {
       ready: { url: `http://127.0.0.1:${await freePort()}`, withinMs: 300 },
     });
     await expect(starting).rejects.toMatchObject({ message: expect.stringContaining("silent did not answer") });
-  });
-});
-
-describe("packageFile", () => {
-  it("finds a file of a package, and names a package that is not installed", () => {
-    expect(packageFile(process.cwd(), "wrangler", "bin/wrangler.js")).toMatch(/wrangler\.js$/);
-    expect(() => packageFile("/", "wrangler", "bin/wrangler.js")).toThrow(
-      expect.objectContaining({
-        code: "package_missing",
-        message: expect.stringContaining("wrangler is not installed"),
-      }),
-    );
   });
 });

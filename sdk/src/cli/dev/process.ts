@@ -1,20 +1,19 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
-import { dirname, join } from "node:path";
 import { BertEdgeError } from "../../artifact/error.ts";
-import { type OptionalPackage, packageMissing } from "../../artifact/optional-package.ts";
 
 const STOP_MS = 5_000;
 const POLL_MS = 100;
 
-/** What `node --watch` prints when the watched process has exited. The watching process itself keeps running. */
+/** `node --watch` prints this when the watched process has exited. The watching process itself keeps running. */
 const WATCHED_EXIT = /(Failed|Completed) running /;
 
 /** A process together with all processes that it starts. */
 export interface Service {
   readonly name: string;
+  /** Resolves when the process has ended, by itself or because it was stopped. */
+  readonly ended: Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -48,6 +47,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     // Starts a process group, so that stopping wrangler also stops the processes that wrangler starts (workerd).
     detached: true,
   });
+  const ended = once(child, "exit").then(() => {});
   let output = "";
   for (const stream of [child.stdout, child.stderr]) {
     stream.setEncoding("utf8").on("data", (text: string) => {
@@ -75,7 +75,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     }
     await new Promise((resolve) => setTimeout(resolve, POLL_MS));
   }
-  return { name, stop };
+  return { name, ended, stop };
 }
 
 const nodeOptions = (script: string, watch: boolean): string[] => [
@@ -130,17 +130,4 @@ export async function freePort(preferred = 0): Promise<number> {
   server.close();
   await once(server, "close");
   return port;
-}
-
-/**
- * Finds a file of an installed package. Searches `root` and the folders above it, as Node.js does.
- *
- * @throws BertEdgeError `package_missing`
- */
-export function packageFile(root: string, name: OptionalPackage, file: string): string {
-  for (let folder = root; ; folder = dirname(folder)) {
-    const path = join(folder, "node_modules", name, file);
-    if (existsSync(path)) return path;
-    if (folder === dirname(folder)) throw packageMissing(name);
-  }
 }

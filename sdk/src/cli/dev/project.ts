@@ -2,8 +2,8 @@ import { existsSync } from "node:fs";
 import { join, relative } from "node:path";
 import { BertEdgeError } from "../../artifact/error.ts";
 import type { Target } from "../../artifact/manifest.ts";
+import { packageFile } from "../package-file.ts";
 import { readWranglerConfig } from "../wrangler.ts";
-import { packageFile } from "./process.ts";
 
 /** A folder with the functions that users deploy. */
 export interface Project {
@@ -28,13 +28,10 @@ const ORT_WEB_EDGE = "functions/edge-ort-web.ts";
 export function openProject(root: string): Project {
   const { path, main, buckets } = readWranglerConfig(root);
   if (!main || !existsSync(main)) {
-    throw new BertEdgeError(
-      "project_invalid",
-      `${path} names ${main ?? "no"} file as \`main\`${main ? ", which does not exist" : ""}.`,
-      {
-        hint: "Set `main` to the Worker's entry file: functions/edge.ts.",
-      },
-    );
+    const fault = main ? `its \`main\`, ${main}, does not exist` : "it has no `main`";
+    throw new BertEdgeError("project_invalid", `${path} names no Worker: ${fault}.`, {
+      hint: "Set `main` to the Worker's entry file: functions/edge.ts.",
+    });
   }
   const bucket = buckets.get("MODELS");
   if (!bucket) {

@@ -1,14 +1,16 @@
-import { existsSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { parseEnv } from "node:util";
 import type { PublishableArtifact } from "../../artifact/artifact.ts";
+import { isAbsent } from "../../storage/absent.ts";
 import { fsStore } from "../../storage/fs.ts";
 import { type Published, publish } from "../../storage/publish.ts";
 import { disposableFolder } from "../disposable-folder.ts";
 import { openLocalR2 } from "../local-r2.ts";
+import { packageFile } from "../package-file.ts";
 import { WRANGLER_STATE } from "../wrangler.ts";
-import { freePort, packageFile, type Service, startService } from "./process.ts";
+import { envFile } from "./env-file.ts";
+import { freePort, type Service, startService } from "./process.ts";
 import { edgeScript, type Project } from "./project.ts";
 
 const START_MS = 60_000;
@@ -38,6 +40,8 @@ export interface Stack {
   /** Undefined if the project has no region. */
   readonly region: Access | undefined;
   readonly published: Published;
+  /** Resolves to the first service that ends. */
+  readonly ended: Promise<Service>;
   readonly services: { readonly region: Service | undefined; readonly edge: Service };
   /** Stops all services. */
   stop(): Promise<void>;
@@ -56,10 +60,14 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   const { manifest } = artifact;
   const script = edgeScript(project, manifest.targets.edge?.engine ?? "wasm");
   const own = await developerVars(root);
+  const ownKey = own["API_KEYS"]
+    ?.split(",")
+    .map((key) => key.trim())
+    .find((key) => key !== "");
   const [edgePort, regionPort] = [await freePort(port), await freePort()];
   const edge: Access = {
     url: `http://127.0.0.1:${edgePort}`,
-    key: own.vars["API_KEYS"]?.split(",")[0] || crypto.randomUUID(),
+    key: ownKey ?? crypto.randomUUID(),
   };
   const region: Access | undefined = project.region
     ? { url: `http://127.0.0.1:${regionPort}`, key: crypto.randomUUID() }
@@ -81,17 +89,17 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     // Arguments of a process are visible to all users of a machine. This file is not.
     const secrets = join(folder.path, "edge.env");
     const vars = {
+      ...own,
       MODEL: manifest.name,
-      ...(!own.vars["API_KEYS"] && { API_KEYS: edge.key }),
+      ...(ownKey === undefined && { API_KEYS: edge.key }),
       ...(region && { REGION_URL: region.url, REGION_KEY: region.key }),
     };
-    const lines = Object.entries(vars).map(([name, value]) => `${name}=${value}\n`);
-    await writeFile(secrets, lines.join(""), { mode: 0o600 });
+    await writeFile(secrets, envFile(vars), { mode: 0o600 });
     return start("edge", {
       script: packageFile(root, "wrangler", "bin/wrangler.js"),
       args: [
         ...["dev", script, "--local", "--persist-to", resolve(root, state)],
-        ...[...own.files, secrets].flatMap((file) => ["--env-file", file]),
+        ...["--env-file", secrets],
         ...["--ip", "127.0.0.1", "--port", `${edgePort}`, "--inspector-port", `${await freePort()}`],
         "--show-interactive-dev-session=false",
       ],
@@ -129,7 +137,8 @@ export async function startStack(options: StackOptions): Promise<Stack> {
       if (service.status === "rejected") throw service.reason;
       return service.value;
     }) as [Service, Service | undefined];
-    return { edge, region, published, services: { edge: edgeService, region: regionService }, stop };
+    const ended = Promise.race(started.map((service) => service.ended.then(() => service)));
+    return { edge, region, published, ended, services: { edge: edgeService, region: regionService }, stop };
   } catch (error) {
     await stop();
     throw error;
@@ -141,8 +150,12 @@ async function publishToLocalR2({ project, artifact, state }: StackOptions): Pro
   return await publish(artifact, store);
 }
 
-/** Reads the developer's variables. `files` is empty if there is no file of them. */
-async function developerVars(root: string): Promise<{ files: string[]; vars: NodeJS.Dict<string> }> {
-  const file = join(root, DEV_VARS);
-  return existsSync(file) ? { files: [file], vars: parseEnv(await readFile(file, "utf8")) } : { files: [], vars: {} };
+/** Reads the developer's variables as `wrangler dev` does. There are none without the file. */
+async function developerVars(root: string): Promise<NodeJS.Dict<string>> {
+  try {
+    return parseEnv(await readFile(join(root, DEV_VARS), "utf8"));
+  } catch (error) {
+    if (isAbsent(error)) return {};
+    throw error;
+  }
 }

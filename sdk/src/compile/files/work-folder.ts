@@ -3,23 +3,16 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { dirname, join, relative, resolve } from "node:path";
 import { BertEdgeError } from "../../artifact/error.ts";
 import { hubModel } from "../../storage/hub-model.ts";
-
-/** Signals that end a process without running its `finally` blocks. */
-const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+import { onInterrupt } from "./on-interrupt.ts";
 
 /** Runs `work` with a temporary folder in `parent`. Removes the folder when the work ends, fails or is interrupted. */
 export async function withWorkFolder<T>(parent: string, work: (folder: string) => Promise<T>): Promise<T> {
   const folder = await mkdtemp(join(parent, ".bert-edge-"));
-  const interrupted = (signal: NodeJS.Signals) => {
-    rmSync(folder, { recursive: true, force: true });
-    process.removeListener(signal, interrupted);
-    process.kill(process.pid, signal);
-  };
-  for (const signal of SIGNALS) process.once(signal, interrupted);
+  const cancel = onInterrupt(() => rmSync(folder, { recursive: true, force: true }));
   try {
     return await work(folder);
   } finally {
-    for (const signal of SIGNALS) process.removeListener(signal, interrupted);
+    cancel();
     await rm(folder, { recursive: true, force: true });
   }
 }
@@ -61,7 +54,12 @@ export async function modelPath(model: ModelInput, folder: string): Promise<stri
   return root;
 }
 
-function localPath(path: string): string {
+/**
+ * Returns a path as it is.
+ *
+ * @throws BertEdgeError `checkpoint_missing` for a name or URL of the Hugging Face Hub
+ */
+export function localPath(path: string): string {
   const hub = hubModel(path);
   if (!hub) return path;
   const { command, folder } = hub.download;

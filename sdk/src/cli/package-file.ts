@@ -1,0 +1,16 @@
+import { existsSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { type OptionalPackage, packageMissing } from "../artifact/optional-package.ts";
+
+/**
+ * Finds a file of an installed package. Searches `root` and the folders above it, as Node.js does.
+ *
+ * @throws BertEdgeError `package_missing`
+ */
+export function packageFile(root: string, name: OptionalPackage, file: string): string {
+  for (let folder = root; ; folder = dirname(folder)) {
+    const path = join(folder, "node_modules", name, file);
+    if (existsSync(path)) return path;
+    if (folder === dirname(folder)) throw packageMissing(name);
+  }
+}
