@@ -5,11 +5,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { freePort, type Service, startService } from "#sdk/cli/dev/process.ts";
+import { freePort } from "#sdk/cli/dev/process.ts";
 import { temporaryFolder } from "../fixtures/temporary-folder.ts";
 import { cleanEnv } from "./clean-env.ts";
 import { type Image, replayDockerfile } from "./dockerfile.ts";
 import { type PublishedModel, publishedModel, UNIT_TOLERANCE } from "./published-model.ts";
+import { type RunningImage, startImage } from "./running-image.ts";
 
 const exec = promisify(execFile);
 
@@ -36,7 +37,7 @@ describe.runIf(process.platform === "linux")("the region's container image", () 
   let image: Image;
   let app: string;
   let model: PublishedModel | undefined;
-  let region: Service | undefined;
+  let region: RunningImage | undefined;
   let url: string;
   let port: string;
 
@@ -51,28 +52,8 @@ describe.runIf(process.platform === "linux")("the region's container image", () 
     });
     app = join(image.root, image.workdir);
     model = await publishedModel();
-
-    port = `${await freePort()}`;
-    url = `http://127.0.0.1:${port}`;
-    const [, script = "", ...args] = image.command;
-    region = await startService({
-      name: "region",
-      script,
-      args,
-      cwd: app,
-      env: {
-        ...image.env,
-        PORT: port,
-        MODEL: model.manifest.name,
-        S3_ENDPOINT: model.access.endpoint,
-        S3_BUCKET: model.access.bucket,
-        S3_ACCESS_KEY_ID: model.access.accessKeyId,
-        S3_SECRET_ACCESS_KEY: model.access.secretAccessKey,
-        AWS_REGION: model.access.region,
-        API_KEYS: key,
-      },
-      ready: { url: `${url}/ready`, status: 200, withinMs: 20_000 },
-    });
+    region = await startImage(image, model, key);
+    ({ url, port } = region);
   });
 
   afterAll(async () => {

@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { cp, glob, mkdir, readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import type { Readable } from "node:stream";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import type { Manifest } from "#sdk/artifact/manifest.ts";
 import { freePort } from "#sdk/cli/dev/process.ts";
@@ -51,6 +52,17 @@ async function pidOf(script: string): Promise<number> {
   throw new Error(`No process runs ${script}.`);
 }
 
+/** Collects what a process prints. Returns a function that gives its whole output so far. */
+function outputOf({ stdout, stderr }: { stdout: Readable; stderr: Readable }): () => string {
+  let output = "";
+  for (const stream of [stdout, stderr]) {
+    stream.setEncoding("utf8").on("data", (text: string) => {
+      output += text;
+    });
+  }
+  return () => output;
+}
+
 describe.runIf(process.platform === "linux")("`bert-edge dev <artifact>` in a project without onnxruntime", () => {
   it("serves the edge alone, keeps secrets out of arguments, and leaves nothing behind at Ctrl-C", async () => {
     const tmp = await temporaryFolder();
@@ -67,18 +79,13 @@ describe.runIf(process.platform === "linux")("`bert-edge dev <artifact>` in a pr
       env: { ...process.env, TMPDIR: tmp },
       stdio: ["ignore", "pipe", "pipe"],
     });
-    let output = "";
-    for (const stream of [child.stdout, child.stderr]) {
-      stream.setEncoding("utf8").on("data", (text: string) => {
-        output += text;
-      });
-    }
+    const output = outputOf(child);
     const exit = once(child, "exit");
-    await expect.poll(() => output, WAIT).toContain("Stop it with Ctrl-C");
-    expect(output).toContain("tier");
-    expect(output).not.toContain("region");
+    await expect.poll(output, WAIT).toContain("Stop it with Ctrl-C");
+    expect(output()).toContain("tier");
+    expect(output()).not.toContain("region");
 
-    const [, url = "", key = ""] = /curl (\S+) .*Bearer ([^']+)'/.exec(output) ?? [];
+    const [, url = "", key = ""] = /curl (\S+) .*Bearer ([^']+)'/.exec(output()) ?? [];
     const response = await fetch(url, {
       method: "POST",
       headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
@@ -104,26 +111,21 @@ describe.runIf(process.platform === "linux")("`bert-edge dev` while it serves", 
     const project = await userProject();
     onTestFinished(() => project.remove());
     const child = startBertEdge(["dev", artifact, "--port", `${await freePort()}`], { cwd: project.root });
-    let output = "";
-    for (const stream of [child.stdout, child.stderr]) {
-      stream.setEncoding("utf8").on("data", (text: string) => {
-        output += text;
-      });
-    }
+    const output = outputOf(child);
     const exit = once(child, "exit");
-    await expect.poll(() => output, WAIT).toContain("Stop it with Ctrl-C");
-    expect(output.split("Stop it with Ctrl-C")[0]).not.toContain("[edge]");
+    await expect.poll(output, WAIT).toContain("Stop it with Ctrl-C");
+    expect(output().split("Stop it with Ctrl-C")[0]).not.toContain("[edge]");
 
-    const [, url = ""] = /curl (\S+) /.exec(output) ?? [];
+    const [, url = ""] = /curl (\S+) /.exec(output()) ?? [];
     await writeFile(
       join(project.root, "functions/edge.ts"),
       'export default { fetch() { console.error("a fault in the Worker"); return new Response(); } };',
     );
-    await expect.poll(() => fetch(url).then(() => output, String), WAIT).toMatch(/\[edge\].*a fault in the Worker/s);
+    await expect.poll(() => fetch(url).then(output, String), WAIT).toMatch(/\[edge\].*a fault in the Worker/s);
 
     process.kill(await pidOf(join(project.root, "node_modules/wrangler/bin/wrangler.js")), "SIGKILL");
     expect(await exit).toEqual([1, null]);
-    expect(output).toContain("Error service_failed: edge ended by itself.");
+    expect(output()).toContain("Error service_failed: edge ended by itself.");
     expect(await argumentsOfProcesses()).not.toContain(project.root);
   });
 });

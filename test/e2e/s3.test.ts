@@ -2,6 +2,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { BertEdge } from "#sdk/client/index.ts";
+import { s3Env } from "../fixtures/object-storage.ts";
 import { temporaryFolder } from "../fixtures/temporary-folder.ts";
 import { wranglerDev } from "./project.ts";
 import { publishedModel } from "./published-model.ts";
@@ -10,13 +11,7 @@ it("the Worker of infra/wrangler.s3.toml answers with a model that it reads over
   const { access, manifest, stop } = await publishedModel();
   onTestFinished(stop);
   const folder = await temporaryFolder();
-  const vars = {
-    API_KEYS: "key",
-    S3_ENDPOINT: access.endpoint,
-    S3_BUCKET: access.bucket,
-    S3_ACCESS_KEY_ID: access.accessKeyId,
-    S3_SECRET_ACCESS_KEY: access.secretAccessKey,
-  };
+  const vars = { API_KEYS: "key", ...s3Env(access) };
   const lines = Object.entries(vars).map(([name, value]) => `${name}=${value}\n`);
   await writeFile(join(folder, "vars"), lines.join(""));
   const worker = await wranglerDev(process.cwd(), {

@@ -2,11 +2,11 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
-import { freePort, startService } from "#sdk/cli/dev/process.ts";
 import { BertEdge } from "#sdk/client/index.ts";
 import { cleanEnv } from "../e2e/clean-env.ts";
 import { replayDockerfile } from "../e2e/dockerfile.ts";
 import { publishedModel } from "../e2e/published-model.ts";
+import { startImage } from "../e2e/running-image.ts";
 import { preparedDefault } from "../fixtures/prepared-default.ts";
 import { buildScaffolder, linkPackages } from "./scaffolder.ts";
 import { runIn } from "./terminal.ts";
@@ -103,28 +103,9 @@ describe("a created project", () => {
     });
     const model = await publishedModel();
     onTestFinished(() => model.stop());
-    const port = `${await freePort()}`;
-    const baseURL = `http://127.0.0.1:${port}`;
-    const [, script = ""] = image.command;
-    const region = await startService({
-      name: "region",
-      script,
-      cwd: join(image.root, image.workdir),
-      env: {
-        ...image.env,
-        PORT: port,
-        MODEL: model.manifest.name,
-        S3_ENDPOINT: model.access.endpoint,
-        S3_BUCKET: model.access.bucket,
-        S3_ACCESS_KEY_ID: model.access.accessKeyId,
-        S3_SECRET_ACCESS_KEY: model.access.secretAccessKey,
-        AWS_REGION: model.access.region,
-        API_KEYS: "key",
-      },
-      ready: { url: `${baseURL}/ready`, status: 200, withinMs: 20_000 },
-    });
+    const region = await startImage(image, model, "key");
     onTestFinished(() => region.stop());
-    const { tier, embeddings } = await new BertEdge({ baseURL, apiKey: "key" }).embed("to be or not to be");
+    const { tier, embeddings } = await new BertEdge({ baseURL: region.url, apiKey: "key" }).embed("to be or not to be");
     expect(tier).toBe("region");
     expect(embeddings[0]).toHaveLength(model.manifest.dimensions);
   });

@@ -5,7 +5,7 @@ import { type RequestAnswer, type RequestSettings, requestVectors } from "./requ
 import { splitTexts } from "./split-texts.ts";
 import { withRetries } from "./with-retries.ts";
 
-/** What the client and the caller set for a call. */
+/** Settings of a call, from the options of the client and of the caller. */
 export interface CallSettings extends Omit<RequestSettings, "signal">, Pick<EmbedOptions, "signal" | "onProgress"> {
   readonly onError?: "throw" | "skip" | undefined;
   readonly batchSize: number;

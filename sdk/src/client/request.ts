@@ -19,7 +19,7 @@ const reasonHeader: typeof REASON_HEADER = "x-bert-edge-reason";
 const predictedHeader: typeof PREDICTED_HEADER = "x-bert-edge-predicted-ms";
 const remainingHeader: typeof REMAINING_HEADER = "x-latency-budget-remaining-ms";
 
-/** What all requests of a call have in common. */
+/** Settings that all requests of a call share. */
 export interface RequestSettings {
   /** The deployment's URL, with a slash at the end. */
   readonly url: string;
