@@ -7,6 +7,9 @@ import { compiledKernels } from "#test/suites/kernels/builds.ts";
 import { type EngineSession, oneModel } from "../../engine.ts";
 import { wasmEngine } from "../index.ts";
 
+/** Turns of the event loop, each with a collection, after which memory that is still alive is a leak. */
+const MAX_TURNS = 20;
+
 const sequences = randomSequences(TINY_EDGE);
 let load: () => Promise<EngineSession>;
 beforeAll(async () => {
@@ -56,10 +59,14 @@ describe("a session that is released", () => {
     for (const session of sessions) await session.run(sequences);
     expect(memories).toHaveLength(3);
     for (const session of sessions.slice(1)) await session.release();
-    // A WeakRef keeps its target alive until the current turn of the event loop ends.
-    await nextTurn();
-    collectGarbage();
-    expect(memories.map((memory) => memory.deref() !== undefined)).toEqual([true, false, false]);
+    const alive = () => memories.map((memory) => memory.deref() !== undefined);
+    // A WeakRef keeps its target alive until the current turn of the event loop ends. Compiler threads of V8 can keep it
+    // for some more turns.
+    for (let turn = 0; turn < MAX_TURNS && alive().filter(Boolean).length > 1; turn++) {
+      await nextTurn();
+      collectGarbage();
+    }
+    expect(alive()).toEqual([true, false, false]);
     expect(sessions.map((session) => session.memoryBytes() !== 0)).toEqual([true, false, false]);
   });
 });
