@@ -8,7 +8,12 @@ export default defineConfig({
     alias: { "#test": new URL("test", import.meta.url).pathname },
   },
   test: {
-    include: ["sdk/{src,build}/**/*.test.ts", "create-bert-edge/src/**/*.test.ts", "test/**/*.test.ts"],
+    include: [
+      "sdk/{src,build}/**/*.test.ts",
+      "create-bert-edge/src/**/*.test.ts",
+      "test/**/*.test.ts",
+      "bench/**/*.test.ts",
+    ],
     // Subprocesses run the sources: Node keeps their compiled form here instead of stripping types at every start.
     env: { NODE_COMPILE_CACHE: join(tmpdir(), "bert-edge-compile-cache") },
     globalSetup: ["test/run-folder.ts"],

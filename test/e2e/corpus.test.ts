@@ -7,8 +7,8 @@ import { BertEdge, type EmbedProgress } from "#sdk/client/index.ts";
 import type { TokenIds } from "#sdk/runtime/engine/engine.ts";
 import { createEdgeApp } from "#sdk/serve/edge-app.ts";
 import type { Limits } from "#sdk/serve/limits.ts";
+import { regionTier } from "#sdk/serve/region/region-tier.ts";
 import { createRegionApp } from "#sdk/serve/region-app.ts";
-import { regionTier } from "#sdk/serve/region-tier.ts";
 import { errorLog } from "../fixtures/error-log.ts";
 import { fakeEngine, hiddenStatesOf, TINY, tinyStore } from "../fixtures/tiny-model.ts";
 

@@ -19,7 +19,7 @@ interface SurfaceOptions {
 export type OpenSurface = (options: SurfaceOptions) => (request: Request) => Promise<Response>;
 
 const KEY = "the-key";
-const LIMITS: Limits = { maxInputs: 4, maxBodyBytes: 4_096 };
+const LIMITS: Limits = { maxInputs: 4, maxBodyBytes: 4_096, maxWaitMs: 30_000 };
 const LONG = "word ".repeat(TINY.maxTokens);
 
 interface Sent {
@@ -83,8 +83,11 @@ export function httpSurfaceSuite(name: string, tier: "edge" | "region", open: Op
       expect(headers.get("x-bert-edge-reason")).toBe("only-tier");
       expect(headers.get("x-bert-edge-provider")).toBe("fake");
       expect(headers.get("x-bert-edge-model")).toMatch(/^tiny@[0-9a-f]{12}$/);
-      expect(headers.get("x-bert-edge-predicted-ms")).toBe(tier === "edge" ? "1400.00" : "14.00");
-      expect(headers.get("server-timing")).toMatch(/^compute;dur=\d+\.\d\d, total;dur=\d+\.\d\d$/);
+      // The fake engine is faster than the measured one, and the deployment has noticed.
+      const measuredMs = tier === "edge" ? 1_400 : 14;
+      expect(Number(headers.get("x-bert-edge-predicted-ms"))).toBeGreaterThan(measuredMs / 10);
+      expect(Number(headers.get("x-bert-edge-predicted-ms"))).toBeLessThanOrEqual(measuredMs);
+      expect(headers.get("server-timing")).toMatch(/^queue;dur=0.00, compute;dur=\d+\.\d\d, total;dur=\d+\.\d\d$/);
       expect(headers.has("x-latency-budget-remaining-ms")).toBe(false);
     });
 
@@ -162,7 +165,7 @@ export function httpSurfaceSuite(name: string, tier: "edge" | "region", open: Op
     });
 
     it("survives JSON nested as deeply as the size limit allows", async () => {
-      const roomy = await surface({ limits: { maxInputs: 4, maxBodyBytes: 2_000_000 } });
+      const roomy = await surface({ limits: { ...LIMITS, maxBodyBytes: 2_000_000 } });
       for (const body of ["[".repeat(1_900_000), `{"inputs": ${"[".repeat(900_000)}${"]".repeat(900_000)}}`]) {
         expect((await roomy("/v1/embed", { body })).status).toBe(400);
       }

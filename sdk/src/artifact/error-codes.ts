@@ -102,9 +102,13 @@ export const errorCodes = {
   },
   // Requests
   body_too_large: { when: "The request body is larger than `maxBodyBytes`.", fix: "Send fewer or shorter texts." },
+  budget_exceeded: {
+    when: "The latency budget was over before the answer could be computed.",
+    fix: "Give a larger budget, or none. Sending the same request again does not help.",
+  },
   budget_invalid: {
-    when: "`x-latency-budget-ms` is not a positive number.",
-    fix: "Send milliseconds, for example 30, or leave the header out.",
+    when: "A latency budget is not a positive number of milliseconds, or `grpc-timeout` has the wrong format.",
+    fix: "Send milliseconds, for example 30, or leave the budget out.",
   },
   content_type_unsupported: {
     when: "The request body is not declared as JSON.",
@@ -130,12 +134,36 @@ export const errorCodes = {
     when: "The request names a model that this deployment does not serve.",
     fix: "Leave `model` out, or name the served model.",
   },
+  overloaded: {
+    when: "More requests wait than can be answered in time.",
+    fix: "Send the request again after the time in `retry-after-ms`, or with a larger budget. Add a region.",
+  },
+  precision_unavailable: {
+    when: "No tier that may answer computes with the precision in `x-bert-edge-precision`.",
+    fix: "Ask for a lower precision, or prepare the model for a tier with this precision.",
+  },
   region_failed: {
     when: "The region did not answer, or answered with an error. The edge answers instead.",
     fix: "Check REGION_URL, REGION_KEY and the region's log.",
   },
+  request_too_costly: {
+    when: "The request needs more CPU time than the platform allows for one request, and there is no region.",
+    fix: "Send the texts in several requests.",
+  },
+  region_overloaded: {
+    when: "The region refused a request because it has no time for it. The edge answers instead, or refuses too.",
+    fix: "Try again later, or give the region more machines.",
+  },
   request_invalid: { when: "The request body has the wrong format.", fix: "Correct the field that the message names." },
   route_unknown: { when: "There is no such route.", fix: "Use `POST /v1/embed` or `POST /v1/embeddings`." },
+  tier_invalid: {
+    when: "`x-bert-edge-tier` is not `edge`, `region` or `auto`.",
+    fix: "Send one of these words, or leave the header out.",
+  },
+  tier_unavailable: {
+    when: "`x-bert-edge-tier` pins a tier that does not exist here, or that failed a short time ago.",
+    fix: "Send the request again later, or send `auto`.",
+  },
   too_many_inputs: {
     when: "The request has more texts than the deployment takes.",
     fix: "Send the texts in several requests.",

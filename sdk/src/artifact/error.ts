@@ -1,5 +1,12 @@
 import type { ErrorCode } from "./error-codes.ts";
 
+interface BertEdgeErrorDetails {
+  readonly hint?: string | undefined;
+  readonly index?: number | undefined;
+  readonly retryAfterMs?: number | undefined;
+  readonly cause?: unknown;
+}
+
 /**
  * The class of every error that this package throws on purpose.
  *
@@ -12,15 +19,14 @@ export class BertEdgeError extends Error {
   readonly hint: string | undefined;
   /** Index of the input at fault; undefined if the error is not about one input. */
   readonly index: number | undefined;
+  /** Milliseconds after which a retry makes sense; undefined if this is not known, or if it never does. */
+  readonly retryAfterMs: number | undefined;
 
-  constructor(
-    code: ErrorCode,
-    message: string,
-    { hint, index, cause }: { hint?: string | undefined; index?: number | undefined; cause?: unknown } = {},
-  ) {
+  constructor(code: ErrorCode, message: string, { hint, index, retryAfterMs, cause }: BertEdgeErrorDetails = {}) {
     super(message, cause === undefined ? undefined : { cause });
     this.code = code;
     this.hint = hint;
     this.index = index;
+    this.retryAfterMs = retryAfterMs;
   }
 }

@@ -18,6 +18,9 @@ export const ModelName = v.pipe(
   v.regex(/^[a-z0-9][a-z0-9._-]{0,63}$/, "must be 1-64 of a-z 0-9 . _ - and start with a letter or digit"),
 );
 
+/** A model's version: the first 12 digits of its manifest's SHA-256. */
+export const ModelVersion = v.pipe(v.string(), v.regex(/^[0-9a-f]{12}$/, "must be 12 lower-case hexadecimal digits"));
+
 /** A file name without slashes, so that it can never point outside of the artifact folder. */
 const FileName = v.pipe(v.string(), v.regex(/^[A-Za-z0-9][A-Za-z0-9._-]*$/, "must be a plain file name"));
 

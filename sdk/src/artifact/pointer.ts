@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { versionOf } from "./keys.ts";
-import { FileContent, MANIFEST_FORMAT, ModelName, PREPARE_AGAIN } from "./manifest.ts";
+import { FileContent, MANIFEST_FORMAT, ModelName, ModelVersion, PREPARE_AGAIN } from "./manifest.ts";
 import { MeasurementsSchema } from "./measurements.ts";
 import { parseJson } from "./parse-json.ts";
 
@@ -10,7 +10,7 @@ const PointerSchema = v.pipe(
     format: v.literal(MANIFEST_FORMAT),
     name: ModelName,
     /** First 12 digits of the manifest's SHA-256. Headers and users call it the model's version. */
-    version: v.pipe(v.string(), v.regex(/^[0-9a-f]{12}$/)),
+    version: ModelVersion,
     /**
      * The manifest's text is included to save a request. Without the text, readers read the manifest by its hash, like any
      * other file.

@@ -2,7 +2,7 @@ import type { Artifact } from "../artifact/artifact.ts";
 import { BertEdgeError } from "../artifact/error.ts";
 import { type EmbedManifest, sentenceEncoder, type TargetName } from "../artifact/manifest.ts";
 import type { Measurements } from "../artifact/measurements.ts";
-import type { Engine, TokenIds } from "./engine/engine.ts";
+import type { Batching, Engine, TokenIds } from "./engine/engine.ts";
 import { modelFilesOf } from "./model-files.ts";
 import { loadTokenizer } from "./tokenizer/load-tokenizer.ts";
 import type { Tokenizer } from "./tokenizer/tokenizer.ts";
@@ -18,6 +18,10 @@ export interface Model {
   readonly target: TargetName;
   /** The execution provider that runs the model: `wasm`, `cpu`, `cuda`, … */
   readonly provider: string;
+  /** Splits sequences into the smallest parts that the engine computes without losing much time. */
+  readonly batches: Batching;
+  /** Resolves when `embedTokens` can run these sequences, which may be before the whole model is loaded. */
+  ready(sequences: readonly TokenIds[]): Promise<void>;
   /**
    * Resolves when the whole model is loaded. `embed` can be called earlier: it waits for the bytes that its texts need. If
    * the promise rejects, release the model.
@@ -52,6 +56,8 @@ export interface Model {
 export interface TokenizeOptions {
   /** Whether to cut texts that are too long instead of refusing them. Default false. */
   truncate?: boolean;
+  /** Index of the first text in the request, for error messages. Default 0. */
+  firstIndex?: number;
 }
 
 export interface EmbeddedTokens {
@@ -84,8 +90,9 @@ export async function startModel(artifact: Artifact, engine: Engine): Promise<Mo
     throw error;
   });
 
-  function tokenize(texts: readonly string[], { truncate = false }: TokenizeOptions = {}): TokenIds[] {
-    return texts.map((text, index) => {
+  function tokenize(texts: readonly string[], { truncate = false, firstIndex = 0 }: TokenizeOptions = {}): TokenIds[] {
+    return texts.map((text, i) => {
+      const index = firstIndex + i;
       const { ids, tokens } = tokenizer.encode(text, maxTokens);
       if (tokens <= maxTokens || truncate) return ids;
       throw new BertEdgeError(
@@ -96,8 +103,10 @@ export async function startModel(artifact: Artifact, engine: Engine): Promise<Mo
     });
   }
 
+  const ready = async (sequences: readonly TokenIds[]) => session.ready?.(sequences);
+
   async function embedTokens(sequences: readonly TokenIds[], now = () => performance.now()): Promise<EmbeddedTokens> {
-    await session.ready?.(sequences);
+    await ready(sequences);
     const start = now();
     const vectors = await session.run(sequences, manifest);
     const computeMs = now() - start;
@@ -118,6 +127,8 @@ export async function startModel(artifact: Artifact, engine: Engine): Promise<Mo
     tokenizer,
     target: session.target,
     provider: session.provider,
+    batches: session.batches,
+    ready,
     complete: session.complete ?? Promise.resolve(),
     embed: async (texts, options) => (await embedTokens(tokenize(texts, options))).vectors,
     tokenize,

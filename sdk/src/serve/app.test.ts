@@ -3,13 +3,14 @@ import { errorLog } from "#test/fixtures/error-log.ts";
 import { BertEdgeError } from "../artifact/error.ts";
 import type { ErrorCode } from "../artifact/error-codes.ts";
 import { createApp } from "./app.ts";
+import type { CallDefaults } from "./call-defaults.ts";
 import { errorStatus, type HttpErrorCode } from "./contract/errors.ts";
 import { checkQuery } from "./limits.ts";
 import type { EmbedAnswer, EmbedQuery, EmbedService } from "./service.ts";
 
 errorLog();
 
-const LIMITS = { maxInputs: 2, maxBodyBytes: 1_000 };
+const LIMITS = { maxInputs: 2, maxBodyBytes: 1_000, maxWaitMs: 1_000 };
 const answer: EmbedAnswer = {
   vectors: [Float32Array.of(0.6, 0.8)],
   tokens: 3,
@@ -20,10 +21,15 @@ const answer: EmbedAnswer = {
   reason: "no-budget",
   predictedMs: 1.234,
   timings: { compute: 1.5 },
+  decision: { budget: 50, wait: 0, compute: 1.234, hedge: true },
 };
 
 /** Makes an app with a fake service that records its queries. */
-function setUp(embed: (query: EmbedQuery) => Promise<EmbedAnswer> = async () => answer, keys = ["k"]) {
+function setUp(
+  embed: (query: EmbedQuery) => Promise<EmbedAnswer> = async () => answer,
+  keys = ["k"],
+  defaults: CallDefaults = {},
+) {
   const queries: EmbedQuery[] = [];
   const service: EmbedService = {
     embed(query) {
@@ -31,8 +37,10 @@ function setUp(embed: (query: EmbedQuery) => Promise<EmbedAnswer> = async () => 
       return embed(query);
     },
     ready: () => undefined,
+    arrivedAt: (now) => now,
+    queueMs: () => 0,
   };
-  const app = createApp({ service: () => service, keys: () => keys, limits: LIMITS });
+  const app = createApp({ service: () => service, keys: () => keys, limits: LIMITS, tier: "edge", defaults });
   const post = (path: string, body: unknown, headers: Record<string, string> = {}) =>
     app.request(path, {
       method: "POST",
@@ -68,6 +76,12 @@ describe("the error codes of the HTTP contract", () => {
     internal: () => setUp(() => Promise.reject(new Error("Inside."))).post("/v1/embed", { inputs: "a" }),
     keys_not_configured: () => setUp(checked, []).post("/v1/embed", { inputs: "a" }),
     setting_invalid: () => setUp(failing("setting_invalid")).post("/v1/embed", { inputs: "a" }),
+    overloaded: () => setUp(failing("overloaded")).post("/v1/embed", { inputs: "a" }),
+    budget_exceeded: () => setUp(failing("budget_exceeded")).post("/v1/embed", { inputs: "a" }),
+    precision_unavailable: () => embed({ inputs: "a" }, { "x-bert-edge-precision": "int1" }),
+    request_too_costly: () => setUp(failing("request_too_costly")).post("/v1/embed", { inputs: "a" }),
+    tier_invalid: () => embed({ inputs: "a" }, { "x-bert-edge-tier": "moon" }),
+    tier_unavailable: () => setUp(failing("tier_unavailable")).post("/v1/embed", { inputs: "a" }),
     model_unavailable: () => setUp(failing("storage_unavailable")).post("/v1/embed", { inputs: "a" }),
   };
 
@@ -82,8 +96,9 @@ describe("POST /v1/embed", () => {
   it("passes the fields of the body to the service", async () => {
     const { post, queries } = setUp();
     await post("/v1/embed", { inputs: ["a", "b"], truncate: true, model: "tiny" }, { "x-latency-budget-ms": "30000" });
-    const { deadline, ...query } = queries[0] as EmbedQuery;
+    const { deadline, signal, ...query } = queries[0] as EmbedQuery;
     expect(query).toEqual({ texts: ["a", "b"], truncate: true, model: "tiny", dimensions: undefined });
+    expect(signal?.aborted).toBe(false);
     expect(deadline.remainingMs()).toBeLessThanOrEqual(30_000);
     expect(queries).toHaveLength(1);
   });
@@ -91,7 +106,7 @@ describe("POST /v1/embed", () => {
   it("accepts a single string, and by default neither truncates nor names a model", async () => {
     const { post, queries } = setUp();
     await post("/v1/embed", { inputs: "a" });
-    const { deadline, ...query } = queries[0] as EmbedQuery;
+    const { deadline, signal, ...query } = queries[0] as EmbedQuery;
     expect(query).toEqual({ texts: ["a"], truncate: false, model: undefined, dimensions: undefined });
     expect(deadline.remainingMs()).toBeUndefined();
   });

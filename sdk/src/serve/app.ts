@@ -4,13 +4,15 @@ import type { Deployment } from "./deployment.ts";
 import { type EmbeddingsApp, embeddingRoutes, withAndWithoutSlash } from "./embedding-routes.ts";
 import { apiKey } from "./middleware/api-key.ts";
 import { answerError } from "./middleware/on-error.ts";
+import { reportQueue } from "./middleware/report-queue.ts";
 import { backgroundOf } from "./routes/respond.ts";
 
 /** Makes the app of both tiers, with `/health`, `/ready`, and the embeddings routes behind an API key. */
 export function createApp<Env extends object>(deployment: Deployment<Env>): EmbeddingsApp<Env> {
-  const { service, keys } = deployment;
+  const { service, keys, tier } = deployment;
   const app = new Hono<{ Bindings: Env }>();
   app.onError(answerError);
+  if (tier === "region") app.use(reportQueue(service));
   app.notFound((c) => {
     throw new BertEdgeError("route_unknown", `There is no route ${c.req.method} ${c.req.path}.`, {
       hint: "Use POST /v1/embed, POST /v1/embeddings, GET /health or GET /ready.",

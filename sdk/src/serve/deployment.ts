@@ -1,10 +1,11 @@
 import type { Engine } from "../runtime/engine/engine.ts";
 import type { ObjectStore } from "../storage/store.ts";
+import type { CallDefaults } from "./call-defaults.ts";
 import type { Tier } from "./contract/headers.ts";
 import { embedService } from "./embed-service.ts";
 import { defaultLimits, type Limits } from "./limits.ts";
 import { modelHolder } from "./model-holder.ts";
-import type { RegionTier } from "./region-tier.ts";
+import type { RegionTier } from "./region/region-tier.ts";
 import type { EmbedService } from "./service.ts";
 
 /** A value, or a function that reads it from the environment. A Worker receives its environment with each request. */
@@ -26,6 +27,8 @@ export interface EmbeddingsOptions<Env extends object> {
   limits?: Partial<Limits>;
   /** CPU time that the platform allows per request, in ms. Default 30,000, Cloudflare's default on paid plans. */
   cpuLimitMs?: number;
+  /** What requests get when they do not ask for anything else. Default: no latency budget, and either tier. */
+  defaults?: CallDefaults;
   /** The tier that responses name when this deployment computes the answer. Default `edge`. */
   tier?: Tier;
 }
@@ -38,19 +41,30 @@ export interface Deployment<Env extends object> {
   readonly service: (env: Env) => EmbedService;
   readonly keys: ((env: Env) => readonly string[]) | false;
   readonly limits: Limits;
+  readonly tier: Tier;
+  readonly defaults: CallDefaults;
 }
 
 export function deploymentOf<Env extends object>(options: EmbeddingsOptions<Env>): Deployment<Env> {
-  const { engine, keys, tier = "edge", cpuLimitMs = 30_000 } = options;
+  const { engine, keys, tier = "edge", cpuLimitMs = 30_000, defaults = {} } = options;
   const limits = { ...defaultLimits, ...options.limits };
   return {
     limits,
+    tier,
+    defaults,
     // Only `false` opens a deployment to everyone. In plain JavaScript, `keys` can also be missing. Then the deployment
     // has no keys and refuses every request.
     keys: keys === false ? false : once((env) => read(keys, env) || []),
     service: once((env) => {
       const holder = modelHolder({ store: read(options.models, env), name: read(options.model, env), engine });
-      return embedService({ holder, tier, region: read(options.region, env), limits, cpuLimitMs });
+      return embedService({
+        holder,
+        blocksThread: engine.blocksThread,
+        tier,
+        region: read(options.region, env),
+        limits,
+        cpuLimitMs,
+      });
     }),
   };
 }

@@ -5,8 +5,8 @@ import { fakeEngine, latch, TINY, tinyStore } from "#test/fixtures/tiny-model.ts
 import { httpSurfaceSuite } from "#test/suites/http-surface.ts";
 import { BertEdgeError } from "../artifact/error.ts";
 import { createEdgeApp } from "./edge-app.ts";
+import { regionTier } from "./region/region-tier.ts";
 import { createRegionApp } from "./region-app.ts";
-import { regionTier } from "./region-tier.ts";
 
 httpSurfaceSuite("createEdgeApp", "edge", ({ store, engine, keys, limits }) => {
   const app = createEdgeApp({
@@ -48,7 +48,7 @@ describe("createEdgeApp", () => {
   });
 
   it("passes background work to waitUntil, and works without it too", async () => {
-    const region = regionOf(await tinyStore());
+    const region = await regionOf(await tinyStore());
     const slow = latch();
     const app = createEdgeApp({
       models: () => store,
@@ -79,12 +79,13 @@ describe("createEdgeApp", () => {
 
   it("passes on the region's answer when its CPU limit or the budget requires the region", async () => {
     const store = await tinyStore();
+    const region = await regionOf(store);
     const options = {
       models: () => store,
       model: () => TINY.name,
       engine: fakeEngine(),
       keys: () => ["k"],
-      region: () => regionOf(store),
+      region: () => region,
     };
     const reasonOf = async (app: ReturnType<typeof createEdgeApp>, budget?: string) => {
       // The first request starts loading the model.
@@ -134,7 +135,7 @@ describe("createEdgeApp", () => {
         const response = await app.fetch(new Request(request, { body: JSON.stringify(json) }), {});
         expect(await response.json()).toMatchObject({ error: { code } });
       }
-      expect(asked.filter((url) => !url.endsWith("/health"))).toEqual([]);
+      expect(asked.filter((url) => !url.endsWith("/ready"))).toEqual([]);
       expect(engine.sessions.map(({ runs }) => runs)).toEqual(state === "warm" ? [0] : []);
     },
   );
@@ -196,7 +197,9 @@ describe("createEdgeApp", () => {
 
   it("takes 2,048 inputs like OpenAI, and 4 MB, by default", async () => {
     const store = await tinyStore();
-    const app = createEdgeApp({ models: () => store, model: () => TINY.name, engine: fakeEngine(), keys: () => ["k"] });
+    const settings = { models: () => store, model: () => TINY.name, engine: fakeEngine(), keys: () => ["k"] };
+    // The measured time of the tiny model is more than a second for each text.
+    const app = createEdgeApp({ ...settings, cpuLimitMs: 1e9 });
     const post = (inputs: unknown) =>
       app.fetch(new Request(embed(), { body: JSON.stringify({ inputs, truncate: true }) }), {});
     expect((await post(Array(2_048).fill("a"))).status).toBe(200);
@@ -206,13 +209,15 @@ describe("createEdgeApp", () => {
   });
 });
 
-function regionOf(store: Awaited<ReturnType<typeof tinyStore>>) {
+/** Connects to a region that has loaded its model. */
+async function regionOf(store: Awaited<ReturnType<typeof tinyStore>>) {
   const app = createRegionApp({
     models: store,
     model: TINY.name,
     engine: fakeEngine({ target: "regional-cpu" }),
     keys: ["region-key"],
   });
+  await vi.waitFor(async () => expect((await app.request("/ready")).status).toBe(200));
   return regionTier({
     url: "http://region.test",
     key: "region-key",

@@ -1,20 +1,26 @@
+import type { Tier } from "./contract/headers.ts";
+import type { Deployment } from "./deployment.ts";
 import { backgroundOf, type CallContext } from "./routes/respond.ts";
-import { deadlineAfter } from "./routing/deadline.ts";
-import type { EmbedAnswer, EmbedService } from "./service.ts";
+import { startDeadline } from "./routing/deadline.ts";
+import type { EmbedAnswer } from "./service.ts";
 
 export interface EmbedCallOptions {
   /** Time in which you need the answer, in ms. The edge or the region is chosen by this time. Default: none. */
   latencyBudgetMs?: number;
+  /** The only tier that may answer. With `edge`, texts never leave the edge. Default: either. */
+  tier?: Tier;
   /** Whether to cut texts that are too long. Otherwise the call fails. Default false. */
   truncate?: boolean;
+  /** Stops the work when it is aborted. Default: the signal of the request in `c`, if there is one. */
+  signal?: AbortSignal;
 }
 
 /**
  * Embeds texts in this process, without HTTP and without an API key. Uses the model that the routes have loaded.
  *
  * @param c the context of a Hono handler, or `{ env, executionCtx }` of any other handler
- * @throws BertEdgeError with the codes of the HTTP errors, such as `input_empty`, `input_too_long` and `budget_invalid`,
- *   and the errors of loading and running the model
+ * @throws BertEdgeError with the codes of the HTTP errors, such as `input_empty`, `input_too_long`, `budget_invalid` and
+ *   `overloaded`, and the errors of loading and running the model
  */
 export type EmbedInProcess<Env extends object> = (
   c: CallContext<Env>,
@@ -23,9 +29,17 @@ export type EmbedInProcess<Env extends object> = (
 ) => Promise<EmbedAnswer>;
 
 export const embedInProcess =
-  <Env extends object>(service: (env: Env) => EmbedService): EmbedInProcess<Env> =>
-  async (c, texts, { latencyBudgetMs, truncate = false } = {}) => {
-    const deadline = deadlineAfter(latencyBudgetMs);
-    const query = { texts, truncate, model: undefined, dimensions: undefined, deadline };
+  <Env extends object>({ service, defaults }: Deployment<Env>): EmbedInProcess<Env> =>
+  async (c, texts, options = {}) => {
+    const { latencyBudgetMs = defaults.latencyBudgetMs, truncate = false } = options;
+    const query = {
+      texts,
+      truncate,
+      model: undefined,
+      dimensions: undefined,
+      deadline: startDeadline(latencyBudgetMs),
+      pin: options.tier ?? defaults.tier,
+      signal: options.signal ?? c.req?.raw.signal,
+    };
     return service(c.env).embed(query, backgroundOf(c));
   };

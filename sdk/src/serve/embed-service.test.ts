@@ -15,8 +15,8 @@ import { sentenceVector } from "../runtime/tasks/sentence-vector.ts";
 import { embedService } from "./embed-service.ts";
 import { defaultLimits } from "./limits.ts";
 import { modelHolder } from "./model-holder.ts";
+import { type RegionTier, regionTier } from "./region/region-tier.ts";
 import { createRegionApp } from "./region-app.ts";
-import { type RegionTier, regionTier } from "./region-tier.ts";
 import { startDeadline } from "./routing/deadline.ts";
 import type { EmbedQuery } from "./service.ts";
 
@@ -28,21 +28,20 @@ const EDGE_MS = 1_400;
 const REGION_COMPUTE_MS = 14;
 const FROM_REGION = Float32Array.of(1, 0, 0, 0, 0, 0, 0, 0);
 
-const query = (changes: Partial<EmbedQuery> & { budget?: string } = {}): EmbedQuery => ({
+const query = (changes: Partial<EmbedQuery> & { budget?: number } = {}): EmbedQuery => ({
   texts: [TEXT],
   truncate: false,
   model: undefined,
   dimensions: undefined,
-  deadline: startDeadline(changes.budget, () => 0),
+  deadline: startDeadline(changes.budget, { now: () => 0 }),
   ...changes,
 });
 
 /** Makes a region that answers at once. It predicts its computation time plus 50 ms. */
 function fakeRegion(changes: Partial<RegionTier> = {}) {
   return {
-    usable: vi.fn(() => true),
     keepMeasured: vi.fn(),
-    predict: vi.fn((computeMs: number) => 50 + computeMs),
+    predict: vi.fn<RegionTier["predict"]>((computeMs) => ({ ms: 50 + computeMs, spreadMs: 0 })),
     embed: vi.fn<RegionTier["embed"]>(async ({ texts }, { model, version }) => ({
       vectors: texts.map(() => FROM_REGION),
       tokens: 4,
@@ -54,9 +53,13 @@ function fakeRegion(changes: Partial<RegionTier> = {}) {
     ...changes,
   };
 }
+const overloaded = () => Promise.reject(new BertEdgeError("region_overloaded", "The region at x is overloaded."));
 const failing = () => Promise.reject(new BertEdgeError("region_failed", "The region at x is down."));
 
-async function setUp(region?: RegionTier, options: { cpuLimitMs?: number; engine?: FakeEngineOptions } = {}) {
+async function setUp(
+  region?: RegionTier,
+  options: { cpuLimitMs?: number; now?: () => number; engine?: FakeEngineOptions } = {},
+) {
   const store = await tinyStore();
   const engine = fakeEngine(options.engine);
   const holder = modelHolder({ store, name: TINY.name, engine });
@@ -66,6 +69,8 @@ async function setUp(region?: RegionTier, options: { cpuLimitMs?: number; engine
     region,
     limits: defaultLimits,
     cpuLimitMs: options.cpuLimitMs ?? 30_000,
+    blocksThread: false,
+    now: options.now ?? (() => 0),
   });
   const work = backgroundWork();
   const embed = (changes?: Parameters<typeof query>[0]) => service.embed(query(changes), work.background);
@@ -88,16 +93,18 @@ describe("an edge on its own", () => {
       tier: "edge",
       reason: "only-tier",
       predictedMs: EDGE_MS,
-      timings: { compute: 0 },
+      timings: { queue: 0, compute: 0 },
+      decision: { wait: 0, compute: EDGE_MS, spread: EDGE_MS / 4 },
     });
   });
 
   it("reports the time of its computation, without the wait for the rest of the model", async () => {
     const clock = { now: 0 };
     const { embed } = await setUp(undefined, {
+      now: () => clock.now,
       engine: {
         ready: async () => {
-          clock.now += 400;
+          clock.now = Math.max(clock.now, 400);
         },
         run: async (sequences) => {
           clock.now += 7;
@@ -105,14 +112,14 @@ describe("an edge on its own", () => {
         },
       },
     });
-    const deadline = startDeadline(undefined, () => clock.now);
+    const deadline = startDeadline(undefined, { now: () => clock.now });
     expect(await embed({ deadline })).toMatchObject({ timings: { compute: 7 } });
     expect(deadline.elapsedMs()).toBe(407);
   });
 
   it("answers even if it exceeds the budget", async () => {
     const { embed } = await setUp();
-    expect(await embed({ budget: "1" })).toMatchObject({ tier: "edge", reason: "only-tier" });
+    expect(await embed({ budget: 1 })).toMatchObject({ tier: "edge", reason: "only-tier" });
   });
 
   it("fails when its model cannot be loaded", async () => {
@@ -130,7 +137,7 @@ describe("an edge on its own", () => {
 describe("a warm edge with a region", () => {
   it.each([
     ["no-budget", {}],
-    ["within-budget", { budget: "1400" }],
+    ["within-budget", { budget: 2_100 }],
   ])("answers itself, with reason %s", async (reason, changes) => {
     const region = fakeRegion();
     const { embed, warm } = await setUp(region);
@@ -140,8 +147,8 @@ describe("a warm edge with a region", () => {
   });
 
   it.each([
-    ["edge-over-budget", "1399", {}],
-    ["over-budget", "1", {}],
+    ["edge-over-budget", 1_399, {}],
+    ["over-budget", 1, {}],
     ["edge-cpu-limit", undefined, { cpuLimitMs: 1_399 }],
   ])("lets the region answer, with reason %s", async (reason, budget, options) => {
     const region = fakeRegion();
@@ -157,6 +164,10 @@ describe("a warm edge with a region", () => {
       reason,
       predictedMs: 50 + REGION_COMPUTE_MS,
       timings: { region: 20 },
+      decision: {
+        ...(budget !== undefined && { budget }),
+        ...{ wait: 0, compute: EDGE_MS, spread: EDGE_MS / 4, region: 50 + REGION_COMPUTE_MS },
+      },
     });
     expect(engine.sessions[0]?.runs).toBe(0);
   });
@@ -165,19 +176,26 @@ describe("a warm edge with a region", () => {
     const region = fakeRegion();
     const { embed, warm, holder, background } = await setUp(region);
     await warm();
-    await embed({ budget: "100" });
+    await embed({ budget: 100 });
     const { version } = await holder.load(background);
     expect(region.embed).toHaveBeenCalledExactlyOnceWith(
       expect.objectContaining({ texts: [TEXT] }),
-      expect.objectContaining({ model: TINY.name, version, dimensions: TINY.dimensions, computeMs: REGION_COMPUTE_MS }),
+      expect.objectContaining({
+        ...{ model: TINY.name, version, dimensions: TINY.dimensions, normalize: true },
+        ...{ tokens: 4, computeMs: REGION_COMPUTE_MS },
+      }),
+      { signal: undefined, hedge: false },
     );
   });
 
-  it("answers itself when the region fails, with reason region-down", async () => {
-    const region = fakeRegion({ embed: failing });
+  it.each([
+    ["fails", failing],
+    ["is overloaded", overloaded],
+  ])("answers itself when the region %s, with reason region-down", async (_, embedding) => {
+    const region = fakeRegion({ embed: embedding });
     const { embed, warm, engine } = await setUp(region);
     await warm();
-    expect(await embed({ budget: "100" })).toMatchObject({
+    expect(await embed({ budget: 100 })).toMatchObject({
       tier: "edge",
       reason: "region-down",
       provider: "fake",
@@ -187,11 +205,11 @@ describe("a warm edge with a region", () => {
     expect(log).toHaveBeenCalled();
   });
 
-  it("does not ask a region that is not usable", async () => {
-    const region = fakeRegion({ usable: () => false });
+  it("does not ask a region that is down", async () => {
+    const region = fakeRegion({ predict: () => "down" });
     const { embed, warm } = await setUp(region);
     await warm();
-    expect(await embed({ budget: "100" })).toMatchObject({ tier: "edge", reason: "region-down" });
+    expect(await embed({ budget: 100 })).toMatchObject({ tier: "edge", reason: "region-down" });
     expect(region.embed).not.toHaveBeenCalled();
   });
 
@@ -199,7 +217,7 @@ describe("a warm edge with a region", () => {
     const refusal = new BertEdgeError("input_too_long", "Too long.");
     const { embed, warm, engine } = await setUp(fakeRegion({ embed: () => Promise.reject(refusal) }));
     await warm();
-    await expect(embed({ budget: "100" })).rejects.toBe(refusal);
+    await expect(embed({ budget: 100 })).rejects.toBe(refusal);
     expect(engine.sessions[0]?.runs).toBe(0);
   });
 
@@ -215,7 +233,7 @@ describe("a warm edge with a region", () => {
     const region = fakeRegion();
     const { embed, warm } = await setUp(region);
     await warm();
-    await expect(embed({ texts: ["word ".repeat(TINY.maxTokens)], budget: "1" })).rejects.toMatchObject({
+    await expect(embed({ texts: ["word ".repeat(TINY.maxTokens)], budget: 1 })).rejects.toMatchObject({
       code: "input_too_long",
     });
     expect(region.embed).not.toHaveBeenCalled();
@@ -228,10 +246,17 @@ describe("a warm edge with a region", () => {
     const engine = fakeEngine();
     const clock = { now: 0 };
     const holder = modelHolder({ store, name: TINY.name, engine, now: () => clock.now });
-    const service = embedService({ holder, tier: "edge", region, limits: defaultLimits, cpuLimitMs: 30_000 });
+    const service = embedService({
+      holder,
+      tier: "edge",
+      region,
+      limits: defaultLimits,
+      cpuLimitMs: 30_000,
+      blocksThread: false,
+    });
     const { background } = backgroundWork();
     const old = (await holder.load(background)).version;
-    const answer = service.embed(query({ budget: "100" }), background);
+    const answer = service.embed(query({ budget: 100 }), background);
 
     await publishTiny(store, "newer");
     clock.now += 60_000;
@@ -243,7 +268,7 @@ describe("a warm edge with a region", () => {
 });
 
 describe("the vector size in a request", () => {
-  const other = { dimensions: TINY.dimensions + 1, budget: "100" };
+  const other = { dimensions: TINY.dimensions + 1, budget: 100 };
 
   it("is checked by a warm edge before it runs the model or asks the region", async () => {
     const region = fakeRegion();
@@ -277,13 +302,15 @@ describe("a cold edge with a region", () => {
   it("lets the region answer while it loads in the background", async () => {
     const slow = latch();
     const region = fakeRegion();
-    const { embed, service, settled, background, size } = await setUp(region, {
+    const { embed, service, holder, settled, background, size } = await setUp(region, {
       engine: { onLoad: () => slow.promise },
     });
     expect(await embed()).toMatchObject({ tier: "region", reason: "edge-cold", predictedMs: 50 });
+    const { version } = await holder.opened(background);
     expect(region.embed).toHaveBeenCalledExactlyOnceWith(
       expect.anything(),
-      expect.objectContaining({ model: TINY.name, version: undefined, dimensions: undefined, computeMs: 0 }),
+      expect.objectContaining({ model: TINY.name, version, dimensions: TINY.dimensions, computeMs: 0 }),
+      { signal: undefined, hedge: false },
     );
     expect(size()).toBe(1);
     expect(service.ready(background)).toBeUndefined();
@@ -294,11 +321,11 @@ describe("a cold edge with a region", () => {
   });
 
   it.each([
-    ["fails", fakeRegion({ embed: failing, usable: vi.fn().mockReturnValueOnce(true).mockReturnValue(false) })],
-    ["is not usable", fakeRegion({ usable: () => false })],
+    ["fails", fakeRegion({ embed: failing })],
+    ["is down", fakeRegion({ predict: () => "down" })],
   ])("waits for its own model when the region %s, with reason region-down", async (_, region) => {
     const { embed, engine } = await setUp(region);
-    expect(await embed({ budget: "100" })).toMatchObject({ tier: "edge", reason: "region-down", predictedMs: EDGE_MS });
+    expect(await embed({ budget: 100 })).toMatchObject({ tier: "edge", reason: "region-down", predictedMs: EDGE_MS });
     expect(engine.sessions).toHaveLength(1);
   });
 
@@ -342,7 +369,14 @@ describe("a region", () => {
     const engine = fakeEngine({ target: "regional-cpu" });
     const holder = modelHolder({ store, name: TINY.name, engine, now: () => clock.now });
     const limits = { ...defaultLimits, maxInputs: 2 };
-    const service = embedService({ holder, tier: "region", region: undefined, limits, cpuLimitMs: 0 });
+    const service = embedService({
+      holder,
+      tier: "region",
+      region: undefined,
+      limits,
+      cpuLimitMs: Number.POSITIVE_INFINITY,
+      blocksThread: false,
+    });
     const work = backgroundWork();
     const embed = (texts: string[], truncate = false) => service.embed(query({ texts, truncate }), work.background);
     return { store, engine, service, embed, ...work };
@@ -409,7 +443,7 @@ describe("an edge in front of a real region", () => {
     await edge.warm();
     return edge;
   }
-  const budget = "1300";
+  const budget = 1_300;
 
   it("gives bit-identical vectors on both tiers", async () => {
     const { embed } = await tiers("tiny");

@@ -1,17 +1,27 @@
 import { BertEdgeError } from "../artifact/error.ts";
+import type { ErrorCode } from "../artifact/error-codes.ts";
+import { sequencesOf } from "../runtime/engine/batching.ts";
 import type { TokenIds } from "../runtime/engine/engine.ts";
 import type { Model } from "../runtime/model.ts";
-import type { Tier } from "./contract/headers.ts";
+import { precisions, type Tier } from "./contract/headers.ts";
+import { firstAnswer } from "./first-answer.ts";
 import { checkDimensions, checkQuery, type Limits } from "./limits.ts";
-import type { ModelHolder } from "./model-holder.ts";
-import type { ExpectedAnswer } from "./region-answer.ts";
-import type { RegionTier } from "./region-tier.ts";
-import { type Decision, decide } from "./routing/decide.ts";
-import { predictMs } from "./routing/predict-latency.ts";
-import type { Background, EmbedAnswer, EmbedQuery, EmbedService } from "./service.ts";
+import type { ModelHolder, Opened } from "./model-holder.ts";
+import { estimatedLengths, inRegionMs, type Plan, planOf } from "./plan.ts";
+import { turns, type Work } from "./queue/turns.ts";
+import { refusalError } from "./refusal.ts";
+import type { RegionTier } from "./region/region-tier.ts";
+import { type Decision, decide, type Situation } from "./routing/decide.ts";
+import type { Background, EmbedAnswer, EmbedQuery, EmbedService, TierAnswer } from "./service.ts";
+import { hasParts, tokenizeInParts } from "./tokenize-in-parts.ts";
+
+/** Shortest time after its deadline that a request is still computed, in ms. Longer budgets allow their own length. */
+const MIN_LATE_MS = 100;
 
 export interface EmbedServiceOptions {
   holder: ModelHolder;
+  /** Whether the engine occupies the thread while it computes. */
+  blocksThread: boolean;
   /** Tier of this deployment. */
   tier: Tier;
   /** The region that answers when this deployment cannot answer in time; undefined without one. */
@@ -19,13 +29,37 @@ export interface EmbedServiceOptions {
   limits: Limits;
   /** CPU time that the platform allows per request, in ms. */
   cpuLimitMs: number;
+  now?: () => number;
+}
+
+/** Errors of the region after which this deployment answers itself. */
+const edgeAnswers = new Set<ErrorCode>(["region_failed", "region_overloaded"]);
+
+/** A decision to answer, and what it was based on. */
+type Choice = Extract<Decision, { tier: unknown }> & { readonly situation: Situation };
+
+/** A request on its way to a decision. While the model is loading, little is known. */
+interface Request {
+  readonly query: EmbedQuery;
+  readonly opened: Opened;
+  readonly model?: Model;
+  readonly plan?: Plan;
+  /** Undefined while the model is loading. */
+  readonly work?: Work;
+  /** Predicted milliseconds of the region's computation; 0 while it is unknown. */
+  readonly inRegionMs: number;
+  /** Tokens of all texts together; undefined before they are tokenized. */
+  readonly tokens?: number;
 }
 
 /**
- * Makes the service that answers requests. The service checks a request, tokenizes the texts and chooses a tier. Then
- * it asks the region, or runs the model here. If the region fails, the model runs here.
+ * Makes the service that answers requests. The service checks a request, tokenizes the texts and decides who answers. Then
+ * it asks the region, or runs the model here when it is the request's turn. If the region fails, the model runs here.
  */
-export function embedService({ holder, tier, region, limits, cpuLimitMs }: EmbedServiceOptions): EmbedService {
+export function embedService(options: EmbedServiceOptions): EmbedService {
+  const { holder, tier, region, limits, cpuLimitMs, blocksThread, now = () => performance.now() } = options;
+  const lane = turns({ blocksThread, now });
+
   async function embed(query: EmbedQuery, background: Background): Promise<EmbedAnswer> {
     checkQuery(query, holder.name, limits);
     region?.keepMeasured(background);
@@ -33,72 +67,155 @@ export function embedService({ holder, tier, region, limits, cpuLimitMs }: Embed
     const whileLoading = loaded ? undefined : await askWhileLoading(query, background);
     if (whileLoading) return whileLoading;
     const answer = holder.using(loaded ?? (await holder.load(background)), (model) => answerWith(model, query));
-    // Workers cancel the work of a request when the caller disconnects. Without `background`, the model could then
-    // count as in use forever.
-    background(answer.catch(() => {}));
+    // Workers drop the work of a request whose caller has gone, without running anything further. Then the model would
+    // count as in use, and the queue as occupied, for ever.
+    background(answer.catch(() => {}).then(lane.settled));
     return answer;
   }
 
   async function askWhileLoading(query: EmbedQuery, background: Background): Promise<EmbedAnswer | undefined> {
     if (!region) return undefined;
-    if (query.dimensions !== undefined) checkDimensions(query.dimensions, await holder.manifest(background));
-    return askRegion(query, choose(query));
+    const opened = await holder.opened(background);
+    checkDimensions(query.dimensions, opened.manifest);
+    const request = { query, opened, inRegionMs: 0 };
+    const choice = choose(request);
+    return choice.tier === "region" ? askRegion(request, choice) : undefined;
   }
 
   async function answerWith(model: Model, query: EmbedQuery): Promise<EmbedAnswer> {
+    const { texts, signal } = query;
     checkDimensions(query.dimensions, model.manifest);
-    const sequences = model.tokenize(query.texts, query);
-    const choice = choose(query, model, sequences);
-    return (await askRegion(query, choice)) ?? runHere(query, choice, model, sequences);
+    if (hasParts(texts)) {
+      // Tokenizing takes long, so a request that has no chance is refused before it.
+      choose(requestOf(query, model, estimatedLengths(texts, model.manifest.maxTokens)));
+    }
+    const sequences = await tokenizeInParts(model, texts, query);
+    await model.ready(sequences);
+    signal?.throwIfAborted();
+
+    const request = requestOf(query, model, sequences);
+    const choice = choose(request);
+    if (choice.tier === "here") {
+      if (!choice.hedge) return runHere(request, choice, sequences, signal);
+      return firstAnswer(signal, {
+        elsewhere: (signal) => askRegion(request, choice, signal),
+        here: (signal) => runHere(request, choice, sequences, signal),
+      });
+    }
+    const fromRegion = await askRegion(request, choice, signal);
+    if (fromRegion) return fromRegion;
+    // The region failed, and time has passed.
+    const again = requestOf(query, model, sequences);
+    return runHere(again, choose(again, { region: "down" }), sequences, signal);
   }
 
-  /** Chooses the tier. `model` is undefined while this deployment is loading it. */
-  function choose(query: EmbedQuery, model?: Model, sequences: readonly TokenIds[] = []): Decision & ExpectedAnswer {
-    const computeMs = (model && predictMs(model.measurements, "regional-cpu", sequences)) ?? 0;
-    const decision = decide({
-      remainingMs: query.deadline.remainingMs(),
-      edge: {
-        ready: model !== undefined,
-        predictedMs: model && predictMs(model.measurements, model.target, sequences),
-        cpuLimitMs,
-      },
-      region: !region ? "none" : region.usable() ? { predictedMs: region.predict(computeMs) } : "down",
-    });
-    const { version, manifest } = model ?? {};
-    return { ...decision, model: holder.name, version, dimensions: manifest?.dimensions, computeMs };
+  function requestOf(query: EmbedQuery, model: Model, texts: readonly { length: number }[]): Request {
+    const plan = planOf(model, texts, lane.speed);
+    const remainingMs = query.deadline.remainingMs();
+    // A request that would be late even without a queue must not push aside those that can be in time.
+    const canBeInTime = remainingMs !== undefined && plan.compute.ms <= remainingMs;
+    return {
+      query,
+      opened: model,
+      model,
+      plan,
+      work: { dueAt: canBeInTime ? now() + remainingMs : undefined, compute: plan.compute },
+      inRegionMs: inRegionMs(model.measurements, texts),
+      tokens: texts.reduce((sum, { length }) => sum + length, 0),
+    };
   }
 
-  /** Returns the region's answer; undefined when the region was not chosen or failed. */
-  async function askRegion(query: EmbedQuery, choice: Decision & ExpectedAnswer): Promise<EmbedAnswer | undefined> {
-    if (choice.tier !== "region" || !region) return undefined;
+  function situationOf({ query, opened, model, work, inRegionMs }: Request): Situation {
+    const { pin, precision, deadline } = query;
+    return {
+      remainingMs: deadline.remainingMs(),
+      maxWaitMs: limits.maxWaitMs,
+      pin: pin === undefined ? undefined : pin === tier ? "here" : "region",
+      here: isTooCoarse(opened, model, precision)
+        ? "unsuitable"
+        : work
+          ? { ...lane.outlook(work), compute: work.compute, cpuLimitMs }
+          : "loading",
+      region: region ? region.predict(inRegionMs) : "none",
+    };
+  }
+
+  /**
+   * Decides who answers.
+   *
+   * @throws BertEdgeError if nobody does: `overloaded`, `budget_exceeded`, `request_too_costly`, `tier_unavailable`,
+   *   `precision_unavailable`
+   */
+  function choose(request: Request, changes: Partial<Situation> = {}): Choice {
+    const situation = { ...situationOf(request), ...changes };
+    const decision = decide(situation);
+    if ("tier" in decision) return { ...decision, situation };
+    throw refusalError(decision, { neededMs: request.plan?.compute.ms ?? 0, limitMs: cpuLimitMs });
+  }
+
+  /** Returns the region's answer; undefined when the region failed. */
+  async function askRegion(
+    request: Request,
+    choice: Choice,
+    signal = request.query.signal,
+  ): Promise<EmbedAnswer | undefined> {
+    const { query, opened, inRegionMs, tokens } = request;
+    const { version, manifest } = opened;
+    const { name, dimensions, normalize } = manifest;
     try {
-      const answer = await region.embed(query, choice);
-      return { ...answer, tier: "region", reason: choice.reason, predictedMs: choice.predictedMs };
+      const expected = { model: name, version, dimensions, normalize, computeMs: inRegionMs, tokens };
+      const answer = await (region as RegionTier).embed(query, expected, { signal, hedge: choice.hedge });
+      return describe(answer, "region", choice, request);
     } catch (error) {
-      if (!(error instanceof BertEdgeError && error.code === "region_failed")) throw error;
+      if (!(error instanceof BertEdgeError && edgeAnswers.has(error.code))) throw error;
       console.error(`bert-edge: ${error.message} The edge answers.`, error.cause ?? "");
       return undefined;
     }
   }
 
   async function runHere(
-    { deadline }: EmbedQuery,
-    choice: Decision,
-    model: Model,
+    request: Request,
+    choice: Choice,
     sequences: readonly TokenIds[],
+    signal: AbortSignal | undefined,
   ): Promise<EmbedAnswer> {
-    const { vectors, tokens, computeMs } = await model.embedTokens(sequences, deadline.elapsedMs);
-    return {
-      vectors,
-      tokens,
-      model: model.manifest.name,
-      version: model.version,
-      provider: model.provider,
-      tier,
-      reason: choice.tier === "region" ? "region-down" : choice.reason,
-      predictedMs: predictMs(model.measurements, model.target, sequences),
-      timings: { compute: computeMs },
+    const { query, work, plan, model } = request as Required<Request>;
+    const { budgetMs } = query.deadline;
+    const giveUpAt = work.dueAt === undefined ? undefined : work.dueAt + Math.max(MIN_LATE_MS, budgetMs ?? 0);
+    return lane.using(work, { signal, giveUpAt }, async (place) => {
+      const vectors: Float32Array<ArrayBuffer>[] = new Array(sequences.length);
+      let computeMs = 0;
+      for (const { indices, measuredMs } of plan.calls) {
+        const part = await place.turn(measuredMs, () => model.embedTokens(sequencesOf(sequences, indices), now));
+        indices.forEach((index, i) => {
+          vectors[index] = part.vectors[i] as Float32Array<ArrayBuffer>;
+        });
+        computeMs += part.computeMs;
+      }
+      const answer: TierAnswer = {
+        vectors,
+        tokens: request.tokens ?? 0,
+        model: model.manifest.name,
+        version: model.version,
+        provider: model.provider,
+        timings: { queue: place.waitedMs(), compute: computeMs },
+      };
+      return describe(answer, tier, choice, request);
+    });
+  }
+
+  /** Adds to an answer why it came from this tier. */
+  function describe(answer: TierAnswer, from: Tier, choice: Choice, { query }: Request): EmbedAnswer {
+    const { reason, predictedMs, hedge, situation } = choice;
+    const { here, region: there } = situation;
+    const { budgetMs } = query.deadline;
+    const decision = {
+      ...(budgetMs !== undefined && { budget: budgetMs }),
+      ...(typeof here === "object" && { wait: here.waitMs, compute: here.compute.ms, spread: here.compute.spreadMs }),
+      ...(typeof there === "object" && { region: there.ms }),
+      ...(hedge && { hedge: true as const }),
     };
+    return { ...answer, tier: from, reason, predictedMs, decision };
   }
 
   function ready(background: Background): ReturnType<EmbedService["ready"]> {
@@ -107,5 +224,18 @@ export function embedService({ holder, tier, region, limits, cpuLimitMs }: Embed
     return model && { model: model.manifest.name, version: model.version, provider: model.provider };
   }
 
-  return { embed, ready };
+  return {
+    embed,
+    ready,
+    // The request may have arrived at any time since then.
+    arrivedAt: (now) => (lane.arrivedAfter(now) + now) / 2,
+    queueMs: () => lane.outlook({ dueAt: undefined, compute: { ms: Number.POSITIVE_INFINITY, spreadMs: 0 } }).waitMs,
+  };
+}
+
+/** Whether the model that this deployment runs has a lower precision than the caller accepts. */
+function isTooCoarse({ manifest }: Opened, model: Model | undefined, lowest: EmbedQuery["precision"]): boolean {
+  if (lowest === undefined || !model) return false;
+  const own = manifest.targets[model.target]?.precision.startsWith("int8") ? "int8" : "fp16";
+  return precisions.indexOf(own) < precisions.indexOf(lowest);
 }

@@ -47,9 +47,9 @@ export function embeddingRoutes<Env extends object>(deployment: Deployment<Env>)
   app.on("POST", paths, throwErrors);
   if (keys !== false) app.on("POST", paths, apiKey(keys));
   app.on("POST", paths, limitBody(limits.maxBodyBytes));
-  app.on("POST", embed, embedRoute(service));
-  app.on("POST", openAi, openAiEmbeddingsRoute(service));
-  return Object.assign(app, { embed: embedInProcess(service) });
+  app.on("POST", embed, embedRoute(deployment));
+  app.on("POST", openAi, openAiEmbeddingsRoute(deployment));
+  return Object.assign(app, { embed: embedInProcess(deployment) });
 }
 
 /** Returns a route's path, and the path with a slash at the end: callers often write either. */

@@ -7,8 +7,10 @@ export interface Limits {
   maxInputs: number;
   /** Maximum bytes of a request body. Default 4,000,000: 2,048 texts of almost 2,000 characters. */
   maxBodyBytes: number;
+  /** Maximum predicted wait of a request without a latency budget, in ms. A longer queue is refused. Default 30,000. */
+  maxWaitMs: number;
 }
-export const defaultLimits: Limits = { maxInputs: 2_048, maxBodyBytes: 4_000_000 };
+export const defaultLimits: Limits = { maxInputs: 2_048, maxBodyBytes: 4_000_000, maxWaitMs: 30_000 };
 
 /**
  * Checks a request as far as this is possible without the model.

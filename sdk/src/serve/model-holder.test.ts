@@ -216,22 +216,24 @@ describe("a model that answers before it is complete", () => {
   });
 });
 
-describe("the manifest", () => {
+describe("what is known before the load", () => {
   it("resolves before the weights arrive, and also after the model is loaded", async () => {
     const weights = latch();
     const { holder, engine, background, settled } = await setUp({ onLoad: () => weights.promise });
-    expect(await holder.manifest(background)).toMatchObject({ name: TINY.name, dimensions: TINY.dimensions });
+    const { manifest, version } = await holder.opened(background);
+    expect(manifest).toMatchObject({ name: TINY.name, dimensions: TINY.dimensions });
     expect(engine.sessions).toHaveLength(0);
     weights.resolve();
     await settled();
-    expect(await holder.manifest(background)).toBe(holder.current(background)?.manifest);
+    expect(await holder.opened(background)).toBe(holder.current(background));
+    expect(holder.current(background)?.version).toBe(version);
     expect(engine.sessions).toHaveLength(1);
   });
 
   it("rejects with the error of the load", async () => {
     const { store, background } = await setUp();
     const holder = modelHolder({ store, name: "other", engine: fakeEngine() });
-    await expect(holder.manifest(background)).rejects.toMatchObject({ code: "model_not_published" });
+    await expect(holder.opened(background)).rejects.toMatchObject({ code: "model_not_published" });
   });
 });
 

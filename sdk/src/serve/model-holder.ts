@@ -35,15 +35,21 @@ export interface ModelHolder {
    * `Model.complete`.
    */
   load(background: Background): Promise<Model>;
-  /** Resolves to the model's manifest, which arrives before its weights. */
-  manifest(background: Background): Promise<EmbedManifest>;
+  /** Resolves to the model's version and manifest, which arrive before its weights. */
+  opened(background: Background): Promise<Opened>;
   /** Runs `work` on `model`, which is not released before `work` ends. */
   using: ReleasedAfterUse<Model>["using"];
 }
 
+/** What is known of a model before it is loaded. */
+export interface Opened {
+  readonly version: string;
+  readonly manifest: EmbedManifest;
+}
+
 /** A load in progress. The manifest arrives first, then the model becomes usable, and later it is complete. */
 interface Loading {
-  readonly manifest: PromiseWithResolvers<EmbedManifest>;
+  readonly opened: PromiseWithResolvers<Opened>;
   readonly usable: PromiseWithResolvers<Model>;
   readonly since: number;
 }
@@ -60,7 +66,7 @@ export function modelHolder(options: ModelHolderOptions): ModelHolder {
   let checkedAt = Number.NEGATIVE_INFINITY;
 
   /** Fetches the current version. Resolves when it is completely loaded and has replaced the old one. */
-  async function fetchCurrent({ manifest, usable }: Loading): Promise<Model> {
+  async function fetchCurrent({ opened, usable }: Loading): Promise<Model> {
     const old = held;
     const pointer = await readPointer(store, name);
     if (old?.version === pointer.version) {
@@ -68,7 +74,7 @@ export function modelHolder(options: ModelHolderOptions): ModelHolder {
       return old;
     }
     const artifact = await openPublished(store, pointer);
-    manifest.resolve(sentenceEncoder(artifact.manifest));
+    opened.resolve({ version: artifact.version, manifest: sentenceEncoder(artifact.manifest) });
     const next = await startModel(artifact, engine);
     usable.resolve(next);
     try {
@@ -95,25 +101,25 @@ export function modelHolder(options: ModelHolderOptions): ModelHolder {
   function start(background: Background): Loading {
     if (loading && now() - loading.since < loadTimeoutMs) return loading;
     checkedAt = now();
-    const manifest = Promise.withResolvers<EmbedManifest>();
+    const opened = Promise.withResolvers<Opened>();
     const usable = Promise.withResolvers<Model>();
-    const current = { manifest, usable, since: checkedAt };
+    const current = { opened, usable, since: checkedAt };
     loading = current;
     const whole = fetchCurrent(current).finally(() => {
       if (loading === current) loading = undefined;
     });
     whole.then(
       (model) => {
-        manifest.resolve(model.manifest);
+        opened.resolve(model);
         usable.resolve(model);
       },
       (error: unknown) => {
-        manifest.reject(error);
+        opened.reject(error);
         usable.reject(error);
       },
     );
     // If no caller waits for these promises, nothing handles their rejections. Node exits on an unhandled rejection.
-    for (const { promise } of [manifest, usable]) promise.catch(() => {});
+    for (const { promise } of [opened, usable]) promise.catch(() => {});
     background(whole.catch((error: unknown) => console.error(`bert-edge: loading ${name} failed:`, error)));
     return current;
   }
@@ -135,7 +141,7 @@ export function modelHolder(options: ModelHolderOptions): ModelHolder {
       return held;
     },
     load: async (background) => held ?? inTime(start(background).usable.promise),
-    manifest: async (background) => held?.manifest ?? inTime(start(background).manifest.promise),
+    opened: async (background) => held ?? inTime(start(background).opened.promise),
     using: uses.using,
   };
 }

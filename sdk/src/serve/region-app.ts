@@ -31,6 +31,8 @@ export function createRegionApp(options: RegionAppOptions): Hono<{ Bindings: obj
     // keys and refuses every request.
     keys: () => options.keys || [],
     tier: "region",
+    // A region is the place for requests that are too large for the edge. The server or the function has its own limit.
+    cpuLimitMs: Number.POSITIVE_INFINITY,
     limits: { maxBodyBytes, ...options.limits },
   });
   deployment.service({}).ready(() => {});

@@ -5,7 +5,12 @@ export function formatServerTiming(timings: Readonly<Record<string, number>>): s
     .join(", ");
 }
 
-/** Reads the milliseconds of computation from a tier's Server-Timing header; 0 if they are missing. */
-export function computedMs(header: string | null): number {
-  return Number(/(?:^|,)\s*compute;dur=(\d+(?:\.\d+)?)/.exec(header ?? "")?.[1] ?? 0);
+/**
+ * Reads a duration in milliseconds from a tier's Server-Timing header; 0 if it is missing.
+ *
+ * @param name `queue`, `compute` or `total`
+ */
+export function timingOf(header: string | null, name: string): number {
+  const ms = Number(new RegExp(`(?:^|,)\\s*${name};dur=(\\d+(?:\\.\\d+)?)`).exec(header ?? "")?.[1] ?? 0);
+  return Number.isFinite(ms) ? ms : 0;
 }

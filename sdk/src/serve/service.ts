@@ -1,8 +1,22 @@
-import type { Reason, Tier } from "./contract/headers.ts";
+import type { Precision, Reason, Tier } from "./contract/headers.ts";
 import type { Deadline } from "./routing/deadline.ts";
+import type { RequestTrace } from "./trace.ts";
+
+/** What the caller of a request wants, apart from the texts. */
+export interface Call {
+  readonly deadline: Deadline;
+  /** The only tier that may answer; undefined leaves the choice to the deployment. */
+  readonly pin?: Tier | undefined;
+  /** The lowest precision that may answer; undefined accepts any. */
+  readonly precision?: Precision | undefined;
+  /** Aborted when the caller has gone. */
+  readonly signal?: AbortSignal | undefined;
+  /** Names of the request in the logs of other services. */
+  readonly trace?: RequestTrace | undefined;
+}
 
 /** A request for embeddings, independent of the route that received it. */
-export interface EmbedQuery {
+export interface EmbedQuery extends Call {
   readonly texts: readonly string[];
   /** Whether to cut texts that are too long. */
   readonly truncate: boolean;
@@ -10,7 +24,6 @@ export interface EmbedQuery {
   readonly model: string | undefined;
   /** Vector size that the caller expects; undefined accepts any size. */
   readonly dimensions: number | undefined;
-  readonly deadline: Deadline;
 }
 
 export interface EmbedAnswer {
@@ -27,10 +40,12 @@ export interface EmbedAnswer {
   readonly predictedMs: number | undefined;
   /** Milliseconds of each part of the work, by name, for the Server-Timing header. */
   readonly timings: Readonly<Record<string, number>>;
+  /** What the decision was based on, by name: times in milliseconds, or a flag. */
+  readonly decision: Readonly<Record<string, number | true>>;
 }
 
 /** An answer without the fields about the choice of the tier. */
-export type TierAnswer = Omit<EmbedAnswer, "tier" | "reason" | "predictedMs">;
+export type TierAnswer = Omit<EmbedAnswer, "tier" | "reason" | "predictedMs" | "decision">;
 
 /** Keeps work running after the response, with `waitUntil` on platforms that have this function. */
 export type Background = (work: Promise<unknown>) => void;
@@ -42,4 +57,11 @@ export interface EmbedService {
    * progress.
    */
   ready(background: Background): { model: string; version: string; provider: string } | undefined;
+  /**
+   * Returns the expected time at which a request arrived that is handled at `now`. A computation can occupy the thread, and
+   * requests that arrive meanwhile are handled later.
+   */
+  arrivedAt(now: number): number;
+  /** Predicted milliseconds that a new request without a budget would wait for its turn. */
+  queueMs(): number;
 }

@@ -12,11 +12,13 @@ interface PieceReader {
  * Reads a stream through one reused buffer if the stream supports it. Without this buffer, workerd allocates pieces of
  * 4 KiB, and reading takes more than twice as long (docs/decisions/0008). The read option `min` is not used: workerd
  * throws if the stream ends with fewer than `min` bytes left.
+ *
+ * @param expectedBytes size of the buffer if the stream is shorter than `PIECE_BYTES`
  */
-export function pieceReader(stream: ReadableStream<Uint8Array>): PieceReader {
+export function pieceReader(stream: ReadableStream<Uint8Array>, expectedBytes = PIECE_BYTES): PieceReader {
   const reader = bufferReader(stream);
   if (!reader) return stream.getReader();
-  let buffer = new ArrayBuffer(PIECE_BYTES);
+  let buffer = new ArrayBuffer(Math.min(expectedBytes, PIECE_BYTES));
   return {
     async read() {
       const result = await reader.read(new Uint8Array(buffer));

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { together } from "../../runtime/engine/batching.ts";
 import type { EngineSession } from "../../runtime/engine/engine.ts";
 import { timeSideBySide } from "./time-side-by-side.ts";
 
@@ -15,6 +16,7 @@ function session(name: string, calls: string[], ms: (tokens: number, call: numbe
   return {
     provider: "cpu",
     target: "edge",
+    batches: together,
     run: async ([ids]) => {
       const tokens = ids?.length ?? 0;
       calls.push(`${name} ${tokens}`);

@@ -4,6 +4,9 @@ import type { Pooling, Target, TargetName } from "../../artifact/manifest.ts";
 /** Token ids of one text, special tokens included. */
 export type TokenIds = Int32Array<ArrayBuffer>;
 
+/** Splits sequences into batches. A batch is a list of indices, and each sequence is in one batch. */
+export type Batching = (sequences: readonly { readonly length: number }[]) => readonly (readonly number[])[];
+
 /** Reads the model files of an artifact, by target. Every method throws `target_missing` when the artifact has no such target. */
 export interface ModelFiles {
   /** @returns the size of the target's model file in bytes */
@@ -15,6 +18,8 @@ export interface ModelFiles {
 /** Loads a model file and returns a session that runs it. */
 export interface Engine {
   readonly name: Target["engine"];
+  /** Whether a batch occupies the calling thread until it ends, so that nothing else can run meanwhile. */
+  readonly blocksThread: boolean;
   /** @throws BertEdgeError, such as `engine_failed` or `memory_full`, and the errors of reading a file */
   load(source: ModelFiles): Promise<EngineSession>;
 }
@@ -30,6 +35,8 @@ export interface EngineSession {
   /** The execution provider that runs the model: `wasm`, `cpu`, `cuda`, … */
   readonly provider: string;
   readonly target: TargetName;
+  /** Splits the sequences of a request into the smallest parts that `run` computes without losing much time. */
+  readonly batches: Batching;
   /**
    * Runs the model.
    *

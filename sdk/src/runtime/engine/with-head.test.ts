@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { sentenceVector } from "../tasks/sentence-vector.ts";
+import { ofSimilarLength, oneByOne, PADDED_TOKENS, together } from "./batching.ts";
 import type { TokenIds } from "./engine.ts";
-import { ofSimilarLength, oneByOne, PADDED_TOKENS, together } from "./padded-batches.ts";
 import { withHead } from "./with-head.ts";
 
 const HEAD = { pooling: "mean", normalize: true } as const;

@@ -1,6 +1,6 @@
 import { sentenceVector } from "../tasks/sentence-vector.ts";
-import type { EngineSession, TokenIds } from "./engine.ts";
-import { type Batching, together } from "./padded-batches.ts";
+import { sequencesOf, together } from "./batching.ts";
+import type { Batching, EngineSession, TokenIds } from "./engine.ts";
 
 /**
  * Adds batching and pooling to an engine that returns hidden states. Each batch is pooled before the next one runs,
@@ -14,7 +14,7 @@ export const withHead =
   async (sequences, head) => {
     const results = new Array<Float32Array<ArrayBuffer>>(sequences.length);
     for (const batch of batching(sequences)) {
-      const hiddenStates = await hiddenStatesOf(batch.map((index) => sequences[index] as TokenIds));
+      const hiddenStates = await hiddenStatesOf(sequencesOf(sequences, batch));
       batch.forEach((index, i) => {
         const rows = hiddenStates[i] as Float32Array<ArrayBuffer>;
         const { length } = sequences[index] as TokenIds;

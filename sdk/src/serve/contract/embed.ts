@@ -1,6 +1,9 @@
 import * as v from "valibot";
 import type { Tier } from "./headers.ts";
 
+/** Milliseconds in which the caller needs the answer. The header `x-latency-budget-ms` does the same. */
+const LatencyBudget = v.optional(v.number());
+
 const EncodingFormat = v.picklist(["float", "base64"]);
 export type EncodingFormat = v.InferOutput<typeof EncodingFormat>;
 
@@ -26,6 +29,7 @@ export const EmbedRequest = v.object(
     truncate: v.optional(v.boolean(), false),
     /** `base64` encodes the little-endian float32 bytes of each vector. */
     encoding_format: v.optional(EncodingFormat, "float"),
+    latency_budget_ms: LatencyBudget,
   },
   didYouMean,
 );
@@ -50,6 +54,7 @@ export const OpenAiEmbeddingsRequest = v.object(
     model: v.string(),
     encoding_format: v.optional(EncodingFormat, "float"),
     dimensions: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1))),
+    latency_budget_ms: LatencyBudget,
     user: v.optional(v.string()),
   },
   didYouMean,

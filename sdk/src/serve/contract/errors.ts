@@ -6,6 +6,9 @@ export const errorStatus = {
   input_too_long: 400,
   dimensions_unsupported: 400,
   budget_invalid: 400,
+  precision_unavailable: 400,
+  request_too_costly: 400,
+  tier_invalid: 400,
   key_missing: 401,
   key_wrong: 401,
   model_unknown: 404,
@@ -16,6 +19,9 @@ export const errorStatus = {
   keys_not_configured: 503,
   setting_invalid: 503,
   model_unavailable: 503,
+  overloaded: 503,
+  tier_unavailable: 503,
+  budget_exceeded: 504,
 } as const;
 
 export type HttpErrorCode = keyof typeof errorStatus;

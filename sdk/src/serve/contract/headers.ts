@@ -1,8 +1,17 @@
 /** Request: milliseconds that the caller can wait, possibly with decimals. The edge sends the region the remaining time. */
 export const BUDGET_HEADER = "x-latency-budget-ms";
 
-/** Response: the tier that computed the answer, `edge` or `region`. */
+/**
+ * Request: the only tier that may answer, `edge` or `region`; `auto` leaves the choice to the deployment. Response: the tier
+ * that computed the answer.
+ */
 export const TIER_HEADER = "x-bert-edge-tier";
+/** Response: what the decision was based on, as a dictionary of RFC 8941. Times are in milliseconds. */
+export const DECISION_HEADER = "x-bert-edge-decision";
+/** Response of a region: predicted milliseconds that a new request would wait for its turn. */
+export const QUEUE_HEADER = "x-bert-edge-queue-ms";
+/** Request: the lowest `Precision` that may answer. */
+export const PRECISION_HEADER = "x-bert-edge-precision";
 /** Response: the `Reason` for which the tier was chosen. */
 export const REASON_HEADER = "x-bert-edge-reason";
 /** Response: predicted milliseconds of the chosen tier; absent without a prediction. */
@@ -19,6 +28,10 @@ export const PROVIDER_HEADER = "x-bert-edge-provider";
 
 export type Tier = "edge" | "region";
 
+/** Number formats of weights and activations, the lowest first. */
+export const precisions = ["int8", "fp16"] as const;
+export type Precision = (typeof precisions)[number];
+
 /** Why a tier was chosen. */
 export type Reason =
   /** The request has no budget, so the edge answers. */
@@ -33,6 +46,12 @@ export type Reason =
   | "edge-cold"
   /** The edge would exceed its CPU limit. */
   | "edge-cpu-limit"
+  /** The edge has a queue, and the region is expected to answer a request without a budget much earlier. */
+  | "edge-busy"
+  /** The caller pinned the tier. */
+  | "pinned"
+  /** The edge cannot compute with the precision that the caller asked for. */
+  | "precision"
   /** The deployment has no region. */
   | "only-tier"
   /** The region was needed, but it failed, was late, or serves another version, so the edge answered. */

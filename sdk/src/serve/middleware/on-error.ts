@@ -22,6 +22,9 @@ const temporary = new Set<ErrorCode>([
   "target_missing",
 ]);
 
+/** nginx's status for a request whose client closed the connection. */
+const CLIENT_CLOSED_REQUEST = 499;
+
 /** Hints of OpenAI's route, where they differ: its requests have no `truncate`. */
 const openAiHints: Partial<Record<HttpErrorCode, string>> = {
   input_too_long: "Shorten the text, or send it to /v1/embed with `truncate` set to true to embed only its beginning.",
@@ -32,24 +35,42 @@ interface PublicError {
   message: string;
   hint: string | undefined;
   index?: number | undefined;
+  retryAfterMs?: number | undefined;
 }
+
+/** Pause before a retry while no model is loaded. */
+const RETRY_AFTER_MS = 1_000;
 
 /** Returns errors of the HTTP contract unchanged. Logs all other errors and hides their messages. */
 function toPublic(error: unknown): PublicError {
   if (error instanceof BertEdgeError && error.code in errorStatus) {
-    return { code: error.code as HttpErrorCode, message: error.message, hint: error.hint, index: error.index };
+    const { message, hint, index, retryAfterMs } = error;
+    const pause = error.code === "model_unavailable" ? RETRY_AFTER_MS : retryAfterMs;
+    return { code: error.code as HttpErrorCode, message, hint, index, retryAfterMs: pause };
   }
   console.error("bert-edge:", error);
   return error instanceof BertEdgeError && temporary.has(error.code)
-    ? { code: "model_unavailable", message: "The model cannot be loaded now.", hint: "Try again shortly." }
+    ? {
+        code: "model_unavailable",
+        message: "The model cannot be loaded now.",
+        hint: "Try again shortly.",
+        retryAfterMs: RETRY_AFTER_MS,
+      }
     : { code: "internal", message: "The service failed unexpectedly.", hint: "Try again. The server log has details." };
 }
 
 /** Answers an error as JSON: in OpenAI's format on OpenAI's route, and in our own format everywhere else. */
 export function answerError(error: unknown, c: Context): Response {
-  const { code, message, hint, index } = toPublic(error);
+  // Nobody reads the answer to a caller who has gone.
+  if (c.req.raw.signal.aborted) return new Response(null, { status: CLIENT_CLOSED_REQUEST });
+  const { code, message, hint, index, retryAfterMs } = toPublic(error);
   const status: ContentfulStatusCode = errorStatus[code];
-  if (code === "model_unavailable") c.header("retry-after", "1");
+  if (retryAfterMs !== undefined) {
+    c.header("retry-after", `${Math.ceil(retryAfterMs / 1_000)}`);
+    c.header("retry-after-ms", `${Math.ceil(retryAfterMs)}`);
+  }
+  // OpenAI's clients retry every 5xx, unless this header forbids it. The budget would be over again.
+  if (code === "budget_exceeded") c.header("x-should-retry", "false");
   if (status === 401) c.header("www-authenticate", "Bearer");
   if (!/\/v1\/embeddings\/?$/.test(c.req.path)) {
     const details = { ...(hint !== undefined && { hint }), ...(index !== undefined && { index }) };

@@ -5,14 +5,14 @@ import { describeAnswer } from "./respond.ts";
 
 async function remainingAfter(compute: number, elapsedMs: number): Promise<string | null> {
   const clock = { now: 0 };
-  const deadline = startDeadline("20", () => clock.now);
+  const deadline = startDeadline(20, { now: () => clock.now });
   clock.now += elapsedMs;
   const app = new Hono().get("/", (c) => {
     const model = { model: "tiny", version: "0123456789ab", provider: "wasm" };
     const timings = { compute };
     describeAnswer(
       c,
-      { ...model, vectors: [], tokens: 2, tier: "edge", reason: "over-budget", predictedMs: 45, timings },
+      { ...model, vectors: [], tokens: 2, tier: "edge", reason: "over-budget", predictedMs: 45, timings, decision: {} },
       deadline,
     );
     return c.body(null);

@@ -1,7 +1,6 @@
 import type { Context } from "hono";
-import { encodeFloats } from "../contract/base64.ts";
-import type { EncodingFormat } from "../contract/embed.ts";
 import {
+  DECISION_HEADER,
   MODEL_HEADER,
   PREDICTED_HEADER,
   PROVIDER_HEADER,
@@ -13,16 +12,11 @@ import type { Deadline } from "../routing/deadline.ts";
 import { formatServerTiming } from "../server-timing.ts";
 import type { Background, EmbedAnswer } from "../service.ts";
 
-/**
- * Number of decimal digits that is enough to tell all float32 numbers apart:
- * https://en.wikipedia.org/wiki/Single-precision_floating-point_format
- */
-const FLOAT32_DIGITS = 9;
-
 /** Sets the response headers that describe an answer. */
 export function describeAnswer(c: Context, answer: EmbedAnswer, deadline: Deadline): void {
   c.header(TIER_HEADER, answer.tier);
   c.header(REASON_HEADER, answer.reason);
+  c.header(DECISION_HEADER, formatDecision(answer.decision));
   c.header(MODEL_HEADER, `${answer.model}@${answer.version}`);
   c.header(PROVIDER_HEADER, answer.provider);
   if (answer.predictedMs !== undefined) c.header(PREDICTED_HEADER, answer.predictedMs.toFixed(2));
@@ -36,16 +30,16 @@ export function describeAnswer(c: Context, answer: EmbedAnswer, deadline: Deadli
   c.header("server-timing", formatServerTiming({ ...answer.timings, total: deadline.elapsedMs() }));
 }
 
-/** Encodes a vector as base64, or as numbers with 9 digits. */
-export function encodeVector(vector: Float32Array<ArrayBuffer>, format: EncodingFormat): number[] | string {
-  return format === "base64"
-    ? encodeFloats(vector)
-    : Array.from(vector, (value) => Number(value.toPrecision(FLOAT32_DIGITS)));
-}
+/** Formats what a decision was based on as a dictionary of RFC 8941: `budget=50, wait=12.3, hedge`. */
+const formatDecision = (decision: EmbedAnswer["decision"]): string =>
+  Object.entries(decision)
+    .map(([name, value]) => (value === true ? name : `${name}=${value.toFixed(1)}`))
+    .join(", ");
 
 /** The parts of Hono's context that do not depend on a request. `{ env, executionCtx }` stands for it in a cron handler. */
 export interface CallContext<Env> {
   readonly env: Env;
+  readonly req?: { readonly raw: Request };
   readonly executionCtx: { waitUntil(work: Promise<unknown>): void };
 }
 

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { deadlineAfter, startDeadline } from "./deadline.ts";
+import { readBudget, startDeadline } from "./deadline.ts";
 
 /** Makes a clock that the test controls. */
 function clockAt(start: number) {
@@ -14,9 +14,9 @@ const budget = fc
   .filter((text) => Number(text) > 0);
 
 describe("startDeadline", () => {
-  it("has no budget without the header, but measures elapsed time", () => {
+  it("has no budget without one, but measures elapsed time", () => {
     const { clock, now } = clockAt(5);
-    const deadline = startDeadline(undefined, now);
+    const deadline = startDeadline(undefined, { now });
     clock.now = 8;
     expect(deadline.elapsedMs()).toBe(3);
     expect(deadline.remainingMs()).toBeUndefined();
@@ -24,7 +24,7 @@ describe("startDeadline", () => {
 
   it("counts down from the start to below zero", () => {
     const { clock, now } = clockAt(1_000);
-    const deadline = startDeadline("30", now);
+    const deadline = startDeadline(30, { now });
     expect(deadline.remainingMs()).toBe(30);
     clock.now = 1_012;
     expect([deadline.elapsedMs(), deadline.remainingMs()]).toEqual([12, 18]);
@@ -32,10 +32,58 @@ describe("startDeadline", () => {
     expect(deadline.remainingMs()).toBe(-1.5);
   });
 
+  it("counts from the arrival of the request, which may be earlier than now", () => {
+    const { now } = clockAt(100);
+    const deadline = startDeadline(30, { now, startedAt: 88 });
+    expect([deadline.elapsedMs(), deadline.remainingMs(), deadline.budgetMs]).toEqual([12, 18, 30]);
+  });
+
+  it.each([0, -1, Number.NaN, Number.POSITIVE_INFINITY, 1e9])("refuses %d", (budgetMs) => {
+    expect(() => startDeadline(budgetMs)).toThrow(
+      expect.objectContaining({ code: "budget_invalid", message: expect.stringContaining(String(budgetMs)) }),
+    );
+  });
+});
+
+describe("readBudget", () => {
+  it("finds none in a request without one", () => {
+    expect(readBudget({})).toBeUndefined();
+  });
+
+  it("takes the smallest of several", () => {
+    expect(readBudget({ header: "30", grpcTimeout: "20m", bodyMs: 25 })).toBe(20);
+    expect(readBudget({ header: "30", bodyMs: 25 })).toBe(25);
+  });
+
+  it.each([
+    ["1H", 3_600_000],
+    ["2M", 120_000],
+    ["3S", 3_000],
+    ["50m", 50],
+    ["1500u", 1.5],
+    ["99999999n", 99.999999],
+    [" 50m ", 50],
+  ])("reads grpc-timeout %s", (grpcTimeout, ms) => {
+    expect(readBudget({ grpcTimeout })).toBeCloseTo(ms, 9);
+  });
+
+  it.each(["", "50", "m", "123456789m", "5.5m", "-5m", "0m", "50s", "50h", "50mm", "５m"])(
+    "refuses grpc-timeout %j",
+    (grpcTimeout) => {
+      expect(() => readBudget({ grpcTimeout })).toThrow(
+        expect.objectContaining({ code: "budget_invalid", message: expect.stringContaining("grpc-timeout") }),
+      );
+    },
+  );
+
+  it("gives a budget that startDeadline accepts, for the longest grpc-timeout too", () => {
+    expect(startDeadline(readBudget({ grpcTimeout: "99999999H" })).remainingMs()).toBeGreaterThan(1e8);
+  });
+
   it("accepts any positive decimal number", () => {
     fc.assert(
       fc.property(budget, (text) => {
-        expect(startDeadline(text, () => 0).remainingMs()).toBe(Number(text));
+        expect(readBudget({ header: text })).toBe(Number(text));
       }),
     );
   });
@@ -43,13 +91,13 @@ describe("startDeadline", () => {
   it("accepts every number that JavaScript prints for a time difference", () => {
     fc.assert(
       fc.property(fc.double({ min: 0.001, max: 100_000, noNaN: true }), (ms) => {
-        expect(startDeadline(String(ms), () => 0).remainingMs()).toBe(ms);
+        expect(readBudget({ header: String(ms) })).toBe(ms);
       }),
     );
   });
 
   it("accepts white space around the number", () => {
-    expect(startDeadline(" 12.5\t", () => 0).remainingMs()).toBe(12.5);
+    expect(readBudget({ header: " 12.5\t" })).toBe(12.5);
   });
 
   it.each([
@@ -77,7 +125,7 @@ describe("startDeadline", () => {
     "\u0000",
     "٣",
   ])("refuses %j and explains the format", (text) => {
-    expect(() => startDeadline(text)).toThrow(
+    expect(() => readBudget({ header: text })).toThrow(
       expect.objectContaining({
         code: "budget_invalid",
         message: expect.stringContaining(JSON.stringify(text)),
@@ -91,7 +139,7 @@ describe("startDeadline", () => {
     fc.assert(
       fc.property(fc.oneof(fc.string(), mostlyNumbers), (text) => {
         try {
-          const budgetMs = startDeadline(text, () => 0).remainingMs();
+          const budgetMs = readBudget({ header: text });
           expect(budgetMs).toBeGreaterThan(0);
           expect(budgetMs).toBeLessThan(1e9);
         } catch (error) {
@@ -99,22 +147,6 @@ describe("startDeadline", () => {
         }
       }),
       { numRuns: 1_000 },
-    );
-  });
-});
-
-describe("deadlineAfter", () => {
-  it("counts down from a number of milliseconds", () => {
-    const { clock, now } = clockAt(10);
-    const deadline = deadlineAfter(30, now);
-    clock.now = 15;
-    expect([deadline.elapsedMs(), deadline.remainingMs()]).toEqual([5, 25]);
-    expect(deadlineAfter(undefined, now).remainingMs()).toBeUndefined();
-  });
-
-  it.each([0, -1, Number.NaN, Number.POSITIVE_INFINITY, 1e9])("refuses %d", (budgetMs) => {
-    expect(() => deadlineAfter(budgetMs)).toThrow(
-      expect.objectContaining({ code: "budget_invalid", message: expect.stringContaining(String(budgetMs)) }),
     );
   });
 });

@@ -1,158 +1,214 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { type Decision, decide, type Situation } from "./decide.ts";
+import { type Decision, decide, type Here, type Situation } from "./decide.ts";
 
 const ms = fc.double({ min: 0, max: 100_000, noNaN: true });
-const remaining = fc.option(fc.double({ min: -1_000, max: 100_000, noNaN: true }), { nil: undefined });
-const edge = fc.record({
-  ready: fc.boolean(),
-  predictedMs: fc.option(ms, { nil: undefined }),
+const estimate = fc.record({ ms, spreadMs: ms });
+const computing: fc.Arbitrary<Here> = fc.record({
+  waitMs: fc.oneof(fc.constant(0), ms),
+  compute: estimate,
+  delaysOthers: fc.boolean(),
   cpuLimitMs: ms,
 });
-const usableRegion = fc.record({ predictedMs: ms });
-const region = fc.oneof(fc.constantFrom("none" as const, "down" as const), usableRegion);
-const situation: fc.Arbitrary<Situation> = fc.record({ remainingMs: remaining, edge, region });
-const warm = (changes: Partial<Situation["edge"]> = {}): Situation["edge"] => ({
-  ready: true,
-  predictedMs: 40,
+const situation: fc.Arbitrary<Situation> = fc.record({
+  remainingMs: fc.option(fc.double({ min: -1_000, max: 100_000, noNaN: true }), { nil: undefined }),
+  maxWaitMs: ms,
+  pin: fc.constantFrom(undefined, "here" as const, "region" as const),
+  here: fc.oneof({ weight: 4, arbitrary: computing }, fc.constantFrom("loading" as const, "unsuitable" as const)),
+  region: fc.oneof({ weight: 3, arbitrary: estimate }, fc.constantFrom("none" as const, "down" as const)),
+});
+
+/** A warm deployment without a queue, which needs 40 ms. */
+const here = (changes: Partial<Here> = {}): Here => ({
+  waitMs: 0,
+  compute: { ms: 40, spreadMs: 5 },
+  delaysOthers: false,
   cpuLimitMs: 1_000,
   ...changes,
 });
-
-describe("decide", () => {
-  it.each<[string, Situation, Decision]>([
-    [
-      "the only tier, without a region",
-      { remainingMs: 1, edge: warm(), region: "none" },
-      { tier: "edge", reason: "only-tier", predictedMs: 40 },
-    ],
-    [
-      "the edge, when the region is down, even over budget",
-      { remainingMs: 1, edge: warm(), region: "down" },
-      { tier: "edge", reason: "region-down", predictedMs: 40 },
-    ],
-    [
-      "the region, while the edge is cold, whatever the budget",
-      {
-        remainingMs: 1,
-        edge: { ready: false, predictedMs: undefined, cpuLimitMs: 1_000 },
-        region: { predictedMs: 90 },
-      },
-      { tier: "region", reason: "edge-cold", predictedMs: 90 },
-    ],
-    [
-      "the region, when the edge would exceed its CPU limit, even without a budget",
-      { remainingMs: undefined, edge: warm({ cpuLimitMs: 39 }), region: { predictedMs: 90 } },
-      { tier: "region", reason: "edge-cpu-limit", predictedMs: 90 },
-    ],
-    [
-      "the edge, without a budget",
-      { remainingMs: undefined, edge: warm(), region: { predictedMs: 1 } },
-      { tier: "edge", reason: "no-budget", predictedMs: 40 },
-    ],
-    [
-      "the edge, when it is exactly within the budget, although the region is faster",
-      { remainingMs: 40, edge: warm(), region: { predictedMs: 1 } },
-      { tier: "edge", reason: "within-budget", predictedMs: 40 },
-    ],
-    [
-      "the region, when only it is exactly within the budget",
-      { remainingMs: 39, edge: warm(), region: { predictedMs: 39 } },
-      { tier: "region", reason: "edge-over-budget", predictedMs: 39 },
-    ],
-    [
-      "the edge, when both are over budget and it is no slower",
-      { remainingMs: 39, edge: warm(), region: { predictedMs: 40 } },
-      { tier: "edge", reason: "over-budget", predictedMs: 40 },
-    ],
-    [
-      "the region, when both are over budget and it is faster",
-      { remainingMs: 5, edge: warm(), region: { predictedMs: 30 } },
-      { tier: "region", reason: "over-budget", predictedMs: 30 },
-    ],
-    [
-      "the edge, while its cost is unknown",
-      { remainingMs: 5, edge: warm({ predictedMs: undefined }), region: { predictedMs: 1 } },
-      { tier: "edge", reason: "within-budget", predictedMs: undefined },
-    ],
-  ])("chooses %s", (_, given, expected) => {
-    expect(decide(given)).toEqual(expected);
-  });
-
-  it("never chooses a missing or failed region", () => {
-    fc.assert(
-      fc.property(remaining, edge, fc.constantFrom("none" as const, "down" as const), (remainingMs, edge, region) => {
-        expect(decide({ remainingMs, edge, region }).tier).toBe("edge");
-      }),
-    );
-  });
-
-  it("chooses a warm edge within the budget and the CPU limit, however fast the region is", () => {
-    fc.assert(
-      fc.property(ms, ms, ms, region, (predictedMs, slack, cpuSlack, region) => {
-        const edge = { ready: true, predictedMs, cpuLimitMs: predictedMs + cpuSlack };
-        expect(decide({ remainingMs: predictedMs + slack, edge, region }).tier).toBe("edge");
-      }),
-    );
-  });
-
-  it("chooses the faster tier when both are over budget", () => {
-    fc.assert(
-      fc.property(ms, ms, fc.double({ min: -1_000, max: 100_000, noNaN: true }), (edgeMs, regionMs, remainingMs) => {
-        fc.pre(remainingMs < edgeMs && remainingMs < regionMs);
-        const decision = decide({
-          remainingMs,
-          edge: { ready: true, predictedMs: edgeMs, cpuLimitMs: edgeMs },
-          region: { predictedMs: regionMs },
-        });
-        expect(decision).toMatchObject({ reason: "over-budget", predictedMs: Math.min(edgeMs, regionMs) });
-      }),
-    );
-  });
-
-  it("gives a budget reason only for a tier that is predicted to be in time", () => {
-    fc.assert(
-      fc.property(situation, (given) => {
-        const { reason, predictedMs } = decide(given);
-        fc.pre(reason === "within-budget" || reason === "edge-over-budget");
-        expect(predictedMs ?? 0).toBeLessThanOrEqual(given.remainingMs as number);
-      }),
-    );
-  });
-
-  it("is monotone: with more budget, a request that the edge answers in time stays at the edge", () => {
-    fc.assert(
-      fc.property(situation, ms, (given, more) => {
-        fc.pre(given.remainingMs !== undefined && decide(given).reason === "within-budget");
-        expect(decide({ ...given, remainingMs: (given.remainingMs as number) + more })).toEqual(decide(given));
-      }),
-    );
-  });
-
-  it("is monotone: with more budget, an answer is never later relative to its budget", () => {
-    const late = ({ predictedMs }: Decision, remainingMs: number) => Math.max(0, (predictedMs ?? 0) - remainingMs);
-    fc.assert(
-      fc.property(edge, region, ms, ms, (edge, region, remainingMs, more) => {
-        const tight = decide({ remainingMs, edge, region });
-        const loose = decide({ remainingMs: remainingMs + more, edge, region });
-        expect(late(loose, remainingMs + more)).toBeLessThanOrEqual(late(tight, remainingMs));
-      }),
-    );
-  });
-
-  it("reports the predicted time of the chosen tier", () => {
-    fc.assert(
-      fc.property(situation, (given) => {
-        const { tier, predictedMs } = decide(given);
-        const region = typeof given.region === "object" ? given.region.predictedMs : undefined;
-        expect(predictedMs).toBe(tier === "edge" ? given.edge.predictedMs : region);
-      }),
-    );
-  });
+const busy = here({ waitMs: 100 });
+const region = (ms: number, spreadMs = 0) => ({ ms, spreadMs });
+const given = (changes: Partial<Situation>): Situation => ({
+  remainingMs: undefined,
+  maxWaitMs: 1_000,
+  pin: undefined,
+  here: here(),
+  region: region(60),
+  ...changes,
 });
 
-it("reports region-down only when the region would have been chosen", () => {
-  const edge = { ready: true, predictedMs: 10, cpuLimitMs: 30_000 };
-  const reason = (remainingMs: number | undefined) => decide({ remainingMs, edge, region: "down" }).reason;
-  expect([undefined, 20, 5].map(reason)).toEqual(["no-budget", "within-budget", "region-down"]);
+/** Writes a decision in one line. */
+function inWords(decision: Decision): string {
+  if ("refusal" in decision) return decision.refusal;
+  return [decision.tier, decision.reason, ...(decision.hedge ? ["hedge"] : [])].join(" ");
+}
+
+describe("decide", () => {
+  it.each<[string, string, Partial<Situation>]>([
+    ["without a budget", "here no-budget", {}],
+    ["without a budget or a region", "here only-tier", { region: "none" }],
+    [
+      "when the answer is certain to be in time, although the region is faster",
+      "here within-budget",
+      { remainingMs: 50, region: region(1) },
+    ],
+    [
+      "when it may be late, and asks the region too",
+      "here within-budget hedge",
+      { remainingMs: 49, region: region(30) },
+    ],
+    ["when it may be late, and the region would be late", "here within-budget", { remainingMs: 49 }],
+    ["when both are late and it is no slower", "here over-budget", { remainingMs: 39, region: region(40) }],
+    ["when it is late and the region is down", "here region-down", { remainingMs: 39, region: "down" }],
+    ["when it is late and alone", "here only-tier", { remainingMs: 39, region: "none" }],
+    ["while the model loads, without a region", "here only-tier", { here: "loading", region: "none" }],
+    ["while the model loads, and the region is down", "here region-down", { here: "loading", region: "down" }],
+    [
+      "when it is pinned, although only the region is in time",
+      "here pinned",
+      { pin: "here", remainingMs: 39, region: region(1) },
+    ],
+    ["behind a queue that leaves enough time", "here within-budget", { here: busy, remainingMs: 150 }],
+    [
+      "behind a queue, without a budget, when the region is not much faster",
+      "here no-budget",
+      { here: busy, region: region(70) },
+    ],
+  ])("answers here %s", (_, expected, changes) => {
+    expect(inWords(decide(given(changes)))).toBe(expected);
+  });
+
+  it.each<[string, string, Partial<Situation>]>([
+    ["when only it is in time", "region edge-over-budget", { remainingMs: 39, region: region(39) }],
+    ["when only it is in time, because of a queue here", "region edge-over-budget", { here: busy, remainingMs: 60 }],
+    [
+      "when an answer here would make others late",
+      "region edge-over-budget",
+      { here: here({ delaysOthers: true }), remainingMs: 80 },
+    ],
+    ["when both are late and it is faster", "region over-budget", { remainingMs: 5, region: region(30) }],
+    ["while the model loads, whatever the budget", "region edge-cold", { remainingMs: 1, here: "loading" }],
+    [
+      "when this deployment would exceed its CPU limit, even without a budget",
+      "region edge-cpu-limit",
+      { here: here({ cpuLimitMs: 39 }) },
+    ],
+    ["when this deployment has a queue and it is much faster, without a budget", "region edge-busy", { here: busy }],
+    ["when it is pinned, although this deployment is in time", "region pinned", { pin: "region", remainingMs: 100 }],
+    ["when this deployment lacks the precision", "region precision", { here: "unsuitable" }],
+    [
+      "when it may be late, and this deployment has a queue",
+      "region edge-over-budget",
+      { here: busy, remainingMs: 60, region: region(50, 20) },
+    ],
+  ])("asks the region %s", (_, expected, changes) => {
+    expect(inWords(decide(given(changes)))).toBe(expected);
+  });
+
+  it.each<[string, string, Partial<Situation>]>([
+    ["whose budget is over", "budget_exceeded", { remainingMs: 0 }],
+    ["that no queue lets through in time", "overloaded", { here: busy, remainingMs: 59 }],
+    ["that may be in time, behind a queue", "overloaded", { here: busy, remainingMs: 145, region: "down" }],
+    [
+      "that would make others late, without a region",
+      "overloaded",
+      { here: here({ delaysOthers: true }), remainingMs: 100, region: "none" },
+    ],
+    ["without a budget, behind a very long queue", "overloaded", { here: here({ waitMs: 1_001 }), region: "none" }],
+    [
+      "that is late anyway, behind a queue",
+      "overloaded",
+      { here: here({ waitMs: 41 }), remainingMs: 39, region: "down" },
+    ],
+    [
+      "beyond the CPU limit, without a region",
+      "request_too_costly",
+      { here: here({ cpuLimitMs: 39 }), region: "none" },
+    ],
+    [
+      "beyond the CPU limit, while the region is down",
+      "overloaded",
+      { here: here({ cpuLimitMs: 39 }), region: "down" },
+    ],
+    ["pinned to a region that is down", "tier_unavailable", { pin: "region", region: "down" }],
+    ["pinned to a region that does not exist", "tier_unavailable", { pin: "region", region: "none" }],
+    ["for a precision that nobody has", "precision_unavailable", { here: "unsuitable", region: "none" }],
+    [
+      "pinned here, for a precision that only the region has",
+      "precision_unavailable",
+      { here: "unsuitable", pin: "here" },
+    ],
+  ])("refuses a request %s", (_, expected, changes) => {
+    expect(inWords(decide(given(changes)))).toBe(expected);
+  });
+
+  it("never asks a region that does not exist, is down, or is excluded by a pin", () => {
+    fc.assert(
+      fc.property(situation, (given) => {
+        const decision = decide(given);
+        if ("refusal" in decision || (decision.tier === "here" && !decision.hedge)) return;
+        expect(given.region).toBeTypeOf("object");
+        expect(given.pin).not.toBe("here");
+      }),
+    );
+  });
+
+  it("never computes here what is pinned to the region, too coarse, or beyond the CPU limit", () => {
+    fc.assert(
+      fc.property(situation, (given) => {
+        const decision = decide(given);
+        if ("refusal" in decision || decision.tier === "region") return;
+        expect(given.pin).not.toBe("region");
+        expect(given.here).not.toBe("unsuitable");
+        if (typeof given.here === "object") expect(given.here.compute.ms).toBeLessThanOrEqual(given.here.cpuLimitMs);
+      }),
+    );
+  });
+
+  it("never lets a request into a queue behind which it would be late", () => {
+    fc.assert(
+      fc.property(situation, (given) => {
+        const decision = decide(given);
+        if ("refusal" in decision || decision.tier === "region" || typeof given.here !== "object") return;
+        const { waitMs, compute } = given.here;
+        const { remainingMs } = given;
+        if (remainingMs === undefined || waitMs === 0 || compute.ms > remainingMs) return;
+        expect(waitMs + compute.ms).toBeLessThanOrEqual(remainingMs);
+      }),
+    );
+  });
+
+  it("answers every request that this deployment can certainly answer in time without hurting others", () => {
+    fc.assert(
+      fc.property(situation, computing, (given, here) => {
+        const { waitMs, compute } = here;
+        const remainingMs = waitMs + compute.ms + 2 * compute.spreadMs + 1;
+        const idle = { ...here, delaysOthers: false, cpuLimitMs: compute.ms };
+        expect(decide({ ...given, pin: undefined, here: idle, remainingMs })).toMatchObject({
+          tier: "here",
+          hedge: false,
+        });
+      }),
+    );
+  });
+
+  it("asks the region at the same time only when its answer is expected within the budget", () => {
+    fc.assert(
+      fc.property(situation, (given) => {
+        const decision = decide(given);
+        if ("refusal" in decision || !decision.hedge || typeof given.region !== "object") return;
+        expect(given.region.ms).toBeLessThanOrEqual(given.remainingMs as number);
+      }),
+    );
+  });
+
+  it("names a time for the retry of an overload that is not negative", () => {
+    fc.assert(
+      fc.property(situation, (given) => {
+        const decision = decide(given);
+        if (!("refusal" in decision) || decision.refusal !== "overloaded") return;
+        expect(decision.retryAfterMs).toBeGreaterThanOrEqual(0);
+      }),
+    );
+  });
 });

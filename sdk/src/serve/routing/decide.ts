@@ -1,42 +1,110 @@
 import type { Reason, Tier } from "../contract/headers.ts";
+import type { Estimate } from "../queue/speed.ts";
 
-/** Input of a decision. Times are in milliseconds. */
-export interface Situation {
-  /** Remaining budget of the caller; undefined without a budget. */
-  readonly remainingMs: number | undefined;
-  readonly edge: {
-    /** Whether the model is loaded. */
-    readonly ready: boolean;
-    /** Predicted time of the edge; undefined without a measurement, or while the model is not loaded. */
-    readonly predictedMs: number | undefined;
-    readonly cpuLimitMs: number;
-  };
-  readonly region: "none" | "down" | { readonly predictedMs: number };
-}
-
-export interface Decision {
-  readonly tier: Tier;
-  readonly reason: Reason;
-  readonly predictedMs: number | undefined;
-}
+/** Deviations that a prediction needs between itself and the budget, to count as certain. */
+const CERTAIN = 2;
 
 /**
- * Chooses the tier. The edge is preferred if it can answer in time, because an answer of the edge has no extra cost and
- * needs no network.
+ * Factor by which the region must be faster before it answers a request without a budget. An answer of this deployment has
+ * no extra cost, so only a queue here, not the network alone, justifies the region.
  */
-export function decide({ remainingMs, edge, region }: Situation): Decision {
-  const atEdge = (reason: Reason): Decision => ({ tier: "edge", reason, predictedMs: edge.predictedMs });
-  if (region === "none") return atEdge("only-tier");
+const MUCH_FASTER = 2;
 
-  const inRegion = (reason: Reason): Decision =>
-    region === "down" ? atEdge("region-down") : { tier: "region", reason, predictedMs: region.predictedMs };
-  if (!edge.ready) return inRegion("edge-cold");
-
-  const edgeMs = edge.predictedMs ?? 0;
-  if (edgeMs > edge.cpuLimitMs) return inRegion("edge-cpu-limit");
-  if (remainingMs === undefined) return atEdge("no-budget");
-  if (edgeMs <= remainingMs) return atEdge("within-budget");
-  if (region === "down") return atEdge("region-down");
-  if (region.predictedMs <= remainingMs) return inRegion("edge-over-budget");
-  return edgeMs <= region.predictedMs ? atEdge("over-budget") : inRegion("over-budget");
+/** What this deployment can do for a request. Times are in milliseconds. */
+export interface Here {
+  /** Predicted time in the queue, before the last part of the work begins. */
+  readonly waitMs: number;
+  /** Predicted time of the computation, without the wait. */
+  readonly compute: Estimate;
+  /** Whether another request would become late if this one were computed here. */
+  readonly delaysOthers: boolean;
+  /** CPU time that the platform allows per request. */
+  readonly cpuLimitMs: number;
 }
+
+/** Input of a decision. */
+export interface Situation {
+  /** Remaining budget of the caller in milliseconds; undefined without a budget. */
+  readonly remainingMs: number | undefined;
+  /** Longest predicted wait of a request without a budget. */
+  readonly maxWaitMs: number;
+  /** The only tier that may answer: `here` is this deployment. Undefined if the caller accepts both. */
+  readonly pin: "here" | "region" | undefined;
+  /** `loading`: the model is not loaded yet. `unsuitable`: this deployment cannot give the precision that is asked for. */
+  readonly here: Here | "loading" | "unsuitable";
+  /** `down`: the region failed a short time ago. */
+  readonly region: Estimate | "none" | "down";
+}
+
+export type Refusal =
+  | "budget_exceeded"
+  | "overloaded"
+  | "request_too_costly"
+  | "tier_unavailable"
+  | "precision_unavailable";
+
+export type Decision =
+  | {
+      readonly tier: "here" | "region";
+      readonly reason: Reason;
+      /** Predicted milliseconds until the answer; undefined while the model is loading. */
+      readonly predictedMs: number | undefined;
+      /** Whether the region is asked too, and the first answer counts. */
+      readonly hedge: boolean;
+    }
+  | { readonly refusal: Refusal /** When a retry makes sense, in ms from now. */; readonly retryAfterMs?: number };
+
+/**
+ * Decides who answers a request, or that nobody does. This deployment is preferred when it is expected to answer within the
+ * budget, because its answer has no extra cost and needs no network.
+ */
+export function decide({ remainingMs, maxWaitMs, pin, here, region }: Situation): Decision {
+  if (remainingMs !== undefined && remainingMs <= 0) return { refusal: "budget_exceeded" };
+  const usable = typeof region === "object" && pin !== "here" ? region : undefined;
+  const alone = (reason: Reason): Reason => (pin ? "pinned" : region === "none" ? "only-tier" : reason);
+
+  if (pin === "region") return usable ? ask(usable, "pinned") : { refusal: "tier_unavailable" };
+  if (here === "unsuitable") return usable ? ask(usable, "precision") : { refusal: "precision_unavailable" };
+  if (here === "loading") {
+    if (usable) return ask(usable, "edge-cold");
+    return { tier: "here", reason: alone("region-down"), predictedMs: undefined, hedge: false };
+  }
+  const { waitMs, compute, delaysOthers, cpuLimitMs } = here;
+  const totalMs = waitMs + compute.ms;
+  const answer = (reason: Reason, hedge = false): Decision => ({ tier: "here", reason, predictedMs: totalMs, hedge });
+
+  if (compute.ms > cpuLimitMs) {
+    if (usable) return ask(usable, "edge-cpu-limit");
+    return region === "down" && !pin ? overloaded(0) : { refusal: "request_too_costly" };
+  }
+  if (remainingMs === undefined) {
+    if (usable && waitMs > 0 && totalMs > MUCH_FASTER * usable.ms) return ask(usable, "edge-busy");
+    return waitMs > maxWaitMs ? overloaded(waitMs - maxWaitMs) : answer(alone("no-budget"));
+  }
+  const latestMs = totalMs + CERTAIN * compute.spreadMs;
+  if (latestMs <= remainingMs && !delaysOthers) return answer(alone("within-budget"));
+  const mayFit = totalMs <= remainingMs && !delaysOthers;
+  if (usable && usable.ms + usable.spreadMs <= remainingMs) {
+    return mayFit ? answer("within-budget", true) : ask(usable, "edge-over-budget");
+  }
+  if (mayFit && waitMs === 0) return answer(alone("within-budget"));
+  if (compute.ms > remainingMs) {
+    // Nobody can answer in time, even without a queue. The caller gets the first answer that is possible, unless it would
+    // wait longer for its turn than for the answer itself.
+    if (usable && usable.ms < totalMs) return ask(usable, "over-budget");
+    if (waitMs <= Math.max(remainingMs, compute.ms)) {
+      return answer(alone(region === "down" ? "region-down" : "over-budget"));
+    }
+  }
+  if (usable && usable.ms <= remainingMs) return ask(usable, "edge-over-budget");
+  return overloaded(Math.max(latestMs - remainingMs, 0));
+}
+
+const ask = ({ ms }: Estimate, reason: Reason): Decision => ({
+  tier: "region",
+  reason,
+  predictedMs: ms,
+  hedge: false,
+});
+
+const overloaded = (retryAfterMs: number): Decision => ({ refusal: "overloaded", retryAfterMs });

@@ -1,6 +1,10 @@
-import type { TargetName } from "../../artifact/manifest.ts";
-import type { LatencyFit, Measurements } from "../../artifact/measurements.ts";
-import type { TokenIds } from "../../runtime/engine/engine.ts";
+import type { LatencyFit } from "../../artifact/measurements.ts";
+
+/**
+ * Assumed latency of a target that was not measured: about that of a model with 6 layers of 384. The speed of the machine
+ * is learned relative to it.
+ */
+export const UNMEASURED: LatencyFit = { base: 1, perToken: 0.1, perSquare: 0.0002 };
 
 /**
  * Predicts the milliseconds of one call: `base · sequences + perToken · Σ length + perSquare · Σ length²`.
@@ -8,15 +12,4 @@ import type { TokenIds } from "../../runtime/engine/engine.ts";
  */
 export function predictLatency({ base, perToken, perSquare }: LatencyFit, lengths: readonly number[]): number {
   return lengths.reduce((sum, length) => sum + base + perToken * length + perSquare * length ** 2, 0);
-}
-
-/** Predicts the milliseconds of one call with `sequences` on a target; undefined if the target was not measured. */
-export function predictMs(
-  measurements: Measurements,
-  target: TargetName,
-  sequences: readonly TokenIds[],
-): number | undefined {
-  const latency = measurements[target]?.latency;
-  const lengths = sequences.map(({ length }) => length);
-  return latency && predictLatency(latency, lengths);
 }

@@ -1,8 +1,8 @@
 import { BertEdgeError } from "../../../artifact/error.ts";
+import { ofSimilarLength, oneByOne } from "../batching.ts";
 import type { Engine } from "../engine.ts";
 import { engineFailed } from "../engine-error.ts";
 import { runPadded } from "../ort-run.ts";
-import { ofSimilarLength, oneByOne } from "../padded-batches.ts";
 import { withHead } from "../with-head.ts";
 import { onnxruntimeNode } from "./onnxruntime-node.ts";
 
@@ -30,6 +30,8 @@ export interface OrtNodeOptions {
 export function ortNodeEngine({ providers = ["cpu"], threads, optimize = true }: OrtNodeOptions = {}): Engine {
   return {
     name: "ort-node",
+    // onnxruntime-node promises its results, but computes them on the calling thread.
+    blocksThread: true,
     async load(source) {
       const ort = await onnxruntimeNode();
       const failures: unknown[] = [];
@@ -41,13 +43,12 @@ export function ortNodeEngine({ providers = ["cpu"], threads, optimize = true }:
             graphOptimizationLevel: optimize ? "all" : "disabled",
             ...(threads !== undefined && { intraOpNumThreads: threads }),
           });
+          const batches = provider === "cpu" ? oneByOne : ofSimilarLength;
           return {
             provider,
             target,
-            run: withHead(
-              (batch) => runPadded({ session, Tensor: ort.Tensor }, batch),
-              provider === "cpu" ? oneByOne : ofSimilarLength,
-            ),
+            batches,
+            run: withHead((batch) => runPadded({ session, Tensor: ort.Tensor }, batch), batches),
             memoryBytes: () => undefined,
             release: () => session.release(),
           };

@@ -1,7 +1,7 @@
+import { oneByOne } from "../batching.ts";
 import type { Engine } from "../engine.ts";
 import { engineFailed } from "../engine-error.ts";
 import { runPadded } from "../ort-run.ts";
-import { oneByOne } from "../padded-batches.ts";
 import { withHead } from "../with-head.ts";
 import { ortMemory, placeholder, withCompiledModule } from "./compiled-module.ts";
 import { onnxruntimeWeb } from "./onnxruntime-web.ts";
@@ -20,6 +20,7 @@ export type { Engine, EngineSession, ModelFiles, TokenIds, VectorHead } from "..
 export function ortWebEngine({ wasm }: { wasm: WebAssembly.Module }): Engine {
   return {
     name: "ort-web",
+    blocksThread: true,
     async load(source) {
       const ort = await onnxruntimeWeb();
       const model = await source.read("edge");
@@ -32,6 +33,7 @@ export function ortWebEngine({ wasm }: { wasm: WebAssembly.Module }): Engine {
       return {
         provider: "wasm",
         target: "edge",
+        batches: oneByOne,
         run: withHead((batch) => runPadded({ session, Tensor: ort.Tensor }, batch), oneByOne),
         memoryBytes: () => ortMemory()?.buffer.byteLength,
         release: () => session.release(),

@@ -22,6 +22,7 @@ export function poolEngine(
 ): Engine {
   return {
     name: "wasm",
+    blocksThread: false,
     async load(source) {
       const model = shared(await source.read("edge"));
       const { program } = readModelFile(model);

@@ -1,6 +1,7 @@
+import { inOrder, sequencesOf, together } from "../batching.ts";
 import type { EngineSession, TokenIds, VectorHead } from "../engine.ts";
 import { sessionReleased } from "../wasm/load/releasable.ts";
-import { batchesOf, checkSequences } from "../wasm/run/batches.ts";
+import { checkSequences } from "../wasm/run/check-sequences.ts";
 import type { Program } from "../wasm/run/program.ts";
 import { BATCH_TOKENS } from "../wasm/run/session.ts";
 import type { ThreadSession } from "./thread-session.ts";
@@ -101,12 +102,18 @@ export async function openPool({ size, open, program }: PoolOptions): Promise<En
   return {
     provider: "wasm",
     target: "edge",
+    batches: together,
     async run(sequences, head) {
       checkSequences(sequences, program);
       const total = sequences.reduce((sum, { length }) => sum + length, 0);
       const tokens = Math.min(Math.max(Math.ceil(total / size), MIN_TOKENS), BATCH_TOKENS);
-      const jobs = batchesOf(sequences, tokens).map(
-        (batch): Job => ({ request: sequences, batch, head, ...Promise.withResolvers() }),
+      const jobs = inOrder(tokens)(sequences).map(
+        (batch): Job => ({
+          request: sequences,
+          batch: sequencesOf(sequences, batch),
+          head,
+          ...Promise.withResolvers(),
+        }),
       );
       waiting.push(...jobs);
       start();

@@ -1,4 +1,5 @@
 import { BertEdgeError } from "../../../artifact/error.ts";
+import { together } from "../batching.ts";
 import type { EngineSession } from "../engine.ts";
 import { sessionReleased } from "../wasm/load/releasable.ts";
 import type { Spawn, ThreadAnswer, ThreadTask } from "./thread.ts";
@@ -47,6 +48,7 @@ export async function threadSession(spawn: Spawn, load: ThreadTask): Promise<Thr
   const session: ThreadSession = {
     provider: "wasm",
     target: "edge",
+    batches: together,
     // Copies the ids, because posting a view would copy the whole buffer of the view.
     run: (sequences, head) => ask({ sequences: sequences.map((ids) => ids.slice()), head }),
     memoryBytes: () => memoryBytes,

@@ -1,7 +1,7 @@
 import { BertEdgeError } from "../../../../artifact/error.ts";
 import { withDeadline } from "../../../../artifact/with-deadline.ts";
 import type { EngineSession, TokenIds } from "../../engine.ts";
-import { checkSequences } from "../run/batches.ts";
+import { checkSequences } from "../run/check-sequences.ts";
 import type { CheckedProgram } from "../run/checked-program.ts";
 import type { Arrival } from "./arrival.ts";
 import { neededBytes } from "./needed-bytes.ts";

@@ -1,7 +1,8 @@
 import { BertEdgeError } from "../../../../artifact/error.ts";
+import { inOrder, oneByOne, sequencesOf } from "../../batching.ts";
 import type { EngineSession, TokenIds, VectorHead } from "../../engine.ts";
 import { ensure } from "./allocate.ts";
-import { batchesOf, checkSequences } from "./batches.ts";
+import { checkSequences } from "./check-sequences.ts";
 import type { CheckedProgram } from "./checked-program.ts";
 import type { Kernels } from "./kernels.ts";
 import { run } from "./machine.ts";
@@ -12,8 +13,13 @@ import { segmentsOf } from "./segments.ts";
 /** Pooling kernels read and write vectors of four numbers. */
 const POOLED_MULTIPLE = 4;
 
-/** Tokens per batch. Larger batches need more memory and save almost no time. */
-export const BATCH_TOKENS = 256;
+/**
+ * Tokens per batch. Larger batches need more memory, save almost no time, and make other requests wait longer, because a
+ * batch occupies the thread until it ends.
+ */
+export const BATCH_TOKENS = 128;
+
+const batches = inOrder(BATCH_TOKENS);
 
 /**
  * Creates a session of a model whose file is already in memory.
@@ -62,6 +68,7 @@ export function createSession(
   return {
     provider: "wasm",
     target: "edge",
+    batches: oneByOne,
     async run(sequences, head) {
       checkSequences(sequences, program);
       if (head && width % POOLED_MULTIPLE !== 0) {
@@ -70,10 +77,10 @@ export function createSession(
         });
       }
       const results: Float32Array<ArrayBuffer>[] = [];
-      for (const [i, batch] of batchesOf(sequences, BATCH_TOKENS).entries()) {
+      for (const [i, batch] of batches(sequences).entries()) {
         // Lets other requests and timers, such as deadlines, run between batches.
         if (i > 0) await new Promise((resolve) => setTimeout(resolve));
-        results.push(...runBatch(batch, head));
+        results.push(...runBatch(sequencesOf(sequences, batch), head));
       }
       return results;
     },

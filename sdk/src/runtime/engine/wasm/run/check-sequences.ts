@@ -26,18 +26,3 @@ export function checkSequences(
     }
   });
 }
-
-/** Splits sequences into batches of up to `tokens` tokens, in order. A longer sequence is a batch of its own. */
-export function batchesOf(sequences: readonly TokenIds[], tokens: number): TokenIds[][] {
-  const batches: TokenIds[][] = [];
-  let room = 0;
-  for (const sequence of sequences) {
-    if (sequence.length > room) {
-      batches.push([]);
-      room = tokens;
-    }
-    batches.at(-1)?.push(sequence);
-    room -= sequence.length;
-  }
-  return batches;
-}

@@ -1,7 +1,4 @@
-import type { TokenIds } from "./engine.ts";
-
-/** Splits sequences into batches. A batch is a list of indices, and each sequence is in one batch. */
-export type Batching = (sequences: readonly TokenIds[]) => readonly (readonly number[])[];
+import type { Batching, TokenIds } from "./engine.ts";
 
 /**
  * Tokens per padded batch, padding included: the default of text-embeddings-inference (`--max-batch-tokens`). It bounds
@@ -18,12 +15,29 @@ export const together: Batching = (sequences) => [[...sequences.keys()]];
  */
 export const oneByOne: Batching = (sequences) => Array.from(sequences.keys(), (index) => [index]);
 
+/** Batches of up to `tokens` tokens, in order. A longer sequence is a batch of its own. */
+export const inOrder =
+  (tokens: number): Batching =>
+  (sequences) => {
+    const batches: number[][] = [];
+    let room = 0;
+    for (const [index, { length }] of sequences.entries()) {
+      if (length > room) {
+        batches.push([]);
+        room = tokens;
+      }
+      batches.at(-1)?.push(index);
+      room -= length;
+    }
+    return batches;
+  };
+
 /**
  * Batches of sequences of similar length, so that little is padded. A batch has at most `PADDED_TOKENS` tokens, padding
  * included; a longer sequence is a batch of its own. Used on GPUs.
  */
 export const ofSimilarLength: Batching = (sequences) => {
-  const lengthOf = (index: number) => (sequences[index] as TokenIds).length;
+  const lengthOf = (index: number) => (sequences[index] as { length: number }).length;
   const batches: number[][] = [];
   // The first sequence of a batch is its longest.
   for (const index of [...sequences.keys()].sort((a, b) => lengthOf(b) - lengthOf(a))) {
@@ -33,3 +47,7 @@ export const ofSimilarLength: Batching = (sequences) => {
   }
   return batches;
 };
+
+/** Returns the sequences of a batch. */
+export const sequencesOf = (sequences: readonly TokenIds[], batch: readonly number[]): TokenIds[] =>
+  batch.map((index) => sequences[index] as TokenIds);

@@ -1,0 +1,70 @@
+import { describe, expect, it } from "vitest";
+import { latch } from "#test/fixtures/tiny-model.ts";
+import { firstAnswer } from "./first-answer.ts";
+
+const never = () => new Promise<never>(() => {});
+const failing = (message: string) => () => Promise.reject(new Error(message));
+
+describe("firstAnswer", () => {
+  it("returns the answer that comes first, and stops the other way", async () => {
+    const signals: AbortSignal[] = [];
+    const waiting = (signal: AbortSignal) => {
+      signals.push(signal);
+      return never();
+    };
+    expect(await firstAnswer(undefined, { elsewhere: async () => "there", here: waiting })).toBe("there");
+    expect(await firstAnswer(undefined, { elsewhere: waiting, here: async () => "here" })).toBe("here");
+    expect(signals.map(({ aborted }) => aborted)).toEqual([true, true]);
+  });
+
+  it("asks elsewhere, and lets the request leave, before it occupies the thread", async () => {
+    const order: string[] = [];
+    await firstAnswer(undefined, {
+      elsewhere: () => {
+        order.push("asked");
+        setTimeout(() => order.push("left"));
+        return never();
+      },
+      here: async () => order.push("computed"),
+    });
+    expect(order).toEqual(["asked", "left", "computed"]);
+  });
+
+  it.each([
+    ["fails", failing("down")],
+    ["has no answer", async () => undefined],
+  ])("waits for its own answer when the other way %s", async (_, elsewhere) => {
+    const done = latch();
+    const answer = firstAnswer(undefined, { elsewhere, here: () => done.promise.then(() => "here") });
+    setTimeout(done.resolve, 5);
+    expect(await answer).toBe("here");
+  });
+
+  it("waits for the other answer when its own way fails", async () => {
+    const done = latch();
+    const answer = firstAnswer(undefined, {
+      elsewhere: () => done.promise.then(() => "there"),
+      here: failing("no memory"),
+    });
+    setTimeout(done.resolve, 5);
+    expect(await answer).toBe("there");
+  });
+
+  it("throws its own error when both ways fail", async () => {
+    const ways = { elsewhere: failing("down"), here: failing("no memory") };
+    await expect(firstAnswer(undefined, ways)).rejects.toThrow("no memory");
+  });
+
+  it("stops both ways when the caller goes", async () => {
+    const caller = new AbortController();
+    const signals: AbortSignal[] = [];
+    const until = (signal: AbortSignal) => {
+      signals.push(signal);
+      return new Promise<never>((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
+    };
+    const answer = firstAnswer(caller.signal, { elsewhere: until, here: until });
+    setTimeout(() => caller.abort(), 5);
+    await expect(answer).rejects.toThrow("aborted");
+    expect(signals.map(({ aborted }) => aborted)).toEqual([true, true]);
+  });
+});

@@ -1,0 +1,76 @@
+import type { Measurements } from "../artifact/measurements.ts";
+import type { Model } from "../runtime/model.ts";
+import type { Estimate, Speed } from "./queue/speed.ts";
+import { predictLatency, UNMEASURED } from "./routing/predict-latency.ts";
+
+/**
+ * Predicted milliseconds of a call of the engine. Longer calls make other requests wait longer; with shorter ones, a larger
+ * share of the time is lost between calls.
+ */
+const CALL_MS = 12;
+
+/** How this deployment would compute a request. Times are in milliseconds. */
+export interface Plan {
+  /** Calls of the engine, in order. A call cannot be interrupted. */
+  readonly calls: readonly {
+    /** Indices of the call's texts. */
+    readonly indices: readonly number[];
+    /** Predicted time on the machine that measured the model. */
+    readonly measuredMs: number;
+  }[];
+  /** Predicted time on this machine. */
+  readonly compute: Estimate;
+}
+
+/**
+ * Plans the computation of texts.
+ *
+ * @param texts the texts' token ids, or only their lengths in tokens
+ */
+export function planOf(
+  { batches, measurements, target }: Pick<Model, "batches" | "measurements" | "target">,
+  texts: readonly { readonly length: number }[],
+  speed: Speed,
+): Plan {
+  const fit = fitOf(measurements, target);
+  const msOf = (indices: readonly number[]) =>
+    predictLatency(
+      fit,
+      indices.map((index) => texts[index]?.length ?? 0),
+    );
+  const calls: { indices: number[]; measuredMs: number }[] = [];
+  let roomMs = 0;
+  for (const batch of batches(texts)) {
+    const measuredMs = msOf(batch);
+    const { ms } = speed.predict(measuredMs, 0);
+    if (ms > roomMs) {
+      calls.push({ indices: [], measuredMs: 0 });
+      roomMs = CALL_MS;
+    }
+    const call = calls.at(-1) as (typeof calls)[number];
+    call.indices.push(...batch);
+    call.measuredMs += measuredMs;
+    roomMs -= ms;
+  }
+  const totalMs = calls.reduce((sum, { measuredMs }) => sum + measuredMs, 0);
+  return { calls, compute: speed.predict(totalMs, calls.length) };
+}
+
+/** Predicts the milliseconds of the region's computation, on the machine that measured the model. */
+export const inRegionMs = (measurements: Measurements, texts: readonly { readonly length: number }[]): number =>
+  predictLatency(
+    fitOf(measurements, "regional-cpu"),
+    texts.map(({ length }) => length),
+  );
+
+const fitOf = (measurements: Measurements, target: keyof Measurements) => measurements[target]?.latency ?? UNMEASURED;
+
+/**
+ * Characters per token that estimates assume, before a text is tokenized. English has about 4; a smaller number would
+ * refuse requests that fit.
+ */
+const CHARACTERS_PER_TOKEN = 4;
+
+/** Estimates the lengths of texts in tokens, with special tokens. */
+export const estimatedLengths = (texts: readonly string[], maxTokens: number): { length: number }[] =>
+  texts.map((text) => ({ length: Math.min(maxTokens, 2 + Math.ceil(text.length / CHARACTERS_PER_TOKEN)) }));

@@ -1,0 +1,220 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { latch } from "#test/fixtures/tiny-model.ts";
+import { type Turns, turns } from "./turns.ts";
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+const compute = { ms: 10, spreadMs: 0 };
+const due = (inMs: number) => ({ dueAt: clock() + inMs, compute });
+const whenever = { dueAt: undefined, compute };
+
+/** Lets all promises settle, and the timers that are due now. */
+const settle = () => vi.advanceTimersByTimeAsync(0);
+
+/** Time that computations have occupied the thread. Fake timers cannot advance while code runs. */
+let computedMs = 0;
+const spend = (ms: number) => {
+  computedMs += ms;
+};
+const clock = () => performance.now() + computedMs;
+
+const make = (blocksThread = true): Turns => turns({ blocksThread, now: clock });
+
+/** Runs a request with some turns, and records its name with each turn. */
+function request(lane: Turns, record: string[], name: string, work: Parameters<Turns["using"]>[0], count = 1) {
+  return lane.using(work, {}, async (place) => {
+    for (let i = 0; i < count; i++) {
+      await place.turn(5, async () => {
+        record.push(name);
+        spend(5);
+      });
+    }
+    return name;
+  });
+}
+
+describe("turns", () => {
+  it("runs work at once on an idle machine", async () => {
+    const lane = make();
+    const answer = lane.using(whenever, {}, (place) => place.turn(5, async () => "done"));
+    await Promise.resolve();
+    expect(await answer).toBe("done");
+  });
+
+  it("never runs two pieces of work at the same time", async () => {
+    const lane = make(false);
+    let running = 0;
+    const one = () =>
+      lane.using(whenever, {}, (place) =>
+        place.turn(5, async () => {
+          expect(++running).toBe(1);
+          await new Promise((resolve) => setTimeout(resolve, 5));
+          running--;
+        }),
+      );
+    const all = Promise.all([one(), one(), one()]);
+    await vi.advanceTimersByTimeAsync(1_000);
+    await all;
+  });
+
+  it("lets the earliest deadline go first, also before the next turn of a request that has begun", async () => {
+    const lane = make();
+    const record: string[] = [];
+    const all = [
+      request(lane, record, "bulk", whenever, 3),
+      request(lane, record, "soon", due(1_000)),
+      request(lane, record, "now", due(100)),
+    ];
+    await vi.advanceTimersByTimeAsync(1_000);
+    await Promise.all(all);
+    expect(record).toEqual(["bulk", "now", "soon", "bulk", "bulk"]);
+  });
+
+  it("lets a more urgent request overtake that arrives just before a turn", async () => {
+    const lane = make();
+    const record: string[] = [];
+    const first = request(lane, record, "first", whenever);
+    const second = request(lane, record, "second", whenever);
+    // The second request has been chosen, and lets everything else run before its turn.
+    await first;
+    const urgent = request(lane, record, "urgent", due(100));
+    await vi.advanceTimersByTimeAsync(1_000);
+    await Promise.all([second, urgent]);
+    expect(record).toEqual(["first", "urgent", "second"]);
+  });
+
+  it("lets timers run between turns that occupy the thread", async () => {
+    const lane = make();
+    const record: string[] = [];
+    setTimeout(() => record.push("timer"), 0);
+    const all = request(lane, record, "bulk", whenever, 2);
+    await vi.advanceTimersByTimeAsync(1_000);
+    await all;
+    expect(record).toEqual(["bulk", "timer", "bulk"]);
+  });
+
+  it("passes on the error of the work, and serves the next request", async () => {
+    const lane = make();
+    const failing = lane.using(whenever, {}, (place) => place.turn(5, () => Promise.reject(new Error("broken"))));
+    await expect(failing).rejects.toThrow("broken");
+    const next = lane.using(whenever, {}, (place) => place.turn(5, async () => "done"));
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(await next).toBe("done");
+    expect(lane.size).toBe(0);
+  });
+
+  it("computes nothing for a caller who has gone, neither before nor between turns", async () => {
+    const lane = make();
+    const record: string[] = [];
+    const caller = new AbortController();
+    const running = lane.using(whenever, { signal: caller.signal }, async (place) => {
+      await place.turn(5, async () => {
+        record.push("first turn");
+        caller.abort();
+      });
+      await place.turn(5, async () => record.push("second turn"));
+    });
+    const waiting = lane.using(whenever, { signal: caller.signal }, (place) =>
+      place.turn(5, async () => record.push("waited")),
+    );
+    const other = request(lane, record, "other", whenever);
+    const outcomes = Promise.allSettled([running, waiting, other]);
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect((await outcomes).map(({ status }) => status)).toEqual(["rejected", "rejected", "fulfilled"]);
+    expect(record).toEqual(["first turn", "other"]);
+    expect(lane.size).toBe(0);
+  });
+
+  it("does not compute an answer that would be very late", async () => {
+    const lane = make(false);
+    const slow = latch();
+    const first = lane.using(whenever, {}, (place) => place.turn(5, () => slow.promise));
+    const giveUpAt = clock() + 50;
+    const late = lane.using(due(10), { giveUpAt }, (place) => place.turn(5, async () => "late"));
+    const refused = expect(late).rejects.toMatchObject({ code: "budget_exceeded" });
+    await vi.advanceTimersByTimeAsync(60);
+    slow.resolve();
+    await refused;
+    await first;
+  });
+
+  it("goes on without a request that has vanished, as workerd ends requests without notice", async () => {
+    const lane = make();
+    // This request has a place, but never asks for its turn.
+    void lane.using(due(1), {}, () => new Promise(() => {}));
+    const next = lane.using(whenever, {}, (place) => place.turn(5, async () => "done"));
+    await vi.advanceTimersByTimeAsync(3_000);
+    expect(await next).toBe("done");
+  });
+
+  it("does not take a long computation for a request that has vanished", async () => {
+    const lane = make(false);
+    const slow = latch();
+    const first = lane.using(whenever, {}, (place) => place.turn(5, () => slow.promise.then(() => "first")));
+    const second = lane.using(whenever, {}, (place) => place.turn(5, async () => "second"));
+    await vi.advanceTimersByTimeAsync(60_000);
+    slow.resolve();
+    await vi.advanceTimersByTimeAsync(100);
+    expect(await Promise.all([first, second])).toEqual(["first", "second"]);
+  });
+});
+
+describe("outlook", () => {
+  it("sees no wait on an idle machine", () => {
+    expect(make().outlook(due(10))).toEqual({ waitMs: 0, delaysOthers: false });
+  });
+
+  it("counts the work of requests that wait or compute, until they end", async () => {
+    const lane = make();
+    const held = latch();
+    const first = lane.using(due(50), {}, () => held.promise);
+    expect(lane.outlook(due(100)).waitMs).toBe(10);
+    expect(lane.outlook(due(20))).toEqual({ waitMs: 0, delaysOthers: false });
+    held.resolve();
+    await first;
+    expect(lane.outlook(due(100)).waitMs).toBe(0);
+  });
+
+  it("sees that others would become late", async () => {
+    const lane = make();
+    const held = latch();
+    const first = lane.using(due(15), {}, () => held.promise);
+    expect(lane.outlook(due(12)).delaysOthers).toBe(true);
+    held.resolve();
+    await first;
+  });
+
+  it("learns how slow this machine is", async () => {
+    const lane = make();
+    for (let i = 0; i < 20; i++) {
+      const turn = lane.using(whenever, {}, (place) => place.turn(5, async () => spend(15)));
+      await settle();
+      await turn;
+    }
+    expect(lane.speed.predict(5, 0).ms).toBeCloseTo(15, 0);
+  });
+});
+
+describe("arrivedAfter", () => {
+  it("is the begin of a computation that occupied the thread, until everything that arrived has been handled", async () => {
+    const lane = make();
+    const begin = clock();
+    await lane.using(whenever, {}, (place) => place.turn(5, async () => spend(30)));
+    expect(lane.arrivedAfter(clock())).toBe(begin);
+    const settled = lane.settled();
+    await settle();
+    await settled;
+    expect(lane.arrivedAfter(123)).toBe(123);
+  });
+
+  it("is now if computations do not occupy the thread", async () => {
+    const lane = make(false);
+    await lane.using(whenever, {}, (place) => place.turn(5, async () => spend(30)));
+    expect(lane.arrivedAfter(123)).toBe(123);
+  });
+});

@@ -1,0 +1,70 @@
+/**
+ * Requests without an answer, in a row, after which no request is sent. One lost connection says little: at 100 requests a
+ * second and one loss in 1,000, a breaker that opens at the first loss is open for 5 % of the time, and this one for
+ * 0.005 %. The second failure costs an outage one more late request.
+ */
+const FAILURES = 2;
+
+/** Pause after the breaker has opened, in ms. It doubles with every failure that follows before a good answer. */
+const FIRST_PAUSE_MS = 500;
+const LONGEST_PAUSE_MS = 30_000;
+
+/**
+ * Keeps requests away from a region that fails.
+ *
+ * - `closed`: requests are sent.
+ * - `open`: nothing is sent.
+ * - `half-open`: the pause is over, and a probe is sent. Requests are sent again after the probe has succeeded.
+ */
+export interface Breaker {
+  state(): "closed" | "open" | "half-open";
+  /** Whether a probe should be sent now: in half-open, and after a failure that nothing has confirmed yet. */
+  wantsProbe(): boolean;
+  /** Records that the region answered a request. */
+  answered(): void;
+  /**
+   * Records that a probe succeeded. The failures before it are not forgotten: a region can pass probes and fail requests, as
+   * with a wrong key. Then the next failure opens the breaker again, for twice the time.
+   */
+  probed(): void;
+  /**
+   * Records a failure of a request or a probe. Failures of what was sent before the breaker opened are ignored: they belong
+   * to the failures that opened it.
+   *
+   * @param sentAt the time at which the request was sent
+   * @param isCertain whether there was an answer, and it was wrong. Then the breaker opens at once.
+   * @returns whether the failure opened the breaker
+   */
+  failed(sentAt: number, isCertain?: boolean): boolean;
+}
+
+/** @param now clock in milliseconds */
+export function breaker(now: () => number): Breaker {
+  let failures = 0;
+  let suspected = false;
+  let openedAt = Number.NEGATIVE_INFINITY;
+  let openUntil: number | undefined;
+  const state = () => (openUntil === undefined ? "closed" : now() < openUntil ? "open" : "half-open");
+  return {
+    state,
+    wantsProbe: () => suspected || state() === "half-open",
+    answered() {
+      failures = 0;
+      suspected = false;
+      openUntil = undefined;
+    },
+    probed() {
+      suspected = false;
+      openUntil = undefined;
+    },
+    failed(sentAt, isCertain = false) {
+      if (sentAt < openedAt || state() === "open") return false;
+      failures = Math.max(failures + 1, isCertain ? FAILURES : 0);
+      suspected = failures < FAILURES;
+      if (suspected) return false;
+      openedAt = now();
+      openUntil = openedAt + Math.min(FIRST_PAUSE_MS * 2 ** (failures - FAILURES), LONGEST_PAUSE_MS);
+      return true;
+    },
+  };
+}

@@ -1,0 +1,102 @@
+import * as v from "valibot";
+import { BertEdgeError } from "../../artifact/error.ts";
+import { errorStatus, type HttpErrorCode } from "../contract/errors.ts";
+
+/** A response of the region that is not an answer. */
+export interface RegionRefusal {
+  readonly error: BertEdgeError;
+  /** Whether the region works: it refuses this request, or has no time for it. */
+  readonly isAlive: boolean;
+  /** Milliseconds in which the region has no time for requests. */
+  readonly waitMs: number;
+}
+
+/** Largest body of an error that is read, in bytes. */
+export const MAX_ERROR_BYTES = 8_192;
+
+/** Longest text of the region that callers see, in characters. */
+const MAX_TEXT = 500;
+
+/** Wait after a refusal that names none, in ms: some gateways do not send `retry-after`. */
+const DEFAULT_WAIT_MS = 1_000;
+
+const requestFaults = (Object.keys(errorStatus) as HttpErrorCode[]).filter((code) => errorStatus[code] === 400);
+
+const ErrorBody = v.object({ error: v.object({ code: v.string() }) });
+const text = v.pipe(
+  v.string(),
+  v.transform((text) => text.slice(0, MAX_TEXT)),
+);
+const RequestFault = v.object({
+  error: v.object({
+    code: v.picklist(requestFaults),
+    message: text,
+    hint: v.optional(text),
+    index: v.optional(v.pipe(v.number(), v.integer(), v.minValue(0))),
+  }),
+});
+
+/**
+ * Reads a response that is not an answer.
+ *
+ * @param body undefined if the body is too large
+ * @param texts number of texts in the request
+ * @param host names the region in messages
+ */
+export function readRefusal(
+  { status, headers }: Pick<Response, "status" | "headers">,
+  body: string | undefined,
+  texts: number,
+  host: string,
+): RegionRefusal {
+  const json = jsonOf(body);
+  const failed = (what: string, hint: string, isAlive = false): RegionRefusal => ({
+    error: new BertEdgeError("region_failed", `The region at ${host} ${what}.`, { hint }),
+    isAlive,
+    waitMs: 0,
+  });
+  const overloaded = (what: string, waitMs: number): RegionRefusal => ({
+    error: new BertEdgeError("region_overloaded", `The region at ${host} ${what}.`, {
+      hint: "Try again later, or give the region more machines.",
+    }),
+    isAlive: true,
+    waitMs,
+  });
+
+  if (status === 0 || (status >= 300 && status < 400)) {
+    return failed("redirects requests, and redirects are not followed", "Set REGION_URL to the address that answers.");
+  }
+  if (status === 400) {
+    const fault = v.safeParse(RequestFault, json);
+    const { code, message, hint, index } = fault.success ? fault.output.error : {};
+    if (code && message !== undefined && (index ?? 0) < texts) {
+      return { error: new BertEdgeError(code, message, { hint, index }), isAlive: true, waitMs: 0 };
+    }
+  }
+  if (status === 413) return failed("refused a request as too large", "Raise `maxBodyBytes` of the region.", true);
+  const code = codeOf(json);
+  if (status === 429 || (status === 503 && code === "overloaded")) return overloaded("is overloaded", waitOf(headers));
+  if (status === 504 && code === "budget_exceeded") return overloaded("has no time within the budget", 0);
+  const secret = status === 401 || status === 403 ? "REGION_KEY" : "REGION_URL";
+  return failed(`answered with HTTP ${status}`, `Check ${secret} and the region's log.`);
+}
+
+function jsonOf(body: string | undefined): unknown {
+  try {
+    return JSON.parse(body ?? "");
+  } catch {
+    return undefined;
+  }
+}
+
+const codeOf = (json: unknown): string | undefined => {
+  const parsed = v.safeParse(ErrorBody, json);
+  return parsed.success ? parsed.output.error.code : undefined;
+};
+
+/** Reads the wait in milliseconds from the headers of a refusal. A date is not read: clocks of machines differ. */
+function waitOf(headers: Headers): number {
+  const number = (name: string) => Number.parseFloat(headers.get(name) ?? "");
+  const waits = [number("retry-after-ms"), 1_000 * number("retry-after")].filter((wait) => wait >= 0);
+  return waits[0] ?? DEFAULT_WAIT_MS;
+}

@@ -1,0 +1,82 @@
+import { smoothed } from "./smoothed.ts";
+
+/**
+ * Weight of a network time below the mean. The weight is large, so that a few probes lower the estimate again after a
+ * slow cold start.
+ */
+const RECOVERY_GAIN = 1 / 2;
+
+/** Longest wait that a region is believed to have, in ms. A wrong report must not exclude a region for hours. */
+const MAX_WAIT_MS = 60_000;
+
+/** A fetch, with what the region reported about it. Times are in milliseconds. */
+export interface MeasuredFetch {
+  /** Times on the edge's clock when the request was sent, and when the edge handled the end of the answer. */
+  readonly start: number;
+  readonly end: number;
+  /** Time in the region, from the request's arrival to the answer; 0 if the region reported none. */
+  readonly totalMs: number;
+  /** Computation time in the region; 0 if the region did not compute, or reported none. */
+  readonly computedMs: number;
+  /** Predicted computation time; 0 if the region did not compute. */
+  readonly computeMs: number;
+  /** Wait of a new request in the region's queue, as of this answer. */
+  readonly waitMs: number;
+}
+
+export interface RegionEstimate {
+  /**
+   * Predicts the time until the region's answer, and its mean deviation, in milliseconds.
+   *
+   * @param computeMs predicted milliseconds of the region's computation
+   */
+  predict(computeMs: number): { ms: number; spreadMs: number };
+  /** Estimated time on the network, there and back, in milliseconds. */
+  networkMs(): number;
+  observe(fetch: MeasuredFetch): void;
+  /** Records that the region has no time for new requests for the next `waitMs` milliseconds. */
+  busyFor(waitMs: number): void;
+}
+
+export interface RegionEstimateOptions {
+  /** Network time to predict before the first measurement, in ms. */
+  priorMs: number;
+  now: () => number;
+  /** Returns the earliest time at which an event that is handled at `now` can have arrived. */
+  arrivedAfter: (now: number) => number;
+}
+
+/**
+ * Estimates the time of a region's answer: `network + wait + slowdown · computation`.
+ *
+ * - The network time is what a fetch took beyond the region's own time. An edge that is busy handles answers late, so it
+ *   knows this time only within an interval.
+ * - The wait is what the region last reported. It passes with time.
+ * - The slowdown is the reported computation time divided by the predicted time. It is needed because the model was
+ *   measured on another machine.
+ */
+export function regionEstimate({ priorMs, now, arrivedAfter }: RegionEstimateOptions): RegionEstimate {
+  const network = smoothed(priorMs, RECOVERY_GAIN);
+  const slowdown = smoothed(1);
+  let freeAt = Number.NEGATIVE_INFINITY;
+  return {
+    predict: (computeMs) => ({
+      ms: network.mean + Math.max(0, freeAt - now()) + slowdown.mean * computeMs,
+      spreadMs: network.deviation + slowdown.deviation * computeMs,
+    }),
+    networkMs: () => network.mean,
+    observe({ start, end, totalMs, computedMs, computeMs, waitMs }) {
+      const arrived = Math.min(arrivedAfter(end), end);
+      network.observe({ from: Math.max(0, arrived - start - totalMs), to: Math.max(0, end - start - totalMs) });
+      freeAt = arrived + Math.min(waitMs, MAX_WAIT_MS);
+      // A region that seems slow gets only probes. They do not compute, so they cannot correct the slowdown. Therefore the
+      // slowdown moves towards 1.
+      if (computeMs === 0 || computedMs === 0) return slowdown.driftTo(1);
+      const ratio = computedMs / computeMs;
+      slowdown.observe({ from: ratio, to: ratio });
+    },
+    busyFor(waitMs) {
+      freeAt = Math.max(freeAt, now() + Math.min(waitMs, MAX_WAIT_MS));
+    },
+  };
+}

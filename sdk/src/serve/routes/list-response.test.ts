@@ -1,0 +1,53 @@
+import { Hono } from "hono";
+import { describe, expect, it } from "vitest";
+import { listResponse } from "./list-response.ts";
+
+const answerWith = (count: number, item: (index: number) => string, body: object = { a: 1, list: [], z: { y: 2 } }) =>
+  new Hono()
+    .get("/", (c) => listResponse(c, { body: body as { list: never[] }, list: "list", count, item }))
+    .request("/");
+
+/** An item of 1,000 characters. */
+const long = (index: number) => JSON.stringify(`${index}`.padEnd(998, "x"));
+
+describe("listResponse", () => {
+  it.each([0, 1, 2, 99, 100, 101, 1_000])("answers JSON with a list of %d items in order", async (count) => {
+    const response = await answerWith(count, long);
+    expect(response.headers.get("content-type")).toBe("application/json");
+    const list = Array.from({ length: count }, (_, index) => JSON.parse(long(index)));
+    expect(await response.json()).toEqual({ a: 1, list, z: { y: 2 } });
+  });
+
+  it("is not confused by strings that look like the list", async () => {
+    const body = { name: '"list":[]', list: [], other: '\\"list":[]' };
+    expect(await (await answerWith(2, String, body)).json()).toEqual({ ...body, list: [0, 1] });
+  });
+
+  it("formats a long list while it is read, and lets timers run between its parts", async () => {
+    let formatted = 0;
+    const response = await answerWith(1_000, (index) => {
+      formatted++;
+      return long(index);
+    });
+    expect(formatted).toBeLessThan(300);
+    let timers = 0;
+    const timer = setInterval(() => timers++, 0);
+    await response.text();
+    clearInterval(timer);
+    expect(formatted).toBe(1_000);
+    expect(timers).toBeGreaterThan(2);
+  });
+
+  it("stops formatting when the reader goes", async () => {
+    let formatted = 0;
+    const response = await answerWith(10_000, (index) => {
+      formatted++;
+      return long(index);
+    });
+    const reader = (response.body as ReadableStream).getReader();
+    await reader.read();
+    await reader.cancel();
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(formatted).toBeLessThan(1_000);
+  });
+});

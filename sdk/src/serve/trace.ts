@@ -1,0 +1,51 @@
+/** Names of a request, which go along to the region. */
+export interface RequestTrace {
+  /** The value of `x-request-id`. */
+  readonly requestId: string;
+  /** The caller's `traceparent`, if it is valid: https://www.w3.org/TR/trace-context/ */
+  readonly traceparent?: string | undefined;
+}
+
+const NO_TRACE = "0".repeat(32);
+const NO_PARENT = "0".repeat(16);
+
+/** Flags that this version of the format defines: the caller records the trace, and its id is random. */
+const KNOWN_FLAGS = 0b11;
+
+interface Traceparent {
+  readonly traceId: string;
+  readonly flags: number;
+}
+
+/** Parses a `traceparent` header. Returns undefined when it is not valid. */
+function parseTraceparent(header: string): Traceparent | undefined {
+  const [, version, traceId, parentId, flags, rest] =
+    /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/.exec(header) ?? [];
+  if (!traceId || !flags || version === "ff" || traceId === NO_TRACE || parentId === NO_PARENT) return undefined;
+  // Version 00 ends after the flags. Later versions may add fields.
+  if (version === "00" && rest !== undefined) return undefined;
+  return { traceId, flags: Number.parseInt(flags, 16) };
+}
+
+/** Reads the names of a request from its headers. A request without a valid id gets a new one. */
+export function readTrace(headers: Headers): RequestTrace {
+  const id = headers.get("x-request-id") ?? "";
+  const traceparent = headers.get("traceparent") ?? "";
+  return {
+    requestId: /^[\w.:-]{1,128}$/.test(id) ? id : crypto.randomUUID(),
+    traceparent: parseTraceparent(traceparent) && traceparent,
+  };
+}
+
+/** Returns the headers for a request to another service: the same trace, with a new parent. */
+export function traceHeaders({ requestId, traceparent = "" }: RequestTrace): Record<string, string> {
+  const parent = parseTraceparent(traceparent);
+  if (!parent) return { "x-request-id": requestId };
+  const bytes = crypto.getRandomValues(new Uint8Array(8));
+  // An id of zeros is not valid.
+  bytes[0] ||= 1;
+  const flags = hex(Uint8Array.of(parent.flags & KNOWN_FLAGS));
+  return { "x-request-id": requestId, traceparent: `00-${parent.traceId}-${hex(bytes)}-${flags}` };
+}
+
+const hex = (bytes: Uint8Array): string => Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
