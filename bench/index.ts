@@ -11,6 +11,7 @@ const benchmarks: Readonly<Record<string, () => Promise<unknown>>> = {
   kernels: () => import("./kernels.ts"),
   optimize: () => import("./optimize.ts"),
   quantize: () => import("./quantize.ts"),
+  routing: () => import("./routing.ts"),
   tokenizer: () => import("./tokenizer.ts"),
 };
 

@@ -1,0 +1,60 @@
+import type { V4ModuleDefinition } from "miniflare";
+import { preparedArtifact } from "#sdk/cli/dev/prepared.ts";
+import { publish } from "#sdk/storage/publish.ts";
+import { s3Publisher } from "#sdk/storage/s3-publisher.ts";
+import { s3Env, startObjectStorage } from "#test/fixtures/object-storage.ts";
+import { workerModules } from "#test/fixtures/worker-modules.ts";
+import { type Generator, startGenerator } from "./load/generator.ts";
+
+export const KEY = "key";
+
+export interface RoutingOptions {
+  /** A model folder or an artifact folder. */
+  readonly model: string;
+  /** Measure a part of the cases, once. */
+  readonly quick: boolean;
+  /** Length of a measured window. */
+  readonly seconds: number;
+  /** Interleaved rounds; the median counts. */
+  readonly rounds: number;
+  readonly seed: number;
+  /** File of an older Worker, bundled like `functions/edge.ts`. It is compared with this one. */
+  readonly against: string | undefined;
+}
+
+/** What all parts of the benchmark share. */
+export interface Context {
+  readonly options: RoutingOptions;
+  /** Variables of both tiers: the model, where it is stored, and the API key. */
+  readonly env: Readonly<Record<string, string>>;
+  /** The Worker of `functions/edge.ts`. */
+  readonly modules: V4ModuleDefinition[];
+  readonly generator: Generator;
+  stage(what: string): void;
+  close(): Promise<void>;
+}
+
+/** Prepares the model, publishes it to an S3 server in this process, and starts the load generator. */
+export async function openContext(options: RoutingOptions, stage: (what: string) => void): Promise<Context> {
+  const artifact = await preparedArtifact({
+    root: process.cwd(),
+    folder: options.model,
+    targets: ["edge", "regional-cpu"],
+    onProgress: ({ message }) => stage(message),
+  });
+  stage("publish");
+  const storage = await startObjectStorage();
+  const { name } = await publish(artifact, s3Publisher(storage.access));
+  const generator = startGenerator();
+  return {
+    options,
+    env: { MODEL: name, API_KEYS: KEY, ...s3Env(storage.access) },
+    modules: await workerModules({ entryPoints: ["functions/edge.ts"] }),
+    generator,
+    stage,
+    async close() {
+      generator.stop();
+      await storage.stop();
+    },
+  };
+}

@@ -1,0 +1,42 @@
+import { calibrationTexts } from "#sdk/compile/quantize/calibration/calibration-texts.ts";
+
+/**
+ * Length of a request: one word, one text of 3 to 12 words, one text of 200 words, or a number of tokens. Several texts
+ * share the tokens if one text cannot hold them.
+ */
+export type TextLength = "word" | "short" | "long" | { readonly tokens: number };
+
+const LONG_WORDS = 200;
+const SHORT_WORDS = { least: 3, most: 12 };
+/** Maximum tokens of a text of the default model, of which [CLS] and [SEP] are two. */
+const MAX_TOKENS = 256;
+
+/** Words with one token each. */
+const WORDS = ["house", "river", "garden", "winter", "letter", "station", "window", "music", "water", "market"];
+
+const wordsOf = (text: string): string[] => text.split(/\s+/);
+/** Sentences of words in Latin letters. Other scripts have many more tokens for each word. */
+const latin = calibrationTexts.filter((text) => /^[\x20-\x7e]+$/.test(text));
+const short = latin.filter((text) => {
+  const { length } = wordsOf(text);
+  return length >= SHORT_WORDS.least && length <= SHORT_WORDS.most;
+});
+
+/** @param random returns numbers in [0, 1) */
+export function drawTexts(length: TextLength, random: () => number): string[] {
+  const one = (from: readonly string[]) => from[Math.floor(random() * from.length)] as string;
+  if (length === "word") return [one(WORDS)];
+  if (length === "short") return [one(short)];
+  if (length === "long") return [longText(() => one(latin))];
+  const { tokens } = length;
+  const texts = Math.ceil(tokens / MAX_TOKENS);
+  return Array.from({ length: texts }, () =>
+    Array.from({ length: Math.round(tokens / texts) - 2 }, () => one(WORDS)).join(" "),
+  );
+}
+
+function longText(next: () => string): string {
+  const words: string[] = [];
+  while (words.length < LONG_WORDS) words.push(...wordsOf(next()));
+  return words.slice(0, LONG_WORDS).join(" ");
+}

@@ -1,0 +1,23 @@
+import type { Context } from "./context.ts";
+import type { Report } from "./report.ts";
+
+export interface Part {
+  readonly what: string;
+  run(context: Context): Promise<Report>;
+}
+
+/** The parts of the benchmark, in the order in which they run. */
+export const parts: Readonly<Record<string, Part>> = {
+  matrix: {
+    what: "the edge's choice against both pinned tiers, under load",
+    run: async (context) => (await import("./matrix/index.ts")).matrix(context),
+  },
+  bulk: {
+    what: "one-word requests with a budget beside a request of 1,000 texts",
+    run: async (context) => (await import("./bulk.ts")).bulkBeside(context),
+  },
+  cancel: {
+    what: "the next request after 200 whose clients have gone",
+    run: async (context) => (await import("./cancel.ts")).cancel(context),
+  },
+};

@@ -1,0 +1,31 @@
+import { type DirectEdge, startDirectEdge } from "#test/fixtures/direct-edge.ts";
+import { type RegionProcess, startRegionProcess } from "#test/fixtures/region-process.ts";
+import { type Context, KEY } from "./context.ts";
+import { type RegionProxy, startProxy } from "./proxy.ts";
+
+/** Variables with which the edge finds its region. */
+export const regionEnv = (url: string) => ({ REGION_URL: url, REGION_KEY: KEY });
+
+export interface Tiers extends AsyncDisposable {
+  readonly edge: DirectEdge;
+  readonly region: RegionProcess;
+  /** The edge reaches the region through this proxy. */
+  readonly proxy: RegionProxy;
+}
+
+/** Starts an edge without a region. */
+export const startEdgeAlone = ({ modules, env }: Context): Promise<DirectEdge> => startDirectEdge({ modules, env });
+
+export const startRegion = ({ env }: Context): Promise<RegionProcess> => startRegionProcess({ env });
+
+/** Starts edge and region, with a proxy between them. */
+export async function startTiers(context: Context): Promise<Tiers> {
+  const { modules, env } = context;
+  await using started = new AsyncDisposableStack();
+  const region = started.adopt(await startRegion(context), ({ stop }) => stop());
+  const proxy = started.adopt(await startProxy(region.url), ({ stop }) => stop());
+  const options = { modules, env: { ...env, ...regionEnv(proxy.url) } };
+  const edge = started.adopt(await startDirectEdge(options), ({ stop }) => stop());
+  const all = started.move();
+  return { edge, region, proxy, [Symbol.asyncDispose]: () => all.disposeAsync() };
+}
