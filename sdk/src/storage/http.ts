@@ -1,16 +1,24 @@
 import { BertEdgeError } from "../artifact/error.ts";
 import { urlPath } from "../artifact/keys.ts";
+import { isRedirect } from "./is-redirect.ts";
 import { storageError } from "./storage-error.ts";
 import type { ObjectStore } from "./store.ts";
 
 export type { ObjectStore };
+
+/** What `httpStore` passes to `fetch`. Redirects are not followed, because only the configured server is trusted. */
+export interface HttpStoreRequest {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly signal: AbortSignal;
+  readonly redirect: "manual";
+}
 
 export interface HttpStoreOptions {
   /** Headers that are sent with every request. */
   headers?: Readonly<Record<string, string>>;
   /** Time limit for reading a whole object, in ms. Default 30,000. */
   timeoutMs?: number | undefined;
-  fetch?: (url: string, init: { headers: Readonly<Record<string, string>>; signal: AbortSignal }) => Promise<Response>;
+  fetch?: (url: string, init: HttpStoreRequest) => Promise<Response>;
   /** Name of the store in error messages. Default: the address without its query. */
   name?: string;
 }
@@ -40,10 +48,15 @@ export function httpStore(
     name: store,
     timeoutMs,
     async open(key, signal) {
-      const response = await send(`${base}/${urlPath(key)}${search}`, { headers, signal });
+      const response = await send(`${base}/${urlPath(key)}${search}`, { headers, signal, redirect: "manual" });
       if (response.ok) return response.body ?? new Blob().stream();
       await response.body?.cancel();
       if (response.status === 404) return undefined;
+      if (isRedirect(response.status)) {
+        throw storageError(store, key, "the server redirects requests, and redirects are not followed", {
+          hint: "Set the store's URL to the address that answers.",
+        });
+      }
       throw storageError(store, key, `HTTP ${response.status}`);
     },
   };

@@ -1,4 +1,5 @@
 import type { BertEdgeError } from "../artifact/error.ts";
+import { isRedirect } from "./is-redirect.ts";
 import { storageError } from "./storage-error.ts";
 
 /** An S3 store, as error messages describe it. */
@@ -57,6 +58,12 @@ function adviceOf(
         "nothing answers at this address",
         "Correct the endpoint: --endpoint, AWS_ENDPOINT_URL_S3 or S3_ENDPOINT.",
       ];
+  }
+  if (isRedirect(status)) {
+    return [
+      "the service redirects requests, and redirects are not followed",
+      "Correct S3_ENDPOINT and AWS_REGION: they must be the address and the region of the bucket itself.",
+    ];
   }
   if (status !== 401 && status !== 403) return undefined;
   return [

@@ -1,5 +1,6 @@
 import { AwsClient } from "aws4fetch";
 import { keyPrefix, urlPath } from "../artifact/keys.ts";
+import { boundedText } from "./bounded-text.ts";
 import { s3Error } from "./s3-error.ts";
 import type { ObjectStore } from "./store.ts";
 
@@ -24,6 +25,9 @@ export interface S3Options {
   fetch?: typeof fetch;
 }
 
+/** Largest body of an error that is read, in bytes. */
+const MAX_ERROR_BYTES = 64 * 1024;
+
 /**
  * Reads models over the S3 protocol, with path-style URLs. Adds 3 KB to a gzipped bundle. `s3Publisher` can also write,
  * but uses the AWS SDK and adds 85 KB.
@@ -46,9 +50,10 @@ export function s3Store(options: S3Options): ObjectStore {
     async open(key, signal) {
       const path = urlPath(`${bucket}/${prefix}${key}`);
       const request = await signer.sign(`${endpoint.replace(/\/$/, "")}/${path}`);
-      const response = await send(request, { signal });
+      // A redirect would carry the signature elsewhere, and it is not valid there.
+      const response = await send(request, { signal, redirect: "manual" });
       if (response.ok) return response.body ?? new Blob().stream();
-      const code = /<Code>(\w+)<\/Code>/.exec(await response.text())?.[1];
+      const code = /<Code>(\w+)<\/Code>/.exec((await boundedText(response, MAX_ERROR_BYTES)) ?? "")?.[1];
       if (response.status === 404 && code !== "NoSuchBucket") return undefined;
       throw s3Error({ bucket, keys }, key, { code, status: response.status });
     },

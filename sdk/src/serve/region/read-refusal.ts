@@ -1,5 +1,6 @@
 import * as v from "valibot";
 import { BertEdgeError } from "../../artifact/error.ts";
+import { isRedirect } from "../../storage/is-redirect.ts";
 import { errorStatus, type HttpErrorCode } from "../contract/errors.ts";
 
 /** A response of the region that is not an answer. */
@@ -63,7 +64,7 @@ export function readRefusal(
     waitMs,
   });
 
-  if (status === 0 || (status >= 300 && status < 400)) {
+  if (isRedirect(status)) {
     return failed("redirects requests, and redirects are not followed", "Set REGION_URL to the address that answers.");
   }
   if (status === 400) {

@@ -1,9 +1,9 @@
 import { BertEdgeError } from "../../artifact/error.ts";
+import { boundedText } from "../../storage/bounded-text.ts";
 import type { EmbedRequest } from "../contract/embed.ts";
 import { BUDGET_HEADER, PROVIDER_HEADER } from "../contract/headers.ts";
 import type { Background, EmbedQuery, TierAnswer } from "../service.ts";
 import { traceHeaders } from "../trace.ts";
-import { boundedText } from "./bounded-text.ts";
 import { breaker as newBreaker } from "./breaker.ts";
 import { type ExpectedAnswer, maxAnswerBytes, readAnswer } from "./read-answer.ts";
 import { MAX_ERROR_BYTES, type RegionRefusal, readRefusal } from "./read-refusal.ts";

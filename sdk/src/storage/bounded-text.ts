@@ -1,4 +1,4 @@
-import { pieceReader } from "../../storage/piece-reader.ts";
+import { pieceReader } from "./piece-reader.ts";
 
 /**
  * Reads the body of a response as UTF-8, and stops as soon as it is larger than `maxBytes`.
