@@ -7,11 +7,21 @@ import { serve } from "../fixtures/serve.ts";
 
 type Client = keyof typeof clients;
 
+/** Uses the same clients in workerd. */
+const worker = `
+  import { errorOf } from "./test/fixtures/distrustful-clients.ts";
+  export default {
+    async fetch(request) {
+      const { client, url } = await request.json();
+      return Response.json(await errorOf(client, url));
+    },
+  };`;
+
 let workerd: Miniflare;
 
 beforeAll(async () => {
   const { outputFiles } = await build({
-    entryPoints: ["test/fixtures/distrustful-clients.ts"],
+    stdin: { contents: worker, resolveDir: process.cwd() },
     bundle: true,
     write: false,
     format: "esm",

@@ -134,16 +134,18 @@ export function testWritableStore(name: string, make: () => Promise<WritableStor
       store = await make();
     });
 
-    it("reports whether it has an object", async () => {
-      expect(await store.has("a/key")).toBe(false);
-      await store.put("a/key", bytesOf("x"), { contentType });
-      expect(await store.has("a/key")).toBe(true);
+    it("reports the size of an object", async () => {
+      expect(await store.size("a/key")).toBeUndefined();
+      for (const bytes of [bytesOf("x"), new Uint8Array(100_000), new Uint8Array()]) {
+        await store.put("a/key", bytes, { contentType });
+        expect(await store.size("a/key")).toBe(bytes.length);
+      }
     });
 
     it("does not confuse a key with its prefixes or extensions", async () => {
       await store.put("models/small/current.json", bytesOf("{}"), { contentType });
       for (const key of ["models", "models/small", "models/small/current.json/more"]) {
-        expect(await store.has(key), key).toBe(false);
+        expect(await store.size(key), key).toBeUndefined();
       }
     });
 

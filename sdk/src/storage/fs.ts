@@ -37,11 +37,12 @@ export function fsStore(root: string): WritableStore {
         throw storageError(name, key, "the file cannot be written", { cause: error, hint: HINT });
       }
     },
-    async has(key) {
+    async size(key) {
       try {
-        return (await stat(join(root, key))).isFile();
+        const file = await stat(join(root, key));
+        return file.isFile() ? file.size : undefined;
       } catch (error) {
-        if (isAbsent(error)) return false;
+        if (isAbsent(error)) return undefined;
         throw storageError(name, key, "the file cannot be read", { cause: error, hint: HINT });
       }
     },

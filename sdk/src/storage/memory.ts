@@ -12,7 +12,7 @@ export function memoryStore(objects = new Map<string, Uint8Array<ArrayBuffer>>()
     },
     // Copies the bytes. `slice` is not enough: on a Node Buffer it returns a view.
     put: async (key, bytes) => void objects.set(key, new Uint8Array(bytes)),
-    has: async (key) => objects.has(key),
+    size: async (key) => objects.get(key)?.length,
   };
 }
 

@@ -42,6 +42,21 @@ describe("publish", () => {
     expect(store.puts).toEqual([...files, manifest, pointerKey("small")]);
   });
 
+  it.each([
+    ["truncated", (bytes: Uint8Array<ArrayBuffer>) => bytes.slice(0, -1)],
+    ["empty", () => new Uint8Array()],
+    ["too long", (bytes: Uint8Array<ArrayBuffer>) => Uint8Array.of(...bytes, 0)],
+  ])("writes objects again that the store has, but %s", async (_, damage) => {
+    const store = memoryStore();
+    const artifact = await smallArtifact();
+    const contents = [...artifact.files.values(), artifact.manifestBytes];
+    for (const bytes of contents) {
+      await store.put(blobKey(await sha256Hex(bytes)), damage(bytes), { contentType: "application/octet-stream" });
+    }
+    expect(await publish(artifact, store)).toMatchObject({ uploaded: contents.length, reused: 0 });
+    expect(await readAll(store)).toEqual(whole(artifact));
+  });
+
   it("reports how many objects it wrote and how many the store had already", async () => {
     const store = memoryStore();
     const first = await smallArtifact("first");

@@ -1,6 +1,6 @@
 import type { PublishableArtifact } from "../artifact/artifact.ts";
 import { blobKey, pointerKey } from "../artifact/keys.ts";
-import { MANIFEST_FORMAT } from "../artifact/manifest.ts";
+import { MANIFEST_FORMAT, type ManifestFile } from "../artifact/manifest.ts";
 import type { Pointer } from "../artifact/pointer.ts";
 import { sha256Hex } from "../artifact/sha256.ts";
 import type { WritableStore } from "./store.ts";
@@ -10,7 +10,7 @@ export interface Published {
   version: string;
   /** Number of objects written, without the pointer. */
   uploaded: number;
-  /** Number of objects that the store had already. */
+  /** Number of objects that the store had already, with the right size. */
   reused: number;
   /** Bytes written. */
   bytes: number;
@@ -31,9 +31,14 @@ export async function publish(
   const { manifest, manifestBytes, version, measurements } = artifact;
   const result: Published = { name: manifest.name, version, uploaded: 0, reused: 0, bytes: 0 };
 
-  const putOnce = async (sha256: string, read: () => Promise<Uint8Array<ArrayBuffer>>, contentType: string) => {
+  const putOnce = async (
+    { sha256, size }: Pick<ManifestFile, "sha256" | "size">,
+    read: () => Promise<Uint8Array<ArrayBuffer>>,
+    contentType: string,
+  ) => {
     const key = blobKey(sha256);
-    const state = (await store.has(key)) ? "reused" : "uploaded";
+    // An upload that broke off can leave a part of the object. It is written again.
+    const state = (await store.size(key)) === size ? "reused" : "uploaded";
     if (state === "uploaded") {
       const bytes = await read();
       await store.put(key, bytes, { contentType });
@@ -43,19 +48,18 @@ export async function publish(
     onObject(key, state);
   };
 
-  for (const [name, { sha256 }] of Object.entries(manifest.files)) {
-    await putOnce(sha256, () => artifact.read(name), "application/octet-stream");
+  for (const [name, file] of Object.entries(manifest.files)) {
+    await putOnce(file, () => artifact.read(name), "application/octet-stream");
   }
-  const sha256 = await sha256Hex(manifestBytes);
-  await putOnce(sha256, async () => manifestBytes, "application/json");
+  const description = { sha256: await sha256Hex(manifestBytes), size: manifestBytes.length };
+  await putOnce(description, async () => manifestBytes, "application/json");
 
   const pointer: Pointer = {
     format: MANIFEST_FORMAT,
     name: manifest.name,
     version,
     manifest: {
-      sha256,
-      size: manifestBytes.length,
+      ...description,
       text: new TextDecoder("utf-8", { ignoreBOM: true }).decode(manifestBytes),
     },
     measurements,

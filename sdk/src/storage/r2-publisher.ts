@@ -6,7 +6,7 @@ export type { ObjectStore, R2Bucket, WritableStore };
 
 /** The part of an R2 bucket binding that `r2Publisher` uses. */
 export interface WritableR2Bucket extends R2Bucket {
-  head(key: string): Promise<unknown>;
+  head(key: string): Promise<{ size: number } | null>;
   put(key: string, bytes: Uint8Array, options: { httpMetadata: { contentType: string } }): Promise<unknown>;
 }
 
@@ -21,6 +21,6 @@ export function r2Publisher(bucket: WritableR2Bucket, name = "r2"): WritableStor
     async put(key, bytes, { contentType }) {
       await bucket.put(key, bytes, { httpMetadata: { contentType } }).catch(failure(key));
     },
-    has: async (key) => (await bucket.head(key).catch(failure(key))) !== null,
+    size: async (key) => (await bucket.head(key).catch(failure(key)))?.size,
   };
 }

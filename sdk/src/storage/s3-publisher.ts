@@ -50,10 +50,10 @@ export function s3Publisher(options: S3PublisherOptions): WritableStore {
         client.send(new PutObjectCommand({ ...at(key), Body: bytes, ContentType: contentType }), late()),
       );
     },
-    has: (key) =>
+    size: (key) =>
       request(key, ({ client, HeadObjectCommand }) => client.send(new HeadObjectCommand(at(key)), late())).then(
-        () => true,
-        ifAbsent(false),
+        ({ ContentLength }) => ContentLength,
+        ifAbsent(undefined),
       ),
   };
 }

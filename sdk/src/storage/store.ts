@@ -23,5 +23,6 @@ export interface ObjectStore {
 /** A store that models can also be published to. */
 export interface WritableStore extends ObjectStore {
   put(key: string, bytes: Uint8Array<ArrayBuffer>, options: { contentType: string }): Promise<void>;
-  has(key: string): Promise<boolean>;
+  /** @returns the size of an object in bytes, or undefined when there is no object under `key` */
+  size(key: string): Promise<number | undefined>;
 }
