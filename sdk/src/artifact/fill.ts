@@ -88,5 +88,5 @@ export async function fill(
 
 const corrupt = (where: string, fault: string) =>
   new BertEdgeError("artifact_corrupt", `${where} ${fault}.`, {
-    hint: "Delete the damaged file, then publish or prepare again. `bert-edge publish` never overwrites a file.",
+    hint: "Delete the damaged file, then publish or prepare again. `bert-edge publish` replaces only files of the wrong size.",
   });

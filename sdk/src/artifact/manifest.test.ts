@@ -41,6 +41,15 @@ describe("parseManifest", () => {
     expect(parseManifest(JSON.stringify(whole), "here")).toEqual(whole);
   });
 
+  it.each([2 ** 31 + 1, 2 ** 33, 2 ** 50, 1e300])(
+    "refuses a file of %d bytes before memory for it is allocated",
+    (size) => {
+      expect(refused({ files: { ...manifest.files, "model.onnx": { sha256, size } } })).toThrow(
+        invalid("model.onnx.size"),
+      );
+    },
+  );
+
   it("keeps chunk hashes, and refuses a number of hashes that does not match the file's size", () => {
     const withChunks = (size: number, count: number) => {
       const file = { sha256, size, chunks: Array.from({ length: count }, () => sha256) };

@@ -30,11 +30,20 @@ const FileName = v.pipe(v.string(), v.regex(/^[A-Za-z0-9][A-Za-z0-9._-]*$/, "mus
  */
 export const CHUNK_BYTES = 1024 * 1024;
 
-export const FileContent = { sha256: Sha256, size: v.pipe(v.number(), v.integer(), v.minValue(0)) };
+/** Largest manifest, in bytes. Memory for it is allocated before its hash can be checked. */
+const MAX_MANIFEST_BYTES = 4 * 1024 * 1024;
+/** Largest file of an artifact, in bytes. */
+const MAX_FILE_BYTES = 2 * 1024 * 1024 * 1024;
+
+const sizeUpTo = (bytes: number) => v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(bytes));
+
+/** The hash and the size of a manifest, for pointers. */
+export const ManifestContent = { sha256: Sha256, size: sizeUpTo(MAX_MANIFEST_BYTES) };
 
 const File = v.pipe(
   v.object({
-    ...FileContent,
+    sha256: Sha256,
+    size: sizeUpTo(MAX_FILE_BYTES),
     /** SHA-256 of each chunk of `CHUNK_BYTES`; the last chunk may be shorter. */
     chunks: v.optional(v.array(Sha256)),
   }),

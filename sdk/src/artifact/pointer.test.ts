@@ -29,6 +29,8 @@ describe("parsePointer", () => {
     ["a hash in capitals", { manifest: { sha256: sha256.toUpperCase(), size: 10 } }],
     ["a fractional size", { manifest: { sha256, size: 1.5 } }],
     ["a negative size", { manifest: { sha256, size: -1 } }],
+    ["a manifest of more than 4 MiB", { manifest: { sha256, size: 4 * 1024 * 1024 + 1 } }],
+    ["a manifest of 2^50 bytes", { manifest: { sha256, size: 2 ** 50 } }],
     ["a manifest that is no text", { manifest: { sha256, size: 2, text: {} } }],
     ["a negative latency", { measurements: { edge: { latency: { base: -1, perToken: 0, perSquare: 0 } } } }],
     ["another format", { format: "bert-edge/0" }],

@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { versionOf } from "./keys.ts";
-import { FileContent, MANIFEST_FORMAT, ModelName, ModelVersion, PREPARE_AGAIN } from "./manifest.ts";
+import { MANIFEST_FORMAT, ManifestContent, ModelName, ModelVersion, PREPARE_AGAIN } from "./manifest.ts";
 import { MeasurementsSchema } from "./measurements.ts";
 import { parseJson } from "./parse-json.ts";
 
@@ -15,7 +15,7 @@ const PointerSchema = v.pipe(
      * The manifest's text is included to save a request. Without the text, readers read the manifest by its hash, like any
      * other file.
      */
-    manifest: v.object({ ...FileContent, text: v.optional(v.string()) }),
+    manifest: v.object({ ...ManifestContent, text: v.optional(v.string()) }),
     /** Time and memory of the targets. They can change while the version stays. */
     measurements: v.optional(MeasurementsSchema),
   }),

@@ -6,6 +6,9 @@ import type { EmbedManifest } from "../artifact/manifest.ts";
 import { assertLoadable } from "./assert-loadable.ts";
 import { PROGRAM_VERSION } from "./engine/wasm/run/program.ts";
 
+/** Width of the tiny encoder's hidden states. */
+const HIDDEN = 32;
+
 describe("assertLoadable", () => {
   let file: Uint8Array<ArrayBuffer>;
   let artifact: Awaited<ReturnType<typeof tinyArtifact>>;
@@ -14,9 +17,10 @@ describe("assertLoadable", () => {
     artifact = await tinyArtifact();
   });
   /** Checks an artifact with this model file as its edge target. */
-  const outcome = (model: Uint8Array<ArrayBuffer>) => {
+  const outcome = (model: Uint8Array<ArrayBuffer>, changes: Partial<EmbedManifest> = {}) => {
     const edge = { ...artifact.manifest.targets.edge, engine: "wasm", model: "model" };
-    const manifest = { ...artifact.manifest, vocabulary: TINY_EDGE.vocabulary, targets: { edge } } as EmbedManifest;
+    const sizes = { vocabulary: TINY_EDGE.vocabulary, dimensions: HIDDEN };
+    const manifest = { ...artifact.manifest, ...sizes, targets: { edge }, ...changes } as EmbedManifest;
     const read = async (name: string) => (name === "model" ? model : artifact.read(name));
     return refusalOf(assertLoadable({ manifest, read }));
   };
@@ -28,6 +32,16 @@ describe("assertLoadable", () => {
 
   it("accepts an artifact that this version can load", async () => {
     expect(await outcome(file)).toBe("accepted");
+  });
+
+  it.each([
+    { maxTokens: TINY_EDGE.maxTokens + 1 },
+    { maxTokens: 2 ** 30 },
+    { vocabulary: 2 ** 40 },
+    { vocabulary: TINY_EDGE.vocabulary - 1 },
+    { dimensions: 7 },
+  ])("refuses a manifest that describes another model: %j", async (changes) => {
+    expect(await outcome(file, changes)).toBe("model_invalid");
   });
 
   it("refuses a program of another version, and a damaged file", async () => {

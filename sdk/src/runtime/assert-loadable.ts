@@ -1,6 +1,8 @@
 import type { Artifact } from "../artifact/artifact.ts";
+import { assertFits } from "./assert-fits.ts";
 import { readModelFile } from "./engine/wasm/load/model-file.ts";
 import { parseProgram } from "./engine/wasm/load/parse-program.ts";
+import { shapeOf } from "./engine/wasm/run/shape-of.ts";
 import { loadTokenizer } from "./tokenizer/load-tokenizer.ts";
 
 /**
@@ -12,6 +14,6 @@ import { loadTokenizer } from "./tokenizer/load-tokenizer.ts";
 export async function assertLoadable({ manifest, read }: Pick<Artifact, "manifest" | "read">): Promise<void> {
   await loadTokenizer(manifest, read);
   for (const target of Object.values(manifest.targets)) {
-    if (target?.engine === "wasm") parseProgram(readModelFile(await read(target.model)));
+    if (target?.engine === "wasm") assertFits(manifest, shapeOf(parseProgram(readModelFile(await read(target.model)))));
   }
 }

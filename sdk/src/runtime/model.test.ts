@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { fakeEngine, hiddenStatesOf, latch, TINY, tinyArtifact } from "#test/fixtures/tiny-model.ts";
-import type { TokenIds } from "./engine/engine.ts";
+import type { ModelShape, TokenIds } from "./engine/engine.ts";
 import { startModel } from "./model.ts";
 import { sentenceVector } from "./tasks/sentence-vector.ts";
 
@@ -51,6 +51,31 @@ describe("Model.embed", () => {
     const model = await startModel(await tinyArtifact("tiny", { normalize: false }), fakeEngine({ run }));
     await expect(model.embed(TEXTS)).rejects.toMatchObject({ code: "vector_invalid" });
   });
+});
+
+describe("startModel", () => {
+  const shape: ModelShape = { maxTokens: TINY.maxTokens, vocabulary: 30_522, width: TINY.dimensions };
+  const started = async (changes: Partial<ModelShape>) => {
+    const engine = fakeEngine();
+    const load: typeof engine.load = async (files) => ({
+      ...(await engine.load(files)),
+      shape: { ...shape, ...changes },
+    });
+    return { engine, model: startModel(await tinyArtifact(), { ...engine, load }) };
+  };
+
+  it("starts a model whose file has the sizes of its manifest", async () => {
+    await expect((await started({})).model).resolves.toMatchObject({ target: "edge" });
+  });
+
+  it.each([{ maxTokens: 15 }, { vocabulary: 30_521 }, { width: 9 }])(
+    "refuses and releases a model whose file has other sizes than its manifest: %j",
+    async (changes) => {
+      const { engine, model } = await started(changes);
+      await expect(model).rejects.toMatchObject({ code: "model_invalid" });
+      expect(engine.sessions[0]?.releases).toBe(1);
+    },
+  );
 });
 
 describe("Model.embedTokens", () => {

@@ -2,6 +2,7 @@ import type { Artifact } from "../artifact/artifact.ts";
 import { BertEdgeError } from "../artifact/error.ts";
 import { type EmbedManifest, sentenceEncoder, type TargetName } from "../artifact/manifest.ts";
 import type { Measurements } from "../artifact/measurements.ts";
+import { assertFits } from "./assert-fits.ts";
 import type { Batching, Engine, TokenIds } from "./engine/engine.ts";
 import { modelFilesOf } from "./model-files.ts";
 import { loadTokenizer } from "./tokenizer/load-tokenizer.ts";
@@ -74,7 +75,7 @@ export interface EmbeddedTokens {
  * file when the returned promise resolves; see `Model.complete`.
  *
  * @throws BertEdgeError `task_unsupported`, `target_missing`, `engine_mismatch`, `engine_failed`, `tokenizer_invalid`,
- *   `artifact_corrupt`, and the errors of reading files
+ *   `artifact_corrupt`, `model_invalid`, and the errors of reading files
  */
 export async function startModel(artifact: Artifact, engine: Engine): Promise<Model> {
   const { version, measurements } = artifact;
@@ -89,6 +90,13 @@ export async function startModel(artifact: Artifact, engine: Engine): Promise<Mo
     );
     throw error;
   });
+
+  try {
+    if (session.shape) assertFits(manifest, session.shape);
+  } catch (error) {
+    await session.release();
+    throw error;
+  }
 
   function tokenize(texts: readonly string[], { truncate = false, firstIndex = 0 }: TokenizeOptions = {}): TokenIds[] {
     return texts.map((text, i) => {

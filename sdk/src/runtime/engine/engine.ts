@@ -31,12 +31,24 @@ export interface VectorHead {
   readonly normalize: boolean;
 }
 
+/** The sizes of a model, as its file gives them. */
+export interface ModelShape {
+  /** Maximum length of a sequence in tokens. */
+  readonly maxTokens: number;
+  /** All token ids are smaller than this number. */
+  readonly vocabulary: number;
+  /** Numbers in each row of the model's output. */
+  readonly width: number;
+}
+
 export interface EngineSession {
   /** The execution provider that runs the model: `wasm`, `cpu`, `cuda`, … */
   readonly provider: string;
   readonly target: TargetName;
   /** Splits the sequences of a request into the smallest parts that `run` computes without losing much time. */
   readonly batches: Batching;
+  /** The sizes of the loaded model; undefined for engines whose model files do not give them. */
+  readonly shape?: ModelShape | undefined;
   /**
    * Runs the model.
    *

@@ -2,6 +2,7 @@ import type { Engine } from "../engine.ts";
 import type { KernelModules } from "../wasm/index.ts";
 import { readModelFile } from "../wasm/load/model-file.ts";
 import { releasable } from "../wasm/load/releasable.ts";
+import { shapeOf } from "../wasm/run/shape-of.ts";
 import { openPool } from "./pool.ts";
 import type { Spawn } from "./thread.ts";
 import { threadSession } from "./thread-session.ts";
@@ -27,7 +28,7 @@ export function poolEngine(
       const model = shared(await source.read("edge"));
       const { program } = readModelFile(model);
       const open = () => threadSession(spawn, { kernels, model });
-      return releasable(await openPool({ size: threads, open, program }));
+      return releasable({ ...(await openPool({ size: threads, open, program })), shape: shapeOf(program) });
     },
   };
 }

@@ -6,12 +6,13 @@ import type { EngineSession } from "../../engine.ts";
  * `opened` can be freed even if the caller keeps the returned session.
  */
 export function releasable(opened: EngineSession): EngineSession {
-  const { provider, target, batches, complete } = opened;
+  const { provider, target, batches, shape, complete } = opened;
   let session: EngineSession | undefined = opened;
   return {
     provider,
     target,
     batches,
+    shape,
     complete,
     ready: async (sequences) => session?.ready?.(sequences),
     /** @throws BertEdgeError `session_released`, and the errors of the session */

@@ -9,6 +9,7 @@ import { run } from "./machine.ts";
 import type { ProgramValue } from "./program.ts";
 import { roomFor } from "./room.ts";
 import { segmentsOf } from "./segments.ts";
+import { shapeOf } from "./shape-of.ts";
 
 /** Pooling kernels read and write vectors of four numbers. */
 const POOLED_MULTIPLE = 4;
@@ -69,6 +70,7 @@ export function createSession(
     provider: "wasm",
     target: "edge",
     batches: oneByOne,
+    shape: shapeOf(program),
     async run(sequences, head) {
       checkSequences(sequences, program);
       if (head && width % POOLED_MULTIPLE !== 0) {

@@ -1,0 +1,14 @@
+import type { ModelShape } from "../../engine.ts";
+import type { Program, ProgramValue } from "./program.ts";
+
+/** Returns the sizes of a program's model. parseProgram has checked, or will check, that the output exists. */
+export const shapeOf = ({
+  maxTokens,
+  vocabulary,
+  values,
+  output,
+}: Pick<Program, "maxTokens" | "vocabulary" | "values" | "output">): ModelShape => ({
+  maxTokens,
+  vocabulary,
+  width: (values[output] as ProgramValue).width,
+});
