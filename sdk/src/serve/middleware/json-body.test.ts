@@ -1,7 +1,8 @@
 import { Hono } from "hono";
 import * as v from "valibot";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { jsonBody } from "./json-body.ts";
+import { limitBody } from "./limit-body.ts";
 import { answerError } from "./on-error.ts";
 
 const app = new Hono();
@@ -55,6 +56,19 @@ describe("jsonBody", () => {
       });
     },
   );
+
+  it("reports a body that ends early as the caller's fault, and logs nothing", async () => {
+    const log = vi.spyOn(console, "error").mockReturnValue(undefined);
+    const limited = new Hono().onError(answerError).use(limitBody(100)).route("/", app);
+    for (const through of [app, limited]) {
+      const body = new ReadableStream({ pull: (stream) => stream.error(new Error("aborted")) });
+      const headers = { "content-type": "application/json" };
+      const response = await through.request("/", { method: "POST", headers, body, duplex: "half" } as RequestInit);
+      expect([response.status, await response.json()]).toMatchObject([400, { error: { code: "request_invalid" } }]);
+    }
+    expect(log).not.toHaveBeenCalled();
+    log.mockRestore();
+  });
 
   it("skips a byte order mark, and replaces bytes that are not UTF-8", async () => {
     expect((await post(`\ufeff${good}`, "application/json")).json).toEqual({ inputs: ["a"] });

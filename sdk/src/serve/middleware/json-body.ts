@@ -2,6 +2,7 @@ import type { Context } from "hono";
 import type * as v from "valibot";
 import { BertEdgeError } from "../../artifact/error.ts";
 import { parseJson } from "../../artifact/parse-json.ts";
+import { readBody } from "./read-body.ts";
 
 /**
  * Reads a request body as JSON and checks it against `schema`.
@@ -17,7 +18,7 @@ export async function jsonBody<S extends v.GenericSchema>(c: Context, schema: S)
         : `The request body has the content type ${type}, not application/json.`;
     throw new BertEdgeError("content_type_unsupported", found, { hint: "Send `Content-Type: application/json`." });
   }
-  return parseJson(schema, await c.req.text(), {
+  return parseJson(schema, await readBody(() => c.req.text()), {
     code: "request_invalid",
     what: "request body",
     hint: "docs/http.md describes the routes and their bodies.",
