@@ -1,0 +1,37 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { extraLoad } from "./extra-load.ts";
+
+describe("extraLoad", () => {
+  it("allows three extra requests at once, and then one for every 20 answers", () => {
+    const load = extraLoad();
+    expect([load.take(), load.take(), load.take(), load.take()]).toEqual([true, true, true, false]);
+    for (let answer = 0; answer < 19; answer++) load.answered();
+    expect(load.take()).toBe(false);
+    // Sums of 1/20 are not exact, so one answer more may be needed.
+    for (let answer = 0; answer < 2; answer++) load.answered();
+    expect([load.take(), load.take()]).toEqual([true, false]);
+  });
+
+  it("does not save more than three extra requests", () => {
+    const load = extraLoad();
+    for (let answer = 0; answer < 10_000; answer++) load.answered();
+    expect([load.take(), load.take(), load.take(), load.take()]).toEqual([true, true, true, false]);
+  });
+
+  it("never allows more than 5 % of the answers and three", () => {
+    fc.assert(
+      fc.property(fc.array(fc.boolean(), { maxLength: 2_000 }), (events) => {
+        const load = extraLoad();
+        let [answers, extra] = [0, 0];
+        for (const isAnswer of events) {
+          if (isAnswer) {
+            load.answered();
+            answers++;
+          } else if (load.take()) extra++;
+          expect(extra).toBeLessThanOrEqual(3 + answers / 20);
+        }
+      }),
+    );
+  });
+});

@@ -1,0 +1,90 @@
+import { describe, expect, it, vi } from "vitest";
+import { errorLog } from "#test/fixtures/error-log.ts";
+import { BertEdgeError } from "../../artifact/error.ts";
+import { startDeadline } from "../routing/deadline.ts";
+import type { TierAnswer } from "../service.ts";
+import { extraLoad } from "./extra-load.ts";
+import type { ExpectedAnswer } from "./read-answer.ts";
+import type { RegionTier } from "./region-tier.ts";
+import { regions } from "./regions.ts";
+
+const log = errorLog();
+const expected: ExpectedAnswer = {
+  ...{ model: "tiny", version: "0123456789ab", dimensions: 2, normalize: true },
+  computeMs: 5,
+};
+const query = (budget?: string) => ({
+  ...{ texts: ["a"], truncate: false, model: undefined, dimensions: undefined },
+  deadline: startDeadline(budget, () => 0),
+});
+const failing = (code: "region_failed" | "region_overloaded" | "input_empty") => () =>
+  Promise.reject(new BertEdgeError(code, "What."));
+
+function region(ms: number | "down", embed?: () => Promise<never>) {
+  const provider = `region-${ms}`;
+  return {
+    predict: vi.fn<RegionTier["predict"]>((computeMs) => (ms === "down" ? ms : { ms: ms + computeMs, spreadMs: 1 })),
+    keepMeasured: vi.fn(),
+    embed: vi.fn<RegionTier["embed"]>(embed ?? (async () => ({ provider }) as TierAnswer)),
+  };
+}
+
+describe("regions", () => {
+  it("asks the usable region with the shortest predicted time", async () => {
+    const [far, near, down] = [region(80), region(20), region("down")];
+    const all = regions([far, down, near], extraLoad());
+    expect(all.predict(5)).toEqual({ ms: 25, spreadMs: 1 });
+    const signal = new AbortController().signal;
+    const asked = query();
+    expect(await all.embed(asked, expected, { signal })).toMatchObject({ provider: "region-20" });
+    expect(near.embed).toHaveBeenCalledExactlyOnceWith(asked, expected, { signal });
+    for (const other of [far, down]) expect(other.embed).not.toHaveBeenCalled();
+  });
+
+  it("keeps all regions measured", () => {
+    const tiers = [region(80), region("down")];
+    const background = () => {};
+    regions(tiers, extraLoad()).keepMeasured(background);
+    for (const { keepMeasured } of tiers) expect(keepMeasured).toHaveBeenCalledExactlyOnceWith(background);
+  });
+
+  it("is down when all regions are", async () => {
+    for (const tiers of [[], [region("down"), region("down")]]) {
+      const all = regions(tiers, extraLoad());
+      expect(all.predict(5)).toBe("down");
+      await expect(all.embed(query(), expected)).rejects.toMatchObject({ code: "region_failed" });
+    }
+  });
+
+  it.each(["region_failed", "region_overloaded"] as const)(
+    "asks the second region after %s, and logs it",
+    async (code) => {
+      const all = regions([region(20, failing(code)), region(80)], extraLoad());
+      expect(await all.embed(query(), expected)).toMatchObject({ provider: "region-80" });
+      expect(log).toHaveBeenCalledOnce();
+    },
+  );
+
+  it.each([
+    ["the request is invalid", {}, failing("input_empty"), undefined],
+    ["the caller has gone", {}, () => Promise.reject(new DOMException("gone", "AbortError")), undefined],
+    ["the edge answers too", { hedge: true }, failing("region_failed"), undefined],
+    ["the second one would be late", {}, failing("region_failed"), "84"],
+  ])("does not ask the second region when %s", async (_, options, embed, budget) => {
+    const second = region(80);
+    const all = regions([region(20, embed), second], extraLoad());
+    await expect(all.embed(query(budget), expected, options)).rejects.toThrow();
+    expect(second.embed).not.toHaveBeenCalled();
+  });
+
+  it("asks the second region as often as the extra load allows", async () => {
+    const second = region(80);
+    const extra = extraLoad();
+    const all = regions([region(20, failing("region_failed")), second], extra);
+    for (let request = 0; request < 10; request++) await all.embed(query(), expected).catch(() => {});
+    expect(second.embed).toHaveBeenCalledTimes(3);
+    for (let answer = 0; answer < 21; answer++) extra.answered();
+    for (let request = 0; request < 10; request++) await all.embed(query(), expected).catch(() => {});
+    expect(second.embed).toHaveBeenCalledTimes(4);
+  });
+});

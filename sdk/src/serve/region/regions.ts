@@ -1,0 +1,44 @@
+import { BertEdgeError } from "../../artifact/error.ts";
+import type { ExtraLoad } from "./extra-load.ts";
+import type { RegionTier } from "./region-tier.ts";
+
+/**
+ * Makes one tier of several regions. Each request goes to the usable region with the shortest predicted time. When that
+ * region fails or is overloaded, the next one is asked, if it is expected to answer within the budget and `extra` allows it.
+ *
+ * @param extra counts the answers of the deployment
+ */
+export function regions(tiers: readonly RegionTier[], extra: ExtraLoad): RegionTier {
+  /** Returns the usable regions, the fastest first. */
+  const usable = (computeMs: number) =>
+    tiers
+      .flatMap((tier) => {
+        const predicted = tier.predict(computeMs);
+        return predicted === "down" ? [] : [{ tier, predicted }];
+      })
+      .sort((a, b) => a.predicted.ms - b.predicted.ms);
+
+  return {
+    predict: (computeMs) => usable(computeMs)[0]?.predicted ?? "down",
+    keepMeasured(background) {
+      for (const tier of tiers) tier.keepMeasured(background);
+    },
+    async embed(query, expected, options = {}) {
+      const [first, second] = usable(expected.computeMs);
+      if (!first) throw new BertEdgeError("region_failed", "No region is usable.", { hint: "Read the log above." });
+      try {
+        return await first.tier.embed(query, expected, options);
+      } catch (error) {
+        const remainingMs = query.deadline.remainingMs() ?? Number.POSITIVE_INFINITY;
+        const isInTime = second !== undefined && second.predicted.ms <= remainingMs;
+        if (!isInTime || options.hedge || !isOfTheRegion(error) || !extra.take()) throw error;
+        console.error(`bert-edge: ${error.message} Another region is asked.`, error.cause ?? "");
+        return second.tier.embed(query, expected, options);
+      }
+    },
+  };
+}
+
+/** Whether another region may answer: the request is valid, and its caller is waiting. */
+const isOfTheRegion = (error: unknown): error is BertEdgeError =>
+  error instanceof BertEdgeError && (error.code === "region_failed" || error.code === "region_overloaded");
