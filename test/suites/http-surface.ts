@@ -91,6 +91,16 @@ export function httpSurfaceSuite(name: string, tier: "edge" | "region", open: Op
       expect(headers.has("x-latency-budget-remaining-ms")).toBe(false);
     });
 
+    it("names the request, its answer and its error", async () => {
+      const named = { "x-request-id": "r-1" };
+      for (const inputs of ["to be", ""]) {
+        const { headers } = await ask("/v1/embed", { json: { inputs }, headers: named });
+        expect(headers.get("x-request-id")).toBe("r-1");
+      }
+      const { headers } = await ask("/v1/embeddings", { json: { input: "to be", model: TINY.name } });
+      expect(headers.get("x-request-id")).toMatch(/^[0-9a-f-]{36}$/);
+    });
+
     it("reports the rest of the budget", async () => {
       const { headers } = await ask("/v1/embed", {
         json: { inputs: "to be" },

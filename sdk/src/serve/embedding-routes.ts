@@ -4,6 +4,7 @@ import { type EmbedInProcess, embedInProcess } from "./embed-in-process.ts";
 import { apiKey } from "./middleware/api-key.ts";
 import { limitBody } from "./middleware/limit-body.ts";
 import { answerError, throwErrors } from "./middleware/on-error.ts";
+import { requestId } from "./middleware/request-id.ts";
 import { embedRoute } from "./routes/embed.ts";
 import { openAiEmbeddingsRoute } from "./routes/openai-embeddings.ts";
 
@@ -44,6 +45,7 @@ export function embeddingRoutes<Env extends object>(deployment: Deployment<Env>)
   const [embed, openAi] = [withAndWithoutSlash("/v1/embed"), withAndWithoutSlash("/v1/embeddings")];
   const paths = [...embed, ...openAi];
   app.onError(answerError);
+  app.on("POST", paths, requestId);
   app.on("POST", paths, throwErrors);
   if (keys !== false) app.on("POST", paths, apiKey(keys));
   app.on("POST", paths, limitBody(limits.maxBodyBytes));

@@ -42,6 +42,17 @@ describe("apiKey", () => {
     expect(await outcome(keys, authorization)).toBe(expected);
   });
 
+  it.each([
+    [200, "one", undefined],
+    [200, " one ", "AWS4-HMAC-SHA256 Credential=AKIA"],
+    [401, "wrong", "Bearer one"],
+    [200, "", "Bearer one"],
+    [401, "", undefined],
+  ])("answers %d when x-api-key is %j and authorization is %j", async (status, key, authorization) => {
+    const headers = { "x-api-key": key, ...(authorization && { authorization }) };
+    expect((await appWith(["one"]).request("/", { headers })).status).toBe(status);
+  });
+
   it("treats empty keys as missing", async () => {
     for (const setting of ["", " ", ",", "\n"]) {
       expect(await outcome(setting.split(","), "Bearer x")).toBe("503 keys_not_configured");

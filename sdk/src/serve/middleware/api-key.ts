@@ -3,9 +3,10 @@ import { timingSafeEqual } from "hono/utils/buffer";
 import { BertEdgeError } from "../../artifact/error.ts";
 
 /**
- * Accepts a request only if it sends one of the keys as `Authorization: Bearer <key>`. If no keys are configured, every
- * request is refused, because a missing setting must not open a deployment. White space around keys, and empty keys, are
- * ignored, because lists are often written as `a, b` or with a final newline.
+ * Accepts a request only if it sends one of the keys as `Authorization: Bearer <key>`, or as `x-api-key` where a platform
+ * takes `Authorization` for itself. If no keys are configured, every request is refused, because a missing setting must not
+ * open a deployment. White space around keys, and empty keys, are ignored, because lists are often written as `a, b` or with
+ * a final newline.
  *
  * @throws BertEdgeError `keys_not_configured`, `key_missing`, `key_wrong`
  */
@@ -21,7 +22,8 @@ export function apiKey<Env extends object>(
         hint: "Set API_KEYS to one or more comma-separated keys. On Workers, run `wrangler secret put API_KEYS`.",
       });
     }
-    const sent = /^Bearer +(\S+) *$/i.exec(c.req.header("authorization") ?? "")?.[1];
+    const sent =
+      c.req.header("x-api-key")?.trim() || /^Bearer +(\S+) *$/i.exec(c.req.header("authorization") ?? "")?.[1];
     if (sent === undefined) {
       throw new BertEdgeError("key_missing", "The request has no API key.", {
         hint: "Send the header `Authorization: Bearer <key>`.",

@@ -1,0 +1,15 @@
+import type { Context, MiddlewareHandler } from "hono";
+import { type RequestTrace, readTrace } from "../trace.ts";
+
+const VARIABLE = "bert-edge-trace";
+
+/** Names every request, and its answer or error, in `x-request-id`: with the caller's id if it is valid, else with a new one. */
+export const requestId: MiddlewareHandler = async function nameRequest(c, next) {
+  const trace = readTrace(c.req.raw.headers);
+  c.set(VARIABLE, trace);
+  c.header("x-request-id", trace.requestId);
+  await next();
+};
+
+/** Returns the names of a request that has passed `requestId`. */
+export const traceOf = (c: Context): RequestTrace | undefined => c.get(VARIABLE);
