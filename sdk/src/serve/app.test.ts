@@ -96,9 +96,10 @@ describe("POST /v1/embed", () => {
   it("passes the fields of the body to the service", async () => {
     const { post, queries } = setUp();
     await post("/v1/embed", { inputs: ["a", "b"], truncate: true, model: "tiny" }, { "x-latency-budget-ms": "30000" });
-    const { deadline, signal, ...query } = queries[0] as EmbedQuery;
+    const { deadline, signal, trace, ...query } = queries[0] as EmbedQuery;
     expect(query).toEqual({ texts: ["a", "b"], truncate: true, model: "tiny", dimensions: undefined });
     expect(signal?.aborted).toBe(false);
+    expect(trace?.requestId).toMatch(/./);
     expect(deadline.remainingMs()).toBeLessThanOrEqual(30_000);
     expect(queries).toHaveLength(1);
   });
@@ -106,7 +107,7 @@ describe("POST /v1/embed", () => {
   it("accepts a single string, and by default neither truncates nor names a model", async () => {
     const { post, queries } = setUp();
     await post("/v1/embed", { inputs: "a" });
-    const { deadline, signal, ...query } = queries[0] as EmbedQuery;
+    const { deadline, signal, trace, ...query } = queries[0] as EmbedQuery;
     expect(query).toEqual({ texts: ["a"], truncate: false, model: undefined, dimensions: undefined });
     expect(deadline.remainingMs()).toBeUndefined();
   });

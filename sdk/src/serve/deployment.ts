@@ -1,11 +1,13 @@
+import { BertEdgeError } from "../artifact/error.ts";
 import type { Engine } from "../runtime/engine/engine.ts";
 import type { ObjectStore } from "../storage/store.ts";
 import type { CallDefaults } from "./call-defaults.ts";
 import type { Tier } from "./contract/headers.ts";
 import { embedService } from "./embed-service.ts";
 import { defaultLimits, type Limits } from "./limits.ts";
+import type { DecisionLog } from "./log-decision.ts";
 import { modelHolder } from "./model-holder.ts";
-import type { RegionTier } from "./region/region-tier.ts";
+import type { Region } from "./region/region.ts";
 import type { EmbedService } from "./service.ts";
 
 /** A value, or a function that reads it from the environment. A Worker receives its environment with each request. */
@@ -22,8 +24,13 @@ export interface EmbeddingsOptions<Env extends object> {
    * use it only behind your own authentication.
    */
   keys: Setting<Env, readonly string[]> | false;
-  /** The region to ask when this deployment cannot answer in time. Default: none. */
-  region?: Setting<Env, RegionTier | undefined>;
+  /**
+   * The region to ask when this deployment cannot answer in time. Of several, the nearest one is asked, by measured time.
+   * Default: none.
+   */
+  region?: Setting<Env, Region | readonly Region[] | undefined>;
+  /** Which decisions are logged, as one line of JSON each. Default `unusual`: refusals, and answers of the region. */
+  log?: DecisionLog;
   limits?: Partial<Limits>;
   /** CPU time that the platform allows per request, in ms. Default 30,000, Cloudflare's default on paid plans. */
   cpuLimitMs?: number;
@@ -61,7 +68,8 @@ export function deploymentOf<Env extends object>(options: EmbeddingsOptions<Env>
         holder,
         blocksThread: engine.blocksThread,
         tier,
-        region: read(options.region, env),
+        regions: readRegions(options.region, env),
+        log: options.log ?? "unusual",
         limits,
         cpuLimitMs,
       });
@@ -71,6 +79,17 @@ export function deploymentOf<Env extends object>(options: EmbeddingsOptions<Env>
 
 const read = <Env, T>(setting: Setting<Env, T>, env: Env): T =>
   typeof setting === "function" ? (setting as (env: Env) => T)(env) : setting;
+
+/** Reads the regions. If a setting is wrong, this is logged, and there are none: the edge can answer without them. */
+function readRegions<Env extends object>(setting: EmbeddingsOptions<Env>["region"], env: Env): Region[] {
+  try {
+    return [read(setting, env) ?? []].flat();
+  } catch (error) {
+    if (!(error instanceof BertEdgeError)) throw error;
+    console.error(`bert-edge: ${error.message} ${error.hint} The edge answers alone.`);
+    return [];
+  }
+}
 
 /**
  * Caches the first result, because a process receives the same environment with every request. Errors are not cached.

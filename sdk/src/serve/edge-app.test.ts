@@ -5,7 +5,7 @@ import { fakeEngine, latch, TINY, tinyStore } from "#test/fixtures/tiny-model.ts
 import { httpSurfaceSuite } from "#test/suites/http-surface.ts";
 import { BertEdgeError } from "../artifact/error.ts";
 import { createEdgeApp } from "./edge-app.ts";
-import { regionTier } from "./region/region-tier.ts";
+import { regionTier } from "./region/region.ts";
 import { createRegionApp } from "./region-app.ts";
 
 httpSurfaceSuite("createEdgeApp", "edge", ({ store, engine, keys, limits }) => {

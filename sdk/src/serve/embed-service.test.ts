@@ -15,7 +15,7 @@ import { sentenceVector } from "../runtime/tasks/sentence-vector.ts";
 import { embedService } from "./embed-service.ts";
 import { defaultLimits } from "./limits.ts";
 import { modelHolder } from "./model-holder.ts";
-import { type RegionTier, regionTier } from "./region/region-tier.ts";
+import { connectRegion, type RegionTier } from "./region/region-tier.ts";
 import { createRegionApp } from "./region-app.ts";
 import { startDeadline } from "./routing/deadline.ts";
 import type { EmbedQuery } from "./service.ts";
@@ -66,10 +66,11 @@ async function setUp(
   const service = embedService({
     holder,
     tier: "edge",
-    region,
+    regions: region ? [{ connect: () => region }] : [],
     limits: defaultLimits,
     cpuLimitMs: options.cpuLimitMs ?? 30_000,
     blocksThread: false,
+    log: false as const,
     now: options.now ?? (() => 0),
   });
   const work = backgroundWork();
@@ -249,10 +250,11 @@ describe("a warm edge with a region", () => {
     const service = embedService({
       holder,
       tier: "edge",
-      region,
+      regions: [{ connect: () => region }],
       limits: defaultLimits,
       cpuLimitMs: 30_000,
       blocksThread: false,
+      log: false as const,
     });
     const { background } = backgroundWork();
     const old = (await holder.load(background)).version;
@@ -372,10 +374,11 @@ describe("a region", () => {
     const service = embedService({
       holder,
       tier: "region",
-      region: undefined,
+      regions: [],
       limits,
       cpuLimitMs: Number.POSITIVE_INFINITY,
       blocksThread: false,
+      log: false as const,
     });
     const work = backgroundWork();
     const embed = (texts: string[], truncate = false) => service.embed(query({ texts, truncate }), work.background);
@@ -434,7 +437,7 @@ describe("an edge in front of a real region", () => {
       engine: fakeEngine({ target: "regional-cpu" }),
       keys: ["region-key"],
     });
-    const region = regionTier({
+    const region = connectRegion({
       url: "http://region.test",
       key: "region-key",
       fetch: (async (request: Request) => regionApp.fetch(request)) as typeof fetch,

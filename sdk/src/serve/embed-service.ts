@@ -6,11 +6,15 @@ import type { Model } from "../runtime/model.ts";
 import { precisions, type Tier } from "./contract/headers.ts";
 import { firstAnswer } from "./first-answer.ts";
 import { checkDimensions, checkQuery, type Limits } from "./limits.ts";
+import { type DecisionLog, logDecision } from "./log-decision.ts";
 import type { ModelHolder, Opened } from "./model-holder.ts";
 import { estimatedLengths, inRegionMs, type Plan, planOf } from "./plan.ts";
-import { turns, type Work } from "./queue/turns.ts";
-import { refusalError } from "./refusal.ts";
+import { type Turns, turns, type Work } from "./queue/turns.ts";
+import { Refused } from "./refusal.ts";
+import { type ExtraLoad, extraLoad } from "./region/extra-load.ts";
+import type { Region } from "./region/region.ts";
 import type { RegionTier } from "./region/region-tier.ts";
+import { regions as oneOf } from "./region/regions.ts";
 import { type Decision, decide, type Situation } from "./routing/decide.ts";
 import type { Background, EmbedAnswer, EmbedQuery, EmbedService, TierAnswer } from "./service.ts";
 import { hasParts, tokenizeInParts } from "./tokenize-in-parts.ts";
@@ -24,8 +28,9 @@ export interface EmbedServiceOptions {
   blocksThread: boolean;
   /** Tier of this deployment. */
   tier: Tier;
-  /** The region that answers when this deployment cannot answer in time; undefined without one. */
-  region: RegionTier | undefined;
+  /** The regions that answer when this deployment cannot answer in time. */
+  regions: readonly Region[];
+  log: DecisionLog;
   limits: Limits;
   /** CPU time that the platform allows per request, in ms. */
   cpuLimitMs: number;
@@ -57,10 +62,31 @@ interface Request {
  * it asks the region, or runs the model here when it is the request's turn. If the region fails, the model runs here.
  */
 export function embedService(options: EmbedServiceOptions): EmbedService {
-  const { holder, tier, region, limits, cpuLimitMs, blocksThread, now = () => performance.now() } = options;
+  const { holder, tier, limits, log, cpuLimitMs, blocksThread, now = () => performance.now() } = options;
   const lane = turns({ blocksThread, now });
+  const extra = extraLoad();
+  const region = connectAll(options.regions, lane, extra);
 
   async function embed(query: EmbedQuery, background: Background): Promise<EmbedAnswer> {
+    const { texts, deadline, trace } = query;
+    const logged = { texts: texts.length, trace };
+    try {
+      const answer = await answerTo(query, background);
+      extra.answered();
+      const { tier: outcome, reason, decision: basis } = answer;
+      const isUnusual = outcome !== tier || "hedge" in basis;
+      logDecision(log, { ...logged, outcome, reason, isUnusual, basis, elapsedMs: deadline.elapsedMs() });
+      return answer;
+    } catch (error) {
+      if (error instanceof Refused) {
+        const { code: outcome, basis } = error;
+        logDecision(log, { ...logged, outcome, isUnusual: true, basis, elapsedMs: deadline.elapsedMs() });
+      }
+      throw error;
+    }
+  }
+
+  async function answerTo(query: EmbedQuery, background: Background): Promise<EmbedAnswer> {
     checkQuery(query, holder.name, limits);
     region?.keepMeasured(background);
     const loaded = holder.current(background);
@@ -96,7 +122,7 @@ export function embedService(options: EmbedServiceOptions): EmbedService {
     const request = requestOf(query, model, sequences);
     const choice = choose(request);
     if (choice.tier === "here") {
-      if (!choice.hedge) return runHere(request, choice, sequences, signal);
+      if (!choice.hedge || !extra.take()) return runHere(request, choice, sequences, signal);
       return firstAnswer(signal, {
         elsewhere: (signal) => askRegion(request, choice, signal),
         here: (signal) => runHere(request, choice, sequences, signal),
@@ -150,7 +176,7 @@ export function embedService(options: EmbedServiceOptions): EmbedService {
     const situation = { ...situationOf(request), ...changes };
     const decision = decide(situation);
     if ("tier" in decision) return { ...decision, situation };
-    throw refusalError(decision, { neededMs: request.plan?.compute.ms ?? 0, limitMs: cpuLimitMs });
+    throw new Refused(decision, basisOf(situation, request.query), cpuLimitMs);
   }
 
   /** Returns the region's answer; undefined when the region failed. */
@@ -207,14 +233,7 @@ export function embedService(options: EmbedServiceOptions): EmbedService {
   /** Adds to an answer why it came from this tier. */
   function describe(answer: TierAnswer, from: Tier, choice: Choice, { query }: Request): EmbedAnswer {
     const { reason, predictedMs, hedge, situation } = choice;
-    const { here, region: there } = situation;
-    const { budgetMs } = query.deadline;
-    const decision = {
-      ...(budgetMs !== undefined && { budget: budgetMs }),
-      ...(typeof here === "object" && { wait: here.waitMs, compute: here.compute.ms, spread: here.compute.spreadMs }),
-      ...(typeof there === "object" && { region: there.ms }),
-      ...(hedge && { hedge: true as const }),
-    };
+    const decision = { ...basisOf(situation, query), ...(hedge && { hedge: true as const }) };
     return { ...answer, tier: from, reason, predictedMs, decision };
   }
 
@@ -238,4 +257,20 @@ function isTooCoarse({ manifest }: Opened, model: Model | undefined, lowest: Emb
   if (lowest === undefined || !model) return false;
   const own = manifest.targets[model.target]?.precision.startsWith("int8") ? "int8" : "fp16";
   return precisions.indexOf(own) < precisions.indexOf(lowest);
+}
+
+/** Names what a decision is based on. Times are in milliseconds. */
+function basisOf({ here, region }: Situation, { deadline }: EmbedQuery): Record<string, number> {
+  const { budgetMs } = deadline;
+  return {
+    ...(budgetMs !== undefined && { budget: budgetMs }),
+    ...(typeof here === "object" && { wait: here.waitMs, compute: here.compute.ms, spread: here.compute.spreadMs }),
+    ...(typeof region === "object" && { region: region.ms }),
+  };
+}
+
+/** Connects to the regions. Returns one tier that stands for all of them; undefined without a region. */
+function connectAll(all: readonly Region[], lane: Turns, extra: ExtraLoad): RegionTier | undefined {
+  const [first, ...others] = all.map((region) => region.connect(lane));
+  return first && others.length > 0 ? oneOf([first, ...others], extra) : first;
 }

@@ -1,44 +1,46 @@
 import { BertEdgeError } from "../artifact/error.ts";
-import type { Decision } from "./routing/decide.ts";
+import type { Decision, Refusal } from "./routing/decide.ts";
 
-type Refused = Extract<Decision, { refusal: unknown }>;
+const explanations: Readonly<Record<Refusal, { message: string; hint: string }>> = {
+  overloaded: {
+    message: "More requests wait than can be answered in time.",
+    hint: "Send the request again after the time in the header retry-after-ms, or with a larger latency budget.",
+  },
+  budget_exceeded: {
+    message: "The latency budget was over before the request could be computed.",
+    hint: "Give a larger budget, or none.",
+  },
+  request_too_costly: {
+    message: "The request needs more CPU time than the platform allows for one request.",
+    hint: "Send the texts in several requests. With a region, the region would answer.",
+  },
+  tier_unavailable: {
+    message: "The tier that the request pins cannot answer now.",
+    hint: "Send x-bert-edge-tier: auto, or try again later.",
+  },
+  precision_unavailable: {
+    message: "No tier of this deployment computes with the precision asked for.",
+    hint: "Leave x-bert-edge-precision out, or ask for int8.",
+  },
+};
 
-/** Pause before a retry when nothing better is known, in ms. */
-const RETRY_MS = 1_000;
+/** The error of a request that nobody answers, with what this was decided by. */
+export class Refused extends BertEdgeError {
+  /** What the decision was based on: milliseconds by name. */
+  readonly basis: Readonly<Record<string, number>>;
 
-/** Makes the error for a request that nobody answers. `cpu` are figures for `request_too_costly`. */
-export function refusalError(
-  { refusal, retryAfterMs = RETRY_MS }: Refused,
-  cpu: { neededMs: number; limitMs: number },
-): BertEdgeError {
-  switch (refusal) {
-    case "overloaded":
-      return new BertEdgeError("overloaded", "More requests wait than can be answered in time.", {
-        hint: "Send the request again after the time in the header retry-after-ms, or with a larger latency budget.",
-        retryAfterMs: Math.max(1, retryAfterMs),
-      });
-    case "budget_exceeded":
-      return new BertEdgeError("budget_exceeded", "The latency budget was over before the request could be computed.", {
-        hint: "Give a larger budget, or none.",
-      });
-    case "request_too_costly":
-      return new BertEdgeError(
-        "request_too_costly",
-        `The request needs about ${Math.ceil(cpu.neededMs)} ms of CPU time, but the platform allows ${cpu.limitMs} ms.`,
-        { hint: "Send the texts in several requests. With a region, the region would answer." },
-      );
-    case "tier_unavailable":
-      return new BertEdgeError("tier_unavailable", "The tier that the request pins cannot answer now.", {
-        hint: "Send x-bert-edge-tier: auto, or try again later.",
-        retryAfterMs,
-      });
-    case "precision_unavailable":
-      return new BertEdgeError(
-        "precision_unavailable",
-        "No tier of this deployment computes with the precision asked for.",
-        {
-          hint: "Leave x-bert-edge-precision out, or ask for int8.",
-        },
-      );
+  /** @param cpuLimitMs the CPU time that the platform allows per request */
+  constructor(
+    { refusal, retryAfterMs }: Extract<Decision, { refusal: unknown }>,
+    basis: Readonly<Record<string, number>>,
+    cpuLimitMs: number,
+  ) {
+    const { message, hint } = explanations[refusal];
+    const figures = `It needs about ${Math.ceil(basis["compute"] ?? 0)} ms, and ${cpuLimitMs} ms are allowed.`;
+    super(refusal, refusal === "request_too_costly" ? `${message} ${figures}` : message, {
+      hint,
+      retryAfterMs: retryAfterMs === undefined ? undefined : Math.max(1, retryAfterMs),
+    });
+    this.basis = basis;
   }
 }

@@ -5,7 +5,7 @@ import { readBudget, startDeadline } from "../routing/deadline.ts";
 import type { EmbedQuery } from "../service.ts";
 import type { RequestTrace } from "../trace.ts";
 import type { ExpectedAnswer } from "./read-answer.ts";
-import { type RegionTierOptions, regionTier } from "./region-tier.ts";
+import { type ConnectOptions, connectRegion } from "./region-tier.ts";
 
 const PRIOR_MS = 50;
 const FIRST_PAUSE_MS = 500;
@@ -20,10 +20,10 @@ const expected: ExpectedAnswer = {
 type Answering = (request: Request, clock: { now: number }, signal: AbortSignal) => Response | Promise<Response>;
 
 /** Makes a tier whose region is a function, with a clock that the test controls. */
-function setUp(answer: Answering, options: Partial<RegionTierOptions> = {}) {
+function setUp(answer: Answering, options: Partial<ConnectOptions> = {}) {
   const clock = { now: 1_000 };
   const requests: Request[] = [];
-  const tier = regionTier({
+  const tier = connectRegion({
     url: "https://region.example.com",
     key: "region-key",
     priorMs: PRIOR_MS,

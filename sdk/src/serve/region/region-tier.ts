@@ -25,11 +25,14 @@ export interface RegionTierOptions extends RegionAddress {
   probeMs?: number;
   fetch?: typeof fetch;
   now?: () => number;
+}
+
+export interface ConnectOptions extends RegionTierOptions {
   /**
    * Returns the earliest time at which an event that is handled at `now` can have arrived. A busy edge handles events late,
    * and must not take its own delay for the region's. Default: `now`, as of an edge that is never busy.
    */
-  arrivedAfter?: (now: number) => number;
+  arrivedAfter?: ((now: number) => number) | undefined;
 }
 
 /** The region, as the edge sees it. */
@@ -71,7 +74,7 @@ const TIMER_TOLERANCE_MS = 2;
  *
  * @throws BertEdgeError `setting_invalid`
  */
-export function regionTier(options: RegionTierOptions): RegionTier {
+export function connectRegion(options: ConnectOptions): RegionTier {
   const { priorMs = 50, timeoutMs = 10_000, probeMs = 30_000 } = options;
   const { now = () => performance.now(), arrivedAfter = (now: number) => now } = options;
   const connection = regionConnection(

@@ -13,9 +13,9 @@ const expected: ExpectedAnswer = {
   ...{ model: "tiny", version: "0123456789ab", dimensions: 2, normalize: true },
   computeMs: 5,
 };
-const query = (budget?: string) => ({
+const query = (budget?: number) => ({
   ...{ texts: ["a"], truncate: false, model: undefined, dimensions: undefined },
-  deadline: startDeadline(budget, () => 0),
+  deadline: startDeadline(budget, { now: () => 0 }),
 });
 const failing = (code: "region_failed" | "region_overloaded" | "input_empty") => () =>
   Promise.reject(new BertEdgeError(code, "What."));
@@ -69,7 +69,7 @@ describe("regions", () => {
     ["the request is invalid", {}, failing("input_empty"), undefined],
     ["the caller has gone", {}, () => Promise.reject(new DOMException("gone", "AbortError")), undefined],
     ["the edge answers too", { hedge: true }, failing("region_failed"), undefined],
-    ["the second one would be late", {}, failing("region_failed"), "84"],
+    ["the second one would be late", {}, failing("region_failed"), 84],
   ])("does not ask the second region when %s", async (_, options, embed, budget) => {
     const second = region(80);
     const all = regions([region(20, embed), second], extraLoad());

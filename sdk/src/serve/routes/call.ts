@@ -9,6 +9,7 @@ import {
   TIER_HEADER,
   type Tier,
 } from "../contract/headers.ts";
+import { traceOf } from "../middleware/request-id.ts";
 import { readBudget, startDeadline } from "../routing/deadline.ts";
 import type { Call } from "../service.ts";
 
@@ -36,6 +37,7 @@ export function readCall(
     pin: readTier(c.req.header(TIER_HEADER)) ?? defaults.tier,
     precision: readPrecision(c.req.header(PRECISION_HEADER)),
     signal: c.req.raw.signal,
+    trace: traceOf(c),
   };
 }
 

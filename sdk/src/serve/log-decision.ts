@@ -1,0 +1,31 @@
+import type { RequestTrace } from "./trace.ts";
+
+/**
+ * Which decisions are logged: all of them, none, or only the unusual ones, which are refusals, answers of the region, and
+ * answers that two tiers were asked for.
+ */
+export type DecisionLog = "all" | "unusual" | false;
+
+/** A decision about a request, and what followed. Times are in milliseconds. */
+export interface LoggedDecision {
+  /** The tier that answered, or the code of the refusal. */
+  readonly outcome: string;
+  readonly reason?: string;
+  readonly isUnusual: boolean;
+  readonly texts: number;
+  /** What the decision was based on. */
+  readonly basis: Readonly<Record<string, number | true>>;
+  readonly elapsedMs: number;
+  readonly trace: RequestTrace | undefined;
+}
+
+/** Logs a decision as one line of JSON, which log services can search. */
+export function logDecision(log: DecisionLog, decision: LoggedDecision): void {
+  const { isUnusual, basis, elapsedMs, trace, ...fields } = decision;
+  if (log === false || (log === "unusual" && !isUnusual)) return;
+  const times = Object.entries({ ...basis, elapsed: elapsedMs }).map(([name, value]) => [
+    name,
+    typeof value === "number" ? Math.round(value * 10) / 10 : value,
+  ]);
+  console.log(JSON.stringify({ "bert-edge": fields.outcome, ...fields, ...Object.fromEntries(times), ...trace }));
+}

@@ -1,0 +1,24 @@
+import { regionSettings } from "./region-settings.ts";
+import { connectRegion, type RegionTier, type RegionTierOptions } from "./region-tier.ts";
+
+/** The thread that asks a region. */
+export interface AskingThread {
+  /** Returns the earliest time at which an event that is handled at `now` can have arrived. */
+  arrivedAfter(now: number): number;
+}
+
+/** A region that a deployment can ask. */
+export interface Region {
+  /** Called once, when the deployment starts. */
+  connect(thread: AskingThread): RegionTier;
+}
+
+/**
+ * Describes a region: a deployment of `createRegionApp`.
+ *
+ * @throws BertEdgeError `setting_invalid`
+ */
+export function regionTier(options: RegionTierOptions): Region {
+  regionSettings(options);
+  return { connect: ({ arrivedAfter }) => connectRegion({ ...options, arrivedAfter }) };
+}
