@@ -14,6 +14,9 @@ interface Env extends S3Env {
   /** URL and API key of the region. Without a URL, the edge answers all requests itself. */
   REGION_URL?: string;
   REGION_KEY?: string;
+  /** Keys of an AWS user who may call the region's function URL. Without them, requests are not signed. */
+  REGION_AWS_ACCESS_KEY_ID?: string;
+  REGION_AWS_SECRET_ACCESS_KEY?: string;
 }
 
 /** Options of the edge app, except for its engine. */
@@ -23,5 +26,10 @@ export const settings: Omit<EdgeAppOptions<Env>, "engine"> = {
   keys: (env) => env.API_KEYS?.split(",") ?? [],
   /** CPU time per request in ms: 10 on the free Workers plan, 30,000 on the paid plan unless wrangler.toml changes it. */
   cpuLimitMs: 30_000,
-  region: (env) => (env.REGION_URL ? regionTier({ url: env.REGION_URL, key: env.REGION_KEY ?? "" }) : undefined),
+  region: (env) =>
+    env.REGION_URL ? regionTier({ url: env.REGION_URL, key: env.REGION_KEY ?? "", aws: awsAccess(env) }) : undefined,
 };
+
+function awsAccess({ REGION_AWS_ACCESS_KEY_ID: accessKeyId, REGION_AWS_SECRET_ACCESS_KEY: secretAccessKey = "" }: Env) {
+  return accessKeyId ? { accessKeyId, secretAccessKey } : undefined;
+}

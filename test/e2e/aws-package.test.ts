@@ -24,7 +24,16 @@ const runtime = `
 interface Template {
   Resources: {
     RegionLambdaFunction: {
-      Properties: { Handler: string; Runtime: string; Environment: { Variables: Record<string, string | object> } };
+      Properties: {
+        Handler: string;
+        Runtime: string;
+        Environment: { Variables: Record<string, string | object> };
+        ReservedConcurrentExecutions: number;
+      };
+    };
+    RegionLambdaFunctionUrl: { Properties: { AuthType: string } };
+    EdgeUser: {
+      Properties: { Policies: { PolicyDocument: { Statement: { Action: string; Resource: object }[] } }[] };
     };
     IamRoleLambdaExecution: {
       Properties: { Policies: { PolicyDocument: { Statement: { Action: string[] }[] } }[] };
@@ -137,6 +146,24 @@ describe.runIf(process.platform === "linux" && process.arch === "x64")("the regi
     const statements = IamRoleLambdaExecution.Properties.Policies.flatMap((policy) => policy.PolicyDocument.Statement);
     const actions = statements.flatMap(({ Action }) => Action).filter((action) => !action.startsWith("logs:"));
     expect(actions).toEqual(["s3:GetObject", "s3:ListBucket"]);
+  });
+
+  it("has a URL that only the edge's user may call, and a limit of concurrent requests", () => {
+    const { RegionLambdaFunctionUrl, RegionLambdaFunction, EdgeUser } = template.Resources;
+    expect(RegionLambdaFunctionUrl.Properties.AuthType).toBe("AWS_IAM");
+    expect(RegionLambdaFunction.Properties.ReservedConcurrentExecutions).toBe(10);
+    const types = Object.values<{ Type?: string }>(template.Resources).map(({ Type }) => Type);
+    expect(types).not.toContain("AWS::Lambda::Permission");
+    const statements = EdgeUser.Properties.Policies.flatMap((policy) => policy.PolicyDocument.Statement);
+    expect(statements.map(({ Action }) => Action)).toEqual(["lambda:InvokeFunctionUrl", "lambda:InvokeFunction"]);
+    for (const { Resource } of statements) expect(Resource).toEqual({ "Fn::GetAtt": ["RegionLambdaFunction", "Arn"] });
+  });
+
+  it("answers the key in x-api-key, because AWS needs the header authorization for its signature", async () => {
+    const signed = embedEvent("");
+    const headers = { ...signed.headers, authorization: "AWS4-HMAC-SHA256 Credential=AKIA", "x-api-key": key };
+    const [answer] = await invoke([{ ...signed, headers }]);
+    expect(answer?.statusCode, answer?.body).toBe(200);
   });
 
   it("can be packaged without a key, and then refuses every request", async () => {

@@ -129,7 +129,17 @@ On AWS Lambda. Afterwards, publish the model to the bucket of the stack as well.
 REGION_KEY=<key> ${runScript(manager, "deploy:region")}
 \`\`\`
 
-${edgeSecrets(runProgram[manager])}`,
+${edgeSecrets(runProgram[manager])}
+The function's URL accepts only signed requests. Make keys for the stack's user \`EdgeUserName\`, and give them to the edge:
+
+\`\`\`sh
+aws iam create-access-key --user-name <EdgeUserName>
+${runProgram[manager]} wrangler secret put REGION_AWS_ACCESS_KEY_ID
+${runProgram[manager]} wrangler secret put REGION_AWS_SECRET_ACCESS_KEY
+\`\`\`
+
+A new AWS account cannot reserve concurrency: raise its quota, or delete \`reservedConcurrency\` from \`serverless.yml\`.
+`,
   container: ({ name, packageManager: manager }) => `
 ## Deploy the region
 

@@ -1,7 +1,6 @@
-import { createHash, createHmac } from "node:crypto";
-import type { IncomingMessage } from "node:http";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { signatureOf } from "#test/fixtures/aws-signature.ts";
 import { type ObjectStorage, startObjectStorage } from "#test/fixtures/object-storage.ts";
 import { seeded } from "#test/fixtures/seeded.ts";
 import { serve } from "#test/fixtures/serve.ts";
@@ -26,36 +25,6 @@ testStore("s3Store", async () => {
     put: (key, bytes) => publisher.put(key, bytes, { contentType: "application/octet-stream" }),
   };
 });
-
-const hmac = (key: string | Buffer, text: string) => createHmac("sha256", key).update(text).digest();
-
-/**
- * Returns the authorization header that a request must have
- * (https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html).
- */
-function signatureOf({ method, url = "", headers }: IncomingMessage, secret: string): string {
-  const [, accessKey, scope = "", signed = ""] =
-    /Credential=([^/]+)\/([^,]+), SignedHeaders=([^,]+)/.exec(headers.authorization ?? "") ?? [];
-  const strictly = (part: string) =>
-    encodeURIComponent(decodeURIComponent(part)).replace(
-      /[!'()*]/g,
-      (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
-    );
-  const canonical = [
-    method,
-    url.split("/").map(strictly).join("/"),
-    "",
-    ...signed.split(";").map((name) => `${name}:${headers[name]}`),
-    "",
-    signed,
-    headers["x-amz-content-sha256"],
-  ].join("\n");
-  const digest = createHash("sha256").update(canonical).digest("hex");
-  const text = ["AWS4-HMAC-SHA256", headers["x-amz-date"], scope, digest].join("\n");
-  const key = scope.split("/").reduce(hmac, `AWS4${secret}` as string | Buffer) as Buffer;
-  const signature = hmac(key, text).toString("hex");
-  return `AWS4-HMAC-SHA256 Credential=${accessKey}/${scope}, SignedHeaders=${signed}, Signature=${signature}`;
-}
 
 describe("s3Store", () => {
   it("accepts an endpoint that ends with a slash", async () => {

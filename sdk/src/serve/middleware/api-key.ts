@@ -22,9 +22,9 @@ export function apiKey<Env extends object>(
         hint: "Set API_KEYS to one or more comma-separated keys. On Workers, run `wrangler secret put API_KEYS`.",
       });
     }
-    const sent =
-      c.req.header("x-api-key")?.trim() || /^Bearer +(\S+) *$/i.exec(c.req.header("authorization") ?? "")?.[1];
-    if (sent === undefined) {
+    const bearer = /^Bearer +(\S+) *$/i.exec(c.req.header("authorization") ?? "")?.[1];
+    const sent = bearer ?? c.req.header("x-api-key")?.trim() ?? "";
+    if (sent === "") {
       throw new BertEdgeError("key_missing", "The request has no API key.", {
         hint: "Send the header `Authorization: Bearer <key>`.",
       });

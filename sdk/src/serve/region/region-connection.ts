@@ -20,9 +20,11 @@ export function regionConnection({ base, key, aws }: RegionSettings, fetcher: ty
   // AWS fills `Authorization` with its signature.
   const access = signer ? key !== "" && { "x-api-key": key } : { authorization: `Bearer ${key}` };
 
-  async function send(path: string, init: RequestInit, signal: AbortSignal): Promise<Response> {
+  async function send(path: string, init: RequestInit, signal: AbortSignal, unsigned = {}): Promise<Response> {
     const url = new URL(path, base).href;
     const request = signer ? await signer.sign(url, init) : new Request(url, init);
+    // These headers are not signed, because gateways and platforms may change them on the way.
+    for (const [name, value] of Object.entries<string>(unsigned)) request.headers.set(name, value);
     // The signal is passed to `fetch` and not to the Request, because Node can lose the signal of a Request.
     return fetcher(request, { signal, redirect: "manual" });
   }
@@ -34,10 +36,11 @@ export function regionConnection({ base, key, aws }: RegionSettings, fetcher: ty
         "v1/embed",
         {
           method: "POST",
-          headers: { ...access, "content-type": "application/json", ...headers },
+          headers: { ...access, "content-type": "application/json" },
           body: JSON.stringify(body),
         },
         signal,
+        headers,
       ),
     probe: (signal) => send("ready", { method: "GET" }, signal),
   };

@@ -66,12 +66,17 @@ describe("regionSettings", () => {
     expect(regionSettings({ ...good, key: "", aws })).toMatchObject({ key: "", aws: { ...aws, service: "lambda" } });
   });
 
+  it("takes the AWS region from the function's URL", () => {
+    const { region: _, ...keys } = aws;
+    expect(regionSettings({ ...good, aws: keys }).aws).toEqual({ ...keys, service: "lambda" });
+  });
+
   it.each([
     ["accessKeyId", "REGION_AWS_ACCESS_KEY_ID"],
     ["secretAccessKey", "REGION_AWS_SECRET_ACCESS_KEY"],
     ["region", "REGION_AWS_REGION"],
-  ])("refuses AWS access without %s", (field, setting) => {
-    for (const value of ["", undefined, `${SECRET}\n${SECRET}`]) {
+  ])("refuses AWS access with an unusable %s", (field, setting) => {
+    for (const value of ["", `${SECRET}\n${SECRET}`]) {
       const error = refusalOf({ aws: { ...aws, [field]: value } });
       expect(error).toMatchObject({ code: "setting_invalid", message: expect.stringContaining(setting) });
       expect(inspect(error)).not.toContain(SECRET);

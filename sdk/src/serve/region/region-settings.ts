@@ -4,10 +4,10 @@ import { BertEdgeError } from "../../artifact/error.ts";
 export interface AwsAccess {
   accessKeyId: string;
   secretAccessKey: string;
-  /** The AWS region of the function, for example `eu-central-1`. */
-  region: string;
+  /** The AWS region of the function, for example `eu-central-1`. Default: the one in the function's URL. */
+  region?: string | undefined;
   /** Default `lambda`. */
-  service?: string;
+  service?: string | undefined;
 }
 
 export interface RegionAddress {
@@ -16,7 +16,7 @@ export interface RegionAddress {
   /** The region's API key. It can be empty if `aws` is given and the region asks for no key. */
   key: string;
   /** Signs requests for an AWS function URL whose authorizer is `aws_iam`. The key then travels in `x-api-key`. */
-  aws?: AwsAccess;
+  aws?: AwsAccess | undefined;
 }
 
 /** Settings that have been checked. */
@@ -25,7 +25,7 @@ export interface RegionSettings {
   readonly base: URL;
   /** Printable ASCII without white space; empty without a key. */
   readonly key: string;
-  readonly aws: Required<AwsAccess> | undefined;
+  readonly aws: { accessKeyId: string; secretAccessKey: string; region?: string; service: string } | undefined;
 }
 
 /**
@@ -38,7 +38,7 @@ export function regionSettings({ url, key, aws }: RegionAddress): RegionSettings
   const access = aws && {
     accessKeyId: headerText("REGION_AWS_ACCESS_KEY_ID", aws.accessKeyId),
     secretAccessKey: headerText("REGION_AWS_SECRET_ACCESS_KEY", aws.secretAccessKey),
-    region: headerText("REGION_AWS_REGION", aws.region),
+    ...(aws.region !== undefined && { region: headerText("REGION_AWS_REGION", aws.region) }),
     service: aws.service ?? "lambda",
   };
   const keyless = access !== undefined && (key ?? "").trim() === "";

@@ -1,5 +1,9 @@
+import type { IncomingHttpHeaders } from "node:http";
+import { text } from "node:stream/consumers";
 import { inspect } from "node:util";
 import { afterEach, describe, expect, it, vi } from "vitest";
+import { signatureOf } from "#test/fixtures/aws-signature.ts";
+import { serve } from "#test/fixtures/serve.ts";
 import { encodeFloats } from "../contract/base64.ts";
 import { readBudget, startDeadline } from "../routing/deadline.ts";
 import type { EmbedQuery } from "../service.ts";
@@ -186,6 +190,63 @@ describe("embed", () => {
       provider: "unknown",
       timings: { "region-compute": 0 },
     });
+  });
+});
+
+describe("a region on AWS", () => {
+  const aws = { accessKeyId: "AKIA", secretAccessKey: "aws-secret", region: "eu-central-1" };
+  const trace = { requestId: "r-1", traceparent: `00-${"a".repeat(32)}-${"b".repeat(16)}-01` };
+
+  /** Starts a region that checks signatures as AWS does, and lists what it was asked. */
+  async function signedRegion() {
+    const asked: IncomingHttpHeaders[] = [];
+    const url = await serve(async (request, response) => {
+      const body = await text(request);
+      asked.push(request.headers);
+      const isSigned = request.headers.authorization === signatureOf(request, aws.secretAccessKey, body);
+      const answer = request.url === "/ready" ? "{}" : await good().text();
+      response.writeHead(isSigned ? 200 : 403).end(isSigned ? answer : "");
+    });
+    return { url, asked };
+  }
+
+  it("gets signed requests and probes, and the key in x-api-key", async () => {
+    const { url, asked } = await signedRegion();
+    const { tier, query } = setUp(() => good(), { url, aws, fetch });
+    const { background, work } = collect();
+    tier.keepMeasured(background);
+    await Promise.all(work);
+    expect(tier.predict(0)).not.toBe("down");
+    expect(await tier.embed(query({ budget: "9000", trace }), expected)).toMatchObject({ tokens: 8 });
+    expect(asked).toMatchObject([{}, { "x-api-key": "region-key", "x-request-id": "r-1" }]);
+    expect(asked[1]?.authorization).toMatch(
+      /^AWS4-HMAC-SHA256 Credential=AKIA\/\d{8}\/eu-central-1\/lambda\/aws4_request/,
+    );
+    expect(asked[1]?.authorization).not.toMatch(/traceparent|x-request-id|x-latency-budget-ms/);
+    expect(asked[0]).not.toHaveProperty("x-api-key");
+  });
+
+  it("needs no key of its own", async () => {
+    const { url, asked } = await signedRegion();
+    const { tier, query } = setUp(() => good(), { url, key: "", aws, fetch });
+    await tier.embed(query(), expected);
+    expect(asked[0]).not.toHaveProperty("x-api-key");
+  });
+
+  it("is signed for the AWS region in its URL", async () => {
+    const { accessKeyId, secretAccessKey } = aws;
+    const url = "https://abc.lambda-url.ap-south-1.on.aws";
+    const { tier, requests, query } = setUp(() => good(), { url, aws: { accessKeyId, secretAccessKey } });
+    await tier.embed(query(), expected);
+    expect(requests[0]?.headers.get("authorization")).toContain("/ap-south-1/lambda/aws4_request");
+  });
+
+  it("refuses a wrong secret, which appears in no error", async () => {
+    const { url } = await signedRegion();
+    const { tier, query } = setUp(() => good(), { url, aws: { ...aws, secretAccessKey: "wrong-secret" }, fetch });
+    const error = await tier.embed(query(), expected).catch((error: unknown) => error);
+    expect(error).toMatchObject({ code: "region_failed" });
+    expect(inspect(error)).not.toMatch(/wrong-secret|region-key/);
   });
 });
 
