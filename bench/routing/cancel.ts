@@ -94,8 +94,8 @@ async function measure({ name, by, fast, start }: Case, context: Context): Promi
     const whole = await idleMs(tier.url, inputs, 3);
     const results: { atOnce: number; later: number }[] = [];
     for (let round = 0; round < rounds; round++) {
-      const pairs = REQUESTS / 2 / (quick ? 4 : 1);
-      await abandonRequests(access, { pairs, inputs, by, random });
+      const requests = REQUESTS / (quick ? 4 : 1);
+      await abandonRequests(access, { requests, inputs, wholeMs: whole, by, random });
       const next = word();
       await sleep(PAUSE_MS);
       const later = await word();

@@ -1,0 +1,59 @@
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { startDirectEdge } from "../fixtures/direct-edge.ts";
+import { s3Env } from "../fixtures/object-storage.ts";
+import { startRegionProcess } from "../fixtures/region-process.ts";
+import { startEmbed } from "../fixtures/start-embed.ts";
+import { workerModules } from "../fixtures/worker-modules.ts";
+import { type PublishedModel, publishedModel } from "./published-model.ts";
+
+const KEY = "key";
+const LARGE_REQUESTS = 8;
+const SMALL_REQUESTS = 12;
+
+/** A text of the model's maximum length. The engine computes it in one call, which nothing can interrupt. */
+const longText = "The wheel still turns whenever the sluice is open. ".repeat(28);
+const large = Array<string>(60).fill(longText);
+
+let published: PublishedModel;
+let env: Record<string, string>;
+
+beforeAll(async () => {
+  published = await publishedModel();
+  env = { MODEL: published.manifest.name, API_KEYS: KEY, ...s3Env(published.access) };
+});
+afterAll(() => published?.stop());
+
+const edge = async () => startDirectEdge({ modules: await workerModules({ entryPoints: ["functions/edge.ts"] }), env });
+const region = async () => startRegionProcess({ env });
+
+/** A request waits for the call that is running, not for a call of each large request. The rest is for a busy machine. */
+const MAX_CALLS = 3;
+const MIN_SHARE = 0.9;
+
+it.each([
+  ["the edge in workerd", edge],
+  ["the region", region],
+])("small requests with a budget overtake large ones without at %s", async (_, start) => {
+  const tier = await start();
+  try {
+    const access = { url: tier.url, key: KEY };
+    const calls: number[] = [];
+    for (let i = 0; i < 7; i++) calls.push((await startEmbed(access, [longText]).reply).ms);
+    const callMs = calls.toSorted((a, b) => a - b)[3] as number;
+
+    let ended = 0;
+    const requests = Array.from({ length: LARGE_REQUESTS }, () => startEmbed(access, large));
+    for (const { reply } of requests) reply.catch(() => {}).finally(() => ended++);
+    await Promise.all(requests.map(({ sent }) => sent));
+    const waits: number[] = [];
+    for (let i = 0; i < SMALL_REQUESTS; i++) {
+      const { status, ms } = await startEmbed(access, ["word"], { "x-latency-budget-ms": "1000" }).reply;
+      expect(status).toBe(200);
+      waits.push(ms / callMs);
+    }
+    expect(ended).toBe(0);
+    expect(waits.filter((calls) => calls <= MAX_CALLS).length).toBeGreaterThanOrEqual(MIN_SHARE * SMALL_REQUESTS);
+  } finally {
+    await tier.stop();
+  }
+});
