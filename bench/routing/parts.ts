@@ -20,4 +20,20 @@ export const parts: Readonly<Record<string, Part>> = {
     what: "the next request after 200 whose clients have gone",
     run: async (context) => (await import("./cancel.ts")).cancel(context),
   },
+  hedge: {
+    what: "requests that reach the region while the edge computes them",
+    run: async (context) => (await import("./hedge.ts")).hedge(context),
+  },
+  links: {
+    what: "budgets, lengths and clients over lines with delay and loss, against an oracle",
+    run: async (context) => (await import("./links/index.ts")).links(context),
+  },
+  outage: {
+    what: "requests that are lost when the region fails, is slow, or is hostile",
+    run: async (context) => (await import("./outage/index.ts")).outage(context),
+  },
+  overhead: {
+    what: "CPU time of a short request outside the engine, against an older Worker (Linux only)",
+    run: async (context) => (await import("./overhead.ts")).overhead(context),
+  },
 };

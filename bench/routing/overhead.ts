@@ -1,0 +1,103 @@
+import { readFile } from "node:fs/promises";
+import { Agent } from "node:http";
+import type { V4ModuleDefinition } from "miniflare";
+import { computedMs } from "#sdk/serve/server-timing.ts";
+import { startDirectEdge } from "#test/fixtures/direct-edge.ts";
+import { startPost } from "#test/fixtures/start-post.ts";
+import { type Context, KEY } from "./context.ts";
+import { cpuMs, withProcess } from "./cpu-time.ts";
+import { quantile } from "./load/statistics.ts";
+import { type Report, rounded } from "./report.ts";
+
+const REQUESTS = 500;
+const WARM_UP = 1_000;
+/** Rounds per requested round. A round takes less than two seconds. */
+const ROUNDS = 5;
+/** The difference between two measurements of the same Worker is below this part. */
+const TOLERANCE = 0.03;
+
+interface Round {
+  /** CPU time per request, in ms. */
+  readonly cpuMs: number;
+  /** Time per request in the engine, in ms, as the Worker reports it. */
+  readonly engineMs: number;
+  readonly latencyMs: number;
+}
+
+/**
+ * Measures the CPU time of a request of one word outside the engine. With `against`, an older Worker is measured in
+ * interleaved rounds.
+ */
+export async function overhead(context: Context): Promise<Report> {
+  const { rounds, against } = context.options;
+  const workers = { now: context.modules, ...(against && { before: await olderModules(context.modules, against) }) };
+  await using started = new AsyncDisposableStack();
+  const subjects: { name: string; url: string; pid: number; rounds: Round[] }[] = [];
+  for (const [name, modules] of Object.entries(workers)) {
+    const { started: edge, pid } = await withProcess(() => startDirectEdge({ modules, env: context.env }));
+    started.defer(() => edge.stop());
+    await measure(edge.url, pid, WARM_UP);
+    subjects.push({ name, url: edge.url, pid, rounds: [] });
+  }
+  for (let round = 0; round < ROUNDS * rounds; round++) {
+    context.stage(`round ${round + 1}`);
+    const order = round % 2 === 0 ? subjects : subjects.toReversed();
+    for (const { url, pid, rounds } of order) rounds.push(await measure(url, pid, REQUESTS));
+  }
+  const median = (values: readonly number[]) => quantile(values, 0.5);
+  const [now, before] = subjects;
+  // Both Workers have the same engine. The time of the older one is taken for both, so that only CPU time is compared.
+  const ratios = now?.rounds.map(({ cpuMs }, i) => {
+    const { cpuMs: older = Number.NaN, engineMs = Number.NaN } = before?.rounds[i] ?? {};
+    return (cpuMs - engineMs) / (older - engineMs);
+  });
+  const ratio = median(ratios ?? []);
+  return {
+    headings: ["Worker", "CPU ms", "engine ms", "latency ms"],
+    rows: subjects.map(({ name, rounds }) => [
+      name,
+      ...(["cpuMs", "engineMs", "latencyMs"] as const).map((part) =>
+        rounded(median(rounds.map((round) => round[part])), 3),
+      ),
+    ]),
+    checks: before
+      ? [
+          {
+            what: "CPU outside the engine by that of the older Worker",
+            asked: `≤ ${1 + TOLERANCE}`,
+            measured: rounded(ratio, 3),
+            holds: ratio <= 1 + TOLERANCE,
+          },
+        ]
+      : [],
+    details: subjects,
+  };
+}
+
+/** Replaces the Worker's code and keeps its kernels. */
+async function olderModules(modules: readonly V4ModuleDefinition[], file: string): Promise<V4ModuleDefinition[]> {
+  const contents = await readFile(file, "utf8");
+  return modules.map((module) => (module.type === "ESModule" ? { ...module, contents } : module));
+}
+
+/** Sends requests of one word one after another, over one connection. */
+async function measure(url: string, pid: number, requests: number): Promise<Round> {
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  const body = JSON.stringify({ inputs: ["word"], encoding_format: "base64" });
+  const headers = { authorization: `Bearer ${KEY}` };
+  const start = cpuMs(pid);
+  let engineMs = 0;
+  const latencies: number[] = [];
+  for (let i = 0; i < requests; i++) {
+    const reply = await startPost(`${url}/v1/embed`, { headers, body, agent }).reply;
+    engineMs += computedMs(`${reply.headers["server-timing"]}`);
+    latencies.push(reply.ms);
+  }
+  const used = cpuMs(pid) - start;
+  agent.destroy();
+  return {
+    cpuMs: used / requests,
+    engineMs: engineMs / requests,
+    latencyMs: quantile(latencies, 0.5),
+  };
+}
