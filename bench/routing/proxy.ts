@@ -24,7 +24,7 @@ export interface Line {
 /** Minimum time after which Linux sends a lost packet again (TCP_RTO_MIN). */
 const STALL_MS = 200;
 
-export const perfectLine: Line = {
+const perfectLine: Line = {
   delayMs: 0,
   jitterMs: 0,
   stalls: 0,
@@ -35,7 +35,7 @@ export const perfectLine: Line = {
 };
 
 /** A request that arrived at the proxy. Times are of `performance.now()`. */
-export interface Passage {
+interface Passage {
   readonly path: string;
   readonly at: number;
   /** When its connection was opened. */

@@ -11,10 +11,10 @@ import { type PublishedModel, publishedModel } from "./published-model.ts";
 const KEY = "key";
 /** The flag with which a Worker hears that a client has reset its connection. */
 const FLAG = "enable_request_signal";
-const REQUESTS = 60;
+const REQUESTS = 50;
 
-/** Four texts of 180 words. The engine computes them in several calls, between which it can stop. */
-const texts = Array<string>(4).fill("The wheel still turns whenever the sluice is open. ".repeat(20));
+/** Three texts of 180 words. The engine computes them in several calls, between which it can stop. */
+const texts = Array<string>(3).fill("The wheel still turns whenever the sluice is open. ".repeat(20));
 
 let published: PublishedModel;
 let env: Record<string, string>;

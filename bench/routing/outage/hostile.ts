@@ -12,13 +12,15 @@ import { drawTexts } from "../load/texts.ts";
 import { startProxy } from "../proxy.ts";
 import { regionEnv } from "../tiers.ts";
 import { impose } from "./impose.ts";
-import { impostors } from "./impostors.ts";
+import { type Genuine, impostors } from "./impostors.ts";
 
-const TEXTS = 16;
+const TEXTS = 6;
 /** Budget as a part of the edge's predicted time: only the region is predicted to keep it. */
 const TIGHT = 0.9;
 /** Minimum cosine between the tiers' vectors, which quantize in different ways. Measured: 0.998. */
 const MIN_COSINE = 0.98;
+/** Maximum error of a vector's length, which is 1. */
+const MAX_NORM_ERROR = 1e-3;
 /** Time in which an answer must be there. The edge may wait for a silent region until its timeout, and then computes. */
 const PATIENCE_MS = 20_000;
 
@@ -41,7 +43,7 @@ export interface HostileResult {
 export async function askImpostors(context: Context, region: string): Promise<HostileResult[]> {
   const genuine: Access = { url: region, key: KEY };
   const inputs = Array.from({ length: TEXTS }, () => drawTexts("long", randomNumbers(context.options.seed))).flat();
-  const expected = vectorsOf(await startEmbed(genuine, inputs).reply);
+  const expected = embeddingsIn(await startEmbed(genuine, inputs).reply);
   const results: HostileResult[] = [];
   for (const [name, impostor] of Object.entries(impostors)) {
     context.stage(`a region with ${name}`);
@@ -82,20 +84,28 @@ export async function askImpostors(context: Context, region: string): Promise<Ho
 const ANSWERED = "answered";
 const REFUSED = "refused";
 
-function outcomeOf(reply: Reply | undefined, expected: readonly Float32Array[]): string {
+function outcomeOf(reply: Reply | undefined, expected: Embeddings): string {
   if (!reply) return "no answer";
   if (isRefusal(reply.status)) return REFUSED;
   if (reply.status !== 200) return `status ${reply.status}`;
-  const vectors = vectorsOf(reply);
-  const { usage } = JSON.parse(reply.body.toString());
-  if (!(Number.isInteger(usage.tokens) && usage.tokens > 0 && usage.tokens < 1_000_000))
-    return `${usage.tokens} tokens`;
-  const isRight = (vector: Float32Array, i: number) =>
-    vector.length === expected[i]?.length &&
-    Math.abs(Math.hypot(...vector) - 1) < 1e-3 &&
-    cosine(vector, expected[i]) >= MIN_COSINE;
-  return vectors.length === expected.length && vectors.every(isRight) ? ANSWERED : "wrong vectors";
+  const { vectors, tokens, version } = embeddingsIn(reply);
+  const isRight = (vector: Float32Array, i: number) => {
+    const right = expected.vectors[i];
+    const isUnit = Math.abs(Math.hypot(...vector) - 1) < MAX_NORM_ERROR;
+    return vector.length === right?.length && isUnit && cosine(vector, right) >= MIN_COSINE;
+  };
+  if (tokens !== expected.tokens) return `${tokens} tokens`;
+  if (version !== expected.version) return `version ${version}`;
+  return vectors.length === expected.vectors.length && vectors.every(isRight) ? ANSWERED : "wrong vectors";
 }
 
-const vectorsOf = ({ body }: Reply): Float32Array[] =>
-  (JSON.parse(body.toString()) as { embeddings: string[] }).embeddings.map(decodeFloats);
+interface Embeddings {
+  readonly vectors: readonly Float32Array[];
+  readonly tokens: number;
+  readonly version: string;
+}
+
+function embeddingsIn({ body }: Reply): Embeddings {
+  const { embeddings, usage, version } = JSON.parse(body.toString()) as Genuine;
+  return { vectors: embeddings.map(decodeFloats), tokens: usage.tokens, version };
+}
