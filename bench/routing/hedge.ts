@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { BUDGET_HEADER, PREDICTED_HEADER } from "#sdk/serve/contract/headers.ts";
-import { computedMs } from "#sdk/serve/server-timing.ts";
+import { timingOf } from "#sdk/serve/server-timing.ts";
 import { randomNumbers } from "#test/fixtures/seeded.ts";
 import { startEmbed } from "#test/fixtures/start-embed.ts";
 import { type Context, KEY } from "./context.ts";
@@ -54,7 +54,7 @@ export async function hedge(context: Context): Promise<Report> {
       const tier = `${reply.headers["x-bert-edge-tier"]}`;
       tiersOf[tier] = (tiersOf[tier] ?? 0) + 1;
       const passage = proxy.passages.slice(before).find(({ path }) => path === "/v1/embed");
-      const computed = computedMs(`${reply.headers["server-timing"] ?? ""}`);
+      const computed = timingOf(`${reply.headers["server-timing"] ?? ""}`, "compute");
       if (tier !== "edge" || !passage || computed === 0) continue;
       hedges.push({
         budget,

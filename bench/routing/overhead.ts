@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { Agent } from "node:http";
 import type { V4ModuleDefinition } from "miniflare";
-import { computedMs } from "#sdk/serve/server-timing.ts";
+import { timingOf } from "#sdk/serve/server-timing.ts";
 import { startDirectEdge } from "#test/fixtures/direct-edge.ts";
 import { startPost } from "#test/fixtures/start-post.ts";
 import { type Context, KEY } from "./context.ts";
@@ -90,7 +90,7 @@ async function measure(url: string, pid: number, requests: number): Promise<Roun
   const latencies: number[] = [];
   for (let i = 0; i < requests; i++) {
     const reply = await startPost(`${url}/v1/embed`, { headers, body, agent }).reply;
-    engineMs += computedMs(`${reply.headers["server-timing"]}`);
+    engineMs += timingOf(`${reply.headers["server-timing"]}`, "compute");
     latencies.push(reply.ms);
   }
   const used = cpuMs(pid) - start;

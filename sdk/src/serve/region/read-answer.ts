@@ -7,8 +7,8 @@ import { decodeFloats } from "../contract/base64.ts";
 /** The answer that the edge itself would give, as far as the edge knows it. */
 export interface ExpectedAnswer {
   readonly model: string;
-  /** The version that the edge serves; undefined while the edge does not know it. */
-  readonly version: string | undefined;
+  /** The version that the edge serves. */
+  readonly version: string;
   /** Size of the model's vectors. */
   readonly dimensions: number;
   /** Whether the model's vectors have the length 1. */
@@ -55,9 +55,8 @@ export function readAnswer(
   const { model, version, dimensions, normalize } = expected;
   const answer = parseJson(Answer, body, { code: "region_failed", what: "region's answer", hint: DEPLOY_THE_SAME });
   const served = `${answer.model}@${answer.version}`;
-  if (answer.model !== model || (version !== undefined && answer.version !== version)) {
-    const own = version === undefined ? model : `${model}@${version}`;
-    throw new BertEdgeError("region_failed", `The region serves ${served}, but the edge serves ${own}.`, {
+  if (answer.model !== model || answer.version !== version) {
+    throw new BertEdgeError("region_failed", `The region serves ${served}, but the edge serves ${model}@${version}.`, {
       hint: "Wait a few minutes after a publish. Then check that both tiers serve the same model of the same object store.",
     });
   }

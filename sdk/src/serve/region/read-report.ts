@@ -1,7 +1,5 @@
+import { QUEUE_HEADER } from "../contract/headers.ts";
 import { timingOf } from "../server-timing.ts";
-
-/** Response: predicted milliseconds that a new request waits in the region's queue. */
-const QUEUE_HEADER = "x-bert-edge-queue-ms";
 
 /** What the region reports about its own time, in milliseconds. */
 export interface RegionReport {

@@ -29,6 +29,15 @@ function setUp(priorMs = 50) {
 }
 
 describe("regionEstimate", () => {
+  it("lets later requests wait for the computation of earlier ones, until their answer reports the queue", () => {
+    const { estimate, observe } = setUp(50);
+    const answered = estimate.sent(30);
+    expect(estimate.predict(5).ms).toBe(50 + 30 + 5);
+    answered();
+    observe({ tookMs: 50, waitMs: 12 });
+    expect(estimate.predict(5).ms).toBe(50 + 12 + 5);
+  });
+
   it("starts with the prior network time and no slowdown", () => {
     const { estimate } = setUp(50);
     expect(estimate.predict(0)).toEqual({ ms: 50, spreadMs: 0 });

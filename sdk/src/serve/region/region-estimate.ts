@@ -31,6 +31,11 @@ export interface RegionEstimate {
    * @param computeMs predicted milliseconds of the region's computation
    */
   predict(computeMs: number): { ms: number; spreadMs: number };
+  /**
+   * Counts a request that is sent, until the returned function is called. Its computation delays later requests, and the
+   * region reports this only with its next answer.
+   */
+  sent(computeMs: number): () => void;
   /** Estimated time on the network, there and back, in milliseconds. */
   networkMs(): number;
   observe(fetch: MeasuredFetch): void;
@@ -51,7 +56,8 @@ export interface RegionEstimateOptions {
  *
  * - The network time is what a fetch took beyond the region's own time. An edge that is busy handles answers late, so it
  *   knows this time only within an interval.
- * - The wait is what the region last reported. It passes with time.
+ * - The wait is what the region last reported, which passes with time, or the computation of the requests that it has not
+ *   answered yet, if this is longer.
  * - The slowdown is the reported computation time divided by the predicted time. It is needed because the model was
  *   measured on another machine.
  */
@@ -59,11 +65,19 @@ export function regionEstimate({ priorMs, now, arrivedAfter }: RegionEstimateOpt
   const network = smoothed(priorMs, RECOVERY_GAIN);
   const slowdown = smoothed(1);
   let freeAt = Number.NEGATIVE_INFINITY;
+  /** Predicted computation of requests without an answer yet. */
+  let inFlightMs = 0;
   return {
     predict: (computeMs) => ({
-      ms: network.mean + Math.max(0, freeAt - now()) + slowdown.mean * computeMs,
+      ms: network.mean + Math.max(slowdown.mean * inFlightMs, freeAt - now(), 0) + slowdown.mean * computeMs,
       spreadMs: network.deviation + slowdown.deviation * computeMs,
     }),
+    sent(computeMs) {
+      inFlightMs += computeMs;
+      return () => {
+        inFlightMs -= computeMs;
+      };
+    },
     networkMs: () => network.mean,
     observe({ start, end, totalMs, computedMs, computeMs, waitMs }) {
       const arrived = Math.min(arrivedAfter(end), end);

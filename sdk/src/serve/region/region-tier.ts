@@ -159,11 +159,12 @@ export function connectRegion(options: ConnectOptions): RegionTier {
       const remainingMs = deadline.remainingMs();
       const waitMs = patienceMs(estimate.predict(computeMs), remainingMs, timeoutMs);
       const timeout = AbortSignal.timeout(waitMs);
+      const headers = { ...budgetHeader(remainingMs, computeMs), ...(trace && traceHeaders(trace)) };
+      const answered = estimate.sent(computeMs);
       const start = now();
       let isAlive = false;
       try {
         const body: EmbedRequest = { inputs: [...texts], truncate, model, encoding_format: "base64" };
-        const headers = { ...budgetHeader(remainingMs, computeMs), ...(trace && traceHeaders(trace)) };
         const response = await connection.post(body, headers, signal ? AbortSignal.any([timeout, signal]) : timeout);
         const maxBytes = response.ok ? maxAnswerBytes(texts.length, dimensions) : MAX_ERROR_BYTES;
         const text = await boundedText(response, maxBytes);
@@ -182,6 +183,8 @@ export function connectRegion(options: ConnectOptions): RegionTier {
         if (isAlive) breaker.answered();
         else countFailure(start, waitMs, error);
         throw error instanceof BertEdgeError ? error : failed("could not be reached, or did not answer in time", error);
+      } finally {
+        answered();
       }
     },
   };
