@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { cp, glob, mkdir, readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
+import { cp, glob, mkdir, readdir, readFile, rm, stat, symlink, truncate, writeFile } from "node:fs/promises";
+import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished } from "vitest";
@@ -8,8 +9,10 @@ import type { Manifest } from "#sdk/artifact/manifest.ts";
 import { freePort } from "#sdk/cli/dev/process.ts";
 import { openProject } from "#sdk/cli/dev/project.ts";
 import { startStack } from "#sdk/cli/dev/stack.ts";
+import { openLocalR2 } from "#sdk/cli/local-r2.ts";
 import { prepare } from "#sdk/compile/commands/prepare.ts";
 import { openFolder } from "#sdk/storage/folder-artifact.ts";
+import { publish } from "#sdk/storage/publish.ts";
 import { bertEdge, startBertEdge } from "../fixtures/bert-edge-command.ts";
 import { temporaryFolder } from "../fixtures/temporary-folder.ts";
 import { writePreparableCheckpoint } from "../fixtures/tiny-bert.ts";
@@ -35,6 +38,12 @@ afterAll(() => rm(models, { recursive: true, force: true }));
 
 /** Lists the folders of `bert-edge dev` in a folder for temporary files. */
 const foldersIn = async (tmp: string) => (await readdir(tmp)).filter((name) => /^bert-edge-(dev|r2)-/.test(name));
+
+/** Publishes the artifact to the project's local R2, so that it has all files. */
+async function publishToLocalR2(root: string): Promise<void> {
+  await using store = await openLocalR2({ root, bucket: openProject(root).bucket });
+  await publish(await openFolder(artifact), store);
+}
 
 /** Lists the arguments of every process of this machine. */
 async function argumentsOfProcesses(): Promise<string> {
@@ -82,8 +91,9 @@ describe.runIf(process.platform === "linux")("`bert-edge dev <artifact>` in a pr
     const output = outputOf(child);
     const exit = once(child, "exit");
     await expect.poll(output, WAIT).toContain("Stop it with Ctrl-C");
-    expect(output()).toContain("tier");
-    expect(output()).not.toContain("region");
+    expect(output()).toMatch(/^The answer has 16 numbers: \[-?0\.\d{4}, /m);
+    expect(output()).toContain(".dev.vars has no API_KEYS, so this key is new.");
+    expect(output()).not.toMatch(/region|budget/);
 
     const [, url = "", key = ""] = /curl (\S+) .*Bearer ([^']+)'/.exec(output()) ?? [];
     const response = await fetch(url, {
@@ -119,9 +129,11 @@ describe.runIf(process.platform === "linux")("`bert-edge dev` while it serves", 
     const [, url = ""] = /curl (\S+) /.exec(output()) ?? [];
     await writeFile(
       join(project.root, "functions/edge.ts"),
-      'export default { fetch() { console.error("a fault in the Worker"); return new Response(); } };',
+      'export default { fetch() { console.error("a fault\\nin the Worker"); return new Response(); } };',
     );
-    await expect.poll(() => fetch(url).then(output, String), WAIT).toMatch(/\[edge\].*a fault in the Worker/s);
+    await expect
+      .poll(() => fetch(url).then(output, String), WAIT)
+      .toMatch(/^\[edge\] .*a fault.*\n(\[edge\]\n)?\[edge\] .*in the Worker/m);
 
     process.kill(await pidOf(join(project.root, "node_modules/wrangler/bin/wrangler.js")), "SIGKILL");
     expect(await exit).toEqual([1, null]);
@@ -139,8 +151,10 @@ it("`bert-edge dev` starts no region for an artifact that has no model for it", 
   await writeFile(join(edgeAlone, "manifest.json"), JSON.stringify({ ...rest, targets: { edge: targets.edge } }));
   const args = ["dev", edgeAlone, "--once", "--port", `${await freePort()}`];
   const { code, stdout, stderr } = await bertEdge(args, { cwd: project.root });
-  expect({ code, stdout }).toEqual({ code: 0, stdout: expect.not.stringContaining("region") });
+  expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringMatching(/Each row is one request.*^tokens/ms) });
+  expect(stdout).not.toContain("region");
   expect(stderr).toContain("The artifact has no regional target");
+  expect(stderr).toContain('wrangler.toml says MODEL = "bert-edge-mini", but this model is named "tiny"');
 });
 
 describe("`bert-edge dev <model folder>`", () => {
@@ -245,6 +259,46 @@ describe("what `bert-edge dev` finds out before the first stage", () => {
     expect(stderr).not.toContain("    at ");
   });
 
+  it("a port in use", async () => {
+    const server = createServer().listen(0, "127.0.0.1");
+    onTestFinished(() => void server.close());
+    await once(server, "listening");
+    const { port } = server.address() as AddressInfo;
+    const { code, stderr } = await bertEdge(["dev", artifact, "--port", `${port}`], { cwd: project.root });
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: expect.stringContaining(`Error setting_invalid: --port ${port} is in use by another program.`),
+    });
+  });
+
+  it("a model that is not prepared yet, or misspelt: says how to make it, and which ones there are", async () => {
+    const dev = async (name: string) => (await bertEdge(["dev", `models/${name}`], { cwd: project.root })).stderr;
+    expect(await dev("my-model")).toMatch(
+      /^\nError checkpoint_missing: models\/my-model does not exist\.\n {2}To make models\/my-model .*: npx bert-edge prepare <folder> --name my-model --targets edge --out models\/my-model\n$/,
+    );
+    await mkdir(join(project.root, "models/bert-edge-mini"));
+    expect(await dev("bert-mini")).toContain("models has: bert-edge-mini.");
+    await rm(join(project.root, "models"), { recursive: true });
+    expect(await dev("my-model")).toContain("models/my-model does not exist.");
+  });
+
+  it.each<[string, (file: string) => Promise<void>]>([
+    ["missing", (file) => rm(file)],
+    ["has 1000 bytes instead of", (file) => truncate(file, 1000)],
+  ])("a file of the artifact that is damaged: %s", async (fault, damage) => {
+    await publishToLocalR2(project.root);
+    const copy = join(project.root, "models/tiny");
+    await cp(artifact, copy, { recursive: true });
+    const { manifest } = await openFolder(copy);
+    await damage(join(copy, manifest.targets.edge?.model ?? ""));
+    const { code, stderr } = await bertEdge(["dev", "models/tiny"], { cwd: project.root });
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: expect.stringMatching(new RegExp(`^\n.*artifact_corrupt.*${fault}`)),
+    });
+    expect(stderr).toContain("Restore models/tiny from Git");
+  });
+
   it("a model of the Hub", async () => {
     const { code, stderr } = await bertEdge(["dev", "org/model"], { cwd: project.root });
     expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining("Error checkpoint_missing") });
@@ -302,5 +356,20 @@ describe("a running stack", () => {
       message: expect.stringContaining("no region today"),
     });
     await expect(fetch(`http://127.0.0.1:${port}/health`)).rejects.toThrow();
+  });
+
+  it.each([
+    ["a module that does not exist", 'import "./nowhere.ts";', 'Could not resolve "./nowhere.ts"'],
+    ["a syntax error", "const a = = 1;", 'Unexpected "="'],
+  ])("shows at once why its code cannot be bundled: %s", async (_, code, message) => {
+    const project = await userProject();
+    onTestFinished(() => project.remove());
+    const edge = join(project.root, "functions/edge.ts");
+    await writeFile(edge, `${await readFile(edge, "utf8")}${code}\n`);
+    const starting = startStack({ project: openProject(project.root), artifact: await openFolder(artifact) });
+    await expect(starting).rejects.toMatchObject({
+      code: "service_failed",
+      message: expect.stringContaining(message),
+    });
   });
 });

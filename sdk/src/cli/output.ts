@@ -1,4 +1,5 @@
 import { BertEdgeError } from "../artifact/error.ts";
+import { BertEdgeClientError } from "../client/errors/bert-edge-client-error.ts";
 
 /** stdout carries only the result. Progress and notes go to stderr. */
 export const printJson = (value: unknown): void => void process.stdout.write(`${JSON.stringify(value, null, 2)}\n`);
@@ -55,9 +56,9 @@ export function stageLog(): StageLog {
   };
 }
 
-/** Prints code, message and hint of a BertEdgeError. Any other error is a bug, so its whole stack is printed. */
+/** Prints code, message and hint of an error of bert-edge. Any other error is a bug, so its whole stack is printed. */
 export function printError(error: unknown): void {
-  if (!(error instanceof BertEdgeError)) {
+  if (!(error instanceof BertEdgeError || error instanceof BertEdgeClientError)) {
     printNote(`\n${error instanceof Error ? error.stack : String(error)}`);
     return;
   }

@@ -22,6 +22,8 @@ export interface WranglerConfig {
   readonly path: string;
   /** The Worker's entry file. */
   readonly main: string | undefined;
+  /** The variable MODEL in `[vars]`. */
+  readonly model: string | undefined;
   /** Name of the local bucket of each R2 binding. */
   readonly buckets: ReadonlyMap<string, string>;
 }
@@ -60,11 +62,12 @@ export function readWranglerConfig(root: string): WranglerConfig {
   }
   const { unstable_readConfig } = requireWrangler(root);
   try {
-    const { main, r2_buckets } = unstable_readConfig({ config: path }, { hideWarnings: true });
+    const { main, vars, r2_buckets } = unstable_readConfig({ config: path }, { hideWarnings: true });
     const buckets = (r2_buckets as R2Binding[]).map(
       ({ binding, bucket_name = "", preview_bucket_name = bucket_name }) => [binding, preview_bucket_name] as const,
     );
-    return { path, main, buckets: new Map(buckets) };
+    const model = typeof vars["MODEL"] === "string" ? vars["MODEL"] : undefined;
+    return { path, main, model, buckets: new Map(buckets) };
   } catch (cause) {
     throw new BertEdgeError("project_invalid", `wrangler cannot read ${path}.`, {
       hint: "Correct the file as the cause says.",

@@ -1,12 +1,20 @@
 import { Command } from "commander";
 import { BertEdgeError } from "../../artifact/error.ts";
 import type { TargetName } from "../../artifact/manifest.ts";
-import { port } from "../options.ts";
+import { port as portOption } from "../options.ts";
 import { printNote, printResult, stageLog } from "../output.ts";
 import type { Service } from "./process.ts";
+import type { Project } from "./project.ts";
 
 /** Exit code of a process that Ctrl-C ended. */
 const INTERRUPTED = 130;
+
+/** Explains the table of requests. */
+const COLUMNS = `
+Each row is one request. tokens: length of the text. budget: the latency budget of the request. tier: who answered.
+reason: why. predicted: time in the engine, as measured when the model was prepared. measured: time of the whole request
+here, with HTTP and wrangler's proxy.
+`;
 
 interface Options {
   name?: string;
@@ -19,10 +27,10 @@ export const devCommand = new Command("dev")
   .description("run a model here: the edge in workerd, and the region in Node if there is a functions/region.ts")
   .argument("<folder>", "Hugging Face model folder, or an artifact folder")
   .option("--name <name>", "the model's name (default: the folder's name)")
-  .option("--port <n>", "port of the edge; another one is chosen if it is in use", port, 8787)
-  .option("--once", "print a table of requests and exit")
-  .option("--verbose", "print the output of the services from the beginning")
-  .action(async (folder: string, { name, port, once: onlyOnce, verbose }: Options) => {
+  .option("--port <n>", "port of the edge", portOption, 8787)
+  .option("--once", "print a table of requests with latency budgets, and exit")
+  .option("--verbose", "print that table too, and the output of the services from the beginning")
+  .action(async (folder: string, { name, port, once: onlyOnce, verbose }: Options, command: Command) => {
     // These listeners stay. When no listener of ours is left, a package that wrangler loads ends the process at once.
     const interrupted = new Promise((resolve) => {
       for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, resolve);
@@ -30,36 +38,41 @@ export const devCommand = new Command("dev")
     let serving = false;
     interrupted.then(() => serving || process.exit(INTERRUPTED));
     const root = process.cwd();
-    const { assertServable, preparedArtifact } = await import("./prepared.ts");
-    await assertServable({ root, folder, name });
     const { openProject } = await import("./project.ts");
     const project = openProject(root);
+    const targets: TargetName[] = project.region ? ["edge", ...regionalTargets()] : ["edge"];
+    const { assertServable, preparedArtifact } = await import("./prepared.ts");
+    await assertServable({ root, folder, name, targets });
+    const { edgePort } = await import("./edge-port.ts");
+    const freePort = await edgePort(port, { chosen: command.getOptionValueSource("port") === "cli" });
 
     const log = stageLog();
-    const targets: TargetName[] = project.region ? ["edge", ...regionalTargets()] : ["edge"];
     const artifact = await preparedArtifact({ root, folder, name, targets, onProgress: log.progress });
     const { startStack } = await import("./stack.ts");
-    const { tour } = await import("./tour.ts");
     const hasRegion = regionalTargets().some((target) => artifact.manifest.targets[target]);
     const stack = await startStack({
       project: hasRegion ? project : { ...project, region: undefined },
       artifact,
-      port,
+      port: freePort,
       onStage: log.stage,
-      onOutput: (service, text) => {
-        if (verbose || serving) printNote(`[${service}] ${text.trimEnd()}`);
+      onOutput: (service, line) => {
+        if (verbose || serving) printNote(`[${service}] ${line}`.trimEnd());
       },
     });
     try {
-      const { edge, published } = stack;
       log.stage("ask for embeddings");
-      const answers = await tour(stack);
+      const { introduction } = await import("./introduction.ts");
+      const { tour } = await import("./tour.ts");
+      const answer = await introduction(stack);
+      const table = onlyOnce || verbose ? `${COLUMNS}\n${await tour(stack)}` : "";
       log.done();
       if (project.region && !hasRegion)
         printNote("The artifact has no regional target, so the region was not started.");
-      printResult(`\n${published.name}@${published.version}\n${answers}`);
-      if (onlyOnce) return;
-      printResult(`\nThe edge listens at ${edge.url}. Try it:\n\n${curl(edge)}\n\nStop it with Ctrl-C.`);
+      noteOtherModel(project, artifact.manifest.name);
+      if (onlyOnce) return printResult(table);
+      printResult(`\n${answer}`);
+      if (table) printResult(table);
+      printResult("\nStop it with Ctrl-C.");
       serving = true;
       const ended = await Promise.race([stack.ended, interrupted.then(() => undefined)]);
       if (ended) throw serviceEnded(ended);
@@ -82,6 +95,10 @@ const regionalTargets = (): TargetName[] => {
   ];
 };
 
-const curl = ({ url, key }: { url: string; key: string }): string =>
-  `curl ${url}/v1/embed -i -H 'authorization: Bearer ${key}' -H 'content-type: application/json' ` +
-  `-H 'x-latency-budget-ms: 50' -d '{"inputs": "to be or not to be"}'`;
+function noteOtherModel({ config, model }: Project, served: string): void {
+  if (model === undefined || model === served) return;
+  printNote(
+    `${config} says MODEL = "${model}", but this model is named "${served}". Here the Worker serves "${served}". ` +
+      `A deployed Worker looks for "${model}": set MODEL to the name of the model that you publish.`,
+  );
+}

@@ -1,6 +1,6 @@
-import { existsSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { readdir, readFile, rm } from "node:fs/promises";
-import { join, resolve } from "node:path";
+import { basename, dirname, join, relative, resolve } from "node:path";
 import type { PublishableArtifact } from "../../artifact/artifact.ts";
 import { BertEdgeError } from "../../artifact/error.ts";
 import { sentenceEncoder, type TargetName } from "../../artifact/manifest.ts";
@@ -12,6 +12,9 @@ import { passedOver } from "../passed-over.ts";
 
 /** Folder of prepared artifacts, relative to the project's folder. */
 const CACHE = ".bert-edge/dev";
+
+/** Folder of a project's models, relative to the project's folder. */
+const MODELS = "models";
 
 /** Name of a finished artifact's folder: see `keyOf`. Other folders belong to runs that are still preparing. */
 const KEY = /^[0-9a-f]{16}$/;
@@ -37,7 +40,7 @@ const isArtifact = (folder: string): boolean => existsSync(join(folder, MANIFEST
  * @throws BertEdgeError `task_unsupported`, `setting_invalid`, `checkpoint_missing`, `package_missing`, and the errors of
  *   `openFolder`
  */
-export async function assertServable({ root, folder, name }: Pick<PreparedOptions, "root" | "folder" | "name">) {
+export async function assertServable({ root, folder, name, targets }: Omit<PreparedOptions, "onProgress">) {
   if (isArtifact(folder)) {
     const { manifest } = await openFolder(folder);
     sentenceEncoder(manifest);
@@ -58,6 +61,9 @@ export async function assertServable({ root, folder, name }: Pick<PreparedOption
     return;
   }
   const { localPath } = await import("../../compile/files/work-folder.ts");
+  if (!existsSync(folder) && dirname(resolve(root, folder)) === join(root, MODELS)) {
+    throw modelMissing(root, folder, targets);
+  }
   const { headOf } = await import("../../compile/checkpoint/task-head.ts");
   if ((await headOf(localPath(folder))) !== "none") {
     throw new BertEdgeError("task_unsupported", `${folder} is a classifier, and classifiers cannot be served yet.`, {
@@ -67,15 +73,31 @@ export async function assertServable({ root, folder, name }: Pick<PreparedOption
   packageFile(root, "onnxruntime-node", "package.json");
 }
 
+/** Names the models that the project has, and the command that makes the missing one. */
+function modelMissing(root: string, folder: string, targets: readonly TargetName[]): BertEdgeError {
+  const models = existsSync(join(root, MODELS)) ? readdirSync(join(root, MODELS)) : [];
+  const prepare = `npx bert-edge prepare <folder> --name ${basename(folder)} --targets ${targets} --out ${folder}`;
+  const existing = models.length > 0 ? `${MODELS} has: ${models.join(", ")}. ` : "";
+  return new BertEdgeError("checkpoint_missing", `${folder} does not exist.`, {
+    hint: `${existing}To make ${folder} from a Hugging Face model folder: ${prepare}`,
+  });
+}
+
 /**
  * Returns the artifact in a folder, or prepares the model in it. Prepared artifacts are kept: the same model, options and
- * package are prepared once.
+ * package are prepared once. The artifact's files are complete and have the right content.
  *
- * @throws BertEdgeError the errors of `prepare` and `openFolder`
+ * @throws BertEdgeError the errors of `prepare` and `openFolder`, `artifact_corrupt`
  */
 export async function preparedArtifact(options: PreparedOptions): Promise<PublishableArtifact> {
   const { root, folder, onProgress, targets } = options;
-  if (isArtifact(folder)) return openFolder(folder);
+  if (isArtifact(folder)) {
+    return openIntact(
+      folder,
+      `Restore ${folder} from Git or another copy, or prepare it again. The model that came with a project is also in a new ` +
+        "project: npx create-bert-edge another-api --no-install",
+    );
+  }
   const { modelName } = await import("../../compile/stages/assemble-artifact.ts");
   const name = modelName(options.name, folder);
   const kept = resolve(root, CACHE, name);
@@ -88,7 +110,19 @@ export async function preparedArtifact(options: PreparedOptions): Promise<Publis
       if (KEY.test(entry) && join(kept, entry) !== out) await rm(join(kept, entry), { recursive: true, force: true });
     }
   }
-  return openFolder(out);
+  return openIntact(out, `Remove ${relative(root, out)} and start again. The model is then prepared again.`);
+}
+
+/** Opens an artifact folder and checks the files. A store that already has them would not be told of the damage. */
+async function openIntact(folder: string, hint: string): Promise<PublishableArtifact> {
+  const artifact = await openFolder(folder);
+  for (const file of Object.keys(artifact.manifest.files)) {
+    await artifact.read(file).catch((cause: unknown) => {
+      if (!(cause instanceof BertEdgeError)) throw cause;
+      throw new BertEdgeError(cause.code, cause.message, { hint });
+    });
+  }
+  return artifact;
 }
 
 /**

@@ -3,7 +3,7 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { temporaryFolder } from "#test/fixtures/temporary-folder.ts";
-import { freePort, startService } from "./process.ts";
+import { freePort, isFree, startService } from "./process.ts";
 
 async function listenOn(port: number): Promise<void> {
   const server = createServer().listen(port, "127.0.0.1");
@@ -26,14 +26,12 @@ const answers = (url: string) =>
     () => false,
   );
 
-describe("freePort", () => {
-  it("returns the preferred port if it is free, otherwise another one", async () => {
+describe("isFree", () => {
+  it("tells whether nothing listens at a port", async () => {
     const port = await freePort();
-    expect(await freePort(port)).toBe(port);
+    expect(await isFree(port)).toBe(true);
     await listenOn(port);
-    const other = await freePort(port);
-    expect(other).not.toBe(port);
-    expect(other).toBeGreaterThan(0);
+    expect(await isFree(port)).toBe(false);
   });
 });
 
@@ -94,5 +92,64 @@ describe("startService", () => {
       ready: { url: `http://127.0.0.1:${await freePort()}`, withinMs: 300 },
     });
     await expect(starting).rejects.toMatchObject({ message: expect.stringContaining("silent did not answer") });
+  });
+
+  it("stops waiting when the code cannot be built, and shows the fault", async () => {
+    const folder = await temporaryFolder();
+    await writeFile(
+      join(folder, "service.mjs"),
+      'console.error("Build failed with 1 error:\\n  no such file"); setInterval(() => {}, 1000);',
+    );
+    const ready = { url: `http://127.0.0.1:${await freePort()}`, withinMs: 60_000 };
+    const starting = startService({ name: "edge", script: "service.mjs", cwd: folder, ready });
+    await expect(starting).rejects.toMatchObject({
+      code: "service_failed",
+      message: expect.stringMatching(/^edge cannot be built:\n.*no such file$/s),
+    });
+  });
+
+  describe("while the service answers with errors", () => {
+    /** Starts a service that prints each request, and answers with these errors, one after the other. Then it is ready. */
+    async function startFailing(errors: readonly object[], lines: string[] = []) {
+      const folder = await temporaryFolder();
+      const port = await freePort();
+      const script = `
+        import { createServer } from "node:http";
+        const errors = ${JSON.stringify(errors)};
+        createServer((request, response) => {
+          console.log("GET /ready 503 Service Unavailable");
+          const error = errors.shift();
+          if (!error) console.log("one\\ntwo");
+          response.writeHead(error ? 503 : 200).end(JSON.stringify({ error }));
+        }).listen(${port}, "127.0.0.1");`;
+      await writeFile(join(folder, "service.mjs"), script);
+      const ready = { url: `http://127.0.0.1:${port}/ready`, status: 200, withinMs: 60_000 };
+      const onOutput = (line: string) => lines.push(line);
+      const service = await startService({ name: "edge", script: "service.mjs", cwd: folder, ready, onOutput });
+      onTestFinished(() => service.stop());
+    }
+    const temporary = { code: "model_unavailable", message: "The model cannot be loaded now." };
+    const lasting = { code: "setting_invalid", message: "REGION_URL is wrong.", hint: "Set it." };
+
+    it("waits while they are temporary, and passes on lines without the log of its own requests", async () => {
+      const lines: string[] = [];
+      await startFailing([temporary, temporary], lines);
+      await expect.poll(() => lines).toEqual(["one", "two"]);
+    });
+
+    it("throws an error that waiting does not change", async () => {
+      await expect(startFailing([temporary, lasting])).rejects.toMatchObject({
+        code: "setting_invalid",
+        message: "edge cannot start: REGION_URL is wrong.",
+        hint: "Set it.",
+      });
+    });
+
+    it("shows the output when every request fails", async () => {
+      await expect(startFailing([{ code: "internal", message: "A bug." }])).rejects.toMatchObject({
+        code: "service_failed",
+        message: expect.stringMatching(/^edge answers every request with an error:/),
+      });
+    });
   });
 });

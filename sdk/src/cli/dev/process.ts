@@ -1,13 +1,24 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { type AddressInfo, createServer } from "node:net";
+import { createInterface } from "node:readline";
 import { BertEdgeError } from "../../artifact/error.ts";
+import type { ErrorCode } from "../../artifact/error-codes.ts";
+import type { BertEdgeClientError } from "../../client/errors/bert-edge-client-error.ts";
+import { responseError } from "../../client/response-error.ts";
 
+/** Time that a process gets to end by itself: one that serves, and one that failed to start. */
 const STOP_MS = 5_000;
+const STOP_FAILED_MS = 500;
 const POLL_MS = 100;
+
+/** Number of lines of output that an error message can contain. */
+const KEPT_LINES = 60;
 
 /** `node --watch` prints this when the watched process has exited. The watching process itself keeps running. */
 const WATCHED_EXIT = /(Failed|Completed) running /;
+/** wrangler prints this when the Worker's code cannot be bundled. It then waits for an edit. */
+const BUILD_FAILED = /Build failed with /;
 
 /** A process together with all processes that it starts. */
 export interface Service {
@@ -28,15 +39,16 @@ export interface ServiceOptions {
   ready: { url: string; status?: number; withinMs: number };
   /** Whether to restart the process when a file that it has imported changes. */
   watch?: boolean;
-  /** Called with each piece of the service's output. */
-  onOutput?: (text: string) => void;
+  /** Called with each line of the service's output. Log lines about requests to `ready.url` are left out. */
+  onOutput?: (line: string) => void;
 }
 
 /**
  * Starts a process and waits until `ready.url` answers.
  *
- * @throws BertEdgeError `service_failed` when the process exits, or does not answer in time. The message contains the
- *   last output of the process.
+ * @throws BertEdgeError `service_failed` when the process exits, its code has an error, or it does not answer in time.
+ *   The message contains the last output of the process. If `ready.url` answers with an error that waiting does not
+ *   change, such as `setting_invalid`, throws this error.
  */
 export async function startService(options: ServiceOptions): Promise<Service> {
   const { name, script, args = [], cwd, env = {}, ready, watch = false, onOutput = () => {} } = options;
@@ -48,34 +60,49 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     detached: true,
   });
   const ended = once(child, "exit").then(() => {});
-  let output = "";
+  const lines: string[] = [];
+  let starting = true;
+  const probed = `GET ${new URL(ready.url).pathname} `;
   for (const stream of [child.stdout, child.stderr]) {
-    stream.setEncoding("utf8").on("data", (text: string) => {
-      output = (output + text).slice(-4_000);
-      onOutput(text);
+    createInterface({ input: stream }).on("line", (line) => {
+      if (starting && line.includes(probed)) return;
+      lines.push(line);
+      if (lines.length > KEPT_LINES) lines.shift();
+      onOutput(line);
     });
   }
   // Ends the whole group when this process ends. A SIGKILL of this process leaves the group running.
   const endGroup = () => signalGroup(child, "SIGKILL");
   process.once("exit", endGroup);
-  const stop = async () => {
-    await stopGroup(child);
+  const stop = async (withinMs = STOP_MS) => {
+    await stopGroup(child, withinMs);
     process.off("exit", endGroup);
   };
+  const fail = async (what: string): Promise<never> => {
+    await stop(STOP_FAILED_MS);
+    throw new BertEdgeError("service_failed", `${name} ${what}:\n${lines.join("\n")}`, {
+      hint: "Correct the error in the output above, then run the command again.",
+    });
+  };
+  const printed = (pattern: RegExp) => lines.some((line) => pattern.test(line));
   const giveUpAt = performance.now() + ready.withinMs;
-  while (!(await answers(ready.url, ready.status))) {
-    const exited = hasEnded(child) || (watch && WATCHED_EXIT.test(output));
-    if (exited || performance.now() > giveUpAt) {
-      await stop();
-      throw new BertEdgeError(
-        "service_failed",
-        `${name} ${exited ? "ended" : "did not answer"} while starting:\n${output}`,
-        { hint: "Correct the error in the output above, then run the command again." },
-      );
+  for (;;) {
+    const answer = await probe(ready);
+    if (answer === "ready") break;
+    if (answer !== "starting") {
+      if (answer.code === "internal") await fail("answers every request with an error");
+      await stop(STOP_FAILED_MS);
+      throw new BertEdgeError(answer.code as ErrorCode, `${name} cannot start: ${answer.message}`, {
+        hint: answer.hint,
+      });
     }
+    if (hasEnded(child) || (watch && printed(WATCHED_EXIT))) await fail("ended while starting");
+    if (printed(BUILD_FAILED)) await fail("cannot be built");
+    if (performance.now() > giveUpAt) await fail("did not answer while starting");
     await new Promise((resolve) => setTimeout(resolve, POLL_MS));
   }
-  return { name, ended, stop };
+  starting = false;
+  return { name, ended, stop: () => stop() };
 }
 
 const nodeOptions = (script: string, watch: boolean): string[] => [
@@ -84,23 +111,26 @@ const nodeOptions = (script: string, watch: boolean): string[] => [
   ...(script.endsWith(".ts") && !process.features.typescript ? ["--experimental-strip-types"] : []),
 ];
 
-async function answers(url: string, status: number | undefined): Promise<boolean> {
+/** Asks whether a service is ready. Returns the service's error if waiting does not change it. */
+async function probe({ url, status }: ServiceOptions["ready"]): Promise<"ready" | "starting" | BertEdgeClientError> {
   try {
     const response = await fetch(url, { signal: AbortSignal.timeout(5_000) });
-    await response.body?.cancel();
-    return status === undefined || response.status === status;
+    const body = await response.text();
+    if (status === undefined || response.status === status) return "ready";
+    const error = responseError(response, body, []);
+    return response.status < 500 || error.retryable ? "starting" : error;
   } catch {
-    return false;
+    return "starting";
   }
 }
 
 const hasEnded = (child: ChildProcess) => child.exitCode !== null || child.signalCode !== null;
 
-async function stopGroup(child: ChildProcess): Promise<void> {
+async function stopGroup(child: ChildProcess, withinMs: number): Promise<void> {
   if (!hasEnded(child)) {
     const exit = once(child, "exit");
     signalGroup(child, "SIGTERM");
-    const timer = setTimeout(() => signalGroup(child, "SIGKILL"), STOP_MS);
+    const timer = setTimeout(() => signalGroup(child, "SIGKILL"), withinMs);
     await exit;
     clearTimeout(timer);
   }
@@ -117,14 +147,27 @@ function signalGroup({ pid }: ChildProcess, signal: NodeJS.Signals): void {
   }
 }
 
-/** Returns `preferred` if the port is free, otherwise any free port. */
-export async function freePort(preferred = 0): Promise<number> {
+/**
+ * Whether nothing listens at a port.
+ *
+ * @throws BertEdgeError `setting_invalid` if this user may not listen at it
+ */
+export const isFree = async (port: number): Promise<boolean> => (await listenOnce(port)) !== undefined;
+
+/** Returns a port at which nothing listens. */
+export const freePort = async (): Promise<number> => (await listenOnce(0)) as number;
+
+/** Listens at a port for a moment. Returns the port, or undefined if it is in use. Port 0 is any free port. */
+async function listenOnce(preferred: number): Promise<number | undefined> {
   const server = createServer().listen(preferred, "127.0.0.1");
   try {
     await once(server, "listening");
-  } catch (error) {
-    if (preferred !== 0) return freePort();
-    throw error;
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code === "EADDRINUSE") return undefined;
+    throw new BertEdgeError("setting_invalid", `Port ${preferred} cannot be used.`, {
+      hint: "Give another --port.",
+      cause,
+    });
   }
   const { port } = server.address() as AddressInfo;
   server.close();

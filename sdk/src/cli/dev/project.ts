@@ -8,8 +8,12 @@ import { readWranglerConfig } from "../wrangler.ts";
 /** A folder with the functions that users deploy. */
 export interface Project {
   readonly root: string;
+  /** wrangler's configuration file, relative to `root`. */
+  readonly config: string;
   /** Entry file of the Worker, relative to `root`. */
   readonly main: string;
+  /** The model that `config` names; undefined if it has no variable MODEL. */
+  readonly model: string | undefined;
   /** Name of the bucket that the Worker reads models from. */
   readonly bucket: string;
   /** functions/region.ts, relative to `root`; undefined if the project has no region. */
@@ -26,7 +30,7 @@ const ORT_WEB_EDGE = "functions/edge-ort-web.ts";
  * @throws BertEdgeError `project_invalid`, `package_missing`
  */
 export function openProject(root: string): Project {
-  const { path, main, buckets } = readWranglerConfig(root);
+  const { path, main, model, buckets } = readWranglerConfig(root);
   if (!main || !existsSync(main)) {
     const fault = main ? `its \`main\`, ${main}, does not exist` : "it has no `main`";
     throw new BertEdgeError("project_invalid", `${path} names no Worker: ${fault}.`, {
@@ -41,7 +45,7 @@ export function openProject(root: string): Project {
   }
   const region = existsSync(join(root, REGION)) ? REGION : undefined;
   if (region) packageFile(root, "onnxruntime-node", "package.json");
-  return { root, main: relative(root, main), bucket, region };
+  return { root, config: relative(root, path), main: relative(root, main), model, bucket, region };
 }
 
 /**
@@ -56,7 +60,7 @@ export function edgeScript({ root, main }: Project, engine: Target["engine"]): s
     "project_invalid",
     `This model needs ${engine} at the edge, and there is no ${ORT_WEB_EDGE}.`,
     {
-      hint: `Copy ${ORT_WEB_EDGE} from the repository of bert-edge, or use another model.`,
+      hint: `README.md of projects that \`npx create-bert-edge\` makes contains this file. Otherwise use another model.`,
     },
   );
 }

@@ -16,17 +16,18 @@ import { edgeScript, type Project } from "./project.ts";
 const START_MS = 60_000;
 
 /** The developer's own variables and secrets. Stock `wrangler dev` reads the same file. */
-const DEV_VARS = ".dev.vars";
+export const DEV_VARS = ".dev.vars";
 
 export interface StackOptions {
   project: Project;
   artifact: PublishableArtifact;
-  /** Port of the edge. If this port is in use, the edge gets another port. Default: any free port. */
+  /** Port of the edge. Default: any free port. */
   port?: number;
   /** wrangler's folder of local state. Default: the one that stock `wrangler dev` uses. */
   state?: string;
   onStage?: (stage: string) => void;
-  onOutput?: (service: string, text: string) => void;
+  /** Called with each line that a service prints. */
+  onOutput?: (service: string, line: string) => void;
 }
 
 /** URL and API key of a tier. */
@@ -37,6 +38,8 @@ interface Access {
 
 export interface Stack {
   readonly edge: Access;
+  /** Whether the edge's key was made for this start, because the developer has none in `DEV_VARS`. */
+  readonly keyIsNew: boolean;
   /** Undefined if the project has no region. */
   readonly region: Access | undefined;
   readonly published: Published;
@@ -64,7 +67,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     ?.split(",")
     .map((key) => key.trim())
     .find((key) => key !== "");
-  const [edgePort, regionPort] = [await freePort(port), await freePort()];
+  const [edgePort, regionPort] = [port ?? (await freePort()), await freePort()];
   const edge: Access = {
     url: `http://127.0.0.1:${edgePort}`,
     key: ownKey ?? crypto.randomUUID(),
@@ -80,7 +83,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     folder[Symbol.dispose]();
   };
   const start = async (name: string, run: Omit<Parameters<typeof startService>[0], "name" | "cwd">) => {
-    const service = await startService({ name, cwd: root, onOutput: (text) => onOutput(name, text), ...run });
+    const service = await startService({ name, cwd: root, onOutput: (line) => onOutput(name, line), ...run });
     started.push(service);
     return service;
   };
@@ -138,7 +141,8 @@ export async function startStack(options: StackOptions): Promise<Stack> {
       return service.value;
     }) as [Service, Service | undefined];
     const ended = Promise.race(started.map((service) => service.ended.then(() => service)));
-    return { edge, region, published, ended, services: { edge: edgeService, region: regionService }, stop };
+    const keyIsNew = ownKey === undefined;
+    return { edge, keyIsNew, region, published, ended, services: { edge: edgeService, region: regionService }, stop };
   } catch (error) {
     await stop();
     throw error;

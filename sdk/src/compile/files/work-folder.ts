@@ -63,7 +63,7 @@ export function localPath(path: string): string {
   const hub = hubModel(path);
   if (!hub) return path;
   const { command, folder } = hub.download;
-  throw new BertEdgeError("checkpoint_missing", `Models of the Hugging Face Hub are not fetched: ${hub.name}.`, {
-    hint: `Download it with \`${command}\`, then give ${folder}.`,
+  throw new BertEdgeError("checkpoint_missing", `There is no folder ${path}.`, {
+    hint: `Models of the Hugging Face Hub are not downloaded. If you mean ${hub.name}, run \`${command}\`, then give ${folder}.`,
   });
 }
