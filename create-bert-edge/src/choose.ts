@@ -6,6 +6,7 @@ import { assertUsable, projectName } from "./project-folder.ts";
 import * as questions from "./questions.ts";
 
 const DEFAULT_FOLDER = "my-api";
+const DEFAULT_COLUMNS = 80;
 
 /** A project, and the folder where it is created. */
 export interface Choices extends Project {
@@ -31,6 +32,8 @@ export function chooseDefaults(flags: Flags, userAgent: string | undefined): Cho
  * @returns undefined if the user cancels
  */
 export async function chooseInteractively(flags: Flags, userAgent: string | undefined): Promise<Choices | undefined> {
+  // Some terminals report no width. Prompts would then have one character per line.
+  process.stdout.columns ||= DEFAULT_COLUMNS;
   intro("create-bert-edge");
   try {
     const folder = flags.folder ?? (await askFolder());

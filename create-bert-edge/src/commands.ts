@@ -1,7 +1,6 @@
 import { spawnSync } from "node:child_process";
 import type { PackageManager } from "./package-manager.ts";
 import { ScaffoldError } from "./scaffold-error.ts";
-import { shellPath } from "./shell-path.ts";
 
 /** On Windows, package managers are scripts, which only a shell can start. */
 const shell = process.platform === "win32";
@@ -29,6 +28,6 @@ export function installDependencies(folder: string, manager: PackageManager): vo
   throw new ScaffoldError(
     "command_failed",
     `The files are in ${folder}, but \`${manager} install\` failed.`,
-    `Correct the error above, then run: cd ${shellPath(folder)} && ${manager} install`,
+    `Correct the error of ${manager} above. Then follow the steps above.`,
   );
 }

@@ -50,7 +50,7 @@ describe("parseFlags", () => {
     [["--model"], "flag_invalid", /--model/],
     [["--no-git=yes"], "flag_invalid", /--no-git/],
     [["--plan", "cheap"], "flag_invalid", /--plan cannot be cheap/],
-    [["--template", "edge", "--region", "aws"], "flag_invalid", /--template edge has no --region aws/],
+    [["--template", "edge", "--region", "aws"], "flag_invalid", /--template edge and --region aws contradict/],
     [["one", "two"], "flag_invalid", /one, two/],
   ])("refuses %j with %s", (args, code, message) => {
     expect(() => parseFlags(args)).toThrow(expect.objectContaining({ code, message: expect.stringMatching(message) }));

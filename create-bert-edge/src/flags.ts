@@ -102,7 +102,7 @@ function allowedRegions(
   if (ofTemplate.includes(region)) return [region];
   throw new ScaffoldError(
     "flag_invalid",
-    `--template ${template} has no --region ${region}.`,
-    `Use one of: ${ofTemplate.join(", ")}. The flag --region alone is enough.`,
+    `--template ${template} and --region ${region} contradict each other.`,
+    `Leave --template out: --region ${region} says everything.`,
   );
 }

@@ -1,36 +1,34 @@
 import { relative } from "node:path";
 import type { Choices } from "./choose.ts";
-import { addDependency, runProgram, runScript, runScriptWith } from "./package-manager.ts";
+import { addDependency, runScript, runScriptWith } from "./package-manager.ts";
+import { prepareCommand } from "./prepare-command.ts";
 import { modelName, type Project } from "./project.ts";
 import { shellPath } from "./shell-path.ts";
 
 /** A command, and what it does if that needs an explanation. */
 type Step = readonly [command: string, what?: string];
 
-/** Returns what to do after the files are written. */
+/** Returns what to do after the files are written. `installed`: whether the dependencies are there. */
 export function nextSteps(choices: Choices, { installed }: { installed: boolean }): string {
   const { folder, name, model, packageManager: manager } = choices;
   const path = relative(process.cwd(), folder);
   const steps: Step[] = [
-    [runScript(manager, "start"), "runs the API on this machine and prints a request to try"],
+    [runScript(manager, "start"), "serves the model on this machine and prints a request to try"],
     [runScript(manager, "test"), "tests the Worker in workerd"],
-    [runScriptWith(manager, "deploy", "--dry-run"), "bundles the Worker; without --dry-run, deploys it"],
+    [runScriptWith(manager, "deploy", "--dry-run"), "bundles the Worker, and uploads nothing"],
   ];
   if (model === "own") steps.unshift(...modelSteps(choices));
   if (!installed) steps.unshift([`${manager} install`]);
   if (path) steps.unshift([`cd ${shellPath(path)}`]);
   const width = Math.max(...steps.map(([command]) => command.length));
   const lines = steps.map(([command, what]) => `  ${what ? `${command.padEnd(width)}  # ${what}` : command}`);
-  return `\n${name} is ready. Next:\n\n${lines.join("\n")}\n\nREADME.md says how to call it, add a route and deploy it.`;
+  return `\nThe project ${name} is written. Next:\n\n${lines.join("\n")}\n\nREADME.md says how to call it, add a route and deploy it.`;
 }
 
 function modelSteps(project: Project): Step[] {
   const { region, packageManager: manager } = project;
   const name = modelName(project);
-  const prepare: Step = [
-    `${runProgram[manager]} bert-edge prepare <folder> --name ${name} --out models/${name}`,
-    "prepares your model, a Hugging Face folder",
-  ];
+  const prepare: Step = [prepareCommand(project, "<folder>", name), "prepares your model, a Hugging Face folder"];
   // A project with a region has onnxruntime-node already.
   return region === "none" ? [[`${addDependency[manager]} onnxruntime-node`], prepare] : [prepare];
 }

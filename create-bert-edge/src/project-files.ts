@@ -7,7 +7,7 @@ import { packageJson } from "./files/package-json.ts";
 import { readme } from "./files/readme.ts";
 import { devVars, SECRETS } from "./files/secrets.ts";
 import { serverlessYml } from "./files/serverless-yml.ts";
-import { wranglerToml } from "./files/wrangler-toml.ts";
+import { ortWebSection, wranglerToml } from "./files/wrangler-toml.ts";
 import { modelName, type Project } from "./project.ts";
 import type { Region } from "./questions.ts";
 
@@ -60,6 +60,9 @@ export function projectFiles(project: Project, read: (path: string) => string): 
   ]);
   const name = modelName(project);
   const namingModel = [...files].flatMap(([path, content]) => (content.includes(name) ? [path] : []));
-  const ortWebFiles = inReadme.map((path) => [path, read(path)] as const);
-  return files.set("README.md", readme(project, { namingModel, ortWebFiles }));
+  const ortWeb = {
+    files: inReadme.map((path) => [path, read(path)] as const),
+    settings: ortWebSection(read("wrangler.toml")),
+  };
+  return files.set("README.md", readme(project, { namingModel, ortWeb }));
 }

@@ -23,17 +23,17 @@ export const model: Question<Model> = {
 export const plan: Question<Plan> = {
   message: "Which Workers plan do you have?",
   values: {
-    free: "10 ms of CPU time per request: enough for short texts, hardly for long ones",
+    free: "10 ms of CPU time per request: enough for about 100 words",
     paid: "30 s of CPU time per request",
   },
 };
 
 export const region: Question<Region> = {
-  message: "Where should a region compute what the edge cannot answer in time?",
+  message: "Do you want a region: a second server, for requests that the Worker cannot answer in time?",
   values: {
-    none: "nowhere, the edge answers everything",
-    aws: "AWS Lambda",
-    container: "any container host",
+    none: "no, the Worker answers everything",
+    aws: "on AWS Lambda",
+    container: "on any container host",
   },
 };
 

@@ -26,8 +26,13 @@ export async function run(args: readonly string[]): Promise<void> {
 
   await writeProject(choices.folder, choices);
   if (flags.git) initGit(choices.folder);
-  if (flags.install) installDependencies(choices.folder, choices.packageManager);
-  console.log(nextSteps(choices, { installed: flags.install }));
+  let installed = false;
+  try {
+    if (flags.install) installDependencies(choices.folder, choices.packageManager);
+    installed = flags.install;
+  } finally {
+    console.log(nextSteps(choices, { installed }));
+  }
 }
 
 const canAsk = (): boolean => Boolean(process.stdin.isTTY && process.stdout.isTTY && !process.env["CI"]);

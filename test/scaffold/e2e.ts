@@ -144,7 +144,7 @@ async function createInteractively(scaffolder: string, place: string, env: NodeJ
       ["In which folder", `asked${enter}`],
       ["Which model", enter],
       ["Which Workers plan", enter],
-      ["Where should a region", enter],
+      ["Do you want a region", enter],
       ["Which package manager", enter],
     ],
     env,

@@ -42,25 +42,56 @@ describe("a created project", () => {
     const toml = join(project, "wrangler.toml");
     await writeFile(toml, (await readFile(toml, "utf8")).replace('MODEL = "bert-edge-mini"', 'MODEL = "other"'));
     const { code, stdout } = await test(project);
-    expect(stdout).toContain("model_unavailable");
+    expect(stdout).toContain(
+      'wrangler.toml says MODEL = "other", but the model in this test is named "bert-edge-mini".',
+    );
+    expect(code).toBe(1);
+  });
+
+  it("fails its tests when its Worker has no bucket", async () => {
+    const project = await create("no-bucket");
+    const toml = join(project, "wrangler.toml");
+    await writeFile(toml, (await readFile(toml, "utf8")).replace('binding = "MODELS"', 'binding = "OTHER"'));
+    const { code, stdout } = await test(project);
+    expect(stdout).toContain("wrangler.toml has no R2 bucket with the binding MODELS.");
     expect(code).toBe(1);
   });
 
   it("takes the route that README.md adds", async () => {
     const project = await create("route");
-    const [, route = ""] = /```ts\n(app\.get.*)\n```/.exec(await readFile(join(project, "README.md"), "utf8")) ?? [];
+    const readme = await readFile(join(project, "README.md"), "utf8");
+    const [, route = ""] = /```ts\n([^`]*app\.get[^`]*)\n```/.exec(readme) ?? [];
     const edge = join(project, "functions/edge.ts");
     await writeFile(edge, (await readFile(edge, "utf8")).replace("export default", `${route}\n\nexport default`));
-    await writeFile(
-      join(project, "test/route.test.js"),
-      `import { createTestHarness } from "wrangler";
-      const server = createTestHarness({ workers: [{ configPath: "wrangler.toml" }] });
-      await server.listen();
-      console.log("answer:", await (await server.fetch("/hello")).text());
-      await server.close();`,
-    );
-    const { stdout } = await runIn(project, [process.execPath, "test/route.test.js"], offline);
-    expect(stdout).toContain('answer: {"model":"bert-edge-mini"}');
+    const [, path = ""] = /curl 'http:\/\/127\.0\.0\.1:8787([^']+)' -H 'authorization/.exec(readme) ?? [];
+    const testFile = join(project, "test/edge.test.js");
+    const routeTest = `
+      test("the route", async () => {
+        const ask = async (path, headers) => {
+          const response = await server.fetch(path, { headers });
+          return [response.status, await response.json()];
+        };
+        const headers = { authorization: "Bearer key" };
+        console.log("answers:", JSON.stringify([
+          await ask("${path}", headers),
+          await ask("/v1/similar?a=a+cat&b=a+cat", headers),
+          await ask("/v1/similar?a=a+cat", headers),
+          await ask("${path}", {}),
+        ]));
+      });`;
+    await writeFile(testFile, (await readFile(testFile, "utf8")) + routeTest);
+    const { stdout } = await test(project);
+    const [, answers = "[]"] = /answers: (.*)/.exec(stdout) ?? [];
+    const similarity = (value: number) => [200, { similarity: expect.closeTo(value, 3) }];
+    expect(JSON.parse(answers)).toMatchObject([
+      [200, { similarity: expect.any(Number) }],
+      similarity(1),
+      [400, { error: { code: "input_empty" } }],
+      [401, { error: { code: "key_missing" } }],
+    ]);
+    expect(JSON.parse(answers)[0][1].similarity).toBeGreaterThan(0.3);
+    expect(JSON.parse(answers)[0][1].similarity).toBeLessThan(0.99);
+    await writeFile(testFile, "");
     expect(await runIn(project, [process.execPath, "node_modules/typescript/bin/tsc"])).toMatchObject({ code: 0 });
   });
 
@@ -79,7 +110,8 @@ describe("a created project", () => {
     }
     const [main = ""] = /main = "[^"]+"/.exec(readme) ?? [];
     const toml = join(project, "wrangler.toml");
-    await writeFile(toml, (await readFile(toml, "utf8")).replace(/main = .*/, main));
+    const [, settings = ""] = /```toml\n(.+?)```/s.exec(readme) ?? [];
+    await writeFile(toml, `${(await readFile(toml, "utf8")).replace(/main = .*/, main)}\n${settings}`);
     expect(await runIn(project, [process.execPath, "node_modules/typescript/bin/tsc"])).toMatchObject({ code: 0 });
     const deploy = ["npm", "run", "deploy", "--", "--dry-run", "--outdir", "bundled"] as const;
     expect(await runIn(project, deploy, offline)).toMatchObject({ code: 0 });

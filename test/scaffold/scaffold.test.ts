@@ -251,7 +251,11 @@ describe("create-bert-edge", () => {
       const outcome = await create(parent, ["my-api", "--package-manager", "bun"], {
         PATH: `${await fakeManager("bun", 1)}${delimiter}${cleanEnv.PATH}`,
       });
-      expect(outcome).toMatchObject({ code: 1, stderr: expect.stringContaining("cd my-api && bun install") });
+      expect(outcome).toMatchObject({
+        code: 1,
+        stdout: expect.stringMatching(/cd my-api\n\s+bun install\n\s+bun run start /),
+        stderr: expect.stringContaining("`bun install` failed"),
+      });
       expect(existsSync(join(parent, "my-api/wrangler.toml"))).toBe(true);
     });
   });
@@ -259,13 +263,28 @@ describe("create-bert-edge", () => {
   describe.skipIf(terminalMissing)(`in a terminal${terminalMissing ? ` (skipped: ${terminalMissing})` : ""}`, () => {
     const command = (...args: string[]) => [process.execPath, bin, "--no-install", ...args];
 
+    it("asks in whole lines on a terminal that reports no width", async () => {
+      const parent = await temporaryFolder();
+      const { code, output } = await runInTerminal(
+        parent,
+        ["stty cols 0;", ...command("my-api")],
+        [
+          ["Which model do you want to serve?", ENTER],
+          ["Which Workers plan do you have?", ENTER],
+          ["Do you want a region", CTRL_C],
+        ],
+      );
+      expect(code).toBe(0);
+      expect(output).toContain("Nothing was created.");
+    });
+
     it("asks for everything", async () => {
       const parent = await temporaryFolder();
       const { code, output } = await runInTerminal(parent, command(), [
         ["In which folder", `asked${ENTER}`],
         ["Which model", DOWN + ENTER],
         ["Which Workers plan", DOWN + ENTER],
-        ["Where should a region", DOWN + ENTER],
+        ["Do you want a region", DOWN + ENTER],
         ["Which package manager", DOWN + ENTER],
       ]);
       expect(code).toBe(0);

@@ -1,6 +1,7 @@
 import type { PackageManager } from "../package-manager.ts";
 
-const reason = "No dependency needs its install script. That of onnxruntime-node would download CUDA libraries.";
+const reason =
+  "Turns install scripts off. No dependency needs one, and onnxruntime-node's script would download CUDA libraries.";
 
 /**
  * The settings files of each package manager. They all turn install scripts off: those of esbuild and workerd only save

@@ -1,4 +1,5 @@
 import { addDependency, runProgram, runScript, runScriptWith } from "../package-manager.ts";
+import { prepareCommand } from "../prepare-command.ts";
 import { modelName, type Project } from "../project.ts";
 import { bucketName } from "./wrangler-toml.ts";
 
@@ -6,12 +7,15 @@ import { bucketName } from "./wrangler-toml.ts";
 interface OtherFiles {
   /** Paths of the files that contain the model's name. */
   readonly namingModel: readonly string[];
-  /** Files that only a model for onnxruntime-web needs. */
-  readonly ortWebFiles: readonly (readonly [path: string, content: string])[];
+  /** Files, and lines of wrangler.toml, that only a model for onnxruntime-web needs. */
+  readonly ortWeb: {
+    readonly files: readonly (readonly [path: string, content: string])[];
+    readonly settings: string;
+  };
 }
 
 /** Makes the project's README.md. */
-export function readme(project: Project, { namingModel, ortWebFiles }: OtherFiles): string {
+export function readme(project: Project, { namingModel, ortWeb }: OtherFiles): string {
   const { name, plan, region, packageManager: manager } = project;
   const [model, bucket, exec, add] = [
     modelName(project),
@@ -25,8 +29,8 @@ Embeddings from a Cloudflare Worker, with [bert-edge](https://www.npmjs.com/pack
 
 ## Run it
 
-\`${runScript(manager, "start")}\` serves the model on this machine, and prints the URL and an API key. Ctrl-C stops it.
-\`${runScript(manager, "test")}\` tests the Worker in workerd. \`${runScript(manager, "check")}\` checks types.
+\`${runScript(manager, "start")}\` serves the model on this machine, and prints the URL, an API key and a request to try. Ctrl-C stops it.
+\`${runScript(manager, "test")}\` tests the Worker in workerd. \`${runScript(manager, "check")}\` checks types. The API key of this machine is in \`.dev.vars\`.
 
 ## Call it
 
@@ -44,50 +48,88 @@ const openai = new OpenAI({ baseURL: "http://127.0.0.1:8787/v1", apiKey: "<key>"
 const { data } = await openai.embeddings.create({ model: "${model}", input: ["to be", "not to be"] });
 \`\`\`
 
+node_modules/bert-edge/README.md lists all routes, fields and headers.
+
 ## Add a route
 
 The Worker in \`functions/edge.ts\` is a Hono app. Add this before its last line:
 
 \`\`\`ts
-app.get("/hello", (c) => c.json({ model: c.env.MODEL }));
+/** GET /v1/similar?a=…&b=…: how similar two texts are. 1: the same, 0 or less: not at all. */
+app.get("/v1/similar", async (c) => {
+  const { a = "", b = "" } = c.req.query();
+  const { vectors } = await app.embed(c, [a, b]);
+  const [x, y] = vectors;
+  return c.json({ similarity: x.reduce((sum, value, i) => sum + value * y[i], 0) });
+});
+\`\`\`
+
+Under \`/v1/\`, every route needs an API key. **Routes elsewhere, such as \`/similar\`, are open to everyone.** \`app.embed\` computes in
+this Worker, without HTTP. (\`loadModel\` of bert-edge is for Node processes. It cannot be bundled into a Worker.) Try it:
+
+\`\`\`sh
+curl 'http://127.0.0.1:8787/v1/similar?a=a+cat&b=a+kitten' -H 'authorization: Bearer <key>'
 \`\`\`
 
 ## Use your own model
 
-A model is a Hugging Face folder with \`config.json\`, \`tokenizer.json\` and \`model.safetensors\` or \`model.onnx\`.
+A model is a Hugging Face folder with \`config.json\`, \`tokenizer.json\` and \`model.safetensors\` or \`model.onnx\`. The command \`hf\`
+of the Python package huggingface_hub downloads one:
 
 \`\`\`sh
-${region === "none" ? `${add} onnxruntime-node\n` : ""}${exec} bert-edge prepare <folder> --name my-model --out models/my-model
+hf download sentence-transformers/all-MiniLM-L6-v2 --local-dir downloaded
+${region === "none" ? `${add} onnxruntime-node\n` : ""}${prepareCommand(project, "downloaded", "my-model")}
 \`\`\`
-${model === "my-model" ? "" : `\nThen write \`my-model\` instead of \`${model}\` in ${listed(namingModel)}.\n`}
-### If your model needs onnxruntime-web
+${model === "my-model" ? "" : afterPreparing(project, namingModel)}
+### If \`prepare\` says "edge uses ort-web instead of wasm"
 
-\`prepare\` says so if the engine of bert-edge cannot run your model at the edge. Then add the package:
+Then bert-edge's own engine cannot run your model, and onnxruntime-web runs it. Add the package:
 
 \`\`\`sh
 ${add} onnxruntime-web
 \`\`\`
 
-Set \`main = "functions/edge-ort-web.ts"\` in \`wrangler.toml\`, and make the files below. The Worker then has
-3.7 MB compressed. That needs the paid Workers plan: the free plan takes 3 MB.
+In \`wrangler.toml\`, set \`main = "functions/edge-ort-web.ts"\`, and add at the end:
 
-${ortWebFiles.map(fileSection).join("\n\n")}
+\`\`\`toml
+${ortWeb.settings.trimEnd()}
+\`\`\`
+
+Make the files below. The Worker then has 14 MB instead of 0.4 MB (Cloudflare allows 64 MB), so it starts more slowly.
+
+${ortWeb.files.map(fileSection).join("\n\n")}
 
 ## Deploy it
 
-Make a bucket. Then publish the model to it, with an R2 API token in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY:
+Log in to Cloudflare, and make a bucket for the model. R2 must be enabled in your account: the dashboard asks you once.
 
 \`\`\`sh
+${exec} wrangler login
 ${exec} wrangler r2 bucket create ${bucket}
-${add} @aws-sdk/client-s3
-${exec} bert-edge publish models/${model} --to s3://${bucket} --endpoint https://<account>.r2.cloudflarestorage.com
 \`\`\`
 
-Deploy the Worker, and give it its API keys. Without keys it refuses every request.
+Make an R2 API token in the dashboard: R2, *Manage API tokens*, permission *Object Read & Write*. It shows an access key ID, a
+secret access key, and the endpoint with your account ID, which \`${exec} wrangler whoami\` prints too. Publish the model:
 
 \`\`\`sh
-${runScriptWith(manager, "deploy", "--dry-run")}   # without --dry-run, it deploys
-${exec} wrangler secret put API_KEYS
+${add} @aws-sdk/client-s3
+export AWS_ACCESS_KEY_ID=<access key ID> AWS_SECRET_ACCESS_KEY=<secret access key>
+${exec} bert-edge publish models/${model} --to s3://${bucket} --endpoint https://<account ID>.r2.cloudflarestorage.com
+\`\`\`
+
+Deploy the Worker, and give it one or more API keys, separated by commas. Without keys it refuses every request.
+
+\`\`\`sh
+${runScriptWith(manager, "deploy", "--dry-run")}   # bundles the Worker, and uploads nothing
+${runScript(manager, "deploy")}                # uploads it, and prints its URL
+node -p 'crypto.randomUUID()'     # makes a key
+${exec} wrangler secret put API_KEYS  # asks for the keys
+\`\`\`
+
+Call it:
+
+\`\`\`sh
+curl https://${name}.<subdomain>.workers.dev/v1/embed -H 'authorization: Bearer <key>' -H 'content-type: application/json' -d '{"inputs": "to be or not to be"}'
 \`\`\`
 ${regionSection[region](project)}
 ## CPU time
@@ -99,20 +141,26 @@ ${cpuTime[plan]}
 const listed = (paths: readonly string[]): string =>
   new Intl.ListFormat("en-GB").format(paths.map((path) => `\`${path}\``));
 
+/** What to do after preparing a model in a project that came with another one. */
+const afterPreparing = (project: Project, namingModel: readonly string[]): string => `
+Then write \`my-model\` instead of \`${modelName(project)}\` in ${listed(namingModel)}.
+
+If a file of \`models/${modelName(project)}\` is lost, restore it from Git, or copy the folder from a new project:
+\`npx create-bert-edge another-api --template ${project.region === "none" ? "edge" : "edge+region"} --no-install\`.
+`;
+
 const fileSection = ([path, content]: readonly [path: string, content: string]): string =>
   `\`${path}\`:\n\n\`\`\`ts\n${content.trimEnd()}\n\`\`\``;
 
 const cpuTime = {
-  free: `The free Workers plan allows 10 ms of CPU time per request. That is enough for a short text, but hardly for a long one:
-Cloudflare may end the request with error 1102. \`cpuLimitMs\` in \`functions/edge-settings.ts\` tells the edge this limit, so
-that a region, if there is one, gets longer texts. On the paid plan, set it to 30_000.`,
+  free: `The free Workers plan allows 10 ms of CPU time per request. bert-edge-mini computes about 100 words in this time, a larger
+model fewer. Cloudflare may end longer requests with error 1102. \`cpuLimitMs\` in \`functions/edge-settings.ts\` tells the edge this
+limit, so that a region, if there is one, gets longer texts. On the paid plan, set it to 30_000.`,
   paid: `The paid Workers plan allows 30 s of CPU time per request. \`cpuLimitMs\` in \`functions/edge-settings.ts\` tells the edge
-this limit. The free plan allows 10 ms, which is hardly enough for a long text.`,
+this limit. The free plan allows 10 ms: bert-edge-mini computes about 100 words in this time, a larger model fewer.`,
 };
 
-const edgeSecrets = (exec: string) => `Tell the edge where the region is, and the key that it takes:
-
-\`\`\`sh
+const edgeSecrets = (exec: string) => `\`\`\`sh
 ${exec} wrangler secret put REGION_URL
 ${exec} wrangler secret put REGION_KEY
 \`\`\`
@@ -120,34 +168,49 @@ ${exec} wrangler secret put REGION_KEY
 
 const regionSection: Readonly<Record<Project["region"], (project: Project) => string>> = {
   none: () => "",
-  aws: ({ packageManager: manager }) => `
+  aws: (project) => {
+    const [manager, exec] = [project.packageManager, runProgram[project.packageManager]];
+    return `
 ## Deploy the region
 
-On AWS Lambda. Afterwards, publish the model to the bucket of the stack as well. The stack's outputs contain its name.
+The region runs on AWS Lambda. It has a bucket and a key of its own. The commands use your AWS credentials. If your shell still
+has the keys of R2, unset AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY first, or set them to keys of AWS.
 
 \`\`\`sh
-REGION_KEY=<key> ${runScript(manager, "deploy:region")}
+REGION_KEY=<region key> ${runScript(manager, "deploy:region")}
+npx osls info --verbose   # prints the function's URL, and ModelBucketName
+${exec} bert-edge publish models/${modelName(project)} --to s3://<ModelBucketName>
 \`\`\`
 
-${edgeSecrets(runProgram[manager])}
-The function's URL accepts only signed requests. Make keys for the stack's user \`EdgeUserName\`, and give them to the edge:
+Tell the edge the function's URL and the region key:
+
+${edgeSecrets(exec)}
+The URL accepts only signed requests. Make keys for the stack's user \`EdgeUserName\`, and give them to the edge:
 
 \`\`\`sh
 aws iam create-access-key --user-name <EdgeUserName>
-${runProgram[manager]} wrangler secret put REGION_AWS_ACCESS_KEY_ID
-${runProgram[manager]} wrangler secret put REGION_AWS_SECRET_ACCESS_KEY
+${exec} wrangler secret put REGION_AWS_ACCESS_KEY_ID
+${exec} wrangler secret put REGION_AWS_SECRET_ACCESS_KEY
 \`\`\`
 
 A new AWS account cannot reserve concurrency: raise its quota, or delete \`reservedConcurrency\` from \`serverless.yml\`.
-`,
-  container: ({ name, packageManager: manager }) => `
+`;
+  },
+  container: (project) => `
 ## Deploy the region
 
-On any container host. \`infra/Dockerfile\` lists the variables that the container needs.
+The region is a container, and has a key of its own. It reads the model from the same bucket.
 
 \`\`\`sh
-docker build --file infra/Dockerfile --tag ${name}-region .
+docker build --file infra/Dockerfile --tag ${project.name}-region .
+docker run --publish 8080:8080 \\
+  --env MODEL=${modelName(project)} --env API_KEYS=<region key> \\
+  --env S3_BUCKET=${bucketName(project)} --env S3_ENDPOINT=https://<account ID>.r2.cloudflarestorage.com \\
+  --env S3_ACCESS_KEY_ID=<access key ID> --env S3_SECRET_ACCESS_KEY=<secret access key> \\
+  ${project.name}-region
 \`\`\`
 
-${edgeSecrets(runProgram[manager])}`,
+Run it like this on a host with a public URL. Tell the edge this URL and the region key:
+
+${edgeSecrets(runProgram[project.packageManager])}`,
 };

@@ -13,8 +13,12 @@ let bert;
 
 before(async () => {
   const { url } = await server.listen();
-  const { MODELS: bucket } = await server.getWorker().getEnv();
-  await publish(await openFolder("models/bert-edge-mini"), r2Publisher(bucket));
+  const { MODELS: bucket, MODEL: model } = await server.getWorker().getEnv();
+  assert(bucket, "wrangler.toml has no R2 bucket with the binding MODELS.");
+  const artifact = await openFolder("models/bert-edge-mini");
+  const { name } = artifact.manifest;
+  assert(model === name, `wrangler.toml says MODEL = "${model}", but the model in this test is named "${name}".`);
+  await publish(artifact, r2Publisher(bucket));
   bert = new BertEdge({ baseURL: url.origin, apiKey: "key" });
 });
 after(() => server.close());
