@@ -8,6 +8,9 @@ import { shellPath } from "./shell-path.ts";
 /** A command, and what it does if that needs an explanation. */
 type Step = readonly [command: string, what?: string];
 
+/** Longer commands have their explanation on a line of its own. */
+const MAX_ALIGNED = 40;
+
 /** Returns what to do after the files are written. `installed`: whether the dependencies are there. */
 export function nextSteps(choices: Choices, { installed }: { installed: boolean }): string {
   const { folder, name, model, packageManager: manager } = choices;
@@ -20,8 +23,13 @@ export function nextSteps(choices: Choices, { installed }: { installed: boolean 
   if (model === "own") steps.unshift(...modelSteps(choices));
   if (!installed) steps.unshift([`${manager} install`]);
   if (path) steps.unshift([`cd ${shellPath(path)}`]);
-  const width = Math.max(...steps.map(([command]) => command.length));
-  const lines = steps.map(([command, what]) => `  ${what ? `${command.padEnd(width)}  # ${what}` : command}`);
+  const isShort = ([command]: Step) => command.length <= MAX_ALIGNED;
+  const width = Math.max(...steps.filter(isShort).map(([command]) => command.length));
+  const lines = steps.map((step) => {
+    const [command, what] = step;
+    if (what === undefined) return `  ${command}`;
+    return isShort(step) ? `  ${command.padEnd(width)}  # ${what}` : `  ${command}\n    # ${what}`;
+  });
   return `\nThe project ${name} is written. Next:\n\n${lines.join("\n")}\n\nREADME.md says how to call it, add a route and deploy it.`;
 }
 

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { convertV4MiniflareOptions, Miniflare } from "miniflare";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { BertEdge } from "#sdk/client/index.ts";
 import { prepare } from "#sdk/compile/commands/prepare.ts";
 import { openFolder } from "#sdk/storage/folder-artifact.ts";
@@ -31,6 +31,42 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
+/** Runs a Worker whose bucket has the model. */
+async function startWorker(code: string, bindings: Record<string, string>): Promise<Miniflare> {
+  const worker = new Miniflare(
+    convertV4MiniflareOptions({
+      modules: await workerModules({ stdin: { contents: code, loader: "ts", resolveDir: process.cwd() } }),
+      modulesRoot: "/",
+      compatibilityDate: "2026-11-01",
+      bindings,
+      r2Buckets: ["MODELS"],
+      host: "127.0.0.1",
+      port: 0,
+    }),
+  );
+  await publish(prepared, r2Publisher((await worker.getR2Bucket("MODELS")) as unknown as WritableR2Bucket));
+  return worker;
+}
+
+describe("the Worker in the package's README", () => {
+  it("compares two texts for callers with a key", async () => {
+    const code = fencesOf("sdk/README.md").find(({ code }) => code.includes("createEdgeApp<"))?.code ?? "";
+    const worker = await startWorker(code.replace('"my-model"', '"bert-edge-mini"'), { API_KEYS: "key" });
+    onTestFinished(() => worker.dispose());
+    const similarity = async (query: string, key: string) => {
+      const url = new URL(`/v1/similar?${query}`, await worker.ready);
+      const response = await fetch(url, { headers: { authorization: `Bearer ${key}` } });
+      return { status: response.status, ...((await response.json()) as object) };
+    };
+    expect(await similarity("a=where+is+the+mill&b=where+is+the+mill", "key")).toEqual({
+      status: 200,
+      similarity: expect.closeTo(1, 3),
+    });
+    expect(await similarity("a=where", "key")).toMatchObject({ status: 400, error: { code: "input_empty" } });
+    expect(await similarity("a=where&b=where", "other")).toMatchObject({ status: 401, error: { code: "key_wrong" } });
+  });
+});
+
 describe.each([
   ["embeddings()", example],
   ["createEdgeApp()", withEdgeApp],
@@ -39,19 +75,8 @@ describe.each([
   let url: URL;
   beforeAll(async () => {
     expect(code).toContain(made.replace("()", "<Env>("));
-    worker = new Miniflare(
-      convertV4MiniflareOptions({
-        modules: await workerModules({ stdin: { contents: code, loader: "ts", resolveDir: process.cwd() } }),
-        modulesRoot: "/",
-        compatibilityDate: "2026-11-01",
-        bindings: { API_KEY: "key", SEARCH_TOKEN: "token" },
-        r2Buckets: ["MODELS"],
-        host: "127.0.0.1",
-        port: 0,
-      }),
-    );
+    worker = await startWorker(code, { API_KEY: "key", SEARCH_TOKEN: "token" });
     url = await worker.ready;
-    await publish(prepared, r2Publisher((await worker.getR2Bucket("MODELS")) as unknown as WritableR2Bucket));
   });
   afterAll(() => worker?.dispose());
 

@@ -1,5 +1,6 @@
-import { cp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { cp, glob, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { transform } from "esbuild";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { prepare } from "#sdk/compile/commands/prepare.ts";
 import { writePreparableCheckpoint } from "../fixtures/tiny-bert.ts";
@@ -52,6 +53,21 @@ describe("the packed package in an empty project", () => {
       [join(alone, "node_modules/bert-edge/LICENSE"), "LICENSE"].map((path) => readFile(path, "utf8")),
     );
     expect(packed).toBe(own);
+  });
+
+  it("names no files that it does not have: in messages, hints and its README", async () => {
+    const folder = join(alone, "node_modules/bert-edge");
+    const named = /(?<![\w/.-])(?:docs|infra|bench|test)\/[\w./-]+|[\w/-]+\.md\b/g;
+    const found: string[] = [];
+    for await (const path of glob("{README.md,dist/**/*.js}", { cwd: folder })) {
+      const text = await readFile(join(folder, path), "utf8");
+      // Only removes the comments.
+      const { code } = path.endsWith(".js") ? await transform(text) : { code: text };
+      for (const [name] of code.replace(/https?:\/\/\S+/g, "").matchAll(named)) {
+        if (name !== "README.md") found.push(`${path}: ${name}`);
+      }
+    }
+    expect(found).toEqual([]);
   });
 
   it("has the command, which runs without the project's sources", async () => {

@@ -197,6 +197,7 @@ export function httpSurfaceSuite(name: string, tier: "edge" | "region", open: Op
     it.each([
       ["/v1/embed", { input: "a" }, "inputs", "input"],
       ["/v1/embed", { inputss: "a" }, "inputs", "inputss"],
+      ["/v1/embed", { text: "a" }, "inputs", "text"],
       ["/v1/embeddings", { inputs: "a", model: TINY.name }, "input", "inputs"],
     ])("%s asks for %j whether another field was meant", async (path, json, meant, found) => {
       const { message } = await failure(await ask(path, { json }));
@@ -204,8 +205,27 @@ export function httpSurfaceSuite(name: string, tier: "edge" | "region", open: Op
     });
 
     it("has no suggestion for a missing field without a similar one", async () => {
-      const { message } = await failure(await ask("/v1/embed", { json: { "": 1, text: "a" } }));
-      expect(message).toContain('Expected "inputs"');
+      const { message } = await failure(await ask("/v1/embed", { json: { "": 1, ids: "a" } }));
+      expect(message).toBe("The request body is not valid at inputs: the field is missing");
+    });
+
+    it.each([
+      ["truncat", "truncate"],
+      ["turncate", "truncate"],
+      ["encodingFormat", "encoding_format"],
+    ])("refuses the unknown field %s, which is probably %s", async (field, meant) => {
+      expect(await failure(await ask("/v1/embed", { json: { inputs: "a", [field]: true } }))).toMatchObject({
+        status: 400,
+        code: "request_invalid",
+        message: `The request body is not valid at ${field}: there is no such field. Did you mean \`${meant}\`?`,
+      });
+    });
+
+    it("ignores other unknown fields, and on OpenAI's route all of them", async () => {
+      const fields = { normalize: true, truncation_direction: "Right", input_type: "query", m: 1 };
+      expect((await ask("/v1/embed", { json: { inputs: "a", ...fields } })).status).toBe(200);
+      const json = { input: "a", model: TINY.name, ...fields, encodingFormat: "base64" };
+      expect((await ask("/v1/embeddings", { json })).status).toBe(200);
     });
 
     it("accepts the maximum number of inputs, and refuses more", async () => {

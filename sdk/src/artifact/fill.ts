@@ -80,13 +80,16 @@ export async function fill(
     await checkFilled();
     await destination.turn?.();
   });
-  if (!found) throw corrupt(where, "is missing");
+  if (!found) {
+    throw corrupt(where, "is missing", "Restore the file from a copy, or prepare or publish the artifact again.");
+  }
   await checkFilled();
   await checking;
   if (filled < size) throw corrupt(where, `has ${filled} bytes instead of ${size}`);
 }
 
-const corrupt = (where: string, fault: string) =>
-  new BertEdgeError("artifact_corrupt", `${where} ${fault}.`, {
-    hint: "Delete the damaged file, then publish or prepare again. `bert-edge publish` replaces only files of the wrong size.",
-  });
+const DAMAGED =
+  "Delete the damaged file, then publish or prepare again. `bert-edge publish` replaces only files of the wrong size.";
+
+const corrupt = (where: string, fault: string, hint = DAMAGED) =>
+  new BertEdgeError("artifact_corrupt", `${where} ${fault}.`, { hint });

@@ -16,7 +16,7 @@ interface Options {
 }
 
 export const benchCommand = new Command("bench")
-  .description("time an artifact's engines side by side, and store the fitted latencies beside its manifest")
+  .description("time an artifact's engines on this machine, and store in the artifact how long each text length takes")
   .argument("<artifact>", "artifact folder")
   .option(
     "--engines <list>",

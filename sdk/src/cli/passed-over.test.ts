@@ -9,7 +9,7 @@ it("says which function to deploy for a target, and why the faster engine is not
   } as unknown as PrepareReport;
   const [line, ...others] = passedOver(report);
   expect(line).toBe(
-    "edge uses ort-web instead of wasm: It has no kernel: Conv (conv).\n  Deploy functions/edge-ort-web.ts for this target.",
+    "edge uses ort-web instead of wasm: It has no kernel: Conv (conv).\n  Deploy functions/edge-ort-web.ts for this target. README.md of created projects contains this file.",
   );
   expect(others).toEqual([]);
 });

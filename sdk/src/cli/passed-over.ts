@@ -4,5 +4,5 @@ import type { PrepareReport } from "../compile/commands/prepare.ts";
 export const passedOver = ({ manifest: { targets }, passedOver: engines }: PrepareReport): string[] =>
   engines.map(({ target, engine, why }) => {
     const taken = targets[target]?.engine;
-    return `${target} uses ${taken} instead of ${engine}: ${why}\n  Deploy functions/${target}-${taken}.ts for this target.`;
+    return `${target} uses ${taken} instead of ${engine}: ${why}\n  Deploy functions/${target}-${taken}.ts for this target. README.md of created projects contains this file.`;
   });

@@ -18,18 +18,29 @@ interface Options {
 }
 
 export const prepareCommand = new Command("prepare")
-  .description("turn a Hugging Face model folder into an artifact: fuse, quantize, check, measure")
+  .description("make a Hugging Face model small and fast, check its accuracy, and write what servers load: an artifact")
   .argument("<folder>", "folder with config.json, tokenizer.json and model.safetensors or model.onnx")
   .requiredOption("--out <dir>", "folder for the artifact; replaces an artifact that is there")
   .option("--name <name>", "the model's name in keys, URLs and headers (default: the folder's name)")
-  .option("--targets <list>", `comma-separated: ${targetNames.join(", ")}`, listOf(targetNames), [...targetNames])
+  .option(
+    "--targets <list>",
+    `comma-separated: ${targetNames.join(", ")}; without a region, edge is enough`,
+    listOf(targetNames),
+    [...targetNames],
+  )
   .option(
     "--calibration <texts>",
     "text file, one text per line, to observe activations on (default: texts of the package)",
     textLines,
   )
-  .option("--sts <file>", "scored sentence pairs, like STS-B's sts-test.csv; no target may lose 0.5 points")
-  .option("--labelled <file>", "lines of text, tab, label, for classifiers; no target may lose 0.5 points")
+  .option(
+    "--sts <file>",
+    "scored sentence pairs, like STS-B's sts-test.csv; a model that loses 0.5 points on them is refused",
+  )
+  .option(
+    "--labelled <file>",
+    "lines of text, tab, label, for classifiers; a model that loses 0.5 points on them is refused",
+  )
   .addOption(
     new Option("--table <bits>", "bits of the token embedding table in int8 targets")
       .choices(["int8", "int4"])

@@ -20,7 +20,8 @@ export interface LoadModelOptions {
 export type LocalModel = Model & AsyncDisposable;
 
 /**
- * Loads a sentence encoder into this process.
+ * Loads a sentence encoder into this process. For Node, Deno and Bun: it reads files and compiles WebAssembly. In a Worker,
+ * use `embed` of the app that `createEdgeApp` or `embeddings` of `bert-edge/serve` makes.
  *
  * @param source path of an artifact folder, or an opened artifact; with `store`, the name of a published model
  * @throws BertEdgeError `artifact_missing`, `model_not_published`, `task_unsupported`, `target_missing`,

@@ -7,20 +7,48 @@ const LatencyBudget = v.optional(v.number());
 const EncodingFormat = v.picklist(["float", "base64"]);
 export type EncodingFormat = v.InferOutput<typeof EncodingFormat>;
 
-/** Describes a missing field. If the body has a similar one, as `input` for `inputs`, asks whether it was meant. */
+/**
+ * Whether one name can be a misspelling of the other: one is the beginning of the other, or they differ only in two
+ * neighbouring letters.
+ */
+function isSimilar(a: string, b: string): boolean {
+  const [short, long] = a.length < b.length ? [a, b] : [b, a];
+  if (short.length < 3) return false;
+  let start = 0;
+  while (start < short.length && short[start] === long[start]) start++;
+  let end = 0;
+  while (end < short.length - start && short.at(-1 - end) === long.at(-1 - end)) end++;
+  return start === short.length || long.length - start - end <= 2;
+}
+
+/** Describes a missing field. If the body has a field that can stand for it, as `input` for `inputs`, asks whether it was meant. */
 function didYouMean({ message, path }: v.ObjectIssue): string {
   const [missing] = path ?? [];
   if (missing?.type !== "object") return message;
-  const similar = Object.keys(missing.input).find(
-    (key) => key !== "" && (key.startsWith(missing.key) || missing.key.startsWith(key)),
-  );
-  return similar === undefined
-    ? message
-    : `the field is missing, but there is \`${similar}\`. Did you mean \`${missing.key}\`?`;
+  const found =
+    Object.keys(missing.input).find((key) => isSimilar(key, missing.key)) ??
+    Object.keys(missing.input).find((key) => /^(texts?|sentences?|documents?|prompts?|quer(y|ies))$/.test(key));
+  return found === undefined
+    ? "the field is missing"
+    : `the field is missing, but there is \`${found}\`. Did you mean \`${missing.key}\`?`;
 }
 
-/** The body of `POST /v1/embed`. */
-export const EmbedRequest = v.object(
+/** Refuses an unknown field whose name is similar to that of an optional field. Without this check, it would have no effect. */
+const noMisspeltField = ({ entries }: { entries: Readonly<Record<string, v.GenericSchema>> }) =>
+  v.rawCheck<unknown>(({ dataset, addIssue }) => {
+    const body = Object(dataset.value) as Record<string, unknown>;
+    const absent = Object.keys(entries).filter(
+      (name) => entries[name]?.type === "optional" && !Object.hasOwn(body, name),
+    );
+    for (const key of Object.keys(body)) {
+      const meant = key in entries ? undefined : absent.find((name) => isSimilar(key, name));
+      if (meant === undefined) continue;
+      const path = { type: "object", origin: "key", input: body, key, value: body[key] } as const;
+      return addIssue({ message: `there is no such field. Did you mean \`${meant}\`?`, path: [path] });
+    }
+  });
+
+const EmbedFields = v.object(
   {
     inputs: v.union([v.string(), v.array(v.string())], "must be a string or a list of strings"),
     /** Name of the model. Default: the model that the deployment serves. */
@@ -33,7 +61,10 @@ export const EmbedRequest = v.object(
   },
   didYouMean,
 );
-export type EmbedRequest = v.InferInput<typeof EmbedRequest>;
+
+/** The body of `POST /v1/embed`. */
+export const EmbedRequest = v.pipe(v.unknown(), noMisspeltField(EmbedFields), EmbedFields);
+export type EmbedRequest = v.InferInput<typeof EmbedFields>;
 
 export interface EmbedResponse {
   model: string;

@@ -21,6 +21,6 @@ export async function jsonBody<S extends v.GenericSchema>(c: Context, schema: S)
   return parseJson(schema, await readBody(() => c.req.text()), {
     code: "request_invalid",
     what: "request body",
-    hint: "docs/http.md describes the routes and their bodies.",
+    hint: 'Send {"inputs": ["to be"]} to /v1/embed, or {"model": "<name>", "input": ["to be"]} to /v1/embeddings.',
   });
 }
