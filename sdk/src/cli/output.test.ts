@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { BertEdgeError } from "../artifact/error.ts";
+import { UnavailableError } from "../client/errors/unavailable-error.ts";
 import { printError, printJson, printNote, printResult, stageLog, table } from "./output.ts";
 
 let out: string;
@@ -98,6 +99,12 @@ describe("printError", () => {
   it("leaves out a missing hint and cause", () => {
     printError(new BertEdgeError("internal", "It failed."));
     expect(err).toBe("\nError internal: It failed.\n");
+  });
+
+  it("prints code, message and hint of a service's error", () => {
+    const details = { code: "setting_invalid", hint: "Set REGION_URL." };
+    printError(new UnavailableError("The region's URL is not valid.", details));
+    expect(err).toBe("\nError setting_invalid: The region's URL is not valid.\n  Set REGION_URL.\n");
   });
 
   it("prints the whole stack of any other error, because it is a bug", () => {
