@@ -34,7 +34,7 @@ export class BertEdge {
         throw new TypeError(`${name} is not valid: ${value}`);
       }
     }
-    this.#settings = { ...options, url: withoutVersion(baseURL), timeoutMs, maxRetries, concurrency, batchSize };
+    this.#settings = { ...options, ...numbers, url: withoutVersion(baseURL), report: {} };
   }
 
   /**

@@ -272,6 +272,10 @@ describe("a text that the service refuses", () => {
   });
 });
 
+/** Answers as the service and as gateways do. The service says of its own errors whether a retry makes sense. */
+const refuse = (status: number, error: unknown, again: boolean) =>
+  Response.json({ error }, { status, ...(!again && { headers: { "x-should-retry": "false" } }) });
+
 describe("errors of the service", () => {
   it.each([
     ["503, while the model loads", 503, { code: "model_unavailable", message: "Loading." }, true],
@@ -286,7 +290,7 @@ describe("errors of the service", () => {
     ["429, of a rate limiter that uses a code of ours", 429, { code: "internal", message: "Later." }, true],
   ])("%s", async (_, status, error, again) => {
     const { client, calls } = clientOf({
-      respond: ({ number }) => (number === 0 ? Response.json({ error }, { status }) : undefined),
+      respond: ({ number }) => (number === 0 ? refuse(status, error, again) : undefined),
     });
     const result = await afterRetries(() => client.embed("t1"));
     expect(calls).toHaveLength(again ? 2 : 1);

@@ -5,6 +5,7 @@ import type {
   PREDICTED_HEADER,
   REASON_HEADER,
   REMAINING_HEADER,
+  REPORT_HEADER,
   Reason,
 } from "../serve/contract/headers.ts";
 import type { RequestDetails } from "./embeddings.ts";
@@ -17,6 +18,7 @@ import { responseError } from "./response-error.ts";
 const budgetHeader: typeof BUDGET_HEADER = "x-latency-budget-ms";
 const reasonHeader: typeof REASON_HEADER = "x-bert-edge-reason";
 const predictedHeader: typeof PREDICTED_HEADER = "x-bert-edge-predicted-ms";
+const reportHeader: typeof REPORT_HEADER = "x-bert-edge-report";
 const remainingHeader: typeof REMAINING_HEADER = "x-latency-budget-remaining-ms";
 
 /** Settings that all requests of a call share. */
@@ -29,6 +31,8 @@ export interface RequestSettings {
   readonly timeoutMs: number;
   readonly fetch: typeof fetch;
   readonly signal: AbortSignal;
+  /** The times of the last answer of the edge. The next request tells the edge about it. */
+  readonly report: { last?: string };
 }
 
 export interface RequestAnswer {
@@ -47,11 +51,12 @@ export interface RequestAnswer {
 export async function requestVectors(
   texts: readonly string[],
   indices: readonly number[],
-  { url, apiKey, latencyBudgetMs, truncate = false, timeoutMs, fetch: send, signal }: RequestSettings,
+  { url, apiKey, latencyBudgetMs, truncate = false, timeoutMs, fetch: send, signal, report }: RequestSettings,
 ): Promise<RequestAnswer> {
   const inputs = indices.map((index) => texts[index] as string);
   const body: EmbedRequest = { inputs, truncate, encoding_format: "base64" };
-  const timeout = AbortSignal.timeout(Math.ceil(timeoutMs));
+  const timeout = AbortSignal.timeout(timeoutMs);
+  const start = Date.now();
   let response: Response;
   let received: string;
   try {
@@ -61,6 +66,7 @@ export async function requestVectors(
         authorization: `Bearer ${apiKey}`,
         "content-type": "application/json",
         ...(latencyBudgetMs !== undefined && { [budgetHeader]: String(latencyBudgetMs) }),
+        ...(report.last && { [reportHeader]: report.last }),
       },
       body: JSON.stringify(body),
       signal: AbortSignal.any([signal, timeout]),
@@ -71,20 +77,22 @@ export async function requestVectors(
     if (timeout.aborted) {
       throw new TimeoutError(`${url} did not answer within ${timeoutMs} ms.`, {
         code: "timeout",
-        hint: "Raise timeoutMs, or lower batchSize.",
+        hint: "Raise timeoutMs, lower batchSize.",
         cause,
       });
     }
     throw new ConnectionError(`${url} was not reached, or dropped the connection.`, {
       code: "connection",
-      hint: "Check baseURL, the network and, in browsers, CORS.",
+      hint: "Check baseURL, network and CORS.",
       retryable: true,
       cause,
     });
   }
   if (!response.ok) throw responseError(response, received, indices);
   try {
-    return readAnswer(JSON.parse(received) as EmbedResponse, response.headers, indices.length);
+    const answer = readAnswer(JSON.parse(received) as EmbedResponse, response.headers, indices.length);
+    if (answer.details.tier === "edge") report.last = `${answer.details.predictedMs} ${Date.now() - start}`;
+    return answer;
   } catch (cause) {
     throw new ConnectionError(`The answer of ${url} is not from bert-edge.`, {
       code: "response_invalid",
@@ -99,7 +107,7 @@ export async function requestVectors(
 function readAnswer(json: EmbedResponse, headers: Headers, texts: number): RequestAnswer {
   const { embeddings, model, version, tier, usage } = json;
   const vectors = (embeddings as string[]).map(decodeFloats);
-  if (vectors.length !== texts) throw new TypeError(`Not ${texts} vectors`);
+  if (vectors.length !== texts) throw new TypeError("Wrong number of vectors");
   const milliseconds = (name: string) => (headers.has(name) ? Number(headers.get(name)) : undefined);
   const details = {
     texts,

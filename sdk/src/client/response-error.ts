@@ -1,12 +1,9 @@
-import type { ErrorBody, HttpErrorCode } from "../serve/contract/errors.ts";
+import type { ErrorBody } from "../serve/contract/errors.ts";
 import { AuthenticationError } from "./errors/authentication-error.ts";
 import type { BertEdgeClientError, ErrorDetails } from "./errors/bert-edge-client-error.ts";
 import { InvalidRequestError } from "./errors/invalid-request-error.ts";
 import { RateLimitError } from "./errors/rate-limit-error.ts";
 import { UnavailableError } from "./errors/unavailable-error.ts";
-
-/** The service's codes with HTTP 5xx that another try does not change. */
-const lasting: readonly string[] = ["internal", "keys_not_configured", "setting_invalid"] satisfies HttpErrorCode[];
 
 /**
  * Turns a response that is not 200 into an error.
@@ -16,7 +13,8 @@ const lasting: readonly string[] = ["internal", "keys_not_configured", "setting_
 export function responseError(response: Response, body: string, indices: readonly number[]): BertEdgeClientError {
   const { status, headers } = response;
   const { message, ...details } = serviceError(body, indices) ?? platformError(status, body);
-  const retryable = status === 429 || (status > 499 && !lasting.includes(details.code));
+  // The service forbids retries that would fail again.
+  const retryable = status === 429 || (status > 499 && headers.get("x-should-retry") !== "false");
   return new (classOf(status))(message, { retryable, ...details, status, retryAfterMs: retryAfterMs(headers) });
 }
 
@@ -52,9 +50,9 @@ function platformError(status: number, body: string): Described {
     code: `http_${status}`,
     message: `HTTP ${status}${number ? ` (Cloudflare error ${number})` : ""}, not from bert-edge.`,
     hint: overCpuLimit
-      ? "CPU time or memory ran out: lower batchSize, raise cpu_ms, or add a region."
+      ? "CPU time or memory ran out: lower batchSize, or raise cpu_ms."
       : status === 429
-        ? "Lower concurrency, or raise the rate limit."
+        ? "Lower concurrency or raise the limit."
         : status > 499
           ? "Check the deployment's log."
           : "Check that baseURL is the URL of a bert-edge deployment.",

@@ -12,3 +12,5 @@ export interface CallDefaults {
 export interface KeyWithDefaults extends CallDefaults {
   readonly key: string;
 }
+
+export type ApiKey = string | KeyWithDefaults;

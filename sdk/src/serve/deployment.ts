@@ -1,7 +1,7 @@
 import { BertEdgeError } from "../artifact/error.ts";
 import type { Engine } from "../runtime/engine/engine.ts";
 import type { ObjectStore } from "../storage/store.ts";
-import type { CallDefaults } from "./call-defaults.ts";
+import type { ApiKey, CallDefaults, KeyWithDefaults } from "./call-defaults.ts";
 import type { Tier } from "./contract/headers.ts";
 import { embedService } from "./embed-service.ts";
 import { defaultLimits, type Limits } from "./limits.ts";
@@ -20,10 +20,10 @@ export interface EmbeddingsOptions<Env extends object> {
   model: Setting<Env, string>;
   engine: Engine;
   /**
-   * The API keys that may call the routes. With an empty list, every request is refused. `false` disables the check:
+   * The API keys that may call the routes, each with defaults of its own if it has any. With an empty list, every request is refused. `false` disables the check:
    * use it only behind your own authentication.
    */
-  keys: Setting<Env, readonly string[]> | false;
+  keys: Setting<Env, readonly ApiKey[]> | false;
   /**
    * The region to ask when this deployment cannot answer in time. Of several, the nearest one is asked, by measured time.
    * Default: none.
@@ -46,7 +46,7 @@ export interface EmbeddingsOptions<Env extends object> {
  */
 export interface Deployment<Env extends object> {
   readonly service: (env: Env) => EmbedService;
-  readonly keys: ((env: Env) => readonly string[]) | false;
+  readonly keys: ((env: Env) => readonly ApiKey[]) | false;
   readonly limits: Limits;
   readonly tier: Tier;
   readonly defaults: CallDefaults;
@@ -55,13 +55,17 @@ export interface Deployment<Env extends object> {
 export function deploymentOf<Env extends object>(options: EmbeddingsOptions<Env>): Deployment<Env> {
   const { engine, keys, tier = "edge", cpuLimitMs = 30_000, defaults = {} } = options;
   const limits = { ...defaultLimits, ...options.limits };
+  if (typeof cpuLimitMs !== "number" || !(cpuLimitMs > 0)) {
+    throw invalid(`cpuLimitMs is ${JSON.stringify(cpuLimitMs)}`, "Give a positive number of milliseconds.");
+  }
+  if (typeof keys !== "function") checkKeys(keys);
   return {
     limits,
     tier,
     defaults,
     // Only `false` opens a deployment to everyone. In plain JavaScript, `keys` can also be missing. Then the deployment
     // has no keys and refuses every request.
-    keys: keys === false ? false : once((env) => read(keys, env) || []),
+    keys: keys === false ? false : once((env) => checkKeys(read(keys, env)) || []),
     service: once((env) => {
       const holder = modelHolder({ store: read(options.models, env), name: read(options.model, env), engine });
       return embedService({
@@ -76,6 +80,15 @@ export function deploymentOf<Env extends object>(options: EmbeddingsOptions<Env>
     }),
   };
 }
+
+/** @throws BertEdgeError `setting_invalid` */
+function checkKeys<Keys>(keys: Keys): Keys {
+  const isKey = (key: unknown) => typeof key === "string" || typeof (key as KeyWithDefaults | null)?.key === "string";
+  if (!keys || (Array.isArray(keys) && keys.every(isKey))) return keys;
+  throw invalid("keys is not a list of keys", 'Give a list, for example env.API_KEYS?.split(",") ?? [].');
+}
+
+const invalid = (what: string, hint: string) => new BertEdgeError("setting_invalid", `The option ${what}.`, { hint });
 
 const read = <Env, T>(setting: Setting<Env, T>, env: Env): T =>
   typeof setting === "function" ? (setting as (env: Env) => T)(env) : setting;

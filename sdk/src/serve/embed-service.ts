@@ -19,8 +19,9 @@ import { type Decision, decide, type Situation } from "./routing/decide.ts";
 import type { Background, EmbedAnswer, EmbedQuery, EmbedService, TierAnswer } from "./service.ts";
 import { hasParts, tokenizeInParts } from "./tokenize-in-parts.ts";
 
-/** Shortest time after its deadline that a request is still computed, in ms. Longer budgets allow their own length. */
+/** An answer can be late by this time in ms and still be of use. With a longer budget, it can be late by the budget. */
 const MIN_LATE_MS = 100;
+const maxLateMs = (budgetMs = 0): number => Math.max(MIN_LATE_MS, budgetMs);
 
 export interface EmbedServiceOptions {
   holder: ModelHolder;
@@ -87,6 +88,7 @@ export function embedService(options: EmbedServiceOptions): EmbedService {
   }
 
   async function answerTo(query: EmbedQuery, background: Background): Promise<EmbedAnswer> {
+    if (query.report) lane.speed.observeReport(query.report.predictedMs, query.report.measuredMs);
     checkQuery(query, holder.name, limits);
     region?.keepMeasured(background);
     const loaded = holder.current(background);
@@ -155,6 +157,7 @@ export function embedService(options: EmbedServiceOptions): EmbedService {
     const { pin, precision, deadline } = query;
     return {
       remainingMs: deadline.remainingMs(),
+      maxLateMs: maxLateMs(deadline.budgetMs),
       maxWaitMs: limits.maxWaitMs,
       pin: pin === undefined ? undefined : pin === tier ? "here" : "region",
       here: isTooCoarse(opened, model, precision)
@@ -207,7 +210,7 @@ export function embedService(options: EmbedServiceOptions): EmbedService {
   ): Promise<EmbedAnswer> {
     const { query, work, plan, model } = request as Required<Request>;
     const { budgetMs } = query.deadline;
-    const giveUpAt = work.dueAt === undefined ? undefined : work.dueAt + Math.max(MIN_LATE_MS, budgetMs ?? 0);
+    const giveUpAt = work.dueAt === undefined ? undefined : work.dueAt + maxLateMs(budgetMs);
     return lane.using(work, { signal, giveUpAt }, async (place) => {
       const vectors: Float32Array<ArrayBuffer>[] = new Array(sequences.length);
       let computeMs = 0;

@@ -11,6 +11,8 @@ export interface Call {
   readonly precision?: Precision | undefined;
   /** Aborted when the caller has gone. */
   readonly signal?: AbortSignal | undefined;
+  /** The times of an earlier answer, in milliseconds, as its client measured it. */
+  readonly report?: { readonly predictedMs: number; readonly measuredMs: number } | undefined;
   /** Names of the request in the logs of other services. */
   readonly trace?: RequestTrace | undefined;
 }

@@ -40,7 +40,7 @@ async function openStored(
     const download = hubModel(where)?.download;
     throw new BertEdgeError("artifact_missing", `${where} is not an artifact: it has no ${MANIFEST_FILE}.`, {
       hint: download
-        ? `Models of the Hugging Face Hub are not fetched. Run: ${download.command} && bert-edge prepare ${download.folder} --out ./artifact`
+        ? `Prepare a model with --out ${where} first. Models of the Hugging Face Hub are not downloaded; to get one, run: ${download.command} && bert-edge prepare ${download.folder} --out ./artifact`
         : "Make an artifact with `bert-edge prepare <model folder> --out <artifact folder>`.",
     });
   }

@@ -27,17 +27,17 @@ export interface ErrorDetails {
 /** Base class of the client's errors. Use the class or `code` to tell errors apart. */
 export class BertEdgeClientError extends Error {
   override readonly name: string = "BertEdgeClientError";
-  readonly code!: ClientErrorCode;
+  declare readonly code: ClientErrorCode;
   /** The HTTP status; undefined without a response. */
-  readonly status: number | undefined;
+  declare readonly status: number | undefined;
   /** How to fix the error, if known. */
-  readonly hint: string | undefined;
+  declare readonly hint: string | undefined;
   /** Index of the text at fault in the list of texts; undefined if the error is not about one text. */
-  readonly index: number | undefined;
+  declare readonly index: number | undefined;
   /** Whether the same request may succeed later. The client has already tried again, up to `maxRetries` times. */
-  readonly retryable!: boolean;
+  declare readonly retryable: boolean;
   /** Milliseconds to wait before the next try, if the service said so. */
-  readonly retryAfterMs: number | undefined;
+  declare readonly retryAfterMs: number | undefined;
 
   constructor(message: string, details: ErrorDetails) {
     super(message, details);

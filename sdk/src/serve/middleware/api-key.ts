@@ -1,6 +1,9 @@
-import type { MiddlewareHandler } from "hono";
+import type { Context, MiddlewareHandler } from "hono";
 import { timingSafeEqual } from "hono/utils/buffer";
 import { BertEdgeError } from "../../artifact/error.ts";
+import type { ApiKey, CallDefaults, KeyWithDefaults } from "../call-defaults.ts";
+
+const VARIABLE = "bert-edge-key";
 
 /**
  * Accepts a request only if it sends one of the keys as `Authorization: Bearer <key>`, or as `x-api-key` where a platform
@@ -11,30 +14,40 @@ import { BertEdgeError } from "../../artifact/error.ts";
  * @throws BertEdgeError `keys_not_configured`, `key_missing`, `key_wrong`
  */
 export function apiKey<Env extends object>(
-  keys: (env: Env) => readonly string[],
+  keys: (env: Env) => readonly ApiKey[],
 ): MiddlewareHandler<{ Bindings: Env }> {
-  return async function checkApiKey(c, next) {
+  return async function checkApiKey(c: Context, next) {
     const known = keys(c.env)
-      .map((key) => key.trim())
-      .filter((key) => key !== "");
+      .map((key) => (typeof key === "string" ? { key } : key))
+      .map((each): KeyWithDefaults => ({ ...each, key: each.key.trim() }))
+      .filter(({ key }) => key !== "");
     if (known.length === 0) {
       throw new BertEdgeError("keys_not_configured", "This deployment has no API keys.", {
         hint: "Set API_KEYS to one or more comma-separated keys. On Workers, run `wrangler secret put API_KEYS`.",
       });
     }
-    const bearer = /^Bearer +(\S+) *$/i.exec(c.req.header("authorization") ?? "")?.[1];
+    const authorization = c.req.header("authorization") ?? "";
+    const bearer = /^Bearer +(\S+) *$/i.exec(authorization)?.[1];
     const sent = bearer ?? c.req.header("x-api-key")?.trim() ?? "";
     if (sent === "") {
-      throw new BertEdgeError("key_missing", "The request has no API key.", {
+      const found =
+        authorization.trim() === ""
+          ? "The request has no API key."
+          : "The header Authorization has no `Bearer` before its key.";
+      throw new BertEdgeError("key_missing", found, {
         hint: "Send the header `Authorization: Bearer <key>`.",
       });
     }
-    const matches = await Promise.all(known.map((key) => timingSafeEqual(key, sent)));
+    const matches = await Promise.all(known.map(({ key }) => timingSafeEqual(key, sent)));
     if (!matches.includes(true)) {
       throw new BertEdgeError("key_wrong", "The API key is not valid for this deployment.", {
         hint: "Send one of the keys in the deployment's API_KEYS.",
       });
     }
+    c.set(VARIABLE, known[matches.indexOf(true)]);
     await next();
   };
 }
+
+/** Returns the defaults of the key that a request was accepted with; undefined if keys are not checked. */
+export const keyDefaultsOf = (c: Context): CallDefaults | undefined => c.get(VARIABLE);

@@ -22,6 +22,9 @@ const temporary = new Set<ErrorCode>([
   "target_missing",
 ]);
 
+/** Errors with HTTP 5xx that another try does not change. */
+const lasting = new Set<ErrorCode>(["budget_exceeded", "internal", "keys_not_configured", "setting_invalid"]);
+
 /** nginx's status for a request whose client closed the connection. */
 const CLIENT_CLOSED_REQUEST = 499;
 
@@ -69,8 +72,8 @@ export function answerError(error: unknown, c: Context): Response {
     c.header("retry-after", `${Math.ceil(retryAfterMs / 1_000)}`);
     c.header("retry-after-ms", `${Math.ceil(retryAfterMs)}`);
   }
-  // OpenAI's clients retry every 5xx, unless this header forbids it. The budget would be over again.
-  if (code === "budget_exceeded") c.header("x-should-retry", "false");
+  // OpenAI's clients retry every 5xx, unless this header forbids it.
+  if (lasting.has(code)) c.header("x-should-retry", "false");
   if (status === 401) c.header("www-authenticate", "Bearer");
   if (!/\/v1\/embeddings\/?$/.test(c.req.path)) {
     const details = { ...(hint !== undefined && { hint }), ...(index !== undefined && { index }) };

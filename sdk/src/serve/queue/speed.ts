@@ -1,3 +1,5 @@
+import { trendLine } from "./trend-line.ts";
+
 /** Weights of a new observation in the mean and in the mean deviation, as for TCP round trips (RFC 6298). */
 const MEAN_GAIN = 1 / 8;
 const DEVIATION_GAIN = 1 / 4;
@@ -10,6 +12,8 @@ const [MIN_FACTOR, MAX_FACTOR] = [1 / 8, 32];
 
 /** Turns shorter than this, in ms, tell little about the speed: the clock and the scheduler disturb them too much. */
 const MIN_TURN_MS = 0.5;
+
+const bounded = (factor: number) => Math.min(Math.max(factor, MIN_FACTOR), MAX_FACTOR);
 
 /** A predicted time in milliseconds, and its mean deviation. */
 export interface Estimate {
@@ -34,6 +38,14 @@ export interface Speed {
    *   such a turn is ignored.
    */
   observe(ms: number, tookMs: number): void;
+  /**
+   * Learns from a client, while the clock stands still during computation: only the client's clock sees what an answer
+   * took. Its time includes the network, which is about the same for short and long answers.
+   *
+   * @param predictedMs what this deployment predicted for the answer
+   * @param measuredMs what the client measured from sending the request to receiving the answer
+   */
+  observeReport(predictedMs: number, measuredMs: number): void;
   /** Learns the time between two turns when the next one is waiting: reading requests and writing answers. */
   observeGap(ms: number): void;
 }
@@ -44,15 +56,27 @@ export function machineSpeed(): Speed {
   let deviation = FIRST_DEVIATION;
   let gapMs = 0;
   let observed = 0;
+  /** Whether the clock stood still during the last computation. */
+  let stands = false;
+  const reports = trendLine();
   return {
     predict: (ms, turns) => ({ ms: factor * ms + gapMs * turns, spreadMs: deviation * ms }),
     observe(ms, tookMs) {
-      if (ms < MIN_TURN_MS || tookMs <= 0) return;
-      const ratio = Math.min(Math.max(tookMs / ms, MIN_FACTOR), MAX_FACTOR);
+      if (ms < MIN_TURN_MS) return;
+      stands = tookMs === 0;
+      if (tookMs <= 0) return;
+      const ratio = bounded(tookMs / ms);
       observed++;
       deviation += DEVIATION_GAIN * (Math.abs(ratio - factor) - deviation);
       // The first observations are averaged, so that they replace the assumption within a few turns.
       factor += Math.max(MEAN_GAIN, 1 / observed) * (ratio - factor);
+    },
+    observeReport(predictedMs, measuredMs) {
+      if (!stands) return;
+      // A prediction that is right makes a line with the slope 1; its distance from zero is the time on the network.
+      const slope = reports.slopeWith(predictedMs, measuredMs);
+      if (slope === undefined) return;
+      factor = bounded(factor * (1 + MEAN_GAIN * (bounded(slope) - 1)));
     },
     observeGap(ms) {
       gapMs += MEAN_GAIN * (ms - gapMs);

@@ -6,9 +6,11 @@ import {
   PRECISION_HEADER,
   type Precision,
   precisions,
+  REPORT_HEADER,
   TIER_HEADER,
   type Tier,
 } from "../contract/headers.ts";
+import { keyDefaultsOf } from "../middleware/api-key.ts";
 import { traceOf } from "../middleware/request-id.ts";
 import { readBudget, startDeadline } from "../routing/deadline.ts";
 import type { Call } from "../service.ts";
@@ -20,7 +22,7 @@ const TIERS: readonly (Tier | "auto")[] = ["edge", "region", "auto"];
  *
  * @param startedAt time on the clock of `performance.now` at which the request arrived
  * @param bodyMs the field `latency_budget_ms` of the body
- * @param defaults used for what the request does not say
+ * @param defaults what the deployment uses for what neither the request nor its key says
  * @throws BertEdgeError `budget_invalid`, `tier_invalid`, `precision_unavailable`
  */
 export function readCall(
@@ -32,22 +34,31 @@ export function readCall(
     grpcTimeout: c.req.header("grpc-timeout"),
     bodyMs,
   });
+  const own = { ...defaults, ...keyDefaultsOf(c) };
   return {
-    deadline: startDeadline(budgetMs ?? defaults.latencyBudgetMs, { startedAt }),
-    pin: readTier(c.req.header(TIER_HEADER)) ?? defaults.tier,
+    deadline: startDeadline(budgetMs ?? own.latencyBudgetMs, { startedAt }),
+    pin: readTier(c.req.header(TIER_HEADER), own.tier),
     precision: readPrecision(c.req.header(PRECISION_HEADER)),
     signal: c.req.raw.signal,
+    report: readReport(c.req.header(REPORT_HEADER)),
     trace: traceOf(c),
   };
 }
 
-function readTier(header: string | undefined): Tier | undefined {
-  if (header === undefined) return undefined;
+/** A request can lift a default of `edge` or `region` by `auto`. */
+function readTier(header: string | undefined, byDefault: Tier | undefined): Tier | undefined {
+  if (header === undefined) return byDefault;
   const tier = TIERS.find((known) => known === header.trim().toLowerCase());
   if (tier !== undefined) return tier === "auto" ? undefined : tier;
   throw new BertEdgeError("tier_invalid", `The header ${TIER_HEADER} is ${JSON.stringify(header)}.`, {
     hint: `Send one of ${TIERS.join(", ")}, or leave the header out.`,
   });
+}
+
+/** Reads the report of a client. A report that cannot be read is ignored: it does not concern the caller. */
+function readReport(header: string | undefined): Call["report"] {
+  const [, predicted, measured] = /^(\d{1,7}(?:\.\d+)?) (\d{1,7}(?:\.\d+)?)$/.exec(header ?? "") ?? [];
+  return predicted && measured ? { predictedMs: Number(predicted), measuredMs: Number(measured) } : undefined;
 }
 
 function readPrecision(header: string | undefined): Precision | undefined {

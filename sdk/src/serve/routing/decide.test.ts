@@ -12,6 +12,7 @@ const computing: fc.Arbitrary<Here> = fc.record({
 });
 const situation: fc.Arbitrary<Situation> = fc.record({
   remainingMs: fc.option(fc.double({ min: -1_000, max: 100_000, noNaN: true }), { nil: undefined }),
+  maxLateMs: ms,
   maxWaitMs: ms,
   pin: fc.constantFrom(undefined, "here" as const, "region" as const),
   here: fc.oneof({ weight: 4, arbitrary: computing }, fc.constantFrom("loading" as const, "unsuitable" as const)),
@@ -30,6 +31,7 @@ const busy = here({ waitMs: 100 });
 const region = (ms: number, spreadMs = 0) => ({ ms, spreadMs });
 const given = (changes: Partial<Situation>): Situation => ({
   remainingMs: undefined,
+  maxLateMs: 100,
   maxWaitMs: 1_000,
   pin: undefined,
   here: here(),
@@ -59,6 +61,7 @@ describe("decide", () => {
     ],
     ["when it may be late, and the region would be late", "here within-budget", { remainingMs: 49 }],
     ["when both are late and it is no slower", "here over-budget", { remainingMs: 39, region: region(40) }],
+    ["when the budget is just over, but nobody else waits", "here over-budget", { remainingMs: -99 }],
     ["when it is late and the region is down", "here region-down", { remainingMs: 39, region: "down" }],
     ["when it is late and alone", "here only-tier", { remainingMs: 39, region: "none" }],
     ["while the model loads, without a region", "here only-tier", { here: "loading", region: "none" }],
@@ -106,7 +109,7 @@ describe("decide", () => {
   });
 
   it.each<[string, string, Partial<Situation>]>([
-    ["whose budget is over", "budget_exceeded", { remainingMs: 0 }],
+    ["whose budget has been over for long", "budget_exceeded", { remainingMs: -100 }],
     ["that no queue lets through in time", "overloaded", { here: busy, remainingMs: 59 }],
     ["that may be in time, behind a queue", "overloaded", { here: busy, remainingMs: 145, region: "down" }],
     [

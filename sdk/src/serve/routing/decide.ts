@@ -26,6 +26,8 @@ export interface Here {
 export interface Situation {
   /** Remaining budget of the caller in milliseconds; undefined without a budget. */
   readonly remainingMs: number | undefined;
+  /** How late an answer may be and still be of use. */
+  readonly maxLateMs: number;
   /** Longest predicted wait of a request without a budget. */
   readonly maxWaitMs: number;
   /** The only tier that may answer: `here` is this deployment. Undefined if the caller accepts both. */
@@ -58,8 +60,8 @@ export type Decision =
  * Decides who answers a request, or that nobody does. This deployment is preferred when it is expected to answer within the
  * budget, because its answer has no extra cost and needs no network.
  */
-export function decide({ remainingMs, maxWaitMs, pin, here, region }: Situation): Decision {
-  if (remainingMs !== undefined && remainingMs <= 0) return { refusal: "budget_exceeded" };
+export function decide({ remainingMs, maxLateMs, maxWaitMs, pin, here, region }: Situation): Decision {
+  if (remainingMs !== undefined && remainingMs <= -maxLateMs) return { refusal: "budget_exceeded" };
   const usable = typeof region === "object" && pin !== "here" ? region : undefined;
   const alone = (reason: Reason): Reason => (pin ? "pinned" : region === "none" ? "only-tier" : reason);
 
