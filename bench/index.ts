@@ -12,6 +12,7 @@ const benchmarks: Readonly<Record<string, () => Promise<unknown>>> = {
   optimize: () => import("./optimize.ts"),
   quantize: () => import("./quantize.ts"),
   routing: () => import("./routing.ts"),
+  "routing-sim": () => import("./routing-sim.ts"),
   tokenizer: () => import("./tokenizer.ts"),
 };
 

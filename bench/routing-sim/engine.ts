@@ -1,0 +1,87 @@
+import { machineSpeed } from "#sdk/serve/queue/speed.ts";
+import { type Job, workQueue } from "#sdk/serve/queue/work-queue.ts";
+import type { Clock } from "./clock.ts";
+
+/** The work of a request in an engine. Times are in milliseconds. */
+export interface Work extends Job {
+  /** Predicted time on the machine that measured the model. */
+  readonly measuredMs: number;
+  /** Time that the work really takes on this machine. */
+  readonly tookMs: number;
+  /** Time after which the answer is of no use, as in `turns.ts`; undefined without a limit. */
+  readonly giveUpAt: number | undefined;
+}
+
+export interface SimulatedEngineOptions<W extends Work> {
+  clock: Clock;
+  /** Time between a turn and the next one, in which other events of the thread are handled. */
+  gapMs: number;
+  /** Called at the end of a turn. */
+  done(work: W): void;
+  /** Called instead of a turn when the answer would be of no use any more. */
+  gaveUp(work: W): void;
+}
+
+/** Computes one work after another, in the order of the production queue, and teaches the production speed. */
+export function simulatedEngine<W extends Work>({ clock, gapMs, done, gaveUp }: SimulatedEngineOptions<W>) {
+  const queue = workQueue<W>();
+  const speed = machineSpeed();
+  let running: W | undefined;
+  let isClaimed = false;
+  let startedAt = 0;
+  let endedAt = Number.NEGATIVE_INFINITY;
+
+  function next(): W | undefined {
+    for (;;) {
+      const work = queue.first();
+      if (work?.giveUpAt === undefined || clock.now() <= work.giveUpAt) return work;
+      queue.remove(work);
+      gaveUp(work);
+    }
+  }
+
+  function start(): void {
+    running = next();
+    isClaimed = running !== undefined;
+    if (!running) return;
+    startedAt = clock.now();
+    clock.after(running.tookMs, end);
+  }
+
+  function end(): void {
+    const work = running as W;
+    running = undefined;
+    queue.took(work, speed.predict(work.measuredMs, 1).ms);
+    queue.remove(work);
+    speed.observe(work.measuredMs, work.tookMs);
+    done(work);
+    endedAt = clock.now();
+    isClaimed = queue.size > 0;
+    if (!isClaimed) return;
+    speed.observeGap(gapMs);
+    clock.after(gapMs, start);
+  }
+
+  return {
+    queue,
+    speed,
+    isComputing: () => running !== undefined,
+    /** Start of the current or last turn. */
+    startedAt: () => startedAt,
+    /** @param delayMs time before an idle engine starts: a hedged request lets its fetch leave first */
+    add(work: W, delayMs = 0): void {
+      queue.add(work);
+      if (isClaimed) return;
+      isClaimed = true;
+      const waitMs = Math.max(delayMs, endedAt + gapMs - clock.now());
+      if (waitMs > 0) clock.after(waitMs, start);
+      else start();
+    },
+    /** Takes work out of the queue that nobody needs any more. Work that has begun runs to its end. */
+    cancel(work: W): void {
+      if (work !== running) queue.remove(work);
+    },
+    /** Predicts the wait for a new request, as `x-bert-edge-queue-ms` reports it. */
+    waitMs: () => queue.waitMs({ dueAt: undefined, leftMs: Number.POSITIVE_INFINITY }),
+  };
+}

@@ -1,0 +1,145 @@
+import type { Estimate } from "#sdk/serve/queue/speed.ts";
+import { breaker as newBreaker } from "#sdk/serve/region/breaker.ts";
+import { regionEstimate } from "#sdk/serve/region/region-estimate.ts";
+import { forwardedBudgetMs, patienceMs } from "#sdk/serve/region/time-limits.ts";
+import type { Clock } from "./clock.ts";
+import type { Call, Reply, SimulatedRegion } from "./region.ts";
+import type { Request } from "./request.ts";
+
+/** Options of `regionTier` in `region-tier.ts`, with their defaults. Times are in milliseconds. */
+const PRIOR_MS = 50;
+const TIMEOUT_MS = 10_000;
+const PROBE_MS = 30_000;
+/** As in `region-tier.ts`. */
+const TIMER_TOLERANCE_MS = 2;
+
+export interface RegionLinkOptions {
+  clock: Clock;
+  region: SimulatedRegion;
+  roundTripMs: number;
+  /** Runs a function when the isolate's thread is free. */
+  whenFree: (run: () => void) => void;
+  arrivedAfter: (now: number) => number;
+}
+
+/** `discarded`: the region computed an answer after the fetch was aborted. */
+export type FetchResult = "answered" | "discarded" | "overloaded" | "failed";
+
+/** The region as an isolate sees it: what `region-tier.ts` does, with the production estimate and breaker. */
+export function regionLink({ clock, region, roundTripMs, whenFree, arrivedAfter }: RegionLinkOptions) {
+  const { now } = clock;
+  const estimate = regionEstimate({ priorMs: PRIOR_MS, now, arrivedAfter });
+  const breaker = newBreaker(now);
+  let measuredAt = Number.NEGATIVE_INFINITY;
+  let probing = false;
+
+  /** Counts a failure, unless the isolate was so busy that the region may have answered in time. */
+  function countFailure(start: number, patience: number): void {
+    const end = now();
+    const waitedMs = Math.min(arrivedAfter(end), end) - start;
+    if (waitedMs >= Math.min(patience, end - start) - TIMER_TOLERANCE_MS) breaker.failed(start);
+  }
+
+  function learn(reply: Extract<Reply, { kind: "answer" }>, start: number, computeMs: number): void {
+    const { totalMs, computedMs, waitMs } = reply;
+    measuredAt = now();
+    estimate.observe({ start, end: measuredAt, computeMs, totalMs, computedMs, waitMs });
+  }
+
+  /**
+   * Makes a call that starts now.
+   *
+   * @param ended handles the reply, or `undefined` when the isolate has lost its patience
+   */
+  function newCall(
+    sent: Pick<Call, "tokens" | "noise" | "budgetMs">,
+    oneWayMs: number,
+    patience: number,
+    ended: (reply: Reply | undefined) => void,
+  ): Call {
+    const start = now();
+    const endAt = (at: number, reply?: Reply) => clock.at(Math.max(at, now()), () => whenFree(() => ended(reply)));
+    return {
+      tokens: sent.tokens,
+      noise: sent.noise,
+      budgetMs: sent.budgetMs,
+      cancelled: false,
+      cancel: undefined,
+      reply(reply) {
+        const at = now() + oneWayMs;
+        if (at <= start + patience) endAt(at, reply);
+        else endAt(start + patience);
+      },
+      lost: () => endAt(start + patience),
+    };
+  }
+
+  function probe(): void {
+    const start = now();
+    probing = true;
+    const call = newCall({ tokens: 0, noise: 1, budgetMs: TIMEOUT_MS }, roundTripMs / 2, TIMEOUT_MS, (reply) => {
+      probing = false;
+      if (reply?.kind !== "answer") return countFailure(start, TIMEOUT_MS);
+      learn(reply, start, 0);
+      breaker.probed();
+    });
+    clock.after(roundTripMs / 2, () => region.probe(call));
+  }
+
+  return {
+    predict: (computeMs: number): Estimate | "down" =>
+      breaker.state() === "closed" ? estimate.predict(computeMs) : "down",
+    keepMeasured(): void {
+      if (probing || breaker.state() === "open") return;
+      if (!breaker.wantsProbe() && now() - measuredAt < PROBE_MS) return;
+      measuredAt = now();
+      probe();
+    },
+    /**
+     * Sends a request.
+     *
+     * @param computeMs predicted milliseconds of the region's computation
+     * @returns a function that tells the region that nobody waits any more
+     */
+    send(request: Request, remainingMs: number, computeMs: number, ended: (result: FetchResult) => void): () => void {
+      const start = now();
+      const oneWayMs = (roundTripMs / 2) * request.jitter;
+      const predicted = estimate.predict(computeMs);
+      const patience = patienceMs(predicted, remainingMs, TIMEOUT_MS);
+      const call = newCall(
+        {
+          tokens: request.tokens,
+          noise: request.regionNoise,
+          budgetMs: forwardedBudgetMs(predicted, estimate.networkMs(), remainingMs),
+        },
+        oneWayMs,
+        patience,
+        (reply) => {
+          // Nothing is concluded from a fetch that was aborted.
+          if (call.cancelled) {
+            if (reply?.kind === "answer") ended("discarded");
+            return;
+          }
+          if (!reply) {
+            countFailure(start, patience);
+            return ended("failed");
+          }
+          breaker.answered();
+          if (reply.kind === "refusal") {
+            estimate.busyFor(reply.retryAfterMs);
+            return ended("overloaded");
+          }
+          learn(reply, start, computeMs);
+          ended("answered");
+        },
+      );
+      clock.after(oneWayMs, () => region.receive(call));
+      return () => {
+        call.cancelled = true;
+        clock.after(oneWayMs, () => call.cancel?.());
+      };
+    },
+  };
+}
+
+export type RegionLink = ReturnType<typeof regionLink>;

@@ -1,0 +1,32 @@
+import { describe, expect, it } from "vitest";
+import { type Bounds, binsOf, boundsOf, type Shares, sharesOf } from "./figures.ts";
+import type { PolicyName } from "./policies.ts";
+import { type Phases, runScenario } from "./scenario.ts";
+
+const phases: Phases = { warmUp: 2, steady: 3, outage: 0, afterOutage: 0, crowd: 0, afterCrowd: 0 };
+
+function steady(policy: PolicyName): Shares & { bounds: Bounds } {
+  const result = runScenario({ model: "base", policy, rate: 5_000, phases, seed: 1 });
+  const bins = binsOf(result, phases, "steady");
+  return { ...sharesOf(bins), bounds: boundsOf(bins) };
+}
+
+describe("BERT-base with 5,000 requests a second", () => {
+  const own = steady("bert-edge");
+
+  it("stays within two points of the bound, with at most 5 % extra load", () => {
+    expect(own.bounds.both - own.kept).toBeLessThanOrEqual(2);
+    expect(own.bounds.both - own.kept).toBeGreaterThanOrEqual(0);
+    expect(own.extraLoad).toBeLessThanOrEqual(5);
+  });
+
+  it.each(["edge-only", "region-only", "random"] as const)("keeps at least five points less with %s", (policy) => {
+    const other = steady(policy);
+    expect(other.bounds).toEqual(own.bounds);
+    expect(other.kept).toBeLessThanOrEqual(own.bounds.both - 5);
+  });
+
+  it("gives the same result again", () => {
+    expect(steady("bert-edge")).toEqual(own);
+  });
+});
