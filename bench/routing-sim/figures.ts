@@ -10,7 +10,7 @@ export interface Shares {
   readonly keptByRegion: number;
   readonly late: number;
   readonly refused: number;
-  /** (hedges + discarded runs) / answers. */
+  /** (hedges and retries + discarded runs) / answers. */
   readonly extraLoad: number;
   /** Answers within the budget, for each budget. */
   readonly keptByBudget: readonly number[];
@@ -49,7 +49,7 @@ export function sharesOf(bins: readonly Counts[]): Shares {
     keptByRegion: percent(region, requests),
     late: percent(late, requests),
     refused: percent(sum.refused, requests),
-    extraLoad: percent(sum.hedges + sum.discarded, edge + region + late),
+    extraLoad: percent(sum.extra + sum.discarded, edge + region + late),
     keptByBudget: sum.arrived.map((count, i) =>
       percent((sum.keptByEdge[i] as number) + (sum.keptByRegion[i] as number), count),
     ),
@@ -126,7 +126,7 @@ export function checksOf(
         met: loss >= MIN_LOSS_OF_ONE_TIER,
       };
     }),
-    ...(["outage", "crowd"] as const).flatMap((name) => [
+    ...(["crowd", "outage"] as const).flatMap((name) => [
       atMost(`recovery after the ${name}`, recoveries[name].seconds, MAX_RECOVERY_S, " s"),
       atMost(`reversals after the ${name}`, recoveries[name].reversals, MAX_REVERSALS, ""),
     ]),

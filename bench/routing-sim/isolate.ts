@@ -1,4 +1,6 @@
-import { type Decision, decide, type Situation } from "#sdk/serve/routing/decide.ts";
+import type { Estimate } from "#sdk/serve/queue/speed.ts";
+import { extraLoad } from "#sdk/serve/region/extra-load.ts";
+import { decide, type Situation } from "#sdk/serve/routing/decide.ts";
 import { predictLatency } from "#sdk/serve/routing/predict-latency.ts";
 import type { Clock } from "./clock.ts";
 import { simulatedEngine, type Work } from "./engine.ts";
@@ -34,6 +36,21 @@ export interface Isolate {
   receive(request: Request): void;
 }
 
+/** A region that may be asked, and when it is expected to answer. */
+interface Usable {
+  readonly link: RegionLink;
+  readonly predicted: Estimate;
+}
+
+/** A request on its way to a decision. */
+interface Asked {
+  readonly request: Request;
+  /** Time at which its budget starts. */
+  readonly startedAt: number;
+  /** Predicted milliseconds of the computation in a region. */
+  readonly regionMs: number;
+}
+
 interface RequestWork extends Work {
   readonly request: Request;
   /** Stops the hedge of this work. */
@@ -53,8 +70,10 @@ export function startIsolate({ clock, world, plan, regions, policy, tally, left 
     },
     gaveUp: ({ request }) => refuse(request),
   });
-  /** Links to the regions, the nearest first. */
-  const links: (RegionLink | undefined)[] = [];
+  const links = regions.map((region, index) =>
+    regionLink({ clock, region, roundTripMs: plan.roundTripMs[index] as number, whenFree, arrivedAfter }),
+  );
+  const extra = extraLoad();
   /** Events that wait for the thread. */
   let events: (() => void)[] = [];
   let isHandlingOld = false;
@@ -95,51 +114,46 @@ export function startIsolate({ clock, world, plan, regions, policy, tally, left 
     isHandlingOld = false;
   }
 
-  function linkTo(rank: number): RegionLink {
-    const index = plan.nearest[rank] as number;
-    links[rank] ??= regionLink({
-      clock,
-      region: regions[index] as SimulatedRegion,
-      roundTripMs: plan.roundTripMs[index] as number,
-      whenFree,
-      arrivedAfter,
-    });
-    return links[rank];
-  }
-
-  /** Returns the nearest region that is expected to answer in time, else the one that is expected to answer first. */
-  function chooseRegion(computeMs: number, remainingMs: number): { link: RegionLink; region: Situation["region"] } {
-    let link = linkTo(0);
-    link.keepMeasured();
-    let region = link.predict(computeMs);
-    for (let rank = 1; rank < regions.length; rank++) {
-      if (region !== "down" && region.ms <= remainingMs) break;
-      const other = linkTo(rank);
-      other.keepMeasured();
-      const predicted = other.predict(computeMs);
-      if (predicted === "down" || (region !== "down" && region.ms <= predicted.ms)) continue;
-      link = other;
-      region = predicted;
+  /** Returns the usable regions, the one that is expected to answer first in front, as `regions.ts` does. */
+  function usableRegions(computeMs: number): Usable[] {
+    const usable: Usable[] = [];
+    for (const link of links) {
+      const predicted = link.predict(computeMs);
+      if (predicted !== "down") usable.push({ link, predicted });
     }
-    return { link, region };
+    return usable.length < 2 ? usable : usable.sort((a, b) => a.predicted.ms - b.predicted.ms);
   }
 
   function handle(request: Request, startedAt = arrivedAfter(now())): void {
+    for (const link of links) link.keepMeasured();
     const regionMs = predictLatency(world.model.regionalCpu, [request.tokens]);
-    const remainingMs = request.budgetMs - (now() - startedAt);
-    const { link, region } = chooseRegion(regionMs, remainingMs);
+    const asked = { request, startedAt, regionMs };
+    const remainingMs = remainingOf(asked);
+    const region = usableRegions(regionMs)[0];
+    const predicted = region?.predicted ?? "down";
     if (waiting) {
-      const decision = policy({ remainingMs, maxWaitMs: MAX_WAIT_MS, pin: undefined, here: "loading", region });
-      if ("tier" in decision && decision.tier === "region") askRegion(request, link, remainingMs, regionMs, startedAt);
+      const situation = {
+        remainingMs,
+        maxWaitMs: MAX_WAIT_MS,
+        pin: undefined,
+        here: "loading",
+        region: predicted,
+      } as const;
+      const decision = policy(situation);
+      if (region && "tier" in decision && decision.tier === "region") askRegion(asked, region.link);
       else waiting.push(request);
       return;
     }
     const work = workOf(request, remainingMs);
-    const decision = policy(situationOf(work, remainingMs, region));
+    const decision = policy(situationOf(work, remainingMs, predicted));
     if ("refusal" in decision) refuse(request);
-    else if (decision.tier === "region") askRegion(request, link, remainingMs, regionMs, startedAt);
-    else if (decision.hedge) hedge(work, link, remainingMs, regionMs);
+    else if (region && decision.tier === "region") askRegion(asked, region.link);
+    else if (region && decision.hedge && extra.take()) hedge(work, asked, region.link);
     else engine.add(work);
+  }
+
+  function remainingOf({ request, startedAt }: Asked): number {
+    return request.budgetMs - (now() - startedAt);
   }
 
   function workOf(request: Request, remainingMs: number): RequestWork {
@@ -172,34 +186,35 @@ export function startIsolate({ clock, world, plan, regions, policy, tally, left 
     };
   }
 
-  function askRegion(
-    request: Request,
-    link: RegionLink,
-    remainingMs: number,
-    regionMs: number,
-    startedAt: number,
-  ): void {
-    link.send(request, remainingMs, regionMs, (result) => {
+  /** Asks a region, then a second one if the first one fails, as `regions.ts` does. Then the isolate decides alone. */
+  function askRegion(asked: Asked, link: RegionLink, isSecond = false): void {
+    const { request, regionMs } = asked;
+    link.send(request, remainingOf(asked), regionMs, (result) => {
       if (result === "answered") {
         answer(request, "region");
+        return;
+      }
+      const leftMs = remainingOf(asked);
+      const other = isSecond ? undefined : usableRegions(regionMs).find((usable) => usable.link !== link);
+      if (other && other.predicted.ms <= leftMs && extra.take()) {
+        tally.extra(request);
+        askRegion(asked, other.link, true);
         return;
       }
       if (waiting) {
         waiting.push(request);
         return;
       }
-      const leftMs = request.budgetMs - (now() - startedAt);
       const work = workOf(request, leftMs);
-      const decision: Decision = decide(situationOf(work, leftMs, "down"));
-      if ("refusal" in decision) refuse(request);
+      if ("refusal" in decide(situationOf(work, leftMs, "down"))) refuse(request);
       else engine.add(work);
     });
   }
 
-  function hedge(work: RequestWork, link: RegionLink, remainingMs: number, regionMs: number): void {
-    const { request } = work;
-    tally.hedged(request);
-    work.stopHedge = link.send(request, remainingMs, regionMs, (result) => {
+  function hedge(work: RequestWork, asked: Asked, link: RegionLink): void {
+    const { request, regionMs } = asked;
+    tally.extra(request);
+    work.stopHedge = link.send(request, remainingOf(asked), regionMs, (result) => {
       if (result === "discarded") tally.discarded(request);
       if (result !== "answered" || request.outcome) return;
       engine.cancel(work);
@@ -210,7 +225,10 @@ export function startIsolate({ clock, world, plan, regions, policy, tally, left 
 
   function answer(request: Request, tier: "edge" | "region"): void {
     if (request.outcome) tally.discarded(request);
-    else end(request, tier);
+    else {
+      extra.answered();
+      end(request, tier);
+    }
   }
 
   function refuse(request: Request): void {

@@ -42,7 +42,7 @@ function legend(): string {
 
 function drawPanel({ title, result }: Panel, phases: Phases, top: number): string {
   const times = timesOf(phases);
-  const lengthMs = times.afterCrowd.to;
+  const lengthMs = times.afterOutage.to;
   const x = (ms: number) => (LEFT + (WIDTH * ms) / lengthMs).toFixed(1);
   const y = (percent: number) => (top + 20 + (HEIGHT - 20) * (1 - percent / 100)).toFixed(1);
   const points = result.bins.map((bin, i) => ({ at: i * BIN_MS, ...sharesOf([bin]), bound: boundsOf([bin]).both }));

@@ -3,7 +3,7 @@ import { type Bounds, binsOf, boundsOf, type Shares, sharesOf } from "./figures.
 import type { PolicyName } from "./policies.ts";
 import { type Phases, runScenario } from "./scenario.ts";
 
-const phases: Phases = { warmUp: 2, steady: 3, outage: 0, afterOutage: 0, crowd: 0, afterCrowd: 0 };
+const phases: Phases = { warmUp: 2, steady: 3, crowd: 0, afterCrowd: 0, outage: 0, afterOutage: 0 };
 
 function steady(policy: PolicyName): Shares & { bounds: Bounds } {
   const result = runScenario({ model: "base", policy, rate: 5_000, phases, seed: 1 });

@@ -18,18 +18,18 @@ const CROWD_FACTOR = 3;
 export interface Phases {
   readonly warmUp: number;
   readonly steady: number;
-  /** No region answers. */
-  readonly outage: number;
-  readonly afterOutage: number;
   /** The points of one region get three times the requests. */
   readonly crowd: number;
   readonly afterCrowd: number;
+  /** No region answers. */
+  readonly outage: number;
+  readonly afterOutage: number;
 }
 
-export const wholeDay: Phases = { warmUp: 3, steady: 10, outage: 3, afterOutage: 6, crowd: 2, afterCrowd: 5 };
+export const wholeDay: Phases = { warmUp: 3, steady: 10, crowd: 2, afterCrowd: 5, outage: 3, afterOutage: 6 };
 
 /** For the policies that the production policy is compared with. */
-export const steadyOnly: Phases = { warmUp: 3, steady: 2, outage: 0, afterOutage: 0, crowd: 0, afterCrowd: 0 };
+export const steadyOnly: Phases = { warmUp: 3, steady: 2, crowd: 0, afterCrowd: 0, outage: 0, afterOutage: 0 };
 
 export interface Scenario {
   readonly model: ModelName;
@@ -60,16 +60,16 @@ export function timesOf(phases: Phases): Record<keyof Phases, { from: number; to
 
 export function runScenario({ model, policy, rate, phases, seed }: Scenario): ScenarioResult {
   const { world, rates } = drawWorld({ seed, model: models[model], points: POINTS, rate });
-  const { outage, crowd, afterCrowd } = timesOf(phases);
+  const { outage, crowd, afterOutage } = timesOf(phases);
   const regions = world.regions.map((plan) => ({ ...plan, outage }));
-  const crowded = [...world.points.keys()].filter((point) => world.points[point]?.nearest[0] === CROWD_REGION);
+  const crowded = [...world.points.keys()].filter((point) => world.points[point]?.nearest === CROWD_REGION);
   const random = randomNumbers(seed + 1);
   const { tally, requests, isolates } = simulate({
     world: { ...world, regions },
     arrivals: workload({ seed: seed + 2, rates, crowd: { ...crowd, factor: CROWD_FACTOR, points: new Set(crowded) } }),
     policy: policies[policy](random),
     random,
-    lengthMs: afterCrowd.to,
+    lengthMs: afterOutage.to,
     binMs: BIN_MS,
   });
   return { requests, isolates, bins: tally.bins };

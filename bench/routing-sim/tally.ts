@@ -16,7 +16,8 @@ export interface Counts {
   lateFromEdge: number;
   lateFromRegion: number;
   refused: number;
-  hedges: number;
+  /** Requests to regions besides others. */
+  extra: number;
   /** Computations whose result nobody used. */
   discarded: number;
 }
@@ -31,7 +32,7 @@ const none = (): Counts => ({
   lateFromEdge: 0,
   lateFromRegion: 0,
   refused: 0,
-  hedges: 0,
+  extra: 0,
   discarded: 0,
 });
 
@@ -42,7 +43,8 @@ const increase = (counts: number[], index: number) => {
 export interface Tally {
   arrived(request: Request, could: { edge: boolean; region: boolean }): void;
   ended(request: Request): void;
-  hedged(request: Request): void;
+  /** Counts a request to a region that is sent besides another one: a hedge, or a retry in another region. */
+  extra(request: Request): void;
   discarded(request: Request): void;
   /** Counts of every bin. */
   readonly bins: readonly Counts[];
@@ -70,7 +72,7 @@ export function newTally(binMs: number, lengthMs: number): Tally {
       } else if (outcome.tier === "edge") bin.lateFromEdge++;
       else bin.lateFromRegion++;
     },
-    hedged: (request) => void binOf(request).hedges++,
+    extra: (request) => void binOf(request).extra++,
     discarded: (request) => void binOf(request).discarded++,
   };
 }

@@ -42,8 +42,8 @@ export interface PointPlan {
   readonly maxIsolates: number;
   /** Shortest round trip to every region. */
   readonly roundTripMs: readonly number[];
-  /** Indices of the regions, the nearest first. */
-  readonly nearest: readonly number[];
+  /** Index of the region with the shortest round trip. */
+  readonly nearest: number;
 }
 
 export interface RegionPlan {
@@ -84,8 +84,7 @@ export function drawWorld({ seed, model, points, rate }: WorldOptions): { world:
       ([rx, ry]) => SHORTEST_MS + ((LONGEST_MS - SHORTEST_MS) * Math.hypot(x - rx, y - ry)) / Math.SQRT2,
     );
     const slowness = SPEEDS[random() < 0.5 ? 0 : 1];
-    const nearest = [...roundTripMs.keys()].sort((a, b) => (roundTripMs[a] as number) - (roundTripMs[b] as number));
-    return { slowness, roundTripMs, nearest };
+    return { slowness, roundTripMs, nearest: roundTripMs.indexOf(Math.min(...roundTripMs)) };
   });
 
   const edgeMs = places.map(() => 0);
@@ -100,8 +99,7 @@ export function drawWorld({ seed, model, points, rate }: WorldOptions): { world:
     if (ms <= budgetMs) edgeMs[point] = (edgeMs[point] as number) + ms + EDGE_GAP_MS;
     else {
       const needed = textMs(model.region, tokens, 1, 1) + REGION_GAP_MS;
-      const region = place.nearest[0] as number;
-      regionMs[region] = (regionMs[region] as number) + needed;
+      regionMs[place.nearest] = (regionMs[place.nearest] as number) + needed;
     }
   }
   const sampleMs = (last as Request).at;
