@@ -8,9 +8,16 @@ export interface Work extends Job {
   readonly measuredMs: number;
   /** Time that the work really takes on this machine. */
   readonly tookMs: number;
-  /** Time after which the answer is of no use, as in `turns.ts`; undefined without a limit. */
+  /** Time after which the answer is of no use; undefined without a limit. */
   readonly giveUpAt: number | undefined;
 }
+
+/** As in `embed-service.ts`: shortest time after its deadline that a request is still computed, in ms. */
+const MIN_LATE_MS = 100;
+
+/** Returns the time after which work with a deadline is given up, as in `embed-service.ts`. */
+export const giveUpAt = (dueAt: number | undefined, budgetMs: number): number | undefined =>
+  dueAt === undefined ? undefined : dueAt + Math.max(MIN_LATE_MS, budgetMs);
 
 export interface SimulatedEngineOptions<W extends Work> {
   clock: Clock;

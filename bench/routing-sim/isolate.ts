@@ -3,7 +3,7 @@ import { extraLoad } from "#sdk/serve/region/extra-load.ts";
 import { decide, type Situation } from "#sdk/serve/routing/decide.ts";
 import { predictLatency } from "#sdk/serve/routing/predict-latency.ts";
 import type { Clock } from "./clock.ts";
-import { simulatedEngine, type Work } from "./engine.ts";
+import { giveUpAt, simulatedEngine, type Work } from "./engine.ts";
 import type { Policy } from "./policies.ts";
 import { MAX_WAIT_MS, type SimulatedRegion } from "./region.ts";
 import { type RegionLink, regionLink } from "./region-link.ts";
@@ -13,9 +13,6 @@ import { type PointPlan, textMs, type World } from "./world.ts";
 
 /** CPU time of a request that Workers allow by default, in ms. */
 const CPU_LIMIT_MS = 30_000;
-
-/** As in `embed-service.ts`: shortest time after its deadline that a request is still computed, in ms. */
-const MIN_LATE_MS = 100;
 
 export interface IsolateOptions {
   clock: Clock;
@@ -165,7 +162,7 @@ export function startIsolate({ clock, world, plan, regions, policy, tally, left 
       leftMs: ms,
       measuredMs,
       tookMs: textMs(world.model.edge, request.tokens, plan.slowness, request.edgeNoise),
-      giveUpAt: dueAt === undefined ? undefined : dueAt + Math.max(MIN_LATE_MS, request.budgetMs),
+      giveUpAt: giveUpAt(dueAt, request.budgetMs),
       request,
       stopHedge: undefined,
     };

@@ -1,7 +1,7 @@
 import { decide } from "#sdk/serve/routing/decide.ts";
 import { predictLatency } from "#sdk/serve/routing/predict-latency.ts";
 import type { Clock } from "./clock.ts";
-import { simulatedEngine, type Work } from "./engine.ts";
+import { giveUpAt, simulatedEngine, type Work } from "./engine.ts";
 import { type RegionPlan, textMs, type World } from "./world.ts";
 
 /** Longest predicted wait of a request without a budget, as in `defaultLimits`. */
@@ -55,7 +55,10 @@ export function simulatedRegion(clock: Clock, world: World, plan: RegionPlan, ra
           waitMs: engine.waitMs(),
         });
       },
-      gaveUp() {},
+      gaveUp({ call }) {
+        call.cancel = undefined;
+        call.reply({ kind: "refusal", retryAfterMs: 0 });
+      },
     });
     return engine;
   }
@@ -78,12 +81,13 @@ export function simulatedRegion(clock: Clock, world: World, plan: RegionPlan, ra
       const arrivedAt = clock.now();
       const measuredMs = predictLatency(world.model.regionalCpu, [tokens]);
       const compute = engine.speed.predict(measuredMs, 1);
+      const dueAt = compute.ms <= budgetMs ? arrivedAt + budgetMs : undefined;
       const work: CalledWork = {
-        dueAt: compute.ms <= budgetMs ? arrivedAt + budgetMs : undefined,
+        dueAt,
         leftMs: compute.ms,
         measuredMs,
         tookMs: textMs(world.model.region, tokens, 1, noise),
-        giveUpAt: undefined,
+        giveUpAt: giveUpAt(dueAt, budgetMs),
         call,
         arrivedAt,
       };
