@@ -106,6 +106,7 @@ export function regionLink({ clock, region, roundTripMs, whenFree, arrivedAfter 
       const oneWayMs = (roundTripMs / 2) * request.jitter;
       const predicted = estimate.predict(computeMs);
       const patience = patienceMs(predicted, remainingMs, TIMEOUT_MS);
+      const settled = estimate.sent(computeMs);
       const call = newCall(
         {
           tokens: request.tokens,
@@ -120,6 +121,7 @@ export function regionLink({ clock, region, roundTripMs, whenFree, arrivedAfter 
             if (reply?.kind === "answer") ended("discarded");
             return;
           }
+          settled();
           if (!reply) {
             countFailure(start, patience);
             return ended("failed");
@@ -136,6 +138,7 @@ export function regionLink({ clock, region, roundTripMs, whenFree, arrivedAfter 
       clock.after(oneWayMs, () => region.receive(call));
       return () => {
         call.cancelled = true;
+        settled();
         clock.after(oneWayMs, () => call.cancel?.());
       };
     },
