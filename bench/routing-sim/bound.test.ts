@@ -88,7 +88,7 @@ describe("couldAnswer", () => {
           requests += total(sum.arrived);
         },
       ),
-      seeded(60),
+      seeded(100),
     );
     // The worlds are neither so easy nor so hard that the property says nothing.
     expect(kept / requests).toBeGreaterThan(0.1);

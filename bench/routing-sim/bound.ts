@@ -13,13 +13,13 @@ export function couldAnswer(world: World, request: Request): { edge: boolean; re
     edge: textMs(world.model.edge, tokens, plan.slowness, edgeNoise) <= budgetMs,
     region: world.regions.some((region, index) => {
       const oneWayMs = ((plan.roundTripMs[index] as number) / 2) * request.jitter;
-      const arrives = firstWorkingTime(region, request.at + oneWayMs, computeMs);
-      return arrives + computeMs + oneWayMs - request.at <= budgetMs;
+      const computed = request.at + oneWayMs + computeMs;
+      return firstReply(region, computed) + oneWayMs - request.at <= budgetMs;
     }),
   };
 }
 
-/** Returns the first time from `from` on at which a region can begin a computation and end it before an outage. */
-function firstWorkingTime({ outage }: RegionPlan, from: number, computeMs: number): number {
-  return !outage || from >= outage.to || from + computeMs < outage.from ? from : outage.to;
+/** Returns the first time at which a region can reply to a request that is computed at `computed`, or later. */
+function firstReply({ outage }: RegionPlan, computed: number): number {
+  return outage && computed >= outage.from && computed < outage.to ? outage.to : computed;
 }
