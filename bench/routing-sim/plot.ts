@@ -15,6 +15,7 @@ export function plot(panels: readonly Panel[], phases: Phases): string {
   const height = TOP + panels.length * (HEIGHT + GAP);
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${LEFT + WIDTH + 16} ${height}" font-family="sans-serif" font-size="12">`,
+    "<title>Share of the requests that were answered in time, over time</title>",
     `<rect width="100%" height="100%" fill="#fff"/>`,
     legend(),
     ...panels.map((panel, i) => drawPanel(panel, phases, TOP + i * (HEIGHT + GAP))),
