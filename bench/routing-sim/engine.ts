@@ -1,5 +1,6 @@
 import { machineSpeed } from "#sdk/serve/queue/speed.ts";
 import { type Job, workQueue } from "#sdk/serve/queue/work-queue.ts";
+import { maxLateMs } from "#sdk/serve/routing/deadline.ts";
 import type { Clock } from "./clock.ts";
 
 /** The work of a request in an engine. Times are in milliseconds. */
@@ -12,12 +13,9 @@ export interface Work extends Job {
   readonly giveUpAt: number | undefined;
 }
 
-/** As in `embed-service.ts`: shortest time after its deadline that a request is still computed, in ms. */
-const MIN_LATE_MS = 100;
-
 /** Returns the time after which work with a deadline is given up, as in `embed-service.ts`. */
 export const giveUpAt = (dueAt: number | undefined, budgetMs: number): number | undefined =>
-  dueAt === undefined ? undefined : dueAt + Math.max(MIN_LATE_MS, budgetMs);
+  dueAt === undefined ? undefined : dueAt + maxLateMs(budgetMs);
 
 export interface SimulatedEngineOptions<W extends Work> {
   clock: Clock;

@@ -1,5 +1,6 @@
 import type { Estimate } from "#sdk/serve/queue/speed.ts";
 import { extraLoad } from "#sdk/serve/region/extra-load.ts";
+import { maxLateMs } from "#sdk/serve/routing/deadline.ts";
 import { decide, type Situation } from "#sdk/serve/routing/decide.ts";
 import { predictLatency } from "#sdk/serve/routing/predict-latency.ts";
 import type { Clock } from "./clock.ts";
@@ -121,7 +122,7 @@ export function startIsolate({ clock, world, plan, regions, policy, tally, left 
     return usable.length < 2 ? usable : usable.sort((a, b) => a.predicted.ms - b.predicted.ms);
   }
 
-  function handle(request: Request, startedAt = arrivedAfter(now())): void {
+  function handle(request: Request, startedAt = (arrivedAfter(now()) + now()) / 2): void {
     for (const link of links) link.keepMeasured();
     const regionMs = predictLatency(world.model.regionalCpu, [request.tokens]);
     const asked = { request, startedAt, regionMs };
@@ -131,6 +132,7 @@ export function startIsolate({ clock, world, plan, regions, policy, tally, left 
     if (waiting) {
       const situation = {
         remainingMs,
+        maxLateMs: maxLateMs(request.budgetMs),
         maxWaitMs: MAX_WAIT_MS,
         pin: undefined,
         here: "loading",
@@ -171,12 +173,14 @@ export function startIsolate({ clock, world, plan, regions, policy, tally, left 
   function situationOf(work: RequestWork, remainingMs: number, region: Situation["region"]): Situation {
     return {
       remainingMs,
+      maxLateMs: maxLateMs(work.request.budgetMs),
       maxWaitMs: MAX_WAIT_MS,
       pin: undefined,
       here: {
         waitMs: engine.queue.waitMs(work),
         compute: engine.speed.predict(work.measuredMs, 1),
         delaysOthers: engine.queue.delaysOthers(work, now()),
+        calls: 1,
         cpuLimitMs: CPU_LIMIT_MS,
       },
       region,

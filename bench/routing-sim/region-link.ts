@@ -1,7 +1,7 @@
 import type { Estimate } from "#sdk/serve/queue/speed.ts";
 import { breaker as newBreaker } from "#sdk/serve/region/breaker.ts";
 import { regionEstimate } from "#sdk/serve/region/region-estimate.ts";
-import { forwardedBudgetMs, patienceMs } from "#sdk/serve/region/time-limits.ts";
+import { forwardedBudgetMs, PROBE_TIMEOUT_MS, patienceMs } from "#sdk/serve/region/time-limits.ts";
 import type { Clock } from "./clock.ts";
 import type { Call, Reply, SimulatedRegion } from "./region.ts";
 import type { Request } from "./request.ts";
@@ -77,12 +77,17 @@ export function regionLink({ clock, region, roundTripMs, whenFree, arrivedAfter 
   function probe(): void {
     const start = now();
     probing = true;
-    const call = newCall({ tokens: 0, noise: 1, budgetMs: TIMEOUT_MS }, roundTripMs / 2, TIMEOUT_MS, (reply) => {
-      probing = false;
-      if (reply?.kind !== "answer") return countFailure(start, TIMEOUT_MS);
-      learn(reply, start, 0);
-      breaker.probed();
-    });
+    const call = newCall(
+      { tokens: 0, noise: 1, budgetMs: PROBE_TIMEOUT_MS },
+      roundTripMs / 2,
+      PROBE_TIMEOUT_MS,
+      (reply) => {
+        probing = false;
+        if (reply?.kind !== "answer") return countFailure(start, PROBE_TIMEOUT_MS);
+        learn(reply, start, 0);
+        breaker.probed();
+      },
+    );
     clock.after(roundTripMs / 2, () => region.probe(call));
   }
 

@@ -1,3 +1,4 @@
+import { maxLateMs } from "#sdk/serve/routing/deadline.ts";
 import { decide } from "#sdk/serve/routing/decide.ts";
 import { predictLatency } from "#sdk/serve/routing/predict-latency.ts";
 import type { Clock } from "./clock.ts";
@@ -93,12 +94,14 @@ export function simulatedRegion(clock: Clock, world: World, plan: RegionPlan, ra
       };
       const decision = decide({
         remainingMs: budgetMs,
+        maxLateMs: maxLateMs(budgetMs),
         maxWaitMs: MAX_WAIT_MS,
         pin: undefined,
         here: {
           waitMs: engine.queue.waitMs(work),
           compute,
           delaysOthers: engine.queue.delaysOthers(work, arrivedAt),
+          calls: 1,
           cpuLimitMs: Number.POSITIVE_INFINITY,
         },
         region: "none",

@@ -77,7 +77,7 @@ export async function requestVectors(
     if (timeout.aborted) {
       throw new TimeoutError(`${url} did not answer within ${timeoutMs} ms.`, {
         code: "timeout",
-        hint: "Raise timeoutMs, lower batchSize.",
+        hint: "Raise timeoutMs, or lower batchSize.",
         cause,
       });
     }

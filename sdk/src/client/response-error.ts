@@ -52,7 +52,7 @@ function platformError(status: number, body: string): Described {
     hint: overCpuLimit
       ? "CPU time or memory ran out: lower batchSize, or raise cpu_ms."
       : status === 429
-        ? "Lower concurrency or raise the limit."
+        ? "Lower concurrency, or raise the rate limit."
         : status > 499
           ? "Check the deployment's log."
           : "Check that baseURL is the URL of a bert-edge deployment.",

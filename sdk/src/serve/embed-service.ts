@@ -3,7 +3,7 @@ import type { ErrorCode } from "../artifact/error-codes.ts";
 import { sequencesOf } from "../runtime/engine/batching.ts";
 import type { TokenIds } from "../runtime/engine/engine.ts";
 import type { Model } from "../runtime/model.ts";
-import { precisions, type Tier } from "./contract/headers.ts";
+import { numberFormats, type Tier } from "./contract/headers.ts";
 import { firstAnswer } from "./first-answer.ts";
 import { checkDimensions, checkQuery, type Limits } from "./limits.ts";
 import { type DecisionLog, logDecision } from "./log-decision.ts";
@@ -15,13 +15,10 @@ import { type ExtraLoad, extraLoad } from "./region/extra-load.ts";
 import type { Region } from "./region/region.ts";
 import type { RegionTier } from "./region/region-tier.ts";
 import { regions as oneOf } from "./region/regions.ts";
+import { maxLateMs } from "./routing/deadline.ts";
 import { type Decision, decide, type Situation } from "./routing/decide.ts";
 import type { Background, EmbedAnswer, EmbedQuery, EmbedService, TierAnswer } from "./service.ts";
 import { hasParts, tokenizeInParts } from "./tokenize-in-parts.ts";
-
-/** An answer can be late by this time in ms and still be of use. With a longer budget, it can be late by the budget. */
-const MIN_LATE_MS = 100;
-const maxLateMs = (budgetMs = 0): number => Math.max(MIN_LATE_MS, budgetMs);
 
 export interface EmbedServiceOptions {
   holder: ModelHolder;
@@ -153,8 +150,9 @@ export function embedService(options: EmbedServiceOptions): EmbedService {
     };
   }
 
-  function situationOf({ query, opened, model, work, inRegionMs }: Request): Situation {
+  function situationOf({ query, opened, model, plan, work, inRegionMs }: Request): Situation {
     const { pin, precision, deadline } = query;
+    const calls = plan?.calls.length ?? 0;
     return {
       remainingMs: deadline.remainingMs(),
       maxLateMs: maxLateMs(deadline.budgetMs),
@@ -163,7 +161,7 @@ export function embedService(options: EmbedServiceOptions): EmbedService {
       here: isTooCoarse(opened, model, precision)
         ? "unsuitable"
         : work
-          ? { ...lane.outlook(work), compute: work.compute, cpuLimitMs }
+          ? { ...lane.outlook(work), compute: work.compute, calls, cpuLimitMs }
           : "loading",
       region: region ? region.predict(inRegionMs) : "none",
     };
@@ -259,7 +257,7 @@ export function embedService(options: EmbedServiceOptions): EmbedService {
 function isTooCoarse({ manifest }: Opened, model: Model | undefined, lowest: EmbedQuery["precision"]): boolean {
   if (lowest === undefined || !model) return false;
   const own = manifest.targets[model.target]?.precision.startsWith("int8") ? "int8" : "fp16";
-  return precisions.indexOf(own) < precisions.indexOf(lowest);
+  return numberFormats.indexOf(own) < numberFormats.indexOf(lowest);
 }
 
 /** Names what a decision is based on. Times are in milliseconds. */

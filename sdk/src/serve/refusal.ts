@@ -1,7 +1,7 @@
 import { BertEdgeError } from "../artifact/error.ts";
-import type { Decision, Refusal } from "./routing/decide.ts";
+import type { Decision, RefusalCode } from "./routing/decide.ts";
 
-const explanations: Readonly<Record<Refusal, { message: string; hint: string }>> = {
+const explanations: Readonly<Record<RefusalCode, { message: string; hint: string }>> = {
   overloaded: {
     message: "More requests wait than can be answered in time.",
     hint: "Send the request again after the time in the header retry-after-ms, or with a larger latency budget.",

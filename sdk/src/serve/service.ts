@@ -1,14 +1,14 @@
-import type { Precision, Reason, Tier } from "./contract/headers.ts";
+import type { NumberFormat, Reason, Tier } from "./contract/headers.ts";
 import type { Deadline } from "./routing/deadline.ts";
 import type { RequestTrace } from "./trace.ts";
 
 /** What the caller of a request wants, apart from the texts. */
-export interface Call {
+export interface CallTerms {
   readonly deadline: Deadline;
   /** The only tier that may answer; undefined leaves the choice to the deployment. */
   readonly pin?: Tier | undefined;
   /** The lowest precision that may answer; undefined accepts any. */
-  readonly precision?: Precision | undefined;
+  readonly precision?: NumberFormat | undefined;
   /** Aborted when the caller has gone. */
   readonly signal?: AbortSignal | undefined;
   /** The times of an earlier answer, in milliseconds, as its client measured it. */
@@ -18,7 +18,7 @@ export interface Call {
 }
 
 /** A request for embeddings, independent of the route that received it. */
-export interface EmbedQuery extends Call {
+export interface EmbedQuery extends CallTerms {
   readonly texts: readonly string[];
   /** Whether to cut texts that are too long. */
   readonly truncate: boolean;

@@ -15,7 +15,7 @@ export const QUEUE_HEADER = "x-bert-edge-queue-ms";
  * On deployed Workers, whose clock stops during computation, the edge learns its speed from it.
  */
 export const REPORT_HEADER = "x-bert-edge-report";
-/** Request: the lowest `Precision` that may answer. */
+/** Request: the lowest `NumberFormat` that may answer. */
 export const PRECISION_HEADER = "x-bert-edge-precision";
 /** Response: the `Reason` for which the tier was chosen. */
 export const REASON_HEADER = "x-bert-edge-reason";
@@ -34,8 +34,8 @@ export const PROVIDER_HEADER = "x-bert-edge-provider";
 export type Tier = "edge" | "region";
 
 /** Number formats of weights and activations, the lowest first. */
-export const precisions = ["int8", "fp16"] as const;
-export type Precision = (typeof precisions)[number];
+export const numberFormats = ["int8", "fp16"] as const;
+export type NumberFormat = (typeof numberFormats)[number];
 
 /** Why a tier was chosen. */
 export type Reason =

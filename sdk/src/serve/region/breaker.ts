@@ -5,9 +5,12 @@
  */
 const FAILURES = 2;
 
-/** Pause after the breaker has opened, in ms. It doubles with every failure that follows before a good answer. */
+/**
+ * Pause after the breaker has opened, in ms. It doubles with every failure that follows before a good answer. The longest
+ * pause bounds the time for which a region is unused after it has recovered.
+ */
 const FIRST_PAUSE_MS = 500;
-const LONGEST_PAUSE_MS = 30_000;
+const LONGEST_PAUSE_MS = 4_000;
 
 /**
  * Keeps requests away from a region that fails.

@@ -11,7 +11,7 @@ import { readReport } from "./read-report.ts";
 import { regionConnection } from "./region-connection.ts";
 import { regionEstimate } from "./region-estimate.ts";
 import { type RegionAddress, regionSettings } from "./region-settings.ts";
-import { forwardedBudgetMs, patienceMs } from "./time-limits.ts";
+import { forwardedBudgetMs, PROBE_TIMEOUT_MS, patienceMs } from "./time-limits.ts";
 
 export interface RegionTierOptions extends RegionAddress {
   /** Assumed time for the network, in ms, until a fetch has been measured. Default 50. */
@@ -128,9 +128,9 @@ export function connectRegion(options: ConnectOptions): RegionTier {
 
   async function probe(): Promise<void> {
     const start = now();
-    probingUntil = start + timeoutMs;
+    probingUntil = start + PROBE_TIMEOUT_MS;
     try {
-      const response = await connection.probe(AbortSignal.timeout(timeoutMs));
+      const response = await connection.probe(AbortSignal.timeout(PROBE_TIMEOUT_MS));
       const body = await boundedText(response, MAX_ERROR_BYTES);
       const refusal = response.ok ? undefined : learnRefusal(response, body, 0);
       if (refusal && !refusal.isAlive) throw refusal.error;
@@ -138,7 +138,7 @@ export function connectRegion(options: ConnectOptions): RegionTier {
       breaker.probed();
     } catch (cause) {
       const error = cause instanceof BertEdgeError ? cause : failed("did not answer a probe", cause);
-      const isDown = countFailure(start, timeoutMs, cause);
+      const isDown = countFailure(start, PROBE_TIMEOUT_MS, cause);
       if (isDown) console.error(`bert-edge: ${error.message} ${error.hint}`, error.cause ?? "");
     } finally {
       probingUntil = Number.NEGATIVE_INFINITY;

@@ -7,6 +7,12 @@ const SLOWER = 4;
 /** Smallest budget that the region is sent, in ms. The header needs a positive number. */
 const MIN_BUDGET_MS = 0.1;
 
+/**
+ * Timeout of a probe, in ms. A probe that is lost while the region is down must not delay the next one. A region that needs
+ * longer for an empty answer is of no use.
+ */
+export const PROBE_TIMEOUT_MS = 1_000;
+
 /** The prediction of an answer. Times are in milliseconds. */
 interface Predicted {
   readonly ms: number;

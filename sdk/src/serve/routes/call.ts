@@ -3,9 +3,9 @@ import { BertEdgeError } from "../../artifact/error.ts";
 import type { CallDefaults } from "../call-defaults.ts";
 import {
   BUDGET_HEADER,
+  type NumberFormat,
+  numberFormats,
   PRECISION_HEADER,
-  type Precision,
-  precisions,
   REPORT_HEADER,
   TIER_HEADER,
   type Tier,
@@ -13,7 +13,7 @@ import {
 import { keyDefaultsOf } from "../middleware/api-key.ts";
 import { traceOf } from "../middleware/request-id.ts";
 import { readBudget, startDeadline } from "../routing/deadline.ts";
-import type { Call } from "../service.ts";
+import type { CallTerms } from "../service.ts";
 
 const TIERS: readonly (Tier | "auto")[] = ["edge", "region", "auto"];
 
@@ -28,7 +28,7 @@ const TIERS: readonly (Tier | "auto")[] = ["edge", "region", "auto"];
 export function readCall(
   c: Context,
   { startedAt, bodyMs, defaults }: { startedAt: number; bodyMs: number | undefined; defaults: CallDefaults },
-): Call {
+): CallTerms {
   const budgetMs = readBudget({
     header: c.req.header(BUDGET_HEADER),
     grpcTimeout: c.req.header("grpc-timeout"),
@@ -56,16 +56,16 @@ function readTier(header: string | undefined, byDefault: Tier | undefined): Tier
 }
 
 /** Reads the report of a client. A report that cannot be read is ignored: it does not concern the caller. */
-function readReport(header: string | undefined): Call["report"] {
+function readReport(header: string | undefined): CallTerms["report"] {
   const [, predicted, measured] = /^(\d{1,7}(?:\.\d+)?) (\d{1,7}(?:\.\d+)?)$/.exec(header ?? "") ?? [];
   return predicted && measured ? { predictedMs: Number(predicted), measuredMs: Number(measured) } : undefined;
 }
 
-function readPrecision(header: string | undefined): Precision | undefined {
+function readPrecision(header: string | undefined): NumberFormat | undefined {
   if (header === undefined) return undefined;
-  const precision = precisions.find((known) => known === header.trim().toLowerCase());
+  const precision = numberFormats.find((known) => known === header.trim().toLowerCase());
   if (precision !== undefined) return precision;
   throw new BertEdgeError("precision_unavailable", `The header ${PRECISION_HEADER} is ${JSON.stringify(header)}.`, {
-    hint: `Send one of ${precisions.join(", ")}, or leave the header out.`,
+    hint: `Send one of ${numberFormats.join(", ")}, or leave the header out.`,
   });
 }

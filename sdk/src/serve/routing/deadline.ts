@@ -6,6 +6,12 @@ const MAX_BUDGET_MS = 1e9;
 /** Milliseconds of gRPC's units: https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md */
 const GRPC_UNITS: Readonly<Record<string, number>> = { H: 3.6e6, M: 6e4, S: 1e3, m: 1, u: 1e-3, n: 1e-6 };
 
+/** Shortest time in ms by which an answer can be late and still be of use. */
+const MIN_LATE_MS = 100;
+
+/** Returns how late an answer can be and still be of use, in ms: as late as the budget is long. */
+export const maxLateMs = (budgetMs = 0): number => Math.max(MIN_LATE_MS, budgetMs);
+
 /** Clock and latency budget of a request. */
 export interface Deadline {
   /** Milliseconds since the request arrived. On Workers the clock advances only with I/O. */

@@ -8,6 +8,7 @@ const computing: fc.Arbitrary<Here> = fc.record({
   waitMs: fc.oneof(fc.constant(0), ms),
   compute: estimate,
   delaysOthers: fc.boolean(),
+  calls: fc.integer({ min: 1, max: 3 }),
   cpuLimitMs: ms,
 });
 const situation: fc.Arbitrary<Situation> = fc.record({
@@ -24,6 +25,7 @@ const here = (changes: Partial<Here> = {}): Here => ({
   waitMs: 0,
   compute: { ms: 40, spreadMs: 5 },
   delaysOthers: false,
+  calls: 1,
   cpuLimitMs: 1_000,
   ...changes,
 });
@@ -57,7 +59,7 @@ describe("decide", () => {
     [
       "when it may be late, and asks the region too",
       "here within-budget hedge",
-      { remainingMs: 49, region: region(30) },
+      { remainingMs: 49, here: here({ calls: 2 }), region: region(30) },
     ],
     ["when it may be late, and the region would be late", "here within-budget", { remainingMs: 49 }],
     ["when both are late and it is no slower", "here over-budget", { remainingMs: 39, region: region(40) }],

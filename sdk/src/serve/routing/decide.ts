@@ -18,6 +18,8 @@ export interface Here {
   readonly compute: Estimate;
   /** Whether another request would become late if this one were computed here. */
   readonly delaysOthers: boolean;
+  /** Calls of the engine. Between calls, the deployment can stop the computation. */
+  readonly calls: number;
   /** CPU time that the platform allows per request. */
   readonly cpuLimitMs: number;
 }
@@ -38,7 +40,7 @@ export interface Situation {
   readonly region: Estimate | "none" | "down";
 }
 
-export type Refusal =
+export type RefusalCode =
   | "budget_exceeded"
   | "overloaded"
   | "request_too_costly"
@@ -54,7 +56,7 @@ export type Decision =
       /** Whether the region is asked too, and the first answer counts. */
       readonly hedge: boolean;
     }
-  | { readonly refusal: Refusal /** When a retry makes sense, in ms from now. */; readonly retryAfterMs?: number };
+  | { readonly refusal: RefusalCode /** When a retry makes sense, in ms from now. */; readonly retryAfterMs?: number };
 
 /**
  * Decides who answers a request, or that nobody does. This deployment is preferred when it is expected to answer within the
@@ -71,7 +73,7 @@ export function decide({ remainingMs, maxLateMs, maxWaitMs, pin, here, region }:
     if (usable) return ask(usable, "edge-cold");
     return { tier: "here", reason: alone("region-down"), predictedMs: undefined, hedge: false };
   }
-  const { waitMs, compute, delaysOthers, cpuLimitMs } = here;
+  const { waitMs, compute, delaysOthers, calls, cpuLimitMs } = here;
   const totalMs = waitMs + compute.ms;
   const answer = (reason: Reason, hedge = false): Decision => ({ tier: "here", reason, predictedMs: totalMs, hedge });
 
@@ -87,7 +89,9 @@ export function decide({ remainingMs, maxLateMs, maxWaitMs, pin, here, region }:
   if (latestMs <= remainingMs && !delaysOthers) return answer(alone("within-budget"));
   const mayFit = totalMs <= remainingMs && !delaysOthers;
   if (usable && usable.ms + usable.spreadMs <= remainingMs) {
-    return mayFit ? answer("within-budget", true) : ask(usable, "edge-over-budget");
+    // An answer of the region is of no use while one call occupies the thread: it would be handled after the call.
+    const canStop = waitMs > 0 || calls > 1;
+    return mayFit && canStop ? answer("within-budget", true) : ask(usable, "edge-over-budget");
   }
   if (mayFit && waitMs === 0) return answer(alone("within-budget"));
   if (compute.ms > remainingMs) {
