@@ -7,7 +7,7 @@ import { predictLatency, UNMEASURED } from "./routing/predict-latency.ts";
  * Predicted milliseconds of a call of the engine. Longer calls make other requests wait longer; with shorter ones, a larger
  * share of the time is lost between calls.
  */
-const CALL_MS = 12;
+const CALL_MS = 8;
 
 /** How this deployment would compute a request. Times are in milliseconds. */
 export interface Plan {
