@@ -35,6 +35,7 @@ export function simulatedEngine<W extends Work>({ clock, gapMs, done, gaveUp }: 
   let isClaimed = false;
   let startedAt = 0;
   let endedAt = Number.NEGATIVE_INFINITY;
+  let busyMs = 0;
 
   function next(): W | undefined {
     for (;;) {
@@ -59,6 +60,7 @@ export function simulatedEngine<W extends Work>({ clock, gapMs, done, gaveUp }: 
     queue.took(work, speed.predict(work.measuredMs, 1).ms);
     queue.remove(work);
     speed.observe(work.measuredMs, work.tookMs);
+    busyMs += work.tookMs;
     done(work);
     endedAt = clock.now();
     isClaimed = queue.size > 0;
@@ -73,6 +75,8 @@ export function simulatedEngine<W extends Work>({ clock, gapMs, done, gaveUp }: 
     isComputing: () => running !== undefined,
     /** Start of the current or last turn. */
     startedAt: () => startedAt,
+    /** Milliseconds of all turns so far. */
+    busyMs: () => busyMs,
     /** @param delayMs time before an idle engine starts: a hedged request lets its fetch leave first */
     add(work: W, delayMs = 0): void {
       queue.add(work);

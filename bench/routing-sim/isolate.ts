@@ -69,7 +69,11 @@ export function startIsolate({ clock, world, plan, regions, policy, tally, left 
     gaveUp: ({ request }) => refuse(request),
   });
   const links = regions.map((region, index) =>
-    regionLink({ clock, region, roundTripMs: plan.roundTripMs[index] as number, whenFree, arrivedAfter }),
+    regionLink({
+      ...{ clock, region, whenFree },
+      roundTripMs: plan.roundTripMs[index] as number,
+      busyMs: engine.busyMs,
+    }),
   );
   const extra = extraLoad();
   /** Events that wait for the thread. */

@@ -19,31 +19,41 @@ export interface RegionLinkOptions {
   roundTripMs: number;
   /** Runs a function when the isolate's thread is free. */
   whenFree: (run: () => void) => void;
-  arrivedAfter: (now: number) => number;
+  /** Milliseconds for which computations have occupied the isolate so far. */
+  busyMs: () => number;
+}
+
+/** When a request was sent, and how long computations had occupied the isolate before. */
+interface Sent {
+  readonly start: number;
+  readonly busyBefore: number;
 }
 
 /** `discarded`: the region computed an answer after the fetch was aborted. */
 export type FetchResult = "answered" | "discarded" | "overloaded" | "failed";
 
 /** The region as an isolate sees it: what `region-tier.ts` does, with the production estimate and breaker. */
-export function regionLink({ clock, region, roundTripMs, whenFree, arrivedAfter }: RegionLinkOptions) {
+export function regionLink({ clock, region, roundTripMs, whenFree, busyMs }: RegionLinkOptions) {
   const { now } = clock;
-  const estimate = regionEstimate({ priorMs: PRIOR_MS, now, arrivedAfter });
+  const estimate = regionEstimate({ priorMs: PRIOR_MS, now });
   const breaker = newBreaker(now);
   let measuredAt = Number.NEGATIVE_INFINITY;
   let probing = false;
 
   /** Counts a failure, unless the isolate was so busy that the region may have answered in time. */
-  function countFailure(start: number, patience: number): void {
-    const end = now();
-    const waitedMs = Math.min(arrivedAfter(end), end) - start;
-    if (waitedMs >= Math.min(patience, end - start) - TIMER_TOLERANCE_MS) breaker.failed(start);
+  function countFailure({ start, busyBefore }: Sent, patience: number): void {
+    const tookMs = now() - start;
+    const waitedMs = tookMs - (busyMs() - busyBefore);
+    if (waitedMs >= Math.min(patience, tookMs) - TIMER_TOLERANCE_MS) breaker.failed(start);
   }
 
-  function learn(reply: Extract<Reply, { kind: "answer" }>, start: number, computeMs: number): void {
+  function learn(reply: Extract<Reply, { kind: "answer" }>, { start, busyBefore }: Sent, computeMs: number): void {
     const { totalMs, computedMs, waitMs } = reply;
     measuredAt = now();
-    estimate.observe({ start, end: measuredAt, computeMs, totalMs, computedMs, waitMs });
+    estimate.observe({
+      ...{ start, end: measuredAt, busyMs: busyMs() - busyBefore },
+      ...{ computeMs, totalMs, computedMs, waitMs },
+    });
   }
 
   /**
@@ -75,7 +85,7 @@ export function regionLink({ clock, region, roundTripMs, whenFree, arrivedAfter 
   }
 
   function probe(): void {
-    const start = now();
+    const sent = { start: now(), busyBefore: busyMs() };
     probing = true;
     const call = newCall(
       { tokens: 0, noise: 1, budgetMs: PROBE_TIMEOUT_MS },
@@ -83,8 +93,8 @@ export function regionLink({ clock, region, roundTripMs, whenFree, arrivedAfter 
       PROBE_TIMEOUT_MS,
       (reply) => {
         probing = false;
-        if (reply?.kind !== "answer") return countFailure(start, PROBE_TIMEOUT_MS);
-        learn(reply, start, 0);
+        if (reply?.kind !== "answer") return countFailure(sent, PROBE_TIMEOUT_MS);
+        learn(reply, sent, 0);
         breaker.probed();
       },
     );
@@ -107,7 +117,7 @@ export function regionLink({ clock, region, roundTripMs, whenFree, arrivedAfter 
      * @returns a function that tells the region that nobody waits any more
      */
     send(request: Request, remainingMs: number, computeMs: number, ended: (result: FetchResult) => void): () => void {
-      const start = now();
+      const sent = { start: now(), busyBefore: busyMs() };
       const oneWayMs = (roundTripMs / 2) * request.jitter;
       const predicted = estimate.predict(computeMs);
       const patience = patienceMs(predicted, remainingMs, TIMEOUT_MS);
@@ -116,7 +126,7 @@ export function regionLink({ clock, region, roundTripMs, whenFree, arrivedAfter 
         {
           tokens: request.tokens,
           noise: request.regionNoise,
-          budgetMs: forwardedBudgetMs(predicted, estimate.networkMs(), remainingMs),
+          budgetMs: forwardedBudgetMs(estimate.networkMs(), remainingMs),
         },
         oneWayMs,
         patience,
@@ -128,7 +138,7 @@ export function regionLink({ clock, region, roundTripMs, whenFree, arrivedAfter 
           }
           settled();
           if (!reply) {
-            countFailure(start, patience);
+            countFailure(sent, patience);
             return ended("failed");
           }
           breaker.answered();
@@ -136,7 +146,7 @@ export function regionLink({ clock, region, roundTripMs, whenFree, arrivedAfter 
             estimate.busyFor(reply.retryAfterMs);
             return ended("overloaded");
           }
-          learn(reply, start, computeMs);
+          learn(reply, sent, computeMs);
           ended("answered");
         },
       );

@@ -9,6 +9,7 @@ import { checkDimensions, checkQuery, type Limits } from "./limits.ts";
 import { type DecisionLog, logDecision } from "./log-decision.ts";
 import type { ModelHolder, Opened } from "./model-holder.ts";
 import { estimatedLengths, inRegionMs, type Plan, planOf } from "./plan.ts";
+import type { Estimate } from "./queue/speed.ts";
 import { type Turns, turns, type Work } from "./queue/turns.ts";
 import { Refused } from "./refusal.ts";
 import { type ExtraLoad, extraLoad } from "./region/extra-load.ts";
@@ -163,8 +164,15 @@ export function embedService(options: EmbedServiceOptions): EmbedService {
         : work
           ? { ...lane.outlook(work), compute: work.compute, calls, cpuLimitMs }
           : "loading",
-      region: region ? region.predict(inRegionMs) : "none",
+      region: region ? regionFromHere(region.predict(inRegionMs)) : "none",
     };
+  }
+
+  /** Adds to a region's prediction that this thread may handle the answer late. */
+  function regionFromHere(predicted: Estimate | "down"): Estimate | "down" {
+    if (predicted === "down") return predicted;
+    const lagMs = lane.lagMs();
+    return { ms: predicted.ms + lagMs, spreadMs: predicted.spreadMs + lagMs };
   }
 
   /**
@@ -191,6 +199,7 @@ export function embedService(options: EmbedServiceOptions): EmbedService {
     const { name, dimensions, normalize } = manifest;
     try {
       const expected = { model: name, version, dimensions, normalize, computeMs: inRegionMs, tokens };
+      lane.letLeave();
       const answer = await (region as RegionTier).embed(query, expected, { signal, hedge: choice.hedge });
       return describe(answer, "region", choice, request);
     } catch (error) {

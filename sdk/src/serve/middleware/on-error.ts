@@ -3,6 +3,9 @@ import type { ContentfulStatusCode } from "hono/utils/http-status";
 import { BertEdgeError } from "../../artifact/error.ts";
 import type { ErrorCode } from "../../artifact/error-codes.ts";
 import { type ErrorBody, errorStatus, type HttpErrorCode, type OpenAiErrorBody } from "../contract/errors.ts";
+import { DECISION_HEADER } from "../contract/headers.ts";
+import { formatDecision } from "../format-decision.ts";
+import { Refused } from "../refusal.ts";
 
 /**
  * Errors of the deployment that may be temporary. The caller can try again, and the operator finds the cause in the
@@ -72,6 +75,7 @@ export function answerError(error: unknown, c: Context): Response {
     c.header("retry-after", `${Math.ceil(retryAfterMs / 1_000)}`);
     c.header("retry-after-ms", `${Math.ceil(retryAfterMs)}`);
   }
+  if (error instanceof Refused) c.header(DECISION_HEADER, formatDecision(error.basis));
   // OpenAI's clients retry every 5xx, unless this header forbids it.
   if (lasting.has(code)) c.header("x-should-retry", "false");
   if (status === 401) c.header("www-authenticate", "Bearer");

@@ -10,6 +10,9 @@ const FIRST_DEVIATION = 1 / 4;
 /** Bounds of the factor: a clock that jumps, or a client that reports wrong times, must not stop all requests. */
 const [MIN_FACTOR, MAX_FACTOR] = [1 / 8, 32];
 
+/** Longest gap that is believed, in ms: a machine that pauses for longer is not busy between turns. */
+const MAX_GAP_MS = 50;
+
 /** Turns shorter than this, in ms, tell little about the speed: the clock and the scheduler disturb them too much. */
 const MIN_TURN_MS = 0.5;
 
@@ -79,7 +82,7 @@ export function machineSpeed(): Speed {
       factor = bounded(factor * (1 + MEAN_GAIN * (bounded(slope) - 1)));
     },
     observeGap(ms) {
-      gapMs += MEAN_GAIN * (ms - gapMs);
+      gapMs += MEAN_GAIN * (Math.min(ms, MAX_GAP_MS) - gapMs);
     },
   };
 }

@@ -13,8 +13,8 @@ const compute = { ms: 10, spreadMs: 0 };
 const due = (inMs: number) => ({ dueAt: clock() + inMs, compute });
 const whenever = { dueAt: undefined, compute };
 
-/** Lets all promises settle, and the timers that are due now. */
-const settle = () => vi.advanceTimersByTimeAsync(0);
+/** Lets everything happen that only waits for the thread. */
+const settle = () => vi.advanceTimersByTimeAsync(5);
 
 /** Time that computations have occupied the thread. Fake timers cannot advance while code runs. */
 let computedMs = 0;

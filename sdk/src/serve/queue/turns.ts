@@ -6,16 +6,22 @@ import { type Job, workQueue } from "./work-queue.ts";
  * Milliseconds between two looks of a waiting request at the queue. workerd ends a request that waits for another
  * request only, because it seems to hang; the timer keeps the request alive. It also finds requests that have vanished.
  */
-const LOOK_MS = 25;
+const LOOK_MS = 100;
 
 /** Looks without a sign of life, per waiting request, after which a request counts as vanished: about one second. */
-const MAX_MISSED = 40;
+const MAX_MISSED = 10;
 
 /**
  * Turns of the event loop before a computation. A request that has just arrived needs two, for its headers and its body:
  * with one, it would find the next computation begun.
  */
 const STEPS = 2;
+
+/** Further turns for a fetch that has just started: it opens a connection, and sends its headers and its body. */
+const FETCH_STEPS = 4;
+
+/** Weight of a computation in the smoothed time of computations. */
+const CALL_GAIN = 1 / 8;
 
 /** What a new request can expect of the queue. */
 export interface Outlook {
@@ -66,6 +72,12 @@ export interface Turns {
    * a computation that occupied the thread.
    */
   arrivedAfter(now: number): number;
+  /** Milliseconds for which computations have occupied the thread so far. */
+  busyMs(): number;
+  /** Milliseconds by which the thread handles an event late, on average: about half of a computation while it is busy. */
+  lagMs(): number;
+  /** Lets a fetch that is started now leave before the next computation. */
+  letLeave(): void;
   /** Resolves when everything that arrived during the last computation has been handled. */
   settled(): Promise<void>;
 }
@@ -91,15 +103,28 @@ interface Waiting extends Job {
 export function turns({ blocksThread, now = () => performance.now() }: TurnsOptions): Turns {
   const queue = workQueue<Waiting>();
   const speed = machineSpeed();
+  let busyMs = 0;
+  /** Smoothed milliseconds of a computation that occupies the thread. */
+  let callMs = 0;
+  let fetchSteps = 0;
   let holder: Waiting | undefined;
   let isComputing = false;
   /** The last turn that occupied the thread, until everything that arrived meanwhile has been handled. */
   let lastTurn: { start: number } | undefined;
-  let lastEnd = 0;
+  /** End of the last turn, if another request was waiting then. */
+  let handedOverAt: number | undefined;
 
   async function letOthersRun(): Promise<void> {
-    for (let step = 0; step < STEPS; step++) await sleep(0).done;
+    for (let step = 0; step < STEPS + fetchSteps; step++) await sleep(0).done;
+    fetchSteps = 0;
     lastTurn = undefined;
+  }
+
+  /** Records a computation. Where the clock stands still, its predicted time counts. */
+  function occupied(start: number, ms: number): void {
+    lastTurn = { start };
+    busyMs += ms;
+    callMs += CALL_GAIN * (ms - callMs);
   }
 
   /** Lets the first request of the queue take its turn. */
@@ -116,18 +141,18 @@ export function turns({ blocksThread, now = () => performance.now() }: TurnsOpti
     if (holder === next) pass();
   }
 
-  async function claim(own: Waiting, { signal, giveUpAt }: EnterOptions): Promise<boolean> {
-    for (let waited = false; ; waited = true) {
+  async function claim(own: Waiting, { signal, giveUpAt }: EnterOptions): Promise<void> {
+    for (;;) {
       own.missed = 0;
       signal?.throwIfAborted();
       if (giveUpAt !== undefined && now() > giveUpAt) throw tooLate();
       if (!queue.has(own)) throw lostPlace();
       if (!holder && queue.first() === own) {
         holder = own;
-        if (!lastTurn) return waited;
+        if (!lastTurn) return;
         await letOthersRun();
         signal?.throwIfAborted();
-        if (queue.first() === own) return waited;
+        if (queue.first() === own) return;
         pass();
       }
       const look = sleep(LOOK_MS);
@@ -143,18 +168,19 @@ export function turns({ blocksThread, now = () => performance.now() }: TurnsOpti
     const asked = now();
     let start = asked;
     try {
-      const waited = await claim(own, options);
+      await claim(own, options);
       start = now();
-      if (waited) speed.observeGap(start - lastEnd);
+      if (handedOverAt !== undefined) speed.observeGap(start - handedOverAt);
       isComputing = true;
       return { result: await work(), waitedMs: start - asked };
     } finally {
       if (isComputing && holder === own) {
         isComputing = false;
-        lastEnd = now();
-        if (blocksThread) lastTurn = { start };
+        const end = now();
         queue.took(own, speed.predict(ms, 1).ms);
-        speed.observe(ms, lastEnd - start);
+        speed.observe(ms, end - start);
+        if (blocksThread) occupied(start, end - start || speed.predict(ms, 0).ms);
+        handedOverAt = queue.size > 1 ? end : undefined;
       }
       if (holder === own) pass();
     }
@@ -188,6 +214,11 @@ export function turns({ blocksThread, now = () => performance.now() }: TurnsOpti
       }
     },
     arrivedAfter: (at) => lastTurn?.start ?? at,
+    busyMs: () => busyMs,
+    lagMs: () => (queue.size > 0 ? callMs / 2 : 0),
+    letLeave() {
+      fetchSteps = FETCH_STEPS;
+    },
     async settled() {
       if (lastTurn) await letOthersRun();
     },

@@ -9,20 +9,17 @@ const ms = fc.double({ min: 0, max: 60_000, noNaN: true });
 /** Predicted computation time of a call: 0, or at least a microsecond. */
 const computeMs = fc.oneof(fc.constant(0), fc.double({ min: 0.001, max: 60_000, noNaN: true }));
 const fetches = fc.array(
-  fc.record({ tookMs: ms, totalMs: ms, computedMs: ms, computeMs, waitMs: fc.constant(0), lagMs: ms }),
+  fc.record({ tookMs: ms, totalMs: ms, computedMs: ms, computeMs, waitMs: fc.constant(0), busyMs: ms }),
   { maxLength: 50 },
 );
 
 /** Makes an estimate with a clock, and a function that observes a fetch which ends now. */
 function setUp(priorMs = 50) {
   const clock = { now: 0 };
-  /** Time for which the edge was busy before it handled the last event. */
-  let lagMs = 0;
-  const estimate = regionEstimate({ priorMs, now: () => clock.now, arrivedAfter: (now) => now - lagMs });
-  function observe({ tookMs, lagMs: lag = 0, ...fetch }: Partial<MeasuredFetch> & { tookMs: number; lagMs?: number }) {
-    lagMs = lag;
+  const estimate = regionEstimate({ priorMs, now: () => clock.now });
+  function observe({ tookMs, ...fetch }: Partial<MeasuredFetch> & { tookMs: number }) {
     clock.now += tookMs;
-    const nothing = { totalMs: 0, computedMs: 0, computeMs: 0, waitMs: 0 };
+    const nothing = { totalMs: 0, computedMs: 0, computeMs: 0, waitMs: 0, busyMs: 0 };
     estimate.observe({ ...nothing, start: clock.now - tookMs, end: clock.now, ...fetch });
   }
   return { clock, estimate, observe };
@@ -96,9 +93,9 @@ describe("regionEstimate", () => {
 
   it("never raises the network time above the truth because the edge was busy", () => {
     fc.assert(
-      fc.property(ms, fc.array(fc.record({ lagMs: ms, totalMs: ms })), (truth, busy) => {
+      fc.property(ms, fc.array(fc.record({ busyMs: ms, totalMs: ms })), (truth, busy) => {
         const { estimate, observe } = setUp(0);
-        for (const { lagMs, totalMs } of busy) observe({ tookMs: truth + totalMs + lagMs, totalMs, lagMs });
+        for (const { busyMs, totalMs } of busy) observe({ tookMs: truth + totalMs + busyMs, totalMs, busyMs });
         expect(estimate.networkMs()).toBeLessThanOrEqual(truth * (1 + RELATIVE_TOLERANCE) + RELATIVE_TOLERANCE);
       }),
     );
@@ -107,7 +104,7 @@ describe("regionEstimate", () => {
   it("keeps the estimate of a region that answers in 5 ms while the edge is busy for seconds", () => {
     const { estimate, observe } = setUp();
     observe({ tookMs: 5 });
-    for (let answer = 0; answer < 100; answer++) observe({ tookMs: 3_005, lagMs: 3_000 });
+    for (let answer = 0; answer < 100; answer++) observe({ tookMs: 3_005, busyMs: 3_000 });
     expect(estimate.predict(0)).toEqual({ ms: 5, spreadMs: 0 });
   });
 

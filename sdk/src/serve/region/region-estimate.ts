@@ -22,6 +22,8 @@ export interface MeasuredFetch {
   readonly computeMs: number;
   /** Wait of a new request in the region's queue, as of this answer. */
   readonly waitMs: number;
+  /** Time between `start` and `end` for which the edge was busy, and could neither send nor receive. */
+  readonly busyMs: number;
 }
 
 export interface RegionEstimate {
@@ -47,21 +49,19 @@ export interface RegionEstimateOptions {
   /** Network time to predict before the first measurement, in ms. */
   priorMs: number;
   now: () => number;
-  /** Returns the earliest time at which an event that is handled at `now` can have arrived. */
-  arrivedAfter: (now: number) => number;
 }
 
 /**
  * Estimates the time of a region's answer: `network + wait + slowdown · computation`.
  *
- * - The network time is what a fetch took beyond the region's own time. An edge that is busy handles answers late, so it
- *   knows this time only within an interval.
+ * - The network time is what a fetch took beyond the region's own time. An edge that is busy sends and receives late, so
+ *   it knows this time only within an interval.
  * - The wait is what the region last reported, which passes with time, or the computation of the requests that it has not
  *   answered yet, if this is longer.
  * - The slowdown is the reported computation time divided by the predicted time. It is needed because the model was
  *   measured on another machine.
  */
-export function regionEstimate({ priorMs, now, arrivedAfter }: RegionEstimateOptions): RegionEstimate {
+export function regionEstimate({ priorMs, now }: RegionEstimateOptions): RegionEstimate {
   const network = smoothed(priorMs, RECOVERY_GAIN);
   const slowdown = smoothed(1);
   let freeAt = Number.NEGATIVE_INFINITY;
@@ -79,10 +79,10 @@ export function regionEstimate({ priorMs, now, arrivedAfter }: RegionEstimateOpt
       };
     },
     networkMs: () => network.mean,
-    observe({ start, end, totalMs, computedMs, computeMs, waitMs }) {
-      const arrived = Math.min(arrivedAfter(end), end);
-      network.observe({ from: Math.max(0, arrived - start - totalMs), to: Math.max(0, end - start - totalMs) });
-      freeAt = arrived + Math.min(waitMs, MAX_WAIT_MS);
+    observe({ start, end, totalMs, computedMs, computeMs, waitMs, busyMs }) {
+      const longestMs = end - start - totalMs;
+      network.observe({ from: Math.max(0, longestMs - busyMs), to: Math.max(0, longestMs) });
+      freeAt = end + Math.min(waitMs, MAX_WAIT_MS);
       // A region that seems slow gets only probes. They do not compute, so they cannot correct the slowdown. Therefore the
       // slowdown moves towards 1.
       if (computeMs === 0 || computedMs === 0) return slowdown.driftTo(1);

@@ -120,16 +120,12 @@ describe("embed", () => {
     expect(requests[0]?.headers.get("x-latency-budget-ms")).toBe((70 - PRIOR_MS).toFixed(1));
   });
 
-  it.each([
-    ["even if none is left", 0, 0.1],
-    ["and at least the time that the region is predicted to need", 40, 40],
-  ])("forwards a positive budget, %s", async (_, computeMs, forwarded) => {
+  it("forwards a positive budget, even if none is left", async () => {
     const { tier, clock, requests, query } = setUp(() => good());
     const started = query({ budget: 10 });
     clock.now += 500;
-    await tier.embed(started, { ...expected, computeMs });
-    const header = requests[0]?.headers.get("x-latency-budget-ms") as string;
-    expect(readBudget({ header })).toBe(forwarded);
+    await tier.embed(started, expected);
+    expect(readBudget({ header: requests[0]?.headers.get("x-latency-budget-ms") as string })).toBe(0.1);
   });
 
   it("forwards the names of the request", async () => {
@@ -507,11 +503,17 @@ describe("a region that does not answer", () => {
       clock.now += 5_000;
       throw new DOMException("The operation was aborted due to timeout", "TimeoutError");
     };
-    let busyMs = 4_950;
-    const { tier, query } = setUp(late, { arrivedAfter: (now) => now - busyMs });
+    let [busyMs, isBusy] = [0, true];
+    const { tier, query } = setUp(
+      (request, clock, number) => {
+        if (isBusy) busyMs += 4_950;
+        return late(request, clock, number);
+      },
+      { busyMs: () => busyMs },
+    );
     for (let request = 0; request < 3; request++) await tier.embed(query({ budget: 1 }), expected).catch(() => {});
     expect(tier.predict(0)).not.toBe("down");
-    busyMs = 0;
+    isBusy = false;
     for (let request = 0; request < 2; request++) await tier.embed(query({ budget: 1 }), expected).catch(() => {});
     expect(tier.predict(0)).toBe("down");
   });

@@ -29,10 +29,10 @@ export interface RegionTierOptions extends RegionAddress {
 
 export interface ConnectOptions extends RegionTierOptions {
   /**
-   * Returns the earliest time at which an event that is handled at `now` can have arrived. A busy edge handles events late,
-   * and must not take its own delay for the region's. Default: `now`, as of an edge that is never busy.
+   * Returns the milliseconds for which computations have occupied this thread so far. A busy edge must not take its own
+   * delay for the region's. Default: never busy.
    */
-  arrivedAfter?: ((now: number) => number) | undefined;
+  busyMs?: () => number;
 }
 
 /** The region, as the edge sees it. */
@@ -66,6 +66,12 @@ export interface RegionCallOptions {
   hedge?: boolean | undefined;
 }
 
+/** When a request was sent, and how long computations had occupied the thread before, in milliseconds. */
+interface Sent {
+  readonly start: number;
+  readonly busyBefore: number;
+}
+
 /** Node's timers can fire this much too early, in ms. */
 const TIMER_TOLERANCE_MS = 2;
 
@@ -76,12 +82,12 @@ const TIMER_TOLERANCE_MS = 2;
  */
 export function connectRegion(options: ConnectOptions): RegionTier {
   const { priorMs = 50, timeoutMs = 10_000, probeMs = 30_000 } = options;
-  const { now = () => performance.now(), arrivedAfter = (now: number) => now } = options;
+  const { now = () => performance.now(), busyMs = () => 0 } = options;
   const connection = regionConnection(
     regionSettings(options),
     options.fetch ?? ((request, init) => fetch(request, init)),
   );
-  const estimate = regionEstimate({ priorMs, now, arrivedAfter });
+  const estimate = regionEstimate({ priorMs, now });
   const breaker = newBreaker(now);
   let measuredAt = Number.NEGATIVE_INFINITY;
   let probingUntil = Number.NEGATIVE_INFINITY;
@@ -92,16 +98,18 @@ export function connectRegion(options: ConnectOptions): RegionTier {
       cause,
     });
 
-  const budgetHeader = (remainingMs: number | undefined, computeMs: number) =>
+  const sending = (): Sent => ({ start: now(), busyBefore: busyMs() });
+
+  const budgetHeader = (remainingMs: number | undefined) =>
     remainingMs !== undefined && {
-      [BUDGET_HEADER]: forwardedBudgetMs(estimate.predict(computeMs), estimate.networkMs(), remainingMs).toFixed(1),
+      [BUDGET_HEADER]: forwardedBudgetMs(estimate.networkMs(), remainingMs).toFixed(1),
     };
 
   /** Learns from a good response. Returns the milliseconds of the fetch, and of its parts that the region reported. */
-  function learn({ headers }: Response, start: number, computeMs: number): TierAnswer["timings"] {
+  function learn({ headers }: Response, { start, busyBefore }: Sent, computeMs: number): TierAnswer["timings"] {
     const end = now();
     const { queuedMs, computedMs, ...report } = readReport(headers, end - start);
-    estimate.observe({ start, end, computedMs, computeMs, ...report });
+    estimate.observe({ start, end, computedMs, computeMs, ...report, busyMs: busyMs() - busyBefore });
     measuredAt = end;
     return { region: end - start, ...(queuedMs > 0 && { "region-queue": queuedMs }), "region-compute": computedMs };
   }
@@ -118,27 +126,27 @@ export function connectRegion(options: ConnectOptions): RegionTier {
    *
    * @returns whether the failure opened the breaker
    */
-  function countFailure(start: number, waitMs: number, cause: unknown): boolean {
+  function countFailure({ start, busyBefore }: Sent, waitMs: number, cause: unknown): boolean {
     const isLate = cause instanceof Error && cause.name === "TimeoutError";
-    const end = now();
-    const waitedMs = Math.min(arrivedAfter(end), end) - start;
-    const wasPatient = waitedMs >= Math.min(waitMs, end - start) - TIMER_TOLERANCE_MS;
+    const tookMs = now() - start;
+    const waitedMs = tookMs - (busyMs() - busyBefore);
+    const wasPatient = waitedMs >= Math.min(waitMs, tookMs) - TIMER_TOLERANCE_MS;
     return (!isLate || wasPatient) && breaker.failed(start, cause instanceof BertEdgeError);
   }
 
   async function probe(): Promise<void> {
-    const start = now();
-    probingUntil = start + PROBE_TIMEOUT_MS;
+    const sent = sending();
+    probingUntil = sent.start + PROBE_TIMEOUT_MS;
     try {
       const response = await connection.probe(AbortSignal.timeout(PROBE_TIMEOUT_MS));
       const body = await boundedText(response, MAX_ERROR_BYTES);
       const refusal = response.ok ? undefined : learnRefusal(response, body, 0);
       if (refusal && !refusal.isAlive) throw refusal.error;
-      if (!refusal) learn(response, start, 0);
+      if (!refusal) learn(response, sent, 0);
       breaker.probed();
     } catch (cause) {
       const error = cause instanceof BertEdgeError ? cause : failed("did not answer a probe", cause);
-      const isDown = countFailure(start, PROBE_TIMEOUT_MS, cause);
+      const isDown = countFailure(sent, PROBE_TIMEOUT_MS, cause);
       if (isDown) console.error(`bert-edge: ${error.message} ${error.hint}`, error.cause ?? "");
     } finally {
       probingUntil = Number.NEGATIVE_INFINITY;
@@ -159,9 +167,9 @@ export function connectRegion(options: ConnectOptions): RegionTier {
       const remainingMs = deadline.remainingMs();
       const waitMs = patienceMs(estimate.predict(computeMs), remainingMs, timeoutMs);
       const timeout = AbortSignal.timeout(waitMs);
-      const headers = { ...budgetHeader(remainingMs, computeMs), ...(trace && traceHeaders(trace)) };
+      const headers = { ...budgetHeader(remainingMs), ...(trace && traceHeaders(trace)) };
       const answered = estimate.sent(computeMs);
-      const start = now();
+      const sent = sending();
       let isAlive = false;
       try {
         const body: EmbedRequest = { inputs: [...texts], truncate, model, encoding_format: "base64" };
@@ -175,13 +183,13 @@ export function connectRegion(options: ConnectOptions): RegionTier {
         }
         if (text === undefined) throw failed(`sent more than the ${maxBytes} bytes of an answer`);
         const answer = readAnswer(text, texts.length, expected);
-        const timings = learn(response, start, computeMs);
+        const timings = learn(response, sent, computeMs);
         breaker.answered();
         return { ...answer, model, provider: providerOf(response), timings };
       } catch (error) {
         signal?.throwIfAborted();
         if (isAlive) breaker.answered();
-        else countFailure(start, waitMs, error);
+        else countFailure(sent, waitMs, error);
         throw error instanceof BertEdgeError ? error : failed("could not be reached, or did not answer in time", error);
       } finally {
         answered();

@@ -3,8 +3,8 @@ import { connectRegion, type RegionTier, type RegionTierOptions } from "./region
 
 /** The thread that asks a region. */
 export interface AskingThread {
-  /** Returns the earliest time at which an event that is handled at `now` can have arrived. */
-  arrivedAfter(now: number): number;
+  /** Milliseconds for which computations have occupied the thread so far. A fetch cannot proceed meanwhile. */
+  busyMs(): number;
 }
 
 /** A region that a deployment can ask. */
@@ -20,5 +20,5 @@ export interface Region {
  */
 export function regionTier(options: RegionTierOptions): Region {
   regionSettings(options);
-  return { connect: ({ arrivedAfter }) => connectRegion({ ...options, arrivedAfter }) };
+  return { connect: ({ busyMs }) => connectRegion({ ...options, busyMs }) };
 }

@@ -33,8 +33,7 @@ export function patienceMs(predicted: Predicted, remainingMs: number | undefined
 
 /**
  * Returns the budget for the region: the remaining budget without the time on the network, because the region's clock
- * starts when the request arrives there. The region gets at least the time that it is predicted to need: an edge that asks
- * although the answer will be late wants it nevertheless.
+ * starts when the request arrives there. A region that cannot keep it answers nevertheless when it has no queue.
  */
-export const forwardedBudgetMs = (predicted: Predicted, networkMs: number, remainingMs: number): number =>
-  Math.max(Math.max(remainingMs, predicted.ms) - networkMs, MIN_BUDGET_MS);
+export const forwardedBudgetMs = (networkMs: number, remainingMs: number): number =>
+  Math.max(remainingMs - networkMs, MIN_BUDGET_MS);

@@ -8,6 +8,7 @@ import {
   REMAINING_HEADER,
   TIER_HEADER,
 } from "../contract/headers.ts";
+import { formatDecision } from "../format-decision.ts";
 import type { Deadline } from "../routing/deadline.ts";
 import { formatServerTiming } from "../server-timing.ts";
 import type { Background, EmbedAnswer } from "../service.ts";
@@ -29,12 +30,6 @@ export function describeAnswer(c: Context, answer: EmbedAnswer, deadline: Deadli
   }
   c.header("server-timing", formatServerTiming({ ...answer.timings, total: deadline.elapsedMs() }));
 }
-
-/** Formats what a decision was based on as a dictionary of RFC 8941: `budget=50, wait=12.3, hedge`. */
-const formatDecision = (decision: EmbedAnswer["decision"]): string =>
-  Object.entries(decision)
-    .map(([name, value]) => (value === true ? name : `${name}=${value.toFixed(1)}`))
-    .join(", ");
 
 /** The parts of Hono's context that do not depend on a request. `{ env, executionCtx }` stands for it in a cron handler. */
 export interface CallContext<Env> {
