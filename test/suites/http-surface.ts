@@ -19,7 +19,7 @@ interface SurfaceOptions {
 export type OpenSurface = (options: SurfaceOptions) => (request: Request) => Promise<Response>;
 
 const KEY = "the-key";
-const LIMITS: Limits = { maxInputs: 4, maxBodyBytes: 4_096, maxWaitMs: 30_000 };
+const LIMITS: Limits = { maxInputs: 4, maxBodyBytes: 4_096, maxWaitMs: 30_000, maxWaitingCharacters: 1_000_000 };
 const LONG = "word ".repeat(TINY.maxTokens);
 
 interface Sent {

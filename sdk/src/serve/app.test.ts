@@ -10,7 +10,7 @@ import type { EmbedAnswer, EmbedQuery, EmbedService } from "./service.ts";
 
 errorLog();
 
-const LIMITS = { maxInputs: 2, maxBodyBytes: 1_000, maxWaitMs: 1_000 };
+const LIMITS = { maxInputs: 2, maxBodyBytes: 1_000, maxWaitMs: 1_000, maxWaitingCharacters: 1_000_000 };
 const answer: EmbedAnswer = {
   vectors: [Float32Array.of(0.6, 0.8)],
   tokens: 3,

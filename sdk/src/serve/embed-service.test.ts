@@ -265,7 +265,7 @@ describe("a warm edge with a region", () => {
     await vi.waitFor(() => expect(holder.current(background)?.version).not.toBe(old));
     asked.resolve();
     expect(await answer).toMatchObject({ version: old, reason: "region-down" });
-    expect(engine.sessions[0]?.releases).toBe(1);
+    await vi.waitFor(() => expect(engine.sessions[0]?.releases).toBe(1));
   });
 });
 

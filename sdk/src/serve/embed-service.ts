@@ -64,12 +64,19 @@ export function embedService(options: EmbedServiceOptions): EmbedService {
   const { holder, tier, limits, log, cpuLimitMs, blocksThread, now = () => performance.now() } = options;
   const lane = turns({ blocksThread, now });
   const extra = extraLoad();
+  /** Characters of the texts of all requests without an answer yet. */
+  let waitingCharacters = 0;
   const region = connectAll(options.regions, lane, extra);
 
   async function embed(query: EmbedQuery, background: Background): Promise<EmbedAnswer> {
     const { texts, deadline, trace } = query;
     const logged = { texts: texts.length, trace };
+    const characters = texts.reduce((sum, { length }) => sum + length, 0);
+    waitingCharacters += characters;
     try {
+      if (waitingCharacters > Math.max(characters, limits.maxWaitingCharacters)) {
+        throw new Refused({ refusal: "overloaded" }, {}, cpuLimitMs);
+      }
       const answer = await answerTo(query, background);
       extra.answered();
       const { tier: outcome, reason, decision: basis } = answer;
@@ -82,21 +89,33 @@ export function embedService(options: EmbedServiceOptions): EmbedService {
         logDecision(log, { ...logged, outcome, isUnusual: true, basis, elapsedMs: deadline.elapsedMs() });
       }
       throw error;
+    } finally {
+      waitingCharacters -= characters;
     }
   }
 
   async function answerTo(query: EmbedQuery, background: Background): Promise<EmbedAnswer> {
-    if (query.report) lane.speed.observeReport(query.report.predictedMs, query.report.measuredMs);
     checkQuery(query, holder.name, limits);
+    if (query.report) lane.speed.observeReport(query.report.predictedMs, query.report.measuredMs);
     region?.keepMeasured(background);
     const loaded = holder.current(background);
     const whileLoading = loaded ? undefined : await askWhileLoading(query, background);
     if (whileLoading) return whileLoading;
-    const answer = holder.using(loaded ?? (await holder.load(background)), (model) => answerWith(model, query));
-    // Workers drop the work of a request whose caller has gone, without running anything further. Then the model would
-    // count as in use, and the queue as occupied, for ever.
-    background(answer.catch(() => {}).then(lane.settled));
-    return answer;
+    return using(loaded ?? (await holder.load(background)), query, background);
+  }
+
+  /** Answers with a model, which is not released before all work of the request has ended. */
+  function using(model: Model, query: EmbedQuery, background: Background): Promise<EmbedAnswer> {
+    const answered = Promise.withResolvers<EmbedAnswer>();
+    const others: Promise<unknown>[] = [];
+    const work = holder.using(model, async () => {
+      await answerWith(model, query, (other) => others.push(other)).then(answered.resolve, answered.reject);
+      await Promise.allSettled(others);
+    });
+    // Workers drop the work of a request whose caller has gone, and what runs on after a response, without running anything
+    // further. Then the model would count as in use, and the queue as occupied, for ever.
+    background(work.then(lane.settled));
+    return answered.promise;
   }
 
   async function askWhileLoading(query: EmbedQuery, background: Background): Promise<EmbedAnswer | undefined> {
@@ -108,7 +127,12 @@ export function embedService(options: EmbedServiceOptions): EmbedService {
     return choice.tier === "region" ? askRegion(request, choice) : undefined;
   }
 
-  async function answerWith(model: Model, query: EmbedQuery): Promise<EmbedAnswer> {
+  /** @param onLeft receives work that goes on after the answer */
+  async function answerWith(
+    model: Model,
+    query: EmbedQuery,
+    onLeft: (work: Promise<unknown>) => void,
+  ): Promise<EmbedAnswer> {
     const { texts, signal } = query;
     checkDimensions(query.dimensions, model.manifest);
     if (hasParts(texts)) {
@@ -121,14 +145,17 @@ export function embedService(options: EmbedServiceOptions): EmbedService {
 
     const request = requestOf(query, model, sequences);
     const choice = choose(request);
-    if (choice.tier === "here") {
-      if (!choice.hedge || !extra.take()) return runHere(request, choice, sequences, signal);
-      return firstAnswer(signal, {
-        elsewhere: (signal) => askRegion(request, choice, signal),
-        here: (signal) => runHere(request, choice, sequences, signal),
-      });
+    const inRegion = { ...choice, tier: "region" as const, reason: choice.hedge ? "edge-over-budget" : choice.reason };
+    if (choice.hedge && extra.take()) {
+      const ways = {
+        elsewhere: (signal: AbortSignal) => askRegion(request, inRegion, signal),
+        here: (signal: AbortSignal) => runHere(request, choice, sequences, signal),
+      };
+      return firstAnswer(ways, { signal, onLeft });
     }
-    const fromRegion = await askRegion(request, choice, signal);
+    // Without the right to ask both tiers, the one that is more certain answers alone.
+    if (choice.tier === "here" && !choice.hedge) return runHere(request, choice, sequences, signal);
+    const fromRegion = await askRegion(request, { ...inRegion, hedge: false }, signal);
     if (fromRegion) return fromRegion;
     // The region failed, and time has passed.
     const again = requestOf(query, model, sequences);
@@ -145,7 +172,12 @@ export function embedService(options: EmbedServiceOptions): EmbedService {
       opened: model,
       model,
       plan,
-      work: { dueAt: canBeInTime ? now() + remainingMs : undefined, compute: plan.compute },
+      work: {
+        dueAt: canBeInTime ? now() + remainingMs : undefined,
+        compute: plan.compute,
+        measuredMs: plan.measuredMs,
+        calls: plan.calls.length,
+      },
       inRegionMs: inRegionMs(model.measurements, texts),
       tokens: texts.reduce((sum, { length }) => sum + length, 0),
     };
@@ -204,7 +236,7 @@ export function embedService(options: EmbedServiceOptions): EmbedService {
       return describe(answer, "region", choice, request);
     } catch (error) {
       if (!(error instanceof BertEdgeError && edgeAnswers.has(error.code))) throw error;
-      console.error(`bert-edge: ${error.message} The edge answers.`, error.cause ?? "");
+      console.error(`bert-edge: ${error.message}`, error.cause ?? "");
       return undefined;
     }
   }
@@ -217,7 +249,9 @@ export function embedService(options: EmbedServiceOptions): EmbedService {
   ): Promise<EmbedAnswer> {
     const { query, work, plan, model } = request as Required<Request>;
     const { budgetMs } = query.deadline;
-    const giveUpAt = work.dueAt === undefined ? undefined : work.dueAt + maxLateMs(budgetMs);
+    const remainingMs = query.deadline.remainingMs();
+    const giveUpAt =
+      remainingMs === undefined ? undefined : now() + remainingMs + maxLateMs(budgetMs) + work.compute.ms;
     return lane.using(work, { signal, giveUpAt }, async (place) => {
       const vectors: Float32Array<ArrayBuffer>[] = new Array(sequences.length);
       let computeMs = 0;
@@ -242,7 +276,10 @@ export function embedService(options: EmbedServiceOptions): EmbedService {
 
   /** Adds to an answer why it came from this tier. */
   function describe(answer: TierAnswer, from: Tier, choice: Choice, { query }: Request): EmbedAnswer {
-    const { reason, predictedMs, hedge, situation } = choice;
+    const { reason, hedge, situation } = choice;
+    const { region: there } = situation;
+    const predictedMs =
+      from === "region" && tier === "edge" && typeof there === "object" ? there.ms : choice.predictedMs;
     const decision = { ...basisOf(situation, query), ...(hedge && { hedge: true as const }) };
     return { ...answer, tier: from, reason, predictedMs, decision };
   }
@@ -258,7 +295,8 @@ export function embedService(options: EmbedServiceOptions): EmbedService {
     ready,
     // The request may have arrived at any time since then.
     arrivedAt: (now) => (lane.arrivedAfter(now) + now) / 2,
-    queueMs: () => lane.outlook({ dueAt: undefined, compute: { ms: Number.POSITIVE_INFINITY, spreadMs: 0 } }).waitMs,
+    // Work without a deadline lets a request with a budget go first.
+    queueMs: () => lane.outlook({ dueAt: Number.MAX_VALUE, compute: { ms: 0, spreadMs: 0 } }).waitMs,
   };
 }
 

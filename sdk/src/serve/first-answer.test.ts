@@ -5,21 +5,31 @@ import { firstAnswer } from "./first-answer.ts";
 const never = () => new Promise<never>(() => {});
 const failing = (message: string) => () => Promise.reject(new Error(message));
 
+const first = <T>(ways: Parameters<typeof firstAnswer<T>>[0]) =>
+  firstAnswer(ways, { signal: undefined, onLeft: () => {} });
+
 describe("firstAnswer", () => {
+  it("hands over both ways, because the slower one goes on for a while", async () => {
+    const left: Promise<unknown>[] = [];
+    const ways = { elsewhere: async () => "there", here: never };
+    await firstAnswer(ways, { signal: undefined, onLeft: (work) => left.push(work) });
+    expect(left).toHaveLength(2);
+  });
+
   it("returns the answer that comes first, and stops the other way", async () => {
     const signals: AbortSignal[] = [];
     const waiting = (signal: AbortSignal) => {
       signals.push(signal);
       return never();
     };
-    expect(await firstAnswer(undefined, { elsewhere: async () => "there", here: waiting })).toBe("there");
-    expect(await firstAnswer(undefined, { elsewhere: waiting, here: async () => "here" })).toBe("here");
+    expect(await first({ elsewhere: async () => "there", here: waiting })).toBe("there");
+    expect(await first({ elsewhere: waiting, here: async () => "here" })).toBe("here");
     expect(signals.map(({ aborted }) => aborted)).toEqual([true, true]);
   });
 
   it("asks elsewhere, and lets the request leave, before it occupies the thread", async () => {
     const order: string[] = [];
-    await firstAnswer(undefined, {
+    await first({
       elsewhere: () => {
         order.push("asked");
         setTimeout(() => order.push("left"));
@@ -35,14 +45,14 @@ describe("firstAnswer", () => {
     ["has no answer", async () => undefined],
   ])("waits for its own answer when the other way %s", async (_, elsewhere) => {
     const done = latch();
-    const answer = firstAnswer(undefined, { elsewhere, here: () => done.promise.then(() => "here") });
+    const answer = first({ elsewhere, here: () => done.promise.then(() => "here") });
     setTimeout(done.resolve, 5);
     expect(await answer).toBe("here");
   });
 
   it("waits for the other answer when its own way fails", async () => {
     const done = latch();
-    const answer = firstAnswer(undefined, {
+    const answer = first({
       elsewhere: () => done.promise.then(() => "there"),
       here: failing("no memory"),
     });
@@ -52,7 +62,7 @@ describe("firstAnswer", () => {
 
   it("throws its own error when both ways fail", async () => {
     const ways = { elsewhere: failing("down"), here: failing("no memory") };
-    await expect(firstAnswer(undefined, ways)).rejects.toThrow("no memory");
+    await expect(first(ways)).rejects.toThrow("no memory");
   });
 
   it("stops both ways when the caller goes", async () => {
@@ -62,7 +72,7 @@ describe("firstAnswer", () => {
       signals.push(signal);
       return new Promise<never>((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
     };
-    const answer = firstAnswer(caller.signal, { elsewhere: until, here: until });
+    const answer = firstAnswer({ elsewhere: until, here: until }, { signal: caller.signal, onLeft: () => {} });
     setTimeout(() => caller.abort(), 5);
     await expect(answer).rejects.toThrow("aborted");
     expect(signals.map(({ aborted }) => aborted)).toEqual([true, true]);

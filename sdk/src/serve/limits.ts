@@ -9,8 +9,15 @@ export interface Limits {
   maxBodyBytes: number;
   /** Maximum predicted wait of a request without a latency budget, in ms. A longer queue is refused. Default 30,000. */
   maxWaitMs: number;
+  /** Maximum characters of all texts that wait or are computed, to limit memory. Default 16,000,000. */
+  maxWaitingCharacters: number;
 }
-export const defaultLimits: Limits = { maxInputs: 2_048, maxBodyBytes: 4_000_000, maxWaitMs: 30_000 };
+export const defaultLimits: Limits = {
+  maxInputs: 2_048,
+  maxBodyBytes: 4_000_000,
+  maxWaitMs: 30_000,
+  maxWaitingCharacters: 16_000_000,
+};
 
 /**
  * Checks a request as far as this is possible without the model.

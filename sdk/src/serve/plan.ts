@@ -18,6 +18,8 @@ export interface Plan {
     /** Predicted time on the machine that measured the model. */
     readonly measuredMs: number;
   }[];
+  /** Predicted time of all calls on the machine that measured the model. */
+  readonly measuredMs: number;
   /** Predicted time on this machine. */
   readonly compute: Estimate;
 }
@@ -53,7 +55,7 @@ export function planOf(
     roomMs -= ms;
   }
   const totalMs = calls.reduce((sum, { measuredMs }) => sum + measuredMs, 0);
-  return { calls, compute: speed.predict(totalMs, calls.length) };
+  return { calls, measuredMs: totalMs, compute: speed.predict(totalMs, calls.length) };
 }
 
 /** Predicts the milliseconds of the region's computation, on the machine that measured the model. */

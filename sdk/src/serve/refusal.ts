@@ -24,6 +24,10 @@ const explanations: Readonly<Record<RefusalCode, { message: string; hint: string
   },
 };
 
+/** Refusals after which the same request may be answered, and the pause before it in ms when nothing better is known. */
+const later: Partial<Record<RefusalCode, true>> = { overloaded: true, tier_unavailable: true };
+const RETRY_MS = 1_000;
+
 /** The error of a request that nobody answers, with what this was decided by. */
 export class Refused extends BertEdgeError {
   /** What the decision was based on: milliseconds by name. */
@@ -39,7 +43,7 @@ export class Refused extends BertEdgeError {
     const figures = `It needs about ${Math.ceil(basis["compute"] ?? 0)} ms, and ${cpuLimitMs} ms are allowed.`;
     super(refusal, refusal === "request_too_costly" ? `${message} ${figures}` : message, {
       hint,
-      retryAfterMs: retryAfterMs === undefined ? undefined : Math.max(1, retryAfterMs),
+      retryAfterMs: retryAfterMs ?? (refusal in later ? RETRY_MS : undefined),
     });
     this.basis = basis;
   }

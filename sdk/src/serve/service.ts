@@ -64,6 +64,6 @@ export interface EmbedService {
    * requests that arrive meanwhile are handled later.
    */
   arrivedAt(now: number): number;
-  /** Predicted milliseconds that a new request without a budget would wait for its turn. */
+  /** Predicted milliseconds that a new request with a budget would wait for its turn. */
   queueMs(): number;
 }

@@ -12,8 +12,8 @@ const INTERRUPTED = 130;
 /** Explains the table of requests. */
 const COLUMNS = `
 Each row is one request. tokens: length of the text. budget: the latency budget of the request. tier: who answered.
-reason: why. predicted: time in the engine, as measured when the model was prepared. measured: time of the whole request
-here, with HTTP and wrangler's proxy.
+reason: why. predicted: time until this tier answers, with its queue, the computation at the speed of this machine, and for
+the region the network. measured: time of the whole request here, with HTTP and wrangler's proxy.
 `;
 
 interface Options {
@@ -28,8 +28,8 @@ export const devCommand = new Command("dev")
   .argument("<folder>", "Hugging Face model folder, or an artifact folder")
   .option("--name <name>", "the model's name (default: the folder's name)")
   .option("--port <n>", "port of the edge", portOption, 8787)
-  .option("--once", "print a table of requests with latency budgets, and exit")
-  .option("--verbose", "print that table too, and the output of the services from the beginning")
+  .option("--once", "print tables of requests with latency budgets, and exit")
+  .option("--verbose", "print these tables too, and the output of the services from the beginning")
   .action(async (folder: string, { name, port, once: onlyOnce, verbose }: Options, command: Command) => {
     // These listeners stay. When no listener of ours is left, a package that wrangler loads ends the process at once.
     const interrupted = new Promise((resolve) => {
@@ -64,7 +64,10 @@ export const devCommand = new Command("dev")
       const { introduction } = await import("./introduction.ts");
       const { tour } = await import("./tour.ts");
       const answer = await introduction(stack);
-      const table = onlyOnce || verbose ? `${COLUMNS}\n${await tour(stack)}` : "";
+      const { CROWD, crowd } = await import("./crowd.ts");
+      const tables = async () =>
+        `${COLUMNS}\n${await tour(stack)}${stack.region ? `\n${CROWD}\n${await crowd(stack)}` : ""}`;
+      const table = onlyOnce || verbose ? await tables() : "";
       log.done();
       if (project.region && !hasRegion)
         printNote("The artifact has no regional target, so the region was not started.");

@@ -1,4 +1,4 @@
-import { trendLine } from "./trend-line.ts";
+import { slopeOf } from "./slope.ts";
 
 /** Weights of a new observation in the mean and in the mean deviation, as for TCP round trips (RFC 6298). */
 const MEAN_GAIN = 1 / 8;
@@ -13,8 +13,17 @@ const [MIN_FACTOR, MAX_FACTOR] = [1 / 8, 32];
 /** Longest gap that is believed, in ms: a machine that pauses for longer is not busy between turns. */
 const MAX_GAP_MS = 50;
 
+/** Part of the learned gap that remains after a turn for which nobody waited. */
+const GAP_MEMORY = 31 / 32;
+
 /** Turns shorter than this, in ms, tell little about the speed: the clock and the scheduler disturb them too much. */
 const MIN_TURN_MS = 0.5;
+
+/** Reports of clients from which the speed is computed, and how different their predictions must be. */
+const [REPORTS, MIN_SPREAD] = [32, 0.2];
+
+/** Reports of longer times in ms are not believed, and `REPORTS` reports change the factor by `MAX_STEP` at most. */
+const [MAX_REPORT_MS, MAX_STEP] = [60_000, 1.5];
 
 const bounded = (factor: number) => Math.min(Math.max(factor, MIN_FACTOR), MAX_FACTOR);
 
@@ -51,6 +60,8 @@ export interface Speed {
   observeReport(predictedMs: number, measuredMs: number): void;
   /** Learns the time between two turns when the next one is waiting: reading requests and writing answers. */
   observeGap(ms: number): void;
+  /** Forgets a part of the learned gap: no request was waiting. */
+  forgetGap(): void;
 }
 
 /** Makes a speed that begins with the assumption of equal machines, and learns from every turn. */
@@ -61,7 +72,8 @@ export function machineSpeed(): Speed {
   let observed = 0;
   /** Whether the clock stood still during the last computation. */
   let stands = false;
-  const reports = trendLine();
+  /** Predicted and measured times that clients have reported since the factor last changed. */
+  const reports: [predictedMs: number, measuredMs: number][] = [];
   return {
     predict: (ms, turns) => ({ ms: factor * ms + gapMs * turns, spreadMs: deviation * ms }),
     observe(ms, tookMs) {
@@ -75,14 +87,19 @@ export function machineSpeed(): Speed {
       factor += Math.max(MEAN_GAIN, 1 / observed) * (ratio - factor);
     },
     observeReport(predictedMs, measuredMs) {
-      if (!stands) return;
-      // A prediction that is right makes a line with the slope 1; its distance from zero is the time on the network.
-      const slope = reports.slopeWith(predictedMs, measuredMs);
-      if (slope === undefined) return;
-      factor = bounded(factor * (1 + MEAN_GAIN * (bounded(slope) - 1)));
+      if (!stands || !(Math.max(predictedMs, measuredMs) < MAX_REPORT_MS)) return;
+      reports.push([predictedMs, measuredMs]);
+      if (reports.length < REPORTS) return;
+      // If the predictions are right, the slope is 1. The distance of the line from zero is the time on the network.
+      const slope = slopeOf(reports, MIN_SPREAD) ?? 1;
+      factor = bounded(factor * Math.min(Math.max(slope, 1 / MAX_STEP), MAX_STEP));
+      reports.length = 0;
     },
     observeGap(ms) {
       gapMs += MEAN_GAIN * (Math.min(ms, MAX_GAP_MS) - gapMs);
+    },
+    forgetGap() {
+      gapMs *= GAP_MEMORY;
     },
   };
 }

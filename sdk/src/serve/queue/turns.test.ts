@@ -10,8 +10,8 @@ afterEach(() => {
 });
 
 const compute = { ms: 10, spreadMs: 0 };
-const due = (inMs: number) => ({ dueAt: clock() + inMs, compute });
-const whenever = { dueAt: undefined, compute };
+const due = (inMs: number) => ({ dueAt: clock() + inMs, compute, measuredMs: 10, calls: 2 });
+const whenever = { dueAt: undefined, compute, measuredMs: 10, calls: 2 };
 
 /** Lets everything happen that only waits for the thread. */
 const settle = () => vi.advanceTimersByTimeAsync(5);
@@ -105,7 +105,7 @@ describe("turns", () => {
     const next = lane.using(whenever, {}, (place) => place.turn(5, async () => "done"));
     await vi.advanceTimersByTimeAsync(1_000);
     expect(await next).toBe("done");
-    expect(lane.size).toBe(0);
+    expect(lane.outlook(whenever).waitMs).toBe(0);
   });
 
   it("computes nothing for a caller who has gone, neither before nor between turns", async () => {
@@ -127,7 +127,7 @@ describe("turns", () => {
     await vi.advanceTimersByTimeAsync(1_000);
     expect((await outcomes).map(({ status }) => status)).toEqual(["rejected", "rejected", "fulfilled"]);
     expect(record).toEqual(["first turn", "other"]);
-    expect(lane.size).toBe(0);
+    expect(lane.outlook(whenever).waitMs).toBe(0);
   });
 
   it("does not compute an answer that would be very late", async () => {
@@ -149,6 +149,38 @@ describe("turns", () => {
     void lane.using(due(1), {}, () => new Promise(() => {}));
     const next = lane.using(whenever, {}, (place) => place.turn(5, async () => "done"));
     await vi.advanceTimersByTimeAsync(3_000);
+    expect(await next).toBe("done");
+  });
+
+  it("forgets a vanished request even if nobody waits behind it", async () => {
+    const lane = make();
+    void lane.using(due(1), {}, () => new Promise(() => {}));
+    expect(lane.outlook(due(100)).waitMs).toBe(10);
+    await vi.advanceTimersByTimeAsync(3_000);
+    expect(lane.outlook(due(100)).waitMs).toBe(0);
+  });
+
+  it("goes on without a request that was ended during its computation", async () => {
+    const lane = make();
+    void lane.using(whenever, {}, (place) => place.turn(5, () => new Promise(() => {})));
+    const next = lane.using(whenever, {}, (place) => place.turn(5, async () => "done"));
+    await vi.advanceTimersByTimeAsync(3_000);
+    expect(await next).toBe("done");
+  });
+
+  it("tells a request that has lost its place, and does not let it compute beside others", async () => {
+    const lane = make();
+    const [asleep, held] = [latch(), latch()];
+    const sleeper = lane.using(due(1), {}, async (place) => {
+      await asleep.promise;
+      return place.turn(5, async () => "too late");
+    });
+    const lost = expect(sleeper).rejects.toMatchObject({ code: "overloaded", retryAfterMs: expect.any(Number) });
+    const next = lane.using(whenever, {}, (place) => place.turn(5, () => held.promise.then(() => "done")));
+    await vi.advanceTimersByTimeAsync(1_500);
+    asleep.resolve();
+    await lost;
+    held.resolve();
     expect(await next).toBe("done");
   });
 

@@ -8,8 +8,11 @@ import { type Job, workQueue } from "./work-queue.ts";
  */
 const LOOK_MS = 100;
 
-/** Looks without a sign of life, per waiting request, after which a request counts as vanished: about one second. */
-const MAX_MISSED = 10;
+/**
+ * A platform can end a request without notice. A request counts as vanished when it has not looked at the queue for this
+ * time in ms, and for this number of computations, during which nobody can look.
+ */
+const [VANISHED_MS, VANISHED_CALLS] = [1_000, 10];
 
 /**
  * Turns of the event loop before a computation. A request that has just arrived needs two, for its headers and its body:
@@ -35,8 +38,11 @@ export interface Outlook {
 export interface Work {
   /** Time on the queue's clock at which the answer is due; undefined without a deadline. */
   readonly dueAt: number | undefined;
-  /** Predicted time of the whole work. */
+  /** Predicted time of the whole work on this machine. */
   readonly compute: Estimate;
+  /** Predicted milliseconds of the whole work on the machine that measured the model, and its number of turns. */
+  readonly measuredMs: number;
+  readonly calls: number;
 }
 
 /** A request's place in the queue. */
@@ -62,9 +68,7 @@ export interface EnterOptions {
 /** The requests of this process that use one engine, one at a time. */
 export interface Turns {
   readonly speed: Speed;
-  /** Number of requests that wait or compute. */
-  readonly size: number;
-  outlook(work: Work): Outlook;
+  outlook(work: Pick<Work, "dueAt" | "compute">): Outlook;
   /** Runs `use` with a place in the queue. The place is given up when the returned promise settles. */
   using<T>(work: Work, options: EnterOptions, use: (place: Place) => Promise<T>): Promise<T>;
   /**
@@ -92,111 +96,141 @@ export interface TurnsOptions {
 interface Waiting extends Job {
   /** Makes the request look at the queue again. */
   wake: () => void;
-  missed: number;
+  seenAt: number;
+  isRemoved: boolean;
 }
 
 /**
- * Makes a queue in which every request runs its own work, in its own context, when it has its turn. So that each Worker
- * request uses its own CPU limit, and its timers and fetches stay its own. Before a turn, the request lets everything else
- * run that has waited for the thread: new requests, finished answers, and fetches.
+ * Makes a queue in which every request runs its own work, in its own context, when it has its turn. So each Worker request
+ * uses its own CPU limit, and its timers and fetches stay its own. Before a turn, the request lets everything else run that
+ * has waited for the thread: new requests, finished answers, and fetches.
  */
 export function turns({ blocksThread, now = () => performance.now() }: TurnsOptions): Turns {
   const queue = workQueue<Waiting>();
   const speed = machineSpeed();
+  /** The request that has its turn. */
+  let holder: Waiting | undefined;
+  /** The computation that has begun. */
+  let begun: { readonly predictedMs: number } | undefined;
+  /** The last computation that occupied the thread, until everything that arrived meanwhile has been handled. */
+  let lastTurn: { readonly start: number } | undefined;
+  /** The end of the last turn, if another request was waiting then. `unseenMs`: computation that the clock did not show. */
+  let handedOver: { readonly at: number; readonly unseenMs: number } | undefined;
   let busyMs = 0;
-  /** Smoothed milliseconds of a computation that occupies the thread. */
+  /** Smoothed milliseconds of a computation. */
   let callMs = 0;
   let fetchSteps = 0;
-  let holder: Waiting | undefined;
-  let isComputing = false;
-  /** The last turn that occupied the thread, until everything that arrived meanwhile has been handled. */
-  let lastTurn: { start: number } | undefined;
-  /** End of the last turn, if another request was waiting then. */
-  let handedOverAt: number | undefined;
 
   async function letOthersRun(): Promise<void> {
+    const turn = lastTurn;
     for (let step = 0; step < STEPS + fetchSteps; step++) await sleep(0).done;
     fetchSteps = 0;
-    lastTurn = undefined;
-  }
-
-  /** Records a computation. Where the clock stands still, its predicted time counts. */
-  function occupied(start: number, ms: number): void {
-    lastTurn = { start };
-    busyMs += ms;
-    callMs += CALL_GAIN * (ms - callMs);
+    if (lastTurn === turn) lastTurn = undefined;
   }
 
   /** Lets the first request of the queue take its turn. */
   function pass(): void {
     holder = undefined;
+    begun = undefined;
     queue.first()?.wake();
   }
 
-  /** Removes a request that should move, but gives no sign of life: a platform can end a request without notice. */
-  function findVanished(own: Waiting): void {
-    const next = holder ?? queue.first();
-    if (!next || next === own || isComputing || ++next.missed < MAX_MISSED * queue.size) return;
-    queue.remove(next);
-    if (holder === next) pass();
+  function remove(place: Waiting): void {
+    place.isRemoved = true;
+    queue.remove(place);
+    if (holder === place) pass();
+  }
+
+  /** Removes requests that should move, but have vanished. */
+  function dropVanished(): void {
+    const longestMs = VANISHED_MS + VANISHED_CALLS * callMs;
+    for (let next = holder ?? queue.first(); next; next = holder ?? queue.first()) {
+      // A computation that does not occupy the thread can take any time. One that does cannot be seen by anybody else.
+      if ((begun && !blocksThread) || now() - next.seenAt <= longestMs) return;
+      remove(next);
+    }
+  }
+
+  /** Waits until the place is woken, its caller goes, or it is time to look. */
+  async function wait(own: Waiting, signal: AbortSignal | undefined): Promise<void> {
+    const look = sleep(LOOK_MS);
+    const { promise, resolve } = Promise.withResolvers<void>();
+    own.wake = resolve;
+    signal?.addEventListener("abort", own.wake);
+    await Promise.race([promise, look.done]);
+    signal?.removeEventListener("abort", own.wake);
+    look.cancel();
   }
 
   async function claim(own: Waiting, { signal, giveUpAt }: EnterOptions): Promise<void> {
     for (;;) {
-      own.missed = 0;
+      own.seenAt = now();
       signal?.throwIfAborted();
       if (giveUpAt !== undefined && now() > giveUpAt) throw tooLate();
-      if (!queue.has(own)) throw lostPlace();
+      if (own.isRemoved) throw lostPlace();
       if (!holder && queue.first() === own) {
         holder = own;
         if (!lastTurn) return;
         await letOthersRun();
         signal?.throwIfAborted();
+        if (own.isRemoved) throw lostPlace();
         if (queue.first() === own) return;
         pass();
       }
-      const look = sleep(LOOK_MS);
-      const { promise, resolve } = Promise.withResolvers<void>();
-      own.wake = resolve;
-      await Promise.race([promise, look.done]);
-      look.cancel();
-      findVanished(own);
+      await wait(own, signal);
+      dropVanished();
     }
+  }
+
+  function learnGap(start: number): void {
+    if (handedOver) speed.observeGap(Math.max(0, start - handedOver.at - handedOver.unseenMs));
+    else speed.forgetGap();
+  }
+
+  /** Records the end of a turn. Where the clock stands still, the predicted time of the computation counts. */
+  function ended(own: Waiting, ms: number, start: number): void {
+    const end = now();
+    const predictedMs = speed.predict(ms, 0).ms;
+    const tookMs = end - start || predictedMs;
+    queue.took(own, tookMs);
+    speed.observe(ms, end - start);
+    callMs += CALL_GAIN * (tookMs - callMs);
+    handedOver = queue.size > 1 ? { at: end, unseenMs: end === start ? predictedMs : 0 } : undefined;
+    if (!blocksThread) return;
+    lastTurn = { start };
+    busyMs += tookMs;
   }
 
   async function take<T>(own: Waiting, options: EnterOptions, ms: number, work: () => Promise<T>) {
     const asked = now();
-    let start = asked;
     try {
       await claim(own, options);
-      start = now();
-      if (handedOverAt !== undefined) speed.observeGap(start - handedOverAt);
-      isComputing = true;
-      return { result: await work(), waitedMs: start - asked };
-    } finally {
-      if (isComputing && holder === own) {
-        isComputing = false;
-        const end = now();
-        queue.took(own, speed.predict(ms, 1).ms);
-        speed.observe(ms, end - start);
-        if (blocksThread) occupied(start, end - start || speed.predict(ms, 0).ms);
-        handedOverAt = queue.size > 1 ? end : undefined;
+      const start = now();
+      learnGap(start);
+      own.seenAt = start;
+      begun = { predictedMs: speed.predict(ms, 0).ms };
+      try {
+        return { result: await work(), waitedMs: start - asked };
+      } finally {
+        if (holder === own) ended(own, ms, start);
       }
+    } finally {
       if (holder === own) pass();
     }
   }
 
   return {
     speed,
-    get size() {
-      return queue.size;
-    },
     outlook({ dueAt, compute }) {
+      dropVanished();
       const job = { dueAt, leftMs: compute.ms };
-      return { waitMs: queue.waitMs(job), delaysOthers: queue.delaysOthers(job, now()) };
+      // The computation that has begun ends first, even for a more urgent request.
+      const waitMs = Math.max(queue.waitMs(job), begun?.predictedMs ?? 0);
+      return { waitMs, delaysOthers: queue.delaysOthers(job, now()) };
     },
-    async using({ dueAt, compute }, options, use) {
-      const own: Waiting = { dueAt, leftMs: compute.ms, wake: () => {}, missed: 0 };
+    async using({ dueAt, compute, measuredMs, calls }, options, use) {
+      const own: Waiting = { dueAt, leftMs: compute.ms, wake: () => {}, seenAt: now(), isRemoved: false };
+      let [leftMs, leftCalls] = [measuredMs, calls];
       let waitedMs = 0;
       queue.add(own);
       try {
@@ -204,12 +238,16 @@ export function turns({ blocksThread, now = () => performance.now() }: TurnsOpti
           async turn(ms, work) {
             const taken = await take(own, options, ms, work);
             waitedMs += taken.waitedMs;
+            leftMs -= ms;
+            leftCalls--;
+            // The speed may have changed since the request came.
+            own.leftMs = Math.max(0, speed.predict(leftMs, leftCalls).ms);
             return taken.result;
           },
           waitedMs: () => waitedMs,
         });
       } finally {
-        queue.remove(own);
+        remove(own);
         if (!holder) pass();
       }
     },
@@ -217,7 +255,7 @@ export function turns({ blocksThread, now = () => performance.now() }: TurnsOpti
     busyMs: () => busyMs,
     lagMs: () => (queue.size > 0 ? callMs / 2 : 0),
     letLeave() {
-      fetchSteps = FETCH_STEPS;
+      if (lastTurn || queue.size > 0) fetchSteps = FETCH_STEPS;
     },
     async settled() {
       if (lastTurn) await letOthersRun();
@@ -238,4 +276,7 @@ const tooLate = (): BertEdgeError =>
   });
 
 const lostPlace = (): BertEdgeError =>
-  new BertEdgeError("overloaded", "The request lost its place in the queue.", { hint: "Send the request again." });
+  new BertEdgeError("overloaded", "The request lost its place in the queue.", {
+    hint: "Send the request again.",
+    retryAfterMs: VANISHED_MS,
+  });

@@ -15,7 +15,6 @@ export interface Job {
 /** The order in which requests use an engine. Times are in milliseconds. */
 export interface WorkQueue<J extends Job> {
   readonly size: number;
-  has(job: J): boolean;
   add(job: J): void;
   remove(job: J): void;
   /** Returns the job that has the next turn; undefined when no job waits. */
@@ -52,7 +51,6 @@ export function workQueue<J extends Job>(): WorkQueue<J> {
     get size() {
       return due.length + background.length;
     },
-    has: (job) => listOf(job).includes(job),
     add(job) {
       const { dueAt } = job;
       const after = dueAt === undefined ? -1 : due.findIndex((other) => (other.dueAt as number) > dueAt);

@@ -12,6 +12,9 @@ const MIN_LATE_MS = 100;
 /** Returns how late an answer can be and still be of use, in ms: as late as the budget is long. */
 export const maxLateMs = (budgetMs = 0): number => Math.max(MIN_LATE_MS, budgetMs);
 
+export const isBudget = (budgetMs: unknown): boolean =>
+  typeof budgetMs === "number" && budgetMs > 0 && budgetMs < MAX_BUDGET_MS;
+
 /** Clock and latency budget of a request. */
 export interface Deadline {
   /** Milliseconds since the request arrived. On Workers the clock advances only with I/O. */
@@ -33,8 +36,7 @@ export function startDeadline(
   budgetMs: number | undefined,
   { now = () => performance.now(), startedAt = now() }: { now?: () => number; startedAt?: number } = {},
 ): Deadline {
-  if (budgetMs !== undefined && !(budgetMs > 0 && budgetMs < MAX_BUDGET_MS))
-    throw budgetInvalid(`The latency budget is ${budgetMs}`);
+  if (budgetMs !== undefined && !isBudget(budgetMs)) throw budgetInvalid(`The latency budget is ${budgetMs}`);
   const elapsedMs = () => now() - startedAt;
   return { elapsedMs, budgetMs, remainingMs: () => (budgetMs === undefined ? undefined : budgetMs - elapsedMs()) };
 }

@@ -1,4 +1,4 @@
-import type { Reason, Tier } from "../contract/headers.ts";
+import type { Reason } from "../contract/headers.ts";
 import type { Estimate } from "../queue/speed.ts";
 
 /** Deviations that a prediction needs between itself and the budget, to count as certain. */
@@ -9,6 +9,9 @@ const CERTAIN = 2;
  * no extra cost, so only a queue here, not the network alone, justifies the region.
  */
 const MUCH_FASTER = 2;
+
+/** Shortest time after which a refused request should come again, in ms. Clients with a budget of retries would use it up. */
+const MIN_RETRY_MS = 50;
 
 /** What this deployment can do for a request. Times are in milliseconds. */
 export interface Here {
@@ -68,7 +71,10 @@ export function decide({ remainingMs, maxLateMs, maxWaitMs, pin, here, region }:
   const alone = (reason: Reason): Reason => (pin ? "pinned" : region === "none" ? "only-tier" : reason);
 
   if (pin === "region") return usable ? ask(usable, "pinned") : { refusal: "tier_unavailable" };
-  if (here === "unsuitable") return usable ? ask(usable, "precision") : { refusal: "precision_unavailable" };
+  if (here === "unsuitable") {
+    if (usable) return ask(usable, "precision");
+    return { refusal: region === "down" && !pin ? "tier_unavailable" : "precision_unavailable" };
+  }
   if (here === "loading") {
     if (usable) return ask(usable, "edge-cold");
     return { tier: "here", reason: alone("region-down"), predictedMs: undefined, hedge: false };
@@ -79,11 +85,12 @@ export function decide({ remainingMs, maxLateMs, maxWaitMs, pin, here, region }:
 
   if (compute.ms > cpuLimitMs) {
     if (usable) return ask(usable, "edge-cpu-limit");
-    return region === "down" && !pin ? overloaded(0) : { refusal: "request_too_costly" };
+    return region === "down" && !pin ? overloaded(MIN_RETRY_MS) : { refusal: "request_too_costly" };
   }
   if (remainingMs === undefined) {
     if (usable && waitMs > 0 && totalMs > MUCH_FASTER * usable.ms) return ask(usable, "edge-busy");
-    return waitMs > maxWaitMs ? overloaded(waitMs - maxWaitMs) : answer(alone("no-budget"));
+    if (waitMs <= maxWaitMs) return answer(alone("no-budget"));
+    return usable ? ask(usable, "edge-busy") : overloaded(waitMs - maxWaitMs);
   }
   const latestMs = totalMs + CERTAIN * compute.spreadMs;
   if (latestMs <= remainingMs && !delaysOthers) return answer(alone("within-budget"));
@@ -98,12 +105,12 @@ export function decide({ remainingMs, maxLateMs, maxWaitMs, pin, here, region }:
     // Nobody can answer in time, even without a queue. The caller gets the first answer that is possible, unless it would
     // wait longer for its turn than for the answer itself.
     if (usable && usable.ms < totalMs) return ask(usable, "over-budget");
-    if (waitMs <= Math.max(remainingMs, compute.ms)) {
+    if (waitMs <= compute.ms) {
       return answer(alone(region === "down" ? "region-down" : "over-budget"));
     }
   }
-  if (usable && usable.ms <= remainingMs) return ask(usable, "edge-over-budget");
-  return overloaded(Math.max(latestMs - remainingMs, 0));
+  if (usable && usable.ms - usable.spreadMs <= remainingMs) return ask(usable, "edge-over-budget");
+  return overloaded(Math.max(latestMs - remainingMs, compute.ms));
 }
 
 const ask = ({ ms }: Estimate, reason: Reason): Decision => ({
@@ -113,4 +120,4 @@ const ask = ({ ms }: Estimate, reason: Reason): Decision => ({
   hedge: false,
 });
 
-const overloaded = (retryAfterMs: number): Decision => ({ refusal: "overloaded", retryAfterMs });
+const overloaded = (ms: number): Decision => ({ refusal: "overloaded", retryAfterMs: Math.max(ms, MIN_RETRY_MS) });

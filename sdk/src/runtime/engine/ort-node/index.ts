@@ -8,7 +8,7 @@ import { onnxruntimeNode } from "./onnxruntime-node.ts";
 
 export type { Destination } from "../../../artifact/fill.ts";
 export type { EmbedManifest, Manifest, Pooling, Target, TargetName } from "../../../artifact/manifest.ts";
-export type { Engine, EngineSession, ModelFiles, TokenIds, VectorHead } from "../engine.ts";
+export type { Batching, Engine, EngineSession, ModelFiles, ModelShape, TokenIds, VectorHead } from "../engine.ts";
 
 /** Execution providers of onnxruntime-node that encoders can use. */
 export type Provider = "tensorrt" | "cuda" | "cpu";

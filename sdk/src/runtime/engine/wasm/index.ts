@@ -14,7 +14,7 @@ import { createSession } from "./run/session.ts";
 
 export type { Destination } from "../../../artifact/fill.ts";
 export type { EmbedManifest, Manifest, Pooling, Target, TargetName } from "../../../artifact/manifest.ts";
-export type { Engine, EngineSession, ModelFiles, TokenIds, VectorHead } from "../engine.ts";
+export type { Batching, Engine, EngineSession, ModelFiles, ModelShape, TokenIds, VectorHead } from "../engine.ts";
 
 /** The kernels as compiled modules. Workers can import such modules, but refuse to compile bytes. */
 export interface KernelModules {

@@ -148,7 +148,7 @@ describe("a pool", () => {
     const long = Array.from({ length: 500 }, () => ids(16));
     await expect(session.run([ids(16, CRASH.exits), ...long])).rejects.toMatchObject({ code: "worker_failed" });
     await session.run(requestOf(1));
-    expect(tasks.flat().filter((tokens) => tokens > 0)).toEqual([128, 3]);
+    expect(tasks.flat().filter((tokens) => tokens > 0)).toEqual([256, 3]);
   });
 
   it("refuses an invalid model like a single session, and leaves no thread running", async () => {

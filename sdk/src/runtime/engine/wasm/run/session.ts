@@ -14,11 +14,8 @@ import { shapeOf } from "./shape-of.ts";
 /** Pooling kernels read and write vectors of four numbers. */
 const POOLED_MULTIPLE = 4;
 
-/**
- * Tokens per batch. Larger batches need more memory, save almost no time, and make other requests wait longer, because a
- * batch occupies the thread until it ends.
- */
-export const BATCH_TOKENS = 128;
+/** Tokens per batch. Larger batches need more memory and save almost no time. */
+export const BATCH_TOKENS = 256;
 
 const batches = inOrder(BATCH_TOKENS);
 
