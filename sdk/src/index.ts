@@ -1,12 +1,20 @@
 export type { Artifact, PublishableArtifact } from "./artifact/artifact.ts";
-export { BertEdgeError } from "./artifact/error.ts";
+export { BertEdgeError, type BertEdgeErrorDetails } from "./artifact/error.ts";
 export type { ErrorCode } from "./artifact/error-codes.ts";
 export type { Destination } from "./artifact/fill.ts";
 export type { EmbedManifest, Manifest, Parity, Pooling, Target, TargetName } from "./artifact/manifest.ts";
 export type { LatencyFit, Measurements } from "./artifact/measurements.ts";
 export type { Pointer } from "./artifact/pointer.ts";
 export { type LoadModelOptions, type LocalModel, loadModel } from "./local/load-model.ts";
-export type { Engine, EngineSession, ModelFiles, TokenIds, VectorHead } from "./runtime/engine/engine.ts";
+export type {
+  Batching,
+  Engine,
+  EngineSession,
+  ModelFiles,
+  ModelShape,
+  TokenIds,
+  VectorHead,
+} from "./runtime/engine/engine.ts";
 export type { EmbeddedTokens, Model, TokenizeOptions } from "./runtime/model.ts";
 export type { Tokenizer } from "./runtime/tokenizer/tokenizer.ts";
 export { openFolder } from "./storage/folder-artifact.ts";

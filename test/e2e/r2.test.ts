@@ -69,7 +69,7 @@ describe.each(workers)("stock `wrangler dev` with $engine", ({ engine, script, a
       stdout: expect.stringContaining(`bert-edge-mini@${version} is current at r2-local(bert-edge-models)`),
     });
 
-    const answer = await edge.embed(["the model is there", "and answers"], { latencyBudgetMs: 1 });
+    const answer = await edge.embed(["the model is there", "and answers"], { latencyBudgetMs: 60_000 });
     expect(answer).toMatchObject({ model: "bert-edge-mini", version, tier: "edge", reason: "only-tier" });
     for (const vector of answer.embeddings) expect(Math.hypot(...vector)).toBeCloseTo(1, 5);
   });

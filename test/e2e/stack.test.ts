@@ -3,12 +3,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import OpenAI from "openai";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { LatencyFit, Measurements } from "#sdk/artifact/measurements.ts";
 import { openProject } from "#sdk/cli/dev/project.ts";
 import { type Stack, startStack } from "#sdk/cli/dev/stack.ts";
 import { tour } from "#sdk/cli/dev/tour.ts";
 import { AuthenticationError, BertEdge, InvalidRequestError } from "#sdk/client/index.ts";
-import { writeMeasurements } from "#sdk/compile/pack/write-artifact.ts";
 import { cosine } from "#sdk/runtime/tasks/sentence-vector.ts";
 import { openFolder } from "#sdk/storage/folder-artifact.ts";
 import { preparedDefault } from "../fixtures/prepared-default.ts";
@@ -26,17 +24,6 @@ const longText = "The wheel still turns whenever the sluice is open. ".repeat(18
 /** Texts that take seconds on the edge, and tenths of a second in the region, even on a busy machine. */
 const manyTexts = Array<string>(40).fill(longText);
 
-/**
- * Increases the edge's measured latency, on which routing depends. Without this change, the region would only be 1.5
- * times as fast as the edge, and a busy machine could hide the difference.
- */
-function slowerAtTheEdge(measurements: Measurements): Measurements {
-  const slower = structuredClone(measurements);
-  const latency = slower.edge?.latency as LatencyFit;
-  for (const part of ["base", "perToken", "perSquare"] as const) latency[part] *= 4;
-  return slower;
-}
-
 /** Runs everything with the real model, as `bert-edge dev` does: local R2, the edge in workerd, the region in Node. */
 describe("the whole product", () => {
   let folder: string;
@@ -47,8 +34,6 @@ describe("the whole product", () => {
     folder = await mkdtemp(join(tmpdir(), "bert-edge-e2e-"));
     const artifact = join(folder, "artifact");
     await cp(await preparedDefault(), artifact, { recursive: true });
-    const { measurements } = await openFolder(artifact);
-    await writeMeasurements(artifact, slowerAtTheEdge(measurements));
     stack = await startStack({
       project: openProject(process.cwd()),
       artifact: await openFolder(artifact),
@@ -86,10 +71,9 @@ describe("the whole product", () => {
     expect(cosine(vectors[0] as Float32Array, vectors[1] as Float32Array)).toBeGreaterThan(TIER_COSINE);
   });
 
-  it("asks the region if the edge would exceed the budget and the region would not", async () => {
-    const { predictedMs = 0 } = await edge.embed(manyTexts);
-    const answer = await edge.embed(manyTexts, { latencyBudgetMs: predictedMs * 0.9 });
-    expect(answer).toMatchObject({ tier: "region", reason: "edge-over-budget" });
+  it("asks the region if the edge would exceed the budget, and the region is faster", async () => {
+    const answer = await edge.embed(manyTexts, { latencyBudgetMs: await tightBudget() });
+    expect(answer).toMatchObject({ tier: "region", reason: expect.stringMatching(/^(edge-)?over-budget$/) });
     expect(answer.embeddings).toHaveLength(manyTexts.length);
   });
 
@@ -189,12 +173,19 @@ describe("the whole product", () => {
   });
 
   it("answers at the edge when the region is down, and reports it", async () => {
+    const latencyBudgetMs = await tightBudget();
     await stack.services.region?.stop();
-    const { predictedMs = 0 } = await edge.embed(manyTexts);
-    const answer = await edge.embed(manyTexts, { latencyBudgetMs: predictedMs * 0.9 });
+    const answer = await edge.embed(manyTexts, { latencyBudgetMs });
     expect(answer).toMatchObject({ tier: "edge", reason: "region-down" });
     expect(answer.embeddings).toHaveLength(manyTexts.length);
   });
+
+  /** Returns a budget for `manyTexts` that the edge is expected to exceed. The edge learns its speed from its answers. */
+  async function tightBudget(): Promise<number> {
+    for (let answers = 0; answers < 2; answers++) await edge.embed(manyTexts);
+    const { predictedMs = 0 } = await edge.embed(manyTexts);
+    return predictedMs * 0.7;
+  }
 
   const post = (path: string, body: unknown, headers: Record<string, string> = {}): Promise<Response> =>
     fetch(stack.edge.url + path, {

@@ -65,7 +65,7 @@ describe("the packed package without its optional packages", () => {
         () => bench({ artifact: "artifact" }),
         () => loadModel("artifact", { engine: ortNodeEngine() }),
         () => ortWebEngine({ wasm: undefined }).load({ read: async () => new Uint8Array() }),
-        () => s3Publisher({ bucket: "bucket" }).has("key"),
+        () => s3Publisher({ bucket: "bucket" }).size("key"),
       ];
       for (const call of calls) await call().catch(({ code, hint }) => console.log(code, hint));`,
     );

@@ -157,8 +157,8 @@ export const errorCodes = {
   request_invalid: { when: "The request body has the wrong format.", fix: "Correct the field that the message names." },
   route_unknown: { when: "There is no such route.", fix: "Use `POST /v1/embed` or `POST /v1/embeddings`." },
   tier_invalid: {
-    when: "`x-bert-edge-tier` is not `edge`, `region` or `auto`.",
-    fix: "Send one of these words, or leave the header out.",
+    when: "`x-bert-edge-tier`, or the option `tier` of a call, is not `edge`, `region` or `auto`.",
+    fix: "Send one of these words, or leave it out.",
   },
   tier_unavailable: {
     when: "`x-bert-edge-tier` pins a tier that does not exist here, or that failed a short time ago.",

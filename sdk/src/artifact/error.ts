@@ -1,6 +1,6 @@
 import type { ErrorCode } from "./error-codes.ts";
 
-interface BertEdgeErrorDetails {
+export interface BertEdgeErrorDetails {
   readonly hint?: string | undefined;
   readonly index?: number | undefined;
   readonly retryAfterMs?: number | undefined;

@@ -122,6 +122,21 @@ describe("embed", () => {
     });
   });
 
+  it("reports the times of the last predicted answer of the edge", async () => {
+    const answers = [good({ "x-bert-edge-predicted-ms": "12.50" }), good(), good()];
+    const { client, sent } = clientOf(() => answers.shift() as Response);
+    for (let request = 0; request < 3; request++) await client.embed("to be");
+    const reports = sent.map(({ init }) => init.headers["x-bert-edge-report"]);
+    // The second answer has no prediction, so the third request repeats the report.
+    expect(reports).toEqual([undefined, expect.stringMatching(/^12\.5 \d+$/), reports[1]]);
+  });
+
+  it("does not report an answer without a prediction", async () => {
+    const { client, sent } = clientOf(() => good());
+    for (let request = 0; request < 2; request++) await client.embed("to be");
+    expect(sent[1]?.init.headers).not.toHaveProperty("x-bert-edge-report");
+  });
+
   it("asks for truncation", async () => {
     const { client, sent } = clientOf(() => good());
     await client.embed(["to be"], { truncate: true });

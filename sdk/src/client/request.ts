@@ -91,7 +91,8 @@ export async function requestVectors(
   if (!response.ok) throw responseError(response, received, indices);
   try {
     const answer = readAnswer(JSON.parse(received) as EmbedResponse, response.headers, indices.length);
-    if (answer.details.tier === "edge") report.last = `${answer.details.predictedMs} ${Date.now() - start}`;
+    const { tier, predictedMs } = answer.details;
+    if (tier === "edge" && predictedMs !== undefined) report.last = `${predictedMs} ${Date.now() - start}`;
     return answer;
   } catch (cause) {
     throw new ConnectionError(`The answer of ${url} is not from bert-edge.`, {

@@ -5,6 +5,7 @@ import { type EmbeddingsApp, embeddingRoutes, withAndWithoutSlash } from "./embe
 import { apiKey } from "./middleware/api-key.ts";
 import { answerError } from "./middleware/on-error.ts";
 import { reportQueue } from "./middleware/report-queue.ts";
+import { requestId } from "./middleware/request-id.ts";
 import { backgroundOf } from "./routes/respond.ts";
 
 /** Makes the app of both tiers, with `/health`, `/ready`, and the embeddings routes behind an API key. */
@@ -13,7 +14,9 @@ export function createApp<Env extends object>(deployment: Deployment<Env>): Embe
   const app = new Hono<{ Bindings: Env }>();
   app.onError(answerError);
   if (tier === "region") app.use(reportQueue(service));
-  app.notFound((c) => {
+  app.use("/v1/*", requestId);
+  app.notFound(async (c) => {
+    await requestId(c, async () => {});
     throw new BertEdgeError("route_unknown", `There is no route ${c.req.method} ${c.req.path}.`, {
       hint: "Use POST /v1/embed, POST /v1/embeddings, GET /health or GET /ready.",
     });

@@ -1,10 +1,16 @@
+import { BertEdgeError } from "../artifact/error.ts";
 import type { Tier } from "./contract/headers.ts";
+import { isBudget } from "./routing/deadline.ts";
+import { isTier } from "./routing/pin.ts";
 
 /** What a request gets when it does not ask for anything else. */
 export interface CallDefaults {
   /** Latency budget in milliseconds. Default: none. */
   readonly latencyBudgetMs?: number | undefined;
-  /** The only tier that may answer. With `edge`, texts never leave the edge. Default: the deployment chooses. */
+  /**
+   * The only tier that may answer. With `edge`, texts never leave the edge, unless the request itself asks for another
+   * tier. Default: the deployment chooses.
+   */
   readonly tier?: Tier | undefined;
 }
 
@@ -14,3 +20,26 @@ export interface KeyWithDefaults extends CallDefaults {
 }
 
 export type ApiKey = string | KeyWithDefaults;
+
+/**
+ * Checks defaults, because plain JavaScript and settings of the environment can give anything.
+ *
+ * @param place where the defaults are: `defaults`, or `keys`
+ * @throws BertEdgeError `setting_invalid`
+ */
+export function checkDefaults({ latencyBudgetMs, tier }: CallDefaults, place: string): void {
+  if (latencyBudgetMs !== undefined && !isBudget(latencyBudgetMs)) {
+    throw new BertEdgeError(
+      "setting_invalid",
+      `In the option ${place}, latencyBudgetMs is ${String(latencyBudgetMs)}.`,
+      {
+        hint: "Give a positive number of milliseconds below 10⁹, or leave it out.",
+      },
+    );
+  }
+  if (tier !== undefined && !isTier(tier)) {
+    throw new BertEdgeError("setting_invalid", `In the option ${place}, tier is ${JSON.stringify(tier)}.`, {
+      hint: 'Give "edge" or "region", or leave it out.',
+    });
+  }
+}

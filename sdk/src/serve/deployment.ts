@@ -1,7 +1,7 @@
 import { BertEdgeError } from "../artifact/error.ts";
 import type { Engine } from "../runtime/engine/engine.ts";
 import type { ObjectStore } from "../storage/store.ts";
-import type { ApiKey, CallDefaults, KeyWithDefaults } from "./call-defaults.ts";
+import { type ApiKey, type CallDefaults, checkDefaults, type KeyWithDefaults } from "./call-defaults.ts";
 import type { Tier } from "./contract/headers.ts";
 import { embedService } from "./embed-service.ts";
 import { defaultLimits, type Limits } from "./limits.ts";
@@ -20,8 +20,8 @@ export interface EmbeddingsOptions<Env extends object> {
   model: Setting<Env, string>;
   engine: Engine;
   /**
-   * The API keys that may call the routes, each with defaults of its own if it has any. With an empty list, every request is refused. `false` disables the check:
-   * use it only behind your own authentication.
+   * The API keys that may call the routes, each with defaults of its own if it has any. With an empty list, every request
+   * is refused. `false` disables the check: use it only behind your own authentication.
    */
   keys: Setting<Env, readonly ApiKey[]> | false;
   /**
@@ -56,8 +56,9 @@ export function deploymentOf<Env extends object>(options: EmbeddingsOptions<Env>
   const { engine, keys, tier = "edge", cpuLimitMs = 30_000, defaults = {} } = options;
   const limits = { ...defaultLimits, ...options.limits };
   if (typeof cpuLimitMs !== "number" || !(cpuLimitMs > 0)) {
-    throw invalid(`cpuLimitMs is ${JSON.stringify(cpuLimitMs)}`, "Give a positive number of milliseconds.");
+    throw invalid(`cpuLimitMs is ${String(cpuLimitMs)}`, "Give a positive number of milliseconds.");
   }
+  checkDefaults(defaults, "defaults");
   if (typeof keys !== "function") checkKeys(keys);
   return {
     limits,
@@ -84,8 +85,12 @@ export function deploymentOf<Env extends object>(options: EmbeddingsOptions<Env>
 /** @throws BertEdgeError `setting_invalid` */
 function checkKeys<Keys>(keys: Keys): Keys {
   const isKey = (key: unknown) => typeof key === "string" || typeof (key as KeyWithDefaults | null)?.key === "string";
-  if (!keys || (Array.isArray(keys) && keys.every(isKey))) return keys;
-  throw invalid("keys is not a list of keys", 'Give a list, for example env.API_KEYS?.split(",") ?? [].');
+  if (!keys) return keys;
+  if (!Array.isArray(keys) || !keys.every(isKey)) {
+    throw invalid("keys is not a list of keys", 'Give a list, for example env.API_KEYS?.split(",") ?? [].');
+  }
+  for (const key of keys as readonly ApiKey[]) if (typeof key === "object") checkDefaults(key, "keys");
+  return keys;
 }
 
 const invalid = (what: string, hint: string) => new BertEdgeError("setting_invalid", `The option ${what}.`, { hint });

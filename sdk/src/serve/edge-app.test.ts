@@ -170,6 +170,78 @@ describe("createEdgeApp", () => {
     log.mockRestore();
   });
 
+  it("asks the region for the precision that the edge lacks, and passes on its refusal", async () => {
+    vi.spyOn(console, "log").mockReturnValue(undefined);
+    const store = await tinyStore();
+    const region = await regionOf(store);
+    const options = { models: store, model: TINY.name, engine: fakeEngine(), keys: ["k"], region };
+    const app = createEdgeApp(options);
+    const precise = (precision: string) => {
+      const request = embed();
+      request.headers.set("x-bert-edge-precision", precision);
+      return app.fetch(request, {});
+    };
+    await vi.waitFor(async () => expect((await app.request("/ready")).status).toBe(200));
+    expect((await precise("int8")).headers.get("x-bert-edge-tier")).toBe("edge");
+    // The region of this test computes with int8 too.
+    const refused = await precise("fp16");
+    expect([refused.status, await refused.json()]).toMatchObject([400, { error: { code: "precision_unavailable" } }]);
+  });
+
+  it.each<[string, string, number]>([
+    ["a missing key", "/v1/embed", 401],
+    ["an unknown route under /v1/", "/v1/nothing", 401],
+    ["an unknown route elsewhere", "/nothing", 404],
+  ])("names the answer to %s", async (_, path, status) => {
+    const options = { models: await tinyStore(), model: TINY.name, engine: fakeEngine(), keys: ["k"] };
+    const response = await createEdgeApp(options).request(path, { method: "POST", headers: { "x-request-id": "r-1" } });
+    expect([response.status, response.headers.get("x-request-id")]).toEqual([status, "r-1"]);
+  });
+
+  describe("defaults", () => {
+    const options = async () => ({ models: await tinyStore(), model: TINY.name, engine: fakeEngine() });
+    const wrong = [{ tier: "Edge" }, { tier: null }, { latencyBudgetMs: Number.NaN }, { latencyBudgetMs: -5 }];
+
+    it.each(wrong)("refuses %j when the app is made", async (defaults) => {
+      const settings = { ...(await options()), keys: ["k"], defaults: defaults as object };
+      expect(() => createEdgeApp(settings)).toThrow(expect.objectContaining({ code: "setting_invalid" }));
+    });
+
+    it.each(wrong)("refuses %j of a key, and shows no key", async (defaults) => {
+      const keys = [{ key: "secret-key", ...(defaults as object) }];
+      const settings = await options();
+      expect(() => createEdgeApp({ ...settings, keys })).toThrow(expect.objectContaining({ code: "setting_invalid" }));
+      const response = await createEdgeApp({ ...settings, keys: () => keys }).fetch(embed(), {});
+      const text = await response.text();
+      expect([response.status, JSON.parse(text)]).toMatchObject([503, { error: { code: "setting_invalid" } }]);
+      expect(text).not.toContain("secret-key");
+    });
+
+    it.each([Number.NaN, 0, -5])("refuses the CPU limit %d", async (cpuLimitMs) => {
+      const settings = { ...(await options()), keys: ["k"], cpuLimitMs };
+      expect(() => createEdgeApp(settings)).toThrow(expect.objectContaining({ code: "setting_invalid" }));
+    });
+
+    it("of the deployment count when a key leaves them undefined", async () => {
+      const keys = [{ key: "k", tier: undefined, latencyBudgetMs: undefined }];
+      const app = createEdgeApp({ ...(await options()), keys, defaults: { tier: "edge", latencyBudgetMs: 60_000 } });
+      const { headers } = await app.fetch(embed(), {});
+      expect(headers.get("x-bert-edge-reason")).toBe("pinned");
+      expect(Number(headers.get("x-latency-budget-remaining-ms"))).toBeLessThan(60_000);
+    });
+
+    it("of the deployment count in process, and the call can lift them", async () => {
+      const app = createEdgeApp({ ...(await options()), keys: ["k"], defaults: { tier: "edge" } });
+      const c = { env: {}, executionCtx: { waitUntil() {} } };
+      expect(await app.embed(c, ["to be"])).toMatchObject({ reason: "pinned" });
+      expect(await app.embed(c, ["to be"], { tier: "auto" })).toMatchObject({ reason: "only-tier" });
+      await expect(app.embed(c, ["to be"], { tier: "Edge" as "edge" })).rejects.toMatchObject({
+        code: "tier_invalid",
+        message: 'The option tier is "Edge".',
+      });
+    });
+  });
+
   it("can be mounted behind the middleware of another app, and leaves that app's routes and errors alone", async () => {
     const store = await tinyStore();
     const app = new Hono();

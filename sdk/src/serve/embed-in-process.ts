@@ -2,13 +2,17 @@ import type { Tier } from "./contract/headers.ts";
 import type { Deployment } from "./deployment.ts";
 import { backgroundOf, type CallContext } from "./routes/respond.ts";
 import { startDeadline } from "./routing/deadline.ts";
+import { readPin } from "./routing/pin.ts";
 import type { EmbedAnswer } from "./service.ts";
 
 export interface EmbedCallOptions {
   /** Time in which you need the answer, in ms. The edge or the region is chosen by this time. Default: none. */
   latencyBudgetMs?: number;
-  /** The only tier that may answer. With `edge`, texts never leave the edge. Default: either. */
-  tier?: Tier;
+  /**
+   * The only tier that may answer. With `edge`, texts never leave the edge. `auto` leaves the choice to the deployment.
+   * Default: that of the deployment.
+   */
+  tier?: Tier | "auto";
   /** Whether to cut texts that are too long. Otherwise the call fails. Default false. */
   truncate?: boolean;
   /** Stops the work when it is aborted. Default: the signal of the request in `c`, if there is one. */
@@ -19,8 +23,8 @@ export interface EmbedCallOptions {
  * Embeds texts in this process, without HTTP and without an API key. Uses the model that the routes have loaded.
  *
  * @param c the context of a Hono handler, or `{ env, executionCtx }` of any other handler
- * @throws BertEdgeError with the codes of the HTTP errors, such as `input_empty`, `input_too_long`, `budget_invalid` and
- *   `overloaded`, and the errors of loading and running the model
+ * @throws BertEdgeError with the codes of the HTTP errors, such as `input_empty`, `input_too_long`, `budget_invalid`,
+ *   `tier_invalid` and `overloaded`, and the errors of loading and running the model
  */
 export type EmbedInProcess<Env extends object> = (
   c: CallContext<Env>,
@@ -31,14 +35,15 @@ export type EmbedInProcess<Env extends object> = (
 export const embedInProcess =
   <Env extends object>({ service, defaults }: Deployment<Env>): EmbedInProcess<Env> =>
   async (c, texts, options = {}) => {
-    const { latencyBudgetMs = defaults.latencyBudgetMs, truncate = false } = options;
+    const { latencyBudgetMs = defaults.latencyBudgetMs, tier, truncate = false } = options;
+    const startedAt = service(c.env).arrivedAt(performance.now());
     const query = {
       texts,
       truncate,
       model: undefined,
       dimensions: undefined,
-      deadline: startDeadline(latencyBudgetMs),
-      pin: options.tier ?? defaults.tier,
+      deadline: startDeadline(latencyBudgetMs, { startedAt }),
+      pin: tier === undefined ? defaults.tier : readPin(tier, "option tier"),
       signal: options.signal ?? c.req?.raw.signal,
     };
     return service(c.env).embed(query, backgroundOf(c));

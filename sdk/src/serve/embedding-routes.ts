@@ -40,7 +40,7 @@ export function embeddings<Env extends object = object>(options: EmbeddingsOptio
  * The middleware is bound to the exact paths of these routes, so that it does not run for other routes of an app.
  */
 export function embeddingRoutes<Env extends object>(deployment: Deployment<Env>): EmbeddingsApp<Env> {
-  const { service, keys, limits } = deployment;
+  const { keys, limits } = deployment;
   const app = new Hono<{ Bindings: Env }>();
   const [embed, openAi] = [withAndWithoutSlash("/v1/embed"), withAndWithoutSlash("/v1/embeddings")];
   const paths = [...embed, ...openAi];

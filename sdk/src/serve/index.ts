@@ -1,20 +1,30 @@
 export type { Artifact } from "../artifact/artifact.ts";
-export { BertEdgeError } from "../artifact/error.ts";
+export { BertEdgeError, type BertEdgeErrorDetails } from "../artifact/error.ts";
 export type { ErrorCode } from "../artifact/error-codes.ts";
 export type { Destination } from "../artifact/fill.ts";
 export type { EmbedManifest, Manifest, Parity, Pooling, Target, TargetName } from "../artifact/manifest.ts";
 export type { LatencyFit, Measurements } from "../artifact/measurements.ts";
-export type { Engine, EngineSession, ModelFiles, TokenIds, VectorHead } from "../runtime/engine/engine.ts";
+export type {
+  Batching,
+  Engine,
+  EngineSession,
+  ModelFiles,
+  ModelShape,
+  TokenIds,
+  VectorHead,
+} from "../runtime/engine/engine.ts";
 export type { EmbeddedTokens, Model, TokenizeOptions } from "../runtime/model.ts";
 export type { ModelCache } from "../runtime/model-cache.ts";
 export type { Tokenizer } from "../runtime/tokenizer/tokenizer.ts";
 export type { ObjectStore } from "../storage/store.ts";
-export type { Reason, Tier } from "./contract/headers.ts";
+export type { ApiKey, CallDefaults, KeyWithDefaults } from "./call-defaults.ts";
+export type { NumberFormat, Reason, Tier } from "./contract/headers.ts";
 export type { EmbeddingsOptions, Setting } from "./deployment.ts";
 export { createEdgeApp, type EdgeAppOptions } from "./edge-app.ts";
 export type { EmbedCallOptions, EmbedInProcess } from "./embed-in-process.ts";
 export { type EmbeddingsApp, embeddings } from "./embedding-routes.ts";
 export type { Limits } from "./limits.ts";
+export type { DecisionLog } from "./log-decision.ts";
 export { type PublishedModelsOptions, publishedModels } from "./published-models.ts";
 export type { ExpectedAnswer } from "./region/read-answer.ts";
 export { type AskingThread, type Region, regionTier } from "./region/region.ts";
@@ -23,5 +33,5 @@ export type { RegionCallOptions, RegionTier, RegionTierOptions } from "./region/
 export { createRegionApp, type RegionAppOptions } from "./region-app.ts";
 export type { CallContext } from "./routes/respond.ts";
 export type { Deadline } from "./routing/deadline.ts";
-export type { Background, EmbedAnswer, EmbedQuery, TierAnswer } from "./service.ts";
+export type { Background, CallTerms, EmbedAnswer, EmbedQuery, TierAnswer } from "./service.ts";
 export type { RequestTrace } from "./trace.ts";

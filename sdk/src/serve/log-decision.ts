@@ -21,11 +21,11 @@ export interface LoggedDecision {
 
 /** Logs a decision as one line of JSON, which log services can search. */
 export function logDecision(log: DecisionLog, decision: LoggedDecision): void {
-  const { isUnusual, basis, elapsedMs, trace, ...fields } = decision;
+  const { outcome, isUnusual, basis, elapsedMs, trace, ...fields } = decision;
   if (log === false || (log === "unusual" && !isUnusual)) return;
   const times = Object.entries({ ...basis, elapsed: elapsedMs }).map(([name, value]) => [
     name,
     typeof value === "number" ? Math.round(value * 10) / 10 : value,
   ]);
-  console.log(JSON.stringify({ "bert-edge": fields.outcome, ...fields, ...Object.fromEntries(times), ...trace }));
+  console.log(JSON.stringify({ "bert-edge": outcome, ...fields, ...Object.fromEntries(times), ...trace }));
 }

@@ -2,12 +2,15 @@
 export interface RequestTrace {
   /** The value of `x-request-id`. */
   readonly requestId: string;
-  /** The caller's `traceparent`, if it is valid: https://www.w3.org/TR/trace-context/ */
+  /** The caller's `traceparent`, if it is valid, as far as version 00 defines it: https://www.w3.org/TR/trace-context/ */
   readonly traceparent?: string | undefined;
 }
 
 const NO_TRACE = "0".repeat(32);
 const NO_PARENT = "0".repeat(16);
+
+/** Characters of version 00. Later versions begin with the same fields, and what follows can have any length. */
+const KNOWN_LENGTH = 55;
 
 /** Flags that this version of the format defines: the caller records the trace, and its id is random. */
 const KNOWN_FLAGS = 0b11;
@@ -33,7 +36,7 @@ export function readTrace(headers: Headers): RequestTrace {
   const traceparent = headers.get("traceparent") ?? "";
   return {
     requestId: /^[\w.:-]{1,128}$/.test(id) ? id : crypto.randomUUID(),
-    traceparent: parseTraceparent(traceparent) && traceparent,
+    traceparent: parseTraceparent(traceparent) && traceparent.slice(0, KNOWN_LENGTH),
   };
 }
 

@@ -12,8 +12,8 @@ const INTERRUPTED = 130;
 /** Explains the table of requests. */
 const COLUMNS = `
 Each row is one request. tokens: length of the text. budget: the latency budget of the request. tier: who answered.
-reason: why. predicted: time until this tier answers, with its queue, the computation at the speed of this machine, and for
-the region the network. measured: time of the whole request here, with HTTP and wrangler's proxy.
+reason: why. predicted: time until this tier answers, with its queue, the computation at the speed of this machine, and the
+network between tiers. measured: time of the whole request here, with HTTP and wrangler's proxy.
 `;
 
 interface Options {

@@ -120,7 +120,8 @@ describe("startService", () => {
           console.log("GET /ready 503 Service Unavailable");
           const error = errors.shift();
           if (!error) console.log("one\\ntwo");
-          response.writeHead(error ? 503 : 200).end(JSON.stringify({ error }));
+          const headers = error?.code === "model_unavailable" ? {} : { "x-should-retry": "false" };
+          response.writeHead(error ? 503 : 200, headers).end(JSON.stringify({ error }));
         }).listen(${port}, "127.0.0.1");`;
       await writeFile(join(folder, "service.mjs"), script);
       const ready = { url: `http://127.0.0.1:${port}/ready`, status: 200, withinMs: 60_000 };

@@ -26,7 +26,7 @@ export async function tour({ edge: { url, key }, region: atRegion }: Pick<Stack,
   const headings = ["tokens", "budget", "tier", "reason", "predicted", "measured"];
   const rows: string[][] = [];
   for (const text of texts) {
-    // Without a budget, the edge always computes the vector itself. The region's vector therefore comes from a direct
+    // Without a budget, an idle edge computes the vector itself. The region's vector therefore comes from a direct
     // request to the region.
     const agreement = region && [
       cosine(vector(await edge.embed(text, CUT)), vector(await region.embed(text, CUT))).toFixed(6),

@@ -68,7 +68,8 @@ function toPublic(error: unknown): PublicError {
 /** Answers an error as JSON: in OpenAI's format on OpenAI's route, and in our own format everywhere else. */
 export function answerError(error: unknown, c: Context): Response {
   // The work was stopped because the caller has gone. Nobody reads the answer.
-  if (c.req.raw.signal.aborted && !(error instanceof BertEdgeError)) return new Response(null, { status: CLIENT_CLOSED_REQUEST });
+  if (c.req.raw.signal.aborted && !(error instanceof BertEdgeError))
+    return new Response(null, { status: CLIENT_CLOSED_REQUEST });
   const { code, message, hint, index, retryAfterMs } = toPublic(error);
   const status: ContentfulStatusCode = errorStatus[code];
   if (retryAfterMs !== undefined) {

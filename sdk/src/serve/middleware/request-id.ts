@@ -3,9 +3,12 @@ import { type RequestTrace, readTrace } from "../trace.ts";
 
 const VARIABLE = "bert-edge-trace";
 
-/** Names every request, and its answer or error, in `x-request-id`: with the caller's id if it is valid, else with a new one. */
+/**
+ * Names every request, and its answer or error, in `x-request-id`: with the caller's id if it is valid, else with a new
+ * one. A request that is already named keeps its names.
+ */
 export const requestId: MiddlewareHandler = async function nameRequest(c, next) {
-  const trace = readTrace(c.req.raw.headers);
+  const trace = traceOf(c) ?? readTrace(c.req.raw.headers);
   c.set(VARIABLE, trace);
   c.header("x-request-id", trace.requestId);
   await next();

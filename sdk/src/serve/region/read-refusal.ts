@@ -2,6 +2,7 @@ import * as v from "valibot";
 import { BertEdgeError } from "../../artifact/error.ts";
 import { isRedirect } from "../../storage/is-redirect.ts";
 import { errorStatus, type HttpErrorCode } from "../contract/errors.ts";
+import { QUEUE_HEADER } from "../contract/headers.ts";
 
 /** A response of the region that is not an answer. */
 export interface RegionRefusal {
@@ -20,6 +21,12 @@ const MAX_TEXT = 500;
 
 /** Wait after a refusal that names none, in ms: some gateways do not send `retry-after`. */
 const DEFAULT_WAIT_MS = 1_000;
+
+/** What is probably wrong after some HTTP statuses. On AWS, 403 means that a signature is missing or wrong. */
+const suspects: Readonly<Record<number, string>> = {
+  401: "REGION_KEY",
+  403: "REGION_KEY, or `aws` if the region accepts only signed requests,",
+};
 
 const requestFaults = (Object.keys(errorStatus) as HttpErrorCode[]).filter((code) => errorStatus[code] === 400);
 
@@ -78,8 +85,7 @@ export function readRefusal(
   const code = codeOf(json);
   if (status === 429 || (status === 503 && code === "overloaded")) return overloaded("is overloaded", waitOf(headers));
   if (status === 504 && code === "budget_exceeded") return overloaded("has no time within the budget", 0);
-  const secret = status === 401 || status === 403 ? "REGION_KEY" : "REGION_URL";
-  return failed(`answered with HTTP ${status}`, `Check ${secret} and the region's log.`);
+  return failed(`answered with HTTP ${status}`, `Check ${suspects[status] ?? "REGION_URL"} and the region's log.`);
 }
 
 function jsonOf(body: string | undefined): unknown {
@@ -95,9 +101,15 @@ const codeOf = (json: unknown): string | undefined => {
   return parsed.success ? parsed.output.error.code : undefined;
 };
 
-/** Reads the wait in milliseconds from the headers of a refusal. A date is not read: clocks of machines differ. */
+/**
+ * Reads the wait in milliseconds from the headers of a refusal: the longer one of the pause that it asks for, and the queue
+ * of the region. A date is not read: clocks of machines differ.
+ */
 function waitOf(headers: Headers): number {
   const number = (name: string) => Number.parseFloat(headers.get(name) ?? "");
-  const waits = [number("retry-after-ms"), 1_000 * number("retry-after")].filter((wait) => wait >= 0);
-  return waits[0] ?? DEFAULT_WAIT_MS;
+  const pauseMs = [number("retry-after-ms"), 1_000 * number("retry-after")].find(isWait);
+  const waits = [pauseMs, number(QUEUE_HEADER)].filter(isWait);
+  return waits.length > 0 ? Math.max(...waits) : DEFAULT_WAIT_MS;
 }
+
+const isWait = (ms: number | undefined): ms is number => ms !== undefined && ms >= 0;

@@ -40,13 +40,17 @@ function setUp(answer: Answering, options: Partial<ConnectOptions> = {}) {
     ...options,
   });
   const query = (
-    changes: { texts?: string[]; truncate?: boolean; budget?: number; trace?: RequestTrace } = {},
+    changes: Partial<Pick<EmbedQuery, "texts" | "truncate" | "precision">> & {
+      budget?: number;
+      trace?: RequestTrace;
+    } = {},
   ): EmbedQuery => ({
     texts: changes.texts ?? ["to be", "or not"],
     truncate: changes.truncate ?? false,
     model: undefined,
     dimensions: undefined,
     deadline: startDeadline(changes.budget, { now: () => clock.now }),
+    precision: changes.precision,
     ...(changes.trace && { trace: changes.trace }),
   });
   /** Predicted milliseconds; undefined while the region is down. */
@@ -136,10 +140,17 @@ describe("embed", () => {
     expect(requests[0]?.headers.get("traceparent")).toMatch(/^00-a{32}-(?!b{16})[0-9a-f]{16}-01$/);
   });
 
-  it("forwards no budget without one", async () => {
+  it("forwards the lowest precision that may answer", async () => {
+    const { tier, requests, query } = setUp(() => good());
+    await tier.embed(query({ precision: "fp16" }), expected);
+    expect(requests[0]?.headers.get("x-bert-edge-precision")).toBe("fp16");
+  });
+
+  it("forwards neither a budget nor a precision without one", async () => {
     const { tier, requests, query } = setUp(() => good());
     await tier.embed(query(), expected);
     expect(requests[0]?.headers.has("x-latency-budget-ms")).toBe(false);
+    expect(requests[0]?.headers.has("x-bert-edge-precision")).toBe(false);
   });
 
   it("keeps texts unchanged, including lone surrogates and control characters", async () => {
@@ -403,6 +414,15 @@ describe.each<[string, Answering]>([...hostileAnswers, ...lostAnswers])("a regio
   });
 });
 
+it.each([
+  [401, "Check REGION_KEY and the region's log."],
+  [403, "Check REGION_KEY, or `aws` if the region accepts only signed requests, and the region's log."],
+  [404, "Check REGION_URL and the region's log."],
+])("after HTTP %d, the hint names what is probably wrong", async (status, hint) => {
+  const { tier, query } = setUp(() => new Response("", { status }));
+  await expect(tier.embed(query(), expected)).rejects.toMatchObject({ code: "region_failed", hint });
+});
+
 it.each(hostileAnswers)(
   "a region %s is down at once, and only a probe is sent before the next request",
   async (_, answer) => {
@@ -457,6 +477,10 @@ describe("a region that is overloaded", () => {
   it.each<[string, Response, number]>([
     ["503 with retry-after-ms", overloaded(503, { "retry-after": "1", "retry-after-ms": "300" }), 300],
     ["503 with retry-after", overloaded(503, { "retry-after": "2" }), 2_000],
+    ["503 with a longer queue", overloaded(503, { "retry-after-ms": "300", "x-bert-edge-queue-ms": "700.5" }), 700.5],
+    ["503 with a shorter queue", overloaded(503, { "retry-after-ms": "300", "x-bert-edge-queue-ms": "7" }), 300],
+    ["429 with a queue only", overloaded(429, { "x-bert-edge-queue-ms": "200" }), 200],
+    ["503 with a queue that is no number", overloaded(503, { "retry-after": "2", "x-bert-edge-queue-ms": "-" }), 2_000],
     ["429 of a gateway", new Response("slow down", { status: 429 }), 1_000],
     ["429 with a date", overloaded(429, { "retry-after": "Wed, 21 Oct 2026 07:28:00 GMT" }), 1_000],
     ["a wait of a year", overloaded(503, { "retry-after": "31536000" }), 60_000],

@@ -1,7 +1,7 @@
 import { BertEdgeError } from "../../artifact/error.ts";
 import { boundedText } from "../../storage/bounded-text.ts";
 import type { EmbedRequest } from "../contract/embed.ts";
-import { BUDGET_HEADER, PROVIDER_HEADER } from "../contract/headers.ts";
+import { BUDGET_HEADER, PRECISION_HEADER, PROVIDER_HEADER } from "../contract/headers.ts";
 import type { Background, EmbedQuery, TierAnswer } from "../service.ts";
 import { traceHeaders } from "../trace.ts";
 import { breaker as newBreaker } from "./breaker.ts";
@@ -161,13 +161,17 @@ export function connectRegion(options: ConnectOptions): RegionTier {
       measuredAt = now();
       background(probe());
     },
-    async embed({ texts, truncate, deadline, trace }, expected, { signal } = {}) {
+    async embed({ texts, truncate, deadline, precision, trace }, expected, { signal } = {}) {
       const { model, dimensions, computeMs } = expected;
       signal?.throwIfAborted();
       const remainingMs = deadline.remainingMs();
       const waitMs = patienceMs(estimate.predict(computeMs), remainingMs, timeoutMs);
       const timeout = AbortSignal.timeout(waitMs);
-      const headers = { ...budgetHeader(remainingMs), ...(trace && traceHeaders(trace)) };
+      const headers = {
+        ...budgetHeader(remainingMs),
+        ...(precision && { [PRECISION_HEADER]: precision }),
+        ...(trace && traceHeaders(trace)),
+      };
       const answered = estimate.sent(computeMs);
       const sent = sending();
       let isAlive = false;

@@ -8,14 +8,12 @@ import {
   PRECISION_HEADER,
   REPORT_HEADER,
   TIER_HEADER,
-  type Tier,
 } from "../contract/headers.ts";
 import { keyDefaultsOf } from "../middleware/api-key.ts";
 import { traceOf } from "../middleware/request-id.ts";
 import { readBudget, startDeadline } from "../routing/deadline.ts";
+import { readPin } from "../routing/pin.ts";
 import type { CallTerms } from "../service.ts";
-
-const TIERS: readonly (Tier | "auto")[] = ["edge", "region", "auto"];
 
 /**
  * Reads what a request wants, apart from its texts.
@@ -34,25 +32,17 @@ export function readCall(
     grpcTimeout: c.req.header("grpc-timeout"),
     bodyMs,
   });
-  const own = { ...defaults, ...keyDefaultsOf(c) };
+  const ofKey = keyDefaultsOf(c);
+  const tier = c.req.header(TIER_HEADER);
   return {
-    deadline: startDeadline(budgetMs ?? own.latencyBudgetMs, { startedAt }),
-    pin: readTier(c.req.header(TIER_HEADER), own.tier),
+    deadline: startDeadline(budgetMs ?? ofKey?.latencyBudgetMs ?? defaults.latencyBudgetMs, { startedAt }),
+    pin:
+      tier === undefined ? (ofKey?.tier ?? defaults.tier) : readPin(tier.trim().toLowerCase(), `header ${TIER_HEADER}`),
     precision: readPrecision(c.req.header(PRECISION_HEADER)),
     signal: c.req.raw.signal,
     report: readReport(c.req.header(REPORT_HEADER)),
     trace: traceOf(c),
   };
-}
-
-/** A request can lift a default of `edge` or `region` by `auto`. */
-function readTier(header: string | undefined, byDefault: Tier | undefined): Tier | undefined {
-  if (header === undefined) return byDefault;
-  const tier = TIERS.find((known) => known === header.trim().toLowerCase());
-  if (tier !== undefined) return tier === "auto" ? undefined : tier;
-  throw new BertEdgeError("tier_invalid", `The header ${TIER_HEADER} is ${JSON.stringify(header)}.`, {
-    hint: `Send one of ${TIERS.join(", ")}, or leave the header out.`,
-  });
 }
 
 /** Reads the report of a client. A report that cannot be read is ignored: it does not concern the caller. */
