@@ -135,6 +135,24 @@ describe("an edge on its own", () => {
   });
 });
 
+describe("a cold edge on its own, whose model loads for longer than the budget", () => {
+  it("answers late requests, but asks very late ones to come again", async () => {
+    const clock = { now: 0 };
+    const onLoad = () => {
+      clock.now = 150;
+    };
+    const { embed } = await setUp(undefined, {
+      now: () => clock.now,
+      engine: { onLoad: () => void (clock.now = 150) },
+    });
+    const late = startDeadline(100, { now: () => clock.now });
+    const tooLate = startDeadline(10, { now: () => clock.now });
+    const [answer, refusal] = await Promise.allSettled([embed({ deadline: late }), embed({ deadline: tooLate })]);
+    expect(answer).toMatchObject({ status: "fulfilled", value: { tier: "edge", reason: "only-tier" } });
+    expect(refusal).toMatchObject({ status: "rejected", reason: { code: "model_unavailable" } });
+  });
+});
+
 describe("a warm edge with a region", () => {
   it.each([
     ["no-budget", {}],

@@ -101,7 +101,10 @@ export function embedService(options: EmbedServiceOptions): EmbedService {
     const loaded = holder.current(background);
     const whileLoading = loaded ? undefined : await askWhileLoading(query, background);
     if (whileLoading) return whileLoading;
-    return using(loaded ?? (await holder.load(background)), query, background);
+    if (loaded) return using(loaded, query, background);
+    const model = await holder.load(background);
+    assertStillWanted(query, model);
+    return using(model, query, background);
   }
 
   /** Answers with a model, which is not released before all work of the request has ended. */
@@ -298,6 +301,18 @@ export function embedService(options: EmbedServiceOptions): EmbedService {
     // Work without a deadline lets a request with a budget go first.
     queueMs: () => lane.outlook({ dueAt: Number.MAX_VALUE, compute: { ms: 0, spreadMs: 0 } }).waitMs,
   };
+}
+
+/** @throws BertEdgeError `model_unavailable` when loading the model took longer than the caller can use the answer */
+function assertStillWanted({ deadline }: EmbedQuery, { manifest }: Model): void {
+  if ((deadline.remainingMs() ?? 0) > -maxLateMs(deadline.budgetMs)) return;
+  throw new BertEdgeError(
+    "model_unavailable",
+    `The latency budget was over when the model ${manifest.name} had loaded.`,
+    {
+      hint: "Send the request again. The model is loaded now.",
+    },
+  );
 }
 
 /** Whether the model that this deployment runs has a lower precision than the caller accepts. */
