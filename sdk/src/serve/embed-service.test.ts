@@ -143,7 +143,7 @@ describe("a cold edge on its own, whose model loads for longer than the budget",
     };
     const { embed } = await setUp(undefined, {
       now: () => clock.now,
-      engine: { onLoad: () => void (clock.now = 150) },
+      engine: { onLoad },
     });
     const late = startDeadline(100, { now: () => clock.now });
     const tooLate = startDeadline(10, { now: () => clock.now });
