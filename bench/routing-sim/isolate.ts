@@ -185,6 +185,7 @@ export function startIsolate({ clock, world, plan, regions, policy, tally, left 
         compute: engine.speed.predict(work.measuredMs, 1),
         delaysOthers: engine.queue.delaysOthers(work, now()),
         calls: 1,
+        cpuMs: work.measuredMs,
         cpuLimitMs: CPU_LIMIT_MS,
       },
       region,

@@ -102,6 +102,7 @@ export function simulatedRegion(clock: Clock, world: World, plan: RegionPlan, ra
           compute,
           delaysOthers: engine.queue.delaysOthers(work, arrivedAt),
           calls: 1,
+          cpuMs: measuredMs,
           cpuLimitMs: Number.POSITIVE_INFINITY,
         },
         region: "none",

@@ -29,7 +29,7 @@ const region = async () => startRegionProcess({ env });
 
 /** A request waits for the call that is running, not for a call of each large request. The rest is for a busy machine. */
 const MAX_CALLS = 3;
-const MIN_SHARE = 0.9;
+const MIN_SHARE = 0.75;
 
 it.each([
   ["the edge in workerd", edge],

@@ -75,7 +75,7 @@ export function embedService(options: EmbedServiceOptions): EmbedService {
     waitingCharacters += characters;
     try {
       if (waitingCharacters > Math.max(characters, limits.maxWaitingCharacters)) {
-        throw new Refused({ refusal: "overloaded" }, {}, cpuLimitMs);
+        throw new Refused({ refusal: "overloaded" }, {});
       }
       const answer = await answerTo(query, background);
       extra.answered();
@@ -197,7 +197,7 @@ export function embedService(options: EmbedServiceOptions): EmbedService {
       here: isTooCoarse(opened, model, precision)
         ? "unsuitable"
         : work
-          ? { ...lane.outlook(work), compute: work.compute, calls, cpuLimitMs }
+          ? { ...lane.outlook(work), compute: work.compute, calls, cpuMs: work.measuredMs, cpuLimitMs }
           : "loading",
       region: region ? regionFromHere(region.predict(inRegionMs)) : "none",
     };
@@ -220,7 +220,10 @@ export function embedService(options: EmbedServiceOptions): EmbedService {
     const situation = { ...situationOf(request), ...changes };
     const decision = decide(situation);
     if ("tier" in decision) return { ...decision, situation };
-    throw new Refused(decision, basisOf(situation, request.query), cpuLimitMs);
+    throw new Refused(decision, basisOf(situation, request.query), {
+      cpuMs: request.plan?.measuredMs ?? 0,
+      cpuLimitMs,
+    });
   }
 
   /** Returns the region's answer; undefined when the region failed. */

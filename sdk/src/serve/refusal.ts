@@ -33,14 +33,14 @@ export class Refused extends BertEdgeError {
   /** What the decision was based on: milliseconds by name. */
   readonly basis: Readonly<Record<string, number>>;
 
-  /** @param cpuLimitMs the CPU time that the platform allows per request */
+  /** @param cpu the CPU time that the request needs, and that the platform allows, in ms */
   constructor(
     { refusal, retryAfterMs }: Extract<Decision, { refusal: unknown }>,
     basis: Readonly<Record<string, number>>,
-    cpuLimitMs: number,
+    cpu = { cpuMs: 0, cpuLimitMs: 0 },
   ) {
     const { message, hint } = explanations[refusal];
-    const figures = `It needs about ${Math.ceil(basis["compute"] ?? 0)} ms, and ${cpuLimitMs} ms are allowed.`;
+    const figures = `It needs about ${Math.ceil(cpu.cpuMs)} ms, and ${cpu.cpuLimitMs} ms are allowed.`;
     super(refusal, refusal === "request_too_costly" ? `${message} ${figures}` : message, {
       hint,
       retryAfterMs: retryAfterMs ?? (refusal in later ? RETRY_MS : undefined),

@@ -9,6 +9,7 @@ const computing: fc.Arbitrary<Here> = fc.record({
   compute: estimate,
   delaysOthers: fc.boolean(),
   calls: fc.integer({ min: 1, max: 3 }),
+  cpuMs: ms,
   cpuLimitMs: ms,
 });
 const situation: fc.Arbitrary<Situation> = fc.record({
@@ -26,6 +27,7 @@ const here = (changes: Partial<Here> = {}): Here => ({
   compute: { ms: 40, spreadMs: 5 },
   delaysOthers: false,
   calls: 1,
+  cpuMs: 40,
   cpuLimitMs: 1_000,
   ...changes,
 });
@@ -165,7 +167,7 @@ describe("decide", () => {
         if ("refusal" in decision || decision.tier === "region") return;
         expect(given.pin).not.toBe("region");
         expect(given.here).not.toBe("unsuitable");
-        if (typeof given.here === "object") expect(given.here.compute.ms).toBeLessThanOrEqual(given.here.cpuLimitMs);
+        if (typeof given.here === "object") expect(given.here.cpuMs).toBeLessThanOrEqual(given.here.cpuLimitMs);
       }),
     );
   });
@@ -188,7 +190,7 @@ describe("decide", () => {
       fc.property(situation, computing, (given, here) => {
         const { waitMs, compute } = here;
         const remainingMs = waitMs + compute.ms + 2 * compute.spreadMs + 1;
-        const idle = { ...here, delaysOthers: false, cpuLimitMs: compute.ms };
+        const idle = { ...here, delaysOthers: false, cpuLimitMs: here.cpuMs };
         expect(decide({ ...given, pin: undefined, here: idle, remainingMs })).toMatchObject({
           tier: "here",
           hedge: false,

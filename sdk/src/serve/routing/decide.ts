@@ -23,6 +23,11 @@ export interface Here {
   readonly delaysOthers: boolean;
   /** Calls of the engine. Between calls, the deployment can stop the computation. */
   readonly calls: number;
+  /**
+   * CPU time of the computation, on the machine that measured the model. The time on this machine also grows when other
+   * processes use the CPU, which the platform does not count.
+   */
+  readonly cpuMs: number;
   /** CPU time that the platform allows per request. */
   readonly cpuLimitMs: number;
 }
@@ -79,11 +84,11 @@ export function decide({ remainingMs, maxLateMs, maxWaitMs, pin, here, region }:
     if (usable) return ask(usable, "edge-cold");
     return { tier: "here", reason: alone("region-down"), predictedMs: undefined, hedge: false };
   }
-  const { waitMs, compute, delaysOthers, calls, cpuLimitMs } = here;
+  const { waitMs, compute, delaysOthers, calls, cpuMs, cpuLimitMs } = here;
   const totalMs = waitMs + compute.ms;
   const answer = (reason: Reason, hedge = false): Decision => ({ tier: "here", reason, predictedMs: totalMs, hedge });
 
-  if (compute.ms > cpuLimitMs) {
+  if (cpuMs > cpuLimitMs) {
     if (usable) return ask(usable, "edge-cpu-limit");
     return region === "down" && !pin ? overloaded(MIN_RETRY_MS) : { refusal: "request_too_costly" };
   }
