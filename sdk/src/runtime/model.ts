@@ -2,6 +2,7 @@ import type { Artifact } from "../artifact/artifact.ts";
 import { BertEdgeError } from "../artifact/error.ts";
 import { type EmbedManifest, sentenceEncoder, type TargetName } from "../artifact/manifest.ts";
 import type { Measurements } from "../artifact/measurements.ts";
+import { totalLength } from "../artifact/total-length.ts";
 import { assertFits } from "./assert-fits.ts";
 import type { Batching, Engine, TokenIds } from "./engine/engine.ts";
 import { modelFilesOf } from "./model-files.ts";
@@ -125,7 +126,7 @@ export async function startModel(artifact: Artifact, engine: Engine): Promise<Mo
         { hint: "Run `bert-edge verify` on the artifact to see which target is wrong." },
       );
     }
-    return { vectors, tokens: sequences.reduce((sum, { length }) => sum + length, 0), computeMs };
+    return { vectors, tokens: totalLength(sequences), computeMs };
   }
 
   return {

@@ -6,7 +6,7 @@ import type { ObjectStore } from "./store.ts";
 
 export type { ObjectStore };
 
-/** What `httpStore` passes to `fetch`. Redirects are not followed, because only the configured server is trusted. */
+/** Options that `httpStore` passes to `fetch`. Redirects are not followed, because only the configured server is trusted. */
 export interface HttpStoreRequest {
   readonly headers: Readonly<Record<string, string>>;
   readonly signal: AbortSignal;

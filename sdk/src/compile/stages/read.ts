@@ -1,4 +1,5 @@
 import { stat } from "node:fs/promises";
+import { totalLength } from "../../artifact/total-length.ts";
 import type { TokenIds } from "../../runtime/engine/engine.ts";
 import { encodeTextsInSubprocess } from "../model/encode-texts.ts";
 import { type ModelSource, readModelSource } from "../model/model-source.ts";
@@ -51,5 +52,5 @@ export const readTexts: KeyedStage<TextsInput, TokenIds[]> = {
   key: async ({ tokenizer, vocabulary, texts }) =>
     contentKey("texts", await folderKey(tokenizer), `${vocabulary}`, texts),
   run: ({ tokenizer, vocabulary, texts }, { signal }) => encodeTextsInSubprocess(tokenizer, vocabulary, texts, signal),
-  report: (sequences) => ({ texts: sequences.length, tokens: sequences.reduce((sum, { length }) => sum + length, 0) }),
+  report: (sequences) => ({ texts: sequences.length, tokens: totalLength(sequences) }),
 };

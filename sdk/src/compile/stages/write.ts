@@ -1,4 +1,5 @@
 import { access } from "node:fs/promises";
+import { totalLength } from "../../artifact/total-length.ts";
 import type { Graph } from "../graph/graph.ts";
 import type { ModelSource } from "../model/model-source.ts";
 import { writeOnnx } from "../onnx/write-onnx.ts";
@@ -16,7 +17,7 @@ export const writeFolder: Stage<WriteFolderInput, { readonly bytes: number }> = 
   describe: ({ out }) => `write ${out}`,
   async run({ out, artifact }) {
     await writeArtifact(out, artifact);
-    return { bytes: [...artifact.files.values()].reduce((sum, { length }) => sum + length, 0) };
+    return { bytes: totalLength([...artifact.files.values()]) };
   },
   report: (written) => written,
 };

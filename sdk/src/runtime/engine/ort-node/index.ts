@@ -1,3 +1,4 @@
+import { availableParallelism, cpus } from "node:os";
 import { BertEdgeError } from "../../../artifact/error.ts";
 import { ofSimilarLength, oneByOne } from "../batching.ts";
 import type { Engine } from "../engine.ts";
@@ -16,7 +17,7 @@ export type Provider = "tensorrt" | "cuda" | "cpu";
 export interface OrtNodeOptions {
   /** Providers to try, in this order. The engine uses the first one that can load the model. Default `["cpu"]`. */
   providers?: readonly Provider[];
-  /** CPU threads per call. Default: one per core. */
+  /** CPU threads per call. Default: one per core that this process may use. */
   threads?: number;
   /** Whether onnxruntime may rewrite the graph. Default true. Set false to run the graph exactly as written. */
   optimize?: boolean;
@@ -27,7 +28,11 @@ export interface OrtNodeOptions {
  * provider `cpu`, and the target `regional-gpu` with all other providers. `load` throws `package_missing` if the package
  * is not installed.
  */
-export function ortNodeEngine({ providers = ["cpu"], threads, optimize = true }: OrtNodeOptions = {}): Engine {
+export function ortNodeEngine({
+  providers = ["cpu"],
+  threads = coresAllowed(),
+  optimize = true,
+}: OrtNodeOptions = {}): Engine {
   return {
     name: "ort-node",
     // onnxruntime-node promises its results, but computes them on the calling thread.
@@ -65,6 +70,15 @@ export function ortNodeEngine({ providers = ["cpu"], threads, optimize = true }:
       );
     },
   };
+}
+
+/**
+ * Returns the number of cores that a container or a CPU affinity allows; undefined if all are allowed. onnxruntime does not
+ * know such limits: it would start one thread per core of the machine, and the threads would wait for each other.
+ */
+function coresAllowed(): number | undefined {
+  const allowed = availableParallelism();
+  return allowed < cpus().length ? allowed : undefined;
 }
 
 const isMissing = (error: unknown) => error instanceof BertEdgeError && error.code === "target_missing";

@@ -1,3 +1,4 @@
+import { totalLength } from "../../../artifact/total-length.ts";
 import { inOrder, sequencesOf, together } from "../batching.ts";
 import type { EngineSession, TokenIds, VectorHead } from "../engine.ts";
 import { sessionReleased } from "../wasm/load/releasable.ts";
@@ -105,7 +106,7 @@ export async function openPool({ size, open, program }: PoolOptions): Promise<En
     batches: together,
     async run(sequences, head) {
       checkSequences(sequences, program);
-      const total = sequences.reduce((sum, { length }) => sum + length, 0);
+      const total = totalLength(sequences);
       const tokens = Math.min(Math.max(Math.ceil(total / size), MIN_TOKENS), BATCH_TOKENS);
       const jobs = inOrder(tokens)(sequences).map(
         (batch): Job => ({

@@ -1,4 +1,5 @@
 import { BertEdgeError } from "../../../../artifact/error.ts";
+import { nextTurn } from "../../../../artifact/next-turn.ts";
 import { inOrder, oneByOne, sequencesOf } from "../../batching.ts";
 import type { EngineSession, TokenIds, VectorHead } from "../../engine.ts";
 import { ensure } from "./allocate.ts";
@@ -78,7 +79,7 @@ export function createSession(
       const results: Float32Array<ArrayBuffer>[] = [];
       for (const [i, batch] of batches(sequences).entries()) {
         // Lets other requests and timers, such as deadlines, run between batches.
-        if (i > 0) await new Promise((resolve) => setTimeout(resolve));
+        if (i > 0) await nextTurn();
         results.push(...runBatch(sequencesOf(sequences, batch), head));
       }
       return results;
