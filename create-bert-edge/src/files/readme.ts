@@ -141,7 +141,7 @@ ${cpuTime[plan]}
 const listed = (paths: readonly string[]): string =>
   new Intl.ListFormat("en-GB").format(paths.map((path) => `\`${path}\``));
 
-/** What to do after preparing a model in a project that came with another one. */
+/** Describes the steps after preparing a model in a project that came with another one. */
 const afterPreparing = (project: Project, namingModel: readonly string[]): string => `
 Then write \`my-model\` instead of \`${modelName(project)}\` in ${listed(namingModel)}.
 

@@ -224,7 +224,7 @@ describe("errors", () => {
     async (body) => {
       for (const [status, Class, hint] of [
         [404, InvalidRequestError, "baseURL"],
-        [429, RateLimitError, "rate limit"],
+        [429, RateLimitError, "raise the limit"],
         [502, UnavailableError, "log"],
       ] as const) {
         const { client } = clientOf(() => new Response(body, { status }));
@@ -246,7 +246,7 @@ describe("errors", () => {
   it.each([
     ["plain text", 503, "error code: 1102", "Cloudflare error 1102", "batchSize"],
     ["a page", 503, page("Worker exceeded resource limits", 1102), "Cloudflare error 1102", "CPU time or memory"],
-    ["a page", 429, page("Rate limited", 1015), "Cloudflare error 1015", "rate limit"],
+    ["a page", 429, page("Rate limited", 1015), "Cloudflare error 1015", "raise the limit"],
     ["a page", 500, page("Worker threw exception", 1101), "Cloudflare error 1101", "log"],
     ["plain text", 530, "error code: 1016", "Cloudflare error 1016", "log"],
     ["plain text", 522, "error code: 522", "HTTP 522, not from bert-edge", "log"],

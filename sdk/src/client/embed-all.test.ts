@@ -317,6 +317,12 @@ describe("errors of the service", () => {
     expect(await failure(client.embed("t1"))).toMatchObject({ name: "RateLimitError", retryAfterMs: ms });
   });
 
+  it("have the milliseconds of retry-after-ms, which are exact", async () => {
+    const headers = { "retry-after": "1", "retry-after-ms": "58" };
+    const { client } = clientOf({ maxRetries: 0, respond: () => new Response("", { status: 503, headers }) });
+    expect(await failure(client.embed("t1"))).toMatchObject({ retryAfterMs: 58 });
+  });
+
   it("have the milliseconds of retry-after if it is a date", async () => {
     const date = new Date(Date.now() + 20_000).toUTCString();
     const { client } = clientOf({

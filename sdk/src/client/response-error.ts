@@ -15,7 +15,16 @@ export function responseError(response: Response, body: string, indices: readonl
   const { message, ...details } = serviceError(body, indices) ?? platformError(status, body);
   // The service forbids retries that would fail again.
   const retryable = status === 429 || (status > 499 && headers.get("x-should-retry") !== "false");
-  return new (classOf(status))(message, { retryable, ...details, status, retryAfterMs: retryAfterMs(headers) });
+  // Seconds or a date. A deployment also says the milliseconds.
+  const retryAfter = String(headers.get("retry-after"));
+  const waitMs =
+    Number(headers.get("retry-after-ms")) || 1_000 * Number(retryAfter) || Date.parse(retryAfter) - Date.now();
+  return new (classOf(status))(message, {
+    retryable,
+    ...details,
+    status,
+    retryAfterMs: waitMs > 0 ? waitMs : undefined,
+  });
 }
 
 type Described = ErrorDetails & { message: string };
@@ -52,7 +61,7 @@ function platformError(status: number, body: string): Described {
     hint: overCpuLimit
       ? "CPU time or memory ran out: lower batchSize, or raise cpu_ms."
       : status === 429
-        ? "Lower concurrency, or raise the rate limit."
+        ? "Lower concurrency, or raise the limit."
         : status > 499
           ? "Check the deployment's log."
           : "Check that baseURL is the URL of a bert-edge deployment.",
@@ -64,11 +73,4 @@ function classOf(status: number) {
   if (status === 401) return AuthenticationError;
   if (status === 429) return RateLimitError;
   return status < 500 ? InvalidRequestError : UnavailableError;
-}
-
-/** Reads `retry-after`, which has seconds or a date; undefined if there is nothing to wait for. */
-function retryAfterMs(headers: Headers): number | undefined {
-  const value = headers.get("retry-after") ?? "";
-  const ms = 1_000 * Number(value) || Date.parse(value) - Date.now();
-  return ms > 0 ? ms : undefined;
 }

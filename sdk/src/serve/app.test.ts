@@ -32,12 +32,13 @@ function setUp(
 ) {
   const queries: EmbedQuery[] = [];
   const service: EmbedService = {
+    admit: () => {},
     embed(query) {
       queries.push(query);
       return embed(query);
     },
     ready: () => undefined,
-    arrivedAt: (now) => now,
+    arrival: (now) => ({ at: now, errorMs: 0 }),
     queueMs: () => 0,
   };
   const app = createApp({ service: () => service, keys: () => keys, limits: LIMITS, tier: "edge", defaults });

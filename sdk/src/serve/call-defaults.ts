@@ -3,7 +3,7 @@ import type { Tier } from "./contract/headers.ts";
 import { isBudget } from "./routing/deadline.ts";
 import { isTier } from "./routing/pin.ts";
 
-/** What a request gets when it does not ask for anything else. */
+/** Settings of a request that does not ask for others. */
 export interface CallDefaults {
   /** Latency budget in milliseconds. Default: none. */
   readonly latencyBudgetMs?: number | undefined;

@@ -34,7 +34,7 @@ export interface EmbeddingsOptions<Env extends object> {
   limits?: Partial<Limits>;
   /** CPU time that the platform allows per request, in ms. Default 30,000, Cloudflare's default on paid plans. */
   cpuLimitMs?: number;
-  /** What requests get when they do not ask for anything else. Default: no latency budget, and either tier. */
+  /** Settings of requests that do not ask for others. Default: no latency budget, and either tier. */
   defaults?: CallDefaults;
   /** The tier that responses name when this deployment computes the answer. Default `edge`. */
   tier?: Tier;

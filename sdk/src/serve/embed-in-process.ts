@@ -36,13 +36,13 @@ export const embedInProcess =
   <Env extends object>({ service, defaults }: Deployment<Env>): EmbedInProcess<Env> =>
   async (c, texts, options = {}) => {
     const { latencyBudgetMs = defaults.latencyBudgetMs, tier, truncate = false } = options;
-    const startedAt = service(c.env).arrivedAt(performance.now());
+    const arrival = service(c.env).arrival(performance.now());
     const query = {
       texts,
       truncate,
       model: undefined,
       dimensions: undefined,
-      deadline: startDeadline(latencyBudgetMs, { startedAt }),
+      deadline: startDeadline(latencyBudgetMs, { arrival }),
       pin: tier === undefined ? defaults.tier : readPin(tier, "option tier"),
       signal: options.signal ?? c.req?.raw.signal,
     };

@@ -41,7 +41,7 @@ const query = (changes: Partial<EmbedQuery> & { budget?: number } = {}): EmbedQu
 function fakeRegion(changes: Partial<RegionTier> = {}) {
   return {
     keepMeasured: vi.fn(),
-    predict: vi.fn<RegionTier["predict"]>((computeMs) => ({ ms: 50 + computeMs, spreadMs: 0 })),
+    predict: vi.fn<RegionTier["predict"]>((computeMs) => ({ ms: 50 + computeMs, spreadMs: 0, waitMs: 0 })),
     embed: vi.fn<RegionTier["embed"]>(async ({ texts }, { model, version }) => ({
       vectors: texts.map(() => FROM_REGION),
       tokens: 4,
@@ -156,7 +156,8 @@ describe("a cold edge on its own, whose model loads for longer than the budget",
 describe("a warm edge with a region", () => {
   it.each([
     ["no-budget", {}],
-    ["within-budget", { budget: 2_100 }],
+    // The spread of the first prediction is a quarter of it, and three spreads count as certain.
+    ["within-budget", { budget: 2_450 }],
   ])("answers itself, with reason %s", async (reason, changes) => {
     const region = fakeRegion();
     const { embed, warm } = await setUp(region);
@@ -245,7 +246,7 @@ describe("a warm edge with a region", () => {
     const { embed, warm, background } = await setUp(region);
     await warm();
     await embed();
-    expect(region.keepMeasured).toHaveBeenCalledExactlyOnceWith(background);
+    expect(region.keepMeasured).toHaveBeenCalledExactlyOnceWith(background, undefined);
   });
 
   it("refuses a text that is too long without asking the region", async () => {

@@ -1,5 +1,6 @@
 import { BertEdgeError } from "../artifact/error.ts";
 import type { ErrorCode } from "../artifact/error-codes.ts";
+import { totalLength } from "../artifact/total-length.ts";
 import { sequencesOf } from "../runtime/engine/batching.ts";
 import type { TokenIds } from "../runtime/engine/engine.ts";
 import type { Model } from "../runtime/model.ts";
@@ -9,16 +10,17 @@ import { checkDimensions, checkQuery, type Limits } from "./limits.ts";
 import { type DecisionLog, logDecision } from "./log-decision.ts";
 import type { ModelHolder, Opened } from "./model-holder.ts";
 import { estimatedLengths, inRegionMs, type Plan, planOf } from "./plan.ts";
-import type { Estimate } from "./queue/speed.ts";
+import { retrySlots } from "./queue/retry-slots.ts";
+import type { AnswerEstimate } from "./queue/speed.ts";
 import { type Turns, turns, type Work } from "./queue/turns.ts";
 import { Refused } from "./refusal.ts";
 import { type ExtraLoad, extraLoad } from "./region/extra-load.ts";
 import type { Region } from "./region/region.ts";
 import type { RegionTier } from "./region/region-tier.ts";
 import { regions as oneOf } from "./region/regions.ts";
-import { maxLateMs } from "./routing/deadline.ts";
+import { arrivalBetween, maxLateMs } from "./routing/deadline.ts";
 import { type Decision, decide, type Situation } from "./routing/decide.ts";
-import type { Background, EmbedAnswer, EmbedQuery, EmbedService, TierAnswer } from "./service.ts";
+import type { Background, CallTerms, EmbedAnswer, EmbedQuery, EmbedService, TierAnswer } from "./service.ts";
 import { hasParts, tokenizeInParts } from "./tokenize-in-parts.ts";
 
 export interface EmbedServiceOptions {
@@ -36,6 +38,9 @@ export interface EmbedServiceOptions {
   now?: () => number;
 }
 
+/** Longest age of the region's measurement while requests are refused, in ms. */
+const SCARCE_PROBE_MS = 250;
+
 /** Errors of the region after which this deployment answers itself. */
 const edgeAnswers = new Set<ErrorCode>(["region_failed", "region_overloaded"]);
 
@@ -47,9 +52,8 @@ interface Request {
   readonly query: EmbedQuery;
   readonly opened: Opened;
   readonly model?: Model;
-  readonly plan?: Plan;
   /** Undefined while the model is loading. */
-  readonly work?: Work;
+  readonly work?: Work & Plan;
   /** Predicted milliseconds of the region's computation; 0 while it is unknown. */
   readonly inRegionMs: number;
   /** Tokens of all texts together; undefined before they are tokenized. */
@@ -64,40 +68,59 @@ export function embedService(options: EmbedServiceOptions): EmbedService {
   const { holder, tier, limits, log, cpuLimitMs, blocksThread, now = () => performance.now() } = options;
   const lane = turns({ blocksThread, now });
   const extra = extraLoad();
+  const slots = retrySlots(now);
   /** Characters of the texts of all requests without an answer yet. */
   let waitingCharacters = 0;
+  /** Whether the last decision was a refusal, or the region has refused. Then a region that seemed too slow may be needed. */
+  let isScarce = false;
   const region = connectAll(options.regions, lane, extra);
 
   async function embed(query: EmbedQuery, background: Background): Promise<EmbedAnswer> {
     const { texts, deadline, trace } = query;
-    const logged = { texts: texts.length, trace };
-    const characters = texts.reduce((sum, { length }) => sum + length, 0);
+    const characters = totalLength(texts);
     waitingCharacters += characters;
     try {
       if (waitingCharacters > Math.max(characters, limits.maxWaitingCharacters)) {
-        throw new Refused({ refusal: "overloaded" }, {});
+        throw new Refused({ refusal: "overloaded" });
       }
       const answer = await answerTo(query, background);
       extra.answered();
       const { tier: outcome, reason, decision: basis } = answer;
       const isUnusual = outcome !== tier || "hedge" in basis;
-      logDecision(log, { ...logged, outcome, reason, isUnusual, basis, elapsedMs: deadline.elapsedMs() });
+      const logged = { outcome, texts: texts.length, reason, isUnusual, basis, elapsedMs: deadline.elapsedMs(), trace };
+      logDecision(log, logged);
       return answer;
     } catch (error) {
-      if (error instanceof Refused) {
-        const { code: outcome, basis } = error;
-        logDecision(log, { ...logged, outcome, isUnusual: true, basis, elapsedMs: deadline.elapsedMs() });
-      }
+      logRefusal(error, query, texts.length);
       throw error;
     } finally {
       waitingCharacters -= characters;
     }
   }
 
+  function admit(call: CallTerms, background: Background): void {
+    const model = holder.current(background);
+    if (!model) return;
+    const query = { ...call, texts: [], truncate: false, model: undefined, dimensions: undefined };
+    try {
+      choose(requestOf(query, model, []));
+    } catch (error) {
+      logRefusal(error, call);
+      throw error;
+    }
+  }
+
+  /** @param texts number of texts; undefined while it is unknown */
+  function logRefusal(error: unknown, { deadline, trace }: CallTerms, texts?: number): void {
+    if (!(error instanceof Refused)) return;
+    const { code: outcome, basis } = error;
+    logDecision(log, { outcome, texts, isUnusual: true, basis, elapsedMs: deadline.elapsedMs(), trace });
+  }
+
   async function answerTo(query: EmbedQuery, background: Background): Promise<EmbedAnswer> {
     checkQuery(query, holder.name, limits);
     if (query.report) lane.speed.observeReport(query.report.predictedMs, query.report.measuredMs);
-    region?.keepMeasured(background);
+    region?.keepMeasured(background, isScarce ? SCARCE_PROBE_MS : undefined);
     const loaded = holder.current(background);
     const whileLoading = loaded ? undefined : await askWhileLoading(query, background);
     if (whileLoading) return whileLoading;
@@ -148,7 +171,7 @@ export function embedService(options: EmbedServiceOptions): EmbedService {
 
     const request = requestOf(query, model, sequences);
     const choice = choose(request);
-    const inRegion = { ...choice, tier: "region" as const, reason: choice.hedge ? "edge-over-budget" : choice.reason };
+    const inRegion = choice.hedge ? fromRegionToo(choice) : choice;
     if (choice.hedge && extra.take()) {
       const ways = {
         elsewhere: (signal: AbortSignal) => askRegion(request, inRegion, signal),
@@ -174,40 +197,41 @@ export function embedService(options: EmbedServiceOptions): EmbedService {
       query,
       opened: model,
       model,
-      plan,
-      work: {
-        dueAt: canBeInTime ? now() + remainingMs : undefined,
-        compute: plan.compute,
-        measuredMs: plan.measuredMs,
-        calls: plan.calls.length,
-      },
+      work: { ...plan, dueAt: canBeInTime ? now() + remainingMs : undefined },
       inRegionMs: inRegionMs(model.measurements, texts),
-      tokens: texts.reduce((sum, { length }) => sum + length, 0),
+      tokens: totalLength(texts),
     };
   }
 
-  function situationOf({ query, opened, model, plan, work, inRegionMs }: Request): Situation {
+  function situationOf({ query, opened, model, work, inRegionMs }: Request): Situation {
     const { pin, precision, deadline } = query;
-    const calls = plan?.calls.length ?? 0;
     return {
       remainingMs: deadline.remainingMs(),
+      elapsedErrorMs: deadline.errorMs,
       maxLateMs: maxLateMs(deadline.budgetMs),
       maxWaitMs: limits.maxWaitMs,
       pin: pin === undefined ? undefined : pin === tier ? "here" : "region",
       here: isTooCoarse(opened, model, precision)
         ? "unsuitable"
         : work
-          ? { ...lane.outlook(work), compute: work.compute, calls, cpuMs: work.measuredMs, cpuLimitMs }
+          ? {
+              ...lane.outlook(work),
+              compute: work.compute,
+              calls: work.calls.length,
+              cpuMs: work.measuredMs,
+              cpuLimitMs,
+            }
           : "loading",
       region: region ? regionFromHere(region.predict(inRegionMs)) : "none",
     };
   }
 
   /** Adds to a region's prediction that this thread may handle the answer late. */
-  function regionFromHere(predicted: Estimate | "down"): Estimate | "down" {
+  function regionFromHere(predicted: AnswerEstimate | "down"): AnswerEstimate | "down" {
     if (predicted === "down") return predicted;
-    const lagMs = lane.lagMs();
-    return { ms: predicted.ms + lagMs, spreadMs: predicted.spreadMs + lagMs };
+    const lag = lane.lag();
+    const { ms, spreadMs, waitMs } = predicted;
+    return { ms: ms + lag.ms, spreadMs: spreadMs + lag.spreadMs, waitMs: waitMs + lag.ms };
   }
 
   /**
@@ -219,9 +243,12 @@ export function embedService(options: EmbedServiceOptions): EmbedService {
   function choose(request: Request, changes: Partial<Situation> = {}): Choice {
     const situation = { ...situationOf(request), ...changes };
     const decision = decide(situation);
+    isScarce = "refusal" in decision;
     if ("tier" in decision) return { ...decision, situation };
-    throw new Refused(decision, basisOf(situation, request.query), {
-      cpuMs: request.plan?.measuredMs ?? 0,
+    const { refusal, retryAfterMs: earliestMs } = decision;
+    const retryAfterMs = earliestMs && slots.take(earliestMs, request.work?.compute.ms || lane.callMs());
+    throw new Refused({ refusal, retryAfterMs }, basisOf(situation, request.query), {
+      cpuMs: request.work?.measuredMs ?? 0,
       cpuLimitMs,
     });
   }
@@ -234,16 +261,26 @@ export function embedService(options: EmbedServiceOptions): EmbedService {
   ): Promise<EmbedAnswer | undefined> {
     const { query, opened, inRegionMs, tokens } = request;
     const { version, manifest } = opened;
-    const { name, dimensions, normalize } = manifest;
+    const { name, dimensions, normalize, maxTokens } = manifest;
+    const remainingMs = query.deadline.remainingMs();
+    const handled = lane.startFetch(remainingMs === undefined ? undefined : now() + remainingMs);
     try {
-      const expected = { model: name, version, dimensions, normalize, computeMs: inRegionMs, tokens };
-      lane.letLeave();
+      const expected = { model: name, version, dimensions, normalize, computeMs: inRegionMs, tokens, maxTokens };
       const answer = await (region as RegionTier).embed(query, expected, { signal, hedge: choice.hedge });
       return describe(answer, "region", choice, request);
     } catch (error) {
       if (!(error instanceof BertEdgeError && edgeAnswers.has(error.code))) throw error;
+      isScarce = true;
       console.error(`bert-edge: ${error.message}`, error.cause ?? "");
+      if (query.pin === "region" && error.code === "region_overloaded") {
+        throw new Refused(
+          { refusal: "overloaded", retryAfterMs: error.retryAfterMs },
+          basisOf(choice.situation, query),
+        );
+      }
       return undefined;
+    } finally {
+      handled();
     }
   }
 
@@ -253,7 +290,7 @@ export function embedService(options: EmbedServiceOptions): EmbedService {
     sequences: readonly TokenIds[],
     signal: AbortSignal | undefined,
   ): Promise<EmbedAnswer> {
-    const { query, work, plan, model } = request as Required<Request>;
+    const { query, work, model } = request as Required<Request>;
     const { budgetMs } = query.deadline;
     const remainingMs = query.deadline.remainingMs();
     const giveUpAt =
@@ -261,7 +298,7 @@ export function embedService(options: EmbedServiceOptions): EmbedService {
     return lane.using(work, { signal, giveUpAt }, async (place) => {
       const vectors: Float32Array<ArrayBuffer>[] = new Array(sequences.length);
       let computeMs = 0;
-      for (const { indices, measuredMs } of plan.calls) {
+      for (const { indices, measuredMs } of work.calls) {
         const part = await place.turn(measuredMs, () => model.embedTokens(sequencesOf(sequences, indices), now));
         indices.forEach((index, i) => {
           vectors[index] = part.vectors[i] as Float32Array<ArrayBuffer>;
@@ -282,10 +319,7 @@ export function embedService(options: EmbedServiceOptions): EmbedService {
 
   /** Adds to an answer why it came from this tier. */
   function describe(answer: TierAnswer, from: Tier, choice: Choice, { query }: Request): EmbedAnswer {
-    const { reason, hedge, situation } = choice;
-    const { region: there } = situation;
-    const predictedMs =
-      from === "region" && tier === "edge" && typeof there === "object" ? there.ms : choice.predictedMs;
+    const { reason, predictedMs, hedge, situation } = choice;
     const decision = { ...basisOf(situation, query), ...(hedge && { hedge: true as const }) };
     return { ...answer, tier: from, reason, predictedMs, decision };
   }
@@ -297,13 +331,19 @@ export function embedService(options: EmbedServiceOptions): EmbedService {
   }
 
   return {
+    admit,
     embed,
     ready,
-    // The request may have arrived at any time since then.
-    arrivedAt: (now) => (lane.arrivedAfter(now) + now) / 2,
+    arrival: (now) => arrivalBetween(lane.arrivedAfter(now), now),
     // Work without a deadline lets a request with a budget go first.
     queueMs: () => lane.outlook({ dueAt: Number.MAX_VALUE, compute: { ms: 0, spreadMs: 0 } }).waitMs,
   };
+}
+
+/** Returns the region's side of a decision to ask both tiers. */
+function fromRegionToo(choice: Choice): Choice {
+  const { ms } = choice.situation.region as AnswerEstimate;
+  return { ...choice, tier: "region", reason: "edge-over-budget", predictedMs: ms };
 }
 
 /** @throws BertEdgeError `model_unavailable` when loading the model took longer than the caller can use the answer */

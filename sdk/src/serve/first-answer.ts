@@ -1,3 +1,5 @@
+import { nextTurn } from "../artifact/next-turn.ts";
+
 /** Two ways to get the same answer. Each stops when its signal is aborted. */
 interface Ways<T> {
   /** Asks another machine. Resolves to undefined if it has no answer. */
@@ -26,7 +28,7 @@ export async function firstAnswer<T>(ways: Ways<T>, { signal, onLeft }: FirstAns
   elsewhere.catch(() => {});
   onLeft(elsewhere);
   // A fetch leaves only when the thread is free, and the computation would occupy the thread.
-  await new Promise((resolve) => setTimeout(resolve));
+  await nextTurn();
   const here = ways.here(stop);
   onLeft(here);
   try {

@@ -10,10 +10,11 @@ export type DecisionLog = "all" | "unusual" | false;
 export interface LoggedDecision {
   /** The tier that answered, or the code of the refusal. */
   readonly outcome: string;
-  readonly reason?: string;
+  readonly reason?: string | undefined;
   readonly isUnusual: boolean;
-  readonly texts: number;
-  /** What the decision was based on. */
+  /** Number of texts; undefined if the request was refused before its body was read. */
+  readonly texts?: number | undefined;
+  /** The figures behind the decision. */
   readonly basis: Readonly<Record<string, number | true>>;
   readonly elapsedMs: number;
   readonly trace: RequestTrace | undefined;

@@ -41,7 +41,7 @@ export interface ModelHolder {
   using: ReleasedAfterUse<Model>["using"];
 }
 
-/** What is known of a model before it is loaded. */
+/** Properties of a model that are known before it is loaded. */
 export interface Opened {
   readonly version: string;
   readonly manifest: EmbedManifest;

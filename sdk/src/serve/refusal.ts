@@ -1,10 +1,27 @@
 import { BertEdgeError } from "../artifact/error.ts";
-import type { Decision, RefusalCode } from "./routing/decide.ts";
 
-const explanations: Readonly<Record<RefusalCode, { message: string; hint: string }>> = {
+export type RefusalCode =
+  | "budget_exceeded"
+  | "overloaded"
+  | "request_too_costly"
+  | "tier_unavailable"
+  | "precision_unavailable";
+
+/** Pause before a retry when nothing better is known, in ms. */
+const RETRY_MS = 1_000;
+
+interface Explanation {
+  readonly message: string;
+  readonly hint: string;
+  /** Undefined if the same request would be refused again. */
+  readonly retryMs?: number;
+}
+
+const explanations: Readonly<Record<RefusalCode, Explanation>> = {
   overloaded: {
     message: "More requests wait than can be answered in time.",
     hint: "Send the request again after the time in the header retry-after-ms, or with a larger latency budget.",
+    retryMs: RETRY_MS,
   },
   budget_exceeded: {
     message: "The latency budget was over before the request could be computed.",
@@ -17,6 +34,7 @@ const explanations: Readonly<Record<RefusalCode, { message: string; hint: string
   tier_unavailable: {
     message: "The tier that the request pins cannot answer now.",
     hint: "Send x-bert-edge-tier: auto, or try again later.",
+    retryMs: RETRY_MS,
   },
   precision_unavailable: {
     message: "No tier of this deployment computes with the precision asked for.",
@@ -24,26 +42,22 @@ const explanations: Readonly<Record<RefusalCode, { message: string; hint: string
   },
 };
 
-/** Refusals after which the same request may be answered, and the pause before it in ms when nothing better is known. */
-const later: Partial<Record<RefusalCode, true>> = { overloaded: true, tier_unavailable: true };
-const RETRY_MS = 1_000;
-
 /** The error of a request that nobody answers, with what this was decided by. */
 export class Refused extends BertEdgeError {
-  /** What the decision was based on: milliseconds by name. */
+  /** The figures behind the decision: milliseconds by name. Empty if the request was refused without a prediction. */
   readonly basis: Readonly<Record<string, number>>;
 
   /** @param cpu the CPU time that the request needs, and that the platform allows, in ms */
   constructor(
-    { refusal, retryAfterMs }: Extract<Decision, { refusal: unknown }>,
-    basis: Readonly<Record<string, number>>,
+    { refusal, retryAfterMs }: { refusal: RefusalCode; retryAfterMs?: number | undefined },
+    basis: Readonly<Record<string, number>> = {},
     cpu = { cpuMs: 0, cpuLimitMs: 0 },
   ) {
-    const { message, hint } = explanations[refusal];
+    const { message, hint, retryMs } = explanations[refusal];
     const figures = `It needs about ${Math.ceil(cpu.cpuMs)} ms, and ${cpu.cpuLimitMs} ms are allowed.`;
     super(refusal, refusal === "request_too_costly" ? `${message} ${figures}` : message, {
       hint,
-      retryAfterMs: retryAfterMs ?? (refusal in later ? RETRY_MS : undefined),
+      retryAfterMs: retryAfterMs ?? retryMs,
     });
     this.basis = basis;
   }

@@ -1,8 +1,8 @@
 import type { NumberFormat, Reason, Tier } from "./contract/headers.ts";
-import type { Deadline } from "./routing/deadline.ts";
+import type { ArrivalTime, Deadline } from "./routing/deadline.ts";
 import type { RequestTrace } from "./trace.ts";
 
-/** What the caller of a request wants, apart from the texts. */
+/** Wishes of the caller of a request, apart from the texts. */
 export interface CallTerms {
   readonly deadline: Deadline;
   /** The only tier that may answer; undefined leaves the choice to the deployment. */
@@ -42,7 +42,7 @@ export interface EmbedAnswer {
   readonly predictedMs: number | undefined;
   /** Milliseconds of each part of the work, by name, for the Server-Timing header. */
   readonly timings: Readonly<Record<string, number>>;
-  /** What the decision was based on, by name: times in milliseconds, or a flag. */
+  /** The figures behind the decision, by name: times in milliseconds, or a flag. */
   readonly decision: Readonly<Record<string, number | true>>;
 }
 
@@ -53,6 +53,12 @@ export type TierAnswer = Omit<EmbedAnswer, "tier" | "reason" | "predictedMs" | "
 export type Background = (work: Promise<unknown>) => void;
 
 export interface EmbedService {
+  /**
+   * Refuses a request that cannot be answered in time, whatever its texts are.
+   *
+   * @throws BertEdgeError `overloaded`, `budget_exceeded`, `tier_unavailable`, `precision_unavailable`
+   */
+  admit(call: CallTerms, background: Background): void;
   embed(query: EmbedQuery, background: Background): Promise<EmbedAnswer>;
   /**
    * Returns the loaded model, or undefined while no model is loaded. Starts loading the model if no load is in
@@ -60,10 +66,10 @@ export interface EmbedService {
    */
   ready(background: Background): { model: string; version: string; provider: string } | undefined;
   /**
-   * Returns the expected time at which a request arrived that is handled at `now`. A computation can occupy the thread, and
-   * requests that arrive meanwhile are handled later.
+   * Returns when a request arrived that is handled at `now`. A computation can occupy the thread, and requests that arrive
+   * meanwhile are handled later.
    */
-  arrivedAt(now: number): number;
+  arrival(now: number): ArrivalTime;
   /** Predicted milliseconds that a new request with a budget would wait for its turn. */
   queueMs(): number;
 }

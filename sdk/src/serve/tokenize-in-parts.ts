@@ -1,3 +1,5 @@
+import { nextTurn } from "../artifact/next-turn.ts";
+import { totalLength } from "../artifact/total-length.ts";
 import type { TokenIds } from "../runtime/engine/engine.ts";
 import type { Model } from "../runtime/model.ts";
 
@@ -5,8 +7,7 @@ import type { Model } from "../runtime/model.ts";
 const PART_CHARACTERS = 64_000;
 
 /** Whether texts are tokenized in more than one part. */
-export const hasParts = (texts: readonly string[]): boolean =>
-  texts.length > 1 && texts.reduce((sum, { length }) => sum + length, 0) > PART_CHARACTERS;
+export const hasParts = (texts: readonly string[]): boolean => texts.length > 1 && totalLength(texts) > PART_CHARACTERS;
 
 /**
  * Tokenizes the texts of a request. Lets other requests run between the parts of a large one.
@@ -20,7 +21,7 @@ export async function tokenizeInParts(
 ): Promise<TokenIds[]> {
   const all: TokenIds[] = [];
   while (all.length < texts.length) {
-    if (all.length > 0) await new Promise((resolve) => setTimeout(resolve));
+    if (all.length > 0) await nextTurn();
     signal?.throwIfAborted();
     const firstIndex = all.length;
     let end = firstIndex;

@@ -7,6 +7,7 @@ import {
   TINY,
   tinyStore,
 } from "#test/fixtures/tiny-model.ts";
+import { BertEdgeError } from "../artifact/error.ts";
 import { embedService } from "./embed-service.ts";
 import { defaultLimits } from "./limits.ts";
 import { modelHolder } from "./model-holder.ts";
@@ -34,7 +35,7 @@ async function setUp({ regionMs, engine = {} }: { regionMs?: number; engine?: Fa
   const fake = fakeEngine({ run, ...engine });
   const holder = modelHolder({ store: await tinyStore(), name: TINY.name, engine: fake });
   const region: RegionTier = {
-    predict: () => ({ ms: regionMs ?? 0, spreadMs: 0 }),
+    predict: () => ({ ms: regionMs ?? 0, spreadMs: 0, waitMs: 0 }),
     keepMeasured: () => {},
     embed: vi.fn<RegionTier["embed"]>(async ({ texts }, { model, version }) => ({
       ...{ vectors: texts.map(() => FROM_REGION), tokens: 4, model, version, provider: "cuda" },
@@ -68,7 +69,7 @@ async function setUp({ regionMs, engine = {} }: { regionMs?: number; engine?: Fa
   };
   /** Resolves when a computation has begun. */
   const begun = () => expect.poll(() => held.length).toBe(1);
-  return { embed, hold, end, begun, service, sessions: fake.sessions, region };
+  return { embed, hold, end, begun, service, background, sessions: fake.sessions, region };
 }
 
 describe("an edge whose clock stands still during computation", () => {
@@ -104,6 +105,47 @@ describe("an edge whose clock stands still during computation", () => {
     end();
     await first;
     expect(await embed(2_500)).toMatchObject({ tier: "edge" });
+  });
+
+  it("gives every refused request a time of its own to come again", async () => {
+    const { embed, hold, end, begun } = await setUp();
+    hold();
+    const first = embed(4_000);
+    await begun();
+    const refused = await Promise.allSettled([embed(2_500), embed(2_500), embed(2_500)]);
+    const pauses = refused.map((each) => (each as PromiseRejectedResult).reason.retryAfterMs as number);
+    expect(pauses[1]).toBeGreaterThan(pauses[0] as number);
+    expect(pauses[2]).toBeGreaterThan(pauses[1] as number);
+    end();
+    await first;
+  });
+
+  it("refuses a request before its texts are known when no text could be in time", async () => {
+    const { service, embed, hold, end, begun, background } = await setUp();
+    const call = (budgetMs: number) => ({ deadline: startDeadline(budgetMs, { now: () => 0 }) });
+    hold();
+    const first = embed(4_000);
+    await begun();
+    expect(() => service.admit(call(1_000), background)).toThrow(expect.objectContaining({ code: "overloaded" }));
+    expect(lines().at(-1)).toMatchObject({ "bert-edge": "overloaded", budget: 1_000 });
+    service.admit(call(4_000), background);
+    end();
+    await first;
+    await expect.poll(() => service.queueMs()).toBe(0);
+    service.admit(call(1), background);
+  });
+
+  it("measures the region again soon after it has refused a request", async () => {
+    const { embed, hold, end, begun, region } = await setUp({ regionMs: 60_000 });
+    const keepMeasured = vi.spyOn(region, "keepMeasured");
+    hold();
+    const first = embed(4_000);
+    await begun();
+    await expect(embed(2_500)).rejects.toMatchObject({ code: "overloaded" });
+    const second = embed(9_000);
+    expect(keepMeasured.mock.calls.map(([, maxAgeMs]) => maxAgeMs)).toEqual([undefined, undefined, 250]);
+    end();
+    await Promise.all([first, second]);
   });
 
   it("refuses requests without a budget only behind a long queue", async () => {
@@ -216,6 +258,14 @@ describe("pins", () => {
     expect(await embed(undefined, { pin: "region" })).toMatchObject({ tier: "region", reason: "pinned" });
     const alone = await setUp();
     await expect(alone.embed(undefined, { pin: "region" })).rejects.toMatchObject({ code: "tier_unavailable" });
+  });
+
+  it("pass on the pause that an overloaded region asks for", async () => {
+    const { embed, region } = await setUp({ regionMs: 60 });
+    const overloaded = new BertEdgeError("region_overloaded", "Busy.", { retryAfterMs: 321 });
+    vi.mocked(region.embed).mockRejectedValue(overloaded);
+    vi.spyOn(console, "error").mockImplementationOnce(() => {});
+    await expect(embed(undefined, { pin: "region" })).rejects.toMatchObject({ code: "overloaded", retryAfterMs: 321 });
   });
 });
 

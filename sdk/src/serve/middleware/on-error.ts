@@ -76,7 +76,8 @@ export function answerError(error: unknown, c: Context): Response {
     c.header("retry-after", `${Math.ceil(retryAfterMs / 1_000)}`);
     c.header("retry-after-ms", `${Math.ceil(retryAfterMs)}`);
   }
-  if (error instanceof Refused) c.header(DECISION_HEADER, formatDecision(error.basis));
+  const decision = error instanceof Refused ? formatDecision(error.basis) : "";
+  if (decision !== "") c.header(DECISION_HEADER, decision);
   // OpenAI's clients retry every 5xx, unless this header forbids it.
   if (lasting.has(code)) c.header("x-should-retry", "false");
   if (status === 401) c.header("www-authenticate", "Bearer");

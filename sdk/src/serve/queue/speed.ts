@@ -1,8 +1,5 @@
+import { DEVIATION_GAIN, MEAN_GAIN } from "../gains.ts";
 import { slopeOf } from "./slope.ts";
-
-/** Weights of a new observation in the mean and in the mean deviation, as for TCP round trips (RFC 6298). */
-const MEAN_GAIN = 1 / 8;
-const DEVIATION_GAIN = 1 / 4;
 
 /** Relative deviation of a prediction before the first observation. */
 const FIRST_DEVIATION = 1 / 4;
@@ -31,6 +28,12 @@ const bounded = (factor: number) => Math.min(Math.max(factor, MIN_FACTOR), MAX_F
 export interface Estimate {
   readonly ms: number;
   readonly spreadMs: number;
+}
+
+/** The predicted time of an answer. */
+export interface AnswerEstimate extends Estimate {
+  /** Part of `ms` that is spent in queues. */
+  readonly waitMs: number;
 }
 
 /** The speed of this machine, compared with the machine that measured the model. */
@@ -69,13 +72,14 @@ export function machineSpeed(): Speed {
   let factor = 1;
   let deviation = FIRST_DEVIATION;
   let gapMs = 0;
+  let gapDeviation = 0;
   let observed = 0;
   /** Whether the clock stood still during the last computation. */
   let stands = false;
   /** Predicted and measured times that clients have reported since the factor last changed. */
   const reports: [predictedMs: number, measuredMs: number][] = [];
   return {
-    predict: (ms, turns) => ({ ms: factor * ms + gapMs * turns, spreadMs: deviation * ms }),
+    predict: (ms, turns) => ({ ms: factor * ms + gapMs * turns, spreadMs: deviation * ms + gapDeviation * turns }),
     observe(ms, tookMs) {
       if (ms < MIN_TURN_MS) return;
       stands = tookMs === 0;
@@ -96,10 +100,13 @@ export function machineSpeed(): Speed {
       reports.length = 0;
     },
     observeGap(ms) {
-      gapMs += MEAN_GAIN * (Math.min(ms, MAX_GAP_MS) - gapMs);
+      const error = Math.min(ms, MAX_GAP_MS) - gapMs;
+      gapDeviation += DEVIATION_GAIN * (Math.abs(error) - gapDeviation);
+      gapMs += MEAN_GAIN * error;
     },
     forgetGap() {
       gapMs *= GAP_MEMORY;
+      gapDeviation *= GAP_MEMORY;
     },
   };
 }

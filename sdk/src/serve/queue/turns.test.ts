@@ -10,8 +10,8 @@ afterEach(() => {
 });
 
 const compute = { ms: 10, spreadMs: 0 };
-const due = (inMs: number) => ({ dueAt: clock() + inMs, compute, measuredMs: 10, calls: 2 });
-const whenever = { dueAt: undefined, compute, measuredMs: 10, calls: 2 };
+const due = (inMs: number) => ({ dueAt: clock() + inMs, compute, measuredMs: 10, calls: [5, 5] });
+const whenever = { dueAt: undefined, compute, measuredMs: 10, calls: [5, 5] };
 
 /** Lets everything happen that only waits for the thread. */
 const settle = () => vi.advanceTimersByTimeAsync(5);
@@ -96,6 +96,30 @@ describe("turns", () => {
     await vi.advanceTimersByTimeAsync(1_000);
     await all;
     expect(record).toEqual(["bulk", "timer", "bulk"]);
+  });
+
+  it("computes again when others have had the thread for as long as the last computation, as in a flood of requests", async () => {
+    const lane = make();
+    const record: string[] = [];
+    // Whenever others have the thread, they keep it for four times as long as a computation.
+    let looks = 0;
+    const look = () => {
+      spend(20);
+      if (++looks < 50) setTimeout(look);
+    };
+    setTimeout(look);
+    const all = lane.using(whenever, {}, async (place) => {
+      for (let i = 0; i < 3; i++) {
+        lane.startFetch(undefined);
+        await place.turn(5, async () => {
+          record.push(`after ${looks}`);
+          spend(5);
+        });
+      }
+    });
+    await settle();
+    await all;
+    expect(record).toEqual(["after 0", "after 1", "after 2"]);
   });
 
   it("passes on the error of the work, and serves the next request", async () => {
@@ -198,7 +222,7 @@ describe("turns", () => {
 
 describe("outlook", () => {
   it("sees no wait on an idle machine", () => {
-    expect(make().outlook(due(10))).toEqual({ waitMs: 0, delaysOthers: false });
+    expect(make().outlook(due(10))).toEqual({ waitMs: 0, delaysOthers: false, delaysFetches: false });
   });
 
   it("counts the work of requests that wait or compute, until they end", async () => {
@@ -206,10 +230,22 @@ describe("outlook", () => {
     const held = latch();
     const first = lane.using(due(50), {}, () => held.promise);
     expect(lane.outlook(due(100)).waitMs).toBe(10);
-    expect(lane.outlook(due(20))).toEqual({ waitMs: 0, delaysOthers: false });
+    expect(lane.outlook(due(20))).toMatchObject({ waitMs: 0, delaysOthers: false });
     held.resolve();
     await first;
     expect(lane.outlook(due(100)).waitMs).toBe(0);
+  });
+
+  it("sees that the answer of a fetch is due during a computation that occupies the thread", () => {
+    const [lane, beside] = [make(), make(false)];
+    const handled = lane.startFetch(clock() + 5);
+    beside.startFetch(clock() + 5);
+    expect(lane.outlook(due(100))).toMatchObject({ delaysFetches: true });
+    expect(beside.outlook(due(100))).toMatchObject({ delaysFetches: false });
+    handled();
+    lane.startFetch(clock() + 11);
+    lane.startFetch(undefined);
+    expect(lane.outlook(due(100))).toMatchObject({ delaysFetches: false });
   });
 
   it("sees that others would become late", async () => {

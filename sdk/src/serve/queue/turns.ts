@@ -1,16 +1,21 @@
-import { BertEdgeError } from "../../artifact/error.ts";
+import { nextTurn } from "../../artifact/next-turn.ts";
+import { MEAN_GAIN } from "../gains.ts";
+import { Refused } from "../refusal.ts";
+import { dueTimes } from "./due-times.ts";
 import { type Estimate, machineSpeed, type Speed } from "./speed.ts";
 import { type Job, workQueue } from "./work-queue.ts";
 
 /**
  * Milliseconds between two looks of a waiting request at the queue. workerd ends a request that waits for another
  * request only, because it seems to hang; the timer keeps the request alive. It also finds requests that have vanished.
+ * When many wait, each looks less often, so that all together look about 160 times a second at most.
  */
 const LOOK_MS = 100;
+const OFTEN = 16;
 
 /**
- * A platform can end a request without notice. A request counts as vanished when it has not looked at the queue for this
- * time in ms, and for this number of computations, during which nobody can look.
+ * A platform can end a request without notice. A request counts as vanished when it should move, and has not done so for
+ * this time in ms, and for this number of computations, during which nothing can move.
  */
 const [VANISHED_MS, VANISHED_CALLS] = [1_000, 10];
 
@@ -20,18 +25,20 @@ const [VANISHED_MS, VANISHED_CALLS] = [1_000, 10];
  */
 const STEPS = 2;
 
+/** Others have the thread for this multiple of the last computation at most, so that computations get a quarter of it. */
+const OTHERS_SHARE = 3;
+
 /** Further turns for a fetch that has just started: it opens a connection, and sends its headers and its body. */
 const FETCH_STEPS = 4;
 
-/** Weight of a computation in the smoothed time of computations. */
-const CALL_GAIN = 1 / 8;
-
-/** What a new request can expect of the queue. */
+/** The wait that a new request can expect. */
 export interface Outlook {
   /** Predicted milliseconds before the last part of its work begins. */
   readonly waitMs: number;
   /** Whether it would make another request late. */
   readonly delaysOthers: boolean;
+  /** Whether the answer of a fetch is due before the computation would end, and could not be handled. */
+  readonly delaysFetches: boolean;
 }
 
 /** Work of a request. */
@@ -40,9 +47,10 @@ export interface Work {
   readonly dueAt: number | undefined;
   /** Predicted time of the whole work on this machine. */
   readonly compute: Estimate;
-  /** Predicted milliseconds of the whole work on the machine that measured the model, and its number of turns. */
+  /** Predicted milliseconds of the whole work on the machine that measured the model. */
   readonly measuredMs: number;
-  readonly calls: number;
+  /** The calls of the engine. Each has a turn. */
+  readonly calls: readonly unknown[];
 }
 
 /** A request's place in the queue. */
@@ -51,7 +59,7 @@ export interface Place {
    * Waits until it is this request's turn, and runs `work`. Nothing else uses the engine meanwhile.
    *
    * @param ms predicted milliseconds of `work` on the machine that measured the model
-   * @throws the reason of the signal when the caller has gone; BertEdgeError `budget_exceeded` when the answer would be
+   * @throws the reason of the signal when the caller has gone; Refused `budget_exceeded` when the answer would be
    *   very late, `overloaded` when the request lost its place; and the errors of `work`
    */
   turn<T>(ms: number, work: () => Promise<T>): Promise<T>;
@@ -78,10 +86,17 @@ export interface Turns {
   arrivedAfter(now: number): number;
   /** Milliseconds for which computations have occupied the thread so far. */
   busyMs(): number;
-  /** Milliseconds by which the thread handles an event late, on average: about half of a computation while it is busy. */
-  lagMs(): number;
-  /** Lets a fetch that is started now leave before the next computation. */
-  letLeave(): void;
+  /** Smoothed milliseconds of a computation. */
+  callMs(): number;
+  /** Time by which the thread handles an event late: any time up to a whole computation while it is busy. */
+  lag(): Estimate;
+  /**
+   * Lets a fetch that is started now leave before the next computation.
+   *
+   * @param dueAt time on the queue's clock at which its answer must be handled; undefined without a deadline
+   * @returns a function to call when the answer has been handled
+   */
+  startFetch(dueAt: number | undefined): () => void;
   /** Resolves when everything that arrived during the last computation has been handled. */
   settled(): Promise<void>;
 }
@@ -96,6 +111,7 @@ export interface TurnsOptions {
 interface Waiting extends Job {
   /** Makes the request look at the queue again. */
   wake: () => void;
+  /** Time at which the request last moved, or should have. */
   seenAt: number;
   isRemoved: boolean;
 }
@@ -113,17 +129,27 @@ export function turns({ blocksThread, now = () => performance.now() }: TurnsOpti
   /** The computation that has begun. */
   let begun: { readonly predictedMs: number } | undefined;
   /** The last computation that occupied the thread, until everything that arrived meanwhile has been handled. */
-  let lastTurn: { readonly start: number } | undefined;
+  let lastTurn: { readonly start: number; readonly tookMs: number } | undefined;
   /** The end of the last turn, if another request was waiting then. `unseenMs`: computation that the clock did not show. */
   let handedOver: { readonly at: number; readonly unseenMs: number } | undefined;
   let busyMs = 0;
   /** Smoothed milliseconds of a computation. */
   let callMs = 0;
   let fetchSteps = 0;
+  /** Times at which the answers of fetches are due. */
+  const fetches = dueTimes();
 
+  /**
+   * Lets everything else run that has waited for the thread, but not for too long: a flood of requests that are refused must
+   * not stop the computations.
+   */
   async function letOthersRun(): Promise<void> {
     const turn = lastTurn;
-    for (let step = 0; step < STEPS + fetchSteps; step++) await sleep(0).done;
+    const until = now() + OTHERS_SHARE * (turn?.tookMs ?? 0);
+    for (let step = 0; step < STEPS + fetchSteps; step++) {
+      await nextTurn();
+      if (now() > until) break;
+    }
     fetchSteps = 0;
     if (lastTurn === turn) lastTurn = undefined;
   }
@@ -132,13 +158,16 @@ export function turns({ blocksThread, now = () => performance.now() }: TurnsOpti
   function pass(): void {
     holder = undefined;
     begun = undefined;
-    queue.first()?.wake();
+    const next = queue.first();
+    if (!next) return;
+    next.seenAt = now();
+    next.wake();
   }
 
   function remove(place: Waiting): void {
     place.isRemoved = true;
     queue.remove(place);
-    if (holder === place) pass();
+    if (!holder || holder === place) pass();
   }
 
   /** Removes requests that should move, but have vanished. */
@@ -153,7 +182,7 @@ export function turns({ blocksThread, now = () => performance.now() }: TurnsOpti
 
   /** Waits until the place is woken, its caller goes, or it is time to look. */
   async function wait(own: Waiting, signal: AbortSignal | undefined): Promise<void> {
-    const look = sleep(LOOK_MS);
+    const look = sleep(LOOK_MS * Math.max(1, queue.size / OFTEN));
     const { promise, resolve } = Promise.withResolvers<void>();
     own.wake = resolve;
     signal?.addEventListener("abort", own.wake);
@@ -166,7 +195,7 @@ export function turns({ blocksThread, now = () => performance.now() }: TurnsOpti
     for (;;) {
       own.seenAt = now();
       signal?.throwIfAborted();
-      if (giveUpAt !== undefined && now() > giveUpAt) throw tooLate();
+      if (giveUpAt !== undefined && now() > giveUpAt) throw new Refused({ refusal: "budget_exceeded" });
       if (own.isRemoved) throw lostPlace();
       if (!holder && queue.first() === own) {
         holder = own;
@@ -194,10 +223,10 @@ export function turns({ blocksThread, now = () => performance.now() }: TurnsOpti
     const tookMs = end - start || predictedMs;
     queue.took(own, tookMs);
     speed.observe(ms, end - start);
-    callMs += CALL_GAIN * (tookMs - callMs);
+    callMs += MEAN_GAIN * (tookMs - callMs);
     handedOver = queue.size > 1 ? { at: end, unseenMs: end === start ? predictedMs : 0 } : undefined;
     if (!blocksThread) return;
-    lastTurn = { start };
+    lastTurn = { start, tookMs };
     busyMs += tookMs;
   }
 
@@ -226,11 +255,13 @@ export function turns({ blocksThread, now = () => performance.now() }: TurnsOpti
       const job = { dueAt, leftMs: compute.ms };
       // The computation that has begun ends first, even for a more urgent request.
       const waitMs = Math.max(queue.waitMs(job), begun?.predictedMs ?? 0);
-      return { waitMs, delaysOthers: queue.delaysOthers(job, now()) };
+      const startAt = now() + waitMs;
+      const delaysFetches = blocksThread && fetches.hasBetween(startAt, startAt + compute.ms);
+      return { waitMs, delaysOthers: queue.delaysOthers(job, now()), delaysFetches };
     },
     async using({ dueAt, compute, measuredMs, calls }, options, use) {
       const own: Waiting = { dueAt, leftMs: compute.ms, wake: () => {}, seenAt: now(), isRemoved: false };
-      let [leftMs, leftCalls] = [measuredMs, calls];
+      let [leftMs, leftCalls] = [measuredMs, calls.length];
       let waitedMs = 0;
       queue.add(own);
       try {
@@ -248,14 +279,15 @@ export function turns({ blocksThread, now = () => performance.now() }: TurnsOpti
         });
       } finally {
         remove(own);
-        if (!holder) pass();
       }
     },
     arrivedAfter: (at) => lastTurn?.start ?? at,
     busyMs: () => busyMs,
-    lagMs: () => (queue.size > 0 ? callMs / 2 : 0),
-    letLeave() {
+    callMs: () => callMs,
+    lag: () => (queue.size > 0 ? { ms: callMs / 2, spreadMs: callMs / 4 } : { ms: 0, spreadMs: 0 }),
+    startFetch(dueAt) {
       if (lastTurn || queue.size > 0) fetchSteps = FETCH_STEPS;
+      return dueAt === undefined ? () => {} : fetches.add(dueAt);
     },
     async settled() {
       if (lastTurn) await letOthersRun();
@@ -270,13 +302,5 @@ function sleep(ms: number): { done: Promise<void>; cancel: () => void } {
   return { done: promise, cancel: () => clearTimeout(timer) };
 }
 
-const tooLate = (): BertEdgeError =>
-  new BertEdgeError("budget_exceeded", "The latency budget was over before the answer could be computed.", {
-    hint: "Give a larger budget, or none.",
-  });
-
-const lostPlace = (): BertEdgeError =>
-  new BertEdgeError("overloaded", "The request lost its place in the queue.", {
-    hint: "Send the request again.",
-    retryAfterMs: VANISHED_MS,
-  });
+/** The error of a request that lost its place in the queue. */
+const lostPlace = (): Refused => new Refused({ refusal: "overloaded", retryAfterMs: VANISHED_MS });

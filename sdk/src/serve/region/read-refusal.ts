@@ -22,7 +22,7 @@ const MAX_TEXT = 500;
 /** Wait after a refusal that names none, in ms: some gateways do not send `retry-after`. */
 const DEFAULT_WAIT_MS = 1_000;
 
-/** What is probably wrong after some HTTP statuses. On AWS, 403 means that a signature is missing or wrong. */
+/** Probable causes of some HTTP statuses. On AWS, 403 means that a signature is missing or wrong. */
 const suspects: Readonly<Record<number, string>> = {
   401: "REGION_KEY",
   403: "REGION_KEY, or `aws` if the region accepts only signed requests,",
@@ -66,6 +66,7 @@ export function readRefusal(
   const overloaded = (what: string, waitMs: number): RegionRefusal => ({
     error: new BertEdgeError("region_overloaded", `The region at ${host} ${what}.`, {
       hint: "Try again later, or give the region more machines.",
+      retryAfterMs: pauseOf(headers),
     }),
     isAlive: true,
     waitMs,
@@ -101,15 +102,19 @@ const codeOf = (json: unknown): string | undefined => {
   return parsed.success ? parsed.output.error.code : undefined;
 };
 
+/** Reads the pause in milliseconds that a refusal asks for. A date is not read: clocks of machines differ. */
+const pauseOf = (headers: Headers): number =>
+  [numberOf(headers, "retry-after-ms"), 1_000 * numberOf(headers, "retry-after")].find(isWait) ?? DEFAULT_WAIT_MS;
+
 /**
- * Reads the wait in milliseconds from the headers of a refusal: the longer one of the pause that it asks for, and the queue
- * of the region. A date is not read: clocks of machines differ.
+ * Reads the wait of a new request in milliseconds: the region's queue, or the pause if the region reports no queue. The pause
+ * is longer than the queue, because it spreads the retries of all refused requests.
  */
 function waitOf(headers: Headers): number {
-  const number = (name: string) => Number.parseFloat(headers.get(name) ?? "");
-  const pauseMs = [number("retry-after-ms"), 1_000 * number("retry-after")].find(isWait);
-  const waits = [pauseMs, number(QUEUE_HEADER)].filter(isWait);
-  return waits.length > 0 ? Math.max(...waits) : DEFAULT_WAIT_MS;
+  const queueMs = numberOf(headers, QUEUE_HEADER);
+  return isWait(queueMs) ? queueMs : pauseOf(headers);
 }
 
-const isWait = (ms: number | undefined): ms is number => ms !== undefined && ms >= 0;
+const numberOf = (headers: Headers, name: string): number => Number.parseFloat(headers.get(name) ?? "");
+
+const isWait = (ms: number): boolean => ms >= 0;

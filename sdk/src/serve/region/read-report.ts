@@ -1,7 +1,7 @@
 import { QUEUE_HEADER } from "../contract/headers.ts";
 import { timingOf } from "../server-timing.ts";
 
-/** What the region reports about its own time, in milliseconds. */
+/** Times that the region reports, in milliseconds. */
 export interface RegionReport {
   /** Time in the region, from the request's arrival to the answer. */
   readonly totalMs: number;

@@ -37,8 +37,8 @@ describe("regionEstimate", () => {
 
   it("starts with the prior network time and no slowdown", () => {
     const { estimate } = setUp(50);
-    expect(estimate.predict(0)).toEqual({ ms: 50, spreadMs: 0 });
-    expect(estimate.predict(20)).toEqual({ ms: 70, spreadMs: 0 });
+    expect(estimate.predict(0)).toEqual({ ms: 50, spreadMs: 0, waitMs: 0 });
+    expect(estimate.predict(20)).toEqual({ ms: 70, spreadMs: 0, waitMs: 0 });
     expect(estimate.networkMs()).toBe(50);
   });
 
@@ -46,8 +46,8 @@ describe("regionEstimate", () => {
     const { estimate, observe } = setUp();
     observe({ tookMs: 20, totalMs: 10, computedMs: 4, computeMs: 2 });
     expect(estimate.networkMs()).toBe(10);
-    expect(estimate.predict(0)).toEqual({ ms: 10, spreadMs: 0 });
-    expect(estimate.predict(3)).toEqual({ ms: 10 + 2 * 3, spreadMs: 0 });
+    expect(estimate.predict(0)).toEqual({ ms: 10, spreadMs: 0, waitMs: 0 });
+    expect(estimate.predict(3)).toEqual({ ms: 10 + 2 * 3, spreadMs: 0, waitMs: 0 });
   });
 
   it("learns the slowdown from the first fetch that computes, even after probes", () => {
@@ -61,7 +61,7 @@ describe("regionEstimate", () => {
     const { estimate, observe } = setUp();
     observe({ tookMs: 26, totalMs: 10, computedMs: 10, computeMs: 10 });
     observe({ tookMs: 52, totalMs: 20, computedMs: 20, computeMs: 10 });
-    expect(estimate.predict(8)).toEqual({ ms: 18 + 1.125 * 8, spreadMs: 4 + 0.25 * 8 });
+    expect(estimate.predict(8)).toEqual({ ms: 18 + 1.125 * 8, spreadMs: 4 + 0.25 * 8, waitMs: 0 });
   });
 
   it("assumes no network time when the region reports more time than the fetch took", () => {
@@ -85,10 +85,24 @@ describe("regionEstimate", () => {
     observe({ tookMs: 10, waitMs: 300 });
     observe({ tookMs: 10, waitMs: 20 });
     expect(estimate.predict(0).ms).toBe(30);
-    estimate.busyFor(100);
+    estimate.refused(1_000, 100);
     expect(estimate.predict(0).ms).toBe(110);
     observe({ tookMs: 10, waitMs: Number.MAX_VALUE });
     expect(estimate.predict(0).ms).toBe(60_010);
+  });
+
+  it("lowers the network time when a refusal comes sooner", () => {
+    const { estimate } = setUp(50);
+    estimate.refused(70, 0);
+    expect(estimate.networkMs()).toBe(50);
+    estimate.refused(20, 0);
+    expect(estimate.networkMs()).toBe(20);
+  });
+
+  it("tells the wait apart, so that a busy region differs from a slow one", () => {
+    const { estimate, observe } = setUp(50);
+    observe({ tookMs: 10, waitMs: 300 });
+    expect(estimate.predict(7)).toMatchObject({ ms: 317, waitMs: 300 });
   });
 
   it("never raises the network time above the truth because the edge was busy", () => {
@@ -105,7 +119,7 @@ describe("regionEstimate", () => {
     const { estimate, observe } = setUp();
     observe({ tookMs: 5 });
     for (let answer = 0; answer < 100; answer++) observe({ tookMs: 3_005, busyMs: 3_000 });
-    expect(estimate.predict(0)).toEqual({ ms: 5, spreadMs: 0 });
+    expect(estimate.predict(0)).toEqual({ ms: 5, spreadMs: 0, waitMs: 0 });
   });
 
   it("keeps the network time within the measured times and the prior", () => {

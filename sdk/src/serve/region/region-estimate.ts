@@ -1,3 +1,4 @@
+import type { AnswerEstimate } from "../queue/speed.ts";
 import { smoothed } from "./smoothed.ts";
 
 /**
@@ -32,7 +33,7 @@ export interface RegionEstimate {
    *
    * @param computeMs predicted milliseconds of the region's computation
    */
-  predict(computeMs: number): { ms: number; spreadMs: number };
+  predict(computeMs: number): AnswerEstimate;
   /**
    * Counts a request that is sent, until the returned function is called. Its computation delays later requests, and the
    * region reports this only with its next answer.
@@ -41,8 +42,13 @@ export interface RegionEstimate {
   /** Estimated time on the network, there and back, in milliseconds. */
   networkMs(): number;
   observe(fetch: MeasuredFetch): void;
-  /** Records that the region has no time for new requests for the next `waitMs` milliseconds. */
-  busyFor(waitMs: number): void;
+  /**
+   * Records a refusal.
+   *
+   * @param tookMs milliseconds until the refusal. The network is not slower.
+   * @param waitMs milliseconds for which the region has no time for new requests
+   */
+  refused(tookMs: number, waitMs: number): void;
 }
 
 export interface RegionEstimateOptions {
@@ -68,10 +74,14 @@ export function regionEstimate({ priorMs, now }: RegionEstimateOptions): RegionE
   /** Predicted computation of requests without an answer yet. */
   let inFlightMs = 0;
   return {
-    predict: (computeMs) => ({
-      ms: network.mean + Math.max(slowdown.mean * inFlightMs, freeAt - now(), 0) + slowdown.mean * computeMs,
-      spreadMs: network.deviation + slowdown.deviation * computeMs,
-    }),
+    predict(computeMs) {
+      const waitMs = Math.max(slowdown.mean * inFlightMs, freeAt - now(), 0);
+      return {
+        ms: network.mean + waitMs + slowdown.mean * computeMs,
+        waitMs,
+        spreadMs: network.deviation + slowdown.deviation * (inFlightMs + computeMs),
+      };
+    },
     sent(computeMs) {
       inFlightMs += computeMs;
       return () => {
@@ -89,7 +99,8 @@ export function regionEstimate({ priorMs, now }: RegionEstimateOptions): RegionE
       const ratio = computedMs / computeMs;
       slowdown.observe({ from: ratio, to: ratio });
     },
-    busyFor(waitMs) {
+    refused(tookMs, waitMs) {
+      if (tookMs > 0) network.observe({ from: 0, to: tookMs });
       freeAt = Math.max(freeAt, now() + Math.min(waitMs, MAX_WAIT_MS));
     },
   };

@@ -18,7 +18,7 @@ const VERSION = "0123456789ab";
 const VECTORS = [Float32Array.of(0.6, 0.8), Float32Array.of(1, 0)];
 const expected: ExpectedAnswer = {
   ...{ model: "tiny", version: VERSION, dimensions: 2, normalize: true },
-  ...{ tokens: 8, computeMs: 0 },
+  ...{ tokens: 8, maxTokens: 16, computeMs: 0 },
 };
 
 type Answering = (request: Request, clock: { now: number }, signal: AbortSignal) => Response | Promise<Response>;
@@ -160,9 +160,18 @@ describe("embed", () => {
     expect(await requests[0]?.json()).toMatchObject({ inputs: texts });
   });
 
-  it("accepts any count of at least one token a text while the edge has not tokenized them", async () => {
-    const { tier, query } = setUp(() => good({ usage: { tokens: 2 } }));
-    expect(await tier.embed(query(), { ...expected, tokens: undefined })).toMatchObject({ tokens: 2 });
+  it.each([2, 32])(
+    "accepts a count of %d tokens for two texts while the edge has not tokenized them",
+    async (tokens) => {
+      const { tier, query } = setUp(() => good({ usage: { tokens } }));
+      expect(await tier.embed(query(), { ...expected, tokens: undefined })).toMatchObject({ tokens });
+    },
+  );
+
+  it.each([1, 33])("accepts no count of %d tokens for two texts of at most 16 tokens", async (tokens) => {
+    const { tier, query } = setUp(() => good({ usage: { tokens } }));
+    const answer = tier.embed(query(), { ...expected, tokens: undefined });
+    await expect(answer).rejects.toMatchObject({ code: "region_failed", message: expect.stringContaining("2 to 32") });
   });
 
   it("accepts vectors of any length for a model that does not normalize them", async () => {
@@ -320,7 +329,7 @@ const error = (status: number, code: string, fields: object = {}) =>
 const redirect = (status: number) =>
   new Response(null, { status, headers: { location: "https://elsewhere.example.com" } });
 
-/** What a region can answer that is wrong. */
+/** Wrong answers of a region. */
 const hostileAnswers: [string, () => Response][] = [
   ["that refuses the key", () => error(401, "key_wrong")],
   ["that forbids access", () => new Response("forbidden", { status: 403 })],
@@ -478,7 +487,7 @@ describe("a region that is overloaded", () => {
     ["503 with retry-after-ms", overloaded(503, { "retry-after": "1", "retry-after-ms": "300" }), 300],
     ["503 with retry-after", overloaded(503, { "retry-after": "2" }), 2_000],
     ["503 with a longer queue", overloaded(503, { "retry-after-ms": "300", "x-bert-edge-queue-ms": "700.5" }), 700.5],
-    ["503 with a shorter queue", overloaded(503, { "retry-after-ms": "300", "x-bert-edge-queue-ms": "7" }), 300],
+    ["503 with a shorter queue", overloaded(503, { "retry-after-ms": "300", "x-bert-edge-queue-ms": "7" }), 7],
     ["429 with a queue only", overloaded(429, { "x-bert-edge-queue-ms": "200" }), 200],
     ["503 with a queue that is no number", overloaded(503, { "retry-after": "2", "x-bert-edge-queue-ms": "-" }), 2_000],
     ["429 of a gateway", new Response("slow down", { status: 429 }), 1_000],

@@ -2,6 +2,7 @@ import { BertEdgeError } from "../../artifact/error.ts";
 import { boundedText } from "../../storage/bounded-text.ts";
 import type { EmbedRequest } from "../contract/embed.ts";
 import { BUDGET_HEADER, PRECISION_HEADER, PROVIDER_HEADER } from "../contract/headers.ts";
+import type { AnswerEstimate } from "../queue/speed.ts";
 import type { Background, EmbedQuery, TierAnswer } from "../service.ts";
 import { traceHeaders } from "../trace.ts";
 import { breaker as newBreaker } from "./breaker.ts";
@@ -42,12 +43,14 @@ export interface RegionTier {
    *
    * @param computeMs predicted milliseconds of the region's computation
    */
-  predict(computeMs: number): { readonly ms: number; readonly spreadMs: number } | "down";
+  predict(computeMs: number): AnswerEstimate | "down";
   /**
    * Probes the region in the background when the last measurement is old, or when the region has failed. A region that
    * seems slow or down gets no requests, so only probes can find out that it has recovered.
+   *
+   * @param maxAgeMs age at which a measurement is old, in ms. Default: the option `probeMs`
    */
-  keepMeasured(background: Background): void;
+  keepMeasured(background: Background, maxAgeMs?: number): void;
   /**
    * Asks the region.
    *
@@ -115,9 +118,9 @@ export function connectRegion(options: ConnectOptions): RegionTier {
   }
 
   /** Learns from a response that is not an answer. Returns its error, and whether the region works. */
-  function learnRefusal(response: Response, body: string | undefined, texts: number): RegionRefusal {
+  function learnRefusal(response: Response, body: string | undefined, { start }: Sent, texts: number): RegionRefusal {
     const refusal = readRefusal(response, body, texts, connection.host);
-    estimate.busyFor(refusal.waitMs);
+    estimate.refused(now() - start, refusal.waitMs);
     return refusal;
   }
 
@@ -140,7 +143,7 @@ export function connectRegion(options: ConnectOptions): RegionTier {
     try {
       const response = await connection.probe(AbortSignal.timeout(PROBE_TIMEOUT_MS));
       const body = await boundedText(response, MAX_ERROR_BYTES);
-      const refusal = response.ok ? undefined : learnRefusal(response, body, 0);
+      const refusal = response.ok ? undefined : learnRefusal(response, body, sent, 0);
       if (refusal && !refusal.isAlive) throw refusal.error;
       if (!refusal) learn(response, sent, 0);
       breaker.probed();
@@ -155,9 +158,9 @@ export function connectRegion(options: ConnectOptions): RegionTier {
 
   return {
     predict: (computeMs) => (breaker.state() === "closed" ? estimate.predict(computeMs) : "down"),
-    keepMeasured(background) {
+    keepMeasured(background, maxAgeMs = probeMs) {
       if (now() < probingUntil || breaker.state() === "open") return;
-      if (!breaker.wantsProbe() && now() - measuredAt < probeMs) return;
+      if (!breaker.wantsProbe() && now() - measuredAt < maxAgeMs) return;
       measuredAt = now();
       background(probe());
     },
@@ -181,7 +184,7 @@ export function connectRegion(options: ConnectOptions): RegionTier {
         const maxBytes = response.ok ? maxAnswerBytes(texts.length, dimensions) : MAX_ERROR_BYTES;
         const text = await boundedText(response, maxBytes);
         if (!response.ok) {
-          const refusal = learnRefusal(response, text, texts.length);
+          const refusal = learnRefusal(response, text, sent, texts.length);
           isAlive = refusal.isAlive;
           throw refusal.error;
         }

@@ -12,6 +12,7 @@ const log = errorLog();
 const expected: ExpectedAnswer = {
   ...{ model: "tiny", version: "0123456789ab", dimensions: 2, normalize: true },
   computeMs: 5,
+  maxTokens: 16,
 };
 const query = (budget?: number) => ({
   ...{ texts: ["a"], truncate: false, model: undefined, dimensions: undefined },
@@ -23,7 +24,9 @@ const failing = (code: "region_failed" | "region_overloaded" | "input_empty") =>
 function region(ms: number | "down", embed?: () => Promise<never>) {
   const provider = `region-${ms}`;
   return {
-    predict: vi.fn<RegionTier["predict"]>((computeMs) => (ms === "down" ? ms : { ms: ms + computeMs, spreadMs: 1 })),
+    predict: vi.fn<RegionTier["predict"]>((computeMs) =>
+      ms === "down" ? ms : { ms: ms + computeMs, spreadMs: 1, waitMs: 0 },
+    ),
     keepMeasured: vi.fn(),
     embed: vi.fn<RegionTier["embed"]>(embed ?? (async () => ({ provider }) as TierAnswer)),
   };
@@ -33,7 +36,7 @@ describe("regions", () => {
   it("asks the usable region with the shortest predicted time", async () => {
     const [far, near, down] = [region(80), region(20), region("down")];
     const all = regions([far, down, near], extraLoad());
-    expect(all.predict(5)).toEqual({ ms: 25, spreadMs: 1 });
+    expect(all.predict(5)).toEqual({ ms: 25, spreadMs: 1, waitMs: 0 });
     const signal = new AbortController().signal;
     const asked = query();
     expect(await all.embed(asked, expected, { signal })).toMatchObject({ provider: "region-20" });
@@ -44,8 +47,8 @@ describe("regions", () => {
   it("keeps all regions measured", () => {
     const tiers = [region(80), region("down")];
     const background = () => {};
-    regions(tiers, extraLoad()).keepMeasured(background);
-    for (const { keepMeasured } of tiers) expect(keepMeasured).toHaveBeenCalledExactlyOnceWith(background);
+    regions(tiers, extraLoad()).keepMeasured(background, 250);
+    for (const { keepMeasured } of tiers) expect(keepMeasured).toHaveBeenCalledExactlyOnceWith(background, 250);
   });
 
   it("is down when all regions are", async () => {

@@ -20,8 +20,8 @@ export function regions(tiers: readonly RegionTier[], extra: ExtraLoad): RegionT
 
   return {
     predict: (computeMs) => usable(computeMs)[0]?.predicted ?? "down",
-    keepMeasured(background) {
-      for (const tier of tiers) tier.keepMeasured(background);
+    keepMeasured(background, maxAgeMs) {
+      for (const tier of tiers) tier.keepMeasured(background, maxAgeMs);
     },
     async embed(query, expected, options = {}) {
       const [first, second] = usable(expected.computeMs);

@@ -70,4 +70,14 @@ describe("smoothed", () => {
       }),
     );
   });
+
+  it("forgets its deviation while it drifts, so that an unused region does not stay uncertain", () => {
+    const time = smoothed(0);
+    time.observe({ from: 10, to: 10 });
+    time.observe({ from: 50, to: 50 });
+    const before = time.deviation;
+    for (let probe = 0; probe < 10; probe++) time.driftTo(1);
+    expect(time.mean).toBeLessThan(10);
+    expect(time.deviation).toBeLessThan(before / 10);
+  });
 });

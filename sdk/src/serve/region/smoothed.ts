@@ -1,6 +1,4 @@
-/** Weights of a new observation in the mean and in the mean deviation, as for TCP round trips (RFC 6298). */
-const MEAN_GAIN = 1 / 8;
-const DEVIATION_GAIN = 1 / 4;
+import { DEVIATION_GAIN, MEAN_GAIN } from "../gains.ts";
 
 /** The bounds between which a measured quantity lies. They are equal when it was measured exactly. */
 export interface Interval {
@@ -17,7 +15,9 @@ export interface Smoothed {
    * the rest of the interval is possible, but unknown.
    */
   observe(measured: Interval): void;
-  /** Moves the mean towards a value, as one observation does, without counting as a measurement. */
+  /**
+   * Moves the mean towards a value, and the deviation towards 0, as one observation does, without counting as a measurement.
+   */
   driftTo(value: number): void;
 }
 
@@ -53,7 +53,9 @@ export function smoothed(prior: number, fallGain: number = MEAN_GAIN): Smoothed 
       if (nearest < mean) deviation = Math.min(deviation, mean - nearest);
     },
     driftTo(value) {
-      if (!isPrior) mean += MEAN_GAIN * (value - mean);
+      if (isPrior) return;
+      mean += MEAN_GAIN * (value - mean);
+      deviation -= DEVIATION_GAIN * deviation;
     },
   };
 }

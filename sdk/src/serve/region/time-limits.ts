@@ -1,3 +1,5 @@
+import type { Estimate } from "../queue/speed.ts";
+
 /** Minimum timeout of a fetch, in ms. Pauses of the scheduler or the garbage collector can take almost 100 ms. */
 const MIN_PATIENCE_MS = 100;
 
@@ -13,19 +15,13 @@ const MIN_BUDGET_MS = 0.1;
  */
 export const PROBE_TIMEOUT_MS = 1_000;
 
-/** The prediction of an answer. Times are in milliseconds. */
-interface Predicted {
-  readonly ms: number;
-  readonly spreadMs: number;
-}
-
 /**
  * Returns the timeout of a fetch in whole milliseconds, as Node requires: the remaining budget, but at least the time that
  * a working region can need. A shorter timeout would count a working region as failed.
  *
  * @param timeoutMs the longest timeout, unless the prediction is longer
  */
-export function patienceMs(predicted: Predicted, remainingMs: number | undefined, timeoutMs: number): number {
+export function patienceMs(predicted: Estimate, remainingMs: number | undefined, timeoutMs: number): number {
   const slowMs = SLOWER * (predicted.ms + predicted.spreadMs);
   const longestMs = Math.max(timeoutMs, slowMs);
   return Math.ceil(Math.min(longestMs, Math.max(remainingMs ?? longestMs, slowMs, MIN_PATIENCE_MS)));

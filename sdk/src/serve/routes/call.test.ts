@@ -2,9 +2,13 @@ import { Hono } from "hono";
 import { describe, expect, it } from "vitest";
 import { BertEdgeError } from "../../artifact/error.ts";
 import type { CallDefaults, KeyWithDefaults } from "../call-defaults.ts";
+import { EmbedRequest } from "../contract/embed.ts";
 import { apiKey } from "../middleware/api-key.ts";
 import type { CallTerms } from "../service.ts";
 import { readCall } from "./call.ts";
+
+/** Parts of the service that reading a call does not need. */
+const unused = { embed: () => Promise.reject(new Error("not used")), ready: () => undefined, queueMs: () => 0 };
 
 interface Settings {
   defaults?: CallDefaults;
@@ -16,17 +20,20 @@ interface Settings {
 async function read(headers: Record<string, string>, { defaults = {}, key, bodyMs }: Settings = {}) {
   let call: CallTerms | undefined;
   let code: string | undefined;
-  const app = new Hono();
+  const service = () => ({ ...unused, arrival: (at: number) => ({ at, errorMs: 0 }), admit: () => {} });
+  const app = new Hono<{ Bindings: object }>();
   app.onError((error, c) => {
     code = error instanceof BertEdgeError ? error.code : String(error);
     return c.text("");
   });
   app.use(apiKey(() => [{ key: "k", ...key }]));
-  app.get("/", (c) => {
-    call = readCall(c, { startedAt: performance.now(), bodyMs, defaults });
+  app.post("/", async (c) => {
+    ({ call } = await readCall(c, { service, defaults }, EmbedRequest));
     return c.text("");
   });
-  await app.request("/", { headers: { authorization: "Bearer k", ...headers } });
+  const sent = { authorization: "Bearer k", "content-type": "application/json", ...headers };
+  const body = JSON.stringify({ inputs: "to be", latency_budget_ms: bodyMs });
+  await app.request("/", { method: "POST", headers: sent, body });
   return code ?? (call as CallTerms);
 }
 

@@ -1,4 +1,5 @@
 import type { Context } from "hono";
+import type * as v from "valibot";
 import { BertEdgeError } from "../../artifact/error.ts";
 import type { CallDefaults } from "../call-defaults.ts";
 import {
@@ -9,35 +10,46 @@ import {
   REPORT_HEADER,
   TIER_HEADER,
 } from "../contract/headers.ts";
+import type { Deployment } from "../deployment.ts";
 import { keyDefaultsOf } from "../middleware/api-key.ts";
+import { jsonBody } from "../middleware/json-body.ts";
 import { traceOf } from "../middleware/request-id.ts";
-import { readBudget, startDeadline } from "../routing/deadline.ts";
+import { readBudget, smallerBudget, startDeadline } from "../routing/deadline.ts";
 import { readPin } from "../routing/pin.ts";
 import type { CallTerms } from "../service.ts";
+import { backgroundOf } from "./respond.ts";
 
-/**
- * Reads what a request wants, apart from its texts.
- *
- * @param startedAt time on the clock of `performance.now` at which the request arrived
- * @param bodyMs the field `latency_budget_ms` of the body
- * @param defaults what the deployment uses for what neither the request nor its key says
- * @throws BertEdgeError `budget_invalid`, `tier_invalid`, `precision_unavailable`
- */
-export function readCall(
-  c: Context,
-  { startedAt, bodyMs, defaults }: { startedAt: number; bodyMs: number | undefined; defaults: CallDefaults },
-): CallTerms {
-  const budgetMs = readBudget({
-    header: c.req.header(BUDGET_HEADER),
-    grpcTimeout: c.req.header("grpc-timeout"),
-    bodyMs,
+/** Bodies of requests that can have a budget. */
+type BodySchema = v.GenericSchema<unknown, { readonly latency_budget_ms?: number | undefined }>;
+
+/** Reads the headers and the body of a request. A request that cannot be in time is refused before its body is read. */
+export async function readCall<Env extends object, S extends BodySchema>(
+  c: Context<{ Bindings: Env }>,
+  { service, defaults }: Pick<Deployment<Env>, "service" | "defaults">,
+  schema: S,
+): Promise<{ call: CallTerms; body: v.InferOutput<S> }> {
+  const { arrival, admit } = service(c.env);
+  const arrived = arrival(performance.now());
+  const headerMs = readBudget({ header: c.req.header(BUDGET_HEADER), grpcTimeout: c.req.header("grpc-timeout") });
+  const terms = readTerms(c, defaults);
+  const callWith = (budgetMs: number | undefined): CallTerms => ({
+    ...terms,
+    deadline: startDeadline(budgetMs, { arrival: arrived }),
   });
-  const ofKey = keyDefaultsOf(c);
+  // The body can only make the budget smaller.
+  if (headerMs !== undefined) admit(callWith(headerMs), backgroundOf(c));
+  const body: v.InferOutput<S> = await jsonBody(c, schema);
+  const budgetMs = smallerBudget(headerMs, body.latency_budget_ms);
+  return { body, call: callWith(budgetMs ?? keyDefaultsOf(c)?.latencyBudgetMs ?? defaults.latencyBudgetMs) };
+}
+
+function readTerms(c: Context, defaults: CallDefaults): Omit<CallTerms, "deadline"> {
   const tier = c.req.header(TIER_HEADER);
   return {
-    deadline: startDeadline(budgetMs ?? ofKey?.latencyBudgetMs ?? defaults.latencyBudgetMs, { startedAt }),
     pin:
-      tier === undefined ? (ofKey?.tier ?? defaults.tier) : readPin(tier.trim().toLowerCase(), `header ${TIER_HEADER}`),
+      tier === undefined
+        ? (keyDefaultsOf(c)?.tier ?? defaults.tier)
+        : readPin(tier.trim().toLowerCase(), `header ${TIER_HEADER}`),
     precision: readPrecision(c.req.header(PRECISION_HEADER)),
     signal: c.req.raw.signal,
     report: readReport(c.req.header(REPORT_HEADER)),

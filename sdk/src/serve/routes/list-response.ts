@@ -1,4 +1,5 @@
 import type { Context } from "hono";
+import { nextTurn } from "../../artifact/next-turn.ts";
 
 /** Characters after which other requests may run: about 1 ms of formatting. */
 const PART_CHARACTERS = 100_000;
@@ -33,7 +34,7 @@ export function listResponse<B extends object>(
     new ReadableStream({
       start: (stream) => stream.enqueue(encoder.encode(first)),
       async pull(stream) {
-        await new Promise((resolve) => setTimeout(resolve));
+        await nextTurn();
         stream.enqueue(encoder.encode(part()));
         if (next === count) stream.close();
       },

@@ -34,7 +34,7 @@ describe("startDeadline", () => {
 
   it("counts from the arrival of the request, which may be earlier than now", () => {
     const { now } = clockAt(100);
-    const deadline = startDeadline(30, { now, startedAt: 88 });
+    const deadline = startDeadline(30, { now, arrival: { at: 88, errorMs: 0 } });
     expect([deadline.elapsedMs(), deadline.remainingMs(), deadline.budgetMs]).toEqual([12, 18, 30]);
   });
 
@@ -51,8 +51,8 @@ describe("readBudget", () => {
   });
 
   it("takes the smallest of several", () => {
-    expect(readBudget({ header: "30", grpcTimeout: "20m", bodyMs: 25 })).toBe(20);
-    expect(readBudget({ header: "30", bodyMs: 25 })).toBe(25);
+    expect(readBudget({ header: "30", grpcTimeout: "20m" })).toBe(20);
+    expect(readBudget({ header: "10", grpcTimeout: "20m" })).toBe(10);
   });
 
   it.each([

@@ -15,10 +15,26 @@ export const maxLateMs = (budgetMs = 0): number => Math.max(MIN_LATE_MS, budgetM
 export const isBudget = (budgetMs: unknown): boolean =>
   typeof budgetMs === "number" && budgetMs > 0 && budgetMs < MAX_BUDGET_MS;
 
+/** The arrival of a request. It is known only within an interval after a computation that occupied the thread. */
+export interface ArrivalTime {
+  /** Time on the clock of `performance.now`. */
+  readonly at: number;
+  /** Largest distance of `at` from the true time, in ms. */
+  readonly errorMs: number;
+}
+
+/** Returns the arrival of a request that can have arrived at any time between two. */
+export const arrivalBetween = (earliest: number, latest: number): ArrivalTime => ({
+  at: (earliest + latest) / 2,
+  errorMs: (latest - earliest) / 2,
+});
+
 /** Clock and latency budget of a request. */
 export interface Deadline {
   /** Milliseconds since the request arrived. On Workers the clock advances only with I/O. */
   elapsedMs(): number;
+  /** Largest error of `elapsedMs`, in ms. */
+  readonly errorMs: number;
   /** The whole budget in milliseconds; undefined without one. */
   readonly budgetMs: number | undefined;
   /** Remaining milliseconds of the budget, negative when it is exceeded; undefined without a budget. */
@@ -29,41 +45,42 @@ export interface Deadline {
  * Starts the clock of a request.
  *
  * @param budgetMs the latency budget in milliseconds; undefined without one
- * @param options.startedAt time on the clock `now` at which the request arrived. Default: now
+ * @param options.arrival when the request arrived, on the clock `now`. Default: now
  * @throws BertEdgeError `budget_invalid`
  */
 export function startDeadline(
   budgetMs: number | undefined,
-  { now = () => performance.now(), startedAt = now() }: { now?: () => number; startedAt?: number } = {},
+  { now = () => performance.now(), arrival }: { now?: () => number; arrival?: ArrivalTime } = {},
 ): Deadline {
   if (budgetMs !== undefined && !isBudget(budgetMs)) throw budgetInvalid(`The latency budget is ${budgetMs}`);
-  const elapsedMs = () => now() - startedAt;
-  return { elapsedMs, budgetMs, remainingMs: () => (budgetMs === undefined ? undefined : budgetMs - elapsedMs()) };
+  const { at, errorMs } = arrival ?? { at: now(), errorMs: 0 };
+  const elapsedMs = () => now() - at;
+  const remainingMs = () => (budgetMs === undefined ? undefined : budgetMs - elapsedMs());
+  return { elapsedMs, errorMs, budgetMs, remainingMs };
 }
 
-/** What a request says about its budget. */
-export interface BudgetFields {
-  /** The header `x-latency-budget-ms`: a positive decimal number of milliseconds. */
+/** The budget that the headers of a request state. */
+export interface BudgetHeaders {
+  /** `x-latency-budget-ms`: a positive decimal number of milliseconds. */
   readonly header?: string | undefined;
-  /** The header `grpc-timeout`: up to eight digits and a unit. */
+  /** `grpc-timeout`: up to eight digits and a unit. */
   readonly grpcTimeout?: string | undefined;
-  /** The field `latency_budget_ms` of the body. */
-  readonly bodyMs?: number | undefined;
 }
 
 /**
- * Reads the budget of a request; undefined if it gives none. If it gives several, the smallest one counts.
+ * Reads the budget in the headers of a request; undefined if they give none. If they give two, the smaller one counts.
  *
  * @throws BertEdgeError `budget_invalid`
  */
-export function readBudget({ header, grpcTimeout, bodyMs }: BudgetFields): number | undefined {
-  const given = [
+export const readBudget = ({ header, grpcTimeout }: BudgetHeaders): number | undefined =>
+  smallerBudget(
     header === undefined ? undefined : parseBudget(header),
     grpcTimeout === undefined ? undefined : parseGrpcTimeout(grpcTimeout),
-    bodyMs,
-  ].filter((budget) => budget !== undefined);
-  return given.length === 0 ? undefined : Math.min(...given);
-}
+  );
+
+/** Returns the smaller one of two budgets that may be undefined. */
+export const smallerBudget = (one: number | undefined, other: number | undefined): number | undefined =>
+  one === undefined || other === undefined ? (one ?? other) : Math.min(one, other);
 
 function parseBudget(header: string): number {
   const value = /^\d{1,9}(\.\d+)?$/.test(header.trim()) ? Number(header) : 0;

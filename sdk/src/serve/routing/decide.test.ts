@@ -3,22 +3,30 @@ import { describe, expect, it } from "vitest";
 import { type Decision, decide, type Here, type Situation } from "./decide.ts";
 
 const ms = fc.double({ min: 0, max: 100_000, noNaN: true });
-const estimate = fc.record({ ms, spreadMs: ms });
+const estimate = fc.record({
+  ms: fc.oneof(fc.constant(0), fc.double({ min: 0.01, max: 100_000, noNaN: true })),
+  spreadMs: ms,
+});
+const answer = estimate.chain((each) =>
+  fc.double({ min: 0, max: each.ms, noNaN: true }).map((waitMs) => ({ ...each, waitMs })),
+);
 const computing: fc.Arbitrary<Here> = fc.record({
   waitMs: fc.oneof(fc.constant(0), ms),
   compute: estimate,
   delaysOthers: fc.boolean(),
+  delaysFetches: fc.boolean(),
   calls: fc.integer({ min: 1, max: 3 }),
   cpuMs: ms,
   cpuLimitMs: ms,
 });
 const situation: fc.Arbitrary<Situation> = fc.record({
   remainingMs: fc.option(fc.double({ min: -1_000, max: 100_000, noNaN: true }), { nil: undefined }),
+  elapsedErrorMs: ms,
   maxLateMs: ms,
   maxWaitMs: ms,
   pin: fc.constantFrom(undefined, "here" as const, "region" as const),
   here: fc.oneof({ weight: 4, arbitrary: computing }, fc.constantFrom("loading" as const, "unsuitable" as const)),
-  region: fc.oneof({ weight: 3, arbitrary: estimate }, fc.constantFrom("none" as const, "down" as const)),
+  region: fc.oneof({ weight: 3, arbitrary: answer }, fc.constantFrom("none" as const, "down" as const)),
 });
 
 /** A warm deployment without a queue, which needs 40 ms. */
@@ -26,15 +34,17 @@ const here = (changes: Partial<Here> = {}): Here => ({
   waitMs: 0,
   compute: { ms: 40, spreadMs: 5 },
   delaysOthers: false,
+  delaysFetches: false,
   calls: 1,
   cpuMs: 40,
   cpuLimitMs: 1_000,
   ...changes,
 });
 const busy = here({ waitMs: 100 });
-const region = (ms: number, spreadMs = 0) => ({ ms, spreadMs });
+const region = (ms: number, spreadMs = 0, waitMs = 0) => ({ ms, spreadMs, waitMs });
 const given = (changes: Partial<Situation>): Situation => ({
   remainingMs: undefined,
+  elapsedErrorMs: 0,
   maxLateMs: 100,
   maxWaitMs: 1_000,
   pin: undefined,
@@ -56,7 +66,7 @@ describe("decide", () => {
     [
       "when the answer is certain to be in time, although the region is faster",
       "here within-budget",
-      { remainingMs: 50, region: region(1) },
+      { remainingMs: 55, region: region(1) },
     ],
     [
       "when it may be late, and asks the region too",
@@ -75,7 +85,11 @@ describe("decide", () => {
       "here pinned",
       { pin: "here", remainingMs: 39, region: region(1) },
     ],
-    ["behind a queue that leaves enough time", "here within-budget", { here: busy, remainingMs: 150 }],
+    [
+      "behind a queue that leaves enough time",
+      "here within-budget",
+      { here: busy, remainingMs: 193, region: region(70) },
+    ],
     [
       "behind a queue, without a budget, when the region is not much faster",
       "here no-budget",
@@ -101,12 +115,22 @@ describe("decide", () => {
       { here: here({ cpuLimitMs: 39 }) },
     ],
     ["when this deployment has a queue and it is much faster, without a budget", "region edge-busy", { here: busy }],
+    [
+      "when this deployment has a queue and it is much faster, although this deployment is in time",
+      "region edge-busy",
+      { here: busy, remainingMs: 193 },
+    ],
     ["when it is pinned, although this deployment is in time", "region pinned", { pin: "region", remainingMs: 100 }],
     ["when this deployment lacks the precision", "region precision", { here: "unsuitable" }],
     [
       "when it may be late, and this deployment has a queue",
       "region edge-over-budget",
-      { here: busy, remainingMs: 60, region: region(50, 20) },
+      { here: busy, remainingMs: 60, region: region(50, 10, 1) },
+    ],
+    [
+      "when it may be late but has no queue, and this deployment has one",
+      "region edge-over-budget",
+      { here: busy, remainingMs: 60, region: region(50, 100) },
     ],
   ])("asks the region %s", (_, expected, changes) => {
     expect(inWords(decide(given(changes)))).toBe(expected);
@@ -115,7 +139,17 @@ describe("decide", () => {
   it.each<[string, string, Partial<Situation>]>([
     ["whose budget has been over for long", "budget_exceeded", { remainingMs: -100 }],
     ["that no queue lets through in time", "overloaded", { here: busy, remainingMs: 59 }],
-    ["that may be in time, behind a queue", "overloaded", { here: busy, remainingMs: 145, region: "down" }],
+    ["that may be in time, behind a queue", "overloaded", { here: busy, remainingMs: 192, region: "down" }],
+    [
+      "that may be in time, because its time of arrival is uncertain",
+      "overloaded",
+      { here: busy, remainingMs: 193, elapsedErrorMs: 1, region: "down" },
+    ],
+    [
+      "that the region would probably answer too late, because of its queue",
+      "overloaded",
+      { here: busy, region: region(50, 11, 1), remainingMs: 60 },
+    ],
     [
       "that would make others late, without a region",
       "overloaded",
@@ -126,6 +160,21 @@ describe("decide", () => {
       "that is late anyway, behind a queue",
       "overloaded",
       { here: here({ waitMs: 41 }), remainingMs: 39, region: "down" },
+    ],
+    [
+      "that is late anyway, and would make an answer of the region late",
+      "overloaded",
+      { here: here({ delaysFetches: true }), remainingMs: 39, region: region(41) },
+    ],
+    [
+      "that only the region could answer in time, if it had no queue",
+      "overloaded",
+      { remainingMs: 39, region: region(40, 0, 2) },
+    ],
+    [
+      "that is late anyway, behind a long queue of the region",
+      "overloaded",
+      { remainingMs: 5, region: region(30, 0, 16) },
     ],
     [
       "beyond the CPU limit, without a region",
@@ -189,8 +238,10 @@ describe("decide", () => {
     fc.assert(
       fc.property(situation, computing, (given, here) => {
         const { waitMs, compute } = here;
-        const remainingMs = waitMs + compute.ms + 2 * compute.spreadMs + 1;
-        const idle = { ...here, delaysOthers: false, cpuLimitMs: here.cpuMs };
+        const totalMs = waitMs + compute.ms;
+        const spreadMs = compute.ms > 0 ? compute.spreadMs * (totalMs / compute.ms) : 0;
+        const remainingMs = (totalMs + 3 * spreadMs + given.elapsedErrorMs) * 1.000001;
+        const idle = { ...here, waitMs: 0, delaysOthers: false, cpuLimitMs: here.cpuMs };
         expect(decide({ ...given, pin: undefined, here: idle, remainingMs })).toMatchObject({
           tier: "here",
           hedge: false,

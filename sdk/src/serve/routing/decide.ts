@@ -1,19 +1,20 @@
 import type { Reason } from "../contract/headers.ts";
-import type { Estimate } from "../queue/speed.ts";
+import type { AnswerEstimate, Estimate } from "../queue/speed.ts";
+import type { RefusalCode } from "../refusal.ts";
 
 /** Deviations that a prediction needs between itself and the budget, to count as certain. */
-const CERTAIN = 2;
+const CERTAIN = 3;
 
 /**
- * Factor by which the region must be faster before it answers a request without a budget. An answer of this deployment has
- * no extra cost, so only a queue here, not the network alone, justifies the region.
+ * Factor by which the region must be faster before it answers a request that this deployment could answer too. An answer of
+ * this deployment has no extra cost, so only a queue here, not the network alone, justifies the region.
  */
 const MUCH_FASTER = 2;
 
 /** Shortest time after which a refused request should come again, in ms. Clients with a budget of retries would use it up. */
 const MIN_RETRY_MS = 50;
 
-/** What this deployment can do for a request. Times are in milliseconds. */
+/** Queue, computation and CPU limit of this deployment. Times are in milliseconds. */
 export interface Here {
   /** Predicted time in the queue, before the last part of the work begins. */
   readonly waitMs: number;
@@ -21,6 +22,8 @@ export interface Here {
   readonly compute: Estimate;
   /** Whether another request would become late if this one were computed here. */
   readonly delaysOthers: boolean;
+  /** Whether an answer of the region, which is due meanwhile, could not be handled if this one were computed here. */
+  readonly delaysFetches: boolean;
   /** Calls of the engine. Between calls, the deployment can stop the computation. */
   readonly calls: number;
   /**
@@ -36,6 +39,8 @@ export interface Here {
 export interface Situation {
   /** Remaining budget of the caller in milliseconds; undefined without a budget. */
   readonly remainingMs: number | undefined;
+  /** Largest error of the remaining budget: the time of arrival may be known only roughly. */
+  readonly elapsedErrorMs: number;
   /** How late an answer may be and still be of use. */
   readonly maxLateMs: number;
   /** Longest predicted wait of a request without a budget. */
@@ -45,15 +50,8 @@ export interface Situation {
   /** `loading`: the model is not loaded yet. `unsuitable`: this deployment cannot give the precision that is asked for. */
   readonly here: Here | "loading" | "unsuitable";
   /** `down`: the region failed a short time ago. */
-  readonly region: Estimate | "none" | "down";
+  readonly region: AnswerEstimate | "none" | "down";
 }
-
-export type RefusalCode =
-  | "budget_exceeded"
-  | "overloaded"
-  | "request_too_costly"
-  | "tier_unavailable"
-  | "precision_unavailable";
 
 export type Decision =
   | {
@@ -70,7 +68,8 @@ export type Decision =
  * Decides who answers a request, or that nobody does. This deployment is preferred when it is expected to answer within the
  * budget, because its answer has no extra cost and needs no network.
  */
-export function decide({ remainingMs, maxLateMs, maxWaitMs, pin, here, region }: Situation): Decision {
+export function decide(situation: Situation): Decision {
+  const { remainingMs, elapsedErrorMs, maxLateMs, maxWaitMs, pin, here, region } = situation;
   if (remainingMs !== undefined && remainingMs <= -maxLateMs) return { refusal: "budget_exceeded" };
   const usable = typeof region === "object" && pin !== "here" ? region : undefined;
   const alone = (reason: Reason): Reason => (pin ? "pinned" : region === "none" ? "only-tier" : reason);
@@ -84,37 +83,47 @@ export function decide({ remainingMs, maxLateMs, maxWaitMs, pin, here, region }:
     if (usable) return ask(usable, "edge-cold");
     return { tier: "here", reason: alone("region-down"), predictedMs: undefined, hedge: false };
   }
-  const { waitMs, compute, delaysOthers, calls, cpuMs, cpuLimitMs } = here;
+  const { waitMs, compute, delaysOthers, delaysFetches, calls, cpuMs, cpuLimitMs } = here;
   const totalMs = waitMs + compute.ms;
+  // The queue is computed by the same machine, so a prediction of the wait is as uncertain as one of the computation.
+  const spreadMs = compute.ms > 0 ? compute.spreadMs * (totalMs / compute.ms) : 0;
   const answer = (reason: Reason, hedge = false): Decision => ({ tier: "here", reason, predictedMs: totalMs, hedge });
 
   if (cpuMs > cpuLimitMs) {
     if (usable) return ask(usable, "edge-cpu-limit");
     return region === "down" && !pin ? overloaded(MIN_RETRY_MS) : { refusal: "request_too_costly" };
   }
+  const isBusy = waitMs > 0 && usable !== undefined && totalMs > MUCH_FASTER * usable.ms;
   if (remainingMs === undefined) {
-    if (usable && waitMs > 0 && totalMs > MUCH_FASTER * usable.ms) return ask(usable, "edge-busy");
+    if (isBusy) return ask(usable, "edge-busy");
     if (waitMs <= maxWaitMs) return answer(alone("no-budget"));
     return usable ? ask(usable, "edge-busy") : overloaded(waitMs - maxWaitMs);
   }
-  const latestMs = totalMs + CERTAIN * compute.spreadMs;
-  if (latestMs <= remainingMs && !delaysOthers) return answer(alone("within-budget"));
+  const regionFits = usable !== undefined && usable.ms + CERTAIN * usable.spreadMs + elapsedErrorMs <= remainingMs;
+  const latestMs = totalMs + CERTAIN * spreadMs + elapsedErrorMs;
+  if (latestMs <= remainingMs && !delaysOthers) {
+    return isBusy && regionFits ? ask(usable, "edge-busy") : answer(alone("within-budget"));
+  }
   const mayFit = totalMs <= remainingMs && !delaysOthers;
-  if (usable && usable.ms + usable.spreadMs <= remainingMs) {
+  if (regionFits) {
     // An answer of the region is of no use while one call occupies the thread: it would be handled after the call.
     const canStop = waitMs > 0 || calls > 1;
     return mayFit && canStop ? answer("within-budget", true) : ask(usable, "edge-over-budget");
   }
   if (mayFit && waitMs === 0) return answer(alone("within-budget"));
-  if (compute.ms > remainingMs) {
+  // A region without a queue is asked although it is uncertain: the deviation of its estimate shrinks only with its answers.
+  if (usable && usable.ms + (usable.waitMs > 0 ? usable.spreadMs : 0) <= remainingMs) {
+    return ask(usable, "edge-over-budget");
+  }
+  if (compute.ms > remainingMs && (!usable || usable.ms - usable.waitMs > remainingMs)) {
     // Nobody can answer in time, even without a queue. The caller gets the first answer that is possible, unless it would
-    // wait longer for its turn than for the answer itself.
-    if (usable && usable.ms < totalMs) return ask(usable, "over-budget");
-    if (waitMs <= compute.ms) {
+    // wait longer for its turn than for the answer itself, or make an answer of the region late that is in time.
+    if (usable && usable.ms < totalMs) {
+      if (2 * usable.waitMs <= usable.ms) return ask(usable, "over-budget");
+    } else if (waitMs <= compute.ms && !delaysFetches) {
       return answer(alone(region === "down" ? "region-down" : "over-budget"));
     }
   }
-  if (usable && usable.ms - usable.spreadMs <= remainingMs) return ask(usable, "edge-over-budget");
   return overloaded(Math.max(latestMs - remainingMs, compute.ms));
 }
 
