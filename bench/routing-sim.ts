@@ -9,7 +9,8 @@
 import { writeFile } from "node:fs/promises";
 import { parseArgs } from "node:util";
 import { printJson, printNote, printResult, stageLog } from "#sdk/cli/output.ts";
-import { describeChecks, describeShares } from "./routing-sim/describe.ts";
+import { describeChecks } from "./checks.ts";
+import { describeShares } from "./routing-sim/describe.ts";
 import { binsOf, boundsOf, checksOf, recoveryOf, type Shares, sharesOf } from "./routing-sim/figures.ts";
 import { type ModelName, models } from "./routing-sim/models.ts";
 import { plot } from "./routing-sim/plot.ts";

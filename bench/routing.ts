@@ -4,13 +4,14 @@
  *     npm run bench -- routing [--only <part,part …>] [--quick] [--seconds 3] [--rounds 3] [--seed 1]
  *         [--model models/default] [--against <bundle of an older Worker>] [--json]
  *
- * Requests reach the Worker's own socket, without wrangler's proxy. Latency counts from the time at which a request was
- * to be sent. Each check prints what is asked and what was measured.
+ * Requests reach the Worker's own socket, without wrangler's proxy. Where `taskset` exists, each tier has CPU cores of its
+ * own. Latency counts from the time at which a request was to be sent. Each check prints what is asked and what was measured.
  */
 import { cpus, loadavg } from "node:os";
 import { parseArgs } from "node:util";
 import { printError, printJson, printNote, printResult, stageLog } from "#sdk/cli/output.ts";
 import { openContext } from "./routing/context.ts";
+import { separateCores } from "./routing/cores.ts";
 import { parts } from "./routing/parts.ts";
 import { describeReport, type Report } from "./routing/report.ts";
 
@@ -46,10 +47,11 @@ try {
       reports[name] = await part.run(context);
     }
     log.done();
-    const machine = { cpu: cpus()[0]?.model, cores: cpus().length, load: loadavg() };
+    const machine = { cpu: cpus()[0]?.model, cores: cpus().length, separateCores, load: loadavg() };
     if (json) printJson({ model, machine, parts: reports });
     else {
-      printResult(`${model} on ${machine.cores} × ${machine.cpu}, load ${machine.load[0]}\n`);
+      const shared = separateCores ? "" : ", which the tiers share";
+      printResult(`${model} on ${machine.cores} × ${machine.cpu}${shared}, load ${machine.load[0]}\n`);
       for (const [name, report] of Object.entries(reports)) printResult(describeReport(name, report));
     }
   } finally {

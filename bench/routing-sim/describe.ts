@@ -1,5 +1,5 @@
 import { table } from "#sdk/cli/output.ts";
-import type { Bounds, Check, Shares } from "./figures.ts";
+import type { Bounds, Shares } from "./figures.ts";
 import { budgets } from "./workload.ts";
 
 const share = (percent: number): string => percent.toFixed(2);
@@ -28,9 +28,3 @@ export function describeShares(bounds: Bounds, rows: Readonly<Record<string, Sha
     ),
   ]);
 }
-
-export const describeChecks = (checks: readonly Check[]): string =>
-  table(
-    ["check", "asked", "measured", ""],
-    checks.map(({ what, asked, measured, met }) => [what, asked, measured, met ? "met" : "MISSED"]),
-  );

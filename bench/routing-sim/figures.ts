@@ -1,3 +1,4 @@
+import type { Check } from "../checks.ts";
 import type { PolicyName } from "./policies.ts";
 import { binsToRecover, reversals } from "./recovery.ts";
 import { BIN_MS, type Phases, type ScenarioResult, timesOf } from "./scenario.ts";
@@ -83,14 +84,6 @@ export function recoveryOf(result: ScenarioResult, phases: Phases, phase: "after
   };
 }
 
-/** What was asked of the simulation, and what it gave. */
-export interface Check {
-  readonly what: string;
-  readonly asked: string;
-  readonly measured: string;
-  readonly met: boolean;
-}
-
 /** Limits of the checks. Shares are in points. */
 const MAX_LOSS = 2;
 const MIN_LOSS_OF_ONE_TIER = 5;
@@ -102,7 +95,7 @@ const atMost = (what: string, value: number, limit: number, unit: string): Check
   what,
   asked: `≤ ${limit}${unit}`,
   measured: `${value.toFixed(2)}${unit}`,
-  met: value <= limit,
+  holds: value <= limit,
 });
 
 /** @param oneTierFails whether a single tier is expected to answer far less than both: not for small models */
@@ -123,7 +116,7 @@ export function checksOf(
         what: `bound − ${name}`,
         asked: `≥ ${MIN_LOSS_OF_ONE_TIER} points`,
         measured,
-        met: loss >= MIN_LOSS_OF_ONE_TIER,
+        holds: loss >= MIN_LOSS_OF_ONE_TIER,
       };
     }),
     ...(["crowd", "outage"] as const).flatMap((name) => [

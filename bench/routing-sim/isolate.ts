@@ -1,6 +1,7 @@
-import type { Estimate } from "#sdk/serve/queue/speed.ts";
+import { dueTimes } from "#sdk/serve/queue/due-times.ts";
+import type { AnswerEstimate } from "#sdk/serve/queue/speed.ts";
 import { extraLoad } from "#sdk/serve/region/extra-load.ts";
-import { maxLateMs } from "#sdk/serve/routing/deadline.ts";
+import { type ArrivalTime, arrivalBetween, maxLateMs } from "#sdk/serve/routing/deadline.ts";
 import { decide, type Situation } from "#sdk/serve/routing/decide.ts";
 import { predictLatency } from "#sdk/serve/routing/predict-latency.ts";
 import type { Clock } from "./clock.ts";
@@ -37,14 +38,14 @@ export interface Isolate {
 /** A region that may be asked, and when it is expected to answer. */
 interface Usable {
   readonly link: RegionLink;
-  readonly predicted: Estimate;
+  readonly predicted: AnswerEstimate;
 }
 
 /** A request on its way to a decision. */
 interface Asked {
   readonly request: Request;
-  /** Time at which its budget starts. */
-  readonly startedAt: number;
+  /** Its budget starts then. */
+  readonly arrival: ArrivalTime;
   /** Predicted milliseconds of the computation in a region. */
   readonly regionMs: number;
 }
@@ -76,6 +77,8 @@ export function startIsolate({ clock, world, plan, regions, policy, tally, left 
     }),
   );
   const extra = extraLoad();
+  /** Times at which the region's answers are due. */
+  const fetches = dueTimes();
   /** Events that wait for the thread. */
   let events: (() => void)[] = [];
   let isHandlingOld = false;
@@ -93,7 +96,7 @@ export function startIsolate({ clock, world, plan, regions, policy, tally, left 
   clock.after(world.model.coldStartMs * plan.slowness, () => {
     const requests = waiting ?? [];
     waiting = undefined;
-    for (const request of requests) handle(request, request.at);
+    for (const request of requests) handle(request, { at: request.at, errorMs: 0 });
   });
   return isolate;
 
@@ -126,16 +129,17 @@ export function startIsolate({ clock, world, plan, regions, policy, tally, left 
     return usable.length < 2 ? usable : usable.sort((a, b) => a.predicted.ms - b.predicted.ms);
   }
 
-  function handle(request: Request, startedAt = (arrivedAfter(now()) + now()) / 2): void {
+  function handle(request: Request, arrival = arrivalBetween(arrivedAfter(now()), now())): void {
     for (const link of links) link.keepMeasured();
     const regionMs = predictLatency(world.model.regionalCpu, [request.tokens]);
-    const asked = { request, startedAt, regionMs };
+    const asked = { request, arrival, regionMs };
     const remainingMs = remainingOf(asked);
     const region = usableRegions(regionMs)[0];
     const predicted = region?.predicted ?? "down";
     if (waiting) {
       const situation = {
         remainingMs,
+        elapsedErrorMs: arrival.errorMs,
         maxLateMs: maxLateMs(request.budgetMs),
         maxWaitMs: MAX_WAIT_MS,
         pin: undefined,
@@ -148,15 +152,15 @@ export function startIsolate({ clock, world, plan, regions, policy, tally, left 
       return;
     }
     const work = workOf(request, remainingMs);
-    const decision = policy(situationOf(work, remainingMs, predicted));
+    const decision = policy(situationOf(work, asked, predicted));
     if ("refusal" in decision) refuse(request);
     else if (region && decision.tier === "region") askRegion(asked, region.link);
     else if (region && decision.hedge && extra.take()) hedge(work, asked, region.link);
     else engine.add(work);
   }
 
-  function remainingOf({ request, startedAt }: Asked): number {
-    return request.budgetMs - (now() - startedAt);
+  function remainingOf({ request, arrival }: Asked): number {
+    return request.budgetMs - (now() - arrival.at);
   }
 
   function workOf(request: Request, remainingMs: number): RequestWork {
@@ -174,16 +178,21 @@ export function startIsolate({ clock, world, plan, regions, policy, tally, left 
     };
   }
 
-  function situationOf(work: RequestWork, remainingMs: number, region: Situation["region"]): Situation {
+  function situationOf(work: RequestWork, asked: Asked, region: Situation["region"]): Situation {
+    const waitMs = engine.queue.waitMs(work);
+    const compute = engine.speed.predict(work.measuredMs, 1);
+    const startAt = now() + waitMs;
     return {
-      remainingMs,
+      remainingMs: remainingOf(asked),
+      elapsedErrorMs: asked.arrival.errorMs,
       maxLateMs: maxLateMs(work.request.budgetMs),
       maxWaitMs: MAX_WAIT_MS,
       pin: undefined,
       here: {
-        waitMs: engine.queue.waitMs(work),
-        compute: engine.speed.predict(work.measuredMs, 1),
+        waitMs,
+        compute,
         delaysOthers: engine.queue.delaysOthers(work, now()),
+        delaysFetches: fetches.hasBetween(startAt, startAt + compute.ms),
         calls: 1,
         cpuMs: work.measuredMs,
         cpuLimitMs: CPU_LIMIT_MS,
@@ -195,7 +204,9 @@ export function startIsolate({ clock, world, plan, regions, policy, tally, left 
   /** Asks a region, then a second one if the first one fails, as `regions.ts` does. Then the isolate decides alone. */
   function askRegion(asked: Asked, link: RegionLink, isSecond = false): void {
     const { request, regionMs } = asked;
+    const handled = fetches.add(now() + remainingOf(asked));
     link.send(request, remainingOf(asked), regionMs, (result) => {
+      handled();
       if (result === "answered") {
         answer(request, "region");
         return;
@@ -212,7 +223,7 @@ export function startIsolate({ clock, world, plan, regions, policy, tally, left 
         return;
       }
       const work = workOf(request, leftMs);
-      if ("refusal" in decide(situationOf(work, leftMs, "down"))) refuse(request);
+      if ("refusal" in decide(situationOf(work, asked, "down"))) refuse(request);
       else engine.add(work);
     });
   }

@@ -1,4 +1,4 @@
-import type { Estimate } from "#sdk/serve/queue/speed.ts";
+import type { AnswerEstimate } from "#sdk/serve/queue/speed.ts";
 import { breaker as newBreaker } from "#sdk/serve/region/breaker.ts";
 import { regionEstimate } from "#sdk/serve/region/region-estimate.ts";
 import { forwardedBudgetMs, PROBE_TIMEOUT_MS, patienceMs } from "#sdk/serve/region/time-limits.ts";
@@ -10,7 +10,7 @@ import type { Request } from "./request.ts";
 const PRIOR_MS = 50;
 const TIMEOUT_MS = 10_000;
 const PROBE_MS = 30_000;
-/** As in `region-tier.ts`. */
+/** The same limit as in `region-tier.ts`. */
 const TIMER_TOLERANCE_MS = 2;
 
 export interface RegionLinkOptions {
@@ -102,7 +102,7 @@ export function regionLink({ clock, region, roundTripMs, whenFree, busyMs }: Reg
   }
 
   return {
-    predict: (computeMs: number): Estimate | "down" =>
+    predict: (computeMs: number): AnswerEstimate | "down" =>
       breaker.state() === "closed" ? estimate.predict(computeMs) : "down",
     keepMeasured(): void {
       if (probing || breaker.state() === "open") return;
@@ -143,7 +143,7 @@ export function regionLink({ clock, region, roundTripMs, whenFree, busyMs }: Reg
           }
           breaker.answered();
           if (reply.kind === "refusal") {
-            estimate.busyFor(reply.retryAfterMs);
+            estimate.refused(now() - sent.start, reply.waitMs);
             return ended("overloaded");
           }
           learn(reply, sent, computeMs);

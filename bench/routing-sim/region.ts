@@ -8,10 +8,10 @@ import { type RegionPlan, textMs, type World } from "./world.ts";
 /** Longest predicted wait of a request without a budget, as in `defaultLimits`. */
 export const MAX_WAIT_MS = 30_000;
 
-/** What a region says with its reply. Times are in milliseconds. */
+/** Times that a region reports with its reply, in milliseconds. */
 export type Reply =
   | { readonly kind: "answer"; readonly totalMs: number; readonly computedMs: number; readonly waitMs: number }
-  | { readonly kind: "refusal"; readonly retryAfterMs: number };
+  | { readonly kind: "refusal"; readonly waitMs: number };
 
 /** A request or a probe on its way through a region. */
 export interface Call {
@@ -58,7 +58,7 @@ export function simulatedRegion(clock: Clock, world: World, plan: RegionPlan, ra
       },
       gaveUp({ call }) {
         call.cancel = undefined;
-        call.reply({ kind: "refusal", retryAfterMs: 0 });
+        call.reply({ kind: "refusal", waitMs: 0 });
       },
     });
     return engine;
@@ -94,6 +94,7 @@ export function simulatedRegion(clock: Clock, world: World, plan: RegionPlan, ra
       };
       const decision = decide({
         remainingMs: budgetMs,
+        elapsedErrorMs: 0,
         maxLateMs: maxLateMs(budgetMs),
         maxWaitMs: MAX_WAIT_MS,
         pin: undefined,
@@ -101,6 +102,7 @@ export function simulatedRegion(clock: Clock, world: World, plan: RegionPlan, ra
           waitMs: engine.queue.waitMs(work),
           compute,
           delaysOthers: engine.queue.delaysOthers(work, arrivedAt),
+          delaysFetches: false,
           calls: 1,
           cpuMs: measuredMs,
           cpuLimitMs: Number.POSITIVE_INFINITY,
@@ -108,7 +110,7 @@ export function simulatedRegion(clock: Clock, world: World, plan: RegionPlan, ra
         region: "none",
       });
       if ("refusal" in decision) {
-        call.reply({ kind: "refusal", retryAfterMs: decision.retryAfterMs ?? 0 });
+        call.reply({ kind: "refusal", waitMs: engine.waitMs() });
         return;
       }
       call.cancel = () => engine.cancel(work);

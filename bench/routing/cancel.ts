@@ -3,11 +3,12 @@ import { type Abandonment, abandonRequests } from "#test/fixtures/abandon-reques
 import { deployedCompatibility, startDirectEdge } from "#test/fixtures/direct-edge.ts";
 import { randomNumbers } from "#test/fixtures/seeded.ts";
 import { startEmbed } from "#test/fixtures/start-embed.ts";
+import type { Check } from "../checks.ts";
 import { type Context, KEY } from "./context.ts";
 import { idleMs, settle } from "./idle.ts";
 import { quantile } from "./load/statistics.ts";
 import { drawTexts } from "./load/texts.ts";
-import { type Check, type Report, rounded } from "./report.ts";
+import { type Report, rounded } from "./report.ts";
 import { startEdgeAlone, startRegion } from "./tiers.ts";
 
 const REQUESTS = 200;

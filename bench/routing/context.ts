@@ -22,7 +22,7 @@ export interface RoutingOptions {
   readonly against: string | undefined;
 }
 
-/** What all parts of the benchmark share. */
+/** Model, settings and output that all parts of the benchmark share. */
 export interface Context {
   readonly options: RoutingOptions;
   /** Variables of both tiers: the model, where it is stored, and the API key. */

@@ -1,12 +1,5 @@
 import { table } from "#sdk/cli/output.ts";
-
-/** A figure that must reach a limit. */
-export interface Check {
-  readonly what: string;
-  readonly asked: string;
-  readonly measured: string;
-  readonly holds: boolean;
-}
+import { type Check, describeChecks } from "../checks.ts";
 
 /** Result of a part of the benchmark. */
 export interface Report {
@@ -18,8 +11,7 @@ export interface Report {
 }
 
 export function describeReport(name: string, { headings, rows, checks }: Report): string {
-  const asked = checks.map(({ what, asked, measured, holds }) => [what, asked, measured, holds ? "✓" : "✗"]);
-  const tables = [table(headings, rows), table(["check", "asked", "measured", ""], asked)];
+  const tables = [table(headings, rows), describeChecks(checks)];
   return `${name}\n\n${tables.join("\n\n")}\n`;
 }
 

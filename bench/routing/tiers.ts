@@ -1,6 +1,7 @@
 import { type DirectEdge, startDirectEdge } from "#test/fixtures/direct-edge.ts";
 import { type RegionProcess, startRegionProcess } from "#test/fixtures/region-process.ts";
 import { type Context, KEY } from "./context.ts";
+import { EDGE_CORES, onCores, REGION_CORES } from "./cores.ts";
 import { type RegionProxy, startProxy } from "./proxy.ts";
 
 /** Variables with which the edge finds its region. */
@@ -14,9 +15,11 @@ export interface Tiers extends AsyncDisposable {
 }
 
 /** Starts an edge without a region. */
-export const startEdgeAlone = ({ modules, env }: Context): Promise<DirectEdge> => startDirectEdge({ modules, env });
+export const startEdgeAlone = ({ modules, env }: Context): Promise<DirectEdge> =>
+  onCores(EDGE_CORES, () => startDirectEdge({ modules, env }));
 
-export const startRegion = ({ env }: Context): Promise<RegionProcess> => startRegionProcess({ env });
+export const startRegion = ({ env }: Context): Promise<RegionProcess> =>
+  onCores(REGION_CORES, () => startRegionProcess({ env }));
 
 /** Starts edge and region, with a proxy between them. */
 export async function startTiers(context: Context): Promise<Tiers> {
@@ -25,7 +28,7 @@ export async function startTiers(context: Context): Promise<Tiers> {
   const region = started.adopt(await startRegion(context), ({ stop }) => stop());
   const proxy = started.adopt(await startProxy(region.url), ({ stop }) => stop());
   const options = { modules, env: { ...env, ...regionEnv(proxy.url) } };
-  const edge = started.adopt(await startDirectEdge(options), ({ stop }) => stop());
+  const edge = started.adopt(await onCores(EDGE_CORES, () => startDirectEdge(options)), ({ stop }) => stop());
   const all = started.move();
   return { edge, region, proxy, [Symbol.asyncDispose]: () => all.disposeAsync() };
 }

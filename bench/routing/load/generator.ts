@@ -22,6 +22,8 @@ export function startGenerator(): Generator {
       const [run] = await Promise.race([answered, ended]);
       return run;
     },
-    stop: () => child.disconnect(),
+    stop() {
+      if (child.connected) child.disconnect();
+    },
   };
 }

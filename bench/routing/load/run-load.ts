@@ -22,7 +22,8 @@ export async function runLoad(job: LoadJob): Promise<LoadRun> {
   async function closedLoop(index: number): Promise<void> {
     for (let turn = 0; !isOver(); turn++) {
       const waitMs = await client.ask(index, turn);
-      if (waitMs !== undefined && !isImpatient(index)) await sleep(Math.min(waitMs, measuredMs - client.now()));
+      if (waitMs === undefined || isImpatient(index)) continue;
+      await sleep(Math.min(waitMs, Math.max(0, measuredMs - client.now())));
     }
   }
   async function openLoop(perSecond: number): Promise<void> {
@@ -30,7 +31,8 @@ export async function runLoad(job: LoadJob): Promise<LoadRun> {
     for (const [index, time] of arrivals.entries()) {
       const at = time - warmMs;
       // A timer is late by up to a millisecond, so several requests can be due.
-      if (at > client.now()) await sleep(at - client.now());
+      const early = at - client.now();
+      if (early > 0) await sleep(early);
       void client.ask(index, 0, at);
     }
   }

@@ -1,6 +1,7 @@
+import type { Check } from "../../checks.ts";
 import { geometricMean, quantile, shareOf } from "../load/statistics.ts";
 import type { LoadSummary } from "../load/summarize.ts";
-import { type Check, percent, rounded } from "../report.ts";
+import { percent, rounded } from "../report.ts";
 import { nameOf, type Point } from "./points.ts";
 
 /** How requests are routed in a run: one tier is pinned, or the edge chooses. */

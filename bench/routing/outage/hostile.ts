@@ -30,7 +30,7 @@ export interface HostileResult {
   readonly asked: number;
   readonly answered: number;
   readonly refused: number;
-  /** What was wrong with the other answers. */
+  /** Descriptions of the other answers. */
   readonly lost: readonly string[];
 }
 
