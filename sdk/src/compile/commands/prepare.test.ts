@@ -88,7 +88,11 @@ describe("prepare", () => {
     ]);
     expect(report.version).toBe(artifact.version);
     expect(new Set(seen.map(({ message }) => message))).toEqual(new Set(report.stages.map(({ message }) => message)));
-    expect(seen.flatMap(({ fraction }) => fraction ?? [])).toEqual([0, 1]);
+    for (const stage of ["observe", "time"]) {
+      const fractions = seen.filter((each) => each.stage === stage).flatMap(({ fraction }) => fraction ?? []);
+      expect(fractions.toSorted((a, b) => a - b)).toEqual(fractions);
+      expect(fractions.at(-1)).toBe(1);
+    }
   });
 
   it("reports which engine could not run a target, and why", async () => {

@@ -124,8 +124,13 @@ export async function prepare(options: PrepareOptions): Promise<PrepareReport | 
   });
 }
 
-/** Returns what to observe: activation statistics, and for fp16 targets also the nodes that overflow. */
-const kindsFor = (targets: readonly TargetName[]): readonly ("statistics" | "overflowing")[] =>
-  targets.some((target) => recipes[target].some(({ precisions }) => precisions.includes("fp16")))
-    ? ["statistics", "overflowing"]
-    : ["statistics"];
+/** Returns what the targets need: activation statistics for int8, and the nodes that overflow for fp16. */
+function kindsFor(targets: readonly TargetName[]): ("statistics" | "overflowing")[] {
+  const precisions = targets.flatMap((target) => recipes[target].flatMap((recipe) => recipe.precisions));
+  const needsStatistics = precisions.some((precision) => precision !== "fp16");
+  const needsOverflowing = precisions.includes("fp16");
+  return [
+    ...(needsStatistics ? (["statistics"] as const) : []),
+    ...(needsOverflowing ? (["overflowing"] as const) : []),
+  ];
+}

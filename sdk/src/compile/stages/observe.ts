@@ -8,12 +8,13 @@ import { fromOnnx } from "../onnx/from-onnx.ts";
 import { readOnnx } from "../onnx/read-onnx.ts";
 import { writeOnnx } from "../onnx/write-onnx.ts";
 import type { CalibrationStatistics } from "../quantize/calibration/activation-statistics.ts";
-import { observeStatistics } from "../quantize/calibration/observe-statistics.ts";
+import { statisticsObserver } from "../quantize/calibration/observe-statistics.ts";
 import { observeValues } from "../quantize/calibration/observe-values.ts";
 import { type StoredStatistics, storedStatistics, writeStatistics } from "../quantize/calibration/statistics-file.ts";
 import { overflowObserver } from "../quantize/fp16/overflow-observer.ts";
 import { type ObservedRange, observeRanges } from "../quantize/static/observe-ranges.ts";
 import { inferShapes } from "../shapes/infer-shapes.ts";
+import { reportProgress } from "../subprocess/report-progress.ts";
 import { inSubprocess } from "../subprocess/run-in-subprocess.ts";
 import { contentKey, graphKey } from "./content-key.ts";
 import type { KeyedStage } from "./stage.ts";
@@ -51,7 +52,7 @@ export const observe: KeyedStage<ObserveInput, Observed> = {
   name: "observe",
   describe: ({ kinds }) => `observe activations: ${kinds.join(", ")}`,
   key: observeKey,
-  async run(input, { folder, signal }) {
+  async run(input, { folder, signal, progress }) {
     const { graph, batches, kinds } = input;
     const [model, statistics] = [join(folder, "observed.onnx"), join(folder, "statistics")];
     await writeOnnx(model, graph);
@@ -62,6 +63,7 @@ export const observe: KeyedStage<ObserveInput, Observed> = {
       // hangs.
       deadlineMs: 24 * 60 * 60_000,
       signal,
+      onProgress: (fraction) => progress(observe.describe(input), fraction),
     })(model, batches, kinds, statistics);
     for (const path of [model, `${model}.data`]) await rm(path, { force: true });
     return { ...received(found, graph, statistics), key: () => observeKey(input) };
@@ -114,11 +116,17 @@ export async function observeFile(
   inferShapes(graph);
   const sent: SentObservations = {};
   const overflow = kinds.includes("overflowing") ? overflowObserver(graph) : undefined;
-  if (kinds.includes("statistics")) {
-    const statistics = await observeStatistics(graph, batches, { alongside: overflow });
-    sent.statistics = await writeStatistics(statisticsFile, statistics);
-  } else if (overflow) await observeValues(graph, batches, [overflow], "skip");
+  const writer = kinds.includes("statistics") ? await writeStatistics(statisticsFile) : undefined;
+  const statistics = writer && statisticsObserver(graph, writer.write);
+  const observers = [overflow, statistics].filter((observer) => observer !== undefined);
+  // Without statistics, a batch that does not run matters less: the other batches show what overflows.
+  const onFailure = statistics ? "throw" : "skip";
+  await observeValues(graph, batches, observers, { onFailure, progress: reportProgress });
   if (overflow) sent.overflowing = overflow.overflowing();
+  if (writer) {
+    const stored = new Map((await writer.end()).map((each) => [each.weight, each]));
+    sent.statistics = statistics?.weights.flatMap((weight) => stored.get(weight) ?? []) ?? [];
+  }
   if (kinds.includes("ranges")) {
     const values = valuesOf(graph);
     const ranges = await observeRanges(graph, batches, { threads: 1 });

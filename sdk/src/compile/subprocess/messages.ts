@@ -8,6 +8,12 @@ export interface Call {
   readonly args: readonly unknown[];
 }
 
+/** A message of a subprocess before its answer. */
+export interface ProgressMessage {
+  /** Finished share of the call, from 0 to 1. */
+  readonly progress: number;
+}
+
 /** The answer of a subprocess: the function's result, or the error it threw. */
 export type Answer<T> =
   | { readonly result: T }

@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { BertEdgeError } from "../../artifact/error.ts";
 import type { ErrorCode } from "../../artifact/error-codes.ts";
 import { abortedError, throwIfAborted } from "./aborted.ts";
-import type { Answer, Call } from "./messages.ts";
+import type { Answer, Call, ProgressMessage } from "./messages.ts";
 
 export interface SubprocessOptions {
   /**
@@ -19,6 +19,8 @@ export interface SubprocessOptions {
   readonly deadlineMs: number;
   /** The subprocess is killed when this signal aborts. */
   readonly signal?: AbortSignal | undefined;
+  /** Called when the function calls `reportProgress`. */
+  readonly onProgress?: ((fraction: number) => void) | undefined;
 }
 
 /**
@@ -48,7 +50,7 @@ export const inSubprocess =
  */
 export async function runInSubprocess<T>(
   call: Call,
-  { failure, what, deadlineMs, signal }: SubprocessOptions,
+  { failure, what, deadlineMs, signal, onProgress }: SubprocessOptions,
 ): Promise<T> {
   throwIfAborted(signal);
   const { promise, resolve, reject } = Promise.withResolvers<T>();
@@ -72,8 +74,9 @@ export async function runInSubprocess<T>(
   const deadline = setTimeout(late, deadlineMs);
   const onAbort = () => stop(abortedError(signal as AbortSignal));
   signal?.addEventListener("abort", onAbort, { once: true });
-  subprocess.once("message", (answer: Answer<T>) => {
-    if ("result" in answer) resolve(answer.result);
+  subprocess.on("message", (answer: Answer<T> | ProgressMessage) => {
+    if ("progress" in answer) onProgress?.(answer.progress);
+    else if ("result" in answer) resolve(answer.result);
     else reject("code" in answer ? errorOf(answer) : failed(answer.message));
   });
   subprocess.once("error", (cause) => reject(failed(cause.message)));

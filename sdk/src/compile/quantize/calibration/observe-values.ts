@@ -1,69 +1,144 @@
+import { availableParallelism } from "node:os";
+import type { Tensor as OrtTensor } from "onnxruntime-common";
 import { BertEdgeError } from "../../../artifact/error.ts";
 import { ortSession } from "../../evaluate/ort-session.ts";
 import { toOrt } from "../../evaluate/ort-tensor.ts";
 import type { TokenBatch } from "../../evaluate/token-batches.ts";
 import { copyGraph } from "../../graph/copy-graph.ts";
 import type { Graph } from "../../graph/graph.ts";
-import type { Value } from "../../graph/node.ts";
+import type { Node, Value } from "../../graph/node.ts";
+import { byteLength } from "../../graph/tensor.ts";
+import { type Segment, segmentsOf } from "./segments.ts";
 
 /** Summarizes float32 values of a graph over the calibration batches. */
 export interface Observer {
+  readonly values: readonly Value[];
+  /** Bytes that the observer needs while it observes one of `values`. Default 0. */
+  readonly bytesOf?: (value: Value) => number;
   /**
-   * Adds the nodes that summarize a batch.
+   * Adds the nodes that summarize a value.
    *
-   * @param graph a copy of the observed graph
-   * @param copyOf returns the copy of a value of the observed graph
+   * @param graph a copy of the graph, or of a part of it
+   * @param copy the copy of the value
    * @returns the summaries, float32
    */
-  summarize(graph: Graph, copyOf: (value: Value) => Value): readonly Value[];
-  /** Receives the summaries of a batch, in the order in which `summarize` returned them. */
-  add(summaries: readonly Float32Array[]): void;
+  summarize(graph: Graph, copy: Value): readonly Value[];
+  /** Receives the summaries of a value for a batch, in the order in which `summarize` returned them. */
+  add(value: Value, summaries: readonly Float32Array[]): void;
+  /** Called when a value has been observed on all batches. */
+  finish?(value: Value): Promise<void>;
 }
 
+export interface ObserveOptions {
+  /** "skip" ignores batches that the graph cannot run. Default "throw". */
+  readonly onFailure?: "throw" | "skip" | undefined;
+  /** Maximum bytes of the weights and of the observers' memory for a part of the graph. Default: 256 MiB. */
+  readonly segmentBytes?: number | undefined;
+  /** Called repeatedly with the finished share, from 0 to 1. */
+  readonly progress?: ((fraction: number) => void) | undefined;
+}
+
+/** This is enough for two layers of BERT-base, or for all layers of MiniLM. */
+const SEGMENT_BYTES = 256 << 20;
+
 /**
- * Runs a graph on the calibration batches. onnxruntime computes the summaries of all observers as outputs of the graph,
- * instead of the graph's own outputs.
+ * Runs a graph on the calibration batches, one part of the graph after the other. onnxruntime computes the summaries of
+ * all observers as outputs of the part.
  *
- * @param onFailure "skip" ignores batches that the graph cannot run
  * @throws BertEdgeError `calibration_invalid` when the graph does not run on a batch
  */
 export async function observeValues(
-  source: Graph,
+  graph: Graph,
   batches: readonly TokenBatch[],
   observers: readonly Observer[],
-  onFailure: "throw" | "skip" = "throw",
+  { onFailure = "throw", segmentBytes = SEGMENT_BYTES, progress }: ObserveOptions = {},
 ): Promise<void> {
-  const graph = copyGraph(source);
-  const made = [...graph.nodes].flatMap(({ outputs }) => outputs.filter((value) => value !== undefined));
-  const copies = new Map([...graph.inputs, ...made].map((value) => [value.name, value]));
-  graph.outputs.length = 0;
-  const names = observers.map((observer, i) =>
-    observer
-      .summarize(graph, ({ name }) => copies.get(name) as Value)
-      .map((value, j) => {
+  const observersOf = Map.groupBy(
+    observers.flatMap((observer) => observer.values.map((value) => ({ value, observer }))),
+    ({ value }) => value,
+  );
+  const bytesOf = (node: Node) =>
+    weightBytes(node) +
+    node.outputs
+      .flatMap((value) => (value && observersOf.get(value)) ?? [])
+      .reduce((sum, { value, observer }) => sum + (observer.bytesOf?.(value) ?? 0), 0);
+  // Values that later segments read, for each batch that the graph can run.
+  let states = batches.map((batch) => new Map([...batch].map(([name, value]) => [name, toOrt(value)])));
+  const segments = segmentsOf(graph, bytesOf, segmentBytes);
+  for (const [index, segment] of segments.entries()) {
+    const { part, copyOf } = partOf(graph, segment);
+    const inputs = index === 0 ? graph.inputs : [];
+    const observed = [...inputs, ...segment.nodes.flatMap(({ outputs }) => outputs)]
+      .flatMap((value) => (value && observersOf.get(value)) ?? [])
+      .map((each) => ({ ...each, summaries: each.observer.summarize(part, copyOf(each.value)) }));
+    const summaryNames = observed.map(({ summaries }, i) =>
+      summaries.map((value, j) => {
         const name = `summary.${i}.${j}`;
-        graph.outputs.push({ name, value, declaration: undefined });
+        part.outputs.push({ name, value, declaration: undefined });
         return name;
       }),
-  );
-  graph.prune();
-  if (graph.outputs.length === 0) return;
-  const session = await ortSession(graph, { intraOpNumThreads: 1, logSeverityLevel: 4 });
-  try {
-    for (const batch of batches) {
-      const feeds = [...batch].filter(([name]) => session.inputNames.includes(name));
-      const run = session.run(Object.fromEntries(feeds.map(([name, value]) => [name, toOrt(value)])));
-      const results = await run.catch((cause: unknown) => {
-        if (onFailure === "throw") throw doesNotRun(cause);
-      });
-      if (!results) continue;
-      observers.forEach((observer, i) => {
-        observer.add((names[i] ?? []).map((name) => results[name]?.data as Float32Array));
-      });
+    );
+    if (part.outputs.length === 0) continue;
+    part.prune();
+    const session = await ortSession(part, { intraOpNumThreads: availableParallelism(), logSeverityLevel: 4 });
+    const next: typeof states = [];
+    try {
+      for (const [i, state] of states.entries()) {
+        const feeds = [...state].filter(([name]) => session.inputNames.includes(name));
+        const run = session.run(Object.fromEntries(feeds));
+        const results = await run.catch((cause: unknown) => {
+          if (onFailure === "throw") throw doesNotRun(cause);
+        });
+        progress?.((index + (i + 1) / states.length) / segments.length);
+        if (!results) continue;
+        observed.forEach(({ value, observer }, at) => {
+          const names = summaryNames[at] as readonly string[];
+          observer.add(
+            value,
+            names.map((name) => results[name]?.data as Float32Array),
+          );
+        });
+        const left = segment.leaves.map(({ name }) => [name, results[name] ?? state.get(name)] as [string, OrtTensor]);
+        next.push(new Map([...[...state].filter(([name]) => isInput(graph, name)), ...left]));
+      }
+    } finally {
+      await session.release();
     }
-  } finally {
-    await session.release();
+    states = next;
+    for (const { value, observer } of observed) await observer.finish?.(value);
   }
+}
+
+const isInput = (graph: Graph, name: string): boolean => graph.inputs.some((input) => input.name === name);
+
+const weightBytes = ({ inputs }: Node): number =>
+  inputs.reduce((sum, value) => sum + (value?.constant ? byteLength(value.constant) : 0), 0);
+
+/**
+ * Copies a segment into a graph of its own. Its inputs are the graph's inputs and the values of earlier segments; its
+ * outputs are the segment's leaves.
+ */
+function partOf(source: Graph, { nodes, leaves }: Segment): { part: Graph; copyOf: (value: Value) => Value } {
+  const part = copyGraph(source);
+  const made = [...part.nodes].flatMap(({ outputs }) => outputs.filter((value) => value !== undefined));
+  const copies = new Map([...part.inputs, ...made].map((value) => [value.name, value]));
+  const copyOf = ({ name }: Value) => copies.get(name) as Value;
+  const own = new Set(nodes);
+  const isMadeBefore = (value: Value | undefined) => value?.producer && !own.has(value.producer);
+  const read = new Set(nodes.flatMap(({ inputs, captures }) => [...inputs, ...captures].filter(isMadeBefore)));
+  part.outputs.length = 0;
+  for (const value of read as Set<Value>) {
+    const copy = copyOf(value);
+    const input = part.input(value.name, copy);
+    part.replace(copy, input);
+    copy.name = `${value.name}.before`;
+    input.name = value.name;
+  }
+  for (const value of leaves) {
+    if (!own.has(value.producer as Node)) continue;
+    part.outputs.push({ name: value.name, value: copyOf(value), declaration: undefined });
+  }
+  return { part, copyOf };
 }
 
 const doesNotRun = (cause: unknown) =>

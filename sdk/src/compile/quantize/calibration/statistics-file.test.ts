@@ -16,7 +16,10 @@ const all = new Map<string, ActivationStatistics>([
 
 async function written() {
   const path = join(await temporaryFolder(), "statistics");
-  return { path, calibration: storedStatistics(path, await writeStatistics(path, all)) };
+  const writer = await writeStatistics(path);
+  await writer.write({ weights: ["query", "key"], ...narrow });
+  await writer.write({ weights: ["output"], ...wide });
+  return { path, calibration: storedStatistics(path, await writer.end()) };
 }
 
 describe("a file of statistics", () => {

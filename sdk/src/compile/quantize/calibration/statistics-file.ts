@@ -1,6 +1,7 @@
 import { open } from "node:fs/promises";
 import { storedFile } from "../../files/stored-file.ts";
 import type { ActivationStatistics, CalibrationStatistics } from "./activation-statistics.ts";
+import type { WeightStatistics } from "./observe-statistics.ts";
 
 /** Location of one weight matrix's statistics in the file: Σ x, then Σ x xᵀ, both float32. */
 export interface StoredStatistics extends Pick<ActivationStatistics, "width" | "tokens"> {
@@ -10,30 +11,30 @@ export interface StoredStatistics extends Pick<ActivationStatistics, "width" | "
   readonly offset: number;
 }
 
-/** Writes statistics to a file. Weights with the same statistics object share one copy in the file. */
-export async function writeStatistics(
-  path: string,
-  byWeight: ReadonlyMap<string, ActivationStatistics>,
-): Promise<StoredStatistics[]> {
-  const offsets = new Map<ActivationStatistics, number>();
+/** Writes statistics to a file, one after the other. Weights with the same statistics share one copy in the file. */
+export interface StatisticsWriter {
+  readonly write: (found: WeightStatistics) => Promise<void>;
+  /** Ends the file, and returns the locations. */
+  readonly end: () => Promise<StoredStatistics[]>;
+}
+
+export async function writeStatistics(path: string): Promise<StatisticsWriter> {
   const file = await open(path, "w");
-  try {
-    let end = 0;
-    for (const statistics of byWeight.values()) {
-      if (offsets.has(statistics)) continue;
-      offsets.set(statistics, end);
-      for (const { buffer, byteOffset, byteLength } of [statistics.sum, statistics.gram]) {
+  const stored: StoredStatistics[] = [];
+  let end = 0;
+  return {
+    async write({ weights, width, tokens, sum, gram }) {
+      stored.push(...weights.map((weight) => ({ weight, width, tokens, offset: end })));
+      for (const { buffer, byteOffset, byteLength } of [sum, gram]) {
         await file.writeFile(new Uint8Array(buffer, byteOffset, byteLength));
         end += byteLength;
       }
-    }
-  } finally {
-    await file.close();
-  }
-  return [...byWeight].map(([weight, statistics]) => {
-    const { width, tokens } = statistics;
-    return { weight, width, tokens, offset: offsets.get(statistics) as number };
-  });
+    },
+    async end() {
+      await file.close();
+      return stored;
+    },
+  };
 }
 
 /** Opens a statistics file. `get` reads one entry from the file on each call. */

@@ -24,15 +24,13 @@ export function overflowObserver(fused: Graph): Observer & { readonly overflowin
     value === undefined || !peaks.has(value) || (peaks.get(value) ?? 0) <= MAX_PEAK;
   const overflows = ({ inputs, outputs }: Node) => ![...inputs, ...outputs].every(isSafe);
   return {
-    summarize: (graph, copyOf) =>
-      values.map((value) => {
-        const magnitudes = graph.add("Abs", [copyOf(value)]).output;
-        return graph.add("ReduceMax", [magnitudes], { attributes: { keepdims: int(0) } }).output;
-      }),
-    add(maxima) {
-      values.forEach((value, i) => {
-        peaks.set(value, Math.max(peaks.get(value) ?? 0, maxima[i]?.[0] as number));
-      });
+    values,
+    summarize(graph, copy) {
+      const magnitudes = graph.add("Abs", [copy]).output;
+      return [graph.add("ReduceMax", [magnitudes], { attributes: { keepdims: int(0) } }).output];
+    },
+    add(value, [maximum]) {
+      peaks.set(value, Math.max(peaks.get(value) ?? 0, maximum?.[0] as number));
     },
     overflowing: () => new Set(halves.filter(overflows).map(({ name }) => name)),
   };

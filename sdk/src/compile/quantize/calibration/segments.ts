@@ -1,0 +1,54 @@
+import type { Graph } from "../../graph/graph.ts";
+import type { Node, Value } from "../../graph/node.ts";
+
+/** Consecutive nodes of a graph that run together. */
+export interface Segment {
+  readonly nodes: readonly Node[];
+  /** Results of these and of earlier nodes that later segments read. */
+  readonly leaves: readonly Value[];
+}
+
+/**
+ * Divides a graph into segments that run one after the other. A segment reads values of earlier segments, so the whole
+ * graph runs only once, but only one segment is in memory. A segment ends where the fewest values are still to be read:
+ * in encoders, between two layers.
+ *
+ * @param bytesOf memory that a node needs while its segment runs
+ * @param maxBytes maximum sum of these bytes for a segment. A node that needs more has a segment of its own.
+ */
+export function segmentsOf(graph: Graph, bytesOf: (node: Node) => number, maxBytes: number): Segment[] {
+  const nodes = graph.sorted();
+  const leavesAfter = leavesOf(nodes, graph);
+  const segments: Segment[] = [];
+  let start = 0;
+  while (start < nodes.length) {
+    let bytes = bytesOf(nodes[start] as Node);
+    let end = start + 1;
+    while (end < nodes.length && bytes + bytesOf(nodes[end] as Node) <= maxBytes)
+      bytes += bytesOf(nodes[end++] as Node);
+    if (end < nodes.length) end = narrowest(leavesAfter, start + 1, end);
+    segments.push({ nodes: nodes.slice(start, end), leaves: leavesAfter[end - 1] ?? [] });
+    start = end;
+  }
+  return segments;
+}
+
+/** Returns the last end from `first` to `last` after which the fewest values are still to be read. */
+function narrowest(leavesAfter: readonly (readonly Value[])[], first: number, last: number): number {
+  let best = last;
+  for (let end = last; end >= first; end--)
+    if ((leavesAfter[end - 1]?.length ?? 0) < (leavesAfter[best - 1]?.length ?? 0)) best = end;
+  return best;
+}
+
+/** Returns, for every node, the results of the nodes up to it that later nodes read. */
+function leavesOf(nodes: readonly Node[], graph: Graph): Value[][] {
+  const position = new Map(nodes.map((node, i) => [node, i]));
+  const lastRead = (value: Value) => Math.max(-1, ...[...value.users].map((user) => position.get(user) ?? -1));
+  let live: { readonly value: Value; readonly until: number }[] = [];
+  return nodes.map((node, i) => {
+    const made = node.outputs.filter((value) => value !== undefined && graph.isUsed(value)) as Value[];
+    live = [...live, ...made.map((value) => ({ value, until: lastRead(value) }))].filter(({ until }) => until > i);
+    return live.map(({ value }) => value);
+  });
+}
