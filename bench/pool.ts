@@ -23,7 +23,7 @@ const ROUNDS = 25;
 const { graph, config, maxTokens, encode } = await readTextModel("models/default");
 await fuseGraph(graph);
 const size = { maxTokens, vocabulary: config.vocabularySize };
-const model = oneModel(await encodeProgram(precisions["int8-edge"](graph)(), size));
+const model = oneModel(await encodeProgram(await precisions["int8-edge"](graph)(), size));
 const kernels = { relaxed: await compiledKernels("relaxed"), simd: await compiledKernels("simd") };
 
 const threads = availableParallelism();

@@ -11,7 +11,7 @@ import { type ActivationRange, minErrorRange, percentileRange } from "#sdk/compi
 import { quantizeInt8Static } from "#sdk/compile/quantize/static/int8-static.ts";
 import { type ObservedRange, observeRanges } from "#sdk/compile/quantize/static/observe-ranges.ts";
 import { ROUND_TO_NEAREST, type RoundingOptions } from "#sdk/compile/quantize/weights/quantize-weight.ts";
-import { type WeightQuantizer, weightQuantizer } from "#sdk/compile/quantize/weights/weight-quantizer.ts";
+import { weightQuantizer } from "#sdk/compile/quantize/weights/weight-quantizer.ts";
 
 /** Inputs of a row: the fused graph, its activation statistics and the calibration batches. */
 interface Subject {
@@ -48,23 +48,19 @@ const withOptions = (...names: (keyof RoundingOptions)[]): RoundingOptions => ({
 
 /** Quantizes the fused graph with a scheme. */
 const quantized =
-  (scheme: (quantizeWeight: WeightQuantizer) => QuantizationScheme, rounding = ROUND_TO_NEAREST): Row["make"] =>
+  (scheme: () => QuantizationScheme, rounding = ROUND_TO_NEAREST): Row["make"] =>
   ({ fused, statistics }) =>
-    quantizeGraph(fused, scheme(weightQuantizer(rounding, statistics)));
+    quantizeGraph(fused, scheme(), weightQuantizer(rounding, statistics));
 
 /**
  * Smooths the activations, and then quantizes the graph with a scheme. The smoothing uses either the activation
  * statistics of texts or the gains of the layer normalizations.
  */
 const smoothed =
-  (
-    scheme: (quantizeWeight: WeightQuantizer) => QuantizationScheme,
-    rounding = ROUND_TO_NEAREST,
-    by: "texts" | "gains" = "texts",
-  ): Row["make"] =>
+  (scheme: () => QuantizationScheme, rounding = ROUND_TO_NEAREST, by: "texts" | "gains" = "texts"): Row["make"] =>
   ({ fused, statistics }) => {
     const smooth = smoothActivations(fused, by, statistics);
-    return quantizeGraph(smooth.graph, scheme(weightQuantizer(rounding, smooth.statistics)));
+    return quantizeGraph(smooth.graph, scheme(), weightQuantizer(rounding, smooth.statistics));
   };
 
 const shipped =
@@ -81,8 +77,7 @@ const fixed =
 
 const edgeRow = (id: string, title: string, make: Row["make"]): Row => ({ id, title, engine: "edge", make });
 const row = (id: string, title: string, make: Row["make"]): Row => ({ id, title, engine: "onnxruntime", make });
-const blocks = (precision: BlockPrecision) => (quantizeWeight: WeightQuantizer) =>
-  matMulNBits(quantizeWeight, precision);
+const blocks = (precision: BlockPrecision) => () => matMulNBits(precision);
 
 export const sections: readonly Section[] = [
   {
@@ -118,12 +113,12 @@ export const sections: readonly Section[] = [
       edgeRow(
         "edge-weights-7",
         "7-bit weights × 8-bit activations",
-        quantized((quantizeWeight) => int8Edge(quantizeWeight)),
+        quantized(() => int8Edge()),
       ),
       edgeRow(
         "edge-activations-7",
         "8-bit weights × 7-bit activations",
-        quantized((quantizeWeight) => int8Edge(quantizeWeight, 8, SEVEN_BIT_ACTIVATIONS)),
+        quantized(() => int8Edge(8, SEVEN_BIT_ACTIVATIONS)),
       ),
     ],
   },
@@ -134,37 +129,37 @@ export const sections: readonly Section[] = [
       edgeRow(
         "edge-clipping",
         "clipping",
-        quantized((quantizeWeight) => int8Edge(quantizeWeight), withOptions("clipping")),
+        quantized(() => int8Edge(), withOptions("clipping")),
       ),
       edgeRow(
         "edge-bias",
         "bias correction",
-        quantized((quantizeWeight) => int8Edge(quantizeWeight), withOptions("biasCorrection")),
+        quantized(() => int8Edge(), withOptions("biasCorrection")),
       ),
       edgeRow(
         "edge-compensation",
         "GPTQ",
-        quantized((quantizeWeight) => int8Edge(quantizeWeight), withOptions("gptq")),
+        quantized(() => int8Edge(), withOptions("gptq")),
       ),
       edgeRow(
         "edge-all",
         "all three",
-        quantized((quantizeWeight) => int8Edge(quantizeWeight), withOptions("clipping", "gptq", "biasCorrection")),
+        quantized(() => int8Edge(), withOptions("clipping", "gptq", "biasCorrection")),
       ),
       edgeRow(
         "edge-smoothing-gains",
         "smoothing by gains",
-        smoothed((quantizeWeight) => int8Edge(quantizeWeight), ROUND_TO_NEAREST, "gains"),
+        smoothed(() => int8Edge(), ROUND_TO_NEAREST, "gains"),
       ),
       edgeRow(
         "edge-smoothing",
         "smoothing by texts",
-        smoothed((quantizeWeight) => int8Edge(quantizeWeight)),
+        smoothed(() => int8Edge()),
       ),
       edgeRow(
         "edge-smoothing-compensation",
         "smoothing by texts, GPTQ",
-        smoothed((quantizeWeight) => int8Edge(quantizeWeight), withOptions("gptq")),
+        smoothed(() => int8Edge(), withOptions("gptq")),
       ),
     ],
   },

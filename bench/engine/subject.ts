@@ -17,12 +17,13 @@ type File = Uint8Array<ArrayBuffer>;
  * Weights are quantized without calibration, because calibration does not change the time of a run.
  */
 const forms = {
-  wasm: ({ model, fused }: Graphs) => packed(model, precisions["int8-edge"](fused)()),
-  "wasm, int4 table": ({ model, fused }: Graphs) => packed(model, precisions["int8-edge"](fused, { tableBits: 4 })()),
+  wasm: async ({ model, fused }: Graphs) => packed(model, await precisions["int8-edge"](fused)()),
+  "wasm, int4 table": async ({ model, fused }: Graphs) =>
+    packed(model, await precisions["int8-edge"](fused, { tableBits: 4 })()),
   fp32: async ({ fused }: Graphs) => encodeOnnx(copyGraph(fused)),
-  int8: async ({ fused }: Graphs) => encodeOnnx(precisions.int8(fused)()),
-  "int8-blocks": async ({ fused }: Graphs) => encodeOnnx(precisions["int8-blocks"](fused)()),
-  "int8, not fused": async ({ plain }: Graphs) => encodeOnnx(precisions.int8(plain)()),
+  int8: async ({ fused }: Graphs) => encodeOnnx(await precisions.int8(fused)()),
+  "int8-blocks": async ({ fused }: Graphs) => encodeOnnx(await precisions["int8-blocks"](fused)()),
+  "int8, not fused": async ({ plain }: Graphs) => encodeOnnx(await precisions.int8(plain)()),
 } as const;
 export type Form = keyof typeof forms;
 

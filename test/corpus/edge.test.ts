@@ -78,7 +78,7 @@ function atEdge(folder: string, name: string, { vocabulary, hidden, positions }:
   const program = async () => {
     const fused = copyGraph(await reading);
     await fuseGraph(fused);
-    return encodeProgram(precisions["int8-edge"](fused)(), { maxTokens: MAX_TOKENS, vocabulary });
+    return encodeProgram(await precisions["int8-edge"](fused)(), { maxTokens: MAX_TOKENS, vocabulary });
   };
   return { reading, program };
 }

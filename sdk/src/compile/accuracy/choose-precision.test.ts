@@ -17,7 +17,7 @@ const figures = (meanCosine: number): Parity => ({ meanCosine, minCosine: meanCo
 function costing(costs: Readonly<Record<string, number>>) {
   const layers = Object.keys(costs);
   const graphs: string[] = [];
-  const quantize = (kept: ReadonlySet<string> = new Set()) => new Graph([...kept].sort().join());
+  const quantize = async (kept: ReadonlySet<string> = new Set()) => new Graph([...kept].sort().join());
   const measures: Measures = {
     async parity({ name }) {
       graphs.push(name);
@@ -48,7 +48,7 @@ describe("choosePrecision", () => {
 
   it("prefers a slower candidate to keeping layers", async () => {
     const bad = costing({ a: 0.1, b: 0 }).candidate;
-    const good: Candidate = { label: "slower", quantize: () => new Graph("a,b"), layers: ["a", "b"] };
+    const good: Candidate = { label: "slower", quantize: async () => new Graph("a,b"), layers: ["a", "b"] };
     const choice = await choose([bad, good], costing({ a: 0.1, b: 0 }).measures);
     expect(choice).toMatchObject({ label: "slower", kept: [] });
   });
@@ -79,7 +79,7 @@ describe("choosePrecision", () => {
     const context: ChoiceContext = { progress: (message, fraction) => progress.push([message, fraction]) };
     const { candidate, measures } = costing({ a: 0.05, b: 0 });
     expect((await choose([candidate], measures, context)).kept).toEqual(["a"]);
-    await choose([{ ...candidate, quantize: () => new Graph("a,b") }], measures, context);
+    await choose([{ ...candidate, quantize: async () => new Graph("a,b") }], measures, context);
     expect(progress).toEqual([
       ["find the layers at fault in It", 0],
       ["find the layers at fault in It", 0.5],

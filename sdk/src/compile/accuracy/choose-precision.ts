@@ -68,7 +68,8 @@ export async function choosePrecision<Label extends string>(
   const attempt = async ({ label, quantize, always = [] }: Candidate<Label>, found: readonly string[]) => {
     throwIfAborted(signal);
     const kept = [...new Set([...always, ...found])];
-    const graph = quantize(new Set(kept));
+    const describe = `quantize: ${what}, ${label}`;
+    const graph = await quantize(new Set(kept), { signal, progress: (fraction) => progress(describe, fraction) });
     const measured = await measuredOf(graph, measures, limit);
     return { label, graph, measured, kept, missing: shortfall(measured, limit) };
   };
@@ -113,7 +114,7 @@ async function sensitivities(
   for (const layer of layers) {
     onLayer(found.length);
     const others = new Set([...always, ...layers.filter((name) => name !== layer)]);
-    const { meanCosine } = await parity(quantize(others));
+    const { meanCosine } = await parity(await quantize(others));
     found.push({ layer, meanCosine });
   }
   // Sort key of a layer: NaN is worse than any number.

@@ -187,7 +187,7 @@ describeShared("corpus", "a checkpoint's graph", (corpus) => {
   it.each(exports)("stays close to the framework's output in int8 and fp16: %s", async (name) => {
     const { fused, feeds, expected } = await load(name);
     const reduced: [Graph, number][] = [
-      [precisions.int8(fused)(), MIN_INT8_COSINE],
+      [await precisions.int8(fused)(), MIN_INT8_COSINE],
       [toFp16(fused), MIN_FP16_COSINE],
     ];
     for (const [graph, minimum] of reduced) {
@@ -200,7 +200,7 @@ describeShared("corpus", "a checkpoint's graph", (corpus) => {
 
   it.each(exports)("stays close to the fused graph in the edge engine's arithmetic, text by text: %s", async (name) => {
     const { fused, feeds } = await load(name);
-    const graph = precisions["int8-edge"](fused)();
+    const graph = await precisions["int8-edge"](fused)();
     expect(countOperators(graph)).not.toHaveProperty("MatMul");
     const texts = feeds.flatMap(unpadded);
     expect(texts.length).toBeGreaterThan(0);

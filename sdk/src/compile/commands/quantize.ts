@@ -122,7 +122,7 @@ export async function quantize(options: QuantizeOptions): Promise<QuantizeReport
     const limit = ids || mode === "fp16" ? limits[mode] : RANDOM_TOKENS_LIMIT;
     const choice = checkParity
       ? await run(measure(), { what: `${source.path} in ${mode}`, quantized, limit, measures: { parity } })
-      : unmeasured(quantized.candidates);
+      : await unmeasured(quantized.candidates);
     await run(writeModel, { path, graph: choice.graph, envelope: source.envelope });
     const written = await publish();
 
@@ -154,9 +154,9 @@ const costSince = (start: number): WriteCost => ({
   peakRssMB: process.resourceUsage().maxRSS / 1024,
 });
 
-function unmeasured([first]: readonly Candidate[]) {
+async function unmeasured([first]: readonly Candidate[]) {
   const { label, quantize: apply, always = [] } = first as Candidate;
-  return { label, graph: apply(new Set(always)), kept: always, measured: undefined };
+  return { label, graph: await apply(new Set(always)), kept: always, measured: undefined };
 }
 
 /** @throws BertEdgeError `checkpoint_missing`, `checkpoint_invalid` when the given folder has no valid tokenizer.json */

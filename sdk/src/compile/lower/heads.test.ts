@@ -92,7 +92,7 @@ describe.each(Object.entries(heads))("a head for %s", (_, { width, write }) => {
     g.graph.outputs.push({ name: "logits", value: write(g, hiddenStates), declaration: undefined });
     inferShapes(g.graph);
     await fuseGraph(g.graph);
-    const graph = precisions["int8-edge"](g.graph)();
+    const graph = await precisions["int8-edge"](g.graph)();
     const engine = await engineOnThisMachine("wasm");
     const session = await engine.load(oneModel(await encodeProgram(graph, { maxTokens, vocabulary })));
     const logits = await session.run(texts);

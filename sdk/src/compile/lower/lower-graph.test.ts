@@ -50,15 +50,15 @@ beforeAll(async () => {
  * call.
  */
 async function expectSame(fused: Graph, { vocabularySize: vocabulary }: EncoderConfig): Promise<void> {
-  const graph = precisions["int8-edge"](fused)();
+  const graph = await precisions["int8-edge"](fused)();
   const session = await engine.load(oneModel(await encodeProgram(graph, { maxTokens, vocabulary })));
   const wanted = await referenceSession(graph).run(texts);
   expect(await session.run(texts)).toEqual(wanted);
   for (const [i, text] of texts.entries()) expect(await session.run([text])).toEqual([wanted[i]]);
 }
 
-const expectRefused = (fused: Graph, { vocabularySize: vocabulary }: EncoderConfig) =>
-  expect(encodeProgram(precisions["int8-edge"](fused)(), { maxTokens, vocabulary })).rejects.toMatchObject({
+const expectRefused = async (fused: Graph, { vocabularySize: vocabulary }: EncoderConfig) =>
+  expect(encodeProgram(await precisions["int8-edge"](fused)(), { maxTokens, vocabulary })).rejects.toMatchObject({
     code: "engine_unsupported",
   });
 
@@ -96,7 +96,7 @@ describe.each(classifierCases)("a program of $name", (stored) => {
 
 it("computes activations in place", async () => {
   const { config, weights } = tinyBert();
-  const graph = precisions["int8-edge"](await fusedGraph(config, weights))();
+  const graph = await precisions["int8-edge"](await fusedGraph(config, weights))();
   const { program } = await lowerGraph(graph, { maxTokens, vocabulary: config.vocabularySize });
   const activations = program.steps.filter((step) => step.op === "activation");
   expect(activations).toHaveLength(config.layers);
@@ -105,7 +105,7 @@ it("computes activations in place", async () => {
 
 it("supports the 512 positions of RoBERTa base", async () => {
   const { config, weights } = tinyBert({ config: ROBERTA_BASE });
-  const graph = precisions["int8-edge"](await fusedGraph(config, weights))();
+  const graph = await precisions["int8-edge"](await fusedGraph(config, weights))();
   const size = { maxTokens: maxTokensOf(config), vocabulary: config.vocabularySize };
   expect(size.maxTokens).toBe(512);
   const session = await engine.load(oneModel(await encodeProgram(graph, size)));

@@ -48,11 +48,11 @@ class EmbeddingsSketch extends Sketch {
 type Draw = (s: EmbeddingsSketch) => Value | readonly Value[];
 
 /** Lowers the graph whose outputs `draw` returns. Resolves to the error message, or to "accepted". */
-function outcome(draw: Draw): Promise<string> {
+async function outcome(draw: Draw): Promise<string> {
   const sketch = new EmbeddingsSketch();
   for (const [i, value] of [draw(sketch)].flat().entries()) sketch.output(value as Value, `result${i}`);
   return refusalMessage(
-    lowerGraph(precisions["int8-edge"](sketch.graph)(), { maxTokens: TOKENS, vocabulary: VOCABULARY }),
+    lowerGraph(await precisions["int8-edge"](sketch.graph)(), { maxTokens: TOKENS, vocabulary: VOCABULARY }),
   );
 }
 
@@ -181,7 +181,7 @@ describe("lowerGraph, for an Add after a linear layer", () => {
   const countAdds = async (draw: (s: EmbeddingsSketch) => readonly Value[]) => {
     const sketch = new EmbeddingsSketch();
     for (const [i, value] of draw(sketch).entries()) sketch.output(value, `result${i}`);
-    const graph = precisions["int8-edge"](sketch.graph)();
+    const graph = await precisions["int8-edge"](sketch.graph)();
     const { program } = await lowerGraph(graph, { maxTokens: TOKENS, vocabulary: VOCABULARY });
     return program.steps.filter(({ op }) => op === "add").length;
   };

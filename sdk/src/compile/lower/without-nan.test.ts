@@ -13,7 +13,7 @@ const sequences = randomSequences(TINY_EDGE);
 
 /** Adds Where(IsNaN(result), other, result) after every attention, as exporters do for masks with −∞. */
 async function guarded(other: number): Promise<Graph> {
-  const graph = precisions["int8-edge"](await fusedGraph(config, weights))();
+  const graph = await precisions["int8-edge"](await fusedGraph(config, weights))();
   for (const node of [...graph.nodes].filter(({ opType }) => opType === "DynamicQuantizeAttention")) {
     const { output } = node;
     const readers = [...output.users];

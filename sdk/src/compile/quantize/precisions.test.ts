@@ -39,19 +39,23 @@ describe("precisions", () => {
     );
   });
 
-  it.each(["int8", "int8-blocks"] as const)("quantizes only feed-forward layers to 4 bits, in %s", (precision) => {
-    const nodes = [...precisions[precision](fused, { feedForwardBits: 4 })().nodes];
-    const narrow = nodes.filter((node) => node.opType === "MatMulNBits" && node.int("bits") === 4);
-    expect(narrow).toHaveLength(4);
-    for (const node of narrow) expect(node.int("K")).not.toBe(node.int("N"));
-    expect(narrow.map((node) => node.int("N")).sort()).toEqual([32, 32, 64, 64]);
-    expect(nodes.filter(({ opType }) => opType === "GatherBlockQuantized").map((node) => node.int("bits"))).toEqual([
-      8,
-    ]);
-  });
+  it.each(["int8", "int8-blocks"] as const)(
+    "quantizes only feed-forward layers to 4 bits, in %s",
+    async (precision) => {
+      const nodes = [...(await precisions[precision](fused, { feedForwardBits: 4 })()).nodes];
+      const narrow = nodes.filter((node) => node.opType === "MatMulNBits" && node.int("bits") === 4);
+      expect(narrow).toHaveLength(4);
+      for (const node of narrow) expect(node.int("K")).not.toBe(node.int("N"));
+      expect(narrow.map((node) => node.int("N")).sort()).toEqual([32, 32, 64, 64]);
+      expect(nodes.filter(({ opType }) => opType === "GatherBlockQuantized").map((node) => node.int("bits"))).toEqual([
+        8,
+      ]);
+    },
+  );
 
-  it.each(integers)("quantizes only embedding tables to 4 bits, in %s", (precision) => {
-    const [wide, narrow] = [precisions[precision](fused)(), precisions[precision](fused, { tableBits: 4 })()];
+  it.each(integers)("quantizes only embedding tables to 4 bits, in %s", async (precision) => {
+    const wide = await precisions[precision](fused)();
+    const narrow = await precisions[precision](fused, { tableBits: 4 })();
     expect(countOperators(narrow)).toEqual(countOperators(wide));
     const bits = [...narrow.nodes].flatMap((node) => node.int("bits") ?? []);
     expect(bits.filter((value) => value === 4)).toHaveLength(1);
@@ -59,23 +63,23 @@ describe("precisions", () => {
 
   it.each(integers)(
     "keeps nodes in the next higher precision: 8-bit in float32, 4-bit in 8 bits, in %s",
-    (precision) => {
+    async (precision) => {
       const [table = ""] = embeddingNodes(fused);
       const layer = "layer.0.output.product";
       const quantizer = precisions[precision](fused, { tableBits: 4 });
-      expect(quantizableNodes(quantizer())).toEqual([]);
-      expect(quantizableNodes(quantizer(new Set([layer])))).toEqual([layer]);
-      const kept = quantizer(new Set([table]));
+      expect(quantizableNodes(await quantizer())).toEqual([]);
+      expect(quantizableNodes(await quantizer(new Set([layer])))).toEqual([layer]);
+      const kept = await quantizer(new Set([table]));
       expect(quantizableNodes(kept)).toEqual([]);
       expect([...kept.nodes].find(({ opType }) => opType === "GatherBlockQuantized")?.int("bits")).toBe(8);
       // The kept nodes of one call do not affect the next call.
-      expect(quantizableNodes(quantizer())).toEqual([]);
+      expect(quantizableNodes(await quantizer())).toEqual([]);
     },
   );
 
-  it.each([...integers, "fp16"] as const)("does not change the graph it is given, in %s", (precision) => {
+  it.each([...integers, "fp16"] as const)("does not change the graph it is given, in %s", async (precision) => {
     const before = encodeOnnx(fused);
-    precisions[precision](fused, { tableBits: 4, feedForwardBits: 4 })();
+    await precisions[precision](fused, { tableBits: 4, feedForwardBits: 4 })();
     expect(Buffer.compare(encodeOnnx(fused), before)).toBe(0);
   });
 
@@ -93,7 +97,7 @@ describe("precisions", () => {
     const errorOf = async (graph: Graph) =>
       flat(await hiddenStatesOf(graph)).reduce((sum, value, i) => sum + (value - (wanted[i] as number)) ** 2, 0);
     const options = { feedForwardBits: 4 } as const;
-    const calibrated = await errorOf(precisions[precision](fused, { ...options, statistics: calibration })());
-    expect(calibrated).toBeLessThan(await errorOf(precisions[precision](fused, options)()));
+    const calibrated = await errorOf(await precisions[precision](fused, { ...options, statistics: calibration })());
+    expect(calibrated).toBeLessThan(await errorOf(await precisions[precision](fused, options)()));
   });
 });

@@ -8,7 +8,8 @@ import { int8Edge } from "./schemes/int8-edge.ts";
 import { matMulNBits } from "./schemes/matmul-nbits.ts";
 import { smoothActivations } from "./smooth-activations.ts";
 import { ROUND_TO_NEAREST, type RoundingOptions } from "./weights/quantize-weight.ts";
-import { weightQuantizer } from "./weights/weight-quantizer.ts";
+import type { WorkContext } from "./weights/quantize-weights.ts";
+import { type WeightQuantizer, weightQuantizer } from "./weights/weight-quantizer.ts";
 
 export interface PrecisionOptions {
   /** Activation statistics of the graph's linear layers. Without them, weights are rounded to nearest. */
@@ -24,7 +25,7 @@ export interface PrecisionOptions {
  *
  * @param keep names of nodes to keep in the next higher precision
  */
-export type Quantizer = (keep?: ReadonlySet<string>) => Graph;
+export type Quantizer = (keep?: ReadonlySet<string>, context?: WorkContext) => Promise<Graph>;
 
 export type Precision = "int8" | "int8-blocks" | "int8-edge" | "fp16";
 
@@ -40,27 +41,25 @@ export const precisions: Readonly<Record<Precision, (fused: Graph, options?: Pre
   /** Uses onnxruntime's fastest int8 kernels. They have one scale per activation tensor, so activations are smoothed. */
   int8: (fused, options = {}) => {
     const { graph, statistics } = smoothActivations(fused, "gains", options.statistics);
-    const quantizeWeight = weightQuantizer(gptq, statistics);
-    const int4 = matMulNBits(quantizeWeight, { bits: 4, block: BLOCK });
-    return mixedPrecision(graph, int4Nodes(graph, options), int4, int8Dynamic(quantizeWeight));
+    const schemes = { int4: matMulNBits({ bits: 4, block: BLOCK }), int8: int8Dynamic() };
+    return mixedPrecision(graph, int4Nodes(graph, options), schemes, weightQuantizer(gptq, statistics));
   },
   /** Uses onnxruntime's MatMulNBits: slower than `int8`, but closer to float32. */
   "int8-blocks": (fused, options = {}) => {
-    const quantizeWeight = weightQuantizer(gptq, options.statistics);
-    const scheme = (bits: 8 | 4) => matMulNBits(quantizeWeight, { bits, block: BLOCK });
-    return mixedPrecision(fused, int4Nodes(fused, options), scheme(4), scheme(8));
+    const schemes = { int4: matMulNBits({ bits: 4, block: BLOCK }), int8: matMulNBits({ bits: 8, block: BLOCK }) };
+    return mixedPrecision(fused, int4Nodes(fused, options), schemes, weightQuantizer(gptq, options.statistics));
   },
   /** Uses the operators of the edge engine. */
   "int8-edge": (fused, { statistics, tableBits = 8 } = {}) => {
     // Each token has its own activation scale, so only differences between channels reduce accuracy. Smoothing needs
     // activation statistics to find these differences.
     const smooth = statistics ? smoothActivations(fused, "texts", statistics) : { graph: fused, statistics };
-    const quantizeWeight = weightQuantizer(gptqAndClipping, smooth.statistics);
     const int4 = int4Nodes(smooth.graph, { tableBits });
-    return mixedPrecision(smooth.graph, int4, int8Edge(quantizeWeight, 4), int8Edge(quantizeWeight));
+    const schemes = { int4: int8Edge(4), int8: int8Edge() };
+    return mixedPrecision(smooth.graph, int4, schemes, weightQuantizer(gptqAndClipping, smooth.statistics));
   },
   /** Half precision for GPUs. Nodes in `keep` stay in float32. */
-  fp16: (fused) => (keep) => toFp16(fused, keep),
+  fp16: (fused) => async (keep) => toFp16(fused, keep),
 };
 
 /**
@@ -70,12 +69,17 @@ export const precisions: Readonly<Record<Precision, (fused: Graph, options?: Pre
 function mixedPrecision(
   graph: Graph,
   int4: ReadonlySet<string>,
-  int4Scheme: QuantizationScheme,
-  int8Scheme: QuantizationScheme,
+  schemes: { readonly int4: QuantizationScheme; readonly int8: QuantizationScheme },
+  quantizeWeights: WeightQuantizer,
 ): Quantizer {
-  return (keep = new Set()) => {
-    const withInt4 = quantizeGraph(graph, int4Scheme, (name) => int4.has(name) && !keep.has(name));
-    return quantizeGraph(withInt4, int8Scheme, (name) => int4.has(name) || !keep.has(name));
+  return async (keep = new Set(), context = {}) => {
+    const withInt4 = await quantizeGraph(graph, schemes.int4, quantizeWeights, {
+      isChosen: (name) => int4.has(name) && !keep.has(name),
+    });
+    return quantizeGraph(withInt4, schemes.int8, quantizeWeights, {
+      isChosen: (name) => int4.has(name) || !keep.has(name),
+      ...context,
+    });
   };
 }
 

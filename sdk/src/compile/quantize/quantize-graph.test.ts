@@ -28,11 +28,11 @@ const MIN_COSINE = 0.999;
 /** Minimum cosine with gated feed-forward blocks, which multiply two rounded numbers. Measured: 0.9980 at worst. */
 const MIN_GATED_COSINE = 0.997;
 
-const of = weightQuantizer({ clipping: false, gptq: false, biasCorrection: false });
+const toNearest = weightQuantizer({ clipping: false, gptq: false, biasCorrection: false });
 const schemes: [string, () => QuantizationScheme][] = [
-  ["int8-dynamic", () => int8Dynamic(of)],
-  ["MatMulNBits", () => matMulNBits(of, { bits: 8, block: 32 })],
-  ["edge", () => int8Edge(of)],
+  ["int8-dynamic", () => int8Dynamic()],
+  ["MatMulNBits", () => matMulNBits({ bits: 8, block: 32 })],
+  ["edge", () => int8Edge()],
 ];
 const batch = randomBatch(
   [
@@ -67,7 +67,7 @@ describe.each(schemes)("quantizeGraph, %s", (name, scheme) => {
   it("does not change the graph it is given", async () => {
     const graph = await fusedTiny();
     const before = encodeOnnx(graph);
-    verifyGraph(quantizeGraph(graph, scheme()));
+    verifyGraph(await quantizeGraph(graph, scheme(), toNearest));
     expect(Buffer.compare(encodeOnnx(graph), before)).toBe(0);
   });
 
@@ -76,22 +76,26 @@ describe.each(schemes)("quantizeGraph, %s", (name, scheme) => {
     const names = quantizableNodes(graph);
     expect(names).toHaveLength(9);
     for (const kept of [[], ...names.map((name) => [name]), names.slice(2, 5)]) {
-      const graphWith = quantizeGraph(graph, scheme(), (name) => !kept.includes(name));
+      const graphWith = await quantizeGraph(graph, scheme(), toNearest, {
+        isChosen: (name) => !kept.includes(name),
+      });
       expect(quantizableNodes(graphWith)).toEqual(kept);
     }
   });
 
   it("quantizes nothing if nothing is chosen", async () => {
     const graph = await fusedTiny();
-    expect(printGraph(quantizeGraph(graph, scheme(), () => false))).toBe(printGraph(graph));
+    expect(printGraph(await quantizeGraph(graph, scheme(), toNearest, { isChosen: () => false }))).toBe(
+      printGraph(graph),
+    );
   });
 
-  it("stores a weight that two layers share once", () => {
+  it("stores a weight that two layers share once", async () => {
     const g = new NamedGraph("shared", [{ name: "x", dtype: "float32", shape: ["n", 32] }]);
     g.constant("shared", sines(32, 32));
     const graph = g.outputs(g.op("second", "MatMul", [g.op("first", "MatMul", ["x", "shared"]), "shared"]));
     inferShapes(graph);
-    const [first, second, ...others] = [...quantizeGraph(graph, scheme()).nodes];
+    const [first, second, ...others] = [...(await quantizeGraph(graph, scheme(), toNearest)).nodes];
     expect(others).toEqual([]);
     expect(first?.inputs[1]?.constant?.dtype).toMatch(/^u?int8$/);
     expect(second?.inputs.slice(1)).toEqual(first?.inputs.slice(1));
@@ -114,10 +118,10 @@ describe.each(schemes)("quantizeGraph, %s", (name, scheme) => {
         return graph;
       },
     ],
-  ])("does not change a MatMul with %s", (_, draw) => {
+  ])("does not change a MatMul with %s", async (_, draw) => {
     const graph = draw();
     expect(quantizableNodes(graph)).toEqual([]);
-    expect(printGraph(quantizeGraph(graph, scheme()))).toBe(printGraph(graph));
+    expect(printGraph(await quantizeGraph(graph, scheme(), toNearest))).toBe(printGraph(graph));
   });
 
   it.each([
@@ -130,12 +134,14 @@ describe.each(schemes)("quantizeGraph, %s", (name, scheme) => {
       name === "edge" ? "GatherBlockQuantized" : "Gather",
     ],
     ["unchanged if the Gather reads columns", 8192, 1, "Gather"],
-  ])("stores the embedding table of a Gather %s", (_, rows, axis, operator) => {
+  ])("stores the embedding table of a Gather %s", async (_, rows, axis, operator) => {
     const g = new NamedGraph("lookup", [{ name: "ids", dtype: "int64", shape: ["n"] }]);
     const graph = g.outputs(g.op("y", "Gather", [g.constant("table", sines(rows, 32)), "ids"], { axis: int(axis) }));
     inferShapes(graph);
     expect(embeddingNodes(graph)).toEqual(rows > 64 && axis === 0 ? ["y"] : []);
-    expect([...quantizeGraph(graph, scheme()).nodes].map(({ opType }) => opType)).toEqual([operator]);
+    expect([...(await quantizeGraph(graph, scheme(), toNearest)).nodes].map(({ opType }) => opType)).toEqual([
+      operator,
+    ]);
   });
 });
 
@@ -154,22 +160,24 @@ describe("quantizeGraph", () => {
     }
     causal.prune();
     const [wanted, free] = [await attendedStates(causal, batch), await attendedStates(graph, batch)];
-    const found = await attendedStates(quantizeGraph(causal, scheme()), batch);
+    const found = await attendedStates(await quantizeGraph(causal, scheme(), toNearest), batch);
     const minCosine = (a: readonly Float32Array[], b: readonly Float32Array[]) =>
       Math.min(...a.map((state, i) => cosine(state, b[i] as Float32Array)));
     expect(minCosine(free, wanted)).toBeLessThan(MIN_COSINE);
     expect(minCosine(found, wanted)).toBeGreaterThan(MIN_COSINE);
   });
 
-  it("does not quantize causal attention for the edge engine", () => {
+  it("does not quantize causal attention for the edge engine", async () => {
     const causal = { num_heads: int(4), unidirectional: int(1) };
-    const counts = countOperators(quantizeGraph(drawn("Attention", [[32, 96], [96]], causal), int8Edge(of)));
+    const counts = countOperators(
+      await quantizeGraph(drawn("Attention", [[32, 96], [96]], causal), int8Edge(), toNearest),
+    );
     expect(counts).toEqual({ DynamicQuantizeMatMul: 1, Split: 1, MultiHeadAttention: 1 });
   });
 
   it.each([13, 17, 18, 21])("splits projections in opset %d", async (opset) => {
     const graph = drawn("Attention", [[32, 96], [96]], { num_heads: int(4) }, MICROSOFT, opset);
-    const quantized = quantizeGraph(graph, matMulNBits(of, { bits: 8, block: 32 }));
+    const quantized = await quantizeGraph(graph, matMulNBits({ bits: 8, block: 32 }), toNearest);
     expect(countOperators(quantized)).toEqual({ MatMulNBits: 1, Split: 1, MultiHeadAttention: 1 });
     const feeds = [{ x: toOrt(sines(2, 5, 32)) }];
     const [[found], [wanted]] = [await runGraph(quantized, feeds), await runGraph(graph, feeds)];
@@ -183,7 +191,7 @@ describe("quantizeGraph", () => {
       const { config, weights: values } = tinyModernBert();
       const graph = await fusedGraph(config, values);
       const [found, wanted] = [
-        await attendedStates(quantizeGraph(graph, scheme()), batch),
+        await attendedStates(await quantizeGraph(graph, scheme(), toNearest), batch),
         await attendedStates(graph, batch),
       ];
       found.forEach((state, i) => {

@@ -6,15 +6,25 @@ import { isView } from "../graph/operators.ts";
 import { elementCount, int64s, type Tensor } from "../graph/tensor.ts";
 import { inferShapes } from "../shapes/infer-shapes.ts";
 import { type LinearLayer, linearLayerOf } from "./linear-layers.ts";
+import type { QuantizedWeight, WeightPrecision } from "./weights/quantize-weight.ts";
+import type { WorkContext } from "./weights/quantize-weights.ts";
+import type { WeightQuantizer } from "./weights/weight-quantizer.ts";
 
 /** Embedding tables with fewer elements than this stay in float32. Quantizing them saves too little in onnxruntime. */
 const MIN_TABLE_ELEMENTS = 1 << 18;
 
 /** Writes quantized nodes for one kind of engine. Every function adds nodes to `graph` and returns their result. */
 export interface QuantizationScheme {
-  readonly linearLayer: (graph: Graph, layer: LinearLayer) => Value;
+  /** Precision of the weight matrices of linear layers. */
+  readonly weights: WeightPrecision;
+  readonly linearLayer: (graph: Graph, layer: LinearLayer, weight: QuantizedWeight) => Value;
   /** Adds attention together with its projections. Returns undefined if the scheme has no operator for this node. */
-  readonly packedAttention?: (graph: Graph, layer: LinearLayer, node: Node) => Value | undefined;
+  readonly packedAttention?: (
+    graph: Graph,
+    layer: LinearLayer,
+    weight: QuantizedWeight,
+    node: Node,
+  ) => Value | undefined;
   /** Adds attention for projected queries, keys and values, to replace `node`. Default: float32 MultiHeadAttention. */
   readonly attention?: (graph: Graph, node: Node, inputs: AttentionInputs) => Value;
   /** Adds a lookup of table rows by token id. Returns undefined if the scheme cannot quantize this table. */
@@ -37,21 +47,27 @@ interface AttentionInputs {
   readonly bias: Value | undefined;
 }
 
+export interface QuantizeGraphOptions extends WorkContext {
+  /** Returns whether to quantize the node with this name. Default: all nodes. */
+  readonly isChosen?: (name: string) => boolean;
+}
+
 /**
  * Copies a fused graph and quantizes its linear layers and large embedding tables. Nodes whose weights are not constants
  * stay in float32.
- *
- * @param isChosen returns whether to quantize the node with this name. Default: all nodes
  */
-export function quantizeGraph(
+export async function quantizeGraph(
   fused: Graph,
   scheme: QuantizationScheme,
-  isChosen: (name: string) => boolean = () => true,
-): Graph {
+  quantizeWeights: WeightQuantizer,
+  { isChosen = () => true, ...context }: QuantizeGraphOptions = {},
+): Promise<Graph> {
   const graph = copyGraph(fused);
-  for (const node of graph.sorted()) {
-    if (!isChosen(node.name)) continue;
-    const result = quantized(graph, node, scheme);
+  const nodes = graph.sorted().filter(({ name }) => isChosen(name));
+  const layers = nodes.flatMap((node) => linearLayerOf(node) ?? []);
+  const weights = await quantizeWeights(layers, scheme.weights, context);
+  for (const node of nodes) {
+    const result = quantized(graph, node, scheme, weights);
     if (result) graph.replace(node.output, result);
   }
   graph.prune();
@@ -73,10 +89,17 @@ export const embeddingNodes = (graph: Graph): string[] =>
     .filter((node) => embeddingTableOf(node))
     .map(({ name }) => name);
 
-function quantized(graph: Graph, node: Node, scheme: QuantizationScheme): Value | undefined {
+function quantized(
+  graph: Graph,
+  node: Node,
+  scheme: QuantizationScheme,
+  weights: ReadonlyMap<string, QuantizedWeight>,
+): Value | undefined {
   const layer = linearLayerOf(node);
-  if (layer && node.is("MatMul")) return scheme.linearLayer(graph, layer);
-  if (layer) return scheme.packedAttention?.(graph, layer, node) ?? splitAttention(graph, layer, node, scheme);
+  const weight = layer && weights.get(layer.weight.name);
+  if (layer && weight && node.is("MatMul")) return scheme.linearLayer(graph, layer, weight);
+  if (layer && weight)
+    return scheme.packedAttention?.(graph, layer, weight, node) ?? splitAttention(graph, layer, weight, node, scheme);
   if (node.is("MultiHeadAttention", MICROSOFT)) return multiHeadAttention(graph, node, scheme);
   if (node.is("Gather")) return tableLookup(graph, node, scheme);
   if (node.is("EmbedLayerNormalization", MICROSOFT)) return embeddings(graph, node, scheme);
@@ -87,9 +110,15 @@ function quantized(graph: Graph, node: Node, scheme: QuantizationScheme): Value 
  * Replaces Attention(x, W, b) with a linear layer x · W + b, a Split into queries, keys and values, and the scheme's
  * attention.
  */
-function splitAttention(graph: Graph, layer: LinearLayer, node: Node, scheme: QuantizationScheme): Value {
+function splitAttention(
+  graph: Graph,
+  layer: LinearLayer,
+  weight: QuantizedWeight,
+  node: Node,
+  scheme: QuantizationScheme,
+): Value {
   const { name } = layer;
-  const projected = scheme.linearLayer(graph, { ...layer, name: `${name}.qkv` });
+  const projected = scheme.linearLayer(graph, { ...layer, name: `${name}.qkv` }, weight);
   const outputs = ["q", "k", "v"].map((part) => `${name}.${part}`);
   // From opset 18 on, a Split without sizes needs num_outputs: https://onnx.ai/onnx/operators/onnx__Split.html
   const needsCount = (graph.opsets.get("") ?? 1) >= 18;

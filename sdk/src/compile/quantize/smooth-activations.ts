@@ -6,6 +6,8 @@ import { inferShapes } from "../shapes/infer-shapes.ts";
 import {
   type ActivationStatistics,
   type CalibrationStatistics,
+  type ScaledCalibration,
+  type ScaledStatistics,
   sumsOfSquares,
 } from "./calibration/activation-statistics.ts";
 import { linearLayerOf } from "./linear-layers.ts";
@@ -29,7 +31,7 @@ const NORMALIZED_PEAK = 10;
 export interface SmoothedGraph {
   readonly graph: Graph;
   /** Activation statistics of the smoothed graph's layers; undefined without statistics of the original graph. */
-  readonly statistics: CalibrationStatistics | undefined;
+  readonly statistics: ScaledCalibration | undefined;
 }
 
 /**
@@ -70,27 +72,12 @@ export function smoothActivations(
     origins.set(scaled.name, [weight.name, scales.inverse]);
   }
   inferShapes(graph);
-  const statisticsOf = (name: string): ActivationStatistics | undefined => {
+  const statisticsOf = (name: string): ScaledStatistics | undefined => {
     const [weight, factors] = origins.get(name) ?? [name];
     const found = statistics?.get(weight);
-    return found && factors ? scaledStatistics(found, factors) : found;
+    return found && { ...found, factors };
   };
   return { graph, statistics: statistics && { get: statisticsOf } };
-}
-
-/** Returns the statistics of x ⊙ factors. */
-function scaledStatistics(
-  { width, tokens, sum, gram }: ActivationStatistics,
-  factors: Float32Array,
-): ActivationStatistics {
-  return {
-    width,
-    tokens,
-    sum: sum.map((value, i) => value * (factors[i] as number)),
-    gram: gram.map(
-      (value, at) => value * (factors[Math.floor(at / width)] as number) * (factors[at % width] as number),
-    ),
-  };
 }
 
 /**

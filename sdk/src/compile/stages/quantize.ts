@@ -118,7 +118,7 @@ function candidatesOf({ graph, observed, mode, tableBits, feedForwardBits }: Qua
   if (mode === "fp16") {
     return [{ label: mode, quantize: precisions.fp16(graph), layers, always: [...(observed?.overflowing ?? [])] }];
   }
-  if (isQuantized(graph)) return [{ label: mode, quantize: () => graph, layers: [] }];
+  if (isQuantized(graph)) return [{ label: mode, quantize: async () => graph, layers: [] }];
   const quantize = precisions[mode === "int8-dynamic" ? "int8" : mode](graph, {
     statistics: observed?.statistics,
     ...(tableBits && { tableBits }),
@@ -143,7 +143,8 @@ function staticCandidates(graph: Graph, ranges: Observations["ranges"]): Candida
   };
   return Object.entries(ways).map(([label, rangeOf]) => ({
     label,
-    quantize: () => quantizeInt8Static(graph, new Map([...ranges].map(([value, range]) => [value, rangeOf(range)]))),
+    quantize: async () =>
+      quantizeInt8Static(graph, new Map([...ranges].map(([value, range]) => [value, rangeOf(range)]))),
     layers: [],
   }));
 }

@@ -74,7 +74,7 @@ const nomic = tinyNomic().current;
 
 /** Returns the quantized graph of the tiny model, with one more node at its end. */
 async function withLast(opType: string, inputs: readonly (Tensor | undefined)[], attributes = {}): Promise<Graph> {
-  const graph = edge(await fusedTiny());
+  const graph = await edge(await fusedTiny());
   const output = graph.outputs[0] as Graph["outputs"][number];
   const constants = inputs.map((value, i) => value && graph.constant(`last.${i}`, value));
   output.value = graph.add(opType, [output.value, ...constants], { name: "last", attributes }).output;
@@ -95,7 +95,7 @@ describe.each(classifierCases)("the edge engine's arithmetic on a classifier: $n
     const classifier = await load();
     const fused = await fusedGraph(classifier.config, encoderWeights(classifier));
     const wanted = await inFloat32(fused, texts);
-    const graph = edge(fused);
+    const graph = await edge(fused);
     expect(countOperators(graph)["DynamicQuantizeAttention"]).toBe(classifier.config.layers);
     const found = await referenceSession(graph).run(texts);
     found.forEach((states, i) => {
@@ -109,7 +109,7 @@ describe.each(classifierCases)("the edge engine's arithmetic on a classifier: $n
     const classifier = await load();
     const fused = classifierGraph(classifier);
     await fuseGraph(fused);
-    const graph = edge(fused);
+    const graph = await edge(fused);
     if (classifier.head.pooling === "mean") {
       expect(refusal(() => referenceSession(graph))).toBe("engine_unsupported");
       return;
@@ -143,7 +143,7 @@ describe("referenceSession", () => {
   ])("approximates %s", async (_, draw) => {
     const { config, weights } = draw();
     const fused = await fusedGraph(config, weights);
-    const graph = edge(fused);
+    const graph = await edge(fused);
     const layers = config.layers;
     expect(countOperators(graph)).toMatchObject({
       DynamicQuantizeMatMul: 7 * layers,
@@ -161,7 +161,7 @@ describe("referenceSession", () => {
   it("reads 4-bit tables", async () => {
     const graph = await fusedTiny();
     const wanted = await inFloat32(graph, ids);
-    const [eight, four] = [edge(graph), edge(graph, 4)];
+    const [eight, four] = [await edge(graph), await edge(graph, 4)];
     const bits = ({ nodes }: Graph) => [...nodes].find(({ opType }) => opType === "GatherBlockQuantized")?.int("bits");
     expect([bits(eight), bits(four)]).toEqual([8, 4]);
     for (const [graph, least] of [
@@ -175,7 +175,7 @@ describe("referenceSession", () => {
   });
 
   it("runs each text alone, and accepts an empty list of texts", async () => {
-    const session = referenceSession(edge(await fusedTiny()));
+    const session = referenceSession(await edge(await fusedTiny()));
     const [first, second] = await session.run(ids);
     expect(await session.run(ids.toReversed())).toEqual([second, first]);
     expect(await session.run([])).toEqual([]);
@@ -202,7 +202,7 @@ describe("referenceSession", () => {
   });
 
   it("accepts the largest integer as the end of a slice", async () => {
-    const whole = await referenceSession(edge(await fusedTiny())).run(ids);
+    const whole = await referenceSession(await edge(await fusedTiny())).run(ids);
     const graph = await withLast("Slice", [integers(0), integers(2n ** 63n - 1n), integers(1)]);
     expect(await referenceSession(graph).run(ids)).toEqual(whole);
   });
@@ -215,7 +215,7 @@ describe("referenceSession", () => {
     const readers = [...state.users];
     const scaled = graph.add("Div", [state, graph.constant("two", float32Scalar(2))], { name: "halved" }).output;
     for (const node of readers) before(node, scaled);
-    const quantized = precisions["int8-edge"](graph)(new Set([embedded?.name ?? ""]));
+    const quantized = await precisions["int8-edge"](graph)(new Set([embedded?.name ?? ""]));
     const wanted = await inFloat32(graph, ids);
     (await referenceSession(quantized).run(ids)).forEach((states, i) => {
       expect(cosine(states, wanted[i] as Float32Array)).toBeGreaterThan(MIN_COSINE);

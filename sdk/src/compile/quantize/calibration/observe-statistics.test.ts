@@ -119,9 +119,9 @@ describe("observeStatistics", () => {
     for (const { tokens } of calibration.values()) expect(tokens).toBe(6 + 2 + 3 + 3);
   });
 
-  it.each([1, 4 * 32 * 32, 20_000])("collects the same in segments of at most %d bytes", async (segmentBytes) => {
+  it.each([1, 4 * 32 * 32, 20_000])("collects the same in sections of at most %d bytes", async (sectionBytes) => {
     const graph = await fusedTiny();
-    expect(await observeStatistics(graph, batches, { segmentBytes })).toEqual(await observeStatistics(graph, batches));
+    expect(await observeStatistics(graph, batches, { sectionBytes })).toEqual(await observeStatistics(graph, batches));
   });
 
   it("gives layers with the same input the same statistics", async () => {

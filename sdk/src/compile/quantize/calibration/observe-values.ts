@@ -8,7 +8,7 @@ import { copyGraph } from "../../graph/copy-graph.ts";
 import type { Graph } from "../../graph/graph.ts";
 import type { Node, Value } from "../../graph/node.ts";
 import { byteLength } from "../../graph/tensor.ts";
-import { type Segment, segmentsOf } from "./segments.ts";
+import { type GraphSection, sectionsOf } from "./sections.ts";
 
 /** Summarizes float32 values of a graph over the calibration batches. */
 export interface Observer {
@@ -33,13 +33,13 @@ export interface ObserveOptions {
   /** "skip" ignores batches that the graph cannot run. Default "throw". */
   readonly onFailure?: "throw" | "skip" | undefined;
   /** Maximum bytes of the weights and of the observers' memory for a part of the graph. Default: 256 MiB. */
-  readonly segmentBytes?: number | undefined;
+  readonly sectionBytes?: number | undefined;
   /** Called repeatedly with the finished share, from 0 to 1. */
   readonly progress?: ((fraction: number) => void) | undefined;
 }
 
 /** This is enough for two layers of BERT-base, or for all layers of MiniLM. */
-const SEGMENT_BYTES = 256 << 20;
+const SECTION_BYTES = 256 << 20;
 
 /**
  * Runs a graph on the calibration batches, one part of the graph after the other. onnxruntime computes the summaries of
@@ -51,7 +51,7 @@ export async function observeValues(
   graph: Graph,
   batches: readonly TokenBatch[],
   observers: readonly Observer[],
-  { onFailure = "throw", segmentBytes = SEGMENT_BYTES, progress }: ObserveOptions = {},
+  { onFailure = "throw", sectionBytes = SECTION_BYTES, progress }: ObserveOptions = {},
 ): Promise<void> {
   const observersOf = Map.groupBy(
     observers.flatMap((observer) => observer.values.map((value) => ({ value, observer }))),
@@ -62,13 +62,13 @@ export async function observeValues(
     node.outputs
       .flatMap((value) => (value && observersOf.get(value)) ?? [])
       .reduce((sum, { value, observer }) => sum + (observer.bytesOf?.(value) ?? 0), 0);
-  // Values that later segments read, for each batch that the graph can run.
+  // Values that later sections read, for each batch that the graph can run.
   let states = batches.map((batch) => new Map([...batch].map(([name, value]) => [name, toOrt(value)])));
-  const segments = segmentsOf(graph, bytesOf, segmentBytes);
-  for (const [index, segment] of segments.entries()) {
-    const { part, copyOf } = partOf(graph, segment);
+  const sections = sectionsOf(graph, bytesOf, sectionBytes);
+  for (const [index, section] of sections.entries()) {
+    const { part, copyOf } = partOf(graph, section);
     const inputs = index === 0 ? graph.inputs : [];
-    const observed = [...inputs, ...segment.nodes.flatMap(({ outputs }) => outputs)]
+    const observed = [...inputs, ...section.nodes.flatMap(({ outputs }) => outputs)]
       .flatMap((value) => (value && observersOf.get(value)) ?? [])
       .map((each) => ({ ...each, summaries: each.observer.summarize(part, copyOf(each.value)) }));
     const summaryNames = observed.map(({ summaries }, i) =>
@@ -89,7 +89,7 @@ export async function observeValues(
         const results = await run.catch((cause: unknown) => {
           if (onFailure === "throw") throw doesNotRun(cause);
         });
-        progress?.((index + (i + 1) / states.length) / segments.length);
+        progress?.((index + (i + 1) / states.length) / sections.length);
         if (!results) continue;
         observed.forEach(({ value, observer }, at) => {
           const names = summaryNames[at] as readonly string[];
@@ -98,7 +98,7 @@ export async function observeValues(
             names.map((name) => results[name]?.data as Float32Array),
           );
         });
-        const left = segment.leaves.map(({ name }) => [name, results[name] ?? state.get(name)] as [string, OrtTensor]);
+        const left = section.leaves.map(({ name }) => [name, results[name] ?? state.get(name)] as [string, OrtTensor]);
         next.push(new Map([...[...state].filter(([name]) => isInput(graph, name)), ...left]));
       }
     } finally {
@@ -115,10 +115,10 @@ const weightBytes = ({ inputs }: Node): number =>
   inputs.reduce((sum, value) => sum + (value?.constant ? byteLength(value.constant) : 0), 0);
 
 /**
- * Copies a segment into a graph of its own. Its inputs are the graph's inputs and the values of earlier segments; its
- * outputs are the segment's leaves.
+ * Copies a section into a graph of its own. Its inputs are the graph's inputs and the values of earlier sections; its
+ * outputs are the section's leaves.
  */
-function partOf(source: Graph, { nodes, leaves }: Segment): { part: Graph; copyOf: (value: Value) => Value } {
+function partOf(source: Graph, { nodes, leaves }: GraphSection): { part: Graph; copyOf: (value: Value) => Value } {
   const part = copyGraph(source);
   const made = [...part.nodes].flatMap(({ outputs }) => outputs.filter((value) => value !== undefined));
   const copies = new Map([...part.inputs, ...made].map((value) => [value.name, value]));

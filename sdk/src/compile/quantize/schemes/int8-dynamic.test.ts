@@ -11,6 +11,7 @@ import { runWeb } from "#test/oracles/run-web.ts";
 import { cosine } from "../../../runtime/tasks/sentence-vector.ts";
 import { encoderGraph } from "../../checkpoint/encoder-graph.ts";
 import { toOrt } from "../../evaluate/ort-tensor.ts";
+import type { Graph } from "../../graph/graph.ts";
 import { tensor } from "../../graph/tensor.ts";
 import { encodeOnnx } from "../../onnx/to-onnx.ts";
 import { quantizeGraph } from "../quantize-graph.ts";
@@ -24,7 +25,8 @@ const MIN_COSINE = 0.999;
 const FLOAT32_ROUNDING = 2 ** -21;
 
 const toNearest = { clipping: false, gptq: false, biasCorrection: false };
-const scheme = () => int8Dynamic(weightQuantizer(toNearest));
+const quantizeWeights = weightQuantizer(toNearest);
+const int8 = (graph: Graph) => quantizeGraph(graph, int8Dynamic(), quantizeWeights);
 const [INPUTS, OUTPUTS] = [40, 18];
 const engines = [
   ["native", runOnnx],
@@ -41,10 +43,10 @@ describe.each(engines)("a linear layer in int8, %s", (_, run) => {
     undefined,
   );
   const restored = Array.from(integers, (integer, at) => integer * (scales[at % OUTPUTS] as number));
-  const model = encodeOnnx(quantizedLayer(scheme(), weight, INPUTS));
+  const model = async () => encodeOnnx(await quantizedLayer(int8Dynamic(), quantizeWeights, weight, INPUTS));
 
   it("computes with each weight as scale · integer", async () => {
-    const found = resultOf(await run(model, rowsOf(identity(INPUTS), INPUTS)), INPUTS * OUTPUTS);
+    const found = resultOf(await run(await model(), rowsOf(identity(INPUTS), INPUTS)), INPUTS * OUTPUTS);
     found.forEach((value, at) => {
       const wanted = restored[at] as number;
       expect(Math.abs(value - wanted)).toBeLessThanOrEqual(FLOAT32_ROUNDING * Math.abs(wanted));
@@ -59,7 +61,7 @@ describe.each(engines)("a linear layer in int8, %s", (_, run) => {
     const high = Math.max(...x, 0);
     const scale = Math.fround((high + 1) / 255);
     const zero = Math.round(1 / scale);
-    const found = resultOf(await run(model, rowsOf(x, INPUTS)), 3 * OUTPUTS);
+    const found = resultOf(await run(await model(), rowsOf(x, INPUTS)), 3 * OUTPUTS);
     found.forEach((value, at) => {
       const [row, output] = [Math.floor(at / OUTPUTS), at % OUTPUTS];
       let [wanted, size] = [0, 0];
@@ -93,7 +95,7 @@ describe("a model in int8", () => {
   ])("stays close to the float32 model under every padding, with %s", async (_, options) => {
     const { config, weights: values } = tinyBert(options);
     const expected = await attendedStates(encoderGraph(config, values), batch);
-    const hiddenStates = await attendedStates(quantizeGraph(await fusedGraph(config, values), scheme()), batch);
+    const hiddenStates = await attendedStates(await int8(await fusedGraph(config, values)), batch);
     expect(hiddenStates).toHaveLength(expected.length);
     hiddenStates.forEach((state, i) => {
       expect(cosine(state, expected[i] as Float32Array)).toBeGreaterThan(MIN_COSINE);
@@ -102,7 +104,7 @@ describe("a model in int8", () => {
 
   it("computes the same in WebAssembly and natively", async () => {
     const { config, weights: values } = tinyBert();
-    const model = encodeOnnx(quantizeGraph(await fusedGraph(config, values), scheme()));
+    const model = encodeOnnx(await int8(await fusedGraph(config, values)));
     const feeds = Object.fromEntries([...calibrationBatch(batch)].map(([name, value]) => [name, toOrt(value)]));
     const [native, web] = await Promise.all(
       engines.map(async ([, run]) => (await run(model, feeds))["last_hidden_state"]?.data as Float32Array),
@@ -113,7 +115,7 @@ describe("a model in int8", () => {
 
   it("leaves no linear layer in float32", async () => {
     const { config, weights: values } = tinyBert();
-    const counts = countOperators(quantizeGraph(await fusedGraph(config, values), scheme()));
+    const counts = countOperators(await int8(await fusedGraph(config, values)));
     expect(counts).toMatchObject({ DynamicQuantizeMatMul: 6, QAttention: 2, GatherBlockQuantized: 1 });
     for (const float of ["MatMul", "Attention", "EmbedLayerNormalization"]) expect(counts).not.toHaveProperty(float);
   });
@@ -123,7 +125,7 @@ describe("a model in int8", () => {
       config: { vocab_size: 2000, hidden_size: 128, intermediate_size: 512 },
     });
     const graph = await fusedGraph(config, values);
-    const ratio = encodeOnnx(quantizeGraph(graph, scheme())).length / encodeOnnx(graph).length;
+    const ratio = encodeOnnx(await int8(graph)).length / encodeOnnx(graph).length;
     expect(ratio).toBeGreaterThan(1 / 4);
     // The scales, the biases, and the position and type tables stay in float32.
     expect(ratio).toBeLessThan(1 / 4 + 0.03);

@@ -39,7 +39,7 @@ describe.each([
   const precision = { min: operands.weight.min, max: operands.weight.max, symmetric: false };
 
   it("stores the quantized weight as [outputs, inputs]", async () => {
-    const graph = quantizedLayer(int8Edge(weightQuantizer(toNearest), 8, operands), weight, INPUTS);
+    const graph = await quantizedLayer(int8Edge(8, operands), weightQuantizer(toNearest), weight, INPUTS);
     const [node] = [...graph.nodes] as [Node];
     expect(node.inputs[1]?.constant).toMatchObject({ dtype, shape: [OUTPUTS, INPUTS] });
     const quantized = quantizeWeight(tensor("float32", [INPUTS, OUTPUTS], weight), precision, toNearest, undefined);
@@ -54,7 +54,7 @@ describe.each([
   it("adds the bias correction to the bias", async () => {
     const statistics = new Map([["weight", statisticsOf(correlatedTokens(INPUTS, 50, 1))]]);
     const corrected = { ...toNearest, biasCorrection: true };
-    const graph = quantizedLayer(int8Edge(weightQuantizer(corrected, statistics), 8, operands), weight, INPUTS);
+    const graph = await quantizedLayer(int8Edge(8, operands), weightQuantizer(corrected, statistics), weight, INPUTS);
     const { biasCorrection } = quantizeWeight(
       tensor("float32", [INPUTS, OUTPUTS], weight),
       precision,
@@ -80,7 +80,7 @@ describe("int8Edge, for embedding tables", () => {
     );
     const graph = new Graph("lookup");
     const ids = graph.input("ids", { dtype: "int64", shape: [symbolicDim("n")] });
-    const value = int8Edge(weightQuantizer(toNearest), bits).embeddingLookup(
+    const value = int8Edge(bits).embeddingLookup(
       graph,
       "lookup",
       graph.constant("table", table) as EmbeddingTable,
@@ -103,8 +103,6 @@ describe("int8Edge, for embedding tables", () => {
   it("keeps a 4-bit table in float32 if its width is not a multiple of 32", () => {
     const graph = new Graph("lookup");
     const table = graph.constant("table", tensor("float32", [2, 24], new Float32Array(48))) as EmbeddingTable;
-    expect(
-      int8Edge(weightQuantizer(toNearest), 4).embeddingLookup(graph, "lookup", table, graph.input("ids")),
-    ).toBeUndefined();
+    expect(int8Edge(4).embeddingLookup(graph, "lookup", table, graph.input("ids"))).toBeUndefined();
   });
 });

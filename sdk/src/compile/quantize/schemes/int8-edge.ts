@@ -4,7 +4,7 @@ import { EDGE } from "../../graph/edge-operators.ts";
 import { tensor } from "../../graph/tensor.ts";
 import type { QuantizationScheme } from "../quantize-graph.ts";
 import { blockLookup } from "../tables/block-lookup.ts";
-import { correctedBias, oncePerWeight, type WeightQuantizer } from "../weights/weight-quantizer.ts";
+import { correctedBias, oncePerWeight } from "../weights/weight-quantizer.ts";
 
 /**
  * Integer ranges of the two operands of a MatMul. The dot-product instruction of relaxed SIMD takes one 8-bit and one
@@ -27,14 +27,9 @@ const INT4_BLOCK = 32;
  * Weights have a scale and a zero point for each output channel. Activations have a scale and a zero point for each
  * token. 8-bit tables have a scale for each row. 4-bit tables have a scale for each block of 32 numbers.
  */
-export function int8Edge(
-  quantizeWeight: WeightQuantizer,
-  tableBits: 8 | 4 = 8,
-  operands: OperandRanges = SEVEN_BIT_WEIGHTS,
-): QuantizationScheme {
+export function int8Edge(tableBits: 8 | 4 = 8, operands: OperandRanges = SEVEN_BIT_WEIGHTS): QuantizationScheme {
   const { weight: range, activation } = operands;
-  const quantized = oncePerWeight((graph, layer) => {
-    const { values, scales, zeroPoints, biasCorrection } = quantizeWeight(layer, { ...range, symmetric: false });
+  const quantized = oncePerWeight((graph, layer, { values, scales, zeroPoints, biasCorrection }) => {
     const { name, constant } = layer.weight;
     const [inputs = 0, outputs = 0] = constant.shape;
     const rows = new (range.min < 0 ? Int8Array : Uint8Array)(values.length);
@@ -50,8 +45,9 @@ export function int8Edge(
     };
   });
   return {
-    linearLayer(graph, layer) {
-      const { weight, scale, zeroPoint, biasCorrection } = quantized(graph, layer);
+    weights: { ...range, symmetric: false },
+    linearLayer(graph, layer, quantizedWeight) {
+      const { weight, scale, zeroPoint, biasCorrection } = quantized(graph, layer, quantizedWeight);
       const inputs = [layer.x, weight, scale, zeroPoint, correctedBias(graph, layer, biasCorrection)];
       return graph.add("DynamicQuantizeMatMul", inputs, {
         name: layer.name,

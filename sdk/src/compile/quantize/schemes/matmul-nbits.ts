@@ -6,7 +6,7 @@ import type { QuantizationScheme } from "../quantize-graph.ts";
 import { blockLookup, ortTable } from "../tables/block-lookup.ts";
 import { packBits } from "../tables/pack-bits.ts";
 import type { QuantizedWeight } from "../weights/quantize-weight.ts";
-import { correctedBias, oncePerWeight, type WeightQuantizer } from "../weights/weight-quantizer.ts";
+import { correctedBias, oncePerWeight } from "../weights/weight-quantizer.ts";
 
 /** accuracy_level 4: activations become int8, with a scale per block of each token. */
 const INT8_ACTIVATIONS = 4;
@@ -22,10 +22,8 @@ export interface BlockPrecision {
  * Activations are int8 with a scale per block. Scales per block are more accurate than one scale per tensor, but
  * slower. WebAssembly has no fast kernel for this operator.
  */
-export function matMulNBits(quantizeWeight: WeightQuantizer, { bits, block }: BlockPrecision): QuantizationScheme {
-  const precision = { min: 0, max: 2 ** bits - 1, symmetric: false, block };
-  const quantized = oncePerWeight((graph, layer) => {
-    const found = quantizeWeight(layer, precision);
+export function matMulNBits({ bits, block }: BlockPrecision): QuantizationScheme {
+  const quantized = oncePerWeight((graph, layer, found) => {
     const { name } = layer.weight;
     const [inputs = 0, outputs = 0] = layer.weight.constant.shape;
     const blocks = Math.ceil(inputs / block);
@@ -43,8 +41,9 @@ export function matMulNBits(quantizeWeight: WeightQuantizer, { bits, block }: Bl
     };
   });
   return {
-    linearLayer(graph, layer) {
-      const { weight, scale, zeroPoint, biasCorrection } = quantized(graph, layer);
+    weights: { min: 0, max: 2 ** bits - 1, symmetric: false, block },
+    linearLayer(graph, layer, quantizedWeight) {
+      const { weight, scale, zeroPoint, biasCorrection } = quantized(graph, layer, quantizedWeight);
       const [inputs = 0, outputs = 0] = layer.weight.constant.shape;
       const all = [layer.x, weight, scale, zeroPoint, undefined, correctedBias(graph, layer, biasCorrection)];
       return graph.add("MatMulNBits", all, {

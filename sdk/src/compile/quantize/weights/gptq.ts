@@ -1,4 +1,4 @@
-import { type ActivationStatistics, sumsOfSquares } from "../calibration/activation-statistics.ts";
+import { type ScaledStatistics, sumsOfSquares } from "../calibration/activation-statistics.ts";
 import { addProduct, float64Arrays, padded } from "./add-product.ts";
 import { DEPTH } from "./product-depth.ts";
 
@@ -31,11 +31,12 @@ const DAMPING = 0.01;
 /** Rows of a matrix that are copied or multiplied together, so that they stay in the cache. */
 const ROWS = 64;
 
-export function gptqFactors({ width: size, gram }: ActivationStatistics): GptqFactors {
-  const diagonal = sumsOfSquares({ width: size, gram });
+export function gptqFactors(statistics: ScaledStatistics): GptqFactors {
+  const { width: size } = statistics;
+  const diagonal = sumsOfSquares(statistics);
   const damping = (DAMPING * diagonal.reduce((sum, value) => sum + value, 0)) / size || 1;
   const order = Uint32Array.from(diagonal.keys()).sort((a, b) => (diagonal[b] as number) - (diagonal[a] as number));
-  const { c, stride } = cholesky(gram, order.toReversed(), damping);
+  const { c, stride } = cholesky(statistics, order.toReversed(), damping);
   const factors = new Float32Array(size * size);
   for (let start = 0; start < size; start += ROWS) {
     const end = Math.min(start + ROWS, size);
@@ -57,7 +58,7 @@ export function gptqFactors({ width: size, gram }: ActivationStatistics): GptqFa
  * @returns `c` with `stride` columns. Its lower triangle holds C. The next call of `float64Arrays` makes `c` invalid.
  */
 function cholesky(
-  gram: Float32Array,
+  { gram, factors }: ScaledStatistics,
   order: Uint32Array,
   damping: number,
 ): { readonly c: Float64Array; readonly stride: number } {
@@ -68,8 +69,11 @@ function cholesky(
   const [c, rowsOfPanel, panel] = float64Arrays(stride * stride, stride * DEPTH, DEPTH * stride);
   for (let row = 0; row < size; row++) {
     const from = (order[row] as number) * size;
-    for (let column = 0; column <= row; column++)
-      c[row * stride + column] = -(gram[from + (order[column] as number)] as number);
+    const factor = factors?.[order[row] as number] ?? 1;
+    for (let column = 0; column <= row; column++) {
+      const other = order[column] as number;
+      c[row * stride + column] = -(gram[from + other] as number) * factor * (factors ? (factors[other] as number) : 1);
+    }
     c[row * stride + row] = (c[row * stride + row] as number) - damping;
   }
   for (let start = 0; start < size; start += DEPTH) {

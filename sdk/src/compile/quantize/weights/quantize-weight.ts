@@ -1,6 +1,6 @@
 import { release } from "../../files/large-buffers.ts";
 import { type Tensor, toFloat32 } from "../../graph/tensor.ts";
-import { type ActivationStatistics, sumsOfSquares } from "../calibration/activation-statistics.ts";
+import { type ScaledStatistics, sumsOfSquares } from "../calibration/activation-statistics.ts";
 import { gptqFactors, roundInOrder } from "./gptq.ts";
 import {
   type IntegerRange,
@@ -55,7 +55,7 @@ export function quantizeWeight(
   weight: Tensor,
   precision: WeightPrecision,
   rounding: RoundingOptions,
-  statistics: ActivationStatistics | undefined,
+  statistics: ScaledStatistics | undefined,
 ): QuantizedWeight {
   const [inputs = 0, outputs = 0] = weight.shape;
   const { min, max, symmetric, block = inputs } = precision;
@@ -105,9 +105,9 @@ export function quantizeWeight(
     release(gptq.factors);
   }
 
-  const meanError = ({ sum, tokens }: ActivationStatistics, output: number): number => {
+  const meanError = ({ sum, tokens, factors }: ScaledStatistics, output: number): number => {
     let total = 0;
-    for (let i = 0; i < inputs; i++) total += errorOf(i, output) * ((sum[i] as number) / tokens);
+    for (let i = 0; i < inputs; i++) total += errorOf(i, output) * (factors?.[i] ?? 1) * ((sum[i] as number) / tokens);
     return total;
   };
   const biasCorrection =

@@ -9,7 +9,7 @@ import { ROUND_TO_NEAREST } from "./quantize-weight.ts";
 import { correctedBias, weightQuantizer } from "./weight-quantizer.ts";
 
 describe("weightQuantizer", () => {
-  it("reads the statistics of a weight once, even if it is quantized twice", () => {
+  it("reads the statistics of a weight once, even if it is quantized twice", async () => {
     const s = new Sketch();
     s.output(s.op("MatMul", [s.input("x", ["n", 8]), s.random([8, 16])]));
     const [layer] = linearLayersOf(s.graph);
@@ -22,9 +22,10 @@ describe("weightQuantizer", () => {
         return statistics;
       },
     };
-    const quantizeWeight = weightQuantizer({ ...ROUND_TO_NEAREST, gptq: true }, byWeight);
-    const first = quantizeWeight(layer, INT8_SYMMETRIC);
-    expect(quantizeWeight(layer, INT8_SYMMETRIC)).toBe(first);
+    const quantizeWeights = weightQuantizer({ ...ROUND_TO_NEAREST, gptq: true }, byWeight);
+    const first = (await quantizeWeights([layer, layer], INT8_SYMMETRIC)).get(layer.weight.name);
+    expect(first?.values).toHaveLength(8 * 16);
+    expect((await quantizeWeights([layer], INT8_SYMMETRIC)).get(layer.weight.name)).toBe(first);
     expect(read).toEqual([layer.weight.name]);
   });
 });

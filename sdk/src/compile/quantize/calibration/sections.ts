@@ -2,24 +2,24 @@ import type { Graph } from "../../graph/graph.ts";
 import type { Node, Value } from "../../graph/node.ts";
 
 /** Consecutive nodes of a graph that run together. */
-export interface Segment {
+export interface GraphSection {
   readonly nodes: readonly Node[];
-  /** Results of these and of earlier nodes that later segments read. */
+  /** Results of these and of earlier nodes that later sections read. */
   readonly leaves: readonly Value[];
 }
 
 /**
- * Divides a graph into segments that run one after the other. A segment reads values of earlier segments, so the whole
- * graph runs only once, but only one segment is in memory. A segment ends where the fewest values are still to be read:
+ * Divides a graph into sections that run one after the other. A section reads values of earlier sections, so the whole
+ * graph runs only once, but only one section is in memory. A section ends where the fewest values are still to be read:
  * in encoders, between two layers.
  *
- * @param bytesOf memory that a node needs while its segment runs
- * @param maxBytes maximum sum of these bytes for a segment. A node that needs more has a segment of its own.
+ * @param bytesOf memory that a node needs while its section runs
+ * @param maxBytes maximum sum of these bytes for a section. A node that needs more has a section of its own.
  */
-export function segmentsOf(graph: Graph, bytesOf: (node: Node) => number, maxBytes: number): Segment[] {
+export function sectionsOf(graph: Graph, bytesOf: (node: Node) => number, maxBytes: number): GraphSection[] {
   const nodes = graph.sorted();
   const leavesAfter = leavesOf(nodes, graph);
-  const segments: Segment[] = [];
+  const sections: GraphSection[] = [];
   let start = 0;
   while (start < nodes.length) {
     let bytes = bytesOf(nodes[start] as Node);
@@ -27,10 +27,10 @@ export function segmentsOf(graph: Graph, bytesOf: (node: Node) => number, maxByt
     while (end < nodes.length && bytes + bytesOf(nodes[end] as Node) <= maxBytes)
       bytes += bytesOf(nodes[end++] as Node);
     if (end < nodes.length) end = narrowest(leavesAfter, start + 1, end);
-    segments.push({ nodes: nodes.slice(start, end), leaves: leavesAfter[end - 1] ?? [] });
+    sections.push({ nodes: nodes.slice(start, end), leaves: leavesAfter[end - 1] ?? [] });
     start = end;
   }
-  return segments;
+  return sections;
 }
 
 /** Returns the last end from `first` to `last` after which the fewest values are still to be read. */

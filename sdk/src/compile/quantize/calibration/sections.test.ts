@@ -2,30 +2,30 @@ import { describe, expect, it } from "vitest";
 import { fusedGraph } from "#test/fixtures/fused-graph.ts";
 import { tinyBert } from "#test/fixtures/tiny-bert.ts";
 import type { Graph } from "../../graph/graph.ts";
-import { segmentsOf } from "./segments.ts";
+import { sectionsOf } from "./sections.ts";
 
 const { config, weights } = tinyBert();
 const operators = (graph: Graph, maxNodes: number) =>
-  segmentsOf(graph, () => 1, maxNodes).map(({ nodes, leaves }) => ({
+  sectionsOf(graph, () => 1, maxNodes).map(({ nodes, leaves }) => ({
     last: nodes.at(-1)?.opType,
     leaves: leaves.map(({ producer }) => producer?.opType),
   }));
 
-describe("segmentsOf", () => {
+describe("sectionsOf", () => {
   it("covers every node once, in an order in which they can run", async () => {
     const graph = await fusedGraph(config, weights);
     for (const maxNodes of [1, 2, 3, 7, 100]) {
-      const nodes = segmentsOf(graph, () => 1, maxNodes).flatMap((segment) => segment.nodes);
+      const nodes = sectionsOf(graph, () => 1, maxNodes).flatMap((section) => section.nodes);
       expect(nodes).toEqual(graph.sorted());
     }
   });
 
-  it("makes one segment of a graph that fits", async () => {
+  it("makes one section of a graph that fits", async () => {
     const graph = await fusedGraph(config, weights);
-    expect(segmentsOf(graph, () => 1, graph.nodes.size)).toHaveLength(1);
+    expect(sectionsOf(graph, () => 1, graph.nodes.size)).toHaveLength(1);
   });
 
-  it("ends a segment where only the hidden states are still to be read", async () => {
+  it("ends a section where only the hidden states are still to be read", async () => {
     const graph = await fusedGraph(config, weights);
     const parts = operators(graph, 8).slice(0, -1);
     expect(parts.length).toBeGreaterThan(0);
@@ -35,10 +35,10 @@ describe("segmentsOf", () => {
     }
   });
 
-  it("gives a node that needs too much a segment of its own", async () => {
+  it("gives a node that needs too much a section of its own", async () => {
     const graph = await fusedGraph(config, weights);
-    const segments = segmentsOf(graph, (node) => (node.opType === "Attention" ? 10 : 0), 5);
-    const own = segments.filter(({ nodes }) => nodes.some(({ opType }) => opType === "Attention"));
+    const sections = sectionsOf(graph, (node) => (node.opType === "Attention" ? 10 : 0), 5);
+    const own = sections.filter(({ nodes }) => nodes.some(({ opType }) => opType === "Attention"));
     expect(own.length).toBe([...graph.nodes].filter(({ opType }) => opType === "Attention").length);
   });
 });
