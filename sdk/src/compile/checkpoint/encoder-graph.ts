@@ -7,9 +7,9 @@ import { type EncoderConfig, maxTokensOf } from "./encoder-config.ts";
 import { postNormLayer, preNormLayer } from "./encoder-layer.ts";
 import type { EncoderWeights } from "./encoder-weights.ts";
 import { GraphWriter } from "./graph-writer.ts";
-import { writeLayerNorm } from "./layers.ts";
+import { writeNorm } from "./layers.ts";
 import { writeRotation } from "./rotary-positions.ts";
-import { maskBias, windowBias, writeRelativeBias } from "./score-biases.ts";
+import { maskBias, windowBias, writeLinearBias, writeRelativeBias } from "./score-biases.ts";
 
 /** Graph values that a task head reads from an encoder. */
 export interface EncoderValues {
@@ -48,7 +48,7 @@ export function writeEncoder(g: GraphWriter, config: EncoderConfig, weights: Enc
   weights.layers.forEach((layer, index) => {
     x = encoderLayer(g, `layer.${index}`, x, layer, config, positions(index));
   });
-  if (weights.finalNorm) x = writeLayerNorm(g, "norm", x, weights.finalNorm, config.layerNormEpsilon);
+  if (weights.finalNorm) x = writeNorm(g, "norm", x, weights.finalNorm, config);
   return { hiddenStates: x, mask };
 }
 
@@ -67,8 +67,11 @@ function layerPositions(
   const headSize = config.hiddenSize / config.heads;
   const everywhere = [maskBias(g, mask)];
   if (relativePosition) everywhere.push(writeRelativeBias(g, relativePosition, maxTokens, ids));
+  if (config.hasLinearBiases) everywhere.push(writeLinearBias(g, config.heads, ids));
   const windows = once((radius: number) => windowBias(g, radius, ids));
-  const rotations = once((theta: number) => writeRotation(g, theta, headSize, maxTokens, ids));
+  const rotations = once((theta: number) =>
+    writeRotation(g, { theta, scaling: config.rotaryScaling, size: headSize }, maxTokens, ids),
+  );
   return (index: number) => {
     const radius = config.windowRadius?.[index];
     const theta = config.rotaryTheta?.[index];

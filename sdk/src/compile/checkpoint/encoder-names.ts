@@ -16,8 +16,12 @@ export interface LayerNames {
   readonly query: LinearName;
   readonly key: LinearName;
   readonly value: LinearName;
+  /** Layer normalizations of all queries and all keys, before they are split into heads. */
+  readonly queryNorm?: string;
+  readonly keyNorm?: string;
   readonly attentionOutput: LinearName;
   readonly attentionNorm: string | undefined;
+  readonly secondAttentionNorm?: string;
   readonly intermediate: LinearName;
   readonly upProjection?: LinearName;
   readonly output: LinearName;
@@ -30,7 +34,7 @@ export interface EncoderNames {
   readonly prefix: string;
   /** Name of the token embedding table. */
   readonly tokens: string;
-  readonly norm: string;
+  readonly norm: string | undefined;
   readonly projection?: string;
   readonly finalNorm?: string;
   readonly layer: (group: number) => LayerNames;

@@ -43,3 +43,16 @@ export function biasByOffset(table: Tensor, positions: number): Tensor {
   for (const [i, row] of rows.entries()) data.set(row, i * heads);
   return tensor("float32", [rows.length, heads], data);
 }
+
+/**
+ * Returns ALiBi's slope for each head: powers of 2^(−8 / heads). If the number of heads is not a power of 2, the heads
+ * after the largest power of 2 get every other slope of twice this power, as in the authors' code:
+ * https://github.com/ofirpress/attention_with_linear_biases
+ */
+export function alibiSlopes(heads: number): number[] {
+  const power = 2 ** Math.floor(Math.log2(heads));
+  const slopes = Array.from({ length: power }, (_, head) => 2 ** ((-8 * (head + 1)) / power));
+  if (power === heads) return slopes;
+  const others = alibiSlopes(2 * power).filter((_, i) => i % 2 === 0);
+  return [...slopes, ...others.slice(0, heads - power)];
+}

@@ -72,14 +72,20 @@ describe("readClassifier", () => {
   });
 
   it.each([
-    ["bert", { id2label: { 1: "a", 2: "b" } }, "id2label must name the labels"],
-    ["bert", { model_type: "t5" }, "only these families are supported so far"],
-    ["modernbert", { classifier_pooling: "max" }, "classifier_pooling"],
-    ["modernbert", { classifier_activation: "prelu" }, "the activation must be one of"],
-  ])("names the invalid key in the config.json of %s with %j", async (name, keys, message) => {
+    ["bert", { id2label: { 1: "a", 2: "b" } }, "checkpoint_invalid", "id2label must name the labels"],
+    ["bert", { model_type: "t5" }, "checkpoint_unsupported", "only these families are supported so far"],
+    ["modernbert", { classifier_pooling: "max" }, "checkpoint_unsupported", "classifier_pooling"],
+    ["modernbert", { classifier_activation: "prelu" }, "checkpoint_unsupported", "the activation must be one of"],
+    [
+      "eurobert",
+      { classifier_pooling: "max" },
+      "checkpoint_unsupported",
+      "classifier_pooling must be bos, mean or late",
+    ],
+  ])("names the wrong key in the config.json of %s with %j", async (name, keys, code, message) => {
     const folder = await folderOf(caseOf(name), { keys });
     await expect(readClassifier(folder)).rejects.toMatchObject({
-      code: "checkpoint_invalid",
+      code,
       message: expect.stringContaining(message),
     });
   });
