@@ -5,7 +5,7 @@ import { attentionInt8 } from "./attention.ts";
 import { gemmInt8 } from "./gemm.ts";
 import { gemvF32 } from "./gemv.ts";
 import type { KernelCase } from "./kernel-case.ts";
-import { layerNormF32 } from "./layer-norm.ts";
+import { layerNormF32, rmsNormF32 } from "./layer-norm.ts";
 import { lookupInt4, lookupInt8 } from "./lookup.ts";
 import { multiplyF32 } from "./multiply.ts";
 import { normalizeF32 } from "./normalize.ts";
@@ -25,6 +25,7 @@ export const kernelTable: Readonly<Record<KernelName, KernelCase<unknown>>> = {
   quantizeRowsInt8,
   gemmInt8,
   layerNormF32,
+  rmsNormF32,
   addRowsF32,
   multiplyF32,
   geluF32,

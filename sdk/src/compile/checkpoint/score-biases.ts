@@ -49,8 +49,9 @@ export function windowBias(g: GraphWriter, radius: number, ids: Value): Value {
 export function writeLinearBias(g: GraphWriter, heads: number, ids: Value): Value {
   const distance = g.op("alibi.distance", "Abs", [writeOffsets(g, "alibi.offsets", ids)]);
   const falling = Float32Array.from(alibiSlopes(heads), (slope) => -slope);
-  const slopes = g.constant("alibi.slopes", tensor("float32", [1, heads, 1, 1], falling));
-  return g.op("alibi", "Mul", [asFloat(g, "alibi.distance_float", distance), slopes]);
+  const slopes = g.constant("alibi.slopes", tensor("float32", [heads, 1, 1], falling));
+  const perHead = g.op("alibi.heads", "Mul", [asFloat(g, "alibi.distance_float", distance), slopes]);
+  return g.op("alibi", "Unsqueeze", [perHead, axes(g, 0)]);
 }
 
 /**

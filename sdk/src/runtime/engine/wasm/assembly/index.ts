@@ -8,7 +8,7 @@ export { addRowsF32, multiplyF32, rotateF32 } from "./elementwise";
 export { fastGeluF32, geluF32 } from "./gelu";
 export { gemmInt8 } from "./gemm";
 export { gemvF32 } from "./gemv";
-export { layerNormF32 } from "./layer-norm";
+export { layerNormF32, rmsNormF32 } from "./layer-norm";
 export { lookupInt4, lookupInt8 } from "./lookup";
 export { normalizeF32, poolMaxF32, poolMeanF32 } from "./pooling";
 export { quantizeRowsInt8 } from "./quantize";

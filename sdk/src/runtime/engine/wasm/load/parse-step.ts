@@ -66,21 +66,10 @@ const operations: { readonly [Op in Operation["op"]]: Parse } = {
     };
   },
   layerNorm(step, read, sizes) {
-    const x = read.whole(step["x"], "x");
-    const width = sizeOf(x.width, "width of x", 4);
-    const skip = step["skip"] === undefined ? undefined : skipOf(fieldsOf(step["skip"], "skip"), read, width, sizes);
-    if (step["total"] !== undefined && !skip) throw new ProgramFault("it keeps a total without a skip");
-    return {
-      op: "layerNorm",
-      x,
-      skip,
-      gamma: read.floats(step["gamma"], "gamma", width),
-      beta: read.optionalFloats(step["beta"], "beta", width),
-      epsilon: finiteNumber(step["epsilon"], "epsilon"),
-      total: step["total"] === undefined ? undefined : read.out(step["total"], "total", width),
-      out: read.out(step["out"], "out", width),
-    };
+    const normalized = normalizationOf(step, read, sizes);
+    return { op: "layerNorm", ...normalized, beta: read.optionalFloats(step["beta"], "beta", normalized.out.width) };
   },
+  rmsNorm: (step, read, sizes) => ({ op: "rmsNorm", ...normalizationOf(step, read, sizes) }),
   add(step, read, sizes) {
     const x = read.whole(step["x"], "x");
     const width = sizeOf(x.width, "width of x", 4);
@@ -161,6 +150,22 @@ export function parseStep(step: Fields, read: OperandReader, sizes: Sizes): Pars
     throw new ProgramFault(`this version has no operation ${JSON.stringify(op)}`);
   }
   return operations[op as Operation["op"]](step, read, sizes);
+}
+
+/** Checks the operands that all normalizations have. */
+function normalizationOf(step: Fields, read: OperandReader, sizes: Sizes) {
+  const x = read.whole(step["x"], "x");
+  const width = sizeOf(x.width, "width of x", 4);
+  const skip = step["skip"] === undefined ? undefined : skipOf(fieldsOf(step["skip"], "skip"), read, width, sizes);
+  if (step["total"] !== undefined && !skip) throw new ProgramFault("it keeps a total without a skip");
+  return {
+    x,
+    skip,
+    gamma: read.floats(step["gamma"], "gamma", width),
+    epsilon: finiteNumber(step["epsilon"], "epsilon"),
+    total: step["total"] === undefined ? undefined : read.out(step["total"], "total", width),
+    out: read.out(step["out"], "out", width),
+  };
 }
 
 function skipOf(skip: Fields, read: OperandReader, width: number, { maxTokens }: Sizes): CheckedSkip {

@@ -60,6 +60,16 @@ interface PlainKernels {
     total: Pointer,
     out: Pointer,
   ): void;
+  rmsNormF32(
+    x: Pointer,
+    skip: Pointer,
+    gamma: Pointer,
+    rows: number,
+    width: number,
+    epsilon: number,
+    total: Pointer,
+    out: Pointer,
+  ): void;
   addRowsF32(x: Pointer, y: Pointer, yBytes: number, rows: number, width: number, out: Pointer): void;
   multiplyF32(
     x: Pointer,

@@ -124,21 +124,15 @@ function runStep(
       kernels.gemvF32(at(x), count, x.width, tensor(weight), tensor(bias), out.width, at(out));
       return;
     }
-    case "layerNorm": {
+    case "layerNorm":
+    case "rmsNorm": {
       const { x, skip, epsilon, total, out } = step;
-      const [gamma, beta] = [tensor(step.gamma), tensor(step.beta)];
-      const normalize = (offset: number, rows: number, y: number) =>
-        kernels.layerNormF32(
-          at(x, offset),
-          y,
-          gamma,
-          beta,
-          rows,
-          out.width,
-          epsilon,
-          at(total ?? out, offset),
-          at(out, offset),
-        );
+      const gamma = tensor(step.gamma);
+      const normalize = (offset: number, rows: number, y: number) => {
+        const [from, sum, to] = [at(x, offset), at(total ?? out, offset), at(out, offset)];
+        if (step.op === "rmsNorm") kernels.rmsNormF32(from, y, gamma, rows, out.width, epsilon, sum, to);
+        else kernels.layerNormF32(from, y, gamma, tensor(step.beta), rows, out.width, epsilon, sum, to);
+      };
       if (skip) eachSkip(skip, out.width, normalize);
       else normalize(0, count, 0);
       return;

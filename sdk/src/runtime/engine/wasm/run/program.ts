@@ -82,6 +82,16 @@ export type Step =
       readonly total?: number;
       readonly out: number;
     }
+  /** Computes RMSNorm(x + skip). `total` is the same as in a `layerNorm`. */
+  | {
+      readonly op: "rmsNorm";
+      readonly x: number;
+      readonly skip?: Skip;
+      readonly gamma: string;
+      readonly epsilon: number;
+      readonly total?: number;
+      readonly out: number;
+    }
   | { readonly op: "add"; readonly x: number; readonly y: Skip | { readonly row: string }; readonly out: number }
   /**
    * Multiplies x · y, element by element, as in a gated feed-forward block. `row` is the name of a tensor with one row.
