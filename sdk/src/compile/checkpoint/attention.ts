@@ -1,6 +1,7 @@
 import { int, ints } from "../graph/attribute.ts";
 import type { Value } from "../graph/node.ts";
 import { float32Scalar, int64s } from "../graph/tensor.ts";
+import { type RelativePositions, writePositionTerms } from "./disentangled-attention.ts";
 import type { EncoderConfig } from "./encoder-config.ts";
 import type { EncoderLayer } from "./encoder-weights.ts";
 import type { GraphWriter } from "./graph-writer.ts";
@@ -16,10 +17,12 @@ export interface AttentionPositions {
   readonly biases: readonly Value[];
   /** Rotary embedding of queries and keys; undefined for encoders with a position table. */
   readonly rotation: Rotation | undefined;
+  /** Relative positions that scores depend on; undefined for encoders without disentangled attention. */
+  readonly relative: RelativePositions | undefined;
 }
 
 /**
- * Writes multi-head attention: softmax(q · kᵀ / √size + biases) · v for each head, https://arxiv.org/abs/1706.03762,
+ * Writes multi-head attention: softmax(q · kᵀ / √(size · terms) + biases) · v for each head, https://arxiv.org/abs/1706.03762,
  * section 3.2.
  *
  * @param x [batch, sequence, hidden]
@@ -29,9 +32,9 @@ export function writeAttention(
   g: GraphWriter,
   name: string,
   x: Value,
-  layer: Pick<EncoderLayer, "query" | "key" | "value" | "queryNorm" | "keyNorm">,
+  layer: Pick<EncoderLayer, "query" | "key" | "value" | "queryNorm" | "keyNorm" | "positionKey" | "positionQuery">,
   config: EncoderConfig,
-  { biases, rotation }: AttentionPositions,
+  { biases, rotation, relative }: AttentionPositions,
 ): Value {
   const { heads, hiddenSize: hidden } = config;
   const size = hidden / heads;
@@ -44,19 +47,25 @@ export function writeAttention(
   };
   const queries = (perm: number[]) => projected("query", layer.query, layer.queryNorm, perm);
   const keys = (perm: number[]) => projected("key", layer.key, layer.keyNorm, perm);
-  const rotate = (part: string, heads: Value, by: Rotation) =>
-    writeRotated(g, `${name}.${part}.rotated`, heads, size, by);
+  const turned = (part: string, heads: Value) =>
+    rotation ? writeRotated(g, `${name}.${part}.rotated`, heads, size, rotation) : heads;
 
-  const query = rotation ? rotate("query", queries([0, 2, 1, 3]), rotation) : queries([0, 2, 1, 3]);
-  const key = rotation
-    ? g.op(`${name}.key.transposed`, "Transpose", [rotate("key", keys([0, 2, 1, 3]), rotation)], {
-        perm: ints(0, 1, 3, 2),
-      })
+  const query = turned("query", queries([0, 2, 1, 3]));
+  // Keys are needed in two layouts if they are rotated, or if scores also depend on positions.
+  const keyHeads = rotation || relative ? turned("key", keys([0, 2, 1, 3])) : undefined;
+  const key = keyHeads
+    ? g.op(`${name}.key.transposed`, "Transpose", [keyHeads], { perm: ints(0, 1, 3, 2) })
     : keys([0, 2, 3, 1]);
   const value = projected("value", layer.value, undefined, [0, 2, 1, 3]);
   const scores = g.op(`${name}.scores`, "MatMul", [query, key]);
-  const scaled = g.op(`${name}.scaled`, "Div", [scores, g.constant("sqrt_head_size", float32Scalar(Math.sqrt(size)))]);
-  const masked = biases.reduce((scores, bias, i) => g.op(`${name}.masked.${i}`, "Add", [scores, bias]), scaled);
+  const root = float32Scalar(Math.sqrt(size * config.scoreTerms));
+  const scaled = g.op(`${name}.scaled`, "Div", [scores, g.constant("sqrt_head_size", root)]);
+  const terms =
+    relative && keyHeads ? writePositionTerms(g, name, { query, key: keyHeads }, layer, config, relative) : [];
+  const masked = [...terms, ...biases].reduce(
+    (scores, bias, i) => g.op(`${name}.masked.${i}`, "Add", [scores, bias]),
+    scaled,
+  );
   const probabilities = g.op(`${name}.softmax`, "Softmax", [masked], { axis: int(-1) });
   const context = g.op(`${name}.context`, "MatMul", [probabilities, value]);
   const moved = g.op(`${name}.context.moved`, "Transpose", [context], { perm: ints(0, 2, 1, 3) });

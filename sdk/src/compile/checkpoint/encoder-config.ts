@@ -13,6 +13,22 @@ export interface NtkScaling {
   readonly mixedExponent: number | undefined;
 }
 
+/** How scores depend on relative positions in DeBERTa's disentangled attention: https://arxiv.org/abs/2006.03654 */
+export interface DisentangledAttention {
+  /** From this distance on, all tokens on the same side share one bucket. */
+  readonly maxDistance: number;
+  /** Number of buckets on either side. Far distances share buckets. undefined: each distance has its own bucket. */
+  readonly buckets: number | undefined;
+  /** Half of the number of buckets. Bucket `span` is the distance 0. */
+  readonly span: number;
+  readonly hasContentToPosition: boolean;
+  readonly hasPositionToContent: boolean;
+  /** Whether position embeddings are projected by the linear layers of queries and keys, not by layers of their own. */
+  readonly sharesProjections: boolean;
+  /** Whether the position embeddings are normalized. */
+  readonly normalizes: boolean;
+}
+
 /**
  * An encoder's architecture, with the same fields for all families. Each family translates its config.json to these
  * fields.
@@ -54,6 +70,10 @@ export interface EncoderConfig {
   readonly relativePositionBuckets: number | undefined;
   /** Whether the attention scores get ALiBi's biases: https://arxiv.org/abs/2108.12409 */
   readonly hasLinearBiases: boolean;
+  /** Terms of the attention scores that depend on relative positions; undefined for encoders without such terms. */
+  readonly disentangledAttention: DisentangledAttention | undefined;
+  /** Number of terms of the attention scores. The scores are divided by √(head size · scoreTerms). */
+  readonly scoreTerms: number;
   /** For each layer, the base of its rotary embedding. The list is undefined for encoders without a rotary embedding. */
   readonly rotaryTheta: readonly number[] | undefined;
   /** Scaling of the rotary embeddings of all layers; undefined for none. */
@@ -107,6 +127,8 @@ export const bertConfig = (keys: BertSizes): EncoderConfig => ({
   positionPaddingId: undefined,
   relativePositionBuckets: undefined,
   hasLinearBiases: false,
+  disentangledAttention: undefined,
+  scoreTerms: 1,
   rotaryTheta: undefined,
   rotaryScaling: undefined,
   windowRadius: undefined,

@@ -2,6 +2,7 @@ import { symbolicDim } from "../graph/dim.ts";
 import type { Graph } from "../graph/graph.ts";
 import type { Value } from "../graph/node.ts";
 import { inferShapes } from "../shapes/infer-shapes.ts";
+import { writeRelativePositions } from "./disentangled-attention.ts";
 import { writeEmbeddings } from "./embeddings.ts";
 import { type EncoderConfig, maxTokensOf } from "./encoder-config.ts";
 import { postNormLayer, preNormLayer } from "./encoder-layer.ts";
@@ -56,14 +57,10 @@ export function writeEncoder(g: GraphWriter, config: EncoderConfig, weights: Enc
  * Returns a function from a layer's index to its `AttentionPositions`. Layers with the same attention window share the
  * window's bias, and layers with the same rotary base share cosines and sines.
  */
-function layerPositions(
-  g: GraphWriter,
-  config: EncoderConfig,
-  { relativePosition }: EncoderWeights,
-  ids: Value,
-  mask: Value,
-) {
+function layerPositions(g: GraphWriter, config: EncoderConfig, weights: EncoderWeights, ids: Value, mask: Value) {
   const maxTokens = maxTokensOf(config);
+  const { relativePosition } = weights;
+  const { disentangledAttention: disentangled } = config;
   const headSize = config.hiddenSize / config.heads;
   const everywhere = [maskBias(g, mask)];
   if (relativePosition) everywhere.push(writeRelativeBias(g, relativePosition, maxTokens, ids));
@@ -72,11 +69,13 @@ function layerPositions(
   const rotations = once((theta: number) =>
     writeRotation(g, { theta, scaling: config.rotaryScaling, size: headSize }, maxTokens, ids),
   );
+  const relative = disentangled && writeRelativePositions(g, config, disentangled, weights, maxTokens, ids);
   return (index: number) => {
     const radius = config.windowRadius?.[index];
     const theta = config.rotaryTheta?.[index];
     return {
       biases: radius === undefined ? everywhere : [...everywhere, windows(radius)],
+      relative,
       rotation: theta === undefined ? undefined : rotations(theta),
     };
   };

@@ -19,6 +19,9 @@ export interface LayerNames {
   /** Layer normalizations of all queries and all keys, before they are split into heads. */
   readonly queryNorm?: string;
   readonly keyNorm?: string;
+  /** Linear layers that project position embeddings, in encoders whose queries and keys have other projections. */
+  readonly positionKey?: string;
+  readonly positionQuery?: string;
   readonly attentionOutput: LinearName;
   readonly attentionNorm: string | undefined;
   readonly secondAttentionNorm?: string;
@@ -36,6 +39,8 @@ export interface EncoderNames {
   readonly tokens: string;
   readonly norm: string | undefined;
   readonly projection?: string;
+  readonly relativeEmbeddings?: string;
+  readonly relativeNorm?: string;
   readonly finalNorm?: string;
   readonly layer: (group: number) => LayerNames;
 }

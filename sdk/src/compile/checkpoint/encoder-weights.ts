@@ -13,6 +13,12 @@ export interface EncoderLayer {
   /** Layer normalizations of all queries and all keys; undefined for layers without them. */
   readonly queryNorm: LayerNormWeights | undefined;
   readonly keyNorm: LayerNormWeights | undefined;
+  /**
+   * Linear layers that project the embeddings of relative positions: to keys (content to position) and to queries (position
+   * to content). undefined for layers without this term.
+   */
+  readonly positionKey: LinearWeights | undefined;
+  readonly positionQuery: LinearWeights | undefined;
   readonly attentionOutput: LinearWeights;
   /**
    * Layer normalization of the attention part. Pre-norm layers normalize the input of this part. Post-norm layers
@@ -49,6 +55,9 @@ export interface EncoderWeights {
   readonly projection: LinearWeights | undefined;
   /** Relative position biases of the attention scores: [buckets, heads]. */
   readonly relativePosition: Tensor | undefined;
+  /** Embeddings of relative positions: [2 · span, hidden]; undefined for encoders without them. */
+  readonly relativeEmbeddings: Tensor | undefined;
+  readonly relativeNorm: LayerNormWeights | undefined;
   /** One entry per layer. Layers that share weights are the same object. */
   readonly layers: readonly EncoderLayer[];
   /** Layer normalization of the encoder's output; undefined for post-norm encoders. */
@@ -70,6 +79,7 @@ export function encoderWeights(encoder: Encoder): EncoderWeights {
   const names = namesOf(encoder);
   const { hiddenSize: hidden, embeddingSize: embedding, intermediateSize: inner } = config;
   const size = hidden / config.heads;
+  const { disentangledAttention: disentangled } = config;
   const take = weightTaker(encoder, names.prefix);
   const norm = (name: string | undefined, width: number) =>
     name === undefined ? undefined : take.layerNorm(name, width, config.hasNormBias);
@@ -78,8 +88,12 @@ export function encoderWeights(encoder: Encoder): EncoderWeights {
       take.linear(name, heads * size, hidden, config.hasAttentionBias);
     const shared = (name: LinearName) =>
       repeatHeads(attention(name, config.keyValueHeads), config.keyValueHeads, config.heads);
+    const position = (own: string | undefined, ofContent: LinearName) =>
+      attention(disentangled?.sharesProjections || own === undefined ? ofContent : own);
     return {
       query: attention(layer.query),
+      positionKey: disentangled?.hasContentToPosition ? position(layer.positionKey, layer.key) : undefined,
+      positionQuery: disentangled?.hasPositionToContent ? position(layer.positionQuery, layer.query) : undefined,
       key: shared(layer.key),
       value: shared(layer.value),
       queryNorm: norm(layer.queryNorm, hidden),
@@ -113,6 +127,11 @@ export function encoderWeights(encoder: Encoder): EncoderWeights {
         : undefined,
     relativePosition:
       buckets === undefined ? undefined : take.tensor("encoder.relative_attention_bias.weight", buckets, config.heads),
+    relativeEmbeddings:
+      disentangled && names.relativeEmbeddings
+        ? take.tensor(`${names.relativeEmbeddings}.weight`, 2 * disentangled.span, hidden)
+        : undefined,
+    relativeNorm: disentangled?.normalizes ? norm(names.relativeNorm, hidden) : undefined,
     layers: Array.from({ length: config.layers }, (_, i) => groups[Math.floor(i / layersPerGroup)] as EncoderLayer),
     finalNorm: norm(names.finalNorm, hidden),
   };

@@ -1,4 +1,5 @@
 import { type Tensor, tensor, toFloat32 } from "../graph/tensor.ts";
+import type { DisentangledAttention } from "./encoder-config.ts";
 
 /**
  * From this distance on, all keys on the same side of the query share one bucket. The number is fixed in transformers'
@@ -55,4 +56,27 @@ export function alibiSlopes(heads: number): number[] {
   if (power === heads) return slopes;
   const others = alibiSlopes(2 * power).filter((_, i) => i % 2 === 0);
   return [...slopes, ...others.slice(0, heads - power)];
+}
+
+/**
+ * Returns the row of a relative position in DeBERTa's table of position embeddings. Row `span` is the distance 0. Keys before
+ * the query have later rows. In half of the buckets, every distance has its own bucket; far distances share buckets, which
+ * become wider with the distance. Computes in float32, as transformers does.
+ *
+ * @param offset position of the key minus the position of the query
+ */
+export function relativeRow(offset: number, { span, buckets, maxDistance }: DisentangledAttention): number {
+  const distance = Math.abs(offset);
+  const bucket = buckets === undefined ? distance : logBucket(distance, buckets, maxDistance);
+  return Math.min(Math.max(span - Math.sign(offset) * bucket, 0), 2 * span - 1);
+}
+
+function logBucket(distance: number, buckets: number, maxDistance: number): number {
+  const { fround } = Math;
+  const middle = Math.floor(buckets / 2);
+  if (distance <= middle) return distance;
+  const ratio = fround(
+    fround(Math.log(fround(distance / middle))) / fround(Math.log(fround((maxDistance - 1) / middle))),
+  );
+  return Math.ceil(fround(ratio * (middle - 1))) + middle;
 }

@@ -6,6 +6,7 @@ import { parsedConfig } from "#test/fixtures/parsed-config.ts";
 const jina = caseOf("jina, geglu").config;
 const gte = caseOf("gte").config;
 const original = caseOf("new").config;
+const deberta = caseOf("deberta-v2").config;
 const euroBert = caseOf("eurobert").config;
 
 describe("the configuration of", () => {
@@ -58,7 +59,40 @@ describe("the configuration of", () => {
     expect(parsedConfig(others).rotaryTheta).toEqual([10_000, 10_000]);
   });
 
+  it("DeBERTa-v2 has terms of relative positions", () => {
+    expect(parsedConfig(deberta)).toMatchObject({
+      hasPositionTable: false,
+      scoreTerms: 3,
+      disentangledAttention: {
+        maxDistance: 16,
+        buckets: 4,
+        span: 4,
+        hasContentToPosition: true,
+        hasPositionToContent: true,
+        sharesProjections: true,
+        normalizes: true,
+      },
+    });
+    expect(parsedConfig({ ...deberta, pos_att_type: "c2p" })).toMatchObject({
+      scoreTerms: 2,
+      disentangledAttention: { hasContentToPosition: true, hasPositionToContent: false },
+    });
+    expect(parsedConfig({ ...deberta, relative_attention: false, position_biased_input: true })).toMatchObject({
+      hasPositionTable: true,
+      disentangledAttention: undefined,
+    });
+    expect(parsedConfig({ ...deberta, position_buckets: -1, max_relative_positions: 5 })).toMatchObject({
+      disentangledAttention: { maxDistance: 5, buckets: undefined, span: 5 },
+    });
+  });
+
   it.each<[string, object, string]>([
+    ["DeBERTa-v2 with a convolution", { ...deberta, conv_kernel_size: 3 }, "convolutions (conv_kernel_size)"],
+    ["DeBERTa-v2 with p2p", { ...deberta, pos_att_type: ["p2p"] }, "pos_att_type may only have c2p and p2c"],
+    ["DeBERTa-v2 with narrow embeddings", { ...deberta, embedding_size: 16 }, "embedding_size that is not hidden_size"],
+    ["DeBERTa-v2 with wide heads", { ...deberta, attention_head_size: 16 }, "attention_head_size must be"],
+    ["DeBERTa-v2 with an odd number of buckets", { ...deberta, position_buckets: 5 }, "position_buckets must be even"],
+    ["DeBERTa-v2 with another norm", { ...deberta, norm_rel_ebd: "batch_norm" }, "norm_rel_ebd must be"],
     ["JinaBERT with another gate", { ...jina, feed_forward_type: "swiglu" }, "feed_forward_type must be"],
     ["JinaBERT as a decoder", { ...jina, is_decoder: true }, "decoders (causal attention) are not encoders"],
     ["GTE with a position table", { ...original, position_embedding_type: "absolute" }, "only rotary embeddings"],

@@ -1,5 +1,6 @@
 import { albert } from "./albert.ts";
 import { bert } from "./bert.ts";
+import { debertaV2 } from "./deberta-v2.ts";
 import { distilBert } from "./distilbert.ts";
 import { electra } from "./electra.ts";
 import { euroBert } from "./eurobert.ts";
@@ -28,4 +29,5 @@ export const families: Readonly<Record<string, Family>> = {
   gte,
   new: gte,
   eurobert: euroBert,
+  "deberta-v2": debertaV2,
 };

@@ -1,0 +1,107 @@
+import { int, ints } from "../graph/attribute.ts";
+import type { Value } from "../graph/node.ts";
+import { float32Scalar, int64s, tensor } from "../graph/tensor.ts";
+import type { DisentangledAttention, EncoderConfig } from "./encoder-config.ts";
+import type { EncoderLayer, EncoderWeights } from "./encoder-weights.ts";
+import type { GraphWriter } from "./graph-writer.ts";
+import { writeLinear, writeNorm } from "./layers.ts";
+import { axes, int64, writeOffsets } from "./positions.ts";
+import { relativeRow } from "./relative-positions.ts";
+import type { LinearWeights } from "./take-weights.ts";
+
+/** Relative positions of a text, and their embeddings. */
+export interface RelativePositions {
+  /** Embeddings of the buckets of relative positions, [buckets, hidden]. */
+  readonly embeddings: Value;
+  /** For each query and key, the bucket of their relative position: [1, 1, sequence, sequence], int64. */
+  readonly rows: Value;
+}
+
+/**
+ * Writes the embeddings of relative positions, normalized if the encoder does so, and the bucket of each pair of tokens.
+ *
+ * @param positions maximum text length in tokens
+ */
+export function writeRelativePositions(
+  g: GraphWriter,
+  config: EncoderConfig,
+  relative: DisentangledAttention,
+  { relativeEmbeddings, relativeNorm }: EncoderWeights,
+  positions: number,
+  ids: Value,
+): RelativePositions | undefined {
+  if (!relativeEmbeddings) return undefined;
+  const table = g.constant("relative_table", relativeEmbeddings);
+  const embeddings = relativeNorm ? writeNorm(g, "relative_embeddings", table, relativeNorm, config) : table;
+  const byOffset = BigInt64Array.from({ length: 2 * positions - 1 }, (_, i) =>
+    BigInt(relativeRow(i - positions + 1, relative)),
+  );
+  const offsets = g.op("relative_offsets", "Add", [writeOffsets(g, "relative_offset", ids), int64(g, positions - 1)]);
+  const rowOf = g.constant("relative_row_by_offset", tensor("int64", [byOffset.length], byOffset));
+  const rows = g.op("relative_rows", "Gather", [rowOf, offsets]);
+  return { embeddings, rows: g.op("relative_rows.heads", "Unsqueeze", [rows, axes(g, 0, 1)]) };
+}
+
+/**
+ * Writes the two terms of disentangled attention that depend on relative positions (https://arxiv.org/abs/2006.03654,
+ * section 3.1), as biases of the attention scores:
+ *
+ *     content to position: q · positionKey(bucket)ᵀ / √(size · terms)
+ *     position to content: k · positionQuery(bucket)ᵀ / √(size · terms)
+ *
+ * @param query queries [batch, heads, sequence, size]
+ * @param key keys of the same shape
+ * @returns at most two biases, [batch, heads, sequence, sequence]
+ */
+export function writePositionTerms(
+  g: GraphWriter,
+  name: string,
+  { query, key }: { readonly query: Value; readonly key: Value },
+  layer: Pick<EncoderLayer, "positionKey" | "positionQuery">,
+  config: EncoderConfig,
+  { embeddings, rows }: RelativePositions,
+): Value[] {
+  const { heads, hiddenSize: hidden, scoreTerms } = config;
+  const size = hidden / heads;
+  const term = (part: string, content: Value, weights: LinearWeights, index: Value) => {
+    const projected = writeLinear(g, `${name}.${part}`, embeddings, weights);
+    const perHead = g.op(`${name}.${part}.heads`, "Reshape", [
+      projected,
+      g.constant("split_relative", int64s(-1, heads, size)),
+    ]);
+    const moved = g.op(`${name}.${part}.moved`, "Transpose", [perHead], { perm: ints(1, 2, 0) });
+    const scale = g.constant("relative_scale", float32Scalar(1 / Math.sqrt(size * scoreTerms)));
+    const scaled = g.op(`${name}.${part}.scaled`, "Mul", [moved, scale]);
+    return gathered(g, `${name}.${part}`, g.op(`${name}.${part}.scores`, "MatMul", [content, scaled]), index);
+  };
+  const biases: Value[] = [];
+  if (layer.positionKey) biases.push(term("content_to_position", query, layer.positionKey, rows));
+  if (layer.positionQuery) {
+    // The scores have a row for each key. Therefore the pairs of tokens are transposed before and after.
+    const keyRows = g.op("relative_rows.keys", "Transpose", [rows], { perm: ints(0, 1, 3, 2) });
+    const byKey = term("position_to_content", key, layer.positionQuery, keyRows);
+    biases.push(g.op(`${name}.position_to_content.byQuery`, "Transpose", [byKey], { perm: ints(0, 1, 3, 2) }));
+  }
+  return biases;
+}
+
+/**
+ * Writes scores[b, h, i, index[i, j]].
+ *
+ * @param scores [batch, heads, sequence, buckets]
+ * @param index [1, 1, sequence, sequence]
+ * @returns [batch, heads, sequence, sequence]
+ */
+function gathered(g: GraphWriter, name: string, scores: Value, index: Value): Value {
+  const [start, middle, end] = [0, 2, 4].map((at) => g.constant(`relative_axis_${at}`, int64s(at)));
+  const sizes = (part: string, of: Value, from: Value | undefined, to: Value | undefined) =>
+    g.op(`${name}.${part}`, "Slice", [g.op(`${name}.${part}.shape`, "Shape", [of]), from as Value, to as Value]);
+  const shape = g.op(
+    `${name}.shape`,
+    "Concat",
+    [sizes("texts", scores, start, middle), sizes("pairs", index, middle, end)],
+    { axis: int(0) },
+  );
+  const indices = g.op(`${name}.indices`, "Expand", [index, shape]);
+  return g.op(`${name}.gathered`, "GatherElements", [scores, indices], { axis: int(-1) });
+}
