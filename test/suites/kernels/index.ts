@@ -10,7 +10,8 @@ import { lookupInt4, lookupInt8 } from "./lookup.ts";
 import { multiplyF32 } from "./multiply.ts";
 import { normalizeF32 } from "./normalize.ts";
 import { poolMaxF32, poolMeanF32 } from "./pool.ts";
-import { quantizeRowsInt8 } from "./quantize-rows.ts";
+import { positionBiasesF32 } from "./position-biases.ts";
+import { quantizeColumnsInt8, quantizeRowsInt8 } from "./quantize-rows.ts";
 import { rotateF32 } from "./rotate.ts";
 
 /** Name of an exported function that is not a kernel. It returns the size of attention's scratch memory in bytes. */
@@ -23,6 +24,8 @@ export const kernelTable: Readonly<Record<KernelName, KernelCase<unknown>>> = {
   lookupInt8,
   lookupInt4,
   quantizeRowsInt8,
+  quantizeColumnsInt8,
+  positionBiasesF32,
   gemmInt8,
   layerNormF32,
   rmsNormF32,

@@ -77,11 +77,7 @@ describe.each(classifierCases)("a program of $name", (stored) => {
    */
   const isRefused = ({ config, head }: Awaited<ReturnType<typeof load>>, pools = false) => {
     const half = config.hiddenSize / config.heads / 2;
-    return (
-      (config.rotaryTheta !== undefined && half % 4 !== 0) ||
-      (pools && head.pooling === "mean") ||
-      config.disentangledAttention !== undefined
-    );
+    return (config.rotaryTheta !== undefined && half % 4 !== 0) || (pools && head.pooling === "mean");
   };
 
   it("computes the hidden states like the reference kernels, or is refused", async () => {

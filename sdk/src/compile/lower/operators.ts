@@ -13,6 +13,8 @@ export const lowerings: Readonly<Record<string, LowerNode>> = {
   [`${MICROSOFT}:GatherBlockQuantized`]: lookup,
   [`${EDGE}:DynamicQuantizeMatMul`]: linearInt8,
   [`${EDGE}:DynamicQuantizeAttention`]: attention,
+  // The attention that reads these scores computes them.
+  [`${EDGE}:DynamicQuantizePositionScores`]: () => {},
   [`${MICROSOFT}:SkipLayerNormalization`]: (lowering, node) => skipNormalization(lowering, node, "layerNorm"),
   [`${MICROSOFT}:SkipSimplifiedLayerNormalization`]: (lowering, node) => skipNormalization(lowering, node, "rmsNorm"),
   ":LayerNormalization": (lowering, node) => normalization(lowering, node, "layerNorm"),

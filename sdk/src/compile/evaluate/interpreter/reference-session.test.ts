@@ -86,50 +86,47 @@ async function withLast(opType: string, inputs: readonly (Tensor | undefined)[],
 const integers = (...values: (number | bigint)[]) =>
   tensor("int64", [values.length], BigInt64Array.from(values, BigInt));
 
-describe.each(classifierCases.filter(({ config }) => config["relative_attention"] !== true))(
-  "the edge engine's arithmetic on a classifier: $name",
-  (stored) => {
-    const load = async () => {
-      const folder = join(await temporaryFolder(), "model");
-      await writeClassifier(folder, stored);
-      return readClassifier(folder);
-    };
+describe.each(classifierCases)("the edge engine's arithmetic on a classifier: $name", (stored) => {
+  const load = async () => {
+    const folder = join(await temporaryFolder(), "model");
+    await writeClassifier(folder, stored);
+    return readClassifier(folder);
+  };
 
-    it("approximates the encoder's hidden states, with the same bits when onnxruntime runs the integer MatMul", async () => {
-      const classifier = await load();
-      const fused = await fusedGraph(classifier.config, encoderWeights(classifier));
-      const wanted = await inFloat32(fused, texts);
-      const graph = edge(fused);
-      expect(countOperators(graph)["DynamicQuantizeAttention"]).toBe(classifier.config.layers);
-      const found = await referenceSession(graph).run(texts);
-      found.forEach((states, i) => {
-        expect(states).toHaveLength(wanted[i]?.length ?? -1);
-        expect(cosine(states, wanted[i] as Float32Array)).toBeGreaterThan(MIN_COSINE);
-      });
-      expect(await referenceSession(graph, await ortIntegerMatMul()).run(texts)).toEqual(found);
+  it("approximates the encoder's hidden states, with the same bits when onnxruntime runs the integer MatMul", async () => {
+    const classifier = await load();
+    const fused = await fusedGraph(classifier.config, encoderWeights(classifier));
+    const wanted = await inFloat32(fused, texts);
+    const graph = edge(fused);
+    expect(countOperators(graph)["DynamicQuantizeAttention"]).toBe(classifier.config.layers);
+    const found = await referenceSession(graph).run(texts);
+    found.forEach((states, i) => {
+      expect(states).toHaveLength(wanted[i]?.length ?? -1);
+      expect(cosine(states, wanted[i] as Float32Array)).toBeGreaterThan(MIN_COSINE);
     });
+    expect(await referenceSession(graph, await ortIntegerMatMul()).run(texts)).toEqual(found);
+  });
 
-    it("approximates the logits, or names the missing operator", async () => {
-      const classifier = await load();
-      const fused = classifierGraph(classifier);
-      await fuseGraph(fused);
-      const graph = edge(fused);
-      if (classifier.head.pooling === "mean") {
-        expect(refusal(() => referenceSession(graph))).toBe("engine_unsupported");
-        return;
-      }
-      const wanted = await inFloat32(fused, texts);
-      const largest = Math.max(...wanted.flatMap((logits) => [...logits].map(Math.abs)));
-      const tolerance = classifier.config.hiddenSize > 8 ? LARGER_LOGIT_TOLERANCE : LOGIT_TOLERANCE;
-      (await referenceSession(graph).run(texts)).forEach((logits, i) => {
-        expect(logits).toHaveLength(classifier.labels.length);
-        logits.forEach((logit, label) => {
-          expect(Math.abs(logit - (wanted[i]?.[label] as number))).toBeLessThan(tolerance * largest);
-        });
+  it("approximates the logits, or names the missing operator", async () => {
+    const classifier = await load();
+    const fused = classifierGraph(classifier);
+    await fuseGraph(fused);
+    const graph = edge(fused);
+    if (classifier.head.pooling === "mean") {
+      expect(refusal(() => referenceSession(graph))).toBe("engine_unsupported");
+      return;
+    }
+    const wanted = await inFloat32(fused, texts);
+    const largest = Math.max(...wanted.flatMap((logits) => [...logits].map(Math.abs)));
+    const tolerance = classifier.config.hiddenSize > 8 ? LARGER_LOGIT_TOLERANCE : LOGIT_TOLERANCE;
+    (await referenceSession(graph).run(texts)).forEach((logits, i) => {
+      expect(logits).toHaveLength(classifier.labels.length);
+      logits.forEach((logit, label) => {
+        expect(Math.abs(logit - (wanted[i]?.[label] as number))).toBeLessThan(tolerance * largest);
       });
     });
-  },
-);
+  });
+});
 
 describe("referenceSession", () => {
   it("computes the same as onnxruntime for a float32 graph", async () => {

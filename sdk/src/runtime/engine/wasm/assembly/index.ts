@@ -10,6 +10,7 @@ export { gemmInt8 } from "./gemm";
 export { gemvF32 } from "./gemv";
 export { layerNormF32, rmsNormF32 } from "./layer-norm";
 export { lookupInt4, lookupInt8 } from "./lookup";
+export { positionBiasesF32 } from "./position-biases";
 export { normalizeF32, poolMaxF32, poolMeanF32 } from "./pooling";
-export { quantizeRowsInt8 } from "./quantize";
+export { quantizeColumnsInt8, quantizeRowsInt8 } from "./quantize";
 export { attentionScratch } from "./scratch";

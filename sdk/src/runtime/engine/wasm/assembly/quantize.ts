@@ -20,6 +20,21 @@ export function quantizeRowsInt8(x: usize, factors: usize, rows: i32, width: i32
   }
 }
 
+/**
+ * Quantizes some columns of rows, like quantizeRowsInt8.
+ *
+ * @param x f32 [rows, stride]; reads `width` numbers of each row; width is a multiple of 4
+ * @param out i8 [rows, width]
+ */
+export function quantizeColumnsInt8(x: usize, stride: i32, rows: i32, width: i32, out: usize, params: usize): void {
+  for (let row = 0; row < rows; row++) {
+    quantizeRow(false, x, 0, width, out, params);
+    x += <usize>stride << 2;
+    out += width;
+    params += ROW_PARAMETERS;
+  }
+}
+
 // @ts-ignore: decorator
 @inline
 function quantizeRow(isScaled: bool, x: usize, factors: usize, width: i32, out: usize, params: usize): void {

@@ -3,6 +3,7 @@ import type { CheckedProgram, CheckedSkip, CheckedStep, ColumnView, PositionRows
 import type { Kernels } from "./kernels.ts";
 import { BLOCK, type Layout } from "./layout.ts";
 import type { Regions } from "./memory-map.ts";
+import { positionBiases } from "./position-biases.ts";
 import type { ProgramValue } from "./program.ts";
 import type { Segment } from "./segments.ts";
 
@@ -166,11 +167,26 @@ function runStep(
       return;
     }
     case "attention": {
-      const { query, key, value, heads, size, scale, bias, out } = step;
-      const span = program.maxTokens;
+      const { query, key, value, heads, size, scale, bias, positions, out } = step;
+      const middle = 4 * (program.maxTokens - 1);
+      const row = 4 * (2 * program.maxTokens - 1);
       eachSequence((offset, tokens) => {
         for (let head = 0; head < heads; head++) {
           const column = 4 * head * size;
+          const toeplitz = bias && { bias: tensor(bias.table) + row * (head % bias.heads) + middle, biasStep: -4 };
+          const dense =
+            positions &&
+            positionBiases(kernels, {
+              positions,
+              query: at(query, offset) + column,
+              key: at(key, offset) + column,
+              stride: stride(query),
+              tokens,
+              size,
+              head,
+              bucketOf: tensor(positions.bucketOf) + middle,
+              scratch: regions.scratch,
+            });
           kernels.attentionInt8({
             query: at(query, offset) + column,
             key: at(key, offset) + column,
@@ -179,8 +195,7 @@ function runStep(
             tokens,
             size,
             scale,
-            bias: bias ? tensor(bias.table) + 4 * (2 * span - 1) * (head % bias.heads) : 0,
-            span,
+            ...(toeplitz ?? dense ?? { bias: 0, biasStep: 0 }),
             out: at(out, offset) + column,
             outStride: stride(out),
             scratch: regions.scratch,
