@@ -2,6 +2,12 @@ import * as v from "valibot";
 
 // Schemas of config.json keys that several model families share.
 
+/** Refuses a valid config.json that is not supported. `readConfig` then gives the error `checkpoint_unsupported`. */
+export const supports = <T>(requirement: (config: T) => boolean, message: string) =>
+  v.rawCheck<T>(({ dataset, addIssue }) => {
+    if (dataset.typed && !requirement(dataset.value)) addIssue({ message });
+  });
+
 /** A positive integer that ONNX shapes and JavaScript arrays can hold. */
 export const Count = v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(2 ** 31 - 1));
 /**

@@ -34,10 +34,12 @@ const listed: readonly string[] = ["literal", "picklist", "null", "never"];
 
 /**
  * Returns the code for an issue in config.json. Schemas list the values of a key that are supported, so any other value is
- * unsupported. Other issues, such as a size that is no number, make the file invalid.
+ * unsupported, and so is what `supports` refuses. Other issues, such as a size that is no number, make the file invalid.
  */
 const codeOf = (issue?: v.BaseIssue<unknown>): ErrorCode =>
-  issue?.path && listed.includes(issue.type) ? "checkpoint_unsupported" : "checkpoint_invalid";
+  issue?.type === "raw_check" || (issue?.path && listed.includes(issue.type))
+    ? "checkpoint_unsupported"
+    : "checkpoint_invalid";
 
 /**
  * Reads a folder's config.json with a schema.

@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { ActivationName, Count, encoderKeys, Positive, sizeKeys, TypeCount } from "../config-keys.ts";
+import { ActivationName, Count, encoderKeys, Positive, sizeKeys, supports, TypeCount } from "../config-keys.ts";
 import { bertConfig, type DisentangledAttention, type EncoderConfig } from "../encoder-config.ts";
 import type { EncoderNames, LayerNames } from "../encoder-names.ts";
 import type { HeadFormula } from "../head-formula.ts";
@@ -48,15 +48,15 @@ const config = v.pipe(
     share_att_key: v.optional(v.boolean(), false),
     norm_rel_ebd: v.optional(Normalization, "none"),
   }),
-  v.check(
+  supports(
     ({ embedding_size, hidden_size }) => (embedding_size ?? hidden_size) === hidden_size,
     "an embedding_size that is not hidden_size is not supported so far",
   ),
-  v.check(
+  supports(
     ({ attention_head_size: size, hidden_size, num_attention_heads: heads }) => !size || size * heads === hidden_size,
     "attention_head_size must be hidden_size / num_attention_heads",
   ),
-  v.check(
+  supports(
     (config) => !config.relative_attention || config.position_buckets <= 0 || config.position_buckets % 2 === 0,
     "position_buckets must be even",
   ),
@@ -121,7 +121,7 @@ const head = v.pipe(
     pooler_hidden_size: v.nullish(Count),
     pooler_hidden_act: v.optional(v.union([v.literal("tanh"), ActivationName]), "gelu"),
   }),
-  v.check(
+  supports(
     ({ hidden_size, pooler_hidden_size }) => (pooler_hidden_size ?? hidden_size) === hidden_size,
     "a pooler_hidden_size that is not hidden_size is not supported so far",
   ),

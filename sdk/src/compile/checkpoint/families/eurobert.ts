@@ -7,6 +7,7 @@ import {
   Positive,
   RopeParameters,
   sizeKeys,
+  supports,
 } from "../config-keys.ts";
 import { bertConfig, type EncoderConfig } from "../encoder-config.ts";
 import type { EncoderNames, LayerNames } from "../encoder-names.ts";
@@ -36,7 +37,7 @@ const config = v.pipe(
     rope_scaling: v.optional(v.null_("scaled rotary embeddings are not supported so far")),
     rope_parameters: v.nullish(RopeParameters),
   }),
-  v.check(
+  supports(
     ({ head_dim, hidden_size, num_attention_heads }) => !head_dim || head_dim * num_attention_heads === hidden_size,
     "head_dim must be hidden_size / num_attention_heads",
   ),
@@ -80,24 +81,25 @@ const layer = (index: number): LayerNames => {
 
 const names: EncoderNames = { prefix: "model.", tokens: "embed_tokens", norm: undefined, finalNorm: "norm", layer };
 
+const Pooling = v.nullish(
+  v.picklist(["bos", "mean", "late"], "the pooling of the classifier must be bos, mean or late"),
+);
+
 const head = v.pipe(
-  v.object({
-    classifier_pooling: v.optional(
-      v.picklist(["bos", "mean", "late"], "classifier_pooling must be bos, mean or late"),
-      "late",
-    ),
-  }),
-  v.transform(
-    ({ classifier_pooling }): HeadFormula => ({
-      pooling: classifier_pooling === "bos" ? "cls" : "mean",
-      poolsLogits: classifier_pooling === "late",
+  // EuroBERT's own code has the key clf_pooling, transformers 5 has classifier_pooling.
+  v.object({ classifier_pooling: Pooling, clf_pooling: Pooling }),
+  v.transform(({ classifier_pooling, clf_pooling }): HeadFormula => {
+    const pooling = classifier_pooling ?? clf_pooling ?? "late";
+    return {
+      pooling: pooling === "bos" ? "cls" : "mean",
+      poolsLogits: pooling === "late",
       dense: () => "dense",
       denseBias: true,
       activation: "gelu",
       norm: undefined,
       output: "classifier",
-    }),
-  ),
+    };
+  }),
 );
 
 export const euroBert: Family = { config, names: [names], head };

@@ -38,8 +38,6 @@ export function rmsNormF32(
   normalizeRows(false, x, skip, gamma, 0, rows, width, epsilon, total, out);
 }
 
-// @ts-ignore: decorator
-@inline
 function normalizeRows(
   isCentred: bool,
   x: usize,

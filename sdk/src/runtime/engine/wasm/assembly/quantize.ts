@@ -11,9 +11,9 @@ import { dot, integerSumOf, maxOfPositives, narrow, nearestInteger, nearestOf, r
  * @param params [rows] of {scale: f32, zero point: i32, Σ out − width · zero point: i32, unused}
  */
 export function quantizeRowsInt8(x: usize, factors: usize, rows: i32, width: i32, out: usize, params: usize): void {
+  if (!factors) return quantizeColumnsInt8(x, width, rows, width, out, params);
   for (let row = 0; row < rows; row++) {
-    if (factors) quantizeRow(true, x, factors, width, out, params);
-    else quantizeRow(false, x, 0, width, out, params);
+    quantizeRow(true, x, factors, width, out, params);
     x += <usize>width << 2;
     out += width;
     params += ROW_PARAMETERS;
