@@ -6,6 +6,8 @@ import { unwritten } from "./strided.ts";
 
 interface Shape {
   readonly tokens: number;
+  /** First bucket of the two matrices. */
+  readonly first: number;
   readonly buckets: number;
   /** Which of the two terms the call has. */
   readonly terms: "both" | "queries" | "keys";
@@ -17,21 +19,22 @@ const BUCKETS = 512;
 export const positionBiasesF32: KernelCase<Shape> = {
   shapes: fc.record({
     tokens: fc.constantFrom(1, 2, 3, 7, 16, 33),
+    first: fc.constantFrom(0, 8),
     buckets: fc.constantFrom(8, 16, 24),
     terms: fc.constantFrom("both", "queries", "keys"),
   }),
-  call({ tokens, buckets, terms }, draw) {
+  call({ tokens, first, buckets, terms }, draw) {
     const ofQueries = terms === "keys" ? undefined : draw.floats(tokens, buckets);
     const ofKeys = terms === "queries" ? undefined : draw.floats(tokens, buckets);
     // Some buckets do not exist. They count as the last one.
-    const bucketOf = Int32Array.from(draw.integers(2 * tokens - 1, -2, buckets + 1));
+    const bucketOf = Int32Array.from(draw.integers(2 * tokens - 1, first - 2, first + buckets + 1));
     const out = unwritten(tokens * tokens);
     const bucketAt = (offset: number) => {
-      const bucket = bucketOf[offset + tokens - 1] as number;
+      const bucket = (bucketOf[offset + tokens - 1] as number) - first;
       return bucket < 0 || bucket >= buckets ? buckets - 1 : bucket;
     };
     return {
-      operands: [ofQueries ?? 0, ofKeys ?? 0, buckets, { array: bucketOf, from: tokens - 1 }, tokens, out],
+      operands: [ofQueries ?? 0, ofKeys ?? 0, first, buckets, { array: bucketOf, from: tokens - 1 }, tokens, out],
       async results() {
         const values = Float32Array.from({ length: tokens * tokens }, (_, at) => {
           const [i, j] = [Math.floor(at / tokens), at % tokens];
@@ -43,7 +46,7 @@ export const positionBiasesF32: KernelCase<Shape> = {
       },
     };
   },
-  passes: ({ tokens }) => [{ shape: { tokens, buckets: BUCKETS, terms: "both" }, times: 0 }],
+  passes: ({ tokens }) => [{ shape: { tokens, first: 0, buckets: BUCKETS, terms: "both" }, times: 0 }],
   unit: "number",
   work: ({ tokens }) => tokens * tokens,
 };

@@ -53,6 +53,7 @@ interface PlainKernels {
   positionBiasesF32(
     ofQueries: Pointer,
     ofKeys: Pointer,
+    first: number,
     buckets: number,
     bucketOf: Pointer,
     tokens: number,

@@ -3,7 +3,7 @@ import type { CheckedProgram, CheckedSkip, CheckedStep, ColumnView, PositionRows
 import type { Kernels } from "./kernels.ts";
 import { BLOCK, type Layout } from "./layout.ts";
 import type { Regions } from "./memory-map.ts";
-import { positionBiases } from "./position-biases.ts";
+import { positionBiases, usedBuckets } from "./position-biases.ts";
 import type { ProgramValue } from "./program.ts";
 import type { Segment } from "./segments.ts";
 
@@ -171,11 +171,14 @@ function runStep(
       const middle = 4 * (program.maxTokens - 1);
       const row = 4 * (2 * program.maxTokens - 1);
       eachSequence((offset, tokens) => {
+        const bucketOf = positions ? tensor(positions.bucketOf) + middle : 0;
+        const used = positions && usedBuckets(memory, bucketOf, tokens, positions.buckets);
         for (let head = 0; head < heads; head++) {
           const column = 4 * head * size;
           const toeplitz = bias && { bias: tensor(bias.table) + row * (head % bias.heads) + middle, biasStep: -4 };
           const dense =
             positions &&
+            used &&
             positionBiases(kernels, {
               positions,
               query: at(query, offset) + column,
@@ -184,7 +187,8 @@ function runStep(
               tokens,
               size,
               head,
-              bucketOf: tensor(positions.bucketOf) + middle,
+              bucketOf,
+              used,
               scratch: regions.scratch,
             });
           kernels.attentionInt8({
