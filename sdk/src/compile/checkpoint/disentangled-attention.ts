@@ -13,8 +13,16 @@ import type { LinearWeights } from "./take-weights.ts";
 export interface RelativePositions {
   /** Embeddings of the buckets of relative positions, [buckets, hidden]. */
   readonly embeddings: Value;
-  /** For each query and key, the bucket of their relative position: [1, 1, sequence, sequence], int64. */
+  /**
+   * For each query and key, the bucket of their relative position, counted from `first`: [1, 1, sequence, sequence], int64.
+   */
   readonly rows: Value;
+  /**
+   * First bucket that the text uses, and the bucket after the last: [1], int64. A short text has only small distances, so
+   * most products with the other buckets would not be read.
+   */
+  readonly first: Value;
+  readonly end: Value;
 }
 
 /**
@@ -39,7 +47,15 @@ export function writeRelativePositions(
   const offsets = g.op("relative_offsets", "Add", [writeOffsets(g, "relative_offset", ids), int64(g, positions - 1)]);
   const rowOf = g.constant("relative_row_by_offset", tensor("int64", [byOffset.length], byOffset));
   const rows = g.op("relative_rows", "Gather", [rowOf, offsets]);
-  return { embeddings, rows: g.op("relative_rows.heads", "Unsqueeze", [rows, axes(g, 0, 1)]) };
+  const heads = g.op("relative_rows.heads", "Unsqueeze", [rows, axes(g, 0, 1)]);
+  // Keys after the query have earlier buckets. The last key has the first bucket for the first query.
+  const length = g.op("relative_length", "Slice", [g.op("relative_shape", "Shape", [ids]), axes(g, 1), axes(g, 2)]);
+  const lengthAt = (part: string, operator: "Add" | "Sub", operands: [Value, Value]) =>
+    g.op(`relative_${part}`, "Gather", [rowOf, g.op(`relative_${part}.at`, operator, operands)]);
+  const first = lengthAt("first", "Add", [length, int64(g, positions - 2)]);
+  const last = lengthAt("last", "Sub", [int64(g, positions), length]);
+  const end = g.op("relative_end", "Add", [last, int64(g, 1)]);
+  return { embeddings, rows: g.op("relative_used", "Sub", [heads, first]), first, end };
 }
 
 /**
@@ -59,7 +75,7 @@ export function writePositionTerms(
   { query, key }: { readonly query: Value; readonly key: Value },
   layer: Pick<EncoderLayer, "positionKey" | "positionQuery">,
   config: EncoderConfig,
-  { embeddings, rows }: RelativePositions,
+  { embeddings, rows, first, end }: RelativePositions,
 ): Value[] {
   const { heads, hiddenSize: hidden, scoreTerms } = config;
   const size = hidden / heads;
@@ -72,7 +88,9 @@ export function writePositionTerms(
     const moved = g.op(`${name}.${part}.moved`, "Transpose", [perHead], { perm: ints(1, 2, 0) });
     const scale = g.constant("relative_scale", float32Scalar(1 / Math.sqrt(size * scoreTerms)));
     const scaled = g.op(`${name}.${part}.scaled`, "Mul", [moved, scale]);
-    return gathered(g, `${name}.${part}`, g.op(`${name}.${part}.scores`, "MatMul", [content, scaled]), index);
+    const used = g.op(`${name}.${part}.used`, "Slice", [scaled, first, end, axes(g, 2)]);
+    const scores = g.op(`${name}.${part}.scores`, "MatMul", [content, used]);
+    return gathered(g, `${name}.${part}`, { scores, content, index });
   };
   const biases: Value[] = [];
   if (layer.positionKey) biases.push(term("content_to_position", query, layer.positionKey, rows));
@@ -89,17 +107,22 @@ export function writePositionTerms(
  * Writes scores[b, h, i, index[i, j]].
  *
  * @param scores [batch, heads, sequence, buckets]
+ * @param content queries or keys [batch, heads, sequence, size]
  * @param index [1, 1, sequence, sequence]
  * @returns [batch, heads, sequence, sequence]
  */
-function gathered(g: GraphWriter, name: string, scores: Value, index: Value): Value {
+function gathered(
+  g: GraphWriter,
+  name: string,
+  { scores, content, index }: { readonly scores: Value; readonly content: Value; readonly index: Value },
+): Value {
   const [start, middle, end] = [0, 2, 4].map((at) => g.constant(`relative_axis_${at}`, int64s(at)));
   const sizes = (part: string, of: Value, from: Value | undefined, to: Value | undefined) =>
     g.op(`${name}.${part}`, "Slice", [g.op(`${name}.${part}.shape`, "Shape", [of]), from as Value, to as Value]);
   const shape = g.op(
     `${name}.shape`,
     "Concat",
-    [sizes("texts", scores, start, middle), sizes("pairs", index, middle, end)],
+    [sizes("texts", content, start, middle), sizes("pairs", index, middle, end)],
     { axis: int(0) },
   );
   const indices = g.op(`${name}.indices`, "Expand", [index, shape]);

@@ -1,5 +1,5 @@
 import type { Node, Value } from "../graph/node.ts";
-import type { Tensor } from "../graph/tensor.ts";
+import { numbersOf, type Tensor } from "../graph/tensor.ts";
 import { splitHeads } from "../layout/heads.ts";
 
 /** A term of attention scores: x · table, of which each pair of tokens takes one bucket. */
@@ -41,16 +41,20 @@ interface Part {
 /** Queries take the bucket of each key. Keys take the bucket of each query, so both tensors of their term are transposed. */
 function termOf(value: Value): Part | undefined {
   const byQuery = gathered(value.producer);
-  if (byQuery) return { kind: "ofQueries", ...byQuery };
-  const byKey = gathered(untransposed(value)?.producer);
-  const buckets = byKey && untransposed(byKey.buckets);
-  return buckets && { kind: "ofKeys", buckets, term: byKey.term };
+  const found = byQuery ?? gathered(untransposed(value)?.producer);
+  const counted = byQuery ? byQuery.buckets : found && untransposed(found.buckets);
+  const buckets = counted && countedFrom(counted, found?.first);
+  return found && buckets && { kind: byQuery ? "ofQueries" : "ofKeys", buckets, term: found.term };
 }
 
-/** Matches GatherElements(MatMul(heads, table), Expand(buckets)). */
-function gathered(node: Node | undefined): Omit<Part, "kind"> | undefined {
+/**
+ * Matches GatherElements(MatMul(heads, table), Expand(buckets)). The table may be sliced to the buckets of the text. Then the
+ * first of these buckets is subtracted from all buckets.
+ */
+function gathered(node: Node | undefined): (Omit<Part, "kind"> & { readonly first: Value | undefined }) | undefined {
   const [scores, expanded] = node?.is("GatherElements") ? node.inputs : [];
-  const [heads, table] = scores?.producer?.is("MatMul") ? scores.producer.inputs : [];
+  const [heads, factor] = scores?.producer?.is("MatMul") ? scores.producer.inputs : [];
+  const { table, first } = sliced(factor);
   const [buckets] = expanded?.producer?.is("Expand") ? expanded.producer.inputs : [];
   const axis = node?.int("axis") ?? 0;
   if (!heads || !buckets || !isTable(table) || (axis !== -1 && axis !== 3) || buckets.shape?.[1] !== 1)
@@ -61,7 +65,21 @@ function gathered(node: Node | undefined): Omit<Part, "kind"> | undefined {
     layout.count === table.constant.shape[0] &&
     layout.size === table.constant.shape[1] &&
     layout.columns.every((column, i) => column === i);
-  return isWhole ? { buckets, term: { x: layout.source, table } } : undefined;
+  return isWhole ? { buckets, first, term: { x: layout.source, table } } : undefined;
+}
+
+/** If a value is a Slice of the last of three axes, returns the whole table and the start of the Slice. */
+function sliced(value: Value | undefined): { readonly table: Value | undefined; readonly first: Value | undefined } {
+  const [table, first, , axes, steps] = value?.producer?.is("Slice") ? value.producer.inputs : [];
+  const isLast = axes?.constant && /^(2|-1)$/.test(numbersOf(axes.constant).join()) && !steps;
+  return isLast ? { table, first } : { table: value, first: undefined };
+}
+
+/** Returns the buckets of a table, for buckets that are counted from `first`. */
+function countedFrom(buckets: Value, first: Value | undefined): Value | undefined {
+  if (!first) return buckets;
+  const [all, subtracted] = buckets.producer?.is("Sub") ? buckets.producer.inputs : [];
+  return subtracted === first ? all : undefined;
 }
 
 const isTable = (value: Value | undefined): value is RelativeTerm["table"] =>
