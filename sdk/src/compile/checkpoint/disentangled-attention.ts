@@ -14,11 +14,11 @@ export interface RelativePositions {
   /** Embeddings of the buckets of relative positions, [buckets, hidden]. */
   readonly embeddings: Value;
   /**
-   * For each query and key, the bucket of their relative position, counted from `first`: [1, 1, sequence, sequence], int64.
+   * For each query and key, the bucket of their relative position, counted from `first`: [1, 1, sequence, sequence], int32.
    */
   readonly rows: Value;
   /**
-   * First bucket that the text uses, and the bucket after the last: [1], int64. A short text has only small distances, so
+   * First bucket that the text uses, and the bucket after the last: [1], int32. A short text has only small distances, so
    * most products with the other buckets would not be read.
    */
   readonly first: Value;
@@ -41,11 +41,9 @@ export function writeRelativePositions(
   if (!relativeEmbeddings) return undefined;
   const table = g.constant("relative_table", relativeEmbeddings);
   const embeddings = relativeNorm ? writeNorm(g, "relative_embeddings", table, relativeNorm, config) : table;
-  const byOffset = BigInt64Array.from({ length: 2 * positions - 1 }, (_, i) =>
-    BigInt(relativeRow(i - positions + 1, relative)),
-  );
+  const byOffset = Int32Array.from({ length: 2 * positions - 1 }, (_, i) => relativeRow(i - positions + 1, relative));
   const offsets = g.op("relative_offsets", "Add", [writeOffsets(g, "relative_offset", ids), int64(g, positions - 1)]);
-  const rowOf = g.constant("relative_row_by_offset", tensor("int64", [byOffset.length], byOffset));
+  const rowOf = g.constant("relative_row_by_offset", tensor("int32", [byOffset.length], byOffset));
   const rows = g.op("relative_rows", "Gather", [rowOf, offsets]);
   const heads = g.op("relative_rows.heads", "Unsqueeze", [rows, axes(g, 0, 1)]);
   // Keys after the query have earlier buckets. The last key has the first bucket for the first query.
@@ -54,7 +52,8 @@ export function writeRelativePositions(
     g.op(`relative_${part}`, "Gather", [rowOf, g.op(`relative_${part}.at`, operator, operands)]);
   const first = lengthAt("first", "Add", [length, int64(g, positions - 2)]);
   const last = lengthAt("last", "Sub", [int64(g, positions), length]);
-  const end = g.op("relative_end", "Add", [last, int64(g, 1)]);
+  const one = g.constant("int32_1", tensor("int32", [], Int32Array.of(1)));
+  const end = g.op("relative_end", "Add", [last, one]);
   return { embeddings, rows: g.op("relative_used", "Sub", [heads, first]), first, end };
 }
 
@@ -88,7 +87,12 @@ export function writePositionTerms(
     const moved = g.op(`${name}.${part}.moved`, "Transpose", [perHead], { perm: ints(1, 2, 0) });
     const scale = g.constant("relative_scale", float32Scalar(1 / Math.sqrt(size * scoreTerms)));
     const scaled = g.op(`${name}.${part}.scaled`, "Mul", [moved, scale]);
-    const used = g.op(`${name}.${part}.used`, "Slice", [scaled, first, end, axes(g, 2)]);
+    const used = g.op(`${name}.${part}.used`, "Slice", [
+      scaled,
+      first,
+      end,
+      g.constant("relative_last_axis", tensor("int32", [1], Int32Array.of(2))),
+    ]);
     const scores = g.op(`${name}.${part}.scores`, "MatMul", [content, used]);
     return gathered(g, `${name}.${part}`, { scores, content, index });
   };
