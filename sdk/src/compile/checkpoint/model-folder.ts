@@ -2,10 +2,10 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import * as v from "valibot";
 import { BertEdgeError } from "../../artifact/error.ts";
-import type { ErrorCode } from "../../artifact/error-codes.ts";
 import { readJson } from "../files/json-file.ts";
 import { type StoredFile, storedFile } from "../files/stored-file.ts";
 import type { Tensor } from "../graph/tensor.ts";
+import { configErrorCode } from "./config-error-code.ts";
 import { readTensors } from "./read-tensors.ts";
 
 /** Contents of tokenizer.json and tokenizer_config.json; `config` is empty if the second file does not exist. */
@@ -29,18 +29,6 @@ const Model = v.fallback(
   "AutoModel",
 );
 
-/** Kinds of valibot's issues for a value that is none of those that a schema lists. */
-const listed: readonly string[] = ["literal", "picklist", "null", "never"];
-
-/**
- * Returns the code for an issue in config.json. Schemas list the values of a key that are supported, so any other value is
- * unsupported, and so is what `supports` refuses. Other issues, such as a size that is no number, make the file invalid.
- */
-const codeOf = (issue?: v.BaseIssue<unknown>): ErrorCode =>
-  issue?.type === "raw_check" || (issue?.path && listed.includes(issue.type))
-    ? "checkpoint_unsupported"
-    : "checkpoint_invalid";
-
 /**
  * Reads a folder's config.json with a schema.
  *
@@ -48,7 +36,7 @@ const codeOf = (issue?: v.BaseIssue<unknown>): ErrorCode =>
  *   schema's list of values
  */
 export const readConfig = async <S extends v.GenericSchema>(folder: string, schema: S): Promise<v.InferOutput<S>> =>
-  (await readJson(folder, "config.json", schema, codeOf)) ?? missing(folder, "config.json");
+  (await readJson(folder, "config.json", schema, configErrorCode)) ?? missing(folder, "config.json");
 
 /**
  * Reads a folder's tokenizer files.
