@@ -138,17 +138,18 @@ export function encoderWeights(encoder: Encoder): EncoderWeights {
 }
 
 /**
- * Returns the names of a checkpoint's tensors. A family can have several sets of names: the first set whose embedding table
- * and first layer are in the checkpoint is used. The prefix is empty if the checkpoint's names have no prefix.
+ * Returns the names of a checkpoint's tensors. A family can have several sets of names, with or without a prefix: returns the
+ * set of which most of the first tensors are in the checkpoint, so that the error for a missing tensor has the right name.
  */
 export function namesOf({ config, weights }: Encoder): EncoderNames {
   const { names: known } = families[config.modelType] as Family;
   const bare = known.map((names) => ({ ...names, prefix: "" }));
-  const isThere = ({ prefix, tokens, layer }: EncoderNames) => {
+  const count = ({ prefix, tokens, layer }: EncoderNames) => {
     const { query, intermediate } = layer(0);
     return [tokens, query, intermediate]
       .map((name) => (typeof name === "string" ? name : name.name))
-      .every((name) => weights.has(`${prefix}${name}.weight`));
+      .filter((name) => weights.has(`${prefix}${name}.weight`)).length;
   };
-  return [...known, ...bare].find(isThere) ?? { ...known[0], prefix: "" };
+  const [first, ...others] = [...bare, ...known] as [EncoderNames, ...EncoderNames[]];
+  return others.reduce((best, names) => (count(names) > count(best) ? names : best), first);
 }
