@@ -50,12 +50,17 @@ def values(name, shape, random):
     return torch.tensor(numpy.array(numbers, dtype=numpy.float32).reshape(shape))
 
 
+def drawn(shapes):
+    """Draws the values of tensors in the order of their names in `shapes`."""
+    random = mulberry32(1)
+    return {name: values(name, shape, random) for name, shape in shapes.items()}
+
+
 def case(family, keys):
     config = AutoConfig.for_model(family, **keys)
     model = AutoModelForSequenceClassification.from_config(config, attn_implementation="eager").eval()
     config.architectures = [type(model).__name__]
-    random = mulberry32(1)
-    weights = {name: values(name, tuple(tensor.shape), random) for name, tensor in model.named_parameters()}
+    weights = drawn({name: tuple(tensor.shape) for name, tensor in model.named_parameters()})
     model.load_state_dict(weights, strict=False)
     ids = torch.tensor(IDS)
     with torch.no_grad():
@@ -67,6 +72,10 @@ def case(family, keys):
     )
 
 
-cases = {name: case(*arguments) for name, arguments in CASES.items()}
-made = dict(made_with=f"transformers {transformers.__version__}", ids=IDS, cases=cases)
-(Path(__file__).parent / "classifiers.json").write_text(json.dumps(made, indent=2))
+def write(file, cases, **more):
+    made = dict(made_with=f"transformers {transformers.__version__}", ids=IDS, cases=cases, **more)
+    (Path(__file__).parent / file).write_text(json.dumps(made, indent=2))
+
+
+if __name__ == "__main__":
+    write("classifiers.json", {name: case(*arguments) for name, arguments in CASES.items()})

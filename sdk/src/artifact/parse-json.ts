@@ -8,23 +8,28 @@ const shorten = (text: string): string => (text.length > 200 ? `${text.slice(0, 
 /**
  * Parses `text` as JSON and checks it against a schema.
  *
+ * @param code the error's code, or a function that chooses the code by valibot's issue. If the text is not JSON, there is
+ *   no issue.
  * @param what names the document in the message, e.g. "manifest at s3(models)/…"
- * @throws BertEdgeError with `code`; the message names the wrong key
+ * @throws BertEdgeError with this code; the message names the wrong key
  */
 export function parseJson<S extends v.GenericSchema>(
   schema: S,
   text: string,
-  { code, what, hint }: { code: ErrorCode; what: string; hint: string },
+  { code, what, hint }: { code: ErrorCode | ((issue?: v.BaseIssue<unknown>) => ErrorCode); what: string; hint: string },
 ): v.InferOutput<S> {
+  const codeOf = typeof code === "function" ? code : () => code;
   let json: unknown;
   try {
     json = JSON.parse(text);
   } catch (cause) {
-    throw new BertEdgeError(code, `The ${what} is not JSON.`, { hint, cause });
+    throw new BertEdgeError(codeOf(), `The ${what} is not JSON.`, { hint, cause });
   }
   const result = v.safeParse(schema, json);
   if (result.success) return result.output;
   const [issue] = result.issues;
   const at = v.getDotPath(issue) ?? "its root";
-  throw new BertEdgeError(code, `The ${what} is not valid at ${shorten(at)}: ${shorten(issue.message)}`, { hint });
+  throw new BertEdgeError(codeOf(issue), `The ${what} is not valid at ${shorten(at)}: ${shorten(issue.message)}`, {
+    hint,
+  });
 }

@@ -20,6 +20,8 @@ interface Shape {
    * (key − query). If `span` is 0, there is no table.
    */
   readonly span: number;
+  /** Whether every query has a row of biases of its own, instead of the table. */
+  readonly isDense: boolean;
 }
 
 /** Maximum magnitude for which products of two numbers are finite in float32. */
@@ -33,24 +35,34 @@ export const attentionInt8: KernelCase<Shape> = {
       spare,
       outSpare: spare,
       beyond: fc.constantFrom(undefined, 0, 1, 9),
+      isDense: fc.boolean(),
     })
-    .map(({ tokens, size, spare, outSpare, beyond }) => ({
+    .map(({ tokens, size, spare, outSpare, beyond, isDense }) => ({
+      isDense,
       tokens,
       size,
       stride: 3 * size + spare,
       outStride: size + outSpare,
       span: beyond === undefined ? 0 : tokens + beyond,
     })),
-  call({ tokens, size, stride, outStride, span }, draw) {
+  call({ tokens, size, stride, outStride, span, isDense }, draw) {
     const x = draw.floats(tokens, stride, MAX);
     const distances = span ? biases(2 * span - 1, draw) : undefined;
     const out = unwritten(tokens * outStride);
     const scale = 1 / Math.sqrt(size);
     const [query, key, value] = [0, 1, 2].map((part) => ({ array: x, from: part * size })) as [From, From, From];
     const scratch = { scratchBytes: (kernels: Kernels) => kernels.attentionScratch(tokens, size) };
-    const [factor, bias] = [Math.fround(LOG2_E_F32 * scale), distances?.map((distance) => distance * LOG2_E_F32) ?? 0];
+    const factor = Math.fround(LOG2_E_F32 * scale);
+    const matrix = distances && biasOf(distances, tokens, span);
+    const byDistance = distances?.map((distance) => distance * LOG2_E_F32);
+    const bias = isDense
+      ? (matrix?.map((each) => each * LOG2_E_F32) ?? 0)
+      : byDistance
+        ? { array: byDistance, from: span - 1 }
+        : 0;
+    const step = isDense ? 4 * tokens : -4;
     return {
-      operands: [query, key, value, stride, tokens, size, factor, bias, span, out, outStride, scratch],
+      operands: [query, key, value, stride, tokens, size, factor, bias, step, out, outStride, scratch],
       async results() {
         const part = (index: number) => columnsOf(x, stride, size, index * size);
         const found = await quantizedAttention(
@@ -58,7 +70,7 @@ export const attentionInt8: KernelCase<Shape> = {
             query: part(0),
             key: part(1),
             value: part(2),
-            bias: distances && biasOf(distances, tokens, span),
+            bias: matrix,
             heads: 1,
             size,
             scale,
@@ -71,7 +83,7 @@ export const attentionInt8: KernelCase<Shape> = {
   },
   passes: ({ tokens, layers, hidden, heads }) => [
     {
-      shape: { tokens, size: hidden / heads, stride: 3 * hidden, outStride: hidden, span: 0 },
+      shape: { tokens, size: hidden / heads, stride: 3 * hidden, outStride: hidden, span: 0, isDense: false },
       times: layers * heads,
     },
   ],
@@ -90,7 +102,7 @@ function biases(length: number, draw: Drawing): Float32Array<ArrayBuffer> {
 }
 
 /** Expands the table with one bias per distance to a matrix with one bias per query and key, [tokens, tokens]. */
-const biasOf = (distances: Float32Array, tokens: number, span: number): Float32Array =>
+const biasOf = (distances: Float32Array, tokens: number, span: number): Float32Array<ArrayBuffer> =>
   Float32Array.from(
     { length: tokens * tokens },
     (_, at) => distances[(at % tokens) - Math.floor(at / tokens) + span - 1] as number,

@@ -29,7 +29,7 @@ const structs: Partial<Record<KernelName, readonly string[]>> = {
     "size",
     "scale",
     "bias",
-    "span",
+    "biasStep",
     "out",
     "outStride",
     "scratch",

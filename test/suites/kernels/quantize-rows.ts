@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { I8, quantizeRows } from "#sdk/runtime/engine/wasm/reference/quantize-rows.ts";
 import type { Expected, KernelCase, OperandArray } from "./kernel-case.ts";
-import { inBlocks, someRows, widths } from "./sizes.ts";
+import { inBlocks, someRows, spare, widths } from "./sizes.ts";
+import { columnsOf } from "./strided.ts";
 
 interface Shape {
   readonly rows: number;
@@ -53,6 +54,37 @@ export const quantizeRowsInt8: KernelCase<Shape> = {
     ...inBlocks(tokens, 3 * layers, (rows) => ({ rows, width: hidden, isScaled: true })),
     ...inBlocks(tokens, layers, (rows) => ({ rows, width: intermediate, isScaled: true })),
   ],
+  unit: "number",
+  work: ({ rows, width }) => rows * width,
+};
+
+interface ColumnsShape {
+  readonly rows: number;
+  readonly width: number;
+  readonly stride: number;
+}
+
+export const quantizeColumnsInt8: KernelCase<ColumnsShape> = {
+  shapes: fc
+    .record({ rows: someRows, width: widths, spare })
+    .map(({ rows, width, spare }) => ({ rows, width, stride: width + spare })),
+  call({ rows, width, stride }, draw) {
+    const x = draw.floats(rows, stride, MAX);
+    const out = new Int8Array(rows * width).fill(-86);
+    // Each row has four words of 32 bits. The kernel does not write the last word.
+    const params = new Uint8Array(rows * 16);
+    return {
+      operands: [x, stride, rows, width, out, params],
+      async results() {
+        const found = quantizedRows(columnsOf(x, stride, width, 0), width);
+        return new Map<OperandArray, Expected>([
+          [out, { values: found.values }],
+          [params, { values: found.params }],
+        ]);
+      },
+    };
+  },
+  passes: ({ tokens, hidden, heads }) => [{ shape: { rows: tokens, width: hidden / heads, stride: hidden }, times: 0 }],
   unit: "number",
   work: ({ rows, width }) => rows * width,
 };

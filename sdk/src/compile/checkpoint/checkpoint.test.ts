@@ -87,6 +87,17 @@ describe("readCheckpoint", () => {
     ["another activation", { hidden_act: "prelu" }, "the activation must be one of gelu, gelu_new"],
     ["relative positions", { position_embedding_type: "relative_key" }, "only absolute position embeddings"],
     ["a decoder", { is_decoder: true }, "decoders (causal attention) are not encoders"],
+  ])("says that %s is not supported, and which key of config.json it is about", async (_, change, message) => {
+    const folder = await tinyFolder();
+    const config = JSON.parse(await configOf(folder)) as object;
+    await writeFile(join(folder, "config.json"), JSON.stringify({ ...config, ...change }));
+    await expect(readCheckpoint(folder)).rejects.toMatchObject({
+      code: "checkpoint_unsupported",
+      message: expect.stringContaining(message),
+    });
+  });
+
+  it.each([
     ["heads that do not divide the width", { num_attention_heads: 5 }, "hidden_size must be a multiple of"],
     ["positions for special tokens only", { max_position_embeddings: 2 }, "room for [CLS], one token and [SEP]"],
     ["no layers", { num_hidden_layers: 0 }, "num_hidden_layers"],
@@ -113,7 +124,7 @@ describe("readCheckpoint", () => {
     });
   });
 
-  it("accepts any config.json or refuses it with checkpoint_invalid", async () => {
+  it("accepts any config.json or refuses it as invalid or unsupported", async () => {
     const folder = await tinyFolder();
     const config = JSON.parse(await configOf(folder)) as Record<string, unknown>;
     const value = fc.oneof(fc.jsonValue(), fc.nat(64), fc.constantFrom(1e9, 2 ** 31, 2 ** 32, 2 ** 53, 1e300, -1, 0.5));
@@ -126,11 +137,11 @@ describe("readCheckpoint", () => {
         await writeFile(join(folder, "config.json"), text);
         const code = await refusalOf(readCheckpoint(folder).then(encoderWeights));
         codes.add(code);
-        expect(["accepted", "checkpoint_invalid"]).toContain(code);
+        expect(["accepted", "checkpoint_invalid", "checkpoint_unsupported"]).toContain(code);
       }),
       seeded(300),
     );
-    expect(codes.size).toBe(2);
+    expect(codes.size).toBe(3);
   });
 });
 

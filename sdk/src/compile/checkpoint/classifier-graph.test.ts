@@ -102,7 +102,10 @@ describe("a classifier's graph", () => {
     ["modernbert", { classifier_activation: "relu" }],
     ["modernbert, mean", { classifier_pooling: "cls" }],
     ["modernbert, mean", { classifier_bias: false }],
-  ])("reads every key of ModernBERT's head: %s with %j", async (name, keys) => {
+    ["eurobert", { classifier_pooling: "mean" }],
+    ["eurobert", { classifier_pooling: null, clf_pooling: "bos" }],
+    ["deberta-v2", { pooler_hidden_act: "tanh" }],
+  ])("reads every key of a head: %s with %j", async (name, keys) => {
     const stored = caseOf(name);
     const [logits = []] = await logitsOf(classifierGraph(await classifierOf(stored, keys)), [classifierIds], 1);
     expect(largestDifference(logits, stored.logits.flat())).toBeGreaterThan(VISIBLE);

@@ -6,7 +6,7 @@ import { activationFormulas } from "./activation.ts";
 import { writeEncoder } from "./encoder-graph.ts";
 import { encoderWeights } from "./encoder-weights.ts";
 import { GraphWriter } from "./graph-writer.ts";
-import { writeLayerNorm, writeLinear } from "./layers.ts";
+import { writeLinear, writeNorm } from "./layers.ts";
 import { axes, int64 } from "./positions.ts";
 import { asFloat } from "./score-biases.ts";
 import { type Classifier, headWeights } from "./sequence-classification.ts";
@@ -21,21 +21,22 @@ import { type Classifier, headWeights } from "./sequence-classification.ts";
 export function classifierGraph(classifier: Classifier): Graph {
   const g = new GraphWriter(classifier.config.modelType);
   const { hiddenStates, mask } = writeEncoder(g, classifier.config, encoderWeights(classifier));
-  const pooled = classifier.head.pooling === "cls" ? clsPooling(g, hiddenStates) : meanPooling(g, hiddenStates, mask);
-  const logits = headLogits(g, pooled, classifier);
+  const { poolsLogits } = classifier.head;
+  const pool = (x: Value) => (classifier.head.pooling === "cls" ? clsPooling(g, x) : meanPooling(g, x, mask));
+  const computed = headLogits(g, poolsLogits ? hiddenStates : pool(hiddenStates), classifier);
+  const logits = poolsLogits ? pool(computed) : computed;
   g.graph.outputs.push({ name: "logits", value: logits, declaration: undefined });
   inferShapes(g.graph);
   return g.graph;
 }
 
-/** Writes the hidden state of the first token: [batch, sequence, hidden] → [batch, hidden]. */
+/** Writes the vector of the first token: [batch, sequence, width] → [batch, width]. */
 const clsPooling = (g: GraphWriter, hiddenStates: Value): Value =>
   g.op("pooled", "Gather", [hiddenStates, int64(g, 0)], { axis: int(1) });
 
 /**
- * Writes the mean of the hidden states of all tokens except padding: [batch, sequence, hidden] → [batch, hidden]. Each
- * hidden state is divided by the number of tokens before the states are added, because a sum over a long text can
- * overflow half precision.
+ * Writes the mean of the vectors of all tokens except padding: [batch, sequence, width] → [batch, width]. Each vector is
+ * divided by the number of tokens before the vectors are added, because a sum over a long text can overflow half precision.
  */
 function meanPooling(g: GraphWriter, hiddenStates: Value, mask: Value): Value {
   const shown = asFloat(g, "pooled.shown", mask);
@@ -45,15 +46,15 @@ function meanPooling(g: GraphWriter, hiddenStates: Value, mask: Value): Value {
   return g.op("pooled", "ReduceSum", [parts, axes(g, 1)], { keepdims: int(0) });
 }
 
-/** Writes the classification head: output(norm(activation(dense(x)))), [batch, hidden] → [batch, labels]. */
-function headLogits(g: GraphWriter, pooled: Value, classifier: Classifier): Value {
+/** Writes the classification head: output(norm(activation(dense(x)))), [batch, …, hidden] → [batch, …, labels]. */
+function headLogits(g: GraphWriter, x: Value, classifier: Classifier): Value {
   const { head, config } = classifier;
   const { dense, norm, output } = headWeights(classifier);
-  const projected = writeLinear(g, "head.dense", pooled, dense);
+  const projected = writeLinear(g, "head.dense", x, dense);
   const activated =
     head.activation === "tanh"
       ? g.op("head.activation", "Tanh", [projected])
       : activationFormulas[head.activation](g, "head.activation", projected);
-  const normalized = norm ? writeLayerNorm(g, "head.norm", activated, norm, config.layerNormEpsilon) : activated;
+  const normalized = norm ? writeNorm(g, "head.norm", activated, norm, config) : activated;
   return writeLinear(g, "head.output", normalized, output);
 }

@@ -2,6 +2,12 @@ import * as v from "valibot";
 
 // Schemas of config.json keys that several model families share.
 
+/** Refuses a valid config.json that is not supported. `readConfig` then gives the error `checkpoint_unsupported`. */
+export const supports = <T>(requirement: (config: T) => boolean, message: string) =>
+  v.rawCheck<T>(({ dataset, addIssue }) => {
+    if (dataset.typed && !requirement(dataset.value)) addIssue({ message });
+  });
+
 /** A positive integer that ONNX shapes and JavaScript arrays can hold. */
 export const Count = v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(2 ** 31 - 1));
 /**
@@ -9,6 +15,8 @@ export const Count = v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(2
  * the tensors are checked. Without a maximum, a wrong number in config.json could fill the memory.
  */
 export const ListedLayers = v.pipe(Count, v.maxValue(10_000));
+/** Number of token types; 0 for encoders without token types. */
+export const TypeCount = v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(2 ** 31 - 1));
 export const Positive = v.pipe(v.number(), v.gtValue(0));
 export const MaxPositions = v.pipe(Count, v.minValue(3, "there must be room for [CLS], one token and [SEP]"));
 

@@ -2,12 +2,13 @@ import type { Value } from "../graph/node.ts";
 import type { EncoderConfig } from "./encoder-config.ts";
 import type { EncoderWeights } from "./encoder-weights.ts";
 import type { GraphWriter } from "./graph-writer.ts";
-import { writeLayerNorm, writeLinear } from "./layers.ts";
+import { writeLinear, writeNorm } from "./layers.ts";
 import { int64, writePositionsAfterPadding, writeRange } from "./positions.ts";
 
 /**
  * Writes LayerNorm(tokens + positions + types), projected to the hidden size: https://arxiv.org/abs/1810.04805,
- * section 3. Encoders without a position table or a token type table have fewer terms.
+ * section 3. Encoders without a position table or a token type table have fewer terms. Some encoders do not normalize the
+ * sum.
  *
  * @param ids [batch, sequence]
  * @param types [batch, sequence]; undefined for encoders with at most one token type
@@ -22,7 +23,7 @@ export function writeEmbeddings(
 ): Value {
   const tokens = g.op("tokens", "Gather", [g.constant("token_table", weights.tokens), ids]);
   const placed = addTypes(g, weights, addPositions(g, config, weights, tokens, ids), types);
-  const normalized = writeLayerNorm(g, "embeddings", placed, weights.norm, config.layerNormEpsilon);
+  const normalized = weights.norm ? writeNorm(g, "embeddings", placed, weights.norm, config) : placed;
   return weights.projection ? writeLinear(g, "embeddings.projection", normalized, weights.projection) : normalized;
 }
 

@@ -1,6 +1,35 @@
 import type { ActivationName, BertSizes } from "./config-keys.ts";
 
 /**
+ * NTK scaling of a rotary embedding for texts that are longer than those in training. It divides the angles, and depends on
+ * config.json alone, not on the length of the text: https://kexue.fm/archives/9706
+ */
+export interface NtkScaling {
+  readonly factor: number;
+  /**
+   * Exponent of the mixed scaling, which divides each angle by a number of its own. undefined: multiplies the base by
+   * `factor`, and divides all angles by the same number.
+   */
+  readonly mixedExponent: number | undefined;
+}
+
+/** How scores depend on relative positions in DeBERTa's disentangled attention: https://arxiv.org/abs/2006.03654 */
+export interface DisentangledAttention {
+  /** From this distance on, all tokens on the same side share one bucket. */
+  readonly maxDistance: number;
+  /** Number of buckets on either side. Far distances share buckets. undefined: each distance has its own bucket. */
+  readonly buckets: number | undefined;
+  /** Half of the number of buckets. Bucket `span` is the distance 0. */
+  readonly span: number;
+  readonly hasContentToPosition: boolean;
+  readonly hasPositionToContent: boolean;
+  /** Whether position embeddings are projected by the linear layers of queries and keys, not by layers of their own. */
+  readonly sharesProjections: boolean;
+  /** Whether the position embeddings are normalized. */
+  readonly normalizes: boolean;
+}
+
+/**
  * An encoder's architecture, with the same fields for all families. Each family translates its config.json to these
  * fields.
  */
@@ -20,11 +49,16 @@ export interface EncoderConfig {
    */
   readonly layerGroups: number;
   readonly heads: number;
+  /** Number of heads of keys and values. Each of them serves `heads / keyValueHeads` heads of queries. */
+  readonly keyValueHeads: number;
   readonly intermediateSize: number;
-  /** Number of rows of the position table. For encoders with a rotary embedding: the maximum text length in tokens. */
+  /** Whether each token gets the embedding of its position. */
+  readonly hasPositionTable: boolean;
+  /** Number of rows of the position table. For encoders without such a table: the maximum text length in tokens. */
   readonly maxPositions: number;
   /** Number of rows of the token type table; 0 for encoders without token types. */
   readonly tokenTypes: number;
+  readonly normalization: "LayerNorm" | "RMSNorm";
   readonly layerNormEpsilon: number;
   readonly activation: ActivationName;
   /**
@@ -34,8 +68,16 @@ export interface EncoderConfig {
   readonly positionPaddingId: number | undefined;
   /** Number of buckets of the relative position biases; undefined for encoders without such biases. */
   readonly relativePositionBuckets: number | undefined;
-  /** For each layer, the base of its rotary embedding. The list is undefined for encoders with a position table. */
+  /** Whether the attention scores get ALiBi's biases: https://arxiv.org/abs/2108.12409 */
+  readonly hasLinearBiases: boolean;
+  /** Terms of the attention scores that depend on relative positions; undefined for encoders without such terms. */
+  readonly disentangledAttention: DisentangledAttention | undefined;
+  /** Number of terms of the attention scores. The scores are divided by √(head size · scoreTerms). */
+  readonly scoreTerms: number;
+  /** For each layer, the base of its rotary embedding. The list is undefined for encoders without a rotary embedding. */
   readonly rotaryTheta: readonly number[] | undefined;
+  /** Scaling of the rotary embeddings of all layers; undefined for none. */
+  readonly rotaryScaling: NtkScaling | undefined;
   /**
    * For each layer, the maximum distance between a token and the tokens it attends to. An entry is undefined if the
    * layer has no attention window. The list is undefined for encoders without attention windows.
@@ -52,8 +94,10 @@ export interface EncoderConfig {
   readonly hasNormBias: boolean;
   /** Whether the linear layers of attention have a bias. */
   readonly hasAttentionBias: boolean;
-  /** Whether the linear layers of the feed-forward part have a bias. */
-  readonly hasFeedForwardBias: boolean;
+  /** Whether the linear layers before the activation have a bias: the intermediate layer and the up projection. */
+  readonly hasIntermediateBias: boolean;
+  /** Whether the last linear layer of the feed-forward part has a bias. */
+  readonly hasOutputBias: boolean;
 }
 
 /** Smallest value allowed for a model's maximum text length: one token between two special tokens. */
@@ -72,20 +116,28 @@ export const bertConfig = (keys: BertSizes): EncoderConfig => ({
   layers: keys.num_hidden_layers,
   layerGroups: keys.num_hidden_layers,
   heads: keys.num_attention_heads,
+  keyValueHeads: keys.num_attention_heads,
   intermediateSize: keys.intermediate_size,
+  hasPositionTable: true,
   maxPositions: keys.max_position_embeddings,
   tokenTypes: keys.type_vocab_size,
+  normalization: "LayerNorm",
   layerNormEpsilon: keys.layer_norm_eps,
   activation: keys.hidden_act,
   positionPaddingId: undefined,
   relativePositionBuckets: undefined,
+  hasLinearBiases: false,
+  disentangledAttention: undefined,
+  scoreTerms: 1,
   rotaryTheta: undefined,
+  rotaryScaling: undefined,
   windowRadius: undefined,
   normalizesFirst: false,
   isGated: false,
   hasNormBias: true,
   hasAttentionBias: true,
-  hasFeedForwardBias: true,
+  hasIntermediateBias: true,
+  hasOutputBias: true,
 });
 
 /** Returns the maximum text length in tokens. With a `positionPaddingId`, only the positions after this id count. */

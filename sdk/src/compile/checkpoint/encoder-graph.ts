@@ -2,14 +2,15 @@ import { symbolicDim } from "../graph/dim.ts";
 import type { Graph } from "../graph/graph.ts";
 import type { Value } from "../graph/node.ts";
 import { inferShapes } from "../shapes/infer-shapes.ts";
+import { writeRelativePositions } from "./disentangled-attention.ts";
 import { writeEmbeddings } from "./embeddings.ts";
 import { type EncoderConfig, maxTokensOf } from "./encoder-config.ts";
 import { postNormLayer, preNormLayer } from "./encoder-layer.ts";
 import type { EncoderWeights } from "./encoder-weights.ts";
 import { GraphWriter } from "./graph-writer.ts";
-import { writeLayerNorm } from "./layers.ts";
+import { writeNorm } from "./layers.ts";
 import { writeRotation } from "./rotary-positions.ts";
-import { maskBias, windowBias, writeRelativeBias } from "./score-biases.ts";
+import { maskBias, windowBias, writeLinearBias, writeRelativeBias } from "./score-biases.ts";
 
 /** Graph values that a task head reads from an encoder. */
 export interface EncoderValues {
@@ -48,7 +49,7 @@ export function writeEncoder(g: GraphWriter, config: EncoderConfig, weights: Enc
   weights.layers.forEach((layer, index) => {
     x = encoderLayer(g, `layer.${index}`, x, layer, config, positions(index));
   });
-  if (weights.finalNorm) x = writeLayerNorm(g, "norm", x, weights.finalNorm, config.layerNormEpsilon);
+  if (weights.finalNorm) x = writeNorm(g, "norm", x, weights.finalNorm, config);
   return { hiddenStates: x, mask };
 }
 
@@ -56,24 +57,25 @@ export function writeEncoder(g: GraphWriter, config: EncoderConfig, weights: Enc
  * Returns a function from a layer's index to its `AttentionPositions`. Layers with the same attention window share the
  * window's bias, and layers with the same rotary base share cosines and sines.
  */
-function layerPositions(
-  g: GraphWriter,
-  config: EncoderConfig,
-  { relativePosition }: EncoderWeights,
-  ids: Value,
-  mask: Value,
-) {
+function layerPositions(g: GraphWriter, config: EncoderConfig, weights: EncoderWeights, ids: Value, mask: Value) {
   const maxTokens = maxTokensOf(config);
+  const { relativePosition } = weights;
+  const { disentangledAttention: disentangled } = config;
   const headSize = config.hiddenSize / config.heads;
   const everywhere = [maskBias(g, mask)];
   if (relativePosition) everywhere.push(writeRelativeBias(g, relativePosition, maxTokens, ids));
+  if (config.hasLinearBiases) everywhere.push(writeLinearBias(g, config.heads, ids));
   const windows = once((radius: number) => windowBias(g, radius, ids));
-  const rotations = once((theta: number) => writeRotation(g, theta, headSize, maxTokens, ids));
+  const rotations = once((theta: number) =>
+    writeRotation(g, { theta, scaling: config.rotaryScaling, size: headSize }, maxTokens, ids),
+  );
+  const relative = disentangled && writeRelativePositions(g, config, disentangled, weights, maxTokens, ids);
   return (index: number) => {
     const radius = config.windowRadius?.[index];
     const theta = config.rotaryTheta?.[index];
     return {
       biases: radius === undefined ? everywhere : [...everywhere, windows(radius)],
+      relative,
       rotation: theta === undefined ? undefined : rotations(theta),
     };
   };

@@ -4,7 +4,7 @@ import { type AttentionPositions, writeAttention } from "./attention.ts";
 import type { EncoderConfig } from "./encoder-config.ts";
 import type { EncoderLayer } from "./encoder-weights.ts";
 import type { GraphWriter } from "./graph-writer.ts";
-import { writeLayerNorm, writeLinear } from "./layers.ts";
+import { writeLinear, writeNorm } from "./layers.ts";
 import type { LayerNormWeights } from "./take-weights.ts";
 
 /** Function that writes one layer, or one part of it: [batch, sequence, hidden] → [batch, sequence, hidden]. */
@@ -25,7 +25,7 @@ export const postNormLayer: LayerFormula = (g, name, x, layer, config, positions
   const normalize = normalizer(g, name, config);
   const context = selfAttention(g, `${name}.attention`, x, layer, config, positions);
   const residual = g.op(`${name}.attention.residual`, "Add", [context, x]);
-  const attended = normalize("attention.norm", residual, layer.attentionNorm);
+  const attended = secondNorm(g, name, x, normalize("attention.norm", residual, layer.attentionNorm), layer, config);
   const output = feedForward(g, name, attended, layer, config);
   return normalize("norm", g.op(`${name}.residual`, "Add", [output, attended]), layer.feedForwardNorm);
 };
@@ -40,11 +40,25 @@ export const preNormLayer: LayerFormula = (g, name, x, layer, config, positions)
   return g.op(`${name}.residual`, "Add", [output, attended]);
 };
 
-/** Returns a function that writes a layer normalization. Without weights, that function returns `x` as it is. */
+/** Writes LayerNorm(x + attended). Layers without this second normalization return `attended` as it is. */
+function secondNorm(
+  g: GraphWriter,
+  name: string,
+  x: Value,
+  attended: Value,
+  { secondAttentionNorm }: EncoderLayer,
+  config: EncoderConfig,
+): Value {
+  if (!secondAttentionNorm) return attended;
+  const residual = g.op(`${name}.attention.second_residual`, "Add", [attended, x]);
+  return writeNorm(g, `${name}.attention.second_norm`, residual, secondAttentionNorm, config);
+}
+
+/** Returns a function that writes a normalization. Without weights, that function returns `x` as it is. */
 const normalizer =
-  (g: GraphWriter, name: string, { layerNormEpsilon: layer_norm_eps }: EncoderConfig) =>
+  (g: GraphWriter, name: string, config: EncoderConfig) =>
   (part: string, x: Value, norm: LayerNormWeights | undefined): Value =>
-    norm ? writeLayerNorm(g, `${name}.${part}`, x, norm, layer_norm_eps) : x;
+    norm ? writeNorm(g, `${name}.${part}`, x, norm, config) : x;
 
 const selfAttention: LayerFormula = (g, name, x, layer, config, positions) =>
   writeLinear(g, `${name}.output`, writeAttention(g, name, x, layer, config, positions), layer.attentionOutput);

@@ -16,8 +16,15 @@ export interface LayerNames {
   readonly query: LinearName;
   readonly key: LinearName;
   readonly value: LinearName;
+  /** Layer normalizations of all queries and all keys, before they are split into heads. */
+  readonly queryNorm?: string;
+  readonly keyNorm?: string;
+  /** Linear layers that project position embeddings, in encoders whose queries and keys have other projections. */
+  readonly positionKey?: string;
+  readonly positionQuery?: string;
   readonly attentionOutput: LinearName;
   readonly attentionNorm: string | undefined;
+  readonly secondAttentionNorm?: string;
   readonly intermediate: LinearName;
   readonly upProjection?: LinearName;
   readonly output: LinearName;
@@ -30,8 +37,10 @@ export interface EncoderNames {
   readonly prefix: string;
   /** Name of the token embedding table. */
   readonly tokens: string;
-  readonly norm: string;
+  readonly norm: string | undefined;
   readonly projection?: string;
+  readonly relativeEmbeddings?: string;
+  readonly relativeNorm?: string;
   readonly finalNorm?: string;
   readonly layer: (group: number) => LayerNames;
 }

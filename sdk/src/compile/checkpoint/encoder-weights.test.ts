@@ -38,6 +38,16 @@ describe("encoderWeights", () => {
     refused((values) => values.delete(query), `tiny-bert has no tensor ${query} of shape [32,32].`);
   });
 
+  it.each([query, "embeddings.word_embeddings.weight", "encoder.layer.0.intermediate.dense.weight"])(
+    "names a missing tensor with the prefix of the others: %s",
+    async (name) => {
+      const folder = await temporaryFolder();
+      await writeTinyCheckpoint(folder, { prefix: "bert.", edit: (values) => values.delete(name) });
+      const checkpoint = await readCheckpoint(folder);
+      expect(() => encoderWeights(checkpoint)).toThrow(`has no tensor bert.${name} of shape`);
+    },
+  );
+
   it("names a tensor with the wrong shape, and both shapes", () => {
     refused(
       (values) => values.set(query, { shape: [32, 16], values: new Float32Array(512) }),

@@ -3,18 +3,33 @@ import type { Encoder } from "./checkpoint.ts";
 import type { EncoderNames, LayerNames, LinearName } from "./encoder-names.ts";
 import type { Family } from "./families/family.ts";
 import { families } from "./families/index.ts";
+import { repeatHeads } from "./repeat-heads.ts";
 import { type LayerNormWeights, type LinearWeights, weightTaker } from "./take-weights.ts";
 
 export interface EncoderLayer {
   readonly query: LinearWeights;
   readonly key: LinearWeights;
   readonly value: LinearWeights;
+  /** Layer normalizations of all queries and all keys; undefined for layers without them. */
+  readonly queryNorm: LayerNormWeights | undefined;
+  readonly keyNorm: LayerNormWeights | undefined;
+  /**
+   * Linear layers that project the embeddings of relative positions: to keys (content to position) and to queries (position
+   * to content). undefined for layers without this term.
+   */
+  readonly positionKey: LinearWeights | undefined;
+  readonly positionQuery: LinearWeights | undefined;
   readonly attentionOutput: LinearWeights;
   /**
    * Layer normalization of the attention part. Pre-norm layers normalize the input of this part. Post-norm layers
    * normalize the sum of the part's input and output. undefined if the layer has no such normalization.
    */
   readonly attentionNorm: LayerNormWeights | undefined;
+  /**
+   * Normalization of the sum of the layer's input and the result of `attentionNorm`, in post-norm layers; undefined for
+   * layers that use the result of `attentionNorm` itself.
+   */
+  readonly secondAttentionNorm: LayerNormWeights | undefined;
   /** Linear layer before the activation; in gated layers, the gate projection. */
   readonly intermediate: LinearWeights;
   /** Up projection. Its result is multiplied with the result of the activation. undefined for layers without a gate. */
@@ -30,15 +45,19 @@ export interface EncoderLayer {
 export interface EncoderWeights {
   /** Token embedding table: [vocabulary, embedding], float32. */
   readonly tokens: Tensor;
-  /** Position table: [positions, embedding], float32; undefined for encoders with a rotary embedding. */
+  /** Position table: [positions, embedding], float32; undefined for encoders without one. */
   readonly position: Tensor | undefined;
   /** Token type table: [types, embedding]; undefined for encoders without token types. */
   readonly tokenType: Tensor | undefined;
-  readonly norm: LayerNormWeights;
+  /** Normalization of the embeddings; undefined for encoders that do not normalize them. */
+  readonly norm: LayerNormWeights | undefined;
   /** Linear layer that maps embeddings to the hidden size; undefined for encoders without a projection. */
   readonly projection: LinearWeights | undefined;
   /** Relative position biases of the attention scores: [buckets, heads]. */
   readonly relativePosition: Tensor | undefined;
+  /** Embeddings of relative positions: [2 · span, hidden]; undefined for encoders without them. */
+  readonly relativeEmbeddings: Tensor | undefined;
+  readonly relativeNorm: LayerNormWeights | undefined;
   /** One entry per layer. Layers that share weights are the same object. */
   readonly layers: readonly EncoderLayer[];
   /** Layer normalization of the encoder's output; undefined for post-norm encoders. */
@@ -59,51 +78,78 @@ export function encoderWeights(encoder: Encoder): EncoderWeights {
   const { config } = encoder;
   const names = namesOf(encoder);
   const { hiddenSize: hidden, embeddingSize: embedding, intermediateSize: inner } = config;
+  const size = hidden / config.heads;
+  const { disentangledAttention: disentangled } = config;
   const take = weightTaker(encoder, names.prefix);
-  const layerNorm = (name: string, width: number) => take.layerNorm(name, width, config.hasNormBias);
+  const norm = (name: string | undefined, width: number) =>
+    name === undefined ? undefined : take.layerNorm(name, width, config.hasNormBias);
   const layerOf = (layer: LayerNames): EncoderLayer => {
-    const attention = (name: LinearName) => take.linear(name, hidden, hidden, config.hasAttentionBias);
+    const attention = (name: LinearName, heads = config.heads) =>
+      take.linear(name, heads * size, hidden, config.hasAttentionBias);
+    const shared = (name: LinearName) =>
+      repeatHeads(attention(name, config.keyValueHeads), config.keyValueHeads, config.heads);
+    const position = (own: string | undefined, ofContent: LinearName) =>
+      attention(disentangled?.sharesProjections || own === undefined ? ofContent : own);
     return {
       query: attention(layer.query),
-      key: attention(layer.key),
-      value: attention(layer.value),
+      positionKey: disentangled?.hasContentToPosition ? position(layer.positionKey, layer.key) : undefined,
+      positionQuery: disentangled?.hasPositionToContent ? position(layer.positionQuery, layer.query) : undefined,
+      key: shared(layer.key),
+      value: shared(layer.value),
+      queryNorm: norm(layer.queryNorm, hidden),
+      keyNorm: norm(layer.keyNorm, hidden),
       attentionOutput: attention(layer.attentionOutput),
-      attentionNorm: layer.attentionNorm === undefined ? undefined : layerNorm(layer.attentionNorm, hidden),
-      intermediate: take.linear(layer.intermediate, inner, hidden, config.hasFeedForwardBias),
+      attentionNorm: norm(layer.attentionNorm, hidden),
+      secondAttentionNorm: norm(layer.secondAttentionNorm, hidden),
+      intermediate: take.linear(layer.intermediate, inner, hidden, config.hasIntermediateBias),
       upProjection:
         config.isGated && layer.upProjection
-          ? take.linear(layer.upProjection, inner, hidden, config.hasFeedForwardBias)
+          ? take.linear(layer.upProjection, inner, hidden, config.hasIntermediateBias)
           : undefined,
-      output: take.linear(layer.output, hidden, inner, config.hasFeedForwardBias),
-      feedForwardNorm: layerNorm(layer.feedForwardNorm, hidden),
+      output: take.linear(layer.output, hidden, inner, config.hasOutputBias),
+      feedForwardNorm: take.layerNorm(layer.feedForwardNorm, hidden, config.hasNormBias),
     };
   };
 
   const groups = Array.from({ length: config.layerGroups }, (_, group) => layerOf(names.layer(group)));
   const layersPerGroup = config.layers / config.layerGroups;
-  const { tokenTypes: types, relativePositionBuckets: buckets, rotaryTheta } = config;
+  const { tokenTypes: types, relativePositionBuckets: buckets } = config;
   return {
     tokens: take.tensor(`${names.tokens}.weight`, config.vocabularySize, embedding),
-    position: rotaryTheta
-      ? undefined
-      : take.tensor("embeddings.position_embeddings.weight", config.maxPositions, embedding),
+    position: config.hasPositionTable
+      ? take.tensor("embeddings.position_embeddings.weight", config.maxPositions, embedding)
+      : undefined,
     tokenType: types > 0 ? take.tensor("embeddings.token_type_embeddings.weight", types, embedding) : undefined,
-    norm: layerNorm(names.norm, embedding),
+    norm: norm(names.norm, embedding),
     projection:
       names.projection && config.hasEmbeddingProjection
         ? take.linear(names.projection, hidden, embedding, true)
         : undefined,
     relativePosition:
       buckets === undefined ? undefined : take.tensor("encoder.relative_attention_bias.weight", buckets, config.heads),
+    relativeEmbeddings:
+      disentangled && names.relativeEmbeddings
+        ? take.tensor(`${names.relativeEmbeddings}.weight`, 2 * disentangled.span, hidden)
+        : undefined,
+    relativeNorm: disentangled?.normalizes ? norm(names.relativeNorm, hidden) : undefined,
     layers: Array.from({ length: config.layers }, (_, i) => groups[Math.floor(i / layersPerGroup)] as EncoderLayer),
-    finalNorm: names.finalNorm === undefined ? undefined : layerNorm(names.finalNorm, hidden),
+    finalNorm: norm(names.finalNorm, hidden),
   };
 }
 
-/** Returns the names of a checkpoint's tensors. The prefix is empty if the checkpoint's names have no prefix. */
+/**
+ * Returns the names of a checkpoint's tensors. A family can have several sets of names, with or without a prefix: returns the
+ * set of which most of the first tensors are in the checkpoint, so that the error for a missing tensor has the right name.
+ */
 export function namesOf({ config, weights }: Encoder): EncoderNames {
   const { names: known } = families[config.modelType] as Family;
   const bare = known.map((names) => ({ ...names, prefix: "" }));
-  const isThere = ({ prefix, norm }: EncoderNames) => weights.has(`${prefix}${norm}.weight`);
-  return [...known, ...bare].find(isThere) ?? { ...known[0], prefix: "" };
+  const count = ({ prefix, tokens, layer }: EncoderNames) => {
+    const { query, intermediate } = layer(0);
+    return [tokens, query, intermediate]
+      .map((name) => (typeof name === "string" ? name : name.name))
+      .filter((name) => weights.has(`${prefix}${name}.weight`)).length;
+  };
+  const [first, ...others] = [...bare, ...known] as [EncoderNames, ...EncoderNames[]];
+  return others.reduce((best, names) => (count(names) > count(best) ? names : best), first);
 }

@@ -11,6 +11,8 @@ export interface HeadFormula {
    * padding.
    */
   readonly pooling: "cls" | "mean";
+  /** Whether the head computes logits for every token, and `pooling` is applied to these logits. */
+  readonly poolsLogits: boolean;
   /** @param prefix prefix of the encoder's tensor names; in some families, this layer's name has the same prefix */
   readonly dense: (prefix: string) => string;
   readonly denseBias: boolean;
@@ -28,7 +30,9 @@ export const clsHead = (
 ): v.GenericSchema<unknown, HeadFormula> =>
   v.pipe(
     v.unknown(),
-    v.transform((): HeadFormula => ({ pooling: "cls", denseBias: true, norm: undefined, ...parts })),
+    v.transform(
+      (): HeadFormula => ({ pooling: "cls", poolsLogits: false, denseBias: true, norm: undefined, ...parts }),
+    ),
   );
 
 /** BERT's head (https://arxiv.org/abs/1810.04805, section 4.1). `dense` is the pooler of BERT's implementation. */

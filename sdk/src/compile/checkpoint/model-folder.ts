@@ -5,6 +5,7 @@ import { BertEdgeError } from "../../artifact/error.ts";
 import { readJson } from "../files/json-file.ts";
 import { type StoredFile, storedFile } from "../files/stored-file.ts";
 import type { Tensor } from "../graph/tensor.ts";
+import { configErrorCode } from "./config-error-code.ts";
 import { readTensors } from "./read-tensors.ts";
 
 /** Contents of tokenizer.json and tokenizer_config.json; `config` is empty if the second file does not exist. */
@@ -31,10 +32,11 @@ const Model = v.fallback(
 /**
  * Reads a folder's config.json with a schema.
  *
- * @throws BertEdgeError `checkpoint_missing`, `checkpoint_invalid`
+ * @throws BertEdgeError `checkpoint_missing`, `checkpoint_invalid`; `checkpoint_unsupported` for a value that is not in the
+ *   schema's list of values
  */
 export const readConfig = async <S extends v.GenericSchema>(folder: string, schema: S): Promise<v.InferOutput<S>> =>
-  (await readJson(folder, "config.json", schema)) ?? missing(folder, "config.json");
+  (await readJson(folder, "config.json", schema, configErrorCode)) ?? missing(folder, "config.json");
 
 /**
  * Reads a folder's tokenizer files.

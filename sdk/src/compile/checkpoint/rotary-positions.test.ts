@@ -25,7 +25,7 @@ it.each([
     dtype: "float32",
     shape: [symbolicDim("batch"), heads, symbolicDim("sequence"), size],
   });
-  const value = writeRotated(g, "y", x, size, writeRotation(g, theta, size, 512, ids));
+  const value = writeRotated(g, "y", x, size, writeRotation(g, { theta, size, scaling: undefined }, 512, ids));
   g.graph.outputs.push({ name: "y", value, declaration: undefined });
   inferShapes(g.graph);
 

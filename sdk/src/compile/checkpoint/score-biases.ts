@@ -1,10 +1,10 @@
 import { int, ints } from "../graph/attribute.ts";
 import type { Value } from "../graph/node.ts";
-import { float32Scalar, type Tensor } from "../graph/tensor.ts";
+import { float32Scalar, type Tensor, tensor } from "../graph/tensor.ts";
 import { dataTypes } from "../onnx/tensor-proto.ts";
 import type { GraphWriter } from "./graph-writer.ts";
 import { axes, int64, writeOffsets } from "./positions.ts";
-import { biasByOffset } from "./relative-positions.ts";
+import { alibiSlopes, biasByOffset } from "./relative-positions.ts";
 
 /** Score bias of masked positions. With this bias, exp(score) is 0 in float32, but the score is still finite. */
 const MASKED = -1e9;
@@ -38,6 +38,20 @@ export function windowBias(g: GraphWriter, radius: number, ids: Value): Value {
   const isNear = g.op(`${name}.near`, "LessOrEqual", [distance, int64(g, radius)]);
   const [zero, beyond] = [g.constant("zero", float32Scalar(0)), g.constant("beyond", float32Scalar(BEYOND))];
   return g.op(name, "Unsqueeze", [g.op(`${name}.bias`, "Where", [isNear, zero, beyond]), axes(g, 0, 1)]);
+}
+
+/**
+ * Writes ALiBi's score biases for attention in both directions: −slope · |distance|, with a slope for each head
+ * (https://arxiv.org/abs/2108.12409, and https://github.com/ofirpress/attention_with_linear_biases/issues/5).
+ *
+ * @returns [1, heads, sequence, sequence]
+ */
+export function writeLinearBias(g: GraphWriter, heads: number, ids: Value): Value {
+  const distance = g.op("alibi.distance", "Abs", [writeOffsets(g, "alibi.offsets", ids)]);
+  const falling = Float32Array.from(alibiSlopes(heads), (slope) => -slope);
+  const slopes = g.constant("alibi.slopes", tensor("float32", [heads, 1, 1], falling));
+  const perHead = g.op("alibi.heads", "Mul", [asFloat(g, "alibi.distance_float", distance), slopes]);
+  return g.op("alibi", "Unsqueeze", [perHead, axes(g, 0)]);
 }
 
 /**

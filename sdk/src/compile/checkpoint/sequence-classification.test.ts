@@ -72,14 +72,30 @@ describe("readClassifier", () => {
   });
 
   it.each([
-    ["bert", { id2label: { 1: "a", 2: "b" } }, "id2label must name the labels"],
-    ["bert", { model_type: "t5" }, "only these families are supported so far"],
-    ["modernbert", { classifier_pooling: "max" }, "classifier_pooling"],
-    ["modernbert", { classifier_activation: "prelu" }, "the activation must be one of"],
-  ])("names the invalid key in the config.json of %s with %j", async (name, keys, message) => {
+    ["bert", { id2label: { 1: "a", 2: "b" } }, "checkpoint_invalid", "id2label must name the labels"],
+    ["bert", { model_type: "t5" }, "checkpoint_unsupported", "only these families are supported so far"],
+    ["modernbert", { classifier_pooling: "max" }, "checkpoint_unsupported", "classifier_pooling"],
+    ["modernbert", { classifier_activation: "prelu" }, "checkpoint_unsupported", "the activation must be one of"],
+    [
+      "eurobert",
+      { classifier_pooling: "max" },
+      "checkpoint_unsupported",
+      "the pooling of the classifier must be bos, mean or late",
+    ],
+    ["eurobert", { clf_pooling: "max" }, "checkpoint_unsupported", "must be bos, mean or late"],
+    ["deberta-v2", { pooler_hidden_size: 16 }, "checkpoint_unsupported", "pooler_hidden_size that is not hidden_size"],
+    ["deberta-v2", { embedding_size: 16 }, "checkpoint_unsupported", "embedding_size that is not hidden_size"],
+    ["deberta-v2", { conv_kernel_size: 3 }, "checkpoint_unsupported", "convolutions (conv_kernel_size)"],
+    ["deberta-v2", { pos_att_type: "p2p" }, "checkpoint_unsupported", "pos_att_type may only have c2p and p2c"],
+    ["new", { logn_attention_scale: true }, "checkpoint_unsupported", "the length of the text"],
+    ["new", { rope_scaling: { type: "linear" } }, "checkpoint_unsupported", "only the rotary scaling ntk"],
+    ["jina, geglu", { feed_forward_type: "glu" }, "checkpoint_unsupported", "feed_forward_type must be"],
+    ["eurobert", { head_dim: 16 }, "checkpoint_unsupported", "head_dim must be hidden_size"],
+    ["eurobert", { num_key_value_heads: 3 }, "checkpoint_invalid", "multiple of num_key_value_heads"],
+  ])("names the wrong key in the config.json of %s with %j", async (name, keys, code, message) => {
     const folder = await folderOf(caseOf(name), { keys });
     await expect(readClassifier(folder)).rejects.toMatchObject({
-      code: "checkpoint_invalid",
+      code,
       message: expect.stringContaining(message),
     });
   });

@@ -77,6 +77,8 @@ async function replaceByResults(graph: Graph, values: readonly Value[]): Promise
 
 function isFoldable(node: Node): boolean {
   if (quantizationOperators.has(node.opType) || isRandom(node) || node.captures.length > 0) return false;
+  // A product of constants is not computed again at every run, however large it is.
+  if (node.is("MatMul")) return true;
   if (Object.values(node.attributes).some(({ kind }) => kind === "other")) return false;
   // Counts only constants that no other node reads, because only these disappear from the file.
   const before = node.inputs.reduce(

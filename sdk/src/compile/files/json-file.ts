@@ -2,19 +2,22 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type * as v from "valibot";
 import { BertEdgeError } from "../../artifact/error.ts";
+import type { ErrorCode } from "../../artifact/error-codes.ts";
 import { parseJson } from "../../artifact/parse-json.ts";
 
 /**
  * Reads and validates a JSON file of a checkpoint folder.
  *
+ * @param code chooses the code of the error for an invalid file, by valibot's issue
  * @returns undefined when there is no such file
- * @throws BertEdgeError `checkpoint_invalid` when the file cannot be read or is not valid. The message names the file,
+ * @throws BertEdgeError `checkpoint_invalid` when the file cannot be read, and `code` when it is not valid. The message names the file,
  *   and the invalid key if there is one.
  */
 export async function readJson<S extends v.GenericSchema>(
   folder: string,
   file: string,
   schema: S,
+  code: (issue?: v.BaseIssue<unknown>) => ErrorCode = () => "checkpoint_invalid",
 ): Promise<v.InferOutput<S> | undefined> {
   const path = join(folder, file);
   const text = await readFile(path, "utf8").catch((cause: NodeJS.ErrnoException) => {
@@ -33,7 +36,7 @@ export async function readJson<S extends v.GenericSchema>(
   return text === undefined
     ? undefined
     : parseJson(schema, text, {
-        code: "checkpoint_invalid",
+        code,
         what: `file ${path}`,
         hint: "Give a model folder that was written by save_pretrained (transformers) or save (sentence-transformers).",
       });

@@ -9,6 +9,8 @@ const fusedOperators: Readonly<Record<string, readonly string[]>> = {
   RotaryEmbedding: [MICROSOFT],
   SkipLayerNormalization: [MICROSOFT],
   LayerNormalization: [""],
+  SkipSimplifiedLayerNormalization: [MICROSOFT],
+  SimplifiedLayerNormalization: [""],
   BiasGelu: [MICROSOFT],
   Gelu: [MICROSOFT, ""],
   FastGelu: [MICROSOFT],

@@ -6,8 +6,9 @@ import { fastGeluFusion, tanhGeluFusion } from "./rules/fast-gelu.ts";
 import { geluFusion } from "./rules/gelu.ts";
 import { layerNormalizationFusion } from "./rules/layer-normalization.ts";
 import { quickGeluFusion } from "./rules/quick-gelu.ts";
+import { rmsNormalizationFusion } from "./rules/rms-normalization.ts";
 import { rotaryEmbeddingFusion, standardRotaryEmbeddingFusion } from "./rules/rotary-embedding.ts";
-import { skipLayerNormalizationFusion } from "./rules/skip-layer-normalization.ts";
+import { skipNormalizationFusions } from "./rules/skip-layer-normalization.ts";
 
 /**
  * The fusions, in stages. The rules of a stage are applied until none matches; then the graph is normalized again.
@@ -28,6 +29,7 @@ export const fusions: readonly (readonly Rule[])[] = [
     rotaryEmbeddingFusion,
     standardRotaryEmbeddingFusion,
   ],
-  [attentionFusion, standardAttentionFusion, embedLayerNormalizationFusion],
-  [...biasGeluFusions, skipLayerNormalizationFusion],
+  // After LayerNormalization, which is RMSNorm of x − mean(x).
+  [rmsNormalizationFusion, attentionFusion, standardAttentionFusion, embedLayerNormalizationFusion],
+  [...biasGeluFusions, ...skipNormalizationFusions],
 ];

@@ -53,10 +53,10 @@ function decomposed(node: Node): Leftover | undefined {
     }
     case "Attention":
       return { rules: ["Attention"], nodes: [node] };
-    case "Sqrt":
-      return isVariance(node.inputs[0])
-        ? { rules: ["LayerNormalization"], nodes: readers(node, arithmetic) }
-        : undefined;
+    case "Sqrt": {
+      const rule = normalizationOf(node.inputs[0]);
+      return rule ? { rules: [rule], nodes: readers(node, arithmetic) } : undefined;
+    }
     case "Erf":
       return { rules: ["Gelu"], nodes: readers(node, arithmetic) };
     case "Tanh":
@@ -83,25 +83,25 @@ const isComputedProduct = ({ opType, inputs, outputs: [product] }: Node): boolea
 const isOne = (value: Value | undefined) => value !== undefined && uniformValue(value) === 1;
 
 /**
- * Whether a value is the variance in a layer normalization: mean((x − mean(x))²) + ε. An RMS normalization does not
- * subtract the mean, and has no fusion.
+ * Returns the normalization whose variance a value is: mean((x − mean(x))²) + ε for LayerNormalization, or mean(x²) + ε for
+ * SimplifiedLayerNormalization. Returns undefined for other values.
  */
-function isVariance(value: Value | undefined): boolean {
+function normalizationOf(value: Value | undefined): string | undefined {
   const { inputs = [] } = value?.producer?.is("Add") ? value.producer : {};
-  return (
-    inputs.some((input) => input?.isConstant) &&
-    inputs.some((input) => {
-      const mean = input?.producer;
-      return /^(ReduceMean|GlobalAveragePool)$/.test(mean?.opType ?? "") && isCentredSquare(mean?.inputs[0]);
-    })
-  );
+  if (!inputs.some((input) => input?.isConstant)) return undefined;
+  const mean = inputs.find((input) => /^(ReduceMean|GlobalAveragePool)$/.test(input?.producer?.opType ?? ""));
+  const base = squaredIn(mean?.producer?.inputs[0]);
+  if (!base) return undefined;
+  const node = base.producer?.is("Cast") ? base.producer.inputs[0]?.producer : base.producer;
+  return node?.is("Sub") ? "LayerNormalization" : "SimplifiedLayerNormalization";
 }
 
-function isCentredSquare(value: Value | undefined): boolean {
+/** Returns x if a value is x², perhaps cast to another type. */
+function squaredIn(value: Value | undefined): Value | undefined {
   const node = value?.producer;
-  if (node?.is("Cast")) return isCentredSquare(node.inputs[0]);
-  const base = node?.is("Pow") || node?.is("Mul") ? node.inputs[0]?.producer : undefined;
-  return (base?.is("Cast") ? base.inputs[0]?.producer : base)?.is("Sub") === true;
+  if (node?.is("Cast")) return squaredIn(node.inputs[0]);
+  const [x, y] = node?.is("Pow") || node?.is("Mul") ? node.inputs : [];
+  return node?.is("Pow") || x === y ? x : undefined;
 }
 
 /** Returns the nodes that read the output of `node`, directly or through nodes that satisfy `passes`. */

@@ -6,7 +6,7 @@ import { oneModel } from "../../runtime/engine/engine.ts";
 import { activationFormulas } from "../checkpoint/activation.ts";
 import { writeEncoder } from "../checkpoint/encoder-graph.ts";
 import { GraphWriter } from "../checkpoint/graph-writer.ts";
-import { writeLayerNorm, writeLinear } from "../checkpoint/layers.ts";
+import { writeLinear, writeNorm } from "../checkpoint/layers.ts";
 import { axes } from "../checkpoint/positions.ts";
 import { referenceSession } from "../evaluate/interpreter/reference-session.ts";
 import { fuseGraph } from "../fusions/fuse-graph.ts";
@@ -79,7 +79,7 @@ const heads: Record<string, { width: number; write: (g: GraphWriter, hiddenState
         linear(g, "transform.dense", hiddenStates, hidden),
       );
       const norm = { gamma: drawn(hidden), beta: drawn(hidden) };
-      const normalized = writeLayerNorm(g, "transform.norm", transformed, norm, config.layerNormEpsilon);
+      const normalized = writeNorm(g, "transform.norm", transformed, norm, config);
       return linear(g, "decoder", normalized, vocabulary, weights.tokens);
     },
   },

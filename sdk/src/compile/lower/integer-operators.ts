@@ -1,10 +1,13 @@
 import { MAX_HEAD_SIZE } from "../../runtime/engine/wasm/constants/tiles.ts";
 import { LOG2_E_F32 } from "../../runtime/engine/wasm/reference/exp.ts";
 import { I8 } from "../../runtime/engine/wasm/reference/quantize-rows.ts";
+import { EDGE } from "../graph/edge-operators.ts";
 import type { Node } from "../graph/node.ts";
 import { numbersOf, type Tensor, tensor, toFloat32 } from "../graph/tensor.ts";
 import { type LoweringContext, type Operand, view } from "./lowering-context.ts";
+import { lowerPositionTerms } from "./position-terms.ts";
 import { lowerRelativeBias } from "./relative-bias.ts";
+import { rowSums } from "./row-sums.ts";
 import { tilePadded, tileWeight } from "./tile-weight.ts";
 import { notInFours, unsupported } from "./unsupported.ts";
 
@@ -66,14 +69,6 @@ function integers(lowering: LoweringContext, name: string, values: Int32Array): 
   return lowering.tensor(name, tensor("int32", [padded.length], padded as Int32Array<ArrayBuffer>));
 }
 
-function rowSums(values: Uint8Array, width: number, rows: number): Int32Array {
-  const sums = new Int32Array(rows);
-  for (let row = 0; row < rows; row++) {
-    for (let i = 0; i < width; i++) sums[row] = (sums[row] as number) + (values[row * width + i] as number);
-  }
-  return sums;
-}
-
 export function attention(lowering: LoweringContext, node: Node): void {
   const [query, key, value] = node.inputs.slice(0, 3).map((input) => lowering.operand(input)) as (
     | Operand
@@ -92,8 +87,10 @@ export function attention(lowering: LoweringContext, node: Node): void {
   if (new Set(widths).size > 1) {
     throw unsupported(node, "queries, keys and values are slices of tensors with different widths");
   }
-  const table = bias && lowerRelativeBias(lowering, bias);
-  if (bias && !table) {
+  const scores = bias?.producer?.is("DynamicQuantizePositionScores", EDGE) ? bias.producer : undefined;
+  const positions = scores && lowerPositionTerms(lowering, scores, { query, key });
+  const table = bias && !positions ? lowerRelativeBias(lowering, bias) : undefined;
+  if (bias && !table && !positions) {
     throw unsupported(
       node,
       `the bias "${bias.name}" of its scores must depend only on the distance between two tokens`,
@@ -108,6 +105,7 @@ export function attention(lowering: LoweringContext, node: Node): void {
     size,
     scale,
     ...(table && { bias: table }),
+    ...(positions && { positions }),
     out: lowering.result(node.output, query.width, "token"),
   });
 }

@@ -5,8 +5,12 @@ import type { LoweringContext, Operand } from "./lowering-context.ts";
 import { addendOf, isRow, whole } from "./operands.ts";
 import { notInFours, unsupported } from "./unsupported.ts";
 
-export function skipLayerNormalization(lowering: LoweringContext, node: Node): void {
-  const [x, other, gamma, beta, bias] = node.inputs;
+/** Kind of a normalization: LayerNorm, or RMSNorm, which has no beta. */
+type Kind = "layerNorm" | "rmsNorm";
+
+export function skipNormalization(lowering: LoweringContext, node: Node, kind: Kind): void {
+  const [x, other, gamma, ...offsets] = node.inputs;
+  const [beta, bias] = kind === "layerNorm" ? offsets : [undefined, ...offsets];
   const [read, added] = lowering.operand(x) ? [x, other] : [other, x];
   let operand = whole(lowering, node, node.inputs.indexOf(read));
   if (bias) {
@@ -19,20 +23,21 @@ export function skipLayerNormalization(lowering: LoweringContext, node: Node): v
   if (isRow(added, operand.width)) {
     operand = lowering.addRow(operand, added.constant, node);
     lowering.define(total, operand);
-    normalize(lowering, node, { operand, gamma, beta });
+    normalize(lowering, node, { kind, operand, gamma, beta });
     return;
   }
   const skip = addendOf(lowering, node, added, operand);
   const sum = total?.users.size ? lowering.result(total, operand.width, lowering.rowsOf(operand)) : undefined;
-  normalize(lowering, node, { operand, gamma, beta, skip, total: sum });
+  normalize(lowering, node, { kind, operand, gamma, beta, skip, total: sum });
 }
 
-export function layerNormalization(lowering: LoweringContext, node: Node): void {
+export function normalization(lowering: LoweringContext, node: Node, kind: Kind): void {
   const [, gamma, beta] = node.inputs;
-  normalize(lowering, node, { operand: whole(lowering, node), gamma, beta });
+  normalize(lowering, node, { kind, operand: whole(lowering, node), gamma, beta });
 }
 
 interface Normalized {
+  kind: Kind;
   operand: Operand;
   gamma: Value | undefined;
   beta: Value | undefined;
@@ -40,13 +45,17 @@ interface Normalized {
   total?: number | undefined;
 }
 
-function normalize(lowering: LoweringContext, node: Node, { operand, gamma, beta, skip, total }: Normalized): void {
+function normalize(
+  lowering: LoweringContext,
+  node: Node,
+  { kind, operand, gamma, beta, skip, total }: Normalized,
+): void {
   if (operand.width % 4 !== 0) throw unsupported(node, notInFours("the width of its input", operand.width));
   if (!isRow(gamma, operand.width) || (beta && !isRow(beta, operand.width))) {
     throw unsupported(node, "gamma and beta must be constant float32 rows as wide as its input");
   }
   lowering.steps.push({
-    op: "layerNorm",
+    op: kind,
     x: operand.value,
     ...(skip && { skip }),
     gamma: lowering.floats(`${node.name}.gamma`, toFloat32(gamma.constant)),

@@ -3,7 +3,7 @@ import { EDGE } from "../graph/edge-operators.ts";
 import { MICROSOFT, type Node } from "../graph/node.ts";
 import { numbersOf, type Tensor, toFloat32 } from "../graph/tensor.ts";
 import { attention, linearInt8, lookup } from "./integer-operators.ts";
-import { layerNormalization, skipLayerNormalization } from "./layer-norms.ts";
+import { normalization, skipNormalization } from "./layer-norms.ts";
 import { type LoweringContext, type LowerNode, view } from "./lowering-context.ts";
 import { addendOf, haveSameRows, isRow, whole } from "./operands.ts";
 import { notInFours, unsupported } from "./unsupported.ts";
@@ -13,8 +13,12 @@ export const lowerings: Readonly<Record<string, LowerNode>> = {
   [`${MICROSOFT}:GatherBlockQuantized`]: lookup,
   [`${EDGE}:DynamicQuantizeMatMul`]: linearInt8,
   [`${EDGE}:DynamicQuantizeAttention`]: attention,
-  [`${MICROSOFT}:SkipLayerNormalization`]: skipLayerNormalization,
-  ":LayerNormalization": layerNormalization,
+  // The attention that reads these scores computes them.
+  [`${EDGE}:DynamicQuantizePositionScores`]: () => {},
+  [`${MICROSOFT}:SkipLayerNormalization`]: (lowering, node) => skipNormalization(lowering, node, "layerNorm"),
+  [`${MICROSOFT}:SkipSimplifiedLayerNormalization`]: (lowering, node) => skipNormalization(lowering, node, "rmsNorm"),
+  ":LayerNormalization": (lowering, node) => normalization(lowering, node, "layerNorm"),
+  ":SimplifiedLayerNormalization": (lowering, node) => normalization(lowering, node, "rmsNorm"),
   ":Add": add,
   ":Mul": multiply,
   ":MatMul": linearF32,

@@ -27,12 +27,26 @@ export function lowerRelativeBias(
   };
 }
 
-function distances({ shape, dtype, data }: Tensor, tokens: number): Float32Array | undefined {
-  const numbers = dtype === "float32" ? toFloat32({ shape, dtype, data }) : undefined;
+function distances(found: Tensor, tokens: number): Float32Array | undefined {
+  const numbers = found.dtype === "float32" ? toFloat32(found) : undefined;
+  return numbers && byDistance(numbers, found.shape, tokens);
+}
+
+/**
+ * Reduces square matrices to one number for each distance: matrix[i, j] = result[j − i + tokens − 1].
+ *
+ * @param numbers matrices [tokens, tokens]
+ * @returns [matrices, 2 · tokens − 1]; undefined if a number depends on anything other than the distance j − i
+ */
+export function byDistance<T extends Float32Array | Int32Array>(
+  numbers: T,
+  shape: readonly number[],
+  tokens: number,
+): T | undefined {
   const square = tokens * tokens;
-  if (!numbers || shape.at(-1) !== tokens || shape.at(-2) !== tokens || numbers.length % square !== 0) return undefined;
+  if (shape.at(-1) !== tokens || shape.at(-2) !== tokens || numbers.length % square !== 0) return undefined;
   const width = 2 * tokens - 1;
-  const rows = new Float32Array((numbers.length / square) * width);
+  const rows = new (numbers.constructor as new (length: number) => T)((numbers.length / square) * width);
   for (let head = 0; head * square < numbers.length; head++) {
     const at = (i: number, j: number) => numbers[head * square + i * tokens + j] as number;
     for (let i = 0; i < tokens; i++) rows[head * width + tokens - 1 - i] = at(i, 0);

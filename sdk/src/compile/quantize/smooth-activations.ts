@@ -116,17 +116,19 @@ function normalizedRanges([gamma, beta]: readonly (Value | undefined)[]): Float3
   return Float32Array.from(gains ?? [], (gain, i) => Math.abs(offsets?.[i] ?? 0) + NORMALIZED_PEAK * Math.abs(gain));
 }
 
-/** Index of the input γ, by operator. β is the input after it. */
-const gammaInput: Record<string, number> = {
-  EmbedLayerNormalization: 5,
-  SkipLayerNormalization: 2,
-  LayerNormalization: 1,
+/** Indices of the inputs γ and β, by operator. RMSNorm has no β. */
+const parameterInputs: Record<string, readonly [gamma: number, beta?: number]> = {
+  EmbedLayerNormalization: [5, 6],
+  SkipLayerNormalization: [2, 3],
+  LayerNormalization: [1, 2],
+  SkipSimplifiedLayerNormalization: [2],
+  SimplifiedLayerNormalization: [1],
 };
 
 /** Returns γ and β if they are constants; β is undefined if there is none. */
 function gainAndOffset({ opType, inputs }: Node): readonly [Value, Value | undefined] | undefined {
-  const at = gammaInput[opType];
+  const at = parameterInputs[opType];
   if (at === undefined) return undefined;
-  const [gamma, beta] = [inputs[at], inputs[at + 1]];
+  const [gamma, beta] = at.map((input) => (input === undefined ? undefined : inputs[input]));
   return gamma?.constant && (!beta || beta.constant) ? [gamma, beta] : undefined;
 }

@@ -81,7 +81,7 @@ describe("observe returns the same from a subprocess as in this process:", () =>
   ])("nodes that overflow fp16%s", async (_, kinds) => {
     const { config } = bert;
     const gamma = tensor("float32", [config.hiddenSize], new Float32Array(config.hiddenSize).fill(2 ** 20));
-    const graph = await fusedGraph(config, { ...bert.weights, norm: { ...bert.weights.norm, gamma } });
+    const graph = await fusedGraph(config, { ...bert.weights, norm: { gamma, beta: bert.weights.norm?.beta } });
     const batches = tokenBatches(graph, sequences);
     const here = overflowObserver(graph);
     await observeValues(graph, batches, [here]);

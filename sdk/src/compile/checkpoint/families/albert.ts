@@ -3,7 +3,8 @@ import { ActivationName, Count } from "../config-keys.ts";
 import { bertConfig, type EncoderConfig } from "../encoder-config.ts";
 import type { EncoderNames, LayerNames } from "../encoder-names.ts";
 import { clsHead } from "../head-formula.ts";
-import { bertKeys, bertNames } from "./bert.ts";
+import { bertKeys } from "./bert.ts";
+import { bertNames } from "./bert-names.ts";
 import type { Family } from "./family.ts";
 
 // ALBERT: BERT with narrower embeddings and layers that share weights              https://arxiv.org/abs/1909.11942

@@ -3,7 +3,7 @@ import { ActivationName, Count, encoderKeys, MaxPositions } from "../config-keys
 import { bertConfig } from "../encoder-config.ts";
 import type { EncoderNames, LayerNames } from "../encoder-names.ts";
 import { clsHead } from "../head-formula.ts";
-import { bertNames } from "./bert.ts";
+import { bertNames } from "./bert-names.ts";
 import type { Family } from "./family.ts";
 
 // DistilBERT: BERT without token types                                             https://arxiv.org/abs/1910.01108

@@ -3,7 +3,8 @@ import { Count } from "../config-keys.ts";
 import { bertConfig, type EncoderConfig } from "../encoder-config.ts";
 import type { EncoderNames } from "../encoder-names.ts";
 import { clsHead } from "../head-formula.ts";
-import { bertKeys, bertNames } from "./bert.ts";
+import { bertKeys } from "./bert.ts";
+import { bertNames } from "./bert-names.ts";
 import type { Family } from "./family.ts";
 
 // ELECTRA: BERT whose embedding size can differ from its hidden size               https://arxiv.org/abs/2003.10555

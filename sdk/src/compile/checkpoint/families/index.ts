@@ -1,8 +1,11 @@
 import { albert } from "./albert.ts";
 import { bert } from "./bert.ts";
+import { debertaV2 } from "./deberta-v2.ts";
 import { distilBert } from "./distilbert.ts";
 import { electra } from "./electra.ts";
+import { euroBert } from "./eurobert.ts";
 import type { Family } from "./family.ts";
+import { gte } from "./gte.ts";
 import { modernBert } from "./modernbert.ts";
 import { mpnet } from "./mpnet.ts";
 import { nomicBert } from "./nomic-bert.ts";
@@ -23,4 +26,8 @@ export const families: Readonly<Record<string, Family>> = {
   mpnet,
   modernbert: modernBert,
   nomic_bert: nomicBert,
+  gte,
+  new: gte,
+  eurobert: euroBert,
+  "deberta-v2": debertaV2,
 };

@@ -38,7 +38,8 @@ describe("a ModernBERT's configuration", () => {
       activation: "gelu",
       hasNormBias: false,
       hasAttentionBias: false,
-      hasFeedForwardBias: false,
+      hasIntermediateBias: false,
+      hasOutputBias: false,
       tokenTypes: 0,
     });
   });

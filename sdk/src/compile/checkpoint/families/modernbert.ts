@@ -73,13 +73,15 @@ const config = v.pipe(
         layer_norm_eps: config.norm_eps,
         hidden_act: config.hidden_activation,
       }),
+      hasPositionTable: false,
       rotaryTheta: types.map((type) => theta[type]),
       windowRadius: types.map((type) => radius[type]),
       normalizesFirst: true,
       isGated: true,
       hasNormBias: config.norm_bias,
       hasAttentionBias: config.attention_bias,
-      hasFeedForwardBias: config.mlp_bias,
+      hasIntermediateBias: config.mlp_bias,
+      hasOutputBias: config.mlp_bias,
     };
     return encoder;
   }),
@@ -119,6 +121,7 @@ const head = v.pipe(
   v.transform(
     ({ classifier_pooling, classifier_bias, classifier_activation }): HeadFormula => ({
       pooling: classifier_pooling,
+      poolsLogits: false,
       dense: () => "head.dense",
       denseBias: classifier_bias,
       activation: classifier_activation,

@@ -3,7 +3,7 @@ import { ActivationName, Count, encoderKeys, Positive, sizeKeys } from "../confi
 import { bertConfig, type EncoderConfig } from "../encoder-config.ts";
 import type { EncoderNames, LayerNames } from "../encoder-names.ts";
 import { robertaHead } from "../head-formula.ts";
-import { bertLayer, bertNames } from "./bert.ts";
+import { bertLayer, bertNames } from "./bert-names.ts";
 import type { Family } from "./family.ts";
 
 // MPNet: BERT without token types, with relative position biases added to scores   https://arxiv.org/abs/2004.09297

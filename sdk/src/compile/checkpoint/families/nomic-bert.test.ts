@@ -62,7 +62,8 @@ describe("a NomicBERT's configuration", () => {
       rotaryTheta: [1000, 1000],
       isGated: true,
       normalizesFirst: false,
-      hasFeedForwardBias: false,
+      hasIntermediateBias: false,
+      hasOutputBias: false,
     });
   });
 

@@ -8,11 +8,12 @@ import {
   Positive,
   RopeParameters,
   sizeKeys,
+  TypeCount,
 } from "../config-keys.ts";
 import { bertConfig, type EncoderConfig } from "../encoder-config.ts";
 import type { LayerNames } from "../encoder-names.ts";
 import { bertHead } from "../head-formula.ts";
-import { bertNames } from "./bert.ts";
+import { bertNames } from "./bert-names.ts";
 import type { Family } from "./family.ts";
 
 // NomicBERT: BERT with a rotary embedding and gated activations                    https://arxiv.org/abs/2402.01613
@@ -26,8 +27,6 @@ const WHOLE_HEADS = "only rotary embeddings of whole heads are supported so far"
 const gatedActivations = { swiglu: "silu", geglu: "gelu" } as const;
 /** nomic-ai's code rounds the intermediate size up to a multiple of this number. */
 const INTERMEDIATE_MULTIPLE = 256;
-
-const TypeCount = v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(2 ** 31 - 1));
 
 const common = { ...encoderKeys, model_type: v.literal("nomic_bert"), type_vocab_size: v.optional(TypeCount, 2) };
 
@@ -109,10 +108,12 @@ const config = v.pipe(
   v.transform(
     ({ theta, attention_bias, mlp_bias, ...sizes }): EncoderConfig => ({
       ...bertConfig(sizes),
+      hasPositionTable: false,
       rotaryTheta: Array<number>(sizes.num_hidden_layers).fill(theta),
       isGated: true,
       hasAttentionBias: attention_bias,
-      hasFeedForwardBias: mlp_bias,
+      hasIntermediateBias: mlp_bias,
+      hasOutputBias: mlp_bias,
     }),
   ),
 );

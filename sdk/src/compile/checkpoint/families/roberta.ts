@@ -2,7 +2,8 @@ import * as v from "valibot";
 import { bertConfig, type EncoderConfig } from "../encoder-config.ts";
 import type { EncoderNames } from "../encoder-names.ts";
 import { robertaHead } from "../head-formula.ts";
-import { bertKeys, bertNames } from "./bert.ts";
+import { bertKeys } from "./bert.ts";
+import { bertNames } from "./bert-names.ts";
 import type { Family } from "./family.ts";
 
 // RoBERTa and its variants for other languages: BERT whose positions start after the id of the padding token

@@ -75,6 +75,15 @@ const cases: Record<string, Draw> = {
     ),
   "SkipLayerNormalization of positions": (s, x) =>
     s.node("SkipLayerNormalization", [x, s.random([TOKENS, WIDTH]), s.random([WIDTH], 1)], {}, { domain: MICROSOFT }),
+  SimplifiedLayerNormalization: (s, x) =>
+    s.node("SimplifiedLayerNormalization", [x, s.random([WIDTH], 1)], { axis: -1, epsilon: { float: 1e-3 } }),
+  SkipSimplifiedLayerNormalization: (s, x) =>
+    s.node(
+      "SkipSimplifiedLayerNormalization",
+      [x, other(s), s.random([WIDTH], 1), s.random([WIDTH])],
+      { epsilon: { float: 1e-12 } },
+      { domain: MICROSOFT, outputs: ["norm", "", "", "sum"] },
+    ),
   MatMul: (s, x) => s.node("MatMul", [x, s.random([WIDTH, 3])]),
   "Gather of the first token": (s, x) => s.node("Gather", [x, s.index(0)], { axis: 1 }),
   "Gather of some columns": (s, x) => s.node("Gather", [x, sizes(3, -1, 0, 3)], { axis: -1 }),

@@ -9,7 +9,7 @@ import {
   tanh,
 } from "../../../runtime/engine/wasm/reference/activation.ts";
 import { fround, sumInLanes } from "../../../runtime/engine/wasm/reference/float32.ts";
-import { layerNormRows } from "../../../runtime/engine/wasm/reference/layer-norm.ts";
+import { layerNormRows, rmsNormRows } from "../../../runtime/engine/wasm/reference/layer-norm.ts";
 import { MICROSOFT, type Node } from "../../graph/node.ts";
 import { floatData, type KernelInputs, type KernelOutputs, type NodeKernel, type NodeTensor } from "./node-kernel.ts";
 
@@ -29,7 +29,12 @@ export const floatKernels: Readonly<Record<string, NodeKernel>> = {
     (node) =>
     ([x, gamma, beta]) =>
       normalized(node, floatData(x), gamma, beta, x?.shape),
+  ":SimplifiedLayerNormalization":
+    (node) =>
+    ([x, gamma]) =>
+      rmsNormalized(node, floatData(x), gamma, x?.shape),
   [`${MICROSOFT}:SkipLayerNormalization`]: skipLayerNormalization,
+  [`${MICROSOFT}:SkipSimplifiedLayerNormalization`]: skipSimplifiedLayerNormalization,
   ":MatMul": () => matMul,
   ":Gather": gather,
   ":Slice": () => slice,
@@ -83,17 +88,39 @@ function normalized(
   return [{ shape, data: layerNormRows(x, floatData(gamma), beta && floatData(beta), epsilon) }];
 }
 
+function rmsNormalized(
+  node: Node,
+  x: Float32Array,
+  gamma: NodeTensor | undefined,
+  shape: readonly number[] = [],
+): KernelOutputs {
+  return [{ shape, data: rmsNormRows(x, floatData(gamma), node.float("epsilon") ?? 1e-5) }];
+}
+
 /** Computes LayerNorm(x + bias + skip). The fourth output is x + bias + skip. */
 function skipLayerNormalization(node: Node): (inputs: KernelInputs) => KernelOutputs {
   return ([x, skip, gamma, beta, bias]) => {
-    const [other, offset] = [floatData(skip), bias && floatData(bias)];
-    const total = floatData(x).map((value, i) => {
-      const biased = offset ? fround(value + (offset[i % offset.length] as number)) : value;
-      return biased + (other[i % other.length] as number);
-    });
+    const total = skipTotal(x, skip, bias);
     const [result] = normalized(node, total, gamma, beta, x?.shape);
     return [result, undefined, undefined, { shape: x?.shape ?? [], data: total }];
   };
+}
+
+/** Computes RMSNorm(x + bias + skip). The fourth output is x + bias + skip. */
+function skipSimplifiedLayerNormalization(node: Node): (inputs: KernelInputs) => KernelOutputs {
+  return ([x, skip, gamma, bias]) => {
+    const total = skipTotal(x, skip, bias);
+    const [result] = rmsNormalized(node, total, gamma, x?.shape);
+    return [result, undefined, undefined, { shape: x?.shape ?? [], data: total }];
+  };
+}
+
+function skipTotal(x: NodeTensor | undefined, skip: NodeTensor | undefined, bias: NodeTensor | undefined) {
+  const [other, offset] = [floatData(skip), bias && floatData(bias)];
+  return floatData(x).map((value, i) => {
+    const biased = offset ? fround(value + (offset[i % offset.length] as number)) : value;
+    return biased + (other[i % other.length] as number);
+  });
 }
 
 /** Multiplies x [.., k] by the matrix w [k, n]. */

@@ -2,16 +2,18 @@ import { quantizedAttention } from "../../../runtime/engine/wasm/reference/atten
 import { fround } from "../../../runtime/engine/wasm/reference/float32.ts";
 import type { Bytes, IntegerProduct } from "../../../runtime/engine/wasm/reference/integer-product.ts";
 import { type IntegerWeight, quantizedLinear } from "../../../runtime/engine/wasm/reference/linear.ts";
+import { positionScores } from "../../../runtime/engine/wasm/reference/position-scores.ts";
 import { EDGE } from "../../graph/edge-operators.ts";
 import { MICROSOFT, type Node } from "../../graph/node.ts";
 import type { Tensor } from "../../graph/tensor.ts";
 import { numbersOf, toFloat32 } from "../../graph/tensor.ts";
-import { floatData, type KernelInputs, type KernelOutputs, type NodeKernel } from "./node-kernel.ts";
+import { floatData, type KernelInputs, type KernelOutputs, type NodeKernel, type NodeTensor } from "./node-kernel.ts";
 
 /** Reference kernels of the quantized operators, by domain and operator. */
 export const integerKernels: Readonly<Record<string, NodeKernel>> = {
   [`${EDGE}:DynamicQuantizeMatMul`]: linear,
   [`${EDGE}:DynamicQuantizeAttention`]: attention,
+  [`${EDGE}:DynamicQuantizePositionScores`]: positions,
   [`${MICROSOFT}:GatherBlockQuantized`]: lookup,
 };
 
@@ -32,6 +34,10 @@ function weightOf({ inputs }: Node): IntegerWeight {
     Tensor,
     Tensor?,
   ];
+  return integerWeight(values, scales, zeroPoints, bias);
+}
+
+function integerWeight(values: Tensor, scales: Tensor, zeroPoints: Tensor, bias: Tensor | undefined): IntegerWeight {
   const bytes = bytesOf(values);
   const [outputs, width] = values.shape as [number, number];
   const sums = new Int32Array(outputs);
@@ -69,6 +75,38 @@ function attention(node: Node, product: IntegerProduct): (inputs: KernelInputs) 
     );
     return [{ shape: query?.shape ?? [], data }];
   };
+}
+
+function positions(node: Node, product: IntegerProduct): (inputs: KernelInputs) => Promise<KernelOutputs> {
+  const heads = node.int("num_heads") as number;
+  const [ofQueries, ofKeys] = [1, 5].map((first) => weightsByHead(node, first, heads));
+  return async ([buckets, query, , , , key]) => {
+    const factor = (x: NodeTensor | undefined, weights: IntegerWeight[] | undefined) =>
+      weights && { x: floatData(x), weights };
+    const tokens = buckets?.shape.at(-1) as number;
+    const chosen = buckets?.data ?? [];
+    const data = await positionScores(factor(query, ofQueries), factor(key, ofKeys), chosen, product);
+    return [{ shape: [1, heads, tokens, tokens], data }];
+  };
+}
+
+/** Splits position keys or position queries into one weight matrix for each head. */
+function weightsByHead({ inputs }: Node, first: number, heads: number): IntegerWeight[] | undefined {
+  const [values, scales, zeroPoints] = [1, 2, 3].map((i) => inputs[first + i]?.constant);
+  if (!values || !scales || !zeroPoints) return undefined;
+  const whole = integerWeight(values, scales, zeroPoints, undefined);
+  const count = whole.scales.length / heads;
+  const size = whole.values.length / whole.scales.length;
+  return Array.from({ length: heads }, (_, head) => {
+    const [from, to] = [head * count, (head + 1) * count];
+    return {
+      values: whole.values.subarray(from * size, to * size),
+      scales: whole.scales.subarray(from, to),
+      zeroPoints: whole.zeroPoints.subarray(from, to),
+      sums: whole.sums.subarray(from, to),
+      bias: new Float32Array(count),
+    };
+  });
 }
 
 /**

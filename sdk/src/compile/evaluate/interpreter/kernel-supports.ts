@@ -27,6 +27,10 @@ const forms: Readonly<Record<string, Form>> = {
     isKnown: (node) => isLast(node, node.int("axis") ?? -1),
     supported: "only the last axis can be normalized",
   },
+  ":SimplifiedLayerNormalization": {
+    isKnown: (node) => isLast(node, node.int("axis") ?? -1),
+    supported: "only the last axis can be normalized",
+  },
   ":Split": {
     isKnown: (node) => isLast(node, node.int("axis") ?? 0) && new Set(partsOf(node)).size === 1,
     supported: "only the last axis can be split, and only into parts of equal size",

@@ -25,6 +25,29 @@ const target = (s: Sketch, ...parts: SketchOperand[]) =>
     { axis: 0 },
   );
 
+describe("projections that other nodes read too", () => {
+  const withReader = (read: (s: Sketch, q: Value) => Value) =>
+    rewritten((s) => {
+      const x = input(s);
+      const [q, k, v] = [dense(s, x), dense(s, x), dense(s, x)];
+      const heads = [split(s, q), split(s, k), split(s, v)] as const;
+      s.output(drawAttention(s, x, { heads: () => heads }));
+      s.output(read(s, heads[0]), "also");
+    });
+
+  it("are inputs of MultiHeadAttention, so that they are computed once", async () => {
+    const { counts } = await withReader((s, q) => s.op("Tanh", [q]));
+    expect(counts).toMatchObject({ MatMul: 3, MultiHeadAttention: 1 });
+    expect(counts).not.toHaveProperty("Attention");
+  });
+
+  it("become a part of Attention if only their shape is read", async () => {
+    const { counts } = await withReader((s, q) => s.op("Shape", [q]));
+    expect(counts).toMatchObject({ Attention: 1 });
+    expect(counts).not.toHaveProperty("MatMul");
+  });
+});
+
 describe("attention of one tensor", () => {
   it.each<[string, AttentionParts]>([
     ["with separate projections", {}],

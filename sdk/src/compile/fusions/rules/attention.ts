@@ -84,9 +84,14 @@ function fuse(rewrite: Rewrite, scores: AttentionScores, v: Value) {
   // A scale of 0 cannot be written: fused operators read it as "use the default scale".
   if (!(Math.abs(scale) > 0)) return refuse(`the scale of the scores is ${scale}`, root);
   const projections = [heads.q, heads.k, heads.v].map(({ source }) => projectionOf(source));
-  const packed = projections.every(
-    (dense) => dense !== undefined && dense.x === projections[0]?.x && isActivation(dense.x),
-  );
+  // A packed operator would compute projections that other nodes read a second time.
+  const packed =
+    projections.every((dense) => dense !== undefined && dense.x === projections[0]?.x && isActivation(dense.x)) &&
+    !isReadElsewhere(root, scores, [
+      [scores.q, heads.q.source],
+      [scores.k, heads.k.source],
+      [v, heads.v.source],
+    ]);
   const fused = packed
     ? packedAttention(rewrite, [heads.q, heads.k, heads.v], projections as Projection[], mask, scale)
     : multiHeadAttention(rewrite, [heads.q, heads.k, heads.v], mask, scale);
@@ -116,6 +121,23 @@ function sharedNode({ graph }: Rewrite, { nodes }: AttentionScores, context: Val
 
 const isNanGuard = (user: Node, own: ReadonlySet<Node>) =>
   user.is("IsNaN") && [...user.output.users].every((reader) => own.has(reader));
+
+/**
+ * Whether other nodes than the attention read its queries, keys or values, or a value between them and their projections.
+ * Nodes that read only a shape do not count.
+ */
+function isReadElsewhere(
+  root: Node,
+  { nodes }: AttentionScores,
+  parts: readonly (readonly [heads: Value, projection: Value])[],
+): boolean {
+  const values = parts.flatMap(([heads, projection]) => {
+    const path = movementSources(heads);
+    return path.slice(0, path.indexOf(projection) + 1);
+  });
+  const own = new Set<Node | undefined>([root, ...nodes, ...values.map(({ producer }) => producer)]);
+  return values.some(({ users }) => [...users].some((user) => !own.has(user) && !user.is("Shape")));
+}
 
 const isActivation = (x: Value) => x.shape?.length === 3;
 

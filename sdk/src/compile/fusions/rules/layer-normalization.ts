@@ -15,19 +15,9 @@ import {
   through,
 } from "../../rewrite/pattern.ts";
 import { type Rule, refuse, rule, uniformNumber, vectorOf } from "../../rewrite/rule.ts";
-import { axesOf, normalizeAxis } from "../../shapes/shape-rule.ts";
+import { overLastAxis } from "../shared/over-last-axis.ts";
 
 // LayerNorm(x) = (x − mean(x)) / √(mean((x − mean(x))²) + ε) · γ + β
-
-const overLastAxis = (node: Node): boolean => {
-  const rank = node.inputs[0]?.shape?.length;
-  if (rank === undefined || node.int("keepdims") === 0) return false;
-  // tf2onnx uses GlobalAveragePool, the mean over all axes after the second. For a tensor of three axes, that is the last
-  // axis.
-  if (node.opType === "GlobalAveragePool") return rank === 3;
-  const axes = axesOf(node, 1)?.map((axis) => normalizeAxis(axis, rank));
-  return axes?.length === 1 && axes[0] === rank - 1;
-};
 
 const mean = (x: Pattern): Pattern =>
   oneOf(op("ReduceMean", [x], { where: overLastAxis }), op("GlobalAveragePool", [x], { where: overLastAxis }));

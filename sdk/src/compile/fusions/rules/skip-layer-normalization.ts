@@ -6,48 +6,53 @@ import { type Rule, refuse, rule, vectorOf } from "../../rewrite/rule.ts";
 import { whyNotFusable } from "../shared/fusable-normalization.ts";
 
 // SkipLayerNormalization(x, skip, γ, β, b) = LayerNorm(x + skip + b)
+// SkipSimplifiedLayerNormalization(x, skip, γ, b) = RMSNorm(x + skip + b)
+
+export const skipNormalizationFusions: readonly Rule[] = [
+  skipFusion("LayerNormalization", "SkipLayerNormalization"),
+  skipFusion("SimplifiedLayerNormalization", "SkipSimplifiedLayerNormalization"),
+];
 
 /**
- * Fuses an Add and the LayerNormalization that reads it. If other nodes read the sum too, they get it as the fourth
- * output of the fused operator.
+ * Fuses an Add and the normalization that reads it. If other nodes read the sum too, they get it as the fourth output of
+ * the fused operator.
  */
-export const skipLayerNormalizationFusion: Rule = rule("SkipLayerNormalization", {
-  roots: ["LayerNormalization"],
-  pattern: op("LayerNormalization", [bind("sum", sum(any("a"), any("b")))]),
-  shared: ["sum"],
-  rewrite({ graph, root, value, add }) {
-    const [, gamma, beta] = root.inputs;
-    const total = value("sum");
-    const [a, b] = [value("a"), value("b")];
-    const { shape } = total;
-    if (!shape || !gamma) return undefined;
-    const refusal = whyNotFusable(root);
-    if (refusal) return refusal;
-    if (a.isConstant || b.isConstant || !sameShape(a.shape, shape) || !sameShape(b.shape, shape)) {
-      return refuse("one of the added tensors is a constant, or their shapes differ", total.producer);
-    }
-    if (shape.length !== 3 && shape.length !== 2) return refuse("the input does not have two or three axes", root);
-    const [x, skip, bias] = withBias(a, b) ?? [...(withBias(b, a) ?? [a, b, undefined])];
-    const isShared = graph.isOutput(total) || [...total.users].some((user) => user !== root);
-    const names = isShared ? [root.origin, "", "", `${root.origin}/sum`] : [root.origin];
-    const node = add(
-      "SkipLayerNormalization",
-      [x, skip, gamma, ...(beta || bias ? [beta] : []), ...(bias ? [bias] : [])],
-      {
+function skipFusion(normalization: string, fused: string): Rule {
+  return rule(fused, {
+    roots: [normalization],
+    pattern: op(normalization, [bind("sum", sum(any("a"), any("b")))]),
+    shared: ["sum"],
+    rewrite({ graph, root, value, add }) {
+      const [, gamma, beta] = root.inputs;
+      const hasBeta = normalization === "LayerNormalization";
+      const total = value("sum");
+      const [a, b] = [value("a"), value("b")];
+      const { shape } = total;
+      if (!shape || !gamma) return undefined;
+      const refusal = whyNotFusable(root);
+      if (refusal) return refusal;
+      if (a.isConstant || b.isConstant || !sameShape(a.shape, shape) || !sameShape(b.shape, shape)) {
+        return refuse("one of the added tensors is a constant, or their shapes differ", total.producer);
+      }
+      if (shape.length !== 3 && shape.length !== 2) return refuse("the input does not have two or three axes", root);
+      const [x, skip, bias] = withBias(a, b) ?? [...(withBias(b, a) ?? [a, b, undefined])];
+      const isShared = graph.isOutput(total) || [...total.users].some((user) => user !== root);
+      const names = isShared ? [root.origin, "", "", `${root.origin}/sum`] : [root.origin];
+      const node = add(fused, [x, skip, gamma, ...(hasBeta && (beta || bias) ? [beta] : []), ...(bias ? [bias] : [])], {
         domain: MICROSOFT,
         attributes: { epsilon: float(root.float("epsilon") ?? 1e-5) },
         outputs: names,
-      },
-    );
-    const also = node.outputs[3];
-    return also
-      ? [
-          [root.output, node.output],
-          [total, also],
-        ]
-      : node.output;
-  },
-});
+      });
+      const also = node.outputs[3];
+      return also
+        ? [
+            [root.output, node.output],
+            [total, also],
+          ]
+        : node.output;
+    },
+  });
+}
 
 /**
  * Splits x, the output of a linear layer, into its MatMul and its bias, because the fused operator can add the bias.

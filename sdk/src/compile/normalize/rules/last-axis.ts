@@ -1,5 +1,5 @@
 import { int } from "../../graph/attribute.ts";
-import { int64s, numbersOf } from "../../graph/tensor.ts";
+import { numbersOf, tensorFromNumbers } from "../../graph/tensor.ts";
 import { type Rule, rule } from "../../rewrite/rule.ts";
 
 /** Writes the last axis of Split and Slice as −1. */
@@ -11,7 +11,13 @@ export const lastAxisRule: Rule = rule("last axis", {
     if (last < 1) return undefined;
     if (root.is("Slice")) {
       if (!axes?.constant || numbersOf(axes.constant).join() !== `${last}`) return undefined;
-      return add("Slice", [x, starts, ends, constant(`${root.origin}/axes`, int64s(-1)), steps]).output;
+      return add("Slice", [
+        x,
+        starts,
+        ends,
+        constant(`${root.origin}/axes`, tensorFromNumbers(axes.constant.dtype, [1], [-1])),
+        steps,
+      ]).output;
     }
     if ((root.int("axis") ?? 0) !== last || root.outputs.some((value) => value && graph.isOutput(value)))
       return undefined;

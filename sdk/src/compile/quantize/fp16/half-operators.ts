@@ -39,6 +39,7 @@ const operators: Readonly<Record<string, Readonly<Record<string, HalfOperator>>>
   "": {
     ...each(["MatMul", "Gemm", "Einsum", "Conv", "Gelu", "RMSNormalization", "RotaryEmbedding"], heavy),
     LayerNormalization: { heavy: true, statistics: [1, 2] },
+    SimplifiedLayerNormalization: { heavy: true, statistics: [1] },
     Attention: { heavy: true, bias: 3 },
     ...each(["Add", "Sub", "Neg", "Abs", "Where", "Relu", "Sigmoid", "Tanh", "Erf"], light),
     // x · x can overflow. Variances and cubes contain this product.
@@ -57,6 +58,7 @@ const operators: Readonly<Record<string, Readonly<Record<string, HalfOperator>>>
     Attention: { heavy: true, bias: 5 },
     MultiHeadAttention: { heavy: true, bias: 5 },
     SkipLayerNormalization: { heavy: true, statistics: [1, 2] },
+    SkipSimplifiedLayerNormalization: { heavy: true, statistics: [1, 2] },
   },
 };
 

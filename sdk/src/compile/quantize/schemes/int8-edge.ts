@@ -1,8 +1,12 @@
 import { I8, type OperandRange, U7 } from "../../../runtime/engine/wasm/reference/quantize-rows.ts";
-import { int } from "../../graph/attribute.ts";
+import { type Attribute, int } from "../../graph/attribute.ts";
 import { EDGE } from "../../graph/edge-operators.ts";
-import { tensor } from "../../graph/tensor.ts";
+import type { Graph } from "../../graph/graph.ts";
+import type { Value } from "../../graph/node.ts";
+import { type Tensor, tensor, toFloat32 } from "../../graph/tensor.ts";
+import type { LinearLayer } from "../linear-layers.ts";
 import type { QuantizationScheme } from "../quantize-graph.ts";
+import { type RelativeTerm, type RelativeTerms, relativeTerms } from "../relative-terms.ts";
 import { blockLookup } from "../tables/block-lookup.ts";
 import { correctedBias, oncePerWeight } from "../weights/weight-quantizer.ts";
 
@@ -44,6 +48,27 @@ export function int8Edge(tableBits: 8 | 4 = 8, operands: OperandRanges = SEVEN_B
       biasCorrection,
     };
   });
+  /** Quantizes position keys or position queries as one linear layer, with an output for each head and bucket. */
+  const positionWeights = (graph: Graph, name: string, term: RelativeTerm | undefined): (Value | undefined)[] => {
+    if (!term) return [undefined, undefined, undefined, undefined];
+    const { x, table } = term;
+    const flat = graph.constant(`${name}.table`, withHeadsAsOutputs(table.constant));
+    const layer = { name, x, weight: flat as LinearLayer["weight"], bias: undefined };
+    const { weight, scale, zeroPoint } = quantized(graph, layer);
+    return [x, weight, scale, zeroPoint];
+  };
+  const positionScores = (graph: Graph, name: string, terms: RelativeTerms, heads: Attribute | undefined): Value => {
+    const inputs = [
+      terms.buckets,
+      ...positionWeights(graph, `${name}.content_to_position`, terms.ofQueries),
+      ...positionWeights(graph, `${name}.position_to_content`, terms.ofKeys),
+    ];
+    return graph.add("DynamicQuantizePositionScores", inputs.slice(0, terms.ofKeys ? inputs.length : 5), {
+      name: `${name}.positions`,
+      domain: EDGE,
+      attributes: { ...(heads && { num_heads: heads }) },
+    }).output;
+  };
   return {
     weights: { ...range, symmetric: false },
     linearLayer(graph, layer, quantizedWeight) {
@@ -57,7 +82,9 @@ export function int8Edge(tableBits: 8 | 4 = 8, operands: OperandRanges = SEVEN_B
     },
     attention(graph, { name, attributes }, { query, key, value, bias }) {
       const { num_heads, scale } = attributes;
-      return graph.add("DynamicQuantizeAttention", [query, key, value, bias], {
+      const terms = bias && relativeTerms(bias);
+      const added = terms ? positionScores(graph, name, terms, num_heads) : bias;
+      return graph.add("DynamicQuantizeAttention", [query, key, value, added], {
         name,
         domain: EDGE,
         attributes: { ...(num_heads && { num_heads }), ...(scale && { scale }) },
@@ -66,6 +93,20 @@ export function int8Edge(tableBits: 8 | 4 = 8, operands: OperandRanges = SEVEN_B
     minTableElements: 0,
     embeddingLookup: blockLookup((width) => (tableBits === 8 ? { bits: 8, block: width } : int4Table(width))),
   };
+}
+
+/** Arranges a table [heads, size, buckets] as the weight of a linear layer, [size, heads · buckets]. */
+function withHeadsAsOutputs(table: Tensor): Tensor {
+  const [heads = 0, size = 0, buckets = 0] = table.shape;
+  const values = toFloat32(table);
+  const weight = new Float32Array(values.length);
+  for (let head = 0; head < heads; head++) {
+    for (let i = 0; i < size; i++) {
+      const from = (head * size + i) * buckets;
+      weight.set(values.subarray(from, from + buckets), (i * heads + head) * buckets);
+    }
+  }
+  return tensor("float32", [size, heads * buckets], weight);
 }
 
 const int4Table = (width: number) => (width % INT4_BLOCK === 0 ? ({ bits: 4, block: INT4_BLOCK } as const) : undefined);

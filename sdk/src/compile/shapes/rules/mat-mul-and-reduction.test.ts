@@ -76,6 +76,11 @@ const cases: Case[] = [
     },
   ],
   [
+    "SimplifiedLayerNormalization",
+    "",
+    (s) => s.op("SimplifiedLayerNormalization", [s.input("x", ["b", "s", 4]), s.random([4])], { axis: -1 }),
+  ],
+  [
     "LayerNormalization",
     "over two axes",
     (s) => {

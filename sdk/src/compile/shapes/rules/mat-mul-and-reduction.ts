@@ -91,6 +91,7 @@ export const computeRules: Readonly<Record<string, ShapeRule>> = {
   Clip: likeFirst,
   BatchNormalization: likeFirst,
   LpNormalization: likeFirst,
+  SimplifiedLayerNormalization: singleOutput(({ inputs: [x] }) => ({ dtype: x?.dtype, shape: x?.shape })),
   LayerNormalization: (node) => {
     const [x] = node.inputs;
     const axis = normalizeAxis(node.int("axis") ?? -1, x?.shape?.length ?? 0);

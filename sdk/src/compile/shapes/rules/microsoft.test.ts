@@ -44,6 +44,14 @@ const cases: [opType: string, what: string, draw: Draw][] = [
     },
   ],
   [
+    "SkipSimplifiedLayerNormalization",
+    "with the sum",
+    (s) => {
+      const inputs = [x3(s), s.input("skip", ["b", "s", 8]), s.random([8])];
+      add(s, "SkipSimplifiedLayerNormalization", inputs, {}, ["y", "", "", "sum"]);
+    },
+  ],
+  [
     "EmbedLayerNormalization",
     "with all its outputs",
     (s) => {

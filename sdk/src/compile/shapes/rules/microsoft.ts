@@ -4,6 +4,12 @@ import { matMul } from "./mat-mul-and-reduction.ts";
 
 const likeFirst: ShapeRule = singleOutput(({ inputs: [x] }) => ({ dtype: x?.dtype, shape: x?.shape }));
 
+/** The fourth output is the sum that is normalized. */
+const skipNormalization: ShapeRule = ({ inputs: [x] }) => {
+  const sum = { dtype: x?.dtype, shape: x?.shape };
+  return [sum, {}, {}, sum];
+};
+
 /** Shape rules for operators of onnxruntime's own domain. */
 export const microsoftRules: Readonly<Record<string, ShapeRule>> = {
   Gelu: likeFirst,
@@ -11,10 +17,8 @@ export const microsoftRules: Readonly<Record<string, ShapeRule>> = {
   FastGelu: likeFirst,
   QuickGelu: likeFirst,
   RotaryEmbedding: likeFirst,
-  SkipLayerNormalization: ({ inputs: [x] }) => {
-    const sum = { dtype: x?.dtype, shape: x?.shape };
-    return [sum, {}, {}, sum];
-  },
+  SkipLayerNormalization: skipNormalization,
+  SkipSimplifiedLayerNormalization: skipNormalization,
   EmbedLayerNormalization: ({ inputs: [ids, , table] }) => {
     const shape = ids?.shape && table?.shape && [...ids.shape, table.shape[1] as Dim];
     return [

@@ -1,5 +1,6 @@
 import {
   ATTENTION_BIAS,
+  ATTENTION_BIAS_STEP,
   ATTENTION_GEMM,
   ATTENTION_KEY,
   ATTENTION_OUT,
@@ -8,7 +9,6 @@ import {
   ATTENTION_SCALE,
   ATTENTION_SCRATCH,
   ATTENTION_SIZE,
-  ATTENTION_SPAN,
   ATTENTION_STRIDE,
   ATTENTION_TOKENS,
   ATTENTION_VALUE,
@@ -66,9 +66,9 @@ export function attentionInt8(call: usize): void {
     store<i32>(ATTENTION_GEMM, padded, GEMM_STRIDE);
     gemmScores(ATTENTION_GEMM);
     for (let row = 0; row < count; row++) {
-      const distances = bias ? bias + ((load<i32>(call, ATTENTION_SPAN) - 1 - from - row) << 2) : 0;
+      const biases = bias ? bias + (from + row) * load<i32>(call, ATTENTION_BIAS_STEP) : 0;
       const rowScores = scores + ((row * padded) << 2);
-      softmaxInt8(rowScores, tokens, padded, distances, numerators + row * padded, rows + row * ROW_PARAMETERS);
+      softmaxInt8(rowScores, tokens, padded, biases, numerators + row * padded, rows + row * ROW_PARAMETERS);
     }
     const outStride = load<i32>(call, ATTENTION_OUT_STRIDE);
     store<usize>(ATTENTION_GEMM, numerators, GEMM_A);

@@ -19,12 +19,44 @@ export function layerNormF32(
   total: usize,
   out: usize,
 ): void {
+  normalizeRows(true, x, skip, gamma, beta, rows, width, epsilon, total, out);
+}
+
+/**
+ * Computes s / √(mean(s²) + epsilon) · γ for every row of s = x + skip. The operands are those of layerNormF32.
+ */
+export function rmsNormF32(
+  x: usize,
+  skip: usize,
+  gamma: usize,
+  rows: i32,
+  width: i32,
+  epsilon: f32,
+  total: usize,
+  out: usize,
+): void {
+  normalizeRows(false, x, skip, gamma, 0, rows, width, epsilon, total, out);
+}
+
+function normalizeRows(
+  isCentred: bool,
+  x: usize,
+  skip: usize,
+  gamma: usize,
+  beta: usize,
+  rows: i32,
+  width: i32,
+  epsilon: f32,
+  total: usize,
+  out: usize,
+): void {
   const bytes = <usize>width << 2;
   for (let row = 0; row < rows; row++) {
-    const sum = skip
-      ? rowSum(ADDED, x, bytes, f32x4.splat(0), skip, total)
-      : rowSum(PLAIN, x, bytes, f32x4.splat(0), 0, 0);
-    normalizeRow(skip ? total : x, bytes, width, sum / <f32>width, gamma, beta, epsilon, out);
+    let mean: f32 = 0;
+    if (skip) mean = rowSum(ADDED, x, bytes, f32x4.splat(0), skip, total) / <f32>width;
+    else if (isCentred) mean = rowSum(PLAIN, x, bytes, f32x4.splat(0), 0, 0) / <f32>width;
+    if (!isCentred) mean = 0;
+    normalizeRow(skip ? total : x, bytes, width, mean, gamma, beta, epsilon, out);
     x += bytes;
     if (skip) skip += bytes;
     total += bytes;

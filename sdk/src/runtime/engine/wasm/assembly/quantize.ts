@@ -11,10 +11,25 @@ import { dot, integerSumOf, maxOfPositives, narrow, nearestInteger, nearestOf, r
  * @param params [rows] of {scale: f32, zero point: i32, Σ out − width · zero point: i32, unused}
  */
 export function quantizeRowsInt8(x: usize, factors: usize, rows: i32, width: i32, out: usize, params: usize): void {
+  if (!factors) return quantizeColumnsInt8(x, width, rows, width, out, params);
   for (let row = 0; row < rows; row++) {
-    if (factors) quantizeRow(true, x, factors, width, out, params);
-    else quantizeRow(false, x, 0, width, out, params);
+    quantizeRow(true, x, factors, width, out, params);
     x += <usize>width << 2;
+    out += width;
+    params += ROW_PARAMETERS;
+  }
+}
+
+/**
+ * Quantizes some columns of rows, like quantizeRowsInt8.
+ *
+ * @param x f32 [rows, stride]; reads `width` numbers of each row; width is a multiple of 4
+ * @param out i8 [rows, width]
+ */
+export function quantizeColumnsInt8(x: usize, stride: i32, rows: i32, width: i32, out: usize, params: usize): void {
+  for (let row = 0; row < rows; row++) {
+    quantizeRow(false, x, 0, width, out, params);
+    x += <usize>stride << 2;
     out += width;
     params += ROW_PARAMETERS;
   }

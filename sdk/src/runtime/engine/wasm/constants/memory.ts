@@ -66,11 +66,10 @@ export const ATTENTION_TOKENS = 16;
 export const ATTENTION_SIZE = 20;
 /** f32: the scale of the scores times LOG2_E. It must be positive. */
 export const ATTENTION_SCALE = 24;
-/**
- * f32 [2 · span − 1]: biases times LOG2_E; 0 for none. Entry j − i + span − 1 is added to the score of key j for query i.
- */
+/** f32 [tokens]: biases of the first query, times LOG2_E; 0 for none. Entry j is added to the score of key j. */
 export const ATTENTION_BIAS = 28;
-export const ATTENTION_SPAN = 32;
+/** Bytes from the biases of a query to those of the next query. It can be negative: then rows overlap. */
+export const ATTENTION_BIAS_STEP = 32;
 /** f32 [tokens, out stride]. The kernel writes `size` numbers of each row. */
 export const ATTENTION_OUT = 36;
 export const ATTENTION_OUT_STRIDE = 40;

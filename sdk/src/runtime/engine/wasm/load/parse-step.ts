@@ -1,5 +1,5 @@
 import { MAX_HEAD_SIZE, TILE_OUTPUTS } from "../constants/tiles.ts";
-import type { CheckedSkip, ColumnView, Operation, TokenTable } from "../run/checked-program.ts";
+import type { CheckedPositionTerms, CheckedSkip, ColumnView, Operation, TokenTable } from "../run/checked-program.ts";
 import { ACTIVATIONS, type Program } from "../run/program.ts";
 import { type Fields, fieldsOf, finiteNumber, type OperandReader, ProgramFault, sizeOf } from "./operand-reader.ts";
 
@@ -66,21 +66,10 @@ const operations: { readonly [Op in Operation["op"]]: Parse } = {
     };
   },
   layerNorm(step, read, sizes) {
-    const x = read.whole(step["x"], "x");
-    const width = sizeOf(x.width, "width of x", 4);
-    const skip = step["skip"] === undefined ? undefined : skipOf(fieldsOf(step["skip"], "skip"), read, width, sizes);
-    if (step["total"] !== undefined && !skip) throw new ProgramFault("it keeps a total without a skip");
-    return {
-      op: "layerNorm",
-      x,
-      skip,
-      gamma: read.floats(step["gamma"], "gamma", width),
-      beta: read.optionalFloats(step["beta"], "beta", width),
-      epsilon: finiteNumber(step["epsilon"], "epsilon"),
-      total: step["total"] === undefined ? undefined : read.out(step["total"], "total", width),
-      out: read.out(step["out"], "out", width),
-    };
+    const normalized = normalizationOf(step, read, sizes);
+    return { op: "layerNorm", ...normalized, beta: read.optionalFloats(step["beta"], "beta", normalized.out.width) };
   },
+  rmsNorm: (step, read, sizes) => ({ op: "rmsNorm", ...normalizationOf(step, read, sizes) }),
   add(step, read, sizes) {
     const x = read.whole(step["x"], "x");
     const width = sizeOf(x.width, "width of x", 4);
@@ -136,6 +125,9 @@ const operations: { readonly [Op in Operation["op"]]: Parse } = {
     // turn the maximum into the minimum.
     if (!(scale > 0)) throw new ProgramFault("its scale is not positive");
     const bias = step["bias"] === undefined ? undefined : biasOf(fieldsOf(step["bias"], "bias"), read, maxTokens);
+    const given = step["positions"] === undefined ? undefined : fieldsOf(step["positions"], "positions");
+    if (bias && given) throw new ProgramFault("it has both a bias and positions");
+    const positions = given && positionsOf(given, read, heads, size, maxTokens);
     return {
       op: "attention",
       query,
@@ -145,6 +137,7 @@ const operations: { readonly [Op in Operation["op"]]: Parse } = {
       size,
       scale,
       bias,
+      positions,
       out: read.out(step["out"], "out", heads * size),
     };
   },
@@ -163,12 +156,56 @@ export function parseStep(step: Fields, read: OperandReader, sizes: Sizes): Pars
   return operations[op as Operation["op"]](step, read, sizes);
 }
 
+/** Checks the operands that all normalizations have. */
+function normalizationOf(step: Fields, read: OperandReader, sizes: Sizes) {
+  const x = read.whole(step["x"], "x");
+  const width = sizeOf(x.width, "width of x", 4);
+  const skip = step["skip"] === undefined ? undefined : skipOf(fieldsOf(step["skip"], "skip"), read, width, sizes);
+  if (step["total"] !== undefined && !skip) throw new ProgramFault("it keeps a total without a skip");
+  return {
+    x,
+    skip,
+    gamma: read.floats(step["gamma"], "gamma", width),
+    epsilon: finiteNumber(step["epsilon"], "epsilon"),
+    total: step["total"] === undefined ? undefined : read.out(step["total"], "total", width),
+    out: read.out(step["out"], "out", width),
+  };
+}
+
 function skipOf(skip: Fields, read: OperandReader, width: number, { maxTokens }: Sizes): CheckedSkip {
   if (skip["value"] !== undefined) return { view: read.whole(skip["value"], "the added value", "f32", width) };
   read.rows("token");
   const padding = skip["padding"] === undefined ? undefined : finiteNumber(skip["padding"], "padding");
   const rows = maxTokens + (padding === undefined ? 0 : 1);
   return { positions: read.floats(skip["positions"], "positions", rows * width), padding };
+}
+
+function positionsOf(
+  positions: Fields,
+  read: OperandReader,
+  heads: number,
+  size: number,
+  maxTokens: number,
+): CheckedPositionTerms {
+  const buckets = sizeOf(positions["buckets"], "positions.buckets", TILE_OUTPUTS);
+  const rows = sizeOf(heads * buckets, "heads · buckets");
+  const weightsOf = (part: "keys" | "queries") => {
+    if (positions[part] === undefined) return undefined;
+    const fields = fieldsOf(positions[part], `positions.${part}`);
+    return {
+      weight: read.tensor(fields["weight"], `positions.${part}.weight`, rows * size),
+      scales: read.floats(fields["scales"], `positions.${part}.scales`, rows),
+      zeroPoints: read.floats(fields["zeroPoints"], `positions.${part}.zeroPoints`, rows),
+      sums: read.floats(fields["sums"], `positions.${part}.sums`, rows),
+    };
+  };
+  return {
+    bucketOf: read.floats(positions["bucketOf"], "positions.bucketOf", 2 * maxTokens - 1),
+    buckets,
+    keys: weightsOf("keys"),
+    queries: weightsOf("queries"),
+    zeros: read.floats(positions["zeros"], "positions.zeros", buckets),
+  };
 }
 
 function biasOf(bias: Fields, read: OperandReader, maxTokens: number): { table: number; heads: number } {

@@ -1,4 +1,5 @@
 import { MIN_EXTENT, SCORE_PARTS } from "../constants/arithmetic.ts";
+import { columnsOfHead } from "./columns-of-head.ts";
 import { LOG2_E_F32 } from "./exp.ts";
 import { fround, nearest } from "./float32.ts";
 import type { IntegerProduct } from "./integer-product.ts";
@@ -34,7 +35,7 @@ export async function quantizedAttention(
   const tokens = query.length / (heads * size);
   const context = new Float32Array(query.length);
   for (let head = 0; head < heads; head++) {
-    const part = (x: Float32Array) => headOf(x, head, heads, size);
+    const part = (x: Float32Array) => columnsOfHead(x, head, heads, size);
     const queries = quantizeRowsSymmetric(part(query), size);
     const keys = quantizeKeys(part(key), size);
     const values = quantizeRowsSymmetric(transposed(part(value), size), tokens);
@@ -52,15 +53,6 @@ export async function quantizedAttention(
     }
   }
   return context;
-}
-
-/** Copies one head's columns of x [tokens, heads · size] to [tokens, size]. */
-function headOf(x: Float32Array, head: number, heads: number, size: number): Float32Array {
-  const part = new Float32Array(x.length / heads);
-  for (let i = 0; i < part.length; i++) {
-    part[i] = x[(Math.floor(i / size) * heads + head) * size + (i % size)] as number;
-  }
-  return part;
 }
 
 /** Transposes x [rows, width] to [width, rows]. */

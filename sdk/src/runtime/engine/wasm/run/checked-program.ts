@@ -22,6 +22,30 @@ export interface PositionRows {
 /** The second operand of a sum: rows of another value, or of a position table. */
 export type CheckedSkip = { readonly view: ColumnView } | PositionRows;
 
+export interface CheckedPositionTerms {
+  readonly bucketOf: TensorOffset;
+  readonly buckets: number;
+  readonly keys: CheckedPositionWeights | undefined;
+  readonly queries: CheckedPositionWeights | undefined;
+  readonly zeros: TensorOffset;
+}
+
+export interface CheckedPositionWeights {
+  readonly weight: TensorOffset;
+  readonly scales: TensorOffset;
+  readonly zeroPoints: TensorOffset;
+  readonly sums: TensorOffset;
+}
+
+interface Normalization {
+  readonly x: ColumnView;
+  readonly skip: CheckedSkip | undefined;
+  readonly gamma: TensorOffset;
+  readonly epsilon: number;
+  readonly total: ColumnView | undefined;
+  readonly out: ColumnView;
+}
+
 /** A `Step` whose operands are checked. Optional operands that the step does not have are `undefined`. */
 export type Operation =
   | {
@@ -55,16 +79,8 @@ export type Operation =
       readonly bias: TensorOffset;
       readonly out: ColumnView;
     }
-  | {
-      readonly op: "layerNorm";
-      readonly x: ColumnView;
-      readonly skip: CheckedSkip | undefined;
-      readonly gamma: TensorOffset;
-      readonly beta: TensorOffset | undefined;
-      readonly epsilon: number;
-      readonly total: ColumnView | undefined;
-      readonly out: ColumnView;
-    }
+  | (Normalization & { readonly op: "layerNorm"; readonly beta: TensorOffset | undefined })
+  | (Normalization & { readonly op: "rmsNorm" })
   | {
       readonly op: "add";
       readonly x: ColumnView;
@@ -100,6 +116,7 @@ export type Operation =
       readonly size: number;
       readonly scale: number;
       readonly bias: { readonly table: TensorOffset; readonly heads: number } | undefined;
+      readonly positions: CheckedPositionTerms | undefined;
       readonly out: ColumnView;
     }
   | { readonly op: "cls"; readonly x: ColumnView; readonly out: ColumnView };

@@ -89,7 +89,7 @@ describe.each(builds)("the kernels, built for %s", (build) => {
 
   it("attentionInt8 returns NaN for a row whose query has NaN, and for a channel whose values have NaN", async () => {
     const [tokens, size] = [19, 8];
-    const shape = { tokens, size, stride: 3 * size, outStride: size };
+    const shape = { tokens, size, stride: 3 * size, outStride: size, isDense: false };
     const at = fc.record({ token: fc.nat(tokens - 1), channel: fc.nat(size - 1), part: fc.constantFrom(0, 2) });
     await fc.assert(
       fc.asyncProperty(at, fc.constantFrom(0, tokens), placement, async ({ token, channel, part }, span, where) => {

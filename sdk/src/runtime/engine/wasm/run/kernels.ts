@@ -28,7 +28,7 @@ export interface AttentionInt8 {
   readonly size: number;
   readonly scale: number;
   readonly bias: Pointer;
-  readonly span: number;
+  readonly biasStep: number;
   readonly out: Pointer;
   readonly outStride: number;
   readonly scratch: Pointer;
@@ -49,11 +49,31 @@ interface PlainKernels {
     out: Pointer,
   ): void;
   quantizeRowsInt8(x: Pointer, factors: Pointer, rows: number, width: number, out: Pointer, parameters: Pointer): void;
+  quantizeColumnsInt8(x: Pointer, stride: number, rows: number, width: number, out: Pointer, parameters: Pointer): void;
+  positionBiasesF32(
+    ofQueries: Pointer,
+    ofKeys: Pointer,
+    first: number,
+    buckets: number,
+    bucketOf: Pointer,
+    tokens: number,
+    out: Pointer,
+  ): void;
   layerNormF32(
     x: Pointer,
     skip: Pointer,
     gamma: Pointer,
     beta: Pointer,
+    rows: number,
+    width: number,
+    epsilon: number,
+    total: Pointer,
+    out: Pointer,
+  ): void;
+  rmsNormF32(
+    x: Pointer,
+    skip: Pointer,
+    gamma: Pointer,
     rows: number,
     width: number,
     epsilon: number,
@@ -156,7 +176,7 @@ function writeAttentionInt8(memory: DataView, operands: AttentionInt8): void {
   write(address.ATTENTION_SIZE, operands.size);
   memory.setFloat32(address.CALL + address.ATTENTION_SCALE, operands.scale, true);
   write(address.ATTENTION_BIAS, operands.bias);
-  write(address.ATTENTION_SPAN, operands.span);
+  write(address.ATTENTION_BIAS_STEP, operands.biasStep);
   write(address.ATTENTION_OUT, operands.out);
   write(address.ATTENTION_OUT_STRIDE, operands.outStride);
   write(address.ATTENTION_SCRATCH, operands.scratch);

@@ -3,6 +3,7 @@ import type { CheckedProgram, CheckedSkip, CheckedStep, ColumnView, PositionRows
 import type { Kernels } from "./kernels.ts";
 import { BLOCK, type Layout } from "./layout.ts";
 import type { Regions } from "./memory-map.ts";
+import { positionBiases, usedBuckets } from "./position-biases.ts";
 import type { ProgramValue } from "./program.ts";
 import type { Segment } from "./segments.ts";
 
@@ -124,21 +125,15 @@ function runStep(
       kernels.gemvF32(at(x), count, x.width, tensor(weight), tensor(bias), out.width, at(out));
       return;
     }
-    case "layerNorm": {
+    case "layerNorm":
+    case "rmsNorm": {
       const { x, skip, epsilon, total, out } = step;
-      const [gamma, beta] = [tensor(step.gamma), tensor(step.beta)];
-      const normalize = (offset: number, rows: number, y: number) =>
-        kernels.layerNormF32(
-          at(x, offset),
-          y,
-          gamma,
-          beta,
-          rows,
-          out.width,
-          epsilon,
-          at(total ?? out, offset),
-          at(out, offset),
-        );
+      const gamma = tensor(step.gamma);
+      const normalize = (offset: number, rows: number, y: number) => {
+        const [from, sum, to] = [at(x, offset), at(total ?? out, offset), at(out, offset)];
+        if (step.op === "rmsNorm") kernels.rmsNormF32(from, y, gamma, rows, out.width, epsilon, sum, to);
+        else kernels.layerNormF32(from, y, gamma, tensor(step.beta), rows, out.width, epsilon, sum, to);
+      };
       if (skip) eachSkip(skip, out.width, normalize);
       else normalize(0, count, 0);
       return;
@@ -172,11 +167,30 @@ function runStep(
       return;
     }
     case "attention": {
-      const { query, key, value, heads, size, scale, bias, out } = step;
-      const span = program.maxTokens;
+      const { query, key, value, heads, size, scale, bias, positions, out } = step;
+      const middle = 4 * (program.maxTokens - 1);
+      const row = 4 * (2 * program.maxTokens - 1);
       eachSequence((offset, tokens) => {
+        const bucketOf = positions ? tensor(positions.bucketOf) + middle : 0;
+        const used = positions && usedBuckets(memory, bucketOf, tokens, positions.buckets);
         for (let head = 0; head < heads; head++) {
           const column = 4 * head * size;
+          const toeplitz = bias && { bias: tensor(bias.table) + row * (head % bias.heads) + middle, biasStep: -4 };
+          const dense =
+            positions &&
+            used &&
+            positionBiases(kernels, {
+              positions,
+              query: at(query, offset) + column,
+              key: at(key, offset) + column,
+              stride: stride(query),
+              tokens,
+              size,
+              head,
+              bucketOf,
+              used,
+              scratch: regions.scratch,
+            });
           kernels.attentionInt8({
             query: at(query, offset) + column,
             key: at(key, offset) + column,
@@ -185,8 +199,7 @@ function runStep(
             tokens,
             size,
             scale,
-            bias: bias ? tensor(bias.table) + 4 * (2 * span - 1) * (head % bias.heads) : 0,
-            span,
+            ...(toeplitz ?? dense ?? { bias: 0, biasStep: 0 }),
             out: at(out, offset) + column,
             outStride: stride(out),
             scratch: regions.scratch,

@@ -82,6 +82,16 @@ export type Step =
       readonly total?: number;
       readonly out: number;
     }
+  /** Computes RMSNorm(x + skip). `total` is the same as in a `layerNorm`. */
+  | {
+      readonly op: "rmsNorm";
+      readonly x: number;
+      readonly skip?: Skip;
+      readonly gamma: string;
+      readonly epsilon: number;
+      readonly total?: number;
+      readonly out: number;
+    }
   | { readonly op: "add"; readonly x: number; readonly y: Skip | { readonly row: string }; readonly out: number }
   /**
    * Multiplies x · y, element by element, as in a gated feed-forward block. `row` is the name of a tensor with one row.
@@ -109,6 +119,7 @@ export type Step =
    * Runs attention. Queries, keys and values are columns of one value, or of values of the same width.
    *
    * `bias` is f32 [heads or 1, 2 · maxTokens − 1]. Entry j − i + maxTokens − 1 is added to the score of key j for query i.
+   * A step has `bias`, `positions` or neither.
    */
   | {
       readonly op: "attention";
@@ -119,10 +130,37 @@ export type Step =
       readonly size: number;
       readonly scale: number;
       readonly bias?: { readonly table: string; readonly heads: number };
+      readonly positions?: PositionTerms;
       readonly out: number;
     }
   /** Copies the first token's row of every sequence. */
   | { readonly op: "cls"; readonly x: number; readonly out: number };
+
+/**
+ * Terms of attention scores that depend on relative positions, as in DeBERTa: (query · position key + key · position query).
+ * Each pair of tokens has a bucket, and each bucket has a position key and a position query for each head.
+ */
+export interface PositionTerms {
+  /** i32 [2 · maxTokens − 1]. Entry j − i + maxTokens − 1 is the bucket of key j for query i. */
+  readonly bucketOf: string;
+  /** Number of buckets, a multiple of 8. */
+  readonly buckets: number;
+  readonly keys?: PositionWeights;
+  readonly queries?: PositionWeights;
+  /** f32 [buckets]: zeros. */
+  readonly zeros: string;
+}
+
+/**
+ * Position keys or position queries, as the weights of a linear layer for each head: u7 [heads · buckets/8, size/4, 8, 4]. The
+ * other tensors have one number per head and bucket, like those of `linearInt8`.
+ */
+export interface PositionWeights {
+  readonly weight: string;
+  readonly scales: string;
+  readonly zeroPoints: string;
+  readonly sums: string;
+}
 
 /** The second operand of a sum: another value, or a position table. */
 export type Skip = { readonly value: number } | PositionTable;

@@ -1,0 +1,105 @@
+import * as v from "valibot";
+import {
+  ActivationName,
+  Count,
+  encoderKeys,
+  ListedLayers,
+  Positive,
+  RopeParameters,
+  sizeKeys,
+  supports,
+} from "../config-keys.ts";
+import { bertConfig, type EncoderConfig } from "../encoder-config.ts";
+import type { EncoderNames, LayerNames } from "../encoder-names.ts";
+import type { HeadFormula } from "../head-formula.ts";
+import type { Family } from "./family.ts";
+
+// EuroBERT: pre-norm layers with RMSNorm, grouped-query attention, a rotary embedding and gated activations
+//                                                                                  https://arxiv.org/abs/2503.05500
+
+/** Default rotary base of transformers' EuroBertConfig. */
+const THETA = 10_000;
+
+const config = v.pipe(
+  v.object({
+    ...encoderKeys,
+    ...sizeKeys,
+    model_type: v.literal("eurobert"),
+    num_hidden_layers: ListedLayers,
+    num_key_value_heads: v.nullish(Count),
+    head_dim: v.nullish(Count),
+    rms_norm_eps: v.optional(Positive, 1e-5),
+    hidden_act: v.optional(ActivationName, "silu"),
+    attention_bias: v.optional(v.boolean(), false),
+    mlp_bias: v.optional(v.boolean(), false),
+    // Keys of EuroBERT's own code, which transformers before version 5 runs.
+    rope_theta: v.nullish(Positive),
+    rope_scaling: v.optional(v.null_("scaled rotary embeddings are not supported so far")),
+    rope_parameters: v.nullish(RopeParameters),
+  }),
+  supports(
+    ({ head_dim, hidden_size, num_attention_heads }) => !head_dim || head_dim * num_attention_heads === hidden_size,
+    "head_dim must be hidden_size / num_attention_heads",
+  ),
+  v.check(
+    ({ num_attention_heads: heads, num_key_value_heads }) => heads % (num_key_value_heads ?? heads) === 0,
+    "num_attention_heads must be a multiple of num_key_value_heads",
+  ),
+  v.transform(
+    (config): EncoderConfig => ({
+      ...bertConfig({ ...config, type_vocab_size: 0, layer_norm_eps: config.rms_norm_eps }),
+      keyValueHeads: config.num_key_value_heads ?? config.num_attention_heads,
+      normalization: "RMSNorm",
+      hasNormBias: false,
+      hasPositionTable: false,
+      rotaryTheta: Array<number>(config.num_hidden_layers).fill(
+        config.rope_parameters?.rope_theta ?? config.rope_theta ?? THETA,
+      ),
+      normalizesFirst: true,
+      isGated: true,
+      hasAttentionBias: config.attention_bias,
+      hasIntermediateBias: config.mlp_bias,
+      hasOutputBias: config.mlp_bias,
+    }),
+  ),
+);
+
+const layer = (index: number): LayerNames => {
+  const name = `layers.${index}`;
+  return {
+    query: `${name}.self_attn.q_proj`,
+    key: `${name}.self_attn.k_proj`,
+    value: `${name}.self_attn.v_proj`,
+    attentionOutput: `${name}.self_attn.o_proj`,
+    attentionNorm: `${name}.input_layernorm`,
+    intermediate: `${name}.mlp.gate_proj`,
+    upProjection: `${name}.mlp.up_proj`,
+    output: `${name}.mlp.down_proj`,
+    feedForwardNorm: `${name}.post_attention_layernorm`,
+  };
+};
+
+const names: EncoderNames = { prefix: "model.", tokens: "embed_tokens", norm: undefined, finalNorm: "norm", layer };
+
+const Pooling = v.nullish(
+  v.picklist(["bos", "mean", "late"], "the pooling of the classifier must be bos, mean or late"),
+);
+
+const head = v.pipe(
+  // EuroBERT's own code has the key clf_pooling, transformers 5 has classifier_pooling.
+  v.object({ classifier_pooling: Pooling, clf_pooling: Pooling }),
+  v.transform(({ classifier_pooling, clf_pooling }): HeadFormula => {
+    const pooling = classifier_pooling ?? clf_pooling ?? "late";
+    return {
+      pooling: pooling === "bos" ? "cls" : "mean",
+      poolsLogits: pooling === "late",
+      dense: () => "dense",
+      denseBias: true,
+      activation: "gelu",
+      norm: undefined,
+      output: "classifier",
+    };
+  }),
+);
+
+export const euroBert: Family = { config, names: [names], head };
