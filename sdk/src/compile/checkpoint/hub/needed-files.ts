@@ -1,6 +1,7 @@
 import { dirname } from "node:path/posix";
 import { BertEdgeError } from "../../../artifact/error.ts";
 import { convertCommand } from "../../files/convert-command.ts";
+import { SHARDS_INDEX, WEIGHTS } from "../model-folder.ts";
 import type { HubFile } from "./hub-file.ts";
 
 /** Files that describe a model: its layers, its tokenizer, and how sentence-transformers uses it. */
@@ -14,9 +15,6 @@ const DESCRIPTIONS = [
   "config_sentence_transformers.json",
 ];
 
-export const SAFETENSORS = "model.safetensors";
-export const SHARDS_INDEX = `${SAFETENSORS}.index.json`;
-
 /** Places of the float32 export, in the order in which they are tried. */
 const EXPORTS = ["model.onnx", "onnx/model.onnx"];
 
@@ -29,7 +27,7 @@ const find = (files: Files, path: string): HubFile | undefined => files.find((fi
 
 /** Chooses the files that are read before it is known which other files are needed. */
 export const descriptionFiles = (files: Files): HubFile[] =>
-  files.filter(({ path }) => DESCRIPTIONS.includes(path) || (path === SHARDS_INDEX && !find(files, SAFETENSORS)));
+  files.filter(({ path }) => DESCRIPTIONS.includes(path) || (path === SHARDS_INDEX && !find(files, WEIGHTS)));
 
 /** The model that files are chosen for. */
 export interface ChosenModel {
@@ -61,7 +59,7 @@ export function weightFiles(files: Files, model: ChosenModel): HubFile[] {
 
   function weightsOf(): HubFile[] {
     if (onnx !== undefined) return withData(required(onnx));
-    const whole = find(files, SAFETENSORS);
+    const whole = find(files, WEIGHTS);
     if (whole) return [whole];
     if (shards.length > 0) return shards.map(required);
     const exported = EXPORTS.map((path) => find(files, path)).find((file) => file !== undefined);
@@ -89,13 +87,9 @@ export function weightFiles(files: Files, model: ChosenModel): HubFile[] {
 const pickled = ({ name, revision, architecture, modules }: ChosenModel): BertEdgeError => {
   const to = `./${name.split("/").at(-1)}`;
   const command = convertCommand({ from: name, revision, to, architecture, isSentenceEncoder: modules.length > 0 });
-  return new BertEdgeError(
-    "checkpoint_missing",
-    `${name} has only weights that PyTorch pickled, and no ${SAFETENSORS}.`,
-    {
-      hint: `Reading them can run any code, so bert-edge does not. If you trust the model, save it as safetensors with its own tools, then give ${to}:\n    ${command}`,
-    },
-  );
+  return new BertEdgeError("checkpoint_missing", `${name} has only weights that PyTorch pickled, and no ${WEIGHTS}.`, {
+    hint: `Reading them can run any code, so bert-edge does not. If you trust the model, save it as safetensors with its own tools, then give ${to}:\n    ${command}`,
+  });
 };
 
 const listed = (files: Files, pattern: RegExp): string =>
@@ -105,6 +99,6 @@ const listed = (files: Files, pattern: RegExp): string =>
     .join(", ");
 
 const noWeights = (files: Files, name: string): BertEdgeError =>
-  new BertEdgeError("checkpoint_missing", `${name} has neither ${SAFETENSORS} nor ${EXPORTS.join(" nor ")}.`, {
+  new BertEdgeError("checkpoint_missing", `${name} has neither ${WEIGHTS} nor ${EXPORTS.join(" nor ")}.`, {
     hint: `Its large files: ${listed(files, /\.(h5|msgpack|ot|bin|gguf|onnx|pt|safetensors)$/) || "none"}. Give a model with safetensors, or the address of an ONNX file in it.`,
   });
