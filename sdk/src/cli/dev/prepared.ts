@@ -83,7 +83,8 @@ export async function assertServable({ root, folder, name, targets }: Omit<Prepa
     throw modelMissing(root, folder, targets);
   }
   const { headOf } = await import("../../compile/checkpoint/task-head.ts");
-  if ((await headOf(folder)) !== "none") {
+  const { modelPlace } = await import("../../compile/checkpoint/model-place.ts");
+  if ((await headOf(modelPlace(folder).folder)) !== "none") {
     throw new BertEdgeError("task_unsupported", `${folder} is a classifier, and classifiers cannot be served yet.`, {
       hint: "Serve a sentence encoder. `bert-edge prepare` and `bert-edge verify` work with classifiers.",
     });
@@ -149,9 +150,9 @@ async function openIntact(folder: string, hint: string): Promise<PublishableArti
  * artifact appears under this name only when it is complete, so it cannot be out of date.
  */
 async function keyOf(root: string, folder: string, targets: readonly TargetName[]): Promise<string> {
-  const { contentKey, folderKey } = await import("../../compile/stages/content-key.ts");
+  const { contentKey, folderKey, modelKey } = await import("../../compile/stages/content-key.ts");
   const [model, code, onnxruntime] = await Promise.all([
-    folderKey(folder),
+    modelKey(folder),
     folderKey(CODE),
     readFile(packageFile(root, "onnxruntime-node", "package.json"), "utf8"),
   ]);
