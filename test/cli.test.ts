@@ -255,7 +255,7 @@ describe("a model of the Hub", () => {
     const env = { HF_ENDPOINT: hub.endpoint, HF_HOME: own, HF_TOKEN: "" };
     const optimized = await bertEdge(["optimize", "org/Tiny", join(own, "tiny.onnx"), "--json"], { env });
     expect(optimized).toMatchObject({ code: 0, stderr: expect.stringContaining("✓ download org/Tiny@ccccccc (") });
-    expect(JSON.parse(optimized.stdout)).toMatchObject({ source: { name: "org/Tiny", commit } });
+    expect(JSON.parse(optimized.stdout)).toMatchObject({ source: { name: "org/Tiny", commit, isOffline: false } });
 
     hub.requests.length = 0;
     const out = join(own, "artifact");
@@ -263,6 +263,13 @@ describe("a model of the Hub", () => {
     expect(prepared).toMatchObject({ code: 0, stdout: expect.stringContaining(`tiny: 16 dimensions`) });
     expect(prepared.stdout).toContain(`downloaded: org/Tiny@${commit}`);
     expect(hub.requests).toEqual([]);
+
+    hub.fault = (_, response) => {
+      response.writeHead(503).end();
+      return true;
+    };
+    const offline = await bertEdge(["prepare", "org/Tiny", "--out", out, "--targets", "edge"], { env });
+    expect(offline.stdout).toContain(`downloaded: org/Tiny@${commit} (the Hub could not be asked`);
   });
 });
 

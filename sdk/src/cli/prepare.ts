@@ -97,7 +97,8 @@ function describe(report: PrepareReport): string {
           "This tokenizer has no packed form: tokenizer.json is shipped instead (slower cold start, up to 143 MB of memory).",
         ]
       : [];
-  const source = report.source ? [`downloaded: ${report.source.name}@${report.source.commit}`] : [];
+  const offline = report.source?.isOffline ? " (the Hub could not be asked: this is the last known commit)" : "";
+  const source = report.source ? [`downloaded: ${report.source.name}@${report.source.commit}${offline}`] : [];
   return [summary, ...source, table(heading, rows), ...kept, ...passedOver(report), ...tokenizer].join("\n");
 }
 

@@ -10,6 +10,8 @@ export interface HubSource {
   /** The model's name. It differs from the name that was asked for if the model was renamed. */
   readonly name: string;
   readonly commit: string;
+  /** Whether the Hub could not be asked, so that this is the last known commit of the revision. */
+  readonly isOffline: boolean;
 }
 
 /** A model on this machine. */
@@ -41,8 +43,8 @@ const download: Stage<HubModel, DownloadedModel> = {
 export async function locateModel(run: StageRun["run"], model: ModelInput, folder: string): Promise<LocatedModel> {
   const hub = typeof model === "string" ? hubModel(model) : undefined;
   if (hub) {
-    const { path, name, commit } = await run(download, hub);
-    return { path, source: { name, commit } };
+    const { path, name, commit, isOffline } = await run(download, hub);
+    return { path, source: { name, commit, isOffline } };
   }
   if (typeof model === "string" && !existsSync(model)) assertNoHubName(model);
   return { path: await modelPath(model, folder), source: undefined };
