@@ -14,8 +14,10 @@ import { fsStore } from "#sdk/storage/fs.ts";
 import { openPublished, readPointer } from "#sdk/storage/published-artifact.ts";
 import manifest from "../sdk/package.json" with { type: "json" };
 import { bertEdge, type Outcome, startBertEdge } from "./fixtures/bert-edge-command.ts";
+import { hubServer } from "./fixtures/hub-server.ts";
 import { NamedGraph } from "./fixtures/named-graph.ts";
 import { type ObjectStorage, startObjectStorage } from "./fixtures/object-storage.ts";
+import { temporaryFolder } from "./fixtures/temporary-folder.ts";
 import { writePreparableCheckpoint } from "./fixtures/tiny-bert.ts";
 
 let folder: string;
@@ -138,7 +140,6 @@ describe("work that fails", () => {
 
   const none = "/dev/null/none";
   const fresh = () => join(folder, "fresh");
-  const download = "hf download org/model --local-dir ./model";
   it.each<[code: string, words: string, args: () => string[]]>([
     ["out_unwritable", "/dev/null cannot be written to", () => ["prepare", checkpoint, "--out", none]],
     ["out_unwritable", "/dev/null cannot be written to", () => ["optimize", checkpoint, `${none}.onnx`]],
@@ -153,16 +154,26 @@ describe("work that fails", () => {
       join(nowhere, "tokenizer.json"),
       () => ["quantize", checkpoint, fresh(), "--mode", "fp16", "--tokenizer", nowhere],
     ],
-    ["checkpoint_missing", download, () => ["prepare", "org/model", "--out", fresh()]],
-    ["checkpoint_missing", download, () => ["optimize", "org/model", fresh()]],
-    ["checkpoint_missing", download, () => ["quantize", "org/model", fresh(), "--mode", "fp16"]],
-    ["artifact_missing", download, () => ["embed", "org/model"]],
+    ["checkpoint_missing", "https://huggingface.co/sdk/model", () => ["prepare", "sdk/model", "--out", fresh()]],
+    ["artifact_missing", "bert-edge prepare org/model --out", () => ["embed", "org/model"]],
   ])("exits with %s before the first stage, and says: %s", async (error, words, args) => {
     const { code, stdout, stderr } = await bertEdge(args());
     expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
     expect(stderr).toContain(`Error ${error}: `);
     expect(stderr).toContain(words);
     expect(stderr).not.toMatch(/✓|^ {4}at /m);
+  });
+
+  it.each([
+    ["prepare", () => ["prepare", "org/model", "--out", fresh()]],
+    ["optimize", () => ["optimize", "org/model", fresh()]],
+    ["quantize", () => ["quantize", "org/model", fresh(), "--mode", "fp16"]],
+  ])("exits with 1 when the Hub does not have the model: %s", async (_, args) => {
+    const { endpoint } = await hubServer({});
+    const env = { HF_ENDPOINT: endpoint, HF_HUB_CACHE: await temporaryFolder(), HF_TOKEN: "" };
+    const { code, stdout, stderr } = await bertEdge(args(), { env });
+    expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+    expect(stderr).toContain("Error hub_model_missing: There is no model org/model on 127.0.0.1");
   });
 
   it("exits with 1 when the object store cannot be reached", async () => {
@@ -213,7 +224,7 @@ describe("optimize", () => {
       seconds: expect.any(Number),
       peakRssMB: expect.any(Number),
       stages: expect.any(Array),
-    } satisfies OptimizeReport);
+    } satisfies Omit<OptimizeReport, "source">);
     expect((await stat(out)).size).toBeGreaterThan(1000);
   });
 
@@ -229,6 +240,36 @@ describe("optimize", () => {
     expect(await readdir(folder)).not.toContain("partial.onnx");
     expect((await bertEdge(["optimize", source, out, "--allow-partial", "--no-parity"])).code).toBe(0);
     expect(await readdir(folder)).toContain("partial.onnx");
+  });
+});
+
+describe("a model of the Hub", () => {
+  it("is downloaded, optimized and prepared, and the report names its commit", async () => {
+    const names = ["config.json", "tokenizer.json", "tokenizer_config.json", "model.safetensors"];
+    const contents = await Promise.all(
+      names.map(async (name) => [name, await readFile(join(checkpoint, name))] as const),
+    );
+    const commit = "c".repeat(40);
+    const hub = await hubServer({ "org/Tiny": { commit, files: Object.fromEntries(contents) } });
+    const own = await temporaryFolder();
+    const env = { HF_ENDPOINT: hub.endpoint, HF_HOME: own, HF_TOKEN: "" };
+    const optimized = await bertEdge(["optimize", "org/Tiny", join(own, "tiny.onnx"), "--json"], { env });
+    expect(optimized).toMatchObject({ code: 0, stderr: expect.stringContaining("✓ download org/Tiny@ccccccc (") });
+    expect(JSON.parse(optimized.stdout)).toMatchObject({ source: { name: "org/Tiny", commit, isOffline: false } });
+
+    hub.requests.length = 0;
+    const out = join(own, "artifact");
+    const prepared = await bertEdge(["prepare", `org/Tiny@${commit}`, "--out", out, "--targets", "edge"], { env });
+    expect(prepared).toMatchObject({ code: 0, stdout: expect.stringContaining(`tiny: 16 dimensions`) });
+    expect(prepared.stdout).toContain(`downloaded: org/Tiny@${commit}`);
+    expect(hub.requests).toEqual([]);
+
+    hub.fault = (_, response) => {
+      response.writeHead(503).end();
+      return true;
+    };
+    const offline = await bertEdge(["prepare", "org/Tiny", "--out", out, "--targets", "edge"], { env });
+    expect(offline.stdout).toContain(`downloaded: org/Tiny@${commit} (the Hub could not be asked`);
   });
 });
 

@@ -14,6 +14,7 @@ import { prepare } from "#sdk/compile/commands/prepare.ts";
 import { openFolder } from "#sdk/storage/folder-artifact.ts";
 import { publish } from "#sdk/storage/publish.ts";
 import { bertEdge, startBertEdge } from "../fixtures/bert-edge-command.ts";
+import { hubServer } from "../fixtures/hub-server.ts";
 import { temporaryFolder } from "../fixtures/temporary-folder.ts";
 import { writePreparableCheckpoint } from "../fixtures/tiny-bert.ts";
 import { installedProject } from "../package/install.ts";
@@ -299,10 +300,12 @@ describe("what `bert-edge dev` finds out before the first stage", () => {
     expect(stderr).toContain("Restore models/tiny from Git");
   });
 
-  it("a model of the Hub", async () => {
-    const { code, stderr } = await bertEdge(["dev", "org/model"], { cwd: project.root });
-    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining("Error checkpoint_missing") });
-    expect(stderr).toContain("hf download org/model --local-dir ./model");
+  it("a model that the Hub does not have", async () => {
+    const { endpoint } = await hubServer({});
+    const env = { HF_ENDPOINT: endpoint, HF_HUB_CACHE: await temporaryFolder() };
+    const { code, stderr } = await bertEdge(["dev", "org/model"], { cwd: project.root, env });
+    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining("Error hub_model_missing") });
+    expect(stderr).toContain("There is no model org/model on 127.0.0.1");
   });
 
   it("a classifier", async () => {

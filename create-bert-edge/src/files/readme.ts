@@ -73,12 +73,12 @@ curl 'http://127.0.0.1:8787/v1/similar?a=a+cat&b=a+kitten' -H 'authorization: Be
 
 ## Use your own model
 
-A model is a Hugging Face folder with \`config.json\`, \`tokenizer.json\` and \`model.safetensors\` or \`model.onnx\`. The command \`hf\`
-of the Python package huggingface_hub downloads one:
+A model is a Hugging Face folder with \`config.json\`, \`tokenizer.json\` and \`model.safetensors\` or \`model.onnx\`, or the name of
+such a model on the Hugging Face Hub:
 
 \`\`\`sh
-hf download sentence-transformers/all-MiniLM-L6-v2 --local-dir downloaded
-${region === "none" ? `${add} onnxruntime-node\n` : ""}${prepareCommand(project, "downloaded", "my-model")}
+${add} @huggingface/hub${region === "none" ? " onnxruntime-node" : ""}
+${prepareCommand(project, "sentence-transformers/all-MiniLM-L6-v2", "my-model")}
 \`\`\`
 ${model === "my-model" ? "" : afterPreparing(project, namingModel)}
 ### If \`prepare\` says "edge uses ort-web instead of wasm"

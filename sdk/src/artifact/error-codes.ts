@@ -175,7 +175,7 @@ export const errorCodes = {
   },
   checkpoint_missing: {
     when: "The model folder, or a file it needs, does not exist.",
-    fix: "Give a folder that save_pretrained() or Optimum wrote. Download models of the Hugging Face Hub first.",
+    fix: "Give a folder that save_pretrained() or Optimum wrote, or a model of the Hugging Face Hub with safetensors.",
   },
   checkpoint_unsupported: {
     when: "The model's architecture or one of its settings is not supported.",
@@ -194,6 +194,26 @@ export const errorCodes = {
     fix: "Run the command again, and do not change the file while the command runs.",
   },
   graph_invalid: { when: "The ONNX graph contradicts itself.", fix: "Export the model again." },
+  hub_access_denied: {
+    when: "The Hugging Face Hub does not accept the token in HF_TOKEN, or the model is gated.",
+    fix: "Ask for access on the model's page, and set HF_TOKEN to a token of the account that has it.",
+  },
+  hub_answer_invalid: {
+    when: "The Hugging Face Hub, or the server in HF_ENDPOINT, does not answer as the Hub does.",
+    fix: "Check HF_ENDPOINT and your proxy.",
+  },
+  hub_file_corrupt: {
+    when: "A downloaded file does not match its hash on the Hugging Face Hub.",
+    fix: "Run the command again.",
+  },
+  hub_model_missing: {
+    when: "The Hugging Face Hub has no such model, revision or file, or the model is private.",
+    fix: "Check the name and the revision. For a private model, set HF_TOKEN.",
+  },
+  hub_unavailable: {
+    when: "The Hugging Face Hub cannot be reached, is too slow, or refuses requests for a while.",
+    fix: "Run the command again later. What was downloaded is kept.",
+  },
   onnx_invalid: { when: "The file is not a valid ONNX file.", fix: "Export the model again." },
   onnx_missing: { when: "The ONNX file does not exist or cannot be read.", fix: "Correct the path." },
   safetensors_invalid: { when: "The file is not a valid safetensors file.", fix: "Download or save the model again." },

@@ -10,7 +10,10 @@ interface Options {
 
 export const optimizeCommand = new Command("optimize")
   .description("fuse the operators of a model, check the result, and list what could not be fused")
-  .argument("<model>", "an .onnx file, with its external data in the same folder, or a Hugging Face model folder")
+  .argument(
+    "<model>",
+    "an .onnx file, with its external data in the same folder; a Hugging Face model folder; or a model of the Hugging Face Hub: org/name or org/name@revision",
+  )
   .argument("<out.onnx>", "file to write")
   .option("--allow-partial", "write the result even when something could not be fused")
   .option("--no-parity", "skip the comparison of the original with the result")

@@ -19,9 +19,12 @@ interface Options {
 
 export const prepareCommand = new Command("prepare")
   .description("make a Hugging Face model small and fast, check its accuracy, and write what servers load: an artifact")
-  .argument("<folder>", "folder with config.json, tokenizer.json and model.safetensors or model.onnx")
+  .argument(
+    "<model>",
+    "folder with config.json, tokenizer.json and model.safetensors or model.onnx; an .onnx file in such a folder; or a model of the Hugging Face Hub, such as sentence-transformers/all-MiniLM-L6-v2 or org/name@revision",
+  )
   .requiredOption("--out <dir>", "folder for the artifact; replaces an artifact that is there")
-  .option("--name <name>", "the model's name in keys, URLs and headers (default: the folder's name)")
+  .option("--name <name>", "the model's name in keys, URLs and headers (default: the model folder's name)")
   .option(
     "--targets <list>",
     `comma-separated: ${targetNames.join(", ")}; without a region, edge is enough`,
@@ -94,7 +97,9 @@ function describe(report: PrepareReport): string {
           "This tokenizer has no packed form: tokenizer.json is shipped instead (slower cold start, up to 143 MB of memory).",
         ]
       : [];
-  return [summary, table(heading, rows), ...kept, ...passedOver(report), ...tokenizer].join("\n");
+  const offline = report.source?.isOffline ? " (the Hub could not be asked: this is the last known commit)" : "";
+  const source = report.source ? [`downloaded: ${report.source.name}@${report.source.commit}${offline}`] : [];
+  return [summary, ...source, table(heading, rows), ...kept, ...passedOver(report), ...tokenizer].join("\n");
 }
 
 const computes = (manifest: Manifest): string =>

@@ -20,7 +20,10 @@ const modes = ["int8-dynamic", "int8-blocks", "int8-static", "fp16"] as const sa
 
 export const quantizeCommand = new Command("quantize")
   .description("fuse and quantize a model; refuse a result that is not accurate enough")
-  .argument("<model>", "an .onnx file, with its external data in the same folder, or a Hugging Face model folder")
+  .argument(
+    "<model>",
+    "an .onnx file, with its external data in the same folder; a Hugging Face model folder; or a model of the Hugging Face Hub: org/name or org/name@revision",
+  )
   .argument("<out.onnx>", "file to write")
   .addOption(
     new Option("--mode <mode>", "int8-static writes QuantizeLinear/DequantizeLinear pairs")

@@ -13,6 +13,7 @@ export type { ModelInput } from "./files/work-folder.ts";
 export type { LatencyPoint } from "./latency/fit-latency.ts";
 export type { TargetTimes, TimedTarget } from "./latency/time-targets.ts";
 export type { UnfusedReason } from "./rewrite/trace.ts";
+export type { HubSource } from "./stages/locate-model.ts";
 export type { PassedOver } from "./stages/make-target.ts";
 export type { QuantizeChoice, QuantizeMode } from "./stages/quantize.ts";
 export type { Findings, Progress, RunOptions, StageName, StageReport } from "./stages/stage.ts";

@@ -37,10 +37,10 @@ async function openStored(
 ): Promise<PublishableArtifact> {
   const manifestBytes = await readObject(store, MANIFEST_FILE);
   if (!manifestBytes) {
-    const download = hubModel(where)?.download;
+    const hub = hubModel(where);
     throw new BertEdgeError("artifact_missing", `${where} is not an artifact: it has no ${MANIFEST_FILE}.`, {
-      hint: download
-        ? `Prepare a model with --out ${where} first. Models of the Hugging Face Hub are not downloaded; to get one, run: ${download.command} && bert-edge prepare ${download.folder} --out ./artifact`
+      hint: hub
+        ? `This is a model of the Hugging Face Hub. Prepare it first: bert-edge prepare ${where} --out ./artifact`
         : "Make an artifact with `bert-edge prepare <model folder> --out <artifact folder>`.",
     });
   }

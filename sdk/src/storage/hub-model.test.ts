@@ -2,25 +2,26 @@ import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it, vi } from "vitest";
 import { temporaryFolder } from "#test/fixtures/temporary-folder.ts";
-import { hubModel } from "./hub-model.ts";
+import { hubModel, hubPageOf } from "./hub-model.ts";
 
-const hub = "https://huggingface.co";
+const name = "sentence-transformers/all-MiniLM-L6-v2";
+const page = `https://huggingface.co/${name}`;
 
 describe("hubModel", () => {
   it.each([
-    "sentence-transformers/all-MiniLM-L6-v2",
-    `${hub}/sentence-transformers/all-MiniLM-L6-v2`,
-    `${hub}/sentence-transformers/all-MiniLM-L6-v2/`,
-    `${hub}/sentence-transformers/all-MiniLM-L6-v2/tree/main`,
-    "https://hf.co/sentence-transformers/all-MiniLM-L6-v2",
-  ])("recognizes %s and tells how to download it", (path) => {
-    expect(hubModel(path)).toEqual({
-      name: "sentence-transformers/all-MiniLM-L6-v2",
-      download: {
-        command: "hf download sentence-transformers/all-MiniLM-L6-v2 --local-dir ./all-MiniLM-L6-v2",
-        folder: "./all-MiniLM-L6-v2",
-      },
-    });
+    [name, "main", undefined],
+    [`${name}@v1.0`, "v1.0", undefined],
+    [`${name}@refs/pr/21`, "refs/pr/21", undefined],
+    [page, "main", undefined],
+    [`${page}/`, "main", undefined],
+    [`${page}/tree/v1.0`, "v1.0", undefined],
+    [`${page}/tree/refs%2Fpr%2F21`, "refs/pr/21", undefined],
+    [`${page}/tree/v1.0/1_Pooling`, "v1.0", undefined],
+    [`${page}/blob/main/onnx/model_O2.onnx`, "main", "onnx/model_O2.onnx"],
+    [`${page}/resolve/main/onnx/model_O2.onnx?download=true`, "main", "onnx/model_O2.onnx"],
+    [`https://hf.co/${name}`, "main", undefined],
+  ])("recognizes %s", (text, revision, file) => {
+    expect(hubModel(text)).toEqual({ name, revision, file });
   });
 
   it.each(["model", "./nowhere/model", "../nowhere/model", "/nowhere/model", "nowhere/a/b", "https://example.com/a/b"])(
@@ -35,7 +36,15 @@ describe("hubModel", () => {
     await mkdir(join(folder, "models"));
     const cwd = vi.spyOn(process, "cwd").mockReturnValue(folder);
     expect(hubModel("models/defalt")).toBeUndefined();
+    expect(hubModel("models/defalt@refs/pr/1")).toBeUndefined();
     expect(hubModel("elsewhere/defalt")).toBeDefined();
     cwd.mockRestore();
+  });
+});
+
+describe("hubPageOf", () => {
+  it("returns the page of the model that a path may mean", () => {
+    expect(hubPageOf(`${name}@v1`)).toBe(page);
+    expect(hubPageOf("./org/model")).toBeUndefined();
   });
 });

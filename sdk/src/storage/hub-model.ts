@@ -1,21 +1,47 @@
 import { existsSync } from "node:fs";
-import { dirname, resolve } from "node:path";
+import { resolve } from "node:path";
 
-const NAME =
-  /^(?:https?:\/\/(?:www\.)?(?:huggingface\.co|hf\.co)\/)?([\w-][\w.-]*\/[\w-][\w.-]*)(?:\/(?:tree|blob)\/.*)?\/?$/;
+const NAME = "(?<name>[\\w-][\\w.-]*/[\\w-][\\w.-]*)";
+const ID = new RegExp(`^${NAME}(?:@(?<revision>[^@]+))?$`);
+const PAGE = new RegExp(
+  `^https?://(?:www\\.)?(?:huggingface\\.co|hf\\.co)/${NAME}(?:/(?:tree|blob|resolve)/(?<revision>[^/?#]+)(?:/(?<file>[^?#]*))?)?/?(?:[?#].*)?$`,
+);
 
-/** A model of the Hugging Face Hub that was given in place of a folder. */
+/** A model of the Hugging Face Hub. */
 export interface HubModel {
   /** `organization/model` */
   readonly name: string;
-  /** The command that downloads the model, and the folder that it writes. */
-  readonly download: { readonly command: string; readonly folder: string };
+  /** A branch, a tag or a commit. */
+  readonly revision: string;
+  /** Path of an ONNX file in the repository; undefined if none is named. */
+  readonly file: string | undefined;
 }
 
-/** Recognizes the name or the URL of a model on the Hugging Face Hub. Returns undefined if it can be a path of this machine. */
-export function hubModel(path: string): HubModel | undefined {
-  const name = NAME.exec(path)?.[1];
-  if (name === undefined || existsSync(dirname(resolve(path)))) return undefined;
-  const folder = `./${name.split("/")[1]}`;
-  return { name, download: { command: `hf download ${name} --local-dir ${folder}`, folder } };
+/**
+ * Recognizes a model of the Hugging Face Hub: `organization/model`, `organization/model@revision`, or the address of its
+ * page. Returns undefined for everything else, and if the organization's name is a folder here: then it is a path.
+ */
+export function hubModel(text: string): HubModel | undefined {
+  const page = PAGE.exec(text)?.groups;
+  if (page) return { ...named(page), file: page["file"]?.endsWith(".onnx") ? decoded(page["file"]) : undefined };
+  const id = ID.exec(text)?.groups;
+  if (id?.["name"] === undefined || existsSync(resolve(id["name"], ".."))) return undefined;
+  return { ...named(id), file: undefined };
+}
+
+/** Returns the address of the model on the Hub that a path may mean; undefined if the path has another form. */
+export function hubPageOf(path: string): string | undefined {
+  const name = ID.exec(path)?.groups?.["name"];
+  return name && `https://huggingface.co/${name}`;
+}
+
+const named = ({ name = "", revision = "main" }: NodeJS.Dict<string>) => ({ name, revision: decoded(revision) });
+
+/** Decodes a part of a URL. Text that is not valid stays as it is. */
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }

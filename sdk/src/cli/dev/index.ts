@@ -25,12 +25,12 @@ interface Options {
 
 export const devCommand = new Command("dev")
   .description("run a model here: the edge in workerd, and the region in Node if there is a functions/region.ts")
-  .argument("<folder>", "Hugging Face model folder, or an artifact folder")
+  .argument("<model>", "Hugging Face model folder, a model of the Hugging Face Hub, or an artifact folder")
   .option("--name <name>", "the model's name (default: the folder's name)")
   .option("--port <n>", "port of the edge", portOption, 8787)
   .option("--once", "print tables of requests with latency budgets, and exit")
   .option("--verbose", "print these tables too, and the output of the services from the beginning")
-  .action(async (folder: string, { name, port, once: onlyOnce, verbose }: Options, command: Command) => {
+  .action(async (model: string, { name: givenName, port, once: onlyOnce, verbose }: Options, command: Command) => {
     // These listeners stay. When no listener of ours is left, a package that wrangler loads ends the process at once.
     const interrupted = new Promise((resolve) => {
       for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, resolve);
@@ -41,12 +41,14 @@ export const devCommand = new Command("dev")
     const { openProject } = await import("./project.ts");
     const project = openProject(root);
     const targets: TargetName[] = project.region ? ["edge", ...regionalTargets()] : ["edge"];
-    const { assertServable, preparedArtifact } = await import("./prepared.ts");
+    const { assertServable, localModel, preparedArtifact } = await import("./prepared.ts");
+    const log = stageLog();
+    const { folder, name } = await localModel({ folder: model, name: givenName, onProgress: log.progress });
+    log.done();
     await assertServable({ root, folder, name, targets });
     const { edgePort } = await import("./edge-port.ts");
     const freePort = await edgePort(port, { chosen: command.getOptionValueSource("port") === "cli" });
 
-    const log = stageLog();
     const artifact = await preparedArtifact({ root, folder, name, targets, onProgress: log.progress });
     const { startStack } = await import("./stack.ts");
     const hasRegion = regionalTargets().some((target) => artifact.manifest.targets[target]);

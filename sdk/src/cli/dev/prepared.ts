@@ -32,6 +32,25 @@ export interface PreparedOptions {
   onProgress: (progress: Progress) => void;
 }
 
+/**
+ * Returns the folder of a model. A model of the Hugging Face Hub is downloaded; its name then names the model.
+ *
+ * @throws BertEdgeError the errors of `locateModel`
+ */
+export async function localModel({
+  folder,
+  name,
+  onProgress,
+}: Pick<PreparedOptions, "folder" | "name" | "onProgress">): Promise<Pick<PreparedOptions, "folder" | "name">> {
+  const { hubModel } = await import("../../storage/hub-model.ts");
+  const hub = hubModel(folder);
+  if (!hub) return { folder, name };
+  const { locateModel } = await import("../../compile/stages/locate-model.ts");
+  const { startRun } = await import("../../compile/stages/stage.ts");
+  const { path } = await locateModel(startRun({ onProgress }, folder).run, folder, folder);
+  return { folder: path, name: name ?? basename(hub.name) };
+}
+
 const isArtifact = (folder: string): boolean => existsSync(join(folder, MANIFEST_FILE));
 
 /**
@@ -60,12 +79,12 @@ export async function assertServable({ root, folder, name, targets }: Omit<Prepa
     }
     return;
   }
-  const { localPath } = await import("../../compile/files/work-folder.ts");
   if (!existsSync(folder) && dirname(resolve(root, folder)) === join(root, MODELS)) {
     throw modelMissing(root, folder, targets);
   }
   const { headOf } = await import("../../compile/checkpoint/task-head.ts");
-  if ((await headOf(localPath(folder))) !== "none") {
+  const { modelPlace } = await import("../../compile/checkpoint/model-place.ts");
+  if ((await headOf(modelPlace(folder).folder)) !== "none") {
     throw new BertEdgeError("task_unsupported", `${folder} is a classifier, and classifiers cannot be served yet.`, {
       hint: "Serve a sentence encoder. `bert-edge prepare` and `bert-edge verify` work with classifiers.",
     });
@@ -131,9 +150,9 @@ async function openIntact(folder: string, hint: string): Promise<PublishableArti
  * artifact appears under this name only when it is complete, so it cannot be out of date.
  */
 async function keyOf(root: string, folder: string, targets: readonly TargetName[]): Promise<string> {
-  const { contentKey, folderKey } = await import("../../compile/stages/content-key.ts");
+  const { contentKey, folderKey, modelKey } = await import("../../compile/stages/content-key.ts");
   const [model, code, onnxruntime] = await Promise.all([
-    folderKey(folder),
+    modelKey(folder),
     folderKey(CODE),
     readFile(packageFile(root, "onnxruntime-node", "package.json"), "utf8"),
   ]);

@@ -6,7 +6,7 @@ import { refusal } from "#test/fixtures/refusal.ts";
 import { float32Tensor, safetensorsFile } from "#test/fixtures/safetensors-file.ts";
 import { temporaryFolder } from "#test/fixtures/temporary-folder.ts";
 import type { BertEdgeError } from "../../artifact/error.ts";
-import type { Tensor } from "../graph/tensor.ts";
+import { type Tensor, toFloat32 } from "../graph/tensor.ts";
 import { readWeights } from "./model-folder.ts";
 
 const numbers = Float32Array.from({ length: 1 << 16 }, (_, i) => i);
@@ -41,19 +41,46 @@ describe("readWeights", () => {
   });
 
   it.each([
-    [
-      "the class that config.json names",
-      '{"architectures":["BertForSequenceClassification"]}',
-      /BertForSequenceClassif/,
-    ],
-    ["the general class", "{}", /AutoModel/],
-  ])("tells how to save PyTorch's weights again, with %s", async (_, config, name) => {
+    ["BertForSequenceClassification", '{"architectures":["BertForSequenceClassification"]}', undefined],
+    ["AutoModel", "{}", undefined],
+    ["AutoModel", '{"architectures":["import os; os"]}', undefined],
+    ["SentenceTransformer", "{}", "[]"],
+  ])("tells the command that converts PyTorch's weights with %s", async (model, config, modules) => {
     const folder = await temporaryFolder();
     await writeFile(join(folder, "pytorch_model.bin"), "x");
     await writeFile(join(folder, "config.json"), config);
-    const [, first, second] = hintOf(() => readWeights(folder)).split("\n");
-    expect(first).toMatch(new RegExp(`^ {4}from transformers import ${name.source}`));
-    expect(second).toMatch(new RegExp(`${name.source}\\w*\\.from_pretrained\\("${folder}"\\)\\.save_pretrained`));
+    if (modules) await writeFile(join(folder, "modules.json"), modules);
+    const [, command] = hintOf(() => readWeights(folder)).split("\n");
+    expect(command).toMatch(
+      new RegExp(`^ {4}python3 -c 'from \\w+ import .*\\b${model}( as M; )[^']*"${folder}"[^']*'$`),
+    );
+  });
+
+  it("reads shards, and tensors of half precision in them", async () => {
+    const folder = await temporaryFolder();
+    const half = { dtype: "BF16", shape: [2], data: Uint8Array.of(0x80, 0x3f, 0, 0xc0) } as const;
+    const files = { a: "model-00001-of-00002.safetensors", b: "model-00002-of-00002.safetensors" };
+    await writeFile(join(folder, "model.safetensors.index.json"), JSON.stringify({ weight_map: files }));
+    await writeFile(
+      join(folder, files.a),
+      safetensorsFile({ a: float32Tensor([1], [3]), unused: float32Tensor([1], [4]) }),
+    );
+    await writeFile(join(folder, files.b), safetensorsFile({ b: half }));
+    const weights = readWeights(folder);
+    expect([...weights.keys()]).toEqual(["a", "b"]);
+    expect(toFloat32(weights.get("a") as Tensor)).toEqual(Float32Array.of(3));
+    expect(toFloat32(weights.get("b") as Tensor)).toEqual(Float32Array.of(1, -2));
+  });
+
+  it.each([
+    ["a shard without the tensor", { a: "other.safetensors" }, "checkpoint_invalid"],
+    ["a shard that does not exist", { a: "none.safetensors" }, "checkpoint_missing"],
+    ["a shard outside of the folder", { a: "../other.safetensors" }, "checkpoint_invalid"],
+  ])("refuses an index with %s", async (_, weight_map, code) => {
+    const folder = await temporaryFolder();
+    await writeFile(join(folder, "model.safetensors.index.json"), JSON.stringify({ weight_map }));
+    await writeFile(join(folder, "other.safetensors"), safetensorsFile({ b: float32Tensor([1], [3]) }));
+    expect(refusal(() => readWeights(folder))).toBe(code);
   });
 
   it("refuses weights from a file that has changed since it was opened", async () => {

@@ -2,6 +2,8 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import * as v from "valibot";
 import { BertEdgeError } from "../../artifact/error.ts";
+import { parseJson } from "../../artifact/parse-json.ts";
+import { convertCommand } from "../files/convert-command.ts";
 import { readJson } from "../files/json-file.ts";
 import { type StoredFile, storedFile } from "../files/stored-file.ts";
 import type { Tensor } from "../graph/tensor.ts";
@@ -16,17 +18,18 @@ export interface TokenizerFiles {
 
 export const WEIGHTS = "model.safetensors";
 
+/** Names the file of each tensor, if the weights are in several files. */
+export const SHARDS_INDEX = `${WEIGHTS}.index.json`;
+
+/** Shards are in the model's folder: the names that transformers gives them have no slashes. */
+const Shards = v.object({ weight_map: v.record(v.string(), v.pipe(v.string(), v.regex(/^[\w.-]+\.safetensors$/))) });
+
 const AnyObject = v.looseObject({});
 
-/** The class in transformers that config.json names. Other classes would leave out the head of the model. */
-const Model = v.fallback(
-  v.pipe(
-    v.string(),
-    v.parseJson(),
-    v.object({ architectures: v.looseTuple([v.pipe(v.string(), v.regex(/^\w+$/))]) }),
-    v.transform(({ architectures: [first] }) => first),
-  ),
-  "AutoModel",
+/** The part of config.json that names the model's class in transformers. */
+const Architecture = v.fallback(
+  v.pipe(v.string(), v.parseJson(), v.object({ architectures: v.looseTuple([v.string()]) })),
+  { architectures: ["AutoModel"] },
 );
 
 /**
@@ -50,19 +53,51 @@ export async function readTokenizer(folder: string): Promise<TokenizerFiles> {
 }
 
 /**
- * Returns a folder's tensors by name. Large tensors are read from model.safetensors at each access, so the file must
- * not change while the tensors are in use.
+ * Returns a folder's tensors by name. Large tensors are read from model.safetensors, or its shards, at each access, so the
+ * files must not change while the tensors are in use.
  *
  * @throws BertEdgeError `checkpoint_missing`, `checkpoint_invalid`, `safetensors_invalid`; `file_changed` when weights
  *   are used after the file has changed
  */
 export function readWeights(folder: string): Map<string, Tensor> {
-  const path = join(folder, WEIGHTS);
+  const isSharded = !existsSync(join(folder, WEIGHTS)) && existsSync(join(folder, SHARDS_INDEX));
+  return isSharded ? readShards(folder) : readFile(folder, WEIGHTS);
+}
+
+function readShards(folder: string): Map<string, Tensor> {
+  const index = join(folder, SHARDS_INDEX);
+  const { weight_map } = parseJson(Shards, readFileSync(index, "utf8"), {
+    code: "checkpoint_invalid",
+    what: `file ${index}`,
+    hint: "Download or save the model again.",
+  });
+  const shards = new Map<string, Map<string, Tensor>>();
+  const tensors = new Map<string, Tensor>();
+  for (const [name, file] of Object.entries(weight_map)) {
+    const shard = shards.get(file) ?? readFile(folder, file);
+    shards.set(file, shard);
+    const tensor = shard.get(name);
+    if (!tensor) {
+      throw new BertEdgeError(
+        "checkpoint_invalid",
+        `${join(folder, file)} has no tensor ${name}, but ${index} names it.`,
+        {
+          hint: "The files belong to different versions of the model: download or save it again.",
+        },
+      );
+    }
+    tensors.set(name, tensor);
+  }
+  return tensors;
+}
+
+function readFile(folder: string, name: string): Map<string, Tensor> {
+  const path = join(folder, name);
   let file: StoredFile;
   try {
     file = storedFile(path);
   } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code === "ENOENT") return missing(folder, WEIGHTS);
+    if ((cause as NodeJS.ErrnoException).code === "ENOENT") return missing(folder, name);
     throw new BertEdgeError("checkpoint_invalid", `${path} cannot be read.`, {
       hint: "Check that this is a file and that you have permission to read it.",
       cause,
@@ -72,13 +107,17 @@ export function readWeights(folder: string): Map<string, Tensor> {
 }
 
 /** Weights that PyTorch wrote. Reading them would run Python's pickle. */
-const PICKLED = "pytorch_model.bin";
+const PICKLED = ["pytorch_model.bin", "pytorch_model.bin.index.json"];
 
 function missing(folder: string, file: string): never {
-  if (file === WEIGHTS && existsSync(join(folder, PICKLED))) {
-    const model = v.parse(Model, readFileSync(join(folder, "config.json"), "utf8"));
-    throw new BertEdgeError("checkpoint_missing", `${folder} has ${PICKLED}, but no ${WEIGHTS}.`, {
-      hint: `Save the model again as safetensors, in Python:\n    from transformers import ${model}\n    ${model}.from_pretrained("${folder}").save_pretrained("${folder}")`,
+  const pickled = PICKLED.find((each) => existsSync(join(folder, each)));
+  if (file === WEIGHTS && pickled !== undefined) {
+    const config = join(folder, "config.json");
+    const { architectures } = v.parse(Architecture, existsSync(config) ? readFileSync(config, "utf8") : "");
+    const isSentenceEncoder = existsSync(join(folder, "modules.json"));
+    const command = convertCommand({ from: folder, to: folder, architecture: architectures[0], isSentenceEncoder });
+    throw new BertEdgeError("checkpoint_missing", `${folder} has ${pickled}, but no ${WEIGHTS}.`, {
+      hint: `Reading it can run any code, so bert-edge does not. If you trust the model, save it as safetensors with its own tools:\n    ${command}`,
     });
   }
   throw new BertEdgeError("checkpoint_missing", `${join(folder, file)} does not exist.`, {

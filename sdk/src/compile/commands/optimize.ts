@@ -2,16 +2,20 @@ import { BertEdgeError } from "../../artifact/error.ts";
 import { onnxruntimeNode } from "../../runtime/engine/ort-node/onnxruntime-node.ts";
 import type { ModelParity } from "../accuracy/model-parity.ts";
 import { assertWritable, withOutputFile } from "../files/output-file.ts";
-import { type ModelInput, modelPath } from "../files/work-folder.ts";
+import type { ModelInput } from "../files/work-folder.ts";
 import type { UnfusedReason } from "../rewrite/trace.ts";
 import { compareFiles } from "../stages/check.ts";
 import { fuse } from "../stages/fuse.ts";
+import { type HubSource, locateModel } from "../stages/locate-model.ts";
 import { readSource } from "../stages/read.ts";
 import { type RunOptions, type StageReport, startRun } from "../stages/stage.ts";
 import { writeModel } from "../stages/write.ts";
 
 export interface OptimizeOptions extends RunOptions {
-  /** An ONNX file (its path or its bytes), or a Hugging Face model folder (its path or its files). */
+  /**
+   * An ONNX file (its path or its bytes), a Hugging Face model folder (its path or its files), or a model of the Hugging
+   * Face Hub: `organization/model`, `organization/model@revision` or the address of its page.
+   */
   model: ModelInput;
   /**
    * Path of the file to write. An existing file is replaced. Without a path, the report has the bytes of the result.
@@ -24,6 +28,8 @@ export interface OptimizeOptions extends RunOptions {
 }
 
 export interface OptimizeReport {
+  /** Where the model was downloaded from; undefined for models that were here. */
+  readonly source: HubSource | undefined;
   readonly nodes: { readonly before: number; readonly after: number };
   /** Number of nodes for each fused operator, by operator name. */
   readonly fused: Readonly<Record<string, number>>;
@@ -51,7 +57,7 @@ export interface OptimizedModel extends OptimizeReport {
  *
  * @throws BertEdgeError `out_unwritable` when the result cannot be written; `package_missing`; `parity_exceeded` when the result's outputs
  *   differ from the original's; `parity_failed`, `parity_impossible` when the outputs cannot be compared; `aborted`;
- *   and the errors of `readModelSource`
+ *   and the errors of `locateModel` and `readModelSource`
  */
 export function optimize(options: OptimizeOptions & { out: string }): Promise<OptimizeReport>;
 export function optimize(options: OptimizeOptions & { out?: undefined }): Promise<OptimizedModel>;
@@ -63,7 +69,8 @@ export async function optimize(options: OptimizeOptions): Promise<OptimizeReport
   await onnxruntimeNode();
   return withOutputFile(out, async ({ path, folder, publish }) => {
     const { run, reports: stages } = startRun(options, folder);
-    const source = await run(readSource, { path: await modelPath(options.model, folder) });
+    const { path: original, source: hub } = await locateModel(run, options.model, folder);
+    const source = await run(readSource, { path: original });
     const { graph, nodes, fused, reasons } = await run(fuse, { graph: source.graph });
     await run(writeModel, { path, graph, envelope: source.envelope });
     const seconds = (performance.now() - start) / 1000;
@@ -75,7 +82,7 @@ export async function optimize(options: OptimizeOptions): Promise<OptimizeReport
     const model = complete || allowPartial ? await publish() : undefined;
 
     const parity = compared && { maxAbs: compared.maxAbs, cosine: compared.cosine, cases: compared.cases };
-    const report = { nodes, fused, complete, reasons, parity, seconds, peakRssMB, stages };
+    const report = { source: hub, nodes, fused, complete, reasons, parity, seconds, peakRssMB, stages };
     return out === undefined ? { ...report, model } : report;
   });
 }

@@ -19,7 +19,7 @@ import { writeOnnx } from "../onnx/write-onnx.ts";
 import { writeArtifact } from "../pack/write-artifact.ts";
 import { modelName } from "../stages/assemble-artifact.ts";
 import type { Progress } from "../stages/stage.ts";
-import { type PrepareOptions, prepare } from "./prepare.ts";
+import { type PrepareOptions, type PrepareReport, prepare } from "./prepare.ts";
 
 const ROBERTA = { model_type: "roberta", pad_token_id: 1, type_vocab_size: 1, max_position_embeddings: 64 };
 
@@ -166,6 +166,21 @@ describe("prepare", () => {
         .sort(Buffer.compare);
     });
     expect(await tensors[1]).toEqual(await tensors[0]);
+  });
+
+  it("reads the ONNX file that is named, with the tokenizer one folder above, and not the safetensors beside it", async () => {
+    const [checkpoint, other] = [await preparable(), await preparable({ seed: 2 })];
+    const named = join(checkpoint.folder, "onnx", "model_O2.onnx");
+    await mkdir(join(checkpoint.folder, "onnx"));
+    await writeOnnx(named, (await readTextModel(other.folder)).graph);
+    await writeOnnx(join(checkpoint.folder, "onnx", "model.onnx"), (await readTextModel(checkpoint.folder)).graph);
+    const edgeHash = async ({ manifest }: PrepareReport) =>
+      manifest.files[manifest.targets.edge?.model as string]?.sha256;
+    const ofNamed = await checkpoint.run({ model: named, targets: ["edge"] });
+    expect(ofNamed.manifest.name).toBe("tiny-model");
+    await rm(join(other.folder, "model.safetensors"));
+    await writeOnnx(join(other.folder, "model.onnx"), (await readTextModel(named)).graph);
+    expect(await edgeHash(ofNamed)).toBe(await edgeHash(await other.run({ targets: ["edge"] })));
   });
 
   it("refuses an export that accepts fewer tokens than config.json declares", async () => {

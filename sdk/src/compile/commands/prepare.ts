@@ -7,13 +7,14 @@ import { openFiles } from "../../storage/folder-artifact.ts";
 import { readTaskData, type TaskFiles } from "../accuracy/task-data.ts";
 import { assertVaries } from "../accuracy/varies.ts";
 import { tokenBatches } from "../evaluate/token-batches.ts";
-import { modelPath, withWorkFolder } from "../files/work-folder.ts";
+import { withWorkFolder } from "../files/work-folder.ts";
 import { readTask } from "../model/text-model.ts";
 import { artifactFiles, assertReplaceable } from "../pack/write-artifact.ts";
 import { calibrationTexts } from "../quantize/calibration/calibration-texts.ts";
 import { assembleArtifact, modelName } from "../stages/assemble-artifact.ts";
 import { checkFusion } from "../stages/check.ts";
 import { fuse } from "../stages/fuse.ts";
+import { type HubSource, locateModel } from "../stages/locate-model.ts";
 import { type MadeTarget, makeTarget, type PassedOver, recipes } from "../stages/make-target.ts";
 import { observe } from "../stages/observe.ts";
 import { readFolder } from "../stages/read.ts";
@@ -24,7 +25,8 @@ import { writeFolder } from "../stages/write.ts";
 export interface PrepareOptions extends TaskFiles, RunOptions {
   /**
    * A Hugging Face model folder: its path, or its files. The keys of a map are paths relative to the folder. The folder
-   * has config.json, tokenizer.json, and model.safetensors or model.onnx.
+   * has config.json, tokenizer.json, and model.safetensors or model.onnx. Or the path of an .onnx file in such a folder. Or a model of the Hugging Face Hub:
+   * `organization/model`, `organization/model@revision` or the address of its page.
    */
   model: string | ReadonlyMap<string, Uint8Array>;
   /**
@@ -56,6 +58,8 @@ export interface PrepareOptions extends TaskFiles, RunOptions {
 }
 
 export interface PrepareReport {
+  /** Where the model was downloaded from; undefined for models that were here. */
+  readonly source: HubSource | undefined;
   readonly manifest: Manifest;
   /**
    * First 12 hexadecimal digits of the manifest's SHA-256. The same model with the same options has the same version on
@@ -96,7 +100,7 @@ export async function prepare(options: PrepareOptions): Promise<PrepareReport | 
   await onnxruntimeNode();
   return withWorkFolder(tmpdir(), async (folder) => {
     const { run, reports: stages } = startRun(options, folder);
-    const path = await modelPath(options.model, folder);
+    const { path, source } = await locateModel(run, options.model, folder);
     const data = await readTaskData(await readTask(path), options);
     const model = await run(readFolder, { path });
     const { graph, nodes } = await run(fuse, { graph: model.graph, complete: true });
@@ -119,7 +123,7 @@ export async function prepare(options: PrepareOptions): Promise<PrepareReport | 
     const { manifest } = artifact;
     const { version } = unmeasured;
     const passedOver = made.flatMap((target) => target.passedOver);
-    const report = { manifest, version, measurements, fusion: checked.parity, nodes, passedOver, stages };
+    const report = { source, manifest, version, measurements, fusion: checked.parity, nodes, passedOver, stages };
     return out === undefined ? { ...report, artifact: await openFiles(artifactFiles(artifact)) } : report;
   });
 }

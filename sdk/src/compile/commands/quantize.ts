@@ -16,6 +16,7 @@ import { writeOnnx } from "../onnx/write-onnx.ts";
 import { calibrationTexts } from "../quantize/calibration/calibration-texts.ts";
 import { checkWeights } from "../stages/check.ts";
 import { fuse } from "../stages/fuse.ts";
+import { type HubSource, locateModel } from "../stages/locate-model.ts";
 import { measure } from "../stages/measure.ts";
 import { observe } from "../stages/observe.ts";
 import {
@@ -30,7 +31,10 @@ import { type RunOptions, type StageReport, startRun } from "../stages/stage.ts"
 import { writeModel } from "../stages/write.ts";
 
 export interface QuantizeOptions extends QuantizeChoice, RunOptions {
-  /** An ONNX file (its path or its bytes), or a Hugging Face model folder (its path or its files). */
+  /**
+   * An ONNX file (its path or its bytes), a Hugging Face model folder (its path or its files), or a model of the Hugging
+   * Face Hub: `organization/model`, `organization/model@revision` or the address of its page.
+   */
   model: ModelInput;
   /**
    * Path of the file to write. An existing file is replaced. Without a path, the report has the bytes of the result.
@@ -48,6 +52,8 @@ export interface QuantizeOptions extends QuantizeChoice, RunOptions {
 }
 
 export interface QuantizeReport {
+  /** Where the model was downloaded from; undefined for models that were here. */
+  readonly source: HubSource | undefined;
   readonly mode: QuantizeMode;
   readonly nodes: { readonly before: number; readonly after: number };
   /** Size of all weights in bytes. */
@@ -95,7 +101,7 @@ export async function quantize(options: QuantizeOptions): Promise<QuantizeReport
   await onnxruntimeNode();
   return withOutputFile(out, async ({ path, folder, publish }) => {
     const { run, reports: stages } = startRun(options, folder);
-    const model = await modelPath(options.model, folder);
+    const { path: model, source: hub } = await locateModel(run, options.model, folder);
     const tokenizer = await tokenizerPath(options.tokenizer, model, folder);
     assertCalibratable(mode, tokenizer);
     const source = await run(readSource, { path: model });
@@ -127,6 +133,7 @@ export async function quantize(options: QuantizeOptions): Promise<QuantizeReport
     const written = await publish();
 
     const report: QuantizeReport = {
+      source: hub,
       mode,
       nodes: { before: source.graph.nodes.size, after: choice.graph.nodes.size },
       bytes: { before: weightBytes(source.graph), after: weightBytes(choice.graph) },

@@ -2,7 +2,6 @@ import { rmSync } from "node:fs";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { dirname, join, relative, resolve } from "node:path";
 import { BertEdgeError } from "../../artifact/error.ts";
-import { hubModel } from "../../storage/hub-model.ts";
 import { onInterrupt } from "./on-interrupt.ts";
 
 /** Runs `work` with a temporary folder in `parent`. Removes the folder when the work ends, fails or is interrupted. */
@@ -18,19 +17,19 @@ export async function withWorkFolder<T>(parent: string, work: (folder: string) =
 }
 
 /**
- * A model: the path of an ONNX file or a model folder, the bytes of an ONNX file, or the files of a model folder. The
- * keys of a map are paths relative to the folder.
+ * A model: the path of an ONNX file or a model folder, a model of the Hugging Face Hub (`organization/model`,
+ * `organization/model@revision` or the address of its page), the bytes of an ONNX file, or the files of a model folder.
+ * The keys of a map are paths relative to the folder.
  */
 export type ModelInput = string | Uint8Array | ReadonlyMap<string, Uint8Array>;
 
 /**
  * Returns the path of a model. A model in memory is first written to `folder`.
  *
- * @throws BertEdgeError `checkpoint_missing` for a name or URL of the Hugging Face Hub; `checkpoint_invalid` for a file
- *   whose path points outside of the model folder
+ * @throws BertEdgeError `checkpoint_invalid` for a file whose path points outside of the model folder
  */
 export async function modelPath(model: ModelInput, folder: string): Promise<string> {
-  if (typeof model === "string") return localPath(model);
+  if (typeof model === "string") return model;
   if (model instanceof Uint8Array) {
     const path = join(folder, "input.onnx");
     await writeFile(path, model);
@@ -52,18 +51,4 @@ export async function modelPath(model: ModelInput, folder: string): Promise<stri
     await writeFile(path, bytes);
   }
   return root;
-}
-
-/**
- * Returns a path as it is.
- *
- * @throws BertEdgeError `checkpoint_missing` for a name or URL of the Hugging Face Hub
- */
-export function localPath(path: string): string {
-  const hub = hubModel(path);
-  if (!hub) return path;
-  const { command, folder } = hub.download;
-  throw new BertEdgeError("checkpoint_missing", `There is no folder ${path}.`, {
-    hint: `Models of the Hugging Face Hub are not downloaded. If you mean ${hub.name}, run \`${command}\`, then give ${folder}.`,
-  });
 }

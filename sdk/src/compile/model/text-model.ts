@@ -3,6 +3,7 @@ import type { EngineSession, TokenIds, VectorHead } from "../../runtime/engine/e
 import { describeCheckpoint } from "../checkpoint/checkpoint.ts";
 import { type EncoderConfig, maxTokensOf } from "../checkpoint/encoder-config.ts";
 import type { TokenizerFiles } from "../checkpoint/model-folder.ts";
+import { modelPlace } from "../checkpoint/model-place.ts";
 import { describeClassifier } from "../checkpoint/sequence-classification.ts";
 import { headOf } from "../checkpoint/task-head.ts";
 import type { Graph } from "../graph/graph.ts";
@@ -28,11 +29,13 @@ export interface TextModel {
 /**
  * Reads a Hugging Face folder with a sentence encoder or a text classifier.
  *
+ * @param path path of the folder, or of an ONNX file in it
  * @throws BertEdgeError `checkpoint_invalid` when the tokenizer does not work or belongs to another model, and the
  *   errors of `describeCheckpoint`, `describeClassifier`, `graphOfEncoder` and `graphOfClassifier`
  */
-export async function readTextModel(folder: string): Promise<TextModel> {
-  const { config, task, files, maxTokens, readGraph } = await describeModel(folder);
+export async function readTextModel(path: string): Promise<TextModel> {
+  const { folder } = modelPlace(path);
+  const { config, task, files, maxTokens, readGraph } = await describeModel(path);
   const graph = await readGraph();
   const tokenizer = shipTokenizer(files);
   const encode = tokenizeTexts(
@@ -57,19 +60,20 @@ export async function readTextModel(folder: string): Promise<TextModel> {
  *
  * @throws BertEdgeError the errors of `describeCheckpoint` and `describeClassifier`
  */
-export const readTask = async (folder: string): Promise<Task> => (await describeModel(folder)).task;
+export const readTask = async (path: string): Promise<Task> => (await describeModel(path)).task;
 
 interface Description extends Pick<TextModel, "config" | "task" | "maxTokens"> {
   readonly files: TokenizerFiles;
   readonly readGraph: () => Promise<Graph>;
 }
 
-async function describeModel(folder: string): Promise<Description> {
+async function describeModel(path: string): Promise<Description> {
+  const { folder, onnx } = modelPlace(path);
   if ((await headOf(folder)) === "sequence-classification") {
     const classifier = await describeClassifier(folder);
     const { config, tokenizer, labels } = classifier;
     const task: Task = { task: "classify", labels: [...labels] };
-    const readGraph = () => graphOfClassifier(classifier);
+    const readGraph = () => graphOfClassifier(classifier, onnx);
     return { config, files: tokenizer, task, maxTokens: maxTokensOf(config), readGraph };
   }
   const checkpoint = await describeCheckpoint(folder);
@@ -80,7 +84,7 @@ async function describeModel(folder: string): Promise<Description> {
     files: tokenizer,
     task: { task: "embed", pooling, normalize, dimensions: config.hiddenSize },
     maxTokens: Math.min(head.maxTokens ?? Number.POSITIVE_INFINITY, maxTokensOf(config)),
-    readGraph: () => graphOfEncoder(checkpoint),
+    readGraph: () => graphOfEncoder(checkpoint, onnx),
   };
 }
 

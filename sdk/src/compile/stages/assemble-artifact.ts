@@ -3,6 +3,8 @@ import * as v from "valibot";
 import { describeFiles } from "../../artifact/describe-file.ts";
 import { BertEdgeError } from "../../artifact/error.ts";
 import { MANIFEST_FORMAT, type Manifest, ModelName, type Target, type TargetName } from "../../artifact/manifest.ts";
+import { hubModel } from "../../storage/hub-model.ts";
+import { modelPlace } from "../checkpoint/model-place.ts";
 import type { TextModel } from "../model/text-model.ts";
 import type { WrittenArtifact } from "../pack/write-artifact.ts";
 
@@ -69,7 +71,8 @@ function addFile(files: Files, bytes: Uint8Array<ArrayBuffer>, name: string): st
  * @throws BertEdgeError `name_invalid`
  */
 export function modelName(given: string | undefined, model: string | ReadonlyMap<string, Uint8Array>): string {
-  const name = given ?? (typeof model === "string" ? basename(resolve(model)) : "");
+  const name =
+    given ?? (typeof model === "string" ? basename(hubModel(model)?.name ?? resolve(modelPlace(model).folder)) : "");
   const result = v.safeParse(ModelName, name.toLowerCase());
   if (result.success) return result.output;
   throw new BertEdgeError(

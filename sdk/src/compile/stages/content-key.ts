@@ -3,6 +3,7 @@ import { createReadStream } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { MANIFEST_FORMAT } from "../../artifact/manifest.ts";
+import { modelPlace } from "../checkpoint/model-place.ts";
 import type { Graph } from "../graph/graph.ts";
 import { toOnnx } from "../onnx/to-onnx.ts";
 import { encodeModel } from "../proto/encode-model.ts";
@@ -46,4 +47,10 @@ export async function folderKey(folder: string): Promise<string> {
     hash.update(JSON.stringify([relative(folder, path), file.digest("hex")]));
   }
   return hash.digest("hex");
+}
+
+/** Hashes a model: the files of its folder, and the ONNX file that was named. */
+export async function modelKey(path: string): Promise<string> {
+  const { folder, onnx } = modelPlace(path);
+  return contentKey("model", await folderKey(folder), onnx === undefined ? "" : relative(folder, onnx));
 }

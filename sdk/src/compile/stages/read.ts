@@ -6,7 +6,7 @@ import { type ModelSource, readModelSource } from "../model/model-source.ts";
 import { readTextModel, type TextModel } from "../model/text-model.ts";
 import { fromOnnx } from "../onnx/from-onnx.ts";
 import { readOnnx } from "../onnx/read-onnx.ts";
-import { contentKey, folderKey, graphKey } from "./content-key.ts";
+import { contentKey, folderKey, graphKey, modelKey } from "./content-key.ts";
 import type { KeyedStage } from "./stage.ts";
 
 /** Path of a model: a Hugging Face folder or an ONNX file. */
@@ -18,7 +18,7 @@ interface ModelPath {
 export const readFolder: KeyedStage<ModelPath, TextModel> = {
   name: "read",
   describe: ({ path }) => `read ${path}`,
-  key: async ({ path }) => contentKey("read", await folderKey(path)),
+  key: async ({ path }) => contentKey("read", await modelKey(path)),
   run: ({ path }) => readTextModel(path),
   report: ({ task, maxTokens, graph }) => ({ task: task.task, maxTokens, nodes: graph.nodes.size }),
 };

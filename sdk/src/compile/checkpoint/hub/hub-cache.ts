@@ -1,0 +1,96 @@
+import { randomUUID } from "node:crypto";
+import { copyFile, link, mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import * as v from "valibot";
+import { isAbsent } from "../../../storage/absent.ts";
+import { fileSize, type HubFile, KeptFile } from "./hub-file.ts";
+import { isCommit } from "./repository.ts";
+
+/** A list of files that `setList` wrote. */
+const KeptFiles = v.pipe(v.string(), v.parseJson(), v.array(KeptFile));
+
+/**
+ * A model's folder in the cache. It has the layout of Hugging Face's own cache, so that both can use one folder:
+ * `blobs/<hash>` are the contents, `snapshots/<commit>/<path>` the files of a commit, `refs/<revision>` the commits of
+ * branches and tags. `bert-edge/<commit>.json`, the list of a commit's files, is our own.
+ * https://huggingface.co/docs/huggingface_hub/guides/manage-cache
+ */
+export class HubCache {
+  readonly #folder: string;
+
+  /**
+   * @param root folder of all models
+   * @param name `organization/model`
+   */
+  constructor(root: string, name: string) {
+    this.#folder = join(root, `models--${name.replaceAll("/", "--")}`);
+  }
+
+  /** Folder of contents, complete and incomplete. */
+  get contents(): string {
+    return join(this.#folder, "blobs");
+  }
+
+  snapshot(commit: string): string {
+    return join(this.#folder, "snapshots", commit);
+  }
+
+  /** Whether the cache has a file of a commit. */
+  async has(commit: string, { path, size }: HubFile): Promise<boolean> {
+    return (await fileSize(join(this.snapshot(commit), path))) === size;
+  }
+
+  /** Whether the cache has the content of a file, for another commit. */
+  async hasContent({ hash, size }: HubFile): Promise<boolean> {
+    return (await fileSize(join(this.contents, hash))) === size;
+  }
+
+  /** Adds a file to a commit. Its content is in `contents`. */
+  async add(commit: string, { path, hash }: HubFile): Promise<void> {
+    const target = join(this.snapshot(commit), path);
+    const blob = join(this.contents, hash);
+    const temporary = join(this.contents, `${randomUUID()}.tmp`);
+    await mkdir(dirname(target), { recursive: true });
+    // A symbolic link, as Hugging Face's tools make it, would lead out of the model's folder.
+    await link(blob, temporary).catch(() => copyFile(blob, temporary));
+    await rename(temporary, target).finally(() => rm(temporary, { force: true }));
+  }
+
+  /** Returns the commit that a branch or tag had when it was last asked for. */
+  async commitOf(revision: string): Promise<string | undefined> {
+    const commit = (await textOf(join(this.#folder, "refs", revision)))?.trim();
+    return commit !== undefined && isCommit(commit) ? commit : undefined;
+  }
+
+  setCommit(revision: string, commit: string): Promise<void> {
+    return replace(join(this.#folder, "refs", revision), commit);
+  }
+
+  /** Returns the list of a commit's files, which never changes; undefined if it is not known or not readable. */
+  async list(commit: string): Promise<HubFile[] | undefined> {
+    const kept = v.safeParse(KeptFiles, await textOf(this.#list(commit)));
+    return kept.success ? kept.output : undefined;
+  }
+
+  setList(commit: string, files: readonly HubFile[]): Promise<void> {
+    return replace(this.#list(commit), JSON.stringify(files));
+  }
+
+  #list(commit: string): string {
+    return join(this.#folder, "bert-edge", `${commit}.json`);
+  }
+}
+
+const textOf = (path: string): Promise<string | undefined> =>
+  readFile(path, "utf8").catch((error: unknown) => {
+    if (isAbsent(error)) return undefined;
+    throw error;
+  });
+
+/** Writes a file next to its place, and then moves it there. */
+async function replace(path: string, text: string): Promise<void> {
+  await mkdir(dirname(path), { recursive: true });
+  const temporary = `${path}.${randomUUID()}.tmp`;
+  await writeFile(temporary, text);
+  await rename(temporary, path);
+}

@@ -1,0 +1,88 @@
+import { BertEdgeError, type BertEdgeErrorDetails } from "../../../artifact/error.ts";
+import type { ErrorCode } from "../../../artifact/error-codes.ts";
+import type { HubModel } from "../../../storage/hub-model.ts";
+import { retryAfterMs } from "./retry-after.ts";
+
+const error = (code: ErrorCode, message: string, details?: BertEdgeErrorDetails) =>
+  new BertEdgeError(code, message, details);
+
+/** Makes the error for a server that cannot be reached, is too slow or has no time. Another attempt may succeed. */
+export const unavailable = (host: string, what: string, { cause, retryAfterMs }: BertEdgeErrorDetails = {}) =>
+  error("hub_unavailable", `${host} ${what}.`, {
+    hint:
+      `${retryAfterMs === undefined ? "Run the command again later" : `Run the command again in ${Math.ceil(retryAfterMs / 1000)} s`}: ` +
+      "what was downloaded is kept. Behind a proxy, set HTTPS_PROXY and NODE_USE_ENV_PROXY=1. Instead of a name, you can " +
+      "also give a folder with the model.",
+    cause,
+    retryAfterMs,
+  });
+
+/** Makes the error for an answer that breaks the protocol, or that is not safe to follow. */
+export const wrongAnswer = (host: string, what: string, cause?: unknown) =>
+  error("hub_answer_invalid", `${host} ${what}.`, {
+    hint: "Check HF_ENDPOINT and your proxy: this is not how the Hugging Face Hub answers.",
+    cause,
+  });
+
+/** What a request was for. */
+export interface Asked {
+  readonly model: Pick<HubModel, "name" | "revision">;
+  readonly endpoint: URL;
+  /** Whether the request had an access token. */
+  readonly withToken: boolean;
+}
+
+/** Makes the error for a response other than 200 and 206. */
+export function hubRefusal(response: Response, url: URL, asked: Asked): BertEdgeError {
+  const { status, headers } = response;
+  const { name, revision } = asked.model;
+  const page = new URL(name, asked.endpoint).href;
+  const what = `answered HTTP ${status}${requestOf(headers)}`;
+  if (status === 429 || status >= 500) {
+    return unavailable(url.host, what, { retryAfterMs: retryAfterMs(headers) });
+  }
+  // A link to the storage behind the Hub works for a limited time. The next attempt gets a new one.
+  if (url.origin !== asked.endpoint.origin) return unavailable(url.host, what);
+  // https://huggingface.co/docs/huggingface_hub/package_reference/utilities describes these words.
+  const reason = headers.get("x-error-code");
+  if (reason === "GatedRepo") {
+    return error("hub_access_denied", `${name} is gated: its authors decide who may download it.`, {
+      hint: `Ask for access on ${page}, and set HF_TOKEN to a token of the account that has it.`,
+    });
+  }
+  if (status === 401 && asked.withToken) {
+    return error("hub_access_denied", `${url.host} does not accept the token in HF_TOKEN.`, {
+      hint: `Make a new token on ${new URL("settings/tokens", asked.endpoint).href}, or remove HF_TOKEN: public models need none.`,
+    });
+  }
+  if (status === 403) {
+    return error("hub_access_denied", `${url.host} does not let you download ${name}.`, {
+      hint: "Set HF_TOKEN to a token that may read this model.",
+    });
+  }
+  if (reason === "RevisionNotFound") {
+    return error("hub_model_missing", `${name} has no revision ${revision}.`, {
+      hint: `It may have been renamed or removed. Choose a branch, tag or commit on ${page}/tree/main, or leave out @${revision}.`,
+    });
+  }
+  if (reason === "EntryNotFound") {
+    return error("hub_model_missing", `${name} has no file ${decodeURIComponent(url.pathname)}.`, {
+      hint: `Its files are listed on ${page}/tree/${revision}.`,
+    });
+  }
+  // The Hub answers 401 without a token, so that the names of private models stay unknown.
+  if (status === 401 || status === 404) {
+    return error("hub_model_missing", `There is no model ${name} on ${asked.endpoint.host}, or it is private.`, {
+      hint: asked.withToken
+        ? "Check the name. Your token in HF_TOKEN may lack access to this model."
+        : "Check the name. For a private model, set HF_TOKEN to a token that may read it.",
+    });
+  }
+  return wrongAnswer(url.host, what);
+}
+
+/** Returns the number that the Hub gave to the request, for its support team. */
+const requestOf = (headers: Headers): string => {
+  const id = headers.get("x-request-id") ?? "";
+  return /^[\w=;.:-]{1,100}$/.test(id) ? ` (request ${id})` : "";
+};

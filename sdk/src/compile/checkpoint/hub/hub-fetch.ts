@@ -1,0 +1,111 @@
+import { BertEdgeError } from "../../../artifact/error.ts";
+import type { HubModel } from "../../../storage/hub-model.ts";
+import { isRedirect } from "../../../storage/is-redirect.ts";
+import { hubRefusal, unavailable, wrongAnswer } from "./hub-error.ts";
+import { defaultTimeLimits, RequestDeadline, type TimeLimits } from "./request-deadline.ts";
+import { type HubSettings, isSafe } from "./settings.ts";
+
+/** As many redirects as browsers follow: https://fetch.spec.whatwg.org/#http-redirect-fetch */
+const MAX_REDIRECTS = 20;
+
+export interface HubFetchOptions extends Pick<HubSettings, "endpoint" | "token"> {
+  /** The model that is asked for, for messages. */
+  readonly model: Pick<HubModel, "name" | "revision">;
+  readonly signal?: AbortSignal | undefined;
+  readonly limits?: TimeLimits | undefined;
+}
+
+/**
+ * Makes a `fetch` for one model of the Hub:
+ * - It asks only https addresses, and http ones on this machine if the Hub itself is there. Redirects included.
+ * - It sends the token to the Hub alone, never to a host that a redirect leads to.
+ * - Every request has time limits.
+ *
+ * The promise resolves only for 200 and 206.
+ *
+ * @throws BertEdgeError `hub_model_missing`, `hub_access_denied`, `hub_unavailable`, `hub_answer_invalid`; the reason of
+ *   `signal`
+ */
+export function hubFetch(options: HubFetchOptions): typeof fetch {
+  const { endpoint, token } = options;
+  const mayAsk = (url: URL) => isSafe(url) && (url.protocol === "https:" || endpoint.protocol === "http:");
+  return async (input, init) => {
+    let url = new URL(input instanceof Request ? input.url : input);
+    for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects++) {
+      if (!mayAsk(url)) throw wrongAnswer(endpoint.host, `leads to ${url.origin}, and only https is allowed`);
+      const isHub = url.origin === endpoint.origin;
+      const headers = new Headers(init?.headers);
+      headers.set("accept-encoding", "identity");
+      headers.set("user-agent", "bert-edge");
+      headers.delete("authorization");
+      if (isHub && token !== undefined) headers.set("authorization", `Bearer ${token}`);
+      const response = await request(url, headers, options);
+      if (response.status === 200 || response.status === 206) return response;
+      await response.body?.cancel();
+      const location = response.headers.get("location");
+      if (!isRedirect(response.status) || location === null) {
+        throw hubRefusal(response, url, { ...options, withToken: isHub && token !== undefined });
+      }
+      const next = URL.parse(location, url);
+      if (!next) throw wrongAnswer(url.host, "redirects to an address that is not valid");
+      url = next;
+    }
+    throw wrongAnswer(url.host, `redirects more than ${MAX_REDIRECTS} times`);
+  };
+}
+
+/** Sends one request. Time limits and the caller's signal also end the transfer of the body. */
+async function request(url: URL, headers: Headers, options: HubFetchOptions): Promise<Response> {
+  const { signal, limits = defaultTimeLimits } = options;
+  const deadline = new RequestDeadline(limits);
+  const signals = signal ? AbortSignal.any([deadline.signal, signal]) : deadline.signal;
+  const translated = (error: unknown): unknown => {
+    deadline.stop();
+    if (signal?.aborted) return signal.reason;
+    if (deadline.signal.aborted) return unavailable(url.host, String(deadline.signal.reason));
+    return error instanceof BertEdgeError ? error : unavailable(url.host, "cannot be reached", { cause: error });
+  };
+  try {
+    const response = await fetch(url, { headers, redirect: "manual", signal: signals });
+    if (!response.body) deadline.stop();
+    else deadline.begin(lengthOf(response));
+    return new Response(response.body && watched(response.body, deadline, translated), response);
+  } catch (error) {
+    throw translated(error);
+  }
+}
+
+function lengthOf({ headers }: Response): number | undefined {
+  const length = headers.get("content-length") ?? "";
+  return /^\d{1,15}$/.test(length) ? Number(length) : undefined;
+}
+
+/** Passes a body on, and tells the deadline about every piece. */
+function watched(
+  body: ReadableStream<Uint8Array<ArrayBuffer>>,
+  deadline: RequestDeadline,
+  translated: (error: unknown) => unknown,
+): ReadableStream<Uint8Array<ArrayBuffer>> {
+  const reader = body.getReader();
+  return new ReadableStream(
+    {
+      async pull(controller) {
+        try {
+          const { value, done } = await reader.read();
+          deadline.arrived();
+          if (value) return controller.enqueue(value);
+          if (!done) return;
+          deadline.stop();
+          controller.close();
+        } catch (error) {
+          controller.error(translated(error));
+        }
+      },
+      cancel(reason) {
+        deadline.stop();
+        return reader.cancel(reason);
+      },
+    },
+    { highWaterMark: 0 },
+  );
+}

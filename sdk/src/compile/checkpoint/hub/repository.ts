@@ -1,0 +1,77 @@
+import * as v from "valibot";
+import { BertEdgeError } from "../../../artifact/error.ts";
+import { optionalPackage } from "../../../artifact/optional-package.ts";
+import type { HubModel } from "../../../storage/hub-model.ts";
+import { wrongAnswer } from "./hub-error.ts";
+import { type HubFile, HubFiles } from "./hub-file.ts";
+
+const Commit = v.pipe(v.string(), v.regex(/^[0-9a-f]{40}$/));
+const Info = v.object({ name: v.pipe(v.string(), v.regex(/^[\w-][\w.-]*(\/[\w-][\w.-]*)?$/)), sha: Commit });
+
+/** A model at one commit. */
+export interface HubCommit {
+  /** The model's name. It differs from the name that was asked for if the model was renamed. */
+  readonly name: string;
+  readonly commit: string;
+}
+
+/** Whether a revision is a commit, which never changes. */
+export const isCommit = (revision: string): boolean => v.is(Commit, revision);
+
+/** Asks the Hub for a model's commits and files. All requests go through `fetch`. */
+export interface HubRepository {
+  /** The Hub's host, for messages. */
+  readonly host: string;
+  /** Returns the commit of a branch or tag. */
+  readonly resolve: (model: Pick<HubModel, "name" | "revision">) => Promise<HubCommit>;
+  /** Lists the files of a commit. */
+  readonly list: (at: HubCommit) => Promise<HubFile[]>;
+  /** Requests a file's content, from byte `offset` on. */
+  readonly open: (at: HubCommit, file: HubFile, offset: number) => Promise<Response>;
+}
+
+/**
+ * Opens the Hub with the optional package `@huggingface/hub`.
+ *
+ * The package finds commits and files. Its downloads are not used: `downloadFileToCacheDir` starts again after an
+ * interruption and does not compare hashes, and the streams of `downloadFile` lose the error of a request.
+ *
+ * @param fetch see `hubFetch`
+ * @throws BertEdgeError `package_missing`. The functions throw `hub_answer_invalid` and the errors of `fetch`.
+ */
+export async function hubRepository(endpoint: URL, fetch: typeof globalThis.fetch): Promise<HubRepository> {
+  const { listFiles, modelInfo } = await optionalPackage("@huggingface/hub", () => import("@huggingface/hub"));
+  const base = endpoint.href.replace(/\/+$/, "");
+  const access = { hubUrl: base, fetch };
+  /** Validates what the package read. It passes on whatever JSON it got. */
+  async function valid<S extends v.GenericSchema>(schema: S, what: string, read: () => Promise<unknown>) {
+    try {
+      return v.parse(schema, await read());
+    } catch (error) {
+      if (error instanceof BertEdgeError || isAbort(error)) throw error;
+      throw wrongAnswer(endpoint.host, `did not answer with ${what}`, error);
+    }
+  }
+  return {
+    host: endpoint.host,
+    async resolve({ name, revision }) {
+      const info = await valid(Info, `a commit of ${name}`, () =>
+        modelInfo({ ...access, name, revision, additionalFields: ["sha"] }),
+      );
+      return { name: info.name, commit: info.sha };
+    },
+    list: ({ name, commit }) =>
+      valid(HubFiles, `the files of ${name}`, async () => {
+        const files: unknown[] = [];
+        const pages = listFiles({ ...access, repo: { type: "model", name }, revision: commit, recursive: true });
+        for await (const file of pages) files.push(file);
+        return files;
+      }),
+    open: ({ name, commit }, { path }, offset) =>
+      fetch(`${base}/${name}/resolve/${commit}/${path.split("/").map(encodeURIComponent).join("/")}`, {
+        headers: offset > 0 ? { range: `bytes=${offset}-` } : {},
+      }),
+  };
+}
+
+const isAbort = (error: unknown): boolean => Object(error).name === "AbortError";

@@ -1,0 +1,70 @@
+import { mkdir } from "node:fs/promises";
+import { assertWritableFolder } from "../../files/writable-folder.ts";
+import { downloadFile } from "./download-file.ts";
+import type { HubCache } from "./hub-cache.ts";
+import type { HubFile } from "./hub-file.ts";
+import type { HubCommit, HubRepository } from "./repository.ts";
+import { type RetryOptions, untilAvailable } from "./until-available.ts";
+
+/** The files of one commit: those in the cache, and those on the Hub. */
+export class Snapshot {
+  readonly #at: HubCommit;
+  readonly #repository: HubRepository;
+  readonly #cache: HubCache;
+  readonly #options: RetryOptions;
+
+  constructor(at: HubCommit, repository: HubRepository, cache: HubCache, options: RetryOptions) {
+    this.#at = at;
+    this.#repository = repository;
+    this.#cache = cache;
+    this.#options = options;
+  }
+
+  /** Folder of the commit's files on this machine. */
+  get folder(): string {
+    return this.#cache.snapshot(this.#at.commit);
+  }
+
+  /** Lists the files of the commit. The Hub is asked once. */
+  async list(): Promise<readonly HubFile[]> {
+    const { commit } = this.#at;
+    const known = await this.#cache.list(commit);
+    if (known) return known;
+    const files = await untilAvailable(() => this.#repository.list(this.#at), this.#options);
+    await this.#cache.setList(commit, files);
+    return files;
+  }
+
+  /**
+   * Downloads the files that the cache does not have.
+   *
+   * @param onBytes called with the number of bytes of these files that are here
+   * @returns the size of the downloaded files in bytes
+   */
+  async get(files: readonly HubFile[], onBytes: (bytes: number) => void): Promise<number> {
+    const { commit } = this.#at;
+    let here = 0;
+    let downloaded = 0;
+    for (const file of files) {
+      if (!(await this.#cache.has(commit, file))) {
+        if (!(await this.#cache.hasContent(file))) {
+          const start = here;
+          await this.#download(file, (bytes) => onBytes(start + bytes));
+          downloaded += file.size;
+        }
+        await this.#cache.add(commit, file);
+      }
+      here += file.size;
+      onBytes(here);
+    }
+    return downloaded;
+  }
+
+  async #download(file: HubFile, onBytes: (bytes: number) => void): Promise<void> {
+    const folder = this.#cache.contents;
+    await assertWritableFolder(folder);
+    await mkdir(folder, { recursive: true });
+    const request = (offset: number) => this.#repository.open(this.#at, file, offset);
+    await downloadFile(file, { ...this.#options, folder, host: this.#repository.host, request, onBytes });
+  }
+}

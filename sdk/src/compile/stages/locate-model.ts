@@ -1,0 +1,60 @@
+import { existsSync } from "node:fs";
+import { BertEdgeError } from "../../artifact/error.ts";
+import { type HubModel, hubModel, hubPageOf } from "../../storage/hub-model.ts";
+import { type DownloadedModel, downloadModel } from "../checkpoint/hub/download-model.ts";
+import { type ModelInput, modelPath } from "../files/work-folder.ts";
+import type { Stage, StageRun } from "./stage.ts";
+
+/** The commit of a model of the Hugging Face Hub. */
+export interface HubSource {
+  /** The model's name. It differs from the name that was asked for if the model was renamed. */
+  readonly name: string;
+  readonly commit: string;
+  /** Whether the Hub could not be asked, so that this is the last known commit of the revision. */
+  readonly isOffline: boolean;
+}
+
+/** A model on this machine. */
+export interface LocatedModel {
+  readonly path: string;
+  /** Where the model was downloaded from; undefined for models that were here. */
+  readonly source: HubSource | undefined;
+}
+
+/** Downloads a model of the Hub. */
+const download: Stage<HubModel, DownloadedModel> = {
+  name: "download",
+  describe: ({ name, revision }) => `ask the Hugging Face Hub for ${name}@${revision}`,
+  run: (model, { signal, progress }) => downloadModel(model, { signal, onProgress: progress }),
+  report: ({ name, commit, bytes, downloadedBytes, isOffline }) => ({
+    model: name,
+    commit,
+    bytes,
+    downloadedBytes,
+    offline: isOffline,
+  }),
+};
+
+/**
+ * Returns the path of a model. A model of the Hub is downloaded first, and a model in memory is written to `folder`.
+ *
+ * @throws BertEdgeError `checkpoint_missing` when there is no such path, and the errors of `modelPath` and `downloadModel`
+ */
+export async function locateModel(run: StageRun["run"], model: ModelInput, folder: string): Promise<LocatedModel> {
+  const hub = typeof model === "string" ? hubModel(model) : undefined;
+  if (hub) {
+    const { path, name, commit, isOffline } = await run(download, hub);
+    return { path, source: { name, commit, isOffline } };
+  }
+  if (typeof model === "string" && !existsSync(model)) assertNoHubName(model);
+  return { path: await modelPath(model, folder), source: undefined };
+}
+
+/** @throws BertEdgeError `checkpoint_missing` for a path that looks like a model of the Hub */
+function assertNoHubName(path: string): void {
+  const page = hubPageOf(path);
+  if (page === undefined) return;
+  throw new BertEdgeError("checkpoint_missing", `There is no folder ${path}.`, {
+    hint: `If you mean the model of the Hugging Face Hub, give its address: ${page}`,
+  });
+}
