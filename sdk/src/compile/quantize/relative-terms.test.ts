@@ -39,7 +39,7 @@ describe("terms of relative positions", () => {
       expect(terms?.ofKeys?.x).toBe(ofKeys ? key : undefined);
       expect(terms?.buckets.shape).toHaveLength(4);
     }
-    const counts = countOperators(precisions["int8-edge"](graph)());
+    const counts = countOperators(await precisions["int8-edge"](graph)());
     expect(counts).toMatchObject({ DynamicQuantizePositionScores: 2, DynamicQuantizeAttention: 2 });
     expect(counts).not.toHaveProperty("GatherElements");
   });
@@ -66,7 +66,7 @@ describe("terms of relative positions", () => {
   });
 
   it("are refused by the edge engine if their attention reads other queries", async () => {
-    const graph = precisions["int8-edge"](await fusedCase("deberta-v2"))();
+    const graph = await precisions["int8-edge"](await fusedCase("deberta-v2"))();
     const [scores] = nodesOf(graph, "DynamicQuantizePositionScores") as [Node];
     expect(scores.domain).toBe(EDGE);
     const [buckets, , ...rest] = scores.inputs;
@@ -77,7 +77,7 @@ describe("terms of relative positions", () => {
   });
 
   it("are refused by the edge engine if a bucket does not exist", async () => {
-    const graph = precisions["int8-edge"](await fusedCase("deberta-v2"))();
+    const graph = await precisions["int8-edge"](await fusedCase("deberta-v2"))();
     for (const node of nodesOf(graph, "DynamicQuantizePositionScores")) {
       const [buckets, ...rest] = node.inputs;
       const doubled = graph.add("Add", [buckets, buckets], { name: `${node.name}.doubled` }).output;

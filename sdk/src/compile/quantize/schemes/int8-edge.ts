@@ -8,6 +8,7 @@ import type { LinearLayer } from "../linear-layers.ts";
 import type { QuantizationScheme } from "../quantize-graph.ts";
 import { type RelativeTerm, type RelativeTerms, relativeTerms } from "../relative-terms.ts";
 import { blockLookup } from "../tables/block-lookup.ts";
+import { quantizeWeight, ROUND_TO_NEAREST, type RoundingOptions } from "../weights/quantize-weight.ts";
 import { correctedBias, oncePerWeight } from "../weights/weight-quantizer.ts";
 
 /**
@@ -23,6 +24,9 @@ export interface OperandRanges {
 export const SEVEN_BIT_WEIGHTS: OperandRanges = { weight: U7, activation: I8 };
 export const SEVEN_BIT_ACTIVATIONS: OperandRanges = { weight: I8, activation: U7 };
 
+/** Rounding of position keys and queries. They have no activation statistics, which GPTQ would need. */
+const POSITION_ROUNDING: RoundingOptions = { ...ROUND_TO_NEAREST, clipping: true };
+
 /** Block size of a 4-bit table: numbers of a row that share a scale. */
 const INT4_BLOCK = 32;
 
@@ -33,6 +37,7 @@ const INT4_BLOCK = 32;
  */
 export function int8Edge(tableBits: 8 | 4 = 8, operands: OperandRanges = SEVEN_BIT_WEIGHTS): QuantizationScheme {
   const { weight: range, activation } = operands;
+  const weights = { ...range, symmetric: false };
   const quantized = oncePerWeight((graph, layer, { values, scales, zeroPoints, biasCorrection }) => {
     const { name, constant } = layer.weight;
     const [inputs = 0, outputs = 0] = constant.shape;
@@ -54,7 +59,8 @@ export function int8Edge(tableBits: 8 | 4 = 8, operands: OperandRanges = SEVEN_B
     const { x, table } = term;
     const flat = graph.constant(`${name}.table`, withHeadsAsOutputs(table.constant));
     const layer = { name, x, weight: flat as LinearLayer["weight"], bias: undefined };
-    const { weight, scale, zeroPoint } = quantized(graph, layer);
+    const rounded = quantizeWeight(flat.constant as Tensor, weights, POSITION_ROUNDING, undefined);
+    const { weight, scale, zeroPoint } = quantized(graph, layer, rounded);
     return [x, weight, scale, zeroPoint];
   };
   const positionScores = (graph: Graph, name: string, terms: RelativeTerms, heads: Attribute | undefined): Value => {
@@ -70,7 +76,7 @@ export function int8Edge(tableBits: 8 | 4 = 8, operands: OperandRanges = SEVEN_B
     }).output;
   };
   return {
-    weights: { ...range, symmetric: false },
+    weights,
     linearLayer(graph, layer, quantizedWeight) {
       const { weight, scale, zeroPoint, biasCorrection } = quantized(graph, layer, quantizedWeight);
       const inputs = [layer.x, weight, scale, zeroPoint, correctedBias(graph, layer, biasCorrection)];
