@@ -10,9 +10,9 @@ afterEach(() => {
 });
 
 /** Makes a project with a lockfile, and continues in a folder of this project. */
-async function project(lockfile?: string): Promise<void> {
+async function project(lockfile: string): Promise<void> {
   const folder = await temporaryFolder();
-  if (lockfile) await writeFile(join(folder, lockfile), "");
+  await writeFile(join(folder, lockfile), "");
   const inside = join(folder, "packages/app");
   await mkdir(inside, { recursive: true });
   vi.spyOn(process, "cwd").mockReturnValue(inside);
@@ -36,7 +36,8 @@ describe("addCommand", () => {
     ["unknown/1.0", "npm install x"],
     ["", "npm install x"],
   ])("without a lockfile, is the command of the package manager that runs this: %j", async (agent, command) => {
-    await project();
+    // A folder whose parents have no lockfile either, which a temporary folder cannot promise.
+    vi.spyOn(process, "cwd").mockReturnValue("/no-such-folder/app");
     vi.stubEnv("npm_config_user_agent", agent);
     expect(addCommand("x")).toBe(command);
   });

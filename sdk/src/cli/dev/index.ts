@@ -43,7 +43,7 @@ export const devCommand = new Command("dev")
     const targets: TargetName[] = project.region ? ["edge", ...regionalTargets()] : ["edge"];
     const { assertServable, localModel, preparedArtifact } = await import("./prepared.ts");
     const log = stageLog();
-    const { folder, name } = await localModel({ folder: model, name: givenName, onProgress: log.progress });
+    const { folder, name } = await localModel({ root, folder: model, name: givenName, onProgress: log.progress });
     log.done();
     await assertServable({ root, folder, name, targets });
     const { edgePort } = await import("./edge-port.ts");

@@ -38,18 +38,22 @@ export interface PreparedOptions {
  * @throws BertEdgeError the errors of `locateModel`
  */
 export async function localModel({
+  root,
   folder,
   name,
   onProgress,
-}: Pick<PreparedOptions, "folder" | "name" | "onProgress">): Promise<Pick<PreparedOptions, "folder" | "name">> {
+}: Omit<PreparedOptions, "targets">): Promise<Pick<PreparedOptions, "folder" | "name">> {
   const { hubModel } = await import("../../storage/hub-model.ts");
-  const hub = hubModel(folder);
+  const hub = isInModels(root, folder) ? undefined : hubModel(folder);
   if (!hub) return { folder, name };
   const { locateModel } = await import("../../compile/stages/locate-model.ts");
   const { startRun } = await import("../../compile/stages/stage.ts");
   const { path } = await locateModel(startRun({ onProgress }, folder).run, folder, folder);
   return { folder: path, name: name ?? basename(hub.name) };
 }
+
+/** Whether a path names a model of the project, which need not exist. */
+const isInModels = (root: string, folder: string): boolean => dirname(resolve(root, folder)) === join(root, MODELS);
 
 const isArtifact = (folder: string): boolean => existsSync(join(folder, MANIFEST_FILE));
 
@@ -79,7 +83,7 @@ export async function assertServable({ root, folder, name, targets }: Omit<Prepa
     }
     return;
   }
-  if (!existsSync(folder) && dirname(resolve(root, folder)) === join(root, MODELS)) {
+  if (!existsSync(folder) && isInModels(root, folder)) {
     throw modelMissing(root, folder, targets);
   }
   const { headOf } = await import("../../compile/checkpoint/task-head.ts");

@@ -49,7 +49,7 @@ export const checkFusion: KeyedStage<CheckFusionInput, CheckedFusion> = {
       data?.content,
     ),
   async run({ model, graph, data }) {
-    const engine = ortNodeEngine({ threads: 1 });
+    const engine = ortNodeEngine();
     const fused = encodeOnnx(graph);
     const results = await withSession(engine, fused, async (session) => {
       // The check is only for models with a position table, which can have too few rows. Models with rotary embeddings
@@ -57,7 +57,7 @@ export const checkFusion: KeyedStage<CheckFusionInput, CheckedFusion> = {
       if (!model.config.rotaryTheta) await assertLongest(model, session);
       return model.compute(session, probeTexts);
     });
-    const unoptimized = ortNodeEngine({ threads: 1, optimize: false });
+    const unoptimized = ortNodeEngine({ optimize: false });
     const reference = await computeFile(model, unoptimized, encodeOnnx(model.graph), probeTexts);
     const found = parity(reference, results, model.task.task);
     // Outputs that are all the same or not finite cannot be compared. The observe stage refuses such a model and names
