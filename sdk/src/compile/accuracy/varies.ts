@@ -1,5 +1,5 @@
 import { BertEdgeError } from "../../artifact/error.ts";
-import type { ActivationStatistics } from "../quantize/calibration/activation-statistics.ts";
+import { type ActivationStatistics, sumsOfSquares } from "../quantize/calibration/activation-statistics.ts";
 
 /**
  * Largest difference that rounding can cause, as a share of a vector's largest number. Measured: 2e-6 between two
@@ -63,8 +63,10 @@ function differs(a: Float32Array, b: Float32Array): boolean {
   return a.some((value, i) => Math.abs(value - (b[i] as number)) > ROUNDING * largest);
 }
 
-const varies = ({ width, tokens, sum, gram: products }: ActivationStatistics): boolean =>
-  Array.from(sum).some((total, i) => {
-    const meanSquare = (products[i * width + i] as number) / tokens;
-    return meanSquare - (total / tokens) ** 2 > SUMMED_ROUNDING * meanSquare;
+function varies(statistics: ActivationStatistics): boolean {
+  const { tokens, sum } = statistics;
+  return sumsOfSquares(statistics).some((total, i) => {
+    const meanSquare = total / tokens;
+    return meanSquare - ((sum[i] as number) / tokens) ** 2 > SUMMED_ROUNDING * meanSquare;
   });
+}

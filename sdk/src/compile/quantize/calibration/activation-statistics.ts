@@ -5,9 +5,43 @@ export interface ActivationStatistics {
   readonly tokens: number;
   /** Σ x, [width]. */
   readonly sum: Float32Array;
-  /** Gram matrix Σ x xᵀ, [width, width]. */
+  /** Blocks of the Gram matrix Σ x xᵀ, one after the other: see `gramBlocks`. */
   readonly gram: Float32Array;
 }
+
+/** Block on the diagonal of a Gram matrix: [width, width] products of neighbouring channels. */
+export interface GramBlock {
+  /** The block's first channel. */
+  readonly start: number;
+  readonly width: number;
+  /** Position in `gram` of the block's first element. */
+  readonly offset: number;
+}
+
+/**
+ * Maximum channels of a block. Products of channels in different blocks are not computed: GPTQ then corrects a weight
+ * only for rounding errors within its block. The feed-forward layers of BERT-base have 3,072 channels. Two blocks take
+ * half the time to observe, and a quarter of the time to factorize. Measured with the 1,536 channels of
+ * all-MiniLM-L6-v2 in two blocks: the mean cosine to float32 falls from 0.99898 to 0.99897 (int8-edge) and does not
+ * change (int8, int8-blocks).
+ */
+const MAX_BLOCK = 1536;
+
+/** Divides channels into blocks of about the same width. */
+export function gramBlocks(width: number): GramBlock[] {
+  const largest = Math.ceil(width / Math.ceil(width / MAX_BLOCK));
+  const blocks: GramBlock[] = [];
+  for (let start = 0, offset = 0; start < width; start += largest) {
+    const block = { start, width: Math.min(largest, width - start), offset };
+    blocks.push(block);
+    offset += block.width ** 2;
+  }
+  return blocks;
+}
+
+/** Number of elements of all blocks. */
+export const gramLength = (width: number): number =>
+  gramBlocks(width).reduce((sum, block) => sum + block.width ** 2, 0);
 
 /** Statistics of x ⊙ factors, stored as the statistics of x: a scaled Gram matrix would be a second large array. */
 export interface ScaledStatistics extends ActivationStatistics {
@@ -24,5 +58,17 @@ export interface ScaledCalibration {
 }
 
 /** Σ x² of every input channel: the diagonal of the Gram matrix, [width]. */
-export const sumsOfSquares = ({ width, gram, factors }: Pick<ScaledStatistics, "width" | "gram" | "factors">) =>
-  Float64Array.from({ length: width }, (_, i) => (gram[i * width + i] as number) * (factors?.[i] ?? 1) ** 2);
+export function sumsOfSquares({
+  width,
+  gram,
+  factors,
+}: Pick<ScaledStatistics, "width" | "gram" | "factors">): Float64Array {
+  const sums = new Float64Array(width);
+  for (const block of gramBlocks(width)) {
+    for (let i = 0; i < block.width; i++) {
+      const channel = block.start + i;
+      sums[channel] = (gram[block.offset + i * (block.width + 1)] as number) * (factors?.[channel] ?? 1) ** 2;
+    }
+  }
+  return sums;
+}

@@ -169,17 +169,21 @@ describe("observeStatistics", () => {
     await expectObserved(graph, [drawnBatch()]);
   });
 
-  it.each([9, 18])("collects a Gram matrix that is larger than a strip, in opset %d", async (opset) => {
+  it.each([
+    [600, 9],
+    [600, 18],
+    [1600, 18],
+  ])("collects the Gram matrix of %d channels, more than a strip or a block, in opset %d", async (width, opset) => {
     const graph = drawn(
       (g) =>
         g.op("down", "MatMul", [
-          g.op("between", "Tanh", [g.op("up", "MatMul", ["x", g.constant("wide", matrix(9, WIDTH, 600))])]),
-          g.constant("tall", matrix(10, 600, WIDTH)),
+          g.op("between", "Tanh", [g.op("up", "MatMul", ["x", g.constant("wide", matrix(9, WIDTH, width))])]),
+          g.constant("tall", matrix(10, width, WIDTH)),
         ]),
       { opset },
     );
     const calibration = await expectObserved(graph, [drawnBatch()]);
-    expect(calibration.get("tall")?.width).toBe(600);
+    expect(calibration.get("tall")?.width).toBe(width);
   });
 
   it.each([Number.NaN, Number.POSITIVE_INFINITY, 1e30])("names the node that reads %d", async (bad) => {

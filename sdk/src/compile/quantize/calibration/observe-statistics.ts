@@ -6,12 +6,12 @@ import type { Value } from "../../graph/node.ts";
 import { int64s, tensor } from "../../graph/tensor.ts";
 import { dataTypes } from "../../onnx/tensor-proto.ts";
 import { type LinearLayer, linearLayersOf } from "../linear-layers.ts";
-import type { ActivationStatistics } from "./activation-statistics.ts";
+import { type ActivationStatistics, type GramBlock, gramBlocks, gramLength } from "./activation-statistics.ts";
 import { type ObserveOptions, type Observer, observeValues } from "./observe-values.ts";
 
 /**
- * Rows of a strip of the Gram matrix. The matrix is symmetric, so a strip ends at the diagonal. For 1536 channels, the
- * strips take two thirds of the time of the whole matrix; smaller and larger strips take longer.
+ * Rows of a strip of a block of the Gram matrix. The block is symmetric, so a strip ends at the diagonal. For 1536
+ * channels, the strips take two thirds of the time of the whole block; smaller and larger strips take longer.
  */
 const STRIP = 256;
 /** The opset from which Slice reads its bounds from inputs instead of attributes. */
@@ -45,7 +45,7 @@ export function statisticsObserver(
   return {
     values: [...new Set(groups.flatMap(({ values }) => [...values]))],
     weights: groups.flatMap(({ weights }) => weights),
-    bytesOf: (value) => 4 * widthOf(value) ** 2,
+    bytesOf: (value) => 4 * gramLength(widthOf(value)),
     summarize: (part, copy) => summariesOf(part, copy),
     add(value, summaries) {
       for (const group of groupsReading(value)) {
@@ -118,7 +118,7 @@ const emptyStatistics = (width: number): ActivationStatistics & { tokens: number
   width,
   tokens: 0,
   sum: new Float32Array(width),
-  gram: new Float32Array(width * width),
+  gram: new Float32Array(gramLength(width)),
 });
 
 /** Adds the nodes that compute the number of rows, their sum and their Gram matrix. Of the matrix, only the strips. */
@@ -139,8 +139,11 @@ function summariesOf(graph: Graph, x: Value): Value[] {
       ? add("Reshape", [add("Cast", [mask], { to: int(dataTypes.float32) }), sizes(-1)])
       : add("ConstantOfShape", [add("Gather", [add("Shape", [rows]), sizes(0)])], { value: ONE });
   const columns = add("Mul", [add("Transpose", [rows], { perm: ints(1, 0) }), counted]);
-  const strips = stripsOf(width).map(([start, end]) =>
-    add("MatMul", [slice(columns, 0, start, end), slice(rows, 1, 0, end)]),
+  const strips = stripsOf(width).map(({ block, start, end }) =>
+    add("MatMul", [
+      slice(columns, 0, block.start + start, block.start + end),
+      slice(rows, 1, block.start, block.start + end),
+    ]),
   );
   return [add("MatMul", [counted, counted]), add("MatMul", [counted, rows]), ...strips];
 }
@@ -152,22 +155,37 @@ function addSummaries(
   const { width } = statistics;
   statistics.tokens += count?.[0] as number;
   addTo(statistics.sum, sum as Float32Array);
-  stripsOf(width).forEach(([start, end], i) => {
+  stripsOf(width).forEach(({ block, start, end }, i) => {
     const strip = strips[i] as Float32Array;
-    for (let row = 0; row < end - start; row++)
-      addTo(statistics.gram.subarray((start + row) * width), strip.subarray(row * end, (row + 1) * end));
+    for (let row = 0; row < end - start; row++) {
+      const at = block.offset + (start + row) * block.width;
+      addTo(statistics.gram.subarray(at), strip.subarray(row * end, (row + 1) * end));
+    }
   });
 }
 
-/** First row and end of each strip. A strip has the columns from 0 to its end. */
-const stripsOf = (width: number): [start: number, end: number][] =>
-  Array.from({ length: Math.ceil(width / STRIP) }, (_, i) => [i * STRIP, Math.min((i + 1) * STRIP, width)]);
+/** Rows from `start` to `end` of a block, without the columns after the diagonal. */
+interface Strip {
+  readonly block: GramBlock;
+  readonly start: number;
+  readonly end: number;
+}
 
-/** Copies the lower triangle of the Gram matrix to the upper one. */
+const stripsOf = (width: number): Strip[] =>
+  gramBlocks(width).flatMap((block) =>
+    Array.from({ length: Math.ceil(block.width / STRIP) }, (_, i) => ({
+      block,
+      start: i * STRIP,
+      end: Math.min((i + 1) * STRIP, block.width),
+    })),
+  );
+
+/** Copies the lower triangle of each block of the Gram matrix to the upper one. */
 function mirror({ width, gram }: ActivationStatistics): void {
-  for (let row = 0; row < width; row++)
-    for (let column = row + 1; column < width; column++)
-      gram[row * width + column] = gram[column * width + row] as number;
+  for (const { width: size, offset } of gramBlocks(width))
+    for (let row = 0; row < size; row++)
+      for (let column = row + 1; column < size; column++)
+        gram[offset + row * size + column] = gram[offset + column * size + row] as number;
 }
 
 function addTo(total: Float32Array, more: Float32Array): void {

@@ -1,9 +1,9 @@
 import { open } from "node:fs/promises";
 import { storedFile } from "../../files/stored-file.ts";
-import type { ActivationStatistics, CalibrationStatistics } from "./activation-statistics.ts";
+import { type ActivationStatistics, type CalibrationStatistics, gramLength } from "./activation-statistics.ts";
 import type { WeightStatistics } from "./observe-statistics.ts";
 
-/** Location of one weight matrix's statistics in the file: Σ x, then Σ x xᵀ, both float32. */
+/** Location of one weight matrix's statistics in the file: Σ x, then the blocks of Σ x xᵀ, all float32. */
 export interface StoredStatistics extends Pick<ActivationStatistics, "width" | "tokens"> {
   /** Name of the weight matrix. */
   readonly weight: string;
@@ -46,7 +46,7 @@ export function storedStatistics(path: string, stored: readonly StoredStatistics
       const found = byWeight.get(weight);
       if (!found) return undefined;
       const { width, tokens, offset } = found;
-      const { buffer } = file.subarray(offset, offset + 4 * width * (1 + width));
+      const { buffer } = file.subarray(offset, offset + 4 * (width + gramLength(width)));
       return {
         width,
         tokens,

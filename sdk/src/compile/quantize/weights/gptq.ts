@@ -1,4 +1,4 @@
-import { type ScaledStatistics, sumsOfSquares } from "../calibration/activation-statistics.ts";
+import { type GramBlock, type ScaledStatistics, sumsOfSquares } from "../calibration/activation-statistics.ts";
 import { addProduct, float64Arrays, padded } from "./add-product.ts";
 import { DEPTH } from "./product-depth.ts";
 
@@ -11,11 +11,13 @@ import { DEPTH } from "./product-depth.ts";
  * rounded weights. The squared error of the output is
  * |L(w − q)|² = Σₖ (Lₖₖ(wₖ − qₖ) + Σⱼ₍ⱼ﹤ₖ₎ Lₖⱼ(wⱼ − qⱼ))².
  * The correction of wₖ is Σⱼ₍ⱼ﹤ₖ₎ (Lₖⱼ / Lₖₖ)(wⱼ − qⱼ). Rounding wₖ plus this correction minimizes the k-th term.
+ *
+ * Each block of the Gram matrix has factors of its own.
  */
 export interface GptqFactors {
-  /** Order in which the weights of the inputs are rounded: inputs with the largest mean square first. */
+  /** The block's inputs in the order in which their weights are rounded: inputs with the largest mean square first. */
   readonly order: Uint32Array;
-  /** [in, in], with rows and columns sorted as in `order`. Row k holds Lₖⱼ / Lₖₖ for j < k. */
+  /** [block width, block width], with rows and columns sorted as in `order`. Row k holds Lₖⱼ / Lₖₖ for j < k. */
   readonly factors: Float32Array<ArrayBuffer>;
 }
 
@@ -23,7 +25,7 @@ export interface GptqFactors {
 const MIN_PIVOT = 1e-6;
 
 /**
- * Damping, as a share of the mean of the Gram matrix's diagonal. Some inputs are always near zero. Without damping,
+ * Damping, as a share of the mean of the block's diagonal. Some inputs are always near zero. Without damping,
  * GPTQ would greatly change their weights to compensate the errors of all other inputs.
  */
 const DAMPING = 0.01;
@@ -31,12 +33,13 @@ const DAMPING = 0.01;
 /** Rows of a matrix that are copied or multiplied together, so that they stay in the cache. */
 const ROWS = 64;
 
-export function gptqFactors(statistics: ScaledStatistics): GptqFactors {
-  const { width: size } = statistics;
+export function gptqFactors(statistics: ScaledStatistics, block: GramBlock): GptqFactors {
+  const { start: first, width: size } = block;
   const diagonal = sumsOfSquares(statistics);
-  const damping = (DAMPING * diagonal.reduce((sum, value) => sum + value, 0)) / size || 1;
-  const order = Uint32Array.from(diagonal.keys()).sort((a, b) => (diagonal[b] as number) - (diagonal[a] as number));
-  const { c, stride } = cholesky(statistics, order.toReversed(), damping);
+  const inputs = Uint32Array.from({ length: size }, (_, i) => first + i);
+  const damping = (DAMPING * inputs.reduce((sum, input) => sum + (diagonal[input] as number), 0)) / size || 1;
+  const order = inputs.sort((a, b) => (diagonal[b] as number) - (diagonal[a] as number));
+  const { c, stride } = cholesky(statistics, block, order.toReversed(), damping);
   const factors = new Float32Array(size * size);
   for (let start = 0; start < size; start += ROWS) {
     const end = Math.min(start + ROWS, size);
@@ -52,13 +55,14 @@ export function gptqFactors(statistics: ScaledStatistics): GptqFactors {
 }
 
 /**
- * Computes the lower triangular C with C Cᵀ = H + damping · I, where the rows and columns of H are sorted as in
+ * Computes the lower triangular C with C Cᵀ = H + damping · I, where H is a block whose rows and columns are sorted as in
  * `order`. L has the reverse order: Lₖⱼ = C[n−1−j, n−1−k].
  *
  * @returns `c` with `stride` columns. Its lower triangle holds C. The next call of `float64Arrays` makes `c` invalid.
  */
 function cholesky(
   { gram, factors }: ScaledStatistics,
+  block: GramBlock,
   order: Uint32Array,
   damping: number,
 ): { readonly c: Float64Array; readonly stride: number } {
@@ -68,7 +72,7 @@ function cholesky(
   // columns of the previous panels.
   const [c, rowsOfPanel, panel] = float64Arrays(stride * stride, stride * DEPTH, DEPTH * stride);
   for (let row = 0; row < size; row++) {
-    const from = (order[row] as number) * size;
+    const from = block.offset + ((order[row] as number) - block.start) * size - block.start;
     const factor = factors?.[order[row] as number] ?? 1;
     for (let column = 0; column <= row; column++) {
       const other = order[column] as number;
@@ -104,16 +108,19 @@ function cholesky(
 }
 
 /**
- * Adds the correction to the weight of an input and an output, and rounds the sum. Returns the original weight minus
- * the rounded weight.
+ * Adds the corrections to the weights of an input, and rounds the sums. Writes each original weight minus the rounded
+ * weight to `errors`.
+ *
+ * @param corrections [out]
+ * @param errors [out]
  */
-export type Round = (input: number, output: number, correction: number) => number;
+export type RoundInput = (input: number, corrections: Float64Array, errors: Float64Array) => void;
 
 /**
- * Rounds the weights of all outputs in GPTQ's order. Each weight is first corrected for the rounding errors of the
+ * Rounds the weights of all inputs of a block in GPTQ's order. Each weight is first corrected for the rounding errors of the
  * previous weights of the same output.
  */
-export function roundInOrder({ order, factors }: GptqFactors, outputs: number, round: Round): void {
+export function roundInOrder({ order, factors }: GptqFactors, outputs: number, round: RoundInput): void {
   const size = order.length;
   const stride = padded(outputs);
   const [corrections, errors, factorsAfter] = float64Arrays(
@@ -132,10 +139,7 @@ export function roundInOrder({ order, factors }: GptqFactors, outputs: number, r
           correction[output] = (correction[output] as number) + factor * (error[output] as number);
         }
       }
-      const error = errors.subarray((k - start) * stride, (k - start + 1) * stride);
-      for (let output = 0; output < outputs; output++) {
-        error[output] = round(order[k] as number, output, correction[output] as number);
-      }
+      round(order[k] as number, correction, errors.subarray((k - start) * stride, (k - start + 1) * stride));
     }
     for (let k = end; k < size; k++) {
       const from = k * size + start;

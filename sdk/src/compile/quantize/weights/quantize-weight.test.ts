@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { correlatedTokens, damped, factorization, statisticsOf } from "#test/fixtures/activation-statistics.ts";
 import { randomNumbers } from "#test/fixtures/seeded.ts";
 import { tensor, toFloat32 } from "../../graph/tensor.ts";
+import { gramBlocks } from "../calibration/activation-statistics.ts";
 import { type QuantizedWeight, quantizeWeight, type RoundingOptions, type WeightPrecision } from "./quantize-weight.ts";
 
 const precisions: [string, WeightPrecision][] = [
@@ -134,5 +135,25 @@ describe("quantizeWeight", () => {
         expect(error).toBeLessThan(bound * (1 + FLOAT32_ROUNDING));
       }
     }
+  });
+});
+
+describe("quantizeWeight with GPTQ", () => {
+  it("corrects the weights of each block of the Gram matrix for the errors of this block only", () => {
+    const [inputs, outputs, precision] = [1600, 3, { min: -127, max: 127, symmetric: true }];
+    const random = randomNumbers(8);
+    const weights = Float32Array.from({ length: inputs * outputs }, () => 2 * random() - 1);
+    const [start] = gramBlocks(inputs)
+      .slice(1)
+      .map((block) => block.start) as [number];
+    // The largest weights are in both blocks, so that a block alone has the same scales.
+    weights.fill(3, 0, outputs).fill(3, start * outputs, (start + 1) * outputs);
+    const x = correlatedTokens(inputs, 5, 8);
+    const quantized = (from: number, to: number) => {
+      const rows = tensor("float32", [to - from, outputs], weights.slice(from * outputs, to * outputs));
+      const statistics = statisticsOf(x.map((token) => token.slice(from, to)));
+      return [...quantizeWeight(rows, precision, gptq, statistics).values];
+    };
+    expect(quantized(0, inputs)).toEqual([...quantized(0, start), ...quantized(start, inputs)]);
   });
 });

@@ -1,14 +1,8 @@
 import { release } from "../../files/large-buffers.ts";
 import { type Tensor, toFloat32 } from "../../graph/tensor.ts";
-import { type ScaledStatistics, sumsOfSquares } from "../calibration/activation-statistics.ts";
-import { gptqFactors, roundInOrder } from "./gptq.ts";
-import {
-  type IntegerRange,
-  minErrorParameters,
-  minMaxParameters,
-  type QuantizationParameters,
-  quantizeNumber,
-} from "./quantization-parameters.ts";
+import { gramBlocks, type ScaledStatistics, sumsOfSquares } from "../calibration/activation-statistics.ts";
+import { gptqFactors, type RoundInput, roundInOrder } from "./gptq.ts";
+import { type IntegerRange, minErrorParameters, minMaxParameters, quantizeNumber } from "./quantization-parameters.ts";
 
 /**
  * A quantized weight matrix: weight[i, o] ≈ scales[o, b] · (values[i, o] − zeroPoints[o, b]), where b is the block of
@@ -67,7 +61,7 @@ export function quantizeWeight(
   const scales = new Float32Array(outputs * blocks);
   const zeroPoints = new Int32Array(outputs * blocks);
   const importance = statistics && sumsOfSquares(statistics);
-  const gptq = statistics && rounding.gptq ? gptqFactors(statistics) : undefined;
+  const corrected = rounding.gptq ? statistics : undefined;
 
   const channel = new Float32Array(inputs);
   for (let output = 0; output < outputs; output++) {
@@ -79,30 +73,40 @@ export function quantizeWeight(
         : minMaxParameters(part, integers);
       scales[output * blocks + b] = parameters.scale;
       zeroPoints[output * blocks + b] = parameters.zeroPoint;
-      if (gptq) continue;
+      if (corrected) continue;
       for (let i = 0; i < part.length; i++) {
         values[(b * block + i) * outputs + output] = quantizeNumber(part[i] as number, parameters, integers);
       }
     }
   }
 
-  const parametersOf = (i: number, output: number): QuantizationParameters => {
-    const group = output * blocks + Math.floor(i / block);
-    return { scale: scales[group] as number, zeroPoint: zeroPoints[group] as number };
-  };
   const errorOf = (i: number, output: number): number => {
     const at = i * outputs + output;
-    const { scale, zeroPoint } = parametersOf(i, output);
-    return Math.fround((weights[at] as number) - scale * ((values[at] as number) - zeroPoint));
+    const group = output * blocks + Math.floor(i / block);
+    const value = (values[at] as number) - (zeroPoints[group] as number);
+    return Math.fround((weights[at] as number) - (scales[group] as number) * value);
   };
-  const round = (i: number, output: number, correction: number): number => {
-    const at = i * outputs + output;
-    values[at] = quantizeNumber((weights[at] as number) + correction, parametersOf(i, output), integers);
-    return errorOf(i, output);
+  const round: RoundInput = (i, corrections, errors) => {
+    const b = Math.floor(i / block);
+    for (let output = 0; output < outputs; output++) {
+      const at = i * outputs + output;
+      const scale = scales[output * blocks + b] as number;
+      const zeroPoint = zeroPoints[output * blocks + b] as number;
+      const weight = weights[at] as number;
+      const value = Math.min(
+        Math.max(Math.round((weight + (corrections[output] as number)) / scale) + zeroPoint, min),
+        max,
+      );
+      values[at] = value;
+      errors[output] = Math.fround(weight - scale * (value - zeroPoint));
+    }
   };
-  if (gptq) {
-    roundInOrder(gptq, outputs, round);
-    release(gptq.factors);
+  if (corrected) {
+    for (const gramBlock of gramBlocks(inputs)) {
+      const gptq = gptqFactors(corrected, gramBlock);
+      roundInOrder(gptq, outputs, round);
+      release(gptq.factors);
+    }
   }
 
   const meanError = ({ sum, tokens, factors }: ScaledStatistics, output: number): number => {

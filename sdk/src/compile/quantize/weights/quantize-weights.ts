@@ -3,7 +3,7 @@ import { extname } from "node:path";
 import { Worker } from "node:worker_threads";
 import { byteLength, reading, type Tensor } from "../../graph/tensor.ts";
 import { abortedError, throwIfAborted } from "../../subprocess/aborted.ts";
-import type { ScaledStatistics } from "../calibration/activation-statistics.ts";
+import { gramBlocks, gramLength, type ScaledStatistics } from "../calibration/activation-statistics.ts";
 import { type QuantizedWeight, quantizeWeight, type RoundingOptions, type WeightPrecision } from "./quantize-weight.ts";
 
 export interface WeightTask {
@@ -70,10 +70,11 @@ export async function quantizeWeights(
   return results;
 }
 
-/** Bytes that a thread needs: the weight twice, and three matrices of [in, in], one of them in float64. */
+/** Bytes that a thread needs: the weight twice, the Gram matrix, and the factors of its largest block in float32 and float64. */
 function bytesOf(task: WeightTask | undefined): number {
   const [inputs = 0, outputs = 0] = task?.weight.shape ?? [];
-  return 2 * 4 * inputs * outputs + (4 + 4 + 8) * inputs ** 2;
+  const [largest] = gramBlocks(inputs);
+  return 2 * 4 * inputs * outputs + 4 * gramLength(inputs) + (4 + 8) * (largest?.width ?? 0) ** 2;
 }
 
 function startWorker(signal: AbortSignal | undefined) {
