@@ -1,11 +1,12 @@
+import { describeFiles } from "#sdk/artifact/describe-file.ts";
 import { versionOf } from "#sdk/artifact/keys.ts";
 import type { Parity, Target } from "#sdk/artifact/manifest.ts";
 import { sha256Hex } from "#sdk/artifact/sha256.ts";
 import { parity } from "#sdk/compile/accuracy/parity.ts";
 import { probeTexts } from "#sdk/compile/accuracy/probe-texts.ts";
 import { manifestOf } from "#sdk/compile/stages/assemble-artifact.ts";
-import { computeFile } from "#sdk/compile/stages/run-on-engine.ts";
 import { engineOnThisMachine } from "#sdk/local/engines.ts";
+import { oneModel } from "#sdk/runtime/engine/engine.ts";
 import { memoryStore } from "#sdk/storage/memory.ts";
 import { publish } from "#sdk/storage/publish.ts";
 import { storedArtifact } from "#sdk/storage/stored-artifact.ts";
@@ -37,7 +38,7 @@ export async function publishForm(publication: Publication, folder: string): Pro
     model.task.task,
   );
   const targets = { edge: { engine, precision, model: MODEL, parity: agreement } };
-  const manifest = await manifestOf(name, model, files, targets);
+  const manifest = manifestOf(name, model, await describeFiles(files), targets);
   const manifestBytes = new TextEncoder().encode(JSON.stringify(manifest));
   const version = versionOf(await sha256Hex(manifestBytes));
   const publisher = await startWorker({ modules: await workerModules("none"), model: name, folder });
@@ -50,5 +51,11 @@ export async function publishForm(publication: Publication, folder: string): Pro
   return agreement;
 }
 
-const computed = async ({ model, file }: Subject, form: Form, engine: Target["engine"]): Promise<Float32Array[]> =>
-  computeFile(model, await engineOnThisMachine(engine), await file(form), probeTexts);
+async function computed({ model, file }: Subject, form: Form, engine: Target["engine"]): Promise<Float32Array[]> {
+  const session = await (await engineOnThisMachine(engine)).load(oneModel(await file(form)));
+  try {
+    return await model.compute(session, probeTexts);
+  } finally {
+    await session.release();
+  }
+}

@@ -1,9 +1,16 @@
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { bytesOf, measurements, smallFiles, smallManifest } from "#test/fixtures/small-artifact.ts";
+import {
+  bytesOf,
+  measurements,
+  smallFiles,
+  smallFolder,
+  smallManifest,
+  writeSmallFolder,
+} from "#test/fixtures/small-artifact.ts";
 import { temporaryFolder } from "#test/fixtures/temporary-folder.ts";
-import { artifactFiles, writeArtifact, writeMeasurements } from "../compile/pack/write-artifact.ts";
+import { writeMeasurements } from "../compile/pack/write-artifact.ts";
 import { openFiles, openFolder } from "./folder-artifact.ts";
 import { memoryStore } from "./memory.ts";
 import { publish } from "./publish.ts";
@@ -13,7 +20,7 @@ async function folderWithArtifact() {
   const folder = join(await temporaryFolder(), "artifact");
   const files = smallFiles();
   const manifest = await smallManifest(files);
-  await writeArtifact(folder, { manifest, measurements, files });
+  await writeSmallFolder(folder);
   return { folder, files, manifest };
 }
 
@@ -28,10 +35,7 @@ describe("an artifact folder", () => {
 
   it("reads the same from a map of its files", async () => {
     const { folder, files, manifest } = await folderWithArtifact();
-    const [inMemory, onDisk] = [
-      await openFiles(artifactFiles({ manifest, measurements, files })),
-      await openFolder(folder),
-    ];
+    const [inMemory, onDisk] = [await openFiles(await smallFolder()), await openFolder(folder)];
     expect(inMemory.manifestBytes).toEqual(onDisk.manifestBytes);
     expect(inMemory).toMatchObject({ manifest, measurements, version: onDisk.version });
     for (const [name, bytes] of files) expect(await inMemory.read(name)).toEqual(bytes);

@@ -2,7 +2,7 @@ import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { listing, preparable, set } from "#test/fixtures/preparable.ts";
-import { smallFiles, smallManifest } from "#test/fixtures/small-artifact.ts";
+import { writeSmallFolder } from "#test/fixtures/small-artifact.ts";
 import { preparableConfig, type TinyFolderOptions } from "#test/fixtures/tiny-bert.ts";
 import { tokenizerJson } from "#test/fixtures/tokenizer-json.ts";
 import type { Artifact } from "../../artifact/artifact.ts";
@@ -16,7 +16,6 @@ import { FP16_LIMIT } from "../accuracy/limits.ts";
 import { readTensors } from "../checkpoint/read-tensors.ts";
 import { readTextModel } from "../model/text-model.ts";
 import { writeOnnx } from "../onnx/write-onnx.ts";
-import { writeArtifact } from "../pack/write-artifact.ts";
 import { modelName } from "../stages/assemble-artifact.ts";
 import type { Progress } from "../stages/stage.ts";
 import { type PrepareOptions, type PrepareReport, prepare } from "./prepare.ts";
@@ -255,8 +254,7 @@ async function expectRefusal(options: TinyFolderOptions, expected: object, more:
   await expect(run(more)).rejects.toMatchObject(expected);
   expect(await listing(parent), "nothing is written where nothing was").toEqual(before);
 
-  const files = smallFiles();
-  await writeArtifact(out, { manifest: await smallManifest(files), measurements: {}, files });
+  await writeSmallFolder(out);
   const earlier = await listing(parent);
   await expect(run(more)).rejects.toMatchObject(expected);
   expect(await listing(parent), "an earlier artifact stays").toEqual(earlier);

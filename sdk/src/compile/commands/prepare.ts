@@ -1,15 +1,17 @@
+import { readdir, readFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
+import { join } from "node:path";
 import type { PublishableArtifact } from "../../artifact/artifact.ts";
 import { type Manifest, type Parity, type TargetName, targetNames } from "../../artifact/manifest.ts";
 import type { Measurements } from "../../artifact/measurements.ts";
 import { onnxruntimeNode } from "../../runtime/engine/ort-node/onnxruntime-node.ts";
-import { openFiles } from "../../storage/folder-artifact.ts";
+import { openFiles, openFolder } from "../../storage/folder-artifact.ts";
 import { readTaskData, type TaskFiles } from "../accuracy/task-data.ts";
 import { assertVaries } from "../accuracy/varies.ts";
 import { tokenBatches } from "../evaluate/token-batches.ts";
 import { withWorkFolder } from "../files/work-folder.ts";
 import { readTask } from "../model/text-model.ts";
-import { artifactFiles, assertReplaceable } from "../pack/write-artifact.ts";
+import { assertReplaceable, writeMeasurements } from "../pack/write-artifact.ts";
 import { calibrationTexts } from "../quantize/calibration/calibration-texts.ts";
 import { assembleArtifact, modelName } from "../stages/assemble-artifact.ts";
 import { checkFusion } from "../stages/check.ts";
@@ -110,22 +112,31 @@ export async function prepare(options: PrepareOptions): Promise<PrepareReport | 
     const observed = await run(observe, { graph, batches, kinds: kindsFor(targets) });
     assertVaries(checked.reference, observed.statistics);
 
-    const input = { model, graph, checked, observed, data, tableBits, minCosine, quantizers: new Map() };
+    const context = { folder, signal: options.signal };
+    const input = { model, graph, checked, observed, data, tableBits, minCosine, quantizers: new Map(), context };
     const made: MadeTarget[] = [];
     for (const target of targets) made.push(await makeTarget(run, target, input));
 
-    const assembled = await assembleArtifact(name, model, made);
-    const unmeasured = await openFiles(artifactFiles({ ...assembled, measurements: {} }));
-    const { measurements } = await run(time, { artifact: unmeasured, rounds: options.timingRounds });
-    const artifact = { ...assembled, measurements };
-    if (out !== undefined) await run(writeFolder, { out, artifact });
+    const artifactFolder = join(folder, "artifact");
+    await assembleArtifact(artifactFolder, name, model, made);
+    const artifact = await openFolder(artifactFolder);
+    const { measurements } = await run(time, { artifact, rounds: options.timingRounds });
+    await writeMeasurements(artifactFolder, measurements);
+    if (out !== undefined) await run(writeFolder, { out, folder: artifactFolder });
 
-    const { manifest } = artifact;
-    const { version } = unmeasured;
+    const { manifest, version } = artifact;
     const passedOver = made.flatMap((target) => target.passedOver);
     const report = { source, manifest, version, measurements, fusion: checked.parity, nodes, passedOver, stages };
-    return out === undefined ? { ...report, artifact: await openFiles(artifactFiles(artifact)) } : report;
+    return out === undefined ? { ...report, artifact: await inMemory(artifactFolder) } : report;
   });
+}
+
+/** Reads an artifact folder into memory. */
+async function inMemory(folder: string): Promise<PublishableArtifact> {
+  const files = (await readdir(folder)).map(
+    async (file) => [file, new Uint8Array(await readFile(join(folder, file)))] as const,
+  );
+  return openFiles(new Map(await Promise.all(files)));
 }
 
 /** Returns what the targets need: activation statistics for int8, and the nodes that overflow for fp16. */

@@ -1,16 +1,21 @@
+import { once } from "node:events";
 import fs, { mkdir, readdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { syncBuiltinESMExports } from "node:module";
+import { createServer } from "node:net";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
-import { bytesOf, measurements, smallFiles, smallManifest, textOf } from "#test/fixtures/small-artifact.ts";
+import { bytesOf, smallFiles, textOf, writeSmallFolder } from "#test/fixtures/small-artifact.ts";
 import { temporaryFolder } from "#test/fixtures/temporary-folder.ts";
 import { openFolder } from "../../storage/folder-artifact.ts";
 import { writeArtifact, writeMeasurements } from "./write-artifact.ts";
 
 /** Writes a small artifact whose model file contains `content`. */
-async function write(out: string, content: string): Promise<void> {
-  const files = smallFiles(content);
-  await writeArtifact(out, { manifest: await smallManifest(files), measurements, files });
+const write = (out: string, content: string): Promise<void> => writeWith(out, smallFiles(content));
+
+async function writeWith(out: string, files: Map<string, Uint8Array<ArrayBuffer>>): Promise<void> {
+  const folder = await temporaryFolder();
+  await writeSmallFolder(folder, files);
+  await writeArtifact(out, folder);
 }
 
 const modelOf = async (out: string) => textOf(await (await openFolder(out)).read("model.int8.onnx"));
@@ -35,7 +40,7 @@ describe("writeArtifact", () => {
     const folder = await temporaryFolder();
     const out = join(folder, "artifact");
     const older = smallFiles("older").set("model.fp16.onnx", bytesOf("no longer made"));
-    await writeArtifact(out, { manifest: await smallManifest(older), measurements, files: older });
+    await writeWith(out, older);
     await write(out, "newer");
     expect(await modelOf(out)).toBe("model of newer");
     expect((await readdir(out)).sort()).toEqual(["manifest.json", "measurements.json", ...smallFiles().keys()].sort());
@@ -88,14 +93,16 @@ describe("writeArtifact", () => {
     expect(await readdir(folder)).toEqual(["out"]);
   });
 
-  it("keeps only the older artifact when a file cannot be written", async () => {
+  it("keeps only the older artifact when a file cannot be copied", async () => {
     const folder = await temporaryFolder();
     const out = join(folder, "artifact");
     await write(out, "older");
-    const files = smallFiles("newer");
-    const unwritable = new Map([...files, ["no-such-folder/x", bytesOf("x")]]);
-    const broken = { manifest: await smallManifest(files), measurements, files: unwritable };
-    await expect(writeArtifact(out, broken)).rejects.toThrow("ENOENT");
+    const newer = join(await temporaryFolder(), "newer");
+    await writeSmallFolder(newer);
+    const socket = createServer().listen(join(newer, "model.fp16.onnx"));
+    onTestFinished(() => void socket.close());
+    await once(socket, "listening");
+    await expect(writeArtifact(out, newer)).rejects.toThrow("socket");
     expect(await modelOf(out)).toBe("model of older");
     expect(await readdir(folder)).toEqual(["artifact"]);
   });

@@ -1,33 +1,25 @@
-import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import { constants } from "node:fs";
+import { cp, mkdir, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import * as v from "valibot";
 import { BertEdgeError } from "../../artifact/error.ts";
-import type { Manifest } from "../../artifact/manifest.ts";
 import { MEASUREMENTS_FILE, type Measurements } from "../../artifact/measurements.ts";
 import { MANIFEST_FILE } from "../../storage/folder-artifact.ts";
 import { assertWritableFolder } from "../files/writable-folder.ts";
 
-/** An artifact to write. */
-export interface WrittenArtifact {
-  readonly manifest: Manifest;
-  readonly measurements: Measurements;
-  /** The files that the manifest lists. */
-  readonly files: ReadonlyMap<string, Uint8Array<ArrayBuffer>>;
-}
-
 /**
- * Writes an artifact to a temporary folder and then moves this folder to `out`. At any time, `out` therefore holds
+ * Copies an artifact folder to a temporary folder and then moves the copy to `out`. At any time, `out` therefore holds
  * either the complete old artifact or the complete new one.
  *
  * @throws BertEdgeError `out_occupied` if `out` holds files that are not part of an artifact; `out_unwritable`
  */
-export async function writeArtifact(out: string, artifact: WrittenArtifact): Promise<void> {
+export async function writeArtifact(out: string, folder: string): Promise<void> {
   const target = resolve(out);
   await assertReplaceable(target);
   const temporary = join(dirname(target), `.${crypto.randomUUID()}.tmp`);
-  await mkdir(temporary, { recursive: true });
+  await mkdir(dirname(target), { recursive: true });
   try {
-    for (const [name, bytes] of artifactFiles(artifact)) await writeFile(join(temporary, name), bytes);
+    await cp(folder, temporary, { recursive: true, mode: constants.COPYFILE_FICLONE });
     await replaceFolder(target, temporary);
   } finally {
     await rm(temporary, { recursive: true, force: true });
@@ -56,15 +48,9 @@ export async function writeMeasurements(folder: string, measurements: Measuremen
   await rename(temporary, join(folder, MEASUREMENTS_FILE));
 }
 
-/** Returns every file of an artifact folder: the model and tokenizer files, manifest.json and measurements.json. */
-export const artifactFiles = ({
-  manifest,
-  measurements,
-  files,
-}: WrittenArtifact): Map<string, Uint8Array<ArrayBuffer>> =>
-  new Map([...files, [MANIFEST_FILE, jsonBytes(manifest)], [MEASUREMENTS_FILE, jsonBytes(measurements)]]);
-
-const jsonBytes = (value: unknown) => new TextEncoder().encode(`${JSON.stringify(value, null, 2)}\n`);
+/** Encodes manifest.json or measurements.json. */
+export const jsonBytes = (value: unknown): Uint8Array<ArrayBuffer> =>
+  new TextEncoder().encode(`${JSON.stringify(value, null, 2)}\n`);
 
 /**
  * The part of a manifest that is the same in all format versions: the beginning of `format`, and the names of the

@@ -1,37 +1,64 @@
-import { basename, resolve } from "node:path";
+import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
+import { basename, join, resolve } from "node:path";
 import * as v from "valibot";
-import { describeFiles } from "../../artifact/describe-file.ts";
+import { describeFile, describeFiles } from "../../artifact/describe-file.ts";
 import { BertEdgeError } from "../../artifact/error.ts";
-import { MANIFEST_FORMAT, type Manifest, ModelName, type Target, type TargetName } from "../../artifact/manifest.ts";
+import {
+  MANIFEST_FORMAT,
+  type Manifest,
+  type ManifestFile,
+  ModelName,
+  type Target,
+  type TargetName,
+} from "../../artifact/manifest.ts";
+import { MANIFEST_FILE } from "../../storage/folder-artifact.ts";
 import { hubModel } from "../../storage/hub-model.ts";
 import { modelPlace } from "../checkpoint/model-place.ts";
+import { release } from "../files/large-buffers.ts";
 import type { TextModel } from "../model/text-model.ts";
-import type { WrittenArtifact } from "../pack/write-artifact.ts";
-
-type Files = Map<string, Uint8Array<ArrayBuffer>>;
+import { jsonBytes } from "../pack/write-artifact.ts";
 
 /** A quantized target with its measured accuracy and its model file. */
 export interface PackedTarget {
   readonly name: TargetName;
   readonly target: Omit<Target, "model">;
-  readonly bytes: Uint8Array<ArrayBuffer>;
+  /** Path of the model file. */
+  readonly path: string;
   /** Extension of the model file's name. */
   readonly extension: string;
 }
 
-/** Assembles targets, tokenizer and manifest. Targets with the same model bytes share a file. */
+/**
+ * Makes an artifact folder: moves the model files to it, and writes the tokenizer and the manifest. Targets with the same
+ * model bytes share a file. Only one model file at a time is in memory.
+ *
+ * @param folder is created
+ */
 export async function assembleArtifact(
+  folder: string,
   name: string,
   model: TextModel,
   packed: readonly PackedTarget[],
-): Promise<Omit<WrittenArtifact, "measurements">> {
-  const files: Files = new Map();
+): Promise<void> {
+  await mkdir(folder);
+  const files = await describeFiles(model.tokenizer.files);
+  for (const [file, bytes] of model.tokenizer.files) await writeFile(join(folder, file), bytes);
   const targets: Manifest["targets"] = {};
-  for (const { name: targetName, target, bytes, extension } of packed) {
-    targets[targetName] = { ...target, model: addFile(files, bytes, `${target.precision}.${extension}`) };
+  for (const { name: targetName, target, path, extension } of packed) {
+    const described = await describePath(path);
+    const file = nameOf(files, described, `${target.precision}.${extension}`);
+    files[file] = described;
+    await rename(path, join(folder, file));
+    targets[targetName] = { ...target, model: file };
   }
-  for (const [file, bytes] of model.tokenizer.files) files.set(file, bytes);
-  return { manifest: await manifestOf(name, model, files, targets), files };
+  await writeFile(join(folder, MANIFEST_FILE), jsonBytes(manifestOf(name, model, files, targets)));
+}
+
+async function describePath(path: string): Promise<ManifestFile> {
+  const bytes = await readFile(path);
+  const described = await describeFile(bytes);
+  release(bytes);
+  return described;
 }
 
 /**
@@ -39,29 +66,26 @@ export async function assembleArtifact(
  *
  * @param files model files of the targets and files of the tokenizer
  */
-export const manifestOf = async (
+export const manifestOf = (
   name: string,
   { task, maxTokens, config, tokenizer }: TextModel,
-  files: ReadonlyMap<string, Uint8Array<ArrayBuffer>>,
+  files: Manifest["files"],
   targets: Manifest["targets"],
-): Promise<Manifest> => ({
+): Manifest => ({
   format: MANIFEST_FORMAT,
   name,
   ...task,
   maxTokens,
   vocabulary: config.vocabularySize,
   tokenizer: tokenizer.manifest,
-  files: await describeFiles(files),
+  files,
   targets,
 });
 
-/** Adds a model file and returns its name. If a file with the same bytes exists, returns the name of that file. */
-function addFile(files: Files, bytes: Uint8Array<ArrayBuffer>, name: string): string {
-  const same = [...files].find(([, known]) => Buffer.compare(known, bytes) === 0);
-  if (same) return same[0];
-  const free = [`model.${name}`, `model.2.${name}`].find((each) => !files.has(each)) as string;
-  files.set(free, bytes);
-  return free;
+/** Returns the name for a model file: the name of a file with the same bytes, or a new one. */
+function nameOf(files: Manifest["files"], { sha256 }: ManifestFile, name: string): string {
+  const same = Object.entries(files).find(([, known]) => known.sha256 === sha256);
+  return same?.[0] ?? ([`model.${name}`, `model.2.${name}`].find((each) => !(each in files)) as string);
 }
 
 /**

@@ -1,5 +1,4 @@
 import type { Parity } from "../../artifact/manifest.ts";
-import { ortNodeEngine } from "../../runtime/engine/ort-node/index.ts";
 import { assertFiniteWeights } from "../accuracy/finite-weights.ts";
 import { assertWithin, FP32_LIMIT } from "../accuracy/limits.ts";
 import { assertLongest } from "../accuracy/longest-text.ts";
@@ -11,9 +10,9 @@ import { differ } from "../accuracy/varies.ts";
 import type { Graph } from "../graph/graph.ts";
 import type { ModelSource } from "../model/model-source.ts";
 import type { TextModel } from "../model/text-model.ts";
-import { encodeOnnx } from "../onnx/to-onnx.ts";
 import { contentKey, filesKey, graphKey } from "./content-key.ts";
-import { computeFile, withSession } from "./run-on-engine.ts";
+import { withSession } from "./engine-file.ts";
+import { graphFile } from "./graph-file.ts";
 import type { KeyedStage, Stage } from "./stage.ts";
 
 interface CheckFusionInput {
@@ -48,23 +47,22 @@ export const checkFusion: KeyedStage<CheckFusionInput, CheckedFusion> = {
       [model.task, model.maxTokens, filesKey(model.tokenizer.files), probeTexts],
       data?.content,
     ),
-  async run({ model, graph, data }) {
-    const engine = ortNodeEngine();
-    const fused = encodeOnnx(graph);
-    const results = await withSession(engine, fused, async (session) => {
+  async run({ model, graph, data }, { folder, signal }) {
+    const fused = { path: await graphFile(graph, folder), engine: "ort-node" } as const;
+    const results = await withSession(fused, signal, async (session) => {
       // The check is only for models with a position table, which can have too few rows. Models with rotary embeddings
       // have no such table.
       if (!model.config.rotaryTheta) await assertLongest(model, session);
       return model.compute(session, probeTexts);
     });
-    const unoptimized = ortNodeEngine({ optimize: false });
-    const reference = await computeFile(model, unoptimized, encodeOnnx(model.graph), probeTexts);
+    const original = { path: await graphFile(model.graph, folder), engine: "ort-node", optimize: false } as const;
+    const reference = await withSession(original, signal, (session) => model.compute(session, probeTexts));
     const found = parity(reference, results, model.task.task);
     // Outputs that are all the same or not finite cannot be compared. The observe stage refuses such a model and names
     // the layer.
     if (!differ(reference)) return { reference, parity: found, score: undefined };
     assertWithin("The fused graph", { parity: found }, FP32_LIMIT);
-    const score = await data?.score((texts) => computeFile(model, engine, fused, texts));
+    const score = await data?.score((texts) => withSession(fused, signal, (session) => model.compute(session, texts)));
     return { reference, parity: found, score };
   },
   report: ({ parity: { meanCosine, minCosine, maxAbsDiff }, score }) => ({ meanCosine, minCosine, maxAbsDiff, score }),

@@ -9,11 +9,11 @@ import type { Graph } from "../graph/graph.ts";
 import type { TextModel } from "../model/text-model.ts";
 import type { Precision, Quantizer } from "../quantize/precisions.ts";
 import type { CheckedFusion } from "./check.ts";
+import { graphRunner } from "./graph-runner.ts";
 import { measure } from "./measure.ts";
 import type { Observed } from "./observe.ts";
 import { quantizeForEngine } from "./quantize.ts";
-import { graphRunner } from "./run-on-engine.ts";
-import type { StageRun } from "./stage.ts";
+import type { StageContext, StageRun } from "./stage.ts";
 
 interface Recipe {
   readonly engine: Target["engine"];
@@ -48,6 +48,7 @@ export interface TargetInput {
   readonly minCosine: number;
   /** Quantizers by precision, shared by all targets. */
   readonly quantizers: Map<Precision, Quantizer>;
+  readonly context: Pick<StageContext, "folder" | "signal">;
 }
 
 /** An engine that could not run a target, or was not accurate enough, and the reason. */
@@ -60,7 +61,8 @@ export interface PassedOver {
 export interface MadeTarget {
   readonly name: TargetName;
   readonly target: Omit<Target, "model">;
-  readonly bytes: Uint8Array<ArrayBuffer>;
+  /** Path of the model file. */
+  readonly path: string;
   readonly extension: string;
   readonly passedOver: readonly PassedOver[];
 }
@@ -92,9 +94,9 @@ async function followRecipe(
   run: StageRun["run"],
   name: TargetName,
   { engine, precisions, limit }: Recipe,
-  { model, graph, checked, observed, data, tableBits, minCosine, quantizers }: TargetInput,
+  { model, graph, checked, observed, data, tableBits, minCosine, quantizers, context }: TargetInput,
 ): Promise<Omit<MadeTarget, "passedOver">> {
-  const { mixesPrecisions, extension, file, compute } = await graphRunner(model, engine);
+  const { mixesPrecisions, extension, file, compute } = graphRunner(model, engine, context);
   const label = `${name} on ${engine}`;
   const quantized = await run(quantizeForEngine, {
     ...{ graph, precisions, observed, tableBits, mixesPrecisions, quantizers, label },
@@ -117,5 +119,5 @@ async function followRecipe(
     measures,
   });
   const target = { engine, precision: choice.label, kept: [...choice.kept], ...choice.measured };
-  return { name, target, bytes: await file(choice.graph), extension };
+  return { name, target, path: await file(choice.graph), extension };
 }

@@ -1,4 +1,3 @@
-import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { serialize } from "node:v8";
 import type { TokenBatch } from "../evaluate/token-batches.ts";
@@ -6,7 +5,6 @@ import type { Graph } from "../graph/graph.ts";
 import type { Value } from "../graph/node.ts";
 import { fromOnnx } from "../onnx/from-onnx.ts";
 import { readOnnx } from "../onnx/read-onnx.ts";
-import { writeOnnx } from "../onnx/write-onnx.ts";
 import type { CalibrationStatistics } from "../quantize/calibration/activation-statistics.ts";
 import { statisticsObserver } from "../quantize/calibration/observe-statistics.ts";
 import { observeValues } from "../quantize/calibration/observe-values.ts";
@@ -17,6 +15,7 @@ import { inferShapes } from "../shapes/infer-shapes.ts";
 import { reportProgress } from "../subprocess/report-progress.ts";
 import { inSubprocess } from "../subprocess/run-in-subprocess.ts";
 import { contentKey, graphKey } from "./content-key.ts";
+import { graphFile } from "./graph-file.ts";
 import type { KeyedStage } from "./stage.ts";
 
 /** The results of the observe stage. */
@@ -54,8 +53,8 @@ export const observe: KeyedStage<ObserveInput, Observed> = {
   key: observeKey,
   async run(input, { folder, signal, progress }) {
     const { graph, batches, kinds } = input;
-    const [model, statistics] = [join(folder, "observed.onnx"), join(folder, "statistics")];
-    await writeOnnx(model, graph);
+    const model = await graphFile(graph, folder);
+    const statistics = join(folder, "statistics");
     const found = await inSubprocess(import.meta.url, observeFile, {
       failure: "calibration_failed",
       what: "Activations could not be observed",
@@ -65,7 +64,6 @@ export const observe: KeyedStage<ObserveInput, Observed> = {
       signal,
       onProgress: (fraction) => progress(observe.describe(input), fraction),
     })(model, batches, kinds, statistics);
-    for (const path of [model, `${model}.data`]) await rm(path, { force: true });
     return { ...received(found, graph, statistics), key: () => observeKey(input) };
   },
   report: ({ statistics, ranges, overflowing }) => ({

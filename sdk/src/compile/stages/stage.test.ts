@@ -1,4 +1,5 @@
-import { join } from "node:path";
+import { readdir } from "node:fs/promises";
+import { basename, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { preparable, set } from "#test/fixtures/preparable.ts";
 import { temporaryFolder } from "#test/fixtures/temporary-folder.ts";
@@ -8,10 +9,10 @@ import { tokenBatches } from "../evaluate/token-batches.ts";
 import { writeOnnx } from "../onnx/write-onnx.ts";
 import { checkFusion } from "./check.ts";
 import { fuse } from "./fuse.ts";
+import { graphRunner } from "./graph-runner.ts";
 import { observe } from "./observe.ts";
 import { quantizeForEngine } from "./quantize.ts";
 import { readFolder, readSource } from "./read.ts";
-import { graphRunner } from "./run-on-engine.ts";
 import { type Progress, type Stage, startRun } from "./stage.ts";
 
 /** Doubles a number in two steps. */
@@ -126,14 +127,16 @@ describe("a stage's key", () => {
   });
 });
 
-it("graphRunner caches the file of the last graph only", async () => {
+it("graphRunner keeps the file of the last graph only", async () => {
   const { folder } = await preparable();
   const model = await readFolder.run({ path: folder }, { folder, progress: () => {} });
-  const { file, extension, mixesPrecisions } = await graphRunner(model, "ort-node");
+  const place = await temporaryFolder();
+  const { file, extension, mixesPrecisions } = graphRunner(model, "ort-node", { folder: place });
   expect({ extension, mixesPrecisions }).toEqual({ extension: "onnx", mixesPrecisions: true });
   const first = await file(model.graph);
   expect(await file(model.graph)).toBe(first);
   const { graph } = await fuse.run({ graph: model.graph }, { folder, progress: () => {} });
-  await file(graph);
-  expect(await file(model.graph)).not.toBe(first);
+  const second = await file(graph);
+  expect(second).not.toBe(first);
+  expect(await readdir(place)).toEqual([basename(second)]);
 });

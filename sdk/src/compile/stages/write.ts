@@ -1,23 +1,25 @@
 import { access } from "node:fs/promises";
-import { totalLength } from "../../artifact/total-length.ts";
+import { openFolder } from "../../storage/folder-artifact.ts";
 import type { Graph } from "../graph/graph.ts";
 import type { ModelSource } from "../model/model-source.ts";
 import { writeOnnx } from "../onnx/write-onnx.ts";
-import { type WrittenArtifact, writeArtifact } from "../pack/write-artifact.ts";
+import { writeArtifact } from "../pack/write-artifact.ts";
 import type { Stage } from "./stage.ts";
 
 interface WriteFolderInput {
   readonly out: string;
-  readonly artifact: WrittenArtifact;
+  /** The finished artifact folder. */
+  readonly folder: string;
 }
 
 /** Writes an artifact folder. */
 export const writeFolder: Stage<WriteFolderInput, { readonly bytes: number }> = {
   name: "write",
   describe: ({ out }) => `write ${out}`,
-  async run({ out, artifact }) {
-    await writeArtifact(out, artifact);
-    return { bytes: totalLength([...artifact.files.values()]) };
+  async run({ out, folder }) {
+    const { manifest } = await openFolder(folder);
+    await writeArtifact(out, folder);
+    return { bytes: Object.values(manifest.files).reduce((sum, { size }) => sum + size, 0) };
   },
   report: (written) => written,
 };

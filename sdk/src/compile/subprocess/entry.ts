@@ -1,15 +1,12 @@
-/** The script of every subprocess: makes the one call that its parent sends, returns the answer, and ends. */
-import { once } from "node:events";
+/** The script of every subprocess: makes the calls that its parent sends, and ends when the parent disconnects or ends. */
 import { BertEdgeError } from "../../artifact/error.ts";
 import type { Answer, Call } from "./messages.ts";
 
-/** Ends the script when the parent process has ended. */
-const endOrphan = () => process.exit(1);
-process.once("disconnect", endOrphan);
-const [call] = (await once(process, "message")) as [Call];
-const answer: Answer<unknown> = await make(call).then((result) => ({ result }), answerOf);
-process.removeListener("disconnect", endOrphan);
-process.send?.(answer, () => process.disconnect?.());
+process.once("disconnect", () => process.exit());
+process.on("message", async (call: Call) => {
+  const answer: Answer<unknown> = await make(call).then((result) => ({ result }), answerOf);
+  process.send?.(answer);
+});
 
 async function make({ module, name, args }: Call): Promise<unknown> {
   const { [name]: exported } = (await import(module)) as Record<string, unknown>;

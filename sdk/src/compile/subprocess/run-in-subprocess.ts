@@ -15,7 +15,7 @@ export interface SubprocessOptions {
    * The message of an error with the code `failure` begins with this text, such as "The models could not be compared".
    */
   readonly what: string;
-  /** Time after which the subprocess is killed. */
+  /** Time after which a call ends, and the subprocess is killed. */
   readonly deadlineMs: number;
   /** The subprocess is killed when this signal aborts. */
   readonly signal?: AbortSignal | undefined;
@@ -48,12 +48,28 @@ export const inSubprocess =
  *
  * @throws BertEdgeError the errors of the function, `failure`, `aborted`
  */
-export async function runInSubprocess<T>(
-  call: Call,
-  { failure, what, deadlineMs, signal, onProgress }: SubprocessOptions,
-): Promise<T> {
+export async function runInSubprocess<T>(call: Call, options: SubprocessOptions): Promise<T> {
+  const subprocess = startSubprocess(options);
+  try {
+    return await subprocess.call<T>(call);
+  } finally {
+    subprocess.end();
+  }
+}
+
+/** A subprocess that makes calls, one at a time. The modules that it imports keep their state between calls. */
+export interface Subprocess {
+  /** @throws BertEdgeError the errors of the function, `failure`, `aborted` */
+  readonly call: <T>(call: Call) => Promise<T>;
+  readonly end: () => void;
+}
+
+/** @throws BertEdgeError `aborted` */
+export function startSubprocess({ failure, what, deadlineMs, signal, onProgress }: SubprocessOptions): Subprocess {
   throwIfAborted(signal);
-  const { promise, resolve, reject } = Promise.withResolvers<T>();
+  const ended = Promise.withResolvers<never>();
+  // Without a call, nothing waits for the end.
+  ended.promise.catch(() => {});
   const subprocess = fork(fileURLToPath(entry), {
     execArgv: [],
     stdio: ["ignore", "ignore", "pipe", "ipc"],
@@ -71,29 +87,43 @@ export async function runInSubprocess<T>(
     lastWords = `${lastWords}${bytes}`.slice(-2000);
   });
   const late = () => stop(failed(`it took more than ${deadlineMs / 60_000} minutes`));
-  const deadline = setTimeout(late, deadlineMs);
   const onAbort = () => stop(abortedError(signal as AbortSignal));
   signal?.addEventListener("abort", onAbort, { once: true });
-  subprocess.on("message", (answer: Answer<T> | ProgressMessage) => {
+  let answered: (answer: Answer<unknown>) => void = () => {};
+  subprocess.on("message", (answer: Answer<unknown> | ProgressMessage) => {
     if ("progress" in answer) onProgress?.(answer.progress);
-    else if ("result" in answer) resolve(answer.result);
-    else reject("code" in answer ? errorOf(answer) : failed(answer.message));
+    else answered(answer);
   });
-  subprocess.once("error", (cause) => reject(failed(cause.message)));
+  subprocess.once("error", (cause) => ended.reject(failed(cause.message)));
   // A stopped call rejects only after "close", so that the subprocess cannot write files after the caller has removed
   // them.
   subprocess.once("close", (code, killedBy) => {
-    clearTimeout(deadline);
     signal?.removeEventListener("abort", onAbort);
-    reject(stoppedBy ?? failed(`the subprocess ended with ${killedBy ?? code}`));
+    ended.reject(stoppedBy ?? failed(`the subprocess ended with ${killedBy ?? code}`));
   });
-  try {
-    // The callback ignores errors. If the subprocess ends before it reads the call, "close" reports this.
-    subprocess.send(call, () => {});
-  } catch (cause) {
-    stop(failed(`the arguments cannot be sent to the subprocess: ${(cause as Error).message}`));
-  }
-  return promise;
+  return {
+    async call<T>(call: Call): Promise<T> {
+      const answer = Promise.withResolvers<Answer<unknown>>();
+      answered = answer.resolve;
+      const deadline = setTimeout(late, deadlineMs);
+      try {
+        // The callback ignores errors. If the subprocess ends before it reads the call, "close" reports this.
+        subprocess.send(call, () => {});
+      } catch (cause) {
+        stop(failed(`the arguments cannot be sent to the subprocess: ${(cause as Error).message}`));
+      }
+      try {
+        const found = await Promise.race([answer.promise, ended.promise]);
+        if ("result" in found) return found.result as T;
+        throw "code" in found ? errorOf(found) : failed(found.message);
+      } finally {
+        clearTimeout(deadline);
+      }
+    },
+    end() {
+      if (subprocess.connected) subprocess.disconnect();
+    },
+  };
 }
 
 const entry = new URL(`./entry${extname(import.meta.url)}`, import.meta.url);

@@ -13,6 +13,8 @@ export interface ModelFiles {
   size(target: TargetName): number;
   read(target: TargetName): Promise<Uint8Array<ArrayBuffer>>;
   readInto(target: TargetName, destination: Destination): Promise<void>;
+  /** Path of the target's model file, for engines that read files themselves. Undefined if the model is not a file here. */
+  path?(target: TargetName): string;
 }
 
 /** Loads a model file and returns a session that runs it. */

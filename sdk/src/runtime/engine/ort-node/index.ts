@@ -43,7 +43,8 @@ export function ortNodeEngine({
       for (const provider of providers) {
         const target = provider === "cpu" ? "regional-cpu" : "regional-gpu";
         try {
-          const session = await ort.InferenceSession.create(await source.read(target), {
+          const model = source.path?.(target) ?? (await source.read(target));
+          const session = await ort.InferenceSession.create(model as string, {
             executionProviders: [provider],
             graphOptimizationLevel: optimize ? "all" : "disabled",
             ...(threads !== undefined && { intraOpNumThreads: threads }),

@@ -1,0 +1,103 @@
+import { statSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import type { Target } from "../../artifact/manifest.ts";
+import { engineOnThisMachine } from "../../local/engines.ts";
+import {
+  type EngineSession,
+  type ModelFiles,
+  oneModel,
+  type TokenIds,
+  type VectorHead,
+} from "../../runtime/engine/engine.ts";
+import { ortNodeEngine } from "../../runtime/engine/ort-node/index.ts";
+import { startSubprocess } from "../subprocess/run-in-subprocess.ts";
+
+/** A model file on disk, and the engine that runs it. */
+export interface EngineFile {
+  readonly path: string;
+  readonly engine: Target["engine"];
+  /** Whether onnxruntime may rewrite the graph. Default true. */
+  readonly optimize?: boolean;
+}
+
+/** Runs a loaded model. */
+export type LoadedModel = Pick<EngineSession, "run">;
+
+/**
+ * Minimum bytes of a model that runs in a subprocess. Native memory of a released session stays with its process. For
+ * smaller models, starting a subprocess costs more than this memory is worth.
+ */
+const MIN_SUBPROCESS_BYTES = 128 << 20;
+
+/**
+ * Runs `work` with a session of a model file, and then releases the session. Large models run in a subprocess.
+ *
+ * @throws BertEdgeError `engine_unsupported`, `engine_failed`, `aborted`, and the errors of `work`
+ */
+export async function withSession<T>(
+  file: EngineFile,
+  signal: AbortSignal | undefined,
+  work: (session: LoadedModel) => Promise<T>,
+): Promise<T> {
+  if (bytesOnDisk(file.path) >= MIN_SUBPROCESS_BYTES) return withSubprocess(file, signal, work);
+  const session = await loadEngineFile(file);
+  try {
+    return await work(session);
+  } finally {
+    await session.release();
+  }
+}
+
+async function withSubprocess<T>(
+  file: EngineFile,
+  signal: AbortSignal | undefined,
+  work: (session: LoadedModel) => Promise<T>,
+): Promise<T> {
+  const subprocess = startSubprocess({
+    failure: "engine_failed",
+    what: `${file.engine} could not run the model`,
+    // Large models take minutes for the texts of a task. This deadline stops only a subprocess that hangs.
+    deadlineMs: 24 * 60 * 60_000,
+    signal,
+  });
+  const module = import.meta.url;
+  try {
+    await subprocess.call({ module, name: loadFile.name, args: [file] });
+    return await work({ run: (...args) => subprocess.call({ module, name: runLoaded.name, args }) });
+  } finally {
+    subprocess.end();
+  }
+}
+
+/** The session of this process, if it is a subprocess of `withSession`. */
+let loaded: EngineSession;
+
+/**
+ * Loads the model that `runLoaded` runs.
+ *
+ * @inSubprocess
+ */
+export async function loadFile(file: EngineFile): Promise<void> {
+  loaded = await loadEngineFile(file);
+}
+
+/** @inSubprocess */
+export const runLoaded = (sequences: readonly TokenIds[], head?: VectorHead): Promise<Float32Array[]> =>
+  loaded.run(sequences, head);
+
+async function loadEngineFile({ path, engine, optimize = true }: EngineFile): Promise<EngineSession> {
+  const made = engine === "ort-node" ? ortNodeEngine({ optimize }) : await engineOnThisMachine(engine);
+  return made.load(engine === "ort-node" ? fileAt(path) : oneModel(await readFile(path)));
+}
+
+/** Returns model files for an engine that reads the file itself. */
+const fileAt = (path: string): ModelFiles => ({
+  path: () => path,
+  size: () => statSync(path).size,
+  read: () => readFile(path),
+  readInto: async (_, destination) => destination.bytes().set(await readFile(path)),
+});
+
+/** Bytes of an ONNX file and of its external weights. */
+const bytesOnDisk = (path: string): number =>
+  [path, `${path}.data`].reduce((sum, each) => sum + (statSync(each, { throwIfNoEntry: false })?.size ?? 0), 0);

@@ -1,0 +1,56 @@
+import { rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { Target } from "../../artifact/manifest.ts";
+import type { Graph } from "../graph/graph.ts";
+import { encodeProgram } from "../lower/write-model-file.ts";
+import type { TextModel } from "../model/text-model.ts";
+import { writeOnnx } from "../onnx/write-onnx.ts";
+import { withSession } from "./engine-file.ts";
+import type { StageContext } from "./stage.ts";
+
+/** Runs graphs on an engine: writes a graph as the engine's model file and runs the file. */
+export interface GraphRunner {
+  readonly extension: string;
+  /** Whether the file format allows some nodes in a higher precision. */
+  readonly mixesPrecisions: boolean;
+  /**
+   * Writes a graph as a model file and returns the path. The file of the last graph is kept, because the same graph is
+   * first measured and then packed. The file of the graph before is removed.
+   */
+  readonly file: (graph: Graph) => Promise<string>;
+  /** Computes the vectors or logits of texts. */
+  readonly compute: (graph: Graph, texts: readonly string[]) => Promise<Float32Array[]>;
+}
+
+/**
+ * @param context `folder` receives the model files
+ * @throws BertEdgeError (when the returned functions run) `engine_unsupported`, `engine_failed`
+ */
+export function graphRunner(
+  model: TextModel,
+  engine: Target["engine"],
+  { folder, signal }: Pick<StageContext, "folder" | "signal">,
+): GraphRunner {
+  const size = { maxTokens: model.maxTokens, vocabulary: model.config.vocabularySize };
+  const isProgram = engine === "wasm";
+  const extension = isProgram ? "safetensors" : "onnx";
+  let last: { readonly graph: Graph; readonly path: string } | undefined;
+  async function file(graph: Graph): Promise<string> {
+    if (last?.graph === graph) return last.path;
+    if (last) await rm(last.path, { force: true });
+    const path = join(folder, `${crypto.randomUUID()}.${extension}`);
+    if (isProgram) await writeFile(path, await encodeProgram(graph, size));
+    else await writeOnnx(path, graph, PRODUCER);
+    last = { graph, path };
+    return path;
+  }
+  return {
+    extension,
+    mixesPrecisions: !isProgram,
+    file,
+    compute: async (graph, texts) =>
+      withSession({ path: await file(graph), engine }, signal, (session) => model.compute(session, texts)),
+  };
+}
+
+const PRODUCER = { producerName: "bert-edge" };
