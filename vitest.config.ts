@@ -15,7 +15,11 @@ export default defineConfig({
       "bench/**/*.test.ts",
     ],
     // Subprocesses run the sources: Node keeps their compiled form here instead of stripping types at every start.
-    env: { NODE_COMPILE_CACHE: join(tmpdir(), "bert-edge-compile-cache") },
+    env: {
+      NODE_COMPILE_CACHE: join(tmpdir(), "bert-edge-compile-cache"),
+      // Commands that tests start keep results of stages here, not in the user's own cache.
+      XDG_CACHE_HOME: join(tmpdir(), "bert-edge-test-cache"),
+    },
     globalSetup: ["test/run-folder.ts"],
     // All files run in two processes: one for each file would take much longer. So tests restore whatever they replace.
     isolate: false,

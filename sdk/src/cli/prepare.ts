@@ -14,6 +14,7 @@ interface Options {
   labelled?: string;
   table: "int8" | "int4";
   minCosine?: number;
+  cache: boolean;
   json?: true;
 }
 
@@ -54,14 +55,17 @@ export const prepareCommand = new Command("prepare")
     "minimum mean cosine with float32; raises the default limits (int8 0.99, fp16 0.9999)",
     share,
   )
+  .option("--no-cache", "compute everything again, and keep nothing for later runs")
   .option("--json", "print the report as JSON")
-  .action(async (folder: string, { json, table: bits, ...options }: Options) => {
+  .action(async (folder: string, { json, table: bits, cache, ...options }: Options) => {
     const { prepare } = await import("../compile/commands/prepare.ts");
+    const { stageCacheFolder } = await import("../compile/stages/stage-cache.ts");
     const log = stageLog();
     const report = await prepare({
       model: folder,
       ...options,
       tableBits: bits === "int4" ? 4 : 8,
+      cache: cache ? stageCacheFolder() : undefined,
       onProgress: log.progress,
     });
     log.done();

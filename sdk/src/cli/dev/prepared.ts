@@ -1,5 +1,5 @@
 import { existsSync, readdirSync } from "node:fs";
-import { readdir, readFile, rm } from "node:fs/promises";
+import { readdir, rm } from "node:fs/promises";
 import { basename, dirname, join, relative, resolve } from "node:path";
 import type { PublishableArtifact } from "../../artifact/artifact.ts";
 import { BertEdgeError } from "../../artifact/error.ts";
@@ -18,9 +18,6 @@ const MODELS = "models";
 
 /** Name of a finished artifact's folder: see `keyOf`. Other folders belong to runs that are still preparing. */
 const KEY = /^[0-9a-f]{16}$/;
-
-/** The compiled package, or its sources if those run. */
-const CODE = join(import.meta.dirname, "../..");
 
 export interface PreparedOptions {
   /** The project's folder. */
@@ -124,10 +121,11 @@ export async function preparedArtifact(options: PreparedOptions): Promise<Publis
   const { modelName } = await import("../../compile/stages/assemble-artifact.ts");
   const name = modelName(options.name, folder);
   const kept = resolve(root, CACHE, name);
-  const out = join(kept, await keyOf(root, folder, targets));
+  const out = join(kept, await keyOf(folder, targets));
   if (!isArtifact(out)) {
     const { prepare } = await import("../../compile/commands/prepare.ts");
-    const report = await prepare({ model: folder, out, name, targets, onProgress });
+    const { stageCacheFolder } = await import("../../compile/stages/stage-cache.ts");
+    const report = await prepare({ model: folder, out, name, targets, onProgress, cache: stageCacheFolder() });
     for (const line of passedOver(report)) printNote(line);
     for (const entry of await readdir(kept)) {
       if (KEY.test(entry) && join(kept, entry) !== out) await rm(join(kept, entry), { recursive: true, force: true });
@@ -149,16 +147,11 @@ async function openIntact(folder: string, hint: string): Promise<PublishableArti
 }
 
 /**
- * Returns the name of an artifact's folder. It contains the hash of everything that decides the artifact: the bytes of the
- * model's files, the targets, the code of this package, and the version of onnxruntime, which evaluates the model. An
- * artifact appears under this name only when it is complete, so it cannot be out of date.
+ * Returns the name of an artifact's folder: the hash of everything that decides the artifact, as in `codeKey`, with the
+ * bytes of the model's files and the targets. An artifact appears under this name only when it is complete, so it cannot be out of date.
  */
-async function keyOf(root: string, folder: string, targets: readonly TargetName[]): Promise<string> {
-  const { contentKey, folderKey, modelKey } = await import("../../compile/stages/content-key.ts");
-  const [model, code, onnxruntime] = await Promise.all([
-    modelKey(folder),
-    folderKey(CODE),
-    readFile(packageFile(root, "onnxruntime-node", "package.json"), "utf8"),
-  ]);
-  return contentKey("dev", model, code, onnxruntime, targets).slice(0, 16);
+async function keyOf(folder: string, targets: readonly TargetName[]): Promise<string> {
+  const { contentKey, modelKey } = await import("../../compile/stages/content-key.ts");
+  const { codeKey } = await import("../../compile/stages/code-key.ts");
+  return contentKey("dev", await modelKey(folder), await codeKey(), targets).slice(0, 16);
 }

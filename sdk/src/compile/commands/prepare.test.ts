@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { listing, preparable, set } from "#test/fixtures/preparable.ts";
 import { writeSmallFolder } from "#test/fixtures/small-artifact.ts";
+import { temporaryFolder } from "#test/fixtures/temporary-folder.ts";
 import { preparableConfig, type TinyFolderOptions } from "#test/fixtures/tiny-bert.ts";
 import { tokenizerJson } from "#test/fixtures/tokenizer-json.ts";
 import type { Artifact } from "../../artifact/artifact.ts";
@@ -241,6 +242,55 @@ describe("prepare", () => {
     });
     await expect(work).rejects.toMatchObject({ code: "name_invalid", hint: expect.stringContaining("--name") });
     expect(stages).toEqual([]);
+  });
+});
+
+describe("prepare with a cache", () => {
+  const unchanged = (report: PrepareReport) =>
+    report.stages.flatMap(({ message }) =>
+      message.endsWith("unchanged since an earlier run") ? [message.split(":")[0]] : [],
+    );
+  const ran = (report: PrepareReport) => [...new Set(report.stages.map(({ stage }) => stage))];
+
+  it("computes nothing again that has not changed, and makes the same artifact", async () => {
+    const cache = await temporaryFolder();
+    const { run, out } = await preparable();
+    const first = await run({ cache });
+    const files = await Promise.all((await readdir(out)).map(async (file) => [file, await readFile(join(out, file))]));
+    const second = await run({ cache });
+    expect(unchanged(first)).toEqual([]);
+    expect(unchanged(second)).toEqual(["the fused graph", ...targetNames, "times of the CPU targets"]);
+    expect(ran(second)).not.toContain("observe");
+    expect({ ...second, stages: [] }).toEqual({ ...first, stages: [] });
+    for (const [file, bytes] of files) expect(await readFile(join(out, file as string))).toEqual(bytes);
+  });
+
+  it("prepares only the targets that are new", async () => {
+    const cache = await temporaryFolder();
+    const { run } = await preparable();
+    await run({ cache, targets: ["edge"] });
+    const both = await run({ cache, targets: [...cpu] });
+    expect(unchanged(both)).toEqual(["the fused graph", "edge"]);
+    expect(both.manifest.targets).toEqual((await run({ targets: [...cpu] })).manifest.targets);
+  });
+
+  it.each<[string, Partial<PrepareOptions>, string[]]>([
+    ["calibration texts", { calibration: ["other", "words and more of them"] }, ["the fused graph"]],
+    // The tables of this model are too small to quantize, so the artifact is the same.
+    ["bits of the table", { tableBits: 4 }, ["the fused graph", "times of the CPU targets"]],
+    ["minimum cosine", { minCosine: 0.995 }, ["the fused graph", "times of the CPU targets"]],
+  ])("computes again what other %s change", async (_, more, kept) => {
+    const cache = await temporaryFolder();
+    const { run } = await preparable();
+    await run({ cache, targets: ["edge"] });
+    expect(unchanged(await run({ cache, targets: ["edge"], ...more }))).toEqual(kept);
+  });
+
+  it("computes everything again for other weights", async () => {
+    const cache = await temporaryFolder();
+    const name = "encoder.layer.0.output.dense.weight";
+    await (await preparable()).run({ cache, targets: ["edge"] });
+    expect(unchanged(await (await preparable({ edit: set(name, 0.5) })).run({ cache, targets: ["edge"] }))).toEqual([]);
   });
 });
 

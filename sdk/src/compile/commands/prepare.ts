@@ -15,12 +15,15 @@ import { assertReplaceable, writeMeasurements } from "../pack/write-artifact.ts"
 import { calibrationTexts } from "../quantize/calibration/calibration-texts.ts";
 import { assembleArtifact, modelName } from "../stages/assemble-artifact.ts";
 import { checkFusion } from "../stages/check.ts";
+import { contentKey } from "../stages/content-key.ts";
+import { fromCache } from "../stages/from-cache.ts";
 import { fuse } from "../stages/fuse.ts";
 import { type HubSource, locateModel } from "../stages/locate-model.ts";
 import { type MadeTarget, makeTarget, type PassedOver, recipes } from "../stages/make-target.ts";
 import { observe } from "../stages/observe.ts";
 import { readFolder } from "../stages/read.ts";
 import { type RunOptions, type StageReport, startRun } from "../stages/stage.ts";
+import { openStageCache } from "../stages/stage-cache.ts";
 import { time } from "../stages/time.ts";
 import { writeFolder } from "../stages/write.ts";
 
@@ -57,6 +60,11 @@ export interface PrepareOptions extends TaskFiles, RunOptions {
   minCosine?: number | undefined;
   /** Number of timed rounds. Default 7. */
   timingRounds?: number;
+  /**
+   * Folder in which results are kept, so that a later run with the same model and options does only what changed.
+   * Default: none. `bert-edge prepare` and `bert-edge dev` use `stageCacheFolder()`.
+   */
+  cache?: string | undefined;
 }
 
 export interface PrepareReport {
@@ -102,25 +110,46 @@ export async function prepare(options: PrepareOptions): Promise<PrepareReport | 
   await onnxruntimeNode();
   return withWorkFolder(tmpdir(), async (folder) => {
     const { run, reports: stages } = startRun(options, folder);
+    const context = { folder, signal: options.signal };
+    const cache = options.cache === undefined ? undefined : openStageCache(options.cache);
     const { path, source } = await locateModel(run, options.model, folder);
     const data = await readTaskData(await readTask(path), options);
     const model = await run(readFolder, { path });
     const { graph, nodes } = await run(fuse, { graph: model.graph, complete: true });
-    const checked = await run(checkFusion, { model, graph, data });
+    const modelHash = cache && (await readFolder.key({ path }));
+    const checked = await fromCache(run, cache, context, {
+      ...{ stage: "check", label: "the fused graph" },
+      key: async () => contentKey("checked", modelHash, data?.content),
+      work: () => run(checkFusion, { model, graph, data }),
+    });
 
-    const batches = tokenBatches(graph, model.encode(calibration));
-    const observed = await run(observe, { graph, batches, kinds: kindsFor(targets) });
-    assertVaries(checked.reference, observed.statistics);
-
-    const context = { folder, signal: options.signal };
+    const kinds = kindsFor(targets);
+    const texts = kinds.includes("statistics") ? calibration : calibration.filter((_, i) => i % OVERFLOW_EVERY === 0);
+    const observed = once(async () => {
+      const found = await run(observe, { graph, batches: tokenBatches(graph, model.encode(texts)), kinds });
+      assertVaries(checked.reference, found.statistics);
+      return found;
+    });
     const input = { model, graph, checked, observed, data, tableBits, minCosine, quantizers: new Map(), context };
     const made: MadeTarget[] = [];
-    for (const target of targets) made.push(await makeTarget(run, target, input));
+    for (const target of targets) {
+      const found = await fromCache(run, cache, context, {
+        ...{ stage: "measure", label: target },
+        key: async () =>
+          contentKey("target", modelHash, data?.content, texts, kindsFor([target]), tableBits, minCosine),
+        work: () => makeTarget(run, target, input),
+      });
+      made.push(found);
+    }
 
     const artifactFolder = join(folder, "artifact");
     await assembleArtifact(artifactFolder, name, model, made);
     const artifact = await openFolder(artifactFolder);
-    const { measurements } = await run(time, { artifact, rounds: options.timingRounds });
+    const { measurements } = await fromCache(run, cache, context, {
+      ...{ stage: "time", label: "times of the CPU targets" },
+      key: async () => contentKey("times", artifact.version, options.timingRounds),
+      work: () => run(time, { artifact, rounds: options.timingRounds }),
+    });
     await writeMeasurements(artifactFolder, measurements);
     if (out !== undefined) await run(writeFolder, { out, folder: artifactFolder });
 
@@ -137,6 +166,21 @@ async function inMemory(folder: string): Promise<PublishableArtifact> {
     async (file) => [file, new Uint8Array(await readFile(join(folder, file)))] as const,
   );
   return openFiles(new Map(await Promise.all(files)));
+}
+
+/**
+ * Finding overflows needs every fourth calibration text. They have the same activations in the same channels as the
+ * others, and the limit of `overflowObserver` leaves a factor of four for other texts.
+ */
+const OVERFLOW_EVERY = 4;
+
+/** Calls `work` at the first call, and returns its result from then on. */
+function once<T>(work: () => Promise<T>): () => Promise<T> {
+  let result: Promise<T> | undefined;
+  return () => {
+    result ??= work();
+    return result;
+  };
 }
 
 /** Returns what the targets need: activation statistics for int8, and the nodes that overflow for fp16. */

@@ -41,7 +41,8 @@ export interface TargetInput {
   /** The fused graph. */
   readonly graph: Graph;
   readonly checked: CheckedFusion;
-  readonly observed: Observed;
+  /** Runs the observe stage at the first call. */
+  readonly observed: () => Promise<Observed>;
   readonly data: TaskData | undefined;
   readonly tableBits: 8 | 4;
   /** Minimum mean cosine. The target's own limit applies if it is higher. */
@@ -99,7 +100,7 @@ async function followRecipe(
   const { mixesPrecisions, extension, file, compute } = graphRunner(model, engine, context);
   const label = `${name} on ${engine}`;
   const quantized = await run(quantizeForEngine, {
-    ...{ graph, precisions, observed, tableBits, mixesPrecisions, quantizers, label },
+    ...{ graph, precisions, observed: await observed(), tableBits, mixesPrecisions, quantizers, label },
   });
   const measures: Measures = {
     parity: async (candidate) => parity(checked.reference, await compute(candidate, probeTexts), model.task.task),
