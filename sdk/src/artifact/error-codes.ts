@@ -56,6 +56,10 @@ export const errorCodes = {
     when: "The engine got token ids that the model does not have, or too many of them.",
     fix: "Tokenize texts with the model's own tokenizer and cut them to its maximum length.",
   },
+  machine_too_small: {
+    when: "Preparing the model needs more memory than the machine has.",
+    fix: "Prepare it on a machine with more memory, or raise the container's limit.",
+  },
   memory_full: {
     when: "The model does not fit into the memory limit.",
     fix: "Raise the limit, unload other models, or prepare with `--table int4`.",

@@ -79,6 +79,7 @@ describe("prepare", () => {
     }
     expect(report.stages.map(({ stage }) => stage)).toEqual([
       "read",
+      "read",
       "fuse",
       "check",
       "observe",

@@ -20,6 +20,7 @@ import { fromCache } from "../stages/from-cache.ts";
 import { fuse } from "../stages/fuse.ts";
 import { type HubSource, locateModel } from "../stages/locate-model.ts";
 import { type MadeTarget, makeTarget, type PassedOver, recipes } from "../stages/make-target.ts";
+import { checkMemory } from "../stages/memory-need.ts";
 import { observe } from "../stages/observe.ts";
 import { readFolder } from "../stages/read.ts";
 import { type RunOptions, type StageReport, startRun } from "../stages/stage.ts";
@@ -115,6 +116,7 @@ export async function prepare(options: PrepareOptions): Promise<PrepareReport | 
     const { path, source } = await locateModel(run, options.model, folder);
     const data = await readTaskData(await readTask(path), options);
     const model = await run(readFolder, { path });
+    await run(checkMemory, { graph: model.graph });
     const { graph, nodes } = await run(fuse, { graph: model.graph, complete: true });
     const modelHash = cache && (await readFolder.key({ path }));
     const checked = await fromCache(run, cache, context, {
