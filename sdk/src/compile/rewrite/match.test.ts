@@ -3,7 +3,20 @@ import { CAST, Sketch, type SketchOperand } from "#test/fixtures/sketch.ts";
 import type { Value } from "../graph/node.ts";
 import { uniformValue } from "../graph/uniform-value.ts";
 import { CONSTANT_TOLERANCE, match, type NearMiss } from "./match.ts";
-import { any, bind, constant, minus, oneOf, op, over, type Pattern, product, sum, through } from "./pattern.ts";
+import {
+  any,
+  bind,
+  type Condition,
+  constant,
+  minus,
+  oneOf,
+  op,
+  over,
+  type Pattern,
+  product,
+  sum,
+  through,
+} from "./pattern.ts";
 
 type Draw = (s: Sketch, x: Value, y: Value) => Value;
 
@@ -138,6 +151,16 @@ describe("an operator", () => {
     const pattern = op("Softmax", [x], { where: (node) => node.int("axis") === 1 });
     expect(isMatch(pattern, (s, x) => s.op("Softmax", [x], { axis: 1 }))).toBe(true);
     expect(isMatch(pattern, (s, x) => s.op("Softmax", [x], { axis: 2 }))).toBe(false);
+  });
+
+  it.each<[string, Condition, string]>([
+    ["the reason of its condition", () => "has no axis", "has no axis"],
+    ["its attributes and inputs", () => false, "has other attributes or inputs than the pattern"],
+  ])("that does not match says so by %s", (_, where, why) => {
+    const { miss } = attempt(op("Neg", [op("Softmax", [x], { where })]), (s, x) =>
+      s.op("Neg", [s.op("Softmax", [x], {}, { name: "rows" })]),
+    );
+    expect(miss.why).toBe(`Softmax rows ${why}`);
   });
 
   it("matches only by its first output", () => {

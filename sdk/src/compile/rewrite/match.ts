@@ -64,8 +64,13 @@ function* matches(pattern: Pattern, value: Value, partial: Match, miss: NearMiss
       return;
     case "op": {
       const node = value.producer;
-      if (!node?.is(pattern.opType, pattern.domain) || value !== node.output || !pattern.where(node)) {
+      if (!node?.is(pattern.opType, pattern.domain) || value !== node.output) {
         fail(miss, partial, value, `found ${describe(value)} instead of ${pattern.opType}`);
+        return;
+      }
+      const holds = pattern.where(node);
+      if (holds !== true) {
+        fail(miss, partial, value, `${describe(value)} ${holds || "has other attributes or inputs than the pattern"}`);
         return;
       }
       yield* matchInputs(pattern.inputs, node, 0, including(partial, node), miss);

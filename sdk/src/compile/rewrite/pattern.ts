@@ -23,8 +23,11 @@ interface Operator {
   readonly opType: string;
   readonly domain: string;
   readonly inputs: readonly Pattern[];
-  readonly where: (node: Node) => boolean;
+  readonly where: Condition;
 }
+
+/** Returns true if a node matches; otherwise false, or the reason why it does not match. */
+export type Condition = (node: Node) => boolean | string;
 
 export interface Item {
   readonly pattern: Pattern;
@@ -71,7 +74,7 @@ export const constant = (name: string): Pattern => ({ kind: "any", name, constan
 
 interface OperatorOptions {
   readonly domain?: string;
-  readonly where?: (node: Node) => boolean;
+  readonly where?: Condition;
 }
 
 export const op = (opType: string, inputs: readonly Pattern[], options: OperatorOptions = {}): Pattern => ({
