@@ -42,6 +42,7 @@ describe("a sum", () => {
     ["t − (y + −2)", (s, x, y) => s.op("Sub", [s.op("Tanh", [x]), s.op("Add", [y, -2])])],
     ["(t − y) − −2", (s, x, y) => s.op("Sub", [s.op("Sub", [s.op("Tanh", [x]), y]), -2])],
     ["−y + (2 + t)", (s, x, y) => s.op("Add", [s.op("Neg", [y]), s.op("Add", [2, s.op("Tanh", [x])])])],
+    ["(t + 2) + (0 − y)", (s, x, y) => s.op("Add", [s.op("Add", [s.op("Tanh", [x]), 2]), s.op("Sub", [0, y])])],
     ["−(y − (t + 2))", (s, x, y) => s.op("Neg", [s.op("Sub", [y, s.op("Add", [s.op("Tanh", [x]), 2])])])],
   ])("is recognised as %s", (_, draw) => {
     const { found, x, y } = attempt(pattern, draw);
@@ -65,6 +66,10 @@ describe("a product", () => {
     ["(t / y) · 0.5", (s, x, y) => s.op("Mul", [s.op("Div", [s.op("Tanh", [x]), y]), 0.5])],
     ["t / (y · 2)", (s, x, y) => s.op("Div", [s.op("Tanh", [x]), s.op("Mul", [y, 2])])],
     ["(0.5 / y) · t", (s, x, y) => s.op("Mul", [s.op("Div", [0.5, y]), s.op("Tanh", [x])])],
+    [
+      "(t / y) · 0.5, with 1 / y as a quotient",
+      (s, x, y) => s.op("Mul", [s.op("Mul", [s.op("Tanh", [x]), 0.5]), s.op("Div", [1, y])]),
+    ],
     ["(t / 2) · 1/y", (s, x, y) => s.op("Mul", [s.op("Div", [s.op("Tanh", [x]), 2]), s.op("Reciprocal", [y])])],
   ])("is recognised as %s", (_, draw) => {
     expect(isMatch(pattern, draw)).toBe(true);
