@@ -1,6 +1,7 @@
 import type { Rule } from "../rewrite/rule.ts";
 import { arithmeticSelectRule } from "./rules/arithmetic-select.ts";
 import { attentionHeadsRule } from "./rules/attention-heads.ts";
+import { betweenTransposesRule } from "./rules/between-transposes.ts";
 import { biasBeforeHeadsRule } from "./rules/bias-before-heads.ts";
 import { constantReshapeRule } from "./rules/constant-reshape.ts";
 import { einsumMatMulRule } from "./rules/einsum-mat-mul.ts";
@@ -10,6 +11,7 @@ import { lastAxisRule } from "./rules/last-axis.ts";
 import { mergeTransposesRule } from "./rules/merge-transposes.ts";
 import { noOpsRule } from "./rules/no-ops.ts";
 import { oneHotLookupRule } from "./rules/one-hot-lookup.ts";
+import { pointwiseConvRule } from "./rules/pointwise-conv.ts";
 import { shapeOfInputsRule } from "./rules/shape-of-inputs.ts";
 import { singleTransposeRule } from "./rules/single-transpose.ts";
 import { transposedMatMulRule } from "./rules/transposed-mat-mul.ts";
@@ -25,8 +27,10 @@ export const normalizationRules: readonly Rule[] = [
   shapeOfInputsRule,
   constantReshapeRule,
   mergeTransposesRule,
+  betweenTransposesRule,
   transposedMatMulRule,
   gemmRule,
+  pointwiseConvRule,
   einsumWeightRule,
   einsumMatMulRule,
   attentionHeadsRule,

@@ -90,6 +90,11 @@ describe("a transposed MatMul", () => {
     expect(graph.sorted().at(-1)?.opType).toBe("MatMul");
   });
 
+  it("of attention probabilities stays", async () => {
+    const { graph } = await canonical((s, x) => swap(s, s.op("MatMul", [s.op("Softmax", [x]), swap(s, x)])));
+    expect(graph.sorted().at(-1)?.opType).toBe("Transpose");
+  });
+
   it("of a weight stays", async () => {
     const { graph } = await canonical((s, x) => swap(s, s.op("MatMul", [x, s.random([WIDTH, WIDTH])])));
     expect(graph.sorted().map(({ opType }) => opType)).toEqual(["MatMul", "Transpose"]);
