@@ -14,6 +14,7 @@ import { oneHotLookupRule } from "./rules/one-hot-lookup.ts";
 import { pointwiseConvRule } from "./rules/pointwise-conv.ts";
 import { shapeOfInputsRule } from "./rules/shape-of-inputs.ts";
 import { singleTransposeRule } from "./rules/single-transpose.ts";
+import { subtractedProductRule } from "./rules/subtracted-product.ts";
 import { transposedMatMulRule } from "./rules/transposed-mat-mul.ts";
 import { unflattenRowsRule } from "./rules/unflatten-rows.ts";
 
@@ -35,6 +36,7 @@ export const normalizationRules: readonly Rule[] = [
   einsumMatMulRule,
   attentionHeadsRule,
   arithmeticSelectRule,
+  subtractedProductRule,
   oneHotLookupRule,
   biasBeforeHeadsRule,
   unflattenRowsRule,

@@ -115,6 +115,21 @@ describe("a bias on heads", () => {
     expect(graph.sorted().map(({ opType }) => opType)).toEqual(["Add", "Reshape"]);
   });
 
+  it.each<[string, (s: Sketch, x: Value) => Value]>([
+    ["times a number", (s, x) => s.op("Mul", [heads(s, x), 0.5])],
+    ["after a number times heads", (s, x) => s.op("Mul", [0.5, heads(s, x)])],
+  ])("is added before the heads are split, %s", async (_, scaled) => {
+    const { graph } = await canonical((s, x) => s.op("Add", [scaled(s, x), s.random([2, 3])]));
+    expect(graph.sorted().map(({ opType }) => opType)).toEqual(["Mul", "Add", "Reshape"]);
+  });
+
+  it("stays if the heads have different scales", async () => {
+    const { graph } = await canonical((s, x) =>
+      s.op("Add", [s.op("Mul", [heads(s, x), s.random([2, 1])]), s.random([2, 3])]),
+    );
+    expect(graph.sorted().map(({ opType }) => opType)).toEqual(["Reshape", "Mul", "Add"]);
+  });
+
   it.each([
     ["with one element per head element", [3]],
     ["with one element per head", [2, 1]],

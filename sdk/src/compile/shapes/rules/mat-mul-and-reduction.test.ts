@@ -79,6 +79,11 @@ const cases: Case[] = [
   ["Conv", "that pads to the same size", conv([5, 4, 2], { auto_pad: "SAME_UPPER", strides: [2] })],
   ["Conv", "that does not pad", conv([5, 4, 3], { auto_pad: "VALID" })],
   ["Conv", "over two axes", (s) => s.op("Conv", [s.input("x", ["b", 2, 7, "s"]), s.random([3, 2, 3, 2])])],
+  ...["AveragePool", "MaxPool"].flatMap((opType): Case[] => [
+    [opType, "of pairs", on(opType, [], { kernel_shape: [2], strides: [2] })],
+    [opType, "of pairs and the rest", on(opType, [], { kernel_shape: [2], strides: [2], ceil_mode: 1 })],
+    [opType, "with padding", on(opType, [], { kernel_shape: [3], pads: [1, 1] })],
+  ]),
 
   ...["Softmax", "LogSoftmax", "LpNormalization", "Clip"].map((opType): Case => [opType, "", on(opType)]),
   ["CumSum", "", (s) => s.op("CumSum", [x3(s), s.index(-1)])],

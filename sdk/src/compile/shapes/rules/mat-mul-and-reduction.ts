@@ -10,7 +10,7 @@ import {
   type ShapeScope,
   singleOutput,
 } from "../shape-rule.ts";
-import { convolution } from "./convolution.ts";
+import { convolution, pooling } from "./convolution.ts";
 
 const likeFirst: ShapeRule = singleOutput(({ inputs: [x] }) => ({ dtype: x?.dtype, shape: x?.shape }));
 
@@ -87,6 +87,8 @@ export const computeRules: Readonly<Record<string, ShapeRule>> = {
   }),
   Einsum: singleOutput(einsum),
   Conv: convolution,
+  AveragePool: pooling,
+  MaxPool: pooling,
   Softmax: likeFirst,
   LogSoftmax: likeFirst,
   CumSum: likeFirst,
