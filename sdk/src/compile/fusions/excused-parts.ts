@@ -26,18 +26,33 @@ export function excusedParts(graph: Graph): ExcusedParts[] {
   return [...found.values()];
 }
 
-const QUANTIZED = "its tables have 8 bits; EmbedLayerNormalization needs them in float, in four times the size";
+const QUANTIZED =
+  "its tables or sums are quantized; EmbedLayerNormalization computes in float, from tables of four times the size";
 
-/** Whether a node normalizes a sum of embeddings, and tables are scaled after the lookup. */
+/** Whether a node normalizes a sum of embeddings, and embeddings are quantized. */
 function readsQuantizedTables(node: Node): boolean {
   const isSkip = node.is("SkipLayerNormalization", MICROSOFT);
   const inputs = isSkip ? node.inputs.slice(0, 2) : node.is("LayerNormalization") ? node.inputs.slice(0, 1) : [];
-  const terms = inputs.flatMap((input) => (input ? sumTerms(input) : []));
-  return terms.length > 1 && terms.some(isQuantizedLookup);
+  const terms = inputs.flatMap((input) => (input ? sumTerms(input).flatMap(dequantizedTerms) : []));
+  return terms.length > 1 && terms.some(({ isQuantized, isLookup }) => isQuantized && isLookup);
 }
 
-/** Whether a value is DequantizeLinear(Gather(table, ids)). */
-function isQuantizedLookup({ producer }: Value): boolean {
-  const lookup = producer?.is("DequantizeLinear") ? producer.inputs[0]?.producer : undefined;
-  return lookup?.is("Gather") === true && lookup.inputs[0]?.constant?.shape.length === 2;
+interface Term {
+  readonly isLookup: boolean;
+  readonly isQuantized: boolean;
 }
+
+/** Finds the terms of a sum whose terms and partial sums may be quantized and dequantized. */
+function dequantizedTerms(value: Value): Term[] {
+  const node = value.producer;
+  if (!node?.is("DequantizeLinear")) return [{ isLookup: isLookup(node), isQuantized: false }];
+  const inner = node.inputs[0]?.producer;
+  const original = inner?.is("QuantizeLinear") ? inner.inputs[0] : undefined;
+  const terms = original
+    ? sumTerms(original).flatMap(dequantizedTerms)
+    : [{ isLookup: isLookup(inner), isQuantized: true }];
+  return terms.map(({ isLookup }) => ({ isLookup, isQuantized: true }));
+}
+
+const isLookup = (node: Node | undefined): boolean =>
+  node?.is("Gather") === true && node.inputs[0]?.constant?.shape.length === 2;

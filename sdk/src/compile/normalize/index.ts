@@ -4,6 +4,7 @@ import { attentionHeadsRule } from "./rules/attention-heads.ts";
 import { betweenTransposesRule } from "./rules/between-transposes.ts";
 import { biasBeforeHeadsRule } from "./rules/bias-before-heads.ts";
 import { constantReshapeRule } from "./rules/constant-reshape.ts";
+import { dequantizedLookupRule } from "./rules/dequantized-lookup.ts";
 import { einsumMatMulRule } from "./rules/einsum-mat-mul.ts";
 import { einsumWeightRule } from "./rules/einsum-weight.ts";
 import { gemmRule } from "./rules/gemm.ts";
@@ -38,6 +39,7 @@ export const normalizationRules: readonly Rule[] = [
   arithmeticSelectRule,
   subtractedProductRule,
   oneHotLookupRule,
+  dequantizedLookupRule,
   biasBeforeHeadsRule,
   unflattenRowsRule,
   singleTransposeRule,
