@@ -1,7 +1,10 @@
-import { ints } from "../../graph/attribute.ts";
+import { int, ints } from "../../graph/attribute.ts";
 import type { Value } from "../../graph/node.ts";
 import { int64s } from "../../graph/tensor.ts";
 import { type Rewrite, type Rule, rule } from "../../rewrite/rule.ts";
+
+/** Maximum number of groups. Each group becomes a MatMul of its own, and small ones are slow. SqueezeBERT has 4. */
+const MAX_GROUPS = 8;
 
 /**
  * Replaces a Conv with kernel size 1, which is a linear layer on the channels of x [batch, channels, sequence]:
@@ -13,33 +16,40 @@ import { type Rewrite, type Rule, rule } from "../../rewrite/rule.ts";
 export const pointwiseConvRule: Rule = rule("pointwise Conv", {
   roots: ["Conv"],
   rewrite(rewrite) {
-    const { root, add, constant } = rewrite;
+    const { root, add } = rewrite;
     const [x, weight, bias] = root.inputs;
     const [channels, width, kernel] = weight?.constant?.shape ?? [];
+    const groups = root.int("group") ?? 1;
     if (x?.shape?.length !== 3 || !weight || channels === undefined || width === undefined || kernel !== 1)
       return undefined;
     const isMoved = root.ints("pads")?.some((pad) => pad !== 0) || (root.ints("strides")?.[0] ?? 1) !== 1;
-    if (isMoved || (bias && !bias.constant)) return undefined;
+    if (isMoved || groups > MAX_GROUPS || (bias && !bias.constant)) return undefined;
 
-    const groups = root.int("group") ?? 1;
-    const sizes = groups === 1 ? [channels, width] : [groups, channels / groups, width];
-    const matrices = add("Reshape", [weight, constant(`${root.origin}/groups`, int64s(...sizes))]).output;
-    const swapped = groups === 1 ? ints(1, 0) : ints(0, 2, 1);
-    const matrix = add("Transpose", [matrices], { attributes: { perm: swapped } }).output;
     const rows = transposed(rewrite, x, [0, 2, 1]);
+    const matrix = transposed(rewrite, reshaped(rewrite, weight, [channels, width]), [1, 0]);
     const product = groups === 1 ? add("MatMul", [rows, matrix]).output : groupedMatMul(rewrite, rows, matrix, groups);
     return transposed(rewrite, bias ? add("Add", [product, bias]).output : product, [0, 2, 1]);
   },
 });
 
-/** Multiplies each group of the last axis of x [batch, sequence, groups · n] with its matrix in [groups, n, m]. */
-function groupedMatMul(rewrite: Rewrite, x: Value, matrices: Value, groups: number): Value {
-  const { root, add, constant } = rewrite;
-  const split = add("Reshape", [x, constant(`${root.origin}/split`, int64s(0, 0, groups, -1))]).output;
-  const products = add("MatMul", [transposed(rewrite, split, [0, 2, 1, 3]), matrices]).output;
-  const together = constant(`${root.origin}/joined`, int64s(0, 0, -1));
-  return add("Reshape", [transposed(rewrite, products, [0, 2, 1, 3]), together]).output;
+/** Multiplies each group of the last axis of x [batch, sequence, groups · n] with its columns of the weights [n, groups · m]. */
+function groupedMatMul(rewrite: Rewrite, x: Value, weights: Value, groups: number): Value {
+  const products = Array.from({ length: groups }, (_, i) => {
+    const [input, matrix] = [x, weights].map((value) => part(rewrite, value, i, groups));
+    return rewrite.add("MatMul", [input, matrix]).output;
+  });
+  return rewrite.add("Concat", products, { attributes: { axis: int(-1) } }).output;
 }
+
+/** Returns one of several equal parts of a value's last axis. */
+function part({ root, add, constant }: Rewrite, value: Value, index: number, count: number): Value {
+  const size = Number(value.shape?.at(-1)) / count;
+  const bounds = [index * size, (index + 1) * size, -1].map((bound) => constant(`${root.origin}/part`, int64s(bound)));
+  return add("Slice", [value, ...bounds]).output;
+}
+
+const reshaped = ({ root, add, constant }: Rewrite, value: Value, shape: readonly number[]) =>
+  add("Reshape", [value, constant(`${root.origin}/shape`, int64s(...shape))]).output;
 
 const transposed = ({ add }: Rewrite, value: Value, perm: readonly number[]) =>
   add("Transpose", [value], { attributes: { perm: ints(...perm) } }).output;
