@@ -220,6 +220,7 @@ describe("optimize", () => {
       fused: { EmbedLayerNormalization: 1, Attention: 1, SkipLayerNormalization: 2, BiasGelu: 1 },
       complete: true,
       reasons: [],
+      excused: [],
       parity: { maxAbs: expect.any(Number), cosine: expect.any(Number), cases: 5 },
       seconds: expect.any(Number),
       peakRssMB: expect.any(Number),

@@ -72,7 +72,7 @@ function atEdge(folder: string, name: string, { vocabulary, hidden, positions }:
     vocabularySize: vocabulary,
     hiddenSize: hidden,
     maxPositions: positions,
-    rotaryTheta: /modernbert|nomic/.test(name) ? [1] : undefined,
+    rotaryTheta: /modernbert|nomic|eurobert/.test(name) ? [1] : undefined,
   } as EncoderConfig;
   const reading = exportedGraph(join(folder, name, "model.onnx"), config, result);
   const program = async () => {

@@ -74,6 +74,18 @@ CONFIGS = {
         "sep_token_id": 2,
     },
     "nomic_bert": {**SIZES, "type_vocab_size": 2},
+    "roformer": {**SIZES, "embedding_size": HIDDEN},
+    # One layer: random weights amplify the rounding of int8 in each layer.
+    "eurobert": {
+        **SIZES,
+        "num_hidden_layers": 1,
+        "num_key_value_heads": 1,
+        "pad_token_id": 0,
+        "bos_token_id": 1,
+        "eos_token_id": 2,
+    },
+    "squeezebert": {**SIZES, "embedding_size": HIDDEN},
+    "convbert": {**SIZES, "embedding_size": HIDDEN, "num_attention_heads": 4, "conv_kernel_size": 3},
 }
 
 
@@ -424,6 +436,14 @@ GROUPS = {
         (export_torch, "modernbert-sdpa-legacy17", "modernbert", "legacy", 17, "sdpa"),
         (export_torch, "modernbert-eager-dynamo20", "modernbert", "dynamo", 20),
         (export_torch, "nomic-bert-sdpa-dynamo20", "nomic_bert", "dynamo", 20, "sdpa"),
+        (export_torch, "roformer-eager-legacy14", "roformer", "legacy", 14),
+        (export_torch, "roformer-eager-dynamo20", "roformer", "dynamo", 20),
+        (export_torch, "eurobert-sdpa-legacy17", "eurobert", "legacy", 17, "sdpa"),
+        (export_torch, "eurobert-eager-dynamo20", "eurobert", "dynamo", 20),
+        (export_torch, "squeezebert-eager-legacy14", "squeezebert", "legacy", 14),
+        (export_torch, "squeezebert-eager-dynamo20", "squeezebert", "dynamo", 20),
+        (export_torch, "convbert-eager-legacy17", "convbert", "legacy", 17),
+        (export_torch, "convbert-eager-dynamo20", "convbert", "dynamo", 20),
         (export_torch, "bert-qat-eager-legacy17", "bert", "legacy", 17, "eager", "base", {}, "qat-per-channel"),
         (export_torch, "distilbert-qat-eager-legacy13", "distilbert", "legacy", 13, "eager", "base", {}, "qat-per-tensor"),
         (export_torch, "bert-qdq-eager-legacy17", "bert", "legacy", 17, "eager", "base", {}, "static"),

@@ -28,6 +28,9 @@ export const optimizeCommand = new Command("optimize")
     for (const { pattern, node, why } of report.reasons) {
       printNote(`not fused: ${pattern}${node && ` at ${node}`}: ${why}`);
     }
+    for (const { pattern, nodes, why } of report.excused) {
+      printNote(`no operator of onnxruntime for ${nodes.length} × ${pattern} (first at ${nodes[0]}): ${why}`);
+    }
     if (report.complete || allowPartial) return;
     printNote(`${out} was not written because not everything could be fused. Use --allow-partial to write it anyway.`);
     process.exitCode = 1;

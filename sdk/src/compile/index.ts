@@ -10,6 +10,7 @@ export { type PreparedArtifact, type PrepareOptions, type PrepareReport, prepare
 export { type QuantizedModel, type QuantizeOptions, type QuantizeReport, quantize } from "./commands/quantize.ts";
 export { type VerifiedTarget, type VerifyOptions, type VerifyReport, verify } from "./commands/verify.ts";
 export type { ModelInput } from "./files/work-folder.ts";
+export type { ExcusedParts } from "./fusions/excused-parts.ts";
 export type { LatencyPoint } from "./latency/fit-latency.ts";
 export type { TargetTimes, TimedTarget } from "./latency/time-targets.ts";
 export type { UnfusedReason } from "./rewrite/trace.ts";

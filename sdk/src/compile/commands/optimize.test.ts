@@ -43,6 +43,7 @@ describe("optimize", () => {
       fused: { EmbedLayerNormalization: 1, Attention: 2, SkipLayerNormalization: 4, BiasGelu: 2 },
       complete: true,
       reasons: [],
+      excused: [],
       parity: { cases: 4 },
     });
     expect(report.parity?.maxAbs).toBeLessThan(1e-5);

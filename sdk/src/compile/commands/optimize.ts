@@ -3,6 +3,7 @@ import { onnxruntimeNode } from "../../runtime/engine/ort-node/onnxruntime-node.
 import type { ModelParity } from "../accuracy/model-parity.ts";
 import { assertWritable, withOutputFile } from "../files/output-file.ts";
 import type { ModelInput } from "../files/work-folder.ts";
+import type { ExcusedParts } from "../fusions/excused-parts.ts";
 import type { UnfusedReason } from "../rewrite/trace.ts";
 import { compareFiles } from "../stages/check.ts";
 import { fuse } from "../stages/fuse.ts";
@@ -33,10 +34,12 @@ export interface OptimizeReport {
   readonly nodes: { readonly before: number; readonly after: number };
   /** Number of nodes for each fused operator, by operator name. */
   readonly fused: Readonly<Record<string, number>>;
-  /** Whether every attention, layer normalization and known activation is fused. */
+  /** Whether every attention, layer normalization and known activation is fused, or excused. */
   readonly complete: boolean;
   /** Why parts of the graph are not fused. */
   readonly reasons: readonly UnfusedReason[];
+  /** Parts that are not fused because onnxruntime has no operator for them. */
+  readonly excused: readonly ExcusedParts[];
   readonly parity: Omit<ModelParity, "ofTolerance"> | undefined;
   /** Seconds for reading, fusing and writing. */
   readonly seconds: number;
@@ -71,7 +74,7 @@ export async function optimize(options: OptimizeOptions): Promise<OptimizeReport
     const { run, reports: stages } = startRun(options, folder);
     const { path: original, source: hub } = await locateModel(run, options.model, folder);
     const source = await run(readSource, { path: original });
-    const { graph, nodes, fused, reasons } = await run(fuse, { graph: source.graph });
+    const { graph, nodes, fused, reasons, excused } = await run(fuse, { graph: source.graph });
     await run(writeModel, { path, graph, envelope: source.envelope });
     const seconds = (performance.now() - start) / 1000;
     const peakRssMB = process.resourceUsage().maxRSS / 1024;
@@ -82,7 +85,7 @@ export async function optimize(options: OptimizeOptions): Promise<OptimizeReport
     const model = complete || allowPartial ? await publish() : undefined;
 
     const parity = compared && { maxAbs: compared.maxAbs, cosine: compared.cosine, cases: compared.cases };
-    const report = { source: hub, nodes, fused, complete, reasons, parity, seconds, peakRssMB, stages };
+    const report = { source: hub, nodes, fused, complete, reasons, excused, parity, seconds, peakRssMB, stages };
     return out === undefined ? { ...report, model } : report;
   });
 }

@@ -10,7 +10,6 @@ import {
 } from "#test/fixtures/draw-attention.ts";
 import { Sketch } from "#test/fixtures/sketch.ts";
 import type { Value } from "../graph/node.ts";
-import { tensor } from "../graph/tensor.ts";
 import { fuseGraph } from "./fuse-graph.ts";
 import { unfusedParts } from "./unfused-parts.ts";
 
@@ -26,12 +25,6 @@ async function reasons(draw: (s: Sketch, attended: Value) => Value) {
   return unfusedParts(s.graph, trace);
 }
 
-/** Quantizes and dequantizes probabilities. */
-function requantized(s: Sketch, probabilities: Value): Value {
-  const [scale, zero] = [1 / 127, s.constant(tensor("uint8", [], Uint8Array.of(0)))];
-  return s.op("DequantizeLinear", [s.op("QuantizeLinear", [probabilities, scale, zero]), scale, zero]);
-}
-
 describe("unfused attention is reported", () => {
   it.each<[string, AttentionParts]>([
     [
@@ -45,7 +38,6 @@ describe("unfused attention is reported", () => {
     ],
     ["with Sin of its probabilities", { probabilities: (s, p) => s.op("Sin", [p]) }],
     ["with a number subtracted from its probabilities", { probabilities: (s, p) => s.op("Sub", [p, 0.01]) }],
-    ["with quantized probabilities", { probabilities: requantized }],
   ])("%s", async (_, parts) => {
     expect(await reasons((s, attended) => drawAttention(s, attended, parts))).toMatchObject([
       { pattern: "Attention", node: expect.stringMatching(/\w/), why: expect.stringMatching(/\w/) },
@@ -62,12 +54,10 @@ describe("unfused attention is reported", () => {
     expect(found).toMatchObject([{ pattern: "Attention" }]);
   });
 
-  it.each<[string, AttentionParts]>([
-    ["QuantizeLinear", { probabilities: requantized }],
-    ["Sin", { probabilities: (s, p) => s.op("Sin", [p]) }],
-  ])("with the name of an unsupported operator inside it: %s", async (opType, parts) => {
+  it("with the name of an unsupported operator inside it", async () => {
+    const parts: AttentionParts = { probabilities: (s, p) => s.op("Sin", [p]) };
     const [reason] = await reasons((s, attended) => drawAttention(s, attended, parts));
-    expect(reason?.why).toContain(opType);
+    expect(reason?.why).toContain("Sin");
   });
 });
 

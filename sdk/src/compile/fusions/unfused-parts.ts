@@ -4,22 +4,38 @@ import { isView } from "../graph/operators.ts";
 import { uniformValue } from "../graph/uniform-value.ts";
 import type { Trace, UnfusedReason } from "../rewrite/trace.ts";
 import { isFusedAttention } from "./fused-operators.ts";
+import { whyNoOperator } from "./without-operator.ts";
 
 /**
  * Lists the reasons why a graph is not completely fused: one for each attention, layer normalization and activation that
- * still consists of several nodes. The list is empty if the graph is completely fused. A graph without any attention gets
- * a reason too, because it is not a known encoder.
+ * still consists of several nodes. Leaves out those that onnxruntime has no operator for; `excusedParts` lists them. The
+ * list is empty if the graph is completely fused. A graph without any attention gets a reason too, because it is not a
+ * known encoder.
  */
 export function unfusedParts(graph: Graph, trace: Trace): UnfusedReason[] {
-  const reasons = [...graph.nodes].flatMap((node) => {
-    const pattern = decomposed(node);
-    return pattern ? [trace.reasonFor(pattern.rules, pattern.nodes) ?? generic(pattern, node)] : [];
-  });
-  if (reasons.length === 0 && ![...graph.nodes].some(isFusedAttention)) {
+  const parts = decomposedParts(graph);
+  const reasons = parts.flatMap(({ node, leftover, excuse }) =>
+    excuse === undefined ? [trace.reasonFor(leftover.rules, leftover.nodes) ?? generic(leftover, node)] : [],
+  );
+  if (parts.every(({ leftover }) => leftover.rules[0] !== "Attention") && ![...graph.nodes].some(isFusedAttention)) {
     reasons.push({ pattern: "Attention", node: "", why: "the graph has no attention that a fusion recognizes" });
   }
   return [...reasons, ...trace.notes];
 }
+
+/** A sub-layer that consists of several nodes. */
+interface DecomposedPart {
+  readonly node: Node;
+  readonly leftover: Leftover;
+  /** The reason why onnxruntime has no operator for it; undefined if it has one. */
+  readonly excuse: string | undefined;
+}
+
+export const decomposedParts = (graph: Graph): DecomposedPart[] =>
+  [...graph.nodes].flatMap((node) => {
+    const leftover = decomposed(node);
+    return leftover ? [{ node, leftover, excuse: whyNoOperator(graph, leftover.rules[0], node) }] : [];
+  });
 
 interface Leftover {
   /** Rules that should have fused the sub-layer. */

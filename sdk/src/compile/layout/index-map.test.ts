@@ -59,6 +59,17 @@ const moves: Record<string, (a: number, b: number, c: number) => Move> = {
     const [start, last] = [a < 0.5 ? from : from - size, c < 0.5 && to === size ? 2 ** 31 - 1 : to];
     return [s.op("Slice", [x, [start], [last], [b < 0.5 ? axis : axis - shape.length]]), shape.with(axis, to - from)];
   },
+  EveryOther: (a, b) => (s, x, shape) => {
+    const axis = below(a, shape.length);
+    const [size, from] = [shape[axis] as number, b < 0.5 ? 0 : 1];
+    if (size <= from) return [x, shape];
+    return [s.op("Slice", [x, [from], [2 ** 31 - 1], [axis], [2]]), shape.with(axis, Math.ceil((size - from) / 2))];
+  },
+  Expand: (a) => (s, x, shape) => {
+    const axis = below(a, shape.length + 1);
+    const target = shape.toSpliced(axis, 0, 2);
+    return [s.op("Expand", [s.op("Unsqueeze", [x, [axis]]), target]), target];
+  },
   Split: (a, b, c) => (s, x, shape) => {
     const axis = below(a, shape.length);
     const size = shape[axis] as number;
@@ -128,7 +139,6 @@ describe("indexMap", () => {
     ["divides by", (s, x) => s.op("Div", [1, x])],
     ["scales element by element", (s, x) => s.op("Mul", [x, s.random([4])])],
     ["reverses", (s, x) => s.op("Slice", [x, [-1], [-9], [1], [-1]])],
-    ["takes every other element", (s, x) => s.op("Slice", [x, [0], [4], [1], [2]])],
     ["gathers by an input", (s, x) => s.op("Gather", [x, s.input("i", [2], "int64")])],
     ["belongs to another domain", (s, x) => s.op("Transpose", [x], {}, { domain: "other" })],
   ])("does not follow an operator that %s", (_, draw) => {

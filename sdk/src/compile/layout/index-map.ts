@@ -119,18 +119,25 @@ const movements: Readonly<Record<string, Movement>> = {
       return [...at.slice(0, axis), wanted < 0 ? wanted + size : wanted, ...at.slice(axis + rank)];
     });
   },
+  Expand: (x, shape) => {
+    const added = shape.length - x.shape.length;
+    return take(x, shape, (at) => x.shape.map((size, axis) => (size === 1 ? 0 : (at[axis + added] ?? 0))));
+  },
   Slice: (x, shape, node) => {
     const starts = knownNumbers(node.inputs[1]);
     const steps = node.inputs[4] ? knownNumbers(node.inputs[4]) : starts?.map(() => 1);
     const axes = node.inputs[3] ? knownNumbers(node.inputs[3]) : starts?.map((_, i) => i);
-    if (!starts || !axes || !steps?.every((step) => step === 1)) return undefined;
-    const offsets = x.shape.map(() => 0);
+    if (!starts || !axes || !steps?.every((step) => step > 0)) return undefined;
+    const [offsets, strides] = [x.shape.map(() => 0), x.shape.map(() => 1)];
     starts.forEach((start, i) => {
       const axis = normalizeAxis(axes[i] ?? 0, x.shape.length);
       const size = x.shape[axis] ?? 0;
       offsets[axis] = Math.min(Math.max(start < 0 ? start + size : start, 0), size);
+      strides[axis] = steps[i] ?? 1;
     });
-    return take(x, shape, (at) => at.map((coordinate, axis) => coordinate + (offsets[axis] ?? 0)));
+    return take(x, shape, (at) =>
+      at.map((coordinate, axis) => coordinate * (strides[axis] ?? 1) + (offsets[axis] ?? 0)),
+    );
   },
   Split: (x, shape, node, to) => {
     const axis = normalizeAxis(node.int("axis") ?? 0, x.shape.length);

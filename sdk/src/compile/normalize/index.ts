@@ -1,8 +1,10 @@
 import type { Rule } from "../rewrite/rule.ts";
 import { arithmeticSelectRule } from "./rules/arithmetic-select.ts";
 import { attentionHeadsRule } from "./rules/attention-heads.ts";
+import { betweenTransposesRule } from "./rules/between-transposes.ts";
 import { biasBeforeHeadsRule } from "./rules/bias-before-heads.ts";
 import { constantReshapeRule } from "./rules/constant-reshape.ts";
+import { dequantizedLookupRule } from "./rules/dequantized-lookup.ts";
 import { einsumMatMulRule } from "./rules/einsum-mat-mul.ts";
 import { einsumWeightRule } from "./rules/einsum-weight.ts";
 import { gemmRule } from "./rules/gemm.ts";
@@ -10,8 +12,10 @@ import { lastAxisRule } from "./rules/last-axis.ts";
 import { mergeTransposesRule } from "./rules/merge-transposes.ts";
 import { noOpsRule } from "./rules/no-ops.ts";
 import { oneHotLookupRule } from "./rules/one-hot-lookup.ts";
+import { pointwiseConvRule } from "./rules/pointwise-conv.ts";
 import { shapeOfInputsRule } from "./rules/shape-of-inputs.ts";
 import { singleTransposeRule } from "./rules/single-transpose.ts";
+import { subtractedProductRule } from "./rules/subtracted-product.ts";
 import { transposedMatMulRule } from "./rules/transposed-mat-mul.ts";
 import { unflattenRowsRule } from "./rules/unflatten-rows.ts";
 
@@ -25,13 +29,17 @@ export const normalizationRules: readonly Rule[] = [
   shapeOfInputsRule,
   constantReshapeRule,
   mergeTransposesRule,
+  betweenTransposesRule,
   transposedMatMulRule,
   gemmRule,
+  pointwiseConvRule,
   einsumWeightRule,
   einsumMatMulRule,
   attentionHeadsRule,
   arithmeticSelectRule,
+  subtractedProductRule,
   oneHotLookupRule,
+  dequantizedLookupRule,
   biasBeforeHeadsRule,
   unflattenRowsRule,
   singleTransposeRule,

@@ -17,13 +17,13 @@ const MAX_ROUNDS = 16;
  */
 export async function normalizeGraph(graph: Graph, trace: Trace, questions: Questions): Promise<void> {
   // Repeats the steps: folding constants makes more sizes known, and known sizes allow more folding.
-  let before = -1;
-  for (let round = 0; round < MAX_ROUNDS && before !== graph.nodes.size; round++) {
-    before = graph.nodes.size;
+  for (let round = 0; round < MAX_ROUNDS; round++) {
+    const before = graph.nodes.size;
     inferShapes(graph);
     mergeCommonSubexpressions(graph);
     await foldConstants(graph);
-    applyRules(graph, normalizationRules, trace, questions);
+    const hasChanged = applyRules(graph, normalizationRules, trace, questions);
+    if (!hasChanged && graph.nodes.size === before) break;
   }
   inferShapes(graph);
   mergeCommonSubexpressions(graph);

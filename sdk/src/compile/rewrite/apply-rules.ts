@@ -17,8 +17,10 @@ const MAX_ROUNDS = 64;
  *
  * Refuses a match if a node outside the match reads an intermediate value of the match, because the rewrite removes
  * these values. Values in the rule's `shared` are allowed. `trace` records why rules did not apply.
+ *
+ * @returns whether a rule changed the graph
  */
-export function applyRules(graph: Graph, rules: readonly Rule[], trace: Trace, questions: Questions): void {
+export function applyRules(graph: Graph, rules: readonly Rule[], trace: Trace, questions: Questions): boolean {
   const byRoot = new Map<string, Rule[]>();
   for (const rule of rules) {
     for (const root of rule.roots) {
@@ -34,9 +36,10 @@ export function applyRules(graph: Graph, rules: readonly Rule[], trace: Trace, q
         if (applyRule(graph, rule, node, trace, questions)) applied++;
       }
     }
-    if (applied === 0) return;
+    if (applied === 0) return round > 0;
   }
   trace.didNotConverge(MAX_ROUNDS);
+  return true;
 }
 
 function applyRule(graph: Graph, rule: Rule, root: Node, trace: Trace, questions: Questions): boolean {

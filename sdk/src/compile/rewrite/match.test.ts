@@ -3,7 +3,20 @@ import { CAST, Sketch, type SketchOperand } from "#test/fixtures/sketch.ts";
 import type { Value } from "../graph/node.ts";
 import { uniformValue } from "../graph/uniform-value.ts";
 import { CONSTANT_TOLERANCE, match, type NearMiss } from "./match.ts";
-import { any, bind, constant, minus, oneOf, op, over, type Pattern, product, sum, through } from "./pattern.ts";
+import {
+  any,
+  bind,
+  type Condition,
+  constant,
+  minus,
+  oneOf,
+  op,
+  over,
+  type Pattern,
+  product,
+  sum,
+  through,
+} from "./pattern.ts";
 
 type Draw = (s: Sketch, x: Value, y: Value) => Value;
 
@@ -29,6 +42,7 @@ describe("a sum", () => {
     ["t − (y + −2)", (s, x, y) => s.op("Sub", [s.op("Tanh", [x]), s.op("Add", [y, -2])])],
     ["(t − y) − −2", (s, x, y) => s.op("Sub", [s.op("Sub", [s.op("Tanh", [x]), y]), -2])],
     ["−y + (2 + t)", (s, x, y) => s.op("Add", [s.op("Neg", [y]), s.op("Add", [2, s.op("Tanh", [x])])])],
+    ["(t + 2) + (0 − y)", (s, x, y) => s.op("Add", [s.op("Add", [s.op("Tanh", [x]), 2]), s.op("Sub", [0, y])])],
     ["−(y − (t + 2))", (s, x, y) => s.op("Neg", [s.op("Sub", [y, s.op("Add", [s.op("Tanh", [x]), 2])])])],
   ])("is recognised as %s", (_, draw) => {
     const { found, x, y } = attempt(pattern, draw);
@@ -52,6 +66,10 @@ describe("a product", () => {
     ["(t / y) · 0.5", (s, x, y) => s.op("Mul", [s.op("Div", [s.op("Tanh", [x]), y]), 0.5])],
     ["t / (y · 2)", (s, x, y) => s.op("Div", [s.op("Tanh", [x]), s.op("Mul", [y, 2])])],
     ["(0.5 / y) · t", (s, x, y) => s.op("Mul", [s.op("Div", [0.5, y]), s.op("Tanh", [x])])],
+    [
+      "(t / y) · 0.5, with 1 / y as a quotient",
+      (s, x, y) => s.op("Mul", [s.op("Mul", [s.op("Tanh", [x]), 0.5]), s.op("Div", [1, y])]),
+    ],
     ["(t / 2) · 1/y", (s, x, y) => s.op("Mul", [s.op("Div", [s.op("Tanh", [x]), 2]), s.op("Reciprocal", [y])])],
   ])("is recognised as %s", (_, draw) => {
     expect(isMatch(pattern, draw)).toBe(true);
@@ -138,6 +156,16 @@ describe("an operator", () => {
     const pattern = op("Softmax", [x], { where: (node) => node.int("axis") === 1 });
     expect(isMatch(pattern, (s, x) => s.op("Softmax", [x], { axis: 1 }))).toBe(true);
     expect(isMatch(pattern, (s, x) => s.op("Softmax", [x], { axis: 2 }))).toBe(false);
+  });
+
+  it.each<[string, Condition, string]>([
+    ["the reason of its condition", () => "has no axis", "has no axis"],
+    ["its attributes and inputs", () => false, "has other attributes or inputs than the pattern"],
+  ])("that does not match says so by %s", (_, where, why) => {
+    const { miss } = attempt(op("Neg", [op("Softmax", [x], { where })]), (s, x) =>
+      s.op("Neg", [s.op("Softmax", [x], {}, { name: "rows" })]),
+    );
+    expect(miss.why).toBe(`Softmax rows ${why}`);
   });
 
   it("matches only by its first output", () => {

@@ -64,8 +64,13 @@ function* matches(pattern: Pattern, value: Value, partial: Match, miss: NearMiss
       return;
     case "op": {
       const node = value.producer;
-      if (!node?.is(pattern.opType, pattern.domain) || value !== node.output || !pattern.where(node)) {
+      if (!node?.is(pattern.opType, pattern.domain) || value !== node.output) {
         fail(miss, partial, value, `found ${describe(value)} instead of ${pattern.opType}`);
+        return;
+      }
+      const holds = pattern.where(node);
+      if (holds !== true) {
+        fail(miss, partial, value, `${describe(value)} ${holds || "has other attributes or inputs than the pattern"}`);
         return;
       }
       yield* matchInputs(pattern.inputs, node, 0, including(partial, node), miss);
@@ -107,9 +112,10 @@ function* matchItems(
   const node = value.producer;
   if (node?.domain !== "") return;
   const [a, b] = node.inputs;
-  if (node.opType === group.invert && a) {
-    yield* matchItems(group, items, a, !inverted, including(partial, node), miss);
-  } else if (node.opType === group.power && a && b && uniformValue(b) === items.length && items.length > 1) {
+  const isUnary = node.opType === group.undo && a !== undefined && uniformValue(a) === group.identity;
+  const operand = node.opType === group.invert ? a : isUnary ? b : undefined;
+  if (operand) yield* matchItems(group, items, operand, !inverted, including(partial, node), miss);
+  if (node.opType === group.power && a && b && uniformValue(b) === items.length && items.length > 1) {
     yield* matchAll(items, a, inverted, including(partial, node), miss);
   } else if ((node.opType === group.combine || node.opType === group.undo) && a && b && items.length > 1) {
     const second = node.opType === group.undo ? !inverted : inverted;

@@ -23,8 +23,11 @@ interface Operator {
   readonly opType: string;
   readonly domain: string;
   readonly inputs: readonly Pattern[];
-  readonly where: (node: Node) => boolean;
+  readonly where: Condition;
 }
+
+/** Returns true if a node matches; otherwise false, or the reason why it does not match. */
+export type Condition = (node: Node) => boolean | string;
 
 export interface Item {
   readonly pattern: Pattern;
@@ -45,6 +48,8 @@ export interface Group {
   readonly invert: string;
   /** Operator for a product of equal items: Pow(x, 2) is x · x. */
   readonly power?: string;
+  /** Number that changes nothing: undo(identity, x) is invert(x). */
+  readonly identity: number;
   readonly inverse: (value: number) => number;
 }
 
@@ -71,7 +76,7 @@ export const constant = (name: string): Pattern => ({ kind: "any", name, constan
 
 interface OperatorOptions {
   readonly domain?: string;
-  readonly where?: (node: Node) => boolean;
+  readonly where?: Condition;
 }
 
 export const op = (opType: string, inputs: readonly Pattern[], options: OperatorOptions = {}): Pattern => ({
@@ -82,12 +87,13 @@ export const op = (opType: string, inputs: readonly Pattern[], options: Operator
   where: options.where ?? (() => true),
 });
 
-const addition: Group = { combine: "Add", undo: "Sub", invert: "Neg", inverse: (value) => -value };
+const addition: Group = { combine: "Add", undo: "Sub", invert: "Neg", identity: 0, inverse: (value) => -value };
 const multiplication: Group = {
   combine: "Mul",
   undo: "Div",
   invert: "Reciprocal",
   power: "Pow",
+  identity: 1,
   inverse: (value) => 1 / value,
 };
 

@@ -1,4 +1,5 @@
 import { BertEdgeError } from "../../artifact/error.ts";
+import { type ExcusedParts, excusedParts } from "../fusions/excused-parts.ts";
 import { fuseGraph } from "../fusions/fuse-graph.ts";
 import { countFused } from "../fusions/fused-operators.ts";
 import { unfusedParts } from "../fusions/unfused-parts.ts";
@@ -22,8 +23,10 @@ export interface Fused {
   readonly nodes: { readonly before: number; readonly after: number };
   /** Number of fused operators by name. */
   readonly fused: Record<string, number>;
-  /** Why parts of the graph are not fused; empty if everything is fused. */
+  /** Why parts of the graph are not fused; empty if everything is fused that onnxruntime has an operator for. */
   readonly reasons: UnfusedReason[];
+  /** Parts that onnxruntime has no operator for. */
+  readonly excused: ExcusedParts[];
 }
 
 /**
@@ -39,16 +42,18 @@ export const fuse: KeyedStage<FuseInput, Fused> = {
   async run({ graph: original, complete = false, keepIntegers = false }) {
     const copy = copyGraph(original);
     const reasons = unfusedParts(copy, await fuseGraph(copy));
+    const excused = excusedParts(copy);
     if (complete && reasons[0]) throw incomplete(reasons[0]);
     const graph = keepIntegers ? await integerMatMuls(copy) : copy;
     const nodes = { before: original.nodes.size, after: graph.nodes.size };
-    return { graph, nodes, fused: countFused(graph), reasons };
+    return { graph, nodes, fused: countFused(graph), reasons, excused };
   },
-  report: ({ nodes, fused, reasons }) => ({
+  report: ({ nodes, fused, reasons, excused }) => ({
     nodesBefore: nodes.before,
     nodesAfter: nodes.after,
     ...fused,
     unfused: reasons.length,
+    excused: excused.reduce((sum, parts) => sum + parts.nodes.length, 0),
   }),
 };
 

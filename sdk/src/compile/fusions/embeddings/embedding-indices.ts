@@ -1,8 +1,8 @@
 import { probe, sourcesOf, symbolsIn } from "../../evaluate/probe.ts";
-import { symbolOf } from "../../graph/dim.ts";
+import { substituteSymbols, symbolOf, symbolsOf } from "../../graph/dim.ts";
 import type { Graph } from "../../graph/graph.ts";
 import type { Value } from "../../graph/node.ts";
-import { isInteger, numbersOf, type Tensor } from "../../graph/tensor.ts";
+import { elementCount, isInteger, numbersOf, type Tensor, tensorFromNumbers } from "../../graph/tensor.ts";
 import type { Question } from "../../rewrite/rule.ts";
 
 /** The kind of indices into an embedding table. */
@@ -76,6 +76,29 @@ export const embeddingIndices: Question<EmbeddingIndices> = {
     }
     const [only = "", ...others] = found;
     return others.length === 0 ? JSON.parse(only) : { kind: "data" };
+  },
+};
+
+/**
+ * Decides whether indices can be negative: whether they are for inputs of zeros, such as a mask that hides all tokens.
+ * Gather counts negative indices from the end of a table, but EmbedLayerNormalization refuses them.
+ */
+export const negativeIndices: Question<boolean> = {
+  name: "negative indices",
+  async answer(graph: Graph, value: Value): Promise<boolean> {
+    const sources = sourcesOf(value);
+    if (!sources) return false;
+    const inputs = [...sources.inputs];
+    const names = new Set([...symbolsIn(sources), ...inputs.flatMap(({ shape }) => (shape ?? []).flatMap(symbolsOf))]);
+    const symbols = new Map([...names].map((name) => [name, LENGTHS[0] as number]));
+    const given = new Map<Value, Tensor>();
+    for (const input of inputs) {
+      const shape = input.shape?.map((dim) => Number(substituteSymbols(dim, (name) => symbols.get(name) ?? 1)));
+      if (!input.dtype || !shape) return false;
+      given.set(input, tensorFromNumbers(input.dtype, shape, Array(elementCount(shape)).fill(0)));
+    }
+    const found = await probe(graph, value, sources, symbols, given);
+    return found !== undefined && numbersOf(found).some((index) => index < 0);
   },
 };
 

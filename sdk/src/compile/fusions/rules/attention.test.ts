@@ -268,14 +268,54 @@ describe("attention of one tensor", () => {
   });
 });
 
+describe("attention whose heads are not merged", () => {
+  it.each<[string, AttentionParts]>([
+    [
+      "but moved in another way",
+      { merged: (s, c) => s.op("Reshape", [s.op("Transpose", [c], { perm: [0, 2, 3, 1] }), [0, 0, -1]]) },
+    ],
+    ["but added to other heads", { merged: (s, c) => merge(s, s.op("Add", [c, s.random([HEADS, 1, SIZE])])) }],
+    [
+      "but joined with other heads, as in ConvBERT",
+      {
+        merged: (s, c) => {
+          const heads = s.op("Transpose", [c], { perm: [0, 2, 1, 3] });
+          return s.op("Reshape", [s.op("Concat", [heads, s.op("Tanh", [heads])], { axis: 2 }), [0, 0, -1]]);
+        },
+      },
+    ],
+  ])("%s becomes Attention, whose output is split again", async (_, parts) => {
+    const { counts } = await fuse(parts);
+    expect(counts["Attention"]).toBe(1);
+    expect(counts["Softmax"]).toBeUndefined();
+  });
+
+  it("only for one of its readers becomes Attention", async () => {
+    const { counts } = await fuse({
+      merged: (s, c) => {
+        s.output(s.op("Tanh", [c]), "heads");
+        return merge(s, c);
+      },
+    });
+    expect(counts).toMatchObject({ Attention: 1, Tanh: 1 });
+  });
+});
+
 describe("attention is not fused", () => {
   it.each<[string, AttentionParts, string]>([
     ["over another axis", { softmax: (s, scores) => s.op("Softmax", [scores], { axis: 2 }) }, "not over the last axis"],
     ["after another softmax", { masked: (s, scores) => s.op("Softmax", [scores], { axis: -1 }) }, "Softmax is between"],
     [
-      "with heads and size swapped",
-      { merged: (s, c) => s.op("Reshape", [s.op("Transpose", [c], { perm: [0, 2, 3, 1] }), [0, 0, -1]]) },
-      "heads are not merged",
+      "with heads and batch on one axis, if the heads are not merged",
+      {
+        heads: (s, x) => {
+          const folded = () => s.op("Reshape", [split(s, dense(s, x)), target(s, [-1], sizeOf(s, x, 1), [SIZE])]);
+          return [folded(), folded(), folded()];
+        },
+        transposed: (s, k) => s.op("Transpose", [k], { perm: [0, 2, 1] }),
+        merged: (s, c) => s.op("Tanh", [c]),
+      },
+      "share an axis with the batch",
     ],
     [
       "with scaled values",

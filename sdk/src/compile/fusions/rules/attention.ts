@@ -1,7 +1,7 @@
-import { type Attribute, float, int } from "../../graph/attribute.ts";
+import { type Attribute, float, int, ints } from "../../graph/attribute.ts";
 import { sameDim, sameShape } from "../../graph/dim.ts";
 import { MICROSOFT, type Node, type Value } from "../../graph/node.ts";
-import { type DataType, elementCount, elementSize, type Tensor } from "../../graph/tensor.ts";
+import { type DataType, elementCount, elementSize, int64s, type Tensor } from "../../graph/tensor.ts";
 import { type HeadLayout, mergedHeads, splitHeads } from "../../layout/heads.ts";
 import { movementSources } from "../../layout/index-map.ts";
 import { reshapeTarget } from "../../normalize/reshape-target.ts";
@@ -72,11 +72,8 @@ function fuse(rewrite: Rewrite, scores: AttentionScores, v: Value) {
     return refuse("queries, keys and values have different numbers or sizes of heads", root);
   if (heads.v.scale !== 1) return refuse("the values are multiplied by a constant", root);
   const merged = mergedHeads(context, q.count);
-  if (!merged) return refuse("the heads are not merged in a supported way", root);
-  const between = movementSources(merged)
-    .slice(1)
-    .find((value) => graph.isOutput(value) || value.users.size > 1);
-  if (between) return refuse(`${between.name} is also read by nodes outside the attention`, between.producer);
+  const isRead = (value: Value) => graph.isOutput(value) || value.users.size > 1;
+  const between = merged && movementSources(merged).slice(1).find(isRead);
   const mask = attentionMask(rewrite, scores, q.count, q.source.shape?.[0]);
   if (!mask || mask instanceof Refusal) return mask;
 
@@ -96,9 +93,22 @@ function fuse(rewrite: Rewrite, scores: AttentionScores, v: Value) {
     ? packedAttention(rewrite, [heads.q, heads.k, heads.v], projections as Projection[], mask, scale)
     : multiHeadAttention(rewrite, [heads.q, heads.k, heads.v], mask, scale);
   const output = scores.guarded && mask.bias ? withoutNan(rewrite, fused) : fused;
+  // Other nodes may read the heads. They get heads of the merged output, which costs a Transpose.
+  if (!merged || between) {
+    const separate = separateHeads(rewrite, output, q);
+    if (!sameShape(separate.shape, context.shape))
+      return refuse("the heads are not merged in a supported way, and they share an axis with the batch", root);
+    return separate;
+  }
   const result = sameShape(output.shape, merged.shape) ? output : reshaped(rewrite, output, merged);
   if (!result) return refuse("the output shape of the attention is unknown", root);
   return [[merged, result]] as const;
+}
+
+/** Splits [batch, sequence, heads · size] into heads: [batch, heads, sequence, size]. */
+function separateHeads({ root, add, constant }: Rewrite, merged: Value, { count }: HeadLayout): Value {
+  const split = add("Reshape", [merged, constant(`${root.origin}/heads`, int64s(0, 0, count, -1))]).output;
+  return add("Transpose", [split], { attributes: { perm: ints(0, 2, 1, 3) } }).output;
 }
 
 /**

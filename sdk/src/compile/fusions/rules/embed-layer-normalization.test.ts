@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { CAST, type Sketch } from "#test/fixtures/sketch.ts";
 import { type Options, only, rewritten } from "#test/oracles/rewritten.ts";
 import type { Value } from "../../graph/node.ts";
+import { type DataType, type Tensor, tensor } from "../../graph/tensor.ts";
 import { embedLayerNormalizationFusion } from "./embed-layer-normalization.ts";
 
 const HIDDEN = 4;
@@ -127,6 +128,76 @@ describe("normalized embeddings", () => {
   });
 });
 
+describe("normalized embeddings with indices of other types", () => {
+  const input = (s: Sketch, name: string, dtype: DataType) => s.input(name, ["batch", "sequence"], dtype);
+  const cast = (s: Sketch, x: Value, to: keyof typeof CAST) => s.op("Cast", [x], { to: CAST[to] });
+  /** Draws an input of floats that are not negative. */
+  const floats = (s: Sketch, name: string) => s.op("Abs", [input(s, name, "float32")]);
+  const filled = (s: Sketch, tokens: Value, value: Tensor) =>
+    s.op("ConstantOfShape", [s.op("Shape", [tokens])], { value: { tensor: value } });
+  /** Draws positions 0, 1, … that are computed in a type. */
+  const counted = (s: Sketch, tokens: Value, dtype: "int32" | "float32") => {
+    const [zero, one] = [0, 1].map((number) => cast(s, s.index(number), dtype)) as [Value, Value];
+    return s.op("Unsqueeze", [s.op("Range", [zero, cast(s, sizeOf(s, tokens, 1), dtype), one]), [0]]);
+  };
+
+  it.each<[string, (s: Sketch) => Value]>([
+    ["int32", (s) => input(s, "token_type_ids", "int32")],
+    ["int32, cast to int64", (s) => cast(s, input(s, "token_type_ids", "int32"), "int64")],
+    ["float32, cast to int64", (s) => cast(s, floats(s, "token_type_ids"), "int64")],
+    ["bool, cast to int32", (s) => cast(s, input(s, "token_type_ids", "bool"), "int32")],
+    ["int64, cast to int32 and back", (s) => cast(s, cast(s, ids(s, "token_type_ids"), "int32"), "int64")],
+  ])("become one operator: types of %s", async (_, types) => {
+    const found = await fuse((s, tokens) => [lookup(s, 2, types(s)), positioned(s, tokens)]);
+    expect(found.counts["EmbedLayerNormalization"]).toBe(1);
+    expect(nodeOf(found)?.inputs[1]?.dtype).toBe("int32");
+  });
+
+  it.each<[string, (s: Sketch, tokens: Value) => Value]>([
+    ["zeros of int32", (s, tokens) => filled(s, tokens, tensor("int32", [1], Int32Array.of(0)))],
+    [
+      "zeros of float32, cast",
+      (s, tokens) => cast(s, filled(s, tokens, tensor("float32", [1], Float32Array.of(0))), "int64"),
+    ],
+  ])("become one operator without types: %s", async (_, types) => {
+    const found = await fuse((s, tokens) => [lookup(s, 2, types(s, tokens)), positioned(s, tokens)]);
+    expect(found.counts).toEqual({ EmbedLayerNormalization: 1, Cast: 1 });
+    expect(nodeOf(found)?.inputs[1]).toBeUndefined();
+  });
+
+  it.each<[string, (s: Sketch, tokens: Value) => Value, number]>([
+    ["a range of int32", (s, tokens) => counted(s, tokens, "int32"), 7],
+    ["a range of float32, cast", (s, tokens) => cast(s, counted(s, tokens, "float32"), "int64"), 7],
+    [
+      "a sum of ones as float32",
+      (s, tokens) => {
+        const sums = s.op("CumSum", [filled(s, tokens, tensor("float32", [1], Float32Array.of(1))), s.index(1)]);
+        return cast(s, s.op("Sub", [sums, 1]), "int64");
+      },
+      7,
+    ],
+    ["int32 of the caller", (s) => input(s, "position_ids", "int32"), 9],
+    ["float32 of the caller, cast", (s) => cast(s, floats(s, "position_ids"), "int64"), 9],
+    ["a sum of the mask", (s) => s.op("CumSum", [input(s, "attention_mask", "int32"), s.index(1)]), 9],
+    [
+      "a sum of the mask as float32, cast",
+      (s) => cast(s, s.op("CumSum", [floats(s, "attention_mask"), s.index(1)]), "int64"),
+      9,
+    ],
+  ])("become one operator: positions from %s", async (_, positions, inputs) => {
+    const found = await fuse((s, tokens) => [typed(s), lookup(s, POSITIONS, positions(s, tokens))]);
+    expect(nodeOf(found)?.inputs).toHaveLength(inputs);
+  });
+
+  it("become one operator: tokens of float32, cast", async () => {
+    const found = await rewritten((s) => {
+      const tokens = cast(s, floats(s, "input_ids"), "int32");
+      s.output(normalized(s, s.op("Add", [lookup(s, VOCABULARY_SIZE, tokens), positioned(s, tokens)])));
+    });
+    expect(found.counts["EmbedLayerNormalization"]).toBe(1);
+  });
+});
+
 describe("normalized embeddings are not fused", () => {
   it.each<[string, Parameters<typeof fuse>[0], string]>([
     ["without positions", (s) => [typed(s)], "there is no position table"],
@@ -135,6 +206,14 @@ describe("normalized embeddings are not fused", () => {
       "with positions for each text",
       (s, tokens) => [typed(s), s.op("Tanh", [positioned(s, tokens)]), s.input("x", ["batch", "sequence", HIDDEN])],
       "is not a token, position or type embedding",
+    ],
+    [
+      "with positions that are −1 for hidden tokens, the last row of the table",
+      (s) => {
+        const sums = s.op("CumSum", [ids(s, "attention_mask"), s.index(1)]);
+        return [typed(s), lookup(s, POSITIONS, s.op("Sub", [sums, s.index(1)]))];
+      },
+      "can be negative",
     ],
     [
       "with a fourth table",

@@ -3,6 +3,7 @@ import { sameShape } from "../../graph/dim.ts";
 import { MICROSOFT } from "../../graph/node.ts";
 import type { Tensor } from "../../graph/tensor.ts";
 import { Refusal, type Rule, refuse, rule } from "../../rewrite/rule.ts";
+import { negativeIndices } from "../embeddings/embedding-indices.ts";
 import { addRow, embeddingParts, isComputed, lookupOf, tableRowsOf } from "../embeddings/embedding-parts.ts";
 import { castToInt32 } from "../shared/cast-to-int32.ts";
 import { whyNotFusable } from "../shared/fusable-normalization.ts";
@@ -37,6 +38,11 @@ export const embedLayerNormalizationFusion: Rule = rule("EmbedLayerNormalization
     const given = positions
       ? undefined
       : (data.find((lookup) => lookup !== tokens && isComputed(lookup)) ?? (others.length > 1 ? others[0] : undefined));
+    if (given && isComputed(given)) {
+      const areNegative = rewrite.ask(negativeIndices, given.ids);
+      if (areNegative === undefined) return undefined;
+      if (areNegative) return refuse("the position ids can be negative", given.ids.producer);
+    }
     const firstTable = positions ?? given?.table.constant;
     if (!firstTable) return refuse("there is no position table", root);
     const used = data.filter((lookup) => lookup !== tokens && lookup !== given);

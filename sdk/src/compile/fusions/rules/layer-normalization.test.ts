@@ -116,8 +116,16 @@ describe("layer normalization", () => {
   });
 
   it.each<[string, Parts, string]>([
-    ["over another axis", { mean: (s, x) => s.op("ReduceMean", [x], { axes: [1] }) }, "instead of"],
-    ["over two axes", { mean: (s, x) => s.op("ReduceMean", [x], { axes: [1, 2] }) }, "instead of"],
+    [
+      "over another axis",
+      { mean: (s, x) => s.op("ReduceMean", [x], { axes: [1] }) },
+      "is not a mean over the last axis",
+    ],
+    [
+      "over two axes",
+      { mean: (s, x) => s.op("ReduceMean", [x], { axes: [1, 2] }) },
+      "is not a mean over the last axis",
+    ],
     ["without epsilon", { epsilon: () => undefined }, "instead of"],
     ["without gamma", { gain: () => undefined }, ""],
     ["with a negative epsilon", { epsilon: () => -EPSILON }, "epsilon is not a positive number"],
@@ -133,6 +141,14 @@ describe("layer normalization", () => {
     const found = await fuse(parts);
     expect(found.counts["LayerNormalization"]).toBeUndefined();
     if (why) expect(found.why("LayerNormalization").join("\n")).toContain(why);
+  });
+
+  it("of a value whose shape is unknown is not fused, and the reason says so", async () => {
+    const { why } = await rewritten((s) => {
+      const x = s.op("Hardmax", [input(s)]);
+      s.output(decomposed(s, x));
+    });
+    expect(why("LayerNormalization").join()).toContain("has an input whose shape is unknown");
   });
 
   it("is not fused if another node reads an intermediate value", async () => {

@@ -1,27 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { dense, drawAttention, HIDDEN, SIZE, split } from "#test/fixtures/draw-attention.ts";
-import { CAST, type Sketch } from "#test/fixtures/sketch.ts";
+import { angles, HALF, pairedAngles, range, rotated, rotatedPairs } from "#test/fixtures/draw-rotary.ts";
+import type { Sketch } from "#test/fixtures/sketch.ts";
 import { rewritten } from "#test/oracles/rewritten.ts";
 import type { Value } from "../../graph/node.ts";
-
-const HALF = SIZE / 2;
-
-/** Computes angles [1, 1, sequence, size]: every position times every frequency, for both halves of a head. */
-function angles(s: Sketch, positions: Value, second = (half: Value) => half): Value {
-  const column = s.op("Unsqueeze", [s.op("Cast", [positions], { to: CAST.float32 }), [1]]);
-  const half = s.op("Mul", [column, s.floats([1, HALF], [1, 0.1])]);
-  return s.op("Unsqueeze", [s.op("Concat", [half, second(half)], { axis: -1 }), [0, 1]]);
-}
-
-const range = (s: Sketch, x: Value) =>
-  s.op("Range", [s.index(0), s.op("Gather", [s.op("Shape", [x]), s.index(1)]), s.index(1)]);
-
-function rotated(s: Sketch, heads: Value, angle: Value, half = HALF): Value {
-  const first = s.op("Slice", [heads, [0], [half], [3]]);
-  const second = s.op("Slice", [heads, [half], [2 ** 31 - 1], [3]]);
-  const turned = s.op("Concat", [s.op("Neg", [second]), first], { axis: -1 });
-  return s.op("Add", [s.op("Mul", [heads, s.op("Cos", [angle])]), s.op("Mul", [turned, s.op("Sin", [angle])])]);
-}
 
 /** Draws attention whose queries and keys are rotated, and fuses it. */
 const fuse = (rotate: (s: Sketch, heads: Value, x: Value) => Value, opset = 17) =>
@@ -54,6 +36,42 @@ describe("rotary embedding", () => {
     expect(counts["Mul"]).toBe(1);
   });
 
+  describe("of neighbors", () => {
+    it("becomes one interleaved operator, and the attention MultiHeadAttention", async () => {
+      const { counts, graph } = await fuse((s, heads, x) => rotatedPairs(s, heads, pairedAngles(s, range(s, x))));
+      expect(counts).toMatchObject({ RotaryEmbedding: 2, MultiHeadAttention: 1 });
+      const rotations = [...graph.nodes].filter(({ opType }) => opType === "RotaryEmbedding");
+      expect(rotations.map((node) => node.int("interleaved"))).toEqual([1, 1]);
+    });
+
+    it.each<[string, Parameters<typeof fuse>[0], string]>([
+      [
+        "with angles in halves",
+        (s, heads, x) => rotatedPairs(s, heads, angles(s, range(s, x))),
+        "the same for both elements of a pair",
+      ],
+      [
+        "with another angle for the second element",
+        (s, heads, x) =>
+          rotatedPairs(
+            s,
+            heads,
+            pairedAngles(s, range(s, x), (each) => s.op("Mul", [each, 2])),
+          ),
+        "the same for both elements of a pair",
+      ],
+      [
+        "with the first element of each pair twice",
+        (s, heads, x) => rotatedPairs(s, heads, pairedAngles(s, range(s, x)), 0),
+        "neither between the two halves of whole heads nor between neighbors",
+      ],
+    ])("%s is not fused", async (_, rotate, reason) => {
+      const { counts, why } = await fuse(rotate);
+      expect(counts["RotaryEmbedding"]).toBeUndefined();
+      expect(why("RotaryEmbedding").join()).toContain(reason);
+    });
+  });
+
   describe("of opset 23", () => {
     const standard = (settings: Record<string, number>, columns = HALF) =>
       fuse((s, heads, x) => {
@@ -65,18 +83,18 @@ describe("rotary embedding", () => {
         return s.op("RotaryEmbedding", [heads, table("Cos"), table("Sin")], settings);
       }, 23);
 
-    it("becomes onnxruntime's operator", async () => {
-      expect((await standard({})).counts).toMatchObject({ RotaryEmbedding: 2, MultiHeadAttention: 1 });
+    it.each([{}, { interleaved: 1 }])("with %j becomes onnxruntime's operator", async (settings) => {
+      const { counts, graph } = await standard(settings);
+      expect(counts).toMatchObject({ RotaryEmbedding: 2, MultiHeadAttention: 1 });
+      const rotations = [...graph.nodes].filter(({ opType }) => opType === "RotaryEmbedding");
+      expect(rotations.map((node) => node.int("interleaved"))).toEqual(Array(2).fill(settings.interleaved));
     });
 
-    it.each([{ interleaved: 1 }, { rotary_embedding_dim: 2 }])(
-      "with %j is not fused, and neither is the attention",
-      async (settings) => {
-        const { counts, why } = await standard(settings, settings.rotary_embedding_dim ? 1 : HALF);
-        expect(counts).toMatchObject({ RotaryEmbedding: 2, Softmax: 1 });
-        expect(why("RotaryEmbedding").join()).toContain("only rotations of the two halves of whole heads");
-      },
-    );
+    it("of a part of each head is not fused, and neither is the attention", async () => {
+      const { counts, why } = await standard({ rotary_embedding_dim: 2 }, 1);
+      expect(counts).toMatchObject({ RotaryEmbedding: 2, Softmax: 1 });
+      expect(why("RotaryEmbedding").join()).toContain("only rotations of whole heads");
+    });
   });
 
   it.each<[string, Parameters<typeof fuse>[0], string]>([
@@ -103,7 +121,7 @@ describe("rotary embedding", () => {
     [
       "split outside the middle",
       (s, heads, x) => rotated(s, heads, angles(s, range(s, x)), 1),
-      "not between the two halves",
+      "neither between the two halves",
     ],
     [
       "with halves of different sizes",
@@ -113,7 +131,7 @@ describe("rotary embedding", () => {
         const angle = angles(s, range(s, x));
         return s.op("Add", [s.op("Mul", [heads, s.op("Cos", [angle])]), s.op("Mul", [turned, s.op("Sin", [angle])])]);
       },
-      "not between the two halves",
+      "neither between the two halves",
     ],
     [
       "of a tensor without heads",

@@ -1,41 +1,45 @@
-import { probe, sourcesOf, symbolsIn } from "../../evaluate/probe.ts";
-import { ints } from "../../graph/attribute.ts";
-import { sameDim } from "../../graph/dim.ts";
+import { int, ints } from "../../graph/attribute.ts";
+import { sameDim, sameShape } from "../../graph/dim.ts";
 import { MICROSOFT, type Node, type Value } from "../../graph/node.ts";
-import { float32Scalar, int64s, numbersOf } from "../../graph/tensor.ts";
+import { float32Scalar, int64s } from "../../graph/tensor.ts";
 import { type HeadLayout, splitHeads } from "../../layout/heads.ts";
-import { any, bind, op, product, sum } from "../../rewrite/pattern.ts";
-import { type Question, type Refusal, type Rewrite, type Rule, refuse, rule } from "../../rewrite/rule.ts";
-import { knownNumbers, normalizeAxis } from "../../shapes/shape-rule.ts";
+import { indexMap, SampleSizes } from "../../layout/index-map.ts";
+import { any, bind, op, type Pattern, product, sum, through } from "../../rewrite/pattern.ts";
+import { type Refusal, type Rewrite, type Rule, refuse, rule } from "../../rewrite/rule.ts";
+import { normalizeAxis } from "../../shapes/shape-rule.ts";
 import { headColumns } from "../attention/head-columns.ts";
+import { halves, type Pairing, pairs, single } from "../attention/rotary-pairing.ts";
 
-// rotary(x) = x · cos + rotate(x) · sin, rotate([a b]) = [−b a] for the halves of each head
-//                                                            https://arxiv.org/abs/2104.09864, section 3.4.2
+// rotary(x) = x · cos + rotate(x) · sin                     https://arxiv.org/abs/2104.09864, section 3.4.2
+//
+// rotate([a b]) = [−b a] for the halves of each head, or interleaved: rotate([a₀ b₀ a₁ b₁ …]) = [−b₀ a₀ −b₁ a₁ …]
 
 const x = any("x");
 const onLastAxis = (node: Node) =>
   normalizeAxis(node.int("axis") ?? 0, node.output.shape?.length ?? 0) === (node.output.shape?.length ?? 0) - 1;
-const rotated = op("Concat", [op("Neg", [bind("second", op("Slice", [x]))]), bind("first", op("Slice", [x]))], {
-  where: onLastAxis,
-});
+/** Interleaving gives parts another axis, joins them along this axis, and removes it. */
+const view = (pattern: Pattern) => through(["Reshape"], pattern);
+const part = (name: string) => bind(name, view(op("Slice", [x])));
+const rotated = view(
+  bind("joined", op("Concat", [view(op("Neg", [part("second")])), part("first")], { where: onLastAxis })),
+);
 
 export const rotaryEmbeddingFusion: Rule = rule("RotaryEmbedding", {
   roots: ["Add"],
-  pattern: sum(product(x, any("cos")), product(rotated, any("sin"))),
+  pattern: sum(product(x, any("cos")), product(bind("rotated", rotated), any("sin"))),
   rewrite(rewrite) {
     const { root, value } = rewrite;
-    const heads = splitHeads(value("x"), false);
+    const [x, cos, sin] = [value("x"), value("cos"), value("sin")];
+    const heads = splitHeads(x, false);
     if (!heads) return refuse("the rotated tensor is not split into heads in a supported way", root);
-    const half = heads.size / 2;
-    const halves = [value("first"), value("second")];
-    if (
-      startOf(value("first")) !== 0 ||
-      startOf(value("second")) !== half ||
-      !halves.every(({ shape }) => shape?.at(-1) === half)
-    ) {
-      return refuse("the rotation is not between the two halves of whole heads", root);
-    }
-    return rotate(rewrite, heads, value("x"), [value("cos"), value("sin")], halvedTable);
+    const [joined, whole] = [value("joined"), value("rotated")];
+    const step = joined === whole ? 1 : 2;
+    const starts = [value("first"), value("second")].map((each) => startOf(each, x, step)).join();
+    const isPairs = step === 2 && starts === "0,1" && joined.shape?.at(-1) === 2;
+    const kind = step === 1 && starts === `0,${heads.size / 2}` ? halves : isPairs ? pairs : undefined;
+    if (!kind || !sameShape(whole.shape, x.shape))
+      return refuse("the rotation is neither between the two halves of whole heads nor between neighbors", root);
+    return rotate(rewrite, heads, x, [cos, sin], kind);
   },
 });
 
@@ -52,13 +56,9 @@ export const standardRotaryEmbeddingFusion: Rule = rule("RotaryEmbedding", {
     if (!x || !cos || !sin || !heads)
       return refuse("the rotated tensor is not split into heads in a supported way", root);
     const rotatesPart = (root.int("rotary_embedding_dim") ?? 0) !== 0;
-    if (positions || rotatesPart || root.int("interleaved") === 1 || !sameDim(cos.shape?.at(-1), heads.size / 2)) {
-      return refuse(
-        "only rotations of the two halves of whole heads are supported (not interleaved, without position ids)",
-        root,
-      );
-    }
-    return rotate(rewrite, heads, x, [cos, sin], table);
+    if (positions || rotatesPart || !sameDim(cos.shape?.at(-1), heads.size / 2))
+      return refuse("only rotations of whole heads without position ids are supported", root);
+    return rotate(rewrite, heads, x, [cos, sin], { ...(root.int("interleaved") === 1 ? pairs : halves), ...single });
   },
 });
 
@@ -67,18 +67,21 @@ function rotate(
   heads: HeadLayout,
   x: Value,
   tables: readonly [cos: Value, sin: Value],
-  kind: Question<boolean>,
+  { interleaved, table, columns }: Pairing,
 ): Value | Refusal | undefined {
   const { root, ask, add, constant } = rewrite;
   if (!tables.every(({ shape }) => sameDim(shape?.at(-2), x.shape?.at(-2)))) {
     return refuse("the tables of cos and sin do not have one row per position", root);
   }
-  const known = tables.map((each) => ask(kind, each));
+  const known = tables.map((each) => ask(table, each));
   if (known.includes(undefined)) return undefined;
-  if (known.includes(false)) return refuse(`the tables of cos and sin are not ${kind.name}`, root);
-  const [cos, sin] = tables.map((each) => angles(rewrite, each, heads.size / 2));
+  if (known.includes(false)) return refuse(`the tables of cos and sin are not ${table.name}`, root);
+  const [cos, sin] = tables.map((each) => angles(rewrite, each, columns(heads.size / 2)));
   const position = constant(`${root.origin}/position`, int64s(0));
-  const flat = add("RotaryEmbedding", [headColumns(rewrite, heads), position, cos, sin], { domain: MICROSOFT }).output;
+  const flat = add("RotaryEmbedding", [headColumns(rewrite, heads), position, cos, sin], {
+    domain: MICROSOFT,
+    attributes: interleaved ? { interleaved: int(1) } : {},
+  }).output;
   const target = constant(`${root.origin}/heads`, int64s(0, 0, heads.count, heads.size));
   const split = add("Reshape", [flat, target]).output;
   const moved = add("Transpose", [split], { attributes: { perm: ints(0, 2, 1, 3) } }).output;
@@ -88,47 +91,26 @@ function rotate(
   return add("Mul", [moved, constant(`${root.origin}/scale`, float32Scalar(heads.scale))]).output;
 }
 
-/** Returns the start of a slice along the last axis; undefined for other nodes. */
-function startOf({ producer, shape }: Value): number | undefined {
-  const [, starts, , axes, steps] = producer?.inputs ?? [];
-  const [start, axis] = [knownNumbers(starts), knownNumbers(axes)];
-  if (steps && knownNumbers(steps)?.[0] !== 1) return undefined;
-  const onLast = axis?.length === 1 && normalizeAxis(axis[0] ?? 0, shape?.length ?? 0) === (shape?.length ?? 0) - 1;
-  return start?.length === 1 && onLast ? start[0] : undefined;
+/**
+ * Returns the first column of a slice of x that takes every `step`-th column of each row. Returns undefined for other
+ * values.
+ */
+function startOf(slice: Value, x: Value, step: number): number | undefined {
+  const map = indexMap(slice, x, new SampleSizes());
+  const [start, width] = [map?.index[0], x.shape?.at(-1)];
+  if (!map || start === undefined || typeof width !== "number" || map.scale !== 1) return undefined;
+  const columns = width / 2;
+  const isSlice = map.index.every((from, i) => from === Math.floor(i / columns) * width + start + step * (i % columns));
+  return isSlice ? start : undefined;
 }
 
-/** Asks whether a table [1 or batch, …, sequence, size] depends only on sizes and is the same for every text. */
-const table = tableQuestion("computed from positions alone and the same for every text", 1);
-/** Asks the same as `table`, and also whether the two halves of the last axis are equal. */
-const halvedTable = tableQuestion(
-  "computed from positions alone, the same for every text, and the same in both halves of a head",
-  2,
-);
-
-function tableQuestion(name: string, repeats: number): Question<boolean> {
-  return {
-    name,
-    async answer(graph, value) {
-      const sources = sourcesOf(value);
-      const rank = value.shape?.length ?? 0;
-      if (!sources || sources.inputs.size > 0 || rank < 3 || rank > 4) return false;
-      const symbols = new Map([...symbolsIn(sources)].map((symbol, i) => [symbol, 5 + 2 * i]));
-      const found = await probe(graph, value, sources, symbols, new Map());
-      const [batch = 0, ...inner] = found?.shape ?? [];
-      const [length = 0, size = 0] = inner.slice(-2);
-      if (!found || batch === 0 || inner.length !== rank - 1 || (rank === 4 && inner[0] !== 1)) return false;
-      const elements = numbersOf(found);
-      return elements.every((element, i) => {
-        const at = i % (length * size);
-        return element === elements[at - (at % size) + (at % (size / repeats))];
-      });
-    },
-  };
-}
-
-/** Returns the first `half` columns of a table [1 or batch, …, sequence, size] for the first text: [sequence, half]. */
-function angles({ root, add, constant }: Rewrite, table: Value, half: number): Value {
-  const bounds = [int64s(0, 0), int64s(1, half), int64s(0, -1)].map((each) => constant(`${root.origin}/half`, each));
-  const sliced = add("Slice", [table, ...bounds]).output;
-  return add("Reshape", [sliced, constant(`${root.origin}/table`, int64s(-1, half))]).output;
+/** Returns columns of a table [1 or batch, …, sequence, columns] for the first text: [sequence, pairs]. */
+function angles(
+  { root, add, constant }: Rewrite,
+  table: Value,
+  [start, end, step]: readonly [start: number, end: number, step: number],
+): Value {
+  const bounds = [int64s(0, start), int64s(1, end), int64s(0, -1), ...(step === 1 ? [] : [int64s(1, step)])];
+  const sliced = add("Slice", [table, ...bounds.map((each) => constant(`${root.origin}/angles`, each))]).output;
+  return add("Reshape", [sliced, constant(`${root.origin}/table`, int64s(-1, (end - start) / step))]).output;
 }

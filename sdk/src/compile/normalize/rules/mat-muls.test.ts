@@ -90,6 +90,11 @@ describe("a transposed MatMul", () => {
     expect(graph.sorted().at(-1)?.opType).toBe("MatMul");
   });
 
+  it("of attention probabilities stays", async () => {
+    const { graph } = await canonical((s, x) => swap(s, s.op("MatMul", [s.op("Softmax", [x]), swap(s, x)])));
+    expect(graph.sorted().at(-1)?.opType).toBe("Transpose");
+  });
+
   it("of a weight stays", async () => {
     const { graph } = await canonical((s, x) => swap(s, s.op("MatMul", [x, s.random([WIDTH, WIDTH])])));
     expect(graph.sorted().map(({ opType }) => opType)).toEqual(["MatMul", "Transpose"]);
@@ -108,6 +113,21 @@ describe("a bias on heads", () => {
   it("is added before the heads are split", async () => {
     const { graph } = await canonical((s, x) => s.op("Add", [heads(s, x), s.random([2, 3])]));
     expect(graph.sorted().map(({ opType }) => opType)).toEqual(["Add", "Reshape"]);
+  });
+
+  it.each<[string, (s: Sketch, x: Value) => Value]>([
+    ["times a number", (s, x) => s.op("Mul", [heads(s, x), 0.5])],
+    ["after a number times heads", (s, x) => s.op("Mul", [0.5, heads(s, x)])],
+  ])("is added before the heads are split, %s", async (_, scaled) => {
+    const { graph } = await canonical((s, x) => s.op("Add", [scaled(s, x), s.random([2, 3])]));
+    expect(graph.sorted().map(({ opType }) => opType)).toEqual(["Mul", "Add", "Reshape"]);
+  });
+
+  it("stays if the heads have different scales", async () => {
+    const { graph } = await canonical((s, x) =>
+      s.op("Add", [s.op("Mul", [heads(s, x), s.random([2, 1])]), s.random([2, 3])]),
+    );
+    expect(graph.sorted().map(({ opType }) => opType)).toEqual(["Reshape", "Mul", "Add"]);
   });
 
   it.each([

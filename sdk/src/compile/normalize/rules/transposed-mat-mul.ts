@@ -5,7 +5,7 @@ import { type Rewrite, type Rule, rule } from "../../rewrite/rule.ts";
 
 /**
  * Moves a transpose from a MatMul of computed tensors to its operands: MatMul(a, b)ᵀ = MatMul(bᵀ, aᵀ). Some exporters
- * compute scores as keys · queriesᵀ and transpose them.
+ * compute scores as keys · queriesᵀ and transpose them. A MatMul of attention probabilities and values stays as it is.
  */
 export const transposedMatMulRule: Rule = rule("transposed MatMul", {
   roots: ["Transpose"],
@@ -16,11 +16,24 @@ export const transposedMatMulRule: Rule = rule("transposed MatMul", {
     const rank = root.output.shape?.length ?? 0;
     const perm = root.ints("perm");
     const swaps = perm?.every((axis, i) => axis === (i < rank - 2 ? i : 2 * rank - 3 - i));
-    if (!swaps || a.isConstant || b.isConstant || a.shape?.length !== rank || b.shape?.length !== rank)
+    if (
+      !swaps ||
+      isProbabilities(a) ||
+      a.isConstant ||
+      b.isConstant ||
+      a.shape?.length !== rank ||
+      b.shape?.length !== rank
+    )
       return undefined;
     return add("MatMul", [swapped(rewrite, b, rank), swapped(rewrite, a, rank)]).output;
   },
 });
+
+function isProbabilities({ producer: node }: Value): boolean {
+  if (!node || node.is("Softmax")) return node !== undefined;
+  const inputs = node.is("Where") || node.is("Cast") ? node.inputs : [];
+  return inputs.some((input) => input && isProbabilities(input));
+}
 
 function swapped({ add }: Rewrite, value: Value, rank: number): Value {
   const perm = Array.from({ length: rank }, (_, i) => (i < rank - 2 ? i : 2 * rank - 3 - i));

@@ -9,7 +9,7 @@ import {
   sameDim,
   subDims,
 } from "../../graph/dim.ts";
-import type { Value } from "../../graph/node.ts";
+import type { Node, Value } from "../../graph/node.ts";
 import { type DataType, isInteger } from "../../graph/tensor.ts";
 import { dataTypeOf } from "../../onnx/tensor-proto.ts";
 import { broadcast } from "../broadcast.ts";
@@ -141,3 +141,7 @@ export const elementwiseRules: Readonly<Record<string, ShapeRule>> = {
     ].map((opType) => [opType, elementwise()]),
   ),
 };
+
+/** Whether each element of a node's output depends only on the elements of its inputs at the same place. */
+export const isElementwise = ({ opType, domain }: Node): boolean =>
+  domain === "" && Object.hasOwn(elementwiseRules, opType);

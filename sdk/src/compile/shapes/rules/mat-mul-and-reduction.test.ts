@@ -20,6 +20,12 @@ const equation =
     s.op("Einsum", inputs, { equation: text });
   };
 
+/** Draws a Conv of x [b, 4, s]. */
+const conv =
+  (weight: readonly number[], settings?: Record<string, SketchAttribute>): Draw =>
+  (s) =>
+    s.op("Conv", [s.input("x", ["b", 4, "s"]), s.random(weight)], settings);
+
 const bytes = (s: Sketch, ...values: number[]) => s.constant(tensor("uint8", [], Uint8Array.from(values)));
 
 const oneHot = (s: Sketch, settings?: Record<string, SketchAttribute>) =>
@@ -62,6 +68,22 @@ const cases: Case[] = [
   ["Einsum", "of heads", equation("bshd, bthd -> bhst", ["b", "s", 2, 4], ["b", "s", 2, 4])],
   ["Einsum", "summing all", equation("ij->", ["b", "s"])],
   ["Einsum", "of a diagonal", equation("ii->i", ["s", "s"])],
+
+  ["Conv", "with a kernel of 1", conv([5, 4, 1])],
+  ["Conv", "with groups and padding", conv([6, 2, 3], { group: 2, pads: [1, 1] })],
+  [
+    "Conv",
+    "with steps, padding at the end and dilation",
+    conv([5, 4, 2], { strides: [3], pads: [0, 4], dilations: [2] }),
+  ],
+  ["Conv", "that pads to the same size", conv([5, 4, 2], { auto_pad: "SAME_UPPER", strides: [2] })],
+  ["Conv", "that does not pad", conv([5, 4, 3], { auto_pad: "VALID" })],
+  ["Conv", "over two axes", (s) => s.op("Conv", [s.input("x", ["b", 2, 7, "s"]), s.random([3, 2, 3, 2])])],
+  ...["AveragePool", "MaxPool"].flatMap((opType): Case[] => [
+    [opType, "of pairs", on(opType, [], { kernel_shape: [2], strides: [2] })],
+    [opType, "of pairs and the rest", on(opType, [], { kernel_shape: [2], strides: [2], ceil_mode: 1 })],
+    [opType, "with padding", on(opType, [], { kernel_shape: [3], pads: [1, 1] })],
+  ]),
 
   ...["Softmax", "LogSoftmax", "LpNormalization", "Clip"].map((opType): Case => [opType, "", on(opType)]),
   ["CumSum", "", (s) => s.op("CumSum", [x3(s), s.index(-1)])],

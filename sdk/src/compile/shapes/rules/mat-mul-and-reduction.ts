@@ -10,6 +10,7 @@ import {
   type ShapeScope,
   singleOutput,
 } from "../shape-rule.ts";
+import { convolution, pooling } from "./convolution.ts";
 
 const likeFirst: ShapeRule = singleOutput(({ inputs: [x] }) => ({ dtype: x?.dtype, shape: x?.shape }));
 
@@ -85,6 +86,9 @@ export const computeRules: Readonly<Record<string, ShapeRule>> = {
     return { dtype: a?.dtype, shape: rows !== undefined && columns !== undefined ? [rows, columns] : undefined };
   }),
   Einsum: singleOutput(einsum),
+  Conv: convolution,
+  AveragePool: pooling,
+  MaxPool: pooling,
   Softmax: likeFirst,
   LogSoftmax: likeFirst,
   CumSum: likeFirst,

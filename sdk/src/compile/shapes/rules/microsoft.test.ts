@@ -95,6 +95,21 @@ const cases: [opType: string, what: string, draw: Draw][] = [
     "",
     (s) => add(s, "MatMulIntegerToFloat", [s.input("x", ["b", "s", 8], "uint8"), bytes(s, [8, 5]), 0.5, 0.25]),
   ],
+  [
+    "MatMulNBits",
+    "",
+    (s) => {
+      const weights = s.constant(
+        tensor(
+          "uint8",
+          [5, 1, 8],
+          Uint8Array.from({ length: 40 }, (_, i) => 6 * i),
+        ),
+      );
+      const settings = { K: 16, N: 5, bits: 4, block_size: 16 };
+      add(s, "MatMulNBits", [s.input("x", ["b", "s", 16]), weights, s.random([5], 1)], settings);
+    },
+  ],
 ];
 
 describe("rules of onnxruntime's operators", () => {

@@ -47,4 +47,13 @@ export const microsoftRules: Readonly<Record<string, ShapeRule>> = {
   },
   DynamicQuantizeMatMul: matMul(),
   MatMulIntegerToFloat: matMul("float32"),
+  // The weights have 2 to 8 bits, packed into bytes. The attribute N is the number of columns.
+  MatMulNBits: singleOutput((node) => {
+    const [x] = node.inputs;
+    const columns = node.int("N");
+    return {
+      dtype: x?.dtype,
+      shape: x?.shape && columns !== undefined ? [...x.shape.slice(0, -1), columns] : undefined,
+    };
+  }),
 };

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { seeded } from "#test/fixtures/seeded.ts";
-import { Sketch, type SketchAttribute } from "#test/fixtures/sketch.ts";
+import { CAST, Sketch, type SketchAttribute } from "#test/fixtures/sketch.ts";
 import { compareWithOnnxruntime, type Draw, type OracleOptions } from "#test/oracles/shape-oracle.ts";
 import type { Value } from "../../graph/node.ts";
 import { int64s, tensor } from "../../graph/tensor.ts";
@@ -139,6 +139,14 @@ const cases: [opType: string, what: string, draw: Draw, options?: OracleOptions]
   ["Range", "of fixed numbers", (s) => s.op("Range", [s.index(2), s.index(11), s.index(3)])],
   ["Range", "of nothing", (s) => s.op("Range", [s.index(5), s.index(5), s.index(1)])],
   ["Range", "up to a size", (s) => s.op("Range", [s.index(0), s.op("Size", [x3(s)]), s.index(1)])],
+  [
+    "Range",
+    "of floats, up to a size",
+    (s) => {
+      const limit = s.op("Cast", [s.op("Size", [x3(s)])], { to: CAST.float32 });
+      s.op("Range", [s.floats([], [0]), limit, s.floats([], [2])]);
+    },
+  ],
   ["Range", "in steps", (s) => s.op("Range", [s.index(1), s.op("Size", [x3(s)]), s.index(4)])],
 ];
 

@@ -9,8 +9,9 @@ import {
   type Shape,
   subDims,
 } from "../../graph/dim.ts";
-import type { Node } from "../../graph/node.ts";
+import type { Node, Value } from "../../graph/node.ts";
 import { elementCount, isInteger, numbersOf } from "../../graph/tensor.ts";
+import { uniformValue } from "../../graph/uniform-value.ts";
 import { axesOf, knownNumbers, MAX_CONTENT, normalizeAxis, type ShapeRule, singleOutput } from "../shape-rule.ts";
 import { sliceContent, sliceExtent } from "../slice-extent.ts";
 
@@ -160,16 +161,24 @@ export const movementRules: Readonly<Record<string, ShapeRule>> = {
     return { dtype, shape: target?.content, content };
   }),
   Range: singleOutput(({ inputs: [start, limit, delta] }) => {
-    const [from, to, step] = [start?.content?.[0], limit?.content?.[0], delta?.content?.[0]];
+    const [from, to, step] = [start, limit, delta].map(wholeNumber);
     if (from === undefined || to === undefined || typeof step !== "number" || step <= 0) return { dtype: start?.dtype };
     const length = step === 1 ? subDims(to, from) : floorDivDims(addDims(subDims(to, from), step - 1), step);
     const content =
-      typeof length === "number" && length <= MAX_CONTENT
+      isInteger(start?.dtype) && typeof length === "number" && length <= MAX_CONTENT
         ? Array.from({ length: Math.max(0, length) }, (_, i) => addDims(from, i * step))
         : undefined;
     return { dtype: start?.dtype, shape: [length], content };
   }),
 };
+
+/** Returns a scalar if it is a known size or integer. It may be one that is stored or cast as a float. */
+function wholeNumber(value: Value | undefined): Dim | undefined {
+  const cast = value?.producer?.is("Cast") ? value.producer.inputs[0] : undefined;
+  const [known] = value?.content ?? cast?.content ?? [];
+  const fixed = value && uniformValue(value);
+  return known ?? (Number.isSafeInteger(fixed) ? fixed : undefined);
+}
 
 /** Returns the output shape of a Reshape; undefined if the target is unknown or does not fit. */
 function reshaped(from: Shape | undefined, target: readonly Dim[] | undefined, allowZero: boolean): Shape | undefined {
