@@ -221,6 +221,7 @@ describe("optimize", () => {
       complete: true,
       reasons: [],
       parity: { maxAbs: expect.any(Number), cosine: expect.any(Number), cases: 5 },
+      warnings: [],
       seconds: expect.any(Number),
       peakRssMB: expect.any(Number),
       stages: expect.any(Array),

@@ -3,7 +3,7 @@ import { ortNodeEngine } from "../../runtime/engine/ort-node/index.ts";
 import { assertFiniteWeights } from "../accuracy/finite-weights.ts";
 import { assertWithin, FP32_LIMIT } from "../accuracy/limits.ts";
 import { assertLongest } from "../accuracy/longest-text.ts";
-import { type ModelParity, modelParityInSubprocess } from "../accuracy/model-parity.ts";
+import { type ModelComparison, modelParityInSubprocess } from "../accuracy/model-parity.ts";
 import { parity } from "../accuracy/parity.ts";
 import { probeTexts } from "../accuracy/probe-texts.ts";
 import type { TaskData } from "../accuracy/task-data.ts";
@@ -99,7 +99,7 @@ interface CompareFilesInput {
  *
  * @throws BertEdgeError `parity_failed`, `parity_impossible`
  */
-export const compareFiles: Stage<CompareFilesInput, ModelParity> = {
+export const compareFiles: Stage<CompareFilesInput, ModelComparison> = {
   name: "check",
   describe: () => "compare with the original",
   run: async ({ source, rewritten }, { folder, signal }) =>
