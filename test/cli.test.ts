@@ -222,6 +222,7 @@ describe("optimize", () => {
       reasons: [],
       excused: [],
       parity: { maxAbs: expect.any(Number), cosine: expect.any(Number), cases: 5 },
+      warnings: [],
       seconds: expect.any(Number),
       peakRssMB: expect.any(Number),
       stages: expect.any(Array),

@@ -25,6 +25,7 @@ export const optimizeCommand = new Command("optimize")
     log.done();
     if (json) printJson(report);
     else printResult(describe(report));
+    for (const warning of report.warnings) printNote(`warning: ${warning}`);
     for (const { pattern, node, why } of report.reasons) {
       printNote(`not fused: ${pattern}${node && ` at ${node}`}: ${why}`);
     }

@@ -33,9 +33,9 @@ export function compareNumbers(
     const distance = Object.is(x, y) ? 0 : Math.abs(x - y);
     const difference = Number.isNaN(distance) ? Number.POSITIVE_INFINITY : distance;
     maxAbs = Math.max(maxAbs, difference);
-    // An infinite difference is not divided: the tolerance may be infinite too, and ∞ / ∞ is NaN.
-    const share =
-      difference === Number.POSITIVE_INFINITY ? difference : difference / (absolute + relative * Math.abs(x));
+    // No difference and an infinite one are not divided: the tolerance of an infinite number is infinite or NaN.
+    const isDivided = difference > 0 && difference < Number.POSITIVE_INFINITY;
+    const share = isDivided ? difference / (absolute + relative * Math.abs(x)) : difference;
     ofTolerance = Math.max(ofTolerance, share);
     dot += x * y;
     squares += x * x;

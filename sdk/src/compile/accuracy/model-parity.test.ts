@@ -112,6 +112,67 @@ describe("modelParity", () => {
   });
 });
 
+describe("modelParity and onnxruntime's own optimizations", () => {
+  /**
+   * Returns the graph of 255 · softmax(x) − 254 with a quantized softmax. For a single key, this is 1. onnxruntime
+   * replaces the softmax by QLinearSoftmax, which returns 254/255 for a single key.
+   *
+   * @param fusible whether onnxruntime recognizes the pattern
+   */
+  function quantizedSoftmax(fusible: boolean): Graph {
+    const g = new NamedGraph("softmax", [{ name: "x", dtype: "float32", shape: ["batch", "sequence"] }]);
+    const number = (name: string, value: number) => g.constant(name, float32Scalar(value));
+    const [scale, point] = [number("scale", 1 / 64), g.constant("point", tensor("uint8", [], Uint8Array.of(128)))];
+    const [unit, zero] = [number("unit", 1 / 255), g.constant("zero", tensor("uint8", [], Uint8Array.of(0)))];
+    const input = g.op("dx", "DequantizeLinear", [g.op("qx", "QuantizeLinear", ["x", scale, point]), scale, point]);
+    // The maximum changes nothing, but onnxruntime does not know that.
+    const scores = fusible ? input : g.op("clipped", "Max", [input, number("lowest", -1000)]);
+    const probabilities = g.op("p", "Softmax", [scores]);
+    const quantized = g.op("qp", "QuantizeLinear", [probabilities, unit, zero]);
+    const product = g.op("product", "Mul", [g.op("dp", "DequantizeLinear", [quantized, unit, zero]), number("c", 255)]);
+    g.op("y", "Sub", [product, number("d", 254)]);
+    return g.outputs("y");
+  }
+
+  it("does not count what they change in both models, and reports it", async () => {
+    const { maxAbs, ofTolerance, optimizer } = await compare(quantizedSoftmax(true), quantizedSoftmax(true));
+    expect({ maxAbs, ofTolerance }).toEqual({ maxAbs: 0, ofTolerance: 0 });
+    expect(optimizer).toMatchObject({ served: { maxAbs: 0 } });
+    expect(optimizer?.original.ofTolerance).toBeGreaterThan(1);
+    expect(optimizer?.rewritten).toEqual(optimizer?.original);
+  });
+
+  it("reports what they change in the rewritten model only", async () => {
+    const { ofTolerance, optimizer } = await compare(quantizedSoftmax(false), quantizedSoftmax(true));
+    expect(ofTolerance).toBe(0);
+    expect(optimizer?.original.ofTolerance).toBe(0);
+    expect(optimizer?.served.ofTolerance).toBeGreaterThan(1);
+  });
+
+  it("reports nothing if they change only the original", async () => {
+    const { ofTolerance, optimizer } = await compare(quantizedSoftmax(true), quantizedSoftmax(false));
+    expect({ ofTolerance, optimizer }).toEqual({ ofTolerance: 0, optimizer: undefined });
+  });
+});
+
+describe("modelParity and models that onnxruntime cannot load", () => {
+  const unknown = () => {
+    const g = new NamedGraph("unknown", [{ name: "x", dtype: "float32", shape: ["batch", "sequence"] }]);
+    g.op("y", "NoSuchOperator", ["x"]);
+    return g.outputs("y");
+  };
+
+  it.each([
+    ["original", unknown, () => shifted("Add", 0)],
+    ["rewritten", () => shifted("Add", 0), unknown],
+  ])("says that it is the %s", async (which, a, b) => {
+    await expect(compare(a(), b())).rejects.toMatchObject({
+      code: "parity_impossible",
+      message: expect.stringContaining(`onnxruntime cannot load the ${which} model: `),
+    });
+  });
+});
+
 describe("modelParityInSubprocess", () => {
   it("returns the same as modelParity", async () => {
     const [a = "", b = ""] = await files(shifted("Add", 0), shifted("Add", 0.25));
@@ -121,6 +182,6 @@ describe("modelParityInSubprocess", () => {
   it("passes on errors that prevent the comparison", async () => {
     const [a = ""] = await files(shifted("Add", 0));
     expect(await refusalOf(modelParityInSubprocess(`${a}.missing`, a))).toBe("onnx_missing");
-    expect(await refusalOf(modelParityInSubprocess(a, `${a}.missing`))).toBe("parity_failed");
+    expect(await refusalOf(modelParityInSubprocess(a, `${a}.missing`))).toBe("parity_impossible");
   });
 });

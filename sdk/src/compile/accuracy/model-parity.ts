@@ -1,81 +1,127 @@
 import { BertEdgeError } from "../../artifact/error.ts";
 import { onnxruntimeNode } from "../../runtime/engine/ort-node/onnxruntime-node.ts";
 import { fromOrt } from "../evaluate/ort-tensor.ts";
-import { numbersOf } from "../graph/tensor.ts";
 import { fromOnnx } from "../onnx/from-onnx.ts";
 import { readOnnx } from "../onnx/read-onnx.ts";
 import { inSubprocess } from "../subprocess/run-in-subprocess.ts";
-import { compareNumbers, type Tolerance } from "./compare-numbers.ts";
 import { COMPARISON } from "./comparison.ts";
+import { type Arithmetic, arithmeticOf, compareOutputs } from "./output-tolerance.ts";
 import { probeInputs } from "./probe-inputs.ts";
-import { runFirst } from "./run-first.ts";
+import { type ModelRun, runFirst } from "./run-first.ts";
 
-/** Agreement of a rewritten model's outputs with the original's. */
+/** Agreement of a rewritten model's outputs with the original's, both without onnxruntime's own optimizations. */
 export interface ModelParity {
   /** Largest absolute difference of any output element. */
   readonly maxAbs: number;
-  /** Largest ratio of an element's difference to its tolerance. Above 1, the difference exceeds the tolerance. */
-  readonly ofTolerance: number;
   /** Minimum cosine over all outputs. */
   readonly cosine: number;
   /** Number of batches that both models ran on. */
   readonly cases: number;
 }
 
-/**
- * Tolerances by output type. A different order of additions changes a float32 sum by about 1e-6 of the size of its
- * terms, and these differences add up over the layers. float16 has 11 significant bits. An unfused model rounds after
- * every operator, and loses two or three of these bits.
- */
-const tolerances: Readonly<Record<string, Tolerance>> = {
-  float32: { absolute: 1e-4, relative: 1e-4 },
-  float16: { absolute: 1e-2, relative: 1e-2 },
-};
-/** Tolerance for integers and booleans. They must be equal. */
-const EXACT: Tolerance = { absolute: 0.5, relative: 0 };
+/** Difference between the outputs of two models. */
+interface OutputDifference extends Omit<ModelParity, "cases"> {
+  /** Largest share of the tolerance that an output uses up. Above 1, the difference exceeds the tolerance. */
+  readonly ofTolerance: number;
+}
+
+/** A rewritten model compared with its original. */
+export interface ModelComparison extends ModelParity, OutputDifference {
+  /** Set if onnxruntime's own optimizations change the result's outputs by more than the tolerance. */
+  readonly optimizer: OptimizerEffect | undefined;
+}
+
+/** Differences that onnxruntime's own graph optimizations make. */
+interface OptimizerEffect {
+  /** The optimized original, compared with the original. */
+  readonly original: OutputDifference;
+  /** The optimized result, compared with the original. */
+  readonly rewritten: OutputDifference;
+  /** The optimized result, compared with the optimized original. */
+  readonly served: OutputDifference;
+}
 
 /**
- * Runs two ONNX files on the same probe batches: the original without graph optimizations, the rewritten one with them.
+ * Runs two ONNX files on the same probe batches. Compares them without onnxruntime's own graph optimizations, so that the
+ * rewrite alone makes the difference, and then as they are served, with these optimizations.
  *
- * @throws BertEdgeError `parity_impossible` when the original runs on none of the batches
+ * @throws BertEdgeError `parity_impossible` when onnxruntime cannot load or run one of the models
  */
-export async function modelParity(original: string, rewritten: string): Promise<ModelParity> {
-  const { InferenceSession } = await onnxruntimeNode();
-  const cases = probeInputs(fromOnnx(await readOnnx(original)));
-  const options = { logSeverityLevel: 4, intraOpNumThreads: 1 } as const;
-  const reference = await InferenceSession.create(original, { ...options, graphOptimizationLevel: "disabled" });
-  const expected = await runFirst(reference, cases);
-  const session = await InferenceSession.create(rewritten, options);
-  const found = await runFirst(
-    session,
-    expected.map((run) => (run ? [run.inputs] : [])),
-  );
-  let [maxAbs, ofTolerance, cosine, compared] = [0, 0, 1, 0];
-  for (const [i, run] of expected.entries()) {
-    if (!run) continue;
-    compared++;
-    for (const [name, value] of Object.entries(run.outputs)) {
-      const other = found[i]?.outputs[name];
-      if (!other)
-        throw new BertEdgeError(
-          "parity_impossible",
-          `The rewritten model does not compute the output ${name}, but the original does.`,
-          { hint: "This is a bug in the fusion: report it, if possible with the model." },
-        );
-      const [a, b] = [numbersOf(fromOrt(value)), numbersOf(fromOrt(other))];
-      const difference = compareNumbers(a, b, tolerances[value.type] ?? EXACT);
-      maxAbs = Math.max(maxAbs, difference.maxAbs);
-      ofTolerance = Math.max(ofTolerance, difference.ofTolerance);
-      cosine = Math.min(cosine, difference.cosine);
-    }
-  }
-  if (compared === 0) {
+export async function modelParity(original: string, rewritten: string): Promise<ModelComparison> {
+  const graph = fromOnnx(await readOnnx(original));
+  const [arithmetic, probes] = [arithmeticOf(graph), probeInputs(graph)];
+  const expected = (await runFirst(await sessionOf("original", original, "disabled"), probes)).filter(isDefined);
+  if (expected.length === 0) {
     throw new BertEdgeError("parity_impossible", "The original model does not run on any of the probe inputs.", {
       hint: "Check that the model runs in onnxruntime.",
     });
   }
-  return { maxAbs, ofTolerance, cosine, cases: compared };
+  const cases = expected.map(({ inputs }) => [inputs]);
+  const run = async (which: Which, path: string, level: Level) => runFirst(await sessionOf(which, path, level), cases);
+  const compare = (runs: readonly Run[], others: readonly Run[]) =>
+    largest(runs.map((each, i) => differenceOf(each, others[i], arithmetic)));
+
+  const difference = compare(expected, await run("rewritten", rewritten, "disabled"));
+  const optimized = await run("rewritten", rewritten, "all");
+  const effect = compare(expected, optimized);
+  if (effect.ofTolerance <= 1) return { ...difference, cases: cases.length, optimizer: undefined };
+  const reference = await run("original", original, "all");
+  const optimizer = {
+    original: compare(expected, reference),
+    rewritten: effect,
+    served: compare(reference, optimized),
+  };
+  return { ...difference, cases: cases.length, optimizer };
 }
+
+type Which = "original" | "rewritten";
+type Level = "disabled" | "all";
+type Run = ModelRun | undefined;
+
+const isDefined = (run: Run): run is ModelRun => run !== undefined;
+
+/** @throws BertEdgeError `parity_impossible` when onnxruntime cannot load the model */
+async function sessionOf(which: Which, path: string, graphOptimizationLevel: Level) {
+  const { InferenceSession } = await onnxruntimeNode();
+  const options = { graphOptimizationLevel, logSeverityLevel: 4, intraOpNumThreads: 1 } as const;
+  return InferenceSession.create(path, options).catch((cause: Error) => {
+    throw new BertEdgeError("parity_impossible", `onnxruntime cannot load the ${which} model: ${cause.message}`, {
+      hint:
+        which === "original"
+          ? "The model is at fault, not its rewrite: export it again, for example with another opset or precision."
+          : BUG,
+      cause,
+    });
+  });
+}
+
+/** @throws BertEdgeError `parity_impossible` when only one of the models ran, or when an output is missing */
+function differenceOf(expected: Run, found: Run, arithmetic: Arithmetic): OutputDifference {
+  if (!expected || !found) {
+    throw new BertEdgeError("parity_impossible", "The rewritten model does not run on the inputs of the original.", {
+      hint: BUG,
+    });
+  }
+  return largest(
+    Object.entries(expected.outputs).map(([name, value]) => {
+      const other = found.outputs[name];
+      if (other) return compareOutputs(fromOrt(value), fromOrt(other), arithmetic);
+      throw new BertEdgeError(
+        "parity_impossible",
+        `The rewritten model does not compute the output ${name}, but the original does.`,
+        { hint: BUG },
+      );
+    }),
+  );
+}
+
+const BUG = "This is a bug in the fusion: report it, if possible with the model.";
+
+const largest = (differences: readonly OutputDifference[]): OutputDifference => ({
+  maxAbs: Math.max(0, ...differences.map(({ maxAbs }) => maxAbs)),
+  ofTolerance: Math.max(0, ...differences.map(({ ofTolerance }) => ofTolerance)),
+  cosine: Math.min(1, ...differences.map(({ cosine }) => cosine)),
+});
 
 /**
  * Runs `modelParity` in a subprocess.
@@ -86,4 +132,5 @@ export const modelParityInSubprocess = (
   original: string,
   rewritten: string,
   signal?: AbortSignal,
-): Promise<ModelParity> => inSubprocess(import.meta.url, modelParity, { ...COMPARISON, signal })(original, rewritten);
+): Promise<ModelComparison> =>
+  inSubprocess(import.meta.url, modelParity, { ...COMPARISON, signal })(original, rewritten);

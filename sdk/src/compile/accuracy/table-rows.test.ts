@@ -1,11 +1,21 @@
 import { expect, it } from "vitest";
 import { Sketch } from "#test/fixtures/sketch.ts";
+import { float32Scalar, tensor } from "../graph/tensor.ts";
 import { tableRows } from "./table-rows.ts";
+
+const quantizedTable = (rows: number) => tensor("int8", [rows, 4], new Int8Array(rows * 4));
+const scale = float32Scalar(0.5);
 
 it.each<[string, number | undefined, (s: Sketch, ids: ReturnType<Sketch["input"]>) => unknown]>([
   ["a table", 50, (s, ids) => s.op("Gather", [s.random([50, 4]), ids])],
   ["the smaller of two tables", 7, (s, ids) => [50, 7].map((rows) => s.op("Gather", [s.random([rows, 4]), ids]))],
   ["a table behind a cast", 50, (s, ids) => s.op("Gather", [s.random([50, 4]), s.op("Cast", [ids], { to: 7 })])],
+  [
+    "a quantized table",
+    50,
+    (s, ids) => s.op("Gather", [s.op("DequantizeLinear", [s.constant(quantizedTable(50)), s.constant(scale)]), ids]),
+  ],
+  ["a computed table", undefined, (s, ids) => s.op("Gather", [s.op("Cast", [ids], { to: 1 }), ids])],
   ["a list, which is no table", undefined, (s, ids) => s.op("Gather", [s.random([50]), ids])],
   [
     "a table through a node whose output is not an index",

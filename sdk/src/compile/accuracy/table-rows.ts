@@ -1,9 +1,10 @@
 import type { Node, Value } from "../graph/node.ts";
 import { isView } from "../graph/operators.ts";
+import type { Tensor } from "../graph/tensor.ts";
 
 /**
  * Returns the number of rows of the smallest table that an input indexes, directly or through casts and changes of
- * shape.
+ * shape. The tables may be quantized.
  */
 export function tableRows(input: Value): number | undefined {
   const rows: number[] = [];
@@ -13,9 +14,9 @@ export function tableRows(input: Value): number | undefined {
     for (const user of value.users) {
       if (seen.has(user)) continue;
       seen.add(user);
-      const [table] = user.inputs;
-      if (user.is("Gather") && table?.constant && table.constant.shape.length === 2 && user.inputs[1] === value) {
-        rows.push(table.constant.shape[0] ?? 1);
+      const table = tableIn(user);
+      if (table?.shape.length === 2 && user.inputs[1] === value) {
+        rows.push(table.shape[0] ?? 1);
       } else if (user.is("EmbedLayerNormalization", "com.microsoft")) {
         const position = user.inputs.indexOf(value);
         const shape = user.inputs[position === 0 ? 2 : position === 1 ? 4 : 3]?.shape;
@@ -24,4 +25,13 @@ export function tableRows(input: Value): number | undefined {
     }
   }
   return rows.length > 0 ? Math.min(...rows) : undefined;
+}
+
+/** Returns the constant that a Gather reads rows from, directly or after it is dequantized or cast. */
+function tableIn(node: Node): Tensor | undefined {
+  if (!node.is("Gather")) return undefined;
+  let [table] = node.inputs;
+  while (table?.producer && /^(DequantizeLinear|Cast|Identity)$/.test(table.producer.opType))
+    [table] = table.producer.inputs;
+  return table?.constant;
 }

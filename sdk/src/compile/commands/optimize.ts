@@ -1,5 +1,5 @@
-import { BertEdgeError } from "../../artifact/error.ts";
 import { onnxruntimeNode } from "../../runtime/engine/ort-node/onnxruntime-node.ts";
+import { judgeParity } from "../accuracy/judge-parity.ts";
 import type { ModelParity } from "../accuracy/model-parity.ts";
 import { assertWritable, withOutputFile } from "../files/output-file.ts";
 import type { ModelInput } from "../files/work-folder.ts";
@@ -40,7 +40,9 @@ export interface OptimizeReport {
   readonly reasons: readonly UnfusedReason[];
   /** Parts that are not fused because onnxruntime has no operator for them. */
   readonly excused: readonly ExcusedParts[];
-  readonly parity: Omit<ModelParity, "ofTolerance"> | undefined;
+  readonly parity: ModelParity | undefined;
+  /** What to know before using the result, as sentences. */
+  readonly warnings: readonly string[];
   /** Seconds for reading, fusing and writing. */
   readonly seconds: number;
   /** Largest resident set size of this process until the result was written, in MB. */
@@ -80,19 +82,24 @@ export async function optimize(options: OptimizeOptions): Promise<OptimizeReport
     const peakRssMB = process.resourceUsage().maxRSS / 1024;
 
     const compared = checkParity ? await run(compareFiles, { source, rewritten: path }) : undefined;
-    if (compared && !(compared.ofTolerance <= 1)) throw exceeded(compared);
+    const warnings = compared ? judgeParity(compared) : [];
     const complete = reasons.length === 0;
     const model = complete || allowPartial ? await publish() : undefined;
 
     const parity = compared && { maxAbs: compared.maxAbs, cosine: compared.cosine, cases: compared.cases };
-    const report = { source: hub, nodes, fused, complete, reasons, excused, parity, seconds, peakRssMB, stages };
+    const report = {
+      source: hub,
+      nodes,
+      fused,
+      complete,
+      reasons,
+      excused,
+      parity,
+      warnings,
+      seconds,
+      peakRssMB,
+      stages,
+    };
     return out === undefined ? { ...report, model } : report;
   });
 }
-
-const exceeded = ({ maxAbs, cosine }: ModelParity) =>
-  new BertEdgeError(
-    "parity_exceeded",
-    `The outputs of the optimized model differ from the original's by up to ${maxAbs} (cosine ${cosine}).`,
-    { hint: "Nothing was written. This is a bug in the fusion: report it, if possible with the model." },
-  );

@@ -2,7 +2,7 @@ import type { Parity } from "../../artifact/manifest.ts";
 import { assertFiniteWeights } from "../accuracy/finite-weights.ts";
 import { assertWithin, FP32_LIMIT } from "../accuracy/limits.ts";
 import { assertLongest } from "../accuracy/longest-text.ts";
-import { type ModelParity, modelParityInSubprocess } from "../accuracy/model-parity.ts";
+import { type ModelComparison, modelParityInSubprocess } from "../accuracy/model-parity.ts";
 import { parity } from "../accuracy/parity.ts";
 import { probeTexts } from "../accuracy/probe-texts.ts";
 import type { TaskData } from "../accuracy/task-data.ts";
@@ -97,7 +97,7 @@ interface CompareFilesInput {
  *
  * @throws BertEdgeError `parity_failed`, `parity_impossible`
  */
-export const compareFiles: Stage<CompareFilesInput, ModelParity> = {
+export const compareFiles: Stage<CompareFilesInput, ModelComparison> = {
   name: "check",
   describe: () => "compare with the original",
   run: async ({ source, rewritten }, { folder, signal }) =>
