@@ -37,7 +37,7 @@ export function headColumns(rewrite: Rewrite, layout: HeadLayout): Value {
 }
 
 /** Whether a node rotates each of its heads alone, and `columns` selects whole heads. */
-function rotatesHeads(node: Node, { columns, size }: HeadLayout): boolean {
+export function rotatesHeads(node: Node, { columns, size }: HeadLayout): boolean {
   if (!node.is("RotaryEmbedding", MICROSOFT) || (node.int("num_heads") ?? 0) !== 0) return false;
   const isWhole = columns.every(
     (column, i) => column % size === i % size && column - (i % size) === columns[i - (i % size)],

@@ -8,6 +8,7 @@ import { reshapeTarget } from "../../normalize/reshape-target.ts";
 import { Refusal, type Rewrite, type Rule, refuse, rule } from "../../rewrite/rule.ts";
 import { type AttentionMask, attentionMask } from "../attention/attention-mask.ts";
 import { type AttentionScores, attentionScores, type ScoreMask } from "../attention/attention-scores.ts";
+import { halvedRotations } from "../attention/halved-rotations.ts";
 import { headColumns } from "../attention/head-columns.ts";
 import { gatherColumns, type Projection, projectionOf } from "../attention/projection.ts";
 
@@ -200,7 +201,9 @@ function packedAttention(
 }
 
 function multiHeadAttention(rewrite: Rewrite, heads: readonly HeadLayout[], mask: AttentionMask, scale: number): Value {
-  const [q, k, v] = heads.map((each) => headColumns(rewrite, each)) as [Value, Value, Value];
+  const [queries, keys, values] = heads as [HeadLayout, HeadLayout, HeadLayout];
+  const [q, k] = halvedRotations(rewrite, queries, keys) ?? [headColumns(rewrite, queries), headColumns(rewrite, keys)];
+  const v = headColumns(rewrite, values);
   const inputs = trimmed([q, k, v, undefined, mask.keys, mask.bias]);
   return rewrite.add("MultiHeadAttention", inputs, {
     domain: MICROSOFT,

@@ -37,11 +37,36 @@ describe("rotary embedding", () => {
   });
 
   describe("of neighbors", () => {
-    it("becomes one interleaved operator, and the attention MultiHeadAttention", async () => {
-      const { counts, graph } = await fuse((s, heads, x) => rotatedPairs(s, heads, pairedAngles(s, range(s, x))));
-      expect(counts).toMatchObject({ RotaryEmbedding: 2, MultiHeadAttention: 1 });
-      const rotations = [...graph.nodes].filter(({ opType }) => opType === "RotaryEmbedding");
-      expect(rotations.map((node) => node.int("interleaved"))).toEqual([1, 1]);
+    const paired = (s: Sketch, heads: Value, x: Value) => rotatedPairs(s, heads, pairedAngles(s, range(s, x)));
+    /** Returns the attribute `interleaved` of all rotations. */
+    const interleaved = ({ graph }: Awaited<ReturnType<typeof fuse>>) =>
+      [...graph.nodes].flatMap((node) => (node.opType === "RotaryEmbedding" ? [node.int("interleaved")] : []));
+
+    it("becomes a rotation of halves before MultiHeadAttention, with other columns of the weights", async () => {
+      const found = await fuse(paired);
+      expect(found.counts).toMatchObject({ RotaryEmbedding: 2, MultiHeadAttention: 1, MatMul: 3 });
+      expect(interleaved(found)).toEqual([undefined, undefined]);
+    });
+
+    it("becomes interleaved operators if only queries are rotated in pairs", async () => {
+      const found = await rewritten((s) => {
+        const x = s.input("x", ["batch", "sequence", HIDDEN]);
+        const heads = () => split(s, dense(s, x));
+        const q = paired(s, heads(), x);
+        const k = rotated(s, heads(), angles(s, range(s, x)));
+        s.output(drawAttention(s, x, { heads: () => [q, k, heads()] }));
+      });
+      expect(found.counts).toMatchObject({ RotaryEmbedding: 2, MultiHeadAttention: 1 });
+      expect(interleaved(found)).toEqual([1, undefined]);
+    });
+
+    it("becomes interleaved operators of tensors that no linear layer computes", async () => {
+      const found = await rewritten((s) => {
+        const x = s.input("x", ["batch", "sequence", HIDDEN]);
+        const heads = () => paired(s, split(s, s.op("Tanh", [dense(s, x)])), x);
+        s.output(drawAttention(s, x, { heads: () => [heads(), heads(), split(s, dense(s, x))] }));
+      });
+      expect(interleaved(found)).toEqual([1, 1]);
     });
 
     it.each<[string, Parameters<typeof fuse>[0], string]>([
@@ -84,10 +109,7 @@ describe("rotary embedding", () => {
       }, 23);
 
     it.each([{}, { interleaved: 1 }])("with %j becomes onnxruntime's operator", async (settings) => {
-      const { counts, graph } = await standard(settings);
-      expect(counts).toMatchObject({ RotaryEmbedding: 2, MultiHeadAttention: 1 });
-      const rotations = [...graph.nodes].filter(({ opType }) => opType === "RotaryEmbedding");
-      expect(rotations.map((node) => node.int("interleaved"))).toEqual(Array(2).fill(settings.interleaved));
+      expect((await standard(settings)).counts).toMatchObject({ RotaryEmbedding: 2, MultiHeadAttention: 1 });
     });
 
     it("of a part of each head is not fused, and neither is the attention", async () => {
