@@ -33,44 +33,15 @@ interface HarderCase {
 
 /** Cases that are not complete yet, with the cause. A case that becomes complete must leave this list. */
 const incomplete: Readonly<Record<string, string>> = {
-  ...because("CastLike has no shape rule and is not folded", [
-    "bert-sdpa-dyn21-noopt",
-    "bert-tuple-pooler-sdpa-dyn20-noopt",
-    "distilbert-mlm-sdpa-dyn18-noopt",
-    "mpnet-dyn18-noopt",
-    "roberta-sdpa-dyn21-noopt",
-    "t213-bert-sdpa-dyn-noopt",
-  ]),
   ...because("a Reshape is between the softmax and the MatMul with the values", [
     "debertav2-sdpa-l17f",
     "khub-tensorflow-albert",
   ]),
-  ...because("FusedMatMul is not read", ["ortsess-ext-bert-sdpa-l14"]),
-  ...because("MatMulNBits has no shape rule", ["q-nbits4-bert"]),
-  ...because("Conv has no shape rule", ["squeezebert-l14"]),
-  ...because("rotary embeddings are interleaved", ["roformer-l14"]),
-  ...because("Expand repeats grouped-query keys", ["eurobert-l17f"]),
   ...because("a Cast is between normalization and gain, or on the values", [
     "roberta-fp16-eager-l14",
     "t213-bert-fp16-sdpa-l14",
   ]),
   ...because("Shape reads the scores too", ["xlm-l14"]),
-  ...because("the shape of the gain is not known", ["t5encoder-l17"]),
-  ...because("parts that onnxruntime has no operator for are not excused", [
-    "bert-attentions-eager-dyn",
-    "bert-attentions-eager-l17",
-    "bigbird-sparse-l17",
-    "convbert-l17",
-    "funnel-l17",
-    "longformer-l17",
-    "nystromformer-l17",
-    "q-bert-qdq-all-l17",
-    "q-dyn-bert-allmatmul",
-    "q-qdq-all-bert-pc-u8i8",
-    "q-qdq-all-roberta-pc",
-    "q-qdq-constB-pc-bge",
-    "q-qdq-matmul-electra",
-  ]),
 };
 
 function because(cause: string, names: readonly string[]): Record<string, string> {

@@ -3,10 +3,12 @@ import { arithmeticSelectRule } from "./rules/arithmetic-select.ts";
 import { attentionHeadsRule } from "./rules/attention-heads.ts";
 import { betweenTransposesRule } from "./rules/between-transposes.ts";
 import { biasBeforeHeadsRule } from "./rules/bias-before-heads.ts";
+import { castLikeRule } from "./rules/cast-like.ts";
 import { constantReshapeRule } from "./rules/constant-reshape.ts";
 import { dequantizedLookupRule } from "./rules/dequantized-lookup.ts";
 import { einsumMatMulRule } from "./rules/einsum-mat-mul.ts";
 import { einsumWeightRule } from "./rules/einsum-weight.ts";
+import { fusedMatMulRule } from "./rules/fused-mat-mul.ts";
 import { gemmRule } from "./rules/gemm.ts";
 import { lastAxisRule } from "./rules/last-axis.ts";
 import { mergeTransposesRule } from "./rules/merge-transposes.ts";
@@ -25,6 +27,8 @@ import { unflattenRowsRule } from "./rules/unflatten-rows.ts";
  * To add a rule, write it in a new file in `rules/` and list it here.
  */
 export const normalizationRules: readonly Rule[] = [
+  castLikeRule,
+  fusedMatMulRule,
   noOpsRule,
   shapeOfInputsRule,
   constantReshapeRule,

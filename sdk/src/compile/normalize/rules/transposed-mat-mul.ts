@@ -1,7 +1,7 @@
-import { ints } from "../../graph/attribute.ts";
 import type { Value } from "../../graph/node.ts";
 import { any, bind, op } from "../../rewrite/pattern.ts";
-import { type Rewrite, type Rule, rule } from "../../rewrite/rule.ts";
+import { type Rule, rule } from "../../rewrite/rule.ts";
+import { lastAxesSwapped, swapLastAxes } from "../swap-last-axes.ts";
 
 /**
  * Moves a transpose from a MatMul of computed tensors to its operands: MatMul(a, b)ᵀ = MatMul(bᵀ, aᵀ). Some exporters
@@ -15,7 +15,8 @@ export const transposedMatMulRule: Rule = rule("transposed MatMul", {
     const [a, b] = [value("a"), value("b")];
     const rank = root.output.shape?.length ?? 0;
     const perm = root.ints("perm");
-    const swaps = perm?.every((axis, i) => axis === (i < rank - 2 ? i : 2 * rank - 3 - i));
+    const order = lastAxesSwapped(rank);
+    const swaps = perm?.every((axis, i) => axis === order[i]);
     if (
       !swaps ||
       isProbabilities(a) ||
@@ -25,7 +26,7 @@ export const transposedMatMulRule: Rule = rule("transposed MatMul", {
       b.shape?.length !== rank
     )
       return undefined;
-    return add("MatMul", [swapped(rewrite, b, rank), swapped(rewrite, a, rank)]).output;
+    return add("MatMul", [swapLastAxes(rewrite, b), swapLastAxes(rewrite, a)]).output;
   },
 });
 
@@ -33,9 +34,4 @@ function isProbabilities({ producer: node }: Value): boolean {
   if (!node || node.is("Softmax")) return node !== undefined;
   const inputs = node.is("Where") || node.is("Cast") ? node.inputs : [];
   return inputs.some((input) => input && isProbabilities(input));
-}
-
-function swapped({ add }: Rewrite, value: Value, rank: number): Value {
-  const perm = Array.from({ length: rank }, (_, i) => (i < rank - 2 ? i : 2 * rank - 3 - i));
-  return add("Transpose", [value], { attributes: { perm: ints(...perm) } }).output;
 }

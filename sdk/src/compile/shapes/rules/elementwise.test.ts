@@ -41,6 +41,7 @@ const cases: Case[] = [
   ["Max", (s) => s.op("Max", [s.input("x", ["b", 1]), s.input("y", ["s"]), s.random([1, 1, 1])])],
   ["Where", (s) => s.op("Where", [s.input("c", ["b", 1], "bool"), s.input("x", ["s"]), 0])],
   ["Cast", (s) => s.op("Cast", [s.input("x", ["b", "s"], "bool")], { to: CAST.float16 })],
+  ["CastLike", (s) => s.op("CastLike", [s.input("x", ["b", "s"], "int64"), s.random([1])])],
 ];
 
 describe("elementwise rules", () => {

@@ -118,6 +118,7 @@ export const elementwiseRules: Readonly<Record<string, ShapeRule>> = {
     const whole = isInteger(dtype) && dtype !== "bool" && isInteger(x?.dtype);
     return { dtype, shape: x?.shape, content: whole ? x?.content : undefined };
   }),
+  CastLike: singleOutput(({ inputs: [x, like] }) => ({ dtype: like?.dtype, shape: x?.shape })),
   Pow: singleOutput(({ inputs: [x, y] }, scope) => ({
     dtype: x?.dtype,
     shape: broadcast([x?.shape, y?.shape], scope),

@@ -39,7 +39,7 @@ const argReduce: ShapeRule = singleOutput((node) => {
   };
 });
 
-function matMulShape(a: Shape | undefined, b: Shape | undefined, scope: ShapeScope): Shape | undefined {
+export function matMulShape(a: Shape | undefined, b: Shape | undefined, scope: ShapeScope): Shape | undefined {
   if (!a || !b || a.length === 0 || b.length === 0) return undefined;
   const batch = broadcast([a.slice(0, -2), b.slice(0, -2)], scope) ?? [];
   const rows = a.length > 1 ? [a.at(-2) as Dim] : [];

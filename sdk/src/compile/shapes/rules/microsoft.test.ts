@@ -86,6 +86,15 @@ const cases: [opType: string, what: string, draw: Draw][] = [
     },
   ],
   [
+    "FusedMatMul",
+    "of a transposed tensor",
+    (s) =>
+      add(s, "FusedMatMul", [s.input("x", ["b", 2, "s", 4]), s.input("y", ["b", 2, 5, 4])], {
+        transB: 1,
+        alpha: { float: 0.5 },
+      }),
+  ],
+  [
     "DynamicQuantizeMatMul",
     "",
     (s) => add(s, "DynamicQuantizeMatMul", [x3(s), bytes(s, [8, 5]), s.random([5], 1), undefined, s.random([5])]),

@@ -1,8 +1,12 @@
-import { type Dim, floorDivDims } from "../../graph/dim.ts";
+import { type Dim, floorDivDims, type Shape } from "../../graph/dim.ts";
+import type { Value } from "../../graph/node.ts";
 import { type ShapeRule, singleOutput } from "../shape-rule.ts";
-import { matMul } from "./mat-mul-and-reduction.ts";
+import { matMul, matMulShape } from "./mat-mul-and-reduction.ts";
 
 const likeFirst: ShapeRule = singleOutput(({ inputs: [x] }) => ({ dtype: x?.dtype, shape: x?.shape }));
+
+/** Swaps the last two axes. */
+const swapped = (shape: Shape): Shape => [...shape.slice(0, -2), ...shape.slice(-2).toReversed()];
 
 /** The fourth output is the sum that is normalized. */
 const skipNormalization: ShapeRule = ({ inputs: [x] }) => {
@@ -45,6 +49,16 @@ export const microsoftRules: Readonly<Record<string, ShapeRule>> = {
       columns !== undefined && x?.shape?.length === 3 ? [...x.shape.slice(0, 2), floorDivDims(columns, 3)] : undefined;
     return [{ dtype: scale?.dtype, shape }];
   },
+  FusedMatMul: singleOutput((node, scope) => {
+    const [a, b] = node.inputs;
+    const isBatchMoved = node.int("transBatchA") === 1 || node.int("transBatchB") === 1;
+    const shapeOf = (value: Value | undefined, isTransposed: number | undefined) =>
+      isTransposed === 1 ? value?.shape && swapped(value.shape) : value?.shape;
+    const shape = isBatchMoved
+      ? undefined
+      : matMulShape(shapeOf(a, node.int("transA")), shapeOf(b, node.int("transB")), scope);
+    return { dtype: a?.dtype, shape };
+  }),
   DynamicQuantizeMatMul: matMul(),
   MatMulIntegerToFloat: matMul("float32"),
   // The weights have 2 to 8 bits, packed into bytes. The attribute N is the number of columns.
