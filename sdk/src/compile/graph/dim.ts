@@ -60,10 +60,16 @@ export const isStatic = (shape: Shape | undefined): shape is readonly number[] =
 
 /** Returns the symbol's name if the size is exactly one symbol. */
 export function symbolOf(dim: Dim | undefined): string | undefined {
+  const multiple = symbolMultiple(dim);
+  return multiple?.factor === 1 ? multiple.symbol : undefined;
+}
+
+/** Returns the symbol and the factor if the size is a multiple of one symbol. */
+export function symbolMultiple(dim: Dim | undefined): { symbol: string; factor: number } | undefined {
   if (dim === undefined || typeof dim === "number" || dim.terms.length !== 1) return undefined;
   const term = dim.terms[0] as Term;
   const atom = term.atoms[0] as Atom;
-  return term.coefficient === 1 && term.atoms.length === 1 && !atom.of ? atom.key : undefined;
+  return term.atoms.length === 1 && !atom.of ? { symbol: atom.key, factor: term.coefficient } : undefined;
 }
 
 /** Whether the size is certainly 0 or more, if its symbols are 0 or more. */

@@ -1,5 +1,5 @@
 import { int } from "../../graph/attribute.ts";
-import { type Dim, sameDim, symbolOf } from "../../graph/dim.ts";
+import { type Dim, sameDim, symbolMultiple, symbolOf } from "../../graph/dim.ts";
 import type { Value } from "../../graph/node.ts";
 import { int64s, type Tensor, tensorFromNumbers } from "../../graph/tensor.ts";
 import { Refusal, type Rewrite, refuse } from "../../rewrite/rule.ts";
@@ -131,12 +131,17 @@ function expandedBias(
   const shape = bias.shape;
   if (!shape || shape.length > 4) return unknown;
   const full: Dim[] = [...Array(4 - shape.length).fill(1), ...shape];
-  if (full[1] !== 1 && full[1] !== heads) {
+  const isJoined = full[0] === 1 && symbolMultiple(full[1])?.factor === heads;
+  if (full[1] !== 1 && full[1] !== heads && !isJoined) {
     return refuse("the second axis of the bias on the scores is not the number of heads", bias.producer ?? root);
   }
   // Expanding to [1, 1, 1, 1] repeats no elements. It only adds leading axes, up to four axes in total.
   const ones = constant(`${root.origin}/axes`, int64s(1, 1, 1, 1));
-  const four = shape.length === 4 ? bias : add("Expand", [bias, ones]).output;
+  const padded = shape.length === 4 ? bias : add("Expand", [bias, ones]).output;
+  // An axis of batch · heads is divided into two.
+  const four = isJoined
+    ? add("Reshape", [padded, constant(`${root.origin}/batch_and_heads`, int64s(-1, heads, 0, 0))]).output
+    : padded;
   if (sameDim(full[2], queries) && sameDim(full[3], keys)) return four;
   // A bias with a single row is repeated for all queries. This is only supported for self-attention, where the number
   // of queries equals the number of keys.

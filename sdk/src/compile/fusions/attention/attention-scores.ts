@@ -53,7 +53,9 @@ export function attentionScores(probabilities: Value, opset: number): AttentionS
     if (node.is("Softmax")) break;
     const unguarded = behindGuard(node);
     guarded ||= unguarded !== undefined;
-    const next = unguarded ?? behindZeroing(node, zeroing) ?? (node.is("Cast") ? node.inputs[0] : undefined);
+    const moved = node.is("Reshape") ? behindReshapes(value, nodes) : undefined;
+    if (moved instanceof Refusal) return leadsToSoftmax(value) ? moved : undefined;
+    const next = unguarded ?? moved ?? behindZeroing(node, zeroing) ?? (node.is("Cast") ? node.inputs[0] : undefined);
     if (!next) return undefined;
     value = next;
   }
@@ -102,11 +104,10 @@ function behindMasking(
   switch (node.opType) {
     case "MatMul":
       return { node, factor };
-    case "Reshape":
-      if (![-1, -2].every((axis) => sameDim(a?.shape?.at(axis), value.shape?.at(axis)))) {
-        return refuse("Reshape changes the last two axes of the scores", node);
-      }
-      return behindMasking(a, factor, masking, nodes);
+    case "Reshape": {
+      const source = behindReshapes(value, nodes);
+      return source instanceof Refusal ? source : behindMasking(source, factor, masking, nodes);
+    }
     case "Cast":
       return behindMasking(a, factor, masking, nodes);
     case "Mul":
@@ -136,6 +137,34 @@ function behindMasking(
     default:
       return refuse(`${node.opType} is between the MatMul of queries and keys and the softmax`, node);
   }
+}
+
+/**
+ * Walks back over a chain of Reshapes that together keep the last two axes, such as [batch, heads, queries, keys] →
+ * [batch, heads, queries, keys, 1] → [batch · heads, queries, keys]. Adds the Reshapes to `nodes`, except for the first.
+ */
+function behindReshapes(value: Value, nodes: Node[]): Value | Refusal {
+  const chain: Node[] = [];
+  for (let node = value.producer; node?.is("Reshape"); node = node.inputs[0]?.producer) {
+    chain.push(node);
+    const source = node.inputs[0];
+    if (source && [-1, -2].every((axis) => sameDim(source.shape?.at(axis), value.shape?.at(axis)))) {
+      nodes.push(...chain.slice(1));
+      return source;
+    }
+  }
+  return refuse("Reshape changes the last two axes of the scores", chain[0]);
+}
+
+/** Whether a value is the result of a Softmax, possibly reshaped, cast or masked. */
+function leadsToSoftmax(value: Value | undefined): boolean {
+  for (let at = value; at?.producer; ) {
+    const node: Node = at.producer;
+    if (node.is("Softmax")) return true;
+    if (!node.is("Reshape") && !node.is("Cast")) return false;
+    at = node.inputs[0];
+  }
+  return false;
 }
 
 /** Maximum number of values to search for the MatMul before a softmax. */

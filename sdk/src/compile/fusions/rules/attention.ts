@@ -126,7 +126,8 @@ function sharedNode({ graph }: Rewrite, { nodes }: AttentionScores, context: Val
   const own = new Set<Node>([...nodes, ...(context.producer ? [context.producer] : [])]);
   return nodes.find(
     ({ output }) =>
-      graph.isOutput(output) || [...output.users].some((user) => !own.has(user) && !isNanGuard(user, own)),
+      graph.isOutput(output) ||
+      [...output.users].some((user) => !own.has(user) && !user.is("Shape") && !isNanGuard(user, own)),
   );
 }
 

@@ -1,5 +1,5 @@
 import { int } from "../../graph/attribute.ts";
-import { type Dim, symbolOf } from "../../graph/dim.ts";
+import { type Dim, symbolMultiple, symbolOf } from "../../graph/dim.ts";
 import type { Value } from "../../graph/node.ts";
 import { int64s } from "../../graph/tensor.ts";
 import { type Rewrite, type Rule, rule } from "../../rewrite/rule.ts";
@@ -19,7 +19,7 @@ export const shapeOfInputsRule: Rule = rule("shape of inputs", {
     const parts = content.map((dim) =>
       typeof dim === "number"
         ? constant(`${root.origin}/size`, int64s(dim))
-        : inputSize(rewrite, inputs, symbolOf(dim)),
+        : inputSize(rewrite, inputs, symbolMultiple(dim)),
     );
     if (parts.includes(undefined)) return undefined;
     return parts.length === 1 ? parts[0] : add("Concat", parts, { attributes: { axis: int(0) } }).output;
@@ -27,23 +27,24 @@ export const shapeOfInputsRule: Rule = rule("shape of inputs", {
 });
 
 /**
- * Adds nodes that read the size with the symbol `name` from the shape of an input. Returns the size as a vector of one
+ * Adds nodes that compute a multiple of a symbol from the shape of an input. Returns the size as a vector of one
  * element.
  */
 function inputSize(
   { root, add, constant }: Rewrite,
   inputs: readonly Value[],
-  name: string | undefined,
+  size: ReturnType<typeof symbolMultiple>,
 ): Value | undefined {
-  for (const input of inputs) {
-    const axis = name === undefined ? -1 : (input.shape?.findIndex((dim) => symbolOf(dim) === name) ?? -1);
-    if (axis < 0) continue;
-    return add("Gather", [add("Shape", [input]).output, constant(`${root.origin}/axis`, int64s(axis))]).output;
+  for (const input of size ? inputs : []) {
+    const axis = input.shape?.findIndex((dim) => symbolOf(dim) === size?.symbol) ?? -1;
+    if (axis < 0 || !size) continue;
+    const one = add("Gather", [add("Shape", [input]).output, constant(`${root.origin}/axis`, int64s(axis))]).output;
+    return size.factor === 1 ? one : add("Mul", [one, constant(`${root.origin}/factor`, int64s(size.factor))]).output;
   }
   return undefined;
 }
 
-const isSimple = (dim: Dim) => typeof dim === "number" || symbolOf(dim) !== undefined;
+const isSimple = (dim: Dim) => typeof dim === "number" || symbolMultiple(dim) !== undefined;
 
 /**
  * Returns the graph's inputs that a value is computed from. Sizes are not read from other inputs: such an input may
