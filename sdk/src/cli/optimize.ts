@@ -29,7 +29,7 @@ export const optimizeCommand = new Command("optimize")
       printNote(`not fused: ${pattern}${node && ` at ${node}`}: ${why}`);
     }
     for (const { pattern, nodes, why } of report.excused) {
-      printNote(`no operator of onnxruntime for ${nodes.length} × ${pattern} (first at ${nodes[0]}): ${why}`);
+      printNote(`kept: ${nodes.length} × ${pattern}, first at ${nodes[0]}: onnxruntime has no operator for it: ${why}`);
     }
     if (report.complete || allowPartial) return;
     printNote(`${out} was not written because not everything could be fused. Use --allow-partial to write it anyway.`);

@@ -123,6 +123,18 @@ describe("optimize", () => {
     expect((await readdir(folder)).sort()).toEqual(["in.onnx", "out.onnx"]);
   });
 
+  it("writes a model with parts that onnxruntime has no operator for, and names them", async () => {
+    const graph = encoder();
+    const softmax = [...graph.nodes].find(({ opType }) => opType === "Softmax");
+    if (softmax) graph.outputs.push({ name: "attentions", value: softmax.output, declaration: undefined });
+    const { source, out } = await written(graph);
+    const report = await optimize({ model: source, out });
+    expect(report).toMatchObject({ complete: true, reasons: [], fused: { Attention: 1 } });
+    const why = expect.stringContaining("an output of the model");
+    expect(report.excused).toEqual([{ pattern: "Attention", why, nodes: [expect.stringMatching(/\w/)] }]);
+    expect(await readFile(out)).not.toHaveLength(0);
+  });
+
   it("reports a graph without attention as incomplete", async () => {
     const g = new NamedGraph("none", [{ name: "x", dtype: "float32", shape: ["batch", 8] }]);
     g.op("y", "Tanh", ["x"]);
