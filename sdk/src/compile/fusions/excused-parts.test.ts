@@ -9,7 +9,7 @@ import {
   split,
 } from "#test/fixtures/draw-attention.ts";
 import { Sketch } from "#test/fixtures/sketch.ts";
-import type { Value } from "../graph/node.ts";
+import { MICROSOFT, type Value } from "../graph/node.ts";
 import { tensor } from "../graph/tensor.ts";
 import { excusedParts } from "./excused-parts.ts";
 import { fuseGraph } from "./fuse-graph.ts";
@@ -47,7 +47,13 @@ function dynamicConvolution(s: Sketch, x: Value): Value {
 }
 
 /** Draws layer normalization of a sum of two embeddings. The token table has 8 bits. */
-function embeddings(s: Sketch, positions: Value | undefined): Value {
+function embeddings(s: Sketch, positions: Value | undefined, lookup = quantizedLookup): Value {
+  const tokens = lookup(s, s.input("ids", ["batch", "sequence"], "int64"));
+  const sum = positions ? s.op("Add", [tokens, positions]) : tokens;
+  return s.op("LayerNormalization", [sum, s.random([HIDDEN], 1), s.random([HIDDEN])], { axis: -1 });
+}
+
+function quantizedLookup(s: Sketch, ids: Value): Value {
   const table = s.constant(
     tensor(
       "int8",
@@ -55,13 +61,21 @@ function embeddings(s: Sketch, positions: Value | undefined): Value {
       Int8Array.from({ length: 9 * HIDDEN }, (_, i) => i),
     ),
   );
-  const tokens = s.op("DequantizeLinear", [
-    s.op("Gather", [table, s.input("ids", ["batch", "sequence"], "int64")]),
-    0.01,
-    s.constant(tensor("int8", [], Int8Array.of(0))),
-  ]);
-  const sum = positions ? s.op("Add", [tokens, positions]) : tokens;
-  return s.op("LayerNormalization", [sum, s.random([HIDDEN], 1), s.random([HIDDEN])], { axis: -1 });
+  const zero = s.constant(tensor("int8", [], Int8Array.of(0)));
+  return s.op("DequantizeLinear", [s.op("Gather", [table, ids]), 0.01, zero]);
+}
+
+/** Looks tokens up in a table with a scale for each row. */
+function blockLookup(s: Sketch, ids: Value): Value {
+  const table = s.constant(
+    tensor(
+      "uint8",
+      [9, HIDDEN],
+      Uint8Array.from({ length: 9 * HIDDEN }, (_, i) => i),
+    ),
+  );
+  const settings = { bits: 8, block_size: 16, gather_axis: 0, quantize_axis: 1 };
+  return s.op("GatherBlockQuantized", [table, ids, s.random([9, 1], 1)], settings, { domain: MICROSOFT });
 }
 
 describe("parts that onnxruntime has no operator for", () => {
@@ -120,8 +134,11 @@ describe("parts that onnxruntime has no operator for", () => {
     expect(excused).toMatchObject([{ pattern: "Gelu", why: expect.stringContaining("are quantized") }]);
   });
 
-  it("include the sum of embeddings from tables of 8 bits", async () => {
-    const { excused } = await report((s) => drawAttention(s, embeddings(s, s.random([1, 1, HIDDEN]))));
+  it.each([
+    ["is scaled after the lookup", quantizedLookup],
+    ["has a scale for each row", blockLookup],
+  ])("include the sum of embeddings if a table of 8 bits %s", async (_, lookup) => {
+    const { excused } = await report((s) => drawAttention(s, embeddings(s, s.random([1, 1, HIDDEN]), lookup)));
     expect(excused).toMatchObject([
       { pattern: "EmbedLayerNormalization", why: expect.stringContaining("are quantized") },
     ]);

@@ -45,6 +45,7 @@ interface Term {
 /** Finds the terms of a sum whose terms and partial sums may be quantized and dequantized. */
 function dequantizedTerms(value: Value): Term[] {
   const node = value.producer;
+  if (node?.is("GatherBlockQuantized", MICROSOFT)) return [{ isLookup: true, isQuantized: true }];
   if (!node?.is("DequantizeLinear")) return [{ isLookup: isLookup(node), isQuantized: false }];
   const inner = node.inputs[0]?.producer;
   const original = inner?.is("QuantizeLinear") ? inner.inputs[0] : undefined;

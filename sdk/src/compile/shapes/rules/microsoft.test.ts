@@ -95,6 +95,21 @@ const cases: [opType: string, what: string, draw: Draw][] = [
     "",
     (s) => add(s, "MatMulIntegerToFloat", [s.input("x", ["b", "s", 8], "uint8"), bytes(s, [8, 5]), 0.5, 0.25]),
   ],
+  ...[4, 8].map((bits): (typeof cases)[number] => [
+    "GatherBlockQuantized",
+    `of ${bits} bits`,
+    (s) => {
+      const rows = s.constant(
+        tensor(
+          "uint8",
+          [9, (32 * bits) / 8],
+          Uint8Array.from({ length: 36 * bits }, (_, i) => i % 256),
+        ),
+      );
+      const inputs = [rows, s.input("ids", ["b", "s"], "int64"), s.random([9, 2], 1)];
+      add(s, "GatherBlockQuantized", inputs, { gather_axis: 0, quantize_axis: 1, block_size: 16, bits });
+    },
+  ]),
   [
     "MatMulNBits",
     "",

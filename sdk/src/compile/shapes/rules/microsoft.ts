@@ -1,4 +1,4 @@
-import { type Dim, floorDivDims } from "../../graph/dim.ts";
+import { type Dim, floorDivDims, mulDims } from "../../graph/dim.ts";
 import { type ShapeRule, singleOutput } from "../shape-rule.ts";
 import { matMul } from "./mat-mul-and-reduction.ts";
 
@@ -47,6 +47,15 @@ export const microsoftRules: Readonly<Record<string, ShapeRule>> = {
   },
   DynamicQuantizeMatMul: matMul(),
   MatMulIntegerToFloat: matMul("float32"),
+  // The rows of the table have 4 or 8 bits. Bytes hold two elements of 4 bits.
+  GatherBlockQuantized: singleOutput((node) => {
+    const [table, ids, scale] = node.inputs;
+    const axis = node.int("gather_axis") ?? 0;
+    const perByte = table?.dtype === "uint8" && (node.int("bits") ?? 4) === 4 ? 2 : 1;
+    const sizes = table?.shape?.map((size, i, { length }) => (i === length - 1 ? mulDims(size, perByte) : size));
+    const shape = sizes && ids?.shape && [...sizes.slice(0, axis), ...ids.shape, ...sizes.slice(axis + 1)];
+    return { dtype: scale?.dtype, shape };
+  }),
   // The weights have 2 to 8 bits, packed into bytes. The attribute N is the number of columns.
   MatMulNBits: singleOutput((node) => {
     const [x] = node.inputs;
