@@ -10,6 +10,7 @@ import { lastAxisRule } from "./rules/last-axis.ts";
 import { mergeTransposesRule } from "./rules/merge-transposes.ts";
 import { noOpsRule } from "./rules/no-ops.ts";
 import { oneHotLookupRule } from "./rules/one-hot-lookup.ts";
+import { sequencePartRule } from "./rules/sequence-part.ts";
 import { shapeOfInputsRule } from "./rules/shape-of-inputs.ts";
 import { singleTransposeRule } from "./rules/single-transpose.ts";
 import { transposedMatMulRule } from "./rules/transposed-mat-mul.ts";
@@ -22,6 +23,7 @@ import { unflattenRowsRule } from "./rules/unflatten-rows.ts";
  */
 export const normalizationRules: readonly Rule[] = [
   noOpsRule,
+  sequencePartRule,
   shapeOfInputsRule,
   constantReshapeRule,
   mergeTransposesRule,
