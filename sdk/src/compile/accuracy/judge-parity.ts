@@ -38,4 +38,4 @@ export function judgeParity({ maxAbs, ofTolerance, cosine, optimizer }: ModelCom
   ];
 }
 
-const figure = (value: number): string => (value === 0 ? "0" : value.toPrecision(2));
+const figure = (value: number): string => String(Number(value.toPrecision(2)));

@@ -50,12 +50,12 @@ interface OptimizerEffect {
 export async function modelParity(original: string, rewritten: string): Promise<ModelComparison> {
   const graph = fromOnnx(await readOnnx(original));
   const [arithmetic, probes] = [arithmeticOf(graph), probeInputs(graph)];
-  const expected = (await runFirst(await sessionOf("original", original, "disabled"), probes)).filter(isDefined);
-  if (expected.length === 0) {
-    throw new BertEdgeError("parity_impossible", "The original model does not run on any of the probe inputs.", {
-      hint: "Check that the model runs in onnxruntime.",
-    });
-  }
+  let failure: Error | undefined;
+  const originalRuns = await runFirst(await sessionOf("original", original, "disabled"), probes, (error) => {
+    failure ??= error;
+  });
+  const expected = originalRuns.filter(isDefined);
+  if (expected.length === 0) throw neverRuns(failure);
   const cases = expected.map(({ inputs }) => [inputs]);
   const run = async (which: Which, path: string, level: Level) => runFirst(await sessionOf(which, path, level), cases);
   const compare = (runs: readonly Run[], others: readonly Run[]) =>
@@ -114,6 +114,18 @@ function differenceOf(expected: Run, found: Run, arithmetic: Arithmetic): Output
     }),
   );
 }
+
+const neverRuns = (cause: Error | undefined) =>
+  new BertEdgeError(
+    "parity_impossible",
+    `The original model runs on none of the probe inputs: ${cause?.message ?? "it has no inputs"}`,
+    {
+      hint:
+        "Some exports run only with the batch size and length of their example. Export the model with dynamic sizes, " +
+        "or pass --no-parity.",
+      cause,
+    },
+  );
 
 const BUG = "This is a bug in the fusion: report it, if possible with the model.";
 

@@ -12,16 +12,19 @@ export interface ModelRun {
  * Runs a model on each case. A case is a list of alternative inputs, which are tried in order until the model runs. The
  * result of a case is undefined if the model runs on none of the alternatives, for example because all alternatives
  * have more tokens than the model has positions.
+ *
+ * @param onError called with onnxruntime's error for each alternative that the model does not run on
  */
 export async function runFirst(
   session: ort.InferenceSession,
   cases: readonly (readonly ProbeInputs[])[],
+  onError: (error: Error) => void = () => {},
 ): Promise<(ModelRun | undefined)[]> {
   const runs: (ModelRun | undefined)[] = [];
   try {
     for (const alternatives of cases) {
       let run: ModelRun | undefined;
-      for (const inputs of alternatives) run ??= await runOn(session, inputs);
+      for (const inputs of alternatives) run ??= await runOn(session, inputs, onError);
       runs.push(run);
     }
   } finally {
@@ -30,8 +33,12 @@ export async function runFirst(
   return runs;
 }
 
-async function runOn(session: ort.InferenceSession, inputs: ProbeInputs): Promise<ModelRun | undefined> {
+async function runOn(
+  session: ort.InferenceSession,
+  inputs: ProbeInputs,
+  onError: (error: Error) => void,
+): Promise<ModelRun | undefined> {
   const feeds = Object.fromEntries([...inputs].map(([name, value]) => [name, toOrt(value)]));
-  const outputs = await session.run(feeds).catch(() => undefined);
-  return outputs && { inputs, outputs: outputs as Record<string, ort.Tensor> };
+  const outputs = await session.run(feeds).catch(onError);
+  return outputs ? { inputs, outputs: outputs as Record<string, ort.Tensor> } : undefined;
 }

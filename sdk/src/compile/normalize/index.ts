@@ -15,6 +15,7 @@ import { mergeTransposesRule } from "./rules/merge-transposes.ts";
 import { noOpsRule } from "./rules/no-ops.ts";
 import { oneHotLookupRule } from "./rules/one-hot-lookup.ts";
 import { pointwiseConvRule } from "./rules/pointwise-conv.ts";
+import { sequencePartRule } from "./rules/sequence-part.ts";
 import { shapeOfInputsRule } from "./rules/shape-of-inputs.ts";
 import { singleTransposeRule } from "./rules/single-transpose.ts";
 import { subtractedProductRule } from "./rules/subtracted-product.ts";
@@ -30,6 +31,7 @@ export const normalizationRules: readonly Rule[] = [
   castLikeRule,
   fusedMatMulRule,
   noOpsRule,
+  sequencePartRule,
   shapeOfInputsRule,
   constantReshapeRule,
   mergeTransposesRule,
