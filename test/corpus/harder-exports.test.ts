@@ -31,23 +31,6 @@ interface HarderCase {
   readonly expect: string;
 }
 
-/** Cases that are not complete yet, with the cause. A case that becomes complete must leave this list. */
-const incomplete: Readonly<Record<string, string>> = {
-  ...because("a Reshape is between the softmax and the MatMul with the values", [
-    "debertav2-sdpa-l17f",
-    "khub-tensorflow-albert",
-  ]),
-  ...because("a Cast is between normalization and gain, or on the values", [
-    "roberta-fp16-eager-l14",
-    "t213-bert-fp16-sdpa-l14",
-  ]),
-  ...because("Shape reads the scores too", ["xlm-l14"]),
-};
-
-function because(cause: string, names: readonly string[]): Record<string, string> {
-  return Object.fromEntries(names.map((name) => [name, cause]));
-}
-
 /** Parts that cannot be fused although the rest of a case can, and why. */
 const excused: Readonly<Record<string, { readonly parts: readonly (keyof HarderCase)[]; readonly why: string }>> = {
   "bert-keepinit-nofold-sdpa-l17": {
@@ -84,7 +67,6 @@ describeShared("corpus2", "a harder export", (folder) => {
 
   it("is one of 49 cases", () => {
     expect(cases).toHaveLength(49);
-    expect(cases).toEqual(expect.arrayContaining(Object.keys(incomplete)));
   });
 
   const readCase = async (name: string) => {
@@ -99,10 +81,7 @@ describeShared("corpus2", "a harder export", (folder) => {
     const excuses = stored.expect.includes("excused")
       ? [...(excused[name]?.parts ?? []), "layers" as const]
       : excused[name]?.parts;
-    const missing = [...unfused, ...missingIn(fusedCounts(graph.nodes), stored, excuses ?? [])];
-    const cause = incomplete[name];
-    if (cause === undefined) expect(missing).toEqual([]);
-    else expect(missing, `${name} is complete: remove it from the list (${cause})`).not.toEqual([]);
+    expect([...unfused, ...missingIn(fusedCounts(graph.nodes), stored, excuses ?? [])]).toEqual([]);
   });
 
   it.each(cases)("%s computes the same, and is accepted", async (name) => {

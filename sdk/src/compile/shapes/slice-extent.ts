@@ -1,4 +1,4 @@
-import { addDims, type Dim, minDim, subDims } from "../graph/dim.ts";
+import { addDims, type Dim, isNonNegative, minDim, subDims } from "../graph/dim.ts";
 
 /** Minimum slice end that counts as "to the end". Exporters write 2⁶³ − 1, 2³¹ − 1 or 10⁹. */
 const END = 1 << 20;
@@ -16,10 +16,17 @@ export function sliceExtent(size: Dim, start: Dim, end: Dim, step: Dim): Dim | u
     return sliceIndices(size, start, end, step).count;
   }
   if (step !== 1) return undefined;
-  const from = typeof start === "number" ? (start <= -END ? 0 : start < 0 ? addDims(size, start) : start) : start;
-  if (typeof end !== "number") return subDims(typeof size === "number" ? end : minDim(size, end), from);
+  const from = typeof start === "number" && start <= -END ? 0 : fromStart(start, size);
+  if (typeof end !== "number") {
+    const to = fromStart(end, size);
+    return subDims(to !== end || typeof size === "number" ? to : minDim(size, to), from);
+  }
   return subDims(end >= END ? size : end < 0 ? addDims(size, end) : end === 1 ? 1 : minDim(size, end), from);
 }
+
+/** Converts an index that counts from the end into one that counts from the start. Numbers and symbols below 0 do so. */
+const fromStart = (index: Dim, size: Dim): Dim =>
+  index !== 0 && isNonNegative(subDims(0, index)) ? addDims(size, index) : index;
 
 function sliceIndices(size: number, start: number, end: number, step: number): { from: number; count: number } {
   const clamp = (value: number, low: number, high: number) =>

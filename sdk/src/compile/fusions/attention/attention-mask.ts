@@ -52,7 +52,9 @@ export function attentionMask(
     }
     const bias = mask.kind === "add" ? addedBias(rewrite, mask) : selectedBias(rewrite, mask);
     if (bias instanceof Refusal) return bias;
-    biases.push(bias);
+    const four = withFourAxes(rewrite, bias, heads);
+    if (four instanceof Refusal) return four;
+    biases.push(four);
   }
   for (const [i, mask] of zeroing.entries()) {
     const kind = kinds[masks.length + i];
@@ -119,7 +121,20 @@ function selectedBias(
 const scalar = ({ dtype }: Value, value: number): Tensor =>
   tensorFromNumbers(dtype === "float16" ? "float16" : "float32", [], [value]);
 
-/** Expands a bias to [batch or 1, heads or 1, queries, keys], the shape that fused operators require. */
+/** Adds leading axes of 1 to a bias, up to four axes. Divides an axis of batch · heads into two. */
+function withFourAxes({ add, constant, root }: Rewrite, bias: Value, heads: number): Value | Refusal {
+  const { shape } = bias;
+  if (!shape || shape.length > 4)
+    return refuse("the shape of the bias on the scores is unknown", bias.producer ?? root);
+  // Expanding to [1, 1, 1, 1] repeats no elements. It only adds leading axes.
+  const ones = constant(`${root.origin}/axes`, int64s(1, 1, 1, 1));
+  const four = shape.length === 4 ? bias : add("Expand", [bias, ones]).output;
+  const isJoined = shape.length === 3 && shape[0] !== heads && symbolMultiple(shape[0])?.factor === heads;
+  const divided = constant(`${root.origin}/batch_and_heads`, int64s(-1, heads, 0, 0));
+  return isJoined ? add("Reshape", [four, divided]).output : four;
+}
+
+/** Expands a bias [any, any, queries or 1, keys] to [batch or 1, heads or 1, queries, keys]. */
 function expandedBias(
   { add, constant, root }: Rewrite,
   bias: Value,
@@ -128,26 +143,16 @@ function expandedBias(
   q: Value,
 ): Value | Refusal {
   const unknown = refuse("the shape of the bias on the scores is unknown", bias.producer ?? root);
-  const shape = bias.shape;
-  if (!shape || shape.length > 4) return unknown;
-  const full: Dim[] = [...Array(4 - shape.length).fill(1), ...shape];
-  const isJoined = full[0] === 1 && symbolMultiple(full[1])?.factor === heads;
-  if (full[1] !== 1 && full[1] !== heads && !isJoined) {
+  const [, ofHeads, rows, columns] = bias.shape ?? [];
+  if (ofHeads !== 1 && ofHeads !== heads) {
     return refuse("the second axis of the bias on the scores is not the number of heads", bias.producer ?? root);
   }
-  // Expanding to [1, 1, 1, 1] repeats no elements. It only adds leading axes, up to four axes in total.
-  const ones = constant(`${root.origin}/axes`, int64s(1, 1, 1, 1));
-  const padded = shape.length === 4 ? bias : add("Expand", [bias, ones]).output;
-  // An axis of batch · heads is divided into two.
-  const four = isJoined
-    ? add("Reshape", [padded, constant(`${root.origin}/batch_and_heads`, int64s(-1, heads, 0, 0))]).output
-    : padded;
-  if (sameDim(full[2], queries) && sameDim(full[3], keys)) return four;
+  if (sameDim(rows, queries) && sameDim(columns, keys)) return bias;
   // A bias with a single row is repeated for all queries. This is only supported for self-attention, where the number
   // of queries equals the number of keys.
   if (!sameDim(queries, keys) || q.shape?.length !== 4) return unknown;
   const [from, to, one] = [int64s(2), int64s(3), int64s(1, 1)].map((each) => constant(`${root.origin}/square`, each));
   const length = add("Slice", [add("Shape", [q]).output, from, to]).output;
   const square = add("Concat", [one, length, length], { attributes: { axis: int(0) } }).output;
-  return add("Expand", [four, square]).output;
+  return add("Expand", [bias, square]).output;
 }

@@ -268,6 +268,58 @@ describe("attention of one tensor", () => {
   });
 });
 
+describe("attention on [batch · heads, sequence, size]", () => {
+  const folded = (s: Sketch, x: Value) =>
+    s.op("Reshape", [split(s, dense(s, x)), target(s, [-1], sizeOf(s, x, 1), [SIZE])]);
+  const lengthOf = (s: Sketch, scores: Value) => sizeOf(s, scores, -1);
+  const asHeads = (s: Sketch, scores: Value) =>
+    s.op("Reshape", [scores, target(s, [-1], [HEADS], lengthOf(s, scores), lengthOf(s, scores))]);
+  const asRows = (s: Sketch, scores: Value) =>
+    s.op("Reshape", [scores, target(s, [-1], lengthOf(s, scores), lengthOf(s, scores))]);
+  const parts: AttentionParts = {
+    heads: (s, x) => [folded(s, x), folded(s, x), folded(s, x)],
+    transposed: (s, k) => s.op("Transpose", [k], { perm: [0, 2, 1] }),
+    merged: (s, c) => merge(s, s.op("Reshape", [c, target(s, [-1], [HEADS], sizeOf(s, c, 1), [SIZE])])),
+  };
+
+  it("with the softmax on [batch, heads, sequence, sequence] becomes Attention, and nothing reads the scores", async () => {
+    const { counts } = await fuse({ ...parts, masked: asHeads, probabilities: asRows });
+    expect(counts).toEqual({ Attention: 1 });
+  });
+
+  it("with a bias on each axis of heads becomes Attention with the sum of the biases", async () => {
+    const { counts } = await rewritten((s) => {
+      const x = input(s);
+      const [a, b] = [folded(s, x), folded(s, x)];
+      // Biases that depend on the text, as DeBERTa's relative positions do.
+      const ofRows = s.op("Tanh", [s.op("MatMul", [a, s.op("Transpose", [b], { perm: [0, 2, 1] })])]);
+      const causal = s.op("Trilu", [s.op("Mul", [s.op("Softmax", [asHeads(s, ofRows)], { axis: -1 }), -20_000])], {
+        upper: 1,
+      });
+      s.output(
+        drawAttention(s, x, {
+          ...parts,
+          masked: (_, scores) => s.op("Add", [asHeads(s, s.op("Add", [scores, ofRows])), causal]),
+          probabilities: asRows,
+        }),
+      );
+    });
+    expect(counts["Attention"]).toBe(1);
+  });
+
+  it("with a Reshape after the softmax that moves keys is not fused, and says so", async () => {
+    const { counts, why } = await fuse({
+      ...parts,
+      masked: asHeads,
+      probabilities: (s, p) =>
+        asRows(s, s.op("Reshape", [p, target(s, [-1], lengthOf(s, p), [HEADS], lengthOf(s, p))])),
+      merged: (s, c) => s.op("Tanh", [c]),
+    });
+    expect(counts["Attention"]).toBeUndefined();
+    expect(why("Attention").join()).toMatch(/Reshape changes the last two axes|share an axis/);
+  });
+});
+
 describe("attention whose heads are not merged", () => {
   it.each<[string, AttentionParts]>([
     [

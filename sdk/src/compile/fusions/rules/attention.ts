@@ -5,6 +5,7 @@ import { type DataType, elementCount, elementSize, int64s, type Tensor } from ".
 import { type HeadLayout, mergedHeads, splitHeads } from "../../layout/heads.ts";
 import { movementSources } from "../../layout/index-map.ts";
 import { reshapeTarget } from "../../normalize/reshape-target.ts";
+import { dataTypes } from "../../onnx/tensor-proto.ts";
 import { Refusal, type Rewrite, type Rule, refuse, rule } from "../../rewrite/rule.ts";
 import { type AttentionMask, attentionMask } from "../attention/attention-mask.ts";
 import { type AttentionScores, attentionScores, type ScoreMask } from "../attention/attention-scores.ts";
@@ -24,7 +25,9 @@ export const attentionFusion: Rule = rule("Attention", {
     const scores = probabilities && attentionScores(probabilities, rewrite.graph.opsets.get("") ?? 1);
     if (scores instanceof Refusal) return scores;
     if (!scores || !v) return undefined;
-    return fuse(rewrite, scores, v);
+    // Exports in half precision may cast the scores and the values to float32, before the softmax and after it.
+    const [uncast] = v.producer?.is("Cast") ? v.producer.inputs : [];
+    return fuse(rewrite, scores, uncast?.dtype === scores.q.dtype ? (uncast ?? v) : v);
   },
 });
 
@@ -90,9 +93,12 @@ function fuse(rewrite: Rewrite, scores: AttentionScores, v: Value) {
       [scores.k, heads.k.source],
       [v, heads.v.source],
     ]);
-  const fused = packed
+  if (mask.bias && mask.bias.dtype !== q.source.dtype)
+    return refuse(`the bias on the scores is ${mask.bias.dtype}, and the queries are ${q.source.dtype}`, root);
+  const computed = packed
     ? packedAttention(rewrite, [heads.q, heads.k, heads.v], projections as Projection[], mask, scale)
     : multiHeadAttention(rewrite, [heads.q, heads.k, heads.v], mask, scale);
+  const fused = castTo(rewrite, computed, context.dtype);
   const output = scores.guarded && mask.bias ? withoutNan(rewrite, fused) : fused;
   // Other nodes may read the heads. They get heads of the merged output, which costs a Transpose.
   if (!merged || between) {
@@ -105,6 +111,9 @@ function fuse(rewrite: Rewrite, scores: AttentionScores, v: Value) {
   if (!result) return refuse("the output shape of the attention is unknown", root);
   return [[merged, result]] as const;
 }
+
+const castTo = ({ add }: Rewrite, value: Value, dtype: DataType = "float32"): Value =>
+  value.dtype === dtype ? value : add("Cast", [value], { attributes: { to: int(dataTypes[dtype]) } }).output;
 
 /** Splits [batch, sequence, heads · size] into heads: [batch, heads, sequence, size]. */
 function separateHeads({ root, add, constant }: Rewrite, merged: Value, { count }: HeadLayout): Value {

@@ -58,6 +58,15 @@ describe("layer normalization", () => {
     ],
     ["without beta", { offset: () => undefined }],
     [
+      "normalized in float16, and cast before γ",
+      {
+        quotient: (s, centred, deviation) => {
+          const half = [centred, deviation].map((value) => s.op("Cast", [value], { to: CAST.float16 }));
+          return s.op("Cast", [s.op("Div", half)], { to: CAST.float32 });
+        },
+      },
+    ],
+    [
       "with gamma 1 and beta 0, as initialized",
       {
         gain: (s) => s.floats([HIDDEN], Array(HIDDEN).fill(1)),

@@ -35,9 +35,12 @@ function minusCentred(): Pattern {
 
 const gain = cast(fixed("gamma"));
 const offset = cast(fixed("beta"));
+// Exports in half precision normalize in float32 or float64, and cast before they multiply by γ.
+const castNormalized = op("Cast", [product(centred, over(deviation))]);
 
 const pattern = oneOf(
   sum(cast(product(centred, over(deviation), gain)), offset),
+  sum(cast(product(castNormalized, gain)), offset),
   // TensorFlow writes x · (γ / σ) + (β − mean · (γ / σ)).
   sum(product(x, bind("scale", product(over(deviation), gain))), offset, minus(product(mean(x), any("scale")))),
   sum(product(x, bind("scale", product(over(deviation), gain))), offset, product(op("Neg", [mean(x)]), any("scale"))),

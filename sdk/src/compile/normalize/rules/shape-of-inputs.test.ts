@@ -29,6 +29,17 @@ describe("sizes of a computed value", () => {
     },
   );
 
+  it("come from the input if they are multiples of its sizes", async () => {
+    const { graph } = await rewritten(
+      (s) => {
+        const x = s.op("Relu", [s.input("x", ["batch", "sequence"])]);
+        s.output(s.op("Shape", [s.op("Concat", [x, x, x], { axis: 1 })]));
+      },
+      { optimize: only() },
+    );
+    expect([...graph.nodes].some((node) => node.is("Relu"))).toBe(false);
+  });
+
   it("come from the input, so that the value need not be computed", async () => {
     const { graph } = await rewritten(
       (s) => s.output(s.op("Shape", [s.op("Relu", [s.input("x", ["batch", "sequence", 4])])])),

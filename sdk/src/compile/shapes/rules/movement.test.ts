@@ -209,6 +209,17 @@ describe("Slice", () => {
     expect(await compareWithOnnxruntime(draw)).toEqual(AGREES);
   });
 
+  it.each<[string, (s: Sketch, length: Value) => Value]>([
+    ["from minus the length", (s, length) => s.op("Slice", [x3(s), s.op("Neg", [length]), [2 ** 31 - 1], [2]])],
+    [
+      "up to minus the length",
+      (s, length) => s.op("Slice", [s.input("y", ["b", 40]), [0], s.op("Neg", [length]), [1]]),
+    ],
+  ])("%s", async (_, slice) => {
+    const draw = (s: Sketch) => slice(s, shapeOf(s, s.input("ids", ["b", "s"], "int64"), 1));
+    expect(await compareWithOnnxruntime(draw)).toEqual(AGREES);
+  });
+
   it("of any fixed size, with any start, end and step", async () => {
     const bound = fc.oneof(fc.bigInt(-9n, 9n), fc.constantFrom(INT64_MIN, -(2n ** 31n), ...ENDS));
     const stepSize = fc.bigInt(-4n, 4n).filter((value) => value !== 0n);
