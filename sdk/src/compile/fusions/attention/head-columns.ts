@@ -6,27 +6,66 @@ import type { HeadLayout } from "../../layout/heads.ts";
 import type { Rewrite } from "../../rewrite/rule.ts";
 import { gatherColumns, projectionOf } from "./projection.ts";
 
-/**
- * Selects the heads' columns from the tensor that was split into heads. Returns [batch, sequence, heads · size].
- *
- * A selection from a linear layer or from rotated heads becomes a selection of the layer's weights. Grouped-query
- * attention selects heads of keys and values several times, because fused operators need one for each head of queries.
- */
-export function headColumns(rewrite: Rewrite, layout: HeadLayout): Value {
-  const { source, columns } = layout;
+type Columns = Pick<HeadLayout, "source" | "columns" | "size">;
+
+/** Selects the heads' columns from the tensor that was split into heads. Returns [batch, sequence, heads · size]. */
+export function headColumns(rewrite: Rewrite, layout: Columns): Value {
+  const { source, columns, size } = layout;
   const { root, add, constant } = rewrite;
   if (columns.length === source.shape?.at(-1) && columns.every((column, i) => column === i)) return source;
+  const repeated =
+    repeatsHeads(layout) &&
+    repeatedHeads(
+      rewrite,
+      source,
+      columns.filter((_, i) => i % size === 0),
+      size,
+    );
+  if (repeated) return repeated;
+  const selected = weightColumns(rewrite, layout);
+  if (selected) return selected;
+  const indices = constant(`${root.origin}/columns`, int64s(...columns));
+  return add("Gather", [source, indices], { attributes: { axis: int(-1) } }).output;
+}
+
+/**
+ * Whether heads are selected several times. Grouped-query attention does so with keys and values, because fused operators
+ * need one for each head of queries.
+ */
+export const repeatsHeads = (layout: Columns): boolean =>
+  isOfWholeHeads(layout) && new Set(layout.columns).size < layout.columns.length;
+
+/** Repeats heads after the linear layer, which is faster than a larger layer. `starts` has the first column of each head. */
+function repeatedHeads(
+  { root, add, constant }: Rewrite,
+  source: Value,
+  starts: readonly number[],
+  size: number,
+): Value {
+  const split = add("Reshape", [source, constant(`${root.origin}/heads`, int64s(0, 0, -1, size))]).output;
+  const indices = constant(`${root.origin}/repeated`, int64s(...starts.map((column) => column / size)));
+  const repeated = add("Gather", [split, indices], { attributes: { axis: int(2) } }).output;
+  return add("Reshape", [repeated, constant(`${root.origin}/joined`, int64s(0, 0, starts.length * size))]).output;
+}
+
+/**
+ * Selects columns of the weights of the linear layer that computes a tensor. Between the layer and the tensor, heads may be
+ * rotated.
+ *
+ * @returns undefined if no linear layer computes the tensor
+ */
+export function weightColumns(rewrite: Rewrite, layout: Columns): Value | undefined {
+  const { source, columns } = layout;
+  const { root, add, constant } = rewrite;
   const rotation = source.producer;
   const [rotated, ...tables] = rotation?.inputs ?? [];
   if (rotation && rotated && rotatesHeads(rotation, layout)) {
-    const inputs = [headColumns(rewrite, { ...layout, source: rotated }), ...tables];
-    return add("RotaryEmbedding", inputs, { domain: MICROSOFT, attributes: rotation.attributes }).output;
+    const selected = weightColumns(rewrite, { ...layout, source: rotated });
+    const options = { domain: MICROSOFT, attributes: rotation.attributes };
+    return selected && add("RotaryEmbedding", [selected, ...tables], options).output;
   }
   const layer = projectionOf(source);
-  if (!layer) {
-    const indices = constant(`${root.origin}/columns`, int64s(...columns));
-    return add("Gather", [source, indices], { attributes: { axis: int(-1) } }).output;
-  }
+  if (!layer) return undefined;
   const projected = add("MatMul", [
     layer.x,
     constant(`${root.origin}/weight`, gatherColumns([{ from: layer.weight, columns }])),
@@ -36,11 +75,12 @@ export function headColumns(rewrite: Rewrite, layout: HeadLayout): Value {
     .output;
 }
 
-/** Whether a node rotates each of its heads alone, and `columns` selects whole heads. */
-export function rotatesHeads(node: Node, { columns, size }: HeadLayout): boolean {
-  if (!node.is("RotaryEmbedding", MICROSOFT) || (node.int("num_heads") ?? 0) !== 0) return false;
-  const isWhole = columns.every(
-    (column, i) => column % size === i % size && column - (i % size) === columns[i - (i % size)],
-  );
-  return isWhole && sameDim(node.inputs[2]?.shape?.at(-1), size / 2);
-}
+/** Whether a node rotates each of its heads alone, and whole heads are selected. */
+export const rotatesHeads = (node: Node, layout: Columns): boolean =>
+  node.is("RotaryEmbedding", MICROSOFT) &&
+  (node.int("num_heads") ?? 0) === 0 &&
+  sameDim(node.inputs[2]?.shape?.at(-1), layout.size / 2) &&
+  isOfWholeHeads(layout);
+
+const isOfWholeHeads = ({ columns, size }: Columns): boolean =>
+  columns.every((column, i) => column % size === i % size && column - (i % size) === columns[i - (i % size)]);

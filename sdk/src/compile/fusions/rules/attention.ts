@@ -10,7 +10,7 @@ import { Refusal, type Rewrite, type Rule, refuse, rule } from "../../rewrite/ru
 import { type AttentionMask, attentionMask } from "../attention/attention-mask.ts";
 import { type AttentionScores, attentionScores, type ScoreMask } from "../attention/attention-scores.ts";
 import { halvedRotations } from "../attention/halved-rotations.ts";
-import { headColumns } from "../attention/head-columns.ts";
+import { headColumns, repeatsHeads } from "../attention/head-columns.ts";
 import { gatherColumns, type Projection, projectionOf } from "../attention/projection.ts";
 
 // Attention(x) = softmax(scale · q · kᵀ + mask) · v  for every head, with (q, k, v) = x · W + b
@@ -85,8 +85,9 @@ function fuse(rewrite: Rewrite, scores: AttentionScores, v: Value) {
   // A scale of 0 cannot be written: fused operators read it as "use the default scale".
   if (!(Math.abs(scale) > 0)) return refuse(`the scale of the scores is ${scale}`, root);
   const projections = [heads.q, heads.k, heads.v].map(({ source }) => projectionOf(source));
-  // A packed operator would compute projections that other nodes read a second time.
+  // A packed operator would compute projections that other nodes read a second time, and project repeated heads twice.
   const packed =
+    ![heads.k, heads.v].some(repeatsHeads) &&
     projections.every((dense) => dense !== undefined && dense.x === projections[0]?.x && isActivation(dense.x)) &&
     !isReadElsewhere(root, scores, [
       [scores.q, heads.q.source],

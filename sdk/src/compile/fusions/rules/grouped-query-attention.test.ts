@@ -1,59 +1,40 @@
 import { describe, expect, it } from "vitest";
 import { dense, drawAttention, HIDDEN, SIZE, split } from "#test/fixtures/draw-attention.ts";
+import { drawGroupedAttention, GROUPS, QUERY_HEADS, repeatedHeads } from "#test/fixtures/draw-grouped-attention.ts";
 import { angles, range, rotated } from "#test/fixtures/draw-rotary.ts";
 import type { Sketch } from "#test/fixtures/sketch.ts";
 import { rewritten } from "#test/oracles/rewritten.ts";
 import type { Value } from "../../graph/node.ts";
 
-const QUERY_HEADS = 4;
-const GROUPS = 2;
-
-/** Repeats each head of [batch, groups, sequence, size] for the heads of queries that share it, as transformers does. */
-function repeated(s: Sketch, heads: Value, x: Value): Value {
-  const sizes = s.op("Shape", [x]);
-  const [batch, sequence] = [0, 1].map((axis) => s.op("Gather", [sizes, [axis]])) as [Value, Value];
-  const each = QUERY_HEADS / GROUPS;
-  const target = s.op("Concat", [batch, [GROUPS, each], sequence, [SIZE]], { axis: 0 });
-  const expanded = s.op("Expand", [s.op("Unsqueeze", [heads, [2]]), target]);
-  return s.op("Reshape", [expanded, s.op("Concat", [batch, [QUERY_HEADS], sequence, [SIZE]], { axis: 0 })]);
-}
-
 const withRotation = (s: Sketch, heads: Value, x: Value) => rotated(s, heads, angles(s, range(s, x)));
-const unrotated = (_: Sketch, heads: Value) => heads;
 
-const fuse = (rotate: typeof withRotation) =>
-  rewritten((s) => {
-    const x = s.input("x", ["batch", "sequence", HIDDEN]);
-    const heads = (count: number) => split(s, dense(s, x, count * SIZE), count, SIZE);
-    s.output(
-      drawAttention(s, x, {
-        heads: () => [
-          rotate(s, heads(QUERY_HEADS), x),
-          repeated(s, rotate(s, heads(GROUPS), x), x),
-          repeated(s, heads(GROUPS), x),
-        ],
-      }),
-    );
-  });
+const fuse = (rotate?: typeof withRotation) =>
+  rewritten((s) => s.output(drawGroupedAttention(s, s.input("x", ["batch", "sequence", HIDDEN]), rotate)));
 
 describe("attention whose heads of queries share keys and values", () => {
-  it("becomes packed attention with repeated weights", async () => {
-    const { counts } = await fuse(unrotated);
-    expect(counts).toEqual({ Attention: 1 });
-  });
-
-  it("becomes MultiHeadAttention after rotary embeddings of repeated weights", async () => {
-    const { counts } = await fuse(withRotation);
-    expect(counts).toMatchObject({ RotaryEmbedding: 2, MultiHeadAttention: 1, MatMul: 3 });
+  it("becomes MultiHeadAttention, after keys and values are repeated", async () => {
+    const { counts, graph } = await fuse();
+    expect(counts).toMatchObject({ MultiHeadAttention: 1, MatMul: 3, Gather: 2 });
     expect(counts["Expand"]).toBeUndefined();
+    const widths = [...graph.nodes].flatMap(({ opType, output }) =>
+      opType === "MatMul" ? [output.shape?.at(-1)] : [],
+    );
+    expect(widths).toEqual([QUERY_HEADS * SIZE, GROUPS * SIZE, GROUPS * SIZE]);
   });
 
-  it("is fused with a selection of columns if keys come from no linear layer", async () => {
+  it("rotates each key once", async () => {
+    const { counts, graph } = await fuse(withRotation);
+    expect(counts).toMatchObject({ RotaryEmbedding: 2, MultiHeadAttention: 1, MatMul: 3 });
+    const rotations = [...graph.nodes].filter(({ opType }) => opType === "RotaryEmbedding");
+    expect(rotations.map(({ output }) => output.shape?.at(-1)).sort()).toEqual([QUERY_HEADS * SIZE, GROUPS * SIZE]);
+  });
+
+  it("is fused if keys come from no linear layer", async () => {
     const { counts } = await rewritten((s) => {
       const x = s.input("x", ["batch", "sequence", HIDDEN]);
       const keys = s.input("keys", ["batch", "sequence", GROUPS * SIZE]);
       const queries = split(s, dense(s, x, QUERY_HEADS * SIZE), QUERY_HEADS, SIZE);
-      const shared = repeated(s, split(s, keys, GROUPS, SIZE), x);
+      const shared = repeatedHeads(s, split(s, keys, GROUPS, SIZE), x);
       s.output(drawAttention(s, x, { heads: () => [queries, shared, shared] }));
     });
     expect(counts).toMatchObject({ MultiHeadAttention: 1, MatMul: 1 });
