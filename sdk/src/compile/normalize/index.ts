@@ -2,6 +2,7 @@ import type { Rule } from "../rewrite/rule.ts";
 import { arithmeticSelectRule } from "./rules/arithmetic-select.ts";
 import { attentionHeadsRule } from "./rules/attention-heads.ts";
 import { biasBeforeHeadsRule } from "./rules/bias-before-heads.ts";
+import { castBeforeMovementRule } from "./rules/cast-before-movement.ts";
 import { constantReshapeRule } from "./rules/constant-reshape.ts";
 import { einsumMatMulRule } from "./rules/einsum-mat-mul.ts";
 import { einsumWeightRule } from "./rules/einsum-weight.ts";
@@ -23,6 +24,7 @@ import { unflattenRowsRule } from "./rules/unflatten-rows.ts";
  */
 export const normalizationRules: readonly Rule[] = [
   noOpsRule,
+  castBeforeMovementRule,
   sequencePartRule,
   shapeOfInputsRule,
   constantReshapeRule,

@@ -5,10 +5,20 @@ import type { HeadLayout } from "../../layout/heads.ts";
 import type { Rewrite } from "../../rewrite/rule.ts";
 import { gatherColumns, projectionOf } from "./projection.ts";
 
-/** Selects the heads' columns from the tensor that was split into heads. Returns [batch, sequence, heads · size]. */
-export function headColumns(rewrite: Rewrite, { source, columns }: HeadLayout): Value {
+/**
+ * Selects the heads' columns from the tensor that was split into heads. Returns [batch, sequence, heads · size].
+ *
+ * Columns of a linear layer become a layer with fewer weights, also if its output is cast.
+ */
+export function headColumns(rewrite: Rewrite, layout: HeadLayout): Value {
+  const { source, columns } = layout;
   const { root, add, constant } = rewrite;
   if (columns.length === source.shape?.at(-1) && columns.every((column, i) => column === i)) return source;
+  const [uncast] = source.producer?.is("Cast") ? source.producer.inputs : [];
+  if (uncast) {
+    const selected = headColumns(rewrite, { ...layout, source: uncast });
+    return add("Cast", [selected], { attributes: source.producer?.attributes ?? {} }).output;
+  }
   const layer = projectionOf(source);
   if (!layer) {
     const indices = constant(`${root.origin}/columns`, int64s(...columns));
