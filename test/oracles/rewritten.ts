@@ -32,6 +32,8 @@ export interface Options {
   readonly sizes?: readonly Sizes[];
   /** Exclusive maximum of the random integers, by input name. Default: 2, because most integer inputs are masks. */
   readonly below?: Readonly<Record<string, number>>;
+  /** Tolerance for results that are rounded to float16. Default: the tolerance for float32. */
+  readonly tolerance?: number;
   /** Returns the values of the inputs that are not random. */
   readonly given?: (sizes: Sizes) => Readonly<Record<string, readonly number[]>>;
 }
@@ -68,7 +70,7 @@ export async function expectSame(found: Graph, wanted: Graph, options: Options =
   const [ours, theirs] = [await runGraph(found, feeds), await runGraph(wanted, feeds)];
   for (const [i, outputs] of theirs.entries()) {
     expect(largestOutputDifference(ours[i] ?? {}, outputs), `largest difference in run ${i}`).toBeLessThan(
-      FLOAT32_ROUNDING,
+      options.tolerance ?? FLOAT32_ROUNDING,
     );
   }
 }

@@ -3,6 +3,7 @@ import { arithmeticSelectRule } from "./rules/arithmetic-select.ts";
 import { attentionHeadsRule } from "./rules/attention-heads.ts";
 import { betweenTransposesRule } from "./rules/between-transposes.ts";
 import { biasBeforeHeadsRule } from "./rules/bias-before-heads.ts";
+import { castBeforeMovementRule } from "./rules/cast-before-movement.ts";
 import { castLikeRule } from "./rules/cast-like.ts";
 import { constantReshapeRule } from "./rules/constant-reshape.ts";
 import { dequantizedLookupRule } from "./rules/dequantized-lookup.ts";
@@ -31,6 +32,7 @@ export const normalizationRules: readonly Rule[] = [
   castLikeRule,
   fusedMatMulRule,
   noOpsRule,
+  castBeforeMovementRule,
   sequencePartRule,
   shapeOfInputsRule,
   constantReshapeRule,

@@ -50,19 +50,23 @@ function repeatedHeads(
 
 /**
  * Selects columns of the weights of the linear layer that computes a tensor. Between the layer and the tensor, heads may be
- * rotated.
+ * rotated or cast.
  *
  * @returns undefined if no linear layer computes the tensor
  */
 export function weightColumns(rewrite: Rewrite, layout: Columns): Value | undefined {
   const { source, columns } = layout;
   const { root, add, constant } = rewrite;
-  const rotation = source.producer;
-  const [rotated, ...tables] = rotation?.inputs ?? [];
-  if (rotation && rotated && rotatesHeads(rotation, layout)) {
-    const selected = weightColumns(rewrite, { ...layout, source: rotated });
-    const options = { domain: MICROSOFT, attributes: rotation.attributes };
+  const before = source.producer;
+  const [x, ...tables] = before?.inputs ?? [];
+  if (before && x && rotatesHeads(before, layout)) {
+    const selected = weightColumns(rewrite, { ...layout, source: x });
+    const options = { domain: MICROSOFT, attributes: before.attributes };
     return selected && add("RotaryEmbedding", [selected, ...tables], options).output;
+  }
+  if (before?.is("Cast") && x) {
+    const selected = weightColumns(rewrite, { ...layout, source: x });
+    return selected && add("Cast", [selected], { attributes: before.attributes }).output;
   }
   const layer = projectionOf(source);
   if (!layer) return undefined;

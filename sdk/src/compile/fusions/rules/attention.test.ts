@@ -9,7 +9,7 @@ import {
   SIZE,
   split,
 } from "#test/fixtures/draw-attention.ts";
-import type { Sketch, SketchOperand } from "#test/fixtures/sketch.ts";
+import { CAST, type Sketch, type SketchOperand } from "#test/fixtures/sketch.ts";
 import { rewritten } from "#test/oracles/rewritten.ts";
 import type { Value } from "../../graph/node.ts";
 
@@ -395,6 +395,21 @@ describe("attention is not fused", () => {
     const softmax = { softmax: (s: Sketch, scores: Value) => s.op("Softmax", [scores]) };
     expect((await fuse(softmax, 12)).why("Attention").join()).toContain("not over the last axis");
     expect((await fuse(softmax, 13)).counts).toEqual({ Attention: 1 });
+  });
+
+  it("if queries and keys are float16 and values float32", async () => {
+    const half = (s: Sketch, x: Value) => s.op("Cast", [split(s, dense(s, x))], { to: CAST.float16 });
+    const draw = (s: Sketch) => {
+      const x = input(s);
+      const scores = (_: Sketch, q: Value, keys: Value) =>
+        s.op("Cast", [s.op("MatMul", [q, keys])], { to: CAST.float32 });
+      const heads = () => [half(s, x), half(s, x), split(s, dense(s, x))] as const;
+      s.output(drawAttention(s, x, { heads, scores }));
+    };
+    // One float16 unit below 1 is 2⁻¹¹.
+    const { counts, why } = await rewritten(draw, { tolerance: 2 ** -11 });
+    expect(counts["Softmax"]).toBe(1);
+    expect(why("Attention").join()).toContain("have different types");
   });
 
   it("if its probabilities are also an output", async () => {

@@ -72,6 +72,8 @@ function fuse(rewrite: Rewrite, scores: AttentionScores, v: Value) {
     return refuse(`the ${name} are not split into heads in a supported way`, root);
   }
   const { q, k } = heads;
+  if ([k, heads.v].some(({ source }) => source.dtype !== q.source.dtype))
+    return refuse("queries, keys and values have different types", root);
   if (q.count !== k.count || q.count !== heads.v.count || q.size !== k.size)
     return refuse("queries, keys and values have different numbers or sizes of heads", root);
   if (heads.v.scale !== 1) return refuse("the values are multiplied by a constant", root);

@@ -1,9 +1,16 @@
 import { describe, expect, it } from "vitest";
-import { dense, drawAttention, HIDDEN, SIZE, split } from "#test/fixtures/draw-attention.ts";
+import { dense, drawAttention, HEADS, HIDDEN, SIZE, split } from "#test/fixtures/draw-attention.ts";
 import { angles, HALF, pairedAngles, range, rotated, rotatedPairs } from "#test/fixtures/draw-rotary.ts";
-import type { Sketch } from "#test/fixtures/sketch.ts";
+import { CAST, type Sketch } from "#test/fixtures/sketch.ts";
 import { rewritten } from "#test/oracles/rewritten.ts";
+import { toHalfBits } from "../../graph/float16.ts";
 import type { Value } from "../../graph/node.ts";
+import { type Tensor, tensor } from "../../graph/tensor.ts";
+
+const toHalf = ({ constant }: Value): Tensor => {
+  const { shape, data } = constant as Tensor;
+  return tensor("float16", shape, toHalfBits(new Float32Array(data.slice().buffer)));
+};
 
 /** Draws attention whose queries and keys are rotated, and fuses it. */
 const fuse = (rotate: (s: Sketch, heads: Value, x: Value) => Value, opset = 17) =>
@@ -95,6 +102,29 @@ describe("rotary embedding", () => {
       expect(counts["RotaryEmbedding"]).toBeUndefined();
       expect(why("RotaryEmbedding").join()).toContain(reason);
     });
+  });
+
+  it("of float16 heads in float32 becomes one operator between casts, with the weights of these heads", async () => {
+    const draw = (s: Sketch) => {
+      const x = s.input("x", ["batch", "sequence", HIDDEN]);
+      const cast = (value: Value, to: keyof typeof CAST) => s.op("Cast", [value], { to: CAST[to] });
+      const weight = s.constant(toHalf(s.random([HIDDEN, 3 * HIDDEN])));
+      const packed = s.op("Reshape", [s.op("MatMul", [cast(x, "float16"), weight]), [0, 0, 3, HEADS, SIZE]]);
+      const [q, k, v] = [0, 1, 2].map((i) => {
+        const part = s.op("Slice", [packed, [i], [i + 1], [2]]);
+        return s.op("Transpose", [s.op("Squeeze", [part, [2]])], { perm: [0, 2, 1, 3] });
+      }) as [Value, Value, Value];
+      const angle = angles(s, range(s, x));
+      const turn = (heads: Value) => cast(rotated(s, cast(heads, "float32"), angle), "float16");
+      const scores = (_: Sketch, a: Value, b: Value) =>
+        s.op("Div", [s.op("MatMul", [a, b]), s.constant(toHalf(s.floats([], [2])))]);
+      s.output(cast(drawAttention(s, x, { heads: () => [turn(q), turn(k), v], scores }), "float32"));
+    };
+    // Fused attention rounds less often. One float16 unit below 1 is 2⁻¹¹.
+    const { counts, graph } = await rewritten(draw, { tolerance: 2 ** -10 });
+    expect(counts).toMatchObject({ RotaryEmbedding: 2, MultiHeadAttention: 1, MatMul: 3 });
+    const widths = [...graph.nodes].filter((node) => node.is("MatMul")).map((node) => node.output.shape?.at(-1));
+    expect(widths).toEqual([HIDDEN, HIDDEN, HIDDEN]);
   });
 
   describe("of opset 23", () => {
