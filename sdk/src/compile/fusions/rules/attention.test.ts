@@ -11,7 +11,7 @@ import {
 } from "#test/fixtures/draw-attention.ts";
 import { CAST, type Sketch, type SketchOperand } from "#test/fixtures/sketch.ts";
 import { rewritten } from "#test/oracles/rewritten.ts";
-import type { Value } from "../../graph/node.ts";
+import { MICROSOFT, type Value } from "../../graph/node.ts";
 
 const input = (s: Sketch, name = "x") => s.input(name, ["batch", "sequence", HIDDEN]);
 const fuse = (parts: AttentionParts, opset?: number) =>
@@ -320,6 +320,29 @@ describe("attention on [batch · heads, sequence, size]", () => {
   });
 });
 
+describe("attention of float16 heads with a float32 softmax", () => {
+  const half = (s: Sketch, value: Value) => s.op("Cast", [value], { to: CAST.float16 });
+  const whole = (s: Sketch, value: Value) => s.op("Cast", [value], { to: CAST.float32 });
+  // Fused attention rounds the output to float16: one unit below 2 is 2⁻¹⁰.
+  const tolerance = 2 ** -10;
+
+  it.each<[string, (s: Sketch, x: Value) => Value]>([
+    ["heads", (s, x) => whole(s, split(s, half(s, dense(s, x))))],
+    ["linear layers", (s, x) => split(s, whole(s, half(s, dense(s, x))))],
+  ])("and cast %s of values becomes one operator in float16", async (_, values) => {
+    const draw = (s: Sketch) => {
+      const x = input(s);
+      const heads = () => [split(s, half(s, dense(s, x))), split(s, half(s, dense(s, x))), values(s, x)] as const;
+      const scores = (_: Sketch, q: Value, keys: Value) => whole(s, s.op("MatMul", [q, keys]));
+      s.output(drawAttention(s, x, { heads, scores }));
+    };
+    const { counts, graph } = await rewritten(draw, { tolerance });
+    expect(counts).toMatchObject({ MultiHeadAttention: 1 });
+    const fused = [...graph.nodes].find((node) => node.is("MultiHeadAttention", MICROSOFT));
+    expect(fused?.inputs.slice(0, 3).map((each) => each?.dtype)).toEqual(["float16", "float16", "float16"]);
+  });
+});
+
 describe("attention whose heads are not merged", () => {
   it.each<[string, AttentionParts]>([
     [
@@ -397,7 +420,7 @@ describe("attention is not fused", () => {
     expect((await fuse(softmax, 13)).counts).toEqual({ Attention: 1 });
   });
 
-  it("if queries and keys are float16 and values float32", async () => {
+  it("if queries and keys are float16 and values are computed in float32", async () => {
     const half = (s: Sketch, x: Value) => s.op("Cast", [split(s, dense(s, x))], { to: CAST.float16 });
     const draw = (s: Sketch) => {
       const x = input(s);

@@ -25,9 +25,7 @@ export const attentionFusion: Rule = rule("Attention", {
     const scores = probabilities && attentionScores(probabilities, rewrite.graph.opsets.get("") ?? 1);
     if (scores instanceof Refusal) return scores;
     if (!scores || !v) return undefined;
-    // Exports in half precision may cast the scores and the values to float32, before the softmax and after it.
-    const [uncast] = v.producer?.is("Cast") ? v.producer.inputs : [];
-    return fuse(rewrite, scores, uncast?.dtype === scores.q.dtype ? (uncast ?? v) : v);
+    return fuse(rewrite, scores, v);
   },
 });
 
@@ -66,7 +64,12 @@ function fuse(rewrite: Rewrite, scores: AttentionScores, v: Value) {
   const context = root.output;
   const shared = sharedNode(rewrite, scores, context);
   if (shared) return refuse("the scores or probabilities are also read by nodes outside the attention", shared);
-  const heads = { q: splitHeads(scores.q, false), k: splitHeads(scores.k, scores.transposed), v: splitHeads(v, false) };
+  const values = splitHeads(v, false);
+  const heads = {
+    q: splitHeads(scores.q, false),
+    k: splitHeads(scores.k, scores.transposed),
+    v: values && beforeCast(values, scores.q.dtype),
+  };
   if (!heads.q || !heads.k || !heads.v) {
     const name = !heads.q ? "queries" : !heads.k ? "keys" : "values";
     return refuse(`the ${name} are not split into heads in a supported way`, root);
@@ -113,6 +116,13 @@ function fuse(rewrite: Rewrite, scores: AttentionScores, v: Value) {
   const result = sameShape(output.shape, merged.shape) ? output : reshaped(rewrite, output, merged);
   if (!result) return refuse("the output shape of the attention is unknown", root);
   return [[merged, result]] as const;
+}
+
+/** Exports in half precision may compute the softmax in float32, and cast the values for it. */
+function beforeCast(layout: HeadLayout, dtype: DataType | undefined): HeadLayout {
+  const { producer } = layout.source;
+  const [uncast] = producer?.is("Cast") ? producer.inputs : [];
+  return uncast && uncast.dtype === dtype ? { ...layout, source: uncast } : layout;
 }
 
 const castTo = ({ add }: Rewrite, value: Value, dtype: DataType = "float32"): Value =>
