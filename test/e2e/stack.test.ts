@@ -72,9 +72,13 @@ describe("the whole product", () => {
   });
 
   it("asks the region if the edge would exceed the budget, and the region is faster", async () => {
-    const answer = await edge.embed(manyTexts, { latencyBudgetMs: await tightBudget() });
-    expect(answer).toMatchObject({ tier: "region", reason: expect.stringMatching(/^(edge-)?over-budget$/) });
-    expect(answer.embeddings).toHaveLength(manyTexts.length);
+    // Other processes may slow the region down for a moment. The edge then expects nothing from it.
+    const ask = async () => edge.embed(manyTexts, { latencyBudgetMs: await tightBudget() });
+    await expect.poll(ask, { timeout: 45_000 }).toMatchObject({
+      tier: "region",
+      reason: expect.stringMatching(/^(edge-)?over-budget$/),
+      embeddings: { length: manyTexts.length },
+    });
   });
 
   it("describes the answer in the response's headers", async () => {
@@ -178,7 +182,7 @@ describe("the whole product", () => {
     // The region is asked only with a budget that it can be expected to keep.
     let tries = 0;
     const ask = () => edge.embed(manyTexts, { latencyBudgetMs: latencyBudgetMs * (1 + 0.1 * (tries++ % 4)) });
-    await expect.poll(async () => (await ask()).reason, { timeout: 20_000 }).toBe("region-down");
+    await expect.poll(async () => (await ask()).reason, { timeout: 45_000 }).toBe("region-down");
     const answer = await ask();
     expect(answer.tier).toBe("edge");
     expect(answer.embeddings).toHaveLength(manyTexts.length);
