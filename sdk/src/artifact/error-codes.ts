@@ -89,8 +89,12 @@ export const errorCodes = {
     fix: "Prepare the model again, with the target that the message names in `--targets`.",
   },
   task_unsupported: {
-    when: "The artifact is a classifier, and only sentence encoders can be served.",
+    when: "The model has another task than sentence embeddings, and only sentence encoders can be served.",
     fix: "Load or serve a sentence encoder.",
+  },
+  task_unsuitable: {
+    when: "The model has no head for the chosen task.",
+    fix: "Choose one of the tasks that the message lists, or leave `--task` out.",
   },
   tokenizer_invalid: {
     when: "The artifact's tokenizer cannot be read.",
