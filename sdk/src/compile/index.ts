@@ -1,6 +1,6 @@
 export type { Artifact, PublishableArtifact } from "../artifact/artifact.ts";
 export type { Destination } from "../artifact/fill.ts";
-export type { Manifest, Parity, Target, TargetName, TaskName, TaskScore } from "../artifact/manifest.ts";
+export type { Manifest, Parity, Target, TargetName, Task, TaskName, TaskScore } from "../artifact/manifest.ts";
 export type { LatencyFit, Measurements } from "../artifact/measurements.ts";
 export type { ModelParity } from "./accuracy/model-parity.ts";
 export type { TaskFiles } from "./accuracy/task-data.ts";
