@@ -27,6 +27,7 @@ export const lowerings: Readonly<Record<string, LowerNode>> = {
   ":IsNaN": () => {},
   ":Where": withoutNaN,
   ":Gather": firstToken,
+  ":ReduceMean": meanOfTokens,
   ":Relu": (lowering, node) => activation(lowering, node, "relu"),
   ":Tanh": (lowering, node) => activation(lowering, node, "tanh"),
   ":Sigmoid": (lowering, node) => activation(lowering, node, "sigmoid"),
@@ -170,6 +171,14 @@ function firstToken(lowering: LoweringContext, node: Node): void {
     throw unsupported(node, "only the first token of every sequence can be gathered");
   }
   lowering.steps.push({ op: "cls", x: operand.value, out: lowering.result(node.output, operand.width, "sequence") });
+}
+
+/** Averages the tokens of every sequence, for `mean` pooling. */
+function meanOfTokens(lowering: LoweringContext, node: Node): void {
+  const operand = whole(lowering, node);
+  if (lowering.rowsOf(operand) !== "token") throw unsupported(node, "only rows of tokens can be averaged");
+  if (operand.width % 4 !== 0) throw unsupported(node, notInFours("the width of its input", operand.width));
+  lowering.steps.push({ op: "mean", x: operand.value, out: lowering.result(node.output, operand.width, "sequence") });
 }
 
 /** Applies the rotary embedding to queries or keys, in place. */

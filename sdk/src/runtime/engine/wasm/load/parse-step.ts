@@ -145,6 +145,10 @@ const operations: { readonly [Op in Operation["op"]]: Parse } = {
     const x = read.whole(step["x"], "x");
     return { op: "cls", x, out: read.outOfSequences(step["out"], "out", x.width) };
   },
+  mean(step, read) {
+    const x = read.whole(step["x"], "x");
+    return { op: "mean", x, out: read.outOfSequences(step["out"], "out", sizeOf(x.width, "width of x", 4)) };
+  },
 };
 
 /** Checks one step and resolves its operands. @throws ProgramFault */

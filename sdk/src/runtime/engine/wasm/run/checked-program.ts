@@ -119,7 +119,7 @@ export type Operation =
       readonly positions: CheckedPositionTerms | undefined;
       readonly out: ColumnView;
     }
-  | { readonly op: "cls"; readonly x: ColumnView; readonly out: ColumnView };
+  | { readonly op: "cls" | "mean"; readonly x: ColumnView; readonly out: ColumnView };
 
 export type CheckedStep = Operation & {
   /** Indices of the values that the step reads (`reads`) and writes (`writes`). */

@@ -214,6 +214,14 @@ function runStep(
       starts.slice(0, -1).forEach((start, i) => {
         bytes.copyWithin(at(out, i), at(x, start), at(x, start + 1));
       });
+      return;
+    }
+    case "mean": {
+      const { x, out } = step;
+      starts.slice(1).forEach((end, i) => {
+        const start = starts[i] as number;
+        kernels.poolMeanF32(at(x, start), end - start, stride(x), at(out, i));
+      });
     }
   }
 }

@@ -134,7 +134,9 @@ export type Step =
       readonly out: number;
     }
   /** Copies the first token's row of every sequence. */
-  | { readonly op: "cls"; readonly x: number; readonly out: number };
+  | { readonly op: "cls"; readonly x: number; readonly out: number }
+  /** Averages the rows of all tokens of every sequence. */
+  | { readonly op: "mean"; readonly x: number; readonly out: number };
 
 /**
  * Terms of attention scores that depend on relative positions, as in DeBERTa: (query · position key + key · position query).
