@@ -80,6 +80,10 @@ export const errorCodes = {
     when: "An optional package is not installed.",
     fix: "Run the command that the hint names.",
   },
+  pairs_unsupported: {
+    when: "The model's tokenizer has no template for two texts, or one that is not supported.",
+    fix: "Send single texts, or use a model whose tokenizer.json has a template for pairs.",
+  },
   session_released: {
     when: "A model was used after it was released.",
     fix: "Release a model after its last use, or load it again.",

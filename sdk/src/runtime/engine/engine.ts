@@ -4,6 +4,13 @@ import type { Pooling, Target, TargetName } from "../../artifact/manifest.ts";
 /** Token ids of one text, special tokens included. */
 export type TokenIds = Int32Array<ArrayBuffer>;
 
+/** Token ids of two texts in one sequence, special tokens included. */
+export interface TokenPair {
+  readonly ids: TokenIds;
+  /** Index of the first token with token type 1; the number of tokens if all have type 0. */
+  readonly secondFrom: number;
+}
+
 /** Splits sequences into batches. A batch is a list of indices, and each sequence is in one batch. */
 export type Batching = (sequences: readonly { readonly length: number }[]) => readonly (readonly number[])[];
 
