@@ -53,7 +53,7 @@ export const errorCodes = {
     fix: "Use the engine that the message names, or prepare the model again.",
   },
   input_invalid: {
-    when: "The engine got token ids that the model does not have, or too many of them.",
+    when: "The engine got token ids that the model does not have, too many of them, or a pair for a model of single texts.",
     fix: "Tokenize texts with the model's own tokenizer and cut them to its maximum length.",
   },
   machine_too_small: {
