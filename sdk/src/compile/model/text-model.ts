@@ -1,5 +1,5 @@
 import type { Task } from "../../artifact/manifest.ts";
-import type { EngineSession, TokenIds, VectorHead } from "../../runtime/engine/engine.ts";
+import type { EngineSession, VectorHead } from "../../runtime/engine/engine.ts";
 import { describeCheckpoint } from "../checkpoint/checkpoint.ts";
 import { type EncoderConfig, maxTokensOf } from "../checkpoint/encoder-config.ts";
 import type { TokenizerFiles } from "../checkpoint/model-folder.ts";
@@ -9,7 +9,7 @@ import { headOf } from "../checkpoint/task-head.ts";
 import type { Graph } from "../graph/graph.ts";
 import { type ShippedTokenizer, shipTokenizer } from "../pack/tokenizer/ship-tokenizer.ts";
 import { graphOfClassifier, graphOfEncoder } from "./folder-graph.ts";
-import { openTokenizer, tokenizeTexts } from "./tokenize-texts.ts";
+import { openTokenizer, type TextOrPair, type TokenizeTexts, tokenizeTexts } from "./tokenize-texts.ts";
 
 /** A checkpoint with its tokenizer: encodes texts and computes vectors or logits. */
 export interface TextModel {
@@ -20,10 +20,10 @@ export interface TextModel {
   readonly maxTokens: number;
   /** The model in standard ONNX operators. */
   readonly graph: Graph;
-  /** Returns the token ids of each text, with special tokens. Texts are cut to `maxTokens` tokens. */
-  encode(texts: readonly string[]): TokenIds[];
-  /** Returns the vector or logits of each text. `session` runs the graph or a rewritten form of it. */
-  compute(session: Pick<EngineSession, "run">, texts: readonly string[]): Promise<Float32Array[]>;
+  /** Returns the token ids of each text or pair, with special tokens, cut to `maxTokens` tokens. */
+  readonly encode: TokenizeTexts;
+  /** Returns the vector or logits of each text or pair. `session` runs the graph or a rewritten form of it. */
+  compute(session: Pick<EngineSession, "run">, texts: readonly TextOrPair[]): Promise<Float32Array[]>;
 }
 
 /**
