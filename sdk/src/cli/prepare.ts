@@ -1,5 +1,12 @@
 import { Command, Option } from "commander";
-import { type Manifest, type Target, type TargetName, targetNames } from "../artifact/manifest.ts";
+import {
+  type Manifest,
+  type Target,
+  type TargetName,
+  type TaskName,
+  targetNames,
+  taskNames,
+} from "../artifact/manifest.ts";
 import type { PrepareReport } from "../compile/commands/prepare.ts";
 import { listOf, share, textLines } from "./options.ts";
 import { printJson, printResult, stageLog, table } from "./output.ts";
@@ -12,6 +19,8 @@ interface Options {
   calibration?: string[];
   sts?: string;
   labelled?: string;
+  task?: TaskName;
+  input?: "text" | "pair";
   table: "int8" | "int4";
   minCosine?: number;
   cache: boolean;
@@ -44,6 +53,18 @@ export const prepareCommand = new Command("prepare")
   .option(
     "--labelled <file>",
     "lines of text, tab, label, for classifiers; a model that loses 0.5 points on them is refused",
+  )
+  .addOption(
+    new Option(
+      "--task <task>",
+      "what the model is for (default: what its files say; models with a language-model head are sentence encoders)",
+    ).choices(taskNames),
+  )
+  .addOption(
+    new Option("--input <kind>", "what a classifier reads (default: pair for cross-encoders, else text)").choices([
+      "text",
+      "pair",
+    ]),
   )
   .addOption(
     new Option("--table <bits>", "bits of the token embedding table in int8 targets")
@@ -103,10 +124,40 @@ function describe(report: PrepareReport): string {
       : [];
   const offline = report.source?.isOffline ? " (the Hub could not be asked: this is the last known commit)" : "";
   const source = report.source ? [`downloaded: ${report.source.name}@${report.source.commit}${offline}`] : [];
-  return [summary, ...source, table(heading, rows), ...kept, ...passedOver(report), ...tokenizer].join("\n");
+  return [
+    summary,
+    ...source,
+    table(heading, rows),
+    ...kept,
+    ...passedOver(report),
+    ...tokenizer,
+    ...report.assumed,
+  ].join("\n");
 }
 
-const computes = (manifest: Manifest): string =>
-  manifest.task === "embed"
-    ? `${manifest.dimensions} dimensions, ${manifest.pooling} pooling`
-    : `classifier of ${manifest.labels.join(", ")}`;
+/** Maximum number of labels that are listed. */
+const LISTED_LABELS = 8;
+
+function computes(manifest: Manifest): string {
+  switch (manifest.task) {
+    case "embed":
+      return `${manifest.dimensions} dimensions, ${manifest.pooling} pooling`;
+    case "token-vectors":
+      return `a vector of ${manifest.dimensions} dimensions for each token`;
+    case "classify":
+      return `classifier of ${manifest.input === "pair" ? "pairs of texts" : "texts"}: ${listed(manifest.labels)}`;
+    case "tag":
+      return `classifier of tokens: ${listed(manifest.labels)}`;
+    case "answer":
+      return "answers questions from a text";
+    case "fill-mask":
+      return "predicts masked tokens";
+    case "sparse":
+      return `sparse vectors of ${manifest.vocabulary} dimensions`;
+  }
+}
+
+const listed = (labels: readonly string[]): string =>
+  labels.length > LISTED_LABELS
+    ? `${labels.slice(0, LISTED_LABELS).join(", ")} and ${labels.length - LISTED_LABELS} more`
+    : labels.join(", ");

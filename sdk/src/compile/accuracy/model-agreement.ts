@@ -47,7 +47,7 @@ export async function modelAgreement(
     const [wanted, got] = [expected, found].map((runs) => runs.map((run) => rowsOf(quantized, name, run)));
     if (!wanted?.every((rows) => rows !== undefined) || !got?.every((rows) => rows !== undefined)) return [];
     assertVaries(wanted.flat());
-    return parity(wanted.flat(), got.flat(), name === "logits" ? "classify" : "embed");
+    return parity(wanted.flat(), got.flat(), { are: name === "logits" ? "logits" : "vectors" });
   });
   const [worst] = measured.toSorted((a, b) => rank(a) - rank(b));
   if (worst) return worst;

@@ -10,7 +10,7 @@ import { readTaskData, type TaskFiles } from "../accuracy/task-data.ts";
 import { assertVaries } from "../accuracy/varies.ts";
 import { tokenBatches } from "../evaluate/token-batches.ts";
 import { withWorkFolder } from "../files/work-folder.ts";
-import { readTask } from "../model/text-model.ts";
+import { describeModel, type TaskChoice } from "../model/describe-model.ts";
 import { assertReplaceable, writeMeasurements } from "../pack/write-artifact.ts";
 import { calibrationTexts } from "../quantize/calibration/calibration-texts.ts";
 import { assembleArtifact, modelName } from "../stages/assemble-artifact.ts";
@@ -28,7 +28,7 @@ import { openStageCache } from "../stages/stage-cache.ts";
 import { time } from "../stages/time.ts";
 import { writeFolder } from "../stages/write.ts";
 
-export interface PrepareOptions extends TaskFiles, RunOptions {
+export interface PrepareOptions extends TaskFiles, TaskChoice, RunOptions {
   /**
    * A Hugging Face model folder: its path, or its files. The keys of a map are paths relative to the folder. The folder
    * has config.json, tokenizer.json, and model.safetensors or model.onnx. Or the path of an .onnx file in such a folder. Or a model of the Hugging Face Hub:
@@ -81,6 +81,8 @@ export interface PrepareReport {
   readonly measurements: Measurements;
   /** Agreement between the fused and the unfused float32 graph. */
   readonly fusion: Parity;
+  /** What the model's files do not say and what was assumed instead, as sentences. */
+  readonly assumed: readonly string[];
   readonly nodes: { readonly before: number; readonly after: number };
   /** Engines that could not run a target, and why. */
   readonly passedOver: readonly PassedOver[];
@@ -114,11 +116,11 @@ export async function prepare(options: PrepareOptions): Promise<PrepareReport | 
     const context = { folder, signal: options.signal };
     const cache = options.cache === undefined ? undefined : openStageCache(options.cache);
     const { path, source } = await locateModel(run, options.model, folder);
-    const data = await readTaskData(await readTask(path), options);
-    const model = await run(readFolder, { path });
+    const data = await readTaskData((await describeModel(path, options)).task, options);
+    const model = await run(readFolder, { path, task: options.task, input: options.input });
     await run(checkMemory, { graph: model.graph });
     const { graph, nodes } = await run(fuse, { graph: model.graph, complete: true });
-    const modelHash = cache && (await readFolder.key({ path }));
+    const modelHash = cache && (await readFolder.key({ path, task: options.task, input: options.input }));
     const checked = await fromCache(run, cache, context, {
       ...{ stage: "check", label: "the fused graph" },
       key: async () => contentKey("checked", modelHash, data?.content),
@@ -157,7 +159,17 @@ export async function prepare(options: PrepareOptions): Promise<PrepareReport | 
 
     const { manifest, version } = artifact;
     const passedOver = made.flatMap((target) => target.passedOver);
-    const report = { source, manifest, version, measurements, fusion: checked.parity, nodes, passedOver, stages };
+    const report = {
+      source,
+      manifest,
+      version,
+      measurements,
+      fusion: checked.parity,
+      assumed: model.assumed,
+      nodes,
+      passedOver,
+      stages,
+    };
     return out === undefined ? { ...report, artifact: await inMemory(artifactFolder) } : report;
   });
 }

@@ -4,11 +4,12 @@ import { engineOnThisMachine } from "../../local/engines.ts";
 import { type Engine, oneModel } from "../../runtime/engine/engine.ts";
 import { loadTokenizer } from "../../runtime/tokenizer/load-tokenizer.ts";
 import { openFiles, openFolder } from "../../storage/folder-artifact.ts";
+import { comparedAs } from "../accuracy/compared-as.ts";
 import { INT8_LIMIT, shortfall } from "../accuracy/limits.ts";
 import { parity } from "../accuracy/parity.ts";
 import { probeTexts } from "../accuracy/probe-texts.ts";
 import { readTaskData, type TaskFiles } from "../accuracy/task-data.ts";
-import { vectorHead } from "../model/text-model.ts";
+import { runTask } from "../model/run-task.ts";
 import { tokenizeTexts } from "../model/tokenize-texts.ts";
 import type { RunOptions } from "../stages/stage.ts";
 import { throwIfAborted } from "../subprocess/aborted.ts";
@@ -71,14 +72,14 @@ export async function verify({ artifact: given, onProgress, signal, ...files }: 
         const fraction = results.length / texts.length;
         onProgress?.({ stage: "measure", message: `measure ${name} on ${engine}`, fraction });
         const next = texts.slice(results.length, results.length + TEXTS_AT_ONCE);
-        results.push(...(await session.run(encode(next), vectorHead(manifest))));
+        results.push(...(await runTask(session, manifest, encode(next))));
       }
       return results;
     }
     try {
       const results = await compute(probeTexts);
       const score = await data?.score(compute);
-      const agreement = best && parity(best.results, results, manifest.task);
+      const agreement = best && parity(best.results, results, comparedAs(manifest, manifest.vocabulary));
       const task = data && score !== undefined ? { metric: data.metric, score } : undefined;
       const compared = task && best?.score !== undefined ? { ...task, fp32: best.score } : undefined;
       const failure = agreement && shortfall({ parity: agreement, task: compared }, INT8_LIMIT);

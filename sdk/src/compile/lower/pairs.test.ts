@@ -12,7 +12,7 @@ import { ortNodeEngine } from "../../runtime/engine/ort-node/index.ts";
 import { parity } from "../accuracy/parity.ts";
 import { type EncoderConfig, maxTokensOf } from "../checkpoint/encoder-config.ts";
 import { type EncoderWeights, encoderWeights } from "../checkpoint/encoder-weights.ts";
-import { readClassifier } from "../checkpoint/sequence-classification.ts";
+import { readHeadedModel } from "../checkpoint/headed-model.ts";
 import { referenceSession } from "../evaluate/interpreter/reference-session.ts";
 import { encodeOnnx } from "../onnx/to-onnx.ts";
 import { precisions } from "../quantize/precisions.ts";
@@ -48,8 +48,8 @@ const encoders: Record<string, { typed: boolean; draw: () => Encoder | Promise<E
     async draw() {
       const folder = join(await temporaryFolder(), "model");
       await writeClassifier(folder, caseOf("deberta-v2"));
-      const classifier = await readClassifier(folder);
-      return { config: classifier.config, weights: encoderWeights(classifier) };
+      const model = await readHeadedModel(folder, "sequence-classification");
+      return { config: model.config, weights: encoderWeights(model) };
     },
   },
 };

@@ -1,4 +1,5 @@
 import type { Parity } from "../../artifact/manifest.ts";
+import { comparedAs } from "../accuracy/compared-as.ts";
 import { assertFiniteWeights } from "../accuracy/finite-weights.ts";
 import { assertWithin, FP32_LIMIT } from "../accuracy/limits.ts";
 import { assertLongest } from "../accuracy/longest-text.ts";
@@ -57,7 +58,7 @@ export const checkFusion: KeyedStage<CheckFusionInput, CheckedFusion> = {
     });
     const original = { path: await graphFile(model.graph, folder), engine: "ort-node", optimize: false } as const;
     const reference = await withSession(original, signal, (session) => model.compute(session, probeTexts));
-    const found = parity(reference, results, model.task.task);
+    const found = parity(reference, results, comparedAs(model.task, model.config.vocabularySize));
     // Outputs that are all the same or not finite cannot be compared. The observe stage refuses such a model and names
     // the layer.
     if (!differ(reference)) return { reference, parity: found, score: undefined };

@@ -1,6 +1,7 @@
 import { BertEdgeError } from "../../artifact/error.ts";
 import type { Target, TargetName } from "../../artifact/manifest.ts";
 import type { Measures } from "../accuracy/choose-precision.ts";
+import { comparedAs } from "../accuracy/compared-as.ts";
 import { FP16_LIMIT, INT8_LIMIT, type Limit } from "../accuracy/limits.ts";
 import { parity } from "../accuracy/parity.ts";
 import { probeTexts } from "../accuracy/probe-texts.ts";
@@ -103,7 +104,12 @@ async function followRecipe(
     ...{ graph, precisions, observed: await observed(), tableBits, mixesPrecisions, quantizers, label },
   });
   const measures: Measures = {
-    parity: async (candidate) => parity(checked.reference, await compute(candidate, probeTexts), model.task.task),
+    parity: async (candidate) =>
+      parity(
+        checked.reference,
+        await compute(candidate, probeTexts),
+        comparedAs(model.task, model.config.vocabularySize),
+      ),
     async task(candidate) {
       if (!data || checked.score === undefined) return undefined;
       return {

@@ -78,9 +78,9 @@ export function createSession(
     shape: shapeOf(program),
     async run(sequences, head) {
       checkSequences(sequences, program);
-      if (head && width % POOLED_MULTIPLE !== 0) {
+      if (head && (width < POOLED_MULTIPLE || (head.normalize && width % POOLED_MULTIPLE !== 0))) {
         throw new BertEdgeError("model_invalid", `The model's output is ${width} numbers wide and cannot be pooled.`, {
-          hint: `Pooling needs a width that is a multiple of ${POOLED_MULTIPLE}. Prepare the artifact again.`,
+          hint: `Normalized vectors need a width that is a multiple of ${POOLED_MULTIPLE}. Prepare the artifact again.`,
         });
       }
       const results: Float32Array<ArrayBuffer>[] = [];
