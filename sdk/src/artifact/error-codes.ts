@@ -53,7 +53,7 @@ export const errorCodes = {
     fix: "Use the engine that the message names, or prepare the model again.",
   },
   input_invalid: {
-    when: "The engine got token ids that the model does not have, or too many of them.",
+    when: "The engine got token ids that the model does not have, too many of them, or an unwanted pair.",
     fix: "Tokenize texts with the model's own tokenizer and cut them to its maximum length.",
   },
   machine_too_small: {
@@ -79,6 +79,10 @@ export const errorCodes = {
   package_missing: {
     when: "An optional package is not installed.",
     fix: "Run the command that the hint names.",
+  },
+  pairs_unsupported: {
+    when: "The model's tokenizer has no template for two texts, or one that is not supported.",
+    fix: "Send single texts, or use a model whose tokenizer.json has a template for pairs.",
   },
   session_released: {
     when: "A model was used after it was released.",

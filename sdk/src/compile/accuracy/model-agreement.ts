@@ -1,6 +1,6 @@
 import { BertEdgeError } from "../../artifact/error.ts";
 import type { Parity } from "../../artifact/manifest.ts";
-import type { TokenIds } from "../../runtime/engine/engine.ts";
+import type { TokenSequence } from "../../runtime/engine/engine.ts";
 import { onnxruntimeNode } from "../../runtime/engine/ort-node/onnxruntime-node.ts";
 import { sentenceVector } from "../../runtime/tasks/sentence-vector.ts";
 import { fromOrt } from "../evaluate/ort-tensor.ts";
@@ -28,7 +28,7 @@ import { assertVaries } from "./varies.ts";
 export async function modelAgreement(
   original: string,
   quantized: string,
-  sequences?: readonly TokenIds[],
+  sequences?: readonly TokenSequence[],
 ): Promise<Parity> {
   const graph = fromOnnx(await readOnnx(original));
   const cases = sequences ? sequences.map((ids) => tokenBatches(graph, [ids])) : probeInputs(graph);
@@ -64,7 +64,7 @@ export async function modelAgreement(
 export const modelAgreementInSubprocess = (
   original: string,
   quantized: string,
-  sequences?: readonly TokenIds[],
+  sequences?: readonly TokenSequence[],
   signal?: AbortSignal,
 ): Promise<Parity> =>
   inSubprocess(import.meta.url, modelAgreement, { ...COMPARISON, signal })(original, quantized, sequences);

@@ -185,7 +185,7 @@ function meanOfTokens(lowering: LoweringContext, node: Node): void {
 function rotate(lowering: LoweringContext, node: Node): void {
   const [x, , cosines, sines] = node.inputs;
   const operand = lowering.operand(x);
-  const [cos, sin] = [cosines, sines].map((value) => value?.constant ?? (value && lowering.tables.get(value)));
+  const [cos, sin] = [cosines, sines].map((value) => value?.constant ?? (value && lowering.table(value)));
   const half = cos?.shape.at(-1) ?? 0;
   const positions = cos?.shape[0] ?? 0;
   if (!operand || !cos || !sin) throw unsupported(node, "its cosines and sines depend on the text");

@@ -1,12 +1,12 @@
 import type { Task } from "../../artifact/manifest.ts";
-import type { EngineSession, TokenIds } from "../../runtime/engine/engine.ts";
+import type { EngineSession } from "../../runtime/engine/engine.ts";
 import type { EncoderConfig } from "../checkpoint/encoder-config.ts";
 import { readTokenizer } from "../checkpoint/model-folder.ts";
 import type { Graph } from "../graph/graph.ts";
 import { type ShippedTokenizer, shipTokenizer } from "../pack/tokenizer/ship-tokenizer.ts";
 import { describeModel, type TaskChoice } from "./describe-model.ts";
 import { runTask } from "./run-task.ts";
-import { openTokenizer, tokenizeTexts } from "./tokenize-texts.ts";
+import { openTokenizer, type TextOrPair, type TokenizeTexts, tokenizeTexts } from "./tokenize-texts.ts";
 
 /** A checkpoint with its tokenizer: encodes texts and computes their results. */
 export interface TextModel {
@@ -19,10 +19,10 @@ export interface TextModel {
   readonly assumed: readonly string[];
   /** The model in standard ONNX operators. */
   readonly graph: Graph;
-  /** Returns the token ids of each text, with special tokens. Texts are cut to `maxTokens` tokens. */
-  encode(texts: readonly string[]): TokenIds[];
-  /** Returns the result of each text, as `runTask` does. `session` runs the graph or a rewritten form of it. */
-  compute(session: Pick<EngineSession, "run">, texts: readonly string[]): Promise<Float32Array[]>;
+  /** Returns the token ids of each text or pair, with special tokens, cut to `maxTokens` tokens. */
+  readonly encode: TokenizeTexts;
+  /** Returns the result of each text or pair, as `runTask` does. `session` runs the graph or a rewritten form of it. */
+  compute(session: Pick<EngineSession, "run">, texts: readonly TextOrPair[]): Promise<Float32Array[]>;
 }
 
 /**

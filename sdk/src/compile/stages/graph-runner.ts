@@ -3,6 +3,7 @@ import { join } from "node:path";
 import type { Target } from "../../artifact/manifest.ts";
 import type { Graph } from "../graph/graph.ts";
 import { encodeProgram } from "../lower/write-model-file.ts";
+import { takesPairs } from "../model/run-task.ts";
 import type { TextModel } from "../model/text-model.ts";
 import { writeOnnx } from "../onnx/write-onnx.ts";
 import { withSession } from "./engine-file.ts";
@@ -31,7 +32,8 @@ export function graphRunner(
   engine: Target["engine"],
   { folder, signal }: Pick<StageContext, "folder" | "signal">,
 ): GraphRunner {
-  const size = { maxTokens: model.maxTokens, vocabulary: model.config.vocabularySize };
+  const { maxTokens, config, task } = model;
+  const size = { maxTokens, vocabulary: config.vocabularySize, pairs: takesPairs(task) };
   const isProgram = engine === "wasm";
   const extension = isProgram ? "safetensors" : "onnx";
   let last: { readonly graph: Graph; readonly path: string } | undefined;

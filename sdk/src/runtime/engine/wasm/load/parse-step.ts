@@ -181,7 +181,11 @@ function skipOf(skip: Fields, read: OperandReader, width: number, { maxTokens }:
   read.rows("token");
   const padding = skip["padding"] === undefined ? undefined : finiteNumber(skip["padding"], "padding");
   const rows = maxTokens + (padding === undefined ? 0 : 1);
-  return { positions: read.floats(skip["positions"], "positions", rows * width), padding };
+  return {
+    positions: read.floats(skip["positions"], "positions", rows * width),
+    second: read.optionalFloats(skip["second"], "second", rows * width),
+    padding,
+  };
 }
 
 function positionsOf(

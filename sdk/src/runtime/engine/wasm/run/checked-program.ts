@@ -16,6 +16,8 @@ export type TensorOffset = number;
  */
 export interface PositionRows {
   readonly positions: TensorOffset;
+  /** The same table for tokens with token type 1; undefined if the token type does not matter. */
+  readonly second: TensorOffset | undefined;
   readonly padding: number | undefined;
 }
 
@@ -134,6 +136,8 @@ export interface CheckedProgram {
   readonly output: number;
   readonly maxTokens: number;
   readonly vocabulary: number;
+  /** Whether sequences can be pairs of texts. */
+  readonly pairs: boolean;
   /**
    * End of the last tensor that every text needs, as an offset in the model file. Token embedding tables are not included.
    */

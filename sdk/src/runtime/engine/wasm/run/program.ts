@@ -14,6 +14,8 @@ export interface Program {
   readonly maxTokens: number;
   /** Vocabulary size. All token ids are smaller than this number. */
   readonly vocabulary: number;
+  /** Whether sequences can be pairs of texts. Missing if the model takes single texts only. */
+  readonly pairs?: boolean;
 }
 
 /** Increase this number with every change that makes the engine misread model files of the previous version. */
@@ -173,5 +175,7 @@ export type Skip = { readonly value: number } | PositionTable;
  */
 export interface PositionTable {
   readonly positions: string;
+  /** The same table for tokens with token type 1. Missing if the token type does not matter. */
+  readonly second?: string;
   readonly padding?: number;
 }
