@@ -11,6 +11,7 @@ import { assertVaries } from "../accuracy/varies.ts";
 import { tokenBatches } from "../evaluate/token-batches.ts";
 import { withWorkFolder } from "../files/work-folder.ts";
 import { describeModel, type TaskChoice } from "../model/describe-model.ts";
+import { inputsOf } from "../model/task-inputs.ts";
 import { assertReplaceable, writeMeasurements } from "../pack/write-artifact.ts";
 import { calibrationTexts } from "../quantize/calibration/calibration-texts.ts";
 import { assembleArtifact, modelName } from "../stages/assemble-artifact.ts";
@@ -130,7 +131,11 @@ export async function prepare(options: PrepareOptions): Promise<PrepareReport | 
     const kinds = kindsFor(targets);
     const texts = kinds.includes("statistics") ? calibration : calibration.filter((_, i) => i % OVERFLOW_EVERY === 0);
     const observed = once(async () => {
-      const found = await run(observe, { graph, batches: tokenBatches(graph, model.encode(texts)), kinds });
+      const found = await run(observe, {
+        graph,
+        batches: tokenBatches(graph, model.encode(inputsOf(model.task, texts, 2))),
+        kinds,
+      });
       assertVaries(checked.reference, found.statistics);
       return found;
     });

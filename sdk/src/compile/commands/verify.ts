@@ -10,7 +10,8 @@ import { parity } from "../accuracy/parity.ts";
 import { probeTexts } from "../accuracy/probe-texts.ts";
 import { readTaskData, type TaskFiles } from "../accuracy/task-data.ts";
 import { runTask } from "../model/run-task.ts";
-import { tokenizeTexts } from "../model/tokenize-texts.ts";
+import { inputsOf } from "../model/task-inputs.ts";
+import { type TextOrPair, tokenizeTexts } from "../model/tokenize-texts.ts";
 import type { RunOptions } from "../stages/stage.ts";
 import { throwIfAborted } from "../subprocess/aborted.ts";
 
@@ -65,7 +66,7 @@ export async function verify({ artifact: given, onProgress, signal, ...files }: 
   let best: { results: Float32Array[]; score: number | undefined } | undefined;
   for (const [name, { engine, precision, model, parity: recorded }] of targets) {
     const session = await (engines.get(engine) as Engine).load(oneModel(await artifact.read(model)));
-    async function compute(texts: readonly string[]): Promise<Float32Array[]> {
+    async function compute(texts: readonly TextOrPair[]): Promise<Float32Array[]> {
       const results: Float32Array[] = [];
       while (results.length < texts.length) {
         throwIfAborted(signal);
@@ -77,7 +78,7 @@ export async function verify({ artifact: given, onProgress, signal, ...files }: 
       return results;
     }
     try {
-      const results = await compute(probeTexts);
+      const results = await compute(inputsOf(manifest, probeTexts));
       const score = await data?.score(compute);
       const agreement = best && parity(best.results, results, comparedAs(manifest, manifest.vocabulary));
       const task = data && score !== undefined ? { metric: data.metric, score } : undefined;

@@ -10,6 +10,7 @@ import type { TaskData } from "../accuracy/task-data.ts";
 import { differ } from "../accuracy/varies.ts";
 import type { Graph } from "../graph/graph.ts";
 import type { ModelSource } from "../model/model-source.ts";
+import { inputsOf } from "../model/task-inputs.ts";
 import type { TextModel } from "../model/text-model.ts";
 import { contentKey, filesKey, graphKey } from "./content-key.ts";
 import { withSession } from "./engine-file.ts";
@@ -54,10 +55,12 @@ export const checkFusion: KeyedStage<CheckFusionInput, CheckedFusion> = {
       // The check is only for models with a position table, which can have too few rows. Models with rotary embeddings
       // have no such table.
       if (!model.config.rotaryTheta) await assertLongest(model, session);
-      return model.compute(session, probeTexts);
+      return model.compute(session, inputsOf(model.task, probeTexts));
     });
     const original = { path: await graphFile(model.graph, folder), engine: "ort-node", optimize: false } as const;
-    const reference = await withSession(original, signal, (session) => model.compute(session, probeTexts));
+    const reference = await withSession(original, signal, (session) =>
+      model.compute(session, inputsOf(model.task, probeTexts)),
+    );
     const found = parity(reference, results, comparedAs(model.task, model.config.vocabularySize));
     // Outputs that are all the same or not finite cannot be compared. The observe stage refuses such a model and names
     // the layer.

@@ -5,6 +5,7 @@ import type { Graph } from "../graph/graph.ts";
 import { encodeProgram } from "../lower/write-model-file.ts";
 import { takesPairs } from "../model/run-task.ts";
 import type { TextModel } from "../model/text-model.ts";
+import type { TextOrPair } from "../model/tokenize-texts.ts";
 import { writeOnnx } from "../onnx/write-onnx.ts";
 import { withSession } from "./engine-file.ts";
 import type { StageContext } from "./stage.ts";
@@ -19,8 +20,8 @@ export interface GraphRunner {
    * first measured and then packed. The file of the graph before is removed.
    */
   readonly file: (graph: Graph) => Promise<string>;
-  /** Computes the vectors or logits of texts. */
-  readonly compute: (graph: Graph, texts: readonly string[]) => Promise<Float32Array[]>;
+  /** Computes the results of texts or pairs. */
+  readonly compute: (graph: Graph, texts: readonly TextOrPair[]) => Promise<Float32Array[]>;
 }
 
 /**

@@ -7,6 +7,7 @@ import { parity } from "../accuracy/parity.ts";
 import { probeTexts } from "../accuracy/probe-texts.ts";
 import type { TaskData } from "../accuracy/task-data.ts";
 import type { Graph } from "../graph/graph.ts";
+import { inputsOf } from "../model/task-inputs.ts";
 import type { TextModel } from "../model/text-model.ts";
 import type { Precision, Quantizer } from "../quantize/precisions.ts";
 import type { CheckedFusion } from "./check.ts";
@@ -107,7 +108,7 @@ async function followRecipe(
     parity: async (candidate) =>
       parity(
         checked.reference,
-        await compute(candidate, probeTexts),
+        await compute(candidate, inputsOf(model.task, probeTexts)),
         comparedAs(model.task, model.config.vocabularySize),
       ),
     async task(candidate) {
