@@ -8,6 +8,7 @@ import type { TargetName } from "../../artifact/manifest.ts";
 import { outputWidth } from "../../artifact/output-width.ts";
 import { oneModel } from "../../runtime/engine/engine.ts";
 import { ortNodeEngine } from "../../runtime/engine/ort-node/index.ts";
+import { readModelFile } from "../../runtime/engine/wasm/load/model-file.ts";
 import { startModel } from "../../runtime/model.ts";
 import { cosine } from "../../runtime/tasks/sentence-vector.ts";
 import { openFolder } from "../../storage/folder-artifact.ts";
@@ -78,6 +79,15 @@ describe("prepare of a classifier", () => {
     expect(manifest.targets.edge?.parity.meanCosine).toBeGreaterThanOrEqual(INT8_LIMIT.meanCosine);
     // If only the signs of the logits were compared, the mean cosine would be exactly 1.
     expect(manifest.targets.edge?.parity.meanCosine).toBeLessThan(1);
+  });
+
+  it("makes a program that takes pairs of texts, if the classifier does", async () => {
+    const { run, out } = await tinyClassifier(["no", "yes"]);
+    for (const input of ["pair", "text"] as const) {
+      const { manifest } = await run({ targets: ["edge"], input });
+      const file = await (await openFolder(out)).read(manifest.targets.edge?.model as string);
+      expect(readModelFile(file).program.pairs).toBe(input === "pair" ? true : undefined);
+    }
   });
 
   it("refuses sentence pairs for a classifier and labels for an encoder, before any slow work", async () => {
