@@ -3,8 +3,8 @@
  *
  *     npm run bench -- heads <folder>
  *
- * The folder is one that bench/heads/train_heads.py wrote: heads on a frozen encoder, trained on one half of WNUT17 and of
- * SQuAD. The other half is scored here, with the float32 model and with each target that `prepare` makes.
+ * The folder is one that bench/heads/train_heads.py wrote: an encoder with heads, trained on one half of WNUT17
+ * and of SQuAD. The other half is scored here, with the float32 model and with each target that `prepare` makes.
  */
 import { readFile } from "node:fs/promises";
 import { tmpdir } from "node:os";

@@ -1,10 +1,10 @@
-"""Trains linear heads on a frozen encoder, for measuring how much int8 changes their answers:
+"""Trains heads of tokens, for measuring how much int8 changes their answers:
 
     python bench/heads/train_heads.py <encoder folder> <emerging.test.annotated> <dev-v1.1.json> <out>
 
 One half of WNUT17 (sentences) and of SQuAD (articles) trains the heads, the other half is written to held-out.json. Writes two
-model folders, <out>/tag and <out>/answer. Their weights are for measurements only: nobody should serve them, because the
-encoder was not trained with them. Needs torch and transformers.
+model folders, <out>/tag and <out>/answer: the encoder with a linear head, trained together. Their weights are for measurements
+only: a few hundred sentences and a few thousand questions make no good model. Needs torch and transformers.
 """
 
 import json
@@ -13,11 +13,12 @@ import sys
 from pathlib import Path
 
 import torch
-from transformers import AutoModel, AutoModelForQuestionAnswering, AutoModelForTokenClassification, AutoTokenizer
+from transformers import AutoModelForQuestionAnswering, AutoModelForTokenClassification, AutoTokenizer
 
-SEED, EPOCHS, RATE, BATCH = 1, 60, 3e-3, 64
-MAX_TOKENS = 256
-MAX_QUESTIONS = 3_000
+SEED, BATCH, RATE, HEAD_RATE = 1, 16, 1e-4, 1e-3
+TAG_EPOCHS, ANSWER_EPOCHS = 8, 2
+MAX_TOKENS = 192
+TRAINING_QUESTIONS, HELD_OUT_QUESTIONS = 3_000, 1_000
 IGNORED = -100
 
 
@@ -64,67 +65,60 @@ def answering(tokenizer, path):
     return articles
 
 
-@torch.no_grad()
-def hidden_states(encoder, examples):
-    """Computes the hidden states [tokens, hidden] of each example."""
-    order = sorted(range(len(examples)), key=lambda i: len(examples[i]["ids"]))
-    found = [None] * len(examples)
-    for at in range(0, len(order), BATCH):
-        batch = order[at:at + BATCH]
-        width = max(len(examples[i]["ids"]) for i in batch)
-        pad = lambda values: torch.tensor([[*row, *[0] * (width - len(row))] for row in values])
-        lengths = [len(examples[i]["ids"]) for i in batch]
-        types = [[int(k >= examples[i].get("secondFrom", n)) for k in range(n)] for i, n in zip(batch, lengths)]
-        states = encoder(input_ids=pad([examples[i]["ids"] for i in batch]), token_type_ids=pad(types),
-                         attention_mask=pad([[1] * n for n in lengths])).last_hidden_state
-        for i, row, n in zip(batch, states, lengths):
-            found[i] = row[:n].clone()
-    return found
+def padded(rows, fill=0):
+    width = max(map(len, rows))
+    return torch.tensor([[*row, *[fill] * (width - len(row))] for row in rows])
 
 
-def fit(states, loss_of, outputs):
-    """Trains a linear layer. `loss_of` returns the loss of one example from its logits and its index."""
+def inputs_of(batch):
+    lengths = [len(each["ids"]) for each in batch]
+    types = [[int(i >= each.get("secondFrom", n)) for i in range(n)] for each, n in zip(batch, lengths)]
+    return dict(input_ids=padded([each["ids"] for each in batch]), token_type_ids=padded(types),
+                attention_mask=padded([[1] * n for n in lengths]))
+
+
+def train(auto, encoder_folder, folder, examples, targets_of, epochs, **config):
+    """Trains the encoder with a new head, and writes both as a model folder. `targets_of` returns the targets of a batch."""
     torch.manual_seed(SEED)
-    layer = torch.nn.Linear(states[0].shape[-1], outputs)
-    optimizer = torch.optim.AdamW(layer.parameters(), lr=RATE)
-    for _ in range(EPOCHS):
-        for batch in torch.randperm(len(states)).split(BATCH):
+    model = auto.from_pretrained(encoder_folder, **config).train()
+    ours = [parameter for name, parameter in model.named_parameters() if name.startswith(model.base_model_prefix)]
+    head = [parameter for name, parameter in model.named_parameters() if not name.startswith(model.base_model_prefix)]
+    optimizer = torch.optim.AdamW([dict(params=ours, lr=RATE), dict(params=head, lr=HEAD_RATE)])
+    steps = epochs * -(-len(examples) // BATCH)
+    schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: 1 - step / steps)
+    for _ in range(epochs):
+        for chosen in torch.randperm(len(examples)).split(BATCH):
+            batch = [examples[i] for i in chosen]
             optimizer.zero_grad()
-            logits = layer(torch.cat([states[i] for i in batch])).split([len(states[i]) for i in batch])
-            torch.stack([loss_of(each, i) for each, i in zip(logits, batch)]).mean().backward()
+            model(**inputs_of(batch), **targets_of(batch)).loss.backward()
             optimizer.step()
-    return layer
-
-
-def save(auto, head, encoder_folder, folder, layer, **config):
-    """Writes the encoder with a head as a model folder."""
-    model = auto.from_pretrained(encoder_folder, **config)
-    getattr(model, head).load_state_dict(layer.state_dict())
-    model.save_pretrained(folder)
+            schedule.step()
+    model.eval().save_pretrained(folder)
     for file in ("tokenizer.json", "tokenizer_config.json"):
         shutil.copyfile(Path(encoder_folder) / file, folder / file)
 
 
 def main(encoder_folder, wnut, squad, out):
     tokenizer = AutoTokenizer.from_pretrained(encoder_folder)
-    encoder = AutoModel.from_pretrained(encoder_folder).eval()
-    cross_entropy = torch.nn.functional.cross_entropy
 
     examples, names = tagging(tokenizer, wnut)
-    train, held_out = examples[::2], examples[1::2]
-    layer = fit(hidden_states(encoder, train),
-                lambda logits, i: cross_entropy(logits, torch.tensor(train[i]["labels"]), ignore_index=IGNORED), len(names))
-    save(AutoModelForTokenClassification, "classifier", encoder_folder, out / "tag", layer,
-         id2label=dict(enumerate(names)), label2id={name: i for i, name in enumerate(names)})
-    (out / "tag" / "held-out.json").write_text(json.dumps(held_out))
+    labels_of = lambda batch: dict(labels=padded([each["labels"] for each in batch], IGNORED))
+    train(AutoModelForTokenClassification, encoder_folder, out / "tag", examples[::2], labels_of, TAG_EPOCHS,
+          id2label=dict(enumerate(names)), label2id={name: i for i, name in enumerate(names)})
+    (out / "tag" / "held-out.json").write_text(json.dumps(examples[1::2]))
 
     articles = answering(tokenizer, squad)
-    train, held_out = ([each for article in articles[half::2] for each in article][:MAX_QUESTIONS] for half in (0, 1))
-    both = lambda logits, i: (cross_entropy(logits[None, :, 0], torch.tensor([train[i]["start"]]))
-                              + cross_entropy(logits[None, :, 1], torch.tensor([train[i]["end"]])))
-    layer = fit(hidden_states(encoder, train), both, 2)
-    save(AutoModelForQuestionAnswering, "qa_outputs", encoder_folder, out / "answer", layer)
-    (out / "answer" / "held-out.json").write_text(json.dumps(held_out))
+    asked, held_out = ([each for article in articles[half::2] for each in article] for half in (0, 1))
+    spans_of = lambda batch: dict(start_positions=torch.tensor([each["start"] for each in batch]),
+                                  end_positions=torch.tensor([each["end"] for each in batch]))
+    train(AutoModelForQuestionAnswering, encoder_folder, out / "answer", spread(asked, TRAINING_QUESTIONS), spans_of,
+          ANSWER_EPOCHS)
+    (out / "answer" / "held-out.json").write_text(json.dumps(spread(held_out, HELD_OUT_QUESTIONS)))
+
+
+def spread(examples, count):
+    """Chooses `count` examples at equal distances."""
+    return [examples[i * len(examples) // count] for i in range(count)]
 
 
 if __name__ == "__main__":
