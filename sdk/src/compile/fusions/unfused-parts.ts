@@ -71,17 +71,23 @@ function decomposed(node: Node): Leftover | undefined {
       return { rules: ["Attention"], nodes: [node] };
     case "Sqrt": {
       const rule = normalizationOf(node.inputs[0]);
-      return rule ? { rules: [rule], nodes: readers(node, arithmetic) } : undefined;
+      return rule ? throughArithmetic(rule, node) : undefined;
     }
     case "Erf":
-      return { rules: ["Gelu"], nodes: readers(node, arithmetic) };
+      return throughArithmetic("Gelu", node);
     case "Tanh":
       return [...node.output.users].some((user) => user.is("Add") && user.inputs.some((input) => isOne(input)))
-        ? { rules: ["FastGelu"], nodes: readers(node, arithmetic) }
+        ? throughArithmetic("FastGelu", node)
         : undefined;
     default:
       return undefined;
   }
+}
+
+/** A sub-layer whose other nodes read a typical node, through arithmetic. */
+function throughArithmetic(rule: string, node: Node): Leftover {
+  const nodes = readers(node, arithmetic);
+  return { rules: [rule], nodes, obstacle: nodes.find((reader) => !arithmetic(reader) && !ends.test(reader.opType)) };
 }
 
 /** Operators that end the search for the readers of attention probabilities. */

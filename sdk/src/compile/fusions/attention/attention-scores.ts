@@ -65,7 +65,7 @@ export function attentionScores(probabilities: Value, opset: number): AttentionS
   if (axis !== -1 && axis !== rank - 1) return refuse("Softmax is not over the last axis", softmax);
   const masking: ScoreMask[] = [];
   const matMul = behindMasking(softmax.inputs[0], 1, masking, nodes);
-  if (!matMul || matMul instanceof Refusal) return matMul;
+  if (matMul instanceof Refusal) return matMul;
   const [q, k] = matMul.node.inputs;
   return q && k ? { q, k, transposed: true, scale: matMul.factor, masking, zeroing, guarded, nodes } : undefined;
 }
@@ -96,9 +96,11 @@ function behindMasking(
   factor: number,
   masking: ScoreMask[],
   nodes: Node[],
-): { node: Node; factor: number } | Refusal | undefined {
+): { node: Node; factor: number } | Refusal {
   const node = value?.producer;
-  if (!value || !node || node.domain !== "") return undefined;
+  if (!value || !node) return refuse("the softmax is not of a product of queries and keys");
+  if (node.domain !== "")
+    return refuse(`${node.opType} is between the MatMul of queries and keys and the softmax`, node);
   nodes.push(node);
   const [a, b, c] = node.inputs;
   switch (node.opType) {
@@ -122,7 +124,8 @@ function behindMasking(
     }
     case "Add": {
       const [scores, other] = leadsToScores(a) ? [a, b] : [b, a];
-      if (!leadsToScores(scores) || !other) return undefined;
+      if (!leadsToScores(scores) || !other)
+        return refuse("neither input of Add is a product of queries and keys, scaled or masked", node);
       if (leadsToScores(other)) return refuse("the scores are the sum of two MatMuls", node);
       masking.push({ kind: "add", value: other, factor, node });
       return behindMasking(scores, factor, masking, nodes);
