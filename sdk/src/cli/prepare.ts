@@ -2,8 +2,9 @@ import { Command, Option } from "commander";
 import { type Manifest, type Target, type TargetName, targetNames } from "../artifact/manifest.ts";
 import type { PrepareReport } from "../compile/commands/prepare.ts";
 import { listOf, share, textLines } from "./options.ts";
-import { printJson, printResult, stageLog, table } from "./output.ts";
+import { printJson, printResult, table } from "./output.ts";
 import { passedOver } from "./passed-over.ts";
+import { stageLog } from "./stage-log.ts";
 
 interface Options {
   out: string;

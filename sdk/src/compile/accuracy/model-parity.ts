@@ -3,7 +3,8 @@ import { onnxruntimeNode } from "../../runtime/engine/ort-node/onnxruntime-node.
 import { fromOrt } from "../evaluate/ort-tensor.ts";
 import { fromOnnx } from "../onnx/from-onnx.ts";
 import { readOnnx } from "../onnx/read-onnx.ts";
-import { inSubprocess } from "../subprocess/run-in-subprocess.ts";
+import { reportProgress } from "../subprocess/report-progress.ts";
+import { inSubprocess, type SubprocessOptions } from "../subprocess/run-in-subprocess.ts";
 import { COMPARISON } from "./comparison.ts";
 import { type Arithmetic, arithmeticOf, compareOutputs } from "./output-tolerance.ts";
 import { probeInputs } from "./probe-inputs.ts";
@@ -51,13 +52,21 @@ export async function modelParity(original: string, rewritten: string): Promise<
   const graph = fromOnnx(await readOnnx(original));
   const [arithmetic, probes] = [arithmeticOf(graph), probeInputs(graph)];
   let failure: Error | undefined;
-  const originalRuns = await runFirst(await sessionOf("original", original, "disabled"), probes, (error) => {
-    failure ??= error;
+  const originalRuns = await runFirst(await sessionOf("original", original, "disabled"), probes, {
+    onError: (error) => {
+      failure ??= error;
+    },
+    progress: (share) => reportProgress(share / COMPARED_RUNS),
   });
   const expected = originalRuns.filter(isDefined);
   if (expected.length === 0) throw neverRuns(failure);
   const cases = expected.map(({ inputs }) => [inputs]);
-  const run = async (which: Which, path: string, level: Level) => runFirst(await sessionOf(which, path, level), cases);
+  let finished = 1;
+  async function run(which: Which, path: string, level: Level): Promise<Run[]> {
+    const before = finished++;
+    const progress = (share: number) => reportProgress(Math.min(1, (before + share) / COMPARED_RUNS));
+    return runFirst(await sessionOf(which, path, level), cases, { progress });
+  }
   const compare = (runs: readonly Run[], others: readonly Run[]) =>
     largest(runs.map((each, i) => differenceOf(each, others[i], arithmetic)));
 
@@ -73,6 +82,9 @@ export async function modelParity(original: string, rewritten: string): Promise<
   };
   return { ...difference, cases: cases.length, optimizer };
 }
+
+/** Runs of a model if onnxruntime's optimizations change nothing: the original, and the result without and with them. */
+const COMPARED_RUNS = 3;
 
 type Which = "original" | "rewritten";
 type Level = "disabled" | "all";
@@ -143,6 +155,6 @@ const largest = (differences: readonly OutputDifference[]): OutputDifference => 
 export const modelParityInSubprocess = (
   original: string,
   rewritten: string,
-  signal?: AbortSignal,
+  options: Pick<SubprocessOptions, "signal" | "onProgress"> = {},
 ): Promise<ModelComparison> =>
-  inSubprocess(import.meta.url, modelParity, { ...COMPARISON, signal })(original, rewritten);
+  inSubprocess(import.meta.url, modelParity, { ...COMPARISON, ...options })(original, rewritten);

@@ -19,7 +19,11 @@ export interface GraphRunner {
    */
   readonly file: (graph: Graph) => Promise<string>;
   /** Computes the vectors or logits of texts. */
-  readonly compute: (graph: Graph, texts: readonly string[]) => Promise<Float32Array[]>;
+  readonly compute: (
+    graph: Graph,
+    texts: readonly string[],
+    progress?: (fraction: number) => void,
+  ) => Promise<Float32Array[]>;
 }
 
 /**
@@ -48,8 +52,10 @@ export function graphRunner(
     extension,
     mixesPrecisions: !isProgram,
     file,
-    compute: async (graph, texts) =>
-      withSession({ path: await file(graph), engine }, signal, (session) => model.compute(session, texts)),
+    compute: async (graph, texts, progress) =>
+      withSession({ path: await file(graph), engine }, { signal, progress }, (session) =>
+        model.compute(session, texts),
+      ),
   };
 }
 

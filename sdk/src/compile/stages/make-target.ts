@@ -103,12 +103,13 @@ async function followRecipe(
     ...{ graph, precisions, observed: await observed(), tableBits, mixesPrecisions, quantizers, label },
   });
   const measures: Measures = {
-    parity: async (candidate) => parity(checked.reference, await compute(candidate, probeTexts), model.task.task),
-    async task(candidate) {
+    parity: async (candidate, progress) =>
+      parity(checked.reference, await compute(candidate, probeTexts, progress), model.task.task),
+    async task(candidate, progress) {
       if (!data || checked.score === undefined) return undefined;
       return {
         metric: data.metric,
-        score: await data.score((texts) => compute(candidate, texts)),
+        score: await data.score((texts) => compute(candidate, texts, progress)),
         fp32: checked.score,
       };
     },
