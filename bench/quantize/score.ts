@@ -4,7 +4,7 @@ import { probeTexts } from "#sdk/compile/accuracy/probe-texts.ts";
 import { readSts } from "#sdk/compile/accuracy/tasks/read-sts.ts";
 import { scoreSts } from "#sdk/compile/accuracy/tasks/score-sts.ts";
 import { readTokenizer } from "#sdk/compile/checkpoint/model-folder.ts";
-import { readSentenceHead } from "#sdk/compile/checkpoint/sentence-transformers.ts";
+import { readModules } from "#sdk/compile/checkpoint/sentence-transformers.ts";
 import type { Graph } from "#sdk/compile/graph/graph.ts";
 import { openTokenizer, type TokenizeTexts, tokenizeTexts } from "#sdk/compile/model/tokenize-texts.ts";
 import { fromOnnx } from "#sdk/compile/onnx/from-onnx.ts";
@@ -62,6 +62,6 @@ async function stsOf(
   tokenizer: string,
   sts: string,
 ): Promise<number> {
-  const compute = await openEncoder(file, graph, (await readSentenceHead(tokenizer)).pooling);
+  const compute = await openEncoder(file, graph, (await readModules(tokenizer)).pooling);
   return scoreSts(await readSts(sts), (texts) => compute(encode(texts)));
 }

@@ -29,15 +29,13 @@ const texts = [
 
 /**
  * Exports that must be refused: patterns of their names, each with a pattern of the expected reason. Only float32
- * encoders and classifiers with dynamic sizes are accepted.
+ * models with dynamic sizes are accepted.
  */
 const refused: readonly (readonly [RegExp, RegExp])[] = [
   [/^khub-/, /none of the outputs|an unsupported input padding_mask/],
   [/^(t213-bert-fixed-|tf215-bert-fixed-|optonnx-bert-static)/, /with a fixed size/],
   [/^q-|^qat-/, /is quantized/],
   [/-fp16-/, /half precision/],
-  [/masked-lm|fill-mask|token-cls/, /an output logits with a shape other than/],
-  [/-bert-qa-/, /none of the outputs/],
   [/deberta-(v2|eager)/, /no embedding table with \d+ rows \(max_position_embeddings/],
   [/-nomask-/, /no input attention_mask/],
   [/mobilebert-eager-l17/, /of unknown shape/],
@@ -64,17 +62,20 @@ interface Sizes {
  */
 function atEdge(folder: string, name: string, { vocabulary, hidden, positions }: Sizes) {
   const { outputs } = readCase(folder, name);
-  const labels = outputs[0]?.["logits"]?.shape;
-  const result = labels
-    ? { names: ["logits"], shape: [undefined, labels.at(-1)] }
-    : { names: ["last_hidden_state", "token_embeddings"], shape: [undefined, undefined, hidden] };
+  const logits = outputs[0]?.["logits"]?.shape;
+  const answers = ["start_logits", "end_logits"];
+  const results = logits
+    ? [{ names: ["logits"], shape: [...logits.slice(0, -1).map(() => undefined), logits.at(-1)] }]
+    : outputs[0]?.["start_logits"]
+      ? answers.map((each) => ({ names: [each], shape: [undefined, undefined] }))
+      : [{ names: ["last_hidden_state", "token_embeddings"], shape: [undefined, undefined, hidden] }];
   const config = {
     vocabularySize: vocabulary,
     hiddenSize: hidden,
     maxPositions: positions,
     rotaryTheta: /modernbert|nomic|eurobert/.test(name) ? [1] : undefined,
   } as EncoderConfig;
-  const reading = exportedGraph(join(folder, name, "model.onnx"), config, result);
+  const reading = exportedGraph(join(folder, name, "model.onnx"), config, results);
   const program = async () => {
     const fused = copyGraph(await reading);
     await fuseGraph(fused);

@@ -56,25 +56,29 @@ def drawn(shapes):
     return {name: values(name, shape, random) for name, shape in shapes.items()}
 
 
-def case(family, keys):
+def rounded(value):
+    return [rounded(each) for each in value] if isinstance(value, list) else round(value, 6)
+
+
+def case(family, keys, auto=AutoModelForSequenceClassification, logits=lambda output: output.logits):
     config = AutoConfig.for_model(family, **keys)
-    model = AutoModelForSequenceClassification.from_config(config, attn_implementation="eager").eval()
+    model = auto.from_config(config, attn_implementation="eager").eval()
     config.architectures = [type(model).__name__]
     weights = drawn({name: tuple(tensor.shape) for name, tensor in model.named_parameters()})
     model.load_state_dict(weights, strict=False)
     ids = torch.tensor(IDS)
     with torch.no_grad():
-        logits = model(input_ids=ids, attention_mask=(ids != 1).long()).logits
+        found = logits(model(input_ids=ids, attention_mask=(ids != 1).long()))
     return dict(
         config=json.loads(config.to_json_string()),
         tensors=" ".join(f"{name}={'x'.join(map(str, tensor.shape))}" for name, tensor in weights.items()),
-        logits=[[round(float(value), 6) for value in row] for row in logits],
+        logits=rounded(found.tolist()),
     )
 
 
-def write(file, cases, **more):
+def write(file, cases, indent=2, **more):
     made = dict(made_with=f"transformers {transformers.__version__}", ids=IDS, cases=cases, **more)
-    (Path(__file__).parent / file).write_text(json.dumps(made, indent=2))
+    (Path(__file__).parent / file).write_text(json.dumps(made, indent=indent))
 
 
 if __name__ == "__main__":

@@ -87,6 +87,74 @@ function tests(open: (json: object, config: object) => Tokenizer): void {
     expect([...open(bare, {}).encode("to be or not", 3).ids]).toEqual([2000, 2022, 2030]);
   });
 
+  it("puts two texts into one sequence, and says where token type 1 begins", () => {
+    const [first, second] = [
+      [2000, 2022],
+      [2030, 2025],
+    ];
+    expect(tokenizer.encodePair("to be", "or not", 256)).toEqual({
+      ids: Int32Array.of(CLS, ...first, SEP, ...second, SEP),
+      secondFrom: 4,
+      tokens: 7,
+    });
+    expect(tokenizer.encodePair("to be", "or not", 6)).toEqual({
+      ids: Int32Array.of(CLS, 2000, SEP, ...second, SEP),
+      secondFrom: 3,
+      tokens: 7,
+    });
+    expect(tokenizer.encodePair("", "", 8)).toEqual({ ids: Int32Array.of(CLS, SEP, SEP), secondFrom: 2, tokens: 3 });
+  });
+
+  it("gives pairs of any texts the ids of both texts, the longer one cut first", () => {
+    fc.assert(
+      fc.property(anyText, anyText, fc.integer({ min: 3, max: 40 }), (first, second, maxTokens) => {
+        const [a, b] = [first, second].map((text) => idsOf(text, 10_000).slice(1, -1)) as [number[], number[]];
+        const { ids, secondFrom, tokens } = tokenizer.encodePair(first, second, maxTokens);
+        const [keptA, keptB] = [ids.slice(1, secondFrom - 1), ids.slice(secondFrom, -1)];
+        expect([ids[0], ids[secondFrom - 1], ids.at(-1)]).toEqual([CLS, SEP, SEP]);
+        expect([...keptA]).toEqual(a.slice(0, keptA.length));
+        expect([...keptB]).toEqual(b.slice(0, keptB.length));
+        expect(tokens).toBe(a.length + b.length + 3);
+        expect(ids.length).toBe(Math.min(tokens, maxTokens));
+        if (keptA.length < a.length) expect(keptA.length).toBeGreaterThanOrEqual(keptB.length - 1);
+        if (keptB.length < b.length) expect(keptB.length).toBeGreaterThanOrEqual(keptA.length - 1);
+      }),
+      seeded(300),
+    );
+  });
+
+  it("cuts pairs of very long texts as if it had read them to their ends", () => {
+    const long = "to be or not ".repeat(6000);
+    const cut = (first: string, second: string) => tokenizer.encodePair(first, second, 8).secondFrom;
+    expect(cut(long, "to be")).toBe(5);
+    expect(cut(`${long} to`, long)).toBe(5);
+    expect(cut(long, long)).toBe(4);
+    expect(cut(long, `${long} to`)).toBe(4);
+    expect(tokenizer.encodePair("to be", long, 8).tokens).toBeGreaterThan(8);
+  });
+
+  it("encodes single texts without a template for pairs, and refuses pairs", () => {
+    const json = model("tokenizer.json");
+    const [cls, a, sep, b, end] = json.post_processor.pair;
+    const typed = (piece: object, type_id: number) =>
+      Object.fromEntries(Object.entries(piece).map(([kind, fields]) => [kind, { ...fields, type_id }]));
+    for (const pair of [
+      undefined,
+      [],
+      [a, b, typed(end, 2)],
+      [typed(cls, 1), a, sep, b],
+      [a, sep, typed(b, 0), end],
+      [b, a],
+      [cls, a, a, b],
+      [cls, a, { SpecialToken: { id: "[GONE]", type_id: 0 } }, b],
+      "$A $B",
+    ]) {
+      const { encode, encodePair } = open({ ...json, post_processor: { ...json.post_processor, pair } }, {});
+      expect([...encode("to be", 9).ids]).toEqual([CLS, 2000, 2022, SEP]);
+      expect(() => encodePair("to be", "or not", 9)).toThrow(expect.objectContaining({ code: "pairs_unsupported" }));
+    }
+  });
+
   it("gives empty texts, and texts of control characters, the special tokens alone", () => {
     for (const text of ["", " \t\n", "\0\u0001"]) expect(idsOf(text, 16)).toEqual([CLS, SEP]);
   });

@@ -114,7 +114,14 @@ const xlmRoberta = () => ({
       { Sequence: { id: "A", type_id: 0 } },
       { SpecialToken: { id: "</s>", type_id: 0 } },
     ],
-    pair: [],
+    pair: [
+      { SpecialToken: { id: "<s>", type_id: 0 } },
+      { Sequence: { id: "A", type_id: 0 } },
+      { SpecialToken: { id: "</s>", type_id: 0 } },
+      { SpecialToken: { id: "</s>", type_id: 0 } },
+      { Sequence: { id: "B", type_id: 0 } },
+      { SpecialToken: { id: "</s>", type_id: 0 } },
+    ],
     special_tokens: {
       "<s>": { id: "<s>", ids: [0], tokens: ["<s>"] },
       "</s>": { id: "</s>", ids: [2], tokens: ["</s>"] },

@@ -2,6 +2,7 @@ import { describeFiles } from "#sdk/artifact/describe-file.ts";
 import { versionOf } from "#sdk/artifact/keys.ts";
 import type { Parity, Target } from "#sdk/artifact/manifest.ts";
 import { sha256Hex } from "#sdk/artifact/sha256.ts";
+import { comparedAs } from "#sdk/compile/accuracy/compared-as.ts";
 import { parity } from "#sdk/compile/accuracy/parity.ts";
 import { probeTexts } from "#sdk/compile/accuracy/probe-texts.ts";
 import { manifestOf } from "#sdk/compile/stages/assemble-artifact.ts";
@@ -35,7 +36,7 @@ export async function publishForm(publication: Publication, folder: string): Pro
   const agreement = parity(
     await computed(subject, "fp32", "ort-node"),
     await computed(subject, form, engine),
-    model.task.task,
+    comparedAs(model.task, model.config.vocabularySize),
   );
   const targets = { edge: { engine, precision, model: MODEL, parity: agreement } };
   const manifest = manifestOf(name, model, await describeFiles(files), targets);

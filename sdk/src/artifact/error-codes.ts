@@ -53,7 +53,7 @@ export const errorCodes = {
     fix: "Use the engine that the message names, or prepare the model again.",
   },
   input_invalid: {
-    when: "The engine got token ids that the model does not have, or too many of them.",
+    when: "The engine got token ids that the model does not have, too many of them, or an unwanted pair.",
     fix: "Tokenize texts with the model's own tokenizer and cut them to its maximum length.",
   },
   machine_too_small: {
@@ -80,6 +80,10 @@ export const errorCodes = {
     when: "An optional package is not installed.",
     fix: "Run the command that the hint names.",
   },
+  pairs_unsupported: {
+    when: "The model's tokenizer has no template for two texts, or one that is not supported.",
+    fix: "Send single texts, or use a model whose tokenizer.json has a template for pairs.",
+  },
   session_released: {
     when: "A model was used after it was released.",
     fix: "Release a model after its last use, or load it again.",
@@ -89,8 +93,12 @@ export const errorCodes = {
     fix: "Prepare the model again, with the target that the message names in `--targets`.",
   },
   task_unsupported: {
-    when: "The artifact is a classifier, and only sentence encoders can be served.",
+    when: "The model has another task than sentence embeddings, and only sentence encoders can be served.",
     fix: "Load or serve a sentence encoder.",
+  },
+  task_unsuitable: {
+    when: "The model has no head for the chosen task.",
+    fix: "Choose one of the tasks that the message lists, or leave `--task` out.",
   },
   tokenizer_invalid: {
     when: "The artifact's tokenizer cannot be read.",

@@ -5,6 +5,7 @@ import { refusal } from "#test/fixtures/refusal.ts";
 import { seeded } from "#test/fixtures/seeded.ts";
 import { smallFiles, smallManifest } from "#test/fixtures/small-artifact.ts";
 import { CHUNK_BYTES, type EmbedManifest, type Manifest, parseManifest, sentenceEncoder } from "./manifest.ts";
+import { outputWidth } from "./output-width.ts";
 
 const sha256 = "0123456789abcdef".repeat(4);
 
@@ -27,12 +28,26 @@ describe("parseManifest", () => {
 
   it("reads classifiers, which have labels and no pooling", () => {
     const { pooling, normalize, dimensions, ...rest } = manifest as EmbedManifest;
-    const classifier = { ...rest, task: "classify", labels: ["no", "yes"] };
+    const classifier = { ...rest, task: "classify", input: "pair", labels: ["no", "yes"] };
     expect(parseManifest(JSON.stringify(classifier), "here")).toEqual(classifier);
     expect(() => parseManifest(JSON.stringify({ ...classifier, labels: [] }), "here")).toThrow(invalid("labels"));
+    expect(() => parseManifest(JSON.stringify({ ...classifier, input: "texts" }), "here")).toThrow(invalid("input"));
     expect(refused({ task: "classify" })).toThrow(invalid("labels"));
     expect(refused({ task: "translate" })).toThrow(invalid("task"));
     expect(refused({ pooling: undefined })).toThrow(invalid("pooling"));
+  });
+
+  it.each([
+    [{ task: "tag", labels: ["O", "B-person"] }, 2],
+    [{ task: "answer" }, 2],
+    [{ task: "fill-mask" }, undefined],
+    [{ task: "sparse" }, undefined],
+    [{ task: "token-vectors", dimensions: 128 }, 128],
+  ])("reads the task %j, whose output has the width %s (default: the vocabulary)", (task, width) => {
+    const { pooling, normalize, dimensions, ...rest } = manifest as EmbedManifest;
+    const parsed = parseManifest(JSON.stringify({ ...rest, ...task }), "here");
+    expect(parsed).toEqual({ ...rest, ...task });
+    expect(outputWidth(parsed, parsed.vocabulary)).toBe(width ?? parsed.vocabulary);
   });
 
   it("keeps a target's score and the nodes that stay in a higher precision", () => {
@@ -152,7 +167,7 @@ describe("sentenceEncoder", () => {
     expect(() => sentenceEncoder(classifier)).toThrow(
       expect.objectContaining({
         code: "task_unsupported",
-        message: "small is a classifier, and classifiers cannot be served yet.",
+        message: "small has the task classify, which cannot be served yet.",
       }),
     );
   });

@@ -91,17 +91,29 @@ const Tokenizer = v.variant("kind", [
   v.object({ kind: v.literal("json"), json: v.string(), config: v.string() }),
 ]);
 
-/**
- * The model's task. An encoder computes a sentence vector from hidden states, a classifier computes logits of labels.
- */
+const Labels = v.pipe(v.array(v.string()), v.minLength(1));
+
+/** The model's task: what its output is, and what becomes of it. */
 const Task = v.variant("task", [
+  /** A sentence vector, computed from hidden states [tokens, dimensions]. */
   v.object({
     task: v.literal("embed"),
     pooling: v.picklist(["mean", "cls", "max"]),
     normalize: v.boolean(),
     dimensions: Positive,
   }),
-  v.object({ task: v.literal("classify"), labels: v.pipe(v.array(v.string()), v.minLength(1)) }),
+  /** Logits [labels] of a text, or of a pair of texts. */
+  v.object({ task: v.literal("classify"), labels: Labels, input: v.picklist(["text", "pair"]) }),
+  /** Logits [tokens, labels]. */
+  v.object({ task: v.literal("tag"), labels: Labels }),
+  /** Logits [tokens, 2] of a question with a context: that the answer starts at a token, and that it ends there. */
+  v.object({ task: v.literal("answer") }),
+  /** Logits [tokens, vocabulary]. */
+  v.object({ task: v.literal("fill-mask") }),
+  /** SPLADE's weights [vocabulary], computed from logits [tokens, vocabulary]. */
+  v.object({ task: v.literal("sparse") }),
+  /** Vectors [tokens, dimensions] for late interaction, each of which is normalized. */
+  v.object({ task: v.literal("token-vectors"), dimensions: Positive }),
 ]);
 
 const Common = v.pipe(
@@ -136,6 +148,8 @@ const ManifestSchema = v.intersect([Common, Task]);
 export type Manifest = v.InferOutput<typeof ManifestSchema>;
 export type EmbedManifest = Extract<Manifest, { task: "embed" }>;
 export type Task = v.InferOutput<typeof Task>;
+export type TaskName = Task["task"];
+export const taskNames = Task.options.map(({ entries }) => entries.task.literal);
 export type Target = v.InferOutput<typeof Target>;
 export type Parity = v.InferOutput<typeof Parity>;
 export type TaskScore = v.InferOutput<typeof TaskScore>;
@@ -159,14 +173,14 @@ export function parseManifest(text: string, source: string): Manifest {
   });
 }
 
-/** @throws BertEdgeError `task_unsupported` for classifiers, which cannot be served yet */
+/** @throws BertEdgeError `task_unsupported` for other tasks, which cannot be served yet */
 export function sentenceEncoder(manifest: Manifest): EmbedManifest {
   if (manifest.task === "embed") return manifest;
-  throw new BertEdgeError(
-    "task_unsupported",
-    `${manifest.name} is a classifier, and classifiers cannot be served yet.`,
-    {
-      hint: "Serve a sentence encoder.",
-    },
-  );
+  throw taskUnsupported(manifest.name, manifest.task);
 }
+
+/** Returns the error for a model whose task cannot be served. */
+export const taskUnsupported = (model: string, task: TaskName): BertEdgeError =>
+  new BertEdgeError("task_unsupported", `${model} has the task ${task}, which cannot be served yet.`, {
+    hint: "Serve a sentence encoder (task embed).",
+  });

@@ -62,7 +62,7 @@ describe("prepareReport", () => {
       },
     } as unknown as PrepareReport["manifest"];
     const text = prepareReport({ ...sampleReport, manifest });
-    expect(text).toContain("classifier of label 0, label 1");
+    expect(text).toContain("classifier of texts: label 0, label 1");
     expect(text).toMatch(/edge .* 95\.2 % {2}accuracy 88\.10 of 88\.30/);
     expectOneScreen(text);
   });

@@ -30,10 +30,32 @@ function summary({ manifest, version, source, nodes, fused, fusion }: PrepareRep
   ];
 }
 
-const computes = (manifest: Manifest): string =>
-  manifest.task === "embed"
-    ? `${manifest.dimensions} dimensions, ${manifest.pooling} pooling`
-    : `classifier of ${manifest.labels.join(", ")}`;
+/** Maximum number of labels that are listed. */
+const LISTED_LABELS = 8;
+
+function computes(manifest: Manifest): string {
+  switch (manifest.task) {
+    case "embed":
+      return `${manifest.dimensions} dimensions, ${manifest.pooling} pooling`;
+    case "token-vectors":
+      return `a vector of ${manifest.dimensions} dimensions for each token`;
+    case "classify":
+      return `classifier of ${manifest.input === "pair" ? "pairs of texts" : "texts"}: ${listed(manifest.labels)}`;
+    case "tag":
+      return `classifier of tokens: ${listed(manifest.labels)}`;
+    case "answer":
+      return "answers questions from a text";
+    case "fill-mask":
+      return "predicts masked tokens";
+    case "sparse":
+      return `sparse vectors of ${manifest.vocabulary} dimensions`;
+  }
+}
+
+const listed = (labels: readonly string[]): string =>
+  labels.length > LISTED_LABELS
+    ? `${labels.slice(0, LISTED_LABELS).join(", ")} and ${labels.length - LISTED_LABELS} more`
+    : labels.join(", ");
 
 const targetsOf = ({ manifest }: PrepareReport) => Object.entries(manifest.targets) as [TargetName, Target][];
 

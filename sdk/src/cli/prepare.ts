@@ -1,5 +1,5 @@
 import { Command, Option } from "commander";
-import { type TargetName, targetNames } from "../artifact/manifest.ts";
+import { type TargetName, type TaskName, targetNames, taskNames } from "../artifact/manifest.ts";
 import { listOf, share, textLines } from "./options.ts";
 import { printJson, printResult } from "./output.ts";
 import { prepareReport } from "./prepare-report.ts";
@@ -12,6 +12,8 @@ interface Options {
   calibration?: string[];
   sts?: string;
   labelled?: string;
+  task?: TaskName;
+  input?: "text" | "pair";
   table: "int8" | "int4";
   minCosine?: number;
   cache: boolean;
@@ -44,6 +46,18 @@ export const prepareCommand = new Command("prepare")
   .option(
     "--labelled <file>",
     "lines of text, tab, label, for classifiers; a model that loses 0.5 points on them is refused",
+  )
+  .addOption(
+    new Option(
+      "--task <task>",
+      "what the model is for (default: what its files say; models with a language-model head are sentence encoders)",
+    ).choices(taskNames),
+  )
+  .addOption(
+    new Option("--input <kind>", "what a classifier reads (default: pair for cross-encoders, else text)").choices([
+      "text",
+      "pair",
+    ]),
   )
   .addOption(
     new Option("--table <bits>", "bits of the token embedding table in int8 targets")

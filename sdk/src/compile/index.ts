@@ -1,6 +1,6 @@
 export type { Artifact, PublishableArtifact } from "../artifact/artifact.ts";
 export type { Destination } from "../artifact/fill.ts";
-export type { Manifest, Parity, Target, TargetName, TaskScore } from "../artifact/manifest.ts";
+export type { Manifest, Parity, Target, TargetName, Task, TaskName, TaskScore } from "../artifact/manifest.ts";
 export type { LatencyFit, Measurements } from "../artifact/measurements.ts";
 export type { ModelParity } from "./accuracy/model-parity.ts";
 export type { TaskFiles } from "./accuracy/task-data.ts";
@@ -26,6 +26,7 @@ export type { LatencyPoint } from "./latency/fit-latency.ts";
 export type { LimitName, LimitUse, PlatformFit, PlatformSource } from "./latency/platforms/fit.ts";
 export type { FitTable, PredictedLatency } from "./latency/platforms/forecast.ts";
 export type { TargetTimes, TimedTarget } from "./latency/time-targets.ts";
+export type { TaskChoice } from "./model/describe-model.ts";
 export type { UnfusedReason } from "./rewrite/trace.ts";
 export type { HubSource } from "./stages/locate-model.ts";
 export type { PassedOver } from "./stages/make-target.ts";

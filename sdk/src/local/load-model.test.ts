@@ -90,7 +90,10 @@ describe("loadModel", () => {
       dimensions: ___,
       ...common
     } = manifest as Extract<typeof manifest, { task: "embed" }>;
-    const classifier = { ...artifact, manifest: { ...common, task: "classify" as const, labels: ["no", "yes"] } };
+    const classifier = {
+      ...artifact,
+      manifest: { ...common, task: "classify" as const, input: "text" as const, labels: ["no", "yes"] },
+    };
     await expect(loadModel(classifier)).rejects.toMatchObject({ code: "task_unsupported" });
   });
 });

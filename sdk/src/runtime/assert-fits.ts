@@ -1,5 +1,6 @@
 import { BertEdgeError } from "../artifact/error.ts";
 import type { Manifest } from "../artifact/manifest.ts";
+import { outputWidth } from "../artifact/output-width.ts";
 import type { ModelShape } from "./engine/engine.ts";
 
 /**
@@ -9,11 +10,10 @@ import type { ModelShape } from "./engine/engine.ts";
  * @throws BertEdgeError `model_invalid`
  */
 export function assertFits(manifest: Manifest, { maxTokens, vocabulary, width }: ModelShape): void {
-  const expectedWidth = manifest.task === "embed" ? manifest.dimensions : manifest.labels.length;
   const faults = [
     ["maximum length in tokens", manifest.maxTokens, maxTokens],
     ["vocabulary size", manifest.vocabulary, vocabulary],
-    ["output width", expectedWidth, width],
+    ["output width", outputWidth(manifest, manifest.vocabulary), width],
   ] as const;
   for (const [what, described, own] of faults) {
     if (described === own) continue;

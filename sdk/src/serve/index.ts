@@ -11,6 +11,8 @@ export type {
   ModelFiles,
   ModelShape,
   TokenIds,
+  TokenPair,
+  TokenSequence,
   VectorHead,
 } from "../runtime/engine/engine.ts";
 export type { EmbeddedTokens, Model, TokenizeOptions } from "../runtime/model.ts";

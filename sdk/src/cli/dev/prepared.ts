@@ -3,7 +3,7 @@ import { readdir, rm } from "node:fs/promises";
 import { basename, dirname, join, relative, resolve } from "node:path";
 import type { PublishableArtifact } from "../../artifact/artifact.ts";
 import { BertEdgeError } from "../../artifact/error.ts";
-import { sentenceEncoder, type TargetName } from "../../artifact/manifest.ts";
+import { sentenceEncoder, type TargetName, taskUnsupported } from "../../artifact/manifest.ts";
 import type { Progress } from "../../compile/stages/stage.ts";
 import { MANIFEST_FILE, openFolder } from "../../storage/folder-artifact.ts";
 import { printNote } from "../output.ts";
@@ -83,13 +83,9 @@ export async function assertServable({ root, folder, name, targets }: Omit<Prepa
   if (!existsSync(folder) && isInModels(root, folder)) {
     throw modelMissing(root, folder, targets);
   }
-  const { headOf } = await import("../../compile/checkpoint/task-head.ts");
-  const { modelPlace } = await import("../../compile/checkpoint/model-place.ts");
-  if ((await headOf(modelPlace(folder).folder)) !== "none") {
-    throw new BertEdgeError("task_unsupported", `${folder} is a classifier, and classifiers cannot be served yet.`, {
-      hint: "Serve a sentence encoder. `bert-edge prepare` and `bert-edge verify` work with classifiers.",
-    });
-  }
+  const { describeModel } = await import("../../compile/model/describe-model.ts");
+  const { task } = (await describeModel(folder)).task;
+  if (task !== "embed") throw taskUnsupported(folder, task);
   packageFile(root, "onnxruntime-node", "package.json");
 }
 

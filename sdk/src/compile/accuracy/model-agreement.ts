@@ -1,6 +1,6 @@
 import { BertEdgeError } from "../../artifact/error.ts";
 import type { Parity } from "../../artifact/manifest.ts";
-import type { TokenIds } from "../../runtime/engine/engine.ts";
+import type { TokenSequence } from "../../runtime/engine/engine.ts";
 import { onnxruntimeNode } from "../../runtime/engine/ort-node/onnxruntime-node.ts";
 import { sentenceVector } from "../../runtime/tasks/sentence-vector.ts";
 import { fromOrt } from "../evaluate/ort-tensor.ts";
@@ -29,7 +29,7 @@ import { assertVaries } from "./varies.ts";
 export async function modelAgreement(
   original: string,
   quantized: string,
-  sequences?: readonly TokenIds[],
+  sequences?: readonly TokenSequence[],
 ): Promise<Parity> {
   const graph = fromOnnx(await readOnnx(original));
   const cases = sequences ? sequences.map((ids) => tokenBatches(graph, [ids])) : probeInputs(graph);
@@ -51,7 +51,7 @@ export async function modelAgreement(
     const [wanted, got] = [expected, found].map((runs) => runs.map((run) => rowsOf(quantized, name, run)));
     if (!wanted?.every((rows) => rows !== undefined) || !got?.every((rows) => rows !== undefined)) return [];
     assertVaries(wanted.flat());
-    return parity(wanted.flat(), got.flat(), name === "logits" ? "classify" : "embed");
+    return parity(wanted.flat(), got.flat(), { are: name === "logits" ? "logits" : "vectors" });
   });
   const [worst] = measured.toSorted((a, b) => rank(a) - rank(b));
   if (worst) return worst;
@@ -68,7 +68,7 @@ export async function modelAgreement(
 export const modelAgreementInSubprocess = (
   original: string,
   quantized: string,
-  sequences?: readonly TokenIds[],
+  sequences?: readonly TokenSequence[],
   options: Pick<SubprocessOptions, "signal" | "onProgress"> = {},
 ): Promise<Parity> =>
   inSubprocess(import.meta.url, modelAgreement, { ...COMPARISON, ...options })(original, quantized, sequences);

@@ -66,16 +66,20 @@ describe("parity", () => {
   it("compares single logits by their differences between texts, not by their signs", () => {
     const column = (...logits: number[]) => logits.map((logit) => vector(logit));
     const reference = column(11, 12, 14);
-    expect(parity(reference, reference, "classify")).toMatchObject({ meanCosine: 1, minCosine: 1, maxAbsDiff: 0 });
-    expect(parity(reference, column(14, 12, 11), "classify").minCosine).toBeLessThan(0);
-    expect(parity(reference, column(12, 12, 12), "classify").minCosine).toBeLessThan(0.5);
-    expect(parity(reference, column(11, 12, Number.NaN), "classify").minCosine).toBeNaN();
+    expect(parity(reference, reference, { are: "logits" })).toMatchObject({
+      meanCosine: 1,
+      minCosine: 1,
+      maxAbsDiff: 0,
+    });
+    expect(parity(reference, column(14, 12, 11), { are: "logits" }).minCosine).toBeLessThan(0);
+    expect(parity(reference, column(12, 12, 12), { are: "logits" }).minCosine).toBeLessThan(0.5);
+    expect(parity(reference, column(11, 12, Number.NaN), { are: "logits" }).minCosine).toBeNaN();
   });
 
   it("adds the share of texts that keep their label, for classifiers", () => {
     const reference = [vector(1, 2), vector(2, 1), vector(0, 3), vector(3, 0)];
     const other = [vector(1, 2), vector(1, 2), vector(0, 3), vector(3, 0)];
-    expect(parity(reference, other, "classify").top1).toBe(0.75);
+    expect(parity(reference, other, { are: "logits" }).top1).toBe(0.75);
     expect(parity(reference, other)).not.toHaveProperty("top1");
   });
 

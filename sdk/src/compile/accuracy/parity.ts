@@ -1,32 +1,46 @@
-import type { Parity, Task } from "../../artifact/manifest.ts";
+import type { Parity } from "../../artifact/manifest.ts";
 import { compareNumbers } from "./compare-numbers.ts";
-import { topLabel } from "./tasks/accuracy.ts";
+import type { Compared } from "./compared-as.ts";
+import { largest, topLabel } from "./tasks/accuracy.ts";
 
 /**
- * Compares vectors or logits with the original ones, text by text.
+ * Compares vectors or logits with the original ones, row by row.
  *
  * Vectors are compared by their cosine. The cosine of one or two logits shows only their signs, so logits are compared
  * by 1 − ½ (distance / spread)², which approximates a cosine for small distances. The spread is the standard deviation
- * of the original logits over the texts. If any number is NaN, the mean and the minimum cosine are NaN.
+ * of the original logits over the rows. If any number is NaN, the mean and the minimum cosine are NaN.
+ *
+ * @param reference original result of each text
  */
 export function parity(
   reference: readonly Float32Array[],
-  vectors: readonly Float32Array[],
-  task: Task["task"] = "embed",
+  results: readonly Float32Array[],
+  compared: Compared = { are: "vectors" },
 ): Parity {
-  const spread = task === "classify" ? spreadOf(reference) : Number.NaN;
-  const pairs = reference.map((expected, i) => ({ expected, found: vectors[i] as Float32Array }));
-  const compared = pairs.map(({ expected, found }) => compareNumbers(expected, found, NO_TOLERANCE));
-  const cosines = pairs.map(({ expected, found }, i) =>
-    task === "embed" ? (compared[i]?.cosine ?? Number.NaN) : 1 - (distance(expected, found) / spread) ** 2 / 2,
+  const { are, width, choosesRows = false } = compared;
+  const [expected, found] = [reference, results].map((all) => all.flatMap((each) => rowsOf(each, width)));
+  const spread = are === "logits" ? spreadOf(expected as Float32Array[]) : Number.NaN;
+  const pairs = (expected as Float32Array[]).map((row, i) => ({
+    expected: row,
+    found: found?.[i] ?? new Float32Array(),
+  }));
+  const numbers = pairs.map((pair) => compareNumbers(pair.expected, pair.found, NO_TOLERANCE));
+  const cosines = pairs.map((pair, i) =>
+    are === "vectors"
+      ? (numbers[i]?.cosine ?? Number.NaN)
+      : 1 - (distance(pair.expected, pair.found) / spread) ** 2 / 2,
   );
-  const same = pairs.filter(({ expected, found }) => sameLabel(expected, found, spread));
+  const choices = choosesRows
+    ? reference.flatMap((each, i) => columnsOf(each, results[i] ?? new Float32Array(), width ?? 1))
+    : pairs;
   return {
     meanCosine: cosines.reduce((sum, value) => sum + value, 0) / cosines.length,
-    minCosine: Math.min(...cosines),
-    maxAbsDiff: Math.max(...compared.map(({ maxAbs }) => maxAbs)),
+    minCosine: cosines.reduce((min, value) => Math.min(min, value), Number.POSITIVE_INFINITY),
+    maxAbsDiff: numbers.reduce((max, { maxAbs }) => Math.max(max, maxAbs), 0),
     cases: reference.length,
-    ...(task === "classify" && { top1: same.length / reference.length }),
+    ...(are === "logits" && {
+      top1: choices.filter((pair) => sameLabel(pair.expected, pair.found, spread)).length / choices.length,
+    }),
   };
 }
 
@@ -41,17 +55,31 @@ const TIE = 0.05;
 
 function sameLabel(expected: Float32Array, found: Float32Array, spread: number): boolean {
   const chosen = expected[topLabel(found)] ?? Number.NaN;
-  return Math.max(...expected) - chosen <= TIE * spread;
+  return largest(expected) - chosen <= TIE * spread;
 }
 
-/** Returns the root of the mean squared distance between the vectors and their mean. */
-function spreadOf(vectors: readonly Float32Array[]): number {
-  const mean = Float32Array.from(
-    vectors[0] ?? [],
-    (_, i) => vectors.reduce((sum, vector) => sum + (vector[i] as number), 0) / vectors.length,
-  );
-  return Math.sqrt(vectors.reduce((sum, vector) => sum + distance(vector, mean) ** 2, 0) / vectors.length);
+/** Splits a result into rows; without a width, it is one row. */
+const rowsOf = (result: Float32Array, width = result.length): Float32Array[] =>
+  Array.from({ length: result.length / width || 1 }, (_, row) => result.subarray(row * width, (row + 1) * width));
+
+/** Pairs the columns of two results. */
+const columnsOf = (expected: Float32Array, found: Float32Array, width: number) =>
+  Array.from({ length: width }, (_, column) => {
+    const columnOf = (result: Float32Array) => result.filter((_, i) => i % width === column);
+    return { expected: columnOf(expected), found: columnOf(found) };
+  });
+
+/** Returns the root of the mean squared distance between the rows and their mean. */
+function spreadOf(rows: readonly Float32Array[]): number {
+  const mean = new Float64Array(rows[0]?.length ?? 0);
+  for (const row of rows)
+    row.forEach((value, i) => {
+      mean[i] = (mean[i] as number) + value / rows.length;
+    });
+  return Math.sqrt(rows.reduce((sum, row) => sum + distance(row, mean) ** 2, 0) / rows.length);
 }
 
-const distance = (a: Float32Array, b: Float32Array): number =>
-  Math.hypot(...a.map((value, i) => value - (b[i] as number)));
+function distance(a: Float32Array, b: Float32Array | Float64Array): number {
+  const squares = a.reduce((sum, value, i) => sum + (value - (b[i] as number)) ** 2, 0);
+  return Math.sqrt(squares);
+}

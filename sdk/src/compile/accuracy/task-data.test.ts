@@ -6,7 +6,7 @@ import type { Task } from "../../artifact/manifest.ts";
 import { readTaskData } from "./task-data.ts";
 
 const embed: Task = { task: "embed", pooling: "mean", normalize: true, dimensions: 2 };
-const classify: Task = { task: "classify", labels: ["no", "yes"] };
+const classify: Task = { task: "classify", labels: ["no", "yes"], input: "text" };
 
 async function file(text: string): Promise<string> {
   const path = join(await temporaryFolder(), "data.tsv");

@@ -30,7 +30,13 @@ export interface TaskFiles {
  */
 export async function readTaskData(task: Task, { sts, labelled }: TaskFiles): Promise<TaskData | undefined> {
   if (task.task === "embed") {
-    if (labelled !== undefined) throw unsuitable(labelled, "labelled texts", "a sentence encoder", "--sts");
+    if (labelled !== undefined)
+      throw unsuitable(
+        labelled,
+        "labelled texts",
+        "a sentence encoder",
+        "Use --sts, which takes scored pairs of sentences.",
+      );
     if (sts === undefined) return undefined;
     const pairs = await readSts(sts);
     if (new Set(pairs.map(({ score }) => score)).size < 2) {
@@ -40,13 +46,19 @@ export async function readTaskData(task: Task, { sts, labelled }: TaskFiles): Pr
     }
     return { metric: "sts", content: pairs, score: (compute) => scoreSts(pairs, compute) };
   }
-  if (sts !== undefined) throw unsuitable(sts, "scored pairs of sentences", "a classifier", "--labelled");
+  if (sts !== undefined)
+    throw unsuitable(
+      sts,
+      "scored pairs of sentences",
+      "no sentence encoder",
+      "Use --labelled for classifiers of texts.",
+    );
   if (labelled === undefined) return undefined;
+  if (task.task !== "classify" || task.input === "pair")
+    throw unsuitable(labelled, "labelled texts", "no classifier of texts", "Leave --labelled out.");
   const texts = await readLabelled(labelled, task.labels);
   return { metric: "accuracy", content: texts, score: (compute) => scoreClassification(texts, compute) };
 }
 
-const unsuitable = (path: string, what: string, model: string, option: string) =>
-  new BertEdgeError("data_unsuitable", `${path} contains ${what}, but the model is ${model}.`, {
-    hint: `Use ${option}, which takes data for ${model}.`,
-  });
+const unsuitable = (path: string, what: string, model: string, hint: string) =>
+  new BertEdgeError("data_unsuitable", `${path} contains ${what}, but the model is ${model}.`, { hint });

@@ -113,17 +113,6 @@ describe("readCheckpoint", () => {
     });
   });
 
-  it("refuses a classifier, and names its head", async () => {
-    const folder = await tinyFolder();
-    const config = JSON.parse(await configOf(folder)) as object;
-    const architectures = ["BertForSequenceClassification"];
-    await writeFile(join(folder, "config.json"), JSON.stringify({ ...config, architectures }));
-    await expect(readCheckpoint(folder)).rejects.toMatchObject({
-      code: "checkpoint_unsupported",
-      message: expect.stringContaining("config.json names a classifier"),
-    });
-  });
-
   it("accepts any config.json or refuses it as invalid or unsupported", async () => {
     const folder = await tinyFolder();
     const config = JSON.parse(await configOf(folder)) as Record<string, unknown>;

@@ -2,8 +2,7 @@ import type { Tensor } from "../graph/tensor.ts";
 import type { EncoderConfig } from "./encoder-config.ts";
 import { EncoderConfigJson } from "./encoder-config-json.ts";
 import { readConfig, readTokenizer, readWeights, type TokenizerFiles } from "./model-folder.ts";
-import { readSentenceHead, type SentenceHead } from "./sentence-transformers.ts";
-import { expectHead } from "./task-head.ts";
+import { type Modules, readModules } from "./sentence-transformers.ts";
 
 /** An encoder's configuration and weights, and the folder that they come from. */
 export interface Encoder {
@@ -14,7 +13,7 @@ export interface Encoder {
 
 /** Contents of a Hugging Face model folder. */
 export interface Checkpoint extends Encoder {
-  readonly head: SentenceHead;
+  readonly modules: Modules;
   readonly tokenizer: TokenizerFiles;
 }
 
@@ -34,19 +33,7 @@ export const readCheckpoint = async (folder: string): Promise<Checkpoint> => ({
  * @throws BertEdgeError `checkpoint_missing`, `checkpoint_invalid`, `checkpoint_unsupported`
  */
 export async function describeCheckpoint(folder: string): Promise<Omit<Checkpoint, "weights">> {
-  const config = await readEncoderConfig(folder);
-  const tokenizer = await readTokenizer(folder);
-  const head = await readSentenceHead(folder);
-  return { folder, config, head, tokenizer };
-}
-
-/**
- * Reads the config.json of a folder, and checks that the folder's model is an encoder without a task head.
- *
- * @throws BertEdgeError `checkpoint_missing`, `checkpoint_invalid`, `checkpoint_unsupported`
- */
-export async function readEncoderConfig(folder: string): Promise<EncoderConfig> {
   const config = await readConfig(folder, EncoderConfigJson);
-  await expectHead(folder, "none");
-  return config;
+  const tokenizer = await readTokenizer(folder);
+  return { folder, config, modules: await readModules(folder), tokenizer };
 }

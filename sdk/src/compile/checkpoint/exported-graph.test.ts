@@ -42,7 +42,7 @@ async function read(
   write({ ...parts, embedded: s.op("Add", [embedded, position]) });
   const path = join(await temporaryFolder(), "model.onnx");
   await writeFile(path, encodeOnnx(s.graph));
-  return exportedGraph(path, config, result);
+  return exportedGraph(path, config, [result]);
 }
 
 describe("exportedGraph", () => {
@@ -192,7 +192,7 @@ describe("exportedGraph", () => {
       const [ids] = inputs.map((name) => s.input(name, shape, "int64"));
       s.output(s.op("Gather", [s.random([VOCABULARY, HIDDEN]), ids]), NAME);
       await writeFile(join(folder, "model.onnx"), encodeOnnx(s.graph));
-      return exportedGraph(join(folder, "model.onnx"), config, states);
+      return exportedGraph(join(folder, "model.onnx"), config, [states]);
     };
     await expect(write([1, 16], ["input_ids", "attention_mask"])).rejects.toThrow(
       "an input input_ids with a fixed size",

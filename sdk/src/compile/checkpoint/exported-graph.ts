@@ -4,6 +4,7 @@ import { BertEdgeError } from "../../artifact/error.ts";
 import { int } from "../graph/attribute.ts";
 import type { Graph } from "../graph/graph.ts";
 import type { Value } from "../graph/node.ts";
+import { int64s } from "../graph/tensor.ts";
 import { everyGemmRule } from "../normalize/rules/gemm.ts";
 import { fromOnnx } from "../onnx/from-onnx.ts";
 import { readOnnx } from "../onnx/read-onnx.ts";
@@ -53,23 +54,41 @@ const exists = (path: string): Promise<boolean> =>
   );
 
 /**
- * Reads an export as a graph. Keeps only the nodes that lead to the wanted output. Changes int32 inputs to int64, the
+ * Reads an export as a graph. Keeps only the nodes that lead to the wanted outputs. Several outputs [batch, sequence] become
+ * one output `logits` [batch, sequence, outputs]. Changes int32 inputs to int64, the
  * type of inputs in graphs that this package writes from checkpoints.
  *
  * @throws BertEdgeError `export_unsupported`, and the errors of `readOnnx` and `fromOnnx`
  */
-export async function exportedGraph(path: string, config: EncoderConfig, result: ExportedResult): Promise<Graph> {
+export async function exportedGraph(
+  path: string,
+  config: EncoderConfig,
+  results: readonly ExportedResult[],
+): Promise<Graph> {
   const graph = fromOnnx(await readOnnx(path));
-  const output = graph.outputs.find(({ name }) => result.names.includes(name));
-  if (!output) throw unsupported(path, `has none of the outputs ${result.names.join(", ")}`);
-  graph.outputs.splice(0, graph.outputs.length, output);
+  const outputs = results.map(({ names }) => {
+    const output = graph.outputs.find(({ name }) => names.includes(name));
+    if (!output) throw unsupported(path, `has none of the outputs ${names.join(", ")}`);
+    return output;
+  });
+  graph.outputs.splice(0, graph.outputs.length, ...outputs);
   graph.prune();
   for (const input of [...graph.inputs]) if (input.dtype === "int32") widen(graph, input);
   inferShapes(graph);
-  const fault = faultOf(graph, config, result);
+  const fault = faultOf(graph, config, results);
   if (fault) throw unsupported(path, fault);
+  if (outputs.length > 1) stack(graph);
   applyRules(graph, [everyGemmRule], new Trace(), new Questions());
   return graph;
+}
+
+/** Stacks the graph's outputs [batch, sequence] along a new last axis. */
+function stack(graph: Graph): void {
+  const axis = graph.constant("logits/axis", int64s(-1));
+  const columns = graph.outputs.map(({ value }) => graph.add("Unsqueeze", [value, axis]).output);
+  const { output } = graph.add("Concat", columns, { attributes: { axis: int(-1) } });
+  graph.outputs.splice(0, graph.outputs.length, { name: "logits", value: output, declaration: undefined });
+  inferShapes(graph);
 }
 
 /** Changes an input from int32 to int64. */
@@ -81,7 +100,7 @@ function widen(graph: Graph, input: Value): void {
   wide.name = name;
 }
 
-function faultOf(graph: Graph, config: EncoderConfig, { shape }: ExportedResult): string | undefined {
+function faultOf(graph: Graph, config: EncoderConfig, results: readonly ExportedResult[]): string | undefined {
   const integer = [...graph.nodes].find(({ opType }) => INTEGER.test(opType));
   if (integer) return `is quantized (node ${integer.origin})`;
   const constants = [...graph.constants()].map(({ constant }) => constant);
@@ -94,11 +113,13 @@ function faultOf(graph: Graph, config: EncoderConfig, { shape }: ExportedResult)
   }
   const missing = INPUTS.slice(0, 2).find((wanted) => !graph.inputs.some(({ name }) => name === wanted));
   if (missing) return `has no input ${missing}`;
-  const { name, value } = graph.outputs[0] as Graph["outputs"][number];
-  if (!value.shape) return `has an output ${name} of unknown shape`;
-  const fits = shape.every((size, i) => size === undefined || value.shape?.[i] === size);
-  if (value.shape.length !== shape.length || !fits)
-    return `has an output ${name} with a shape other than [${shape.map((size) => size ?? "…").join(", ")}]`;
+  for (const [i, { name, value }] of graph.outputs.entries()) {
+    const { shape } = results[i] as ExportedResult;
+    if (!value.shape) return `has an output ${name} of unknown shape`;
+    const fits = shape.every((size, axis) => size === undefined || value.shape?.[axis] === size);
+    if (value.shape.length !== shape.length || !fits)
+      return `has an output ${name} with a shape other than [${shape.map((size) => size ?? "…").join(", ")}]`;
+  }
   const lacking = tablesOf(config).find(
     ([rows]) => !constants.some((constant) => constant?.shape.length === 2 && constant.shape[0] === rows),
   );

@@ -1,50 +1,125 @@
 import * as v from "valibot";
 import type { ActivationName } from "./config-keys.ts";
+import type { Head } from "./task-head.ts";
 
-/**
- * A family's classification head. It computes output(norm(activation(dense(pooled hidden states)))). `dense`, `norm`
- * and `output` give the names of its tensors, without `.weight` and `.bias`.
- */
-export interface HeadFormula {
-  /**
-   * Input of the head: the hidden state of the first token, or the mean of the hidden states of all tokens except
-   * padding.
-   */
-  readonly pooling: "cls" | "mean";
-  /** Whether the head computes logits for every token, and `pooling` is applied to these logits. */
-  readonly poolsLogits: boolean;
+/** Layers between the hidden states and the output layer: norm(activation(dense(x))). */
+export interface HeadTransform {
   /** @param prefix prefix of the encoder's tensor names; in some families, this layer's name has the same prefix */
   readonly dense: (prefix: string) => string;
   readonly denseBias: boolean;
-  readonly activation: ActivationName | "tanh";
+  /** Width of the result: that of the hidden states, or that of the embedding tables. */
+  readonly width: "hidden" | "embedding";
+  /** undefined: the encoder's activation */
+  readonly activation: ActivationName | "tanh" | undefined;
   readonly norm: string | undefined;
-  readonly output: string;
 }
 
 /**
- * Returns the schema of a classification head that has two linear layers and reads only the hidden state of the first
- * token. The schema accepts any config.json, because no key of config.json changes such a head.
+ * The layers of a task head. They compute output(transform(hidden states)). Names of tensors are without `.weight` and
+ * `.bias`.
  */
-export const clsHead = (
-  parts: Pick<HeadFormula, "dense" | "activation" | "output">,
-): v.GenericSchema<unknown, HeadFormula> =>
+export interface HeadFormula {
+  /**
+   * What the head computes logits for: the first token, the mean of all tokens except padding, or each token (undefined).
+   */
+  readonly pooling: "cls" | "mean" | undefined;
+  /** Whether the head computes logits for every token, and `pooling` is applied to these logits. */
+  readonly poolsLogits: boolean;
+  /** undefined for heads that are one linear layer. */
+  readonly transform: HeadTransform | undefined;
+  readonly output: HeadOutput;
+}
+
+/** Names of the output layer's tensors. */
+export interface HeadOutput {
+  readonly name: string;
+  /** Name of the bias with its suffix, if it is not `<name>.bias`; undefined if the layer has no bias. */
+  readonly bias: string | undefined;
+  /** Whether the token embedding table is the weight if the checkpoint has no tensor for it. */
+  readonly isTied: boolean;
+}
+
+/** Translates the keys of config.json that configure a head. */
+export type HeadSchema = v.GenericSchema<unknown, HeadFormula>;
+
+/** The heads of a family. Heads that the family does not have are undefined. */
+export type FamilyHeads = Readonly<Partial<Record<Head, HeadSchema>>>;
+
+/** Returns the schema of a head that no key of config.json changes. */
+export const fixedHead = (formula: HeadFormula): HeadSchema =>
   v.pipe(
     v.unknown(),
-    v.transform(
-      (): HeadFormula => ({ pooling: "cls", poolsLogits: false, denseBias: true, norm: undefined, ...parts }),
-    ),
+    v.transform(() => formula),
   );
 
-/** BERT's head (https://arxiv.org/abs/1810.04805, section 4.1). `dense` is the pooler of BERT's implementation. */
-export const bertHead = clsHead({
-  dense: (prefix) => `${prefix}pooler.dense`,
-  activation: "tanh",
-  output: "classifier",
+/** An output layer with tensors `<name>.weight` and `<name>.bias`. */
+export const outputLayer = (name: string): HeadOutput => ({ name, bias: `${name}.bias`, isTied: false });
+
+/** A head of one linear layer that computes logits for each token. */
+export const linearHead = (name: string): HeadFormula => ({
+  pooling: undefined,
+  poolsLogits: false,
+  transform: undefined,
+  output: outputLayer(name),
 });
 
-/** RoBERTa's head: BERT's head with other tensor names. */
-export const robertaHead = clsHead({
-  dense: () => "classifier.dense",
-  activation: "tanh",
-  output: "classifier.out_proj",
+/** Heads for each token that most families share. */
+export const tokenHeads = {
+  "token-classification": fixedHead(linearHead("classifier")),
+  "question-answering": fixedHead(linearHead("qa_outputs")),
+} as const satisfies FamilyHeads;
+
+/** A classification head that reads only the hidden state of the first token. */
+export const clsHead = (transform: Pick<HeadTransform, "dense" | "activation">, output: string): HeadFormula => ({
+  pooling: "cls",
+  poolsLogits: false,
+  transform: { denseBias: true, width: "hidden", norm: undefined, ...transform },
+  output: outputLayer(output),
 });
+
+/** BERT's head (https://arxiv.org/abs/1810.04805, section 4.1). `dense` is the pooler of BERT's implementation. */
+export const bertClassifier = fixedHead(
+  clsHead({ dense: (prefix) => `${prefix}pooler.dense`, activation: "tanh" }, "classifier"),
+);
+
+/** RoBERTa's head: BERT's head with other tensor names. */
+export const robertaClassifier = fixedHead(
+  clsHead({ dense: () => "classifier.dense", activation: "tanh" }, "classifier.out_proj"),
+);
+
+interface LanguageModelNames {
+  readonly dense: string;
+  readonly norm: string;
+  /** Name of the output layer. */
+  readonly output: string;
+  /** Name of the output layer's bias, with its suffix. */
+  readonly bias: string;
+}
+
+/**
+ * A language-model head: a logit for each token of the vocabulary. The token embedding table is the weight of its output
+ * layer, unless the checkpoint has another one.
+ */
+export const languageModel = (
+  { dense, norm, output, bias }: LanguageModelNames,
+  { activation, width = "hidden" }: Partial<Pick<HeadTransform, "activation" | "width">> = {},
+): HeadFormula => ({
+  pooling: undefined,
+  poolsLogits: false,
+  transform: { dense: () => dense, denseBias: true, width, activation, norm },
+  output: { name: output, bias, isTied: true },
+});
+
+/** BERT's language-model head (https://arxiv.org/abs/1810.04805, section 3.1). */
+export const bertLanguageModel = languageModel({
+  dense: "cls.predictions.transform.dense",
+  norm: "cls.predictions.transform.LayerNorm",
+  output: "cls.predictions.decoder",
+  bias: "cls.predictions.bias",
+});
+
+/** RoBERTa's language-model head. Its activation is GELU, whatever the encoder's is. */
+export const robertaLanguageModel = languageModel(
+  { dense: "lm_head.dense", norm: "lm_head.layer_norm", output: "lm_head.decoder", bias: "lm_head.bias" },
+  { activation: "gelu" },
+);

@@ -56,12 +56,16 @@ export async function readTokenizer(folder: string): Promise<TokenizerFiles> {
  * Returns a folder's tensors by name. Large tensors are read from model.safetensors, or its shards, at each access, so the
  * files must not change while the tensors are in use.
  *
+ * @param module subfolder with tensors of a module of sentence-transformers; the path is put before their names
  * @throws BertEdgeError `checkpoint_missing`, `checkpoint_invalid`, `safetensors_invalid`; `file_changed` when weights
  *   are used after the file has changed
  */
-export function readWeights(folder: string): Map<string, Tensor> {
+export function readWeights(folder: string, module?: string): Map<string, Tensor> {
   const isSharded = !existsSync(join(folder, WEIGHTS)) && existsSync(join(folder, SHARDS_INDEX));
-  return isSharded ? readShards(folder) : readFile(folder, WEIGHTS);
+  const tensors = isSharded ? readShards(folder) : readFile(folder, WEIGHTS);
+  if (module === undefined) return tensors;
+  const ofModule = [...readFile(join(folder, module), WEIGHTS)];
+  return new Map([...tensors, ...ofModule.map(([name, tensor]) => [`${module}/${name}`, tensor] as const)]);
 }
 
 function readShards(folder: string): Map<string, Tensor> {

@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import { refusalOf } from "#test/fixtures/refusal.ts";
 import { seeded } from "#test/fixtures/seeded.ts";
 import { temporaryFolder } from "#test/fixtures/temporary-folder.ts";
-import { readSentenceHead } from "./sentence-transformers.ts";
+import { readModules } from "./sentence-transformers.ts";
 
 const module = (kind: string, path: string) => ({ path, type: `sentence_transformers.models.${kind}` });
 const [transformer, pooling, normalize] = [
@@ -24,7 +24,7 @@ async function folderWith(files: Readonly<Record<string, unknown>>): Promise<str
   return folder;
 }
 
-const headOf = async (files: Readonly<Record<string, unknown>>) => readSentenceHead(await folderWith(files));
+const headOf = async (files: Readonly<Record<string, unknown>>) => readModules(await folderWith(files));
 
 const poolingBy = (...modes: string[]) => ({
   "1_Pooling/config.json": {
@@ -36,9 +36,12 @@ const poolingBy = (...modes: string[]) => ({
   },
 });
 
-describe("readSentenceHead", () => {
+describe("readModules", () => {
   it("uses mean pooling and normalization for a plain encoder", async () => {
-    expect(await headOf({})).toEqual({ pooling: "mean", normalize: true, maxTokens: undefined });
+    expect(await headOf({})).toEqual({
+      ...{ task: "embed", pooling: "mean", normalize: true, isAssumed: true },
+      ...{ maxTokens: undefined, projection: undefined },
+    });
   });
 
   it.each([
@@ -108,6 +111,21 @@ describe("readSentenceHead", () => {
     });
   });
 
+  it("reads SPLADE's pooling, and refuses other activations", async () => {
+    const modules = [module("MLMTransformer", ""), module("SpladePooling", "1_SpladePooling")];
+    const read = (config: object) => headOf({ "modules.json": modules, "1_SpladePooling/config.json": config });
+    expect(await read({ pooling_strategy: "max", activation_function: "relu" })).toMatchObject({ task: "sparse" });
+    await expect(read({ pooling_strategy: "sum" })).rejects.toMatchObject({ code: "checkpoint_unsupported" });
+    await expect(read({ activation_function: "log1p_relu" })).rejects.toMatchObject({ code: "checkpoint_unsupported" });
+  });
+
+  it("reads a Dense module without Pooling as the projection of token vectors", async () => {
+    const dense = { path: "1_Dense", type: "pylate.models.Dense.Dense" };
+    expect(await headOf({ "modules.json": [transformer, dense] })).toMatchObject({
+      ...{ task: "token-vectors", normalize: true, projection: "1_Dense" },
+    });
+  });
+
   it("says that the pooling configuration is missing", async () => {
     await expect(headOf({ "modules.json": [transformer, pooling] })).rejects.toMatchObject({
       code: "checkpoint_invalid",
@@ -150,7 +168,7 @@ describe("readSentenceHead", () => {
       fc.asyncProperty(text, async (text) => {
         await writeFile(join(folder, "modules.json"), text);
         expect(["accepted", "checkpoint_invalid", "checkpoint_unsupported"]).toContain(
-          await refusalOf(readSentenceHead(folder)),
+          await refusalOf(readModules(folder)),
         );
       }),
       seeded(150),

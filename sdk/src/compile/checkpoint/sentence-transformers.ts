@@ -4,7 +4,7 @@ import { BertEdgeError } from "../../artifact/error.ts";
 import type { Pooling } from "../../artifact/manifest.ts";
 import { readJson } from "../files/json-file.ts";
 
-const Modules = v.array(v.object({ path: v.string(), type: v.string() }));
+const ModuleList = v.array(v.object({ path: v.string(), type: v.string() }));
 const Length = v.nullish(v.pipe(v.number(), v.integer(), v.minValue(3)));
 const Transformer = v.object({ max_seq_length: Length });
 /** `model_max_length` is 10³⁰ for tokenizers without a maximum length. */
@@ -14,6 +14,10 @@ const TokenizerConfig = v.object({ model_max_length: Length });
  * concatenated.
  */
 const PoolingMode = v.nullish(v.union([v.string(), v.array(v.string())]));
+const SpladeConfig = v.object({
+  pooling_strategy: v.optional(v.string()),
+  activation_function: v.optional(v.string()),
+});
 const PoolingConfig = v.objectWithRest({ pooling_mode: PoolingMode }, v.unknown());
 
 /**
@@ -29,36 +33,62 @@ const poolings: Readonly<Record<string, Pooling>> = {
   pooling_mode_max_tokens: "max",
 };
 
-/** How hidden states become a sentence embedding. */
-export interface SentenceHead {
-  pooling: Pooling;
-  normalize: boolean;
+/** What sentence-transformers computes from a model's hidden states or logits. */
+export interface Modules {
+  readonly task: "embed" | "sparse" | "token-vectors";
+  readonly pooling: Pooling;
+  readonly normalize: boolean;
   /** Maximum text length in tokens; undefined if only the position table limits it. */
-  maxTokens: number | undefined;
+  readonly maxTokens: number | undefined;
+  /** Folder of the Dense module that projects hidden states to token vectors. */
+  readonly projection: string | undefined;
+  /** Whether the folder has no modules.json. A plain encoder gets the usual mean pooling with normalization. */
+  readonly isAssumed: boolean;
 }
 
 /**
- * Reads sentence-transformers' modules.json and the files that it names. A folder without modules.json is a plain encoder,
- * which gets the usual mean pooling with normalization.
+ * Reads sentence-transformers' modules.json and the files that it names.
  *
  * @throws BertEdgeError `checkpoint_invalid`; `checkpoint_unsupported` for other modules or pooling modes
  */
-export async function readSentenceHead(folder: string): Promise<SentenceHead> {
-  const modules = await readJson(folder, "modules.json", Modules);
+export async function readModules(folder: string): Promise<Modules> {
+  const modules = await readJson(folder, "modules.json", ModuleList);
   const transformer = await readJson(folder, "sentence_bert_config.json", Transformer);
   const tokenizer = await readJson(folder, "tokenizer_config.json", TokenizerConfig);
-  const head: SentenceHead = {
-    pooling: "mean",
-    normalize: modules === undefined,
-    maxTokens: transformer?.max_seq_length ?? tokenizer?.model_max_length ?? undefined,
-  };
-  for (const { type, path } of modules ?? []) {
-    const kind = type.split(".").at(-1);
-    if (kind === "Pooling") head.pooling = await readPooling(folder, join(path, "config.json"));
-    else if (kind === "Normalize") head.normalize = true;
-    else if (kind !== "Transformer") throw unsupported(folder, `the module ${type}`);
+  const maxTokens = transformer?.max_seq_length ?? tokenizer?.model_max_length ?? undefined;
+  const found = { pooling: "mean" as Pooling, maxTokens, projection: undefined, isAssumed: modules === undefined };
+  const listed = (modules ?? []).map(({ type, path }) => ({ kind: type.split(".").at(-1) ?? "", type, path }));
+  const at = (kind: string) => listed.find((module) => module.kind === kind)?.path;
+  const [pooling, splade, dense] = [at("Pooling"), at("SpladePooling"), at("Dense")];
+  const other =
+    listed.find(({ kind }) => !KINDS.includes(kind)) ??
+    (pooling !== undefined && dense !== undefined ? listed.find(({ kind }) => kind === "Dense") : undefined);
+  if (other) throw unsupported(folder, `the module ${other.type}`);
+  if (splade !== undefined) {
+    await assertSplade(folder, splade);
+    return { ...found, task: "sparse", pooling: "max", normalize: false };
   }
-  return head;
+  if (dense !== undefined) return { ...found, task: "token-vectors", normalize: true, projection: dense };
+  return {
+    ...found,
+    task: "embed",
+    pooling: pooling === undefined ? "mean" : await readPooling(folder, join(pooling, "config.json")),
+    normalize: modules === undefined || at("Normalize") !== undefined,
+  };
+}
+
+/** Supported modules: the last part of `type` in modules.json. */
+const KINDS = ["Transformer", "MLMTransformer", "Pooling", "Normalize", "SpladePooling", "Dense"];
+
+/**
+ * Checks that SPLADE computes max(log(1 + relu(logits))) over the tokens, as in https://arxiv.org/abs/2109.10086
+ */
+async function assertSplade(folder: string, path: string): Promise<void> {
+  const config = await readJson(folder, join(path, "config.json"), SpladeConfig);
+  const { pooling_strategy = "max", activation_function = "relu" } = config ?? {};
+  if (pooling_strategy !== "max" || activation_function !== "relu") {
+    throw unsupported(folder, `the pooling ${pooling_strategy} of ${activation_function}`);
+  }
 }
 
 async function readPooling(folder: string, file: string): Promise<Pooling> {
@@ -81,5 +111,7 @@ async function readPooling(folder: string, file: string): Promise<Pooling> {
 
 const unsupported = (folder: string, what: string) =>
   new BertEdgeError("checkpoint_unsupported", `${folder}: ${what} is not supported so far.`, {
-    hint: "Supported modules: Transformer, Normalize, and Pooling with one mode (mean, cls or max).",
+    hint:
+      "Supported modules: Transformer, Normalize, Pooling with one mode (mean, cls or max), SpladePooling (max of relu), and one " +
+      "Dense instead of Pooling.",
   });

@@ -3,20 +3,32 @@ import { BertEdgeError } from "../../artifact/error.ts";
 import { readConfig } from "./model-folder.ts";
 
 /** Task head of a model: the layers that compute its result from the encoder's hidden states. */
-export type Head = "none" | "sequence-classification";
+export type Head =
+  | "sequence-classification"
+  | "token-classification"
+  | "question-answering"
+  | "masked-lm"
+  | "late-interaction";
 
-/**
- * Task heads of model classes in transformers. A key is the part of the class name after "For". Language-model heads
- * count as "none", because they are only used in training.
- */
-const heads: Readonly<Record<string, Head>> = {
-  MaskedLM: "none",
+/** Task heads of model classes in transformers. A key is the part of the class name after "For". */
+const heads: Readonly<Record<string, Head | "none">> = {
+  MaskedLM: "masked-lm",
+  // These heads are only used in training.
   PreTraining: "none",
   SequenceClassification: "sequence-classification",
+  TokenClassification: "token-classification",
+  QuestionAnswering: "question-answering",
 };
 
-const SUPPORTED =
-  "Supported: encoders (also as ...ForMaskedLM or ...ForPreTraining) and text classifiers (...ForSequenceClassification).";
+/** Classes that are not in transformers, and do not follow its names. */
+const otherClasses: Readonly<Record<string, Head>> = {
+  // https://github.com/stanford-futuredata/ColBERT
+  HF_ColBERT: "late-interaction",
+};
+
+const SUPPORTED = `Supported: encoders, and ${Object.keys(heads)
+  .map((head) => `...For${head}`)
+  .join(", ")}.`;
 
 const Architectures = v.object({ architectures: v.nullish(v.array(v.string()), []) });
 
@@ -27,28 +39,18 @@ const Architectures = v.object({ architectures: v.nullish(v.array(v.string()), [
  * @throws BertEdgeError `checkpoint_missing`, `checkpoint_invalid`; `checkpoint_unsupported` for heads that
  *   are not in `heads`
  */
-export async function headOf(folder: string): Promise<Head> {
+export async function headOf(folder: string): Promise<Head | "none"> {
   const { architectures } = await readConfig(folder, Architectures);
   const found = architectures.map(
     (name) => headOfClass(name) ?? unsupported(folder, `the head of ${name} is not supported so far`),
   );
-  return found.find((head) => head !== "none") ?? "none";
+  return (
+    found.find((head) => head !== "none" && head !== "masked-lm") ?? found.find((head) => head !== "none") ?? "none"
+  );
 }
 
-/**
- * Checks that a folder's model has the wanted task head.
- *
- * @throws BertEdgeError the errors of `headOf`, and `checkpoint_unsupported` if the model has another head or none
- */
-export async function expectHead(folder: string, wanted: Head): Promise<void> {
-  const head = await headOf(folder);
-  if (head === wanted) return;
-  if (head === "none")
-    unsupported(folder, "a classifier is expected, but config.json names a model without a task head");
-  unsupported(folder, "an encoder is expected, but config.json names a classifier (...ForSequenceClassification)");
-}
-
-function headOfClass(name: string): Head | undefined {
+function headOfClass(name: string): Head | "none" | undefined {
+  if (Object.hasOwn(otherClasses, name)) return otherClasses[name];
   const [, head] = /For(.*)$/.exec(name) ?? [];
   if (head === undefined) return "none";
   return Object.hasOwn(heads, head) ? heads[head] : undefined;

@@ -1,21 +1,26 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { writePreparableClassifier } from "#test/fixtures/classifier-case.ts";
+import { HEAD_VOCABULARY, writePreparableClassifier, writePreparableHead } from "#test/fixtures/classifier-case.ts";
 import { listing, preparable } from "#test/fixtures/preparable.ts";
 import { temporaryFolder } from "#test/fixtures/temporary-folder.ts";
 import type { TargetName } from "../../artifact/manifest.ts";
+import { outputWidth } from "../../artifact/output-width.ts";
 import { oneModel } from "../../runtime/engine/engine.ts";
 import { ortNodeEngine } from "../../runtime/engine/ort-node/index.ts";
+import { readModelFile } from "../../runtime/engine/wasm/load/model-file.ts";
 import { startModel } from "../../runtime/model.ts";
 import { cosine } from "../../runtime/tasks/sentence-vector.ts";
 import { openFolder } from "../../storage/folder-artifact.ts";
 import { INT8_LIMIT } from "../accuracy/limits.ts";
 import { probeTexts } from "../accuracy/probe-texts.ts";
 import { topLabel } from "../accuracy/tasks/accuracy.ts";
+import type { Head } from "../checkpoint/task-head.ts";
+import type { TaskChoice } from "../model/describe-model.ts";
 import { readTextModel } from "../model/text-model.ts";
 import { encodeOnnx } from "../onnx/to-onnx.ts";
 import { type PrepareOptions, prepare } from "./prepare.ts";
+import { verify } from "./verify.ts";
 
 const cpu = ["edge", "regional-cpu"] as const satisfies readonly TargetName[];
 
@@ -33,8 +38,8 @@ async function tinyClassifier(labels: readonly string[]) {
 }
 
 /** Returns the unfused float32 model's result for each text. */
-async function float32(folder: string, texts: readonly string[]): Promise<Float32Array[]> {
-  const model = await readTextModel(folder);
+async function float32(folder: string, texts: readonly string[], choice?: TaskChoice): Promise<Float32Array[]> {
+  const model = await readTextModel(folder, choice);
   const session = await ortNodeEngine({ threads: 1, optimize: false }).load(oneModel(encodeOnnx(model.graph)));
   try {
     return await model.compute(session, texts);
@@ -76,6 +81,15 @@ describe("prepare of a classifier", () => {
     expect(manifest.targets.edge?.parity.meanCosine).toBeLessThan(1);
   });
 
+  it("makes a program that takes pairs of texts, if the classifier does", async () => {
+    const { run, out } = await tinyClassifier(["no", "yes"]);
+    for (const input of ["pair", "text"] as const) {
+      const { manifest } = await run({ targets: ["edge"], input });
+      const file = await (await openFolder(out)).read(manifest.targets.edge?.model as string);
+      expect(readModelFile(file).program.pairs).toBe(input === "pair" ? true : undefined);
+    }
+  });
+
   it("refuses sentence pairs for a classifier and labels for an encoder, before any slow work", async () => {
     const [classifier, encoder] = [await tinyClassifier(["a", "b"]), await preparable()];
     for (const [{ parent, run }, data] of [
@@ -86,6 +100,38 @@ describe("prepare of a classifier", () => {
       await expect(run(data)).rejects.toMatchObject({ code: "data_unsuitable" });
       expect(await listing(parent)).toEqual(before);
     }
+  });
+});
+
+describe("prepare of a head of tokens", () => {
+  const labels = ["no", "maybe", "yes"];
+
+  it.each<[Head, PrepareOptions["task"], object]>([
+    ["token-classification", undefined, { task: "tag", labels }],
+    ["question-answering", undefined, { task: "answer" }],
+    ["masked-lm", "fill-mask", { task: "fill-mask", vocabulary: HEAD_VOCABULARY }],
+    ["masked-lm", "sparse", { task: "sparse", vocabulary: HEAD_VOCABULARY }],
+  ])("makes a %s an artifact whose targets agree with float32 (task %s)", async (head, task, described) => {
+    const parent = await temporaryFolder();
+    const model = join(parent, "model");
+    await writePreparableHead(model, head);
+    const out = join(parent, "artifact");
+    const { manifest, fusion, passedOver } = await prepare({ model, out, task, timingRounds: 1 });
+    expect(manifest).toMatchObject(described);
+    expect(passedOver).toEqual([]);
+    expect(fusion.minCosine).toBeGreaterThan(0.999_999);
+    expect(manifest.targets.edge).toMatchObject({ engine: "wasm", precision: "int8-edge" });
+    for (const target of Object.values(manifest.targets)) {
+      expect(target?.parity.meanCosine).toBeGreaterThanOrEqual(INT8_LIMIT.meanCosine);
+      if (task !== "sparse") expect(target?.parity.top1).toBeGreaterThanOrEqual(INT8_LIMIT.minTop1);
+    }
+    const report = await verify({ artifact: out });
+    expect(Object.values(report).map(({ failure }) => failure)).toEqual([undefined, undefined, undefined]);
+    // Results of texts: a row for each token, or one sparse vector without negative numbers.
+    const [result = new Float32Array()] = await float32(model, ["to be"], { task });
+    if (task === "sparse")
+      expect(result.every((weight) => weight >= 0) && result.some((weight) => weight > 0)).toBe(true);
+    expect(result).toHaveLength(outputWidth(manifest, manifest.vocabulary) * (task === "sparse" ? 1 : 4));
   });
 });
 

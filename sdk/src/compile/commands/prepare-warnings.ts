@@ -1,28 +1,17 @@
-import { existsSync } from "node:fs";
-import { join } from "node:path";
 import type { Manifest, Target, TargetName } from "../../artifact/manifest.ts";
 import { maxTokensOf } from "../checkpoint/encoder-config.ts";
-import { modelPlace } from "../checkpoint/model-place.ts";
 import type { ExcusedParts } from "../fusions/excused-parts.ts";
 import type { FitTable } from "../latency/platforms/forecast.ts";
 import type { TextModel } from "../model/text-model.ts";
 
 /** What to know before an artifact is deployed. */
 export interface PrepareWarning {
-  readonly code:
-    | "pooling_assumed"
-    | "length_limited"
-    | "part_excused"
-    | "layers_kept"
-    | "tokenizer_json"
-    | "memory_tight";
+  readonly code: "assumed" | "length_limited" | "part_excused" | "layers_kept" | "tokenizer_json" | "memory_tight";
   readonly message: string;
 }
 
 interface WarningInput {
-  /** Path of the model. */
-  readonly path: string;
-  readonly model: Pick<TextModel, "config" | "maxTokens" | "task">;
+  readonly model: Pick<TextModel, "config" | "maxTokens" | "assumed">;
   readonly manifest: Manifest;
   readonly excused: readonly ExcusedParts[];
   readonly fit: FitTable;
@@ -32,13 +21,11 @@ interface WarningInput {
 const TIGHT = 0.85;
 
 /** Returns what was assumed, cut or left out of an artifact. */
-export function warningsOf({ path, model, manifest, excused, fit }: WarningInput): PrepareWarning[] {
+export function warningsOf({ model, manifest, excused, fit }: WarningInput): PrepareWarning[] {
   const warnings: PrepareWarning[] = [];
   const warn = (code: PrepareWarning["code"], message: string) => void warnings.push({ code, message });
-  const { task, config, maxTokens } = model;
-  if (task.task === "embed" && !existsSync(join(modelPlace(path).folder, "modules.json"))) {
-    warn("pooling_assumed", `The folder has no modules.json: ${task.pooling} pooling and normalization are assumed.`);
-  }
+  const { config, maxTokens, assumed } = model;
+  for (const sentence of assumed) warn("assumed", sentence);
   const positions = maxTokensOf(config);
   if (maxTokens < positions) {
     warn("length_limited", `Texts are cut at ${maxTokens} tokens, but the model has ${positions} positions.`);

@@ -12,7 +12,8 @@ import { tokenBatches } from "../evaluate/token-batches.ts";
 import { withWorkFolder } from "../files/work-folder.ts";
 import type { ExcusedParts } from "../fusions/excused-parts.ts";
 import { type FitTable, forecastOf, type PredictedLatency } from "../latency/platforms/forecast.ts";
-import { readTask } from "../model/text-model.ts";
+import { describeModel, type TaskChoice } from "../model/describe-model.ts";
+import { inputsOf } from "../model/task-inputs.ts";
 import { assertReplaceable, writeMeasurements } from "../pack/write-artifact.ts";
 import { calibrationTexts } from "../quantize/calibration/calibration-texts.ts";
 import { assembleArtifact, modelName } from "../stages/assemble-artifact.ts";
@@ -31,7 +32,7 @@ import { time } from "../stages/time.ts";
 import { writeFolder } from "../stages/write.ts";
 import { type PrepareWarning, warningsOf } from "./prepare-warnings.ts";
 
-export interface PrepareOptions extends TaskFiles, RunOptions {
+export interface PrepareOptions extends TaskFiles, TaskChoice, RunOptions {
   /**
    * A Hugging Face model folder: its path, or its files. The keys of a map are paths relative to the folder. The folder
    * has config.json, tokenizer.json, and model.safetensors or model.onnx. Or the path of an .onnx file in such a folder. Or a model of the Hugging Face Hub:
@@ -127,11 +128,11 @@ export async function prepare(options: PrepareOptions): Promise<PrepareReport | 
     const context = { folder, signal: options.signal };
     const cache = options.cache === undefined ? undefined : openStageCache(options.cache);
     const { path, source } = await locateModel(run, options.model, folder);
-    const data = await readTaskData(await readTask(path), options);
-    const model = await run(readFolder, { path });
+    const data = await readTaskData((await describeModel(path, options)).task, options);
+    const model = await run(readFolder, { path, task: options.task, input: options.input });
     await run(checkMemory, { graph: model.graph });
     const { graph, nodes, fused, excused } = await run(fuse, { graph: model.graph, complete: true });
-    const modelHash = cache && (await readFolder.key({ path }));
+    const modelHash = cache && (await readFolder.key({ path, task: options.task, input: options.input }));
     const checked = await fromCache(run, cache, context, {
       ...{ stage: "check", label: "the fused graph" },
       key: async () => contentKey("checked", modelHash, data?.content),
@@ -141,7 +142,11 @@ export async function prepare(options: PrepareOptions): Promise<PrepareReport | 
     const kinds = kindsFor(targets);
     const texts = kinds.includes("statistics") ? calibration : calibration.filter((_, i) => i % OVERFLOW_EVERY === 0);
     const observed = once(async () => {
-      const found = await run(observe, { graph, batches: tokenBatches(graph, model.encode(texts)), kinds });
+      const found = await run(observe, {
+        graph,
+        batches: tokenBatches(graph, model.encode(inputsOf(model.task, texts, 2))),
+        kinds,
+      });
       assertVaries(checked.reference, found.statistics);
       return found;
     });
@@ -175,7 +180,7 @@ export async function prepare(options: PrepareOptions): Promise<PrepareReport | 
       ...{ source, manifest, version, measurements },
       ...{ fusion: checked.parity, nodes, fused, excused },
       ...forecast,
-      warnings: warningsOf({ path, model, manifest, excused, fit: forecast.fit }),
+      warnings: warningsOf({ model, manifest, excused, fit: forecast.fit }),
       ...{ passedOver, stages },
     };
     return out === undefined ? { ...report, artifact: await inMemory(artifactFolder) } : report;

@@ -4,13 +4,15 @@ import { engineOnThisMachine } from "../../local/engines.ts";
 import { type Engine, oneModel } from "../../runtime/engine/engine.ts";
 import { loadTokenizer } from "../../runtime/tokenizer/load-tokenizer.ts";
 import { openFiles, openFolder } from "../../storage/folder-artifact.ts";
+import { comparedAs } from "../accuracy/compared-as.ts";
 import { INT8_LIMIT, shortfall } from "../accuracy/limits.ts";
 import { parity } from "../accuracy/parity.ts";
 import { probeTexts } from "../accuracy/probe-texts.ts";
 import { readTaskData, type TaskFiles } from "../accuracy/task-data.ts";
 import { runInParts } from "../model/run-in-parts.ts";
-import { vectorHead } from "../model/text-model.ts";
-import { tokenizeTexts } from "../model/tokenize-texts.ts";
+import { runTask } from "../model/run-task.ts";
+import { inputsOf } from "../model/task-inputs.ts";
+import { type TextOrPair, tokenizeTexts } from "../model/tokenize-texts.ts";
 import type { RunOptions } from "../stages/stage.ts";
 
 export interface VerifyOptions extends TaskFiles, RunOptions {
@@ -63,12 +65,12 @@ export async function verify({ artifact: given, onProgress, signal, ...files }: 
     const session = await (engines.get(engine) as Engine).load(oneModel(await artifact.read(model)));
     const message = `measure ${name} on ${engine}`;
     const progress = (fraction: number) => onProgress?.({ stage: "measure", message, fraction });
-    const { run } = runInParts(session, { signal, progress });
-    const compute = (texts: readonly string[]) => run(encode(texts), vectorHead(manifest));
+    const inParts = runInParts(session, { signal, progress });
+    const compute = (texts: readonly TextOrPair[]) => runTask(inParts, manifest, encode(texts));
     try {
-      const results = await compute(probeTexts);
+      const results = await compute(inputsOf(manifest, probeTexts));
       const score = await data?.score(compute);
-      const agreement = best && parity(best.results, results, manifest.task);
+      const agreement = best && parity(best.results, results, comparedAs(manifest, manifest.vocabulary));
       const task = data && score !== undefined ? { metric: data.metric, score } : undefined;
       const compared = task && best?.score !== undefined ? { ...task, fp32: best.score } : undefined;
       const failure = agreement && shortfall({ parity: agreement, task: compared }, INT8_LIMIT);

@@ -82,6 +82,33 @@ describe("tokenBatches", () => {
     expect(tokenBatches(graphOf(usual), tokens(short))).toHaveLength(1);
   });
 
+  it("gives tokens of the second text of a pair the token type 1", () => {
+    const pairs = [
+      { ids: Int32Array.of(1, 2, 3, 4), secondFrom: 2 },
+      { ids: Int32Array.of(5, 6), secondFrom: 1 },
+      Int32Array.of(7, 8, 9),
+    ];
+    const [batch, ...others] = tokenBatches(graphOf(usual), pairs);
+    expect(others).toEqual([]);
+    expect(usual.map((name) => rowsOf(batch as TokenBatch, name))).toEqual([
+      [
+        [5, 6, 0, 0],
+        [7, 8, 9, 0],
+        [1, 2, 3, 4],
+      ],
+      [
+        [1, 1, 0, 0],
+        [1, 1, 1, 0],
+        [1, 1, 1, 1],
+      ],
+      [
+        [0, 1, 0, 0],
+        [0, 0, 0, 0],
+        [0, 0, 1, 1],
+      ],
+    ]);
+  });
+
   it("pads nothing if the graph has no attention mask", () => {
     const given = tokens([[1], [2, 3], [4], [5, 6], [7, 8, 9]]);
     const batches = tokenBatches(graphOf(["input_ids"]), given);

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { together } from "../../runtime/engine/batching.ts";
 import type { EngineSession } from "../../runtime/engine/engine.ts";
+import { idsOf } from "../../runtime/engine/token-sequence.ts";
 import { timeSideBySide } from "./time-side-by-side.ts";
 
 beforeEach(() => {
@@ -17,8 +18,8 @@ function session(name: string, calls: string[], ms: (tokens: number, call: numbe
     provider: "cpu",
     target: "edge",
     batches: together,
-    run: async ([ids]) => {
-      const tokens = ids?.length ?? 0;
+    run: async ([sequence]) => {
+      const tokens = sequence ? idsOf(sequence).length : 0;
       calls.push(`${name} ${tokens}`);
       vi.advanceTimersByTime(ms(tokens, call++));
       return [];
@@ -77,7 +78,7 @@ describe("timeSideBySide", () => {
   it("uses only token ids of the vocabulary", async () => {
     const ids: number[] = [];
     const run: EngineSession["run"] = async ([sequence]) => {
-      ids.push(...(sequence ?? []));
+      ids.push(...(sequence ? idsOf(sequence) : []));
       return [];
     };
     const sessions = new Map([["a", { ...session("a", [], () => 1), run }]]);

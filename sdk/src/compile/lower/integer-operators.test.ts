@@ -11,7 +11,7 @@ import { LoweringContext } from "./lowering-context.ts";
  */
 function lowered(size: number, widths: readonly [number, number, number]): () => void {
   const sketch = new Sketch();
-  const lowering = new LoweringContext({ tables: new Map(), paddings: new Map() }, 8);
+  const lowering = new LoweringContext({ first: { tables: new Map(), paddings: new Map() } }, 8);
   const inputs = widths.map((width) => {
     const input = sketch.input("x", [1, "n", size]);
     const value = lowering.add({ width, of: "token", type: "f32" });

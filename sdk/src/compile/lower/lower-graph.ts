@@ -13,6 +13,8 @@ export interface ProgramSize {
   readonly maxTokens: number;
   /** Vocabulary size of the model. */
   readonly vocabulary: number;
+  /** Whether the program takes pairs of texts. */
+  readonly pairs?: boolean;
 }
 
 export interface Lowered {
@@ -25,8 +27,11 @@ export interface Lowered {
  *
  * @throws BertEdgeError `engine_unsupported` with the node that the engine cannot run, and the reason
  */
-export async function lowerGraph(graph: Graph, { maxTokens, vocabulary }: ProgramSize): Promise<Lowered> {
-  const known = await positionValues(graph, maxTokens);
+export async function lowerGraph(
+  graph: Graph,
+  { maxTokens, vocabulary, pairs = false }: ProgramSize,
+): Promise<Lowered> {
+  const known = await positionValues(graph, maxTokens, pairs);
   const lowering = new LoweringContext(known, maxTokens, new Set(graph.outputs.map(({ value }) => value)));
   for (const node of known.nodes) {
     const lowerNode = lowerings[`${node.domain}:${node.opType}`];
@@ -41,5 +46,6 @@ export async function lowerGraph(graph: Graph, { maxTokens, vocabulary }: Progra
     throw unsupported(output.producer as Node, "the model's output is a slice of a tensor; it must be a whole tensor");
   }
   const { steps, values, tensors } = lowering;
-  return { program: { version: PROGRAM_VERSION, values, steps, output: result.value, maxTokens, vocabulary }, tensors };
+  const sizes = { maxTokens, vocabulary, ...(pairs && { pairs }) };
+  return { program: { version: PROGRAM_VERSION, values, steps, output: result.value, ...sizes }, tensors };
 }

@@ -2,7 +2,7 @@ import type { ProgramValue, Step, View } from "../../runtime/engine/wasm/run/pro
 import { EDGE } from "../graph/edge-operators.ts";
 import type { Node, Value } from "../graph/node.ts";
 import { type Tensor, tensor, toFloat32 } from "../graph/tensor.ts";
-import type { PositionValues } from "./position-values.ts";
+import type { PositionTables, PositionValues } from "./position-values.ts";
 import { tilePadded } from "./tile-weight.ts";
 import { notInFours, unsupported } from "./unsupported.ts";
 
@@ -20,8 +20,10 @@ export class LoweringContext {
   readonly values: ProgramValue[] = [];
   readonly steps: Step[] = [];
   readonly tensors = new Map<string, Tensor>();
-  readonly tables: PositionValues["tables"];
-  readonly paddings: PositionValues["paddings"];
+  /** Values that depend only on the number of tokens, for tokens with token type 0. */
+  readonly positions: PositionTables;
+  /** The values that are different for tokens with token type 1. */
+  readonly seconds: PositionTables | undefined;
   readonly maxTokens: number;
   readonly #results: ReadonlySet<Value>;
   readonly #operands = new Map<Value, Operand>();
@@ -37,14 +39,19 @@ export class LoweringContext {
 
   /** @param results outputs of the graph. They are read after the last step, so no step may overwrite them. */
   constructor(
-    { tables, paddings }: Pick<PositionValues, "tables" | "paddings">,
+    { first, second }: Pick<PositionValues, "first" | "second">,
     maxTokens: number,
     results: ReadonlySet<Value> = new Set(),
   ) {
-    this.tables = tables;
-    this.paddings = paddings;
+    this.positions = first;
+    this.seconds = second;
     this.maxTokens = maxTokens;
     this.#results = results;
+  }
+
+  /** Returns a value that depends only on the number of tokens, and not on token types; undefined for other values. */
+  table(value: Value): Tensor | undefined {
+    return this.seconds?.tables.has(value) ? undefined : this.positions.tables.get(value);
   }
 
   operand(value: Value | undefined): Operand | undefined {

@@ -3,6 +3,7 @@ import { concatenate } from "../graph/concatenate.ts";
 import type { Node, Value } from "../graph/node.ts";
 import { type Tensor, toFloat32 } from "../graph/tensor.ts";
 import type { LoweringContext, Operand } from "./lowering-context.ts";
+import type { PositionTables } from "./position-values.ts";
 import { unsupported } from "./unsupported.ts";
 
 /** Whether a value is a constant float32 row of this width. The row may have leading axes of size 1. */
@@ -38,9 +39,9 @@ export function addendOf(lowering: LoweringContext, node: Node, value: Value | u
   if (other && haveSameRows(lowering, other, operand)) {
     return { value: whole(lowering, node, node.inputs.indexOf(value)).value };
   }
-  const table = value && lowering.tables.get(value);
+  const table = value && lowering.positions.tables.get(value);
   if (table && table.shape.at(-1) === operand.width && table.data.length === 4 * operand.width * lowering.maxTokens) {
-    return positionsOf(lowering, node, value, toFloat32(table));
+    return positionsOf(lowering, node, value);
   }
   throw unsupported(
     node,
@@ -48,10 +49,21 @@ export function addendOf(lowering: LoweringContext, node: Node, value: Value | u
   );
 }
 
-function positionsOf(lowering: LoweringContext, node: Node, value: Value, table: Float32Array): PositionTable {
-  const padding = lowering.paddings.get(value);
+function positionsOf(lowering: LoweringContext, node: Node, value: Value): PositionTable {
+  const { positions: first, seconds: second } = lowering;
+  const padding = first.paddings.get(value);
+  const positions = storedRows(lowering, `${node.name}.positions`, first, value);
+  const typed = second?.tables.has(value) && {
+    second: storedRows(lowering, `${node.name}.positions.second`, second, value),
+  };
+  return { positions, ...typed, ...(padding && { padding: padding.id }) };
+}
+
+/** Stores a table with one row per position, after the row of padding tokens if they have one. Returns its name. */
+function storedRows(lowering: LoweringContext, name: string, from: PositionTables, value: Value): string {
+  const table = toFloat32(from.tables.get(value) as Tensor);
+  const padding = from.paddings.get(value);
   const rows = padding ? concatenate<Float32Array>(Float32Array, [padding.row, table]) : table;
   const width = table.length / lowering.maxTokens;
-  const positions = lowering.floats(`${node.name}.positions`, rows, [rows.length / width, width]);
-  return { positions, ...(padding && { padding: padding.id }) };
+  return lowering.floats(name, rows, [rows.length / width, width]);
 }

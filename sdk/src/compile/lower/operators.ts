@@ -27,6 +27,7 @@ export const lowerings: Readonly<Record<string, LowerNode>> = {
   ":IsNaN": () => {},
   ":Where": withoutNaN,
   ":Gather": firstToken,
+  ":ReduceMean": meanOfTokens,
   ":Relu": (lowering, node) => activation(lowering, node, "relu"),
   ":Tanh": (lowering, node) => activation(lowering, node, "tanh"),
   ":Sigmoid": (lowering, node) => activation(lowering, node, "sigmoid"),
@@ -172,11 +173,19 @@ function firstToken(lowering: LoweringContext, node: Node): void {
   lowering.steps.push({ op: "cls", x: operand.value, out: lowering.result(node.output, operand.width, "sequence") });
 }
 
+/** Averages the tokens of every sequence, for `mean` pooling. */
+function meanOfTokens(lowering: LoweringContext, node: Node): void {
+  const operand = whole(lowering, node);
+  if (lowering.rowsOf(operand) !== "token") throw unsupported(node, "only rows of tokens can be averaged");
+  if (operand.width % 4 !== 0) throw unsupported(node, notInFours("the width of its input", operand.width));
+  lowering.steps.push({ op: "mean", x: operand.value, out: lowering.result(node.output, operand.width, "sequence") });
+}
+
 /** Applies the rotary embedding to queries or keys, in place. */
 function rotate(lowering: LoweringContext, node: Node): void {
   const [x, , cosines, sines] = node.inputs;
   const operand = lowering.operand(x);
-  const [cos, sin] = [cosines, sines].map((value) => value?.constant ?? (value && lowering.tables.get(value)));
+  const [cos, sin] = [cosines, sines].map((value) => value?.constant ?? (value && lowering.table(value)));
   const half = cos?.shape.at(-1) ?? 0;
   const positions = cos?.shape[0] ?? 0;
   if (!operand || !cos || !sin) throw unsupported(node, "its cosines and sines depend on the text");

@@ -29,7 +29,7 @@ export function lowerPositionTerms(
     if (value && (found?.value !== operand.value || found.column !== operand.column))
       throw unsupported(node, `it reads "${value.name}", which its attention does not read`);
   }
-  const table = pairs && lowering.tables.get(pairs);
+  const table = pairs && lowering.table(pairs);
   const buckets = table && byDistance(Int32Array.from(numbersOf(table)), table.shape, lowering.maxTokens);
   if (!buckets) throw unsupported(node, "its buckets must depend only on the distance between two tokens");
   const [keys, queries] = [1, 5].map((first) =>

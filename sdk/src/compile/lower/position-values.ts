@@ -10,17 +10,25 @@ import { unsupportedModel } from "./unsupported.ts";
  */
 const TOLERANCE = 1e-5;
 
-/** Nodes that depend on the token ids, and values that depend only on the number of tokens. */
-export interface PositionValues {
-  /** Nodes that depend on looked-up token embeddings, in topological order. */
-  readonly nodes: readonly Node[];
-  /** Other values that these nodes read, computed for the longest text. */
+/** Values that depend only on the number of tokens, for tokens of one token type. */
+export interface PositionTables {
+  /** The values, computed for the longest text. */
   readonly tables: ReadonlyMap<Value, Tensor>;
   /**
    * For tables whose positions skip padding tokens: the id of the padding token, and the row of the table for this
    * token.
    */
   readonly paddings: ReadonlyMap<Value, Padding>;
+}
+
+/** Nodes that depend on the token ids, and the other values that these nodes read. */
+export interface PositionValues {
+  /** Nodes that depend on looked-up token embeddings, in topological order. */
+  readonly nodes: readonly Node[];
+  /** The values if all tokens have token type 0. */
+  readonly first: PositionTables;
+  /** The values that are different for tokens with token type 1. Undefined for programs that take single texts. */
+  readonly second?: PositionTables;
 }
 
 interface Padding {
@@ -30,32 +38,70 @@ interface Padding {
   readonly row: Float32Array;
 }
 
+/** Computes values of a graph for one text. `types` are the token types. */
+type Evaluate = (ids: readonly number[], types: readonly number[]) => Promise<ReadonlyMap<Value, Tensor>>;
+
 /**
  * Computes positions, masks and biases once, for the longest text. This works because these values depend on the number
  * of tokens, not on the token ids. RoBERTa's positions are the exception: they skip padding tokens.
  *
  * @param tokens number of tokens of the longest text
- * @throws BertEdgeError `engine_unsupported` when a value cannot be computed or depends on the token ids, or when the
- *   table for a shorter text is not a prefix of the table for the longest text
+ * @param pairs whether to compute the values for token type 1 too
+ * @throws BertEdgeError `engine_unsupported` when a value cannot be computed or depends on the token ids, when the table
+ *   for a shorter text is not a prefix of the table for the longest text, or when rows depend on the types of other tokens
  */
-export async function positionValues(graph: Graph, tokens: number): Promise<PositionValues> {
+export async function positionValues(graph: Graph, tokens: number, pairs = false): Promise<PositionValues> {
   const nodes = nodesAfterLookup(graph);
   const computed = new Set(nodes.flatMap(({ outputs }) => outputs));
   const read = nodes.flatMap(({ inputs }) => inputs.filter((value) => value !== undefined));
   const wanted = [...new Set(read)].filter((value) => !computed.has(value) && !value.isConstant);
+  const lookups = new Set(nodes.filter(isLookup).map(({ inputs }) => inputs[1]));
   const special = comparedIds(graph);
-  const idsOf = (count: number, factor: number) => ordinaryIds(count, factor, special);
-  const shorter = Math.ceil(tokens / 2);
-  const evaluated = async (ids: readonly number[]) => {
-    const found = await evaluate(graph, wanted, ids);
+  const evaluated: Evaluate = async (ids, types) => {
+    const found = await evaluate(graph, wanted, ids, types);
     if (!found) throw unsupportedModel("its positions, masks or biases cannot be computed from the number of tokens");
     return new Map(wanted.map((value, i) => [value, found[i] as Tensor]));
   };
-  const [first, second] = [await evaluated(idsOf(tokens, 5)), await evaluated(idsOf(tokens, 7))];
-  const short = await evaluated(idsOf(shorter, 5));
-  const lookups = new Set(nodes.filter(isLookup).map(({ inputs }) => inputs[1]));
+  const first = await tablesOf(evaluated, { lookups, special, tokens, type: 0 });
+  if (!pairs) return { nodes, first };
+  const ofOnes = await tablesOf(evaluated, { lookups, special, tokens, type: 1 });
+  const mixed = await evaluated(ordinaryIds(tokens, 5, special), mixedTypes(tokens));
   const tables = new Map<Value, Tensor>();
-  for (const value of wanted) {
+  for (const [value, table] of first.tables) {
+    const other = ofOnes.tables.get(value) as Tensor;
+    if (Buffer.compare(table.data, other.data) !== 0) tables.set(value, other);
+    if (!isMixed(mixed.get(value) as Tensor, table, other, tokens)) {
+      throw unsupportedModel(`"${value.name}" of a token depends on the token types of other tokens`);
+    }
+  }
+  return { nodes, first, second: { tables, paddings: ofOnes.paddings } };
+}
+
+interface TableOptions {
+  /** Values that are looked up in the token embedding table. */
+  readonly lookups: ReadonlySet<Value | undefined>;
+  /** Token ids that the graph compares with others. */
+  readonly special: readonly number[];
+  readonly tokens: number;
+  readonly type: number;
+}
+
+/** Computes the values for texts whose tokens all have the same token type. */
+async function tablesOf(
+  evaluated: Evaluate,
+  { lookups, special, tokens, type }: TableOptions,
+): Promise<PositionTables> {
+  const evaluatedFor = (ids: readonly number[]) =>
+    evaluated(
+      ids,
+      ids.map(() => type),
+    );
+  const idsOf = (count: number, factor: number) => ordinaryIds(count, factor, special);
+  const shorter = Math.ceil(tokens / 2);
+  const [first, second] = [await evaluatedFor(idsOf(tokens, 5)), await evaluatedFor(idsOf(tokens, 7))];
+  const short = await evaluatedFor(idsOf(shorter, 5));
+  const tables = new Map<Value, Tensor>();
+  for (const value of first.keys()) {
     const [one, other, part] = [first, second, short].map((of) => of.get(value)) as [Tensor, Tensor, Tensor];
     if (lookups.has(value)) {
       if (!isIds(one, idsOf(tokens, 5)) || !isIds(other, idsOf(tokens, 7)))
@@ -72,7 +118,7 @@ export async function positionValues(graph: Graph, tokens: number): Promise<Posi
   const paddings = new Map<Value, Padding>();
   for (const id of special) {
     const ids = idsOf(tokens, 5).map((ordinary, i) => (isPadded(i) ? id : ordinary));
-    const padded = await evaluated(ids);
+    const padded = await evaluatedFor(ids);
     for (const [value, table] of tables) {
       const found = padded.get(value) as Tensor;
       if (Buffer.compare(found.data, table.data) === 0) continue;
@@ -85,7 +131,7 @@ export async function positionValues(graph: Graph, tokens: number): Promise<Posi
       paddings.set(value, { id, row });
     }
   }
-  return { nodes, tables, paddings };
+  return { tables, paddings };
 }
 
 const isLookup = (node: Node) => node.is("GatherBlockQuantized", MICROSOFT);
@@ -171,10 +217,33 @@ function paddingRow(found: Tensor, table: Tensor, tokens: number): Float32Array 
   return padding;
 }
 
-async function evaluate(graph: Graph, wanted: readonly Value[], ids: readonly number[]): Promise<Tensor[] | undefined> {
+/** Types of the tokens of a test text: every third token and the end of the text have type 1. */
+const mixedTypes = (tokens: number): number[] =>
+  Array.from({ length: tokens }, (_, i) => Number(i % 3 === 1 || 2 * i > tokens));
+
+/** Whether each row of `mixed` is the row of `first` or of `second`, by the token's type in `mixedTypes`. */
+function isMixed(mixed: Tensor, first: Tensor, second: Tensor, tokens: number): boolean {
+  if (Buffer.compare(first.data, second.data) === 0) return Buffer.compare(first.data, mixed.data) === 0;
+  const bytes = mixed.data.length / tokens;
+  return mixedTypes(tokens).every((type, i) => {
+    const row = ({ data }: Tensor) => data.subarray(i * bytes, (i + 1) * bytes);
+    return Buffer.compare(row(mixed), row(type ? second : first)) === 0;
+  });
+}
+
+async function evaluate(
+  graph: Graph,
+  wanted: readonly Value[],
+  ids: readonly number[],
+  types: readonly number[],
+): Promise<Tensor[] | undefined> {
   if (wanted.length === 0) return [];
   const shape = [1, ids.length];
-  const contents: Record<string, readonly number[]> = { input_ids: ids, attention_mask: ids.map(() => 1) };
+  const contents: Record<string, readonly number[]> = {
+    input_ids: ids,
+    attention_mask: ids.map(() => 1),
+    token_type_ids: types,
+  };
   const given = graph.inputs.map((input): [Value, Tensor] => {
     const values = contents[input.name] ?? ids.map(() => 0);
     const isShort = input.dtype === "int32";

@@ -48,11 +48,11 @@ class EmbeddingsSketch extends Sketch {
 type Draw = (s: EmbeddingsSketch) => Value | readonly Value[];
 
 /** Lowers the graph whose outputs `draw` returns. Resolves to the error message, or to "accepted". */
-async function outcome(draw: Draw): Promise<string> {
+async function outcome(draw: Draw, pairs = false): Promise<string> {
   const sketch = new EmbeddingsSketch();
   for (const [i, value] of [draw(sketch)].flat().entries()) sketch.output(value as Value, `result${i}`);
   return refusalMessage(
-    lowerGraph(await precisions["int8-edge"](sketch.graph)(), { maxTokens: TOKENS, vocabulary: VOCABULARY }),
+    lowerGraph(await precisions["int8-edge"](sketch.graph)(), { maxTokens: TOKENS, vocabulary: VOCABULARY, pairs }),
   );
 }
 
@@ -77,6 +77,32 @@ describe("lowerGraph, for tables by position", () => {
     ],
   ])("%s", async (_, draw, wanted) => {
     expect(await outcome(draw)).toContain(wanted);
+  });
+});
+
+describe("lowerGraph, for pairs of texts", () => {
+  const types = (s: EmbeddingsSketch) => s.input("token_type_ids", ["batch", "sequence"], "int64");
+  const rows = (s: EmbeddingsSketch, indices: Value, width = WIDTH) => s.op("Gather", [s.random([99, width]), indices]);
+
+  it.each<[string, Draw, string]>([
+    ["accepts a row for each token type", (s) => s.op("Add", [s.embeddings, rows(s, types(s))]), "accepted"],
+    [
+      "refuses rows that depend on the types of other tokens",
+      (s) => s.op("Add", [s.embeddings, rows(s, s.op("CumSum", [types(s), s.index(1)]))]),
+      "depends on the token types of other tokens",
+    ],
+    [
+      "refuses angles that depend on the token type",
+      (s) => {
+        const angles = s.op("Squeeze", [rows(s, types(s), WIDTH / 4), [0]]);
+        const inputs = [s.linear(), s.constant(ZERO), angles, angles];
+        return s.op("RotaryEmbedding", inputs, { num_heads: 2 }, { domain: MICROSOFT });
+      },
+      "its cosines and sines depend on the text",
+    ],
+  ])("%s", async (_, draw, wanted) => {
+    expect(await outcome(draw, true)).toContain(wanted);
+    expect(await outcome(draw)).toContain("accepted");
   });
 });
 

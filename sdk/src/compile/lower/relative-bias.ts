@@ -12,7 +12,7 @@ export function lowerRelativeBias(
   lowering: LoweringContext,
   bias: Value,
 ): { table: string; heads: number } | undefined {
-  const found = bias.constant ?? lowering.tables.get(bias);
+  const found = bias.constant ?? lowering.table(bias);
   const rows = found && distances(found, lowering.maxTokens);
   if (!rows) return undefined;
   const width = 2 * lowering.maxTokens - 1;

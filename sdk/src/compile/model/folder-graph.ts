@@ -1,26 +1,40 @@
 import type { Encoder } from "../checkpoint/checkpoint.ts";
-import { classifierGraph } from "../checkpoint/classifier-graph.ts";
 import { encoderGraph } from "../checkpoint/encoder-graph.ts";
 import { encoderWeights } from "../checkpoint/encoder-weights.ts";
 import { type ExportedResult, exportedGraph, exportOf } from "../checkpoint/exported-graph.ts";
+import { headGraph } from "../checkpoint/head-graph.ts";
+import type { HeadedModel } from "../checkpoint/headed-model.ts";
 import { readWeights } from "../checkpoint/model-folder.ts";
-import type { Classifier } from "../checkpoint/sequence-classification.ts";
 import type { Graph } from "../graph/graph.ts";
 
 /** @throws the errors of `readWeights`, `encoderWeights` and `exportedGraph` */
 export const graphOfEncoder = (encoder: Omit<Encoder, "weights">, onnx?: string): Promise<Graph> =>
   graphOf(
-    encoder,
+    encoder.folder,
     onnx,
-    { names: ["last_hidden_state", "token_embeddings"], shape: [undefined, undefined, encoder.config.hiddenSize] },
-    (weights) => encoderGraph(encoder.config, encoderWeights({ ...encoder, weights })),
+    (path) =>
+      exportedGraph(path, encoder.config, [
+        { names: ["last_hidden_state", "token_embeddings"], shape: [undefined, undefined, encoder.config.hiddenSize] },
+      ]),
+    () => encoderGraph(encoder.config, encoderWeights({ ...encoder, weights: readWeights(encoder.folder) })),
   );
 
-/** @throws the errors of `readWeights`, `classifierGraph` and `exportedGraph` */
-export const graphOfClassifier = (classifier: Omit<Classifier, "weights">, onnx?: string): Promise<Graph> =>
-  graphOf(classifier, onnx, { names: ["logits"], shape: [undefined, classifier.labels.length] }, (weights) =>
-    classifierGraph({ ...classifier, weights }),
+/** @throws the errors of `readWeights`, `headGraph` and `exportedGraph` */
+export const graphOfHeadedModel = (model: Omit<HeadedModel, "weights">, onnx?: string): Promise<Graph> =>
+  graphOf(
+    model.folder,
+    onnx,
+    (path) => exportedGraph(path, model.config, resultsOf(model)),
+    () => headGraph({ ...model, weights: readWeights(model.folder, model.module) }),
   );
+
+/** Returns the outputs that an export of this head has. */
+function resultsOf({ head, outputs, kind }: Omit<HeadedModel, "weights">): ExportedResult[] {
+  if (kind === "question-answering") {
+    return ["start_logits", "end_logits"].map((name) => ({ names: [name], shape: [undefined, undefined] }));
+  }
+  return [{ names: ["logits"], shape: head.pooling ? [undefined, outputs] : [undefined, undefined, outputs] }];
+}
 
 /**
  * Builds the graph from the folder's safetensors. If the folder has only an ONNX export, reads the export.
@@ -28,11 +42,11 @@ export const graphOfClassifier = (classifier: Omit<Classifier, "weights">, onnx?
  * @param onnx ONNX file to read instead
  */
 async function graphOf(
-  { folder, config }: Omit<Encoder, "weights">,
+  folder: string,
   onnx: string | undefined,
-  result: ExportedResult,
-  write: (weights: Encoder["weights"]) => Graph,
+  read: (path: string) => Promise<Graph>,
+  write: () => Graph,
 ): Promise<Graph> {
   const exported = onnx ?? (await exportOf(folder));
-  return exported ? exportedGraph(exported, config, result) : write(readWeights(folder));
+  return exported ? read(exported) : write();
 }

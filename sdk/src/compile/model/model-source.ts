@@ -1,15 +1,12 @@
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
-import { readEncoderConfig } from "../checkpoint/checkpoint.ts";
-import { describeClassifier } from "../checkpoint/sequence-classification.ts";
-import { headOf } from "../checkpoint/task-head.ts";
 import type { Graph } from "../graph/graph.ts";
 import { fromOnnx } from "../onnx/from-onnx.ts";
 import { readOnnx } from "../onnx/read-onnx.ts";
 import { writeOnnx } from "../onnx/write-onnx.ts";
 import type { PartialMessage } from "../proto/encode-model.ts";
 import type { ModelProto } from "../proto/onnx-messages.ts";
-import { graphOfClassifier, graphOfEncoder } from "./folder-graph.ts";
+import { describeModel } from "./describe-model.ts";
 
 /** A model without tokenizer and task: only its graph was read. */
 export interface ModelSource {
@@ -39,7 +36,7 @@ export async function readModelSource(source: string): Promise<ModelSource> {
     const model = await readOnnx(source);
     return { path: source, graph: fromOnnx(model), envelope: model, writeOriginal: async () => source };
   }
-  const graph = await graphOfFolder(source);
+  const graph = await (await describeModel(source)).readGraph();
   let original: string | undefined;
   async function writeOriginal(folder: string): Promise<string> {
     if (original === undefined) {
@@ -49,9 +46,4 @@ export async function readModelSource(source: string): Promise<ModelSource> {
     return original;
   }
   return { path: source, graph, envelope: { producerName: "bert-edge" }, writeOriginal };
-}
-
-async function graphOfFolder(folder: string): Promise<Graph> {
-  if ((await headOf(folder)) === "sequence-classification") return graphOfClassifier(await describeClassifier(folder));
-  return graphOfEncoder({ folder, config: await readEncoderConfig(folder) });
 }

@@ -1,4 +1,5 @@
 import { expect, it } from "vitest";
+import type { TokenIds, TokenSequence } from "../../runtime/engine/engine.ts";
 import { runInParts } from "./run-in-parts.ts";
 
 /** A session that returns the length of each sequence, and counts the sequences of each call. */
@@ -7,9 +8,9 @@ function counting() {
   return {
     calls,
     session: {
-      async run(sequences: readonly Int32Array[]) {
+      async run(sequences: readonly TokenSequence[]) {
         calls.push(sequences.length);
-        return sequences.map(({ length }) => Float32Array.of(length));
+        return sequences.map((sequence) => Float32Array.of((sequence as TokenIds).length));
       },
     },
   };

@@ -1,13 +1,20 @@
 import { join } from "node:path";
 import { BertEdgeError } from "../../artifact/error.ts";
-import type { TokenIds } from "../../runtime/engine/engine.ts";
+import type { TokenIds, TokenSequence } from "../../runtime/engine/engine.ts";
+import { idsOf } from "../../runtime/engine/token-sequence.ts";
 import { loadTokenizer } from "../../runtime/tokenizer/load-tokenizer.ts";
 import type { Tokenizer } from "../../runtime/tokenizer/tokenizer.ts";
 import { MIN_TOKENS } from "../checkpoint/encoder-config.ts";
 import type { ShippedTokenizer } from "../pack/tokenizer/ship-tokenizer.ts";
 
-/** Returns the token ids of each text, special tokens included. */
-export type TokenizeTexts = (texts: readonly string[]) => TokenIds[];
+/** A text, or two texts that the model reads as one sequence. */
+export type TextOrPair = string | readonly [first: string, second: string];
+
+/** Returns the token ids of each text or pair, special tokens included. */
+export interface TokenizeTexts {
+  (texts: readonly string[]): TokenIds[];
+  (texts: readonly TextOrPair[]): TokenSequence[];
+}
 
 /**
  * Opens the tokenizer from the files that the artifact will contain.
@@ -33,11 +40,11 @@ export async function openTokenizer(
 }
 
 /**
- * Returns a function that encodes texts. The function throws BertEdgeError `checkpoint_invalid` for token ids that the
- * model does not have.
+ * Returns a function that encodes texts and pairs. The function throws BertEdgeError `checkpoint_invalid` for token ids that
+ * the model does not have, and `pairs_unsupported` for pairs if the tokenizer cannot encode them.
  *
  * @param folder folder of the tokenizer, for error messages
- * @param maxTokens maximum number of tokens of a text; longer texts are cut
+ * @param maxTokens maximum number of tokens of a text or pair; longer ones are cut
  * @param vocabulary number of rows of the model's token embedding table
  */
 export function tokenizeTexts(
@@ -46,12 +53,21 @@ export function tokenizeTexts(
   maxTokens: number,
   vocabulary: number,
 ): TokenizeTexts {
-  return (texts) => {
-    const sequences = texts.map((text) => tokenizer.encode(text, maxTokens).ids);
-    const largest = sequences.reduce((max, ids) => ids.reduce((a, b) => Math.max(a, b), max), 0);
+  function sequenceOf(text: TextOrPair): TokenSequence {
+    if (typeof text === "string") return tokenizer.encode(text, maxTokens).ids;
+    const { ids, secondFrom } = tokenizer.encodePair(...text, maxTokens);
+    return { ids, secondFrom };
+  }
+
+  function tokenize(texts: readonly string[]): TokenIds[];
+  function tokenize(texts: readonly TextOrPair[]): TokenSequence[];
+  function tokenize(texts: readonly TextOrPair[]): TokenSequence[] {
+    const sequences = texts.map(sequenceOf);
+    const largest = sequences.reduce((max, sequence) => idsOf(sequence).reduce((a, b) => Math.max(a, b), max), 0);
     if (largest < vocabulary) return sequences;
     throw invalid(folder, `has the token id ${largest}, but the model's vocabulary size is ${vocabulary}.`);
-  };
+  }
+  return tokenize;
 }
 
 const invalid = (folder: string, what: string, cause?: unknown): BertEdgeError =>

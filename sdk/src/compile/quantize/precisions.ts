@@ -1,9 +1,9 @@
 import type { Graph } from "../graph/graph.ts";
 import type { CalibrationStatistics } from "./calibration/activation-statistics.ts";
+import { edgeForm } from "./edge-form.ts";
 import { toFp16 } from "./fp16/to-fp16.ts";
 import { feedForwardLayers } from "./linear-layers.ts";
 import { embeddingNodes, type QuantizationScheme, quantizeGraph } from "./quantize-graph.ts";
-import { withRepeatedWeights } from "./repeated-heads.ts";
 import { int8Dynamic } from "./schemes/int8-dynamic.ts";
 import { int8Edge } from "./schemes/int8-edge.ts";
 import { matMulNBits } from "./schemes/matmul-nbits.ts";
@@ -52,7 +52,7 @@ export const precisions: Readonly<Record<Precision, (fused: Graph, options?: Pre
   },
   /** Uses the operators of the edge engine. */
   "int8-edge": (original, { statistics: observed, tableBits = 8 } = {}) => {
-    const { graph: fused, statistics } = withRepeatedWeights(original, observed);
+    const { graph: fused, statistics } = edgeForm(original, observed);
     // Each token has its own activation scale, so only differences between channels reduce accuracy. Smoothing needs
     // activation statistics to find these differences.
     const smooth = statistics ? smoothActivations(fused, "texts", statistics) : { graph: fused, statistics };

@@ -4,8 +4,8 @@ import { caseOf, writeClassifier } from "#test/fixtures/classifier-case.ts";
 import { temporaryFolder } from "#test/fixtures/temporary-folder.ts";
 import { countOperators } from "#test/oracles/rewritten.ts";
 import { BertEdgeError } from "../../artifact/error.ts";
-import { classifierGraph } from "../checkpoint/classifier-graph.ts";
-import { readClassifier } from "../checkpoint/sequence-classification.ts";
+import { headGraph } from "../checkpoint/head-graph.ts";
+import { readHeadedModel } from "../checkpoint/headed-model.ts";
 import { fuseGraph } from "../fusions/fuse-graph.ts";
 import { EDGE } from "../graph/edge-operators.ts";
 import type { Graph } from "../graph/graph.ts";
@@ -17,7 +17,7 @@ import { relativeTerms } from "./relative-terms.ts";
 async function fusedCase(name: string): Promise<Graph> {
   const folder = join(await temporaryFolder(), "model");
   await writeClassifier(folder, caseOf(name));
-  const graph = classifierGraph(await readClassifier(folder));
+  const graph = headGraph(await readHeadedModel(folder, "sequence-classification"));
   await fuseGraph(graph);
   return graph;
 }

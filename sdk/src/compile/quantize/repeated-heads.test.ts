@@ -7,7 +7,7 @@ import { countOperators, expectSame } from "#test/oracles/rewritten.ts";
 import { fuseGraph } from "../fusions/fuse-graph.ts";
 import type { Graph } from "../graph/graph.ts";
 import type { ActivationStatistics } from "./calibration/activation-statistics.ts";
-import { withRepeatedWeights } from "./repeated-heads.ts";
+import { edgeForm } from "./edge-form.ts";
 
 async function groupedAttention(): Promise<Graph> {
   const s = new Sketch();
@@ -23,7 +23,7 @@ const weightsOf = (graph: Graph) =>
 describe("repeated heads of keys and values", () => {
   it("move into the weights of linear layers, also before a rotation", async () => {
     const fused = await groupedAttention();
-    const { graph } = withRepeatedWeights(fused, undefined);
+    const { graph } = edgeForm(fused, undefined);
     expect(countOperators(graph)).toMatchObject({ MatMul: 3, RotaryEmbedding: 2, MultiHeadAttention: 1 });
     expect(weightsOf(graph).map(({ shape }) => shape)).toEqual(Array(3).fill([HIDDEN, QUERY_HEADS * SIZE]));
     await expectSame(graph, fused);
@@ -33,7 +33,7 @@ describe("repeated heads of keys and values", () => {
     const fused = await groupedAttention();
     const names = weightsOf(fused).map(({ name }) => name);
     const known = new Map(names.map((name, width) => [name, { width } as ActivationStatistics]));
-    const { graph, statistics } = withRepeatedWeights(fused, known);
+    const { graph, statistics } = edgeForm(fused, known);
     expect(weightsOf(graph).map(({ name }) => statistics?.get(name)?.width)).toEqual([0, 1, 2]);
   });
 
@@ -41,7 +41,7 @@ describe("repeated heads of keys and values", () => {
     const s = new Sketch();
     const split = s.op("Reshape", [s.input("x", ["batch", "sequence", 8]), [0, 0, 2, 4]]);
     s.output(s.op("Reshape", [s.op("Gather", [split, [0, 0, 1, 1]], { axis: 2 }), [0, 0, 16]]));
-    const { graph } = withRepeatedWeights(s.graph, undefined);
+    const { graph } = edgeForm(s.graph, undefined);
     expect(countOperators(graph)).toEqual({ Reshape: 2, Gather: 1 });
   });
 });

@@ -1,34 +1,16 @@
 import { weightColumns } from "../fusions/attention/head-columns.ts";
-import { copyGraph } from "../graph/copy-graph.ts";
-import type { Graph } from "../graph/graph.ts";
 import type { Node, Value } from "../graph/node.ts";
 import { numbersOf } from "../graph/tensor.ts";
-import { applyRules } from "../rewrite/apply-rules.ts";
 import { any, constant, op } from "../rewrite/pattern.ts";
-import { Questions } from "../rewrite/questions.ts";
 import { type Rule, rule } from "../rewrite/rule.ts";
-import { Trace } from "../rewrite/trace.ts";
-import type { CalibrationStatistics } from "./calibration/activation-statistics.ts";
-
-interface Repeated {
-  readonly graph: Graph;
-  /** Activation statistics of the layers with repeated weights, too. */
-  readonly statistics: CalibrationStatistics | undefined;
-}
 
 /**
  * Repeats heads of keys and values in the weights of their linear layers, instead of after the layers. The edge engine has
- * no operator for the latter. Returns a copy of the graph.
+ * no operator for the latter.
+ *
+ * @param origins receives the name of the original weight for each repeated weight
  */
-export function withRepeatedWeights(fused: Graph, statistics: CalibrationStatistics | undefined): Repeated {
-  const graph = copyGraph(fused);
-  const origins = new Map<string, string>();
-  applyRules(graph, [repeatedHeadsRule(origins)], new Trace(), new Questions());
-  return { graph, statistics: statistics && { get: (weight) => statistics.get(origins.get(weight) ?? weight) } };
-}
-
-/** @param origins receives the name of the original weight for each repeated weight */
-const repeatedHeadsRule = (origins: Map<string, string>): Rule =>
+export const repeatedHeadsRule = (origins: Map<string, string>): Rule =>
   rule("repeated heads", {
     roots: ["Reshape"],
     pattern: op("Reshape", [

@@ -1,4 +1,5 @@
 import type { Parity } from "../../artifact/manifest.ts";
+import { comparedAs } from "../accuracy/compared-as.ts";
 import { assertFiniteWeights } from "../accuracy/finite-weights.ts";
 import { assertWithin, FP32_LIMIT } from "../accuracy/limits.ts";
 import { assertLongest } from "../accuracy/longest-text.ts";
@@ -9,6 +10,7 @@ import type { TaskData } from "../accuracy/task-data.ts";
 import { differ } from "../accuracy/varies.ts";
 import type { Graph } from "../graph/graph.ts";
 import type { ModelSource } from "../model/model-source.ts";
+import { inputsOf } from "../model/task-inputs.ts";
 import type { TextModel } from "../model/text-model.ts";
 import { contentKey, filesKey, graphKey } from "./content-key.ts";
 import { withSession } from "./engine-file.ts";
@@ -54,13 +56,13 @@ export const checkFusion: KeyedStage<CheckFusionInput, CheckedFusion> = {
       // The check is only for models with a position table, which can have too few rows. Models with rotary embeddings
       // have no such table.
       if (!model.config.rotaryTheta) await assertLongest(model, session);
-      return model.compute(session, probeTexts);
+      return model.compute(session, inputsOf(model.task, probeTexts));
     });
     const original = { path: await graphFile(model.graph, folder), engine: "ort-node", optimize: false } as const;
     const reference = await withSession(original, during("compare with the unfused graph"), (session) =>
-      model.compute(session, probeTexts),
+      model.compute(session, inputsOf(model.task, probeTexts)),
     );
-    const found = parity(reference, results, model.task.task);
+    const found = parity(reference, results, comparedAs(model.task, model.config.vocabularySize));
     // Outputs that are all the same or not finite cannot be compared. The observe stage refuses such a model and names
     // the layer.
     if (!differ(reference)) return { reference, parity: found, score: undefined };

@@ -6,7 +6,7 @@ import {
   type EngineSession,
   type ModelFiles,
   oneModel,
-  type TokenIds,
+  type TokenSequence,
   type VectorHead,
 } from "../../runtime/engine/engine.ts";
 import { ortNodeEngine } from "../../runtime/engine/ort-node/index.ts";
@@ -86,7 +86,7 @@ export async function loadFile(file: EngineFile): Promise<void> {
 }
 
 /** @inSubprocess */
-export const runLoaded = (sequences: readonly TokenIds[], head?: VectorHead): Promise<Float32Array[]> =>
+export const runLoaded = (sequences: readonly TokenSequence[], head?: VectorHead): Promise<Float32Array[]> =>
   loaded.run(sequences, head);
 
 async function loadEngineFile({ path, engine, optimize = true }: EngineFile): Promise<EngineSession> {

@@ -3,7 +3,9 @@ import { join } from "node:path";
 import type { Target } from "../../artifact/manifest.ts";
 import type { Graph } from "../graph/graph.ts";
 import { encodeProgram } from "../lower/write-model-file.ts";
+import { takesPairs } from "../model/run-task.ts";
 import type { TextModel } from "../model/text-model.ts";
+import type { TextOrPair } from "../model/tokenize-texts.ts";
 import { writeOnnx } from "../onnx/write-onnx.ts";
 import { withSession } from "./engine-file.ts";
 import type { StageContext } from "./stage.ts";
@@ -18,10 +20,10 @@ export interface GraphRunner {
    * first measured and then packed. The file of the graph before is removed.
    */
   readonly file: (graph: Graph) => Promise<string>;
-  /** Computes the vectors or logits of texts. */
+  /** Computes the results of texts or pairs. */
   readonly compute: (
     graph: Graph,
-    texts: readonly string[],
+    texts: readonly TextOrPair[],
     progress?: (fraction: number) => void,
   ) => Promise<Float32Array[]>;
 }
@@ -35,7 +37,8 @@ export function graphRunner(
   engine: Target["engine"],
   { folder, signal }: Pick<StageContext, "folder" | "signal">,
 ): GraphRunner {
-  const size = { maxTokens: model.maxTokens, vocabulary: model.config.vocabularySize };
+  const { maxTokens, config, task } = model;
+  const size = { maxTokens, vocabulary: config.vocabularySize, pairs: takesPairs(task) };
   const isProgram = engine === "wasm";
   const extension = isProgram ? "safetensors" : "onnx";
   let last: { readonly graph: Graph; readonly path: string } | undefined;

@@ -1,11 +1,13 @@
 import { BertEdgeError } from "../../artifact/error.ts";
 import type { Target, TargetName } from "../../artifact/manifest.ts";
 import type { Measures } from "../accuracy/choose-precision.ts";
+import { comparedAs } from "../accuracy/compared-as.ts";
 import { FP16_LIMIT, INT8_LIMIT, type Limit } from "../accuracy/limits.ts";
 import { parity } from "../accuracy/parity.ts";
 import { probeTexts } from "../accuracy/probe-texts.ts";
 import type { TaskData } from "../accuracy/task-data.ts";
 import type { Graph } from "../graph/graph.ts";
+import { inputsOf } from "../model/task-inputs.ts";
 import type { TextModel } from "../model/text-model.ts";
 import type { Precision, Quantizer } from "../quantize/precisions.ts";
 import type { CheckedFusion } from "./check.ts";
@@ -104,7 +106,11 @@ async function followRecipe(
   });
   const measures: Measures = {
     parity: async (candidate, progress) =>
-      parity(checked.reference, await compute(candidate, probeTexts, progress), model.task.task),
+      parity(
+        checked.reference,
+        await compute(candidate, inputsOf(model.task, probeTexts), progress),
+        comparedAs(model.task, model.config.vocabularySize),
+      ),
     async task(candidate, progress) {
       if (!data || checked.score === undefined) return undefined;
       return {

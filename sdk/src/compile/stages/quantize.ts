@@ -1,5 +1,5 @@
 import { BertEdgeError } from "../../artifact/error.ts";
-import type { TokenIds } from "../../runtime/engine/engine.ts";
+import type { TokenSequence } from "../../runtime/engine/engine.ts";
 import type { Candidate } from "../accuracy/choose-precision.ts";
 import { probeInputs } from "../accuracy/probe-inputs.ts";
 import { tokenBatches } from "../evaluate/token-batches.ts";
@@ -82,7 +82,7 @@ export function assertCalibratable(mode: QuantizeMode, tokenizer: string | undef
 export function observationsFor(
   mode: QuantizeMode,
   graph: Graph,
-  sequences: readonly TokenIds[] | undefined,
+  sequences: readonly TokenSequence[] | undefined,
 ): ObserveInput | undefined {
   const batches = sequences && tokenBatches(graph, sequences);
   if (mode === "int8-static") {

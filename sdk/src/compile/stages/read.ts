@@ -1,6 +1,7 @@
 import { stat } from "node:fs/promises";
 import { totalLength } from "../../artifact/total-length.ts";
 import type { TokenIds } from "../../runtime/engine/engine.ts";
+import type { TaskChoice } from "../model/describe-model.ts";
 import { encodeTextsInSubprocess } from "../model/encode-texts.ts";
 import { type ModelSource, readModelSource } from "../model/model-source.ts";
 import { readTextModel, type TextModel } from "../model/text-model.ts";
@@ -9,17 +10,20 @@ import { readOnnx } from "../onnx/read-onnx.ts";
 import { contentKey, folderKey, graphKey, modelKey } from "./content-key.ts";
 import type { KeyedStage } from "./stage.ts";
 
+/** A model, and what to make of it. */
+interface ChosenModel extends ModelPath, TaskChoice {}
+
 /** Path of a model: a Hugging Face folder or an ONNX file. */
 interface ModelPath {
   readonly path: string;
 }
 
 /** Reads the graph, the tokenizer and the task of a Hugging Face folder. */
-export const readFolder: KeyedStage<ModelPath, TextModel> = {
+export const readFolder: KeyedStage<ChosenModel, TextModel> = {
   name: "read",
   describe: ({ path }) => `read ${path}`,
-  key: async ({ path }) => contentKey("read", await modelKey(path)),
-  run: ({ path }) => readTextModel(path),
+  key: async ({ path, task, input }) => contentKey("read", await modelKey(path), task, input),
+  run: ({ path, ...choice }) => readTextModel(path, choice),
   report: ({ task, maxTokens, graph }) => ({ task: task.task, maxTokens, nodes: graph.nodes.size }),
 };
 

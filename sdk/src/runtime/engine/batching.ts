@@ -1,4 +1,4 @@
-import type { Batching, TokenIds } from "./engine.ts";
+import type { Batching } from "./engine.ts";
 
 /**
  * Tokens per padded batch, padding included: the default of text-embeddings-inference (`--max-batch-tokens`). It bounds
@@ -49,5 +49,5 @@ export const ofSimilarLength: Batching = (sequences) => {
 };
 
 /** Returns the sequences of a batch. */
-export const sequencesOf = (sequences: readonly TokenIds[], batch: readonly number[]): TokenIds[] =>
-  batch.map((index) => sequences[index] as TokenIds);
+export const sequencesOf = <T>(sequences: readonly T[], batch: readonly number[]): T[] =>
+  batch.map((index) => sequences[index] as T);

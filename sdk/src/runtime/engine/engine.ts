@@ -4,6 +4,16 @@ import type { Pooling, Target, TargetName } from "../../artifact/manifest.ts";
 /** Token ids of one text, special tokens included. */
 export type TokenIds = Int32Array<ArrayBuffer>;
 
+/** Token ids of two texts in one sequence, special tokens included. */
+export interface TokenPair {
+  readonly ids: TokenIds;
+  /** Index of the first token with token type 1; the number of tokens if all have type 0. */
+  readonly secondFrom: number;
+}
+
+/** What an engine runs: one text, whose tokens have token type 0, or a pair of texts. */
+export type TokenSequence = TokenIds | TokenPair;
+
 /** Splits sequences into batches. A batch is a list of indices, and each sequence is in one batch. */
 export type Batching = (sequences: readonly { readonly length: number }[]) => readonly (readonly number[])[];
 
@@ -59,7 +69,7 @@ export interface EngineSession {
    *   hidden states [tokens, hidden], or the logits [labels] of a classifier.
    * @throws BertEdgeError the errors of the engine. While the model is still loading, also the errors of reading it
    */
-  run(sequences: readonly TokenIds[], head?: VectorHead): Promise<Float32Array<ArrayBuffer>[]>;
+  run(sequences: readonly TokenSequence[], head?: VectorHead): Promise<Float32Array<ArrayBuffer>[]>;
   /**
    * Resolves when the whole model is loaded. `run` can be called earlier: it waits only for the bytes that its
    * sequences need. If reading the model file fails, the promise rejects with this error. Then release the session.
@@ -69,7 +79,7 @@ export interface EngineSession {
   /**
    * Resolves when the bytes that these sequences need are loaded. Await this promise before measuring the time of `run`.
    */
-  readonly ready?: ((sequences: readonly TokenIds[]) => Promise<void>) | undefined;
+  readonly ready?: ((sequences: readonly TokenSequence[]) => Promise<void>) | undefined;
   /** Bytes of WebAssembly memory in use; undefined for engines that do not use WebAssembly. */
   memoryBytes(): number | undefined;
   release(): Promise<void>;

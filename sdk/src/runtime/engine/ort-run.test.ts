@@ -54,6 +54,14 @@ describe("runPadded", () => {
     );
   });
 
+  it("gives tokens of the second text of a pair the token type 1, and padding the type 0", async () => {
+    const encoder = echoEncoder();
+    const pair = { ids: Int32Array.of(1, 2, 3), secondFrom: 1 };
+    const found = await runPadded(encoder, [pair, Int32Array.of(4, 5, 6, 7), { ids: Int32Array.of(8), secondFrom: 1 }]);
+    expect(found.map(({ length }) => length / HIDDEN)).toEqual([3, 4, 1]);
+    expect(encoder.calls.map(({ types }) => types)).toEqual([[0, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0]]);
+  });
+
   it("returns the graph's first output, whatever its name", async () => {
     const [found] = await runPadded(echoEncoder("hidden"), [Int32Array.of(4)]);
     expect([...(found ?? [])]).toEqual(hiddenStatesOf(Int32Array.of(4)));

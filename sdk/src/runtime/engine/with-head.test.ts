@@ -2,7 +2,8 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { sentenceVector } from "../tasks/sentence-vector.ts";
 import { ofSimilarLength, oneByOne, PADDED_TOKENS, together } from "./batching.ts";
-import type { TokenIds } from "./engine.ts";
+import type { TokenIds, TokenSequence } from "./engine.ts";
+import { idsOf } from "./token-sequence.ts";
 import { withHead } from "./with-head.ts";
 
 const HEAD = { pooling: "mean", normalize: true } as const;
@@ -17,9 +18,9 @@ const hiddenStatesOf = (ids: TokenIds) =>
 /** Returns an engine that records its batches. */
 function recording() {
   const batches: number[][] = [];
-  const run = async (batch: readonly TokenIds[]) => {
-    batches.push(batch.map(({ length }) => length));
-    return batch.map(hiddenStatesOf);
+  const run = async (batch: readonly TokenSequence[]) => {
+    batches.push(batch.map((sequence) => idsOf(sequence).length));
+    return batch.map((sequence) => hiddenStatesOf(idsOf(sequence)));
   };
   return { batches, run };
 }

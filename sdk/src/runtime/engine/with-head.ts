@@ -1,6 +1,7 @@
 import { sentenceVector } from "../tasks/sentence-vector.ts";
 import { sequencesOf, together } from "./batching.ts";
-import type { Batching, EngineSession, TokenIds } from "./engine.ts";
+import type { Batching, EngineSession, TokenSequence } from "./engine.ts";
+import { idsOf } from "./token-sequence.ts";
 
 /**
  * Adds batching and pooling to an engine that returns hidden states. Each batch is pooled before the next one runs,
@@ -8,16 +9,16 @@ import type { Batching, EngineSession, TokenIds } from "./engine.ts";
  */
 export const withHead =
   (
-    hiddenStatesOf: (sequences: readonly TokenIds[]) => Promise<Float32Array<ArrayBuffer>[]>,
+    hiddenStatesOf: (sequences: readonly TokenSequence[]) => Promise<Float32Array<ArrayBuffer>[]>,
     batching: Batching = together,
   ): EngineSession["run"] =>
   async (sequences, head) => {
     const results = new Array<Float32Array<ArrayBuffer>>(sequences.length);
-    for (const batch of batching(sequences)) {
+    for (const batch of batching(sequences.map(idsOf))) {
       const hiddenStates = await hiddenStatesOf(sequencesOf(sequences, batch));
       batch.forEach((index, i) => {
         const rows = hiddenStates[i] as Float32Array<ArrayBuffer>;
-        const { length } = sequences[index] as TokenIds;
+        const { length } = idsOf(sequences[index] as TokenSequence);
         results[index] = head ? sentenceVector(rows, rows.length / length, head) : rows;
       });
     }

@@ -1,4 +1,7 @@
 import { Tokenizer as HuggingFaceTokenizer } from "@huggingface/tokenizers";
+import * as v from "valibot";
+import { PostProcessor } from "./post-processor.ts";
+import { specialTokens } from "./special-tokens.ts";
 import { type Tokenizer, tokenizerOf } from "./tokenizer.ts";
 
 /**
@@ -15,15 +18,17 @@ const LONGEST_WORD = 100;
  */
 export function createJsonTokenizer(json: object, config: object): Tokenizer {
   const tokenizer = new HuggingFaceTokenizer(json, config);
+  const processor = v.safeParse(v.object({ post_processor: PostProcessor }), json);
   return tokenizerOf({
-    ...specialTokens(tokenizer),
+    ...aroundTexts(tokenizer),
+    pair: processor.success ? specialTokens(processor.output.post_processor)?.pair : undefined,
     longestWord: LONGEST_WORD,
     contentOf: (text) => tokenizer.encode(text, { add_special_tokens: false }).ids,
   });
 }
 
 /** Returns the special token ids before and after every text. Finds them by encoding a one-character text. */
-function specialTokens(tokenizer: HuggingFaceTokenizer): { prefix: number[]; suffix: number[] } {
+function aroundTexts(tokenizer: HuggingFaceTokenizer): { prefix: number[]; suffix: number[] } {
   const content: number[] = tokenizer.encode("a", { add_special_tokens: false }).ids;
   const whole: number[] = tokenizer.encode("a").ids;
   const start = whole.findIndex((_, at) => content.every((id, offset) => whole[at + offset] === id));

@@ -2,7 +2,7 @@ import * as v from "valibot";
 import { ActivationName, Count } from "../config-keys.ts";
 import { bertConfig, type EncoderConfig } from "../encoder-config.ts";
 import type { EncoderNames, LayerNames } from "../encoder-names.ts";
-import { clsHead } from "../head-formula.ts";
+import { clsHead, type FamilyHeads, fixedHead, languageModel, tokenHeads } from "../head-formula.ts";
 import { bertKeys } from "./bert.ts";
 import { bertNames } from "./bert-names.ts";
 import type { Family } from "./family.ts";
@@ -50,6 +50,22 @@ const names: EncoderNames = {
   layer,
 };
 
-const head = clsHead({ dense: (prefix) => `${prefix}pooler`, activation: "tanh", output: "classifier" });
+const heads: FamilyHeads = {
+  ...tokenHeads,
+  "sequence-classification": fixedHead(
+    clsHead({ dense: (prefix) => `${prefix}pooler`, activation: "tanh" }, "classifier"),
+  ),
+  "masked-lm": fixedHead(
+    languageModel(
+      {
+        dense: "predictions.dense",
+        norm: "predictions.LayerNorm",
+        output: "predictions.decoder",
+        bias: "predictions.bias",
+      },
+      { width: "embedding" },
+    ),
+  ),
+};
 
-export const albert: Family = { config, names: [names], head };
+export const albert: Family = { config, names: [names], heads };

@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import { ActivationName, Count, encoderKeys, Positive, sizeKeys } from "../config-keys.ts";
 import { bertConfig, type EncoderConfig } from "../encoder-config.ts";
-import { bertHead } from "../head-formula.ts";
+import { bertClassifier, bertLanguageModel, fixedHead, tokenHeads } from "../head-formula.ts";
 import { bertNames } from "./bert-names.ts";
 import type { Family } from "./family.ts";
 import { jinaBertConfig, jinaBertNames } from "./jina-bert.ts";
@@ -34,4 +34,8 @@ const config = v.lazy(
     Object(keys).position_embedding_type === "alibi" ? jinaBertConfig : absolute,
 );
 
-export const bert: Family = { config, names: [bertNames, ...jinaBertNames], head: bertHead };
+export const bert: Family = {
+  config,
+  names: [bertNames, ...jinaBertNames],
+  heads: { ...tokenHeads, "sequence-classification": bertClassifier, "masked-lm": fixedHead(bertLanguageModel) },
+};

@@ -2,7 +2,7 @@ import * as v from "valibot";
 import { ActivationName, Count, encoderKeys, Positive, sizeKeys, supports, TypeCount } from "../config-keys.ts";
 import { bertConfig, type DisentangledAttention, type EncoderConfig } from "../encoder-config.ts";
 import type { EncoderNames, LayerNames } from "../encoder-names.ts";
-import type { HeadFormula } from "../head-formula.ts";
+import { bertLanguageModel, clsHead, type FamilyHeads, languageModel, tokenHeads } from "../head-formula.ts";
 import { bertLayer, bertNames } from "./bert-names.ts";
 import type { Family } from "./family.ts";
 
@@ -115,7 +115,7 @@ const names: EncoderNames = {
   layer,
 };
 
-const head = v.pipe(
+const classifier = v.pipe(
   v.looseObject({
     hidden_size: Count,
     pooler_hidden_size: v.nullish(Count),
@@ -125,17 +125,30 @@ const head = v.pipe(
     ({ hidden_size, pooler_hidden_size }) => (pooler_hidden_size ?? hidden_size) === hidden_size,
     "a pooler_hidden_size that is not hidden_size is not supported so far",
   ),
-  v.transform(
-    ({ pooler_hidden_act }): HeadFormula => ({
-      pooling: "cls",
-      poolsLogits: false,
-      dense: () => "pooler.dense",
-      denseBias: true,
-      activation: pooler_hidden_act,
-      norm: undefined,
-      output: "classifier",
-    }),
+  v.transform(({ pooler_hidden_act }) =>
+    clsHead({ dense: () => "pooler.dense", activation: pooler_hidden_act }, "classifier"),
   ),
 );
 
-export const debertaV2: Family = { config, names: [names], head };
+/** transformers writes the names of BERT's head unless `legacy` is false. */
+const maskedLanguageModel = v.pipe(
+  v.object({ legacy: v.optional(v.boolean(), true) }),
+  v.transform(({ legacy }) =>
+    legacy
+      ? bertLanguageModel
+      : languageModel({
+          dense: "lm_predictions.lm_head.dense",
+          norm: "lm_predictions.lm_head.LayerNorm",
+          output: "lm_predictions.lm_head.decoder",
+          bias: "lm_predictions.lm_head.bias",
+        }),
+  ),
+);
+
+const heads: FamilyHeads = {
+  ...tokenHeads,
+  "sequence-classification": classifier,
+  "masked-lm": maskedLanguageModel,
+};
+
+export const debertaV2: Family = { config, names: [names], heads };

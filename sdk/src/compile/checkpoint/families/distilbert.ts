@@ -2,7 +2,7 @@ import * as v from "valibot";
 import { ActivationName, Count, encoderKeys, MaxPositions } from "../config-keys.ts";
 import { bertConfig } from "../encoder-config.ts";
 import type { EncoderNames, LayerNames } from "../encoder-names.ts";
-import { clsHead } from "../head-formula.ts";
+import { clsHead, type FamilyHeads, fixedHead, languageModel, tokenHeads } from "../head-formula.ts";
 import { bertNames } from "./bert-names.ts";
 import type { Family } from "./family.ts";
 
@@ -49,6 +49,17 @@ const layer = (index: number): LayerNames => {
 
 const names: EncoderNames = { ...bertNames, prefix: "distilbert.", layer };
 
-const head = clsHead({ dense: () => "pre_classifier", activation: "relu", output: "classifier" });
+const heads: FamilyHeads = {
+  ...tokenHeads,
+  "sequence-classification": fixedHead(clsHead({ dense: () => "pre_classifier", activation: "relu" }, "classifier")),
+  "masked-lm": fixedHead(
+    languageModel({
+      dense: "vocab_transform",
+      norm: "vocab_layer_norm",
+      output: "vocab_projector",
+      bias: "vocab_projector.bias",
+    }),
+  ),
+};
 
-export const distilBert: Family = { config, names: [names], head };
+export const distilBert: Family = { config, names: [names], heads };

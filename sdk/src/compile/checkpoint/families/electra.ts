@@ -2,7 +2,7 @@ import * as v from "valibot";
 import { Count } from "../config-keys.ts";
 import { bertConfig, type EncoderConfig } from "../encoder-config.ts";
 import type { EncoderNames } from "../encoder-names.ts";
-import { clsHead } from "../head-formula.ts";
+import { clsHead, type FamilyHeads, fixedHead, languageModel, tokenHeads } from "../head-formula.ts";
 import { bertKeys } from "./bert.ts";
 import { bertNames } from "./bert-names.ts";
 import type { Family } from "./family.ts";
@@ -22,7 +22,23 @@ const config = v.pipe(
 
 const names: EncoderNames = { ...bertNames, prefix: "electra.", projection: "embeddings_project" };
 
-/** RoBERTa's head with GELU instead of tanh. */
-const head = clsHead({ dense: () => "classifier.dense", activation: "gelu", output: "classifier.out_proj" });
+const heads: FamilyHeads = {
+  ...tokenHeads,
+  /** RoBERTa's head with GELU instead of tanh. */
+  "sequence-classification": fixedHead(
+    clsHead({ dense: () => "classifier.dense", activation: "gelu" }, "classifier.out_proj"),
+  ),
+  "masked-lm": fixedHead(
+    languageModel(
+      {
+        dense: "generator_predictions.dense",
+        norm: "generator_predictions.LayerNorm",
+        output: "generator_lm_head",
+        bias: "generator_lm_head.bias",
+      },
+      { activation: "gelu", width: "embedding" },
+    ),
+  ),
+};
 
-export const electra: Family = { config, names: [names], head };
+export const electra: Family = { config, names: [names], heads };

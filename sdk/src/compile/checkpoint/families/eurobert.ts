@@ -11,7 +11,7 @@ import {
 } from "../config-keys.ts";
 import { bertConfig, type EncoderConfig } from "../encoder-config.ts";
 import type { EncoderNames, LayerNames } from "../encoder-names.ts";
-import type { HeadFormula } from "../head-formula.ts";
+import { type FamilyHeads, fixedHead, type HeadFormula, linearHead, outputLayer, tokenHeads } from "../head-formula.ts";
 import type { Family } from "./family.ts";
 
 // EuroBERT: pre-norm layers with RMSNorm, grouped-query attention, a rotary embedding and gated activations
@@ -85,7 +85,7 @@ const Pooling = v.nullish(
   v.picklist(["bos", "mean", "late"], "the pooling of the classifier must be bos, mean or late"),
 );
 
-const head = v.pipe(
+const classifier = v.pipe(
   // EuroBERT's own code has the key clf_pooling, transformers 5 has classifier_pooling.
   v.object({ classifier_pooling: Pooling, clf_pooling: Pooling }),
   v.transform(({ classifier_pooling, clf_pooling }): HeadFormula => {
@@ -93,13 +93,16 @@ const head = v.pipe(
     return {
       pooling: pooling === "bos" ? "cls" : "mean",
       poolsLogits: pooling === "late",
-      dense: () => "dense",
-      denseBias: true,
-      activation: "gelu",
-      norm: undefined,
-      output: "classifier",
+      transform: { dense: () => "dense", denseBias: true, width: "hidden", activation: "gelu", norm: undefined },
+      output: outputLayer("classifier"),
     };
   }),
 );
 
-export const euroBert: Family = { config, names: [names], head };
+const heads: FamilyHeads = {
+  "token-classification": tokenHeads["token-classification"],
+  "sequence-classification": classifier,
+  "masked-lm": fixedHead({ ...linearHead("lm_head"), output: { name: "lm_head", bias: undefined, isTied: true } }),
+};
+
+export const euroBert: Family = { config, names: [names], heads };

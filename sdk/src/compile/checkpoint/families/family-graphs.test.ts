@@ -6,13 +6,13 @@ import { fuseGraph } from "../../fusions/fuse-graph.ts";
 import { countFused } from "../../fusions/fused-operators.ts";
 import { encoderGraph } from "../encoder-graph.ts";
 import { encoderWeights } from "../encoder-weights.ts";
-import { readClassifier } from "../sequence-classification.ts";
+import { readHeadedModel } from "../headed-model.ts";
 
 /** Fuses the encoder of a case. All have two layers. */
 async function fusedCase(name: string) {
   const folder = join(await temporaryFolder(), "model");
   await writeClassifier(folder, caseOf(name));
-  const classifier = await readClassifier(folder);
+  const classifier = await readHeadedModel(folder, "sequence-classification");
   const graph = encoderGraph(classifier.config, encoderWeights(classifier));
   await fuseGraph(graph);
   return graph;

@@ -10,7 +10,7 @@ import {
 } from "../config-keys.ts";
 import { bertConfig, type EncoderConfig, type NtkScaling } from "../encoder-config.ts";
 import type { LayerNames } from "../encoder-names.ts";
-import { bertHead } from "../head-formula.ts";
+import { bertClassifier, type FamilyHeads, fixedHead, robertaLanguageModel, tokenHeads } from "../head-formula.ts";
 import { bertNames } from "./bert-names.ts";
 import type { Family } from "./family.ts";
 
@@ -131,4 +131,13 @@ const names: Family["names"] = [
   { ...bertNames, prefix: "gte.", layer: currentLayer },
 ];
 
-export const gte: Family = { config, names, head: bertHead };
+const heads: FamilyHeads = {
+  "token-classification": tokenHeads["token-classification"],
+  "sequence-classification": bertClassifier,
+  "masked-lm": fixedHead({
+    ...robertaLanguageModel,
+    output: { name: "lm_head.decoder", bias: "lm_head.decoder.bias", isTied: true },
+  }),
+};
+
+export const gte: Family = { config, names, heads };

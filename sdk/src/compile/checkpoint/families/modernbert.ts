@@ -10,7 +10,7 @@ import {
 } from "../config-keys.ts";
 import { bertConfig, type EncoderConfig } from "../encoder-config.ts";
 import type { EncoderNames, LayerNames } from "../encoder-names.ts";
-import type { HeadFormula } from "../head-formula.ts";
+import { type FamilyHeads, type HeadFormula, type HeadSchema, outputLayer } from "../head-formula.ts";
 import type { Family } from "./family.ts";
 
 // ModernBERT: pre-norm layers, a rotary embedding, attention windows in most layers, gated activations, few biases
@@ -112,23 +112,43 @@ const names: EncoderNames = {
   layer,
 };
 
-const head = v.pipe(
-  v.object({
-    classifier_pooling: v.optional(v.picklist(["cls", "mean"]), "cls"),
-    classifier_bias: v.optional(v.boolean(), false),
-    classifier_activation: v.optional(ActivationName, "gelu"),
-  }),
-  v.transform(
-    ({ classifier_pooling, classifier_bias, classifier_activation }): HeadFormula => ({
-      pooling: classifier_pooling,
-      poolsLogits: false,
-      dense: () => "head.dense",
-      denseBias: classifier_bias,
-      activation: classifier_activation,
-      norm: "head.norm",
-      output: "classifier",
-    }),
-  ),
-);
+/** All heads have the same layers before their output layer. */
+const HeadKeys = v.object({
+  classifier_pooling: v.optional(v.picklist(["cls", "mean"]), "cls"),
+  classifier_bias: v.optional(v.boolean(), false),
+  classifier_activation: v.optional(ActivationName, "gelu"),
+  decoder_bias: v.optional(v.boolean(), true),
+});
 
-export const modernBert: Family = { config, names: [names], head };
+const headOf = (parts: (keys: v.InferOutput<typeof HeadKeys>) => Pick<HeadFormula, "pooling" | "output">): HeadSchema =>
+  v.pipe(
+    HeadKeys,
+    v.transform((keys) => ({
+      ...parts(keys),
+      poolsLogits: false,
+      transform: {
+        dense: () => "head.dense",
+        denseBias: keys.classifier_bias,
+        width: "hidden" as const,
+        activation: keys.classifier_activation,
+        norm: "head.norm",
+      },
+    })),
+  );
+
+const ofTokens = headOf(() => ({ pooling: undefined, output: outputLayer("classifier") }));
+
+const heads: FamilyHeads = {
+  "sequence-classification": headOf(({ classifier_pooling }) => ({
+    pooling: classifier_pooling,
+    output: outputLayer("classifier"),
+  })),
+  "token-classification": ofTokens,
+  "question-answering": ofTokens,
+  "masked-lm": headOf(({ decoder_bias }) => ({
+    pooling: undefined,
+    output: { name: "decoder", bias: decoder_bias ? "decoder.bias" : undefined, isTied: true },
+  })),
+};
+
+export const modernBert: Family = { config, names: [names], heads };

@@ -2,7 +2,7 @@ import * as v from "valibot";
 import { ActivationName, Count, encoderKeys, Positive, sizeKeys } from "../config-keys.ts";
 import { bertConfig, type EncoderConfig } from "../encoder-config.ts";
 import type { EncoderNames, LayerNames } from "../encoder-names.ts";
-import { robertaHead } from "../head-formula.ts";
+import { fixedHead, robertaClassifier, robertaLanguageModel, tokenHeads } from "../head-formula.ts";
 import { bertLayer, bertNames } from "./bert-names.ts";
 import type { Family } from "./family.ts";
 
@@ -41,4 +41,8 @@ const layer = (index: number): LayerNames => {
 
 const names: EncoderNames = { ...bertNames, prefix: "mpnet.", layer };
 
-export const mpnet: Family = { config, names: [names], head: robertaHead };
+export const mpnet: Family = {
+  config,
+  names: [names],
+  heads: { ...tokenHeads, "sequence-classification": robertaClassifier, "masked-lm": fixedHead(robertaLanguageModel) },
+};

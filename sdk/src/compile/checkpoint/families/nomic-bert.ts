@@ -12,7 +12,7 @@ import {
 } from "../config-keys.ts";
 import { bertConfig, type EncoderConfig } from "../encoder-config.ts";
 import type { LayerNames } from "../encoder-names.ts";
-import { bertHead } from "../head-formula.ts";
+import { bertClassifier, bertLanguageModel, type FamilyHeads, fixedHead, tokenHeads } from "../head-formula.ts";
 import { bertNames } from "./bert-names.ts";
 import type { Family } from "./family.ts";
 
@@ -156,4 +156,16 @@ const names: Family["names"] = [
   { ...bertNames, prefix: "nomic_bert.", layer: currentLayer },
 ];
 
-export const nomicBert: Family = { config, names, head: bertHead };
+const heads: FamilyHeads = {
+  "token-classification": tokenHeads["token-classification"],
+  "sequence-classification": bertClassifier,
+  "masked-lm": fixedHead({
+    ...bertLanguageModel,
+    transform: bertLanguageModel.transform && {
+      ...bertLanguageModel.transform,
+      norm: "cls.predictions.transform.layer_norm",
+    },
+  }),
+};
+
+export const nomicBert: Family = { config, names, heads };

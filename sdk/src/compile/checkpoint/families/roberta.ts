@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import { bertConfig, type EncoderConfig } from "../encoder-config.ts";
 import type { EncoderNames } from "../encoder-names.ts";
-import { robertaHead } from "../head-formula.ts";
+import { fixedHead, robertaClassifier, robertaLanguageModel, tokenHeads } from "../head-formula.ts";
 import { bertKeys } from "./bert.ts";
 import { bertNames } from "./bert-names.ts";
 import type { Family } from "./family.ts";
@@ -20,4 +20,8 @@ const config = v.pipe(
 
 const names: EncoderNames = { ...bertNames, prefix: "roberta." };
 
-export const roberta: Family = { config, names: [names], head: robertaHead };
+export const roberta: Family = {
+  config,
+  names: [names],
+  heads: { ...tokenHeads, "sequence-classification": robertaClassifier, "masked-lm": fixedHead(robertaLanguageModel) },
+};

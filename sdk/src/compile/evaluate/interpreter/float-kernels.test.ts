@@ -87,6 +87,7 @@ const cases: Record<string, Draw> = {
   MatMul: (s, x) => s.node("MatMul", [x, s.random([WIDTH, 3])]),
   "Gather of the first token": (s, x) => s.node("Gather", [x, s.index(0)], { axis: 1 }),
   "Gather of some columns": (s, x) => s.node("Gather", [x, sizes(3, -1, 0, 3)], { axis: -1 }),
+  "ReduceMean of tokens": (s, x) => s.node("ReduceMean", [x, sizes(1)], { keepdims: 0 }),
   Slice: (s, x) => s.node("Slice", [x, sizes(1, -6), sizes(4, -1), sizes(1, -1)]),
   "Slice without axes": (s, x) => s.node("Slice", [x, sizes(0, 2), sizes(1, 3)]),
   "Slice from before the beginning to beyond the end": (s, x) =>

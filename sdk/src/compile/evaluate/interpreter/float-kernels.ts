@@ -37,6 +37,7 @@ export const floatKernels: Readonly<Record<string, NodeKernel>> = {
   [`${MICROSOFT}:SkipSimplifiedLayerNormalization`]: skipSimplifiedLayerNormalization,
   ":MatMul": () => matMul,
   ":Gather": gather,
+  ":ReduceMean": () => meanOfTokens,
   ":Slice": () => slice,
   ":Split": split,
   [`${MICROSOFT}:RotaryEmbedding`]: () => rotate,
@@ -153,6 +154,18 @@ function gather(node: Node): (inputs: KernelInputs) => KernelOutputs {
     }
     return [{ shape: [...shape.slice(0, axis), ...(indices?.shape ?? []), ...shape.slice(axis + 1)], data }];
   };
+}
+
+/** Averages the rows of x [1, tokens, width]. */
+function meanOfTokens([x]: KernelInputs): KernelOutputs {
+  const [batch = 1, tokens = 1, width = 1] = x?.shape ?? [];
+  const rows = floatData(x);
+  const data = Float32Array.from({ length: width }, (_, column) => {
+    let sum = 0;
+    for (let row = 0; row < tokens; row++) sum = fround(sum + (rows[row * width + column] as number));
+    return sum / tokens;
+  });
+  return [{ shape: [batch, width], data }];
 }
 
 /** Slices x along the given axes. Negative bounds count from the end. */

@@ -11,9 +11,9 @@ import { tinyNomic } from "#test/fixtures/tiny-nomic.ts";
 import { countOperators } from "#test/oracles/rewritten.ts";
 import { runGraph } from "#test/oracles/run-graph.ts";
 import { cosine } from "../../../runtime/tasks/sentence-vector.ts";
-import { classifierGraph } from "../../checkpoint/classifier-graph.ts";
 import { encoderWeights } from "../../checkpoint/encoder-weights.ts";
-import { readClassifier } from "../../checkpoint/sequence-classification.ts";
+import { headGraph } from "../../checkpoint/head-graph.ts";
+import { readHeadedModel } from "../../checkpoint/headed-model.ts";
 import { fuseGraph } from "../../fusions/fuse-graph.ts";
 import { int } from "../../graph/attribute.ts";
 import type { Graph } from "../../graph/graph.ts";
@@ -90,7 +90,7 @@ describe.each(classifierCases)("the edge engine's arithmetic on a classifier: $n
   const load = async () => {
     const folder = join(await temporaryFolder(), "model");
     await writeClassifier(folder, stored);
-    return readClassifier(folder);
+    return readHeadedModel(folder, "sequence-classification");
   };
 
   it("approximates the encoder's hidden states, with the same bits when onnxruntime runs the integer MatMul", async () => {
@@ -109,7 +109,7 @@ describe.each(classifierCases)("the edge engine's arithmetic on a classifier: $n
 
   it("approximates the logits, or names the missing operator", async () => {
     const classifier = await load();
-    const fused = classifierGraph(classifier);
+    const fused = headGraph(classifier);
     await fuseGraph(fused);
     const graph = await edge(fused);
     if (classifier.head.pooling === "mean") {

@@ -1,9 +1,11 @@
 import { BertEdgeError } from "../../../artifact/error.ts";
-import type { TokenIds } from "../../../runtime/engine/engine.ts";
+import type { TokenSequence } from "../../../runtime/engine/engine.ts";
+import { idsOf } from "../../../runtime/engine/token-sequence.ts";
 import { type IntegerProduct, integerProduct } from "../../../runtime/engine/wasm/reference/integer-product.ts";
 import type { Graph } from "../../graph/graph.ts";
 import type { Node, Value } from "../../graph/node.ts";
 import { type DataType, numbersOf, type Tensor, tensor, toFloat32 } from "../../graph/tensor.ts";
+import { inputContent } from "../input-content.ts";
 import { runSubgraph } from "../run-subgraph.ts";
 import { floatKernels } from "./float-kernels.ts";
 import { integerKernels } from "./integer-kernels.ts";
@@ -13,7 +15,7 @@ import type { KernelOutputs, NodeKernel, NodeTensor } from "./node-kernel.ts";
 /** Runs a graph on the reference kernels, one text at a time. */
 export interface ReferenceSession {
   /** @returns the graph's first output for each sequence, row-major */
-  run(sequences: readonly TokenIds[]): Promise<Float32Array<ArrayBuffer>[]>;
+  run(sequences: readonly TokenSequence[]): Promise<Float32Array<ArrayBuffer>[]>;
 }
 
 /**
@@ -46,8 +48,8 @@ export function referenceSession(graph: Graph, product: IntegerProduct = integer
   );
   const output = graph.outputs[0]?.value as Value;
 
-  const runOne = async (ids: TokenIds): Promise<Float32Array<ArrayBuffer>> => {
-    const given = new Map(graph.inputs.map((input) => [input, inputTensor(input, ids)]));
+  const runOne = async (sequence: TokenSequence): Promise<Float32Array<ArrayBuffer>> => {
+    const given = new Map(graph.inputs.map((input) => [input, inputTensor(input, sequence)]));
     const values = new Map<Value, NodeTensor>(constants);
     for (const [value, found] of given) values.set(value, numbersIn(found));
     const computed = boundary.length > 0 ? await runSubgraph(graph, boundary, given) : [];
@@ -67,7 +69,7 @@ export function referenceSession(graph: Graph, product: IntegerProduct = integer
   return {
     async run(sequences) {
       const results: Float32Array<ArrayBuffer>[] = [];
-      for (const ids of sequences) results.push(await runOne(ids));
+      for (const sequence of sequences) results.push(await runOne(sequence));
       return results;
     },
   };
@@ -106,8 +108,9 @@ function unsupported(node: Node, ortNodes: ReadonlySet<Node>): BertEdgeError {
   );
 }
 
-function inputTensor({ name, dtype }: Value, ids: TokenIds): Tensor {
-  const values = name === "input_ids" ? ids : ids.map(() => (name === "attention_mask" ? 1 : 0));
+function inputTensor({ name, dtype }: Value, sequence: TokenSequence): Tensor {
+  const ids = idsOf(sequence);
+  const values = inputContent(name, sequence);
   const shape = [1, ids.length];
   return dtype === "int32"
     ? tensor("int32", shape, values)

@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import { PostProcessor } from "../../../runtime/tokenizer/post-processor.ts";
 
 // Schemas of the parts of tokenizer.json that all kinds of tokenizers share.
 
@@ -19,24 +20,6 @@ const AddedToken = v.object({
   rstrip: v.boolean(),
   normalized: v.boolean(),
 });
-
-const TokenAndId = v.tuple([v.string(), Id]);
-
-const PostProcessor = v.nullish(
-  v.variant("type", [
-    v.object({ type: v.picklist(["BertProcessing", "RobertaProcessing"]), cls: TokenAndId, sep: TokenAndId }),
-    v.object({
-      type: v.literal("TemplateProcessing"),
-      single: v.array(
-        v.union([
-          v.object({ SpecialToken: v.object({ id: v.string() }) }),
-          v.object({ Sequence: v.object({ id: v.literal("A") }) }),
-        ]),
-      ),
-      special_tokens: v.record(v.string(), v.object({ ids: v.array(Id) })),
-    }),
-  ]),
-);
 
 export const common = {
   added_tokens: v.optional(v.array(AddedToken), []),

@@ -139,7 +139,9 @@ describeShared("models/all-MiniLM-L6-v2", "all-MiniLM-L6-v2 in half precision", 
     const session = await ortNodeEngine({ threads: 1 }).load(oneModel(model));
     try {
       const hiddenStates = await session.run(cases.map(({ input_ids }) => Int32Array.from(input_ids)));
-      const vectors = hiddenStates.map((rows) => sentenceVector(rows, checkpoint.config.hiddenSize, checkpoint.head));
+      const vectors = hiddenStates.map((rows) =>
+        sentenceVector(rows, checkpoint.config.hiddenSize, checkpoint.modules),
+      );
       const { meanCosine, minCosine } = parity(
         cases.map(({ embedding }) => Float32Array.from(embedding)),
         vectors,

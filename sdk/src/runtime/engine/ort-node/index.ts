@@ -9,7 +9,17 @@ import { onnxruntimeNode } from "./onnxruntime-node.ts";
 
 export type { Destination } from "../../../artifact/fill.ts";
 export type { EmbedManifest, Manifest, Pooling, Target, TargetName } from "../../../artifact/manifest.ts";
-export type { Batching, Engine, EngineSession, ModelFiles, ModelShape, TokenIds, VectorHead } from "../engine.ts";
+export type {
+  Batching,
+  Engine,
+  EngineSession,
+  ModelFiles,
+  ModelShape,
+  TokenIds,
+  TokenPair,
+  TokenSequence,
+  VectorHead,
+} from "../engine.ts";
 
 /** Execution providers of onnxruntime-node that encoders can use. */
 export type Provider = "tensorrt" | "cuda" | "cpu";

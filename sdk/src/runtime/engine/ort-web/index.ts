@@ -8,7 +8,17 @@ import { onnxruntimeWeb } from "./onnxruntime-web.ts";
 
 export type { Destination } from "../../../artifact/fill.ts";
 export type { EmbedManifest, Manifest, Pooling, Target, TargetName } from "../../../artifact/manifest.ts";
-export type { Batching, Engine, EngineSession, ModelFiles, ModelShape, TokenIds, VectorHead } from "../engine.ts";
+export type {
+  Batching,
+  Engine,
+  EngineSession,
+  ModelFiles,
+  ModelShape,
+  TokenIds,
+  TokenPair,
+  TokenSequence,
+  VectorHead,
+} from "../engine.ts";
 
 /**
  * Creates an engine from onnxruntime-web. It runs on the CPU of any runtime with WebAssembly SIMD. `load` throws

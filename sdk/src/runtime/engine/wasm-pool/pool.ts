@@ -1,6 +1,7 @@
 import { totalLength } from "../../../artifact/total-length.ts";
 import { inOrder, sequencesOf, together } from "../batching.ts";
-import type { EngineSession, TokenIds, VectorHead } from "../engine.ts";
+import type { EngineSession, TokenSequence, VectorHead } from "../engine.ts";
+import { idsOf } from "../token-sequence.ts";
 import { sessionReleased } from "../wasm/load/releasable.ts";
 import { checkSequences } from "../wasm/run/check-sequences.ts";
 import type { Program } from "../wasm/run/program.ts";
@@ -13,13 +14,13 @@ const MIN_TOKENS = 32;
 export interface PoolOptions {
   readonly size: number;
   open(): Promise<ThreadSession>;
-  readonly program: Pick<Program, "maxTokens" | "vocabulary">;
+  readonly program: Pick<Program, "maxTokens" | "vocabulary" | "pairs">;
 }
 
 interface Job extends PromiseWithResolvers<Float32Array<ArrayBuffer>[]> {
   /** The request that the batch belongs to. */
-  readonly request: readonly TokenIds[];
-  readonly batch: readonly TokenIds[];
+  readonly request: readonly TokenSequence[];
+  readonly batch: readonly TokenSequence[];
   readonly head: VectorHead | undefined;
 }
 
@@ -106,9 +107,10 @@ export async function openPool({ size, open, program }: PoolOptions): Promise<En
     batches: together,
     async run(sequences, head) {
       checkSequences(sequences, program);
-      const total = totalLength(sequences);
+      const ids = sequences.map(idsOf);
+      const total = totalLength(ids);
       const tokens = Math.min(Math.max(Math.ceil(total / size), MIN_TOKENS), BATCH_TOKENS);
-      const jobs = inOrder(tokens)(sequences).map(
+      const jobs = inOrder(tokens)(ids).map(
         (batch): Job => ({
           request: sequences,
           batch: sequencesOf(sequences, batch),

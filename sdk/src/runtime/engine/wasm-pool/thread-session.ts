@@ -1,6 +1,7 @@
 import { BertEdgeError } from "../../../artifact/error.ts";
 import { together } from "../batching.ts";
-import type { EngineSession } from "../engine.ts";
+import type { EngineSession, TokenSequence } from "../engine.ts";
+import { idsOf } from "../token-sequence.ts";
 import { sessionReleased } from "../wasm/load/releasable.ts";
 import type { Spawn, ThreadAnswer, ThreadTask } from "./thread.ts";
 
@@ -50,7 +51,7 @@ export async function threadSession(spawn: Spawn, load: ThreadTask): Promise<Thr
     target: "edge",
     batches: together,
     // Copies the ids, because posting a view would copy the whole buffer of the view.
-    run: (sequences, head) => ask({ sequences: sequences.map((ids) => ids.slice()), head }),
+    run: (sequences, head) => ask({ sequences: sequences.map(copyOf), head }),
     memoryBytes: () => memoryBytes,
     isAlive: () => end === undefined,
     async release() {
@@ -66,6 +67,11 @@ export async function threadSession(spawn: Spawn, load: ThreadTask): Promise<Thr
     throw error;
   }
 }
+
+const copyOf = (sequence: TokenSequence): TokenSequence => {
+  const ids = idsOf(sequence).slice();
+  return "ids" in sequence ? { ids, secondFrom: sequence.secondFrom } : ids;
+};
 
 const workerFailed = (cause: unknown): BertEdgeError =>
   new BertEdgeError("worker_failed", `A worker thread of the engine ended unexpectedly: ${cause}.`, {

@@ -1,5 +1,5 @@
 import type { ErrorCode } from "../../../artifact/error-codes.ts";
-import type { TokenIds, VectorHead } from "../engine.ts";
+import type { TokenSequence, VectorHead } from "../engine.ts";
 import type { KernelModules } from "../wasm/index.ts";
 
 /**
@@ -8,7 +8,7 @@ import type { KernelModules } from "../wasm/index.ts";
  */
 export type ThreadTask =
   | { readonly kernels: KernelModules; readonly model: Uint8Array }
-  | { readonly sequences: readonly TokenIds[]; readonly head: VectorHead | undefined };
+  | { readonly sequences: readonly TokenSequence[]; readonly head: VectorHead | undefined };
 
 /** The answer to a task. */
 export type ThreadAnswer =

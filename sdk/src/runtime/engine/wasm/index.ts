@@ -14,7 +14,17 @@ import { createSession } from "./run/session.ts";
 
 export type { Destination } from "../../../artifact/fill.ts";
 export type { EmbedManifest, Manifest, Pooling, Target, TargetName } from "../../../artifact/manifest.ts";
-export type { Batching, Engine, EngineSession, ModelFiles, ModelShape, TokenIds, VectorHead } from "../engine.ts";
+export type {
+  Batching,
+  Engine,
+  EngineSession,
+  ModelFiles,
+  ModelShape,
+  TokenIds,
+  TokenPair,
+  TokenSequence,
+  VectorHead,
+} from "../engine.ts";
 
 /** The kernels as compiled modules. Workers can import such modules, but refuse to compile bytes. */
 export interface KernelModules {

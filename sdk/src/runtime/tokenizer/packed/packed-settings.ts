@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import { PairTokens } from "../pair-tokens.ts";
 
 const Whole = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
 
@@ -23,6 +24,8 @@ const common = {
   /** Special token ids before (`prefix`) and after (`suffix`) every text. */
   prefix: v.array(Whole),
   suffix: v.array(Whole),
+  /** Special token ids around two texts. Missing if the tokenizer cannot encode pairs. */
+  pair: v.optional(PairTokens),
   added: v.array(AddedToken),
 } as const;
 

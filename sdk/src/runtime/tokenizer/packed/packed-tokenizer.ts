@@ -17,8 +17,9 @@ import { createWordPiece } from "./word-piece/word-piece.ts";
  */
 export function createPackedTokenizer(bytes: Uint8Array<ArrayBuffer>, vocabularySize: number): Tokenizer {
   const file = readPackedFile(bytes);
-  const { prefix, suffix, added } = file.settings;
-  checkIds([...prefix, ...suffix, ...added.map(({ id }) => id)], vocabularySize);
+  const { prefix, suffix, pair, added } = file.settings;
+  const ofPairs = pair ? [...pair.prefix, ...pair.separator, ...pair.suffix] : [];
+  checkIds([...prefix, ...suffix, ...ofPairs, ...added.map(({ id }) => id)], vocabularySize);
   switch (file.kind) {
     case "wordpiece":
       return tokenizerFor(createWordPiece(file, vocabularySize), file.settings);
@@ -31,7 +32,7 @@ export function createPackedTokenizer(bytes: Uint8Array<ArrayBuffer>, vocabulary
 
 function tokenizerFor<T>(
   { longestWord, normalize, textOf, findAdded, addIds }: TokenizerAlgorithm<T>,
-  { prefix, suffix, added }: TokenizerSettings,
+  { prefix, suffix, pair, added }: TokenizerSettings,
 ): Tokenizer {
   const findRaw = contentFinder(added.filter(({ normalized }) => !normalized));
 
@@ -52,6 +53,7 @@ function tokenizerFor<T>(
   return tokenizerOf({
     prefix,
     suffix,
+    pair,
     longestWord,
     contentOf(text) {
       const ids: number[] = [];

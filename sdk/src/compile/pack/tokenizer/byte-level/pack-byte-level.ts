@@ -9,11 +9,11 @@ import {
 import { compose } from "../../../../runtime/tokenizer/packed/byte-level/compose.ts";
 import { isWhiteSpace } from "../../../../runtime/tokenizer/packed/character-classes.ts";
 import type { ByteLevelSettings } from "../../../../runtime/tokenizer/packed/packed-settings.ts";
+import { specialTokens } from "../../../../runtime/tokenizer/special-tokens.ts";
 import { addedTokens, areUsable } from "../added-tokens.ts";
 import { classes, combiningClassOf } from "../code-point-classes.ts";
 import { codePointPages } from "../code-point-pages.ts";
 import { isPlainPage } from "../plain-pages.ts";
-import { specialTokens } from "../special-tokens.ts";
 import { writePackedFile } from "../write-packed-file.ts";
 import { ByteLevelJson } from "./byte-level-json.ts";
 import { mergeTable } from "./merge-table.ts";
@@ -28,7 +28,7 @@ export function packByteLevel(json: object): Uint8Array<ArrayBuffer> | undefined
   if (!parsed.success) return undefined;
   const { normalizer, pre_tokenizer, model } = parsed.output;
   const vocabulary = new Map(Object.entries(model.vocab));
-  const specials = specialTokens(parsed.output);
+  const specials = specialTokens(parsed.output.post_processor);
   const merges = mergeTable(vocabulary, model.merges);
   const points = codePointPages(flagsOf, isPlainPage);
   const composes = normalizer?.type === "NFC";

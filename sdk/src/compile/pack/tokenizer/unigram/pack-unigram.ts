@@ -3,8 +3,8 @@ import * as v from "valibot";
 import type { UnigramNormalizer, UnigramSettings } from "../../../../runtime/tokenizer/packed/packed-settings.ts";
 import type { Charsmap } from "../../../../runtime/tokenizer/packed/unigram/charsmap.ts";
 import { normalizeText } from "../../../../runtime/tokenizer/packed/unigram/normalize-text.ts";
+import { specialTokens } from "../../../../runtime/tokenizer/special-tokens.ts";
 import { addedTokens, areUsable } from "../added-tokens.ts";
-import { specialTokens } from "../special-tokens.ts";
 import { writePackedFile } from "../write-packed-file.ts";
 import { charsmapTable, joinResults } from "./charsmap-table.ts";
 import { type CharsmapEntries, readCharsmap } from "./read-charsmap.ts";
@@ -25,7 +25,7 @@ export function packUnigram(json: object): Uint8Array<ArrayBuffer> | undefined {
   const normalizersJson = !normalizer ? [] : normalizer.type === "Sequence" ? normalizer.normalizers : [normalizer];
   const [separates, metaspace] =
     pre_tokenizer.type === "Sequence" ? [true, pre_tokenizer.pretokenizers[1]] : [false, pre_tokenizer];
-  const specials = specialTokens(parsed.output);
+  const specials = specialTokens(parsed.output.post_processor);
   const charsmap = charsmapOf(normalizersJson);
   const table = vocabularyTable(model);
   if (specials === undefined || charsmap === undefined || table === undefined) return undefined;

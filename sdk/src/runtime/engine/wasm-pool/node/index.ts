@@ -4,7 +4,17 @@ import { nodeThread } from "./node-thread.ts";
 
 export type { Destination } from "../../../../artifact/fill.ts";
 export type { EmbedManifest, Manifest, Pooling, Target, TargetName } from "../../../../artifact/manifest.ts";
-export type { Batching, Engine, EngineSession, ModelFiles, ModelShape, TokenIds, VectorHead } from "../../engine.ts";
+export type {
+  Batching,
+  Engine,
+  EngineSession,
+  ModelFiles,
+  ModelShape,
+  TokenIds,
+  TokenPair,
+  TokenSequence,
+  VectorHead,
+} from "../../engine.ts";
 export type { KernelModules } from "../../wasm/index.ts";
 
 /** Creates the WebAssembly engine with several Node threads. */

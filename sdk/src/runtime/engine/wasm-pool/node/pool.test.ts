@@ -5,6 +5,7 @@ import { seeded } from "#test/fixtures/seeded.ts";
 import { TINY_EDGE, tinyEdgeFile } from "#test/fixtures/tiny-edge-file.ts";
 import { compiledKernels } from "#test/suites/kernels/builds.ts";
 import { type EngineSession, oneModel, type TokenIds, type VectorHead } from "../../engine.ts";
+import { idsOf } from "../../token-sequence.ts";
 import { type KernelModules, wasmEngine } from "../../wasm/index.ts";
 import { poolEngine } from "../pool-engine.ts";
 import type { Spawn, ThreadTask } from "../thread.ts";
@@ -16,7 +17,7 @@ let file: Uint8Array<ArrayBuffer>;
 let alone: EngineSession;
 beforeAll(async () => {
   kernels = { simd: await compiledKernels("simd") };
-  file = await tinyEdgeFile("bert");
+  file = await tinyEdgeFile("bert", true);
   alone = await wasmEngine(kernels).load(oneModel(file));
 });
 
@@ -42,7 +43,7 @@ async function openPool(threads: number, thread: Spawn = nodeThread()) {
     };
     const { post, end } = thread({ ...listener, ended });
     const tokens = (task: ThreadTask) =>
-      "sequences" in task ? task.sequences.reduce((sum, ids) => sum + ids.length, 0) : 0;
+      "sequences" in task ? task.sequences.reduce((sum, sequence) => sum + idsOf(sequence).length, 0) : 0;
     return {
       post(task) {
         noted.push(tokens(task));
@@ -60,6 +61,13 @@ const crashing = nodeThread(new URL("../../../../../../test/fixtures/crashing-wo
 const sequence = fc
   .array(fc.nat(CRASH.exits - 1), { minLength: 1, maxLength: TINY_EDGE.maxTokens })
   .map((ids): TokenIds => Int32Array.from(ids));
+/** A text, or a pair of texts with any number of tokens in each. */
+const textOrPair = sequence.chain((ids) =>
+  fc.oneof(
+    fc.constant(ids),
+    fc.nat(ids.length).map((secondFrom) => ({ ids, secondFrom })),
+  ),
+);
 const head = fc.option(fc.record({ pooling: fc.constantFrom("mean", "cls", "max"), normalize: fc.boolean() }), {
   nil: undefined,
 });
@@ -69,7 +77,9 @@ const requestOf = (first: number) => [ids(3, first)];
 describe.each([1, 2, 3])("a pool of %d threads", (threads) => {
   it("returns the results of a single session, in order, for many requests at once", async () => {
     const { session, tasks } = await openPool(threads);
-    const requests = fc.array(fc.record({ sequences: fc.array(sequence, { maxLength: 30 }), head }), { maxLength: 5 });
+    const requests = fc.array(fc.record({ sequences: fc.array(textOrPair, { maxLength: 30 }), head }), {
+      maxLength: 5,
+    });
     await fc.assert(
       fc.asyncProperty(requests, async (all) => {
         const run = ({ run }: EngineSession) =>

@@ -1,15 +1,16 @@
 import { MIN_NORM } from "../constants/arithmetic";
 
 /**
- * Computes the mean of every column.
+ * Computes the mean of every column. If the width is not a multiple of 4, the last four columns overlap the four before.
  *
- * @param x f32 [rows, width]; width is a multiple of 4
+ * @param x f32 [rows, width]; width is at least 4
  * @param out f32 [width]
  */
 export function poolMeanF32(x: usize, rows: i32, width: i32, out: usize): void {
   const bytes = <usize>width << 2;
   const count = f32x4.splat(<f32>rows);
-  for (let i: usize = 0; i < bytes; i += 16) {
+  for (let next: usize = 0; next < bytes; next += 16) {
+    const i = min(next, bytes - 16);
     let sum = f32x4.splat(0);
     let p = x + i;
     for (let row = 0; row < rows; row++, p += bytes) sum = f32x4.add(sum, v128.load(p));
@@ -20,7 +21,8 @@ export function poolMeanF32(x: usize, rows: i32, width: i32, out: usize): void {
 /** Computes the maximum of every column. Takes the same parameters as poolMeanF32. */
 export function poolMaxF32(x: usize, rows: i32, width: i32, out: usize): void {
   const bytes = <usize>width << 2;
-  for (let i: usize = 0; i < bytes; i += 16) {
+  for (let next: usize = 0; next < bytes; next += 16) {
+    const i = min(next, bytes - 16);
     let p = x + i;
     let maximum = v128.load(p);
     for (let row = 1; row < rows; row++) maximum = f32x4.max(maximum, v128.load((p += bytes)));

@@ -1,6 +1,6 @@
 import { BertEdgeError } from "../../../../artifact/error.ts";
 import { withDeadline } from "../../../../artifact/with-deadline.ts";
-import type { EngineSession, TokenIds } from "../../engine.ts";
+import type { EngineSession, TokenSequence } from "../../engine.ts";
 import { checkSequences } from "../run/check-sequences.ts";
 import type { CheckedProgram } from "../run/checked-program.ts";
 import type { Arrival } from "./arrival.ts";
@@ -28,7 +28,7 @@ export function answeringEarly(session: EngineSession, arrival: Arrival, program
     },
     () => {},
   );
-  const ready = async (sequences: readonly TokenIds[]) => {
+  const ready = async (sequences: readonly TokenSequence[]) => {
     if (isComplete) return;
     checkSequences(sequences, program);
     await withDeadline(arrival.reach(neededBytes(program, sequences)), LATE_MS, late);

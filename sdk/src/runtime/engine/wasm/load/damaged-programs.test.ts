@@ -5,7 +5,9 @@ import { randomNumbers } from "#test/fixtures/seeded.ts";
 import { type TinyEncoder, tinyEdgeFile, tinyEncoders } from "#test/fixtures/tiny-edge-file.ts";
 import { compiledKernels } from "#test/suites/kernels/builds.ts";
 import { BertEdgeError } from "../../../../artifact/error.ts";
+import { totalLength } from "../../../../artifact/total-length.ts";
 import type { VectorHead } from "../../engine.ts";
+import { idsOf } from "../../token-sequence.ts";
 import { CALL, KERNEL_DATA, MODEL } from "../constants/memory.ts";
 import { instantiate } from "../run/kernels.ts";
 import { pagesFor } from "../run/memory-map.ts";
@@ -28,7 +30,9 @@ let simd: WebAssembly.Module;
 let sound: File[];
 beforeAll(async () => {
   simd = await compiledKernels("simd");
-  const encoders = await Promise.all((Object.keys(tinyEncoders) as TinyEncoder[]).map(tinyEdgeFile));
+  const encoders = await Promise.all(
+    (Object.keys(tinyEncoders) as TinyEncoder[]).map((name) => tinyEdgeFile(name, true)),
+  );
   const drawn = Array.from({ length: RANDOM_PROGRAMS }, (_, seed) => randomProgramFile(seed, 2 + (seed % 13)));
   sound = [...encoders, ...drawn];
 });
@@ -51,10 +55,12 @@ async function outcomeOf(file: File, memory: WebAssembly.Memory): Promise<"refus
     const session = createSession(memory, kernels, program, file.length);
     const segments = segmentsOf(program);
     const random = randomNumbers(1);
-    const sequences = [1, 3, 7].map((length) =>
+    const texts = [1, 3, 7].map((length) =>
       Int32Array.from({ length: Math.min(length, program.maxTokens) }, () => Math.floor(program.vocabulary * random())),
     );
-    const total = sequences.reduce((sum, { length }) => sum + length, 0);
+    const pairs = program.pairs ? texts.map((ids) => ({ ids, secondFrom: Math.floor(ids.length / 2) })) : [];
+    const sequences = [...texts, ...pairs];
+    const total = totalLength(sequences.map(idsOf));
     // A new session has room for one full batch, and grows when a request needs more.
     const tokens = Math.max(total, Math.min(BATCH_TOKENS, program.maxTokens));
     const { regions } = roomFor({ kernels, program, segments }, file.length, tokens);

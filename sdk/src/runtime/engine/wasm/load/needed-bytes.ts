@@ -1,4 +1,5 @@
-import type { TokenIds } from "../../engine.ts";
+import type { TokenSequence } from "../../engine.ts";
+import { idsOf } from "../../token-sequence.ts";
 import type { CheckedProgram } from "../run/checked-program.ts";
 
 /**
@@ -7,8 +8,8 @@ import type { CheckedProgram } from "../run/checked-program.ts";
  */
 export function neededBytes(
   { tensorsEnd, tables }: Pick<CheckedProgram, "tensorsEnd" | "tables">,
-  sequences: readonly TokenIds[],
+  sequences: readonly TokenSequence[],
 ): number {
-  const rows = 1 + sequences.reduce((max, ids) => ids.reduce((a, b) => Math.max(a, b), max), -1);
+  const rows = 1 + sequences.reduce((max, sequence) => idsOf(sequence).reduce((a, b) => Math.max(a, b), max), -1);
   return Math.max(tensorsEnd, ...tables.map(({ offset, rowBytes }) => offset + rows * rowBytes));
 }

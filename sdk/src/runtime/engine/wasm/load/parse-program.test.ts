@@ -55,7 +55,7 @@ describe("parseProgram", () => {
       }),
       seeded(300),
     );
-    expect(ops.size).toBe(12);
+    expect(ops.size).toBe(13);
   });
 
   describe.each(Object.entries(stepsWithViews))("the view %s", (_, stepOf) => {

@@ -45,7 +45,8 @@ function parsed(program: Program, tensors: TensorRanges): CheckedProgram {
   if (unused >= 0) throw new ProgramFault(`no step writes value ${unused}`);
   const { output } = program;
   if (values[output]?.type !== "f32") throw new ProgramFault("its output is not a float32 value");
-  return { values, steps, output, maxTokens, vocabulary, tensorsEnd, tables };
+  const pairs = program.pairs === true;
+  return { values, steps, output, maxTokens, vocabulary, pairs, tensorsEnd, tables };
 }
 
 function listOf(list: unknown, name: string): readonly unknown[] {

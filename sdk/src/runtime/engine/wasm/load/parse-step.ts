@@ -145,6 +145,10 @@ const operations: { readonly [Op in Operation["op"]]: Parse } = {
     const x = read.whole(step["x"], "x");
     return { op: "cls", x, out: read.outOfSequences(step["out"], "out", x.width) };
   },
+  mean(step, read) {
+    const x = read.whole(step["x"], "x");
+    return { op: "mean", x, out: read.outOfSequences(step["out"], "out", sizeOf(x.width, "width of x", 4)) };
+  },
 };
 
 /** Checks one step and resolves its operands. @throws ProgramFault */
@@ -177,7 +181,11 @@ function skipOf(skip: Fields, read: OperandReader, width: number, { maxTokens }:
   read.rows("token");
   const padding = skip["padding"] === undefined ? undefined : finiteNumber(skip["padding"], "padding");
   const rows = maxTokens + (padding === undefined ? 0 : 1);
-  return { positions: read.floats(skip["positions"], "positions", rows * width), padding };
+  return {
+    positions: read.floats(skip["positions"], "positions", rows * width),
+    second: read.optionalFloats(skip["second"], "second", rows * width),
+    padding,
+  };
 }
 
 function positionsOf(

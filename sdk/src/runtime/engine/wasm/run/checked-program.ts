@@ -16,6 +16,8 @@ export type TensorOffset = number;
  */
 export interface PositionRows {
   readonly positions: TensorOffset;
+  /** The same table for tokens with token type 1; undefined if the token type does not matter. */
+  readonly second: TensorOffset | undefined;
   readonly padding: number | undefined;
 }
 
@@ -119,7 +121,7 @@ export type Operation =
       readonly positions: CheckedPositionTerms | undefined;
       readonly out: ColumnView;
     }
-  | { readonly op: "cls"; readonly x: ColumnView; readonly out: ColumnView };
+  | { readonly op: "cls" | "mean"; readonly x: ColumnView; readonly out: ColumnView };
 
 export type CheckedStep = Operation & {
   /** Indices of the values that the step reads (`reads`) and writes (`writes`). */
@@ -134,6 +136,8 @@ export interface CheckedProgram {
   readonly output: number;
   readonly maxTokens: number;
   readonly vocabulary: number;
+  /** Whether sequences can be pairs of texts. */
+  readonly pairs: boolean;
   /**
    * End of the last tensor that every text needs, as an offset in the model file. Token embedding tables are not included.
    */

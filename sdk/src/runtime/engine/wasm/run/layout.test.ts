@@ -14,7 +14,7 @@ import { type Segment, segmentsOf } from "./segments.ts";
 
 /** Addresses in the test's memory, with enough room for every tensor and value of a random program. */
 const pointer = (tensor: string) => MODEL + (TENSORS[tensor]?.offset as number);
-const IDS = 2 ** 18;
+const IDS = 3 * 2 ** 17;
 const SCRATCH = 2 ** 19;
 const VALUES = 2 ** 20;
 const END = 2 ** 22;
@@ -28,10 +28,17 @@ const cases = fc.record({
   }),
   /** Tokens that the layout has room for in addition to the tokens of the batch. */
   room: fc.constantFrom(0, 1, 100),
+  /** Share of the tokens of each sequence that belong to its first text. */
+  share: fc.constantFrom(0, 0.4, 1),
 });
 
+interface Arrangement {
+  readonly layout: Layout;
+  readonly segments: readonly Segment[];
+}
+
 /** Returns a layout and segments. In the layout, values do not share memory. Each segment has one step. */
-function separate({ values, steps }: CheckedProgram, tokens: number): { layout: Layout; segments: Segment[] } {
+function separate({ values, steps }: CheckedProgram, tokens: number): Arrangement {
   const offsets = values.map((_, i) => i * tokens * 128);
   return {
     layout: {
@@ -54,17 +61,18 @@ describe("layoutOf", () => {
     const { buffer } = opened.memory;
     const draw = commonDrawing(1);
     new Float32Array(buffer, pointer("floats"), 2 ** 14).set(draw.floats(1, 2 ** 14));
+    new Float32Array(buffer, pointer("others"), 2 ** 14).set(draw.floats(1, 2 ** 14));
     new Uint8Array(buffer, pointer("bytes"), 2 ** 14).set(draw.integers(2 ** 14, 0, 127));
     new Int32Array(buffer, pointer("integers"), 2 ** 10).set(draw.integers(2 ** 10, 0, 127));
     new Int32Array(buffer, IDS, 2 ** 10).set(draw.integers(2 ** 10, 0, PROGRAM_VOCABULARY - 1));
   });
 
   /** Runs a program. Expects that the bytes after the values do not change. @returns the bytes of the result */
-  function resultOf(program: CheckedProgram, segments: readonly Segment[], layout: Layout, starts: readonly number[]) {
+  function resultOf(program: CheckedProgram, { segments, layout }: Arrangement, starts: number[], seconds: number[]) {
     const { kernels, memory } = opened;
     const bytes = new Uint8Array(memory.buffer).fill(0xff, SCRATCH);
     const regions = { values: VALUES, ids: IDS, scratch: SCRATCH };
-    run({ memory, kernels, program, segments }, { layout, regions, starts });
+    run({ memory, kernels, program, segments }, { layout, regions, starts, seconds });
     const { width, of, type } = program.values[program.output] as CheckedProgram["values"][number];
     const rows = of === "token" ? (starts.at(-1) as number) : starts.length - 1;
     const begin = VALUES + (layout.offsets[program.output] as number);
@@ -77,16 +85,17 @@ describe("layoutOf", () => {
     let shared = 0;
     let blocks = 0;
     fc.assert(
-      fc.property(cases, ({ seed, length, lengths, room }) => {
+      fc.property(cases, ({ seed, length, lengths, room, share }) => {
         const program = checkedProgram(randomProgram(seed, length).program);
         const starts = [0];
         for (const count of lengths) starts.push((starts.at(-1) as number) + count);
+        const seconds = lengths.map((count, i) => (starts[i] as number) + Math.floor(share * count));
         const tokens = (starts.at(-1) as number) + room;
         const segments = segmentsOf(program);
         const layout = layoutOf(program, segments, tokens);
         const apart = separate(program, tokens);
-        const found = resultOf(program, segments, layout, starts);
-        expect(Buffer.compare(found, resultOf(program, apart.segments, apart.layout, starts))).toBe(0);
+        const found = resultOf(program, { segments, layout }, starts, seconds);
+        expect(Buffer.compare(found, resultOf(program, apart, starts, seconds))).toBe(0);
         if (new Set(layout.offsets).size < layout.offsets.length) shared++;
         if (tokens - room > BLOCK && layout.isWhole.includes(false)) blocks++;
       }),

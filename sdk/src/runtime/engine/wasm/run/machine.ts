@@ -21,6 +21,8 @@ export interface PlacedBatch {
   readonly regions: Pick<Regions, "values" | "ids" | "scratch">;
   /** Index of the first token of each sequence. The last entry is the number of tokens of the batch. */
   readonly starts: readonly number[];
+  /** Index of the first token of each sequence with token type 1; the next sequence's first token if there is none. */
+  readonly seconds: readonly number[];
 }
 
 /** Computes a program's values for a batch. */
@@ -44,7 +46,7 @@ function runStep(
   from: number,
   count: number,
 ) {
-  const { layout, regions, starts } = batch;
+  const { layout, regions, starts, seconds } = batch;
   const shapeOf = (view: ColumnView) => program.values[view.value] as ProgramValue;
   const firstRow = (view: ColumnView) => (layout.isWhole[view.value] ? from : 0);
   /** Distance from one row of a view to the next, in numbers. */
@@ -64,29 +66,38 @@ function runStep(
    * Calls `call` for each sequence that has rows in this block. `rows` is the number of these rows. `offset` is the
    * first row's index in the block. `position` is the first row's index in the sequence.
    */
-  const eachSequence = (call: (offset: number, rows: number, position: number) => void) => {
+  const eachSequence = (call: (offset: number, rows: number, position: number, sequence: number) => void) => {
     for (let i = 0; i + 1 < starts.length; i++) {
       const [start, end] = [starts[i] as number, starts[i + 1] as number];
       const [begin, stop] = [Math.max(start, from), Math.min(end, from + count)];
-      if (begin < stop) call(begin - from, stop - begin, begin - start);
+      if (begin < stop) call(begin - from, stop - begin, begin - start, i);
     }
   };
   /**
    * Like eachSequence, but passes a row of the position table instead of a position. Padding tokens can split a sequence
    * into several calls.
    */
-  const eachPosition = ({ padding }: PositionRows, call: (offset: number, rows: number, row: number) => void) =>
-    eachSequence((offset, rows, position) => {
-      if (padding === undefined) return call(offset, rows, position);
+  const eachPosition = (
+    { padding }: PositionRows,
+    call: (offset: number, rows: number, row: number, sequence: number) => void,
+  ) =>
+    eachSequence((offset, rows, position, sequence) => {
+      if (padding === undefined) return call(offset, rows, position, sequence);
       const start = regions.ids + 4 * (from + offset - position);
       const ids = new Int32Array(memory.buffer, start, position + rows);
-      if (!ids.includes(padding)) return call(offset, rows, 1 + position);
+      if (!ids.includes(padding)) return call(offset, rows, 1 + position, sequence);
       let counted = ids.subarray(0, position).filter((id) => id !== padding).length;
-      for (let i = 0; i < rows; i++) call(offset + i, 1, ids[position + i] === padding ? 0 : ++counted);
+      for (let i = 0; i < rows; i++) call(offset + i, 1, ids[position + i] === padding ? 0 : ++counted, sequence);
     });
   const eachSkip = (skip: CheckedSkip, width: number, call: (offset: number, rows: number, y: number) => void) => {
-    if ("view" in skip) call(0, count, at(skip.view));
-    else eachPosition(skip, (offset, rows, row) => call(offset, rows, tensor(skip.positions) + 4 * row * width));
+    if ("view" in skip) return call(0, count, at(skip.view));
+    const { positions, second } = skip;
+    eachPosition(skip, (offset, rows, row, sequence) => {
+      const before = (seconds[sequence] as number) - from - offset;
+      const first = second === undefined ? rows : Math.min(Math.max(before, 0), rows);
+      if (first > 0) call(offset, first, tensor(positions) + 4 * row * width);
+      if (first < rows) call(offset + first, rows - first, tensor(second) + 4 * (row + first) * width);
+    });
   };
 
   switch (step.op) {
@@ -213,6 +224,14 @@ function runStep(
       const bytes = new Uint8Array(memory.buffer);
       starts.slice(0, -1).forEach((start, i) => {
         bytes.copyWithin(at(out, i), at(x, start), at(x, start + 1));
+      });
+      return;
+    }
+    case "mean": {
+      const { x, out } = step;
+      starts.slice(1).forEach((end, i) => {
+        const start = starts[i] as number;
+        kernels.poolMeanF32(at(x, start), end - start, stride(x), at(out, i));
       });
     }
   }

@@ -14,6 +14,8 @@ export interface Program {
   readonly maxTokens: number;
   /** Vocabulary size. All token ids are smaller than this number. */
   readonly vocabulary: number;
+  /** Whether sequences can be pairs of texts. Missing if the model takes single texts only. */
+  readonly pairs?: boolean;
 }
 
 /** Increase this number with every change that makes the engine misread model files of the previous version. */
@@ -134,7 +136,9 @@ export type Step =
       readonly out: number;
     }
   /** Copies the first token's row of every sequence. */
-  | { readonly op: "cls"; readonly x: number; readonly out: number };
+  | { readonly op: "cls"; readonly x: number; readonly out: number }
+  /** Averages the rows of all tokens of every sequence. */
+  | { readonly op: "mean"; readonly x: number; readonly out: number };
 
 /**
  * Terms of attention scores that depend on relative positions, as in DeBERTa: (query · position key + key · position query).
@@ -171,5 +175,7 @@ export type Skip = { readonly value: number } | PositionTable;
  */
 export interface PositionTable {
   readonly positions: string;
+  /** The same table for tokens with token type 1. Missing if the token type does not matter. */
+  readonly second?: string;
   readonly padding?: number;
 }

@@ -1,7 +1,8 @@
 import { BertEdgeError } from "../../../../artifact/error.ts";
 import { nextTurn } from "../../../../artifact/next-turn.ts";
 import { inOrder, oneByOne, sequencesOf } from "../../batching.ts";
-import type { EngineSession, TokenIds, VectorHead } from "../../engine.ts";
+import type { EngineSession, TokenSequence, VectorHead } from "../../engine.ts";
+import { idsOf, secondFromOf } from "../../token-sequence.ts";
 import { ensure } from "./allocate.ts";
 import { checkSequences } from "./check-sequences.ts";
 import type { CheckedProgram } from "./checked-program.ts";
@@ -42,21 +43,27 @@ export function createSession(
   };
   let room = makeRoom(Math.min(BATCH_TOKENS, program.maxTokens));
 
-  const runBatch = (sequences: readonly TokenIds[], head: VectorHead | undefined): Float32Array<ArrayBuffer>[] => {
+  const runBatch = (sequences: readonly TokenSequence[], head: VectorHead | undefined): Float32Array<ArrayBuffer>[] => {
     const starts = [0];
-    for (const { length } of sequences) starts.push((starts.at(-1) as number) + length);
+    const seconds: number[] = [];
+    for (const sequence of sequences) {
+      const start = starts.at(-1) as number;
+      seconds.push(start + secondFromOf(sequence));
+      starts.push(start + idsOf(sequence).length);
+    }
     const tokens = starts.at(-1) as number;
     if (tokens > room.layout.tokens) room = makeRoom(tokens);
     const { layout, regions } = room;
     const ids = new Int32Array(memory.buffer, regions.ids, tokens);
     sequences.forEach((sequence, i) => {
-      ids.set(sequence, starts[i]);
+      ids.set(idsOf(sequence), starts[i]);
     });
-    run(machine, { layout, regions, starts });
+    run(machine, { layout, regions, starts, seconds });
     const floats = (at: number, count: number) => new Float32Array(memory.buffer.slice(at, at + 4 * count));
     const output = regions.values + (layout.offsets[program.output] as number);
-    return sequences.map(({ length }, i) => {
-      const [row, rows] = of === "token" ? [starts[i] as number, length] : [i, 1];
+    return seconds.map((_, i) => {
+      const start = starts[i] as number;
+      const [row, rows] = of === "token" ? [start, (starts[i + 1] as number) - start] : [i, 1];
       const at = output + 4 * width * row;
       if (!head) return floats(at, rows * width);
       poolInto(kernels, head, at, rows, width, regions.vector);
@@ -71,13 +78,13 @@ export function createSession(
     shape: shapeOf(program),
     async run(sequences, head) {
       checkSequences(sequences, program);
-      if (head && width % POOLED_MULTIPLE !== 0) {
+      if (head && (width < POOLED_MULTIPLE || (head.normalize && width % POOLED_MULTIPLE !== 0))) {
         throw new BertEdgeError("model_invalid", `The model's output is ${width} numbers wide and cannot be pooled.`, {
-          hint: `Pooling needs a width that is a multiple of ${POOLED_MULTIPLE}. Prepare the artifact again.`,
+          hint: `Normalized vectors need a width that is a multiple of ${POOLED_MULTIPLE}. Prepare the artifact again.`,
         });
       }
       const results: Float32Array<ArrayBuffer>[] = [];
-      for (const [i, batch] of batches(sequences).entries()) {
+      for (const [i, batch] of batches(sequences.map(idsOf)).entries()) {
         // Lets other requests and timers, such as deadlines, run between batches.
         if (i > 0) await nextTurn();
         results.push(...runBatch(sequencesOf(sequences, batch), head));

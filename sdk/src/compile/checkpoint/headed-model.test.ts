@@ -12,8 +12,8 @@ import {
 import { refusalOf } from "#test/fixtures/refusal.ts";
 import { seeded } from "#test/fixtures/seeded.ts";
 import { temporaryFolder } from "#test/fixtures/temporary-folder.ts";
-import { classifierGraph } from "./classifier-graph.ts";
-import { headWeights, readClassifier } from "./sequence-classification.ts";
+import { headGraph } from "./head-graph.ts";
+import { headWeights, readHeadedModel } from "./headed-model.ts";
 
 const bert = caseOf("bert");
 
@@ -43,29 +43,31 @@ const eachHeadTensor = Object.entries(headTensors).flatMap(([name, tensors]) =>
   tensors.map((tensor) => [name, tensor] as const),
 );
 
-describe("readClassifier", () => {
-  it("reads encoder, labels and tokenizer", async () => {
+describe("readHeadedModel", () => {
+  it("reads encoder, head and labels", async () => {
     const folder = await folderOf(bert);
-    await writeFile(join(folder, "tokenizer.json"), '{"version":"1.0"}');
-    expect(await readClassifier(folder)).toMatchObject({
+    expect(await readHeadedModel(folder, "sequence-classification")).toMatchObject({
       folder,
       config: { modelType: "bert", hiddenSize: 8 },
-      head: { pooling: "cls", activation: "tanh", output: "classifier" },
+      head: { pooling: "cls", transform: { activation: "tanh" }, output: { name: "classifier" } },
+      outputs: 3,
       labels: ["no", "maybe", "yes"],
       problemType: "single_label_classification",
-      tokenizer: { json: { version: "1.0" }, config: {} },
     });
   });
 
-  it("refuses a folder without a classifier", async () => {
-    const folder = await folderOf(bert, { keys: { architectures: ["BertModel"] } });
-    await expect(readClassifier(folder)).rejects.toMatchObject({ code: "checkpoint_unsupported" });
+  it("refuses a head that the family does not have", async () => {
+    const folder = await folderOf(caseOf("eurobert"));
+    await expect(readHeadedModel(folder, "question-answering")).rejects.toMatchObject({
+      code: "checkpoint_unsupported",
+      message: `${folder}: eurobert has no head for question-answering in transformers.`,
+    });
   });
 
-  it.each(["config.json", "tokenizer.json", "model.safetensors"])("says that %s is missing", async (file) => {
+  it.each(["config.json", "model.safetensors"])("says that %s is missing", async (file) => {
     const folder = await folderOf(bert);
     await rm(join(folder, file));
-    await expect(readClassifier(folder)).rejects.toMatchObject({
+    await expect(readHeadedModel(folder, "sequence-classification")).rejects.toMatchObject({
       code: "checkpoint_missing",
       message: `${join(folder, file)} does not exist.`,
     });
@@ -94,7 +96,7 @@ describe("readClassifier", () => {
     ["eurobert", { num_key_value_heads: 3 }, "checkpoint_invalid", "multiple of num_key_value_heads"],
   ])("names the wrong key in the config.json of %s with %j", async (name, keys, code, message) => {
     const folder = await folderOf(caseOf(name), { keys });
-    await expect(readClassifier(folder)).rejects.toMatchObject({
+    await expect(readHeadedModel(folder, "sequence-classification")).rejects.toMatchObject({
       code,
       message: expect.stringContaining(message),
     });
@@ -105,7 +107,7 @@ describe("readClassifier", () => {
     const value = fc.oneof(fc.jsonValue(), fc.nat(8), fc.constantFrom(1e9, 2 ** 31, 2 ** 53, -1, 0.5));
     const keys = [...Object.keys(bert.config), "num_labels", "problem_type", "classifier_pooling"];
     const change = fc.dictionary(fc.constantFrom(...keys), value, { maxKeys: 2 });
-    const architecture = fc.constantFrom("BertForSequenceClassification", "BertModel", "BertForTokenClassification");
+    const architecture = fc.constantFrom("BertForSequenceClassification", "BertModel");
     const changed = fc
       .tuple(architecture, change)
       .map(([name, others]) => JSON.stringify({ ...bert.config, architectures: [name], ...others }));
@@ -113,7 +115,7 @@ describe("readClassifier", () => {
     await fc.assert(
       fc.asyncProperty(fc.oneof({ weight: 4, arbitrary: changed }, fc.json(), fc.string()), async (text) => {
         await writeFile(join(folder, "config.json"), text);
-        codes.add(await refusalOf(readClassifier(folder).then(classifierGraph)));
+        codes.add(await refusalOf(readHeadedModel(folder, "sequence-classification").then(headGraph)));
       }),
       seeded(300),
     );
@@ -123,7 +125,7 @@ describe("readClassifier", () => {
 
 describe("headWeights", () => {
   const refused = async (stored: ClassifierCase, edit: ClassifierEdit, message: string) => {
-    const classifier = await readClassifier(await folderOf(stored, edit));
+    const classifier = await readHeadedModel(await folderOf(stored, edit), "sequence-classification");
     expect(() => headWeights(classifier)).toThrow(
       expect.objectContaining({ code: "checkpoint_invalid", message: expect.stringContaining(message) }),
     );

@@ -6,24 +6,26 @@ import { activationFormulas } from "./activation.ts";
 import { writeEncoder } from "./encoder-graph.ts";
 import { encoderWeights } from "./encoder-weights.ts";
 import { GraphWriter } from "./graph-writer.ts";
+import { type HeadedModel, headWeights } from "./headed-model.ts";
 import { writeLinear, writeNorm } from "./layers.ts";
 import { axes, int64 } from "./positions.ts";
 import { asFloat } from "./score-biases.ts";
-import { type Classifier, headWeights } from "./sequence-classification.ts";
 
 /**
- * Writes a classifier's graph in standard operators, as `encoderGraph` does for an encoder. The graph's output is
- * `logits` [batch, labels], with the same name and type as in transformers' own ONNX exports.
+ * Writes the graph of a model with a task head in standard operators, as `encoderGraph` does for an encoder. The graph's
+ * output is `logits`: [batch, outputs], or [batch, sequence, outputs] for heads of tokens. Names and types are those of
+ * transformers' own ONNX exports. They have two outputs for question answering, `start_logits` and `end_logits`, which are
+ * columns 0 and 1 here.
  *
  * @throws BertEdgeError `checkpoint_invalid` if a tensor is missing, has another shape than config.json says, or holds
  *   NaN or infinite numbers
  */
-export function classifierGraph(classifier: Classifier): Graph {
-  const g = new GraphWriter(classifier.config.modelType);
-  const { hiddenStates, mask } = writeEncoder(g, classifier.config, encoderWeights(classifier));
-  const { poolsLogits } = classifier.head;
-  const pool = (x: Value) => (classifier.head.pooling === "cls" ? clsPooling(g, x) : meanPooling(g, x, mask));
-  const computed = headLogits(g, poolsLogits ? hiddenStates : pool(hiddenStates), classifier);
+export function headGraph(model: HeadedModel): Graph {
+  const g = new GraphWriter(model.config.modelType);
+  const { hiddenStates, mask } = writeEncoder(g, model.config, encoderWeights(model));
+  const { poolsLogits, pooling } = model.head;
+  const pool = (x: Value) => (pooling === "cls" ? clsPooling(g, x) : pooling === "mean" ? meanPooling(g, x, mask) : x);
+  const computed = writeHead(g, poolsLogits ? hiddenStates : pool(hiddenStates), model);
   const logits = poolsLogits ? pool(computed) : computed;
   g.graph.outputs.push({ name: "logits", value: logits, declaration: undefined });
   inferShapes(g.graph);
@@ -46,15 +48,17 @@ function meanPooling(g: GraphWriter, hiddenStates: Value, mask: Value): Value {
   return g.op("pooled", "ReduceSum", [parts, axes(g, 1)], { keepdims: int(0) });
 }
 
-/** Writes the classification head: output(norm(activation(dense(x)))), [batch, …, hidden] → [batch, …, labels]. */
-function headLogits(g: GraphWriter, x: Value, classifier: Classifier): Value {
-  const { head, config } = classifier;
-  const { dense, norm, output } = headWeights(classifier);
-  const projected = writeLinear(g, "head.dense", x, dense);
+/** Writes output(norm(activation(dense(x)))), [batch, …, hidden] → [batch, …, outputs]. */
+function writeHead(g: GraphWriter, x: Value, model: HeadedModel): Value {
+  const { transform, output } = headWeights(model);
+  const { head, config } = model;
+  if (!transform) return writeLinear(g, "head.output", x, output);
+  const activation = head.transform?.activation ?? config.activation;
+  const projected = writeLinear(g, "head.dense", x, transform.dense);
   const activated =
-    head.activation === "tanh"
+    activation === "tanh"
       ? g.op("head.activation", "Tanh", [projected])
-      : activationFormulas[head.activation](g, "head.activation", projected);
-  const normalized = norm ? writeNorm(g, "head.norm", activated, norm, config) : activated;
+      : activationFormulas[activation](g, "head.activation", projected);
+  const normalized = transform.norm ? writeNorm(g, "head.norm", activated, transform.norm, config) : activated;
   return writeLinear(g, "head.output", normalized, output);
 }

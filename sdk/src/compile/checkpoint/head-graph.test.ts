@@ -7,6 +7,8 @@ import {
   caseOf,
   classifierCases,
   classifierIds,
+  type TokenHeadCase,
+  tokenHeadCases,
   writeClassifier,
 } from "#test/fixtures/classifier-case.ts";
 import { describeShared } from "#test/fixtures/shared.ts";
@@ -21,9 +23,10 @@ import { unfusedParts } from "../fusions/unfused-parts.ts";
 import { copyGraph } from "../graph/copy-graph.ts";
 import { symbolicDim } from "../graph/dim.ts";
 import type { Graph } from "../graph/graph.ts";
-import { classifierGraph } from "./classifier-graph.ts";
 import { families } from "./families/index.ts";
-import { type Classifier, readClassifier } from "./sequence-classification.ts";
+import { headGraph } from "./head-graph.ts";
+import { type HeadedModel, readHeadedModel } from "./headed-model.ts";
+import { readTokenizer } from "./model-folder.ts";
 
 /**
  * Maximum difference from transformers' logits. transformers adds float32 numbers in another order than our graph, and
@@ -68,10 +71,10 @@ async function fusedOf(graph: Graph) {
   return { fused, reasons: unfusedParts(fused, await fuseGraph(fused)) };
 }
 
-async function classifierOf(stored: ClassifierCase, keys: object = {}): Promise<Classifier> {
+async function classifierOf(stored: ClassifierCase, keys: object = {}): Promise<HeadedModel> {
   const folder = join(await temporaryFolder(), "model");
   await writeClassifier(folder, stored, { keys });
-  return readClassifier(folder);
+  return readHeadedModel(folder, "sequence-classification");
 }
 
 describe("a classifier's graph", () => {
@@ -81,7 +84,7 @@ describe("a classifier's graph", () => {
   });
 
   it.each(classifierCases)("computes transformers' logits, decomposed and fully fused: $name", async (stored) => {
-    const graph = classifierGraph(await classifierOf(stored));
+    const graph = headGraph(await classifierOf(stored));
     const { fused, reasons } = await fusedOf(graph);
     expect(reasons).toEqual([]);
     for (const written of [graph, fused]) {
@@ -91,7 +94,7 @@ describe("a classifier's graph", () => {
   });
 
   it("has one output: a float32 for each text and label", async () => {
-    const { outputs } = classifierGraph(await classifierOf(caseOf("bert")));
+    const { outputs } = headGraph(await classifierOf(caseOf("bert")));
     expect(outputs.map(({ name, value: { dtype, shape } }) => ({ name, dtype, shape }))).toEqual([
       { name: "logits", dtype: "float32", shape: [symbolicDim("batch"), 3] },
     ]);
@@ -107,12 +110,12 @@ describe("a classifier's graph", () => {
     ["deberta-v2", { pooler_hidden_act: "tanh" }],
   ])("reads every key of a head: %s with %j", async (name, keys) => {
     const stored = caseOf(name);
-    const [logits = []] = await logitsOf(classifierGraph(await classifierOf(stored, keys)), [classifierIds], 1);
+    const [logits = []] = await logitsOf(headGraph(await classifierOf(stored, keys)), [classifierIds], 1);
     expect(largestDifference(logits, stored.logits.flat())).toBeGreaterThan(VISIBLE);
   });
 
   it("averages only unmasked tokens, wherever the padding is", async () => {
-    const graph = classifierGraph(await classifierOf(caseOf("modernbert, mean")));
+    const graph = headGraph(await classifierOf(caseOf("modernbert, mean")));
     const { fused } = await fusedOf(graph);
     for (const written of [graph, fused]) {
       const [alone = [], right = [], left = []] = await logitsOf(
@@ -126,10 +129,49 @@ describe("a classifier's graph", () => {
   });
 });
 
+describe("the graph of a head that computes logits for each token", () => {
+  const load = async (stored: TokenHeadCase) => {
+    const folder = join(await temporaryFolder(), "model");
+    await writeClassifier(folder, stored);
+    return readHeadedModel(folder, stored.head);
+  };
+
+  it("has a test case for every such head of every family", () => {
+    const checked = new Set(
+      [...classifierCases, ...tokenHeadCases].map(({ config }) => `${config["model_type"]} ${config["architectures"]}`),
+    );
+    for (const { head, config } of tokenHeadCases)
+      expect(families[`${config["model_type"]}`]?.heads[head]).toBeDefined();
+    const distinct = [...new Set(Object.values(families))];
+    const known = distinct.flatMap(({ heads }) => Object.keys(heads));
+    const cases = new Set(tokenHeadCases.map(({ head, config }) => `${head} ${config["model_type"]}`));
+    expect(checked.size).toBeGreaterThan(0);
+    expect(cases.size).toBe(known.filter((head) => head !== "sequence-classification").length);
+  });
+
+  it.each(tokenHeadCases)("computes transformers' logits, decomposed and fully fused: $name", async (stored) => {
+    const graph = headGraph(await load(stored));
+    const { fused, reasons } = await fusedOf(graph);
+    expect(reasons).toEqual([]);
+    // transformers computes logits for padding, too. They have no meaning, and fused attention computes others.
+    const shown = stored.logits.map((rows, text) => rows.filter((_, token) => classifierIds[text]?.[token] !== 1));
+    for (const written of [graph, fused]) {
+      const [logits = []] = await logitsOf(written, [classifierIds], 1);
+      const width = stored.logits[0]?.[0]?.length ?? 0;
+      const found = classifierIds.flatMap((ids, text) =>
+        ids.flatMap((id, token) => (id === 1 ? [] : logits.slice((text * ids.length + token) * width).slice(0, width))),
+      );
+      expect(largestDifference(found, shown.flat(2))).toBeLessThan(FLOAT32_ROUNDING);
+    }
+  });
+});
+
 describeShared("models/bert-edge-mini-sst2", "bert-edge-mini-sst2", (folder) => {
   const load = async () => {
-    const { labels, tokenizer, ...classifier } = await readClassifier(folder);
-    const graph = classifierGraph({ ...classifier, labels, tokenizer });
+    const classifier = await readHeadedModel(folder, "sequence-classification");
+    const { labels } = classifier;
+    const graph = headGraph(classifier);
+    const tokenizer = await readTokenizer(folder);
     const { encode } = createJsonTokenizer(tokenizer.json, tokenizer.config);
     const encoded = (text: string): Rows => [[...encode(text, classifier.config.maxPositions).ids]];
     return { graph, labels, encoded, ...(await fusedOf(graph)) };

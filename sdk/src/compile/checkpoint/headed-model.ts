@@ -1,0 +1,104 @@
+import { BertEdgeError } from "../../artifact/error.ts";
+import type { Encoder } from "./checkpoint.ts";
+import type { EncoderConfig } from "./encoder-config.ts";
+import { EncoderConfigJson } from "./encoder-config-json.ts";
+import { namesOf } from "./encoder-weights.ts";
+import type { Family } from "./families/family.ts";
+import { families } from "./families/index.ts";
+import type { HeadFormula, HeadTransform } from "./head-formula.ts";
+import { Labels } from "./labels.ts";
+import { lateInteraction } from "./late-interaction.ts";
+import { readConfig, readWeights } from "./model-folder.ts";
+import { type LayerNormWeights, type LinearWeights, type WeightTaker, weightTaker } from "./take-weights.ts";
+import type { Head } from "./task-head.ts";
+
+/** An encoder with a task head. */
+export interface HeadedModel extends Encoder {
+  readonly kind: Head;
+  readonly head: HeadFormula;
+  /** Numbers that the head computes for each text or token. */
+  readonly outputs: number;
+  /** Labels of a classifier; empty for other heads. */
+  readonly labels: readonly string[];
+  readonly problemType: Labels["problemType"];
+  /** Folder of the module whose file has the head's weights; undefined if they are with the encoder's weights. */
+  readonly module: string | undefined;
+}
+
+/** Weights of a head; `HeadFormula` describes them. */
+export interface HeadWeights {
+  readonly transform: { readonly dense: LinearWeights; readonly norm: LayerNormWeights | undefined } | undefined;
+  readonly output: LinearWeights;
+}
+
+/**
+ * Reads config.json and the weights of a folder whose model has a task head.
+ *
+ * @throws BertEdgeError `checkpoint_missing`, `checkpoint_invalid`, `safetensors_invalid`; `checkpoint_unsupported` if the
+ *   family has no such head
+ */
+export async function readHeadedModel(folder: string, head: Head): Promise<HeadedModel> {
+  const described = await describeHeadedModel(folder, head);
+  return { ...described, weights: readWeights(folder, described.module) };
+}
+
+/**
+ * Reads everything that `readHeadedModel` does, except the weights.
+ *
+ * @throws BertEdgeError `checkpoint_missing`, `checkpoint_invalid`, `checkpoint_unsupported`
+ */
+export async function describeHeadedModel(folder: string, head: Head): Promise<Omit<HeadedModel, "weights">> {
+  const config = await readConfig(folder, EncoderConfigJson);
+  const common = { folder, config, kind: head, labels: [], problemType: undefined, module: undefined };
+  if (head === "late-interaction") return { ...common, ...(await lateInteraction(folder)) };
+  const { heads } = families[config.modelType] as Family;
+  const formula = await readConfig(folder, heads[head] ?? noHead(folder, config.modelType, head));
+  if (head === "masked-lm") return { ...common, head: formula, outputs: config.vocabularySize };
+  if (head === "question-answering") return { ...common, head: formula, outputs: STARTS_AND_ENDS };
+  const { labels, problemType } = await readConfig(folder, Labels);
+  return { ...common, head: formula, outputs: labels.length, labels, problemType };
+}
+
+/** Question answering has two logits for each token: that the answer starts there, and that it ends there. */
+const STARTS_AND_ENDS = 2;
+
+/**
+ * Picks the weights of a head from the checkpoint.
+ *
+ * @throws BertEdgeError `checkpoint_invalid`
+ */
+export function headWeights(model: HeadedModel): HeadWeights {
+  const { config, head, weights } = model;
+  const names = namesOf(model);
+  const take = weightTaker(model, "");
+  const widths = { hidden: config.hiddenSize, embedding: config.embeddingSize };
+  const width = widths[head.transform?.width ?? "hidden"];
+  const { name, bias, isTied } = head.output;
+  // Checkpoints of tied layers may have the bias under two names.
+  const biasName = bias !== undefined && weights.has(`${name}.bias`) ? `${name}.bias` : bias;
+  const takesTable = isTied && !weights.has(`${name}.weight`);
+  const weight = takesTable
+    ? weightTaker(model, names.prefix).tensor(`${names.tokens}.weight`, model.outputs, width)
+    : take.tensor(`${name}.weight`, model.outputs, width);
+  return {
+    transform: head.transform && transformWeights(head.transform, take, names.prefix, config, width),
+    output: { weight, bias: biasName === undefined ? undefined : take.tensor(biasName, model.outputs) },
+  };
+}
+
+const transformWeights = (
+  { dense, denseBias, norm }: HeadTransform,
+  take: WeightTaker,
+  prefix: string,
+  { hiddenSize, hasNormBias }: EncoderConfig,
+  width: number,
+): HeadWeights["transform"] => ({
+  dense: take.linear(dense(prefix), width, hiddenSize, denseBias),
+  norm: norm === undefined ? undefined : take.layerNorm(norm, width, hasNormBias),
+});
+
+function noHead(folder: string, family: string, head: Head): never {
+  throw new BertEdgeError("checkpoint_unsupported", `${folder}: ${family} has no head for ${head} in transformers.`, {
+    hint: "Check architectures and model_type in config.json.",
+  });
+}

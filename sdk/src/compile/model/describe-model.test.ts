@@ -1,0 +1,113 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { caseOf, tokenHeadCases, writeClassifier } from "#test/fixtures/classifier-case.ts";
+import { float32Tensor, safetensorsFile } from "#test/fixtures/safetensors-file.ts";
+import { temporaryFolder } from "#test/fixtures/temporary-folder.ts";
+import { describeModel, type TaskChoice } from "./describe-model.ts";
+
+/** Writes a tiny BERT whose config.json has other keys. Returns its folder. */
+async function modelWith(keys: object, files: Readonly<Record<string, unknown>> = {}): Promise<string> {
+  const folder = join(await temporaryFolder(), "model");
+  await writeClassifier(folder, caseOf("bert"), { keys });
+  for (const [name, content] of Object.entries(files)) {
+    await mkdir(join(folder, name, ".."), { recursive: true });
+    await writeFile(join(folder, name), content instanceof Uint8Array ? content : JSON.stringify(content));
+  }
+  return folder;
+}
+
+const ofClass = (architecture: string, files?: Readonly<Record<string, unknown>>) =>
+  modelWith({ architectures: [architecture] }, files);
+
+const splade = {
+  "modules.json": [
+    { path: "", type: "sentence_transformers.sparse_encoder.models.MLMTransformer" },
+    { path: "1_SpladePooling", type: "sentence_transformers.sparse_encoder.models.SpladePooling" },
+  ],
+};
+
+describe("the task of a model", () => {
+  it.each<[string, TaskChoice, object]>([
+    ["BertModel", {}, { task: "embed", pooling: "mean", normalize: true, dimensions: 8 }],
+    ["BertForMaskedLM", {}, { task: "embed", pooling: "mean", normalize: true, dimensions: 8 }],
+    ["BertForMaskedLM", { task: "fill-mask" }, { task: "fill-mask" }],
+    ["BertForMaskedLM", { task: "sparse" }, { task: "sparse" }],
+    ["BertForSequenceClassification", {}, { task: "classify", labels: ["no", "maybe", "yes"], input: "text" }],
+    ["BertForSequenceClassification", { input: "pair" }, { task: "classify", input: "pair" }],
+    ["BertForTokenClassification", {}, { task: "tag", labels: ["no", "maybe", "yes"] }],
+    ["BertForQuestionAnswering", {}, { task: "answer" }],
+  ])("of the class %s with %j is %j", async (architecture, choice, task) => {
+    expect((await describeModel(await ofClass(architecture), choice)).task).toMatchObject(task);
+  });
+
+  it("is sparse if modules.json says so", async () => {
+    const folder = await ofClass("BertForMaskedLM", splade);
+    expect(await describeModel(folder)).toMatchObject({ task: { task: "sparse" }, assumed: [] });
+    expect((await describeModel(folder, { task: "fill-mask" })).task).toEqual({ task: "fill-mask" });
+  });
+
+  it("is token-vectors for a Dense module without Pooling, and for Stanford's ColBERT", async () => {
+    const weights = safetensorsFile({ "linear.weight": float32Tensor([4, 8], new Float32Array(32).fill(1)) });
+    const pylate = await ofClass("BertModel", {
+      "modules.json": [
+        { path: "", type: "sentence_transformers.models.Transformer" },
+        { path: "1_Dense", type: "pylate.models.Dense.Dense" },
+      ],
+      "1_Dense/config.json": {
+        ...{ in_features: 8, out_features: 4, bias: false },
+        activation_function: "torch.nn.modules.linear.Identity",
+      },
+      "1_Dense/model.safetensors": weights,
+    });
+    const stored = caseOf("bert");
+    const stanford = join(await temporaryFolder(), "model");
+    const tensors = `${stored.tensors} linear.weight=4x8`;
+    await writeClassifier(stanford, { ...stored, tensors }, { keys: { architectures: ["HF_ColBERT"] } });
+    for (const folder of [pylate, stanford]) {
+      const { task, readGraph } = await describeModel(folder);
+      expect(task).toEqual({ task: "token-vectors", dimensions: 4 });
+      const { outputs } = await readGraph();
+      expect(outputs.map(({ value }) => value.shape?.at(-1))).toEqual([4]);
+    }
+  });
+
+  it.each<[string, TaskChoice["task"]]>([
+    ["BertModel", "fill-mask"],
+    ["BertModel", "classify"],
+    ["BertForSequenceClassification", "embed"],
+    ["BertForTokenClassification", "answer"],
+  ])("of the class %s cannot be %s", async (architecture, task) => {
+    await expect(describeModel(await ofClass(architecture), { task })).rejects.toMatchObject({
+      code: "task_unsuitable",
+      hint: expect.stringContaining("Its tasks: "),
+    });
+  });
+
+  it("has a graph for every head", async () => {
+    for (const stored of tokenHeadCases) {
+      const folder = join(await temporaryFolder(), "model");
+      await writeClassifier(folder, stored);
+      const task = stored.head === "masked-lm" ? ("fill-mask" as const) : undefined;
+      const { readGraph } = await describeModel(folder, { task });
+      expect((await readGraph()).outputs.map(({ name }) => name)).toEqual(["logits"]);
+    }
+  });
+});
+
+describe("what a classifier reads", () => {
+  const architectures = ["BertForSequenceClassification"];
+  const inference = { 0: "CONTRADICTION", 1: "entailment", 2: "neutral" };
+
+  it.each([
+    ["a cross-encoder of sentence-transformers", { sentence_transformers: { version: "5.0.0" } }, "pair", 0],
+    ["one of an older version", { sbert_ce_default_activation_function: "Identity" }, "pair", 0],
+    ["a model with one label", { id2label: { 0: "LABEL_0" }, problem_type: null }, "pair", 1],
+    ["a model with the labels of inference", { id2label: inference }, "pair", 1],
+    ["another model", {}, "text", 0],
+  ])("%s", async (_, keys, input, assumptions) => {
+    const { task, assumed } = await describeModel(await modelWith({ architectures, ...keys }));
+    expect(task).toMatchObject({ task: "classify", input });
+    expect(assumed).toHaveLength(assumptions);
+  });
+});

@@ -1,0 +1,133 @@
+import * as v from "valibot";
+import { BertEdgeError } from "../../artifact/error.ts";
+import type { Task, TaskName } from "../../artifact/manifest.ts";
+import { type EncoderConfig, maxTokensOf } from "../checkpoint/encoder-config.ts";
+import { EncoderConfigJson } from "../checkpoint/encoder-config-json.ts";
+import { describeHeadedModel } from "../checkpoint/headed-model.ts";
+import { readConfig } from "../checkpoint/model-folder.ts";
+import { modelPlace } from "../checkpoint/model-place.ts";
+import { type Modules, readModules } from "../checkpoint/sentence-transformers.ts";
+import { type Head, headOf } from "../checkpoint/task-head.ts";
+import type { Graph } from "../graph/graph.ts";
+import { graphOfEncoder, graphOfHeadedModel } from "./folder-graph.ts";
+
+/** What to make of a model that can do several things. */
+export interface TaskChoice {
+  /** Default: what modules.json or the model's class says. Models with a language-model head are sentence encoders. */
+  readonly task?: TaskName | undefined;
+  /** What a classifier reads. Default: pairs if its files look like those of a cross-encoder, else texts. */
+  readonly input?: "text" | "pair" | undefined;
+}
+
+/** What a folder's model computes, without its weights. */
+export interface ModelDescription {
+  readonly folder: string;
+  readonly config: EncoderConfig;
+  readonly task: Task;
+  /** Maximum tokens of a text, special tokens included. */
+  readonly maxTokens: number;
+  /** What the folder's files do not say and what was assumed instead, as sentences. */
+  readonly assumed: readonly string[];
+  readonly readGraph: () => Promise<Graph>;
+}
+
+/** Heads of the tasks. Tasks without an entry need no head. */
+const headFor: Readonly<Partial<Record<TaskName, Head>>> = {
+  classify: "sequence-classification",
+  tag: "token-classification",
+  answer: "question-answering",
+  "fill-mask": "masked-lm",
+  sparse: "masked-lm",
+  "token-vectors": "late-interaction",
+};
+
+/**
+ * Reads what a folder's model computes, without its weights.
+ *
+ * @param path path of the folder, or of an ONNX file in it
+ * @throws BertEdgeError `checkpoint_missing`, `checkpoint_invalid`, `checkpoint_unsupported`; `task_unsuitable` if the model
+ *   has no head for the chosen task
+ */
+export async function describeModel(path: string, choice: TaskChoice = {}): Promise<ModelDescription> {
+  const { folder, onnx } = modelPlace(path);
+  const config = await readConfig(folder, EncoderConfigJson);
+  const found = await headOf(folder);
+  const modules = await readModules(folder);
+  const possible = possibleTasks(found, modules);
+  const task = choice.task ?? (possible[0] as TaskName);
+  if (!possible.includes(task)) throw unsuitable(folder, task, possible);
+  const maxTokens = Math.min(modules.maxTokens ?? Number.POSITIVE_INFINITY, maxTokensOf(config));
+  const head = headFor[task];
+  if (head === undefined) {
+    const { pooling, normalize } = modules;
+    const assumed = [
+      ...(modules.isAssumed
+        ? ["There is no modules.json: vectors are the mean of the hidden states, normalized."]
+        : []),
+      ...(possible.length > 1
+        ? ["The model has a language-model head, which is left out. --task fill-mask or sparse uses it."]
+        : []),
+    ];
+    return {
+      ...{ folder, config, maxTokens, assumed },
+      task: { task: "embed", pooling, normalize, dimensions: config.hiddenSize },
+      readGraph: () => graphOfEncoder({ folder, config }, onnx),
+    };
+  }
+  const model = await describeHeadedModel(folder, head);
+  const { input, assumed } = task === "classify" ? await inputOf(folder, model.labels, choice.input) : ONE_TEXT;
+  return {
+    ...{ folder, config, assumed },
+    // Only sentence encoders are limited by the length that sentence-transformers was trained with.
+    maxTokens: task === "sparse" || task === "token-vectors" ? maxTokens : maxTokensOf(config),
+    task: taskOf(task, { labels: [...model.labels], input, dimensions: model.outputs }),
+    readGraph: () => graphOfHeadedModel(model, onnx),
+  };
+}
+
+const ONE_TEXT = { input: "text", assumed: [] } as const;
+
+/** Returns the tasks that a model can do, the usual one first. */
+function possibleTasks(head: Head | "none", { task }: Modules): TaskName[] {
+  if (head === "none") return [task];
+  if (head === "masked-lm") return [...new Set<TaskName>([task, "embed", "fill-mask", "sparse"])];
+  return (Object.keys(headFor) as TaskName[]).filter((each) => headFor[each] === head);
+}
+
+function taskOf(
+  task: TaskName,
+  { labels, input, dimensions }: { labels: string[]; input: "text" | "pair"; dimensions: number },
+): Task {
+  if (task === "classify") return { task, labels, input };
+  if (task === "tag") return { task, labels };
+  if (task === "token-vectors") return { task, dimensions };
+  return { task: task as "answer" | "fill-mask" | "sparse" };
+}
+
+/** Keys that sentence-transformers writes to the config.json of a cross-encoder. */
+const CrossEncoderKeys = v.object({
+  sentence_transformers: v.optional(v.unknown()),
+  sbert_ce_default_activation_function: v.optional(v.unknown()),
+});
+
+/** Finds out whether a classifier reads a text or a pair of texts. config.json has no key for it. */
+async function inputOf(folder: string, labels: readonly string[], chosen: TaskChoice["input"]) {
+  if (chosen) return { input: chosen, assumed: [] };
+  const keys = await readConfig(folder, CrossEncoderKeys);
+  if (Object.values(keys).some((value) => value !== undefined)) return { input: "pair", assumed: [] } as const;
+  const isInference = [/entail/i, /contradict/i].every((name) => labels.some((label) => name.test(label)));
+  if (isInference) return assumedPair("It has labels of natural language inference");
+  if (labels.length === 1) return assumedPair("It has a single label");
+  return ONE_TEXT;
+}
+
+const assumedPair = (why: string) =>
+  ({
+    input: "pair",
+    assumed: [`${why}, so the classifier reads pairs of texts. If it reads single texts: --input text.`],
+  }) as const;
+
+const unsuitable = (folder: string, task: TaskName, possible: readonly TaskName[]) =>
+  new BertEdgeError("task_unsuitable", `${folder} has no head for the task ${task}.`, {
+    hint: `Its tasks: ${possible.join(", ")}.`,
+  });

@@ -1,0 +1,43 @@
+import { expect, it } from "vitest";
+import { preparable } from "#test/fixtures/preparable.ts";
+import { preparableConfig } from "#test/fixtures/tiny-bert.ts";
+import { tokenizerJson } from "#test/fixtures/tokenizer-json.ts";
+import { referenceSession } from "../evaluate/interpreter/reference-session.ts";
+import { fuseGraph } from "../fusions/fuse-graph.ts";
+import { precisions } from "../quantize/precisions.ts";
+import { readTextModel } from "./text-model.ts";
+
+const [first, second] = ["to be", "or not to be"];
+
+it("encodes and computes texts and pairs side by side", async () => {
+  const { folder } = await preparable();
+  const model = await readTextModel(folder);
+  const [a, b] = [first, second].map((text) => [...(model.encode([text])[0] ?? [])]) as [number[], number[]];
+  const ids = Int32Array.from([...a, ...b.slice(1)]);
+  expect(model.encode([first, [first, second]])).toEqual([Int32Array.from(a), { ids, secondFrom: a.length }]);
+
+  await fuseGraph(model.graph);
+  const { run } = referenceSession(await precisions["int8-edge"](model.graph)());
+  const vectors = await model.compute({ run }, [[first, second], second]);
+  expect(vectors).toEqual([...(await run([{ ids, secondFrom: a.length }])), ...(await run([Int32Array.from(b)]))]);
+  expect(vectors[0]).not.toEqual((await run([ids]))[0]);
+});
+
+it("cuts pairs to the model's maximum length", async () => {
+  const { folder } = await preparable();
+  const { encode, maxTokens } = await readTextModel(folder);
+  const long = `${second} `.repeat(100);
+  expect(encode([[first, long]])).toMatchObject([{ ids: { length: maxTokens }, secondFrom: 4 }]);
+});
+
+it("refuses pairs if the tokenizer has no template for them", async () => {
+  const { folder } = await preparable({ files: { "tokenizer.json": withoutPairs() } });
+  const { encode } = await readTextModel(folder);
+  expect(encode([first])).toHaveLength(1);
+  expect(() => encode([[first, second]])).toThrow(expect.objectContaining({ code: "pairs_unsupported" }));
+});
+
+function withoutPairs(): string {
+  const json = JSON.parse(tokenizerJson(preparableConfig.vocab_size));
+  return JSON.stringify({ ...json, post_processor: { ...json.post_processor, pair: [] } });
+}
