@@ -11,7 +11,8 @@
  */
 import { cpus, loadavg } from "node:os";
 import { parseArgs } from "node:util";
-import { printError, printJson, printNote, printResult, stageLog } from "#sdk/cli/output.ts";
+import { printError, printJson, printNote, printResult } from "#sdk/cli/output.ts";
+import { stageLog } from "#sdk/cli/stage-log.ts";
 import { openContext } from "./engine/context.ts";
 import { describe, type Result, resultOf } from "./engine/describe.ts";
 import { rows } from "./engine/rows.ts";

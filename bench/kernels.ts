@@ -12,7 +12,8 @@
  * - "share" is the kernel's share of the time of a forward pass.
  */
 import { parseArgs } from "node:util";
-import { printJson, printResult, stageLog } from "#sdk/cli/output.ts";
+import { printJson, printResult } from "#sdk/cli/output.ts";
+import { stageLog } from "#sdk/cli/stage-log.ts";
 import { openKernels } from "#test/suites/kernels/builds.ts";
 import { describeKernels } from "./kernels/describe.ts";
 import { encoders } from "./kernels/encoders.ts";

@@ -8,7 +8,8 @@
  */
 import { writeFile } from "node:fs/promises";
 import { parseArgs } from "node:util";
-import { printJson, printNote, printResult, stageLog } from "#sdk/cli/output.ts";
+import { printJson, printNote, printResult } from "#sdk/cli/output.ts";
+import { stageLog } from "#sdk/cli/stage-log.ts";
 import { describeChecks } from "./checks.ts";
 import { describeShares } from "./routing-sim/describe.ts";
 import { binsOf, boundsOf, checksOf, recoveryOf, type Shares, sharesOf } from "./routing-sim/figures.ts";

@@ -9,7 +9,8 @@
  */
 import { cpus, loadavg } from "node:os";
 import { parseArgs } from "node:util";
-import { printError, printJson, printNote, printResult, stageLog } from "#sdk/cli/output.ts";
+import { printError, printJson, printNote, printResult } from "#sdk/cli/output.ts";
+import { stageLog } from "#sdk/cli/stage-log.ts";
 import { openContext } from "./routing/context.ts";
 import { separateCores } from "./routing/cores.ts";
 import { parts } from "./routing/parts.ts";

@@ -113,6 +113,7 @@ describe("work that fails", () => {
   const nowhere = join(tmpdir(), "bert-edge-nowhere");
 
   it.each([
+    ["onnx_missing", ["inspect", nowhere]],
     ["checkpoint_missing", ["prepare", nowhere, "--out", join(nowhere, "out"), "--json"]],
     ["artifact_missing", ["embed", nowhere]],
     ["artifact_missing", ["bench", nowhere, "--json"]],
@@ -207,6 +208,24 @@ describe("prepare", () => {
     const { manifest } = JSON.parse(prepared.stdout) as PrepareReport;
     const files = await readdir(artifact);
     expect(files.sort()).toEqual([...Object.keys(manifest.files), "manifest.json", "measurements.json"].sort());
+  });
+});
+
+describe("inspect", () => {
+  it("prints a graph before and after fusion, and one JSON document on stdout with --json", async () => {
+    const [text, json] = await Promise.all([
+      bertEdge(["inspect", checkpoint]),
+      bertEdge(["inspect", artifact, "--json"]),
+    ]);
+    expect(text).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/^before: \d+ nodes[\s\S]*\nafter: \d+ nodes/),
+    });
+    expect(JSON.parse(json.stdout)).toMatchObject({
+      kind: "artifact",
+      name: "tiny",
+      targets: { edge: { engine: "wasm" } },
+    });
   });
 });
 

@@ -3,7 +3,8 @@ import type { Target } from "../artifact/manifest.ts";
 import type { BenchReport } from "../compile/commands/bench.ts";
 import type { TimedTarget } from "../compile/latency/time-targets.ts";
 import { listOf, positiveInteger, positiveIntegers } from "./options.ts";
-import { printJson, printNote, printResult, stageLog, table } from "./output.ts";
+import { printJson, printNote, printResult, table } from "./output.ts";
+import { stageLog } from "./stage-log.ts";
 
 type EngineName = Target["engine"];
 const engines = ["wasm", "ort-web", "ort-node"] as const satisfies readonly EngineName[];

@@ -3,6 +3,7 @@ import { Command, CommanderError } from "commander";
 import { benchCommand } from "./bench.ts";
 import { devCommand } from "./dev/index.ts";
 import { embedCommand } from "./embed.ts";
+import { inspectCommand } from "./inspect.ts";
 import { optimizeCommand } from "./optimize.ts";
 import { printError } from "./output.ts";
 import { prepareCommand } from "./prepare.ts";
@@ -24,6 +25,7 @@ const program = new Command("bert-edge")
   .showHelpAfterError("(see bert-edge --help)");
 const commands = [
   prepareCommand,
+  inspectCommand,
   optimizeCommand,
   quantizeCommand,
   verifyCommand,

@@ -1,6 +1,7 @@
 import { Command } from "commander";
 import type { OptimizeReport } from "../compile/commands/optimize.ts";
-import { printJson, printNote, printResult, stageLog } from "./output.ts";
+import { printJson, printNote, printResult } from "./output.ts";
+import { stageLog } from "./stage-log.ts";
 
 interface Options {
   allowPartial?: boolean;

@@ -1,16 +1,9 @@
 import { Command, Option } from "commander";
-import {
-  type Manifest,
-  type Target,
-  type TargetName,
-  type TaskName,
-  targetNames,
-  taskNames,
-} from "../artifact/manifest.ts";
-import type { PrepareReport } from "../compile/commands/prepare.ts";
+import { type TargetName, type TaskName, targetNames, taskNames } from "../artifact/manifest.ts";
 import { listOf, share, textLines } from "./options.ts";
-import { printJson, printResult, stageLog, table } from "./output.ts";
-import { passedOver } from "./passed-over.ts";
+import { printJson, printResult } from "./output.ts";
+import { prepareReport } from "./prepare-report.ts";
+import { stageLog } from "./stage-log.ts";
 
 interface Options {
   out: string;
@@ -91,73 +84,5 @@ export const prepareCommand = new Command("prepare")
     });
     log.done();
     if (json) printJson(report);
-    else printResult(describe(report));
+    else printResult(prepareReport(report));
   });
-
-function describe(report: PrepareReport): string {
-  const { manifest, measurements } = report;
-  const targets = Object.entries(manifest.targets) as [TargetName, Target][];
-  const rows = targets.map(([name, target]) => {
-    const { engine, precision, model, parity, task } = target;
-    const memory = measurements[name]?.memory;
-    return [
-      name,
-      engine,
-      precision,
-      `${((manifest.files[model]?.size ?? 0) / 1e6).toFixed(1)} MB`,
-      parity.meanCosine.toFixed(5),
-      parity.minCosine.toFixed(5),
-      task ? `${task.metric} ${task.score.toFixed(2)} of ${task.fp32.toFixed(2)}` : "",
-      memory ? `${(memory.peak / 2 ** 20).toFixed(0)} of ${memory.limit / 2 ** 20} MiB${memory.fits ? "" : " ✗"}` : "",
-    ];
-  });
-  const heading = ["target", "engine", "precision", "size", "cosine", "worst", "task", "memory"];
-  const kept = targets.flatMap(([name, target]) =>
-    (target.kept ?? []).map((layer) => `${name}: ${layer} stays in a higher precision`),
-  );
-  const summary = `${manifest.name}: ${computes(manifest)}, ${manifest.maxTokens} tokens`;
-  const tokenizer =
-    manifest.tokenizer.kind === "json"
-      ? [
-          "This tokenizer has no packed form: tokenizer.json is shipped instead (slower cold start, up to 143 MB of memory).",
-        ]
-      : [];
-  const offline = report.source?.isOffline ? " (the Hub could not be asked: this is the last known commit)" : "";
-  const source = report.source ? [`downloaded: ${report.source.name}@${report.source.commit}${offline}`] : [];
-  return [
-    summary,
-    ...source,
-    table(heading, rows),
-    ...kept,
-    ...passedOver(report),
-    ...tokenizer,
-    ...report.assumed,
-  ].join("\n");
-}
-
-/** Maximum number of labels that are listed. */
-const LISTED_LABELS = 8;
-
-function computes(manifest: Manifest): string {
-  switch (manifest.task) {
-    case "embed":
-      return `${manifest.dimensions} dimensions, ${manifest.pooling} pooling`;
-    case "token-vectors":
-      return `a vector of ${manifest.dimensions} dimensions for each token`;
-    case "classify":
-      return `classifier of ${manifest.input === "pair" ? "pairs of texts" : "texts"}: ${listed(manifest.labels)}`;
-    case "tag":
-      return `classifier of tokens: ${listed(manifest.labels)}`;
-    case "answer":
-      return "answers questions from a text";
-    case "fill-mask":
-      return "predicts masked tokens";
-    case "sparse":
-      return `sparse vectors of ${manifest.vocabulary} dimensions`;
-  }
-}
-
-const listed = (labels: readonly string[]): string =>
-  labels.length > LISTED_LABELS
-    ? `${labels.slice(0, LISTED_LABELS).join(", ")} and ${labels.length - LISTED_LABELS} more`
-    : labels.join(", ");

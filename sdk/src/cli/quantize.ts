@@ -4,7 +4,8 @@ import { Command, Option } from "commander";
 import type { QuantizeReport } from "../compile/commands/quantize.ts";
 import type { QuantizeMode } from "../compile/stages/quantize.ts";
 import { textLines } from "./options.ts";
-import { printJson, printResult, stageLog } from "./output.ts";
+import { printJson, printResult } from "./output.ts";
+import { stageLog } from "./stage-log.ts";
 
 interface Options {
   mode: QuantizeMode;

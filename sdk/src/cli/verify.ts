@@ -1,7 +1,8 @@
 import { Command } from "commander";
 import type { TargetName } from "../artifact/manifest.ts";
 import type { VerifiedTarget, VerifyReport } from "../compile/commands/verify.ts";
-import { printJson, printNote, printResult, stageLog, table } from "./output.ts";
+import { printJson, printNote, printResult, table } from "./output.ts";
+import { stageLog } from "./stage-log.ts";
 
 interface Options {
   sts?: string;

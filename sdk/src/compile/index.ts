@@ -5,13 +5,26 @@ export type { LatencyFit, Measurements } from "../artifact/measurements.ts";
 export type { ModelParity } from "./accuracy/model-parity.ts";
 export type { TaskFiles } from "./accuracy/task-data.ts";
 export { type BenchOptions, type BenchReport, bench } from "./commands/bench.ts";
+export {
+  type InspectedArtifact,
+  type InspectedModel,
+  type InspectedTarget,
+  type InspectOptions,
+  type InspectReport,
+  inspect,
+} from "./commands/inspect.ts";
 export { type OptimizedModel, type OptimizeOptions, type OptimizeReport, optimize } from "./commands/optimize.ts";
 export { type PreparedArtifact, type PrepareOptions, type PrepareReport, prepare } from "./commands/prepare.ts";
+export type { PrepareWarning } from "./commands/prepare-warnings.ts";
 export { type QuantizedModel, type QuantizeOptions, type QuantizeReport, quantize } from "./commands/quantize.ts";
 export { type VerifiedTarget, type VerifyOptions, type VerifyReport, verify } from "./commands/verify.ts";
 export type { ModelInput } from "./files/work-folder.ts";
 export type { ExcusedParts } from "./fusions/excused-parts.ts";
+export type { Outline, OutlineNode, OutlineWeight } from "./graph/outline.ts";
+export type { RepeatedBlock } from "./graph/repeated-blocks.ts";
 export type { LatencyPoint } from "./latency/fit-latency.ts";
+export type { LimitName, LimitUse, PlatformFit, PlatformSource } from "./latency/platforms/fit.ts";
+export type { FitTable, PredictedLatency } from "./latency/platforms/forecast.ts";
 export type { TargetTimes, TimedTarget } from "./latency/time-targets.ts";
 export type { TaskChoice } from "./model/describe-model.ts";
 export type { UnfusedReason } from "./rewrite/trace.ts";

@@ -2,7 +2,8 @@ import { Command } from "commander";
 import { BertEdgeError } from "../../artifact/error.ts";
 import type { TargetName } from "../../artifact/manifest.ts";
 import { port as portOption } from "../options.ts";
-import { printNote, printResult, stageLog } from "../output.ts";
+import { printNote, printResult } from "../output.ts";
+import { stageLog } from "../stage-log.ts";
 import type { Service } from "./process.ts";
 import type { Project } from "./project.ts";
 

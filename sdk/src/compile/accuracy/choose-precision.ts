@@ -25,13 +25,16 @@ export interface Choice<Label extends string = string> {
 
 /** Functions that measure a graph. */
 export interface Measures {
-  readonly parity: (graph: Graph) => Promise<Parity>;
+  readonly parity: (graph: Graph, progress?: ShareCallback) => Promise<Parity>;
   /**
    * Scores a graph on the user's data. Called only for graphs that reach the parity limit, because scoring takes longer
    * than `parity` and fails for NaN.
    */
-  readonly task?: (graph: Graph) => Promise<TaskScore | undefined>;
+  readonly task?: (graph: Graph, progress?: ShareCallback) => Promise<TaskScore | undefined>;
 }
+
+/** Receives the finished share, from 0 to 1. */
+type ShareCallback = (fraction: number) => void;
 
 /** A callback that receives the progress of `choosePrecision`, and a signal that stops `choosePrecision`. */
 export interface ChoiceContext {
@@ -68,9 +71,9 @@ export async function choosePrecision<Label extends string>(
   const attempt = async ({ label, quantize, always = [] }: Candidate<Label>, found: readonly string[]) => {
     throwIfAborted(signal);
     const kept = [...new Set([...always, ...found])];
-    const describe = `quantize: ${what}, ${label}`;
-    const graph = await quantize(new Set(kept), { signal, progress: (fraction) => progress(describe, fraction) });
-    const measured = await measuredOf(graph, measures, limit);
+    const shareOf = (work: string) => (fraction: number) => progress(`${work}: ${what}, ${label}`, fraction);
+    const graph = await quantize(new Set(kept), { signal, progress: shareOf("quantize") });
+    const measured = await measuredOf(graph, measures, limit, shareOf);
     return { label, graph, measured, kept, missing: shortfall(measured, limit) };
   };
   let missing: string | undefined;
@@ -92,9 +95,14 @@ export async function choosePrecision<Label extends string>(
   throw refusal(what, missing ?? "", layers);
 }
 
-async function measuredOf(graph: Graph, { parity, task }: Measures, limit: Limit): Promise<Accuracy> {
-  const measured: Accuracy = { parity: await parity(graph) };
-  const score = shortfall(measured, limit) ? undefined : await task?.(graph);
+async function measuredOf(
+  graph: Graph,
+  { parity, task }: Measures,
+  limit: Limit,
+  shareOf: (work: string) => ShareCallback,
+): Promise<Accuracy> {
+  const measured: Accuracy = { parity: await parity(graph, shareOf("measure")) };
+  const score = shortfall(measured, limit) ? undefined : await task?.(graph, shareOf("score"));
   return score ? { ...measured, task: score } : measured;
 }
 

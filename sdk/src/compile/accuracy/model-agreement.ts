@@ -9,7 +9,8 @@ import { concatenate } from "../graph/concatenate.ts";
 import { numbersOf } from "../graph/tensor.ts";
 import { fromOnnx } from "../onnx/from-onnx.ts";
 import { readOnnx } from "../onnx/read-onnx.ts";
-import { inSubprocess } from "../subprocess/run-in-subprocess.ts";
+import { reportProgress } from "../subprocess/report-progress.ts";
+import { inSubprocess, type SubprocessOptions } from "../subprocess/run-in-subprocess.ts";
 import { COMPARISON } from "./comparison.ts";
 import { parity } from "./parity.ts";
 import { probeInputs } from "./probe-inputs.ts";
@@ -33,7 +34,9 @@ export async function modelAgreement(
   const graph = fromOnnx(await readOnnx(original));
   const cases = sequences ? sequences.map((ids) => tokenBatches(graph, [ids])) : probeInputs(graph);
   const reference = await sessionOf(original, "disabled");
-  const expected = (await runFirst(reference, cases)).filter((run) => run !== undefined);
+  const expected = (await runFirst(reference, cases, { progress: (share) => reportProgress(share / 2) })).filter(
+    (run) => run !== undefined,
+  );
   if (expected.length === 0 || (sequences && expected.length < sequences.length)) {
     throw new BertEdgeError("parity_impossible", `${original} does not run on the probe texts.`, {
       hint: "Check that the model runs in onnxruntime, and that the tokenizer belongs to this model.",
@@ -42,6 +45,7 @@ export async function modelAgreement(
   const found = await runFirst(
     await sessionOf(quantized, "all"),
     expected.map(({ inputs }) => [inputs]),
+    { progress: (share) => reportProgress((1 + share) / 2) },
   );
   const measured = graph.outputs.flatMap(({ name }) => {
     const [wanted, got] = [expected, found].map((runs) => runs.map((run) => rowsOf(quantized, name, run)));
@@ -65,9 +69,9 @@ export const modelAgreementInSubprocess = (
   original: string,
   quantized: string,
   sequences?: readonly TokenSequence[],
-  signal?: AbortSignal,
+  options: Pick<SubprocessOptions, "signal" | "onProgress"> = {},
 ): Promise<Parity> =>
-  inSubprocess(import.meta.url, modelAgreement, { ...COMPARISON, signal })(original, quantized, sequences);
+  inSubprocess(import.meta.url, modelAgreement, { ...COMPARISON, ...options })(original, quantized, sequences);
 
 /** Sort key of a result: NaN is worse than any number. */
 const rank = ({ meanCosine }: Parity): number => (Number.isNaN(meanCosine) ? Number.NEGATIVE_INFINITY : meanCosine);

@@ -4,7 +4,8 @@ import { fromOrt } from "../evaluate/ort-tensor.ts";
 import { fromOnnx } from "../onnx/from-onnx.ts";
 import { readOnnx } from "../onnx/read-onnx.ts";
 import { encodeOnnx } from "../onnx/to-onnx.ts";
-import { inSubprocess } from "../subprocess/run-in-subprocess.ts";
+import { reportProgress } from "../subprocess/report-progress.ts";
+import { inSubprocess, type SubprocessOptions } from "../subprocess/run-in-subprocess.ts";
 import { COMPARISON } from "./comparison.ts";
 import { inFloat32 } from "./in-float32.ts";
 import { type Arithmetic, arithmeticOf, compareOutputs } from "./output-tolerance.ts";
@@ -53,13 +54,21 @@ export async function modelParity(original: string, rewritten: string): Promise<
   const graph = fromOnnx(await readOnnx(original));
   const [arithmetic, probes] = [arithmeticOf(graph), probeInputs(graph)];
   let failure: Error | undefined;
-  const originalRuns = await runFirst(await sessionOf("original", original, "disabled"), probes, (error) => {
-    failure ??= error;
+  const originalRuns = await runFirst(await sessionOf("original", original, "disabled"), probes, {
+    onError: (error) => {
+      failure ??= error;
+    },
+    progress: (share) => reportProgress(share / COMPARED_RUNS),
   });
   const expected = originalRuns.filter(isDefined);
   if (expected.length === 0) throw neverRuns(failure);
   const cases = expected.map(({ inputs }) => [inputs]);
-  const run = async (which: Which, model: Model, level: Level) => runFirst(await sessionOf(which, model, level), cases);
+  let finished = 1;
+  async function run(which: Which, model: Model, level: Level): Promise<Run[]> {
+    const before = finished++;
+    const progress = (share: number) => reportProgress(Math.min(1, (before + share) / COMPARED_RUNS));
+    return runFirst(await sessionOf(which, model, level), cases, { progress });
+  }
   const compare = (runs: readonly Run[], others: readonly Run[]) =>
     largest(runs.map((each, i) => differenceOf(each, others[i], arithmetic)));
   /** Compares with the original. Differences that float16 explains are within the tolerance. */
@@ -93,6 +102,10 @@ const FLOAT16_ERRORS = 2;
 
 /** Path of an ONNX file, or its bytes. */
 type Model = string | Uint8Array;
+
+/** Runs of a model if onnxruntime's optimizations change nothing: the original, and the result without and with them. */
+const COMPARED_RUNS = 3;
+
 type Which = "original" | "rewritten";
 type Level = "disabled" | "all";
 type Run = ModelRun | undefined;
@@ -164,6 +177,6 @@ const largest = (differences: readonly OutputDifference[]): OutputDifference => 
 export const modelParityInSubprocess = (
   original: string,
   rewritten: string,
-  signal?: AbortSignal,
+  options: Pick<SubprocessOptions, "signal" | "onProgress"> = {},
 ): Promise<ModelComparison> =>
-  inSubprocess(import.meta.url, modelParity, { ...COMPARISON, signal })(original, rewritten);
+  inSubprocess(import.meta.url, modelParity, { ...COMPARISON, ...options })(original, rewritten);

@@ -8,17 +8,23 @@ export interface ModelRun {
   readonly outputs: Record<string, ort.Tensor>;
 }
 
+export interface RunFirstOptions {
+  readonly onError?: (error: Error) => void;
+  readonly progress?: (fraction: number) => void;
+}
+
 /**
  * Runs a model on each case. A case is a list of alternative inputs, which are tried in order until the model runs. The
  * result of a case is undefined if the model runs on none of the alternatives, for example because all alternatives
  * have more tokens than the model has positions.
  *
- * @param onError called with onnxruntime's error for each alternative that the model does not run on
+ * @param options `onError` receives onnxruntime's error for each alternative that the model does not run on; `progress`
+ *   receives the finished share of the cases, from 0 to 1
  */
 export async function runFirst(
   session: ort.InferenceSession,
   cases: readonly (readonly ProbeInputs[])[],
-  onError: (error: Error) => void = () => {},
+  { onError = () => {}, progress }: RunFirstOptions = {},
 ): Promise<(ModelRun | undefined)[]> {
   const runs: (ModelRun | undefined)[] = [];
   try {
@@ -26,6 +32,7 @@ export async function runFirst(
       let run: ModelRun | undefined;
       for (const inputs of alternatives) run ??= await runOn(session, inputs, onError);
       runs.push(run);
+      progress?.(runs.length / cases.length);
     }
   } finally {
     await session.release();

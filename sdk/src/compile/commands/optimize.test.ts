@@ -51,7 +51,12 @@ describe("optimize", () => {
     expect(report.parity?.cosine).toBeGreaterThan(0.999_999);
     expect(report.seconds).toBeGreaterThan(0);
     expect(report.peakRssMB).toBeGreaterThan(0);
-    expect(stages).toEqual([`read ${source}`, "fuse the graph", "write the model", "compare with the original"]);
+    expect([...new Set(stages)]).toEqual([
+      `read ${source}`,
+      "fuse the graph",
+      "write the model",
+      "compare with the original",
+    ]);
     expect((await readdir(folder)).sort()).toEqual(["in.onnx", "out.onnx"]);
   });
 

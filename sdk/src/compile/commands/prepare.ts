@@ -10,6 +10,8 @@ import { readTaskData, type TaskFiles } from "../accuracy/task-data.ts";
 import { assertVaries } from "../accuracy/varies.ts";
 import { tokenBatches } from "../evaluate/token-batches.ts";
 import { withWorkFolder } from "../files/work-folder.ts";
+import type { ExcusedParts } from "../fusions/excused-parts.ts";
+import { type FitTable, forecastOf, type PredictedLatency } from "../latency/platforms/forecast.ts";
 import { describeModel, type TaskChoice } from "../model/describe-model.ts";
 import { inputsOf } from "../model/task-inputs.ts";
 import { assertReplaceable, writeMeasurements } from "../pack/write-artifact.ts";
@@ -28,6 +30,7 @@ import { type RunOptions, type StageReport, startRun } from "../stages/stage.ts"
 import { openStageCache } from "../stages/stage-cache.ts";
 import { time } from "../stages/time.ts";
 import { writeFolder } from "../stages/write.ts";
+import { type PrepareWarning, warningsOf } from "./prepare-warnings.ts";
 
 export interface PrepareOptions extends TaskFiles, TaskChoice, RunOptions {
   /**
@@ -82,9 +85,17 @@ export interface PrepareReport {
   readonly measurements: Measurements;
   /** Agreement between the fused and the unfused float32 graph. */
   readonly fusion: Parity;
-  /** What the model's files do not say and what was assumed instead, as sentences. */
-  readonly assumed: readonly string[];
   readonly nodes: { readonly before: number; readonly after: number };
+  /** Number of nodes for each fused operator, by operator name. */
+  readonly fused: Readonly<Record<string, number>>;
+  /** Parts that are not fused because onnxruntime has no operator for them. */
+  readonly excused: readonly ExcusedParts[];
+  /** Predicted milliseconds for texts of some lengths, for each timed target. */
+  readonly latency: PredictedLatency;
+  /** Where each target fits, which limit binds, and what a million requests cost. */
+  readonly fit: FitTable;
+  /** What was assumed, cut or left out. */
+  readonly warnings: readonly PrepareWarning[];
   /** Engines that could not run a target, and why. */
   readonly passedOver: readonly PassedOver[];
   /** The stages in the order in which they ran. */
@@ -120,7 +131,7 @@ export async function prepare(options: PrepareOptions): Promise<PrepareReport | 
     const data = await readTaskData((await describeModel(path, options)).task, options);
     const model = await run(readFolder, { path, task: options.task, input: options.input });
     await run(checkMemory, { graph: model.graph });
-    const { graph, nodes } = await run(fuse, { graph: model.graph, complete: true });
+    const { graph, nodes, fused, excused } = await run(fuse, { graph: model.graph, complete: true });
     const modelHash = cache && (await readFolder.key({ path, task: options.task, input: options.input }));
     const checked = await fromCache(run, cache, context, {
       ...{ stage: "check", label: "the fused graph" },
@@ -164,16 +175,13 @@ export async function prepare(options: PrepareOptions): Promise<PrepareReport | 
 
     const { manifest, version } = artifact;
     const passedOver = made.flatMap((target) => target.passedOver);
-    const report = {
-      source,
-      manifest,
-      version,
-      measurements,
-      fusion: checked.parity,
-      assumed: model.assumed,
-      nodes,
-      passedOver,
-      stages,
+    const forecast = forecastOf(manifest, measurements);
+    const report: PrepareReport = {
+      ...{ source, manifest, version, measurements },
+      ...{ fusion: checked.parity, nodes, fused, excused },
+      ...forecast,
+      warnings: warningsOf({ model, manifest, excused, fit: forecast.fit }),
+      ...{ passedOver, stages },
     };
     return out === undefined ? { ...report, artifact: await inMemory(artifactFolder) } : report;
   });

@@ -16,6 +16,7 @@ import { readOnnx } from "../onnx/read-onnx.ts";
 import { writeOnnx } from "../onnx/write-onnx.ts";
 import { integerMatMuls } from "../quantize/qdq/integer-matmuls.ts";
 import type { QuantizeMode } from "../stages/quantize.ts";
+import type { Progress } from "../stages/stage.ts";
 import { type QuantizeOptions, quantize } from "./quantize.ts";
 
 /** Writes a tiny model as an ONNX file, with its tokenizer's folder and a path for the result. */
@@ -45,15 +46,23 @@ describe("quantize", () => {
     "%s of a file agrees with the original on texts; the model folder gives the same result",
     async (mode, limit, operator) => {
       const { folder, out, run } = await tinyFile();
-      const stages: string[] = [];
-      const report = await run(mode, { tokenizer: folder, onProgress: ({ stage }) => stages.push(stage) });
+      const seen: Progress[] = [];
+      const report = await run(mode, { tokenizer: folder, onProgress: (progress) => seen.push(progress) });
       expect(report).toMatchObject({ mode, kept: [], parity: { cases: probeTexts.length } });
       expect(report.parity?.meanCosine).toBeGreaterThanOrEqual(limit.meanCosine);
       expect(report.parity?.minCosine).toBeGreaterThanOrEqual(limit.minCosine);
       expect(report.bytes.after).toBeLessThan(report.bytes.before);
       expect(report.ranges).toBe(mode === "int8-static" ? "least error" : undefined);
       expect(await operatorsOf(out)).toContain(operator);
-      expect(new Set(report.stages.map(({ stage }) => stage))).toEqual(new Set(stages));
+      expect(new Set(report.stages.map(({ stage }) => stage))).toEqual(new Set(seen.map(({ stage }) => stage)));
+      for (const work of ["observe activations", "measure:"]) {
+        const shares = seen.filter(({ message }) => message.startsWith(work)).flatMap(({ fraction }) => fraction ?? []);
+        expect(
+          shares.toSorted((a, b) => a - b),
+          work,
+        ).toEqual(shares);
+        expect(shares.at(-1), work).toBe(1);
+      }
       const again = await run(mode, { model: folder, tokenizer: folder });
       expect(again.parity).toEqual(report.parity);
     },

@@ -119,11 +119,14 @@ export async function quantize(options: QuantizeOptions): Promise<QuantizeReport
     const quantized = await run(quantizeInMode, { ...options, graph, observed });
 
     let first: WriteCost | undefined;
-    async function parity(candidate: Graph): Promise<Parity> {
+    async function parity(candidate: Graph, onProgress?: (fraction: number) => void): Promise<Parity> {
       await writeOnnx(path, candidate, source.envelope);
       first ??= costSince(start);
       const original = await source.writeOriginal(folder);
-      return modelAgreementInSubprocess(original, path, ids?.slice(calibration.length), options.signal);
+      return modelAgreementInSubprocess(original, path, ids?.slice(calibration.length), {
+        signal: options.signal,
+        onProgress,
+      });
     }
     const limit = ids || mode === "fp16" ? limits[mode] : RANDOM_TOKENS_LIMIT;
     const choice = checkParity

@@ -9,11 +9,11 @@ import { INT8_LIMIT, shortfall } from "../accuracy/limits.ts";
 import { parity } from "../accuracy/parity.ts";
 import { probeTexts } from "../accuracy/probe-texts.ts";
 import { readTaskData, type TaskFiles } from "../accuracy/task-data.ts";
+import { runInParts } from "../model/run-in-parts.ts";
 import { runTask } from "../model/run-task.ts";
 import { inputsOf } from "../model/task-inputs.ts";
 import { type TextOrPair, tokenizeTexts } from "../model/tokenize-texts.ts";
 import type { RunOptions } from "../stages/stage.ts";
-import { throwIfAborted } from "../subprocess/aborted.ts";
 
 export interface VerifyOptions extends TaskFiles, RunOptions {
   /** An artifact folder, an open artifact, or the files of an artifact folder. */
@@ -37,9 +37,6 @@ export interface VerifiedTarget {
 }
 
 export type VerifyReport = Partial<Record<TargetName, VerifiedTarget>>;
-
-/** Texts that are computed between two reports of progress. */
-const TEXTS_AT_ONCE = 64;
 
 /** Precisions, the most precise first. */
 const byPrecision: readonly Target["precision"][] = ["fp16", "int8-blocks", "int8-edge", "int8"];
@@ -66,17 +63,10 @@ export async function verify({ artifact: given, onProgress, signal, ...files }: 
   let best: { results: Float32Array[]; score: number | undefined } | undefined;
   for (const [name, { engine, precision, model, parity: recorded }] of targets) {
     const session = await (engines.get(engine) as Engine).load(oneModel(await artifact.read(model)));
-    async function compute(texts: readonly TextOrPair[]): Promise<Float32Array[]> {
-      const results: Float32Array[] = [];
-      while (results.length < texts.length) {
-        throwIfAborted(signal);
-        const fraction = results.length / texts.length;
-        onProgress?.({ stage: "measure", message: `measure ${name} on ${engine}`, fraction });
-        const next = texts.slice(results.length, results.length + TEXTS_AT_ONCE);
-        results.push(...(await runTask(session, manifest, encode(next))));
-      }
-      return results;
-    }
+    const message = `measure ${name} on ${engine}`;
+    const progress = (fraction: number) => onProgress?.({ stage: "measure", message, fraction });
+    const inParts = runInParts(session, { signal, progress });
+    const compute = (texts: readonly TextOrPair[]) => runTask(inParts, manifest, encode(texts));
     try {
       const results = await compute(inputsOf(manifest, probeTexts));
       const score = await data?.score(compute);

@@ -2,7 +2,8 @@
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 /**
- * Runs `clean` when a signal interrupts this process. The signal then takes its usual effect.
+ * Runs `clean` when a signal interrupts this process. The signal then takes its usual effect. What was started last is
+ * cleaned first: a subprocess ends before its folder is removed.
  *
  * @returns a function that cancels this
  */
@@ -15,6 +16,6 @@ export function onInterrupt(clean: () => void): () => void {
   const cancel = () => {
     for (const signal of SIGNALS) process.off(signal, interrupted);
   };
-  for (const signal of SIGNALS) process.on(signal, interrupted);
+  for (const signal of SIGNALS) process.prependListener(signal, interrupted);
   return cancel;
 }

@@ -5,13 +5,8 @@ import { engineOnThisMachine } from "../../local/engines.ts";
 import type { Engine, EngineSession } from "../../runtime/engine/engine.ts";
 import { modelFilesOf } from "../../runtime/model-files.ts";
 import { fitLatency, type LatencyPoint } from "./fit-latency.ts";
+import { isolateMemory } from "./platforms/platforms.ts";
 import { timeSideBySide } from "./time-side-by-side.ts";
-
-/**
- * Cloudflare's memory limit for an isolate: JavaScript heap and WebAssembly together. Other edge platforms allow at
- * least as much.
- */
-const ISOLATE_BYTES = 128 * 1024 * 1024;
 
 /** The targets that run on a CPU. Any machine can time these targets. */
 export const timedTargets = ["edge", "regional-cpu"] as const satisfies readonly TargetName[];
@@ -87,5 +82,6 @@ async function memoryUse(
   if (bytes === undefined) return undefined;
   // onnxruntime-web copies the model into its memory, so two copies exist while it loads.
   const peak = bytes + (engine === "ort-web" ? (files[model]?.size ?? 0) : 0);
-  return { peak, limit: ISOLATE_BYTES, fits: peak <= ISOLATE_BYTES };
+  const limit = isolateMemory.value;
+  return { peak, limit, fits: peak <= limit };
 }

@@ -49,16 +49,17 @@ export const checkFusion: KeyedStage<CheckFusionInput, CheckedFusion> = {
       [model.task, model.maxTokens, filesKey(model.tokenizer.files), probeTexts],
       data?.content,
     ),
-  async run({ model, graph, data }, { folder, signal }) {
+  async run({ model, graph, data }, { folder, signal, progress }) {
+    const during = (message: string) => ({ signal, progress: (fraction: number) => progress(message, fraction) });
     const fused = { path: await graphFile(graph, folder), engine: "ort-node" } as const;
-    const results = await withSession(fused, signal, async (session) => {
+    const results = await withSession(fused, during("check the fused graph"), async (session) => {
       // The check is only for models with a position table, which can have too few rows. Models with rotary embeddings
       // have no such table.
       if (!model.config.rotaryTheta) await assertLongest(model, session);
       return model.compute(session, inputsOf(model.task, probeTexts));
     });
     const original = { path: await graphFile(model.graph, folder), engine: "ort-node", optimize: false } as const;
-    const reference = await withSession(original, signal, (session) =>
+    const reference = await withSession(original, during("compare with the unfused graph"), (session) =>
       model.compute(session, inputsOf(model.task, probeTexts)),
     );
     const found = parity(reference, results, comparedAs(model.task, model.config.vocabularySize));
@@ -66,7 +67,9 @@ export const checkFusion: KeyedStage<CheckFusionInput, CheckedFusion> = {
     // the layer.
     if (!differ(reference)) return { reference, parity: found, score: undefined };
     assertWithin("The fused graph", { parity: found }, FP32_LIMIT);
-    const score = await data?.score((texts) => withSession(fused, signal, (session) => model.compute(session, texts)));
+    const score = await data?.score((texts) =>
+      withSession(fused, during("score the fused graph"), (session) => model.compute(session, texts)),
+    );
     return { reference, parity: found, score };
   },
   report: ({ parity: { meanCosine, minCosine, maxAbsDiff }, score }) => ({ meanCosine, minCosine, maxAbsDiff, score }),
@@ -104,7 +107,10 @@ interface CompareFilesInput {
 export const compareFiles: Stage<CompareFilesInput, ModelComparison> = {
   name: "check",
   describe: () => "compare with the original",
-  run: async ({ source, rewritten }, { folder, signal }) =>
-    modelParityInSubprocess(await source.writeOriginal(folder), rewritten, signal),
+  run: async ({ source, rewritten }, { folder, signal, progress }) =>
+    modelParityInSubprocess(await source.writeOriginal(folder), rewritten, {
+      signal,
+      onProgress: (fraction) => progress("compare with the original", fraction),
+    }),
   report: ({ maxAbs, cosine, cases }) => ({ maxAbs, cosine, cases }),
 };

@@ -10,6 +10,7 @@ import {
   type VectorHead,
 } from "../../runtime/engine/engine.ts";
 import { ortNodeEngine } from "../../runtime/engine/ort-node/index.ts";
+import { type PartsOptions, runInParts } from "../model/run-in-parts.ts";
 import { startSubprocess } from "../subprocess/run-in-subprocess.ts";
 
 /** A model file on disk, and the engine that runs it. */
@@ -32,17 +33,20 @@ const MIN_SUBPROCESS_BYTES = 128 << 20;
 /**
  * Runs `work` with a session of a model file, and then releases the session. Large models run in a subprocess.
  *
+ * @param options `progress` receives the finished share of each call of the session
+ *
  * @throws BertEdgeError `engine_unsupported`, `engine_failed`, `aborted`, and the errors of `work`
  */
 export async function withSession<T>(
   file: EngineFile,
-  signal: AbortSignal | undefined,
+  options: PartsOptions,
   work: (session: LoadedModel) => Promise<T>,
 ): Promise<T> {
-  if (bytesOnDisk(file.path) >= MIN_SUBPROCESS_BYTES) return withSubprocess(file, signal, work);
+  const inParts = (session: LoadedModel) => work(runInParts(session, options));
+  if (bytesOnDisk(file.path) >= MIN_SUBPROCESS_BYTES) return withSubprocess(file, options.signal, inParts);
   const session = await loadEngineFile(file);
   try {
-    return await work(session);
+    return await inParts(session);
   } finally {
     await session.release();
   }

@@ -21,7 +21,11 @@ export interface GraphRunner {
    */
   readonly file: (graph: Graph) => Promise<string>;
   /** Computes the results of texts or pairs. */
-  readonly compute: (graph: Graph, texts: readonly TextOrPair[]) => Promise<Float32Array[]>;
+  readonly compute: (
+    graph: Graph,
+    texts: readonly TextOrPair[],
+    progress?: (fraction: number) => void,
+  ) => Promise<Float32Array[]>;
 }
 
 /**
@@ -51,8 +55,10 @@ export function graphRunner(
     extension,
     mixesPrecisions: !isProgram,
     file,
-    compute: async (graph, texts) =>
-      withSession({ path: await file(graph), engine }, signal, (session) => model.compute(session, texts)),
+    compute: async (graph, texts, progress) =>
+      withSession({ path: await file(graph), engine }, { signal, progress }, (session) =>
+        model.compute(session, texts),
+      ),
   };
 }
 

@@ -105,17 +105,17 @@ async function followRecipe(
     ...{ graph, precisions, observed: await observed(), tableBits, mixesPrecisions, quantizers, label },
   });
   const measures: Measures = {
-    parity: async (candidate) =>
+    parity: async (candidate, progress) =>
       parity(
         checked.reference,
-        await compute(candidate, inputsOf(model.task, probeTexts)),
+        await compute(candidate, inputsOf(model.task, probeTexts), progress),
         comparedAs(model.task, model.config.vocabularySize),
       ),
-    async task(candidate) {
+    async task(candidate, progress) {
       if (!data || checked.score === undefined) return undefined;
       return {
         metric: data.metric,
-        score: await data.score((texts) => compute(candidate, texts)),
+        score: await data.score((texts) => compute(candidate, texts, progress)),
         fp32: checked.score,
       };
     },

@@ -18,7 +18,7 @@ export interface MeasureInput<Label extends string> {
  */
 export const measure = <Label extends string>(): Stage<MeasureInput<Label>, Choice<Label>> => ({
   name: "measure",
-  describe: ({ what }) => `measure: ${what}`,
+  describe: ({ what, quantized: { candidates } }) => `quantize: ${what}, ${candidates[0]?.label}`,
   run: ({ what, quantized, limit, measures }, context) =>
     choosePrecision(what, quantized.candidates, limit, measures, context),
   report: ({ label, kept, measured: { parity, task } }) => ({

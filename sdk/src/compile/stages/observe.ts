@@ -119,7 +119,7 @@ export async function observeFile(
   const observers = [overflow, statistics].filter((observer) => observer !== undefined);
   // Without statistics, a batch that does not run matters less: the other batches show what overflows.
   const onFailure = statistics ? "throw" : "skip";
-  await observeValues(graph, batches, observers, { onFailure, progress: reportProgress });
+  if (observers.length > 0) await observeValues(graph, batches, observers, { onFailure, progress: reportProgress });
   if (overflow) sent.overflowing = overflow.overflowing();
   if (writer) {
     const stored = new Map((await writer.end()).map((each) => [each.weight, each]));
@@ -127,7 +127,7 @@ export async function observeFile(
   }
   if (kinds.includes("ranges")) {
     const values = valuesOf(graph);
-    const ranges = await observeRanges(graph, batches, { threads: 1 });
+    const ranges = await observeRanges(graph, batches, { threads: 1, progress: reportProgress });
     sent.ranges = [...ranges].map(([value, range]) => [values.indexOf(value), range]);
   }
   return sent;

@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
-import { writeFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { describe, expect, it } from "vitest";
@@ -26,6 +26,7 @@ const FUNCTIONS = `
   export const leave = (words) => { console.error(words); process.exit(3); };
   export const hang = () => { console.error(process.pid); return new Promise((done) => setTimeout(done, 60_000)); };
   export const hangAfter = (path) => { writeFileSync(path, ""); return hang(); };
+  export const spinAfter = (path) => { writeFileSync(path, String(process.pid)); for (;;); };
   export const constant = 1;`;
 
 async function functionsFile(content = FUNCTIONS): Promise<string> {
@@ -137,6 +138,26 @@ describe("runInSubprocess", () => {
     const [pid] = await once(wanting.stderr, "data");
     wanting.kill("SIGKILL");
     await expect.poll(() => isRunning(Number(pid)), { timeout: 5000 }).toBe(false);
+  });
+});
+
+describe("an interrupted process", () => {
+  it("kills its subprocesses, even while they are busy", async () => {
+    const folder = await temporaryFolder();
+    const started = join(folder, "started");
+    const parent = join(folder, "parent.ts");
+    const call = { module: await functionsFile(), name: "spinAfter", args: [started] };
+    await writeFile(
+      parent,
+      `import { runInSubprocess } from ${JSON.stringify(join(import.meta.dirname, "run-in-subprocess.ts"))};
+      await runInSubprocess(${JSON.stringify(call)}, ${JSON.stringify(OPTIONS)});`,
+    );
+    const interrupted = spawn(process.execPath, [parent], { stdio: "ignore" });
+    await expect.poll(() => readFile(started, "utf8").catch(() => ""), { timeout: 5000 }).not.toBe("");
+    interrupted.kill("SIGINT");
+    expect(await once(interrupted, "exit")).toEqual([null, "SIGINT"]);
+    const pid = Number(await readFile(started, "utf8"));
+    await expect.poll(() => isRunning(pid), { timeout: 5000 }).toBe(false);
   });
 });
 

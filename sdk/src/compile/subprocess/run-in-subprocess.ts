@@ -3,6 +3,7 @@ import { extname } from "node:path";
 import { fileURLToPath } from "node:url";
 import { BertEdgeError } from "../../artifact/error.ts";
 import type { ErrorCode } from "../../artifact/error-codes.ts";
+import { onInterrupt } from "../files/on-interrupt.ts";
 import { abortedError, throwIfAborted } from "./aborted.ts";
 import type { Answer, Call, ProgressMessage } from "./messages.ts";
 
@@ -77,6 +78,8 @@ export function startSubprocess({ failure, what, deadlineMs, signal, onProgress 
     serialization: "advanced",
   });
   const failed = (why: string) => new BertEdgeError(failure, `${what}: ${why}.`, { hint: lastWords.trim() });
+  // A subprocess that is busy would notice only later that its parent has ended.
+  const cancel = onInterrupt(() => void subprocess.kill("SIGKILL"));
   let stoppedBy: BertEdgeError | undefined;
   const stop = (error: BertEdgeError) => {
     stoppedBy ??= error;
@@ -94,10 +97,14 @@ export function startSubprocess({ failure, what, deadlineMs, signal, onProgress 
     if ("progress" in answer) onProgress?.(answer.progress);
     else answered(answer);
   });
-  subprocess.once("error", (cause) => ended.reject(failed(cause.message)));
+  subprocess.once("error", (cause) => {
+    cancel();
+    ended.reject(failed(cause.message));
+  });
   // A stopped call rejects only after "close", so that the subprocess cannot write files after the caller has removed
   // them.
   subprocess.once("close", (code, killedBy) => {
+    cancel();
     signal?.removeEventListener("abort", onAbort);
     ended.reject(stoppedBy ?? failed(`the subprocess ended with ${killedBy ?? code}`));
   });

@@ -16,6 +16,8 @@ export interface ObservedRange extends ActivationRange {
 interface ObserveOptions {
   /** Number of threads. Default: one per core, as in onnxruntime. */
   readonly threads?: number;
+  /** Called after each batch with the finished share, from 0 to 1. */
+  readonly progress?: (fraction: number) => void;
 }
 
 /** Name of the attention mask input, [batch, sequence], 0 for padding. The input is optional. */
@@ -34,7 +36,7 @@ const MASK = "attention_mask";
 export async function observeRanges(
   graph: Graph,
   batches: readonly ReadonlyMap<string, Tensor>[],
-  { threads }: ObserveOptions = {},
+  { threads, progress }: ObserveOptions = {},
 ): Promise<ReadonlyMap<Value, ObservedRange>> {
   const { graph: exposed, copies } = exposeMatMuls(graph);
   const observed = new Map<Value, Accumulator>();
@@ -60,6 +62,7 @@ export async function observeRanges(
       for (const [value, accumulator] of observed) {
         add(accumulator, results[names.get(value) as string] as ort.Tensor, mask);
       }
+      progress?.((i + 1) / batches.length);
     }
   } finally {
     await session.release();

@@ -1,0 +1,88 @@
+import { describe, expect, it } from "vitest";
+import { sampleManifest, sampleReport } from "#test/fixtures/sample-report.ts";
+import type { PrepareReport } from "../compile/commands/prepare.ts";
+import { prepareReport } from "./prepare-report.ts";
+
+/** Expects that a text fits on one screen. */
+function expectOneScreen(text: string): void {
+  const lines = text.split("\n");
+  expect(lines.length).toBeLessThanOrEqual(40);
+  for (const line of lines) expect(line.length, line).toBeLessThanOrEqual(100);
+}
+
+describe("prepareReport", () => {
+  it("says on one screen how accurate, fast and expensive each target is, and where it fits", () => {
+    const text = prepareReport(sampleReport);
+    expect(text.split("\n").map((line) => line.trimEnd())).toEqual([
+      "mini: 384 dimensions, mean pooling, 256 tokens, version 4e09371df975",
+      "fused: 133 → 25 nodes (1 EmbedLayerNormalization, 3 Attention, 6 SkipLayerNormalization, 3",
+      "  BiasGelu), cosine 1.000000 with the original",
+      "",
+      "target          engine  precision     size   cosine    worst",
+      "────────────  ────────  ─────────  ───────  ───────  ───────",
+      "edge              wasm  int8-edge  17.8 MB  0.99955  0.99900",
+      "regional-cpu  ort-node       int8  18.3 MB  0.99955  0.99900",
+      "regional-gpu  ort-node       fp16  34.5 MB  0.99955  0.99900",
+      "",
+      "predicted for one text   8 tokens  32 tokens  128 tokens  256 tokens",
+      "──────────────────────  ─────────  ─────────  ──────────  ──────────",
+      "edge                      0.61 ms    1.90 ms     8.24 ms     19.6 ms",
+      "regional-cpu              0.74 ms    1.46 ms     4.34 ms     8.18 ms",
+      "regional-gpu            not timed",
+      "Timed on one thread of this machine: Sample CPU.",
+      "",
+      "128 tokens                      target  fits             binding limit  a million requests",
+      "────────────────────────  ────────────  ────  ────────────────────────  ──────────────────",
+      "Workers Free                      edge     ✓        time 8.24 of 10 ms      $0, 100k a day",
+      "Workers Paid                      edge     ✓      memory 21 of 128 MiB               $0.46",
+      "AWS Lambda, 512 MB        regional-cpu     ✓     memory 157 of 512 MiB               $0.33",
+      "AWS Lambda, 1024 MB       regional-cpu     ✓      code 44.7 of 250 MiB               $0.33",
+      "AWS Lambda, 2048 MB       regional-cpu     ✓      code 44.7 of 250 MiB               $0.37",
+      "Cloud Run, 1 vCPU, 1 GiB  regional-cpu     ✓    memory 157 of 1024 MiB               $0.09",
+      "Cloud Run, NVIDIA L4      regional-gpu     ✓  memory 32.9 of 24576 MiB       $1.05 an hour",
+      "Limits and list prices of 2026-05 to 2026-09, without free allowances. --json has their sources.",
+      "",
+      "! Texts are cut at 256 tokens, but the model has 512 positions.",
+    ]);
+    expectOneScreen(text);
+  });
+
+  it("has the labels that agree and the score on your data", () => {
+    const { edge } = sampleManifest.targets;
+    const manifest = {
+      ...sampleManifest,
+      task: "classify",
+      labels: Array.from({ length: 50 }, (_, i) => `label ${i}`),
+      targets: {
+        edge: {
+          ...edge,
+          parity: { ...edge?.parity, top1: 0.952 },
+          task: { metric: "accuracy", score: 88.1, fp32: 88.3 },
+        },
+      },
+    } as unknown as PrepareReport["manifest"];
+    const text = prepareReport({ ...sampleReport, manifest });
+    expect(text).toContain("classifier of texts: label 0, label 1");
+    expect(text).toMatch(/edge .* 95\.2 % {2}accuracy 88\.10 of 88\.30/);
+    expectOneScreen(text);
+  });
+
+  it("names the commit of a downloaded model", () => {
+    const source = { name: "org/mini", commit: "c".repeat(40), isOffline: true };
+    expect(prepareReport({ ...sampleReport, source })).toContain(
+      `downloaded: org/mini@${"c".repeat(40)} (the Hub could not be asked: this is the last known commit)`,
+    );
+  });
+
+  it("counts the warnings that do not fit on the screen", () => {
+    const message = "This part is not fused, because onnxruntime has no operator for it. ".repeat(10);
+    const warnings = Array.from({ length: 9 }, () => ({ code: "part_excused", message }) as const);
+    const text = prepareReport({ ...sampleReport, warnings });
+    expectOneScreen(text);
+    expect(text).toMatch(/\n! \d more: see --json$/);
+  });
+
+  it("has no warnings if there are none", () => {
+    expect(prepareReport({ ...sampleReport, warnings: [] })).toMatch(/their sources\.$/);
+  });
+});

@@ -1,0 +1,141 @@
+import type { Manifest, Target, TargetName } from "../artifact/manifest.ts";
+import type { PrepareReport } from "../compile/commands/prepare.ts";
+import type { LimitUse, PlatformFit } from "../compile/latency/platforms/fit.ts";
+import { table } from "./output.ts";
+import { passedOver } from "./passed-over.ts";
+import { wrapped } from "./wrapped.ts";
+
+/** Columns and lines of a small terminal. */
+const COLUMNS = 100;
+const MAX_LINES = 40;
+
+/** Describes a prepared model on one screen. */
+export function prepareReport(report: PrepareReport): string {
+  const sections = [summary(report), accuracy(report), latency(report), fit(report)].map((lines) => lines.join("\n"));
+  const lines = sections.join("\n\n").split("\n");
+  return [...lines, ...warningLines(report, MAX_LINES - lines.length - 1)].join("\n");
+}
+
+function summary({ manifest, version, source, nodes, fused, fusion }: PrepareReport): string[] {
+  const offline = source?.isOffline ? " (the Hub could not be asked: this is the last known commit)" : "";
+  const counts = Object.entries(fused).map(([name, count]) => `${count} ${name}`);
+  return [
+    ...wrapped(`${manifest.name}: ${computes(manifest)}, ${manifest.maxTokens} tokens, version ${version}`, COLUMNS, 2),
+    ...(source ? [`downloaded: ${source.name}@${source.commit}${offline}`] : []),
+    ...wrapped(
+      `fused: ${nodes.before} → ${nodes.after} nodes (${counts.join(", ")}), cosine ${fusion.minCosine.toFixed(6)} with the original`,
+      COLUMNS,
+      3,
+    ),
+  ];
+}
+
+/** Maximum number of labels that are listed. */
+const LISTED_LABELS = 8;
+
+function computes(manifest: Manifest): string {
+  switch (manifest.task) {
+    case "embed":
+      return `${manifest.dimensions} dimensions, ${manifest.pooling} pooling`;
+    case "token-vectors":
+      return `a vector of ${manifest.dimensions} dimensions for each token`;
+    case "classify":
+      return `classifier of ${manifest.input === "pair" ? "pairs of texts" : "texts"}: ${listed(manifest.labels)}`;
+    case "tag":
+      return `classifier of tokens: ${listed(manifest.labels)}`;
+    case "answer":
+      return "answers questions from a text";
+    case "fill-mask":
+      return "predicts masked tokens";
+    case "sparse":
+      return `sparse vectors of ${manifest.vocabulary} dimensions`;
+  }
+}
+
+const listed = (labels: readonly string[]): string =>
+  labels.length > LISTED_LABELS
+    ? `${labels.slice(0, LISTED_LABELS).join(", ")} and ${labels.length - LISTED_LABELS} more`
+    : labels.join(", ");
+
+const targetsOf = ({ manifest }: PrepareReport) => Object.entries(manifest.targets) as [TargetName, Target][];
+
+function accuracy(report: PrepareReport): string[] {
+  const rows = targetsOf(report).map(([name, { engine, precision, model, parity, task }]) => [
+    name,
+    engine,
+    precision,
+    `${((report.manifest.files[model]?.size ?? 0) / 1e6).toFixed(1)} MB`,
+    parity.meanCosine.toFixed(5),
+    parity.minCosine.toFixed(5),
+    ...(parity.top1 === undefined ? [] : [`${(100 * parity.top1).toFixed(1)} %`]),
+    ...(task ? [`${task.metric} ${task.score.toFixed(2)} of ${task.fp32.toFixed(2)}`] : []),
+  ]);
+  const [first] = targetsOf(report);
+  const optional = [...(first?.[1].parity.top1 === undefined ? [] : ["labels"]), ...(first?.[1].task ? ["task"] : [])];
+  return [table(["target", "engine", "precision", "size", "cosine", "worst", ...optional], rows)];
+}
+
+function latency(report: PrepareReport): string[] {
+  const { cpu, tokens, ms } = report.latency;
+  const rows = targetsOf(report).map(([name]) => [
+    name,
+    ...(ms[name]?.map((time) => `${digits(time)} ms`) ?? ["not timed"]),
+  ]);
+  return [
+    table(["predicted for one text", ...tokens.map((length) => `${length} tokens`)], rows),
+    ...wrapped(`Timed on one thread of this machine: ${cpu}.`, COLUMNS, 1),
+  ];
+}
+
+function fit({ fit: { tokens, platforms } }: PrepareReport): string[] {
+  const rows = platforms.map((each) => [
+    each.name,
+    each.target,
+    each.fits ? "✓" : "✗",
+    described(each.binding),
+    cost(each),
+  ]);
+  return [
+    table([`${tokens} tokens`, "target", "fits", "binding limit", "a million requests"], rows),
+    `Limits and list prices of ${months(platforms)}, without free allowances. --json has their sources.`,
+  ];
+}
+
+/** The months in which the numbers were last compared with their sources: "2026-05 to 2026-09". */
+function months(platforms: readonly PlatformFit[]): string {
+  const all = platforms.flatMap(({ sources }) => sources.map(({ asOf }) => asOf)).sort();
+  return all[0] === all.at(-1) ? `${all[0]}` : `${all[0]} to ${all.at(-1)}`;
+}
+
+function described({ limit, used, allowed }: LimitUse): string {
+  if (limit === "time") return `time ${digits(used)} of ${allowed} ms`;
+  return `${limit} ${mebibytes(used)} of ${mebibytes(allowed)} MiB`;
+}
+
+/** A cost, or the cost of an hour if the time of a request is not known. */
+function cost({ fits, requestsPerDay, costPerMillion, costPerHour }: PlatformFit): string {
+  if (!fits) return "";
+  if (requestsPerDay !== undefined) return `$0, ${requestsPerDay / 1000}k a day`;
+  if (costPerMillion === undefined) return `$${costPerHour.toFixed(2)} an hour`;
+  return `$${costPerMillion.toFixed(2)}`;
+}
+
+/** Returns the warnings. If they take more than `lines` lines, the last line counts those that are left out. */
+function warningLines(report: PrepareReport, lines: number): string[] {
+  const messages = [...passedOver(report), ...report.warnings.map(({ message }) => message)];
+  const blocks = messages.map((message) => wrapped(`! ${message}`, COLUMNS, 3));
+  const shown: string[] = [];
+  for (const [at, block] of blocks.entries()) {
+    const isLast = at === blocks.length - 1;
+    if (shown.length + block.length + (isLast ? 0 : 1) > lines) {
+      return ["", ...shown, `! ${blocks.length - at} more: see --json`];
+    }
+    shown.push(...block);
+  }
+  return shown.length > 0 ? ["", ...shown] : [];
+}
+
+/** Formats a number with three digits, and at most two after the point. */
+const digits = (value: number): string => value.toFixed(value < 10 ? 2 : value < 100 ? 1 : 0);
+
+const mebibytes = (bytes: number): string => String(Number(digits(bytes / 2 ** 20)));

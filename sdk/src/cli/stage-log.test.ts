@@ -1,0 +1,80 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { stageLog } from "./stage-log.ts";
+
+let err: string;
+beforeEach(() => {
+  err = "";
+  vi.spyOn(process.stderr, "write").mockImplementation((text) => {
+    err += text;
+    return true;
+  });
+});
+afterEach(() => void vi.restoreAllMocks());
+
+describe("stageLog", () => {
+  it("prints the time of each stage when the next stage begins or the command is done", () => {
+    const now = vi.spyOn(performance, "now");
+    const log = stageLog();
+    now.mockReturnValue(10_000);
+    log.stage("first");
+    expect(err).toBe("");
+    now.mockReturnValue(11_540);
+    log.stage("second");
+    expect(err).toMatch(/^✓ first +1\.5 s\n$/);
+    now.mockReturnValue(12_540);
+    log.done();
+    expect(err).toMatch(/second +1\.0 s\n$/);
+  });
+});
+
+describe("stageLog, while a stage runs", () => {
+  const { isTTY } = process.stderr;
+  beforeEach(() => void vi.useFakeTimers({ toFake: ["setInterval", "clearInterval", "performance"] }));
+  afterEach(() => {
+    vi.useRealTimers();
+    process.stderr.isTTY = isTTY;
+  });
+
+  it("prints a line every five seconds into a log", () => {
+    process.stderr.isTTY = false;
+    const log = stageLog();
+    log.progress({ message: "observe" });
+    vi.advanceTimersByTime(4_000);
+    expect(err).toBe("");
+    vi.advanceTimersByTime(1_000);
+    log.progress({ message: "observe", fraction: 0.25 });
+    vi.advanceTimersByTime(5_000);
+    expect(err).toBe("… observe: 5 s\n… observe: 25 %, 10 s, 30 s left\n");
+    log.done();
+    vi.advanceTimersByTime(60_000);
+    expect(err).toMatch(/left\n✓ observe +10\.0 s\n$/);
+  });
+
+  it("prints a line when progress arrives late, because an engine has blocked the timers", () => {
+    process.stderr.isTTY = false;
+    const log = stageLog();
+    log.progress({ message: "measure" });
+    const now = performance.now();
+    vi.spyOn(performance, "now").mockReturnValue(now + 8_000);
+    log.progress({ message: "measure", fraction: 0.5 });
+    expect(err).toBe("… measure: 50 %, 8 s, 8 s left\n");
+    log.done();
+  });
+
+  it("rewrites one line on a terminal, with a bar once the share is known", () => {
+    process.stderr.isTTY = true;
+    const log = stageLog();
+    log.stage("measure");
+    vi.advanceTimersByTime(1_000);
+    log.progress({ message: "measure", fraction: 0.5 });
+    vi.advanceTimersByTime(1_000);
+    log.done();
+    const lines = err.replaceAll("\x1b[K", "⌫").replaceAll(/ +/g, " ").split("\r").slice(1);
+    expect(lines).toEqual([
+      "… measure 0 s⌫",
+      "… measure 1 s⌫",
+      "… measure ██████████░░░░░░░░░░ 50 %, 2 s, 2 s left⌫",
+      "✓ measure 2.0 s⌫\n",
+    ]);
+  });
+});

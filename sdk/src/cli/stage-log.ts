@@ -1,0 +1,77 @@
+import { printNote } from "./output.ts";
+import { logLine, NAME_WIDTH, terminalLine } from "./progress-line.ts";
+
+/** Time between two reports on work that is still running: on a terminal, and in a log. */
+const TERMINAL_MS = 100;
+const LOG_MS = 5_000;
+
+/** Time after which the elapsed time is shown again, even if no progress arrived. */
+const IDLE_MS = 1_000;
+
+/** Columns of a terminal that does not tell its width. */
+const DEFAULT_COLUMNS = 80;
+
+/** Escape sequence that deletes the rest of a terminal's line. */
+const DELETE_LINE = "\x1b[K";
+
+export interface StageLog {
+  stage(name: string): void;
+  progress(now: { message: string; fraction?: number | undefined }): void;
+  done(): void;
+}
+
+interface Current {
+  readonly name: string;
+  readonly start: number;
+  readonly timer: NodeJS.Timeout;
+  fraction: number | undefined;
+  reported: number;
+}
+
+/**
+ * Shows the progress of a command on stderr. On a terminal, the running work has one line with a bar, which is written
+ * over. Elsewhere it gets a line every five seconds. Finished work gets a line with its duration.
+ */
+export function stageLog(): StageLog {
+  const { isTTY, columns = DEFAULT_COLUMNS } = process.stderr;
+  const minMs = isTTY ? TERMINAL_MS : LOG_MS;
+  let current: Current | undefined;
+  function report(): void {
+    if (!current) return;
+    const { name, start, fraction } = current;
+    const now = performance.now();
+    current.reported = now;
+    const state = { name, fraction, elapsedMs: now - start };
+    if (isTTY) process.stderr.write(`\r${terminalLine(state, columns)}${DELETE_LINE}`);
+    else printNote(logLine(state));
+  }
+  // Engines block this thread, and timers with it. Reports are therefore written when progress arrives, too.
+  function reportIfDue(): void {
+    if (current && performance.now() - current.reported >= minMs) report();
+  }
+  function done(): void {
+    if (!current) return;
+    clearInterval(current.timer);
+    const seconds = ((performance.now() - current.start) / 1000).toFixed(1);
+    const [begin, end] = isTTY ? ["\r", DELETE_LINE] : ["", ""];
+    printNote(`${begin}✓ ${current.name.padEnd(NAME_WIDTH)} ${seconds} s${end}`);
+    current = undefined;
+  }
+  function stage(name: string): void {
+    done();
+    const timer = setInterval(reportIfDue, IDLE_MS).unref();
+    const start = performance.now();
+    current = { name, start, fraction: undefined, reported: start, timer };
+    if (isTTY) report();
+  }
+  return {
+    done,
+    stage,
+    progress({ message, fraction }) {
+      if (message !== current?.name) stage(message);
+      if (!current) return;
+      current.fraction = fraction;
+      reportIfDue();
+    },
+  };
+}

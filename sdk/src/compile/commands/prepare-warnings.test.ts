@@ -1,0 +1,60 @@
+import { describe, expect, it } from "vitest";
+import { sampleManifest, sampleReport } from "#test/fixtures/sample-report.ts";
+import type { TextModel } from "../model/text-model.ts";
+import { warningsOf } from "./prepare-warnings.ts";
+
+const model = {
+  config: { maxPositions: 256, positionPaddingId: undefined },
+  maxTokens: 256,
+  assumed: [],
+} as unknown as TextModel;
+
+const input = { model, manifest: sampleManifest, excused: [], fit: sampleReport.fit };
+
+const codesOf = (warnings: ReturnType<typeof warningsOf>) => warnings.map(({ code }) => code);
+
+describe("warningsOf", () => {
+  it("returns nothing for a model that is fused completely and used as it is described", () => {
+    expect(warningsOf(input)).toEqual([]);
+  });
+
+  it("says what was assumed", () => {
+    expect(warningsOf({ ...input, model: { ...model, assumed: ["There is no modules.json."] } })).toEqual([
+      { code: "assumed", message: "There is no modules.json." },
+    ]);
+  });
+
+  it("says where texts are cut before the model's last position", () => {
+    const [warning] = warningsOf({ ...input, model: { ...model, maxTokens: 128 } });
+    expect(warning).toMatchObject({
+      code: "length_limited",
+      message: expect.stringContaining("128 tokens, but the model has 256"),
+    });
+  });
+
+  it("names excused parts, layers in a higher precision, and a tokenizer without a packed form", () => {
+    const { edge } = sampleManifest.targets;
+    const manifest = {
+      ...sampleManifest,
+      tokenizer: { kind: "json", json: "t", config: "c" },
+      targets: { edge: { ...edge, kept: ["MatMul_3", "MatMul_5"] } },
+    } as unknown as typeof sampleManifest;
+    const excused = [{ pattern: "Attention", nodes: ["Softmax_1", "Softmax_2"], why: "it is sparse" }];
+    const warnings = warningsOf({ ...input, manifest, excused });
+    expect(codesOf(warnings)).toEqual(["part_excused", "layers_kept", "tokenizer_json"]);
+    expect(warnings[0]?.message).toBe("2 × Attention is not fused, first at Softmax_1: it is sparse.");
+    expect(warnings[1]?.message).toBe("edge: 2 layers stay in a higher precision: MatMul_3, MatMul_5.");
+  });
+
+  it.each([
+    [0.84, []],
+    [0.86, ["memory_tight"]],
+    [1.01, []],
+  ])("with %d of an isolate's memory, warns of %j", (share, codes) => {
+    const platforms = sampleReport.fit.platforms.map((platform) => ({
+      ...platform,
+      limits: [{ limit: "memory", used: share * 1000, allowed: 1000 } as const],
+    }));
+    expect(codesOf(warningsOf({ ...input, fit: { tokens: 128, platforms } }))).toEqual(codes);
+  });
+});

@@ -1,0 +1,56 @@
+import type { Manifest, Target, TargetName } from "../../artifact/manifest.ts";
+import { maxTokensOf } from "../checkpoint/encoder-config.ts";
+import type { ExcusedParts } from "../fusions/excused-parts.ts";
+import type { FitTable } from "../latency/platforms/forecast.ts";
+import type { TextModel } from "../model/text-model.ts";
+
+/** What to know before an artifact is deployed. */
+export interface PrepareWarning {
+  readonly code: "assumed" | "length_limited" | "part_excused" | "layers_kept" | "tokenizer_json" | "memory_tight";
+  readonly message: string;
+}
+
+interface WarningInput {
+  readonly model: Pick<TextModel, "config" | "maxTokens" | "assumed">;
+  readonly manifest: Manifest;
+  readonly excused: readonly ExcusedParts[];
+  readonly fit: FitTable;
+}
+
+/** Share of an isolate's memory from which on little is left for the JavaScript heap, which is not measured. */
+const TIGHT = 0.85;
+
+/** Returns what was assumed, cut or left out of an artifact. */
+export function warningsOf({ model, manifest, excused, fit }: WarningInput): PrepareWarning[] {
+  const warnings: PrepareWarning[] = [];
+  const warn = (code: PrepareWarning["code"], message: string) => void warnings.push({ code, message });
+  const { config, maxTokens, assumed } = model;
+  for (const sentence of assumed) warn("assumed", sentence);
+  const positions = maxTokensOf(config);
+  if (maxTokens < positions) {
+    warn("length_limited", `Texts are cut at ${maxTokens} tokens, but the model has ${positions} positions.`);
+  }
+  for (const { pattern, nodes, why } of excused) {
+    warn("part_excused", `${nodes.length} × ${pattern} is not fused, first at ${nodes[0]}: ${why}.`);
+  }
+  for (const [name, { kept = [] }] of Object.entries(manifest.targets) as [TargetName, Target][]) {
+    if (kept.length > 0) {
+      warn("layers_kept", `${name}: ${kept.length} layers stay in a higher precision: ${kept.join(", ")}.`);
+    }
+  }
+  if (manifest.tokenizer.kind === "json") {
+    warn(
+      "tokenizer_json",
+      "This tokenizer has no packed form: tokenizer.json is shipped instead (slower cold start, up to 143 MB of memory).",
+    );
+  }
+  const edge = fit.platforms.find(({ target }) => target === "edge");
+  const memory = edge?.limits.find(({ limit }) => limit === "memory");
+  if (memory && memory.used <= memory.allowed && memory.used >= TIGHT * memory.allowed) {
+    warn(
+      "memory_tight",
+      `edge takes ${Math.round((100 * memory.used) / memory.allowed)} % of an isolate's memory, and the JavaScript heap is not counted.`,
+    );
+  }
+  return warnings;
+}
