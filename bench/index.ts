@@ -12,6 +12,7 @@ const benchmarks: Readonly<Record<string, () => Promise<unknown>>> = {
   kernels: () => import("./kernels.ts"),
   optimize: () => import("./optimize.ts"),
   quantize: () => import("./quantize.ts"),
+  region: () => import("./region.ts"),
   routing: () => import("./routing.ts"),
   "routing-sim": () => import("./routing-sim.ts"),
   tokenizer: () => import("./tokenizer.ts"),

@@ -97,6 +97,11 @@ export const sections: readonly Section[] = [
       },
       { ...row("int8", "int8: onnxruntime's fastest kernels", shipped("int8")), retrieval: true, classification: true },
       {
+        ...row("int8-mixed", "int8-mixed: int8, with MatMulNBits after activation functions", shipped("int8-mixed")),
+        retrieval: true,
+        classification: true,
+      },
+      {
         ...row("int8-blocks", "int8-blocks: MatMulNBits, 8 bits", shipped("int8-blocks")),
         retrieval: true,
         classification: true,

@@ -1,8 +1,8 @@
 import * as ort from "onnxruntime-web/wasm";
 import { engineOnThisMachine } from "#sdk/local/engines.ts";
+import { together } from "#sdk/runtime/engine/batching.ts";
 import { type EngineSession, oneModel } from "#sdk/runtime/engine/engine.ts";
-import { runPadded } from "#sdk/runtime/engine/ort-run.ts";
-import { withHead } from "#sdk/runtime/engine/with-head.ts";
+import { ortRun } from "#sdk/runtime/engine/ort-run.ts";
 
 /** Opens a model in onnxruntime-web. Its `run` pads all texts to the longest text, and computes them in one call. */
 export async function openPadded(file: Uint8Array<ArrayBuffer>): Promise<Pick<EngineSession, "run" | "release">> {
@@ -10,7 +10,7 @@ export async function openPadded(file: Uint8Array<ArrayBuffer>): Promise<Pick<En
   await (await (await engineOnThisMachine("ort-web")).load(oneModel(file))).release();
   const session = await ort.InferenceSession.create(file, { executionProviders: ["wasm"] });
   return {
-    run: withHead((sequences) => runPadded({ session, Tensor: ort.Tensor }, sequences)),
+    run: ortRun({ session, Tensor: ort.Tensor }, together),
     release: () => session.release(),
   };
 }

@@ -72,9 +72,10 @@ const Target = v.object({
   engine: v.picklist(["wasm", "ort-web", "ort-node"]),
   /**
    * int8-edge: integer arithmetic throughout, for the WebAssembly engine. int8: one activation scale per tensor.
-   * int8-blocks: one scale per block of inputs, slower and closer to float32.
+   * int8-blocks: one scale per block of inputs, slower and closer to float32. int8-mixed: blocks for the layers that need
+   * them most, and int8 for the others.
    */
-  precision: v.picklist(["int8-edge", "int8", "int8-blocks", "fp16"]),
+  precision: v.picklist(["int8-edge", "int8", "int8-mixed", "int8-blocks", "fp16"]),
   /**
    * Nodes that stay in the next higher precision: float32 instead of 8 bits, or 8 bits instead of 4. Quantizing them
    * further would cost too much accuracy.

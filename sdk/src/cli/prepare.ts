@@ -15,6 +15,7 @@ interface Options {
   task?: TaskName;
   input?: "text" | "pair";
   table: "int8" | "int4";
+  regionPrecision: "int8" | "int8-mixed" | "int8-blocks";
   minCosine?: number;
   cache: boolean;
   json?: true;
@@ -63,6 +64,14 @@ export const prepareCommand = new Command("prepare")
     new Option("--table <bits>", "bits of the token embedding table in int8 targets")
       .choices(["int8", "int4"])
       .default("int8"),
+  )
+  .addOption(
+    new Option(
+      "--region-precision <precision>",
+      "precision of regional-cpu: int8 is the fastest, and int8-blocks agrees most with the edge",
+    )
+      .choices(["int8", "int8-mixed", "int8-blocks"])
+      .default("int8-mixed"),
   )
   .option(
     "--min-cosine <number>",

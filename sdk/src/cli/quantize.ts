@@ -17,7 +17,13 @@ interface Options {
   json?: true;
 }
 
-const modes = ["int8-dynamic", "int8-blocks", "int8-static", "fp16"] as const satisfies readonly QuantizeMode[];
+const modes = [
+  "int8-dynamic",
+  "int8-mixed",
+  "int8-blocks",
+  "int8-static",
+  "fp16",
+] as const satisfies readonly QuantizeMode[];
 
 export const quantizeCommand = new Command("quantize")
   .description("fuse and quantize a model; refuse a result that is not accurate enough")
@@ -52,7 +58,7 @@ export const quantizeCommand = new Command("quantize")
     const { mode, calibration, tokenizer, json } = options;
     if (calibration && tokenizer === undefined && !existsSync(join(source, "tokenizer.json")))
       command.error("error: --calibration needs --tokenizer <folder>");
-    const isInt8 = mode === "int8-dynamic" || mode === "int8-blocks";
+    const isInt8 = mode !== "int8-static" && mode !== "fp16";
     if (!isInt8 && (options.table === "int4" || options.feedForward)) {
       command.error(`error: --table and --feed-forward have no effect with --mode ${mode}`);
     }

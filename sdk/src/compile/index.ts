@@ -29,6 +29,6 @@ export type { TargetTimes, TimedTarget } from "./latency/time-targets.ts";
 export type { TaskChoice } from "./model/describe-model.ts";
 export type { UnfusedReason } from "./rewrite/trace.ts";
 export type { HubSource } from "./stages/locate-model.ts";
-export type { PassedOver } from "./stages/make-target.ts";
+export type { PassedOver, RegionPrecision } from "./stages/make-target.ts";
 export type { QuantizeChoice, QuantizeMode } from "./stages/quantize.ts";
 export type { Findings, Progress, RunOptions, StageName, StageReport } from "./stages/stage.ts";

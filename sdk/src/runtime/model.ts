@@ -20,6 +20,8 @@ export interface Model {
   readonly target: TargetName;
   /** The execution provider that runs the model: `wasm`, `cpu`, `cuda`, … */
   readonly provider: string;
+  /** Execution providers that were tried first and could not load the model. */
+  readonly passedOver: readonly { readonly provider: string; readonly why: string }[];
   /** Splits sequences into the smallest parts that the engine computes without losing much time. */
   readonly batches: Batching;
   /** Resolves when `embedTokens` can run these sequences, which may be before the whole model is loaded. */
@@ -136,6 +138,7 @@ export async function startModel(artifact: Artifact, engine: Engine): Promise<Mo
     tokenizer,
     target: session.target,
     provider: session.provider,
+    passedOver: session.passedOver ?? [],
     batches: session.batches,
     ready,
     complete: session.complete ?? Promise.resolve(),

@@ -76,6 +76,11 @@ export function modelHolder(options: ModelHolderOptions): ModelHolder {
     const artifact = await openPublished(store, pointer);
     opened.resolve({ version: artifact.version, manifest: sentenceEncoder(artifact.manifest) });
     const next = await startModel(artifact, engine);
+    for (const { provider, why } of next.passedOver) {
+      console.error(
+        `bert-edge: ${name}@${next.version} runs on ${next.provider}, because ${provider} cannot load it: ${why}`,
+      );
+    }
     usable.resolve(next);
     try {
       await next.complete;

@@ -183,11 +183,14 @@ describe("prepare with pairs of sentences", () => {
 it("prepare chooses a more accurate precision for a higher minimum cosine", async () => {
   const { run } = await preparable();
   const targets = ["regional-cpu"] as const;
-  const fastest = (await run({ targets })).manifest.targets["regional-cpu"];
+  const regionPrecision = "int8";
+  const fastest = (await run({ targets, regionPrecision })).manifest.targets["regional-cpu"];
   const int8Cosine = fastest?.parity.meanCosine ?? Number.NaN;
   expect(fastest?.precision).toBe("int8");
 
-  const asked = (await run({ targets, minCosine: int8Cosine + 1e-9 })).manifest.targets["regional-cpu"];
+  const asked = (await run({ targets, regionPrecision, minCosine: int8Cosine + 1e-9 })).manifest.targets[
+    "regional-cpu"
+  ];
   expect(asked).toMatchObject({ precision: "int8-blocks", kept: [] });
   expect(asked?.parity.meanCosine).toBeGreaterThan(int8Cosine);
 });

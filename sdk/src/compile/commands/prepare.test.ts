@@ -71,7 +71,7 @@ describe("prepare", () => {
       vocabulary: preparableConfig.vocab_size,
       targets: {
         edge: { engine: "wasm", precision: "int8-edge", model: "model.int8-edge.safetensors" },
-        "regional-cpu": { engine: "ort-node", precision: "int8", model: "model.int8.onnx" },
+        "regional-cpu": { engine: "ort-node", precision: "int8-mixed", model: "model.int8-mixed.onnx" },
         "regional-gpu": { engine: "ort-node", precision: "fp16", model: "model.fp16.onnx" },
       },
     });

@@ -22,7 +22,13 @@ import { contentKey } from "../stages/content-key.ts";
 import { fromCache } from "../stages/from-cache.ts";
 import { fuse } from "../stages/fuse.ts";
 import { type HubSource, locateModel } from "../stages/locate-model.ts";
-import { type MadeTarget, makeTarget, type PassedOver, recipes } from "../stages/make-target.ts";
+import {
+  type MadeTarget,
+  makeTarget,
+  type PassedOver,
+  type RegionPrecision,
+  recipesFor,
+} from "../stages/make-target.ts";
 import { checkMemory } from "../stages/memory-need.ts";
 import { observe } from "../stages/observe.ts";
 import { readFolder } from "../stages/read.ts";
@@ -58,6 +64,11 @@ export interface PrepareOptions extends TaskFiles, TaskChoice, RunOptions {
    * Default 8.
    */
   tableBits?: 8 | 4;
+  /**
+   * Precision of the target `regional-cpu`. `int8` is faster than the default `int8-mixed`, `int8-blocks` is slower. The
+   * faster a precision is, the less its vectors agree with those of the edge.
+   */
+  regionPrecision?: RegionPrecision;
   /**
    * Minimum mean cosine between the results of a target and of the float32 model. A number below the target's own limit
    * (int8: 0.99, fp16: 0.9999) has no effect.
@@ -120,6 +131,7 @@ export function prepare(options: PrepareOptions & { out?: undefined }): Promise<
 export function prepare(options: PrepareOptions): Promise<PrepareReport | PreparedArtifact>;
 export async function prepare(options: PrepareOptions): Promise<PrepareReport | PreparedArtifact> {
   const { out, targets = targetNames, calibration = calibrationTexts, tableBits = 8, minCosine = 0 } = options;
+  const { regionPrecision = "int8-mixed" } = options;
   const name = modelName(options.name, options.model);
   if (out !== undefined) await assertReplaceable(out);
   await onnxruntimeNode();
@@ -139,7 +151,7 @@ export async function prepare(options: PrepareOptions): Promise<PrepareReport | 
       work: () => run(checkFusion, { model, graph, data }),
     });
 
-    const kinds = kindsFor(targets);
+    const kinds = kindsFor(targets.flatMap((target) => recipesFor(target, regionPrecision)));
     const texts = kinds.includes("statistics") ? calibration : calibration.filter((_, i) => i % OVERFLOW_EVERY === 0);
     const observed = once(async () => {
       const found = await run(observe, {
@@ -150,13 +162,26 @@ export async function prepare(options: PrepareOptions): Promise<PrepareReport | 
       assertVaries(checked.reference, found.statistics);
       return found;
     });
-    const input = { model, graph, checked, observed, data, tableBits, minCosine, quantizers: new Map(), context };
+    const input = {
+      model,
+      graph,
+      checked,
+      observed,
+      data,
+      tableBits,
+      regionPrecision,
+      minCosine,
+      quantizers: new Map(),
+      context,
+    };
     const made: MadeTarget[] = [];
     for (const target of targets) {
       const found = await fromCache(run, cache, context, {
         ...{ stage: "measure", label: target },
-        key: async () =>
-          contentKey("target", modelHash, data?.content, texts, kindsFor([target]), tableBits, minCosine),
+        key: async () => {
+          const recipes = recipesFor(target, regionPrecision);
+          return contentKey("target", modelHash, data?.content, texts, recipes, tableBits, minCosine);
+        },
         work: () => makeTarget(run, target, input),
       });
       made.push(found);
@@ -210,9 +235,9 @@ function once<T>(work: () => Promise<T>): () => Promise<T> {
   };
 }
 
-/** Returns what the targets need: activation statistics for int8, and the nodes that overflow for fp16. */
-function kindsFor(targets: readonly TargetName[]): ("statistics" | "overflowing")[] {
-  const precisions = targets.flatMap((target) => recipes[target].flatMap((recipe) => recipe.precisions));
+/** Returns what recipes need: activation statistics for int8, and the nodes that overflow for fp16. */
+function kindsFor(recipes: ReturnType<typeof recipesFor>): ("statistics" | "overflowing")[] {
+  const precisions = recipes.flatMap((recipe) => recipe.precisions);
   const needsStatistics = precisions.some((precision) => precision !== "fp16");
   const needsOverflowing = precisions.includes("fp16");
   return [

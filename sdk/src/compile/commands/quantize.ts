@@ -152,6 +152,7 @@ export async function quantize(options: QuantizeOptions): Promise<QuantizeReport
 
 const limits: Readonly<Record<QuantizeMode, Limit>> = {
   "int8-dynamic": INT8_LIMIT,
+  "int8-mixed": INT8_LIMIT,
   "int8-blocks": INT8_LIMIT,
   "int8-static": STATIC_LIMIT,
   fp16: FP16_LIMIT,

@@ -39,7 +39,7 @@ export interface VerifiedTarget {
 export type VerifyReport = Partial<Record<TargetName, VerifiedTarget>>;
 
 /** Precisions, the most precise first. */
-const byPrecision: readonly Target["precision"][] = ["fp16", "int8-blocks", "int8-edge", "int8"];
+const byPrecision: readonly Target["precision"][] = ["fp16", "int8-blocks", "int8-mixed", "int8-edge", "int8"];
 
 /**
  * Runs every target of an artifact on its engine, one after the other, and compares the target's results with those of

@@ -20,7 +20,7 @@ export const takesPairs = (task: Task): boolean =>
   task.task === "answer" || (task.task === "classify" && task.input === "pair");
 
 /** Returns how a model's output becomes a vector; undefined for tasks that use the output itself. */
-function vectorHead(task: Task): VectorHead | undefined {
+export function vectorHead(task: Task): VectorHead | undefined {
   if (task.task === "embed") return task;
   return task.task === "sparse" ? { pooling: "max", normalize: false } : undefined;
 }

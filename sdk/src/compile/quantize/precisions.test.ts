@@ -13,7 +13,7 @@ import { feedForwardLayers } from "./linear-layers.ts";
 import { type Precision, precisions } from "./precisions.ts";
 import { embeddingNodes, quantizableNodes } from "./quantize-graph.ts";
 
-const integers = ["int8", "int8-blocks", "int8-edge"] as const satisfies Precision[];
+const integers = ["int8", "int8-mixed", "int8-blocks", "int8-edge"] as const satisfies Precision[];
 const batch = randomBatch(
   Array.from({ length: 12 }, () => new Array<number>(8).fill(1)),
   50,
@@ -39,7 +39,7 @@ describe("precisions", () => {
     );
   });
 
-  it.each(["int8", "int8-blocks"] as const)(
+  it.each(["int8", "int8-mixed", "int8-blocks"] as const)(
     "quantizes only feed-forward layers to 4 bits, in %s",
     async (precision) => {
       const nodes = [...(await precisions[precision](fused, { feedForwardBits: 4 })()).nodes];
@@ -52,6 +52,16 @@ describe("precisions", () => {
       ]);
     },
   );
+
+  it("computes in blocks what follows an activation function, in int8-mixed", async () => {
+    const nodes = [...(await precisions["int8-mixed"](fused)()).nodes];
+    const blocks = nodes.filter(({ opType }) => opType === "MatMulNBits");
+    expect(blocks.map((node) => [node.int("K"), node.int("N")])).toEqual([
+      [64, 32],
+      [64, 32],
+    ]);
+    expect(nodes.filter(({ opType }) => opType === "DynamicQuantizeMatMul")).not.toEqual([]);
+  });
 
   it.each(integers)("quantizes only embedding tables to 4 bits, in %s", async (precision) => {
     const wide = await precisions[precision](fused)();

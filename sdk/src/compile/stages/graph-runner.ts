@@ -3,9 +3,10 @@ import { join } from "node:path";
 import type { Target } from "../../artifact/manifest.ts";
 import type { Graph } from "../graph/graph.ts";
 import { encodeProgram } from "../lower/write-model-file.ts";
-import { takesPairs } from "../model/run-task.ts";
+import { takesPairs, vectorHead } from "../model/run-task.ts";
 import type { TextModel } from "../model/text-model.ts";
 import type { TextOrPair } from "../model/tokenize-texts.ts";
+import { withVectorOutput } from "../model/vector-output.ts";
 import { writeOnnx } from "../onnx/write-onnx.ts";
 import { withSession } from "./engine-file.ts";
 import type { StageContext } from "./stage.ts";
@@ -39,6 +40,7 @@ export function graphRunner(
 ): GraphRunner {
   const { maxTokens, config, task } = model;
   const size = { maxTokens, vocabulary: config.vocabularySize, pairs: takesPairs(task) };
+  const head = vectorHead(task);
   const isProgram = engine === "wasm";
   const extension = isProgram ? "safetensors" : "onnx";
   let last: { readonly graph: Graph; readonly path: string } | undefined;
@@ -47,7 +49,7 @@ export function graphRunner(
     if (last) await rm(last.path, { force: true });
     const path = join(folder, `${crypto.randomUUID()}.${extension}`);
     if (isProgram) await writeFile(path, await encodeProgram(graph, size));
-    else await writeOnnx(path, graph, PRODUCER);
+    else await writeOnnx(path, head ? withVectorOutput(graph, head) : graph, PRODUCER);
     last = { graph, path };
     return path;
   }

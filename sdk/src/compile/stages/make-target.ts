@@ -25,17 +25,35 @@ interface Recipe {
 }
 
 /**
- * The engines of each target, the fastest first. If an engine cannot run a model, or is not accurate enough, the next
+ * The precisions that the target `regional-cpu` can have, the fastest first. Each is more accurate than the one before
+ * (docs/accuracy.md).
+ */
+export const regionPrecisions = ["int8", "int8-mixed", "int8-blocks"] as const satisfies readonly Precision[];
+export type RegionPrecision = (typeof regionPrecisions)[number];
+
+/**
+ * Returns the engines of a target, the fastest first. If an engine cannot run a model, or is not accurate enough, the next
  * engine is tried.
  */
-export const recipes: Record<TargetName, readonly Recipe[]> = {
-  edge: [
-    { engine: "wasm", precisions: ["int8-edge"], limit: INT8_LIMIT },
-    { engine: "ort-web", precisions: ["int8"], limit: INT8_LIMIT },
-  ],
-  "regional-cpu": [{ engine: "ort-node", precisions: ["int8", "int8-blocks"], limit: INT8_LIMIT }],
-  "regional-gpu": [{ engine: "ort-node", precisions: ["fp16"], limit: FP16_LIMIT }],
-};
+export function recipesFor(target: TargetName, region: RegionPrecision): readonly Recipe[] {
+  switch (target) {
+    case "edge":
+      return [
+        { engine: "wasm", precisions: ["int8-edge"], limit: INT8_LIMIT },
+        { engine: "ort-web", precisions: ["int8"], limit: INT8_LIMIT },
+      ];
+    case "regional-cpu":
+      return [
+        {
+          engine: "ort-node",
+          precisions: regionPrecisions.slice(regionPrecisions.indexOf(region)),
+          limit: INT8_LIMIT,
+        },
+      ];
+    case "regional-gpu":
+      return [{ engine: "ort-node", precisions: ["fp16"], limit: FP16_LIMIT }];
+  }
+}
 
 /** Input that all targets share. */
 export interface TargetInput {
@@ -47,6 +65,8 @@ export interface TargetInput {
   readonly observed: () => Promise<Observed>;
   readonly data: TaskData | undefined;
   readonly tableBits: 8 | 4;
+  /** Preferred precision of the target `regional-cpu`. */
+  readonly regionPrecision: RegionPrecision;
   /** Minimum mean cosine. The target's own limit applies if it is higher. */
   readonly minCosine: number;
   /** Quantizers by precision, shared by all targets. */
@@ -79,7 +99,7 @@ export interface MadeTarget {
 export async function makeTarget(run: StageRun["run"], name: TargetName, input: TargetInput): Promise<MadeTarget> {
   const passedOver: PassedOver[] = [];
   let refused: BertEdgeError | undefined;
-  for (const recipe of recipes[name]) {
+  for (const recipe of recipesFor(name, input.regionPrecision)) {
     try {
       return { ...(await followRecipe(run, name, recipe, input)), passedOver };
     } catch (error) {

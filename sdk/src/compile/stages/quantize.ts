@@ -52,7 +52,7 @@ export const quantizeForEngine: KeyedStage<QuantizeForEngineInput, Quantized<Pre
   report: ({ candidates }) => ({ candidates: candidates.map(({ label }) => label) }),
 };
 
-export type QuantizeMode = "int8-dynamic" | "int8-blocks" | "int8-static" | "fp16";
+export type QuantizeMode = "int8-dynamic" | "int8-mixed" | "int8-blocks" | "int8-static" | "fp16";
 
 export interface QuantizeChoice extends Pick<PrecisionOptions, "tableBits" | "feedForwardBits"> {
   mode: QuantizeMode;

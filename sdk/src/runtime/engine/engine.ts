@@ -56,6 +56,8 @@ export interface ModelShape {
 export interface EngineSession {
   /** The execution provider that runs the model: `wasm`, `cpu`, `cuda`, … */
   readonly provider: string;
+  /** Execution providers that were tried first and could not load the model. */
+  readonly passedOver?: readonly { readonly provider: string; readonly why: string }[] | undefined;
   readonly target: TargetName;
   /** Splits the sequences of a request into the smallest parts that `run` computes without losing much time. */
   readonly batches: Batching;

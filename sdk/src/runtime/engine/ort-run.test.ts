@@ -1,8 +1,9 @@
 import fc from "fast-check";
 import { type InferenceSession, Tensor } from "onnxruntime-common";
 import { describe, expect, it } from "vitest";
+import { together } from "./batching.ts";
 import type { TokenIds } from "./engine.ts";
-import { type OrtEncoder, runPadded } from "./ort-run.ts";
+import { type OrtEncoder, ortRun, VECTOR_OUTPUT } from "./ort-run.ts";
 
 const HIDDEN = 3;
 
@@ -44,11 +45,11 @@ const sequence = fc
 const batch = fc.array(sequence, { minLength: 1, maxLength: 6 });
 const hiddenStatesOf = (ids: TokenIds) => [...ids].flatMap((id) => [10 * id, 10 * id + 1, 10 * id + 2]);
 
-describe("runPadded", () => {
+describe("ortRun", () => {
   it("returns the hidden states of every sequence without padding", async () => {
     await fc.assert(
       fc.asyncProperty(batch, async (sequences) => {
-        const found = await runPadded(echoEncoder(), sequences);
+        const found = await ortRun(echoEncoder(), together)(sequences);
         expect(found.map((rows) => [...rows])).toEqual(sequences.map(hiddenStatesOf));
       }),
     );
@@ -57,19 +58,22 @@ describe("runPadded", () => {
   it("gives tokens of the second text of a pair the token type 1, and padding the type 0", async () => {
     const encoder = echoEncoder();
     const pair = { ids: Int32Array.of(1, 2, 3), secondFrom: 1 };
-    const found = await runPadded(encoder, [pair, Int32Array.of(4, 5, 6, 7), { ids: Int32Array.of(8), secondFrom: 1 }]);
+    const found = await ortRun(
+      encoder,
+      together,
+    )([pair, Int32Array.of(4, 5, 6, 7), { ids: Int32Array.of(8), secondFrom: 1 }]);
     expect(found.map(({ length }) => length / HIDDEN)).toEqual([3, 4, 1]);
     expect(encoder.calls.map(({ types }) => types)).toEqual([[0, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0]]);
   });
 
   it("returns the graph's first output, whatever its name", async () => {
-    const [found] = await runPadded(echoEncoder("hidden"), [Int32Array.of(4)]);
+    const [found] = await ortRun(echoEncoder("hidden"), together)([Int32Array.of(4)]);
     expect([...(found ?? [])]).toEqual(hiddenStatesOf(Int32Array.of(4)));
   });
 
   it("sends no token types to encoders without that input", async () => {
     const encoder = echoEncoder("last_hidden_state", false);
-    expect(await runPadded(encoder, [Int32Array.of(1, 2)])).toEqual([
+    expect(await ortRun(encoder, together)([Int32Array.of(1, 2)])).toEqual([
       Float32Array.from(hiddenStatesOf(Int32Array.of(1, 2))),
     ]);
     expect(encoder.calls).toHaveLength(1);
@@ -77,11 +81,56 @@ describe("runPadded", () => {
 
   it("makes one call, padded on the right and masked", async () => {
     const encoder = echoEncoder();
-    await runPadded(encoder, [Int32Array.of(4), Int32Array.of(1, 2, 3)]);
+    await ortRun(encoder, together)([Int32Array.of(4), Int32Array.of(1, 2, 3)]);
     expect(encoder.calls).toEqual([
       { shape: [2, 3], ids: [4, 0, 0, 1, 2, 3], mask: [1, 0, 0, 1, 1, 1], types: [0, 0, 0, 0, 0, 0] },
     ]);
   });
+});
+
+it("asks a graph that pools for vectors alone, and for hidden states alone", async () => {
+  const asked: (readonly string[])[] = [];
+  const session = {
+    inputNames: ["input_ids", "attention_mask"],
+    outputNames: ["last_hidden_state", VECTOR_OUTPUT],
+    async run({ input_ids }: { input_ids: Tensor }, names: readonly string[]) {
+      asked.push(names);
+      const [rows = 0, width = 0] = input_ids.dims;
+      const dims = names[0] === VECTOR_OUTPUT ? [rows, 2] : [rows, width, 2];
+      const data = new Float32Array(dims.reduce((product, size) => product * size, 1)).fill(dims.length);
+      return { [names[0] as string]: new Tensor("float32", data, dims) };
+    },
+  } as unknown as InferenceSession;
+  const run = ortRun({ session, Tensor }, together);
+  const sequences = [Int32Array.of(7), Int32Array.of(8, 9)];
+  const head = { pooling: "mean", normalize: true } as const;
+  expect((await run(sequences, head)).map((vector) => [...vector])).toEqual([
+    [2, 2],
+    [2, 2],
+  ]);
+  expect((await run(sequences)).map(({ length }) => length)).toEqual([2, 4]);
+  expect(asked).toEqual([[VECTOR_OUTPUT], ["last_hidden_state"]]);
+});
+
+it("keeps the inputs of calls that overlap apart", async () => {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const session = {
+    inputNames: ["input_ids", "attention_mask"],
+    outputNames: ["last_hidden_state"],
+    async run({ input_ids }: { input_ids: Tensor }) {
+      await promise;
+      const data = Float32Array.from(input_ids.data as BigInt64Array, Number);
+      return { last_hidden_state: new Tensor("float32", data, [...input_ids.dims, 1]) };
+    },
+  } as unknown as InferenceSession;
+  const run = ortRun({ session, Tensor }, together);
+  const calls = [run([Int32Array.of(1, 2, 3)]), run([Int32Array.of(4, 5)])];
+  resolve();
+  expect((await Promise.all(calls)).map(([rows]) => [...(rows as Float32Array)])).toEqual([
+    [1, 2, 3],
+    [4, 5],
+  ]);
+  expect([...((await run([Int32Array.of(6)]))[0] as Float32Array)]).toEqual([6]);
 });
 
 it("returns one row of logits per sequence for a classifier", async () => {
@@ -96,7 +145,7 @@ it("returns one row of logits per sequence for a classifier", async () => {
     },
   } as unknown as InferenceSession;
   const sequences = [[7], [8, 1, 1, 1, 1], [9, 1]].map((ids) => Int32Array.from(ids));
-  const logits = await runPadded({ session, Tensor }, sequences);
+  const logits = await ortRun({ session, Tensor }, together)(sequences);
   expect(logits.map((row) => [...row])).toEqual([
     [70, 71],
     [80, 81],

@@ -1,48 +1,58 @@
 import type { InferenceSession, Tensor as OrtTensor, TensorConstructor } from "onnxruntime-common";
-import type { TokenSequence } from "./engine.ts";
-import { idsOf, secondFromOf } from "./token-sequence.ts";
+import type { Batching, EngineSession, TokenSequence } from "./engine.ts";
+import { tokenInputBuffers } from "./token-inputs.ts";
+import { idsOf } from "./token-sequence.ts";
+import { inBatches, withHead } from "./with-head.ts";
 
 /**
  * An encoder that onnxruntime has loaded. Its inputs are `input_ids`, `attention_mask` and, for some families,
- * `token_type_ids`. Its output is hidden states [batch, sequence, hidden], or logits [batch, labels].
+ * `token_type_ids`. Its first output is hidden states [batch, sequence, hidden], or logits [batch, labels]. It may also
+ * have the output `VECTOR_OUTPUT`.
  */
 export interface OrtEncoder {
   session: InferenceSession;
   Tensor: TensorConstructor;
 }
 
-/** Runs one call for all sequences, padded on the right to the length of the longest one. */
-export async function runPadded(
-  { session, Tensor }: OrtEncoder,
-  sequences: readonly TokenSequence[],
-): Promise<Float32Array<ArrayBuffer>[]> {
-  const lengths = sequences.map((sequence) => idsOf(sequence).length);
-  const width = Math.max(...lengths);
-  const shape = [sequences.length, width];
-  const ids = new BigInt64Array(sequences.length * width);
-  const mask = new BigInt64Array(sequences.length * width);
-  sequences.forEach((sequence, row) => {
-    idsOf(sequence).forEach((id, column) => {
-      ids[row * width + column] = BigInt(id);
-      mask[row * width + column] = 1n;
-    });
-  });
-  const feeds: Record<string, OrtTensor> = {
-    input_ids: new Tensor("int64", ids, shape),
-    attention_mask: new Tensor("int64", mask, shape),
+/** Name of the output with pooled and normalized vectors, float32 [batch, width]. */
+export const VECTOR_OUTPUT = "sentence_vector";
+
+/** Runs an encoder. Its graph pools the hidden states if it has the output for it; otherwise they are pooled here. */
+export function ortRun(encoder: OrtEncoder, batching: Batching): EngineSession["run"] {
+  const { outputNames } = encoder.session;
+  const run = padded(encoder);
+  const states = withHead((sequences) => run(sequences, outputNames[0] as string));
+  if (!outputNames.includes(VECTOR_OUTPUT)) return inBatches(states, batching);
+  return inBatches((sequences, head) => (head ? run(sequences, VECTOR_OUTPUT) : states(sequences)), batching);
+}
+
+/**
+ * Returns a function that makes one call for all sequences, padded on the right to the length of the longest one. It
+ * returns the rows of an output for each sequence, without padding.
+ */
+function padded({ session, Tensor }: OrtEncoder) {
+  // Calls can overlap, because onnxruntime reads the inputs of a call later.
+  const free = [tokenInputBuffers()];
+  const hasTypes = session.inputNames.includes("token_type_ids");
+
+  return async (sequences: readonly TokenSequence[], name: string): Promise<Float32Array<ArrayBuffer>[]> => {
+    const buffers = free.pop() ?? tokenInputBuffers();
+    try {
+      const { shape, ids, mask, types } = buffers.fill(sequences);
+      const int64 = (data: BigInt64Array) => new Tensor("int64", data, shape);
+      const feeds: Record<string, OrtTensor> = { input_ids: int64(ids), attention_mask: int64(mask) };
+      // Many model families have no input for token types.
+      if (hasTypes) feeds["token_type_ids"] = int64(types);
+      const output = (await session.run(feeds, [name]))[name] as OrtTensor;
+      const all = output.data as Float32Array<ArrayBuffer>;
+      const rows = output.dims.length === 3 ? shape[1] : 1;
+      const size = all.length / (sequences.length * rows);
+      return sequences.map((sequence, row) => {
+        const length = Math.min(idsOf(sequence).length, rows);
+        return all.subarray(row * rows * size, (row * rows + length) * size);
+      });
+    } finally {
+      free.push(buffers);
+    }
   };
-  // Many model families have no input for token types.
-  if (session.inputNames.includes("token_type_ids")) {
-    const types = new BigInt64Array(ids.length);
-    sequences.forEach((sequence, row) => {
-      types.fill(1n, row * width + secondFromOf(sequence), row * width + (lengths[row] as number));
-    });
-    feeds["token_type_ids"] = new Tensor("int64", types, shape);
-  }
-  const outputs = await session.run(feeds);
-  const output = outputs[session.outputNames[0] as string] as OrtTensor;
-  const all = output.data as Float32Array<ArrayBuffer>;
-  const rows = output.dims.length === 3 ? width : 1;
-  const size = all.length / (sequences.length * rows);
-  return lengths.map((length, row) => all.subarray(row * rows * size, (row * rows + Math.min(length, rows)) * size));
 }

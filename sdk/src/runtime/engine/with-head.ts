@@ -3,24 +3,33 @@ import { sequencesOf, together } from "./batching.ts";
 import type { Batching, EngineSession, TokenSequence } from "./engine.ts";
 import { idsOf } from "./token-sequence.ts";
 
-/**
- * Adds batching and pooling to an engine that returns hidden states. Each batch is pooled before the next one runs,
- * because the hidden states of a large request can be hundreds of megabytes.
- */
-export const withHead =
-  (
-    hiddenStatesOf: (sequences: readonly TokenSequence[]) => Promise<Float32Array<ArrayBuffer>[]>,
-    batching: Batching = together,
-  ): EngineSession["run"] =>
+/** Runs the sequences of a request batch by batch. */
+export const inBatches =
+  (run: EngineSession["run"], batching: Batching): EngineSession["run"] =>
   async (sequences, head) => {
     const results = new Array<Float32Array<ArrayBuffer>>(sequences.length);
     for (const batch of batching(sequences.map(idsOf))) {
-      const hiddenStates = await hiddenStatesOf(sequencesOf(sequences, batch));
+      const found = await run(sequencesOf(sequences, batch), head);
       batch.forEach((index, i) => {
-        const rows = hiddenStates[i] as Float32Array<ArrayBuffer>;
-        const { length } = idsOf(sequences[index] as TokenSequence);
-        results[index] = head ? sentenceVector(rows, rows.length / length, head) : rows;
+        results[index] = found[i] as Float32Array<ArrayBuffer>;
       });
     }
     return results;
   };
+
+/**
+ * Adds batching and pooling to an engine that returns hidden states. Each batch is pooled before the next one runs,
+ * because the hidden states of a large request can be hundreds of megabytes.
+ */
+export const withHead = (
+  hiddenStatesOf: (sequences: readonly TokenSequence[]) => Promise<Float32Array<ArrayBuffer>[]>,
+  batching: Batching = together,
+): EngineSession["run"] =>
+  inBatches(async (sequences, head) => {
+    const hiddenStates = await hiddenStatesOf(sequences);
+    if (!head) return hiddenStates;
+    return hiddenStates.map((rows, i) => {
+      const { length } = idsOf(sequences[i] as TokenSequence);
+      return sentenceVector(rows, rows.length / length, head);
+    });
+  }, batching);

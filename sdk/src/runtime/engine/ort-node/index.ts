@@ -3,8 +3,7 @@ import { BertEdgeError } from "../../../artifact/error.ts";
 import { ofSimilarLength, oneByOne } from "../batching.ts";
 import type { Engine } from "../engine.ts";
 import { engineFailed } from "../engine-error.ts";
-import { runPadded } from "../ort-run.ts";
-import { withHead } from "../with-head.ts";
+import { ortRun } from "../ort-run.ts";
 import { onnxruntimeNode } from "./onnxruntime-node.ts";
 
 export type { Destination } from "../../../artifact/fill.ts";
@@ -22,7 +21,7 @@ export type {
 } from "../engine.ts";
 
 /** Execution providers of onnxruntime-node that encoders can use. */
-export type Provider = "tensorrt" | "cuda" | "cpu";
+export type Provider = "tensorrt" | "cuda" | "webgpu" | "cpu";
 
 export interface OrtNodeOptions {
   /** Providers to try, in this order. The engine uses the first one that can load the model. Default `["cpu"]`. */
@@ -49,7 +48,7 @@ export function ortNodeEngine({
     blocksThread: true,
     async load(source) {
       const ort = await onnxruntimeNode();
-      const failures: unknown[] = [];
+      const failures: { provider: Provider; error: unknown }[] = [];
       for (const provider of providers) {
         const target = provider === "cpu" ? "regional-cpu" : "regional-gpu";
         try {
@@ -64,20 +63,22 @@ export function ortNodeEngine({
             provider,
             target,
             batches,
-            run: withHead((batch) => runPadded({ session, Tensor: ort.Tensor }, batch), batches),
+            run: ortRun({ session, Tensor: ort.Tensor }, batches),
+            passedOver: failures.map(({ provider, error }) => ({ provider, why: messageOf(error) })),
             memoryBytes: () => undefined,
             release: () => session.release(),
           };
         } catch (error) {
           if (error instanceof BertEdgeError && !isMissing(error)) throw error;
-          failures.push(error);
+          failures.push({ provider, error });
         }
       }
-      if (failures.every(isMissing)) throw failures[0];
+      const errors = failures.map(({ error }) => error);
+      if (errors.every(isMissing)) throw errors[0];
       throw engineFailed(
         "ort-node",
         `none of the execution providers ${providers.join(", ")} could load it`,
-        new AggregateError(failures),
+        new AggregateError(errors),
       );
     },
   };
@@ -91,5 +92,7 @@ function coresAllowed(): number | undefined {
   const allowed = availableParallelism();
   return allowed < cpus().length ? allowed : undefined;
 }
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 const isMissing = (error: unknown) => error instanceof BertEdgeError && error.code === "target_missing";

@@ -1,8 +1,7 @@
 import { oneByOne } from "../batching.ts";
 import type { Engine } from "../engine.ts";
 import { engineFailed } from "../engine-error.ts";
-import { runPadded } from "../ort-run.ts";
-import { withHead } from "../with-head.ts";
+import { ortRun } from "../ort-run.ts";
 import { ortMemory, placeholder, withCompiledModule } from "./compiled-module.ts";
 import { onnxruntimeWeb } from "./onnxruntime-web.ts";
 
@@ -44,7 +43,7 @@ export function ortWebEngine({ wasm }: { wasm: WebAssembly.Module }): Engine {
         provider: "wasm",
         target: "edge",
         batches: oneByOne,
-        run: withHead((batch) => runPadded({ session, Tensor: ort.Tensor }, batch), oneByOne),
+        run: ortRun({ session, Tensor: ort.Tensor }, oneByOne),
         memoryBytes: () => ortMemory()?.buffer.byteLength,
         release: () => session.release(),
       };

@@ -87,5 +87,8 @@ export const SOFTMAX_P1 = 22467;
 export const SOFTMAX_P2 = 7476;
 export const SOFTMAX_P3 = 1264;
 
-/** Minimum norm of a vector: the eps of torch.nn.functional.normalize. */
+/**
+ * Vectors are divided by at least this norm, so that a zero vector stays zero. The value is the default `eps` of
+ * torch.nn.functional.normalize.
+ */
 export const MIN_NORM = 1e-12;
