@@ -2,7 +2,7 @@
  * Measures routing under load: edge in workerd, region in Node, requests from a process of their own:
  *
  *     npm run bench -- routing [--only <part,part …>] [--quick] [--seconds 3] [--rounds 3] [--seed 1]
- *         [--model models/default] [--against <bundle of an older Worker>] [--json]
+ *         [--points <part of a name of the matrix,part …>] [--model models/default] [--against <bundle of an older Worker>] [--json]
  *
  * Requests reach the Worker's own socket, without wrangler's proxy. Where `taskset` exists, each tier has CPU cores of its
  * own. Latency counts from the time at which a request was to be sent. Each check prints what is asked and what was measured.
@@ -23,24 +23,28 @@ const { values } = parseArgs({
     seconds: { type: "string", default: "3" },
     rounds: { type: "string" },
     seed: { type: "string", default: "1" },
+    points: { type: "string", default: "" },
     model: { type: "string", default: "models/default" },
     against: { type: "string" },
     json: { type: "boolean" },
   },
 });
 const { quick, model, against, json } = values;
+const points = values.points.split(",");
 const [seconds, rounds, seed] = [values.seconds, values.rounds ?? (quick ? "1" : "3"), values.seed].map(Number);
 const only = values.only?.split(",") ?? Object.keys(parts);
 if (!(seconds && rounds && seed) || only.some((name) => !parts[name])) {
   printNote("usage: npm run bench -- routing [--only <part,part …>] [--quick] [--seconds n] [--rounds n] [--seed n]");
-  printNote("         [--model <folder>] [--against <bundle of an older Worker>] [--json]");
+  printNote(
+    "         [--points <part of a name of the matrix,part …>] [--model <folder>] [--against <bundle of an older Worker>] [--json]",
+  );
   for (const [name, { what }] of Object.entries(parts)) printNote(`  ${name.padEnd(10)} ${what}`);
   process.exit(2);
 }
 
 const log = stageLog();
 try {
-  const context = await openContext({ quick, model, against, seconds, rounds, seed }, log.stage);
+  const context = await openContext({ quick, points, model, against, seconds, rounds, seed }, log.stage);
   try {
     const reports: Record<string, Report> = {};
     for (const [name, part] of Object.entries(parts).filter(([name]) => only.includes(name))) {

@@ -13,6 +13,8 @@ export interface RoutingOptions {
   readonly model: string;
   /** Measure a part of the cases, once. */
   readonly quick: boolean;
+  /** Parts of names: the matrix measures the points whose name contains one of them. */
+  readonly points: readonly string[];
   /** Length of a measured window. */
   readonly seconds: number;
   /** Interleaved rounds; the median counts. */

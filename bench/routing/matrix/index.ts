@@ -19,11 +19,11 @@ const REFUSAL_SLACK_MS = 10;
 /** Compares the edge's own choice of the tier with both pinned tiers, under load. */
 export async function matrix(context: Context): Promise<Report> {
   const { generator, options, stage } = context;
-  const { quick, seconds, rounds, seed } = options;
+  const { quick, seconds, rounds, seed, points: chosen } = options;
   await using tiers = await startTiers(context);
   const { edge, proxy } = tiers;
   proxy.change(NEAR);
-  const cases = quick ? quickPoints : points;
+  const cases = (quick ? quickPoints : points).filter((point) => chosen.some((part) => nameOf(point).includes(part)));
 
   async function run(
     mode: Mode,
