@@ -8,6 +8,7 @@ import { int8Dynamic } from "./schemes/int8-dynamic.ts";
 import { int8Edge } from "./schemes/int8-edge.ts";
 import { matMulNBits } from "./schemes/matmul-nbits.ts";
 import { smoothActivations } from "./smooth-activations.ts";
+import { splitSkipLayerNorms } from "./split-skip-layer-norms.ts";
 import { ROUND_TO_NEAREST, type RoundingOptions } from "./weights/quantize-weight.ts";
 import type { WorkContext } from "./weights/quantize-weights.ts";
 import { type WeightQuantizer, weightQuantizer } from "./weights/weight-quantizer.ts";
@@ -44,13 +45,15 @@ const MIXED_BLOCK = 64;
 const gptq: RoundingOptions = { ...ROUND_TO_NEAREST, gptq: true };
 const gptqAndClipping: RoundingOptions = { ...gptq, clipping: true };
 
-/** All precisions that a fused graph can be served in. */
+/**
+ * All precisions that a fused graph can be served in. `int8`, `int8-mixed` and `int8-blocks` are for onnxruntime on CPUs.
+ */
 export const precisions: Readonly<Record<Precision, (fused: Graph, options?: PrecisionOptions) => Quantizer>> = {
   /** Uses onnxruntime's fastest int8 kernels. They have one scale per activation tensor, so activations are smoothed. */
   int8: (fused, options = {}) => {
     const { graph, statistics } = smoothActivations(fused, "gains", options.statistics);
     const schemes = { int4: matMulNBits({ bits: 4, block: BLOCK }), int8: int8Dynamic() };
-    return mixedPrecision(graph, int4Nodes(graph, options), schemes, weightQuantizer(gptq, statistics));
+    return onCpu(mixedPrecision(graph, int4Nodes(graph, options), schemes, weightQuantizer(gptq, statistics)));
   },
   /**
    * Like `int8`, but the layers whose activations differ most between tokens use MatMulNBits, which has a scale for each
@@ -65,12 +68,12 @@ export const precisions: Readonly<Record<Precision, (fused: Graph, options?: Pre
       int8: int8Dynamic(),
     };
     const quantizeWeights = weightQuantizer(gptq, statistics);
-    return mixedPrecision(graph, int4Nodes(graph, options), schemes, quantizeWeights, contractions(graph));
+    return onCpu(mixedPrecision(graph, int4Nodes(graph, options), schemes, quantizeWeights, contractions(graph)));
   },
   /** Uses onnxruntime's MatMulNBits: slower than `int8`, but closer to float32. */
   "int8-blocks": (fused, options = {}) => {
     const schemes = { int4: matMulNBits({ bits: 4, block: BLOCK }), int8: matMulNBits({ bits: 8, block: BLOCK }) };
-    return mixedPrecision(fused, int4Nodes(fused, options), schemes, weightQuantizer(gptq, options.statistics));
+    return onCpu(mixedPrecision(fused, int4Nodes(fused, options), schemes, weightQuantizer(gptq, options.statistics)));
   },
   /** Uses the operators of the edge engine. */
   "int8-edge": (original, { statistics: observed, tableBits = 8 } = {}) => {
@@ -110,6 +113,11 @@ function mixedPrecision(
     return quantizeGraph(withBlocks ?? withInt4, schemes.int8, quantizeWeights, { isChosen: inEightBits, ...context });
   };
 }
+
+const onCpu =
+  (quantize: Quantizer): Quantizer =>
+  async (...args) =>
+    splitSkipLayerNorms(await quantize(...args));
 
 /** Returns the names of the linear layers that have fewer outputs than inputs: they follow an activation function. */
 const contractions = (graph: Graph): Set<string> =>
