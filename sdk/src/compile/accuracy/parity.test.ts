@@ -133,3 +133,10 @@ describe("probe texts", () => {
     expect(Math.max(...words)).toBeGreaterThan(100);
   });
 });
+
+it("takes the mean over the rows of a text, and the worst text", () => {
+  const good = Float32Array.of(1, 0, 0, 1, 1, 0, 0, 1);
+  const oneRowTurned = Float32Array.of(1, 0, 0, 1, 1, 0, 1, 0);
+  const { meanCosine, minCosine, cases } = parity([good, good], [good, oneRowTurned], { are: "vectors", width: 2 });
+  expect({ meanCosine, minCosine, cases }).toEqual({ meanCosine: 0.875, minCosine: 0.75, cases: 2 });
+});

@@ -4,7 +4,8 @@ import type { Compared } from "./compared-as.ts";
 import { largest, topLabel } from "./tasks/accuracy.ts";
 
 /**
- * Compares vectors or logits with the original ones, row by row.
+ * Compares vectors or logits with the original ones, text by text. The cosine of a text with several rows is the mean over
+ * its rows: a text has hundreds of tokens, and the worst of thousands of rows says little about the others.
  *
  * Vectors are compared by their cosine. The cosine of one or two logits shows only their signs, so logits are compared
  * by 1 − ½ (distance / spread)², which approximates a cosine for small distances. The spread is the standard deviation
@@ -18,31 +19,38 @@ export function parity(
   compared: Compared = { are: "vectors" },
 ): Parity {
   const { are, width, choosesRows = false } = compared;
-  const [expected, found] = [reference, results].map((all) => all.flatMap((each) => rowsOf(each, width)));
-  const spread = are === "logits" ? spreadOf(expected as Float32Array[]) : Number.NaN;
-  const pairs = (expected as Float32Array[]).map((row, i) => ({
-    expected: row,
-    found: found?.[i] ?? new Float32Array(),
-  }));
-  const numbers = pairs.map((pair) => compareNumbers(pair.expected, pair.found, NO_TOLERANCE));
-  const cosines = pairs.map((pair, i) =>
+  const texts = reference.map((expected, i) => pairsOf(expected, results[i] ?? new Float32Array(), width));
+  const pairs = texts.flat();
+  const spread = are === "logits" ? spreadOf(pairs.map(({ expected }) => expected)) : Number.NaN;
+  const cosineOf = ({ expected, found }: Pair) =>
     are === "vectors"
-      ? (numbers[i]?.cosine ?? Number.NaN)
-      : 1 - (distance(pair.expected, pair.found) / spread) ** 2 / 2,
-  );
+      ? compareNumbers(expected, found, NO_TOLERANCE).cosine
+      : 1 - (distance(expected, found) / spread) ** 2 / 2;
+  const cosines = texts.map((rows) => meanOf(rows.map(cosineOf)));
   const choices = choosesRows
-    ? reference.flatMap((each, i) => columnsOf(each, results[i] ?? new Float32Array(), width ?? 1))
+    ? reference.flatMap((expected, i) => columnsOf(expected, results[i] ?? new Float32Array(), width ?? 1))
     : pairs;
   return {
-    meanCosine: cosines.reduce((sum, value) => sum + value, 0) / cosines.length,
+    meanCosine: meanOf(cosines),
     minCosine: cosines.reduce((min, value) => Math.min(min, value), Number.POSITIVE_INFINITY),
-    maxAbsDiff: numbers.reduce((max, { maxAbs }) => Math.max(max, maxAbs), 0),
+    maxAbsDiff: pairs.reduce(
+      (max, { expected, found }) => Math.max(max, compareNumbers(expected, found, NO_TOLERANCE).maxAbs),
+      0,
+    ),
     cases: reference.length,
     ...(are === "logits" && {
       top1: choices.filter((pair) => sameLabel(pair.expected, pair.found, spread)).length / choices.length,
     }),
   };
 }
+
+/** A row of the original result, and of the result to compare. */
+interface Pair {
+  readonly expected: Float32Array;
+  readonly found: Float32Array;
+}
+
+const meanOf = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length;
 
 /** No tolerance is needed, because limits apply to the cosines. */
 const NO_TOLERANCE = { absolute: 0, relative: 0 };
@@ -58,12 +66,17 @@ function sameLabel(expected: Float32Array, found: Float32Array, spread: number):
   return largest(expected) - chosen <= TIE * spread;
 }
 
+function pairsOf(expected: Float32Array, found: Float32Array, width: number | undefined): Pair[] {
+  const rows = rowsOf(found, width);
+  return rowsOf(expected, width).map((row, i) => ({ expected: row, found: rows[i] ?? new Float32Array() }));
+}
+
 /** Splits a result into rows; without a width, it is one row. */
 const rowsOf = (result: Float32Array, width = result.length): Float32Array[] =>
   Array.from({ length: result.length / width || 1 }, (_, row) => result.subarray(row * width, (row + 1) * width));
 
 /** Pairs the columns of two results. */
-const columnsOf = (expected: Float32Array, found: Float32Array, width: number) =>
+const columnsOf = (expected: Float32Array, found: Float32Array, width: number): Pair[] =>
   Array.from({ length: width }, (_, column) => {
     const columnOf = (result: Float32Array) => result.filter((_, i) => i % width === column);
     return { expected: columnOf(expected), found: columnOf(found) };
