@@ -6,7 +6,7 @@ import { s3Settings } from "bert-edge/storage/s3-settings";
 import { handle } from "hono/aws-lambda";
 import { serveUntilTerminated } from "./serve-until-terminated.ts";
 
-const { MODEL, MODELS_FOLDER, API_KEYS, PROVIDERS, PORT, STOP_DELAY_MS, AWS_LAMBDA_FUNCTION_NAME, ...env } =
+const { MODEL, MODELS_FOLDER, API_KEYS, PROVIDERS, PORT, STOP_DELAY_MS, METRICS, AWS_LAMBDA_FUNCTION_NAME, ...env } =
   process.env;
 
 /**
@@ -18,6 +18,7 @@ const app = createRegionApp({
   models: MODELS_FOLDER ? fsStore(MODELS_FOLDER) : s3Store(s3Settings(env)),
   engine: ortNodeEngine({ providers: (PROVIDERS ?? "cuda,cpu").split(",") as Provider[] }),
   keys: API_KEYS?.split(",") ?? [],
+  metrics: METRICS === "true",
 });
 
 /** Entry point of AWS Lambda. */
