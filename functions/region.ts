@@ -1,12 +1,13 @@
-import { serve } from "@hono/node-server";
 import { ortNodeEngine, type Provider } from "bert-edge/engine/ort-node";
 import { createRegionApp } from "bert-edge/serve";
 import { fsStore } from "bert-edge/storage/fs";
 import { s3Store } from "bert-edge/storage/s3";
 import { s3Settings } from "bert-edge/storage/s3-settings";
 import { handle } from "hono/aws-lambda";
+import { serveUntilTerminated } from "./serve-until-terminated.ts";
 
-const { MODEL, MODELS_FOLDER, API_KEYS, PROVIDERS, PORT, AWS_LAMBDA_FUNCTION_NAME, ...env } = process.env;
+const { MODEL, MODELS_FOLDER, API_KEYS, PROVIDERS, PORT, STOP_DELAY_MS, METRICS, AWS_LAMBDA_FUNCTION_NAME, ...env } =
+  process.env;
 
 /**
  * Hono app of the region. Environment variables configure it. With MODELS_FOLDER it reads the model from a folder that
@@ -17,6 +18,7 @@ const app = createRegionApp({
   models: MODELS_FOLDER ? fsStore(MODELS_FOLDER) : s3Store(s3Settings(env)),
   engine: ortNodeEngine({ providers: (PROVIDERS ?? "cuda,cpu").split(",") as Provider[] }),
   keys: API_KEYS?.split(",") ?? [],
+  metrics: METRICS === "true",
 });
 
 /** Entry point of AWS Lambda. */
@@ -24,10 +26,5 @@ export const handler = handle(app);
 
 // Outside AWS Lambda, this file starts a server.
 if (!AWS_LAMBDA_FUNCTION_NAME) {
-  const server = serve({ fetch: app.fetch, port: Number(PORT ?? 8080) }, ({ port }) =>
-    console.log(`region: http://localhost:${port}`),
-  );
-  // The first process of a container has no default SIGTERM handler. Without this handler, the container would be killed
-  // after a timeout.
-  process.once("SIGTERM", () => server.close());
+  serveUntilTerminated({ fetch: app.fetch, port: Number(PORT ?? 8080), stopDelayMs: Number(STOP_DELAY_MS ?? 0) });
 }

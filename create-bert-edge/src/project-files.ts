@@ -26,10 +26,15 @@ const ofEdge: Fills = {
   "wrangler.toml": wranglerToml,
 };
 
+const regionFunctions: Fills = {
+  "functions/region.ts": regionFunction,
+  "functions/serve-until-terminated.ts": unchanged,
+};
+
 const ofRegion: Readonly<Record<Region, Fills>> = {
   none: {},
-  aws: { "functions/region.ts": regionFunction, "infra/bucket.yml": unchanged, "serverless.yml": serverlessYml },
-  container: { "functions/region.ts": regionFunction, "infra/Dockerfile": dockerfile },
+  aws: { ...regionFunctions, "infra/bucket.yml": unchanged, "serverless.yml": serverlessYml },
+  container: { ...regionFunctions, "infra/Dockerfile": dockerfile },
 };
 
 /** The Worker for onnxruntime-web and what it needs. README.md contains them, because few models need them. */

@@ -29,4 +29,19 @@ describe("createRegionApp", () => {
     expect((await app.request("/ready")).status).toBe(503);
     log.mockRestore();
   });
+
+  it("shows its queue and its model to Prometheus, if it is asked to", async () => {
+    const options = { models: await tinyStore(), model: TINY.name, engine: fakeEngine(), keys: [] };
+    expect((await createRegionApp(options).request("/metrics")).status).toBe(404);
+
+    const app = createRegionApp({ ...options, metrics: true });
+    await vi.waitFor(async () => expect((await app.request("/ready")).status).toBe(200));
+    const response = await app.request("/metrics");
+    expect(response.headers.get("content-type")).toContain("version=0.0.4");
+    const text = await response.text();
+    expect(text).toMatch(/^bert_edge_queue_wait_seconds [\d.e-]+$/m);
+    expect(text).toMatch(
+      new RegExp(`^bert_edge_model_info\\{model="${TINY.name}",version="[0-9a-f]{12}",provider="[a-z]+"\\} 1$`, "m"),
+    );
+  });
 });

@@ -4,6 +4,7 @@ import type { ObjectStore } from "../storage/store.ts";
 import { createApp } from "./app.ts";
 import { deploymentOf } from "./deployment.ts";
 import { defaultLimits, type Limits } from "./limits.ts";
+import { metrics } from "./routes/metrics.ts";
 
 export interface RegionAppOptions {
   /** The store where models are published. */
@@ -14,6 +15,11 @@ export interface RegionAppOptions {
   /** The API keys that may call the routes; an empty list refuses every request. */
   keys: readonly string[];
   limits?: Partial<Limits>;
+  /**
+   * Whether `GET /metrics` shows the region's queue and model to Prometheus. It needs no key, so set it only where
+   * strangers cannot reach the region, or may know how busy it is. Default false.
+   */
+  metrics?: boolean;
 }
 
 /**
@@ -36,5 +42,7 @@ export function createRegionApp(options: RegionAppOptions): Hono<{ Bindings: obj
     limits: { maxBodyBytes, ...options.limits },
   });
   deployment.service({}).ready(() => {});
-  return createApp(deployment);
+  const app = createApp(deployment);
+  if (options.metrics === true) app.get("/metrics", () => metrics(deployment.service({})));
+  return app;
 }

@@ -1,0 +1,23 @@
+import type { EmbedService } from "../service.ts";
+
+/** Media type of Prometheus' text format: https://prometheus.io/docs/instrumenting/exposition_formats/ */
+const TEXT_FORMAT = "text/plain; version=0.0.4; charset=utf-8";
+
+/** Answers with the region's state in Prometheus' text format. It contains no texts and no keys. */
+export function metrics(service: EmbedService): Response {
+  const model = service.ready(() => {});
+  const lines = [
+    "# HELP bert_edge_queue_wait_seconds Predicted wait of a new request with a budget.",
+    "# TYPE bert_edge_queue_wait_seconds gauge",
+    `bert_edge_queue_wait_seconds ${service.queueMs() / 1000}`,
+    "# HELP bert_edge_model_info The loaded model. Its value is always 1.",
+    "# TYPE bert_edge_model_info gauge",
+    ...(model ? [`bert_edge_model_info{${labels(model)}} 1`] : []),
+  ];
+  return new Response(`${lines.join("\n")}\n`, { headers: { "content-type": TEXT_FORMAT } });
+}
+
+const labels = (values: Readonly<Record<string, string>>): string =>
+  Object.entries(values)
+    .map(([name, value]) => `${name}="${value.replace(/["\\]/g, "\\$&").replaceAll("\n", "\\n")}"`)
+    .join(",");
