@@ -29,5 +29,5 @@ export function createApp<Env extends object>(deployment: Deployment<Env>): Embe
   // Unknown paths need a key too, so that callers without one cannot find out which routes exist.
   if (keys !== false) app.use("/v1/*", apiKey(keys));
   const routes = embeddingRoutes({ ...deployment, keys: false });
-  return Object.assign(app.route("/", routes), { embed: routes.embed });
+  return Object.assign(app.route("/", routes), { embed: routes.embed, queue: routes.queue });
 }

@@ -5,12 +5,16 @@ import { apiKey } from "./middleware/api-key.ts";
 import { limitBody } from "./middleware/limit-body.ts";
 import { answerError, throwErrors } from "./middleware/on-error.ts";
 import { requestId } from "./middleware/request-id.ts";
+import { type QueueHandler, queueHandler } from "./queue-handler.ts";
 import { embedRoute } from "./routes/embed.ts";
+import { jobPaths, jobRoutes } from "./routes/jobs.ts";
 import { openAiEmbeddingsRoute } from "./routes/openai-embeddings.ts";
 
 /** A Hono app with the embedding routes, whose model your own routes can use too. */
 export interface EmbeddingsApp<Env extends object> extends Hono<{ Bindings: Env }> {
   readonly embed: EmbedInProcess<Env>;
+  /** Handler of the queue of jobs: export it as `queue`, if the deployment has `jobs`. */
+  readonly queue: QueueHandler<Env>;
 }
 
 /**
@@ -51,7 +55,16 @@ export function embeddingRoutes<Env extends object>(deployment: Deployment<Env>)
   app.on("POST", paths, limitBody(limits.maxBodyBytes));
   app.on("POST", embed, embedRoute(deployment));
   app.on("POST", openAi, openAiEmbeddingsRoute(deployment));
-  return Object.assign(app, { embed: embedInProcess(deployment) });
+  if (deployment.jobs) {
+    const methods = ["GET", "POST"];
+    const paths = jobPaths.flatMap(withAndWithoutSlash);
+    app.on(methods, paths, requestId);
+    app.on(methods, paths, throwErrors);
+    if (keys !== false) app.on(methods, paths, apiKey(keys));
+    app.on(methods, paths, limitBody(limits.maxBodyBytes));
+    app.route("/", jobRoutes(deployment));
+  }
+  return Object.assign(app, { embed: embedInProcess(deployment), queue: queueHandler(deployment) });
 }
 
 /** Returns a route's path, and the path with a slash at the end: callers often write either. */

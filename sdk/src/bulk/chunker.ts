@@ -1,0 +1,53 @@
+import type { Line } from "./line-splitter.ts";
+
+/**
+ * Limits of a chunk. A chunk ends with the line that reaches one of them. So its end depends only on the lines since its
+ * start, and reading can begin again at any chunk.
+ */
+export interface ChunkLimits {
+  readonly lines: number;
+  readonly bytes: number;
+  /** Sum of `costOf` of the lines. Default: no limit. */
+  readonly cost?: number;
+  readonly costOf?: (line: Line) => number;
+}
+
+/** Lines that are embedded together. */
+export interface Chunk {
+  readonly lines: readonly Line[];
+  /** Bytes of the chunk in its file. */
+  readonly size: number;
+}
+
+export interface Chunker {
+  /** Adds a line. Returns the chunk that ends with it, if one does. */
+  push(line: Line): Chunk | undefined;
+  /** Returns the last chunk, if it has lines. */
+  end(): Chunk | undefined;
+}
+
+/** Collects the lines of a file into chunks. */
+export function chunker({
+  lines: maxLines,
+  bytes,
+  cost: maxCost = Number.POSITIVE_INFINITY,
+  costOf,
+}: ChunkLimits): Chunker {
+  let lines: Line[] = [];
+  let size = 0;
+  let cost = 0;
+  function end(): Chunk | undefined {
+    const chunk = lines.length > 0 ? { lines, size } : undefined;
+    [lines, size, cost] = [[], 0, 0];
+    return chunk;
+  }
+  return {
+    end,
+    push(line) {
+      lines.push(line);
+      size += line.size;
+      cost += costOf?.(line) ?? 0;
+      return lines.length >= maxLines || size >= bytes || cost >= maxCost ? end() : undefined;
+    },
+  };
+}

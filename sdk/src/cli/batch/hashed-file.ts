@@ -1,0 +1,52 @@
+import { constants } from "node:fs";
+import { open } from "node:fs/promises";
+import { type HashedPrefix, prefixHash } from "./hashed-prefix.ts";
+import { jobChanged } from "./job-changed.ts";
+
+/** A file that grows at its end, with the hash of its content. */
+export interface HashedFile extends AsyncDisposable {
+  append(text: string): Promise<void>;
+  /** Waits until the content is on disk, and describes it. */
+  sync(): Promise<HashedPrefix>;
+}
+
+const PIECE_BYTES = 1 << 20;
+
+/**
+ * Opens a file to continue after a prefix of it. Cuts off what follows the prefix. Makes the file if there is none.
+ *
+ * @throws BertEdgeError `job_changed` when the file does not begin with this prefix
+ */
+export async function openHashedFile(path: string, prefix: HashedPrefix): Promise<HashedFile> {
+  const file = await open(path, constants.O_RDWR | constants.O_CREAT);
+  const hash = prefixHash();
+  try {
+    const piece = new Uint8Array(PIECE_BYTES);
+    for (let at = 0; at < prefix.bytes; at = hash.bytes()) {
+      const { bytesRead } = await file.read(piece, 0, Math.min(PIECE_BYTES, prefix.bytes - at), at);
+      if (bytesRead === 0) throw jobChanged(`${path} is shorter than it was: ${at} of ${prefix.bytes} bytes are left.`);
+      hash.update(piece.subarray(0, bytesRead));
+    }
+    if (hash.current().sha256 !== prefix.sha256) throw jobChanged(`${path} was changed after it was written.`);
+    await file.truncate(prefix.bytes);
+  } catch (error) {
+    await file.close();
+    throw error;
+  }
+  return {
+    async append(text) {
+      const bytes = new TextEncoder().encode(text);
+      // A second process with the same job would write the same bytes to the same place.
+      for (let at = 0; at < bytes.length; ) {
+        const { bytesWritten } = await file.write(bytes, at, bytes.length - at, hash.bytes() + at);
+        at += bytesWritten;
+      }
+      hash.update(bytes);
+    },
+    async sync() {
+      await file.datasync();
+      return hash.current();
+    },
+    [Symbol.asyncDispose]: () => file.close(),
+  };
+}
