@@ -1,4 +1,4 @@
-import type { Line } from "./line-splitter.ts";
+import type { InputLine } from "./line-splitter.ts";
 
 /**
  * Limits of a chunk. A chunk ends with the line that reaches one of them. So its end depends only on the lines since its
@@ -9,21 +9,21 @@ export interface ChunkLimits {
   readonly bytes: number;
   /** Sum of `costOf` of the lines. Default: no limit. */
   readonly cost?: number;
-  readonly costOf?: (line: Line) => number;
+  readonly costOf?: (line: InputLine) => number;
 }
 
 /** Lines that are embedded together. */
-export interface Chunk {
-  readonly lines: readonly Line[];
+export interface LineChunk {
+  readonly lines: readonly InputLine[];
   /** Bytes of the chunk in its file. */
   readonly size: number;
 }
 
 export interface Chunker {
   /** Adds a line. Returns the chunk that ends with it, if one does. */
-  push(line: Line): Chunk | undefined;
+  push(line: InputLine): LineChunk | undefined;
   /** Returns the last chunk, if it has lines. */
-  end(): Chunk | undefined;
+  end(): LineChunk | undefined;
 }
 
 /** Collects the lines of a file into chunks. */
@@ -33,10 +33,10 @@ export function chunker({
   cost: maxCost = Number.POSITIVE_INFINITY,
   costOf,
 }: ChunkLimits): Chunker {
-  let lines: Line[] = [];
+  let lines: InputLine[] = [];
   let size = 0;
   let cost = 0;
-  function end(): Chunk | undefined {
+  function end(): LineChunk | undefined {
     const chunk = lines.length > 0 ? { lines, size } : undefined;
     [lines, size, cost] = [[], 0, 0];
     return chunk;

@@ -2,7 +2,7 @@ import { BertEdgeError } from "../artifact/error.ts";
 import type { ErrorCode } from "../artifact/error-codes.ts";
 import type { EncodingFormat } from "../serve/contract/embed.ts";
 import { formatVector } from "../serve/contract/format-vector.ts";
-import type { Line } from "./line-splitter.ts";
+import type { InputLine } from "./line-splitter.ts";
 import { type RejectedRecord, readRecord, type TextRecord } from "./read-record.ts";
 import type { RecordCounts } from "./record-counts.ts";
 
@@ -35,7 +35,7 @@ const ofOneRecord = new Set<ErrorCode>(["vector_invalid", "request_too_costly"])
 
 /** Embeds the records of a chunk. Records that cannot be embedded are set aside. */
 export async function embedChunk(
-  lines: readonly Line[],
+  lines: readonly InputLine[],
   model: ChunkModel,
   { encodingFormat, truncate }: RecordOptions,
 ): Promise<EmbeddedChunk> {

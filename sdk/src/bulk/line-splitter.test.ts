@@ -1,14 +1,14 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { seeded } from "#test/fixtures/seeded.ts";
-import { type Line, lineSplitter } from "./line-splitter.ts";
+import { type InputLine, lineSplitter } from "./line-splitter.ts";
 
 const MAX_BYTES = 8;
 
 /** Splits a file that arrives in pieces of the given sizes, and then in one piece. */
-function split(file: Uint8Array, sizes: readonly number[]): Line[] {
+function split(file: Uint8Array, sizes: readonly number[]): InputLine[] {
   const splitter = lineSplitter(1, MAX_BYTES);
-  const lines: Line[] = [];
+  const lines: InputLine[] = [];
   let at = 0;
   for (const size of [...sizes, file.length]) {
     lines.push(...splitter.push(file.subarray(at, at + size)));
@@ -17,7 +17,7 @@ function split(file: Uint8Array, sizes: readonly number[]): Line[] {
   return [...lines, ...splitter.end()];
 }
 
-const text = (line: Line) => line.bytes && new TextDecoder().decode(line.bytes);
+const text = (line: InputLine) => line.bytes && new TextDecoder().decode(line.bytes);
 
 describe("lineSplitter", () => {
   it("numbers the lines, with or without a line feed at the end", () => {

@@ -2,7 +2,7 @@
 export const MAX_LINE_BYTES = 1_000_000;
 
 /** A line of a JSONL file. */
-export interface Line {
+export interface InputLine {
   /** Number of the line in its file, from 1. */
   readonly number: number;
   /** The line without its line feed; undefined if it is longer than `MAX_LINE_BYTES`. */
@@ -14,9 +14,9 @@ export interface Line {
 /** Splits the bytes of a file, which arrive in pieces, into lines. Keeps at most one unfinished line in memory. */
 export interface LineSplitter {
   /** Returns the lines that end in this piece. The lines may share its memory. */
-  push(piece: Uint8Array): Line[];
+  push(piece: Uint8Array): InputLine[];
   /** Returns the last line, if it has no line feed. */
-  end(): Line[];
+  end(): InputLine[];
 }
 
 const LINE_FEED = 10;
@@ -34,7 +34,7 @@ export function lineSplitter(firstLine = 1, maxBytes = MAX_LINE_BYTES): LineSpli
     else begun.push(part);
   }
 
-  function finish(lineFeed: 0 | 1): Line {
+  function finish(lineFeed: 0 | 1): InputLine {
     const line = { number: number++, bytes: size > maxBytes ? undefined : joined(begun), size: size + lineFeed };
     begun = [];
     size = 0;
@@ -43,7 +43,7 @@ export function lineSplitter(firstLine = 1, maxBytes = MAX_LINE_BYTES): LineSpli
 
   return {
     push(piece) {
-      const lines: Line[] = [];
+      const lines: InputLine[] = [];
       let start = 0;
       for (let end = piece.indexOf(LINE_FEED); end >= 0; end = piece.indexOf(LINE_FEED, start)) {
         add(piece.subarray(start, end));

@@ -1,5 +1,5 @@
 import type { ErrorCode } from "../artifact/error-codes.ts";
-import { type Line, MAX_LINE_BYTES } from "./line-splitter.ts";
+import { type InputLine, MAX_LINE_BYTES } from "./line-splitter.ts";
 
 /** A text to embed, from a line of the input. */
 export interface TextRecord {
@@ -27,7 +27,7 @@ const otherNames = ["input", "inputs", "body", "content", "sentence", "texts"];
  *
  * @returns the record, or why it cannot be embedded; undefined for a line of white space
  */
-export function readRecord({ number: line, bytes }: Line): TextRecord | RejectedRecord | undefined {
+export function readRecord({ number: line, bytes }: InputLine): TextRecord | RejectedRecord | undefined {
   const invalid = (reason: string, id?: string | number): RejectedRecord => ({
     line,
     ...(id !== undefined && { id }),

@@ -1,5 +1,5 @@
-import { type Chunk, type ChunkLimits, chunker } from "../../bulk/chunker.ts";
-import { type Line, lineSplitter } from "../../bulk/line-splitter.ts";
+import { type ChunkLimits, chunker, type LineChunk } from "../../bulk/chunker.ts";
+import { type InputLine, lineSplitter } from "../../bulk/line-splitter.ts";
 import { type HashedPrefix, prefixHash } from "./hashed-prefix.ts";
 import { jobChanged } from "./job-changed.ts";
 
@@ -10,7 +10,7 @@ export interface LinePlace {
   readonly lines: number;
 }
 
-export interface ReadChunk extends Chunk {
+export interface ReadChunk extends LineChunk {
   /** The place after the chunk. Valid until the next chunk is read. */
   end(): LinePlace;
 }
@@ -37,11 +37,11 @@ export async function* readChunks(
   /** Last byte of what was read in an earlier run. */
   let lastKnown: number | undefined;
 
-  function after(line: Line): ReadChunk | undefined {
+  function after(line: InputLine): ReadChunk | undefined {
     position += line.size;
     return described(chunks.push(line));
   }
-  function described(chunk: Chunk | undefined): ReadChunk | undefined {
+  function described(chunk: LineChunk | undefined): ReadChunk | undefined {
     lines += chunk?.lines.length ?? 0;
     return chunk && { ...chunk, end: () => ({ prefix: hash.current(), lines }) };
   }

@@ -1,6 +1,6 @@
 import { BertEdgeError } from "../../artifact/error.ts";
 import { type ChunkModel, type EmbeddedChunk, embedChunk } from "../../bulk/embed-chunk.ts";
-import { type Line, lineSplitter } from "../../bulk/line-splitter.ts";
+import { type InputLine, lineSplitter } from "../../bulk/line-splitter.ts";
 import type { Model } from "../../runtime/model.ts";
 import type { Tier } from "../contract/headers.ts";
 import { startDeadline } from "../routing/deadline.ts";
@@ -57,15 +57,19 @@ export async function embedPart(
   await write(key, results);
 }
 
-async function linesOf(bucket: JobsBucket, job: BulkJob, { offset, size, line }: MessageOf<"part">): Promise<Line[]> {
+async function linesOf(
+  bucket: JobsBucket,
+  job: BulkJob,
+  { offset, size, line }: MessageOf<"part">,
+): Promise<InputLine[]> {
   const splitter = lineSplitter(line);
-  const lines: Line[] = [];
+  const lines: InputLine[] = [];
   for await (const piece of openInput(bucket, job, { offset, length: size })) lines.push(...splitter.push(piece));
   return [...lines, ...splitter.end()];
 }
 
 async function embedded(
-  lines: readonly Line[],
+  lines: readonly InputLine[],
   job: BulkJob,
   model: Model,
   { service, tier, background }: PartEmbedder,

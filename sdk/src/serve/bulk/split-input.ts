@@ -1,5 +1,5 @@
 import { chunker } from "../../bulk/chunker.ts";
-import { type Line, lineSplitter } from "../../bulk/line-splitter.ts";
+import { type InputLine, lineSplitter } from "../../bulk/line-splitter.ts";
 import { noRecords } from "../../bulk/record-counts.ts";
 import { predictLatency } from "../routing/predict-latency.ts";
 import type { JobsPlace } from "./bindings.ts";
@@ -22,7 +22,7 @@ const SEND_MESSAGES = 100;
  * Predicts the CPU time of a line in ms, from above: no tokenizer makes more tokens than a text has bytes, apart from two
  * special tokens.
  */
-export function costOfLine({ fit, maxTokens }: BulkJob["parts"], { size }: Pick<Line, "size">): number {
+export function costOfLine({ fit, maxTokens }: BulkJob["parts"], { size }: Pick<InputLine, "size">): number {
   return predictLatency(fit, [Math.min(size + 2, maxTokens)]);
 }
 
@@ -43,7 +43,7 @@ export async function splitInput(
     lines: parts.lines,
     bytes: PART_BYTES,
     cost: parts.costMs,
-    costOf: (line: Line) => costOfLine(parts, line),
+    costOf: (line: InputLine) => costOfLine(parts, line),
   };
   const chunks = chunker(limits);
   const isFinished = lookup(finishedParts(bucket, job, from.part));

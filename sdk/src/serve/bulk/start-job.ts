@@ -29,7 +29,7 @@ export interface JobSource {
   readonly maxInputs: number;
 }
 
-export interface JobRequest {
+export interface JobStart {
   readonly name: string;
   readonly encodingFormat: EncodingFormat;
   readonly truncate: boolean;
@@ -43,7 +43,7 @@ export interface JobRequest {
  */
 export async function startJob(
   place: JobsPlace,
-  request: JobRequest,
+  request: JobStart,
   source: JobSource,
   now: number,
 ): Promise<JobStatus> {
@@ -61,7 +61,7 @@ export async function startJob(
 
 async function newJob(
   { bucket }: JobsPlace,
-  { name, encodingFormat, truncate }: JobRequest,
+  { name, encodingFormat, truncate }: JobStart,
   { service, background, cpuLimitMs, maxInputs }: JobSource,
   now: number,
 ): Promise<BulkJob> {
