@@ -11,7 +11,7 @@ import { readChunks } from "./read-chunks.ts";
 export const LOCAL_CHUNK: ChunkLimits = { lines: 256, bytes: 1_000_000 };
 
 /** Time between two entries in the journal, in ms. Work since the last one is done again after a kill. */
-const JOURNAL_MS = 500;
+const JOURNAL_MS = 200;
 
 export interface BatchOptions {
   /** The bytes of the whole input. */
