@@ -4,6 +4,7 @@ import { Command, Option } from "commander";
 import { BertEdgeError } from "../../artifact/error.ts";
 import type { RecordCounts } from "../../bulk/record-counts.ts";
 import { chosenEngine, type EngineName, engineOption } from "../engine-option.ts";
+import { positiveInteger } from "../options.ts";
 import { printJson, printResult } from "../output.ts";
 import { stageLog } from "../stage-log.ts";
 import type { BatchReport } from "./run-batch.ts";
@@ -11,6 +12,7 @@ import type { BatchReport } from "./run-batch.ts";
 interface Options {
   model?: string;
   engine?: EngineName;
+  threads: number;
   format: "float" | "base64";
   truncate?: true;
   restart?: true;
@@ -26,6 +28,12 @@ export const batchCommand = new Command("batch")
   .argument("<out>", "file for lines with the line number, id and embedding")
   .option("--model <artifact>", "artifact folder (default: the project's only model in models/)")
   .addOption(engineOption())
+  .option(
+    "--threads <n>",
+    "CPU threads of the engines wasm and ort-node; those of wasm have a copy of the model each",
+    positiveInteger,
+    1,
+  )
   .addOption(
     new Option("--format <format>", "embeddings as lists of numbers, or as base64 of little-endian float32")
       .choices(["float", "base64"])
@@ -39,7 +47,7 @@ export const batchCommand = new Command("batch")
     "\nRecords without an embedding are in <out>.rejected.jsonl, with their line and the reason. <out>.journal.json says how" +
       "\nfar the job is. From stdin, a job continues if the same bytes come again.",
   )
-  .action(async (input: string, out: string, { model: folder, engine, json, ...options }: Options) => {
+  .action(async (input: string, out: string, { model: folder, engine: wished, threads, json, ...options }: Options) => {
     const { assertWritable } = await import("../../compile/files/output-file.ts");
     await assertWritable(out);
     const total = input === "-" ? undefined : assertReadable(input, out);
@@ -49,9 +57,8 @@ export const batchCommand = new Command("batch")
     const log = stageLog();
     const artifact = await openModel(folder, log.progress);
     log.done();
-    await using model = await loadModel(artifact, {
-      engine: await engineOnThisMachine(chosenEngine(artifact, engine)),
-    });
+    const engine = await engineOnThisMachine(chosenEngine(artifact, wished), threads);
+    await using model = await loadModel(artifact, { engine });
     const { name, maxTokens } = model.manifest;
     const report = await runBatch({
       input: input === "-" ? process.stdin : createReadStream(input, { highWaterMark: PIECE_BYTES }),
@@ -129,7 +136,7 @@ function described({ out, rejectedFile, model, counts, resumed }: BatchReport): 
   const before = resumed > 0 ? `, ${resumed} of them in an earlier run` : "";
   return [
     `${out}: ${embedded} of ${records} records embedded with ${model}${before}.`,
-    ...(truncated > 0 ? [`${truncated} texts were cut.`] : []),
-    ...(rejectedFile ? [`${rejected} records were set aside: ${rejectedFile} has the reasons.`] : []),
+    ...(truncated > 0 ? [`Texts that were cut: ${truncated}.`] : []),
+    ...(rejectedFile ? [`Set aside: ${rejected}. The reasons are in ${rejectedFile}.`] : []),
   ].join("\n");
 }

@@ -1,5 +1,3 @@
-import type { R2Bucket } from "../../storage/r2.ts";
-
 /** Metadata of an object in a jobs bucket. */
 export interface JobsObject {
   readonly key: string;
@@ -9,8 +7,8 @@ export interface JobsObject {
   readonly customMetadata?: Readonly<Record<string, string>> | undefined;
 }
 
-/** The part of a Workers R2 bucket binding that jobs use. */
-export interface JobsBucket extends R2Bucket {
+/** The part of a Workers R2 bucket binding that jobs use. `r2Store` reads models from it too. */
+export interface JobsBucket {
   get(
     key: string,
     options?: { range: { offset: number; length?: number } },
