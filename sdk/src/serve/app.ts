@@ -1,12 +1,13 @@
 import { Hono } from "hono";
 import { BertEdgeError } from "../artifact/error.ts";
 import type { Deployment } from "./deployment.ts";
-import { type EmbeddingsApp, embeddingRoutes, withAndWithoutSlash } from "./embedding-routes.ts";
+import { type EmbeddingsApp, embeddingRoutes } from "./embedding-routes.ts";
 import { apiKey } from "./middleware/api-key.ts";
 import { answerError } from "./middleware/on-error.ts";
 import { reportQueue } from "./middleware/report-queue.ts";
 import { requestId } from "./middleware/request-id.ts";
 import { backgroundOf } from "./routes/respond.ts";
+import { withAndWithoutSlash } from "./routes/with-and-without-slash.ts";
 
 /** Makes the app of both tiers, with `/health`, `/ready`, and the embeddings routes behind an API key. */
 export function createApp<Env extends object>(deployment: Deployment<Env>): EmbeddingsApp<Env> {

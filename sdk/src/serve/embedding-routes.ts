@@ -9,6 +9,7 @@ import { type QueueHandler, queueHandler } from "./queue-handler.ts";
 import { embedRoute } from "./routes/embed.ts";
 import { jobPaths, jobRoutes } from "./routes/jobs.ts";
 import { openAiEmbeddingsRoute } from "./routes/openai-embeddings.ts";
+import { withAndWithoutSlash } from "./routes/with-and-without-slash.ts";
 
 /** A Hono app with the embedding routes, whose model your own routes can use too. */
 export interface EmbeddingsApp<Env extends object> extends Hono<{ Bindings: Env }> {
@@ -57,15 +58,11 @@ export function embeddingRoutes<Env extends object>(deployment: Deployment<Env>)
   app.on("POST", openAi, openAiEmbeddingsRoute(deployment));
   if (deployment.jobs) {
     const methods = ["GET", "POST"];
-    const paths = jobPaths.flatMap(withAndWithoutSlash);
-    app.on(methods, paths, requestId);
-    app.on(methods, paths, throwErrors);
-    if (keys !== false) app.on(methods, paths, apiKey(keys));
-    app.on(methods, paths, limitBody(limits.maxBodyBytes));
+    app.on(methods, jobPaths, requestId);
+    app.on(methods, jobPaths, throwErrors);
+    if (keys !== false) app.on(methods, jobPaths, apiKey(keys));
+    app.on(methods, jobPaths, limitBody(limits.maxBodyBytes));
     app.route("/", jobRoutes(deployment));
   }
   return Object.assign(app, { embed: embedInProcess(deployment), queue: queueHandler(deployment) });
 }
-
-/** Returns a route's path, and the path with a slash at the end: callers often write either. */
-export const withAndWithoutSlash = (path: string): string[] => [path, `${path}/`];

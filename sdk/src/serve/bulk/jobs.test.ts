@@ -225,7 +225,7 @@ describe("the routes of jobs", () => {
       expect((await app.request(`/v1/jobs/${path}`, { method: method ?? "" }, {})).status).toBe(401);
     }
     expect(await failure(ask("POST", "..%2Fmodels"))).toEqual([400, "request_invalid"]);
-    expect(await failure(ask("POST", "b"))).toEqual([404, "job_unknown"]);
+    for (const path of ["b", "b/"]) expect(await failure(ask("POST", path))).toEqual([404, "job_unknown"]);
     expect(await failure(ask("GET", "b"))).toEqual([404, "job_unknown"]);
     expect(await failure(start({ encoding_format: "int8" }))).toEqual([400, "request_invalid"]);
     expect(jobs.messages).toEqual([]);

@@ -9,11 +9,19 @@ import { JobRequest } from "../contract/job.ts";
 import type { Deployment } from "../deployment.ts";
 import { jsonBody } from "../middleware/json-body.ts";
 import { backgroundOf } from "./respond.ts";
+import { withAndWithoutSlash } from "./with-and-without-slash.ts";
 
 /** Names of jobs are parts of keys in a bucket. */
 const JOB_NAME = /^[a-zA-Z0-9][a-zA-Z0-9._-]{0,63}$/;
 
-export const jobPaths: readonly string[] = ["/v1/jobs/:job", "/v1/jobs/:job/results", "/v1/jobs/:job/rejected"];
+const jobPath = withAndWithoutSlash("/v1/jobs/:job");
+const linesPath = {
+  results: withAndWithoutSlash("/v1/jobs/:job/results"),
+  rejected: withAndWithoutSlash("/v1/jobs/:job/rejected"),
+};
+
+/** Paths of all routes of jobs. */
+export const jobPaths: string[] = [...jobPath, ...linesPath.results, ...linesPath.rejected];
 
 /**
  * Makes the routes of jobs: `POST /v1/jobs/<name>` starts or continues a job, `GET /v1/jobs/<name>` says how far it is,
@@ -23,7 +31,7 @@ export function jobRoutes<Env extends object>(deployment: Deployment<Env>): Hono
   const { service, limits, cpuLimitMs } = deployment;
   const app = new Hono<{ Bindings: Env }>();
 
-  app.post("/v1/jobs/:job", async (c) => {
+  app.on("POST", jobPath, async (c) => {
     const place = placeOf(c, deployment);
     const name = nameOf(c);
     const hasBody = c.req.header("content-type") !== undefined;
@@ -35,13 +43,13 @@ export function jobRoutes<Env extends object>(deployment: Deployment<Env>): Hono
     return c.json(status, status.state === "complete" ? 200 : 202);
   });
 
-  app.get("/v1/jobs/:job", async (c) => {
+  app.on("GET", jobPath, async (c) => {
     const { bucket } = placeOf(c, deployment);
     return c.json(await jobStatus(bucket, await knownJob(bucket, nameOf(c)), Date.now()));
   });
 
   for (const kind of ["results", "rejected"] as const) {
-    app.get(`/v1/jobs/:job/${kind}`, async (c) => {
+    app.on("GET", linesPath[kind], async (c) => {
       const { bucket } = placeOf(c, deployment);
       const job = await knownJob(bucket, nameOf(c));
       const { state, bytes, totalBytes } = await jobStatus(bucket, job, Date.now());
