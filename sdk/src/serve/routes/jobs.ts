@@ -71,7 +71,7 @@ export function placeOf<Env extends object>({ env }: { env: Env }, { jobs }: Pic
   const place = jobs?.(env);
   if (place) return place;
   throw new BertEdgeError("setting_invalid", "This deployment has no bucket and queue for jobs.", {
-    hint: "Add the queue's bindings to wrangler.toml, and set `jobs`: see docs/bulk.md.",
+    hint: "Add an R2 bucket and a queue to wrangler.toml, and return both from the option `jobs`.",
   });
 }
 
