@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -97,6 +97,14 @@ describe("bert-edge batch", () => {
   ])("refuses %s", async (_, paths, code) => {
     const { code: exit, stderr } = await bertEdge(["batch", ...paths(folder), "--model", model]);
     expect([exit, stderr]).toEqual([1, expect.stringContaining(`Error ${code}`)]);
+  });
+
+  it("says when the results cannot be written, and refuses to write to stdout", async () => {
+    const blocked = join(folder, "blocked.jsonl");
+    await mkdir(blocked.replace(".jsonl", ".rejected.jsonl"));
+    const refused = await bertEdge(["batch", input, blocked, "--model", model]);
+    expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining("Error out_unwritable")]);
+    expect(await bertEdge(["batch", input, "-", "--model", model])).toMatchObject({ code: 2 });
   });
 
   it("asks for a model in a folder that has none", async () => {

@@ -277,7 +277,10 @@ export const errorCodes = {
     when: "A data file for a task has the wrong format.",
     fix: "Correct the line that the message names.",
   },
-  data_missing: { when: "A data file for a task does not exist.", fix: "Correct the path." },
+  data_missing: {
+    when: "A data file for a task, or the input of a job, does not exist or cannot be read.",
+    fix: "Correct the path.",
+  },
   data_unsuitable: {
     when: "The data does not fit the model's task, or cannot be scored.",
     fix: "Use scored pairs (`--sts`) for encoders and labelled texts (`--labelled`) for classifiers.",

@@ -2,6 +2,7 @@ import { constants } from "node:fs";
 import { open } from "node:fs/promises";
 import { type HashedPrefix, prefixHash } from "./hashed-prefix.ts";
 import { jobChanged } from "./job-changed.ts";
+import { writing } from "./writing.ts";
 
 /** A file that grows at its end, with the hash of its content. */
 export interface HashedFile extends AsyncDisposable {
@@ -15,10 +16,10 @@ const PIECE_BYTES = 1 << 20;
 /**
  * Opens a file to continue after a prefix of it. Cuts off what follows the prefix. Makes the file if there is none.
  *
- * @throws BertEdgeError `job_changed` when the file does not begin with this prefix
+ * @throws BertEdgeError `job_changed` when the file does not begin with this prefix; `out_unwritable`
  */
 export async function openHashedFile(path: string, prefix: HashedPrefix): Promise<HashedFile> {
-  const file = await open(path, constants.O_RDWR | constants.O_CREAT);
+  const file = await writing(path, open(path, constants.O_RDWR | constants.O_CREAT));
   const hash = prefixHash();
   try {
     const piece = new Uint8Array(PIECE_BYTES);
@@ -38,13 +39,13 @@ export async function openHashedFile(path: string, prefix: HashedPrefix): Promis
       const bytes = new TextEncoder().encode(text);
       // A second process with the same job would write the same bytes to the same place.
       for (let at = 0; at < bytes.length; ) {
-        const { bytesWritten } = await file.write(bytes, at, bytes.length - at, hash.bytes() + at);
+        const { bytesWritten } = await writing(path, file.write(bytes, at, bytes.length - at, hash.bytes() + at));
         at += bytesWritten;
       }
       hash.update(bytes);
     },
     async sync() {
-      await file.datasync();
+      await writing(path, file.datasync());
       return hash.current();
     },
     [Symbol.asyncDispose]: () => file.close(),

@@ -1,7 +1,4 @@
-import { createReadStream, realpathSync, statSync } from "node:fs";
-import { resolve } from "node:path";
-import { Command, Option } from "commander";
-import { BertEdgeError } from "../../artifact/error.ts";
+import { Command, InvalidArgumentError, Option } from "commander";
 import type { RecordCounts } from "../../bulk/record-counts.ts";
 import { chosenEngine, type EngineName, engineOption } from "../engine-option.ts";
 import { positiveInteger } from "../options.ts";
@@ -19,13 +16,10 @@ interface Options {
   json?: true;
 }
 
-/** Bytes that are read at a time. */
-const PIECE_BYTES = 1 << 20;
-
 export const batchCommand = new Command("batch")
   .description("embed the records of a JSONL file; a second run continues where the first one was stopped")
   .argument("<in>", 'file with lines {"id"?, "text"} or "text", or - for stdin')
-  .argument("<out>", "file for lines with the line number, id and embedding")
+  .argument("<out>", "file for lines with the line number, id and embedding", outputPath)
   .option("--model <artifact>", "artifact folder (default: the project's only model in models/)")
   .addOption(engineOption())
   .option(
@@ -50,7 +44,8 @@ export const batchCommand = new Command("batch")
   .action(async (input: string, out: string, { model: folder, engine: wished, threads, json, ...options }: Options) => {
     const { assertWritable } = await import("../../compile/files/output-file.ts");
     await assertWritable(out);
-    const total = input === "-" ? undefined : assertReadable(input, out);
+    const { inputFile } = await import("./input-file.ts");
+    const { name: inputName, size, pieces } = inputFile(input, out);
     const { engineOnThisMachine } = await import("../../local/engines.ts");
     const { loadModel } = await import("../../local/load-model.ts");
     const { runBatch } = await import("./run-batch.ts");
@@ -61,8 +56,8 @@ export const batchCommand = new Command("batch")
     await using model = await loadModel(artifact, { engine });
     const { name, maxTokens } = model.manifest;
     const report = await runBatch({
-      input: input === "-" ? process.stdin : createReadStream(input, { highWaterMark: PIECE_BYTES }),
-      inputName: input === "-" ? "stdin" : input,
+      input: pieces(),
+      inputName,
       out,
       model: {
         name,
@@ -77,12 +72,17 @@ export const batchCommand = new Command("batch")
         truncate: options.truncate ?? false,
       },
       restart: options.restart ?? false,
-      onProgress: progressOf(`embed ${input === "-" ? "stdin" : input}`, total, log.progress),
+      onProgress: progressOf(`embed ${inputName}`, size, log.progress),
     });
     log.done();
     if (json) printJson(report);
     else printResult(described(report));
   });
+
+function outputPath(value: string): string {
+  if (value !== "-") return value;
+  throw new InvalidArgumentError("The results need a file: a later run continues it.");
+}
 
 /** Opens an artifact folder. Without a folder, prepares or opens the project's model. */
 async function openModel(folder: string | undefined, onProgress: ReturnType<typeof stageLog>["progress"]) {
@@ -92,26 +92,6 @@ async function openModel(folder: string | undefined, onProgress: ReturnType<type
   const { projectModel } = await import("./project-model.ts");
   const { preparedArtifact } = await import("../dev/prepared.ts");
   return preparedArtifact({ root, folder: projectModel(root), targets: ["edge"], onProgress });
-}
-
-/**
- * Returns the size of the input.
- *
- * @throws BertEdgeError `data_missing`, `setting_invalid` when the output would replace the input
- */
-function assertReadable(input: string, out: string): number {
-  const found = statSync(input, { throwIfNoEntry: false });
-  if (!found?.isFile()) {
-    throw new BertEdgeError("data_missing", `${input} is not a file.`, {
-      hint: 'Give a JSONL file with a line {"id": "…", "text": "…"} for each text, or - for stdin.',
-    });
-  }
-  if (statSync(out, { throwIfNoEntry: false }) && realpathSync(input) === realpathSync(out)) {
-    throw new BertEdgeError("setting_invalid", `${resolve(out)} is the input and the output.`, {
-      hint: "Name another output file.",
-    });
-  }
-  return found.size;
 }
 
 /** Shows the share of the input that is done, and the rate. What earlier runs did counts for the share only. */

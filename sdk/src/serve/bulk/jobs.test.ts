@@ -161,6 +161,18 @@ describe("a job", () => {
     expect(await content("results")).toBe(results);
   });
 
+  it("fails to stream results of which a part was deleted, instead of leaving it out", async () => {
+    await wholeJob();
+    for (const index of [2, parts().length - 1]) {
+      const key = parts()[index] ?? "";
+      const deleted = jobs.objects.get(key);
+      jobs.objects.delete(key);
+      await expect(content("results")).rejects.toMatchObject({ code: "storage_unavailable" });
+      if (deleted) jobs.objects.set(key, deleted);
+    }
+    expect(await content("results")).not.toBe("");
+  });
+
   it("with an empty input is complete", async () => {
     jobs = fakeJobs({ "jobs/a/input.jsonl": "" });
     app = edge();

@@ -52,7 +52,7 @@ export function jobRoutes<Env extends object>(deployment: Deployment<Env>): Hono
     app.on("GET", linesPath[kind], async (c) => {
       const { bucket } = placeOf(c, deployment);
       const job = await knownJob(bucket, nameOf(c));
-      const { state, bytes, totalBytes } = await jobStatus(bucket, job, Date.now());
+      const { state, parts, bytes, totalBytes } = await jobStatus(bucket, job, Date.now());
       if (state !== "complete") {
         throw new BertEdgeError(
           "job_incomplete",
@@ -60,7 +60,7 @@ export function jobRoutes<Env extends object>(deployment: Deployment<Env>): Hono
           { hint: "Ask again later. If the job stands still, start it again: finished parts are kept." },
         );
       }
-      return c.body(partContents(bucket, job, kind), 200, { "content-type": "application/jsonl" });
+      return c.body(partContents(bucket, job, { kind, parts }), 200, { "content-type": "application/jsonl" });
     });
   }
   return app;
