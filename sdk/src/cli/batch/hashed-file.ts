@@ -9,12 +9,17 @@ export interface HashedFile extends AsyncDisposable {
   append(text: string): Promise<void>;
   /** Waits until the content is on disk, and describes it. */
   sync(): Promise<HashedPrefix>;
+  /** Cuts off what follows the content: bytes that an earlier run wrote before it was killed. */
+  cut(): Promise<void>;
 }
 
 const PIECE_BYTES = 1 << 20;
 
 /**
- * Opens a file to continue after a prefix of it. Cuts off what follows the prefix. Makes the file if there is none.
+ * Opens a file to continue after a prefix of it. Makes the file if there is none.
+ *
+ * What follows the prefix is overwritten. It is not cut off at first: another process with the same job could have written it,
+ * and would leave a hole when it writes on.
  *
  * @throws BertEdgeError `job_changed` when the file does not begin with this prefix; `out_unwritable`
  */
@@ -29,7 +34,6 @@ export async function openHashedFile(path: string, prefix: HashedPrefix): Promis
       hash.update(piece.subarray(0, bytesRead));
     }
     if (hash.current().sha256 !== prefix.sha256) throw jobChanged(`${path} was changed after it was written.`);
-    await file.truncate(prefix.bytes);
   } catch (error) {
     await file.close();
     throw error;
@@ -37,7 +41,6 @@ export async function openHashedFile(path: string, prefix: HashedPrefix): Promis
   return {
     async append(text) {
       const bytes = new TextEncoder().encode(text);
-      // A second process with the same job would write the same bytes to the same place.
       for (let at = 0; at < bytes.length; ) {
         const { bytesWritten } = await writing(path, file.write(bytes, at, bytes.length - at, hash.bytes() + at));
         at += bytesWritten;
@@ -48,6 +51,7 @@ export async function openHashedFile(path: string, prefix: HashedPrefix): Promis
       await writing(path, file.datasync());
       return hash.current();
     },
+    cut: () => writing(path, file.truncate(hash.bytes())),
     [Symbol.asyncDispose]: () => file.close(),
   };
 }

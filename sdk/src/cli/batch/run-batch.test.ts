@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
 import { randomNumbers } from "#test/fixtures/seeded.ts";
 import { temporaryFolder } from "#test/fixtures/temporary-folder.ts";
+import { BertEdgeError } from "../../artifact/error.ts";
 import type { ChunkModel } from "../../bulk/embed-chunk.ts";
 import type { JobSettings } from "./journal.ts";
 import { type BatchOptions, runBatch } from "./run-batch.ts";
@@ -29,6 +30,10 @@ beforeEach(async () => {
 });
 
 class Killed extends Error {}
+
+/** Processes that run one job at once can also fail to replace the journal, because the other one has. */
+const isExpected = (error: unknown) =>
+  error instanceof Killed || (error instanceof BertEdgeError && error.code === "out_unwritable");
 
 /** A vector depends on all texts of its call, as with dynamic quantization: chunks must be the same in every run. */
 const model = (killAfter = Number.POSITIVE_INFINITY): ChunkModel => ({
@@ -115,6 +120,21 @@ describe("runBatch", () => {
       }
       expect(await results(out)).toEqual(whole);
       if (round === 0) expect(kills).toBeGreaterThan(0);
+    }
+  });
+
+  it("is the same when two processes run it at once, whether or not one of them is killed", async () => {
+    await run();
+    const whole = await results();
+    for (const killAfter of [100, 700, 1_500, Number.POSITIVE_INFINITY]) {
+      out = join(folder, `together-${killAfter}.jsonl`);
+      embedded = 0;
+      const killed = model(killAfter);
+      const both = await Promise.allSettled([run(), run({ input: pieces(input, 2), model: killed })]);
+      const failures = both.filter((outcome) => outcome.status === "rejected").map(({ reason }) => reason as unknown);
+      expect(failures.filter((reason) => !isExpected(reason))).toEqual([]);
+      await run();
+      expect(await results()).toEqual(whole);
     }
   });
 

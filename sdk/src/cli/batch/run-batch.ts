@@ -74,6 +74,8 @@ export async function runBatch(options: BatchOptions): Promise<BatchReport> {
     onProgress(done.bytes, counts);
     if (performance.now() - writtenAt >= journalMs) await keep(false);
   }
+  await results.cut();
+  await rejected.cut();
   await keep(true);
   if (counts.rejected === 0) await rm(rejectedFile, { force: true });
   return {
@@ -96,5 +98,6 @@ async function startingPoint(path: string, { out, settings, restart }: BatchOpti
   if (bytes > 0 && !restart) throw jobChanged(`${out} exists, and there is no ${path} that says how it was written.`);
   const first = firstJournal(settings);
   await writeJournal(path, first);
+  for (const file of [out, rejectedFileOf(out)]) await rm(file, { force: true });
   return first;
 }
