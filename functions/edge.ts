@@ -4,7 +4,7 @@ import simd from "bert-edge/kernels/simd.wasm";
 import { createEdgeApp } from "bert-edge/serve";
 import { settings } from "./edge-settings.ts";
 
-/** The Worker of wrangler.toml. It is a Hono app, to which you can add routes. */
+/** The Worker of wrangler.toml. It is a Hono app, to which you can add routes. Its `queue` handles jobs. */
 const app = createEdgeApp({ ...settings, engine: wasmEngine({ relaxed, simd }) });
 
 export default app;

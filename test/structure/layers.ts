@@ -8,6 +8,7 @@ export const layers: readonly string[] = [
   "runtime",
   "local",
   "serve/contract",
+  "bulk",
   "serve",
   "client",
   "compile/files",
@@ -50,7 +51,7 @@ export const strangers: readonly (readonly [room: string, other: string])[] = [
 ];
 
 /** Rooms that run in Workers, browsers and other web-standard runtimes. They import no Node built-in. */
-export const webStandard: readonly string[] = ["artifact", "storage", "runtime", "serve", "client"];
+export const webStandard: readonly string[] = ["artifact", "storage", "runtime", "bulk", "serve", "client"];
 
 /** Parts of the `webStandard` rooms that run only on Node. */
 export const nodeOnly: readonly string[] = [

@@ -180,6 +180,23 @@ export const errorCodes = {
     when: "The request has more texts than the deployment takes.",
     fix: "Send the texts in several requests.",
   },
+  // Jobs of many records
+  job_changed: {
+    when: "The results of a job belong to another input, model version or options, or were changed.",
+    fix: "Choose another output file or job name, or begin again. The message says what differs.",
+  },
+  job_incomplete: {
+    when: "The results of a job are asked for before all of its parts exist.",
+    fix: "Ask again later. If the job stands still, start it again: finished parts are kept.",
+  },
+  job_unknown: {
+    when: "There is no job of this name, or it has no input.",
+    fix: "Put the input at jobs/<name>/input.jsonl in the bucket, then start the job.",
+  },
+  record_invalid: {
+    when: "A line of a job's input is not a record. It is set aside, and the job goes on.",
+    fix: 'Write each record as {"id": "…", "text": "…"} in a line of up to a megabyte.',
+  },
   // Preparing a model: its input
   checkpoint_invalid: {
     when: "A file of the model folder is damaged, or contradicts another file in it.",
@@ -260,7 +277,10 @@ export const errorCodes = {
     when: "A data file for a task has the wrong format.",
     fix: "Correct the line that the message names.",
   },
-  data_missing: { when: "A data file for a task does not exist.", fix: "Correct the path." },
+  data_missing: {
+    when: "A data file for a task, or the input of a job, does not exist or cannot be read.",
+    fix: "Correct the path.",
+  },
   data_unsuitable: {
     when: "The data does not fit the model's task, or cannot be scored.",
     fix: "Use scored pairs (`--sts`) for encoders and labelled texts (`--labelled`) for classifiers.",

@@ -1,28 +1,19 @@
 import { createInterface } from "node:readline";
-import { Command, Option } from "commander";
+import { Command } from "commander";
 import { BertEdgeError } from "../artifact/error.ts";
-import type { Target } from "../artifact/manifest.ts";
+import { chosenEngine, type EngineName, engineOption } from "./engine-option.ts";
 import { printNote, printResult } from "./output.ts";
-
-const engines = ["wasm", "ort-web", "ort-node"] as const satisfies readonly Target["engine"][];
 
 export const embedCommand = new Command("embed")
   .description("embed each line of stdin; print each vector as a JSON array on a line")
   .argument("<artifact>", "artifact folder")
-  .addOption(
-    new Option(
-      "--engine <engine>",
-      "default: the engine of regional-cpu, or of edge if the artifact has no regional-cpu",
-    ).choices(engines),
-  )
-  .action(async (folder: string, { engine }: { engine?: Target["engine"] }) => {
+  .addOption(engineOption())
+  .action(async (folder: string, { engine }: { engine?: EngineName }) => {
     const { engineOnThisMachine } = await import("../local/engines.ts");
     const { loadModel } = await import("../local/load-model.ts");
     const { openFolder } = await import("../storage/folder-artifact.ts");
     const artifact = await openFolder(folder);
-    const { edge, "regional-cpu": native } = artifact.manifest.targets;
-    const chosen = engine ?? native?.engine ?? edge?.engine ?? "ort-node";
-    const model = await loadModel(artifact, { engine: await engineOnThisMachine(chosen) });
+    const model = await loadModel(artifact, { engine: await engineOnThisMachine(chosenEngine(artifact, engine)) });
     let number = 0;
     for await (const line of createInterface({ input: process.stdin })) {
       number++;

@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { Command, CommanderError } from "commander";
+import { batchCommand } from "./batch/index.ts";
 import { benchCommand } from "./bench.ts";
 import { devCommand } from "./dev/index.ts";
 import { embedCommand } from "./embed.ts";
@@ -31,6 +32,7 @@ const commands = [
   verifyCommand,
   benchCommand,
   embedCommand,
+  batchCommand,
   publishCommand,
   devCommand,
 ];

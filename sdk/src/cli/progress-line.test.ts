@@ -7,6 +7,11 @@ describe("remainingMs", () => {
     expect(remainingMs({ fraction: 1, elapsedMs: 10_000 })).toBe(0);
   });
 
+  it("does not count what was finished before the work began", () => {
+    expect(remainingMs({ startFraction: 0.5, fraction: 0.75, elapsedMs: 10_000 })).toBe(10_000);
+    expect(remainingMs({ startFraction: 0.5, fraction: 0.5, elapsedMs: 10_000 })).toBeUndefined();
+  });
+
   it.each([
     [undefined, 10_000],
     [0, 10_000],
@@ -19,6 +24,9 @@ describe("remainingMs", () => {
 it("logLine names work, percent, elapsed and remaining time, as far as they are known", () => {
   expect(logLine({ name: "observe", fraction: 0.25, elapsedMs: 10_000 })).toBe("… observe: 25 %, 10 s, 30 s left");
   expect(logLine({ name: "observe", fraction: 0, elapsedMs: 10_000 })).toBe("… observe: 0 %, 10 s");
+  expect(logLine({ name: "embed", fraction: 0.25, detail: "12 records", elapsedMs: 10_000 })).toBe(
+    "… embed: 25 %, 12 records, 10 s, 30 s left",
+  );
   expect(logLine({ name: "read", fraction: undefined, elapsedMs: 65_000 })).toBe("… read: 1 min 5 s");
 });
 

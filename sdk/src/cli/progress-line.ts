@@ -4,6 +4,10 @@ export interface ProgressState {
   /** Finished share from 0 to 1; undefined if not known. */
   readonly fraction: number | undefined;
   readonly elapsedMs: number;
+  /** Share that was finished before the work began, from 0 to 1. Default 0. */
+  readonly startFraction?: number | undefined;
+  /** Text that follows the name, such as a rate. */
+  readonly detail?: string | undefined;
 }
 
 /** Time after which the finished share says enough about the speed to predict the end. */
@@ -18,14 +22,19 @@ const MIN_NAME_WIDTH = 16;
  *
  * @returns milliseconds; undefined if not known, or too early to say
  */
-export function remainingMs({ fraction = 0, elapsedMs }: Omit<ProgressState, "name">): number | undefined {
-  if (fraction <= 0 || elapsedMs < MIN_PREDICTION_MS) return undefined;
-  return (elapsedMs * (1 - fraction)) / fraction;
+export function remainingMs({
+  fraction = 0,
+  startFraction = 0,
+  elapsedMs,
+}: Omit<ProgressState, "name">): number | undefined {
+  const finished = fraction - startFraction;
+  if (finished <= 0 || elapsedMs < MIN_PREDICTION_MS) return undefined;
+  return (elapsedMs * (1 - fraction)) / finished;
 }
 
 /** Describes progress as text for a log: `… observe activations: 25 %, 10 s, 30 s left`. */
 export function logLine(state: ProgressState): string {
-  return `… ${state.name}: ${[percentOf(state), ...timesOf(state)].filter(Boolean).join(", ")}`;
+  return `… ${state.name}: ${[percentOf(state), state.detail, ...timesOf(state)].filter(Boolean).join(", ")}`;
 }
 
 /**
@@ -35,7 +44,7 @@ export function logLine(state: ProgressState): string {
 export function terminalLine(state: ProgressState, columns: number): string {
   const done = Math.round((state.fraction ?? 0) * BAR_WIDTH);
   const bar = state.fraction === undefined ? "" : `${"█".repeat(done)}${"░".repeat(BAR_WIDTH - done)} `;
-  const tail = `${bar}${[percentOf(state), ...timesOf(state)].filter(Boolean).join(", ")}`;
+  const tail = `${bar}${[percentOf(state), state.detail, ...timesOf(state)].filter(Boolean).join(", ")}`;
   const width = Math.min(NAME_WIDTH, columns - tail.length - "… ".length - 2);
   return shortened(`… ${shortened(state.name, Math.max(width, MIN_NAME_WIDTH)).padEnd(width)} ${tail}`, columns - 1);
 }

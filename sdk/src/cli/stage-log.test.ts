@@ -61,6 +61,17 @@ describe("stageLog, while a stage runs", () => {
     log.done();
   });
 
+  it("shows a rate, and predicts the end of work that continues an earlier run", () => {
+    process.stderr.isTTY = false;
+    const log = stageLog();
+    log.progress({ message: "embed", fraction: 0.5, startFraction: 0.5 });
+    vi.advanceTimersByTime(4_000);
+    log.progress({ message: "embed", fraction: 0.75, startFraction: 0.5, detail: "9 records, 2/s" });
+    vi.advanceTimersByTime(1_000);
+    expect(err).toBe("… embed: 75 %, 9 records, 2/s, 5 s, 5 s left\n");
+    log.done();
+  });
+
   it("rewrites one line on a terminal, with a bar once the share is known", () => {
     process.stderr.isTTY = true;
     const log = stageLog();

@@ -1,5 +1,5 @@
 import { printNote } from "./output.ts";
-import { logLine, NAME_WIDTH, terminalLine } from "./progress-line.ts";
+import { logLine, NAME_WIDTH, type ProgressState, terminalLine } from "./progress-line.ts";
 
 /** Time between two reports on work that is still running: on a terminal, and in a log. */
 const TERMINAL_MS = 100;
@@ -16,15 +16,20 @@ const DELETE_LINE = "\x1b[K";
 
 export interface StageLog {
   stage(name: string): void;
-  progress(now: { message: string; fraction?: number | undefined }): void;
+  progress(now: StageProgress): void;
   done(): void;
 }
+
+type StageProgress = Pick<ProgressState, "startFraction" | "detail"> & {
+  readonly message: string;
+  readonly fraction?: number | undefined;
+};
 
 interface Current {
   readonly name: string;
   readonly start: number;
   readonly timer: NodeJS.Timeout;
-  fraction: number | undefined;
+  progress: Pick<ProgressState, "fraction" | "startFraction" | "detail">;
   reported: number;
 }
 
@@ -38,10 +43,10 @@ export function stageLog(): StageLog {
   let current: Current | undefined;
   function report(): void {
     if (!current) return;
-    const { name, start, fraction } = current;
+    const { name, start, progress } = current;
     const now = performance.now();
     current.reported = now;
-    const state = { name, fraction, elapsedMs: now - start };
+    const state = { name, ...progress, elapsedMs: now - start };
     if (isTTY) process.stderr.write(`\r${terminalLine(state, columns)}${DELETE_LINE}`);
     else printNote(logLine(state));
   }
@@ -61,16 +66,16 @@ export function stageLog(): StageLog {
     done();
     const timer = setInterval(reportIfDue, IDLE_MS).unref();
     const start = performance.now();
-    current = { name, start, fraction: undefined, reported: start, timer };
+    current = { name, start, progress: { fraction: undefined }, reported: start, timer };
     if (isTTY) report();
   }
   return {
     done,
     stage,
-    progress({ message, fraction }) {
+    progress({ message, fraction, startFraction, detail }) {
       if (message !== current?.name) stage(message);
       if (!current) return;
-      current.fraction = fraction;
+      current.progress = { fraction, startFraction, detail };
       reportIfDue();
     },
   };

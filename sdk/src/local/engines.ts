@@ -7,27 +7,33 @@ import { onnxruntimeNode } from "../runtime/engine/ort-node/onnxruntime-node.ts"
 import { ortWebEngine } from "../runtime/engine/ort-web/index.ts";
 import { onnxruntimeWeb } from "../runtime/engine/ort-web/onnxruntime-web.ts";
 import { wasmEngine } from "../runtime/engine/wasm/index.ts";
+import { wasmPoolEngine } from "../runtime/engine/wasm-pool/node/index.ts";
 
 const compiled = async (file: string | URL): Promise<WebAssembly.Module> => WebAssembly.compile(await readFile(file));
 const kernels = (build: string) => compiled(new URL(`../../dist/kernels/${build}.wasm`, import.meta.url));
 
-const engines: Record<Target["engine"], () => Promise<Engine>> = {
-  wasm: async () => wasmEngine({ relaxed: await kernels("relaxed"), simd: await kernels("simd") }),
+const engines: Record<Target["engine"], (threads: number) => Promise<Engine>> = {
+  wasm: async (threads) => {
+    const both = { relaxed: await kernels("relaxed"), simd: await kernels("simd") };
+    return threads === 1 ? wasmEngine(both) : wasmPoolEngine({ ...both, threads });
+  },
   "ort-web": async () => {
     await onnxruntimeWeb();
     const file = createRequire(import.meta.url).resolve("onnxruntime-web/ort-wasm-simd-threaded.wasm");
     return ortWebEngine({ wasm: await compiled(file) });
   },
-  "ort-node": async () => {
+  "ort-node": async (threads) => {
     await onnxruntimeNode();
     // Also runs fp16 models, which are made for GPUs. They run slowly on the CPU.
-    return ortNodeEngine({ threads: 1 });
+    return ortNodeEngine({ threads });
   },
 };
 
 /**
- * Returns an engine that runs in this process on one CPU thread, as in an edge isolate.
+ * Returns an engine that runs in this process.
  *
+ * @param threads CPU threads. Default 1, as in an edge isolate. `ort-web` always has one
  * @throws BertEdgeError `package_missing` if the engine's package is not installed
  */
-export const engineOnThisMachine = async (name: Target["engine"]): Promise<Engine> => engines[name]();
+export const engineOnThisMachine = async (name: Target["engine"], threads = 1): Promise<Engine> =>
+  engines[name](threads);

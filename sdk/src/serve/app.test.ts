@@ -1,8 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { errorLog } from "#test/fixtures/error-log.ts";
+import { fakeJobs } from "#test/fixtures/fake-jobs.ts";
 import { BertEdgeError } from "../artifact/error.ts";
 import type { ErrorCode } from "../artifact/error-codes.ts";
+import type { Model } from "../runtime/model.ts";
 import { createApp } from "./app.ts";
+import type { BulkJob } from "./bulk/job.ts";
 import type { CallDefaults } from "./call-defaults.ts";
 import { errorStatus, type HttpErrorCode } from "./contract/errors.ts";
 import { checkQuery } from "./limits.ts";
@@ -24,6 +27,20 @@ const answer: EmbedAnswer = {
   decision: { budget: 50, wait: 0, compute: 1.234, hedge: true },
 };
 
+/** A job whose input is not the one in the bucket. */
+const begunJob: BulkJob = {
+  format: 1,
+  name: "begun",
+  run: "1",
+  model: "tiny@1",
+  input: { etag: "other", bytes: 10 },
+  encodingFormat: "float",
+  truncate: false,
+  parts: { lines: 1, costMs: 1, fit: { base: 1, perToken: 1, perSquare: 0 }, maxTokens: 16 },
+  started: "2026-01-01T00:00:00.000Z",
+  expires: "2126-01-01T00:00:00.000Z",
+};
+
 /** Makes an app with a fake service that records its queries. */
 function setUp(
   embed: (query: EmbedQuery) => Promise<EmbedAnswer> = async () => answer,
@@ -37,18 +54,28 @@ function setUp(
       queries.push(query);
       return embed(query);
     },
+    using: (_, work) => work({ manifest: { name: "tiny" }, version: "1", measurements: {} } as Model),
     ready: () => undefined,
     arrival: (now) => ({ at: now, errorMs: 0 }),
     queueMs: () => 0,
   };
-  const app = createApp({ service: () => service, keys: () => keys, limits: LIMITS, tier: "edge", defaults });
+  const app = createApp({
+    service: () => service,
+    keys: () => keys,
+    limits: LIMITS,
+    tier: "edge",
+    defaults,
+    cpuLimitMs: 30_000,
+    jobs: () => fakeJobs({ "jobs/begun/input.jsonl": "", "jobs/begun/job.json": JSON.stringify(begunJob) }),
+  });
+  const get = (path: string) => app.request(path, { headers: { authorization: "Bearer k" } });
   const post = (path: string, body: unknown, headers: Record<string, string> = {}) =>
     app.request(path, {
       method: "POST",
       headers: { authorization: "Bearer k", "content-type": "application/json", ...headers },
       body: typeof body === "string" ? body : JSON.stringify(body),
     });
-  return { app, post, queries };
+  return { app, get, post, queries };
 }
 
 describe("the error codes of the HTTP contract", () => {
@@ -83,6 +110,9 @@ describe("the error codes of the HTTP contract", () => {
     request_too_costly: () => setUp(failing("request_too_costly")).post("/v1/embed", { inputs: "a" }),
     tier_invalid: () => embed({ inputs: "a" }, { "x-bert-edge-tier": "moon" }),
     tier_unavailable: () => setUp(failing("tier_unavailable")).post("/v1/embed", { inputs: "a" }),
+    job_changed: () => setUp().post("/v1/jobs/begun", {}),
+    job_incomplete: () => setUp().get("/v1/jobs/begun/results"),
+    job_unknown: () => setUp().get("/v1/jobs/other"),
     model_unavailable: () => setUp(failing("storage_unavailable")).post("/v1/embed", { inputs: "a" }),
   };
 

@@ -1,12 +1,13 @@
 import { Hono } from "hono";
 import { BertEdgeError } from "../artifact/error.ts";
 import type { Deployment } from "./deployment.ts";
-import { type EmbeddingsApp, embeddingRoutes, withAndWithoutSlash } from "./embedding-routes.ts";
+import { type EmbeddingsApp, embeddingRoutes } from "./embedding-routes.ts";
 import { apiKey } from "./middleware/api-key.ts";
 import { answerError } from "./middleware/on-error.ts";
 import { reportQueue } from "./middleware/report-queue.ts";
 import { requestId } from "./middleware/request-id.ts";
 import { backgroundOf } from "./routes/respond.ts";
+import { withAndWithoutSlash } from "./routes/with-and-without-slash.ts";
 
 /** Makes the app of both tiers, with `/health`, `/ready`, and the embeddings routes behind an API key. */
 export function createApp<Env extends object>(deployment: Deployment<Env>): EmbeddingsApp<Env> {
@@ -29,5 +30,5 @@ export function createApp<Env extends object>(deployment: Deployment<Env>): Embe
   // Unknown paths need a key too, so that callers without one cannot find out which routes exist.
   if (keys !== false) app.use("/v1/*", apiKey(keys));
   const routes = embeddingRoutes({ ...deployment, keys: false });
-  return Object.assign(app.route("/", routes), { embed: routes.embed });
+  return Object.assign(app.route("/", routes), { embed: routes.embed, queue: routes.queue });
 }

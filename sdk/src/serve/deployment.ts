@@ -1,6 +1,7 @@
 import { BertEdgeError } from "../artifact/error.ts";
 import type { Engine } from "../runtime/engine/engine.ts";
 import type { ObjectStore } from "../storage/store.ts";
+import type { JobsPlace } from "./bulk/bindings.ts";
 import { type ApiKey, type CallDefaults, checkDefaults, type KeyWithDefaults } from "./call-defaults.ts";
 import type { Tier } from "./contract/headers.ts";
 import { embedService } from "./embed-service.ts";
@@ -34,6 +35,8 @@ export interface EmbeddingsOptions<Env extends object> {
   limits?: Partial<Limits>;
   /** CPU time that the platform allows per request, in ms. Default 30,000, Cloudflare's default on paid plans. */
   cpuLimitMs?: number;
+  /** Bucket and queue for jobs of many records. Default: none, and the routes of jobs do not exist. */
+  jobs?: Setting<Env, JobsPlace | undefined>;
   /** Settings of requests that do not ask for others. Default: no latency budget, and either tier. */
   defaults?: CallDefaults;
   /** The tier that responses name when this deployment computes the answer. Default `edge`. */
@@ -50,6 +53,9 @@ export interface Deployment<Env extends object> {
   readonly limits: Limits;
   readonly tier: Tier;
   readonly defaults: CallDefaults;
+  readonly cpuLimitMs: number;
+  /** Where jobs are kept; undefined if the deployment was made without jobs. */
+  readonly jobs: ((env: Env) => JobsPlace | undefined) | undefined;
 }
 
 export function deploymentOf<Env extends object>(options: EmbeddingsOptions<Env>): Deployment<Env> {
@@ -64,6 +70,8 @@ export function deploymentOf<Env extends object>(options: EmbeddingsOptions<Env>
     limits,
     tier,
     defaults,
+    cpuLimitMs,
+    jobs: options.jobs && once((env) => read(options.jobs, env)),
     // Only `false` opens a deployment to everyone. In plain JavaScript, `keys` can also be missing. Then the deployment
     // has no keys and refuses every request.
     keys: keys === false ? false : once((env) => checkKeys(read(keys, env)) || []),

@@ -333,6 +333,10 @@ export function embedService(options: EmbedServiceOptions): EmbedService {
   return {
     admit,
     embed,
+    async using(background, work) {
+      const model = holder.current(background) ?? (await holder.load(background));
+      return holder.using(model, () => work(model));
+    },
     ready,
     arrival: (now) => arrivalBetween(lane.arrivedAfter(now), now),
     // Work without a deadline lets a request with a budget go first.

@@ -5,12 +5,17 @@ import { apiKey } from "./middleware/api-key.ts";
 import { limitBody } from "./middleware/limit-body.ts";
 import { answerError, throwErrors } from "./middleware/on-error.ts";
 import { requestId } from "./middleware/request-id.ts";
+import { type QueueHandler, queueHandler } from "./queue-handler.ts";
 import { embedRoute } from "./routes/embed.ts";
+import { jobPaths, jobRoutes } from "./routes/jobs.ts";
 import { openAiEmbeddingsRoute } from "./routes/openai-embeddings.ts";
+import { withAndWithoutSlash } from "./routes/with-and-without-slash.ts";
 
 /** A Hono app with the embedding routes, whose model your own routes can use too. */
 export interface EmbeddingsApp<Env extends object> extends Hono<{ Bindings: Env }> {
   readonly embed: EmbedInProcess<Env>;
+  /** Handler of the queue of jobs: export it as `queue`, if the deployment has `jobs`. */
+  readonly queue: QueueHandler<Env>;
 }
 
 /**
@@ -51,8 +56,13 @@ export function embeddingRoutes<Env extends object>(deployment: Deployment<Env>)
   app.on("POST", paths, limitBody(limits.maxBodyBytes));
   app.on("POST", embed, embedRoute(deployment));
   app.on("POST", openAi, openAiEmbeddingsRoute(deployment));
-  return Object.assign(app, { embed: embedInProcess(deployment) });
+  if (deployment.jobs) {
+    const methods = ["GET", "POST"];
+    app.on(methods, jobPaths, requestId);
+    app.on(methods, jobPaths, throwErrors);
+    if (keys !== false) app.on(methods, jobPaths, apiKey(keys));
+    app.on(methods, jobPaths, limitBody(limits.maxBodyBytes));
+    app.route("/", jobRoutes(deployment));
+  }
+  return Object.assign(app, { embed: embedInProcess(deployment), queue: queueHandler(deployment) });
 }
-
-/** Returns a route's path, and the path with a slash at the end: callers often write either. */
-export const withAndWithoutSlash = (path: string): string[] => [path, `${path}/`];

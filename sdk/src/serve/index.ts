@@ -19,6 +19,7 @@ export type { EmbeddedTokens, Model, TokenizeOptions } from "../runtime/model.ts
 export type { ModelCache } from "../runtime/model-cache.ts";
 export type { Tokenizer } from "../runtime/tokenizer/tokenizer.ts";
 export type { ObjectStore } from "../storage/store.ts";
+export type { JobsBatch, JobsBucket, JobsObject, JobsPlace, JobsQueue } from "./bulk/bindings.ts";
 export type { ApiKey, CallDefaults, KeyWithDefaults } from "./call-defaults.ts";
 export type { NumberFormat, Reason, Tier } from "./contract/headers.ts";
 export type { EmbeddingsOptions, Setting } from "./deployment.ts";
@@ -29,6 +30,7 @@ export type { Limits } from "./limits.ts";
 export type { DecisionLog } from "./log-decision.ts";
 export { type PublishedModelsOptions, publishedModels } from "./published-models.ts";
 export type { AnswerEstimate, Estimate } from "./queue/speed.ts";
+export type { QueueHandler } from "./queue-handler.ts";
 export type { ExpectedAnswer } from "./region/read-answer.ts";
 export { type AskingThread, type Region, regionTier } from "./region/region.ts";
 export type { AwsAccess, RegionAddress } from "./region/region-settings.ts";

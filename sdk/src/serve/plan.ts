@@ -1,4 +1,4 @@
-import type { Measurements } from "../artifact/measurements.ts";
+import type { LatencyFit, Measurements } from "../artifact/measurements.ts";
 import type { Model } from "../runtime/model.ts";
 import type { Estimate, Speed } from "./queue/speed.ts";
 import { predictLatency, UNMEASURED } from "./routing/predict-latency.ts";
@@ -34,7 +34,7 @@ export function planOf(
   texts: readonly { readonly length: number }[],
   speed: Speed,
 ): Plan {
-  const fit = fitOf(measurements, target);
+  const fit = predictedFit({ measurements, target });
   const msOf = (indices: readonly number[]) =>
     predictLatency(
       fit,
@@ -64,6 +64,10 @@ export const inRegionMs = (measurements: Measurements, texts: readonly { readonl
     fitOf(measurements, "regional-cpu"),
     texts.map(({ length }) => length),
   );
+
+/** Returns the latency of the target that a model has loaded, on the machine that measured it. */
+export const predictedFit = ({ measurements, target }: Pick<Model, "measurements" | "target">): LatencyFit =>
+  fitOf(measurements, target);
 
 const fitOf = (measurements: Measurements, target: keyof Measurements) => measurements[target]?.latency ?? UNMEASURED;
 

@@ -1,3 +1,4 @@
+import type { Model } from "../runtime/model.ts";
 import type { NumberFormat, Reason, Tier } from "./contract/headers.ts";
 import type { ArrivalTime, Deadline } from "./routing/deadline.ts";
 import type { RequestTrace } from "./trace.ts";
@@ -60,6 +61,8 @@ export interface EmbedService {
    */
   admit(call: CallTerms, background: Background): void;
   embed(query: EmbedQuery, background: Background): Promise<EmbedAnswer>;
+  /** Runs work on the model, which is loaded first if needed, and is not released before the work ends. */
+  using<T>(background: Background, work: (model: Model) => Promise<T>): Promise<T>;
   /**
    * Returns the loaded model, or undefined while no model is loaded. Starts loading the model if no load is in
    * progress.

@@ -4,7 +4,7 @@ import type { Tier } from "./headers.ts";
 /** Milliseconds in which the caller needs the answer. The header `x-latency-budget-ms` does the same. */
 const LatencyBudget = v.optional(v.number());
 
-const EncodingFormat = v.picklist(["float", "base64"]);
+export const EncodingFormat = v.picklist(["float", "base64"]);
 export type EncodingFormat = v.InferOutput<typeof EncodingFormat>;
 
 /**

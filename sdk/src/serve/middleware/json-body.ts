@@ -9,7 +9,11 @@ import { readBody } from "./read-body.ts";
  *
  * @throws BertEdgeError `content_type_unsupported`, `request_invalid`
  */
-export async function jsonBody<S extends v.GenericSchema>(c: Context, schema: S): Promise<v.InferOutput<S>> {
+export async function jsonBody<S extends v.GenericSchema>(
+  c: Context,
+  schema: S,
+  hint = 'Send {"inputs": ["to be"]} to /v1/embed, or {"model": "<name>", "input": ["to be"]} to /v1/embeddings.',
+): Promise<v.InferOutput<S>> {
   const type = c.req.header("content-type")?.split(";")[0]?.trim().toLowerCase();
   if (type !== "application/json") {
     const found =
@@ -21,6 +25,6 @@ export async function jsonBody<S extends v.GenericSchema>(c: Context, schema: S)
   return parseJson(schema, await readBody(() => c.req.text()), {
     code: "request_invalid",
     what: "request body",
-    hint: 'Send {"inputs": ["to be"]} to /v1/embed, or {"model": "<name>", "input": ["to be"]} to /v1/embeddings.',
+    hint,
   });
 }

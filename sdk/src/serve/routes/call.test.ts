@@ -8,7 +8,12 @@ import type { CallTerms } from "../service.ts";
 import { readCall } from "./call.ts";
 
 /** Parts of the service that reading a call does not need. */
-const unused = { embed: () => Promise.reject(new Error("not used")), ready: () => undefined, queueMs: () => 0 };
+const unused = {
+  embed: () => Promise.reject(new Error("not used")),
+  using: () => Promise.reject(new Error("not used")),
+  ready: () => undefined,
+  queueMs: () => 0,
+};
 
 interface Settings {
   defaults?: CallDefaults;

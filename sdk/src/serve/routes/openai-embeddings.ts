@@ -1,8 +1,8 @@
 import type { Handler } from "hono";
 import { OpenAiEmbeddingsRequest, type OpenAiEmbeddingsResponse } from "../contract/embed.ts";
+import { formatVector } from "../contract/format-vector.ts";
 import type { Deployment } from "../deployment.ts";
 import { readCall } from "./call.ts";
-import { formatVector } from "./format-vector.ts";
 import { listResponse } from "./list-response.ts";
 import { backgroundOf, describeAnswer } from "./respond.ts";
 

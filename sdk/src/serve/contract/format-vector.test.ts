@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { decodeFloats } from "../contract/base64.ts";
+import { decodeFloats } from "./base64.ts";
 import { formatVector } from "./format-vector.ts";
 
 const vector = fc.float32Array({ noNaN: true, noDefaultInfinity: true }).map((values) => Float32Array.from(values));

@@ -1,5 +1,5 @@
-import { encodeFloats } from "../contract/base64.ts";
-import type { EncodingFormat } from "../contract/embed.ts";
+import { encodeFloats } from "./base64.ts";
+import type { EncodingFormat } from "./embed.ts";
 
 /**
  * Number of decimal digits that is enough to tell all float32 numbers apart:

@@ -1,0 +1,57 @@
+import { constants } from "node:fs";
+import { open } from "node:fs/promises";
+import { type HashedPrefix, prefixHash } from "./hashed-prefix.ts";
+import { jobChanged } from "./job-changed.ts";
+import { writing } from "./writing.ts";
+
+/** A file that grows at its end, with the hash of its content. */
+export interface HashedFile extends AsyncDisposable {
+  append(text: string): Promise<void>;
+  /** Waits until the content is on disk, and describes it. */
+  sync(): Promise<HashedPrefix>;
+  /** Cuts off what follows the content: bytes that an earlier run wrote before it was killed. */
+  cut(): Promise<void>;
+}
+
+const PIECE_BYTES = 1 << 20;
+
+/**
+ * Opens a file to continue after a prefix of it. Makes the file if there is none.
+ *
+ * What follows the prefix is overwritten. It is not cut off at first: another process with the same job could have written it,
+ * and would leave a hole when it writes on.
+ *
+ * @throws BertEdgeError `job_changed` when the file does not begin with this prefix; `out_unwritable`
+ */
+export async function openHashedFile(path: string, prefix: HashedPrefix): Promise<HashedFile> {
+  const file = await writing(path, open(path, constants.O_RDWR | constants.O_CREAT));
+  const hash = prefixHash();
+  try {
+    const piece = new Uint8Array(PIECE_BYTES);
+    for (let at = 0; at < prefix.bytes; at = hash.bytes()) {
+      const { bytesRead } = await file.read(piece, 0, Math.min(PIECE_BYTES, prefix.bytes - at), at);
+      if (bytesRead === 0) throw jobChanged(`${path} is shorter than it was: ${at} of ${prefix.bytes} bytes are left.`);
+      hash.update(piece.subarray(0, bytesRead));
+    }
+    if (hash.current().sha256 !== prefix.sha256) throw jobChanged(`${path} was changed after it was written.`);
+  } catch (error) {
+    await file.close();
+    throw error;
+  }
+  return {
+    async append(text) {
+      const bytes = new TextEncoder().encode(text);
+      for (let at = 0; at < bytes.length; ) {
+        const { bytesWritten } = await writing(path, file.write(bytes, at, bytes.length - at, hash.bytes() + at));
+        at += bytesWritten;
+      }
+      hash.update(bytes);
+    },
+    async sync() {
+      await writing(path, file.datasync());
+      return hash.current();
+    },
+    cut: () => writing(path, file.truncate(hash.bytes())),
+    [Symbol.asyncDispose]: () => file.close(),
+  };
+}

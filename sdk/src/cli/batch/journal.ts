@@ -1,0 +1,75 @@
+import { readFile, rename, writeFile } from "node:fs/promises";
+import * as v from "valibot";
+import { parseJson } from "../../artifact/parse-json.ts";
+import { emptyPrefix } from "./hashed-prefix.ts";
+import { jobChanged } from "./job-changed.ts";
+import { writing } from "./writing.ts";
+
+const Count = v.pipe(v.number(), v.integer(), v.minValue(0));
+const Prefix = v.object({ bytes: Count, sha256: v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/)) });
+
+const Settings = v.object({
+  /** name@version */
+  model: v.string(),
+  /** Target, engine and provider that compute the vectors. */
+  engine: v.string(),
+  format: v.picklist(["float", "base64"]),
+  truncate: v.boolean(),
+});
+
+/** What the results of a job depend on, apart from its input. */
+export type JobSettings = v.InferOutput<typeof Settings>;
+
+const JournalSchema = v.object({
+  journal: v.literal(1),
+  settings: Settings,
+  /** What was read, and what was written for it. */
+  input: Prefix,
+  output: Prefix,
+  rejected: Prefix,
+  counts: v.object({ lines: Count, records: Count, embedded: Count, truncated: Count, rejected: Count }),
+  /** Whether the input was read to its end. */
+  complete: v.boolean(),
+});
+
+/** How far a job has come. */
+export type Journal = v.InferOutput<typeof JournalSchema>;
+
+/** The journal of a job that has not begun. */
+export const firstJournal = (settings: JobSettings): Journal => ({
+  journal: 1,
+  settings,
+  input: emptyPrefix,
+  output: emptyPrefix,
+  rejected: emptyPrefix,
+  counts: { lines: 0, records: 0, embedded: 0, truncated: 0, rejected: 0 },
+  complete: false,
+});
+
+/**
+ * Reads the journal of a job.
+ *
+ * @returns undefined when there is no journal
+ * @throws BertEdgeError `job_changed` when the journal cannot be read, or belongs to a job with other settings
+ */
+export async function readJournal(path: string, settings: JobSettings): Promise<Journal | undefined> {
+  const text = await readFile(path, "utf8").catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT") return undefined;
+    throw error;
+  });
+  if (text === undefined) return undefined;
+  const { hint } = jobChanged("");
+  const journal = parseJson(JournalSchema, text, { code: "job_changed", what: `journal ${path}`, hint: hint ?? "" });
+  for (const key of Object.keys(settings) as (keyof JobSettings)[]) {
+    const [before, now] = [journal.settings[key], settings[key]];
+    if (before === now) continue;
+    throw jobChanged(`The results that ${path} describes have \`${key}\` ${before}, but this job has ${now}.`);
+  }
+  return journal;
+}
+
+/** Replaces the journal. A process that is killed meanwhile leaves the old one or the new one. */
+export async function writeJournal(path: string, journal: Journal): Promise<void> {
+  await writing(path, writeFile(`${path}.tmp`, `${JSON.stringify(journal)}\n`, { flush: true }));
+  await writing(path, rename(`${path}.tmp`, path));
+}

@@ -1,0 +1,66 @@
+import * as v from "valibot";
+import { parseJson } from "../../artifact/parse-json.ts";
+import { addCounts, noRecords, type RecordCounts } from "../../bulk/record-counts.ts";
+import type { JobsBucket } from "./bindings.ts";
+import { finishedParts } from "./finished-parts.ts";
+import { inTime, textOf } from "./in-time.ts";
+import { type BulkJob, CountsSchema, isExpired } from "./job.ts";
+import { summaryKey } from "./keys.ts";
+
+const SummarySchema = v.object({ run: v.string(), parts: v.number(), counts: CountsSchema, finished: v.string() });
+
+/** How far a job is. */
+export interface JobStatus {
+  readonly job: string;
+  /** `expired`: the job was not completed in time. Starting it again continues it. */
+  readonly state: "running" | "complete" | "expired";
+  /** name@version */
+  readonly model: string;
+  readonly started: string;
+  /** Time of completion; undefined before. */
+  readonly finished?: string;
+  /** Finished parts, the bytes of the input in them, and their records. */
+  readonly parts: number;
+  readonly bytes: number;
+  readonly counts: RecordCounts;
+  /** Bytes of the whole input. */
+  readonly totalBytes: number;
+}
+
+/** Says how far a job is. */
+export async function jobStatus(bucket: JobsBucket, job: BulkJob, now: number): Promise<JobStatus> {
+  const { name, model, started, input } = job;
+  const common = { job: name, model, started, totalBytes: input.bytes };
+  const summary = await readSummary(bucket, job);
+  if (summary) {
+    const { finished, parts, counts } = summary;
+    return { ...common, state: "complete", finished, parts, bytes: input.bytes, counts };
+  }
+  let [parts, bytes, counts] = [0, 0, noRecords];
+  for await (const part of finishedParts(bucket, job)) {
+    parts++;
+    bytes += part.bytes;
+    counts = addCounts(counts, part.counts);
+  }
+  return { ...common, state: isExpired(job, now) ? "expired" : "running", parts, bytes, counts };
+}
+
+async function readSummary(bucket: JobsBucket, { name, run }: BulkJob) {
+  const key = summaryKey(name);
+  const text = await textOf(bucket, key);
+  if (text === undefined) return undefined;
+  const what = `summary ${key}`;
+  const summary = parseJson(SummarySchema, text, { code: "job_changed", what, hint: "Start a job of another name." });
+  return summary.run === run ? summary : undefined;
+}
+
+/** Writes the object that says that a job is complete. */
+export async function writeSummary(
+  bucket: JobsBucket,
+  { name, run, model, started }: BulkJob,
+  { parts, counts, now }: { parts: number; counts: RecordCounts; now: number },
+): Promise<void> {
+  const summary = { job: name, run, model, started, finished: new Date(now).toISOString(), parts, counts };
+  const key = summaryKey(name);
+  await inTime(bucket.put(key, JSON.stringify(summary), { httpMetadata: { contentType: "application/json" } }), key);
+}

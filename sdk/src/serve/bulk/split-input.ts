@@ -1,0 +1,94 @@
+import { chunker } from "../../bulk/chunker.ts";
+import { type InputLine, lineSplitter } from "../../bulk/line-splitter.ts";
+import { noRecords } from "../../bulk/record-counts.ts";
+import { predictLatency } from "../routing/predict-latency.ts";
+import type { JobsPlace } from "./bindings.ts";
+import { finishedParts } from "./finished-parts.ts";
+import { inTime } from "./in-time.ts";
+import type { BulkJob } from "./job.ts";
+import type { JobMessage, MessageOf } from "./messages.ts";
+import { openInput } from "./open-input.ts";
+
+/** Bytes of the input that one message splits: up to 0.6 s of CPU time, if lines have 37 bytes. */
+const SPLIT_BYTES = 32_000_000;
+
+/** Bytes of a part, to limit the memory of its lines and vectors. */
+const PART_BYTES = 1_000_000;
+
+/** Messages in a call of `sendBatch`: the limit of Cloudflare Queues. */
+const SEND_MESSAGES = 100;
+
+/**
+ * Predicts the CPU time of a line in ms, from above: no tokenizer makes more tokens than a text has bytes, apart from two
+ * special tokens.
+ */
+export function costOfLine({ fit, maxTokens }: BulkJob["parts"], { size }: Pick<InputLine, "size">): number {
+  return predictLatency(fit, [Math.min(size + 2, maxTokens)]);
+}
+
+/**
+ * Sends a message for each part of the input from a place on, except for parts that are finished. After `splitBytes`, the
+ * rest is left to another message. After the last part, the message follows that completes the job.
+ */
+export async function splitInput(
+  { bucket, queue }: JobsPlace,
+  job: BulkJob,
+  from: MessageOf<"split">,
+  splitBytes = SPLIT_BYTES,
+): Promise<void> {
+  const { parts } = job;
+  const names = { job: job.name, run: job.run };
+  const splitter = lineSplitter(from.line);
+  const limits = {
+    lines: parts.lines,
+    bytes: PART_BYTES,
+    cost: parts.costMs,
+    costOf: (line: InputLine) => costOfLine(parts, line),
+  };
+  const chunks = chunker(limits);
+  const isFinished = lookup(finishedParts(bucket, job, from.part));
+  let place = { part: from.part, offset: from.offset, line: from.line };
+  let messages: JobMessage[] = [];
+
+  async function send(): Promise<void> {
+    if (messages.length > 0) await sendAll(queue, messages);
+    messages = [];
+  }
+  async function add(chunk: ReturnType<typeof chunks.end>): Promise<void> {
+    if (!chunk) return;
+    const { size, lines } = chunk;
+    if (!(await isFinished(place.part))) messages.push({ kind: "part", ...names, ...place, size });
+    place = { part: place.part + 1, offset: place.offset + size, line: place.line + lines.length };
+    if (messages.length === SEND_MESSAGES) await send();
+  }
+
+  for await (const piece of openInput(bucket, job, { offset: from.offset })) {
+    for (const line of splitter.push(piece)) {
+      await add(chunks.push(line));
+      if (place.offset - from.offset < splitBytes) continue;
+      await send();
+      return sendAll(queue, [{ kind: "split", ...names, ...place }]);
+    }
+  }
+  for (const line of splitter.end()) await add(chunks.push(line));
+  await add(chunks.end());
+  messages.push({ kind: "finish", ...names, parts: place.part, next: 0, counts: noRecords, idle: 0 });
+  await send();
+}
+
+/** Returns a function that says whether a part is in an ascending list. It is asked for parts in ascending order. */
+function lookup(list: AsyncIterator<{ part: number }>): (part: number) => Promise<boolean> {
+  let next: Promise<IteratorResult<{ part: number }>> | undefined;
+  return async (part) => {
+    for (;;) {
+      next ??= list.next();
+      const { done, value } = await next;
+      if (done || value.part > part) return false;
+      next = undefined;
+      if (value.part === part) return true;
+    }
+  };
+}
+
+export const sendAll = async (queue: JobsPlace["queue"], messages: readonly JobMessage[]): Promise<void> =>
+  void (await inTime(queue.sendBatch(messages.map((body) => ({ body, contentType: "json" as const }))), "queue"));

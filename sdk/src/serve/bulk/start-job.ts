@@ -1,0 +1,106 @@
+import { BertEdgeError } from "../../artifact/error.ts";
+import type { EncodingFormat } from "../contract/embed.ts";
+import { predictedFit } from "../plan.ts";
+import type { Background, EmbedService } from "../service.ts";
+import type { JobsPlace } from "./bindings.ts";
+import { inTime } from "./in-time.ts";
+import { type BulkJob, readJob, writeJob } from "./job.ts";
+import { type JobStatus, jobStatus } from "./job-status.ts";
+import { inputKey } from "./keys.ts";
+import { sendAll } from "./split-input.ts";
+
+/** Time in which a job has to be complete, in ms: as long as a queue keeps messages by default. */
+const JOB_MS = 4 * 24 * 3_600_000;
+
+/**
+ * Share of the CPU limit that a part may need, if each byte is a token. Text has a few bytes per token. Machines can be
+ * slower than the one that measured the model, and an invocation also loads the model.
+ */
+const CPU_SHARE = 1 / 4;
+
+/** Lines of a part: its results are about half a megabyte. */
+const PART_LINES = 256;
+
+export interface JobSource {
+  readonly service: EmbedService;
+  readonly background: Background;
+  readonly cpuLimitMs: number;
+  /** Texts that the service takes at once. */
+  readonly maxInputs: number;
+}
+
+export interface JobStart {
+  readonly name: string;
+  readonly encodingFormat: EncodingFormat;
+  readonly truncate: boolean;
+}
+
+/**
+ * Starts a job, or continues one. What is finished is not done again.
+ *
+ * @throws BertEdgeError `job_unknown` without an input; `job_changed` when the job was started with another input, model
+ *   version or options
+ */
+export async function startJob(
+  place: JobsPlace,
+  request: JobStart,
+  source: JobSource,
+  now: number,
+): Promise<JobStatus> {
+  const { bucket, queue } = place;
+  const wanted = await newJob(place, request, source, now);
+  const earlier = await readJob(bucket, request.name);
+  if (earlier) assertSame(earlier, wanted);
+  const job = earlier ? { ...earlier, expires: wanted.expires } : wanted;
+  const status = await jobStatus(bucket, job, now);
+  if (status.state === "complete") return status;
+  await writeJob(bucket, job);
+  await sendAll(queue, [{ kind: "split", job: job.name, run: job.run, part: 0, offset: 0, line: 1 }]);
+  return status;
+}
+
+async function newJob(
+  { bucket }: JobsPlace,
+  { name, encodingFormat, truncate }: JobStart,
+  { service, background, cpuLimitMs, maxInputs }: JobSource,
+  now: number,
+): Promise<BulkJob> {
+  const key = inputKey(name);
+  const input = await inTime(bucket.head(key), key);
+  if (!input) {
+    throw new BertEdgeError("job_unknown", `The bucket has no input for the job ${name}.`, {
+      hint: `Put a JSONL file at ${key}, then start the job.`,
+    });
+  }
+  const { model, fit, maxTokens } = await service.using(background, async (loaded) => ({
+    model: `${loaded.manifest.name}@${loaded.version}`,
+    fit: predictedFit(loaded),
+    maxTokens: loaded.manifest.maxTokens,
+  }));
+  return {
+    format: 1,
+    name,
+    run: crypto.randomUUID(),
+    model,
+    input: { etag: input.etag, bytes: input.size },
+    encodingFormat,
+    truncate,
+    parts: { lines: Math.min(PART_LINES, maxInputs), costMs: CPU_SHARE * cpuLimitMs, fit, maxTokens },
+    started: new Date(now).toISOString(),
+    expires: new Date(now + JOB_MS).toISOString(),
+  };
+}
+
+function assertSame(earlier: BulkJob, wanted: BulkJob): void {
+  const differing = [
+    ["input", earlier.input.etag, wanted.input.etag],
+    ["model", earlier.model, wanted.model],
+    ["encoding_format", earlier.encodingFormat, wanted.encodingFormat],
+    ["truncate", earlier.truncate, wanted.truncate],
+  ].find(([, before, now]) => before !== now);
+  if (!differing) return;
+  const [what, before, now] = differing;
+  throw new BertEdgeError("job_changed", `The job ${earlier.name} was started with ${what} ${before}, not ${now}.`, {
+    hint: "Start a job of another name, or delete this job's objects first, apart from its input.",
+  });
+}

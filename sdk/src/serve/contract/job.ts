@@ -1,0 +1,9 @@
+import * as v from "valibot";
+import { EncodingFormat } from "./embed.ts";
+
+/** The body of `POST /v1/jobs/<name>`. */
+export const JobRequest = v.object({
+  encoding_format: v.optional(EncodingFormat),
+  /** Whether to cut texts that are too long instead of setting them aside. */
+  truncate: v.optional(v.boolean()),
+});

@@ -1,0 +1,93 @@
+import { type Context, Hono } from "hono";
+import { BertEdgeError } from "../../artifact/error.ts";
+import type { JobsPlace } from "../bulk/bindings.ts";
+import { type BulkJob, readJob } from "../bulk/job.ts";
+import { jobStatus } from "../bulk/job-status.ts";
+import { partContents } from "../bulk/part-contents.ts";
+import { startJob } from "../bulk/start-job.ts";
+import { JobRequest } from "../contract/job.ts";
+import type { Deployment } from "../deployment.ts";
+import { jsonBody } from "../middleware/json-body.ts";
+import { backgroundOf } from "./respond.ts";
+import { withAndWithoutSlash } from "./with-and-without-slash.ts";
+
+/** Names of jobs are parts of keys in a bucket. */
+const JOB_NAME = /^[a-zA-Z0-9][a-zA-Z0-9._-]{0,63}$/;
+
+const jobPath = withAndWithoutSlash("/v1/jobs/:job");
+const linesPath = {
+  results: withAndWithoutSlash("/v1/jobs/:job/results"),
+  rejected: withAndWithoutSlash("/v1/jobs/:job/rejected"),
+};
+
+/** Paths of all routes of jobs. */
+export const jobPaths: string[] = [...jobPath, ...linesPath.results, ...linesPath.rejected];
+
+/**
+ * Makes the routes of jobs: `POST /v1/jobs/<name>` starts or continues a job, `GET /v1/jobs/<name>` says how far it is,
+ * `GET /v1/jobs/<name>/results` and `…/rejected` return its lines.
+ */
+export function jobRoutes<Env extends object>(deployment: Deployment<Env>): Hono<{ Bindings: Env }> {
+  const { service, limits, cpuLimitMs } = deployment;
+  const app = new Hono<{ Bindings: Env }>();
+
+  app.on("POST", jobPath, async (c) => {
+    const place = placeOf(c, deployment);
+    const name = nameOf(c);
+    const hasBody = c.req.header("content-type") !== undefined;
+    const body = hasBody ? await jsonBody(c, JobRequest, 'Send {"truncate": true}, or no body.') : {};
+    const { encoding_format: encodingFormat = "float", truncate = false } = body;
+    const background = backgroundOf(c);
+    const source = { service: service(c.env), background, cpuLimitMs, maxInputs: limits.maxInputs };
+    const status = await startJob(place, { name, encodingFormat, truncate }, source, Date.now());
+    return c.json(status, status.state === "complete" ? 200 : 202);
+  });
+
+  app.on("GET", jobPath, async (c) => {
+    const { bucket } = placeOf(c, deployment);
+    return c.json(await jobStatus(bucket, await knownJob(bucket, nameOf(c)), Date.now()));
+  });
+
+  for (const kind of ["results", "rejected"] as const) {
+    app.on("GET", linesPath[kind], async (c) => {
+      const { bucket } = placeOf(c, deployment);
+      const job = await knownJob(bucket, nameOf(c));
+      const { state, parts, bytes, totalBytes } = await jobStatus(bucket, job, Date.now());
+      if (state !== "complete") {
+        throw new BertEdgeError(
+          "job_incomplete",
+          `The job ${job.name} is ${state}: ${bytes} of ${totalBytes} bytes of its input are done.`,
+          { hint: "Ask again later. If the job stands still, start it again: finished parts are kept." },
+        );
+      }
+      return c.body(partContents(bucket, job, { kind, parts }), 200, { "content-type": "application/jsonl" });
+    });
+  }
+  return app;
+}
+
+/** @throws BertEdgeError `setting_invalid` */
+export function placeOf<Env extends object>({ env }: { env: Env }, { jobs }: Pick<Deployment<Env>, "jobs">): JobsPlace {
+  const place = jobs?.(env);
+  if (place) return place;
+  throw new BertEdgeError("setting_invalid", "This deployment has no bucket and queue for jobs.", {
+    hint: "Add an R2 bucket and a queue to wrangler.toml, and return both from the option `jobs`.",
+  });
+}
+
+/** @throws BertEdgeError `request_invalid` */
+function nameOf(c: Context): string {
+  const name = c.req.param("job") ?? "";
+  if (JOB_NAME.test(name)) return name;
+  throw new BertEdgeError("request_invalid", "The job's name is not valid.", {
+    hint: "Use 1 to 64 of the characters a-z A-Z 0-9 . _ - and begin with a letter or a digit.",
+  });
+}
+
+async function knownJob(bucket: JobsPlace["bucket"], name: string): Promise<BulkJob> {
+  const job = await readJob(bucket, name);
+  if (job) return job;
+  throw new BertEdgeError("job_unknown", `No job ${name} was started.`, {
+    hint: `Put its input at jobs/${name}/input.jsonl in the bucket, then send POST /v1/jobs/${name}.`,
+  });
+}
