@@ -6,7 +6,7 @@ import { s3Store } from "bert-edge/storage/s3";
 import { s3Settings } from "bert-edge/storage/s3-settings";
 import { handle } from "hono/aws-lambda";
 
-const { MODEL, MODELS_FOLDER, API_KEYS, PROVIDERS, PORT, AWS_LAMBDA_FUNCTION_NAME, ...env } = process.env;
+const { MODEL, MODELS_FOLDER, API_KEYS, PROVIDERS, PORT, SAGEMAKER, AWS_LAMBDA_FUNCTION_NAME, ...env } = process.env;
 
 /**
  * Hono app of the region. Environment variables configure it. With MODELS_FOLDER it reads the model from a folder that
@@ -17,6 +17,8 @@ const app = createRegionApp({
   models: MODELS_FOLDER ? fsStore(MODELS_FOLDER) : s3Store(s3Settings(env)),
   engine: ortNodeEngine({ providers: (PROVIDERS ?? "cuda,cpu").split(",") as Provider[] }),
   keys: API_KEYS?.split(",") ?? [],
+  // SageMaker checks who calls, so its routes need no key. Set this only there.
+  sagemaker: SAGEMAKER === "true",
 });
 
 /** Entry point of AWS Lambda. */

@@ -4,6 +4,7 @@ import type { ObjectStore } from "../storage/store.ts";
 import { createApp } from "./app.ts";
 import { deploymentOf } from "./deployment.ts";
 import { defaultLimits, type Limits } from "./limits.ts";
+import { sageMakerRoutes } from "./sagemaker-routes.ts";
 
 export interface RegionAppOptions {
   /** The store where models are published. */
@@ -14,6 +15,11 @@ export interface RegionAppOptions {
   /** The API keys that may call the routes; an empty list refuses every request. */
   keys: readonly string[];
   limits?: Partial<Limits>;
+  /**
+   * Whether this region runs on SageMaker. It then also answers `GET /ping` and `POST /invocations`, without keys: SageMaker
+   * checks who calls. Do not set it where other callers can reach the region. Default false.
+   */
+  sagemaker?: boolean;
 }
 
 /**
@@ -36,5 +42,8 @@ export function createRegionApp(options: RegionAppOptions): Hono<{ Bindings: obj
     limits: { maxBodyBytes, ...options.limits },
   });
   deployment.service({}).ready(() => {});
-  return createApp(deployment);
+  const app = createApp(deployment);
+  return options.sagemaker === true
+    ? app.route("/", sageMakerRoutes(createApp({ ...deployment, keys: false })))
+    : app;
 }

@@ -4,7 +4,7 @@ import { BertEdgeError } from "../../artifact/error.ts";
 import { startDeadline } from "../routing/deadline.ts";
 import type { TierAnswer } from "../service.ts";
 import { extraLoad } from "./extra-load.ts";
-import type { ExpectedAnswer } from "./read-answer.ts";
+import type { ExpectedAnswer } from "./dialects/dialect.ts";
 import type { RegionTier } from "./region-tier.ts";
 import { regions } from "./regions.ts";
 
