@@ -103,7 +103,12 @@ async function edgeWith(region: Region, models = store) {
           body: JSON.stringify({ inputs }),
         }),
       );
-      const body = (await response.json()) as { tier: string; version: string; embeddings: number[][]; error?: unknown };
+      const body = (await response.json()) as {
+        tier: string;
+        version: string;
+        embeddings: number[][];
+        error?: unknown;
+      };
       return { ...body, status: response.status, headers: response.headers };
     },
   };
@@ -112,8 +117,7 @@ async function edgeWith(region: Region, models = store) {
 const bound = "@cf/test/mini";
 type Foreign = (pooling: "mean" | "cls", damage?: (vector: Float32Array) => void) => Promise<Region>;
 const foreign: Record<string, Foreign> = {
-  tei: async (...how) =>
-    regionTier({ dialect: "tei", url: await listen(teiServer(embedWith(...how), KEY)), key: KEY }),
+  tei: async (...how) => regionTier({ dialect: "tei", url: await listen(teiServer(embedWith(...how), KEY)), key: KEY }),
   "openai with base64": async (...how) => {
     const url = await listen(openAiServer(embedWith(...how), { key: KEY, model: "mini", base64: true }));
     return regionTier({ dialect: "openai", url: `${url}/v1`, key: KEY, model: "mini" });
@@ -152,7 +156,9 @@ describe.each(Object.keys(foreign))("a region that speaks %s", (name) => {
   ])("is refused by its vectors when it serves a model %s", async (_, how) => {
     const { embed, ready } = await edgeWith(await start(...how));
     await ready();
-    await vi.waitFor(() => expect(log).toHaveBeenCalledWith(expect.stringMatching(/cosine of -?0\.\d{4} with the model's own/)));
+    await vi.waitFor(() =>
+      expect(log).toHaveBeenCalledWith(expect.stringMatching(/cosine of -?0\.\d{4} with the model's own/)),
+    );
     expect(await embed(TEXT, pinned)).toMatchObject({ status: 503, error: { code: "tier_unavailable" } });
     expect(await embed(TEXT, {})).toMatchObject({ status: 200, tier: "edge" });
   });

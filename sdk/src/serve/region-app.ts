@@ -43,7 +43,5 @@ export function createRegionApp(options: RegionAppOptions): Hono<{ Bindings: obj
   });
   deployment.service({}).ready(() => {});
   const app = createApp(deployment);
-  return options.sagemaker === true
-    ? app.route("/", sageMakerRoutes(createApp({ ...deployment, keys: false })))
-    : app;
+  return options.sagemaker === true ? app.route("/", sageMakerRoutes(createApp({ ...deployment, keys: false }))) : app;
 }

@@ -68,15 +68,13 @@ describe("POST /invocations", () => {
     expect(await response.json()).toMatchObject({ error: { code: "budget_invalid" } });
   });
 
-  it.each([
-    ["x".repeat(5_000)],
-    ["%%%=&&&=path"],
-    ["x-latency-budget-ms=1%0d%0ax-evil:%201"],
-    ["traceparent=%ff%fe"],
-  ])("ignores attributes that are not ours: %.40s", async (attributes) => {
-    const app = await setUp();
-    expect((await app.fetch(invoke({ inputs: "to be" }, attributes))).status).toBe(200);
-  });
+  it.each([["x".repeat(5_000)], ["%%%=&&&=path"], ["x-latency-budget-ms=1%0d%0ax-evil:%201"], ["traceparent=%ff%fe"]])(
+    "ignores attributes that are not ours: %.40s",
+    async (attributes) => {
+      const app = await setUp();
+      expect((await app.fetch(invoke({ inputs: "to be" }, attributes))).status).toBe(200);
+    },
+  );
 
   it("refuses bodies above the limit", async () => {
     const app = await setUp({ limits: { maxBodyBytes: 100 } });

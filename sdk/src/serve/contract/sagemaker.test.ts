@@ -12,7 +12,10 @@ it("writes at most 1,024 visible ASCII characters, and reads back what fitted", 
       expect(text).toMatch(/^[!-~]{0,1024}$/);
       const read = readAttributes(text);
       for (const [name, value] of read) {
-        expect(unique.map(([known, given]) => [known.toWellFormed(), given.toWellFormed()])).toContainEqual([name, value]);
+        expect(unique.map(([known, given]) => [known.toWellFormed(), given.toWellFormed()])).toContainEqual([
+          name,
+          value,
+        ]);
       }
     }),
     { seed: 18 },

@@ -1,4 +1,11 @@
-import { BUDGET_HEADER, MODEL_HEADER, PRECISION_HEADER, PROVIDER_HEADER, QUEUE_HEADER, TIER_HEADER } from "./headers.ts";
+import {
+  BUDGET_HEADER,
+  MODEL_HEADER,
+  PRECISION_HEADER,
+  PROVIDER_HEADER,
+  QUEUE_HEADER,
+  TIER_HEADER,
+} from "./headers.ts";
 
 /**
  * The only header of a caller that SageMaker passes on, and the only one of a container that it passes back. Both have at

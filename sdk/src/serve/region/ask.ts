@@ -25,8 +25,11 @@ interface AskOptions {
 
 /** A response that is not an answer. */
 export class RegionRefused extends Error {
-  constructor(readonly refusal: RegionRefusal) {
+  readonly refusal: RegionRefusal;
+
+  constructor(refusal: RegionRefusal) {
     super(refusal.error.message);
+    this.refusal = refusal;
   }
 }
 

@@ -87,9 +87,9 @@ export function regionEstimate({ priorMs, now }: RegionEstimateOptions): RegionE
     freeAt = end + Math.min(waitMs, MAX_WAIT_MS);
     // A region that seems slow gets only probes. They do not compute, so they cannot correct the slowdown. Therefore the
     // slowdown moves towards 1.
-    if (computeMs === 0 || computedMs === 0) return slowdown.driftTo(1);
-    const ratio = computedMs / computeMs;
-    slowdown.observe({ from: ratio, to: ratio });
+    const ratio = computeMs === 0 ? 0 : computedMs / computeMs;
+    if (ratio === 0) slowdown.driftTo(1);
+    else slowdown.observe({ from: ratio, to: ratio });
   }
 
   return {
@@ -111,7 +111,10 @@ export function regionEstimate({ priorMs, now }: RegionEstimateOptions): RegionE
     observe,
     observeUnreported(fetch) {
       const { start, end, computeMs, busyMs } = fetch;
-      if (computeMs === 0) return observe({ ...fetch, totalMs: 0, computedMs: 0, waitMs: 0 });
+      if (computeMs === 0) {
+        observe({ ...fetch, totalMs: 0, computedMs: 0, waitMs: 0 });
+        return;
+      }
       const tookMs = end - start;
       network.observe({ from: 0, to: tookMs });
       const restMs = tookMs - network.mean;

@@ -1,7 +1,12 @@
 import { inspect } from "node:util";
 import { describe, expect, it } from "vitest";
 import { BertEdgeError } from "../../artifact/error.ts";
-import { type HttpRegionAddress, type HttpRegionSettings, type RegionAddress, regionSettings } from "./region-settings.ts";
+import {
+  type HttpRegionAddress,
+  type HttpRegionSettings,
+  type RegionAddress,
+  regionSettings,
+} from "./region-settings.ts";
 
 const good: HttpRegionAddress = { url: "https://region.example.com", key: "key" };
 const aws = { accessKeyId: "AKIA", secretAccessKey: "secret", region: "eu-central-1" };
@@ -90,7 +95,11 @@ describe("regionSettings", () => {
     const ai = { run: async () => new Response() };
 
     it("need no key", () => {
-      expect(regionSettings({ dialect: "tei", url: good.url })).toMatchObject({ dialect: "tei", key: "", maxInputs: 32 });
+      expect(regionSettings({ dialect: "tei", url: good.url })).toMatchObject({
+        dialect: "tei",
+        key: "",
+        maxInputs: 32,
+      });
       expect(httpSettings({ dialect: "openai", model: " m ", maxInputs: 256 })).toMatchObject({
         ...{ key: "key", model: "m", maxInputs: 256 },
       });
@@ -99,7 +108,7 @@ describe("regionSettings", () => {
     it("name a model of Workers AI", () => {
       const address = { dialect: "workers-ai", ai, model: "@cf/baai/bge-small-en-v1.5" } as const;
       expect(regionSettings(address)).toEqual({ ...address, pooling: undefined, maxInputs: 100 });
-      expect(regionSettings({ ...address, pooling: "cls" })).toMatchObject({ pooling: "cls" });
+      expect(regionSettings({ ...address, pooling: "cls" as const })).toMatchObject({ pooling: "cls" });
     });
 
     it.each([
@@ -107,7 +116,7 @@ describe("regionSettings", () => {
       [{ dialect: "" }, "REGION_DIALECT"],
       [{ dialect: "openai" }, "REGION_MODEL"],
       [{ dialect: "openai", model: `a ${SECRET}` }, "REGION_MODEL"],
-      [{ dialect: "tei", key: `${SECRET}\n` + SECRET }, "REGION_KEY"],
+      [{ dialect: "tei", key: `${SECRET}\n${SECRET}` }, "REGION_KEY"],
       [{ dialect: "tei", aws: { ...aws, service: "sagemaker" } }, "REGION_DIALECT"],
       [{ aws: { ...aws, service: `x\n${SECRET}` } }, "REGION_AWS_SERVICE"],
       [{ dialect: "tei", maxInputs: 0 }, "maxInputs"],

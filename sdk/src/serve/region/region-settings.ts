@@ -40,7 +40,7 @@ export interface HttpRegionAddress {
 
 /** The binding of Workers AI: https://developers.cloudflare.com/workers-ai/configuration/bindings */
 export interface WorkersAiBinding {
-  run(model: string, inputs: Record<string, unknown>, options: { returnRawResponse: true }): Promise<Response>;
+  run(model: string, inputs: Record<string, unknown>, options: { returnRawResponse: true }): Promise<unknown>;
 }
 
 /** A model of Workers AI. */
@@ -70,11 +70,14 @@ export interface HttpRegionSettings {
   readonly maxInputs: number;
 }
 
-/** Settings that have been checked. */
-export type RegionSettings = HttpRegionSettings | (Required<Omit<WorkersAiAddress, "pooling">> & PoolingSetting);
-interface PoolingSetting {
+/** Settings of a model of Workers AI, checked. */
+export interface WorkersAiSettings extends Required<Omit<WorkersAiAddress, "pooling" | "maxInputs">> {
   readonly pooling: "mean" | "cls" | undefined;
+  readonly maxInputs: number;
 }
+
+/** Settings that have been checked. */
+export type RegionSettings = HttpRegionSettings | WorkersAiSettings;
 
 /** TEI takes 32 texts unless it is started with another limit: https://huggingface.co/docs/text-embeddings-inference/cli_arguments */
 const HTTP_INPUTS = 32;
@@ -91,7 +94,7 @@ export function regionSettings(address: RegionAddress): RegionSettings {
   return address.dialect === "workers-ai" ? workersAiSettings(address) : httpSettings(address);
 }
 
-function workersAiSettings({ dialect, ai, model, pooling, maxInputs }: WorkersAiAddress): RegionSettings {
+function workersAiSettings({ dialect, ai, model, pooling, maxInputs }: WorkersAiAddress): WorkersAiSettings {
   if (typeof ai?.run !== "function") {
     throw new BertEdgeError("setting_invalid", "The region's option `ai` is not a binding of Workers AI.", {
       hint: 'Add [ai] with binding = "AI" to wrangler.toml, and give env.AI.',
@@ -108,7 +111,11 @@ function httpSettings({ dialect, url, key, aws, model, maxInputs }: HttpRegionAd
   const known = httpDialects.find((name) => name === (dialect ?? "bert-edge"));
   if (known === undefined) {
     const names = httpDialects.join(", ");
-    throw invalid("REGION_DIALECT", `is not one of ${names}`, `Set REGION_DIALECT to one of ${names}, or leave it out.`);
+    throw invalid(
+      "REGION_DIALECT",
+      `is not one of ${names}`,
+      `Set REGION_DIALECT to one of ${names}, or leave it out.`,
+    );
   }
   const access = aws && awsSettings(aws);
   if (access?.service === "sagemaker" && known !== "bert-edge") {

@@ -9,7 +9,8 @@ import { readBudget, startDeadline } from "../routing/deadline.ts";
 import type { EmbedQuery } from "../service.ts";
 import type { RequestTrace } from "../trace.ts";
 import type { ExpectedAnswer } from "./dialects/dialect.ts";
-import { type ConnectOptions, connectRegion } from "./region-tier.ts";
+import type { HttpRegionAddress } from "./region-settings.ts";
+import { connectRegion, type RegionTiming } from "./region-tier.ts";
 
 const PRIOR_MS = 50;
 const FIRST_PAUSE_MS = 500;
@@ -24,7 +25,7 @@ const expected: ExpectedAnswer = {
 type Answering = (request: Request, clock: { now: number }, signal: AbortSignal) => Response | Promise<Response>;
 
 /** Makes a tier whose region is a function, with a clock that the test controls. */
-function setUp(answer: Answering, options: Partial<ConnectOptions> = {}) {
+function setUp(answer: Answering, options: Partial<HttpRegionAddress> & RegionTiming & { busyMs?: () => number } = {}) {
   const clock = { now: 1_000 };
   const requests: Request[] = [];
   const tier = connectRegion({

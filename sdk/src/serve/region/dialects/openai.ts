@@ -2,7 +2,14 @@ import * as v from "valibot";
 import { parseJson } from "../../../artifact/parse-json.ts";
 import type { Dialect } from "./dialect.ts";
 import { requestRefused } from "./request-fault.ts";
-import { fault, foreignVectors, maxBytesOfNumbers, SERVE_THE_SAME, vectorOfBase64, vectorOfNumbers } from "./vectors.ts";
+import {
+  fault,
+  foreignVectors,
+  maxBytesOfNumbers,
+  SERVE_THE_SAME,
+  vectorOfBase64,
+  vectorOfNumbers,
+} from "./vectors.ts";
 
 const Answer = v.object({
   data: v.array(v.object({ index: v.pipe(v.number(), v.integer(), v.minValue(0)), embedding: v.unknown() })),

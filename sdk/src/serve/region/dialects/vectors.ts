@@ -51,7 +51,8 @@ export function checkedVector(
   vector: Float32Array<ArrayBuffer> | undefined,
   { index, dimensions, hasLength1, hint }: VectorCheck,
 ): Float32Array<ArrayBuffer> {
-  if (vector?.length !== dimensions) throw fault(`returned no vector of ${dimensions} dimensions for text ${index}`, hint);
+  if (vector?.length !== dimensions)
+    throw fault(`returned no vector of ${dimensions} dimensions for text ${index}`, hint);
   const norm = Math.hypot(...vector);
   if (!Number.isFinite(norm)) throw fault(`returned a vector with NaN or infinite values for text ${index}`, hint);
   if (hasLength1 ? Math.abs(norm - 1) > NORM_TOLERANCE : norm === 0) {

@@ -2,10 +2,10 @@ import { inspect } from "node:util";
 import { describe, expect, it } from "vitest";
 import { sageMakerAccess, sageMakerEndpoint } from "#test/fixtures/sagemaker.ts";
 import { fakeEngine, latch, TINY, tinyStore } from "#test/fixtures/tiny-model.ts";
-import { startDeadline } from "../../routing/deadline.ts";
-import { createRegionApp, type RegionAppOptions } from "../../region-app.ts";
-import type { EmbedQuery } from "../../service.ts";
 import { readPointer } from "../../../storage/published-artifact.ts";
+import { createRegionApp, type RegionAppOptions } from "../../region-app.ts";
+import { startDeadline } from "../../routing/deadline.ts";
+import type { EmbedQuery } from "../../service.ts";
 import { connectRegion } from "../region-tier.ts";
 
 const trace = { requestId: "r-1", traceparent: `00-${"a".repeat(32)}-${"b".repeat(16)}-01` };
@@ -56,9 +56,7 @@ describe("a region on SageMaker", () => {
 
   it("is probed through the same route, and is down while it loads its model", async () => {
     const loaded = latch();
-    const { endpoint, tier, probe } = await setUp(
-      fakeEngine({ target: "regional-cpu", onLoad: () => loaded.promise }),
-    );
+    const { endpoint, tier, probe } = await setUp(fakeEngine({ target: "regional-cpu", onLoad: () => loaded.promise }));
     await probe();
     expect(endpoint.attributes[0]).toMatchObject({
       request: "path=ready",
