@@ -140,7 +140,7 @@ describe("prepare", () => {
 
   it("writes golden texts that the tokenizer does not cut, with the vectors of the float32 model", async () => {
     const { run, out } = await preparable();
-    const { manifest } = await run({ targets: ["regional-gpu"] });
+    const { manifest } = await run({ targets: ["regional-cpu"] });
     const model = await startModel(await openFolder(out), await engineOnThisMachine("ort-node"));
     const { texts = [], vectors = [] } = (await model.golden()) ?? {};
     expect(texts.length).toBeGreaterThanOrEqual(5);
