@@ -33,6 +33,7 @@ export type { AnswerEstimate, Estimate } from "./queue/speed.ts";
 export type { ExpectedAnswer } from "./region/dialects/dialect.ts";
 export type { ProvableModel } from "./region/proof.ts";
 export { type AskingThread, type Region, regionTier } from "./region/region.ts";
+export { type RegionEnv, regionFromEnv } from "./region/region-from-env.ts";
 export type {
   AwsAccess,
   HttpDialect,
