@@ -1,6 +1,5 @@
 export type { Artifact, PublishableArtifact } from "../artifact/artifact.ts";
 export type { Destination } from "../artifact/fill.ts";
-export type { GoldenTexts } from "../artifact/golden.ts";
 export type { Manifest, Parity, Target, TargetName, Task, TaskName, TaskScore } from "../artifact/manifest.ts";
 export type { LatencyFit, Measurements } from "../artifact/measurements.ts";
 export type { ModelParity } from "./accuracy/model-parity.ts";

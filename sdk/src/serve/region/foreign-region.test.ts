@@ -63,7 +63,8 @@ const speakers: Record<string, Speaker> = {
       ...({ dialect: "workers-ai", model: "@cf/org/model", pooling: "mean" } as const),
       ai: {
         run: (model: string, inputs: Record<string, unknown>, options: object) => {
-          expect({ model, options }).toEqual({ model: "@cf/org/model", options: { returnRawResponse: true } });
+          const signal = expect.any(AbortSignal);
+          expect({ model, options }).toEqual({ model: "@cf/org/model", options: { returnRawResponse: true, signal } });
           return send(`${(inputs["text"] as string[])[0] === "a" ? "probe" : "run"}`, inputs);
         },
       },

@@ -40,7 +40,11 @@ export interface HttpRegionAddress {
 
 /** The binding of Workers AI: https://developers.cloudflare.com/workers-ai/configuration/bindings */
 export interface WorkersAiBinding {
-  run(model: string, inputs: Record<string, unknown>, options: { returnRawResponse: true }): Promise<unknown>;
+  run(
+    model: string,
+    inputs: Record<string, unknown>,
+    options: { returnRawResponse: true; signal: AbortSignal },
+  ): Promise<unknown>;
 }
 
 /** A model of Workers AI. */

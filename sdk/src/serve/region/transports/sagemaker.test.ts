@@ -1,5 +1,6 @@
 import { inspect } from "node:util";
 import { describe, expect, it } from "vitest";
+import { errorLog } from "#test/fixtures/error-log.ts";
 import { sageMakerAccess, sageMakerEndpoint } from "#test/fixtures/sagemaker.ts";
 import { fakeEngine, latch, TINY, tinyStore } from "#test/fixtures/tiny-model.ts";
 import { readPointer } from "../../../storage/published-artifact.ts";
@@ -7,6 +8,8 @@ import { createRegionApp, type RegionAppOptions } from "../../region-app.ts";
 import { startDeadline } from "../../routing/deadline.ts";
 import type { EmbedQuery } from "../../service.ts";
 import { connectRegion } from "../region-tier.ts";
+
+errorLog();
 
 const trace = { requestId: "r-1", traceparent: `00-${"a".repeat(32)}-${"b".repeat(16)}-01` };
 

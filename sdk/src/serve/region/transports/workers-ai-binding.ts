@@ -7,7 +7,7 @@ const PROBE = { text: ["a"] };
 /** Runs a model of Workers AI through its binding, which has no paths, keys or headers. */
 export function overWorkersAi({ ai, model }: { ai: WorkersAiBinding; model: string }): Transport {
   const run = (inputs: object, signal: AbortSignal) =>
-    orAborted(ai.run(model, { ...inputs }, { returnRawResponse: true }).then(responseOf), signal);
+    orAborted(ai.run(model, { ...inputs }, { returnRawResponse: true, signal }).then(responseOf), signal);
   return {
     host: `Workers AI (${model})`,
     settings: ["REGION_MODEL"],
@@ -19,7 +19,7 @@ export function overWorkersAi({ ai, model }: { ai: WorkersAiBinding; model: stri
 /** Other implementations of the binding, as in tests, may not know the option and return what they have parsed. */
 const responseOf = (result: unknown): Response => (result instanceof Response ? result : Response.json(result));
 
-/** Rejects when `signal` is aborted. The binding takes no signal, so its work goes on, and its response is dropped. */
+/** Rejects when `signal` is aborted, which older runtimes do not tell the binding. Then its response is dropped. */
 async function orAborted(response: Promise<Response>, signal: AbortSignal): Promise<Response> {
   const aborted = Promise.withResolvers<never>();
   const abort = () => aborted.reject(signal.reason);
