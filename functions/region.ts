@@ -6,8 +6,8 @@ import { s3Settings } from "bert-edge/storage/s3-settings";
 import { handle } from "hono/aws-lambda";
 import { serveUntilTerminated } from "./serve-until-terminated.ts";
 
-const { MODEL, MODELS_FOLDER, API_KEYS, PROVIDERS, PORT, STOP_DELAY_MS, METRICS, AWS_LAMBDA_FUNCTION_NAME, ...env } =
-  process.env;
+const { MODEL, MODELS_FOLDER, API_KEYS, PROVIDERS, PORT, STOP_DELAY_MS, METRICS, ...env } = process.env;
+const { SAGEMAKER, AWS_LAMBDA_FUNCTION_NAME } = env;
 
 /**
  * Hono app of the region. Environment variables configure it. With MODELS_FOLDER it reads the model from a folder that
@@ -19,6 +19,8 @@ const app = createRegionApp({
   engine: ortNodeEngine({ providers: (PROVIDERS ?? "cuda,cpu").split(",") as Provider[] }),
   keys: API_KEYS?.split(",") ?? [],
   metrics: METRICS === "true",
+  // SageMaker checks who calls, so its routes need no key. Set this only there.
+  sagemaker: SAGEMAKER === "true",
 });
 
 /** Entry point of AWS Lambda. */

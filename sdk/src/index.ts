@@ -2,6 +2,7 @@ export type { Artifact, PublishableArtifact } from "./artifact/artifact.ts";
 export { BertEdgeError, type BertEdgeErrorDetails } from "./artifact/error.ts";
 export type { ErrorCode } from "./artifact/error-codes.ts";
 export type { Destination } from "./artifact/fill.ts";
+export type { GoldenTexts } from "./artifact/golden.ts";
 export type { EmbedManifest, Manifest, Parity, Pooling, Target, TargetName } from "./artifact/manifest.ts";
 export type { LatencyFit, Measurements } from "./artifact/measurements.ts";
 export type { Pointer } from "./artifact/pointer.ts";

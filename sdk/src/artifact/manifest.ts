@@ -126,6 +126,8 @@ const Common = v.pipe(
     vocabulary: Positive,
     tokenizer: Tokenizer,
     files: v.record(FileName, File),
+    /** The file with the golden texts. Models whose task is not `embed` have none. */
+    golden: v.optional(v.string()),
     targets: v.object({
       edge: v.optional(Target),
       "regional-cpu": v.optional(Target),
@@ -133,11 +135,11 @@ const Common = v.pipe(
     }),
   }),
   v.check(
-    ({ files, tokenizer, targets }) =>
-      [...tokenizerFiles(tokenizer), ...Object.values(targets).flatMap((target) => target?.model ?? [])].every((file) =>
-        Object.hasOwn(files, file),
-      ),
-    "the files of tokenizer and targets must be listed in files",
+    ({ files, tokenizer, golden = [], targets }) =>
+      [...tokenizerFiles(tokenizer), golden, ...Object.values(targets).map((target) => target?.model ?? [])]
+        .flat()
+        .every((file) => Object.hasOwn(files, file)),
+    "the files of tokenizer, golden and targets must be listed in files",
   ),
 );
 

@@ -1,5 +1,6 @@
 import type { Artifact } from "../artifact/artifact.ts";
 import { BertEdgeError } from "../artifact/error.ts";
+import { type GoldenTexts, parseGolden } from "../artifact/golden.ts";
 import { type EmbedManifest, sentenceEncoder, type TargetName } from "../artifact/manifest.ts";
 import type { Measurements } from "../artifact/measurements.ts";
 import { totalLength } from "../artifact/total-length.ts";
@@ -51,6 +52,13 @@ export interface Model {
    * @throws BertEdgeError `vector_invalid` for NaN or infinite values, and the errors of `EngineSession.run`
    */
   embedTokens(sequences: readonly TokenIds[], now?: () => number): Promise<EmbeddedTokens>;
+  /**
+   * Reads the artifact's golden texts, with their vectors from the float32 model.
+   *
+   * @returns undefined if an earlier version of bert-edge has prepared the artifact
+   * @throws BertEdgeError `artifact_corrupt`, `storage_unavailable`
+   */
+  golden(): Promise<GoldenTexts | undefined>;
   /** Returns the bytes of WebAssembly memory in use; undefined for engines that do not use WebAssembly. */
   memoryBytes(): number | undefined;
   /** Frees the model's memory. Later calls of `embed` fail. */
@@ -131,6 +139,11 @@ export async function startModel(artifact: Artifact, engine: Engine): Promise<Mo
     return { vectors, tokens: totalLength(sequences), computeMs };
   }
 
+  async function golden(): Promise<GoldenTexts | undefined> {
+    if (manifest.golden === undefined) return undefined;
+    return parseGolden(await artifact.read(manifest.golden), manifest.dimensions, `${name}@${version}`);
+  }
+
   return {
     manifest,
     version,
@@ -145,6 +158,7 @@ export async function startModel(artifact: Artifact, engine: Engine): Promise<Mo
     embed: async (texts, options) => (await embedTokens(tokenize(texts, options))).vectors,
     tokenize,
     embedTokens,
+    golden,
     memoryBytes: () => session.memoryBytes(),
     release: () => session.release(),
   };

@@ -243,10 +243,11 @@ describe("a warm edge with a region", () => {
 
   it("keeps the region measured with every request, even when it answers itself", async () => {
     const region = fakeRegion();
-    const { embed, warm, background } = await setUp(region);
+    const { embed, warm, background, holder } = await setUp(region);
     await warm();
     await embed();
-    expect(region.keepMeasured).toHaveBeenCalledExactlyOnceWith(background, undefined);
+    const model = await holder.load(background);
+    expect(region.keepMeasured).toHaveBeenCalledExactlyOnceWith(background, undefined, model);
   });
 
   it("refuses a text that is too long without asking the region", async () => {

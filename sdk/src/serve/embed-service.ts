@@ -58,6 +58,8 @@ interface Request {
   readonly inRegionMs: number;
   /** Tokens of all texts together; undefined before they are tokenized. */
   readonly tokens?: number;
+  /** Whether a text can be longer than the model takes. */
+  readonly mayCut: boolean;
 }
 
 /**
@@ -120,12 +122,13 @@ export function embedService(options: EmbedServiceOptions): EmbedService {
   async function answerTo(query: EmbedQuery, background: Background): Promise<EmbedAnswer> {
     checkQuery(query, holder.name, limits);
     if (query.report) lane.speed.observeReport(query.report.predictedMs, query.report.measuredMs);
-    region?.keepMeasured(background, isScarce ? SCARCE_PROBE_MS : undefined);
     const loaded = holder.current(background);
+    region?.keepMeasured(background, isScarce ? SCARCE_PROBE_MS : undefined, loaded);
     const whileLoading = loaded ? undefined : await askWhileLoading(query, background);
     if (whileLoading) return whileLoading;
     if (loaded) return using(loaded, query, background);
     const model = await holder.load(background);
+    region?.keepMeasured(background, undefined, model);
     assertStillWanted(query, model);
     return using(model, query, background);
   }
@@ -148,7 +151,8 @@ export function embedService(options: EmbedServiceOptions): EmbedService {
     if (!region) return undefined;
     const opened = await holder.opened(background);
     checkDimensions(query.dimensions, opened.manifest);
-    const request = { query, opened, inRegionMs: 0 };
+    // Before the texts are tokenized, each of them could be too long.
+    const request = { query, opened, inRegionMs: 0, mayCut: true };
     const choice = choose(request);
     return choice.tier === "region" ? askRegion(request, choice) : undefined;
   }
@@ -200,10 +204,11 @@ export function embedService(options: EmbedServiceOptions): EmbedService {
       work: { ...plan, dueAt: canBeInTime ? now() + remainingMs : undefined },
       inRegionMs: inRegionMs(model.measurements, texts),
       tokens: totalLength(texts),
+      mayCut: texts.some(({ length }) => length >= model.manifest.maxTokens),
     };
   }
 
-  function situationOf({ query, opened, model, work, inRegionMs }: Request): Situation {
+  function situationOf({ query, opened, model, work, inRegionMs, mayCut }: Request): Situation {
     const { pin, precision, deadline } = query;
     return {
       remainingMs: deadline.remainingMs(),
@@ -222,7 +227,7 @@ export function embedService(options: EmbedServiceOptions): EmbedService {
               cpuLimitMs,
             }
           : "loading",
-      region: region ? regionFromHere(region.predict(inRegionMs)) : "none",
+      region: region ? regionFromHere(region.predict(inRegionMs, mayCut)) : "none",
     };
   }
 
@@ -259,13 +264,14 @@ export function embedService(options: EmbedServiceOptions): EmbedService {
     choice: Choice,
     signal = request.query.signal,
   ): Promise<EmbedAnswer | undefined> {
-    const { query, opened, inRegionMs, tokens } = request;
+    const { query, opened, inRegionMs, tokens, mayCut } = request;
     const { version, manifest } = opened;
     const { name, dimensions, normalize, maxTokens } = manifest;
     const remainingMs = query.deadline.remainingMs();
     const handled = lane.startFetch(remainingMs === undefined ? undefined : now() + remainingMs);
     try {
-      const expected = { model: name, version, dimensions, normalize, computeMs: inRegionMs, tokens, maxTokens };
+      const computed = { computeMs: inRegionMs, tokens, maxTokens, mayCut };
+      const expected = { model: name, version, dimensions, normalize, ...computed };
       const answer = await (region as RegionTier).embed(query, expected, { signal, hedge: choice.hedge });
       return describe(answer, "region", choice, request);
     } catch (error) {
@@ -325,8 +331,8 @@ export function embedService(options: EmbedServiceOptions): EmbedService {
   }
 
   function ready(background: Background): ReturnType<EmbedService["ready"]> {
-    region?.keepMeasured(background);
     const model = holder.current(background);
+    region?.keepMeasured(background, undefined, model);
     return model && { model: model.manifest.name, version: model.version, provider: model.provider };
   }
 

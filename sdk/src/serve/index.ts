@@ -2,6 +2,7 @@ export type { Artifact } from "../artifact/artifact.ts";
 export { BertEdgeError, type BertEdgeErrorDetails } from "../artifact/error.ts";
 export type { ErrorCode } from "../artifact/error-codes.ts";
 export type { Destination } from "../artifact/fill.ts";
+export type { GoldenTexts } from "../artifact/golden.ts";
 export type { EmbedManifest, Manifest, Parity, Pooling, Target, TargetName } from "../artifact/manifest.ts";
 export type { LatencyFit, Measurements } from "../artifact/measurements.ts";
 export type {
@@ -31,10 +32,19 @@ export type { DecisionLog } from "./log-decision.ts";
 export { type PublishedModelsOptions, publishedModels } from "./published-models.ts";
 export type { AnswerEstimate, Estimate } from "./queue/speed.ts";
 export type { QueueHandler } from "./queue-handler.ts";
-export type { ExpectedAnswer } from "./region/read-answer.ts";
+export type { ExpectedAnswer } from "./region/dialects/dialect.ts";
+export type { ProvableModel } from "./region/proof.ts";
 export { type AskingThread, type Region, regionTier } from "./region/region.ts";
-export type { AwsAccess, RegionAddress } from "./region/region-settings.ts";
-export type { RegionCallOptions, RegionTier, RegionTierOptions } from "./region/region-tier.ts";
+export { type RegionEnv, regionFromEnv } from "./region/region-from-env.ts";
+export type {
+  AwsAccess,
+  HttpDialect,
+  HttpRegionAddress,
+  RegionAddress,
+  WorkersAiAddress,
+  WorkersAiBinding,
+} from "./region/region-settings.ts";
+export type { RegionCallOptions, RegionTier, RegionTierOptions, RegionTiming } from "./region/region-tier.ts";
 export { createRegionApp, type RegionAppOptions } from "./region-app.ts";
 export type { CallContext } from "./routes/respond.ts";
 export type { ArrivalTime, Deadline } from "./routing/deadline.ts";

@@ -5,6 +5,7 @@ import { createApp } from "./app.ts";
 import { deploymentOf } from "./deployment.ts";
 import { defaultLimits, type Limits } from "./limits.ts";
 import { metrics } from "./routes/metrics.ts";
+import { sageMakerRoutes } from "./sagemaker-routes.ts";
 
 export interface RegionAppOptions {
   /** The store where models are published. */
@@ -20,6 +21,11 @@ export interface RegionAppOptions {
    * strangers cannot reach the region, or may know how busy it is. Default false.
    */
   metrics?: boolean;
+  /**
+   * Whether this region runs on SageMaker. It then also answers `GET /ping` and `POST /invocations`, without keys: SageMaker
+   * checks who calls. Do not set it where other callers can reach the region. Default false.
+   */
+  sagemaker?: boolean;
 }
 
 /**
@@ -44,5 +50,5 @@ export function createRegionApp(options: RegionAppOptions): Hono<{ Bindings: obj
   deployment.service({}).ready(() => {});
   const app = createApp(deployment);
   if (options.metrics === true) app.get("/metrics", () => metrics(deployment.service({})));
-  return app;
+  return options.sagemaker === true ? app.route("/", sageMakerRoutes(createApp({ ...deployment, keys: false }))) : app;
 }

@@ -133,7 +133,24 @@ describe("prepare", () => {
     const { run } = await preparable();
     const { manifest } = await run({ targets: ["regional-gpu"] });
     expect(Object.keys(manifest.targets)).toEqual(["regional-gpu"]);
-    expect(Object.keys(manifest.files).sort()).toEqual(["model.fp16.onnx", "tokenizer.safetensors"]);
+    expect(Object.keys(manifest.files).sort()).toEqual([
+      ...["golden.safetensors", "model.fp16.onnx", "tokenizer.safetensors"],
+    ]);
+  });
+
+  it("writes golden texts that the tokenizer does not cut, with the vectors of the float32 model", async () => {
+    const { run, out } = await preparable();
+    const { manifest } = await run({ targets: ["regional-cpu"] });
+    const model = await startModel(await openFolder(out), await engineOnThisMachine("ort-node"));
+    const { texts = [], vectors = [] } = (await model.golden()) ?? {};
+    expect(texts.length).toBeGreaterThanOrEqual(5);
+    expect(manifest.golden).toBe("golden.safetensors");
+    const found = await model.embed(texts);
+    vectors.forEach((vector, index) => {
+      expect(cosine(vector, found[index] as Float32Array)).toBeGreaterThanOrEqual(FP16_LIMIT.minCosine);
+    });
+    for (const { length } of model.tokenize(texts)) expect(length).toBeLessThan(manifest.maxTokens);
+    await model.release();
   });
 
   it("keeps nodes in float32 that overflow fp16, and reports them", async () => {

@@ -6,6 +6,7 @@ import { type Manifest, type Parity, type TargetName, targetNames } from "../../
 import type { Measurements } from "../../artifact/measurements.ts";
 import { onnxruntimeNode } from "../../runtime/engine/ort-node/onnxruntime-node.ts";
 import { openFiles, openFolder } from "../../storage/folder-artifact.ts";
+import { goldenTextsOf } from "../accuracy/golden-texts.ts";
 import { readTaskData, type TaskFiles } from "../accuracy/task-data.ts";
 import { assertVaries } from "../accuracy/varies.ts";
 import { tokenBatches } from "../evaluate/token-batches.ts";
@@ -188,7 +189,7 @@ export async function prepare(options: PrepareOptions): Promise<PrepareReport | 
     }
 
     const artifactFolder = join(folder, "artifact");
-    await assembleArtifact(artifactFolder, name, model, made);
+    await assembleArtifact(artifactFolder, name, model, made, goldenTextsOf(model, checked.reference));
     const artifact = await openFolder(artifactFolder);
     const { measurements } = await fromCache(run, cache, context, {
       ...{ stage: "time", label: "times of the CPU targets" },

@@ -3,6 +3,7 @@ import { basename, join, resolve } from "node:path";
 import * as v from "valibot";
 import { describeFile, describeFiles } from "../../artifact/describe-file.ts";
 import { BertEdgeError } from "../../artifact/error.ts";
+import { GOLDEN_FILE, type GoldenTexts, writeGolden } from "../../artifact/golden.ts";
 import {
   MANIFEST_FORMAT,
   type Manifest,
@@ -29,8 +30,8 @@ export interface PackedTarget {
 }
 
 /**
- * Makes an artifact folder: moves the model files to it, and writes the tokenizer and the manifest. Targets with the same
- * model bytes share a file. Only one model file at a time is in memory.
+ * Makes an artifact folder: moves the model files to it, and writes the tokenizer, the golden texts and the manifest.
+ * Targets with the same model bytes share a file. Only one model file at a time is in memory.
  *
  * @param folder is created
  */
@@ -39,10 +40,13 @@ export async function assembleArtifact(
   name: string,
   model: TextModel,
   packed: readonly PackedTarget[],
+  golden: GoldenTexts | undefined,
 ): Promise<void> {
   await mkdir(folder);
-  const files = await describeFiles(model.tokenizer.files);
-  for (const [file, bytes] of model.tokenizer.files) await writeFile(join(folder, file), bytes);
+  const small = new Map(model.tokenizer.files);
+  if (golden) small.set(GOLDEN_FILE, writeGolden(golden));
+  const files = await describeFiles(small);
+  for (const [file, bytes] of small) await writeFile(join(folder, file), bytes);
   const targets: Manifest["targets"] = {};
   for (const { name: targetName, target, path, extension } of packed) {
     const described = await describePath(path);
@@ -64,7 +68,7 @@ async function describePath(path: string): Promise<ManifestFile> {
 /**
  * Returns the manifest of an artifact.
  *
- * @param files model files of the targets and files of the tokenizer
+ * @param files model files of the targets, files of the tokenizer, and the golden texts
  */
 export const manifestOf = (
   name: string,
@@ -79,6 +83,7 @@ export const manifestOf = (
   vocabulary: config.vocabularySize,
   tokenizer: tokenizer.manifest,
   files,
+  ...(Object.hasOwn(files, GOLDEN_FILE) && { golden: GOLDEN_FILE }),
   targets,
 });
 

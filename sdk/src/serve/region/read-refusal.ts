@@ -1,8 +1,8 @@
 import * as v from "valibot";
 import { BertEdgeError } from "../../artifact/error.ts";
 import { isRedirect } from "../../storage/is-redirect.ts";
-import { errorStatus, type HttpErrorCode } from "../contract/errors.ts";
 import { QUEUE_HEADER } from "../contract/headers.ts";
+import type { RegionConnection } from "./region-connection.ts";
 
 /** A response of the region that is not an answer. */
 export interface RegionRefusal {
@@ -16,9 +16,6 @@ export interface RegionRefusal {
 /** Largest body of an error that is read, in bytes. */
 export const MAX_ERROR_BYTES = 8_192;
 
-/** Longest text of the region that callers see, in characters. */
-const MAX_TEXT = 500;
-
 /** Wait after a refusal that names none, in ms: some gateways do not send `retry-after`. */
 const DEFAULT_WAIT_MS = 1_000;
 
@@ -28,34 +25,22 @@ const suspects: Readonly<Record<number, string>> = {
   403: "REGION_KEY, or `aws` if the region accepts only signed requests,",
 };
 
-const requestFaults = (Object.keys(errorStatus) as HttpErrorCode[]).filter((code) => errorStatus[code] === 400);
+/** Statuses with which servers refuse a request for its own faults. */
+const requestFaults = new Set([400, 413, 422]);
 
 const ErrorBody = v.object({ error: v.object({ code: v.string() }) });
-const text = v.pipe(
-  v.string(),
-  v.transform((text) => text.slice(0, MAX_TEXT)),
-);
-const RequestFault = v.object({
-  error: v.object({
-    code: v.picklist(requestFaults),
-    message: text,
-    hint: v.optional(text),
-    index: v.optional(v.pipe(v.number(), v.integer(), v.minValue(0))),
-  }),
-});
 
 /**
  * Reads a response that is not an answer.
  *
  * @param body undefined if the body is too large
  * @param texts number of texts in the request
- * @param host names the region in messages
  */
 export function readRefusal(
   { status, headers }: Pick<Response, "status" | "headers">,
   body: string | undefined,
   texts: number,
-  host: string,
+  { dialect, transport: { host, settings } }: RegionConnection,
 ): RegionRefusal {
   const json = jsonOf(body);
   const failed = (what: string, hint: string, isAlive = false): RegionRefusal => ({
@@ -75,18 +60,13 @@ export function readRefusal(
   if (isRedirect(status)) {
     return failed("redirects requests, and redirects are not followed", "Set REGION_URL to the address that answers.");
   }
-  if (status === 400) {
-    const fault = v.safeParse(RequestFault, json);
-    const { code, message, hint, index } = fault.success ? fault.output.error : {};
-    if (code && message !== undefined && (index ?? 0) < texts) {
-      return { error: new BertEdgeError(code, message, { hint, index }), isAlive: true, waitMs: 0 };
-    }
-  }
+  const fault = requestFaults.has(status) ? dialect.faultOf(json, texts) : undefined;
+  if (fault) return { error: fault, isAlive: true, waitMs: 0 };
   if (status === 413) return failed("refused a request as too large", "Raise `maxBodyBytes` of the region.", true);
   const code = codeOf(json);
   if (status === 429 || (status === 503 && code === "overloaded")) return overloaded("is overloaded", waitOf(headers));
   if (status === 504 && code === "budget_exceeded") return overloaded("has no time within the budget", 0);
-  return failed(`answered with HTTP ${status}`, `Check ${suspects[status] ?? "REGION_URL"} and the region's log.`);
+  return failed(`answered with HTTP ${status}`, `Check ${suspects[status] ?? settings[0]} and the region's log.`);
 }
 
 function jsonOf(body: string | undefined): unknown {

@@ -1,47 +1,49 @@
-import { AwsClient } from "aws4fetch";
-import type { RegionSettings } from "./region-settings.ts";
+import { BertEdgeError } from "../../artifact/error.ts";
+import { bertEdgeDialect } from "./dialects/bert-edge.ts";
+import type { Dialect } from "./dialects/dialect.ts";
+import { openAiDialect } from "./dialects/openai.ts";
+import { teiDialect } from "./dialects/tei.ts";
+import { workersAiDialect } from "./dialects/workers-ai.ts";
+import type { HttpRegionSettings, RegionSettings } from "./region-settings.ts";
+import { overHttps } from "./transports/https.ts";
+import { overSageMaker } from "./transports/sagemaker.ts";
+import type { Transport } from "./transports/transport.ts";
+import { overWorkersAi } from "./transports/workers-ai-binding.ts";
 
-/** Sends requests to the region. */
+/** How a region is reached, and what it understands. */
 export interface RegionConnection {
-  /** Names the region in messages. */
-  readonly host: string;
-  /** Sends `POST /v1/embed` with a JSON body, and with the key. */
-  post(body: object, headers: Readonly<Record<string, string>>, signal: AbortSignal): Promise<Response>;
-  /** Sends `GET /ready`, without the key. The region answers 200 when it can answer requests. */
-  probe(signal: AbortSignal): Promise<Response>;
+  readonly transport: Transport;
+  readonly dialect: Dialect;
+  /** Maximum texts of a request to the region. */
+  readonly maxInputs: number;
 }
 
-/**
- * Connects to the region. Redirects are not followed, because texts would go to an address that nobody has configured.
- * Workers know only `manual`, and with it a redirect arrives as a response with its status.
- */
-export function regionConnection({ base, key, aws }: RegionSettings, fetcher: typeof fetch): RegionConnection {
-  const signer = aws && new AwsClient(aws);
-  // AWS fills `Authorization` with its signature.
-  const access = signer ? key !== "" && { "x-api-key": key } : { authorization: `Bearer ${key}` };
+/** Returns the error of a region that did not answer as it should. */
+export const connectionFailed = ({ transport }: RegionConnection, what: string, cause?: unknown): BertEdgeError =>
+  new BertEdgeError("region_failed", `The region at ${transport.host} ${what}.`, {
+    hint: `Check ${transport.settings.join(", ")} and the region's log.`,
+    cause,
+  });
 
-  async function send(path: string, init: RequestInit, signal: AbortSignal, unsigned = {}): Promise<Response> {
-    const url = new URL(path, base).href;
-    const request = signer ? await signer.sign(url, init) : new Request(url, init);
-    // These headers are not signed, because gateways and platforms may change them on the way.
-    for (const [name, value] of Object.entries<string>(unsigned)) request.headers.set(name, value);
-    // The signal is passed to `fetch` and not to the Request, because Node can lose the signal of a Request.
-    return fetcher(request, { signal, redirect: "manual" });
+/** Chooses the transport and the dialect of a region. */
+export function regionConnection(settings: RegionSettings, fetcher: typeof fetch): RegionConnection {
+  const { maxInputs } = settings;
+  if (settings.dialect === "workers-ai") {
+    return { transport: overWorkersAi(settings), dialect: workersAiDialect(settings.pooling), maxInputs };
   }
+  const { aws } = settings;
+  const transport =
+    aws?.service === "sagemaker" ? overSageMaker({ ...settings, aws }, fetcher) : overHttps(settings, fetcher);
+  return { transport, dialect: dialectOf(settings), maxInputs };
+}
 
-  return {
-    host: base.host,
-    post: (body, headers, signal) =>
-      send(
-        "v1/embed",
-        {
-          method: "POST",
-          headers: { ...access, "content-type": "application/json" },
-          body: JSON.stringify(body),
-        },
-        signal,
-        headers,
-      ),
-    probe: (signal) => send("ready", { method: "GET" }, signal),
-  };
+function dialectOf({ dialect, model }: HttpRegionSettings): Dialect {
+  switch (dialect) {
+    case "bert-edge":
+      return bertEdgeDialect;
+    case "tei":
+      return teiDialect;
+    case "openai":
+      return openAiDialect(model);
+  }
 }

@@ -212,3 +212,32 @@ describe("a region that was measured during its start", () => {
     expect(estimate.predict(8).ms).toBeLessThan(25);
   });
 });
+
+describe("a region that reports no times", () => {
+  const unreported = { start: 0, end: 50, computeMs: 10, busyMs: 0 };
+
+  it("has the network time of probes, and the rest counts as computation", () => {
+    const estimate = regionEstimate({ priorMs: 50, now: () => 1_000 });
+    estimate.observeUnreported({ start: 0, end: 20, computeMs: 0, busyMs: 0 });
+    expect(estimate.networkMs()).toBe(20);
+    estimate.observeUnreported(unreported);
+    expect(estimate.networkMs()).toBe(20);
+    // 30 ms of computation instead of 10.
+    expect(estimate.predict(10).ms).toBe(50);
+    expect(estimate.predict(20).ms).toBe(80);
+  });
+
+  it("has a network that is not slower than a whole answer", () => {
+    const estimate = regionEstimate({ priorMs: 500, now: () => 1_000 });
+    estimate.observeUnreported(unreported);
+    expect(estimate.networkMs()).toBe(50);
+  });
+
+  it("is not taken for slow while the edge is busy", () => {
+    const estimate = regionEstimate({ priorMs: 50, now: () => 1_000 });
+    estimate.observeUnreported({ start: 0, end: 20, computeMs: 0, busyMs: 0 });
+    estimate.observeUnreported({ ...unreported, busyMs: 25 });
+    // The computation took between 5 and 30 ms, and 10 ms were predicted.
+    expect(estimate.predict(10).ms).toBe(30);
+  });
+});

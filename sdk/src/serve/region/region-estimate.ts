@@ -10,21 +10,25 @@ const RECOVERY_GAIN = 1 / 2;
 /** Longest wait that a region is believed to have, in ms. A wrong report must not exclude a region for hours. */
 const MAX_WAIT_MS = 60_000;
 
-/** A fetch, with what the region reported about it. Times are in milliseconds. */
-export interface MeasuredFetch {
+/** A fetch, as the edge measured it. Times are in milliseconds. */
+export interface UnreportedFetch {
   /** Times on the edge's clock when the request was sent, and when the edge handled the end of the answer. */
   readonly start: number;
   readonly end: number;
+  /** Predicted computation time; 0 if the region did not compute. */
+  readonly computeMs: number;
+  /** Time between `start` and `end` for which the edge was busy, and could neither send nor receive. */
+  readonly busyMs: number;
+}
+
+/** A fetch, with what the region reported about it. Times are in milliseconds. */
+export interface MeasuredFetch extends UnreportedFetch {
   /** Time in the region, from the request's arrival to the answer; 0 if the region reported none. */
   readonly totalMs: number;
   /** Computation time in the region; 0 if the region did not compute, or reported none. */
   readonly computedMs: number;
-  /** Predicted computation time; 0 if the region did not compute. */
-  readonly computeMs: number;
   /** Wait of a new request in the region's queue, as of this answer. */
   readonly waitMs: number;
-  /** Time between `start` and `end` for which the edge was busy, and could neither send nor receive. */
-  readonly busyMs: number;
 }
 
 export interface RegionEstimate {
@@ -42,6 +46,8 @@ export interface RegionEstimate {
   /** Estimated time on the network, there and back, in milliseconds. */
   networkMs(): number;
   observe(fetch: MeasuredFetch): void;
+  /** Learns from a fetch about which the region reported nothing. */
+  observeUnreported(fetch: UnreportedFetch): void;
   /**
    * Records a refusal.
    *
@@ -65,7 +71,8 @@ export interface RegionEstimateOptions {
  * - The wait is what the region last reported, which passes with time, or the computation of the requests that it has not
  *   answered yet, if this is longer.
  * - The slowdown is the reported computation time divided by the predicted time. It is needed because the model was
- *   measured on another machine.
+ *   measured on another machine. If a region reports no times, its queue counts as computation: probes tell the network
+ *   time, and the rest of an answer is both.
  */
 export function regionEstimate({ priorMs, now }: RegionEstimateOptions): RegionEstimate {
   const network = smoothed(priorMs, RECOVERY_GAIN);
@@ -73,6 +80,18 @@ export function regionEstimate({ priorMs, now }: RegionEstimateOptions): RegionE
   let freeAt = Number.NEGATIVE_INFINITY;
   /** Predicted computation of requests without an answer yet. */
   let inFlightMs = 0;
+
+  function observe({ start, end, totalMs, computedMs, computeMs, waitMs, busyMs }: MeasuredFetch): void {
+    const longestMs = end - start - totalMs;
+    network.observe({ from: Math.max(0, longestMs - busyMs), to: Math.max(0, longestMs) });
+    freeAt = end + Math.min(waitMs, MAX_WAIT_MS);
+    // A region that seems slow gets only probes. They do not compute, so they cannot correct the slowdown. Therefore the
+    // slowdown moves towards 1.
+    const ratio = computeMs === 0 ? 0 : computedMs / computeMs;
+    if (ratio === 0) slowdown.driftTo(1);
+    else slowdown.observe({ from: ratio, to: ratio });
+  }
+
   return {
     predict(computeMs) {
       const waitMs = Math.max(slowdown.mean * inFlightMs, freeAt - now(), 0);
@@ -89,15 +108,17 @@ export function regionEstimate({ priorMs, now }: RegionEstimateOptions): RegionE
       };
     },
     networkMs: () => network.mean,
-    observe({ start, end, totalMs, computedMs, computeMs, waitMs, busyMs }) {
-      const longestMs = end - start - totalMs;
-      network.observe({ from: Math.max(0, longestMs - busyMs), to: Math.max(0, longestMs) });
-      freeAt = end + Math.min(waitMs, MAX_WAIT_MS);
-      // A region that seems slow gets only probes. They do not compute, so they cannot correct the slowdown. Therefore the
-      // slowdown moves towards 1.
-      if (computeMs === 0 || computedMs === 0) return slowdown.driftTo(1);
-      const ratio = computedMs / computeMs;
-      slowdown.observe({ from: ratio, to: ratio });
+    observe,
+    observeUnreported(fetch) {
+      const { start, end, computeMs, busyMs } = fetch;
+      if (computeMs === 0) {
+        observe({ ...fetch, totalMs: 0, computedMs: 0, waitMs: 0 });
+        return;
+      }
+      const tookMs = end - start;
+      network.observe({ from: 0, to: tookMs });
+      const restMs = tookMs - network.mean;
+      slowdown.observe({ from: Math.max(0, restMs - busyMs) / computeMs, to: Math.max(0, restMs) / computeMs });
     },
     refused(tookMs, waitMs) {
       if (tookMs > 0) network.observe({ from: 0, to: tookMs });

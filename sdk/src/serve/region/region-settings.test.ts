@@ -1,15 +1,23 @@
 import { inspect } from "node:util";
 import { describe, expect, it } from "vitest";
 import { BertEdgeError } from "../../artifact/error.ts";
-import { type RegionAddress, regionSettings } from "./region-settings.ts";
+import {
+  type HttpRegionAddress,
+  type HttpRegionSettings,
+  type RegionAddress,
+  regionSettings,
+} from "./region-settings.ts";
 
-const good: RegionAddress = { url: "https://region.example.com", key: "key" };
+const good: HttpRegionAddress = { url: "https://region.example.com", key: "key" };
 const aws = { accessKeyId: "AKIA", secretAccessKey: "secret", region: "eu-central-1" };
 const SECRET = "S3CR3T";
 
+const httpSettings = (address: Partial<HttpRegionAddress>) =>
+  regionSettings({ ...good, ...address }) as HttpRegionSettings;
+
 function refusalOf(address: object): BertEdgeError {
   try {
-    regionSettings({ ...good, ...address });
+    regionSettings({ ...good, ...address } as RegionAddress);
   } catch (error) {
     expect(error).toBeInstanceOf(BertEdgeError);
     return error as BertEdgeError;
@@ -25,7 +33,7 @@ describe("regionSettings", () => {
     ["https://example.com/a/b", "https://example.com/a/b/"],
     ["https://example.com/a/b/", "https://example.com/a/b/"],
   ])("reads the URL %j", (url, base) => {
-    expect(regionSettings({ ...good, url }).base.href).toBe(base);
+    expect(httpSettings({ url }).base.href).toBe(base);
   });
 
   it.each([
@@ -50,7 +58,7 @@ describe("regionSettings", () => {
   });
 
   it("ignores white space around the key", () => {
-    expect(regionSettings({ ...good, key: " key\r\n" }).key).toBe("key");
+    expect(httpSettings({ key: " key\r\n" }).key).toBe("key");
   });
 
   it.each(["", " ", undefined, `${SECRET}\nx`, `${SECRET} x`, `${SECRET}\0`, `${SECRET}ä`, `${SECRET}\u2028x`])(
@@ -68,7 +76,7 @@ describe("regionSettings", () => {
 
   it("takes the AWS region from the function's URL", () => {
     const { region: _, ...keys } = aws;
-    expect(regionSettings({ ...good, aws: keys }).aws).toEqual({ ...keys, service: "lambda" });
+    expect(httpSettings({ aws: keys }).aws).toEqual({ ...keys, service: "lambda" });
   });
 
   it.each([
@@ -81,5 +89,47 @@ describe("regionSettings", () => {
       expect(error).toMatchObject({ code: "setting_invalid", message: expect.stringContaining(setting) });
       expect(inspect(error)).not.toContain(SECRET);
     }
+  });
+
+  describe("of foreign regions", () => {
+    const ai = { run: async () => new Response() };
+
+    it("need no key", () => {
+      expect(regionSettings({ dialect: "tei", url: good.url })).toMatchObject({
+        dialect: "tei",
+        key: "",
+        maxInputs: 32,
+      });
+      expect(httpSettings({ dialect: "openai", model: " m ", maxInputs: 256 })).toMatchObject({
+        ...{ key: "key", model: "m", maxInputs: 256 },
+      });
+    });
+
+    it("name a model of Workers AI", () => {
+      const address = { dialect: "workers-ai", ai, model: "@cf/baai/bge-small-en-v1.5" } as const;
+      expect(regionSettings(address)).toEqual({ ...address, pooling: undefined, maxInputs: 100 });
+      expect(regionSettings({ ...address, pooling: "cls" as const })).toMatchObject({ pooling: "cls" });
+    });
+
+    it.each([
+      [{ dialect: "grpc" }, "REGION_DIALECT"],
+      [{ dialect: "" }, "REGION_DIALECT"],
+      [{ dialect: "openai" }, "REGION_MODEL"],
+      [{ dialect: "openai", model: `a ${SECRET}` }, "REGION_MODEL"],
+      [{ dialect: "tei", key: `${SECRET}\n${SECRET}` }, "REGION_KEY"],
+      [{ dialect: "tei", aws: { ...aws, service: "sagemaker" } }, "REGION_DIALECT"],
+      [{ aws: { ...aws, service: `x\n${SECRET}` } }, "REGION_AWS_SERVICE"],
+      [{ dialect: "tei", maxInputs: 0 }, "maxInputs"],
+      [{ dialect: "tei", maxInputs: 1.5 }, "maxInputs"],
+      [{ dialect: "workers-ai", model: "m" }, "`ai`"],
+      [{ dialect: "workers-ai", model: "m", ai: {} }, "`ai`"],
+      [{ dialect: "workers-ai", ai }, "REGION_MODEL"],
+      [{ dialect: "workers-ai", ai, model: "m", pooling: "max" }, "REGION_POOLING"],
+      [{ dialect: "workers-ai", ai, model: "m", maxInputs: -1 }, "maxInputs"],
+    ])("refuses %j, and names the setting without its value", (address, setting) => {
+      const error = refusalOf(address);
+      expect(error).toMatchObject({ code: "setting_invalid", message: expect.stringContaining(setting) });
+      expect(inspect(error)).not.toContain(SECRET);
+    });
   });
 });

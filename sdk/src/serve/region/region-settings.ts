@@ -1,32 +1,92 @@
 import { BertEdgeError } from "../../artifact/error.ts";
 
-/** Access of an AWS user who may invoke the region's function URL. */
+/** Access of an AWS user who may call the region. */
 export interface AwsAccess {
   accessKeyId: string;
   secretAccessKey: string;
-  /** The AWS region of the function, for example `eu-central-1`. Default: the one in the function's URL. */
+  /** The AWS region of the service, for example `eu-central-1`. Default: the one in the URL. */
   region?: string | undefined;
-  /** Default `lambda`. */
+  /**
+   * The AWS service. Default `lambda`: a function URL whose authorizer is `aws_iam`. With `sagemaker`, the URL is
+   * `https://runtime.sagemaker.<AWS region>.amazonaws.com/endpoints/<endpoint>`.
+   */
   service?: string | undefined;
 }
 
-export interface RegionAddress {
-  /** The region's URL, for example `https://region.example.com`. Paths are appended to its path. */
+const httpDialects = ["bert-edge", "tei", "openai"] as const;
+export type HttpDialect = (typeof httpDialects)[number];
+
+/** A region with a URL. */
+export interface HttpRegionAddress {
+  /**
+   * What the region understands. `bert-edge`: a deployment of `createRegionApp`. `tei`: text-embeddings-inference.
+   * `openai`: any server with OpenAI's route `/embeddings`. Default `bert-edge`.
+   */
+  dialect?: HttpDialect | undefined;
+  /**
+   * The region's URL, for example `https://region.example.com`. Paths are appended to its path. For `openai` it is the URL
+   * that OpenAI's clients take, which mostly ends in `/v1`.
+   */
   url: string;
-  /** The region's API key. It can be empty if `aws` is given and the region asks for no key. */
-  key: string;
-  /** Signs requests for an AWS function URL whose authorizer is `aws_iam`. The key then travels in `x-api-key`. */
+  /** The region's API key. A region of the dialect `bert-edge` needs one, unless `aws` is given and it asks for none. */
+  key?: string | undefined;
+  /** Signs requests for AWS. The key then travels in `x-api-key`, and on SageMaker there is none. */
   aws?: AwsAccess | undefined;
+  /** The name of the model on the server, for `openai`. */
+  model?: string | undefined;
+  /** Maximum texts of a request to the region, for `tei` and `openai`. Default 32. */
+  maxInputs?: number | undefined;
 }
 
-/** Settings that have been checked. */
-export interface RegionSettings {
+/** The binding of Workers AI: https://developers.cloudflare.com/workers-ai/configuration/bindings */
+export interface WorkersAiBinding {
+  run(
+    model: string,
+    inputs: Record<string, unknown>,
+    options: { returnRawResponse: true; signal: AbortSignal },
+  ): Promise<unknown>;
+}
+
+/** A model of Workers AI. */
+export interface WorkersAiAddress {
+  dialect: "workers-ai";
+  ai: WorkersAiBinding;
+  /** The model's name in the catalogue, for example `@cf/baai/bge-small-en-v1.5`. */
+  model: string;
+  /** How the model makes a vector of its hidden states. Default: that of the model in the catalogue. */
+  pooling?: "mean" | "cls" | undefined;
+  /** Maximum texts of a request to the region. Default 100. */
+  maxInputs?: number | undefined;
+}
+
+export type RegionAddress = HttpRegionAddress | WorkersAiAddress;
+
+/** Settings of a region with a URL, checked. */
+export interface HttpRegionSettings {
+  readonly dialect: HttpDialect;
   /** Ends with a slash, and has no credentials, query or fragment. */
   readonly base: URL;
   /** Printable ASCII without white space; empty without a key. */
   readonly key: string;
   readonly aws: { accessKeyId: string; secretAccessKey: string; region?: string; service: string } | undefined;
+  /** Empty if the dialect needs none. */
+  readonly model: string;
+  readonly maxInputs: number;
 }
+
+/** Settings of a model of Workers AI, checked. */
+export interface WorkersAiSettings extends Required<Omit<WorkersAiAddress, "pooling" | "maxInputs">> {
+  readonly pooling: "mean" | "cls" | undefined;
+  readonly maxInputs: number;
+}
+
+/** Settings that have been checked. */
+export type RegionSettings = HttpRegionSettings | WorkersAiSettings;
+
+/** TEI takes 32 texts unless it is started with another limit: https://huggingface.co/docs/text-embeddings-inference/cli_arguments */
+const HTTP_INPUTS = 32;
+/** https://developers.cloudflare.com/workers-ai/models/bge-small-en-v1.5 */
+const WORKERS_AI_INPUTS = 100;
 
 /**
  * Checks the settings of a region. White space around a setting is ignored, because values are often pasted. Messages name
@@ -34,24 +94,74 @@ export interface RegionSettings {
  *
  * @throws BertEdgeError `setting_invalid`
  */
-export function regionSettings({ url, key, aws }: RegionAddress): RegionSettings {
-  const access = aws && {
+export function regionSettings(address: RegionAddress): RegionSettings {
+  return address.dialect === "workers-ai" ? workersAiSettings(address) : httpSettings(address);
+}
+
+function workersAiSettings({ dialect, ai, model, pooling, maxInputs }: WorkersAiAddress): WorkersAiSettings {
+  if (typeof ai?.run !== "function") {
+    throw new BertEdgeError("setting_invalid", "The region's option `ai` is not a binding of Workers AI.", {
+      hint: 'Add [ai] with binding = "AI" to wrangler.toml, and give env.AI.',
+    });
+  }
+  if (pooling !== undefined && pooling !== "mean" && pooling !== "cls") {
+    throw invalid("REGION_POOLING", "is neither mean nor cls", "Set REGION_POOLING to mean or cls, or leave it out.");
+  }
+  const name = headerText("REGION_MODEL", model);
+  return { dialect, ai, model: name, pooling, maxInputs: inputsOf(maxInputs, WORKERS_AI_INPUTS) };
+}
+
+function httpSettings({ dialect, url, key, aws, model, maxInputs }: HttpRegionAddress): HttpRegionSettings {
+  const known = httpDialects.find((name) => name === (dialect ?? "bert-edge"));
+  if (known === undefined) {
+    const names = httpDialects.join(", ");
+    throw invalid(
+      "REGION_DIALECT",
+      `is not one of ${names}`,
+      `Set REGION_DIALECT to one of ${names}, or leave it out.`,
+    );
+  }
+  const access = aws && awsSettings(aws);
+  if (access?.service === "sagemaker" && known !== "bert-edge") {
+    const hint = "Deploy bert-edge's region on SageMaker, or leave REGION_DIALECT out.";
+    throw invalid("REGION_DIALECT", `cannot be ${known} on SageMaker`, hint);
+  }
+  const keyless = (access !== undefined || known !== "bert-edge") && (key ?? "").trim() === "";
+  return {
+    dialect: known,
+    base: baseOf(url),
+    key: keyless ? "" : headerText("REGION_KEY", key),
+    aws: access,
+    model: known === "openai" ? headerText("REGION_MODEL", model) : "",
+    maxInputs: known === "bert-edge" ? Number.POSITIVE_INFINITY : inputsOf(maxInputs, HTTP_INPUTS),
+  };
+}
+
+function awsSettings(aws: AwsAccess): NonNullable<HttpRegionSettings["aws"]> {
+  return {
     accessKeyId: headerText("REGION_AWS_ACCESS_KEY_ID", aws.accessKeyId),
     secretAccessKey: headerText("REGION_AWS_SECRET_ACCESS_KEY", aws.secretAccessKey),
     ...(aws.region !== undefined && { region: headerText("REGION_AWS_REGION", aws.region) }),
-    service: aws.service ?? "lambda",
+    service: headerText("REGION_AWS_SERVICE", aws.service ?? "lambda"),
   };
-  const keyless = access !== undefined && (key ?? "").trim() === "";
-  return { base: baseOf(url), key: keyless ? "" : headerText("REGION_KEY", key), aws: access };
+}
+
+function inputsOf(maxInputs: number | undefined, byDefault: number): number {
+  const inputs = maxInputs ?? byDefault;
+  if (Number.isSafeInteger(inputs) && inputs > 0) return inputs;
+  throw new BertEdgeError("setting_invalid", `The region's option maxInputs is ${String(maxInputs)}.`, {
+    hint: "Give a positive whole number, or leave it out.",
+  });
 }
 
 function baseOf(url: string): URL {
+  const hint = "Set REGION_URL to a URL such as https://region.example.com, or leave it out.";
+  const fault = (what: string) => invalid("REGION_URL", what, hint);
   const base = URL.parse(String(url).trim());
-  if (!base) throw invalid("REGION_URL", "is not a complete URL");
-  if (base.protocol !== "https:" && base.protocol !== "http:")
-    throw invalid("REGION_URL", "is not an http or https URL");
-  if (base.username || base.password) throw invalid("REGION_URL", "contains credentials");
-  if (base.search || base.hash) throw invalid("REGION_URL", "has a query or a fragment");
+  if (!base) throw fault("is not a complete URL");
+  if (base.protocol !== "https:" && base.protocol !== "http:") throw fault("is not an http or https URL");
+  if (base.username || base.password) throw fault("contains credentials");
+  if (base.search || base.hash) throw fault("has a query or a fragment");
   if (!base.pathname.endsWith("/")) base.pathname += "/";
   return base;
 }
@@ -64,10 +174,8 @@ function headerText(setting: string, value: string | undefined): string {
   return text;
 }
 
-function invalid(setting: string, fault: string): BertEdgeError {
-  const hint =
-    setting === "REGION_URL"
-      ? "Set REGION_URL to a URL such as https://region.example.com, or leave it out."
-      : `Set ${setting} to one line of printable ASCII characters without blanks.`;
-  return new BertEdgeError("setting_invalid", `The setting ${setting} of the region ${fault}.`, { hint });
-}
+const invalid = (
+  setting: string,
+  fault: string,
+  hint = `Set ${setting} to one line of printable ASCII characters without blanks.`,
+): BertEdgeError => new BertEdgeError("setting_invalid", `The setting ${setting} of the region ${fault}.`, { hint });

@@ -8,8 +8,9 @@ import { encodeFloats } from "../contract/base64.ts";
 import { readBudget, startDeadline } from "../routing/deadline.ts";
 import type { EmbedQuery } from "../service.ts";
 import type { RequestTrace } from "../trace.ts";
-import type { ExpectedAnswer } from "./read-answer.ts";
-import { type ConnectOptions, connectRegion } from "./region-tier.ts";
+import type { ExpectedAnswer } from "./dialects/dialect.ts";
+import type { HttpRegionAddress } from "./region-settings.ts";
+import { connectRegion, type RegionTiming } from "./region-tier.ts";
 
 const PRIOR_MS = 50;
 const FIRST_PAUSE_MS = 500;
@@ -24,7 +25,7 @@ const expected: ExpectedAnswer = {
 type Answering = (request: Request, clock: { now: number }, signal: AbortSignal) => Response | Promise<Response>;
 
 /** Makes a tier whose region is a function, with a clock that the test controls. */
-function setUp(answer: Answering, options: Partial<ConnectOptions> = {}) {
+function setUp(answer: Answering, options: Partial<HttpRegionAddress> & RegionTiming & { busyMs?: () => number } = {}) {
   const clock = { now: 1_000 };
   const requests: Request[] = [];
   const tier = connectRegion({
@@ -420,6 +421,29 @@ describe.each<[string, Answering]>([...hostileAnswers, ...lostAnswers])("a regio
     await tier.embed(query(), expected).catch(() => {});
     expect(predicted() ?? PRIOR_MS).toBe(PRIOR_MS);
     log.mockRestore();
+  });
+});
+
+/** Packs a response as `POST /invocations` does, and SageMaker passes it on. Redirects come from elsewhere. */
+function throughSageMaker(response: Response): Response {
+  const { status, headers, body } = response;
+  if (status < 400 && !response.ok) return response;
+  const attributes = new URLSearchParams([...(response.ok ? [] : [["status", `${status}`]]), ...headers]);
+  return new Response(body, {
+    status: body ? 200 : status,
+    headers: { "x-amzn-sagemaker-custom-attributes": `${attributes}` },
+  });
+}
+
+describe.each<[string, Answering]>([...hostileAnswers, ...lostAnswers])("a region on SageMaker %s", (_, answer) => {
+  it("is reported as region_failed, without its secret", async () => {
+    const aws = { accessKeyId: "AKIA", secretAccessKey: "aws-secret", region: "eu-central-1", service: "sagemaker" };
+    const { tier, requests, query } = setUp(async (...args) => throughSageMaker(await answer(...args)), { aws });
+    const error = await tier.embed(query(), expected).catch((error: unknown) => error);
+    expect(error).toMatchObject({ code: "region_failed" });
+    expect(inspect(error)).not.toMatch(/aws-secret|region-key/);
+    expect(requests.map(({ url }) => url)).toEqual(["https://region.example.com/invocations"]);
+    expect(inspect([...(requests[0]?.headers ?? [])])).not.toMatch(/aws-secret|region-key/);
   });
 });
 

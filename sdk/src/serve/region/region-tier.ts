@@ -1,20 +1,21 @@
 import { BertEdgeError } from "../../artifact/error.ts";
 import { boundedText } from "../../storage/bounded-text.ts";
-import type { EmbedRequest } from "../contract/embed.ts";
-import { BUDGET_HEADER, PRECISION_HEADER, PROVIDER_HEADER } from "../contract/headers.ts";
+import { BUDGET_HEADER, PRECISION_HEADER } from "../contract/headers.ts";
 import type { AnswerEstimate } from "../queue/speed.ts";
 import type { Background, EmbedQuery, TierAnswer } from "../service.ts";
 import { traceHeaders } from "../trace.ts";
+import { ask, RegionRefused } from "./ask.ts";
 import { breaker as newBreaker } from "./breaker.ts";
-import { type ExpectedAnswer, maxAnswerBytes, readAnswer } from "./read-answer.ts";
-import { MAX_ERROR_BYTES, type RegionRefusal, readRefusal } from "./read-refusal.ts";
-import { readReport } from "./read-report.ts";
-import { regionConnection } from "./region-connection.ts";
+import { FP16_COSINE } from "./compare-golden.ts";
+import type { ExpectedAnswer, RegionReport } from "./dialects/dialect.ts";
+import { goldenProof, type ProvableModel } from "./proof.ts";
+import { MAX_ERROR_BYTES, readRefusal } from "./read-refusal.ts";
+import { connectionFailed, regionConnection } from "./region-connection.ts";
 import { regionEstimate } from "./region-estimate.ts";
 import { type RegionAddress, regionSettings } from "./region-settings.ts";
 import { forwardedBudgetMs, PROBE_TIMEOUT_MS, patienceMs } from "./time-limits.ts";
 
-export interface RegionTierOptions extends RegionAddress {
+export interface RegionTiming {
   /** Assumed time for the network, in ms, until a fetch has been measured. Default 50. */
   priorMs?: number;
   /**
@@ -28,29 +29,35 @@ export interface RegionTierOptions extends RegionAddress {
   now?: () => number;
 }
 
-export interface ConnectOptions extends RegionTierOptions {
+export type RegionTierOptions = RegionAddress & RegionTiming;
+
+export type ConnectOptions = RegionTierOptions & {
   /**
    * Returns the milliseconds for which computations have occupied this thread so far. A busy edge must not take its own
    * delay for the region's. Default: never busy.
    */
   busyMs?: () => number;
-}
+};
 
 /** The region, as the edge sees it. */
 export interface RegionTier {
   /**
-   * Predicts the time until the region's answer, and its mean deviation, in milliseconds; `down` while the region fails.
+   * Predicts the time until the region's answer, and its mean deviation, in milliseconds; `down` while the region fails, or
+   * while it may not answer.
    *
    * @param computeMs predicted milliseconds of the region's computation
+   * @param mayCut whether a text can be too long for the model, so that it must be cut. Default false.
    */
-  predict(computeMs: number): AnswerEstimate | "down";
+  predict(computeMs: number, mayCut?: boolean): AnswerEstimate | "down";
   /**
    * Probes the region in the background when the last measurement is old, or when the region has failed. A region that
-   * seems slow or down gets no requests, so only probes can find out that it has recovered.
+   * seems slow or down gets no requests, so only probes can find out that it has recovered. A region that is not ours is
+   * also asked for golden texts.
    *
    * @param maxAgeMs age at which a measurement is old, in ms. Default: the option `probeMs`
+   * @param model the model that the edge has loaded
    */
-  keepMeasured(background: Background, maxAgeMs?: number): void;
+  keepMeasured(background: Background, maxAgeMs?: number, model?: ProvableModel): void;
   /**
    * Asks the region.
    *
@@ -90,16 +97,14 @@ export function connectRegion(options: ConnectOptions): RegionTier {
     regionSettings(options),
     options.fetch ?? ((request, init) => fetch(request, init)),
   );
+  const { transport, dialect } = connection;
   const estimate = regionEstimate({ priorMs, now });
   const breaker = newBreaker(now);
+  const proof = dialect.isForeign ? goldenProof({ connection, timeoutMs, now }) : undefined;
+  /** The version that the edge serves, and that a foreign region has to run. */
+  let served: string | undefined;
   let measuredAt = Number.NEGATIVE_INFINITY;
   let probingUntil = Number.NEGATIVE_INFINITY;
-
-  const failed = (what: string, cause?: unknown) =>
-    new BertEdgeError("region_failed", `The region at ${connection.host} ${what}.`, {
-      hint: "Check REGION_URL, REGION_KEY and the region's log.",
-      cause,
-    });
 
   const sending = (): Sent => ({ start: now(), busyBefore: busyMs() });
 
@@ -109,19 +114,37 @@ export function connectRegion(options: ConnectOptions): RegionTier {
     };
 
   /** Learns from a good response. Returns the milliseconds of the fetch, and of its parts that the region reported. */
-  function learn({ headers }: Response, { start, busyBefore }: Sent, computeMs: number): TierAnswer["timings"] {
+  function learn(
+    reportOf: (tookMs: number) => RegionReport | undefined,
+    { start, busyBefore }: Sent,
+    computeMs: number,
+  ): TierAnswer["timings"] {
     const end = now();
-    const { queuedMs, computedMs, ...report } = readReport(headers, end - start);
-    estimate.observe({ start, end, computedMs, computeMs, ...report, busyMs: busyMs() - busyBefore });
+    const report = reportOf(end - start);
+    const fetched = { start, end, computeMs, busyMs: busyMs() - busyBefore };
     measuredAt = end;
+    if (!report) {
+      estimate.observeUnreported(fetched);
+      return { region: end - start };
+    }
+    estimate.observe({ ...fetched, ...report });
+    const { queuedMs, computedMs } = report;
     return { region: end - start, ...(queuedMs > 0 && { "region-queue": queuedMs }), "region-compute": computedMs };
   }
 
-  /** Learns from a response that is not an answer. Returns its error, and whether the region works. */
-  function learnRefusal(response: Response, body: string | undefined, { start }: Sent, texts: number): RegionRefusal {
-    const refusal = readRefusal(response, body, texts, connection.host);
-    estimate.refused(now() - start, refusal.waitMs);
-    return refusal;
+  /** Learns from an error. Returns the error for the caller. */
+  function learnFailure(error: unknown, sent: Sent, waitMs: number): BertEdgeError {
+    if (!(error instanceof RegionRefused)) {
+      countFailure(sent, waitMs, error);
+      return error instanceof BertEdgeError
+        ? error
+        : connectionFailed(connection, "could not be reached, or did not answer in time", error);
+    }
+    const { refusal } = error;
+    estimate.refused(now() - sent.start, refusal.waitMs);
+    if (refusal.isAlive) breaker.answered();
+    else countFailure(sent, waitMs, refusal.error);
+    return refusal.error;
   }
 
   /**
@@ -134,21 +157,32 @@ export function connectRegion(options: ConnectOptions): RegionTier {
     const tookMs = now() - start;
     const waitedMs = tookMs - (busyMs() - busyBefore);
     const wasPatient = waitedMs >= Math.min(waitMs, tookMs) - TIMER_TOLERANCE_MS;
-    return (!isLate || wasPatient) && breaker.failed(start, cause instanceof BertEdgeError);
+    const isDown = (!isLate || wasPatient) && breaker.failed(start, cause instanceof BertEdgeError);
+    if (isDown) proof?.forget();
+    return isDown;
   }
 
-  async function probe(): Promise<void> {
+  async function probe(model: ProvableModel | undefined): Promise<void> {
     const sent = sending();
     probingUntil = sent.start + PROBE_TIMEOUT_MS;
     try {
-      const response = await connection.probe(AbortSignal.timeout(PROBE_TIMEOUT_MS));
+      const options = { withKey: dialect.isForeign };
+      const response = await transport.get(dialect.probePath, options, AbortSignal.timeout(PROBE_TIMEOUT_MS));
       const body = await boundedText(response, MAX_ERROR_BYTES);
-      const refusal = response.ok ? undefined : learnRefusal(response, body, sent, 0);
-      if (refusal && !refusal.isAlive) throw refusal.error;
-      if (!refusal) learn(response, sent, 0);
+      if (response.ok) learn((tookMs) => dialect.readReport(response.headers, tookMs), sent, 0);
+      else {
+        const refusal = readRefusal(response, body, 0, connection);
+        estimate.refused(now() - sent.start, refusal.waitMs);
+        if (!refusal.isAlive) throw refusal.error;
+      }
       breaker.probed();
+      if (model && response.ok && proof?.isDue(model)) {
+        probingUntil = now() + timeoutMs;
+        await proof.prove(model);
+      }
     } catch (cause) {
-      const error = cause instanceof BertEdgeError ? cause : failed("did not answer a probe", cause);
+      const error =
+        cause instanceof BertEdgeError ? cause : connectionFailed(connection, "did not answer a probe", cause);
       const isDown = countFailure(sent, PROBE_TIMEOUT_MS, cause);
       if (isDown) console.error(`bert-edge: ${error.message} ${error.hint}`, error.cause ?? "");
     } finally {
@@ -156,17 +190,37 @@ export function connectRegion(options: ConnectOptions): RegionTier {
     }
   }
 
+  /** @throws BertEdgeError when a foreign region cannot be expected to give the edge's answer */
+  function assertProven({ precision }: EmbedQuery, { version, mayCut, model }: ExpectedAnswer): void {
+    const cosine = proof?.cosine(version);
+    if (cosine === undefined) throw connectionFailed(connection, `has not shown that it runs ${model}@${version}`);
+    if (mayCut) throw connectionFailed(connection, "may cut texts elsewhere than the edge");
+    if (precision === undefined || precision === "int8" || cosine >= FP16_COSINE) return;
+    throw new BertEdgeError(
+      "precision_unavailable",
+      `The region at ${transport.host} has a lower precision than ${precision}.`,
+      { hint: "Leave the header x-bert-edge-precision out." },
+    );
+  }
+
   return {
-    predict: (computeMs) => (breaker.state() === "closed" ? estimate.predict(computeMs) : "down"),
-    keepMeasured(background, maxAgeMs = probeMs) {
-      if (now() < probingUntil || breaker.state() === "open") return;
-      if (!breaker.wantsProbe() && now() - measuredAt < maxAgeMs) return;
-      measuredAt = now();
-      background(probe());
+    predict(computeMs, mayCut = false) {
+      const isReady = !proof || (!mayCut && served !== undefined && proof.cosine(served) !== undefined);
+      return breaker.state() === "closed" && isReady ? estimate.predict(computeMs) : "down";
     },
-    async embed({ texts, truncate, deadline, precision, trace }, expected, { signal } = {}) {
-      const { model, dimensions, computeMs } = expected;
+    keepMeasured(background, maxAgeMs = probeMs, model) {
+      served = model?.version ?? served;
+      if (now() < probingUntil || breaker.state() === "open") return;
+      const isDue = model !== undefined && proof?.isDue(model);
+      if (!isDue && !breaker.wantsProbe() && now() - measuredAt < maxAgeMs) return;
+      measuredAt = now();
+      background(probe(model));
+    },
+    async embed(query, expected, { signal } = {}) {
+      const { texts, truncate, deadline, precision, trace } = query;
+      const { model, normalize, computeMs } = expected;
       signal?.throwIfAborted();
+      if (proof) assertProven(query, expected);
       const remainingMs = deadline.remainingMs();
       const waitMs = patienceMs(estimate.predict(computeMs), remainingMs, timeoutMs);
       const timeout = AbortSignal.timeout(waitMs);
@@ -177,36 +231,21 @@ export function connectRegion(options: ConnectOptions): RegionTier {
       };
       const answered = estimate.sent(computeMs);
       const sent = sending();
-      let isAlive = false;
       try {
-        const body: EmbedRequest = { inputs: [...texts], truncate, model, encoding_format: "base64" };
-        const response = await connection.post(body, headers, signal ? AbortSignal.any([timeout, signal]) : timeout);
-        const maxBytes = response.ok ? maxAnswerBytes(texts.length, dimensions) : MAX_ERROR_BYTES;
-        const text = await boundedText(response, maxBytes);
-        if (!response.ok) {
-          const refusal = learnRefusal(response, text, sent, texts.length);
-          isAlive = refusal.isAlive;
-          throw refusal.error;
-        }
-        if (text === undefined) throw failed(`sent more than the ${maxBytes} bytes of an answer`);
-        const answer = readAnswer(text, texts.length, expected);
-        const timings = learn(response, sent, computeMs);
+        const question = { texts, truncate, model, normalize };
+        const patience = signal ? AbortSignal.any([timeout, signal]) : timeout;
+        const { vectors, tokens, version, provider, report } = await ask(connection, question, {
+          ...{ expected, headers, signal: patience },
+        });
+        const timings = learn(report, sent, computeMs);
         breaker.answered();
-        return { ...answer, model, provider: providerOf(response), timings };
+        return { vectors, tokens, version, model, provider, timings };
       } catch (error) {
         signal?.throwIfAborted();
-        if (isAlive) breaker.answered();
-        else countFailure(sent, waitMs, error);
-        throw error instanceof BertEdgeError ? error : failed("could not be reached, or did not answer in time", error);
+        throw learnFailure(error, sent, waitMs);
       } finally {
         answered();
       }
     },
   };
-}
-
-/** Returns the provider that the region names. It becomes a header of the edge's own answer. */
-function providerOf({ headers }: Response): string {
-  const provider = headers.get(PROVIDER_HEADER) ?? "";
-  return /^[a-z0-9-]{1,32}$/.test(provider) ? provider : "unknown";
 }

@@ -14,7 +14,8 @@ export interface Region {
 }
 
 /**
- * Describes a region: a deployment of `createRegionApp`.
+ * Describes a region: a deployment of `createRegionApp`, or another server that runs the same model. Another server is asked
+ * for golden texts first, and it is used only if it returns the model's own vectors.
  *
  * @throws BertEdgeError `setting_invalid`
  */

@@ -3,8 +3,9 @@ import { errorLog } from "#test/fixtures/error-log.ts";
 import { BertEdgeError } from "../../artifact/error.ts";
 import { startDeadline } from "../routing/deadline.ts";
 import type { TierAnswer } from "../service.ts";
+import type { ExpectedAnswer } from "./dialects/dialect.ts";
 import { extraLoad } from "./extra-load.ts";
-import type { ExpectedAnswer } from "./read-answer.ts";
+import type { ProvableModel } from "./proof.ts";
 import type { RegionTier } from "./region-tier.ts";
 import { regions } from "./regions.ts";
 
@@ -47,8 +48,9 @@ describe("regions", () => {
   it("keeps all regions measured", () => {
     const tiers = [region(80), region("down")];
     const background = () => {};
-    regions(tiers, extraLoad()).keepMeasured(background, 250);
-    for (const { keepMeasured } of tiers) expect(keepMeasured).toHaveBeenCalledExactlyOnceWith(background, 250);
+    const model = { version: "0123456789ab" } as ProvableModel;
+    regions(tiers, extraLoad()).keepMeasured(background, 250, model);
+    for (const { keepMeasured } of tiers) expect(keepMeasured).toHaveBeenCalledExactlyOnceWith(background, 250, model);
   });
 
   it("is down when all regions are", async () => {

@@ -10,21 +10,21 @@ import type { RegionTier } from "./region-tier.ts";
  */
 export function regions(tiers: readonly RegionTier[], extra: ExtraLoad): RegionTier {
   /** Returns the usable regions, the fastest first. */
-  const usable = (computeMs: number) =>
+  const usable = (computeMs: number, mayCut?: boolean) =>
     tiers
       .flatMap((tier) => {
-        const predicted = tier.predict(computeMs);
+        const predicted = tier.predict(computeMs, mayCut);
         return predicted === "down" ? [] : [{ tier, predicted }];
       })
       .sort((a, b) => a.predicted.ms - b.predicted.ms);
 
   return {
-    predict: (computeMs) => usable(computeMs)[0]?.predicted ?? "down",
-    keepMeasured(background, maxAgeMs) {
-      for (const tier of tiers) tier.keepMeasured(background, maxAgeMs);
+    predict: (computeMs, mayCut) => usable(computeMs, mayCut)[0]?.predicted ?? "down",
+    keepMeasured(background, maxAgeMs, model) {
+      for (const tier of tiers) tier.keepMeasured(background, maxAgeMs, model);
     },
     async embed(query, expected, options = {}) {
-      const [first, second] = usable(expected.computeMs);
+      const [first, second] = usable(expected.computeMs, expected.mayCut);
       if (!first) throw new BertEdgeError("region_failed", "No region is usable.", { hint: "Read the log above." });
       try {
         return await first.tier.embed(query, expected, options);

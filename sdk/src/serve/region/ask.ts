@@ -1,0 +1,104 @@
+import { boundedText } from "../../storage/bounded-text.ts";
+import { PROVIDER_HEADER } from "../contract/headers.ts";
+import type { ExpectedAnswer, RegionQuestion, RegionReport, RegionVectors } from "./dialects/dialect.ts";
+import { MAX_ERROR_BYTES, type RegionRefusal, readRefusal } from "./read-refusal.ts";
+import { connectionFailed, type RegionConnection } from "./region-connection.ts";
+
+/** The answer of a region to a question. */
+export interface RegionReply extends RegionVectors {
+  /** The execution provider, as the region names it. */
+  readonly provider: string;
+  /**
+   * Returns the times that the region reported; undefined if it reported none.
+   *
+   * @param tookMs milliseconds of the whole fetch, which no part can exceed
+   */
+  report(tookMs: number): RegionReport | undefined;
+}
+
+interface AskOptions {
+  readonly expected: ExpectedAnswer;
+  /** Headers of our own: budget, precision, names of the request. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly signal: AbortSignal;
+}
+
+/** A response that is not an answer. */
+export class RegionRefused extends Error {
+  readonly refusal: RegionRefusal;
+
+  constructor(refusal: RegionRefusal) {
+    super(refusal.error.message);
+    this.refusal = refusal;
+  }
+}
+
+/**
+ * Asks a region, in as many requests at a time as it needs for the texts. If one fails, the others are stopped.
+ *
+ * @throws RegionRefused when a response is not an answer
+ * @throws BertEdgeError `region_failed` when an answer is not the expected one
+ */
+export async function ask(
+  connection: RegionConnection,
+  question: RegionQuestion,
+  options: AskOptions,
+): Promise<RegionReply> {
+  const { texts } = question;
+  const { maxInputs } = connection;
+  if (texts.length <= maxInputs) return askOnce(connection, question, options);
+  const failure = new AbortController();
+  const signal = AbortSignal.any([options.signal, failure.signal]);
+  const starts = Array.from({ length: Math.ceil(texts.length / maxInputs) }, (_, part) => part * maxInputs);
+  const parts = starts.map((start) =>
+    askOnce(connection, { ...question, texts: texts.slice(start, start + maxInputs) }, { ...options, signal }),
+  );
+  try {
+    return joined(await Promise.all(parts), options.expected);
+  } catch (error) {
+    failure.abort();
+    throw error;
+  }
+}
+
+async function askOnce(
+  connection: RegionConnection,
+  question: RegionQuestion,
+  { expected, headers, signal }: AskOptions,
+): Promise<RegionReply> {
+  const { transport, dialect } = connection;
+  const count = question.texts.length;
+  const response = await transport.post(dialect.embedPath, dialect.body(question), headers, signal);
+  const maxBytes = response.ok ? dialect.maxAnswerBytes(count, expected.dimensions) : MAX_ERROR_BYTES;
+  const body = await boundedText(response, maxBytes);
+  if (!response.ok) throw new RegionRefused(readRefusal(response, body, count, connection));
+  if (body === undefined) throw connectionFailed(connection, `sent more than the ${maxBytes} bytes of an answer`);
+  return {
+    ...dialect.readAnswer(body, count, expected),
+    provider: dialect.provider ?? providerOf(response),
+    report: (tookMs) => dialect.readReport(response.headers, tookMs),
+  };
+}
+
+/** Returns the provider that the region names. It becomes a header of the edge's own answer. */
+function providerOf({ headers }: Response): string {
+  const provider = headers.get(PROVIDER_HEADER) ?? "";
+  return /^[a-z0-9-]{1,32}$/.test(provider) ? provider : "unknown";
+}
+
+/** Joins the parts of an answer. The computation of all parts took as long as the slowest one was in the region. */
+function joined(parts: readonly RegionReply[], { tokens = 0, version }: ExpectedAnswer): RegionReply {
+  return {
+    vectors: parts.flatMap(({ vectors }) => vectors),
+    tokens,
+    version,
+    provider: (parts[0] as RegionReply).provider,
+    report(tookMs) {
+      const reports = parts.map(({ report }) => report(tookMs));
+      const totals = reports.flatMap((report) => report?.totalMs ?? []);
+      if (totals.length < parts.length) return undefined;
+      const totalMs = Math.max(...totals);
+      return { totalMs, queuedMs: 0, computedMs: totalMs, waitMs: 0 };
+    },
+  };
+}

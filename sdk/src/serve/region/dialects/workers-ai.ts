@@ -1,0 +1,32 @@
+import * as v from "valibot";
+import { parseJson } from "../../../artifact/parse-json.ts";
+import type { Dialect } from "./dialect.ts";
+import { requestRefused } from "./request-fault.ts";
+import { foreignVectors, maxBytesOfNumbers, SERVE_THE_SAME, vectorOfNumbers } from "./vectors.ts";
+
+const Answer = v.object({ data: v.array(v.unknown()) });
+const Fault = v.object({ internalCode: v.number(), description: v.string() });
+
+/**
+ * Models of Workers AI that embed texts: https://developers.cloudflare.com/workers-ai/models/bge-small-en-v1.5. They
+ * report no times.
+ *
+ * @param pooling undefined leaves it to the model
+ */
+export const workersAiDialect = (pooling: "mean" | "cls" | undefined): Dialect => ({
+  provider: "workers-ai",
+  isForeign: true,
+  embedPath: "",
+  probePath: "",
+  body: ({ texts }) => ({ text: texts, ...(pooling && { pooling }) }),
+  maxAnswerBytes: maxBytesOfNumbers,
+  readAnswer(body, texts, expected) {
+    const { data } = parseJson(Answer, body, { code: "region_failed", what: "region's answer", hint: SERVE_THE_SAME });
+    return foreignVectors(data.map(vectorOfNumbers), texts, expected);
+  },
+  readReport: () => undefined,
+  faultOf(json) {
+    const parsed = v.safeParse(Fault, json);
+    return parsed.success ? requestRefused(parsed.output.description) : undefined;
+  },
+});

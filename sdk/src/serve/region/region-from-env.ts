@@ -1,0 +1,39 @@
+import { type Region, regionTier } from "./region.ts";
+import type { HttpDialect, WorkersAiBinding } from "./region-settings.ts";
+
+/** Variables, secrets and bindings of a Worker that say where its region is. */
+export interface RegionEnv {
+  /** URL and API key of the region. */
+  REGION_URL?: string;
+  REGION_KEY?: string;
+  /** What the region understands: `bert-edge`, `tei` or `openai`. Default `bert-edge`. */
+  REGION_DIALECT?: HttpDialect;
+  /** The model's name on a server of the dialect `openai`, or in the catalogue of Workers AI. */
+  REGION_MODEL?: string;
+  /** Keys of an AWS user who may call the region. Without them, requests are not signed. */
+  REGION_AWS_ACCESS_KEY_ID?: string;
+  REGION_AWS_SECRET_ACCESS_KEY?: string;
+  /** `lambda` or `sagemaker`. Default `lambda`. */
+  REGION_AWS_SERVICE?: string;
+  /** Binding of Workers AI. With REGION_MODEL, and without a URL, it is the region. */
+  AI?: WorkersAiBinding;
+  /** `mean` or `cls`, for models of Workers AI that can do both. */
+  REGION_POOLING?: "mean" | "cls";
+}
+
+/**
+ * Describes the region that an environment names; undefined if it names none. Then the edge answers all requests itself.
+ *
+ * @throws BertEdgeError `setting_invalid`
+ */
+export function regionFromEnv(env: RegionEnv): Region | undefined {
+  const { REGION_URL: url, REGION_KEY: key, REGION_DIALECT: dialect, REGION_MODEL: model } = env;
+  if (url) return regionTier({ dialect, url, key, model, aws: awsAccess(env) });
+  if (env.AI && model) return regionTier({ dialect: "workers-ai", ai: env.AI, model, pooling: env.REGION_POOLING });
+  return undefined;
+}
+
+function awsAccess(env: RegionEnv) {
+  const { REGION_AWS_ACCESS_KEY_ID: accessKeyId, REGION_AWS_SECRET_ACCESS_KEY: secretAccessKey = "" } = env;
+  return accessKeyId ? { accessKeyId, secretAccessKey, service: env.REGION_AWS_SERVICE } : undefined;
+}
