@@ -32,13 +32,13 @@ const templates: [flags: string[], files: string[], limit: number, dependencies:
   [["--model", "own"], [], 15, ["bert-edge"]],
   [
     ["--template", "edge+region"],
-    [".dockerignore", "functions/region.ts", "infra/Dockerfile"],
+    [".dockerignore", "functions/region.ts", "functions/serve-until-terminated.ts", "infra/Dockerfile"],
     25,
     ["@hono/node-server", "bert-edge", "hono", "onnxruntime-node"],
   ],
   [
     ["--region", "aws"],
-    ["functions/region.ts", "infra/bucket.yml", "serverless.yml"],
+    ["functions/region.ts", "functions/serve-until-terminated.ts", "infra/bucket.yml", "serverless.yml"],
     25,
     ["@hono/node-server", "bert-edge", "hono", "onnxruntime-node"],
   ],
