@@ -18,7 +18,7 @@ import { type ExtraLoad, extraLoad } from "./region/extra-load.ts";
 import type { Region } from "./region/region.ts";
 import type { RegionTier } from "./region/region-tier.ts";
 import { regions as oneOf } from "./region/regions.ts";
-import { arrivalBetween, maxLateMs } from "./routing/deadline.ts";
+import { arrivalBetween, lostMs, maxLateMs } from "./routing/deadline.ts";
 import { type Decision, decide, type Situation } from "./routing/decide.ts";
 import type { Background, CallTerms, EmbedAnswer, EmbedQuery, EmbedService, TierAnswer } from "./service.ts";
 import { hasParts, tokenizeInParts } from "./tokenize-in-parts.ts";
@@ -212,7 +212,8 @@ export function embedService(options: EmbedServiceOptions): EmbedService {
     const { pin, precision, deadline } = query;
     return {
       remainingMs: deadline.remainingMs(),
-      elapsedErrorMs: deadline.errorMs,
+      elapsedErrorMs: deadline.arrival.errorMs,
+      lostMs: lostMs(deadline.arrival, lane.busyMs()),
       maxLateMs: maxLateMs(deadline.budgetMs),
       maxWaitMs: limits.maxWaitMs,
       pin: pin === undefined ? undefined : pin === tier ? "here" : "region",
@@ -344,7 +345,7 @@ export function embedService(options: EmbedServiceOptions): EmbedService {
       return holder.using(model, () => work(model));
     },
     ready,
-    arrival: (now) => arrivalBetween(lane.arrivedAfter(now), now),
+    arrival: (now) => arrivalBetween(lane.arrivedAfter(now), now, lane.busyMs()),
     // Work without a deadline lets a request with a budget go first.
     queueMs: () => lane.outlook({ dueAt: Number.MAX_VALUE, compute: { ms: 0, spreadMs: 0 } }).waitMs,
   };

@@ -22,6 +22,7 @@ const computing: fc.Arbitrary<Here> = fc.record({
 const situation: fc.Arbitrary<Situation> = fc.record({
   remainingMs: fc.option(fc.double({ min: -1_000, max: 100_000, noNaN: true }), { nil: undefined }),
   elapsedErrorMs: ms,
+  lostMs: ms,
   maxLateMs: ms,
   maxWaitMs: ms,
   pin: fc.constantFrom(undefined, "here" as const, "region" as const),
@@ -45,6 +46,7 @@ const region = (ms: number, spreadMs = 0, waitMs = 0) => ({ ms, spreadMs, waitMs
 const given = (changes: Partial<Situation>): Situation => ({
   remainingMs: undefined,
   elapsedErrorMs: 0,
+  lostMs: 0,
   maxLateMs: 100,
   maxWaitMs: 1_000,
   pin: undefined,
@@ -160,6 +162,11 @@ describe("decide", () => {
       "that is late anyway, behind a queue",
       "overloaded",
       { here: here({ waitMs: 41 }), remainingMs: 39, region: "down" },
+    ],
+    [
+      "that is late because others were computed before it",
+      "overloaded",
+      { remainingMs: 30, lostMs: 10, region: "down" },
     ],
     [
       "that is late anyway, and would make an answer of the region late",
