@@ -268,6 +268,32 @@ describe("outlook", () => {
   });
 });
 
+describe("the gap before a turn", () => {
+  /** Runs a request that comes after a computation, while `others` use the thread. */
+  async function after(lane: Turns, others: () => void): Promise<void> {
+    await lane.using(whenever, {}, (place) => place.turn(5, async () => spend(5)));
+    setTimeout(others);
+    const second = lane.using(whenever, {}, (place) => place.turn(5, async () => spend(5)));
+    await settle();
+    await second;
+    const settled = lane.settled();
+    await settle();
+    await settled;
+  }
+
+  it("is learned when others use the thread before it, also if nobody waited when the last turn ended", async () => {
+    const lane = make();
+    for (let i = 0; i < 50; i++) await after(lane, () => spend(7));
+    expect(lane.speed.predict(0, 1).ms).toBeCloseTo(7, 0);
+  });
+
+  it("is forgotten on an idle machine", async () => {
+    const lane = make();
+    for (let i = 0; i < 50; i++) await after(lane, () => {});
+    expect(lane.speed.predict(0, 1).ms).toBeLessThan(3);
+  });
+});
+
 describe("arrivedAfter", () => {
   it("is the begin of a computation that occupied the thread, until everything that arrived has been handled", async () => {
     const lane = make();

@@ -191,7 +191,8 @@ export function turns({ blocksThread, now = () => performance.now() }: TurnsOpti
     look.cancel();
   }
 
-  async function claim(own: Waiting, { signal, giveUpAt }: EnterOptions): Promise<void> {
+  /** @returns whether others had the thread before, since the last computation */
+  async function claim(own: Waiting, { signal, giveUpAt }: EnterOptions): Promise<boolean> {
     for (;;) {
       own.seenAt = now();
       signal?.throwIfAborted();
@@ -199,11 +200,11 @@ export function turns({ blocksThread, now = () => performance.now() }: TurnsOpti
       if (own.isRemoved) throw lostPlace();
       if (!holder && queue.first() === own) {
         holder = own;
-        if (!lastTurn) return;
+        if (!lastTurn) return false;
         await letOthersRun();
         signal?.throwIfAborted();
         if (own.isRemoved) throw lostPlace();
-        if (queue.first() === own) return;
+        if (queue.first() === own) return true;
         pass();
       }
       await wait(own, signal);
@@ -211,9 +212,11 @@ export function turns({ blocksThread, now = () => performance.now() }: TurnsOpti
     }
   }
 
-  function learnGap(start: number): void {
-    if (handedOver) speed.observeGap(Math.max(0, start - handedOver.at - handedOver.unseenMs));
-    else speed.forgetGap();
+  /** @param asked when the request asked for this turn, if others had the thread since the last one */
+  function learnGap(start: number, asked: number | undefined): void {
+    const since = handedOver ? handedOver.at + handedOver.unseenMs : asked;
+    if (since === undefined) speed.forgetGap();
+    else speed.observeGap(Math.max(0, start - since));
   }
 
   /** Records the end of a turn. Where the clock stands still, the predicted time of the computation counts. */
@@ -233,9 +236,9 @@ export function turns({ blocksThread, now = () => performance.now() }: TurnsOpti
   async function take<T>(own: Waiting, options: EnterOptions, ms: number, work: () => Promise<T>) {
     const asked = now();
     try {
-      await claim(own, options);
+      const othersRan = await claim(own, options);
       const start = now();
-      learnGap(start);
+      learnGap(start, othersRan ? asked : undefined);
       own.seenAt = start;
       begun = { predictedMs: speed.predict(ms, 0).ms };
       try {
