@@ -169,6 +169,16 @@ describe("decide", () => {
       { remainingMs: 30, lostMs: 10, region: "down" },
     ],
     [
+      "that would make an answer of the region late",
+      "overloaded",
+      { here: here({ delaysFetches: true }), remainingMs: 100, region: "down" },
+    ],
+    [
+      "that is in time only if it arrived late during a computation",
+      "overloaded",
+      { remainingMs: 41, elapsedErrorMs: 2, region: "down" },
+    ],
+    [
       "that is late anyway, and would make an answer of the region late",
       "overloaded",
       { here: here({ delaysFetches: true }), remainingMs: 39, region: region(41) },
@@ -248,7 +258,7 @@ describe("decide", () => {
         const totalMs = waitMs + compute.ms;
         const spreadMs = compute.ms > 0 ? compute.spreadMs * (totalMs / compute.ms) : 0;
         const remainingMs = (totalMs + 3 * spreadMs + given.elapsedErrorMs) * 1.000001;
-        const idle = { ...here, waitMs: 0, delaysOthers: false, cpuLimitMs: here.cpuMs };
+        const idle = { ...here, waitMs: 0, delaysOthers: false, delaysFetches: false, cpuLimitMs: here.cpuMs };
         expect(decide({ ...given, pin: undefined, here: idle, remainingMs })).toMatchObject({
           tier: "here",
           hedge: false,

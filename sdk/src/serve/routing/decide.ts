@@ -103,10 +103,11 @@ export function decide(situation: Situation): Decision {
   }
   const regionFits = usable !== undefined && usable.ms + CERTAIN * usable.spreadMs + elapsedErrorMs <= remainingMs;
   const latestMs = totalMs + CERTAIN * spreadMs + elapsedErrorMs;
-  if (latestMs <= remainingMs && !delaysOthers) {
+  const makesLate = delaysOthers || delaysFetches;
+  if (latestMs <= remainingMs && !makesLate) {
     return isBusy && regionFits ? ask(usable, "edge-busy") : answer(alone("within-budget"));
   }
-  const mayFit = totalMs <= remainingMs && !delaysOthers;
+  const mayFit = totalMs + elapsedErrorMs <= remainingMs && !makesLate;
   if (regionFits) {
     // An answer of the region is of no use while one call occupies the thread: it would be handled after the call.
     const canStop = waitMs > 0 || calls > 1;
