@@ -1,6 +1,5 @@
 import * as ort from "onnxruntime-web/wasm";
 import { engineOnThisMachine } from "#sdk/local/engines.ts";
-import { together } from "#sdk/runtime/engine/batching.ts";
 import { type EngineSession, oneModel } from "#sdk/runtime/engine/engine.ts";
 import { ortRun } from "#sdk/runtime/engine/ort-run.ts";
 
@@ -10,7 +9,7 @@ export async function openPadded(file: Uint8Array<ArrayBuffer>): Promise<Pick<En
   await (await (await engineOnThisMachine("ort-web")).load(oneModel(file))).release();
   const session = await ort.InferenceSession.create(file, { executionProviders: ["wasm"] });
   return {
-    run: ortRun({ session, Tensor: ort.Tensor }, together),
+    run: ortRun({ session, Tensor: ort.Tensor }),
     release: () => session.release(),
   };
 }

@@ -1,5 +1,4 @@
 import * as ort from "onnxruntime-node";
-import { together } from "#sdk/runtime/engine/batching.ts";
 import { type OrtEncoder, ortRun } from "#sdk/runtime/engine/ort-run.ts";
 import { median } from "../run-tool.ts";
 import type { Forms } from "./forms.ts";
@@ -32,7 +31,7 @@ export async function outsideShare({ mixed, head, model }: Forms): Promise<Outsi
         return results;
       },
     } as unknown as OrtEncoder["session"];
-    const run = ortRun({ session: timed, Tensor: ort.Tensor }, together);
+    const run = ortRun({ session: timed, Tensor: ort.Tensor });
     const shares: number[] = [];
     for (let round = 0; round <= ROUNDS; round++) {
       insideMs = 0;

@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { type InferenceSession, Tensor } from "onnxruntime-common";
 import { describe, expect, it } from "vitest";
-import { together } from "./batching.ts";
 import type { TokenIds } from "./engine.ts";
 import { type OrtEncoder, ortRun, VECTOR_OUTPUT } from "./ort-run.ts";
 
@@ -49,7 +48,7 @@ describe("ortRun", () => {
   it("returns the hidden states of every sequence without padding", async () => {
     await fc.assert(
       fc.asyncProperty(batch, async (sequences) => {
-        const found = await ortRun(echoEncoder(), together)(sequences);
+        const found = await ortRun(echoEncoder())(sequences);
         expect(found.map((rows) => [...rows])).toEqual(sequences.map(hiddenStatesOf));
       }),
     );
@@ -58,22 +57,19 @@ describe("ortRun", () => {
   it("gives tokens of the second text of a pair the token type 1, and padding the type 0", async () => {
     const encoder = echoEncoder();
     const pair = { ids: Int32Array.of(1, 2, 3), secondFrom: 1 };
-    const found = await ortRun(
-      encoder,
-      together,
-    )([pair, Int32Array.of(4, 5, 6, 7), { ids: Int32Array.of(8), secondFrom: 1 }]);
+    const found = await ortRun(encoder)([pair, Int32Array.of(4, 5, 6, 7), { ids: Int32Array.of(8), secondFrom: 1 }]);
     expect(found.map(({ length }) => length / HIDDEN)).toEqual([3, 4, 1]);
     expect(encoder.calls.map(({ types }) => types)).toEqual([[0, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0]]);
   });
 
   it("returns the graph's first output, whatever its name", async () => {
-    const [found] = await ortRun(echoEncoder("hidden"), together)([Int32Array.of(4)]);
+    const [found] = await ortRun(echoEncoder("hidden"))([Int32Array.of(4)]);
     expect([...(found ?? [])]).toEqual(hiddenStatesOf(Int32Array.of(4)));
   });
 
   it("sends no token types to encoders without that input", async () => {
     const encoder = echoEncoder("last_hidden_state", false);
-    expect(await ortRun(encoder, together)([Int32Array.of(1, 2)])).toEqual([
+    expect(await ortRun(encoder)([Int32Array.of(1, 2)])).toEqual([
       Float32Array.from(hiddenStatesOf(Int32Array.of(1, 2))),
     ]);
     expect(encoder.calls).toHaveLength(1);
@@ -81,7 +77,7 @@ describe("ortRun", () => {
 
   it("makes one call, padded on the right and masked", async () => {
     const encoder = echoEncoder();
-    await ortRun(encoder, together)([Int32Array.of(4), Int32Array.of(1, 2, 3)]);
+    await ortRun(encoder)([Int32Array.of(4), Int32Array.of(1, 2, 3)]);
     expect(encoder.calls).toEqual([
       { shape: [2, 3], ids: [4, 0, 0, 1, 2, 3], mask: [1, 0, 0, 1, 1, 1], types: [0, 0, 0, 0, 0, 0] },
     ]);
@@ -101,7 +97,7 @@ it("asks a graph that pools for vectors alone, and for hidden states alone", asy
       return { [names[0] as string]: new Tensor("float32", data, dims) };
     },
   } as unknown as InferenceSession;
-  const run = ortRun({ session, Tensor }, together);
+  const run = ortRun({ session, Tensor });
   const sequences = [Int32Array.of(7), Int32Array.of(8, 9)];
   const head = { pooling: "mean", normalize: true } as const;
   expect((await run(sequences, head)).map((vector) => [...vector])).toEqual([
@@ -123,7 +119,7 @@ it("keeps the inputs of calls that overlap apart", async () => {
       return { last_hidden_state: new Tensor("float32", data, [...input_ids.dims, 1]) };
     },
   } as unknown as InferenceSession;
-  const run = ortRun({ session, Tensor }, together);
+  const run = ortRun({ session, Tensor });
   const calls = [run([Int32Array.of(1, 2, 3)]), run([Int32Array.of(4, 5)])];
   resolve();
   expect((await Promise.all(calls)).map(([rows]) => [...(rows as Float32Array)])).toEqual([
@@ -145,7 +141,7 @@ it("returns one row of logits per sequence for a classifier", async () => {
     },
   } as unknown as InferenceSession;
   const sequences = [[7], [8, 1, 1, 1, 1], [9, 1]].map((ids) => Int32Array.from(ids));
-  const logits = await ortRun({ session, Tensor }, together)(sequences);
+  const logits = await ortRun({ session, Tensor })(sequences);
   expect(logits.map((row) => [...row])).toEqual([
     [70, 71],
     [80, 81],

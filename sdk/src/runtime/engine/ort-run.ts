@@ -1,8 +1,8 @@
 import type { Tensor as OrtTensor, TensorConstructor } from "onnxruntime-common";
-import type { Batching, EngineSession, TokenSequence } from "./engine.ts";
+import type { EngineSession, TokenSequence } from "./engine.ts";
 import { tokenInputBuffers } from "./token-inputs.ts";
 import { idsOf } from "./token-sequence.ts";
-import { inBatches, withHead } from "./with-head.ts";
+import { withHead } from "./with-head.ts";
 
 /**
  * An encoder that onnxruntime has loaded. Its inputs are `input_ids`, `attention_mask` and, for some families,
@@ -29,19 +29,13 @@ export interface OrtSession {
 /** Name of the output with pooled and normalized vectors, float32 [batch, width]. */
 export const VECTOR_OUTPUT = "sentence_vector";
 
-/**
- * Runs an encoder. Its graph pools the hidden states if it has the output for it; otherwise they are pooled here.
- *
- * @param parallel number of batches of a request that run at a time
- */
-export function ortRun(encoder: OrtEncoder, batching: Batching, parallel = 1): EngineSession["run"] {
+/** Runs batches of an encoder. Its graph pools the hidden states if it has the output for it; otherwise they are pooled here. */
+export function ortRun(encoder: OrtEncoder): EngineSession["run"] {
   const { outputNames } = encoder.session;
   const run = padded(encoder);
   const states = withHead((sequences) => run(sequences, outputNames[0] as string));
-  const pooled: EngineSession["run"] = outputNames.includes(VECTOR_OUTPUT)
-    ? (sequences, head) => (head ? run(sequences, VECTOR_OUTPUT) : states(sequences))
-    : states;
-  return inBatches(pooled, batching, parallel);
+  if (!outputNames.includes(VECTOR_OUTPUT)) return states;
+  return (sequences, head) => (head ? run(sequences, VECTOR_OUTPUT) : states(sequences));
 }
 
 /**

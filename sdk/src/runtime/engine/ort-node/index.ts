@@ -3,7 +3,9 @@ import { BertEdgeError } from "../../../artifact/error.ts";
 import { ofSimilarLength, oneByOne } from "../batching.ts";
 import type { Engine } from "../engine.ts";
 import { engineFailed } from "../engine-error.ts";
+import { mergedRuns } from "../merged-runs.ts";
 import { type OrtSession, ortRun } from "../ort-run.ts";
+import { inBatches } from "../with-head.ts";
 import { onnxruntimeNode } from "./onnxruntime-node.ts";
 import { sessionThreads } from "./session-threads.ts";
 
@@ -21,6 +23,12 @@ export type {
   VectorHead,
 } from "../engine.ts";
 
+/**
+ * Calls that can share the batches of a GPU. While one batch runs, the calls for the next one wait in the engine. Further calls
+ * wait in the queue, where they can still be dropped, or overtaken by more urgent ones.
+ */
+const MERGED_CALLS = 64;
+
 /** Execution providers of onnxruntime-node that encoders can use. */
 export type Provider = "tensorrt" | "cuda" | "webgpu" | "cpu";
 
@@ -31,7 +39,8 @@ export interface OrtNodeOptions {
   threads?: number;
   /**
    * Sessions of the model on the CPU, which run calls side by side. Each has its own thread and its own copy of the weights,
-   * so that the calling thread can handle requests meanwhile. Default 0: calls occupy the calling thread.
+   * so that the calling thread can handle requests meanwhile. On a GPU there is one session in a thread, and calls that come
+   * while it computes share the next batch. Default 0: calls occupy the calling thread.
    */
   sessions?: number;
   /** Whether onnxruntime may rewrite the graph. Default true. Set false to run the graph exactly as written. */
@@ -65,18 +74,20 @@ export function ortNodeEngine({
             graphOptimizationLevel: optimize ? "all" : "disabled",
             ...(threads !== undefined && { intraOpNumThreads: threads }),
           } as const;
-          const parallel = provider === "cpu" ? Math.max(1, sessions) : 1;
+          const isCpu = provider === "cpu";
           const session: OrtSession =
             sessions > 0
-              ? await sessionThreads({ size: parallel, model, options })
+              ? await sessionThreads({ size: isCpu ? sessions : 1, model, options })
               : await ort.InferenceSession.create(model as string, options);
-          const batches = provider === "cpu" ? oneByOne : ofSimilarLength;
+          const run = ortRun({ session, Tensor: ort.Tensor });
+          const batches = isCpu ? oneByOne : ofSimilarLength;
+          const parallel = sessions === 0 ? 1 : isCpu ? sessions : MERGED_CALLS;
           return {
             provider,
             target,
             parallel,
             batches,
-            run: ortRun({ session, Tensor: ort.Tensor }, batches, parallel),
+            run: isCpu ? inBatches(run, batches, parallel) : mergedRuns(run, batches),
             passedOver: failures.map(({ provider, error }) => ({ provider, why: messageOf(error) })),
             memoryBytes: () => undefined,
             release: () => session.release(),

@@ -2,6 +2,7 @@ import { oneByOne } from "../batching.ts";
 import type { Engine } from "../engine.ts";
 import { engineFailed } from "../engine-error.ts";
 import { ortRun } from "../ort-run.ts";
+import { inBatches } from "../with-head.ts";
 import { ortMemory, placeholder, withCompiledModule } from "./compiled-module.ts";
 import { onnxruntimeWeb } from "./onnxruntime-web.ts";
 
@@ -43,7 +44,7 @@ export function ortWebEngine({ wasm }: { wasm: WebAssembly.Module }): Engine {
         provider: "wasm",
         target: "edge",
         batches: oneByOne,
-        run: ortRun({ session, Tensor: ort.Tensor }, oneByOne),
+        run: inBatches(ortRun({ session, Tensor: ort.Tensor }), oneByOne),
         memoryBytes: () => ortMemory()?.buffer.byteLength,
         release: () => session.release(),
       };

@@ -1,0 +1,90 @@
+import { sequencesOf } from "./batching.ts";
+import type { Batching, EngineSession, TokenSequence, VectorHead } from "./engine.ts";
+import { idsOf } from "./token-sequence.ts";
+
+type Run = EngineSession["run"];
+
+/** A call of `run`. */
+interface Call {
+  readonly sequences: readonly TokenSequence[];
+  readonly head: VectorHead | undefined;
+  readonly results: Float32Array<ArrayBuffer>[];
+  /** Number of sequences without a result. */
+  left: number;
+  readonly resolve: (results: Float32Array<ArrayBuffer>[]) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** A sequence of a call that waits for a batch. */
+interface Waiting {
+  readonly call: Call;
+  readonly index: number;
+}
+
+/**
+ * Lets calls share batches: whatever comes while a batch runs is in the next ones. No call waits for others to come, so a call
+ * on an idle engine starts at once. The batch that has the oldest sequence is always next.
+ *
+ * @param run runs one batch. It is not called again before it has ended
+ * @param batching splits everything that waits into batches
+ */
+export function mergedRuns(run: Run, batching: Batching): Run {
+  let waiting: Waiting[] = [];
+  let isRunning = false;
+
+  /** Takes the sequences of the next batch. */
+  function take(): Waiting[] {
+    const { head } = (waiting[0] as Waiting).call;
+    const alike = waiting.filter(({ call }) => isSameHead(call.head, head));
+    const lengths = alike.map(({ call, index }) => idsOf(call.sequences[index] as TokenSequence));
+    const batch = sequencesOf(alike, batching(lengths).find((indices) => indices.includes(0)) ?? [0]);
+    const taken = new Set(batch);
+    waiting = waiting.filter((one) => !taken.has(one));
+    return batch;
+  }
+
+  async function compute(batch: readonly Waiting[]): Promise<void> {
+    const calls = new Set(batch.map(({ call }) => call));
+    const sequences = batch.map(({ call, index }) => call.sequences[index] as TokenSequence);
+    try {
+      const results = await run(sequences, (batch[0] as Waiting).call.head);
+      batch.forEach(({ call, index }, i) => {
+        call.results[index] = results[i] as Float32Array<ArrayBuffer>;
+        if (--call.left === 0) call.resolve(call.results);
+      });
+    } catch (error) {
+      // A call must not fail because of the sequences of another one.
+      if (calls.size > 1) {
+        for (const one of calls) await compute(batch.filter(({ call }) => call === one));
+        return;
+      }
+      waiting = waiting.filter(({ call }) => !calls.has(call));
+      for (const { reject } of calls) reject(error);
+    }
+  }
+
+  async function computeAll(): Promise<void> {
+    isRunning = true;
+    while (waiting.length > 0) await compute(take());
+    isRunning = false;
+  }
+
+  return async (sequences, head) => {
+    if (sequences.length === 0) return [];
+    const { promise, resolve, reject } = Promise.withResolvers<Float32Array<ArrayBuffer>[]>();
+    const call: Call = {
+      sequences,
+      head,
+      results: new Array(sequences.length),
+      left: sequences.length,
+      resolve,
+      reject,
+    };
+    waiting.push(...sequences.map((_, index) => ({ call, index })));
+    if (!isRunning) void computeAll();
+    return promise;
+  };
+}
+
+const isSameHead = (a: VectorHead | undefined, b: VectorHead | undefined): boolean =>
+  a?.pooling === b?.pooling && a?.normalize === b?.normalize;
