@@ -57,10 +57,9 @@ export async function sessionThreads({ size, model, options }: SessionThreadsOpt
 
 async function sessionThread(load: OrtTask): Promise<SessionThread> {
   const onnxruntime = createRequire(import.meta.url).resolve("onnxruntime-node");
-  const thread = openThread(
-    nodeThread<OrtTask, OrtAnswer>(SESSION_THREAD, { eval: true, workerData: { onnxruntime } }),
-    threadFailed,
-  );
+  // A process that was started with `--input-type=module` would pass this option on, and the program is CommonJS.
+  const options = { eval: true, execArgv: [], workerData: { onnxruntime } };
+  const thread = openThread(nodeThread<OrtTask, OrtAnswer>(SESSION_THREAD, options), threadFailed);
 
   async function ask<Answer extends OrtAnswer>(task: OrtTask): Promise<Answer> {
     const answer = await thread.ask(task);

@@ -8,6 +8,7 @@ export const nodeThread =
     const worker = new Worker(script, options);
     worker.unref();
     worker.on("message", (answer) => {
+      if (isWatchReport(answer)) return;
       worker.unref();
       answered(answer);
     });
@@ -24,3 +25,6 @@ export const nodeThread =
       },
     };
   };
+
+/** Whether a message comes from Node itself: with `--watch`, threads report which files they load. */
+const isWatchReport = (message: object): boolean => "watch:require" in message || "watch:import" in message;
