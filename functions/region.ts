@@ -23,6 +23,8 @@ const app = createRegionApp({
     sessions: Number(SESSIONS ?? availableParallelism()),
   }),
   keys: API_KEYS?.split(",") ?? [],
+  // `/ready` answers 200 when a text of 128 tokens has been computed.
+  warmUp: [[1, 128]],
   metrics: METRICS === "true",
   // SageMaker checks who calls, so its routes need no key. Set this only there.
   sagemaker: SAGEMAKER === "true",

@@ -10,6 +10,7 @@ import type { DecisionLog } from "./log-decision.ts";
 import { modelHolder } from "./model-holder.ts";
 import type { Region } from "./region/region.ts";
 import type { EmbedService } from "./service.ts";
+import type { WarmUpShape } from "./warm-up.ts";
 
 /** A value, or a function that reads it from the environment. A Worker receives its environment with each request. */
 export type Setting<Env, T> = T | ((env: Env) => T);
@@ -39,6 +40,11 @@ export interface EmbeddingsOptions<Env extends object> {
   jobs?: Setting<Env, JobsPlace | undefined>;
   /** Settings of requests that do not ask for others. Default: no latency budget, and either tier. */
   defaults?: CallDefaults;
+  /**
+   * What a new model computes before it answers, so that its first request is not slower than later ones. Default: nothing,
+   * because at the edge the first request would wait for it.
+   */
+  warmUp?: readonly WarmUpShape[];
   /** The tier that responses name when this deployment computes the answer. Default `edge`. */
   tier?: Tier;
 }
@@ -76,7 +82,8 @@ export function deploymentOf<Env extends object>(options: EmbeddingsOptions<Env>
     // has no keys and refuses every request.
     keys: keys === false ? false : once((env) => checkKeys(read(keys, env)) || []),
     service: once((env) => {
-      const holder = modelHolder({ store: read(options.models, env), name: read(options.model, env), engine });
+      const { warmUp } = options;
+      const holder = modelHolder({ store: read(options.models, env), name: read(options.model, env), engine, warmUp });
       return embedService({
         holder,
         blocksThread: engine.blocksThread,

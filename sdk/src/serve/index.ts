@@ -50,3 +50,4 @@ export type { CallContext } from "./routes/respond.ts";
 export type { ArrivalTime, Deadline } from "./routing/deadline.ts";
 export type { Background, CallTerms, EmbedAnswer, EmbedQuery, TierAnswer } from "./service.ts";
 export type { RequestTrace } from "./trace.ts";
+export type { WarmUpShape } from "./warm-up.ts";

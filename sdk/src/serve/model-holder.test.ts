@@ -4,11 +4,13 @@ import {
   backgroundWork,
   type FakeEngineOptions,
   fakeEngine,
+  hiddenStatesOf,
   latch,
   publishTiny,
   TINY,
   tinyStore,
 } from "#test/fixtures/tiny-model.ts";
+import type { TokenIds } from "../runtime/engine/engine.ts";
 import type { ObjectStore, WritableStore } from "../storage/store.ts";
 import { type ModelHolderOptions, modelHolder } from "./model-holder.ts";
 
@@ -213,6 +215,30 @@ describe("a model that answers before it is complete", () => {
     rest.resolve();
     await settled();
     expect(holder.current(background)?.version).toBe(version);
+  });
+});
+
+describe("the warm-up", () => {
+  it("runs each shape before the model can be used, with at most the model's maximum of tokens", async () => {
+    const lengths: number[][] = [];
+    const run = async (sequences: readonly TokenIds[]) => {
+      lengths.push(sequences.map(({ length }) => length));
+      return sequences.map(hiddenStatesOf);
+    };
+    const shapes = [
+      [1, 128],
+      [2, 3],
+    ] as const;
+    const { holder, background } = await setUp({ run }, { warmUp: shapes });
+    await holder.load(background);
+    expect(lengths).toEqual([[TINY.maxTokens], [TINY.maxTokens], [3, 3], [3, 3]]);
+  });
+
+  it("fails the load when it fails, and releases the model", async () => {
+    const run = () => Promise.reject(new Error("no memory"));
+    const { holder, background, engine } = await setUp({ run }, { warmUp: [[1, 8]] });
+    await expect(holder.load(background)).rejects.toThrow("no memory");
+    expect(engine.sessions.map(({ releases }) => releases)).toEqual([1]);
   });
 });
 

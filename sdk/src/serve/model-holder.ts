@@ -7,12 +7,15 @@ import { type ReleasedAfterUse, releasedAfterUse } from "../runtime/released-aft
 import { openPublished, readPointer } from "../storage/published-artifact.ts";
 import type { ObjectStore } from "../storage/store.ts";
 import type { Background } from "./service.ts";
+import { type WarmUpShape, warmUp } from "./warm-up.ts";
 
 export interface ModelHolderOptions {
   store: ObjectStore;
   /** The name of the published model. */
   name: string;
   engine: Engine;
+  /** What a new model computes before it answers. Default: nothing. */
+  warmUp?: readonly WarmUpShape[] | undefined;
   /** Interval between checks for a newer version, in ms. Default 60,000. */
   refreshMs?: number;
   /**
@@ -59,7 +62,15 @@ interface Loading {
  * fails to load, the old one keeps answering.
  */
 export function modelHolder(options: ModelHolderOptions): ModelHolder {
-  const { store, name, engine, refreshMs = 60_000, loadTimeoutMs = 25_000, now = Date.now } = options;
+  const {
+    store,
+    name,
+    engine,
+    warmUp: shapes = [],
+    refreshMs = 60_000,
+    loadTimeoutMs = 25_000,
+    now = Date.now,
+  } = options;
   const uses = releasedAfterUse(releaseModel);
   let held: Model | undefined;
   let loading: Loading | undefined;
@@ -81,8 +92,9 @@ export function modelHolder(options: ModelHolderOptions): ModelHolder {
         `bert-edge: ${name}@${next.version} runs on ${next.provider}, because ${provider} cannot load it: ${why}`,
       );
     }
-    usable.resolve(next);
     try {
+      await warmUp(next, shapes);
+      usable.resolve(next);
       await next.complete;
     } catch (error) {
       await uses.retire(next);

@@ -6,6 +6,7 @@ import { deploymentOf } from "./deployment.ts";
 import { defaultLimits, type Limits } from "./limits.ts";
 import { metrics } from "./routes/metrics.ts";
 import { sageMakerRoutes } from "./sagemaker-routes.ts";
+import type { WarmUpShape } from "./warm-up.ts";
 
 export interface RegionAppOptions {
   /** The store where models are published. */
@@ -16,6 +17,8 @@ export interface RegionAppOptions {
   /** The API keys that may call the routes; an empty list refuses every request. */
   keys: readonly string[];
   limits?: Partial<Limits>;
+  /** What a new model computes before `/ready` answers 200: texts, and tokens of each. Default: nothing. */
+  warmUp?: readonly WarmUpShape[];
   /**
    * Whether `GET /metrics` shows the region's queue and model to Prometheus. It needs no key, so set it only where
    * strangers cannot reach the region, or may know how busy it is. Default false.
