@@ -90,12 +90,12 @@ describe("decide", () => {
     [
       "behind a queue that leaves enough time",
       "here within-budget",
-      { here: busy, remainingMs: 193, region: region(70) },
+      { here: busy, remainingMs: 193, region: region(117) },
     ],
     [
       "behind a queue, without a budget, when the region is not much faster",
       "here no-budget",
-      { here: busy, region: region(70) },
+      { here: busy, region: region(117) },
     ],
   ])("answers here %s", (_, expected, changes) => {
     expect(inWords(decide(given(changes)))).toBe(expected);
@@ -116,7 +116,7 @@ describe("decide", () => {
       "region edge-cpu-limit",
       { here: here({ cpuLimitMs: 39 }) },
     ],
-    ["when this deployment has a queue and it is much faster, without a budget", "region edge-busy", { here: busy }],
+    ["when this deployment has a queue and it is clearly faster, without a budget", "region edge-busy", { here: busy }],
     [
       "when this deployment has a queue and it is much faster, although this deployment is in time",
       "region edge-busy",

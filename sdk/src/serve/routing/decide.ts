@@ -9,7 +9,7 @@ const CERTAIN = 3;
  * Factor by which the region must be faster before it answers a request that this deployment could answer too. An answer of
  * this deployment has no extra cost, so only a queue here, not the network alone, justifies the region.
  */
-const MUCH_FASTER = 2;
+const CLEARLY_FASTER = 1.2;
 
 /** Shortest time after which a refused request should come again, in ms. Clients with a budget of retries would use it up. */
 const MIN_RETRY_MS = 50;
@@ -95,7 +95,7 @@ export function decide(situation: Situation): Decision {
     if (usable) return ask(usable, "edge-cpu-limit");
     return region === "down" && !pin ? overloaded(MIN_RETRY_MS) : { refusal: "request_too_costly" };
   }
-  const isBusy = waitMs > 0 && usable !== undefined && totalMs > MUCH_FASTER * usable.ms;
+  const isBusy = waitMs > 0 && usable !== undefined && totalMs > CLEARLY_FASTER * usable.ms;
   if (remainingMs === undefined) {
     if (isBusy) return ask(usable, "edge-busy");
     if (waitMs <= maxWaitMs) return answer(alone("no-budget"));
