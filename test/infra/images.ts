@@ -1,5 +1,6 @@
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { prepare } from "#sdk/compile/commands/prepare.ts";
@@ -9,7 +10,8 @@ import { publish } from "#sdk/storage/publish.ts";
 import { type Image, replayDockerfile } from "../e2e/dockerfile.ts";
 import { startImage } from "../e2e/running-image.ts";
 import { writePreparableCheckpoint } from "../fixtures/tiny-bert.ts";
-import type { Checks } from "./checks.ts";
+import { runIn } from "../scaffold/terminal.ts";
+import { type Checks, outputOf } from "./checks.ts";
 
 const exec = promisify(execFile);
 
@@ -39,10 +41,25 @@ export async function checkImages(checks: Checks, folder: string, env: NodeJS.Pr
   if (!cuda) return;
   await check("libraries of the CUDA provider are complete", () => assertLinked(cuda));
   await check("the CUDA image answers /ping and /invocations", async () => {
-    const log = await invoke(cuda, models);
-    console.log(log.map((line) => `         ${line}`).join("\n"));
+    for (const line of await invoke(cuda, models)) console.log(`         ${line}`);
   });
-  if (!existsSync("/dev/nvidia0")) skip("the CUDA image on a GPU", "this machine has no NVIDIA driver");
+  if (existsSync("/dev/nvidia0")) return;
+  skip("the CUDA image on a GPU", "this machine has no NVIDIA driver");
+  if ((await runIn(folder, ["cc", "--version"])).code !== 0)
+    return skip("the CUDA provider with an empty driver", "there is no cc");
+  await check("the CUDA provider loads, and asks an empty driver for its version", async () => {
+    const driver = await emptyDriver(folder);
+    const log = await invoke(cuda, models, [driver]);
+    const asked = "CUDA driver version is insufficient";
+    if (!log.some((line) => line.includes(asked))) throw new Error(`It did not ask:\n${log.join("\n")}`);
+  });
+}
+
+/** Compiles a driver that has only the function that onnxruntime's CUDA provider links. Returns its folder. */
+async function emptyDriver(folder: string): Promise<string> {
+  await writeFile(join(folder, "driver.c"), "int cuTensorMapEncodeTiled(void) { return 1; }\n");
+  await outputOf(folder, ["cc", "-shared", "-Wl,-soname,libcuda.so.1", "-o", "libcuda.so.1", "driver.c"], {});
+  return folder;
 }
 
 async function publishTiny(folder: string, models: string): Promise<void> {
@@ -52,10 +69,15 @@ async function publishTiny(folder: string, models: string): Promise<void> {
   await publish(await openFolder(out), fsStore(models));
 }
 
-/** Starts an image as SageMaker does, and sends it a text. Returns what it wrote. */
-async function invoke(image: Image, models: string): Promise<string[]> {
+/**
+ * Starts an image as SageMaker does, and sends it a text. Returns what it wrote.
+ *
+ * @param drivers folders with libraries of the host
+ */
+async function invoke(image: Image, models: string, drivers: readonly string[] = []): Promise<string[]> {
   const log: string[] = [];
-  const env = { MODEL: NAME, MODELS_FOLDER: models, SAGEMAKER: "true", LD_LIBRARY_PATH: libraries(image) };
+  const path = [libraries(image), ...drivers].join(":");
+  const env = { MODEL: NAME, MODELS_FOLDER: models, SAGEMAKER: "true", LD_LIBRARY_PATH: path };
   const region = await startImage(image, env, { args: ["serve"], onOutput: (line) => log.push(line) });
   try {
     const ping = await fetch(`${region.url}/ping`);

@@ -19,7 +19,7 @@ export async function checkKubernetes({ check }: Checks, folder: string, env: No
   await check("kubernetes-validate refuses infra/kubernetes.yaml with a field that does not exist", async () => {
     const path = join(folder, "broken-kubernetes.yaml");
     const source = await readFile("infra/kubernetes.yaml", "utf8");
-    await writeFile(path, source.replace("replicas:", "replica:"));
-    await refused(".", [...validate(path)], env, "replica");
+    await writeFile(path, source.replace("maxReplicas:", "maxReplica:"));
+    await refused(".", [...validate(path)], env, "maxReplica");
   });
 }
