@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os";
 import { ortNodeEngine, type Provider } from "bert-edge/engine/ort-node";
 import { createRegionApp } from "bert-edge/serve";
 import { fsStore } from "bert-edge/storage/fs";
@@ -6,7 +7,7 @@ import { s3Settings } from "bert-edge/storage/s3-settings";
 import { handle } from "hono/aws-lambda";
 import { serveUntilTerminated } from "./serve-until-terminated.ts";
 
-const { MODEL, MODELS_FOLDER, API_KEYS, PROVIDERS, PORT, STOP_DELAY_MS, METRICS, ...env } = process.env;
+const { MODEL, MODELS_FOLDER, API_KEYS, PROVIDERS, SESSIONS, PORT, STOP_DELAY_MS, METRICS, ...env } = process.env;
 const { SAGEMAKER, AWS_LAMBDA_FUNCTION_NAME } = env;
 
 /**
@@ -16,7 +17,11 @@ const { SAGEMAKER, AWS_LAMBDA_FUNCTION_NAME } = env;
 const app = createRegionApp({
   model: MODEL ?? "bert-edge-mini",
   models: MODELS_FOLDER ? fsStore(MODELS_FOLDER) : s3Store(s3Settings(env)),
-  engine: ortNodeEngine({ providers: (PROVIDERS ?? "cuda,cpu").split(",") as Provider[] }),
+  engine: ortNodeEngine({
+    providers: (PROVIDERS ?? "cuda,cpu").split(",") as Provider[],
+    // Requests that are computed side by side on the CPU. Each has its own copy of the weights.
+    sessions: Number(SESSIONS ?? availableParallelism()),
+  }),
   keys: API_KEYS?.split(",") ?? [],
   metrics: METRICS === "true",
   // SageMaker checks who calls, so its routes need no key. Set this only there.

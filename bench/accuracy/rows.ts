@@ -97,7 +97,7 @@ export const sections: readonly Section[] = [
       },
       { ...row("int8", "int8: onnxruntime's fastest kernels", shipped("int8")), retrieval: true, classification: true },
       {
-        ...row("int8-mixed", "int8-mixed: int8, with MatMulNBits after activation functions", shipped("int8-mixed")),
+        ...row("int8-mixed", "int8-mixed: int8 attention, MatMulNBits elsewhere", shipped("int8-mixed")),
         retrieval: true,
         classification: true,
       },

@@ -1,7 +1,7 @@
 import { dueTimes } from "#sdk/serve/queue/due-times.ts";
 import type { AnswerEstimate } from "#sdk/serve/queue/speed.ts";
 import { extraLoad } from "#sdk/serve/region/extra-load.ts";
-import { type ArrivalTime, arrivalBetween, maxLateMs } from "#sdk/serve/routing/deadline.ts";
+import { type ArrivalTime, arrivalBetween, lostMs, maxLateMs } from "#sdk/serve/routing/deadline.ts";
 import { decide, type Situation } from "#sdk/serve/routing/decide.ts";
 import { predictLatency } from "#sdk/serve/routing/predict-latency.ts";
 import type { Clock } from "./clock.ts";
@@ -96,7 +96,7 @@ export function startIsolate({ clock, world, plan, regions, policy, tally, left 
   clock.after(world.model.coldStartMs * plan.slowness, () => {
     const requests = waiting ?? [];
     waiting = undefined;
-    for (const request of requests) handle(request, { at: request.at, errorMs: 0 });
+    for (const request of requests) handle(request, { at: request.at, errorMs: 0, busyMs: 0 });
   });
   return isolate;
 
@@ -129,7 +129,7 @@ export function startIsolate({ clock, world, plan, regions, policy, tally, left 
     return usable.length < 2 ? usable : usable.sort((a, b) => a.predicted.ms - b.predicted.ms);
   }
 
-  function handle(request: Request, arrival = arrivalBetween(arrivedAfter(now()), now())): void {
+  function handle(request: Request, arrival = arrivalBetween(arrivedAfter(now()), now(), engine.busyMs())): void {
     for (const link of links) link.keepMeasured();
     const regionMs = predictLatency(world.model.regionalCpu, [request.tokens]);
     const asked = { request, arrival, regionMs };
@@ -140,6 +140,7 @@ export function startIsolate({ clock, world, plan, regions, policy, tally, left 
       const situation = {
         remainingMs,
         elapsedErrorMs: arrival.errorMs,
+        lostMs: lostMs(arrival, engine.busyMs()),
         maxLateMs: maxLateMs(request.budgetMs),
         maxWaitMs: MAX_WAIT_MS,
         pin: undefined,
@@ -185,6 +186,7 @@ export function startIsolate({ clock, world, plan, regions, policy, tally, left 
     return {
       remainingMs: remainingOf(asked),
       elapsedErrorMs: asked.arrival.errorMs,
+      lostMs: lostMs(asked.arrival, engine.busyMs()),
       maxLateMs: maxLateMs(work.request.budgetMs),
       maxWaitMs: MAX_WAIT_MS,
       pin: undefined,

@@ -95,6 +95,7 @@ export function simulatedRegion(clock: Clock, world: World, plan: RegionPlan, ra
       const decision = decide({
         remainingMs: budgetMs,
         elapsedErrorMs: 0,
+        lostMs: 0,
         maxLateMs: maxLateMs(budgetMs),
         maxWaitMs: MAX_WAIT_MS,
         pin: undefined,

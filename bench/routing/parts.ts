@@ -16,6 +16,10 @@ export const parts: Readonly<Record<string, Part>> = {
     what: "one-word requests with a budget beside a request of 1,000 texts",
     run: async (context) => (await import("./bulk.ts")).bulkBeside(context),
   },
+  sessions: {
+    what: "requests of mixed lengths in the region, one after another on all cores or one on each core",
+    run: async (context) => (await import("./sessions.ts")).sessions(context),
+  },
   cancel: {
     what: "the next request after 200 whose clients have gone",
     run: async (context) => (await import("./cancel.ts")).cancel(context),

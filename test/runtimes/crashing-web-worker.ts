@@ -1,6 +1,6 @@
 import { idsOf } from "#sdk/runtime/engine/token-sequence.ts";
 import { answering } from "#sdk/runtime/engine/wasm-pool/answering.ts";
-import type { ThreadTask } from "#sdk/runtime/engine/wasm-pool/thread.ts";
+import type { ThreadTask } from "#sdk/runtime/engine/wasm-pool/thread-task.ts";
 import { CRASHING } from "./crash-outcomes.ts";
 
 const answer = answering((message, buffers) => self.postMessage(message, { transfer: buffers }));

@@ -60,5 +60,6 @@ export const nodeOnly: readonly string[] = [
   "storage/hub-model.ts",
   "storage/s3-publisher.ts",
   "runtime/engine/ort-node/",
+  "runtime/engine/threads/node-thread.ts",
   "runtime/engine/wasm-pool/node/",
 ];

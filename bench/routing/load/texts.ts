@@ -1,10 +1,10 @@
 import { calibrationTexts } from "#sdk/compile/quantize/calibration/calibration-texts.ts";
 
 /**
- * Length of a request: one word, one text of 3 to 12 words, one text of 200 words, or a number of tokens. Several texts
- * share the tokens if one text cannot hold them.
+ * Length of a request: one word, one text of 3 to 12 words, one text of 200 words, one of these three, or a number of
+ * tokens. Several texts share the tokens if one text cannot hold them.
  */
-export type TextLength = "word" | "short" | "long" | { readonly tokens: number };
+export type TextLength = "word" | "short" | "long" | "mixed" | { readonly tokens: number };
 
 const LONG_WORDS = 200;
 const SHORT_WORDS = { least: 3, most: 12 };
@@ -25,6 +25,8 @@ const short = latin.filter((text) => {
 /** @param random returns numbers in [0, 1) */
 export function drawTexts(length: TextLength, random: () => number): string[] {
   const one = (from: readonly string[]) => from[Math.floor(random() * from.length)] as string;
+  if (length === "mixed")
+    return drawTexts((["word", "short", "long"] as const)[Math.floor(3 * random())] ?? "long", random);
   if (length === "word") return [one(WORDS)];
   if (length === "short") return [one(short)];
   if (length === "long") return [longText(() => one(latin))];

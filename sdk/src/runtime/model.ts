@@ -23,6 +23,8 @@ export interface Model {
   readonly provider: string;
   /** Execution providers that were tried first and could not load the model. */
   readonly passedOver: readonly { readonly provider: string; readonly why: string }[];
+  /** Number of calls of `embedTokens` that are computed side by side. */
+  readonly parallel: number;
   /** Splits sequences into the smallest parts that the engine computes without losing much time. */
   readonly batches: Batching;
   /** Resolves when `embedTokens` can run these sequences, which may be before the whole model is loaded. */
@@ -152,6 +154,7 @@ export async function startModel(artifact: Artifact, engine: Engine): Promise<Mo
     target: session.target,
     provider: session.provider,
     passedOver: session.passedOver ?? [],
+    parallel: session.parallel ?? 1,
     batches: session.batches,
     ready,
     complete: session.complete ?? Promise.resolve(),

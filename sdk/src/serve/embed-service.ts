@@ -1,5 +1,6 @@
 import { BertEdgeError } from "../artifact/error.ts";
 import type { ErrorCode } from "../artifact/error-codes.ts";
+import { sideBySide } from "../artifact/side-by-side.ts";
 import { totalLength } from "../artifact/total-length.ts";
 import { sequencesOf } from "../runtime/engine/batching.ts";
 import type { TokenIds } from "../runtime/engine/engine.ts";
@@ -18,7 +19,7 @@ import { type ExtraLoad, extraLoad } from "./region/extra-load.ts";
 import type { Region } from "./region/region.ts";
 import type { RegionTier } from "./region/region-tier.ts";
 import { regions as oneOf } from "./region/regions.ts";
-import { arrivalBetween, maxLateMs } from "./routing/deadline.ts";
+import { arrivalBetween, lostMs, maxLateMs } from "./routing/deadline.ts";
 import { type Decision, decide, type Situation } from "./routing/decide.ts";
 import type { Background, CallTerms, EmbedAnswer, EmbedQuery, EmbedService, TierAnswer } from "./service.ts";
 import { hasParts, tokenizeInParts } from "./tokenize-in-parts.ts";
@@ -212,7 +213,8 @@ export function embedService(options: EmbedServiceOptions): EmbedService {
     const { pin, precision, deadline } = query;
     return {
       remainingMs: deadline.remainingMs(),
-      elapsedErrorMs: deadline.errorMs,
+      elapsedErrorMs: deadline.arrival.errorMs,
+      lostMs: lostMs(deadline.arrival, lane.busyMs()),
       maxLateMs: maxLateMs(deadline.budgetMs),
       maxWaitMs: limits.maxWaitMs,
       pin: pin === undefined ? undefined : pin === tier ? "here" : "region",
@@ -304,13 +306,13 @@ export function embedService(options: EmbedServiceOptions): EmbedService {
     return lane.using(work, { signal, giveUpAt }, async (place) => {
       const vectors: Float32Array<ArrayBuffer>[] = new Array(sequences.length);
       let computeMs = 0;
-      for (const { indices, measuredMs } of work.calls) {
+      await sideBySide(work.calls, work.parallel, async ({ indices, measuredMs }) => {
         const part = await place.turn(measuredMs, () => model.embedTokens(sequencesOf(sequences, indices), now));
         indices.forEach((index, i) => {
           vectors[index] = part.vectors[i] as Float32Array<ArrayBuffer>;
         });
-        computeMs += part.computeMs;
-      }
+        computeMs += part.computeMs / Math.min(work.parallel, work.calls.length);
+      });
       const answer: TierAnswer = {
         vectors,
         tokens: request.tokens ?? 0,
@@ -344,9 +346,9 @@ export function embedService(options: EmbedServiceOptions): EmbedService {
       return holder.using(model, () => work(model));
     },
     ready,
-    arrival: (now) => arrivalBetween(lane.arrivedAfter(now), now),
+    arrival: (now) => arrivalBetween(lane.arrivedAfter(now), now, lane.busyMs()),
     // Work without a deadline lets a request with a budget go first.
-    queueMs: () => lane.outlook({ dueAt: Number.MAX_VALUE, compute: { ms: 0, spreadMs: 0 } }).waitMs,
+    queueMs: () => lane.outlook({ dueAt: Number.MAX_VALUE, compute: { ms: 0, spreadMs: 0 }, loadMs: 0 }).waitMs,
   };
 }
 

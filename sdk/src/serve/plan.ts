@@ -20,8 +20,12 @@ export interface Plan {
   }[];
   /** Predicted time of all calls on the machine that measured the model. */
   readonly measuredMs: number;
-  /** Predicted time on this machine. */
+  /** Predicted time on this machine, when nobody waits. */
   readonly compute: Estimate;
+  /** Predicted milliseconds for which the work occupies the whole engine. */
+  readonly loadMs: number;
+  /** Number of calls that the engine computes side by side. */
+  readonly parallel: number;
 }
 
 /**
@@ -30,7 +34,7 @@ export interface Plan {
  * @param texts the texts' token ids, or only their lengths in tokens
  */
 export function planOf(
-  { batches, measurements, target }: Pick<Model, "batches" | "measurements" | "target">,
+  { batches, parallel, measurements, target }: Pick<Model, "batches" | "parallel" | "measurements" | "target">,
   texts: readonly { readonly length: number }[],
   speed: Speed,
 ): Plan {
@@ -55,7 +59,10 @@ export function planOf(
     roomMs -= ms;
   }
   const totalMs = calls.reduce((sum, { measuredMs }) => sum + measuredMs, 0);
-  return { calls, measuredMs: totalMs, compute: speed.predict(totalMs, calls.length) };
+  const atATime = Math.max(1, Math.min(parallel, calls.length));
+  const loadMs = speed.predict(totalMs, calls.length).ms / parallel;
+  const compute = speed.predict(totalMs / atATime, calls.length / atATime);
+  return { calls, parallel, measuredMs: totalMs, compute, loadMs };
 }
 
 /** Predicts the milliseconds of the region's computation, on the machine that measured the model. */

@@ -6,6 +6,7 @@ import { openHashedFile } from "./hashed-file.ts";
 import { jobChanged } from "./job-changed.ts";
 import { firstJournal, type JobSettings, type Journal, readJournal, writeJournal } from "./journal.ts";
 import { readChunks } from "./read-chunks.ts";
+import { writing } from "./writing.ts";
 
 /** Lines and bytes that are embedded together: about a second of work. */
 export const LOCAL_CHUNK: ChunkLimits = { lines: 256, bytes: 1_000_000 };
@@ -77,7 +78,7 @@ export async function runBatch(options: BatchOptions): Promise<BatchReport> {
   await results.cut();
   await rejected.cut();
   await keep(true);
-  if (counts.rejected === 0) await rm(rejectedFile, { force: true });
+  if (counts.rejected === 0) await writing(rejectedFile, rm(rejectedFile, { force: true }));
   return {
     out,
     rejectedFile: counts.rejected > 0 ? rejectedFile : undefined,
@@ -98,6 +99,6 @@ async function startingPoint(path: string, { out, settings, restart }: BatchOpti
   if (bytes > 0 && !restart) throw jobChanged(`${out} exists, and there is no ${path} that says how it was written.`);
   const first = firstJournal(settings);
   await writeJournal(path, first);
-  for (const file of [out, rejectedFileOf(out)]) await rm(file, { force: true });
+  for (const file of [out, rejectedFileOf(out)]) await writing(file, rm(file, { force: true }));
   return first;
 }

@@ -53,14 +53,16 @@ describe("precisions", () => {
     },
   );
 
-  it("computes in blocks what follows an activation function, in int8-mixed", async () => {
+  it("computes attention in int8 and all other layers in blocks, in int8-mixed", async () => {
     const nodes = [...(await precisions["int8-mixed"](fused)()).nodes];
     const blocks = nodes.filter(({ opType }) => opType === "MatMulNBits");
-    expect(blocks.map((node) => [node.int("K"), node.int("N")])).toEqual([
+    const layer = [
+      [32, 32],
+      [32, 64],
       [64, 32],
-      [64, 32],
-    ]);
-    expect(nodes.filter(({ opType }) => opType === "DynamicQuantizeMatMul")).not.toEqual([]);
+    ];
+    expect(blocks.map((node) => [node.int("K"), node.int("N")])).toEqual([...layer, ...layer]);
+    expect(nodes.filter(({ opType }) => opType === "QAttention")).toHaveLength(2);
   });
 
   it.each(integers)("quantizes only embedding tables to 4 bits, in %s", async (precision) => {

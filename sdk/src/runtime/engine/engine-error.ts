@@ -5,3 +5,8 @@ export const engineFailed = (engine: string, what: string, cause: unknown): Bert
     hint: "Check that the artifact was prepared by this version of bert-edge and that the engine's package is installed.",
     cause,
   });
+
+export const sessionReleased = (): BertEdgeError =>
+  new BertEdgeError("session_released", "Cannot run the model: its session was released.", {
+    hint: "Load the model again. Release a session only after its last run.",
+  });

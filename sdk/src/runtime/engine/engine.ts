@@ -59,6 +59,8 @@ export interface EngineSession {
   /** Execution providers that were tried first and could not load the model. */
   readonly passedOver?: readonly { readonly provider: string; readonly why: string }[] | undefined;
   readonly target: TargetName;
+  /** Number of calls of `run` that are computed side by side. Default 1. */
+  readonly parallel?: number | undefined;
   /** Splits the sequences of a request into the smallest parts that `run` computes without losing much time. */
   readonly batches: Batching;
   /** The sizes of the loaded model; undefined for engines whose model files do not give them. */

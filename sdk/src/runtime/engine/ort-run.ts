@@ -1,4 +1,4 @@
-import type { InferenceSession, Tensor as OrtTensor, TensorConstructor } from "onnxruntime-common";
+import type { Tensor as OrtTensor, TensorConstructor } from "onnxruntime-common";
 import type { Batching, EngineSession, TokenSequence } from "./engine.ts";
 import { tokenInputBuffers } from "./token-inputs.ts";
 import { idsOf } from "./token-sequence.ts";
@@ -10,20 +10,38 @@ import { inBatches, withHead } from "./with-head.ts";
  * have the output `VECTOR_OUTPUT`.
  */
 export interface OrtEncoder {
-  session: InferenceSession;
+  session: OrtSession;
   Tensor: TensorConstructor;
+}
+
+/** The part of onnxruntime's `InferenceSession` that the engine uses. */
+export interface OrtSession {
+  readonly inputNames: readonly string[];
+  readonly outputNames: readonly string[];
+  /** Computes one output. */
+  run(
+    feeds: Record<string, OrtTensor>,
+    outputs: readonly [name: string],
+  ): Promise<Readonly<Record<string, { readonly data: unknown; readonly dims: readonly number[] }>>>;
+  release(): Promise<void>;
 }
 
 /** Name of the output with pooled and normalized vectors, float32 [batch, width]. */
 export const VECTOR_OUTPUT = "sentence_vector";
 
-/** Runs an encoder. Its graph pools the hidden states if it has the output for it; otherwise they are pooled here. */
-export function ortRun(encoder: OrtEncoder, batching: Batching): EngineSession["run"] {
+/**
+ * Runs an encoder. Its graph pools the hidden states if it has the output for it; otherwise they are pooled here.
+ *
+ * @param parallel number of batches of a request that run at a time
+ */
+export function ortRun(encoder: OrtEncoder, batching: Batching, parallel = 1): EngineSession["run"] {
   const { outputNames } = encoder.session;
   const run = padded(encoder);
   const states = withHead((sequences) => run(sequences, outputNames[0] as string));
-  if (!outputNames.includes(VECTOR_OUTPUT)) return inBatches(states, batching);
-  return inBatches((sequences, head) => (head ? run(sequences, VECTOR_OUTPUT) : states(sequences)), batching);
+  const pooled: EngineSession["run"] = outputNames.includes(VECTOR_OUTPUT)
+    ? (sequences, head) => (head ? run(sequences, VECTOR_OUTPUT) : states(sequences))
+    : states;
+  return inBatches(pooled, batching, parallel);
 }
 
 /**

@@ -1,19 +1,24 @@
+import { sideBySide } from "../../artifact/side-by-side.ts";
 import { sentenceVector } from "../tasks/sentence-vector.ts";
 import { sequencesOf, together } from "./batching.ts";
 import type { Batching, EngineSession, TokenSequence } from "./engine.ts";
 import { idsOf } from "./token-sequence.ts";
 
-/** Runs the sequences of a request batch by batch. */
+/**
+ * Runs the sequences of a request batch by batch.
+ *
+ * @param parallel number of batches that run at a time
+ */
 export const inBatches =
-  (run: EngineSession["run"], batching: Batching): EngineSession["run"] =>
+  (run: EngineSession["run"], batching: Batching, parallel = 1): EngineSession["run"] =>
   async (sequences, head) => {
     const results = new Array<Float32Array<ArrayBuffer>>(sequences.length);
-    for (const batch of batching(sequences.map(idsOf))) {
+    await sideBySide(batching(sequences.map(idsOf)), parallel, async (batch) => {
       const found = await run(sequencesOf(sequences, batch), head);
       batch.forEach((index, i) => {
         results[index] = found[i] as Float32Array<ArrayBuffer>;
       });
-    }
+    });
     return results;
   };
 

@@ -10,8 +10,9 @@ afterEach(() => {
 });
 
 const compute = { ms: 10, spreadMs: 0 };
-const due = (inMs: number) => ({ dueAt: clock() + inMs, compute, measuredMs: 10, calls: [5, 5] });
-const whenever = { dueAt: undefined, compute, measuredMs: 10, calls: [5, 5] };
+const work = { compute, loadMs: 10, measuredMs: 10, calls: [5, 5], parallel: 1 };
+const due = (inMs: number) => ({ ...work, dueAt: clock() + inMs });
+const whenever = { ...work, dueAt: undefined };
 
 /** Lets everything happen that only waits for the thread. */
 const settle = () => vi.advanceTimersByTimeAsync(5);
@@ -265,6 +266,111 @@ describe("outlook", () => {
       await turn;
     }
     expect(lane.speed.predict(5, 0).ms).toBeCloseTo(15, 0);
+  });
+});
+
+describe("turns of an engine that computes two calls side by side", () => {
+  const single = { compute: { ms: 10, spreadMs: 0 }, loadMs: 5, measuredMs: 10, calls: [10], parallel: 2 };
+  const soon = (inMs: number) => ({ ...single, dueAt: clock() + inMs });
+
+  /** Starts requests of one call of 10 ms each. Records the time at which each call begins. */
+  function start(lane: Turns, begun: Record<string, number>, name: string, inMs: number, calls = 1) {
+    const work = { ...soon(inMs), calls: Array(calls).fill(10), measuredMs: 10 * calls, loadMs: 5 * calls };
+    return lane.using(work, {}, async (place) => {
+      const call = (index: number) =>
+        place.turn(10, async () => {
+          begun[`${name}${index}`] = clock();
+          await new Promise((resolve) => setTimeout(resolve, 10));
+        });
+      await Promise.all(work.calls.map((_, index) => call(index)));
+    });
+  }
+
+  it("run two at a time, the earliest deadline first", async () => {
+    const lane = make(false);
+    const begun: Record<string, number> = {};
+    const at = clock();
+    const all = [
+      start(lane, begun, "a", 100),
+      start(lane, begun, "b", 100),
+      start(lane, begun, "late", 900),
+      start(lane, begun, "early", 500),
+    ];
+    await vi.advanceTimersByTimeAsync(100);
+    await Promise.all(all);
+    expect(begun).toEqual({ a0: at, b0: at, early0: at + 10, late0: at + 10 });
+  });
+
+  it("can both belong to one request, unless another one is more urgent", async () => {
+    const lane = make(false);
+    const begun: Record<string, number> = {};
+    const at = clock();
+    const many = start(lane, begun, "many", 1_000, 4);
+    await vi.advanceTimersByTimeAsync(1);
+    const urgent = start(lane, begun, "urgent", 100);
+    await vi.advanceTimersByTimeAsync(100);
+    await Promise.all([many, urgent]);
+    expect(begun).toEqual({ many0: at, many1: at, urgent0: at + 10, many2: at + 10, many3: at + 20 });
+  });
+
+  it("make nobody wait while one is free, and half as long as one call at a time otherwise", async () => {
+    const lane = make(false);
+    const begun: Record<string, number> = {};
+    const all = [start(lane, begun, "a", 1_000)];
+    await vi.advanceTimersByTimeAsync(0);
+    expect(lane.outlook(soon(2_000)).waitMs).toBe(0);
+    all.push(start(lane, begun, "b", 1_000), start(lane, begun, "c", 1_000));
+    await vi.advanceTimersByTimeAsync(0);
+    expect(lane.outlook(soon(2_000)).waitMs).toBe(15);
+    expect(lane.outlook(soon(100)).waitMs).toBe(5);
+    await vi.advanceTimersByTimeAsync(100);
+    await Promise.all(all);
+    expect(lane.outlook(soon(2_000)).waitMs).toBe(0);
+  });
+
+  it("are given back by requests whose caller has gone, that fail, or that vanish", async () => {
+    const lane = make(false);
+    const gone = new AbortController();
+    const never = lane.using(soon(1_000), {}, () => new Promise(() => {}));
+    never.catch(() => {});
+    const leaving = lane.using(soon(900), { signal: gone.signal }, (place) =>
+      place.turn(10, async () => {
+        gone.abort();
+        gone.signal.throwIfAborted();
+      }),
+    );
+    await expect(leaving).rejects.toThrow();
+    const begun: Record<string, number> = {};
+    const all = Promise.all(["a", "b", "c", "d"].map((name) => start(lane, begun, name, 5_000)));
+    await vi.advanceTimersByTimeAsync(3_000);
+    await all;
+    expect(Object.keys(begun)).toHaveLength(4);
+  });
+});
+
+describe("the gap before a turn", () => {
+  /** Runs a request that comes after a computation, while `others` use the thread. */
+  async function after(lane: Turns, others: () => void): Promise<void> {
+    await lane.using(whenever, {}, (place) => place.turn(5, async () => spend(5)));
+    setTimeout(others);
+    const second = lane.using(whenever, {}, (place) => place.turn(5, async () => spend(5)));
+    await settle();
+    await second;
+    const settled = lane.settled();
+    await settle();
+    await settled;
+  }
+
+  it("is learned when others use the thread before it, also if nobody waited when the last turn ended", async () => {
+    const lane = make();
+    for (let i = 0; i < 50; i++) await after(lane, () => spend(7));
+    expect(lane.speed.predict(0, 1).ms).toBeCloseTo(7, 0);
+  });
+
+  it("is forgotten on an idle machine", async () => {
+    const lane = make();
+    for (let i = 0; i < 50; i++) await after(lane, () => {});
+    expect(lane.speed.predict(0, 1).ms).toBeLessThan(3);
   });
 });
 

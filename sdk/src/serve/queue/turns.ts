@@ -45,18 +45,23 @@ export interface Outlook {
 export interface Work {
   /** Time on the queue's clock at which the answer is due; undefined without a deadline. */
   readonly dueAt: number | undefined;
-  /** Predicted time of the whole work on this machine. */
+  /** Predicted time of the whole work on this machine, when nobody waits. */
   readonly compute: Estimate;
+  /** Predicted milliseconds for which the work occupies the whole engine: half a call if two run side by side. */
+  readonly loadMs: number;
   /** Predicted milliseconds of the whole work on the machine that measured the model. */
   readonly measuredMs: number;
   /** The calls of the engine. Each has a turn. */
   readonly calls: readonly unknown[];
+  /** Number of calls that the engine computes side by side. */
+  readonly parallel: number;
 }
 
 /** A request's place in the queue. */
 export interface Place {
   /**
-   * Waits until it is this request's turn, and runs `work`. Nothing else uses the engine meanwhile.
+   * Waits until it is this request's turn, and runs `work`. Meanwhile, others use the engine only if it computes several
+   * calls side by side. Then the request can have several turns at a time.
    *
    * @param ms predicted milliseconds of `work` on the machine that measured the model
    * @throws the reason of the signal when the caller has gone; Refused `budget_exceeded` when the answer would be
@@ -73,10 +78,10 @@ export interface EnterOptions {
   readonly giveUpAt?: number | undefined;
 }
 
-/** The requests of this process that use one engine, one at a time. */
+/** The requests of this process that use one engine. */
 export interface Turns {
   readonly speed: Speed;
-  outlook(work: Pick<Work, "dueAt" | "compute">): Outlook;
+  outlook(work: Pick<Work, "dueAt" | "compute" | "loadMs">): Outlook;
   /** Runs `use` with a place in the queue. The place is given up when the returned promise settles. */
   using<T>(work: Work, options: EnterOptions, use: (place: Place) => Promise<T>): Promise<T>;
   /**
@@ -107,14 +112,27 @@ export interface TurnsOptions {
   now?: () => number;
 }
 
+/** A turn that a request has. `predictedMs`: that of its computation, once it has begun. */
+interface Turn {
+  predictedMs?: number;
+}
+
 /** A place, as the queue sees it. */
 interface Waiting extends Job {
-  /** Makes the request look at the queue again. */
-  wake: () => void;
+  /** Each makes the request look at the queue again, for a turn that it waits for. */
+  readonly wakes: Set<() => void>;
+  readonly turns: Set<Turn>;
+  /** Number of turns that the request waits for. */
+  claims: number;
+  /** Number of calls that have not ended. */
+  leftCalls: number;
   /** Time at which the request last moved, or should have. */
   seenAt: number;
   isRemoved: boolean;
 }
+
+/** Whether a request waits for a turn, or is between two turns. */
+const wantsTurn = ({ claims, turns, leftCalls }: Waiting): boolean => claims > 0 || (turns.size === 0 && leftCalls > 0);
 
 /**
  * Makes a queue in which every request runs its own work, in its own context, when it has its turn. So each Worker request
@@ -124,10 +142,10 @@ interface Waiting extends Job {
 export function turns({ blocksThread, now = () => performance.now() }: TurnsOptions): Turns {
   const queue = workQueue<Waiting>();
   const speed = machineSpeed();
-  /** The request that has its turn. */
-  let holder: Waiting | undefined;
-  /** The computation that has begun. */
-  let begun: { readonly predictedMs: number } | undefined;
+  /** The requests that have a turn. */
+  const holders = new Set<Waiting>();
+  /** Number of turns that there can be at a time. */
+  let slots = 1;
   /** The last computation that occupied the thread, until everything that arrived meanwhile has been handled. */
   let lastTurn: { readonly start: number; readonly tookMs: number } | undefined;
   /** The end of the last turn, if another request was waiting then. `unseenMs`: computation that the clock did not show. */
@@ -154,28 +172,54 @@ export function turns({ blocksThread, now = () => performance.now() }: TurnsOpti
     if (lastTurn === turn) lastTurn = undefined;
   }
 
-  /** Lets the first request of the queue take its turn. */
+  const allTurns = (): Turn[] => [...holders].flatMap(({ turns }) => [...turns]);
+  const isFree = (): boolean => allTurns().length < slots;
+
+  /** Lets the first request of the queue take a turn, if there is one to take. */
   function pass(): void {
-    holder = undefined;
-    begun = undefined;
-    const next = queue.first();
+    const next = isFree() ? queue.first(wantsTurn) : undefined;
     if (!next) return;
     next.seenAt = now();
-    next.wake();
+    for (const wake of next.wakes) wake();
+  }
+
+  /** Whether a request has the next turn, or has it already. */
+  const isNext = (own: Waiting): boolean => queue.first((job) => job === own || wantsTurn(job)) === own;
+
+  /** Takes a turn. */
+  function hold(own: Waiting): Turn {
+    const turn: Turn = {};
+    own.turns.add(turn);
+    holders.add(own);
+    pass();
+    return turn;
+  }
+
+  /** Gives a turn back. */
+  function release(own: Waiting, turn: Turn): void {
+    own.turns.delete(turn);
+    if (own.turns.size === 0) holders.delete(own);
+    pass();
   }
 
   function remove(place: Waiting): void {
     place.isRemoved = true;
     queue.remove(place);
-    if (!holder || holder === place) pass();
+    holders.delete(place);
+    pass();
   }
 
   /** Removes requests that should move, but have vanished. */
   function dropVanished(): void {
     const longestMs = VANISHED_MS + VANISHED_CALLS * callMs;
-    for (let next = holder ?? queue.first(); next; next = holder ?? queue.first()) {
+    const nextToMove = () => holders.values().next().value ?? queue.first(wantsTurn);
+    for (let next = nextToMove(); next; next = nextToMove()) {
       // A computation that does not occupy the thread can take any time. One that does cannot be seen by anybody else.
-      if ((begun && !blocksThread) || now() - next.seenAt <= longestMs) return;
+      if (
+        (!blocksThread && allTurns().some(({ predictedMs }) => predictedMs !== undefined)) ||
+        now() - next.seenAt <= longestMs
+      )
+        return;
       remove(next);
     }
   }
@@ -184,36 +228,42 @@ export function turns({ blocksThread, now = () => performance.now() }: TurnsOpti
   async function wait(own: Waiting, signal: AbortSignal | undefined): Promise<void> {
     const look = sleep(LOOK_MS * Math.max(1, queue.size / OFTEN));
     const { promise, resolve } = Promise.withResolvers<void>();
-    own.wake = resolve;
-    signal?.addEventListener("abort", own.wake);
+    const wake = () => resolve();
+    own.wakes.add(wake);
+    signal?.addEventListener("abort", wake);
     await Promise.race([promise, look.done]);
-    signal?.removeEventListener("abort", own.wake);
+    signal?.removeEventListener("abort", wake);
+    own.wakes.delete(wake);
     look.cancel();
   }
 
-  async function claim(own: Waiting, { signal, giveUpAt }: EnterOptions): Promise<void> {
+  /** Waits for a turn. `othersRan`: whether others had the thread before, since the last computation. */
+  async function claim(own: Waiting, { signal, giveUpAt }: EnterOptions): Promise<{ turn: Turn; othersRan: boolean }> {
     for (;;) {
       own.seenAt = now();
       signal?.throwIfAborted();
       if (giveUpAt !== undefined && now() > giveUpAt) throw new Refused({ refusal: "budget_exceeded" });
       if (own.isRemoved) throw lostPlace();
-      if (!holder && queue.first() === own) {
-        holder = own;
-        if (!lastTurn) return;
+      if (isFree() && isNext(own)) {
+        const turn = hold(own);
+        if (!lastTurn) return { turn, othersRan: false };
         await letOthersRun();
-        signal?.throwIfAborted();
         if (own.isRemoved) throw lostPlace();
-        if (queue.first() === own) return;
-        pass();
+        if (!signal?.aborted && isNext(own)) return { turn, othersRan: true };
+        release(own, turn);
+        signal?.throwIfAborted();
       }
+      own.claims++;
       await wait(own, signal);
+      own.claims--;
       dropVanished();
     }
   }
 
-  function learnGap(start: number): void {
-    if (handedOver) speed.observeGap(Math.max(0, start - handedOver.at - handedOver.unseenMs));
-    else speed.forgetGap();
+  function learnGap(start: number, asked: number | undefined): void {
+    const since = handedOver ? handedOver.at + handedOver.unseenMs : asked;
+    if (since === undefined) speed.forgetGap();
+    else speed.observeGap(Math.max(0, start - since));
   }
 
   /** Records the end of a turn. Where the clock stands still, the predicted time of the computation counts. */
@@ -221,10 +271,10 @@ export function turns({ blocksThread, now = () => performance.now() }: TurnsOpti
     const end = now();
     const predictedMs = speed.predict(ms, 0).ms;
     const tookMs = end - start || predictedMs;
-    queue.took(own, tookMs);
+    queue.took(own, tookMs / slots);
     speed.observe(ms, end - start);
     callMs += MEAN_GAIN * (tookMs - callMs);
-    handedOver = queue.size > 1 ? { at: end, unseenMs: end === start ? predictedMs : 0 } : undefined;
+    handedOver = queue.size > slots ? { at: end, unseenMs: end === start ? predictedMs : 0 } : undefined;
     if (!blocksThread) return;
     lastTurn = { start, tookMs };
     busyMs += tookMs;
@@ -232,36 +282,42 @@ export function turns({ blocksThread, now = () => performance.now() }: TurnsOpti
 
   async function take<T>(own: Waiting, options: EnterOptions, ms: number, work: () => Promise<T>) {
     const asked = now();
+    const { turn, othersRan } = await claim(own, options);
     try {
-      await claim(own, options);
       const start = now();
-      learnGap(start);
+      learnGap(start, othersRan ? asked : undefined);
       own.seenAt = start;
-      begun = { predictedMs: speed.predict(ms, 0).ms };
+      turn.predictedMs = speed.predict(ms, 0).ms;
       try {
         return { result: await work(), waitedMs: start - asked };
       } finally {
-        if (holder === own) ended(own, ms, start);
+        own.leftCalls--;
+        if (!own.isRemoved) ended(own, ms, start);
       }
     } finally {
-      if (holder === own) pass();
+      if (!own.isRemoved) release(own, turn);
     }
   }
 
   return {
     speed,
-    outlook({ dueAt, compute }) {
+    outlook({ dueAt, compute, loadMs }) {
       dropVanished();
-      const job = { dueAt, leftMs: compute.ms };
-      // The computation that has begun ends first, even for a more urgent request.
-      const waitMs = Math.max(queue.waitMs(job), begun?.predictedMs ?? 0);
+      const job = { dueAt, leftMs: loadMs };
+      // A computation that has begun ends first, even for a more urgent request.
+      const untilFreeMs = isFree() ? 0 : Math.min(...allTurns().map(({ predictedMs = 0 }) => predictedMs)) / slots;
+      const waitMs = isFree() && queue.size < slots ? 0 : Math.max(queue.waitMs(job), untilFreeMs);
       const startAt = now() + waitMs;
       const delaysFetches = blocksThread && fetches.hasBetween(startAt, startAt + compute.ms);
       return { waitMs, delaysOthers: queue.delaysOthers(job, now()), delaysFetches };
     },
-    async using({ dueAt, compute, measuredMs, calls }, options, use) {
-      const own: Waiting = { dueAt, leftMs: compute.ms, wake: () => {}, seenAt: now(), isRemoved: false };
-      let [leftMs, leftCalls] = [measuredMs, calls.length];
+    async using({ dueAt, loadMs, measuredMs, calls, parallel }, options, use) {
+      slots = parallel;
+      const own: Waiting = {
+        ...{ dueAt, leftMs: loadMs, leftCalls: calls.length, claims: 0, seenAt: now(), isRemoved: false },
+        ...{ wakes: new Set(), turns: new Set() },
+      };
+      let leftMs = measuredMs;
       let waitedMs = 0;
       queue.add(own);
       try {
@@ -270,9 +326,8 @@ export function turns({ blocksThread, now = () => performance.now() }: TurnsOpti
             const taken = await take(own, options, ms, work);
             waitedMs += taken.waitedMs;
             leftMs -= ms;
-            leftCalls--;
             // The speed may have changed since the request came.
-            own.leftMs = Math.max(0, speed.predict(leftMs, leftCalls).ms);
+            own.leftMs = Math.max(0, speed.predict(leftMs, own.leftCalls).ms / slots);
             return taken.result;
           },
           waitedMs: () => waitedMs,

@@ -17,8 +17,8 @@ export interface WorkQueue<J extends Job> {
   readonly size: number;
   add(job: J): void;
   remove(job: J): void;
-  /** Returns the job that has the next turn; undefined when no job waits. */
-  first(): J | undefined;
+  /** Returns the job that has the next turn, of those that want one (default: all); undefined when there is none. */
+  first(wants?: (job: J) => boolean): J | undefined;
   /** Records that a job had a turn, which was predicted to take `ms`. */
   took(job: J, ms: number): void;
   /** Predicts the time before the last turn of a new job begins, without the job's own work. */
@@ -62,7 +62,10 @@ export function workQueue<J extends Job>(): WorkQueue<J> {
       const at = list.indexOf(job);
       if (at >= 0) list.splice(at, 1);
     },
-    first: () => (due.length === 0 || (background.length > 0 && owedMs > 0) ? background[0] : due[0]),
+    first(wants = () => true) {
+      const [urgent, patient] = [due.find(wants), background.find(wants)];
+      return !urgent || (patient && owedMs > 0) ? patient : urgent;
+    },
     took(job, ms) {
       job.leftMs = Math.max(0, job.leftMs - ms);
       if (job.dueAt !== undefined) {

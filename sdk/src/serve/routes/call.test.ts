@@ -25,7 +25,7 @@ interface Settings {
 async function read(headers: Record<string, string>, { defaults = {}, key, bodyMs }: Settings = {}) {
   let call: CallTerms | undefined;
   let code: string | undefined;
-  const service = () => ({ ...unused, arrival: (at: number) => ({ at, errorMs: 0 }), admit: () => {} });
+  const service = () => ({ ...unused, arrival: (at: number) => ({ at, errorMs: 0, busyMs: 0 }), admit: () => {} });
   const app = new Hono<{ Bindings: object }>();
   app.onError((error, c) => {
     code = error instanceof BertEdgeError ? error.code : String(error);

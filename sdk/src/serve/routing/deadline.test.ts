@@ -34,7 +34,7 @@ describe("startDeadline", () => {
 
   it("counts from the arrival of the request, which may be earlier than now", () => {
     const { now } = clockAt(100);
-    const deadline = startDeadline(30, { now, arrival: { at: 88, errorMs: 0 } });
+    const deadline = startDeadline(30, { now, arrival: { at: 88, errorMs: 0, busyMs: 0 } });
     expect([deadline.elapsedMs(), deadline.remainingMs(), deadline.budgetMs]).toEqual([12, 18, 30]);
   });
 

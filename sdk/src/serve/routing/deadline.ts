@@ -21,20 +21,29 @@ export interface ArrivalTime {
   readonly at: number;
   /** Largest distance of `at` from the true time, in ms. */
   readonly errorMs: number;
+  /** Milliseconds for which computations had occupied the thread when the request was noticed. */
+  readonly busyMs: number;
 }
 
-/** Returns the arrival of a request that can have arrived at any time between two. */
-export const arrivalBetween = (earliest: number, latest: number): ArrivalTime => ({
+/**
+ * Returns the arrival of a request that can have arrived at any time between two.
+ *
+ * @param busyMs milliseconds for which computations have occupied the thread until `latest`
+ */
+export const arrivalBetween = (earliest: number, latest: number, busyMs: number): ArrivalTime => ({
   at: (earliest + latest) / 2,
   errorMs: (latest - earliest) / 2,
+  busyMs,
 });
+
+/** Returns the time that computations of other requests have taken from a request that waited for the thread, at most. */
+export const lostMs = ({ errorMs, busyMs }: ArrivalTime, busyNowMs: number): number => 2 * errorMs + busyNowMs - busyMs;
 
 /** Clock and latency budget of a request. */
 export interface Deadline {
   /** Milliseconds since the request arrived. On Workers the clock advances only with I/O. */
   elapsedMs(): number;
-  /** Largest error of `elapsedMs`, in ms. */
-  readonly errorMs: number;
+  readonly arrival: ArrivalTime;
   /** The whole budget in milliseconds; undefined without one. */
   readonly budgetMs: number | undefined;
   /** Remaining milliseconds of the budget, negative when it is exceeded; undefined without a budget. */
@@ -50,13 +59,15 @@ export interface Deadline {
  */
 export function startDeadline(
   budgetMs: number | undefined,
-  { now = () => performance.now(), arrival }: { now?: () => number; arrival?: ArrivalTime } = {},
+  {
+    now = () => performance.now(),
+    arrival = { at: now(), errorMs: 0, busyMs: 0 },
+  }: { now?: () => number; arrival?: ArrivalTime } = {},
 ): Deadline {
   if (budgetMs !== undefined && !isBudget(budgetMs)) throw budgetInvalid(`The latency budget is ${budgetMs}`);
-  const { at, errorMs } = arrival ?? { at: now(), errorMs: 0 };
-  const elapsedMs = () => now() - at;
+  const elapsedMs = () => now() - arrival.at;
   const remainingMs = () => (budgetMs === undefined ? undefined : budgetMs - elapsedMs());
-  return { elapsedMs, errorMs, budgetMs, remainingMs };
+  return { elapsedMs, arrival, budgetMs, remainingMs };
 }
 
 /** The budget that the headers of a request state. */

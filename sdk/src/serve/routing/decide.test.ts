@@ -22,6 +22,7 @@ const computing: fc.Arbitrary<Here> = fc.record({
 const situation: fc.Arbitrary<Situation> = fc.record({
   remainingMs: fc.option(fc.double({ min: -1_000, max: 100_000, noNaN: true }), { nil: undefined }),
   elapsedErrorMs: ms,
+  lostMs: ms,
   maxLateMs: ms,
   maxWaitMs: ms,
   pin: fc.constantFrom(undefined, "here" as const, "region" as const),
@@ -45,6 +46,7 @@ const region = (ms: number, spreadMs = 0, waitMs = 0) => ({ ms, spreadMs, waitMs
 const given = (changes: Partial<Situation>): Situation => ({
   remainingMs: undefined,
   elapsedErrorMs: 0,
+  lostMs: 0,
   maxLateMs: 100,
   maxWaitMs: 1_000,
   pin: undefined,
@@ -162,6 +164,21 @@ describe("decide", () => {
       { here: here({ waitMs: 41 }), remainingMs: 39, region: "down" },
     ],
     [
+      "that is late because others were computed before it",
+      "overloaded",
+      { remainingMs: 30, lostMs: 10, region: "down" },
+    ],
+    [
+      "that would make an answer of the region late",
+      "overloaded",
+      { here: here({ delaysFetches: true }), remainingMs: 100, region: "down" },
+    ],
+    [
+      "that is in time only if it arrived late during a computation",
+      "overloaded",
+      { remainingMs: 41, elapsedErrorMs: 2, region: "down" },
+    ],
+    [
       "that is late anyway, and would make an answer of the region late",
       "overloaded",
       { here: here({ delaysFetches: true }), remainingMs: 39, region: region(41) },
@@ -241,7 +258,7 @@ describe("decide", () => {
         const totalMs = waitMs + compute.ms;
         const spreadMs = compute.ms > 0 ? compute.spreadMs * (totalMs / compute.ms) : 0;
         const remainingMs = (totalMs + 3 * spreadMs + given.elapsedErrorMs) * 1.000001;
-        const idle = { ...here, waitMs: 0, delaysOthers: false, cpuLimitMs: here.cpuMs };
+        const idle = { ...here, waitMs: 0, delaysOthers: false, delaysFetches: false, cpuLimitMs: here.cpuMs };
         expect(decide({ ...given, pin: undefined, here: idle, remainingMs })).toMatchObject({
           tier: "here",
           hedge: false,

@@ -41,6 +41,8 @@ export interface Situation {
   readonly remainingMs: number | undefined;
   /** Largest error of the remaining budget: the time of arrival may be known only roughly. */
   readonly elapsedErrorMs: number;
+  /** Time that computations of other requests have taken from the budget, at most. */
+  readonly lostMs: number;
   /** How late an answer may be and still be of use. */
   readonly maxLateMs: number;
   /** Longest predicted wait of a request without a budget. */
@@ -69,7 +71,7 @@ export type Decision =
  * budget, because its answer has no extra cost and needs no network.
  */
 export function decide(situation: Situation): Decision {
-  const { remainingMs, elapsedErrorMs, maxLateMs, maxWaitMs, pin, here, region } = situation;
+  const { remainingMs, elapsedErrorMs, lostMs, maxLateMs, maxWaitMs, pin, here, region } = situation;
   if (remainingMs !== undefined && remainingMs <= -maxLateMs) return { refusal: "budget_exceeded" };
   const usable = typeof region === "object" && pin !== "here" ? region : undefined;
   const alone = (reason: Reason): Reason => (pin ? "pinned" : region === "none" ? "only-tier" : reason);
@@ -101,10 +103,11 @@ export function decide(situation: Situation): Decision {
   }
   const regionFits = usable !== undefined && usable.ms + CERTAIN * usable.spreadMs + elapsedErrorMs <= remainingMs;
   const latestMs = totalMs + CERTAIN * spreadMs + elapsedErrorMs;
-  if (latestMs <= remainingMs && !delaysOthers) {
+  const makesLate = delaysOthers || delaysFetches;
+  if (latestMs <= remainingMs && !makesLate) {
     return isBusy && regionFits ? ask(usable, "edge-busy") : answer(alone("within-budget"));
   }
-  const mayFit = totalMs <= remainingMs && !delaysOthers;
+  const mayFit = totalMs + elapsedErrorMs <= remainingMs && !makesLate;
   if (regionFits) {
     // An answer of the region is of no use while one call occupies the thread: it would be handled after the call.
     const canStop = waitMs > 0 || calls > 1;
@@ -115,8 +118,9 @@ export function decide(situation: Situation): Decision {
   if (usable && usable.ms + (usable.waitMs > 0 ? usable.spreadMs : 0) <= remainingMs) {
     return ask(usable, "edge-over-budget");
   }
-  if (compute.ms > remainingMs && (!usable || usable.ms - usable.waitMs > remainingMs)) {
-    // Nobody can answer in time, even without a queue. The caller gets the first answer that is possible, unless it would
+  const quietMs = remainingMs + lostMs;
+  if (compute.ms > quietMs && (!usable || usable.ms - usable.waitMs > quietMs)) {
+    // Nobody could answer in time, even without other requests. The caller gets the first answer that is possible, unless it would
     // wait longer for its turn than for the answer itself, or make an answer of the region late that is in time.
     if (usable && usable.ms < totalMs) {
       if (2 * usable.waitMs <= usable.ms) return ask(usable, "over-budget");

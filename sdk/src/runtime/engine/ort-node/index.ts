@@ -3,8 +3,9 @@ import { BertEdgeError } from "../../../artifact/error.ts";
 import { ofSimilarLength, oneByOne } from "../batching.ts";
 import type { Engine } from "../engine.ts";
 import { engineFailed } from "../engine-error.ts";
-import { ortRun } from "../ort-run.ts";
+import { type OrtSession, ortRun } from "../ort-run.ts";
 import { onnxruntimeNode } from "./onnxruntime-node.ts";
+import { sessionThreads } from "./session-threads.ts";
 
 export type { Destination } from "../../../artifact/fill.ts";
 export type { EmbedManifest, Manifest, Pooling, Target, TargetName } from "../../../artifact/manifest.ts";
@@ -26,8 +27,13 @@ export type Provider = "tensorrt" | "cuda" | "webgpu" | "cpu";
 export interface OrtNodeOptions {
   /** Providers to try, in this order. The engine uses the first one that can load the model. Default `["cpu"]`. */
   providers?: readonly Provider[];
-  /** CPU threads per call. Default: one per core that this process may use. */
+  /** CPU threads per call. Default: one per core that this process may use, divided by `sessions`. */
   threads?: number;
+  /**
+   * Sessions of the model on the CPU, which run calls side by side. Each has its own thread and its own copy of the weights,
+   * so that the calling thread can handle requests meanwhile. Default 0: calls occupy the calling thread.
+   */
+  sessions?: number;
   /** Whether onnxruntime may rewrite the graph. Default true. Set false to run the graph exactly as written. */
   optimize?: boolean;
 }
@@ -39,13 +45,14 @@ export interface OrtNodeOptions {
  */
 export function ortNodeEngine({
   providers = ["cpu"],
-  threads = coresAllowed(),
+  sessions = 0,
+  threads = sessions > 0 ? Math.max(1, Math.floor(availableParallelism() / sessions)) : coresAllowed(),
   optimize = true,
 }: OrtNodeOptions = {}): Engine {
   return {
     name: "ort-node",
     // onnxruntime-node promises its results, but computes them on the calling thread.
-    blocksThread: true,
+    blocksThread: sessions === 0,
     async load(source) {
       const ort = await onnxruntimeNode();
       const failures: { provider: Provider; error: unknown }[] = [];
@@ -53,17 +60,23 @@ export function ortNodeEngine({
         const target = provider === "cpu" ? "regional-cpu" : "regional-gpu";
         try {
           const model = source.path?.(target) ?? (await source.read(target));
-          const session = await ort.InferenceSession.create(model as string, {
+          const options = {
             executionProviders: [provider],
             graphOptimizationLevel: optimize ? "all" : "disabled",
             ...(threads !== undefined && { intraOpNumThreads: threads }),
-          });
+          } as const;
+          const parallel = provider === "cpu" ? Math.max(1, sessions) : 1;
+          const session: OrtSession =
+            sessions > 0
+              ? await sessionThreads({ size: parallel, model, options })
+              : await ort.InferenceSession.create(model as string, options);
           const batches = provider === "cpu" ? oneByOne : ofSimilarLength;
           return {
             provider,
             target,
+            parallel,
             batches,
-            run: ortRun({ session, Tensor: ort.Tensor }, batches),
+            run: ortRun({ session, Tensor: ort.Tensor }, batches, parallel),
             passedOver: failures.map(({ provider, error }) => ({ provider, why: messageOf(error) })),
             memoryBytes: () => undefined,
             release: () => session.release(),

@@ -1,7 +1,7 @@
 import { BertEdgeError } from "../../../artifact/error.ts";
 import type { EngineSession } from "../engine.ts";
 import { wasmEngine } from "../wasm/index.ts";
-import type { ErrorParts, ThreadAnswer, ThreadTask } from "./thread.ts";
+import type { ErrorParts, ThreadAnswer, ThreadTask } from "./thread-task.ts";
 
 /**
  * Returns the function that performs a thread's tasks.

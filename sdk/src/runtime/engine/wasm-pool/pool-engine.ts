@@ -1,11 +1,20 @@
-import type { Engine } from "../engine.ts";
+import { totalLength } from "../../../artifact/total-length.ts";
+import { inOrder, sequencesOf, together } from "../batching.ts";
+import type { Engine, EngineSession } from "../engine.ts";
+import { openPool } from "../threads/pool.ts";
+import { idsOf } from "../token-sequence.ts";
 import type { KernelModules } from "../wasm/index.ts";
 import { readModelFile } from "../wasm/load/model-file.ts";
 import { releasable } from "../wasm/load/releasable.ts";
+import { checkSequences } from "../wasm/run/check-sequences.ts";
+import type { Program } from "../wasm/run/program.ts";
+import { BATCH_TOKENS } from "../wasm/run/session.ts";
 import { shapeOf } from "../wasm/run/shape-of.ts";
-import { openPool } from "./pool.ts";
-import type { Spawn } from "./thread.ts";
-import { threadSession } from "./thread-session.ts";
+import { type ThreadSession, threadSession } from "./thread-session.ts";
+import type { SpawnSession } from "./thread-task.ts";
+
+/** Minimum tokens per batch. Sending smaller batches to another thread is not worth the overhead. */
+const MIN_TOKENS = 32;
 
 export interface PoolEngineOptions extends KernelModules {
   /** Number of threads. Each has its own copy of the model. Default: one per core. */
@@ -19,7 +28,7 @@ export interface PoolEngineOptions extends KernelModules {
  */
 export function poolEngine(
   { threads = navigator.hardwareConcurrency, ...kernels }: PoolEngineOptions,
-  spawn: Spawn,
+  spawn: SpawnSession,
 ): Engine {
   return {
     name: "wasm",
@@ -28,8 +37,31 @@ export function poolEngine(
       const model = shared(await source.read("edge"));
       const { program } = readModelFile(model);
       const open = () => threadSession(spawn, { kernels, model });
-      return releasable({ ...(await openPool({ size: threads, open, program })), shape: shapeOf(program) });
+      return releasable({ ...(await pooled(threads, open, program)), shape: shapeOf(program) });
     },
+  };
+}
+
+/** Opens several sessions of one model. Returns a session that splits every request into batches for all of them. */
+async function pooled(
+  threads: number,
+  open: () => Promise<ThreadSession>,
+  program: Pick<Program, "maxTokens" | "vocabulary" | "pairs">,
+): Promise<EngineSession> {
+  const pool = await openPool({ size: threads, open });
+  return {
+    provider: "wasm",
+    target: "edge",
+    batches: together,
+    async run(sequences, head) {
+      checkSequences(sequences, program);
+      const ids = sequences.map(idsOf);
+      const tokens = Math.min(Math.max(Math.ceil(totalLength(ids) / threads), MIN_TOKENS), BATCH_TOKENS);
+      const batches = inOrder(tokens)(ids).map((batch) => sequencesOf(sequences, batch));
+      return (await pool.run(batches.map((batch) => (session) => session.run(batch, head)))).flat();
+    },
+    memoryBytes: () => [...pool.members].reduce((sum, member) => sum + (member.memoryBytes() ?? 0), 0),
+    release: pool.release,
   };
 }
 

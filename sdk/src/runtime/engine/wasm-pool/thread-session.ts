@@ -1,9 +1,10 @@
 import { BertEdgeError } from "../../../artifact/error.ts";
 import { together } from "../batching.ts";
 import type { EngineSession, TokenSequence } from "../engine.ts";
+import { sessionReleased } from "../engine-error.ts";
+import { openThread } from "../threads/thread.ts";
 import { idsOf } from "../token-sequence.ts";
-import { sessionReleased } from "../wasm/load/releasable.ts";
-import type { Spawn, ThreadAnswer, ThreadTask } from "./thread.ts";
+import type { SpawnSession, ThreadTask } from "./thread-task.ts";
 
 /** A session in its own thread. It runs one request at a time. */
 export interface ThreadSession extends EngineSession {
@@ -15,29 +16,12 @@ export interface ThreadSession extends EngineSession {
  *
  * @throws BertEdgeError `worker_failed` when the thread ends before the model is loaded, and the errors of loading
  */
-export async function threadSession(spawn: Spawn, load: ThreadTask): Promise<ThreadSession> {
-  let waiting: PromiseWithResolvers<ThreadAnswer> | undefined;
+export async function threadSession(spawn: SpawnSession, load: ThreadTask): Promise<ThreadSession> {
+  const thread = openThread(spawn, workerFailed);
   let memoryBytes: number | undefined;
-  let end: BertEdgeError | undefined;
-
-  const ended = (error: BertEdgeError) => {
-    end ??= error;
-    waiting?.reject(end);
-  };
-  const thread = spawn({
-    answered: (answer) => waiting?.resolve(answer),
-    ended(cause) {
-      ended(workerFailed(cause));
-      // In browsers, a worker keeps running after an uncaught error.
-      void thread.end();
-    },
-  });
 
   async function ask(task: ThreadTask): Promise<Float32Array<ArrayBuffer>[]> {
-    if (end) throw end;
-    waiting = Promise.withResolvers();
-    thread.post(task);
-    const answer = await waiting.promise;
+    const answer = await thread.ask(task);
     if ("error" in answer) {
       const { code, message, hint } = answer.error;
       throw new BertEdgeError(code, message, { hint });
@@ -53,11 +37,8 @@ export async function threadSession(spawn: Spawn, load: ThreadTask): Promise<Thr
     // Copies the ids, because posting a view would copy the whole buffer of the view.
     run: (sequences, head) => ask({ sequences: sequences.map(copyOf), head }),
     memoryBytes: () => memoryBytes,
-    isAlive: () => end === undefined,
-    async release() {
-      ended(sessionReleased());
-      await thread.end();
-    },
+    isAlive: thread.isAlive,
+    release: () => thread.end(sessionReleased()),
   };
   try {
     await ask(load);

@@ -1,9 +1,9 @@
-import type { Spawn } from "./thread.ts";
+import type { SpawnSession } from "./thread-task.ts";
 
 /**
  * Starts a Web Worker. `ended` is not called when a worker closes itself: the Web Worker standard has no event for this.
  */
-export const webThread: Spawn = ({ answered, ended }) => {
+export const webThread: SpawnSession = ({ answered, ended }) => {
   const worker = new Worker(new URL("./worker.js", import.meta.url), { type: "module" });
   worker.onmessage = ({ data }) => answered(data);
   worker.onmessageerror = () => ended("its answer could not be read");

@@ -1,6 +1,7 @@
+import { extname } from "node:path";
 import type { Engine } from "../../engine.ts";
+import { nodeThread } from "../../threads/node-thread.ts";
 import { type PoolEngineOptions, poolEngine } from "../pool-engine.ts";
-import { nodeThread } from "./node-thread.ts";
 
 export type { Destination } from "../../../../artifact/fill.ts";
 export type { EmbedManifest, Manifest, Pooling, Target, TargetName } from "../../../../artifact/manifest.ts";
@@ -17,7 +18,9 @@ export type {
 } from "../../engine.ts";
 export type { KernelModules } from "../../wasm/index.ts";
 
+const script = new URL(`./worker${extname(import.meta.url)}`, import.meta.url);
+
 /** Creates the WebAssembly engine with several Node threads. */
-export const wasmPoolEngine = (options: PoolEngineOptions): Engine => poolEngine(options, nodeThread());
+export const wasmPoolEngine = (options: PoolEngineOptions): Engine => poolEngine(options, nodeThread(script));
 
 export type { PoolEngineOptions };

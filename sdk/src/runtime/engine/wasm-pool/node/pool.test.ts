@@ -5,12 +5,12 @@ import { seeded } from "#test/fixtures/seeded.ts";
 import { TINY_EDGE, tinyEdgeFile } from "#test/fixtures/tiny-edge-file.ts";
 import { compiledKernels } from "#test/suites/kernels/builds.ts";
 import { type EngineSession, oneModel, type TokenIds, type VectorHead } from "../../engine.ts";
+import { nodeThread } from "../../threads/node-thread.ts";
 import { idsOf } from "../../token-sequence.ts";
 import { type KernelModules, wasmEngine } from "../../wasm/index.ts";
 import { poolEngine } from "../pool-engine.ts";
-import type { Spawn, ThreadTask } from "../thread.ts";
+import type { SpawnSession, ThreadTask } from "../thread-task.ts";
 import { wasmPoolEngine } from "./index.ts";
-import { nodeThread } from "./node-thread.ts";
 
 let kernels: KernelModules;
 let file: Uint8Array<ArrayBuffer>;
@@ -26,14 +26,16 @@ afterEach(async () => {
   for (const session of opened.splice(0)) await session.release();
 });
 
+const workers: SpawnSession = nodeThread(new URL("./worker.ts", import.meta.url));
+
 /**
  * Opens a pool. `tasks` has one list per thread, with the token count of each task. `alive` holds the threads that have
  * not ended. The threads are numbered from 1, in the order in which they started.
  */
-async function openPool(threads: number, thread: Spawn = nodeThread()) {
+async function openPool(threads: number, thread = workers) {
   const tasks: number[][] = [];
   const alive = new Set<number>();
-  const spawn: Spawn = (listener) => {
+  const spawn: SpawnSession = (listener) => {
     const noted: number[] = [];
     const number = tasks.push(noted);
     alive.add(number);
@@ -56,7 +58,9 @@ async function openPool(threads: number, thread: Spawn = nodeThread()) {
   opened.push(session);
   return { session, tasks, alive };
 }
-const crashing = nodeThread(new URL("../../../../../../test/fixtures/crashing-worker.ts", import.meta.url));
+const crashing: SpawnSession = nodeThread(
+  new URL("../../../../../../test/fixtures/crashing-worker.ts", import.meta.url),
+);
 
 const sequence = fc
   .array(fc.nat(CRASH.exits - 1), { minLength: 1, maxLength: TINY_EDGE.maxTokens })
@@ -163,10 +167,10 @@ describe("a pool", () => {
 
   it("refuses an invalid model like a single session, and leaves no thread running", async () => {
     const alive = new Set<object>();
-    const spawn: Spawn = (listener) => {
+    const spawn: SpawnSession = (listener) => {
       const key = {};
       alive.add(key);
-      return nodeThread()({
+      return workers({
         ...listener,
         ended(cause) {
           alive.delete(key);

@@ -1,11 +1,11 @@
 import { BertEdgeError } from "../../../../artifact/error.ts";
 import { withDeadline } from "../../../../artifact/with-deadline.ts";
 import type { EngineSession, TokenSequence } from "../../engine.ts";
+import { sessionReleased } from "../../engine-error.ts";
 import { checkSequences } from "../run/check-sequences.ts";
 import type { CheckedProgram } from "../run/checked-program.ts";
 import type { Arrival } from "./arrival.ts";
 import { neededBytes } from "./needed-bytes.ts";
-import { sessionReleased } from "./releasable.ts";
 
 /**
  * Maximum milliseconds to wait for the rest of a model. Without this limit a wait could be endless: on Workers, a transfer

@@ -1,5 +1,5 @@
-import { BertEdgeError } from "../../../../artifact/error.ts";
 import type { EngineSession } from "../../engine.ts";
+import { sessionReleased } from "../../engine-error.ts";
 
 /**
  * Returns a session that runs `opened`. `release` removes the only reference to `opened`, so the WebAssembly memory of
@@ -28,8 +28,3 @@ export function releasable(opened: EngineSession): EngineSession {
     },
   };
 }
-
-export const sessionReleased = (): BertEdgeError =>
-  new BertEdgeError("session_released", "Cannot run the model: its session was released.", {
-    hint: "Load the model again. Release a session only after its last run.",
-  });

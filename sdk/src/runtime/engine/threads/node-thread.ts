@@ -1,12 +1,11 @@
-import { extname } from "node:path";
-import { Worker } from "node:worker_threads";
-import type { Spawn } from "../thread.ts";
+import { Worker, type WorkerOptions } from "node:worker_threads";
+import type { Spawn } from "./thread.ts";
 
 /** Starts a Node thread. The thread keeps the process alive only while it performs a task. */
 export const nodeThread =
-  (script = new URL(`./worker${extname(import.meta.url)}`, import.meta.url)): Spawn =>
+  <Task, Answer>(script: string | URL, options?: WorkerOptions): Spawn<Task, Answer> =>
   ({ answered, ended }) => {
-    const worker = new Worker(script);
+    const worker = new Worker(script, options);
     worker.unref();
     worker.on("message", (answer) => {
       worker.unref();

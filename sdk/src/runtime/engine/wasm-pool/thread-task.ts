@@ -1,11 +1,9 @@
 import type { ErrorCode } from "../../../artifact/error-codes.ts";
 import type { TokenSequence, VectorHead } from "../engine.ts";
+import type { Spawn } from "../threads/thread.ts";
 import type { KernelModules } from "../wasm/index.ts";
 
-/**
- * A task of a thread. The first task is a model file to load; all others are sequences to run. A thread has one task at a
- * time.
- */
+/** A task of a thread. The first task is a model file to load; all others are sequences to run. */
 export type ThreadTask =
   | { readonly kernels: KernelModules; readonly model: Uint8Array }
   | { readonly sequences: readonly TokenSequence[]; readonly head: VectorHead | undefined };
@@ -22,16 +20,5 @@ export interface ErrorParts {
   readonly hint: string | undefined;
 }
 
-interface Thread {
-  post(task: ThreadTask): void;
-  end(): Promise<void>;
-}
-
-interface Listener {
-  answered(answer: ThreadAnswer): void;
-  /** Called when the thread has ended. No answer follows. */
-  ended(cause: unknown): void;
-}
-
 /** Starts a thread that performs its tasks with `answering`. */
-export type Spawn = (listener: Listener) => Thread;
+export type SpawnSession = Spawn<ThreadTask, ThreadAnswer>;
