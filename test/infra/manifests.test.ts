@@ -32,6 +32,11 @@ describe("infra/kubernetes.yaml", () => {
     expect(drainMs).toBeGreaterThan(Number(stopDelay?.value));
     expect((pod.terminationGracePeriodSeconds ?? 0) * 1000).toBeGreaterThan(drainMs);
   });
+
+  it("limits the pod to the CPUs that it requests, because Node counts those of the limit, or all", () => {
+    const [{ resources }] = deployment.spec.template.spec.containers;
+    expect(resources.limits["cpu"]).toBe(resources.requests?.["cpu"]);
+  });
 });
 
 describe("infra/kubernetes.gpu.yaml", () => {

@@ -19,7 +19,7 @@ interface Container {
   image: string;
   env: { name: string; value?: string }[];
   ports: { containerPort: number }[];
-  resources: { limits: Record<string, string> };
+  resources: { limits: Record<string, string>; requests?: Record<string, string> };
 }
 
 /** Reads all documents of a YAML file. @throws Error if one has an error */
