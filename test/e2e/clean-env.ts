@@ -10,3 +10,11 @@ export const cleanEnv = {
     .join(":"),
   HOME: process.env["HOME"] ?? "/",
 };
+
+/** The developer's environment, which may name a registry or a proxy, without what npm adds to it for a script. */
+export function developerEnv(): NodeJS.ProcessEnv {
+  const own = Object.entries(process.env).filter(
+    ([name]) => !/^(CI|INIT_CWD|npm_(lifecycle|package)_.*|npm_config_(user_agent|local_prefix))$/.test(name),
+  );
+  return { ...Object.fromEntries(own), PATH: cleanEnv.PATH };
+}

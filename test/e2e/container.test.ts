@@ -1,16 +1,21 @@
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
-import { cp, mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { freePort } from "#sdk/cli/dev/process.ts";
+import { openFolder } from "#sdk/storage/folder-artifact.ts";
+import { fsStore } from "#sdk/storage/fs.ts";
+import { publish } from "#sdk/storage/publish.ts";
+import project from "../../package.json" with { type: "json" };
+import { preparedDefault } from "../fixtures/prepared-default.ts";
 import { temporaryFolder } from "../fixtures/temporary-folder.ts";
 import { cleanEnv } from "./clean-env.ts";
 import { type Image, replayDockerfile } from "./dockerfile.ts";
 import { type PublishedModel, publishedModel, UNIT_TOLERANCE } from "./published-model.ts";
-import { type RunningImage, startImage } from "./running-image.ts";
+import { type RunningImage, regionEnv, startImage } from "./running-image.ts";
 
 const exec = promisify(execFile);
 
@@ -30,6 +35,15 @@ async function substituteInstall(command: string, folder: string): Promise<boole
 /** Makes hard links when both folders are on one disk. */
 const linkOrCopy = (from: string, to: string) =>
   exec("sh", ["-c", 'cp -al "$1" "$2" || cp -a "$1" "$2"', "sh", from, to]);
+
+/** Writes its arguments into a file, and makes the files that the packages have. */
+const fakePip = `#!/bin/sh
+printf '%s\n' "$@" > asked
+mkdir -p packages/onnxruntime/capi packages/nvidia/cu13/lib packages/nvidia/cudnn/lib packages/nvidia/cu13/include
+touch packages/onnxruntime/capi/libonnxruntime_providers_cuda.so packages/onnxruntime/capi/libonnxruntime_providers_shared.so \
+  packages/onnxruntime/capi/libonnxruntime_providers_tensorrt.so packages/nvidia/cu13/include/cublas.h \
+  packages/nvidia/cu13/lib/libcublas.so.13 packages/nvidia/cudnn/lib/libcudnn.so.9
+`;
 
 describe.runIf(process.platform === "linux")("the region's container image", () => {
   const key = crypto.randomUUID();
@@ -52,7 +66,7 @@ describe.runIf(process.platform === "linux")("the region's container image", () 
     });
     app = join(image.root, image.workdir);
     model = await publishedModel();
-    region = await startImage(image, model, key);
+    region = await startImage(image, regionEnv(model, key));
     ({ url, port } = region);
   });
 
@@ -104,9 +118,9 @@ describe.runIf(process.platform === "linux")("the region's container image", () 
     await expect(copied("other")).rejects.toThrow(".dockerignore excludes other");
   });
 
-  it("runs the same major version of Node as the tests, without root's rights, on port 8080", () => {
-    expect(image.base).toMatch(new RegExp(`^node:${process.versions.node.split(".")[0]}-`));
-    expect(image.command[0]).toBe("node");
+  it("runs the tests' version of Node, without root's rights, on port 8080", () => {
+    expect(image.base).toBe(`node:${project.devDependencies.node}-slim`);
+    expect(image.entrypoint[0]).toBe("node");
     expect(image.healthcheck[0]).toBe("node");
     expect(image.user).not.toBe("root");
     expect(image.env).toMatchObject({ PORT: "8080", PROVIDERS: "cpu" });
@@ -119,4 +133,59 @@ describe.runIf(process.platform === "linux")("the region's container image", () 
     const loaded = binaries.filter((file) => file.endsWith(".node"));
     expect(loaded).toEqual([expect.stringMatching(new RegExp(`/${process.platform}/${process.arch}/[^/]+$`))]);
   });
+
+  it("answers SageMaker, which starts it with `serve` and puts the model into a folder", async () => {
+    const models = await temporaryFolder();
+    await publish(await openFolder(await preparedDefault()), fsStore(models));
+    const env = { MODEL: "bert-edge-mini", MODELS_FOLDER: models, SAGEMAKER: "true" };
+    const endpoint = await startImage(image, env, { args: ["serve"] });
+    onTestFinished(() => endpoint.stop());
+
+    expect((await fetch(`${endpoint.url}/ping`)).status).toBe(200);
+    const body = JSON.stringify({ inputs: "to be or not to be" });
+    const response = await fetch(`${endpoint.url}/invocations`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body,
+    });
+    expect(response.status).toBe(200);
+    expect(((await response.json()) as { embeddings: number[][] }).embeddings[0]).toHaveLength(
+      model?.manifest.dimensions ?? 0,
+    );
+  });
+
+  it.runIf(process.arch === "x64")(
+    "gets the CUDA provider of its own version of onnxruntime from infra/Dockerfile.cuda",
+    async () => {
+      const programs = await temporaryFolder();
+      await writeFile(join(programs, "pip"), fakePip, { mode: 0o755 });
+      const into = await temporaryFolder();
+      const cuda = await replayDockerfile({
+        dockerfile: "infra/Dockerfile.cuda",
+        context: process.cwd(),
+        into,
+        images: { "bert-edge-region": image },
+        env: { ...cleanEnv, PATH: `${programs}:${cleanEnv.PATH}` },
+        substitute: async () => false,
+      });
+
+      const { version } = JSON.parse(await readFile("node_modules/onnxruntime-node/package.json", "utf8"));
+      const asked = await readFile(join(into, "provider/provider/asked"), "utf8");
+      expect(asked.split("\n")).toContain(`onnxruntime-gpu[cuda,cudnn]==${version}`);
+
+      const inImage = (path: string) => join(cuda.root, cuda.workdir, path);
+      const binaries = await readdir(inImage("node_modules/onnxruntime-node/bin"), { recursive: true });
+      const folder = binaries.find((path) => path.endsWith("/linux/x64")) ?? "";
+      expect(await readdir(inImage(`node_modules/onnxruntime-node/bin/${folder}`))).toEqual([
+        "libonnxruntime.so.1",
+        "libonnxruntime_providers_cuda.so",
+        "libonnxruntime_providers_shared.so",
+        "onnxruntime_binding.node",
+      ]);
+      expect(await readdir(inImage("cuda"))).toEqual(["libcublas.so.13", "libcudnn.so.9"]);
+      expect(cuda.env["LD_LIBRARY_PATH"]?.split(":")[0]).toBe(`${cuda.workdir}/cuda`);
+      expect(cuda.env).toMatchObject({ PORT: "8080", PROVIDERS: "cuda,cpu" });
+      expect(cuda).toMatchObject({ user: image.user, entrypoint: image.entrypoint, healthcheck: image.healthcheck });
+    },
+  );
 });

@@ -7,6 +7,7 @@ const exec = promisify(execFile);
 
 /** The image that a Dockerfile builds, as a folder. */
 export interface Image {
+  /** The registry's image that it was built from. */
   base: string;
   /** Folder that represents the image's `/`. */
   root: string;
@@ -14,6 +15,8 @@ export interface Image {
   env: Record<string, string>;
   user: string;
   healthcheck: string[];
+  entrypoint: string[];
+  /** Arguments of the entrypoint, if `docker run` gives none. */
   command: string[];
 }
 
@@ -23,6 +26,8 @@ interface Replay {
   context: string;
   /** An empty folder for the build stages. */
   into: string;
+  /** Images that were built before: tag → image. */
+  images?: Readonly<Record<string, Image>>;
   /** The environment of RUN steps. Variables of the stage override it. */
   env: Record<string, string>;
   /** Runs something else in place of a RUN step and returns true, or returns false to run the step in the shell. */
@@ -34,16 +39,19 @@ interface Replay {
  *
  * @throws Error at the first instruction that fails or is unknown
  */
-export async function replayDockerfile({ dockerfile, context, into, env, substitute }: Replay): Promise<Image> {
+export async function replayDockerfile(replay: Replay): Promise<Image> {
+  const { dockerfile, context, into, env, substitute } = replay;
   const isIgnored = await readDockerignore(context);
-  const stages = new Map<string, Image>();
+  const stages = new Map(Object.entries(replay.images ?? {}));
   let image = newImage("scratch", into);
   const inImage = (path: string) => join(path.startsWith("/") ? image.root : join(image.root, image.workdir), path);
 
   const steps: Record<string, (text: string) => unknown> = {
     async FROM(text) {
       const [base = "", , name = "final"] = text.split(" ");
-      image = newImage(base, join(into, name));
+      const [parent, root] = [stages.get(base), join(into, name)];
+      image = parent ? { ...parent, env: { ...parent.env }, root } : newImage(base, root);
+      if (parent) await cp(parent.root, root, { recursive: true, verbatimSymlinks: true });
       stages.set(name, image);
     },
     async WORKDIR(text) {
@@ -60,7 +68,7 @@ export async function replayDockerfile({ dockerfile, context, into, env, substit
       const words = text.split(" ");
       const from = words[0]?.startsWith("--from=") ? words.shift()?.slice("--from=".length) : undefined;
       const stage = from === undefined ? undefined : stages.get(from);
-      if (from !== undefined && !stage) throw new Error(`COPY ${text}: there is no stage ${from}.`);
+      if (from !== undefined && !stage) throw new Error(`COPY ${text}: there is no stage or image ${from}.`);
       const to = words.pop() ?? "";
       for (const source of words) {
         const path = join(stage?.root ?? context, source);
@@ -85,6 +93,10 @@ export async function replayDockerfile({ dockerfile, context, into, env, substit
     HEALTHCHECK(text) {
       image.healthcheck = JSON.parse(text.replace(/^.*?CMD /, ""));
     },
+    ENTRYPOINT(text) {
+      image.entrypoint = JSON.parse(text);
+      image.command = [];
+    },
     CMD(text) {
       image.command = JSON.parse(text);
     },
@@ -105,6 +117,7 @@ const newImage = (base: string, root: string): Image => ({
   env: {},
   user: "root",
   healthcheck: [],
+  entrypoint: [],
   command: [],
 });
 

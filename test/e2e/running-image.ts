@@ -9,29 +9,41 @@ export interface RunningImage extends Service {
   readonly port: string;
 }
 
-/** Starts the command of the region's image, with a published model and one API key. */
+/** Variables with which the region serves a published model to the owner of one API key. */
+export const regionEnv = ({ manifest, access }: PublishedModel, apiKey: string): Record<string, string> => ({
+  ...s3Env(access),
+  MODEL: manifest.name,
+  AWS_REGION: access.region,
+  API_KEYS: apiKey,
+});
+
+interface StartOptions {
+  /** What `docker run` gives after the image's name, in place of the image's own command. */
+  args?: readonly string[];
+  onOutput?: (line: string) => void;
+}
+
+/**
+ * Starts the region's image as `docker run` does.
+ *
+ * @param env variables that override those of the image
+ */
 export async function startImage(
   image: Image,
-  { manifest, access }: PublishedModel,
-  apiKey: string,
+  env: Readonly<Record<string, string>>,
+  { args = image.command, onOutput = () => {} }: StartOptions = {},
 ): Promise<RunningImage> {
   const port = `${await freePort()}`;
   const url = `http://127.0.0.1:${port}`;
-  const [, script = "", ...args] = image.command;
+  const [, script = "", ...all] = [...image.entrypoint, ...args];
   const service = await startService({
     name: "region",
     script,
-    args,
+    args: all,
     cwd: join(image.root, image.workdir),
-    env: {
-      ...image.env,
-      ...s3Env(access),
-      PORT: port,
-      MODEL: manifest.name,
-      AWS_REGION: access.region,
-      API_KEYS: apiKey,
-    },
+    env: { ...image.env, PORT: port, ...env },
     ready: { url: `${url}/ready`, status: 200, withinMs: 20_000 },
+    onOutput,
   });
   return { ...service, url, port };
 }

@@ -5,7 +5,7 @@ import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { BertEdge } from "#sdk/client/index.ts";
-import { cleanEnv } from "../e2e/clean-env.ts";
+import { cleanEnv, developerEnv } from "../e2e/clean-env.ts";
 import { pack } from "../package/install.ts";
 import { noTerminal, type Outcome, runIn, runInTerminal } from "./terminal.ts";
 
@@ -69,14 +69,6 @@ async function installRuntime(node: number, npm: number): Promise<NodeJS.Process
     ...developerEnv(),
     PATH: [join(modules, name, "bin"), join(modules, ".bin"), cleanEnv.PATH].join(delimiter),
   };
-}
-
-/** The developer's environment, which may name a registry or a proxy, without what npm adds to it for a script. */
-function developerEnv(): NodeJS.ProcessEnv {
-  const own = Object.entries(process.env).filter(
-    ([name]) => !/^(CI|INIT_CWD|npm_(lifecycle|package)_.*|npm_config_(user_agent|local_prefix))$/.test(name),
-  );
-  return { ...Object.fromEntries(own), PATH: cleanEnv.PATH };
 }
 
 /** Runs a step and prints its time, and everything that it wrote to stderr. */

@@ -6,7 +6,7 @@ import { BertEdge } from "#sdk/client/index.ts";
 import { cleanEnv } from "../e2e/clean-env.ts";
 import { replayDockerfile } from "../e2e/dockerfile.ts";
 import { publishedModel } from "../e2e/published-model.ts";
-import { startImage } from "../e2e/running-image.ts";
+import { regionEnv, startImage } from "../e2e/running-image.ts";
 import { preparedDefault } from "../fixtures/prepared-default.ts";
 import { buildScaffolder, linkPackages } from "./scaffolder.ts";
 import { runIn } from "./terminal.ts";
@@ -135,7 +135,7 @@ describe("a created project", () => {
     });
     const model = await publishedModel();
     onTestFinished(() => model.stop());
-    const region = await startImage(image, model, "key");
+    const region = await startImage(image, regionEnv(model, "key"));
     onTestFinished(() => region.stop());
     const { tier, embeddings } = await new BertEdge({ baseURL: region.url, apiKey: "key" }).embed("to be or not to be");
     expect(tier).toBe("region");
